@@ -1,0 +1,54 @@
+// XPodDisruptionBudgets over the API server.
+import type { ApiAsker, AskOptions } from "./api-asker.ts";
+import { isMissingObject } from "./api-refusal.ts";
+import type { ClusterApi } from "./cluster-api.ts";
+import { listPage, readBudget } from "./kubernetes-objects.ts";
+import type { ListedResource } from "./paged-list.ts";
+
+const budgetGroup = "x-pdb.form3.tech";
+const budgetsIn = (namespace: string | undefined): string =>
+	`/apis/${budgetGroup}/v1alpha1/${namespace === undefined ? "" : `namespaces/${namespace}/`}xpoddisruptionbudgets`;
+
+/** Every budget of the cluster, for lists and for the watch. */
+export const allBudgets: ListedResource = {
+	name: "budgets",
+	path: budgetsIn(undefined),
+	resource: "xpoddisruptionbudgets",
+	group: budgetGroup,
+};
+
+export function createBudgetCalls(asker: ApiAsker): Pick<ClusterApi, "getBudget" | "listBudgets"> {
+	const { versions } = asker.connection;
+	const resource = { resource: "xpoddisruptionbudgets", group: budgetGroup };
+	return {
+		async getBudget({ namespace, name }) {
+			const options: AskOptions = {
+				method: "GET",
+				path: `${budgetsIn(namespace)}/${name}`,
+				what: `read XPodDisruptionBudget "${namespace}/${name}"`,
+				verb: "get",
+				...resource,
+				namespace,
+			};
+			const answer = await asker.ask(options, 404);
+			if (isMissingObject(answer, name)) return undefined;
+			if (answer.status === 404) throw asker.refusal(answer, options);
+			return asker.read(options, () => readBudget(answer.body));
+		},
+		async listBudgets(namespace) {
+			const mark = versions.mark("budgets");
+			const options: AskOptions = {
+				method: "GET",
+				path: budgetsIn(namespace),
+				what: "list XPodDisruptionBudgets",
+				verb: "list",
+				...resource,
+				...(namespace !== undefined && { namespace }),
+			};
+			const answer = await asker.ask(options);
+			const { items, resourceVersion } = asker.read(options, () => listPage(answer.body));
+			versions.answered(mark, resourceVersion);
+			return asker.read(options, () => items.map(readBudget));
+		},
+	};
+}

@@ -1,0 +1,179 @@
+// One cluster's count for a budget.
+//
+// Guarantee, for a count under an acquisition: it is taken after the Lease was written. It leaves out every pod that is
+// reserved in any Lease of the budget's namespace, as read after that write, marked reservations too; and it comes from
+// a view that has reached the highest `observed` of all those Leases, so that whoever ended a reservation on evidence
+// has not seen more than this view. A Lease without `observed` (new, or restored) is counted from a consistent list.
+// Whatever cannot be read rejects: there is no guess and no default.
+import { type BudgetName, formatBudgetName, supportedFeatures } from "../disruption/budget.ts";
+import type {
+	AcquireRequest,
+	CandidateState,
+	Count,
+	MemberBudget,
+	PodReference,
+	UnavailablePod,
+} from "../disruption/cluster.ts";
+import { fleetHash } from "../disruption/fleet.ts";
+import { type BudgetLease, parseLease } from "../disruption/lease.ts";
+import { isHealthy, type PodRecord } from "../disruption/pod.ts";
+import type { Reservation } from "../disruption/reservation.ts";
+import { latestResourceVersion } from "../disruption/resource-version.ts";
+import { matchesSelector } from "../disruption/selector.ts";
+import type { ClusterApi } from "./cluster-api.ts";
+import { type ExpectedScale, expectedPods } from "./expected-pods.ts";
+import type { BudgetView } from "./object-views.ts";
+import type { PodView } from "./pod-view.ts";
+
+export interface CountOptions {
+	readonly api: ClusterApi;
+	readonly pods: PodView;
+	readonly budgets: BudgetView;
+	/** For people. */
+	readonly cluster: string;
+}
+
+/** What a count found out besides, for the next write of the Lease. */
+export interface CountResult {
+	readonly count: Count;
+	/** Version of the consistent list that had to be made, "" where the view was enough. */
+	readonly listedAt: string;
+	readonly forgottenControllers: ReadonlySet<string>;
+}
+
+/** What a count is asked with. */
+export type CountQuestion = Pick<AcquireRequest, "budget" | "selector" | "candidates">;
+
+/** Counts under an acquisition; `lease` is the Lease as the acquisition wrote it, or as it was read since. */
+export async function countUnder(
+	lease: BudgetLease,
+	question: CountQuestion,
+	options: CountOptions,
+): Promise<CountResult> {
+	const { api, pods } = options;
+	const [leases, members, budgets] = await Promise.all([
+		api.listLeases({ budgetNamespace: question.budget.namespace, notOlderThan: lease.resourceVersion }),
+		api.getFleet(),
+		budgetsOf(question.budget, options),
+	]);
+	const all = [lease, ...leases.map(parseLease).filter(({ name }) => name !== lease.name)];
+	let listedAt = "";
+	if (!pods.live || lease.state.observed === "") {
+		await pods.refresh();
+		listedAt = pods.resourceVersion;
+	}
+	await pods.reached(latestResourceVersion(...all.map(({ state }) => state.observed)));
+	const reservations = new Map<string, Reservation>();
+	for (const { state } of all)
+		for (const reservation of state.reservations) reservations.set(reservation.uid, reservation);
+	const { count, scale } = await countView(question, lease, reservations, options);
+	return {
+		count: { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets },
+		listedAt,
+		forgottenControllers: scale.forgotten,
+	};
+}
+
+/**
+ * Counts without an acquisition, from what the view shows now: for people, and to see when a round may be worth it. No
+ * decision may rest on it.
+ */
+export async function look(
+	lease: BudgetLease | undefined,
+	question: CountQuestion,
+	options: CountOptions,
+): Promise<Count> {
+	const [members, budgets] = await Promise.all([options.api.getFleet(), budgetsOf(question.budget, options)]);
+	if (!options.pods.live) await options.pods.refresh();
+	const reservations = new Map(lease?.state.reservations.map((reservation) => [reservation.uid, reservation]));
+	const { count } = await countView(question, lease, reservations, options);
+	return { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets };
+}
+
+/** The namespace's budgets: the counted one by a consistent read, the others from a watch that is alive, or a consistent list. */
+async function budgetsOf(budget: BudgetName, { api, budgets }: CountOptions): Promise<readonly MemberBudget[]> {
+	if (!budgets.live) return api.listBudgets(budget.namespace);
+	const counted = await api.getBudget(budget);
+	const name = formatBudgetName(budget);
+	const others = [...budgets.budgets(budget.namespace)].filter((member) => formatBudgetName(member.name) !== name);
+	return counted ? [counted, ...others] : others;
+}
+
+async function countView(
+	question: CountQuestion,
+	lease: BudgetLease | undefined,
+	reservations: ReadonlyMap<string, Reservation>,
+	options: CountOptions,
+): Promise<{ readonly count: Omit<Count, "fleetHash" | "budgets">; readonly scale: ExpectedScale }> {
+	const { api, pods: view, cluster } = options;
+	const { namespace } = question.budget;
+	// From here to the end of the loop nothing is awaited: one instant of the view.
+	const selected: PodRecord[] = [];
+	const unavailable: UnavailablePod[] = [];
+	let healthy = 0;
+	for (const pod of view.pods(namespace)) {
+		if (!matchesSelector(question.selector, pod.labels)) continue;
+		selected.push(pod);
+		const reservation = reservations.get(pod.uid);
+		if (isHealthy(pod) && !reservation) healthy += 1;
+		else if (!pod.finished) unavailable.push(unavailablePod(pod, reservation));
+	}
+	const present = question.candidates.map((candidate) => view.find(candidate));
+	const scale = await expectedPods(api, namespace, selected, lease?.state.controllers ?? []);
+	const candidates = await Promise.all(
+		question.candidates.map((candidate, index) => candidateState(candidate, present[index], reservations, scale, api)),
+	);
+	return {
+		count: {
+			clusterId: api.clusterId,
+			clusterName: cluster,
+			features: supportedFeatures,
+			expected: scale.expected,
+			healthy,
+			candidates,
+			unavailable: unavailable
+				.toSorted((a, b) => Number(b.holder !== undefined) - Number(a.holder !== undefined))
+				.slice(0, 20),
+		},
+		scale,
+	};
+}
+
+async function candidateState(
+	candidate: PodReference,
+	pod: PodRecord | undefined,
+	reservations: ReadonlyMap<string, Reservation>,
+	scale: ExpectedScale,
+	api: Pick<ClusterApi, "getPod">,
+): Promise<CandidateState> {
+	const reference = { namespace: candidate.namespace, name: candidate.name, uid: candidate.uid };
+	if (!pod) {
+		// Not in the view: gone, or younger than the view. The caller goes on without it only where it is really gone.
+		const found = await api.getPod(candidate);
+		const same = found.kind === "present" && found.pod.uid === candidate.uid;
+		return { kind: same ? "unseen" : "gone", pod: reference };
+	}
+	if (pod.terminating) return { kind: "free", pod: reference, why: "Terminating" };
+	if (pod.finished) return { kind: "free", pod: reference, why: "Finished" };
+	const reservation = reservations.get(pod.uid);
+	const controller = pod.controller && (scale.decisive.get(pod.controller.uid) ?? pod.controller);
+	return {
+		kind: "present",
+		pod: reference,
+		healthy: isHealthy(pod) && !reservation,
+		resourceVersion: pod.resourceVersion,
+		labels: pod.labels,
+		...(controller && { controller }),
+		...(reservation && { reservedBy: { holder: reservation.holder, sinceSeconds: reservation.sinceSeconds } }),
+		preActivities: pod.preActivities,
+	};
+}
+
+function unavailablePod(pod: PodRecord, reservation: Reservation | undefined): UnavailablePod {
+	return {
+		namespace: pod.namespace,
+		name: pod.name,
+		why: pod.terminating ? "Terminating" : reservation ? "Reserved" : "NotReady",
+		...(reservation && { holder: reservation.holder, sinceSeconds: reservation.sinceSeconds }),
+	};
+}

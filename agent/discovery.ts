@@ -1,0 +1,86 @@
+// Which resource a kind is, and whether it has `scale`, as the API server says.
+import type { ApiAsker, AskOptions } from "./api-asker.ts";
+import type { Clock } from "./clock.ts";
+import { isRecord } from "./kubernetes-objects.ts";
+
+export interface DiscoveredKind {
+	/** "/apis/GROUP/VERSION" or "/api/v1". */
+	readonly prefix: string;
+	readonly plural: string;
+	readonly namespaced: boolean;
+	readonly hasScale: boolean;
+}
+
+export interface Discovery {
+	/**
+	 * Undefined where the API server serves no such kind. What is found is remembered for a minute; that a kind or its
+	 * scale is missing only in the groups of Kubernetes itself, where that does not change.
+	 */
+	find(apiVersion: string, kind: string): Promise<DiscoveredKind | undefined>;
+	/** The kind was not what it was said to be: the next `find` asks again. */
+	forget(apiVersion: string): void;
+}
+
+const rememberedMs = 60_000;
+const fixedGroups = /^(v1|apps\/.*|batch\/.*)$/;
+
+export function createDiscovery(asker: ApiAsker, clock: Pick<Clock, "now">): Discovery {
+	const remembered = new Map<string, { readonly kinds: Promise<ReadonlyMap<string, DiscoveredKind>>; at: number }>();
+
+	function kindsOf(apiVersion: string): Promise<ReadonlyMap<string, DiscoveredKind>> {
+		const known = remembered.get(apiVersion);
+		if (known && clock.now() - known.at < rememberedMs) return known.kinds;
+		const kinds = discover(asker, apiVersion);
+		const entry = { kinds, at: clock.now() };
+		remembered.set(apiVersion, entry);
+		kinds.catch(() => {
+			if (remembered.get(apiVersion) === entry) remembered.delete(apiVersion);
+		});
+		return kinds;
+	}
+
+	return {
+		async find(apiVersion, kind) {
+			const before = remembered.get(apiVersion);
+			const found = (await kindsOf(apiVersion)).get(kind);
+			// "Not there" and "without scale" may be old news: a CRD can have been installed or changed since.
+			const settled = found?.hasScale === true || (found !== undefined && fixedGroups.test(apiVersion));
+			if (settled || remembered.get(apiVersion) !== before) return found;
+			remembered.delete(apiVersion);
+			return (await kindsOf(apiVersion)).get(kind);
+		},
+		forget: (apiVersion) => void remembered.delete(apiVersion),
+	};
+}
+
+async function discover(asker: ApiAsker, apiVersion: string): Promise<ReadonlyMap<string, DiscoveredKind>> {
+	const prefix = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+	const question: AskOptions = {
+		method: "GET",
+		path: prefix,
+		what: `find out about the kinds of ${apiVersion}`,
+		verb: "get",
+		resource: prefix,
+		group: "",
+	};
+	const answer = await asker.ask(question, 404);
+	if (answer.status === 404) return new Map();
+	return asker.read(question, () => {
+		const resources = isRecord(answer.body) ? answer.body["resources"] : undefined;
+		if (!Array.isArray(resources)) throw new TypeError("it has no list of resources");
+		const entries = resources.filter(isRecord).map((resource) => {
+			const { name, kind, namespaced } = resource;
+			if (typeof name !== "string" || typeof kind !== "string") throw new TypeError("a resource has no name or kind");
+			return { name, kind, namespaced: namespaced === true };
+		});
+		const names = new Set(entries.map(({ name }) => name));
+		return new Map(
+			entries
+				.filter(({ name }) => !name.includes("/"))
+				.map(({ name, kind, namespaced }) => [
+					kind,
+					{ prefix, plural: name, namespaced, hasScale: names.has(`${name}/scale`) },
+				]),
+		);
+	});
+}

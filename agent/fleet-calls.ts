@@ -1,0 +1,48 @@
+// The declared fleet over the API server.
+import { AgentUnavailableError } from "../disruption/errors.ts";
+import type { ApiAsker, AskOptions } from "./api-asker.ts";
+import { isMissingObject } from "./api-refusal.ts";
+import type { ClusterApi, FleetMember } from "./cluster-api.ts";
+import { fleetMembersKey, InvalidFleetError, parseFleetMembers } from "./fleet-config.ts";
+import { isRecord } from "./kubernetes-objects.ts";
+
+export function createFleetCalls(
+	asker: ApiAsker,
+	options: { readonly fleetConfigMap: string; readonly fleetNamespace: string },
+): Pick<ClusterApi, "getFleet"> {
+	const { fleetNamespace: namespace, fleetConfigMap: name } = options;
+	const { cluster } = asker.connection;
+	const question: AskOptions = {
+		method: "GET",
+		path: `/api/v1/namespaces/${namespace}/configmaps/${name}`,
+		what: `read the fleet from ConfigMap "${namespace}/${name}"`,
+		verb: "get",
+		resource: "configmaps",
+		group: "",
+		namespace,
+	};
+	const fail = (why: string, cause?: unknown): AgentUnavailableError =>
+		new AgentUnavailableError(`Cannot ${question.what} in cluster "${cluster}": ${why}`, cluster, { cause });
+	// Parsed anew only where its text has changed: every count asks.
+	let parsed: { readonly text: string; readonly members: readonly FleetMember[] } | undefined;
+	return {
+		async getFleet() {
+			const answer = await asker.ask(question, 404);
+			if (isMissingObject(answer, name))
+				throw fail("it does not exist, and no eviction is safe before a fleet is declared");
+			if (answer.status === 404) throw asker.refusal(answer, question);
+			const data = isRecord(answer.body) ? answer.body["data"] : undefined;
+			const text = isRecord(data) ? data[fleetMembersKey] : undefined;
+			if (typeof text !== "string") throw fail(`it has no data.${fleetMembersKey}`);
+			if (parsed?.text === text) return parsed.members;
+			try {
+				const members = await parseFleetMembers(text);
+				parsed = { text, members };
+				return members;
+			} catch (error) {
+				if (!(error instanceof InvalidFleetError)) throw error;
+				throw fail(error.message, error);
+			}
+		},
+	};
+}

@@ -1,0 +1,123 @@
+// Objects as the API server sends them, read strictly: what is not as it must be is an error and never a default.
+import type { MemberBudget } from "../disruption/cluster.ts";
+import { GarbledLeaseError } from "../disruption/errors.ts";
+import type { ControllerReference } from "../disruption/pod.ts";
+import type { LeaseObject } from "./cluster-api.ts";
+
+export interface ObjectMeta {
+	readonly name: string;
+	readonly uid: string;
+	readonly resourceVersion: string;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What identifies an object; throws TypeError where any of it is missing. */
+export function objectMeta(object: unknown): ObjectMeta {
+	const metadata = isRecord(object) ? object["metadata"] : undefined;
+	if (!isRecord(metadata)) throw new TypeError("Cannot read object: it has no metadata");
+	const { name, uid, resourceVersion } = metadata;
+	if (typeof name !== "string" || typeof uid !== "string" || typeof resourceVersion !== "string" || uid === "") {
+		throw new TypeError(`Cannot read object ${JSON.stringify(name)}: it has no name, uid or resourceVersion`);
+	}
+	return { name, uid, resourceVersion };
+}
+
+/** The owner that controls an object, if any. */
+export function controllerOf(object: unknown): ControllerReference | undefined {
+	const metadata = isRecord(object) ? object["metadata"] : undefined;
+	const owners: unknown = isRecord(metadata) ? (metadata["ownerReferences"] ?? []) : [];
+	if (!Array.isArray(owners)) throw new TypeError("Cannot read object: its ownerReferences are not a list");
+	const owner: unknown = owners.find((reference: unknown) => isRecord(reference) && reference["controller"] === true);
+	if (!isRecord(owner)) return undefined;
+	const { apiVersion, kind, name, uid } = owner;
+	if (
+		typeof apiVersion !== "string" ||
+		typeof kind !== "string" ||
+		typeof name !== "string" ||
+		typeof uid !== "string"
+	) {
+		throw new TypeError("Cannot read object: the reference to its controller is not complete");
+	}
+	return { apiVersion, kind, name, uid };
+}
+
+/** The items and the resourceVersion of a list; `continueToken` is "" on the last page. */
+export function listPage(body: unknown): {
+	readonly items: readonly unknown[];
+	readonly resourceVersion: string;
+	readonly continueToken: string;
+} {
+	const metadata = isRecord(body) ? body["metadata"] : undefined;
+	// An empty list is `null` where a Go slice was never made.
+	const items: unknown = isRecord(body) ? (body["items"] ?? []) : undefined;
+	if (!isRecord(metadata) || typeof metadata["resourceVersion"] !== "string" || !Array.isArray(items)) {
+		throw new TypeError("Cannot read list: it has no resourceVersion or no items");
+	}
+	const token = metadata["continue"] ?? "";
+	if (typeof token !== "string") throw new TypeError("Cannot read list: its continue token is not a string");
+	return { items, resourceVersion: metadata["resourceVersion"], continueToken: token };
+}
+
+export function readLease(object: unknown): LeaseObject {
+	try {
+		const { name, uid, resourceVersion } = objectMeta(object);
+		const metadata = recordAt(object, "metadata");
+		const fields = isRecord(object) ? (object["spec"] ?? {}) : undefined;
+		if (!isRecord(fields)) throw new TypeError("its spec is not an object");
+		return {
+			name,
+			uid,
+			resourceVersion,
+			labels: stringMap(metadata["labels"], "labels"),
+			annotations: stringMap(metadata["annotations"], "annotations"),
+			spec: {
+				...optional(fields, "holderIdentity", "string"),
+				...optional(fields, "leaseDurationSeconds", "number"),
+				...optional(fields, "acquireTime", "string"),
+				...optional(fields, "renewTime", "string"),
+				...optional(fields, "leaseTransitions", "number"),
+			},
+		};
+	} catch (error) {
+		throw new GarbledLeaseError(`Cannot read Lease: ${error instanceof Error ? error.message : String(error)}`, {
+			cause: error,
+		});
+	}
+}
+
+/** A budget with its spec as it stands: whether it can be enforced is judged by whoever decides. */
+export function readBudget(object: unknown): MemberBudget {
+	const { name } = objectMeta(object);
+	const namespace = recordAt(object, "metadata")["namespace"];
+	if (typeof namespace !== "string" || namespace === "") {
+		throw new TypeError(`Cannot read budget "${name}": it has no namespace`);
+	}
+	return { name: { namespace, name }, spec: isRecord(object) ? object["spec"] : undefined };
+}
+
+function recordAt(object: unknown, field: string): Readonly<Record<string, unknown>> {
+	const value = isRecord(object) ? object[field] : undefined;
+	if (!isRecord(value)) throw new TypeError(`Cannot read object: it has no ${field}`);
+	return value;
+}
+
+function stringMap(value: unknown, field: string): Readonly<Record<string, string>> {
+	const map: Record<string, string> = {};
+	for (const [key, item] of Object.entries(isRecord(value) ? value : {})) {
+		if (typeof item !== "string") throw new TypeError(`its ${field} are not all strings`);
+		map[key] = item;
+	}
+	return map;
+}
+
+function optional<K extends string>(fields: Record<string, unknown>, key: K, type: "string"): { [P in K]?: string };
+function optional<K extends string>(fields: Record<string, unknown>, key: K, type: "number"): { [P in K]?: number };
+function optional(fields: Record<string, unknown>, key: string, type: "string" | "number"): object {
+	const value = fields[key] ?? undefined;
+	if (value === undefined) return {};
+	if (typeof value !== type) throw new TypeError(`its spec.${key} is not a ${type}`);
+	return { [key]: value };
+}

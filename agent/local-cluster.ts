@@ -1,0 +1,323 @@
+// This cluster, as the round sees it: the agent's own answers to disruption/cluster.ts.
+//
+// Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken; a commit writes only
+// where that very acquisition still stands, and writes also where nothing is granted; a reservation leaves a Lease only
+// on evidence (with how far it had come, in the same write), through the fence (cancellation.ts), or taken back by a
+// round that sent nothing. Any number of agents of one cluster may do all this at once.
+import { randomUUID } from "node:crypto";
+import { type BudgetName, formatBudgetName, supportedFeatures } from "../disruption/budget.ts";
+import type {
+	AcquireOptions,
+	AcquireOutcome,
+	AcquireRequest,
+	Acquisition,
+	Cluster,
+	CommitOutcome,
+	Count,
+	Grant,
+} from "../disruption/cluster.ts";
+import { AgentUnavailableError, LeaseLostError } from "../disruption/errors.ts";
+import {
+	acquired,
+	acquisitionOf,
+	type BudgetLease,
+	committed,
+	fits,
+	handoverDurationMs,
+	isLatest,
+	leaseDurationMs,
+	leaseName,
+	released,
+	renewed,
+	stands,
+	withObserved,
+	withoutControllers,
+	withoutReservations,
+} from "../disruption/lease.ts";
+import { fleetHash } from "../disruption/fleet.ts";
+import { evidenceOf } from "../disruption/reservation.ts";
+import { latestResourceVersion } from "../disruption/resource-version.ts";
+import type { AgentCluster, AgentDescription, BudgetList } from "../proto/agent-cluster.ts";
+import { cancel, takeBack } from "./cancellation.ts";
+import type { Clock } from "./clock.ts";
+import type { ClusterApi } from "./cluster-api.ts";
+import { type CountQuestion, countUnder, look } from "./count.ts";
+import { LeaseStore } from "./lease-store.ts";
+import type { BudgetView } from "./object-views.ts";
+import type { PodView } from "./pod-view.ts";
+import { WaitingLine } from "./waiting-line.ts";
+
+export interface LocalClusterOptions {
+	readonly api: ClusterApi;
+	readonly pods: PodView;
+	readonly budgets: BudgetView;
+	readonly clock: Clock;
+	/** For people. */
+	readonly name: string;
+	readonly version: string;
+	readonly leaseNamespace: string;
+	/** The agent of this cluster that keeps the line; undefined where it is this one. */
+	readonly lineHost?: () => Cluster | undefined;
+	readonly newId?: () => string;
+	/** Told of what went wrong beside an answer. */
+	readonly report?: (problem: unknown) => void;
+}
+
+export class LocalCluster implements AgentCluster {
+	readonly id: string;
+	readonly name: string;
+	readonly leases: LeaseStore;
+	readonly #options: LocalClusterOptions;
+	readonly #line: WaitingLine;
+	/** Acquisitions given out here and not ended here, for a shutdown to give back. */
+	readonly #held = new Map<string, Acquisition>();
+	#closing = false;
+
+	constructor(options: LocalClusterOptions) {
+		this.id = options.api.clusterId;
+		this.name = options.name;
+		this.#options = options;
+		this.leases = new LeaseStore({ api: options.api, clock: options.clock, cluster: options.name });
+		this.#line = new WaitingLine(options.clock);
+	}
+
+	async acquire(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
+		const host = this.#options.lineHost?.();
+		if (host) {
+			try {
+				return await host.acquire(request, options);
+			} catch (error) {
+				// Served here instead, past the line: a line that cannot be reached must not hold everyone up.
+				if (!(error instanceof AgentUnavailableError) || options.signal.aborted) throw error;
+				this.#options.report?.(error);
+			}
+		}
+		return this.acquireHere(request, options);
+	}
+
+	/** Acquires without passing the call on: for callers that were passed on already. */
+	async acquireHere(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
+		const outcome = await this.#line.acquire(
+			leaseName(request.budget),
+			(handover) => this.#attempt(request, handover ? handoverDurationMs : leaseDurationMs),
+			options,
+		);
+		if (outcome.kind === "acquired" && options.signal.aborted) {
+			await this.release(outcome.acquisition);
+			throw options.signal.reason;
+		}
+		return outcome;
+	}
+
+	async count(acquisition: Acquisition, question: CountQuestion): Promise<Count> {
+		this.#assertSynced();
+		const lease = await this.leases.read(acquisition.budget);
+		if (!lease || !stands(lease, acquisition)) throw this.#lost(acquisition, lease);
+		return this.#count(lease, question);
+	}
+
+	/** A count that no decision may rest on. */
+	async look(question: CountQuestion): Promise<Count> {
+		this.#assertSynced();
+		const lease = await this.leases.read(question.budget);
+		return look(lease, question, { ...this.#options, cluster: this.name });
+	}
+
+	async describe(): Promise<AgentDescription> {
+		const members = await this.#options.api.getFleet();
+		return {
+			clusterId: this.id,
+			clusterName: this.name,
+			version: this.#options.version,
+			features: supportedFeatures,
+			members,
+			fleetHash: fleetHash(members.map(({ id }) => id)),
+			leaseNamespace: this.#options.leaseNamespace,
+		};
+	}
+
+	/** All budgets of these namespaces, or of all, by a consistent list. */
+	async listBudgets(namespaces: readonly string[]): Promise<BudgetList> {
+		const [namespace] = namespaces;
+		const wanted = new Set(namespaces);
+		const [members, budgets] = await Promise.all([
+			this.#options.api.getFleet(),
+			this.#options.api.listBudgets(namespaces.length === 1 ? namespace : undefined),
+		]);
+		return {
+			clusterId: this.id,
+			fleetHash: fleetHash(members.map(({ id }) => id)),
+			budgets: wanted.size === 0 ? budgets : budgets.filter(({ name }) => wanted.has(name.namespace)),
+		};
+	}
+
+	async renew(acquisition: Acquisition): Promise<void> {
+		const { lease, result } = await this.leases.change(acquisition.budget, (found) =>
+			stands(found, acquisition) ? { write: renewed(found), result: true } : { result: false },
+		);
+		if (!result) throw this.#lost(acquisition, lease);
+	}
+
+	async commit(acquisition: Acquisition, grants: readonly Grant[]): Promise<CommitOutcome> {
+		const since = this.#options.clock.wallSeconds();
+		const { lease, result } = await this.leases.change(acquisition.budget, (found) => {
+			if (isLatest(found, acquisition) && found.state.phase === "committed") return { result: "stood" as const };
+			if (!stands(found, acquisition)) return { result: "lost" as const };
+			const next = committed(found, grants, since);
+			if (!fits(next)) return { result: "full" as const };
+			return { write: next, result: "stood" as const };
+		});
+		if (result === "full") return { kind: "full", reservations: lease.state.reservations.length };
+		this.#ended(acquisition);
+		return result === "stood" ? { kind: "stood" } : { kind: "lost", reason: this.#lost(acquisition, lease).message };
+	}
+
+	async release(acquisition: Acquisition): Promise<void> {
+		this.#held.delete(acquisition.nonce);
+		await this.leases.change(acquisition.budget, (found) =>
+			stands(found, acquisition) ? { write: released(found), result: undefined } : { result: undefined },
+		);
+		this.#ended(acquisition);
+	}
+
+	async confirm(budget: BudgetName, ids: readonly string[]): Promise<boolean> {
+		const lease = await this.leases.read(budget);
+		const standing = new Set(lease?.state.reservations.filter(({ cancelling }) => !cancelling).map(({ id }) => id));
+		return ids.length > 0 && ids.every((id) => standing.has(id));
+	}
+
+	async cancel(budget: BudgetName, ids: readonly string[], options: { readonly sent: boolean }): Promise<void> {
+		const wanted = new Set(ids);
+		if (!options.sent) return takeBack(budget, wanted, this.leases);
+		return cancel(budget, wanted, {
+			api: this.#options.api,
+			leases: this.leases,
+			newId: this.#newId,
+			cluster: this.name,
+		});
+	}
+
+	/** Ends the reservations of this Lease for which the view shows evidence. */
+	async endOnEvidence(budget: BudgetName): Promise<void> {
+		await this.leases.change(budget, (lease) => {
+			const next = this.#withoutEvident(lease);
+			return next === lease ? { result: undefined } : { write: next, result: undefined };
+		});
+	}
+
+	/** The Lease changed, by the watch: whoever waits for it may try. */
+	leaseChanged(name: string): void {
+		this.#line.wake(name);
+	}
+
+	/** How many wait for this budget's Lease here. */
+	lineLength(budget: BudgetName): number {
+		return this.#line.length(leaseName(budget));
+	}
+
+	/** No new acquisitions, and those that callers hold through this agent are given back. */
+	async close(): Promise<void> {
+		this.#closing = true;
+		const results = await Promise.allSettled([...this.#held.values()].map((acquisition) => this.release(acquisition)));
+		for (const result of results) if (result.status === "rejected") this.#options.report?.(result.reason);
+	}
+
+	readonly #newId = (): string => this.#options.newId?.() ?? randomUUID();
+
+	async #attempt(request: AcquireRequest, durationMs: number): ReturnType<Parameters<WaitingLine["acquire"]>[1]> {
+		this.#assertSynced();
+		if (this.#closing) throw this.#unavailable("is shutting down");
+		const { lease, result: got } = await this.leases.change(request.budget, (found) => {
+			// A doubled call: the Lease is ours already.
+			if (found.state.phase === "held" && found.state.nonce === request.nonce) return { result: true };
+			if (!this.leases.isFree(found)) return { result: false };
+			const { holder, nonce } = request;
+			return { write: acquired(this.#withoutEvident(found), { holder, nonce, durationMs }), result: true };
+		});
+		if (!got) {
+			const heldForMs = this.leases.heldForMs(lease);
+			return {
+				kind: "held",
+				position: 1,
+				holder: lease.holder,
+				heldForMs,
+				retryAfterMs: lease.durationMs - heldForMs + 1,
+			};
+		}
+		const acquisition = acquisitionOf(lease);
+		this.#held.set(acquisition.nonce, acquisition);
+		try {
+			return {
+				kind: "acquired",
+				acquisition,
+				count: await this.#count(lease, request),
+				leaseDurationMs: lease.durationMs,
+			};
+		} catch (error) {
+			await this.release(acquisition).catch((problem: unknown) => this.#options.report?.(problem));
+			throw error;
+		}
+	}
+
+	async #count(lease: BudgetLease, question: CountQuestion): Promise<Count> {
+		const acquisition = acquisitionOf(lease);
+		const { count, listedAt, forgottenControllers } = await countUnder(lease, question, {
+			...this.#options,
+			cluster: this.name,
+		});
+		await this.#markPreActivities(count);
+		// Only a Lease that is new to the view, or has lost a controller, costs this write.
+		if ((lease.state.observed === "" && listedAt !== "") || forgottenControllers.size > 0) {
+			const { result } = await this.leases.change(question.budget, (found) =>
+				stands(found, acquisition)
+					? { write: withObserved(withoutControllers(found, forgottenControllers), listedAt), result: true }
+					: { result: false },
+			);
+			if (!result) throw this.#lost(acquisition, undefined);
+		}
+		return count;
+	}
+
+	#withoutEvident(lease: BudgetLease): BudgetLease {
+		const ids = new Set<string>();
+		let observed = "";
+		for (const reservation of lease.state.reservations) {
+			const evidence = evidenceOf(reservation, lease.budget.namespace, this.#options.pods);
+			if (evidence === undefined) continue;
+			ids.add(reservation.id);
+			observed = latestResourceVersion(observed, evidence);
+		}
+		return ids.size === 0 ? lease : withoutReservations(lease, ids, observed);
+	}
+
+	/** Tells pods whose pre-activities hold them back that somebody wants to disrupt them. */
+	async #markPreActivities({ candidates }: Count): Promise<void> {
+		const waiting = candidates.filter((state) => state.kind === "present" && state.preActivities.length > 0);
+		const results = await Promise.allSettled(waiting.map(({ pod }) => this.#options.api.markPendingDisruption(pod)));
+		for (const result of results) if (result.status === "rejected") this.#options.report?.(result.reason);
+	}
+
+	#ended(acquisition: Acquisition): void {
+		this.#held.delete(acquisition.nonce);
+		this.#line.wake(leaseName(acquisition.budget));
+	}
+
+	#assertSynced(): void {
+		if (!this.#options.pods.synced) throw this.#unavailable("has not finished its first list of pods");
+	}
+
+	#unavailable(state: string): AgentUnavailableError {
+		return new AgentUnavailableError(`The agent of cluster "${this.name}" ${state}`, this.name);
+	}
+
+	#lost({ budget }: Acquisition, lease: BudgetLease | undefined): LeaseLostError {
+		const state = lease
+			? lease.holder === ""
+				? "it was given back"
+				: `held by "${lease.holder}"`
+			: "it was written since";
+		return new LeaseLostError(
+			`Lease of budget "${formatBudgetName(budget)}" in cluster "${this.name}" was lost: ${state}`,
+		);
+	}
+}

@@ -1,0 +1,58 @@
+// A consistent list of everything, page by page, so that 10,000 objects are never in memory as JSON at once.
+import type { ApiAsker, AskOptions } from "./api-asker.ts";
+import { listPage } from "./kubernetes-objects.ts";
+
+/** A collection as lists and watches name it. */
+export interface ListedResource {
+	/** Under which its versions are compared with each other: what lies in one place of one etcd. */
+	readonly name: string;
+	readonly path: string;
+	readonly labelSelector?: string;
+	readonly resource: string;
+	readonly group: string;
+	readonly namespace?: string;
+}
+
+/** A page is parsed in a few milliseconds, so that leases are renewed between two of them. */
+const pageSize = 500;
+
+/** The collection's path with this query, and with its selector. */
+export function listPath(resource: ListedResource, query: Readonly<Record<string, string>>): string {
+	const { path, labelSelector } = resource;
+	const parameters = new URLSearchParams({ ...query, ...(labelSelector !== undefined && { labelSelector }) });
+	return `${path}?${parameters.toString()}`;
+}
+
+export async function listPaged<T>(
+	asker: ApiAsker,
+	resource: ListedResource,
+	project: (object: unknown) => T,
+): Promise<{ readonly objects: readonly T[]; readonly resourceVersion: string }> {
+	const { versions } = asker.connection;
+	for (let restarts = 0; ; restarts++) {
+		const mark = versions.mark(resource.name);
+		const objects: T[] = [];
+		for (let token = ""; ; ) {
+			const query = { limit: String(pageSize), ...(token !== "" && { continue: token }) };
+			const options: AskOptions = {
+				method: "GET",
+				path: listPath(resource, query),
+				what: `list ${resource.resource}`,
+				verb: "list",
+				resource: resource.resource,
+				group: resource.group,
+				...(resource.namespace !== undefined && { namespace: resource.namespace }),
+			};
+			const answer = await asker.ask(options, 410);
+			// The instant that the pages show was compacted away: only a list from the start is one instant again.
+			if (answer.status === 410 && restarts < 1) break;
+			if (answer.status === 410) throw asker.refusal(answer, options);
+			const page = asker.read(options, () => listPage(answer.body));
+			for (const item of page.items) objects.push(asker.read(options, () => project(item)));
+			token = page.continueToken;
+			if (token !== "") continue;
+			versions.answered(mark, page.resourceVersion);
+			return { objects, resourceVersion: page.resourceVersion };
+		}
+	}
+}

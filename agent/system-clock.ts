@@ -1,0 +1,11 @@
+// The process's own clock. performance.now() does not go backwards, and no change of the wall clock moves it.
+import type { Clock } from "./clock.ts";
+
+export const systemClock: Clock = {
+	now: () => performance.now(),
+	after: (ms, callback) => {
+		const timer = setTimeout(callback, ms);
+		return () => clearTimeout(timer);
+	},
+	wallSeconds: () => Math.floor(Date.now() / 1000),
+};

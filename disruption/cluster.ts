@@ -1,0 +1,160 @@
+// What the round asks of one cluster of the fleet. Types only: the agent answers these questions from its own API
+// server, a gRPC client answers them from an agent elsewhere, and the exploration answers them from a simulated one.
+import type { BudgetName, LabelSelector } from "./budget.ts";
+import type { ControllerReference } from "./pod.ts";
+
+/** One pod, as the person or controller who asked for its disruption named it; `uid` decides, never the name alone. */
+export interface PodReference {
+	readonly namespace: string;
+	readonly name: string;
+	readonly uid: string;
+}
+
+/**
+ * One holding of one budget's Lease. All three parts are compared: a Lease that was deleted and made again restarts
+ * its transitions, and a late double of an acquire must not revive a holding that was lost.
+ */
+export interface Acquisition {
+	readonly budget: BudgetName;
+	readonly leaseUid: string;
+	readonly leaseTransitions: number;
+	readonly nonce: string;
+}
+
+/** Asks for a budget's Lease and, in the same answer, for the count. `nonce` is new for every attempt. */
+export interface AcquireRequest {
+	readonly budget: BudgetName;
+	/** The selector the round counts with; members whose own budget says otherwise are found out by `decide`. */
+	readonly selector: LabelSelector;
+	readonly holder: string;
+	readonly nonce: string;
+	/** Pods of this very cluster for which the round would like a grant. */
+	readonly candidates: readonly PodReference[];
+}
+
+/** How an acquire waits: at once (`wait` false) or in the fair line, until `signal` aborts. */
+export interface AcquireOptions {
+	readonly wait: boolean;
+	readonly signal: AbortSignal;
+	readonly onQueued?: (place: PlaceInLine) => void;
+}
+
+/** Where a waiting caller stands: 1 is next. `holder` is empty where nobody holds the Lease at this instant. */
+export interface PlaceInLine {
+	readonly position: number;
+	readonly holder: string;
+	/** Milliseconds since the agent first saw that holding. */
+	readonly heldForMs: number;
+}
+
+export type AcquireOutcome =
+	| {
+			readonly kind: "acquired";
+			readonly acquisition: Acquisition;
+			readonly count: Count;
+			/** Shorter for a Lease that was handed over in line: its new holder may have died while it waited. */
+			readonly leaseDurationMs: number;
+	  }
+	| ({ readonly kind: "held" } & PlaceInLine);
+
+/**
+ * A budget as one member has it. `spec` is what the object says, unparsed: whoever decides reads it with the one strict
+ * parser, so that a budget which somebody cannot understand refuses by name and is never read as "no budget".
+ */
+export interface MemberBudget {
+	readonly name: BudgetName;
+	readonly spec: unknown;
+}
+
+/** Expected pods of one cluster, or why they cannot be had (an owner without scale): only a bound that needs them refuses. */
+export type ExpectedPods =
+	| { readonly kind: "known"; readonly pods: number }
+	| { readonly kind: "unknown"; readonly reason: string };
+
+/** What a pod's own cluster says of a candidate. */
+export type CandidateState =
+	| { readonly kind: "gone"; readonly pod: PodReference }
+	/** Terminating or finished: nothing can make it healthy again, its disruption costs nothing. */
+	| { readonly kind: "free"; readonly pod: PodReference; readonly why: "Terminating" | "Finished" }
+	/** The cluster's view has not seen this pod yet. */
+	| { readonly kind: "unseen"; readonly pod: PodReference }
+	| {
+			readonly kind: "present";
+			readonly pod: PodReference;
+			readonly healthy: boolean;
+			readonly resourceVersion: string;
+			readonly labels: Readonly<Record<string, string>>;
+			readonly controller?: ControllerReference;
+			/** Granted already, to whom: nobody else may use that reservation. */
+			readonly reservedBy?: { readonly holder: string; readonly sinceSeconds: number };
+			/** Names of pre-activities that hold this pod back (annotation `pre-activity.xpdb.form3.tech/NAME`). */
+			readonly preActivities: readonly string[];
+	  };
+
+/** A pod that the budget counts as unavailable now, for people: who uses the budget up. */
+export interface UnavailablePod {
+	readonly namespace: string;
+	readonly name: string;
+	readonly why: "Reserved" | "Terminating" | "NotReady";
+	/** Who was granted it, where that is known. */
+	readonly holder?: string;
+	readonly sinceSeconds?: number;
+}
+
+/** One cluster's part of the global count, taken after the acquisition that it belongs to. */
+export interface Count {
+	readonly clusterId: string;
+	readonly clusterName: string;
+	/** Hash over the sorted ids of the fleet's members as this cluster declares them. */
+	readonly fleetHash: string;
+	/** Names of the budget features that this agent understands. */
+	readonly features: readonly string[];
+	/** All budgets of the budget's namespace in this cluster, the counted one among them where it exists here. */
+	readonly budgets: readonly MemberBudget[];
+	readonly expected: ExpectedPods;
+	readonly healthy: number;
+	readonly candidates: readonly CandidateState[];
+	/** At most 20, those with a holder first. */
+	readonly unavailable: readonly UnavailablePod[];
+}
+
+/** What a commit writes for one pod: from then on it counts as unavailable until its reservation ends. */
+export interface Grant {
+	/** Random and never shown: who names it may evict the pod. */
+	readonly id: string;
+	readonly pod: PodReference;
+	readonly resourceVersion: string;
+	readonly controller?: ControllerReference;
+}
+
+export type CommitOutcome =
+	| { readonly kind: "stood" }
+	/** The acquisition was broken before the write: nothing was written. */
+	| { readonly kind: "lost"; readonly reason: string }
+	/** The Lease has no room for more reservations: nothing was written, the Lease is still held. */
+	| { readonly kind: "full"; readonly reservations: number };
+
+/**
+ * One member of the fleet. Every method rejects with AgentUnavailableError where no answer could be had, and with
+ * LeaseLostError where the acquisition it names does not stand any more.
+ */
+export interface Cluster {
+	readonly id: string;
+	/** For people only. */
+	readonly name: string;
+	acquire(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome>;
+	/** Counts again under an acquisition that still stands. */
+	count(acquisition: Acquisition, request: AcquireRequest): Promise<Count>;
+	renew(acquisition: Acquisition): Promise<void>;
+	/** Adds the reservations and releases, in one conditional write; idempotent for one acquisition. */
+	commit(acquisition: Acquisition, grants: readonly Grant[]): Promise<CommitOutcome>;
+	/** Gives the Lease back; nothing happens where the acquisition is lost already. */
+	release(acquisition: Acquisition): Promise<void>;
+	/** Whether all these reservations stand unmarked in the budget's Lease, by a read made after the call. */
+	confirm(budget: BudgetName, ids: readonly string[]): Promise<boolean>;
+	/**
+	 * Ends reservations by id. `sent` false (no eviction was ever sent) removes them at once; true goes the long way
+	 * of mark, touch and read, because a request may still be on its way.
+	 */
+	cancel(budget: BudgetName, ids: readonly string[], options: { readonly sent: boolean }): Promise<void>;
+}

@@ -1,0 +1,40 @@
+// Which budgets cover a pod: those that any member of the fleet has, also where the pod's own cluster lacks them.
+import { type BudgetName, formatBudgetName, type LabelSelector } from "./budget.ts";
+import type { MemberBudget } from "./cluster.ts";
+import { InvalidBudgetError } from "./errors.ts";
+import { matchesSelector, parseLabelSelector } from "./selector.ts";
+
+/** A budget that covers a pod; `selector` is undefined where no member's can be read, and then it covers everything. */
+export interface CoveringBudget {
+	readonly name: BudgetName;
+	readonly selector: LabelSelector | undefined;
+}
+
+/**
+ * The budgets among `budgets` (of all members) that cover a pod with these labels, sorted by name. One with a selector
+ * that cannot be read covers every pod of its namespace: it refuses by name, it is never skipped.
+ */
+export function coveringBudgets(
+	budgets: Iterable<MemberBudget>,
+	pod: { readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
+): readonly CoveringBudget[] {
+	const found = new Map<string, CoveringBudget>();
+	for (const { name, spec } of budgets) {
+		if (name.namespace !== pod.namespace) continue;
+		const selector = findSelector(spec);
+		if (selector && !matchesSelector(selector, pod.labels)) continue;
+		const key = formatBudgetName(name);
+		if (!found.get(key)?.selector) found.set(key, { name, selector });
+	}
+	return [...found.keys()].toSorted().flatMap((key) => found.get(key) ?? []);
+}
+
+function findSelector(spec: unknown): LabelSelector | undefined {
+	if (typeof spec !== "object" || spec === null || !("selector" in spec)) return undefined;
+	try {
+		return parseLabelSelector(spec.selector, "spec.selector");
+	} catch (error) {
+		if (error instanceof InvalidBudgetError) return undefined;
+		throw error;
+	}
+}

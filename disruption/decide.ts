@@ -1,0 +1,234 @@
+// The decision: counts and candidates in, an answer for each candidate out.
+//
+// Guarantee: a pod is granted only where every member answered for the same fleet, every budget that any member has
+// and that selects the pod is among those that were counted, all members agree on its selector and understand it, and
+// after this grant and all earlier ones at least the desired number stays healthy. Bounds are judged as Kubernetes'
+// disruption controller judges them (pkg/controller/disruption): percentages round up, no expected pods allow nothing.
+import {
+	type BudgetName,
+	type BudgetSpec,
+	desiredHealthy,
+	formatBound,
+	formatBudgetName,
+	type LabelSelector,
+	needsExpectedPods,
+	parseBudgetSpec,
+} from "./budget.ts";
+import type { CandidateState, Count, UnavailablePod } from "./cluster.ts";
+import { coveringBudgets } from "./coverage.ts";
+import { InvalidBudgetError } from "./errors.ts";
+import { fleetHash } from "./fleet.ts";
+import { formatSelector } from "./selector.ts";
+import type { Free, Refused, RoundCandidate, Waiting } from "./verdict.ts";
+
+/** A budget and the selector that the round counts it with. */
+export interface RoundBudget {
+	readonly name: BudgetName;
+	readonly selector: LabelSelector;
+}
+
+/** The counts of one budget: one of every member. */
+export interface BudgetCounts {
+	readonly budget: RoundBudget;
+	readonly counts: readonly Count[];
+}
+
+/** A candidate that may be granted, as its own cluster has it. */
+export interface Grantable {
+	readonly kind: "grantable";
+	readonly state: Extract<CandidateState, { kind: "present" }>;
+	/** The budgets that cover the pod, all of them counted. */
+	readonly budgets: readonly BudgetName[];
+}
+
+export type Judgement = { readonly candidate: RoundCandidate } & (Grantable | Free | Waiting | Refused);
+
+/**
+ * Judges the candidates in their order, each against what the ones before it left. `memberIds` are the ids of all
+ * members of the fleet; there must be one count of each for every budget.
+ */
+export function decide(
+	memberIds: readonly string[],
+	budgets: readonly BudgetCounts[],
+	candidates: readonly RoundCandidate[],
+): readonly Judgement[] {
+	const refusal = refuseFleet(memberIds, budgets);
+	if (refusal) return candidates.map((candidate) => ({ candidate, ...refusal }));
+	const allowances = new Map<string, Allowance | Refused>();
+	for (const counted of budgets) allowances.set(formatBudgetName(counted.budget.name), allowanceOf(counted));
+	return candidates.map((candidate) => ({ candidate, ...judge(candidate, budgets, allowances) }));
+}
+
+/** What one budget has left; `left` is used up by the grants of this very decision. */
+interface Allowance {
+	readonly kind: "allowance";
+	readonly budget: BudgetName;
+	/** Pods that must stay healthy; undefined where the budget is suspended in all members. */
+	readonly desired: number | undefined;
+	readonly expected: number | undefined;
+	healthy: number;
+	readonly usedBy: readonly (UnavailablePod & { readonly cluster: string })[];
+}
+
+function judge(
+	candidate: RoundCandidate,
+	budgets: readonly BudgetCounts[],
+	allowances: ReadonlyMap<string, Allowance | Refused>,
+): Grantable | Free | Waiting | Refused {
+	const states = budgets.flatMap(({ counts }) =>
+		counts
+			.filter((count) => count.clusterId === candidate.clusterId)
+			.flatMap((count) => count.candidates.filter(({ pod }) => pod.uid === candidate.pod.uid)),
+	);
+	const [state] = states;
+	if (!state || states.length !== budgets.length || states.some(({ kind }) => kind === "unseen")) {
+		return waiting("PodUnseen", `pod ${podName(candidate)} has not been seen by its cluster's agent yet`);
+	}
+	if (states.every(({ kind }) => kind === "gone")) return { kind: "free", why: "Gone" };
+	const ended = states.find((each) => each.kind === "free");
+	if (ended) return { kind: "free", why: ended.why };
+	const present = states.filter((each) => each.kind === "present");
+	if (present.length !== states.length || state.kind !== "present") {
+		return waiting("PodUnseen", `pod ${podName(candidate)} is changing at this moment`);
+	}
+	const reservedBy = present.find((each) => each.reservedBy)?.reservedBy;
+	if (reservedBy) {
+		return waiting("PodReserved", `pod ${podName(candidate)} is being evicted by ${reservedBy.holder}`);
+	}
+	const members = budgets.flatMap(({ counts }) => counts.flatMap((count) => count.budgets));
+	const covering = coveringBudgets(members, { namespace: candidate.pod.namespace, labels: state.labels });
+	const uncounted = covering.map(({ name }) => formatBudgetName(name)).filter((name) => !allowances.has(name));
+	if (uncounted.length > 0) {
+		return waiting("CoverageChanged", `pod ${podName(candidate)} is also covered by budget ${uncounted.join(", ")}`);
+	}
+	if (covering.length === 0) {
+		return waiting("CoverageChanged", `pod ${podName(candidate)} is not covered by these budgets any more`);
+	}
+	const preActivities = present.flatMap((each) => each.preActivities);
+	if (preActivities.length > 0) {
+		return waiting("PreActivityPending", `pod ${podName(candidate)} waits for its pre-activity ${preActivities[0]}`);
+	}
+	const bounds: Allowance[] = [];
+	for (const { name } of covering) {
+		const allowance = allowances.get(formatBudgetName(name));
+		if (allowance?.kind === "refused") return allowance;
+		if (allowance) bounds.push(allowance);
+	}
+	const healthy = present.some((each) => each.healthy);
+	const exhausted = bounds.find((allowance) => !hasRoom(allowance, healthy));
+	if (exhausted) return exhaustedBudget(exhausted);
+	if (healthy) for (const allowance of bounds) allowance.healthy -= 1;
+	return { kind: "grantable", state, budgets: covering.map(({ name }) => name) };
+}
+
+/** A pod that is not healthy costs nothing, but only while the others are enough (IfHealthyBudget, eviction.go). */
+function hasRoom({ desired, expected, healthy }: Allowance, costs: boolean): boolean {
+	if (desired === undefined) return true;
+	if (expected !== undefined && expected <= 0) return false;
+	return healthy - (costs ? 1 : 0) >= desired;
+}
+
+function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Refused {
+	const name = formatBudgetName(budget.name);
+	const specs: { readonly cluster: string; readonly spec: BudgetSpec }[] = [];
+	for (const count of counts) {
+		const found = count.budgets.find((member) => formatBudgetName(member.name) === name);
+		if (!found) continue;
+		try {
+			specs.push({ cluster: count.clusterName, spec: parseBudgetSpec(found.spec) });
+		} catch (error) {
+			if (!(error instanceof InvalidBudgetError)) throw error;
+			return refused("InvalidBudget", `budget ${name} in cluster ${count.clusterName}: ${error.message}`);
+		}
+	}
+	const wanted = formatSelector(budget.selector);
+	for (const { cluster, spec } of specs) {
+		if (formatSelector(spec.selector) !== wanted) {
+			return refused(
+				"SelectorsDiffer",
+				`budget ${name} selects "${formatSelector(spec.selector)}" in cluster ${cluster} and "${wanted}" elsewhere: ` +
+					"a budget has one selector, the same in all members",
+				true,
+			);
+		}
+		for (const feature of spec.features) {
+			const missing = counts.filter((count) => !count.features.includes(feature)).map((count) => count.clusterName);
+			if (missing.length > 0) {
+				return refused(
+					"FeatureMissing",
+					`budget ${name} in cluster ${cluster} uses spec.${feature.toLowerCase()}, which the agent of ${missing.join(", ")} does not understand`,
+				);
+			}
+		}
+	}
+	const healthy = counts.reduce((sum, count) => sum + count.healthy, 0);
+	const usedBy = counts.flatMap((count) => count.unavailable.map((pod) => ({ ...pod, cluster: count.clusterName })));
+	const base = { kind: "allowance", budget: budget.name, healthy, usedBy } as const;
+	if (specs.length === 0) return refused("InvalidBudget", `budget ${name} exists in no member any more`, true);
+	if (specs.every(({ spec }) => spec.suspended)) return { ...base, desired: undefined, expected: undefined };
+	const bounds = specs.map(({ spec }) => spec.bound);
+	let expected = 0;
+	for (const count of counts) {
+		if (count.expected.kind === "known") {
+			expected += count.expected.pods;
+			continue;
+		}
+		const needing = bounds.find(needsExpectedPods);
+		if (!needing)
+			return { ...base, desired: Math.max(...bounds.map((bound) => desiredHealthy(bound, 0))), expected: undefined };
+		return refused(
+			"ExpectedPodsUnknown",
+			`budget ${name} with ${formatBound(needing)} needs the number of expected pods, but in cluster ${count.clusterName} ` +
+				`${count.expected.reason}. A budget with minAvailable as a number does not need it`,
+		);
+	}
+	return { ...base, desired: Math.max(...bounds.map((bound) => desiredHealthy(bound, expected))), expected };
+}
+
+function refuseFleet(memberIds: readonly string[], budgets: readonly BudgetCounts[]): Refused | undefined {
+	const hash = fleetHash(memberIds);
+	for (const { budget, counts } of budgets) {
+		const counted = counts.map((count) => count.clusterId);
+		const missing = memberIds.filter((id) => !counted.includes(id));
+		if (missing.length > 0 || counted.length !== memberIds.length) {
+			return refused(
+				"FleetsDiffer",
+				`budget ${formatBudgetName(budget.name)} was not counted once in every member of the fleet`,
+			);
+		}
+		const other = counts.find((count) => count.fleetHash !== hash);
+		if (other) {
+			return refused(
+				"FleetsDiffer",
+				`cluster ${other.clusterName} declares another fleet than the round runs over: ConfigMap xpdb-fleet must list the same members in every cluster`,
+				true,
+			);
+		}
+	}
+	return undefined;
+}
+
+function exhaustedBudget({ budget, desired, healthy, expected, usedBy }: Allowance): Waiting {
+	return {
+		kind: "waiting",
+		reason: "BudgetExhausted",
+		message: `budget ${formatBudgetName(budget)} needs ${desired} healthy, has ${healthy}`,
+		budget,
+		...(desired !== undefined && { need: desired }),
+		...(expected !== undefined && { expected }),
+		healthy,
+		usedBy,
+	};
+}
+
+function waiting(reason: Waiting["reason"], message: string): Waiting {
+	return { kind: "waiting", reason, message, usedBy: [] };
+}
+
+function refused(reason: Refused["reason"], message: string, retry = false): Refused {
+	return { kind: "refused", reason, message, retry };
+}
+
+function podName({ pod }: RoundCandidate): string {
+	return `${pod.namespace}/${pod.name}`;
+}

@@ -1,0 +1,47 @@
+// The failures of the domain: expected answers are values, these are not expected. `reason` is stable, the text is not.
+
+/** A budget that cannot be enforced as it is written; `field` is the path in the object that is wrong. */
+export class InvalidBudgetError extends Error {
+	override readonly name = "InvalidBudgetError";
+	readonly reason = "InvalidBudget";
+	readonly field: string;
+	constructor(message: string, field: string) {
+		super(message);
+		this.field = field;
+	}
+}
+
+/** The acquisition does not stand any more: the round stops and starts over. */
+export class LeaseLostError extends Error {
+	override readonly name = "LeaseLostError";
+	readonly reason = "LeaseLost";
+}
+
+/** A Lease whose holder, versions or reservations cannot be read: nothing is granted until a person has looked at it. */
+export class GarbledLeaseError extends Error {
+	override readonly name = "GarbledLeaseError";
+	readonly reason = "GarbledLease";
+}
+
+/** No answer from a cluster's agent, or from the API server behind it; trying again may help. */
+export class AgentUnavailableError extends Error {
+	override readonly name = "AgentUnavailableError";
+	readonly reason = "AgentUnavailable";
+	readonly cluster: string;
+	constructor(message: string, cluster: string, options?: ErrorOptions) {
+		super(message, options);
+		this.cluster = cluster;
+	}
+}
+
+/** The agent does not understand us or we do not understand it: versions differ. */
+export class AgentProtocolError extends Error {
+	override readonly name = "AgentProtocolError";
+	readonly reason = "AgentProtocol";
+}
+
+/** The agent knows the caller and does not let it. */
+export class AgentForbiddenError extends Error {
+	override readonly name = "AgentForbiddenError";
+	readonly reason = "AgentForbidden";
+}

@@ -1,0 +1,125 @@
+// Carrying out a grant: the eviction, and what to do when its answer is not a plain yes.
+//
+// Guarantee: every eviction names the pod's uid and a resourceVersion that was read before the reservation was last
+// known to stand. Who cancels a reservation marks it, touches the pod and only then removes it: a request that is later
+// than the mark finds either another version (409, nothing happens) or a pod that still counts as unavailable.
+// Assumption: the API server honours preconditions.
+import type { BudgetName } from "./budget.ts";
+import type { Cluster, PodReference } from "./cluster.ts";
+import type { RoundRuntime } from "./round-runtime.ts";
+
+/** The right to evict one pod: its reservation stands in the Leases of all its budgets. */
+export interface Ticket {
+	readonly clusterId: string;
+	readonly pod: PodReference;
+	/** The reservation's id. Never shown: who names it may evict the pod. */
+	readonly id: string;
+	readonly budgets: readonly BudgetName[];
+	readonly resourceVersion: string;
+	/** On the clock of the runtime, taken before the commit was sent. */
+	readonly grantedAt: number;
+}
+
+/** `R`: what the caller keeps of a refusal (status code, message). */
+export type EvictionAnswer<R> =
+	| { readonly kind: "evicted" }
+	| { readonly kind: "gone" }
+	/** 409: the pod is another one, or another version of it. */
+	| { readonly kind: "conflict" }
+	/** The request may or may not have been carried out. */
+	| { readonly kind: "unknown"; readonly error: unknown }
+	| { readonly kind: "refused"; readonly refusal: R };
+
+export interface Evictor<R> {
+	evict(
+		pod: PodReference,
+		preconditions: { readonly uid: string; readonly resourceVersion: string },
+		reservationId: string,
+	): Promise<EvictionAnswer<R>>;
+	/** A consistent read of this very pod: another uid under the name is `gone`. */
+	read(
+		pod: PodReference,
+	): Promise<
+		| { readonly kind: "gone" }
+		| { readonly kind: "terminating" }
+		| { readonly kind: "present"; readonly resourceVersion: string }
+	>;
+}
+
+export type EvictionOutcome<R> =
+	| { readonly kind: "evicted" }
+	| { readonly kind: "gone" }
+	/** The reservation does not stand any more: ask for a round again. */
+	| { readonly kind: "lost"; readonly reason: string }
+	| { readonly kind: "refused"; readonly refusal: R }
+	/** Nobody knows: the reservation stands until there is evidence, or the fence ends it. */
+	| { readonly kind: "unknown"; readonly error: unknown };
+
+/**
+ * Older reservations are confirmed before they are used: a version that has grown old meets a 409, and a 409 uses up a
+ * disruption of a native PodDisruptionBudget for two minutes.
+ */
+export const freshForMs = 1_000;
+/** A pod whose annotations change all the time gives a 409 each time; the next round sees a newer version. */
+const maxAttempts = 8;
+
+/** Evicts the pod of a ticket. `cluster` is the pod's own. */
+export async function carryOut<R>(
+	ticket: Ticket,
+	cluster: Cluster,
+	evictor: Evictor<R>,
+	runtime: Pick<RoundRuntime, "now" | "onLeftBehind">,
+): Promise<EvictionOutcome<R>> {
+	const { pod, id } = ticket;
+	let resourceVersion = ticket.resourceVersion;
+	let mustConfirm = runtime.now() - ticket.grantedAt > freshForMs;
+	let unknown: { readonly error: unknown } | undefined;
+	for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+		if (mustConfirm) {
+			const found = await evictor.read(pod);
+			if (found.kind !== "present") return { kind: found.kind === "terminating" ? "evicted" : "gone" };
+			if (!(await standsEverywhere(ticket, cluster))) {
+				return { kind: "lost", reason: `the reservation of pod ${pod.namespace}/${pod.name} was cancelled meanwhile` };
+			}
+			resourceVersion = found.resourceVersion;
+		}
+		const answer = await evictor.evict(pod, { uid: pod.uid, resourceVersion }, id);
+		switch (answer.kind) {
+			case "evicted":
+			case "gone":
+				return answer;
+			case "refused":
+				await cancelEverywhere(ticket, cluster, runtime);
+				return answer;
+			case "unknown":
+				unknown = { error: answer.error };
+				break;
+			case "conflict":
+				unknown = undefined;
+				break;
+		}
+		mustConfirm = true;
+	}
+	if (unknown) return { kind: "unknown", error: unknown.error };
+	await cancelEverywhere(ticket, cluster, runtime);
+	return {
+		kind: "lost",
+		reason: `pod ${pod.namespace}/${pod.name} changed ${maxAttempts} times while it was being evicted`,
+	};
+}
+
+async function standsEverywhere(ticket: Ticket, cluster: Cluster): Promise<boolean> {
+	const answers = await Promise.all(ticket.budgets.map((budget) => cluster.confirm(budget, [ticket.id])));
+	return answers.length > 0 && answers.every(Boolean);
+}
+
+async function cancelEverywhere(
+	ticket: Ticket,
+	cluster: Cluster,
+	runtime: Pick<RoundRuntime, "onLeftBehind">,
+): Promise<void> {
+	const cancels = ticket.budgets.map((budget) => cluster.cancel(budget, [ticket.id], { sent: true }));
+	for (const result of await Promise.allSettled(cancels)) {
+		if (result.status === "rejected") runtime.onLeftBehind?.(result.reason);
+	}
+}

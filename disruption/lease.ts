@@ -1,0 +1,339 @@
+// The budget's Lease in one cluster: who holds it, and which of its pods are spoken for.
+//
+// Guarantee: every function here is a step from one read Lease to the next one to be written with that Lease's
+// resourceVersion. An acquisition is the Lease's uid, its transitions and a nonce, and stands only while the Lease is
+// held by exactly that one: a commit that finds anything else writes nothing. Who took the Lease over took it from the
+// state it read, reservations included. No time that somebody else wrote is ever compared with a clock.
+import { createHash } from "node:crypto";
+import type { BudgetName } from "./budget.ts";
+import { formatBudgetName } from "./budget.ts";
+import type { Acquisition, Grant } from "./cluster.ts";
+import { GarbledLeaseError } from "./errors.ts";
+import type { ControllerReference } from "./pod.ts";
+import { type Reservation, rememberControllers } from "./reservation.ts";
+import { latestResourceVersion } from "./resource-version.ts";
+
+/** Long enough for a round over a slow link (three trips of a second, with room), short enough to wait out after a crash. */
+export const leaseDurationMs = 10_000;
+/** A caller that was handed the Lease in line may have died while it waited: it has to show life soon. */
+export const handoverDurationMs = 2_000;
+/** A third of the lease duration: two renewals may be lost. */
+export const renewIntervalMs = 3_000;
+/**
+ * Annotations end at 256 KiB, all of them together (validation.TotalAnnotationSizeLimitB). One reservation takes at most
+ * about 165 bytes with a pod name of 63 characters: 1,500 fit, and 14 KiB stay for the others.
+ */
+export const maxAnnotationBytes = 262_144;
+
+export const stateAnnotation = "xpdb.form3.tech/state";
+export const budgetAnnotation = "xpdb.form3.tech/budget";
+export const namespaceLabel = "xpdb.form3.tech/budget-namespace";
+
+/** The Lease as the domain reads it. */
+export interface BudgetLease {
+	readonly name: string;
+	readonly uid: string;
+	readonly resourceVersion: string;
+	readonly budget: BudgetName;
+	/** "" where nobody holds it. */
+	readonly holder: string;
+	readonly durationMs: number;
+	readonly transitions: number;
+	/** When it was acquired, by the acquirer's clock; for people. Undefined: at the next write. */
+	readonly acquireTime: string | undefined;
+	readonly state: LeaseState;
+	/** Everything that stands there, of others too: a write keeps it. */
+	readonly labels: Readonly<Record<string, string>>;
+	readonly annotations: Readonly<Record<string, string>>;
+}
+
+export interface LeaseState {
+	readonly nonce: string;
+	readonly phase: "held" | "committed" | "released";
+	/** Counts up with every renewal, so that a renewal is seen as one whatever the holder's clock says. */
+	readonly renewals: number;
+	/** How far a view must have come to count; "" needs a consistent list. */
+	readonly observed: string;
+	readonly reservations: readonly Reservation[];
+	readonly controllers: readonly ControllerReference[];
+}
+
+/** What the API server keeps of a Lease. */
+export interface LeaseFields {
+	readonly name: string;
+	readonly uid: string;
+	readonly resourceVersion: string;
+	readonly labels: Readonly<Record<string, string>>;
+	readonly annotations: Readonly<Record<string, string>>;
+	readonly spec: {
+		readonly holderIdentity?: string;
+		readonly leaseDurationSeconds?: number;
+		readonly leaseTransitions?: number;
+		readonly acquireTime?: string;
+	};
+}
+
+/** The Lease's name: a hash of the budget's namespace and name, because a selector can change. */
+export function leaseName(budget: BudgetName): string {
+	const hash = createHash("sha256").update(formatBudgetName(budget)).digest("hex");
+	return `xpdb-${hash.slice(0, 40)}`;
+}
+
+/** Reads a Lease; throws GarbledLeaseError where any part of it cannot be understood. */
+export function parseLease(lease: LeaseFields): BudgetLease {
+	const garbled = (what: string): GarbledLeaseError =>
+		new GarbledLeaseError(
+			`Cannot read Lease "${lease.name}" of budget "${lease.annotations[budgetAnnotation] ?? "unknown"}": ${what}. ` +
+				"Nothing is granted under this budget until the Lease is repaired, or deleted once no drain is running",
+		);
+	const [namespace, name, ...rest] = (lease.annotations[budgetAnnotation] ?? "").split("/");
+	if (!namespace || !name || rest.length > 0) throw garbled(`annotation ${budgetAnnotation} is not NAMESPACE/NAME`);
+	const budget = { namespace, name };
+	if (leaseName(budget) !== lease.name) throw garbled(`annotation ${budgetAnnotation} names another budget`);
+	const { holderIdentity = "", leaseDurationSeconds = 1, leaseTransitions = 0 } = lease.spec;
+	const text = lease.annotations[stateAnnotation];
+	if (text === undefined) throw garbled(`annotation ${stateAnnotation} is missing`);
+	const state = parseState(text, garbled);
+	if ((state.phase === "held") !== (holderIdentity !== ""))
+		throw garbled(`its holder and its phase "${state.phase}" contradict each other`);
+	return {
+		name: lease.name,
+		uid: lease.uid,
+		resourceVersion: lease.resourceVersion,
+		budget,
+		holder: holderIdentity,
+		durationMs: Math.min(Math.max(leaseDurationSeconds, 1) * 1000, leaseDurationMs),
+		transitions: leaseTransitions,
+		acquireTime: lease.spec.acquireTime,
+		state,
+		labels: lease.labels,
+		annotations: lease.annotations,
+	};
+}
+
+export function acquisitionOf(lease: BudgetLease): Acquisition {
+	return { budget: lease.budget, leaseUid: lease.uid, leaseTransitions: lease.transitions, nonce: lease.state.nonce };
+}
+
+/** Whether this acquisition is the Lease's latest, whatever became of it. */
+export function isLatest(lease: BudgetLease, acquisition: Acquisition): boolean {
+	return (
+		lease.uid === acquisition.leaseUid &&
+		lease.transitions === acquisition.leaseTransitions &&
+		lease.state.nonce === acquisition.nonce
+	);
+}
+
+/** Whether the acquisition stands: the latest one, and not given back or committed since. */
+export function stands(lease: BudgetLease, acquisition: Acquisition): boolean {
+	return isLatest(lease, acquisition) && lease.state.phase === "held";
+}
+
+/** The state of a Lease that is made now. */
+export const newState: LeaseState = {
+	nonce: "",
+	phase: "released",
+	renewals: 0,
+	observed: "",
+	reservations: [],
+	controllers: [],
+};
+
+/** Takes the Lease, free or expired, with what is reserved in it. Never looks at who held it: that is judged before. */
+export function acquired(
+	lease: BudgetLease,
+	by: { readonly holder: string; readonly nonce: string; readonly durationMs: number },
+): BudgetLease {
+	return {
+		...lease,
+		holder: by.holder,
+		durationMs: by.durationMs,
+		transitions: lease.transitions + 1,
+		acquireTime: undefined,
+		state: { ...lease.state, nonce: by.nonce, phase: "held", renewals: 0 },
+	};
+}
+
+export function renewed(lease: BudgetLease): BudgetLease {
+	return { ...lease, durationMs: leaseDurationMs, state: { ...lease.state, renewals: lease.state.renewals + 1 } };
+}
+
+export function released(lease: BudgetLease): BudgetLease {
+	return { ...lease, holder: "", durationMs: 1000, state: { ...lease.state, phase: "released" } };
+}
+
+/** Adds the reservations and gives the Lease back, in one step; also where nothing is granted. */
+export function committed(lease: BudgetLease, grants: readonly Grant[], sinceSeconds: number): BudgetLease {
+	const reservations = grants.map(
+		(grant): Reservation => ({
+			id: grant.id,
+			uid: grant.pod.uid,
+			name: grant.pod.name,
+			resourceVersion: grant.resourceVersion,
+			holder: lease.holder,
+			sinceSeconds,
+			cancelling: false,
+		}),
+	);
+	return {
+		...lease,
+		holder: "",
+		durationMs: 1000,
+		state: {
+			...lease.state,
+			phase: "committed",
+			reservations: [...lease.state.reservations, ...reservations],
+			controllers: rememberControllers(
+				lease.state.controllers,
+				grants.map((grant) => grant.controller),
+			),
+		},
+	};
+}
+
+/** Ends these reservations; `observed` is how far the evidence had come, where it was evidence. */
+export function withoutReservations(lease: BudgetLease, ids: ReadonlySet<string>, observed = ""): BudgetLease {
+	const { state } = lease;
+	return {
+		...lease,
+		state: {
+			...state,
+			observed: latestResourceVersion(state.observed, observed),
+			reservations: state.reservations.filter((reservation) => !ids.has(reservation.id)),
+		},
+	};
+}
+
+export function withObserved(lease: BudgetLease, observed: string): BudgetLease {
+	return withoutReservations(lease, new Set(), observed);
+}
+
+/** Marks these reservations as being cancelled: their holders may send nothing any more. */
+export function marked(lease: BudgetLease, ids: ReadonlySet<string>): BudgetLease {
+	const reservations = lease.state.reservations.map((reservation) =>
+		ids.has(reservation.id) ? { ...reservation, cancelling: true } : reservation,
+	);
+	return { ...lease, state: { ...lease.state, reservations } };
+}
+
+/** Forgets controllers that are gone for good (404, or another uid under the name). */
+export function withoutControllers(lease: BudgetLease, uids: ReadonlySet<string>): BudgetLease {
+	return {
+		...lease,
+		state: { ...lease.state, controllers: lease.state.controllers.filter(({ uid }) => !uids.has(uid)) },
+	};
+}
+
+/** All annotations of the Lease as it is to be written. */
+export function annotationsOf(
+	lease: Pick<BudgetLease, "budget" | "annotations" | "state">,
+): Readonly<Record<string, string>> {
+	return {
+		...lease.annotations,
+		[budgetAnnotation]: formatBudgetName(lease.budget),
+		[stateAnnotation]: formatState(lease.state),
+	};
+}
+
+/** Whether the API server would take the Lease's annotations, those of others included. */
+export function fits(lease: BudgetLease): boolean {
+	const encoder = new TextEncoder();
+	let bytes = 0;
+	for (const [key, value] of Object.entries(annotationsOf(lease))) bytes += encoder.encode(key + value).length;
+	return bytes <= maxAnnotationBytes;
+}
+
+/** The annotation's text; reservations as short rows, because a Lease has to hold 1,500 of them. */
+function formatState(state: LeaseState): string {
+	const holders = [...new Set(state.reservations.map((reservation) => reservation.holder))];
+	return JSON.stringify({
+		schema: 1,
+		nonce: state.nonce,
+		phase: state.phase,
+		renewals: state.renewals,
+		observed: state.observed,
+		controllers: state.controllers.map(({ apiVersion, kind, name, uid }) => [apiVersion, kind, name, uid]),
+		holders,
+		reservations: state.reservations.map((r) => [
+			r.id,
+			r.uid,
+			r.name,
+			r.resourceVersion,
+			holders.indexOf(r.holder),
+			r.sinceSeconds,
+			r.cancelling ? 1 : 0,
+		]),
+	});
+}
+
+function parseState(text: string, garbled: (what: string) => GarbledLeaseError): LeaseState {
+	let value: unknown;
+	try {
+		value = JSON.parse(text);
+	} catch {
+		throw garbled(`annotation ${stateAnnotation} is not JSON`);
+	}
+	if (typeof value !== "object" || value === null) throw garbled(`annotation ${stateAnnotation} is not an object`);
+	const state: Record<string, unknown> = { ...value };
+	if (state["schema"] !== 1) {
+		throw garbled(`annotation ${stateAnnotation} has schema ${JSON.stringify(state["schema"])}, this version knows 1`);
+	}
+	const string = (field: string): string => {
+		const found = state[field];
+		if (typeof found !== "string") throw garbled(`${stateAnnotation} has no string "${field}"`);
+		return found;
+	};
+	const rows = (field: string, length: number): readonly (readonly unknown[])[] => {
+		const found = state[field];
+		if (!Array.isArray(found)) throw garbled(`${stateAnnotation} has no list "${field}"`);
+		return found.map((row: unknown) => {
+			if (!Array.isArray(row) || row.length !== length)
+				throw garbled(`${stateAnnotation} has a malformed row in "${field}"`);
+			return row;
+		});
+	};
+	const phase = string("phase");
+	if (phase !== "held" && phase !== "committed" && phase !== "released")
+		throw garbled(`${stateAnnotation} has unknown phase "${phase}"`);
+	const renewals = state["renewals"];
+	if (typeof renewals !== "number") throw garbled(`${stateAnnotation} has no number "renewals"`);
+	const observed = string("observed");
+	if (!/^[0-9]*$/.test(observed)) throw garbled(`${stateAnnotation} has "observed" ${JSON.stringify(observed)}`);
+	const holders = state["holders"];
+	if (!Array.isArray(holders)) throw garbled(`${stateAnnotation} has no list "holders"`);
+	return {
+		nonce: string("nonce"),
+		phase,
+		renewals,
+		observed,
+		controllers: rows("controllers", 4).map(([apiVersion, kind, name, uid]) => {
+			if (
+				typeof apiVersion !== "string" ||
+				typeof kind !== "string" ||
+				typeof name !== "string" ||
+				typeof uid !== "string"
+			) {
+				throw garbled(`${stateAnnotation} has a malformed controller`);
+			}
+			return { apiVersion, kind, name, uid };
+		}),
+		reservations: rows("reservations", 7).map(([id, uid, name, resourceVersion, holder, sinceSeconds, cancelling]) => {
+			const who: unknown = typeof holder === "number" ? holders[holder] : undefined;
+			if (
+				typeof id !== "string" ||
+				id === "" ||
+				typeof uid !== "string" ||
+				uid === "" ||
+				typeof name !== "string" ||
+				typeof resourceVersion !== "string" ||
+				!/^[0-9]+$/.test(resourceVersion) ||
+				typeof who !== "string" ||
+				typeof sinceSeconds !== "number" ||
+				(cancelling !== 0 && cancelling !== 1)
+			) {
+				throw garbled(`${stateAnnotation} has a malformed reservation`);
+			}
+			return { id, uid, name, resourceVersion, holder: who, sinceSeconds, cancelling: cancelling === 1 };
+		}),
+	};
+}

@@ -1,0 +1,315 @@
+// The round: one pass of acquire, decide and commit, over every member of the fleet.
+//
+// Guarantee: a ticket is given out only where, in every cluster and for every budget, a conditional write found the
+// acquisition unbroken since before its count; from that write on the pod counts as unavailable for everyone. Rounds
+// that all stood therefore follow one another in the same order in every cluster, and the later one counted the earlier
+// one's reservations (two-phase locking with the locks checked at the end). What is not guaranteed: that an acquisition
+// stays ours while we wait. Leases may expire, be stolen or be lost at any moment; then a commit fails and nothing is
+// evicted. Nothing here rests on a clock: durations only decide how soon others may go on.
+import type { BudgetName } from "./budget.ts";
+import type { AcquireOutcome, AcquireRequest, Acquisition, Cluster, Count, Grant, PlaceInLine } from "./cluster.ts";
+import { type BudgetCounts, decide, type Grantable, type Judgement, type RoundBudget } from "./decide.ts";
+import { AgentUnavailableError, GarbledLeaseError, LeaseLostError } from "./errors.ts";
+import type { Ticket } from "./eviction.ts";
+import { handoverDurationMs, leaseName, renewIntervalMs } from "./lease.ts";
+import type { RoundRuntime } from "./round-runtime.ts";
+import type { RoundCandidate, Verdict } from "./verdict.ts";
+
+export type { RoundBudget } from "./decide.ts";
+export type { RoundRuntime } from "./round-runtime.ts";
+export type { RefusalReason, RoundCandidate, Verdict, WaitReason } from "./verdict.ts";
+
+export interface RoundRequest {
+	/** All members of the fleet, never fewer. */
+	readonly clusters: readonly Cluster[];
+	/** All budgets that cover the candidates. */
+	readonly budgets: readonly RoundBudget[];
+	readonly holder: string;
+	readonly candidates: readonly RoundCandidate[];
+	readonly signal: AbortSignal;
+	readonly onQueued?: (place: PlaceInLine & { readonly cluster: string; readonly budget: BudgetName }) => void;
+}
+
+export type RoundOutcome =
+	/** One verdict for each candidate, in their order. */
+	| { readonly kind: "decided"; readonly verdicts: readonly Verdict[] }
+	/** An acquisition was broken: nothing is granted, start over. */
+	| { readonly kind: "lost"; readonly reason: string };
+
+/** Counts older than this when the last Lease was got are asked for again: waiting in line can take long. */
+const countFreshForMs = 1_000;
+/** A commit is idempotent, so an answer that was lost is asked for again before it counts as failed. */
+const commitAttempts = 3;
+
+/** One budget's Lease in one cluster. */
+interface Slot {
+	readonly cluster: Cluster;
+	readonly budget: RoundBudget;
+}
+
+interface Held extends Slot {
+	readonly request: AcquireRequest;
+	readonly acquisition: Acquisition;
+	count: Count;
+	countedAt: number;
+	/** When the Lease has to be renewed. */
+	renewAt: number;
+}
+
+/**
+ * Runs one round. Rejects with AgentUnavailableError where a member gave no answer, with the reason of `signal` when it
+ * aborts; whatever was acquired until then has been given back or ends by the lease time.
+ */
+export async function runRound(request: RoundRequest, runtime: RoundRuntime): Promise<RoundOutcome> {
+	const held: Held[] = [];
+	try {
+		const judgements = await judgeAll(request, runtime, held);
+		request.signal.throwIfAborted();
+		return await commitAll(judgements, held, runtime);
+	} catch (error) {
+		await releaseAll(held.splice(0), runtime);
+		if (error instanceof LeaseLostError) return { kind: "lost", reason: error.message };
+		if (error instanceof GarbledLeaseError) return refuseAll(request.candidates, error);
+		throw error;
+	}
+}
+
+/** Acquires, counts and decides, and keeps alive what it holds meanwhile. */
+async function judgeAll(request: RoundRequest, runtime: RoundRuntime, held: Held[]): Promise<readonly Judgement[]> {
+	const lost = new AbortController();
+	const renewing = keepAlive(held, runtime, lost);
+	try {
+		await acquireAll(request, runtime, held, lost.signal);
+		await recountOld(held, runtime);
+	} catch (error) {
+		if (lost.signal.reason instanceof LeaseLostError) throw lost.signal.reason;
+		throw error;
+	} finally {
+		lost.abort();
+		await renewing;
+	}
+	return decide(
+		request.clusters.map(({ id }) => id),
+		request.budgets.map(
+			(budget): BudgetCounts => ({
+				budget,
+				counts: held.filter((slot) => slot.budget === budget).map((slot) => slot.count),
+			}),
+		),
+		request.candidates,
+	);
+}
+
+/** At once and without waiting; where somebody holds one, everything back and then in line, in the one order that all keep. */
+async function acquireAll(
+	request: RoundRequest,
+	runtime: RoundRuntime,
+	held: Held[],
+	lost: AbortSignal,
+): Promise<void> {
+	const slots = slotsInOrder(request);
+	const attempts = await Promise.allSettled(
+		slots.map(async (slot) => acquireSlot(slot, request, runtime, held, false, request.signal)),
+	);
+	const failed = attempts.find((attempt) => attempt.status === "rejected");
+	if (failed) throw failed.reason;
+	if (held.length === slots.length) return;
+	await releaseAll(held.splice(0), runtime);
+	const signal = AbortSignal.any([request.signal, lost]);
+	for (const slot of slots) await acquireSlot(slot, request, runtime, held, true, signal);
+}
+
+async function acquireSlot(
+	slot: Slot,
+	request: RoundRequest,
+	runtime: RoundRuntime,
+	held: Held[],
+	wait: boolean,
+	signal: AbortSignal,
+): Promise<void> {
+	const { cluster, budget } = slot;
+	const acquire: AcquireRequest = {
+		budget: budget.name,
+		selector: budget.selector,
+		holder: request.holder,
+		nonce: runtime.newId(),
+		candidates: request.candidates.filter(({ clusterId }) => clusterId === cluster.id).map(({ pod }) => pod),
+	};
+	const outcome: AcquireOutcome = await cluster.acquire(acquire, {
+		wait,
+		signal,
+		onQueued: (place) => request.onQueued?.({ ...place, cluster: cluster.name, budget: budget.name }),
+	});
+	if (outcome.kind === "acquired") {
+		const { acquisition, count, leaseDurationMs } = outcome;
+		const now = runtime.now();
+		held.push({ ...slot, request: acquire, acquisition, count, countedAt: now, renewAt: now + leaseDurationMs / 3 });
+	} else if (wait) {
+		throw new AgentUnavailableError(
+			`Cannot wait for budget ${budget.name.namespace}/${budget.name.name}: the agent of cluster ${cluster.name} does not keep the line`,
+			cluster.name,
+		);
+	}
+}
+
+/** The order in which Leases are waited for: by cluster id, then by the Lease's name. Everyone has the same one. */
+function slotsInOrder({ clusters, budgets }: RoundRequest): readonly Slot[] {
+	const slots = clusters.flatMap((cluster) =>
+		budgets.map((budget) => ({ cluster, budget, key: `${cluster.id} ${leaseName(budget.name)}` })),
+	);
+	return slots.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+/** Keeps what is held alive, a third of its duration after it was got: a Lease handed over in line ends soon without it. */
+async function keepAlive(held: readonly Held[], runtime: RoundRuntime, stop: AbortController): Promise<void> {
+	while (!stop.signal.aborted) {
+		await runtime.sleep(handoverDurationMs / 4, stop.signal);
+		if (stop.signal.aborted) return;
+		const due = held.filter((slot) => runtime.now() >= slot.renewAt);
+		const results = await Promise.allSettled(due.map(({ cluster, acquisition }) => cluster.renew(acquisition)));
+		for (const [index, result] of results.entries()) {
+			const slot = due[index];
+			if (!slot) continue;
+			if (result.status === "fulfilled") slot.renewAt = runtime.now() + renewIntervalMs;
+			else if (result.reason instanceof LeaseLostError) stop.abort(result.reason);
+			else runtime.onLeftBehind?.(result.reason);
+		}
+	}
+}
+
+async function recountOld(held: readonly Held[], runtime: RoundRuntime): Promise<void> {
+	const old = held.filter(({ countedAt }) => runtime.now() - countedAt > countFreshForMs);
+	await Promise.all(
+		old.map(async (slot) => {
+			slot.count = await slot.cluster.count(slot.acquisition, slot.request);
+			slot.countedAt = runtime.now();
+		}),
+	);
+}
+
+/** Writes in every cluster, also where nothing is granted; takes everything back unless all of these writes stood. */
+async function commitAll(judgements: readonly Judgement[], held: Held[], runtime: RoundRuntime): Promise<RoundOutcome> {
+	const grantedAt = runtime.now();
+	const tickets = new Map<Judgement, Ticket>();
+	for (const judgement of judgements) {
+		if (judgement.kind === "grantable") tickets.set(judgement, ticketFor(judgement, runtime.newId(), grantedAt));
+	}
+	if (tickets.size === 0) {
+		await releaseAll(held.splice(0), runtime);
+		return { kind: "decided", verdicts: verdictsOf(judgements, tickets) };
+	}
+	const commits = held.splice(0).map((slot) => ({ slot, grants: grantsFor(slot, judgements, tickets) }));
+	const results = await Promise.all(commits.map(async ({ slot, grants }) => commitSlot(slot, grants)));
+	const failed = results.find((result) => result.kind !== "stood");
+	if (!failed) return { kind: "decided", verdicts: verdictsOf(judgements, tickets) };
+	await takeBack(commits, runtime);
+	await releaseAll(
+		commits.map(({ slot }) => slot),
+		runtime,
+	);
+	if (failed.kind === "failed") throw failed.error;
+	if (failed.kind === "lost") return { kind: "lost", reason: failed.reason };
+	const message = `the Lease holds ${failed.reservations} reservations and has no room for more`;
+	return {
+		kind: "decided",
+		verdicts: judgements.map((judgement) =>
+			judgement.kind === "grantable"
+				? { candidate: judgement.candidate, kind: "waiting", reason: "LeaseFull", message, usedBy: [] }
+				: { ...judgement },
+		),
+	};
+}
+
+type Commit = { readonly slot: Held; readonly grants: readonly Grant[] };
+type CommitResult =
+	| { readonly kind: "stood" }
+	| { readonly kind: "lost"; readonly reason: string }
+	| { readonly kind: "full"; readonly reservations: number }
+	| { readonly kind: "failed"; readonly error: unknown };
+
+async function commitSlot({ cluster, acquisition }: Held, grants: readonly Grant[]): Promise<CommitResult> {
+	let error: unknown;
+	for (let attempt = 0; attempt < commitAttempts; attempt += 1) {
+		try {
+			return await cluster.commit(acquisition, grants);
+		} catch (caught) {
+			error = caught;
+			if (!(caught instanceof AgentUnavailableError)) break;
+		}
+	}
+	return error instanceof LeaseLostError ? { kind: "lost", reason: error.message } : { kind: "failed", error };
+}
+
+/** Nothing was sent under these ids and nothing will be: they may go without a trace. */
+async function takeBack(commits: readonly Commit[], runtime: RoundRuntime): Promise<void> {
+	const granting = commits.filter(({ grants }) => grants.length > 0);
+	const results = await Promise.allSettled(
+		granting.map(({ slot, grants }) =>
+			slot.cluster.cancel(
+				slot.budget.name,
+				grants.map(({ id }) => id),
+				{ sent: false },
+			),
+		),
+	);
+	for (const result of results) if (result.status === "rejected") runtime.onLeftBehind?.(result.reason);
+}
+
+async function releaseAll(held: readonly Held[], runtime: RoundRuntime): Promise<void> {
+	const results = await Promise.allSettled(held.map(({ cluster, acquisition }) => cluster.release(acquisition)));
+	for (const result of results) if (result.status === "rejected") runtime.onLeftBehind?.(result.reason);
+}
+
+function grantsFor(
+	slot: Held,
+	judgements: readonly Judgement[],
+	tickets: ReadonlyMap<Judgement, Ticket>,
+): readonly Grant[] {
+	return judgements.flatMap((judgement) => {
+		const ticket = tickets.get(judgement);
+		if (!ticket || judgement.kind !== "grantable" || ticket.clusterId !== slot.cluster.id) return [];
+		const covered = judgement.budgets.some(
+			({ namespace, name }) => namespace === slot.budget.name.namespace && name === slot.budget.name.name,
+		);
+		if (!covered) return [];
+		const { pod, resourceVersion, controller } = judgement.state;
+		return [{ id: ticket.id, pod, resourceVersion, ...(controller && { controller }) }];
+	});
+}
+
+function ticketFor(
+	{ candidate, state, budgets }: { readonly candidate: RoundCandidate } & Grantable,
+	id: string,
+	grantedAt: number,
+): Ticket {
+	return {
+		clusterId: candidate.clusterId,
+		pod: candidate.pod,
+		id,
+		budgets,
+		resourceVersion: state.resourceVersion,
+		grantedAt,
+	};
+}
+
+function verdictsOf(judgements: readonly Judgement[], tickets: ReadonlyMap<Judgement, Ticket>): readonly Verdict[] {
+	return judgements.map((judgement): Verdict => {
+		if (judgement.kind !== "grantable") return judgement;
+		const ticket = tickets.get(judgement);
+		if (!ticket) throw new Error(`pod ${judgement.candidate.pod.name} was judged grantable without a ticket`);
+		return { candidate: judgement.candidate, kind: "granted", ticket };
+	});
+}
+
+function refuseAll(candidates: readonly RoundCandidate[], error: GarbledLeaseError): RoundOutcome {
+	return {
+		kind: "decided",
+		verdicts: candidates.map((candidate) => ({
+			candidate,
+			kind: "refused",
+			reason: "GarbledLease",
+			message: error.message,
+			retry: true,
+		})),
+	};
+}

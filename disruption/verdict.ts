@@ -1,0 +1,62 @@
+// What a round says of each pod it was asked for.
+import type { BudgetName } from "./budget.ts";
+import type { PodReference, UnavailablePod } from "./cluster.ts";
+import type { Ticket } from "./eviction.ts";
+
+/** A pod for which a grant is wanted, in the cluster that runs it. */
+export interface RoundCandidate {
+	readonly clusterId: string;
+	readonly pod: PodReference;
+}
+
+/** Reasons that end by themselves, by what others do or by listing the budgets again (CoverageChanged). */
+export type WaitReason =
+	| "BudgetExhausted"
+	| "PodReserved"
+	| "PreActivityPending"
+	| "LeaseFull"
+	| "PodUnseen"
+	| "CoverageChanged";
+
+/** Reasons that somebody has to do something about. */
+export type RefusalReason =
+	| "InvalidBudget"
+	| "SelectorsDiffer"
+	| "FleetsDiffer"
+	| "FeatureMissing"
+	| "ExpectedPodsUnknown"
+	| "GarbledLease";
+
+export interface Waiting {
+	readonly kind: "waiting";
+	readonly reason: WaitReason;
+	readonly message: string;
+	/** The budget that has nothing left, with its numbers, where it is one. */
+	readonly budget?: BudgetName;
+	readonly need?: number;
+	readonly healthy?: number;
+	readonly expected?: number;
+	/** Who uses the budget up, over all clusters. */
+	readonly usedBy: readonly (UnavailablePod & { readonly cluster: string })[];
+}
+
+export interface Refused {
+	readonly kind: "refused";
+	readonly reason: RefusalReason;
+	readonly message: string;
+	/** Whether asking again later may help without anybody doing something here: fleets and selectors that are being rolled out. */
+	readonly retry: boolean;
+}
+
+export interface Free {
+	readonly kind: "free";
+	/** Nothing can make the pod healthy again, so its disruption costs nothing. */
+	readonly why: "Terminating" | "Finished" | "Gone";
+}
+
+export interface Granted {
+	readonly kind: "granted";
+	readonly ticket: Ticket;
+}
+
+export type Verdict = { readonly candidate: RoundCandidate } & (Granted | Free | Waiting | Refused);

@@ -1,0 +1,45 @@
+// Strict readers of single fields: what is missing or out of range is an error that names the field, never a default.
+import { AgentProtocolError } from "../disruption/errors.ts";
+
+/** The message, or AgentProtocolError where it was not sent. */
+export function required<T>(value: T | undefined, field: string): T {
+	if (value === undefined) throw missing(field);
+	return value;
+}
+
+/** A text that says something. */
+export function requiredText(value: string, field: string): string {
+	if (value === "") throw missing(field);
+	return value;
+}
+
+/** A whole number from `min`, small enough to be exact. */
+export function wholeNumber(value: number, field: string, min = 0): number {
+	if (!Number.isSafeInteger(value) || value < min) {
+		throw new AgentProtocolError(`Cannot read message: ${field} must be a whole number from ${min}, is ${value}`);
+	}
+	return value;
+}
+
+/** A resourceVersion: digits, because versions are compared as numbers of any length. */
+export function resourceVersion(value: string, field: string): string {
+	if (!/^[0-9]{1,40}$/.test(value)) {
+		throw new AgentProtocolError(`Cannot read message: ${field} must be a number, is ${JSON.stringify(value)}`);
+	}
+	return value;
+}
+
+/** One of the words that the protocol knows for this field. */
+export function oneOf<T extends string>(words: readonly T[], value: string, field: string): T {
+	const known = words.find((word) => word === value);
+	if (known === undefined) {
+		throw new AgentProtocolError(
+			`Cannot read message: ${field} must be one of ${words.join(", ")}, is ${JSON.stringify(value)}`,
+		);
+	}
+	return known;
+}
+
+function missing(field: string): AgentProtocolError {
+	return new AgentProtocolError(`Cannot read message: ${field} is missing`);
+}

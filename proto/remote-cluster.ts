@@ -1,0 +1,233 @@
+// A member of the fleet behind its agent, by gRPC.
+//
+// Every call has a deadline, except waiting in line, where keepalive tells a dead connection. Nothing is retried here: an
+// answer that does not come, cannot be read or comes from another cluster is an error, and what it asked for may or may
+// not have happened.
+import { Metadata, type ServiceError } from "@grpc/grpc-js";
+import type { BudgetName } from "../disruption/budget.ts";
+import type {
+	Acquisition,
+	AcquireOptions,
+	AcquireOutcome,
+	AcquireRequest,
+	CommitOutcome,
+	Count,
+	Grant,
+} from "../disruption/cluster.ts";
+import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
+import type { AgentCluster, AgentDescription, BudgetList, LookRequest } from "./agent-cluster.ts";
+import { required } from "./fields.ts";
+import type * as wire from "./gen/xpdb/v1/agent.ts";
+import { errorOfStatus } from "./status.ts";
+import { callUnary, type OpenCall, type UnaryCall } from "./unary.ts";
+import { acquisitionMessage, budgetNameMessage, grantMessage, readCommitOutcome, readPlace } from "./wire.ts";
+import { acquireMessage, countCallMessage, readAcquired, readBudgetList, readDescription } from "./wire-calls.ts";
+import { readCount } from "./wire-count.ts";
+
+/** Some API calls of a second each at the worst; half the lease time, so that a round that hangs here can still stop. */
+const defaultDeadlineMs = 5_000;
+
+/** Metadata of a call that one agent passes on to another. */
+export const passedOnKey = "xpdb-passed-on";
+
+export interface RemoteClusterOptions {
+	/** The cluster that the calls are for; the agent behind the client may be another member's, and passes them on. */
+	readonly id: string;
+	/** For people. */
+	readonly name: string;
+	/** Stays open when the RemoteCluster is closed: several may share one. */
+	readonly client: wire.AgentServiceClient;
+	readonly deadlineMs?: number;
+	/** Says that the call was passed on already, for another agent of the same cluster to answer it itself. */
+	readonly passedOn?: "line";
+}
+
+/** Asks an agent who it is, for a caller who does not know its cluster's id yet. `name` is for people. */
+export async function describeAgent(
+	client: wire.AgentServiceClient,
+	{ name, deadlineMs = defaultDeadlineMs }: { readonly name: string; readonly deadlineMs?: number },
+): Promise<AgentDescription> {
+	const call: UnaryCall<wire.DescribeResponse> = (...rest) => client.describe({ clusterId: "" }, ...rest);
+	const options = { name: "Describe", cluster: name, metadata: new Metadata(), deadlineMs, open: new Set<OpenCall>() };
+	return readDescription(await callUnary(call, options));
+}
+
+export class RemoteCluster implements AgentCluster {
+	readonly id: string;
+	readonly name: string;
+	readonly #client: wire.AgentServiceClient;
+	readonly #deadlineMs: number;
+	readonly #passedOn: "line" | undefined;
+	readonly #open = new Set<OpenCall>();
+	#closed = false;
+
+	constructor(options: RemoteClusterOptions) {
+		this.id = options.id;
+		this.name = options.name;
+		this.#client = options.client;
+		this.#deadlineMs = options.deadlineMs ?? defaultDeadlineMs;
+		this.#passedOn = options.passedOn;
+	}
+
+	async describe(): Promise<AgentDescription> {
+		const request = { clusterId: this.id };
+		return readDescription(
+			await this.#unary<wire.DescribeResponse>("Describe", (...rest) => this.#client.describe(request, ...rest)),
+		);
+	}
+
+	async listBudgets(namespaces: readonly string[]): Promise<BudgetList> {
+		const request = { clusterId: this.id, namespaces: [...namespaces] };
+		return readBudgetList(
+			await this.#unary<wire.ListBudgetsResponse>("ListBudgets", (...rest) =>
+				this.#client.listBudgets(request, ...rest),
+			),
+		);
+	}
+
+	async acquire(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
+		options.signal.throwIfAborted();
+		const metadata = this.#metadata();
+		const callOptions = options.wait ? {} : { deadline: Date.now() + this.#deadlineMs };
+		const message = acquireMessage(request, { clusterId: this.id, wait: options.wait });
+		this.#refuseIfClosed("Acquire");
+		const call = this.#client.acquire(message, metadata, callOptions);
+		return new Promise<AcquireOutcome>((resolve, reject) => {
+			const settle = (finish: () => void): void => {
+				options.signal.removeEventListener("abort", onAbort);
+				this.#open.delete(call);
+				finish();
+			};
+			const onAbort = (): void => {
+				call.cancel();
+				settle(() => reject(options.signal.reason));
+			};
+			options.signal.addEventListener("abort", onAbort, { once: true });
+			this.#open.add(call);
+			call.on("data", (response: wire.AcquireResponse) => {
+				try {
+					const outcome = this.#readOutcome(response, request);
+					if (options.wait && outcome.kind === "held") options.onQueued?.(outcome);
+					else settle(() => resolve(outcome));
+				} catch (error) {
+					// The agent sees that nobody listens any more, and gives back what it may have acquired.
+					call.cancel();
+					settle(() => reject(error));
+				}
+			});
+			call.on("error", (error: ServiceError) => {
+				settle(() => reject(errorOfStatus(error, { cluster: this.name, call: "Acquire" })));
+			});
+			call.on("end", () => {
+				const message = `Cannot acquire in cluster "${this.name}": its agent ended the wait without an answer`;
+				settle(() => reject(new AgentUnavailableError(message, this.name)));
+			});
+		});
+	}
+
+	async count(acquisition: Acquisition, request: AcquireRequest): Promise<Count> {
+		return this.#count(countCallMessage(this.id, { kind: "again", acquisition, request }));
+	}
+
+	async look(request: LookRequest): Promise<Count> {
+		return this.#count(countCallMessage(this.id, { kind: "look", request }));
+	}
+
+	async renew(acquisition: Acquisition): Promise<void> {
+		const request = { clusterId: this.id, acquisition: acquisitionMessage(acquisition) };
+		await this.#unary<wire.RenewResponse>("Renew", (...rest) => this.#client.renew(request, ...rest));
+	}
+
+	async commit(acquisition: Acquisition, grants: readonly Grant[]): Promise<CommitOutcome> {
+		const request = {
+			clusterId: this.id,
+			acquisition: acquisitionMessage(acquisition),
+			grants: grants.map(grantMessage),
+		};
+		const { outcome } = await this.#unary<wire.CommitResponse>("Commit", (...rest) =>
+			this.#client.commit(request, ...rest),
+		);
+		return readCommitOutcome(outcome);
+	}
+
+	async release(acquisition: Acquisition): Promise<void> {
+		const request = { clusterId: this.id, acquisition: acquisitionMessage(acquisition) };
+		await this.#unary<wire.ReleaseResponse>("Release", (...rest) => this.#client.release(request, ...rest));
+	}
+
+	async confirm(budget: BudgetName, ids: readonly string[]): Promise<boolean> {
+		const request = { clusterId: this.id, budget: budgetNameMessage(budget), ids: [...ids] };
+		const { stands } = await this.#unary<wire.ConfirmResponse>("Confirm", (...rest) =>
+			this.#client.confirm(request, ...rest),
+		);
+		return stands;
+	}
+
+	async cancel(budget: BudgetName, ids: readonly string[], { sent }: { readonly sent: boolean }): Promise<void> {
+		const request = { clusterId: this.id, budget: budgetNameMessage(budget), ids: [...ids], sent };
+		await this.#unary<wire.CancelResponse>("Cancel", (...rest) => this.#client.cancel(request, ...rest));
+	}
+
+	/** Ends the calls that are open; the client stays. */
+	close(): void {
+		this.#closed = true;
+		for (const call of this.#open) call.cancel();
+	}
+
+	async #count(request: wire.CountRequest): Promise<Count> {
+		const response = await this.#unary<wire.CountResponse>("Count", (...rest) => this.#client.count(request, ...rest));
+		const count = readCount(response.count, "count");
+		this.#requireOwnAnswer("Count", count.clusterId);
+		return count;
+	}
+
+	#readOutcome(response: wire.AcquireResponse, request: AcquireRequest): AcquireOutcome {
+		this.#requireOwnAnswer("Acquire", response.clusterId);
+		const outcome = required(response.outcome, "outcome");
+		if (outcome.$case === "held") return { kind: "held", ...readPlace(outcome.value, "held") };
+		const acquired = readAcquired(outcome.value);
+		const { nonce, budget } = acquired.acquisition;
+		if (
+			nonce !== request.nonce ||
+			budget.name !== request.budget.name ||
+			budget.namespace !== request.budget.namespace
+		) {
+			throw new AgentProtocolError(`Cannot acquire in cluster "${this.name}": the answer is to another request`);
+		}
+		this.#requireOwnAnswer("Acquire", acquired.count.clusterId);
+		return acquired;
+	}
+
+	async #unary<Response extends { readonly clusterId: string }>(
+		name: string,
+		call: UnaryCall<Response>,
+	): Promise<Response> {
+		this.#refuseIfClosed(name);
+		const response = await callUnary(call, {
+			name,
+			cluster: this.name,
+			metadata: this.#metadata(),
+			deadlineMs: this.#deadlineMs,
+			open: this.#open,
+		});
+		this.#requireOwnAnswer(name, response.clusterId);
+		return response;
+	}
+
+	#metadata(): Metadata {
+		const metadata = new Metadata();
+		if (this.#passedOn) metadata.set(passedOnKey, this.#passedOn);
+		return metadata;
+	}
+
+	#refuseIfClosed(call: string): void {
+		if (this.#closed) throw new AgentUnavailableError(`Cannot call ${call}: the connection is closed`, this.name);
+	}
+
+	#requireOwnAnswer(call: string, clusterId: string): void {
+		if (clusterId === this.id) return;
+		throw new AgentProtocolError(
+			`Cannot use the answer to ${call} of cluster "${this.name}": asked for cluster id "${this.id}", got "${clusterId}"`,
+		);
+	}
+}

@@ -1,0 +1,166 @@
+// Our errors as gRPC statuses and back. The reason travels in the trailers, so that an error of ours comes back as
+// itself; a status that somebody else made (grpc-js, a proxy, another version) is judged by its code. Nothing here turns
+// an error into an answer.
+import { Metadata, type ServiceError, type StatusObject, status } from "@grpc/grpc-js";
+import {
+	AgentForbiddenError,
+	AgentProtocolError,
+	AgentUnavailableError,
+	GarbledLeaseError,
+	InvalidBudgetError,
+	LeaseLostError,
+} from "../disruption/errors.ts";
+
+type Reason = "InvalidBudget" | "LeaseLost" | "GarbledLease" | "AgentUnavailable" | "AgentProtocol" | "AgentForbidden";
+
+interface ErrorDetails {
+	readonly message: string;
+	/** InvalidBudget: the path in the object. */
+	readonly field: string;
+	/** AgentUnavailable: who did not answer; a call may have been passed on. */
+	readonly cluster: string;
+	readonly cause?: unknown;
+}
+
+interface ErrorKind {
+	/** The status that the error is sent as. */
+	readonly code: status;
+	/** Statuses without a reason of ours that mean this error. */
+	readonly foreignCodes: readonly status[];
+	readonly make: (details: ErrorDetails) => Error;
+}
+
+const kinds: Readonly<Record<Reason, ErrorKind>> = {
+	InvalidBudget: {
+		code: status.FAILED_PRECONDITION,
+		foreignCodes: [],
+		make: ({ message, field }) => new InvalidBudgetError(message, field),
+	},
+	LeaseLost: {
+		code: status.ABORTED,
+		foreignCodes: [status.ABORTED],
+		make: ({ message }) => new LeaseLostError(message),
+	},
+	GarbledLease: {
+		code: status.DATA_LOSS,
+		foreignCodes: [status.DATA_LOSS],
+		make: ({ message }) => new GarbledLeaseError(message),
+	},
+	AgentUnavailable: {
+		code: status.UNAVAILABLE,
+		// INTERNAL and UNKNOWN: a bug over there, of which its own log tells more; for the caller there is no answer.
+		foreignCodes: [
+			status.UNAVAILABLE,
+			status.DEADLINE_EXCEEDED,
+			status.CANCELLED,
+			status.RESOURCE_EXHAUSTED,
+			status.INTERNAL,
+			status.UNKNOWN,
+		],
+		make: ({ message, cluster, cause }) => new AgentUnavailableError(message, cluster, { cause }),
+	},
+	AgentProtocol: {
+		code: status.INVALID_ARGUMENT,
+		foreignCodes: [
+			status.INVALID_ARGUMENT,
+			status.UNIMPLEMENTED,
+			status.OUT_OF_RANGE,
+			status.FAILED_PRECONDITION,
+			status.NOT_FOUND,
+			status.ALREADY_EXISTS,
+		],
+		make: ({ message, cause }) => new AgentProtocolError(message, { cause }),
+	},
+	AgentForbidden: {
+		code: status.PERMISSION_DENIED,
+		foreignCodes: [status.PERMISSION_DENIED, status.UNAUTHENTICATED],
+		make: ({ message, cause }) => new AgentForbiddenError(message, { cause }),
+	},
+};
+
+const reasonKey = "xpdb-reason";
+const fieldKey = "xpdb-field";
+const clusterKey = "xpdb-cluster";
+
+/** Trailers are headers: a message longer than this could make the whole answer unreadable. */
+const maxDetailsLength = 4_000;
+
+/** The status that an error is answered with. An error that is not ours is a bug: INTERNAL, without detail. */
+export function statusOfError(error: unknown): Partial<StatusObject> {
+	const metadata = new Metadata();
+	if (!isOurs(error)) return { code: status.INTERNAL, details: "Internal error, see the agent's log", metadata };
+	metadata.set(reasonKey, error.reason);
+	if (error instanceof InvalidBudgetError) metadata.set(fieldKey, encodeURIComponent(error.field.toWellFormed()));
+	if (error instanceof AgentUnavailableError)
+		metadata.set(clusterKey, encodeURIComponent(error.cluster.toWellFormed()));
+	return { code: kinds[error.reason].code, details: detailsOf(error), metadata };
+}
+
+/** grpc-js writes details by encodeURI, which throws on half a surrogate pair, such as a cut may leave. */
+function detailsOf(error: Error): string {
+	return error.message.slice(0, maxDetailsLength).toWellFormed();
+}
+
+/** The status for a caller whose identity could not be established; comes back as AgentForbiddenError. */
+export function unauthenticatedStatus(message: string): Partial<StatusObject> {
+	return { ...statusOfError(new AgentForbiddenError(message)), code: status.UNAUTHENTICATED };
+}
+
+/** The error that a failed call means. `cluster` and `call` are for people: whose answer it would have been, to what. */
+export function errorOfStatus(
+	error: ServiceError,
+	{ cluster, call }: { readonly cluster: string; readonly call: string },
+): Error {
+	const reason = text(error.metadata, reasonKey);
+	if (isReason(reason)) {
+		return kinds[reason].make({
+			message: error.details,
+			field: text(error.metadata, fieldKey),
+			cluster: text(error.metadata, clusterKey) || cluster,
+			cause: error,
+		});
+	}
+	// grpc-js says so where an answer came and could not be decoded.
+	const unreadable = error.code === status.INTERNAL && error.details.startsWith("Response message parsing error");
+	const kind = unreadable
+		? kinds.AgentProtocol
+		: (Object.values(kinds).find(({ foreignCodes }) => foreignCodes.includes(error.code)) ?? kinds.AgentProtocol);
+	const code = status[error.code] ?? String(error.code);
+	const message = `Cannot get an answer to ${call} from the agent of cluster "${cluster}": ${code}: ${error.details}`;
+	return kind.make({ message, field: "", cluster, cause: error });
+}
+
+type OurError =
+	| InvalidBudgetError
+	| LeaseLostError
+	| GarbledLeaseError
+	| AgentUnavailableError
+	| AgentProtocolError
+	| AgentForbiddenError;
+
+function isOurs(error: unknown): error is OurError {
+	return (
+		error instanceof InvalidBudgetError ||
+		error instanceof LeaseLostError ||
+		error instanceof GarbledLeaseError ||
+		error instanceof AgentUnavailableError ||
+		error instanceof AgentProtocolError ||
+		error instanceof AgentForbiddenError
+	);
+}
+
+function isReason(name: string): name is Reason {
+	return Object.hasOwn(kinds, name);
+}
+
+/** A trailer as text; one that cannot be decoded says nothing. */
+function text(metadata: Metadata | undefined, key: string): string {
+	const value = metadata?.get(key)[0];
+	if (typeof value !== "string") return "";
+	try {
+		return decodeURIComponent(value);
+	} catch (error) {
+		if (error instanceof URIError) return "";
+		throw error;
+	}
+}

@@ -1,0 +1,137 @@
+// Requests and answers of the larger calls as messages and back, as strict as wire.ts.
+import type { Acquisition, AcquireOutcome, AcquireRequest, Count } from "../disruption/cluster.ts";
+import type { AgentDescription, BudgetList, LookRequest } from "./agent-cluster.ts";
+import { requiredText, wholeNumber } from "./fields.ts";
+import type * as wire from "./gen/xpdb/v1/agent.ts";
+import {
+	acquisitionMessage,
+	budgetNameMessage,
+	podReferenceMessage,
+	readAcquisition,
+	readBudgetName,
+	readPodReference,
+	readSelector,
+	selectorMessage,
+} from "./wire.ts";
+import { budgetMessage, countMessage, readBudget, readCount } from "./wire-count.ts";
+
+type Acquired = Extract<AcquireOutcome, { kind: "acquired" }>;
+
+export function acquireMessage(
+	request: AcquireRequest,
+	{ clusterId, wait }: { readonly clusterId: string; readonly wait: boolean },
+): wire.AcquireRequest {
+	const { holder, nonce } = request;
+	return { clusterId, ...lookMessage(request), holder, nonce, wait };
+}
+
+export function readAcquireRequest(message: wire.AcquireRequest): AcquireRequest {
+	return {
+		...readLook(message),
+		holder: requiredText(message.holder, "holder"),
+		nonce: requiredText(message.nonce, "nonce"),
+	};
+}
+
+export function acquiredMessage({ acquisition, count, leaseDurationMs }: Acquired): wire.Acquired {
+	return {
+		acquisition: acquisitionMessage(acquisition),
+		count: countMessage(count),
+		leaseDurationMs: Math.round(leaseDurationMs),
+	};
+}
+
+export function readAcquired(message: wire.Acquired): Acquired {
+	return {
+		kind: "acquired",
+		acquisition: readAcquisition(message.acquisition, "acquired.acquisition"),
+		count: readCount(message.count, "acquired.count"),
+		leaseDurationMs: wholeNumber(message.leaseDurationMs, "acquired.lease_duration_ms", 1),
+	};
+}
+
+/** Counting again under an acquisition, or (without one) a look. */
+export type CountCall =
+	| { readonly kind: "again"; readonly acquisition: Acquisition; readonly request: AcquireRequest }
+	| { readonly kind: "look"; readonly request: LookRequest };
+
+export function countCallMessage(clusterId: string, call: CountCall): wire.CountRequest {
+	const look = { clusterId, ...lookMessage(call.request) };
+	if (call.kind === "look") return { ...look, acquisition: undefined, holder: "", nonce: "" };
+	const { holder, nonce } = call.request;
+	return { ...look, acquisition: acquisitionMessage(call.acquisition), holder, nonce };
+}
+
+export function readCountCall(message: wire.CountRequest): CountCall {
+	const look = readLook(message);
+	if (message.acquisition === undefined) return { kind: "look", request: look };
+	return {
+		kind: "again",
+		acquisition: readAcquisition(message.acquisition, "acquisition"),
+		request: {
+			...look,
+			holder: requiredText(message.holder, "holder"),
+			nonce: requiredText(message.nonce, "nonce"),
+		},
+	};
+}
+
+export function countResponseMessage(count: Count): wire.CountResponse {
+	return { clusterId: count.clusterId, count: countMessage(count) };
+}
+
+export function descriptionMessage(description: AgentDescription): wire.DescribeResponse {
+	return {
+		...description,
+		features: [...description.features],
+		members: description.members.map(({ id, name, address }) => ({ id, name, address })),
+	};
+}
+
+export function readDescription(message: wire.DescribeResponse): AgentDescription {
+	return {
+		clusterId: requiredText(message.clusterId, "cluster_id"),
+		clusterName: message.clusterName,
+		version: requiredText(message.version, "version"),
+		features: message.features,
+		members: message.members.map(({ id, name, address }, index) => ({
+			id: requiredText(id, `members[${index}].id`),
+			name,
+			address,
+		})),
+		fleetHash: requiredText(message.fleetHash, "fleet_hash"),
+		leaseNamespace: requiredText(message.leaseNamespace, "lease_namespace"),
+	};
+}
+
+export function budgetListMessage({ clusterId, fleetHash, budgets }: BudgetList): wire.ListBudgetsResponse {
+	return { clusterId, fleetHash, budgets: budgets.map(budgetMessage) };
+}
+
+export function readBudgetList(message: wire.ListBudgetsResponse): BudgetList {
+	return {
+		clusterId: requiredText(message.clusterId, "cluster_id"),
+		fleetHash: requiredText(message.fleetHash, "fleet_hash"),
+		budgets: message.budgets.map((budget, index) => readBudget(budget, `budgets[${index}]`)),
+	};
+}
+
+function lookMessage({
+	budget,
+	selector,
+	candidates,
+}: LookRequest): Pick<wire.AcquireRequest, "budget" | "selector" | "candidates"> {
+	return {
+		budget: budgetNameMessage(budget),
+		selector: selectorMessage(selector),
+		candidates: candidates.map(podReferenceMessage),
+	};
+}
+
+function readLook({ budget, selector, candidates }: ReturnType<typeof lookMessage>): LookRequest {
+	return {
+		budget: readBudgetName(budget, "budget"),
+		selector: readSelector(selector, "selector"),
+		candidates: candidates.map((pod, index) => readPodReference(pod, `candidates[${index}]`)),
+	};
+}

@@ -1,0 +1,144 @@
+// The domain's values as messages and back: `xMessage` writes, `readX` reads. Every reader is strict: a field that another
+// version left out or means otherwise is AgentProtocolError with the field's name, never a default.
+import type { BudgetName, LabelSelector } from "../disruption/budget.ts";
+import type { Acquisition, CommitOutcome, Grant, PlaceInLine, PodReference } from "../disruption/cluster.ts";
+import { AgentProtocolError, InvalidBudgetError } from "../disruption/errors.ts";
+import type { ControllerReference } from "../disruption/pod.ts";
+import { labelSelectorObject, parseLabelSelector } from "../disruption/selector.ts";
+import { required, requiredText, resourceVersion, wholeNumber } from "./fields.ts";
+import type * as wire from "./gen/xpdb/v1/agent.ts";
+
+export function budgetNameMessage({ namespace, name }: BudgetName): wire.BudgetName {
+	return { namespace, name };
+}
+
+export function readBudgetName(message: wire.BudgetName | undefined, field: string): BudgetName {
+	const { namespace, name } = required(message, field);
+	return { namespace: requiredText(namespace, `${field}.namespace`), name: requiredText(name, `${field}.name`) };
+}
+
+export function podReferenceMessage({ namespace, name, uid }: PodReference): wire.PodReference {
+	return { namespace, name, uid };
+}
+
+export function readPodReference(message: wire.PodReference | undefined, field: string): PodReference {
+	const { namespace, name, uid } = required(message, field);
+	return {
+		namespace: requiredText(namespace, `${field}.namespace`),
+		name: requiredText(name, `${field}.name`),
+		uid: requiredText(uid, `${field}.uid`),
+	};
+}
+
+export function controllerMessage(controller: ControllerReference | undefined): wire.ControllerReference | undefined {
+	if (!controller) return undefined;
+	const { apiVersion, kind, name, uid } = controller;
+	return { apiVersion, kind, name, uid };
+}
+
+/** A pod may have no controller; one that is there is whole. As an object to spread, for exact optional fields. */
+export function readController(
+	message: wire.ControllerReference | undefined,
+	field: string,
+): { readonly controller?: ControllerReference } {
+	if (!message) return {};
+	return {
+		controller: {
+			apiVersion: requiredText(message.apiVersion, `${field}.api_version`),
+			kind: requiredText(message.kind, `${field}.kind`),
+			name: requiredText(message.name, `${field}.name`),
+			uid: requiredText(message.uid, `${field}.uid`),
+		},
+	};
+}
+
+export function selectorMessage(selector: LabelSelector): wire.LabelSelector {
+	return {
+		requirements: selector.requirements.map(({ key, operator, values }) => ({ key, operator, values: [...values] })),
+	};
+}
+
+/** Selectors are compared by their texts, so that only the canonical form is taken. */
+export function readSelector(message: wire.LabelSelector | undefined, field: string): LabelSelector {
+	const sent = required(message, field);
+	let selector: LabelSelector;
+	try {
+		selector = parseLabelSelector({ matchExpressions: sent.requirements }, field);
+	} catch (error) {
+		if (error instanceof InvalidBudgetError) throw new AgentProtocolError(error.message, { cause: error });
+		throw error;
+	}
+	if (JSON.stringify(labelSelectorObject(selector).matchExpressions) !== JSON.stringify(sent.requirements)) {
+		throw new AgentProtocolError(`Cannot read message: ${field} is not in canonical form`);
+	}
+	return selector;
+}
+
+export function acquisitionMessage(acquisition: Acquisition): wire.Acquisition {
+	const { budget, leaseUid, leaseTransitions, nonce } = acquisition;
+	return { budget: budgetNameMessage(budget), leaseUid, leaseTransitions, nonce };
+}
+
+export function readAcquisition(message: wire.Acquisition | undefined, field: string): Acquisition {
+	const { budget, leaseUid, leaseTransitions, nonce } = required(message, field);
+	return {
+		budget: readBudgetName(budget, `${field}.budget`),
+		leaseUid: requiredText(leaseUid, `${field}.lease_uid`),
+		leaseTransitions: wholeNumber(leaseTransitions, `${field}.lease_transitions`),
+		nonce: requiredText(nonce, `${field}.nonce`),
+	};
+}
+
+export function placeMessage({ position, holder, heldForMs }: PlaceInLine): wire.PlaceInLine {
+	return { position, holder, heldForMs: Math.round(heldForMs) };
+}
+
+export function readPlace(message: wire.PlaceInLine, field: string): PlaceInLine {
+	return {
+		position: wholeNumber(message.position, `${field}.position`),
+		holder: message.holder,
+		heldForMs: wholeNumber(message.heldForMs, `${field}.held_for_ms`),
+	};
+}
+
+export function grantMessage(grant: Grant): wire.Grant {
+	const { id, pod, controller } = grant;
+	return {
+		id,
+		pod: podReferenceMessage(pod),
+		resourceVersion: grant.resourceVersion,
+		controller: controllerMessage(controller),
+	};
+}
+
+export function readGrant(message: wire.Grant, field: string): Grant {
+	return {
+		id: requiredText(message.id, `${field}.id`),
+		pod: readPodReference(message.pod, `${field}.pod`),
+		resourceVersion: resourceVersion(message.resourceVersion, `${field}.resource_version`),
+		...readController(message.controller, `${field}.controller`),
+	};
+}
+
+export function commitOutcomeMessage(outcome: CommitOutcome): NonNullable<wire.CommitResponse["outcome"]> {
+	switch (outcome.kind) {
+		case "stood":
+			return { $case: "stood", value: {} };
+		case "lost":
+			return { $case: "lost", value: { reason: outcome.reason } };
+		case "full":
+			return { $case: "full", value: { reservations: outcome.reservations } };
+	}
+}
+
+export function readCommitOutcome(outcome: wire.CommitResponse["outcome"]): CommitOutcome {
+	const sent = required(outcome, "outcome");
+	switch (sent.$case) {
+		case "stood":
+			return { kind: "stood" };
+		case "lost":
+			return { kind: "lost", reason: sent.value.reason };
+		case "full":
+			return { kind: "full", reservations: wholeNumber(sent.value.reservations, "outcome.full.reservations") };
+	}
+}

@@ -1,0 +1,56 @@
+// `npm run generate` writes proto/gen anew from the .proto files. With --check nothing is written: it fails where the
+// contract has findings, or where proto/gen is not what the .proto files say.
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { root, runCommand } from "./run-command.ts";
+
+const folder = join("proto", "gen");
+
+async function check(): Promise<string[]> {
+	const target = await mkdtemp(join(tmpdir(), "xpdb-generate-"));
+	try {
+		const findings: string[] = [];
+		for (const command of [
+			["buf", "lint"],
+			["buf", "format", "--diff", "--exit-code"],
+			["buf", "generate", "--output", target],
+		] as const) {
+			const { code, output } = await runCommand([...command]);
+			if (code !== 0) findings.push(`${command.join(" ")}:\n${output.trimEnd()}`);
+		}
+		if (findings.length > 0) return findings;
+		const [wanted, found] = await Promise.all([readTree(join(target, folder)), readTree(join(root, folder))]);
+		for (const file of new Set([...wanted.keys(), ...found.keys()])) {
+			if (wanted.get(file) === found.get(file)) continue;
+			const problem = !found.has(file)
+				? "is missing"
+				: !wanted.has(file)
+					? "is not generated any more"
+					: "is not current";
+			findings.push(`${join(folder, file)} ${problem}: run \`npm run generate\``);
+		}
+		return findings;
+	} finally {
+		await rm(target, { recursive: true, force: true });
+	}
+}
+
+async function readTree(path: string): Promise<Map<string, string>> {
+	if (!existsSync(path)) return new Map();
+	const entries = await readdir(path, { recursive: true, withFileTypes: true });
+	const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+	return new Map(
+		await Promise.all(files.map(async (file) => [file.slice(path.length + 1), await readFile(file, "utf8")] as const)),
+	);
+}
+
+if (process.argv.includes("--check")) {
+	const findings = await check();
+	for (const finding of findings) console.error(finding);
+	process.exitCode = findings.length > 0 ? 1 : 0;
+} else {
+	const { code } = await runCommand(["buf", "generate"], { show: true });
+	process.exitCode = code;
+}

@@ -1,0 +1,57 @@
+// Runs one tool of node_modules/.bin (or any other program), with its output kept or shown.
+import { spawn } from "node:child_process";
+import { delimiter, join, resolve } from "node:path";
+
+export const root = resolve(import.meta.dirname, "..");
+
+export interface CommandResult {
+	/** 1 where the program was killed or could not be started. */
+	readonly code: number;
+	/** stdout and stderr as they came; empty where they were shown. */
+	readonly output: string;
+	readonly elapsedMs: number;
+}
+
+/** Never rejects: a program that cannot be started is a result with code 1 and the reason as its output. */
+export function runCommand(
+	command: readonly [string, ...string[]],
+	options: {
+		readonly show?: boolean;
+		/** Asks the program to end; the result still comes only when it has. */
+		readonly signal?: AbortSignal;
+	} = {},
+): Promise<CommandResult> {
+	const [program, ...args] = command;
+	const startedAt = performance.now();
+	return new Promise((done) => {
+		const child = spawn(program, args, {
+			cwd: root,
+			stdio: options.show ? "inherit" : ["ignore", "pipe", "pipe"],
+			// A bare shell has the machine's own Node first, and not our tools.
+			env: {
+				...process.env,
+				PATH: join(root, "node_modules", ".bin") + delimiter + (process.env["PATH"] ?? ""),
+			},
+		});
+		options.signal?.addEventListener("abort", () => child.kill("SIGTERM"), { once: true });
+		let output = "";
+		const keep = (chunk: Buffer) => {
+			output += chunk.toString();
+		};
+		child.stdout?.on("data", keep);
+		child.stderr?.on("data", keep);
+		const finish = (code: number) => done({ code, output, elapsedMs: performance.now() - startedAt });
+		child.on("error", (error) => {
+			output += error.message;
+			finish(1);
+		});
+		child.on("close", (code) => finish(code ?? 1));
+	});
+}
+
+/** "0.4 s", "1 min 12 s". */
+export function formatDuration(ms: number): string {
+	if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+	const seconds = Math.round(ms / 1000);
+	return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}

@@ -1,0 +1,99 @@
+// `npm test`, under the pinned Node that test.cjs has seen to: every check, build and suite, one after the other, each with
+// its output on the screen. A step that fails does not keep the next from running; the last line has the sum of all.
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { formatDuration, runCommand } from "./run-command.ts";
+import {
+	formatTally,
+	onePassed,
+	oneFailed,
+	oneSkipped,
+	readVitestReport,
+	skippedTests,
+	sum,
+	type Tally,
+} from "./tally.ts";
+
+interface Step {
+	readonly name: string;
+	/** Begins with the script that Node runs; a script that is not there is a failure like any other. */
+	readonly command: readonly [string, ...string[]];
+	/** What the run amounted to; left out, a step counts as one, and exit code 3 means that it was skipped. */
+	readonly tally?: (exitCode: number) => Tally;
+}
+
+const reports = await mkdtemp(join(tmpdir(), "xpdb-test-"));
+const checkReport = join(reports, "check.json");
+const e2eReport = join(reports, "e2e.json");
+
+const steps: readonly Step[] = [
+	{
+		name: "check",
+		command: ["scripts/check.ts", `--report=${checkReport}`],
+		tally: () => (existsSync(checkReport) ? (JSON.parse(readFileSync(checkReport, "utf8")) as Tally) : oneFailed),
+	},
+	{ name: "control plane", command: ["test/controlplane/prepare.ts"] },
+	{ name: "build", command: ["scripts/build.ts"] },
+	{ name: "exploration", command: ["test/explore/main.ts"] },
+	{
+		name: "real clusters",
+		command: [
+			"node_modules/vitest/vitest.mjs",
+			"run",
+			"--project=e2e",
+			"--reporter=default",
+			"--reporter=json",
+			`--outputFile.json=${e2eReport}`,
+		],
+		tally: (exitCode) => readVitestReport(e2eReport, exitCode),
+	},
+];
+
+// Ctrl-C reaches the running step as well, which may have clusters to end: wait for it, then stop.
+let isInterrupted = false;
+const termination = new AbortController();
+process.on("SIGINT", () => {
+	isInterrupted = true;
+});
+process.on("SIGTERM", () => {
+	isInterrupted = true;
+	termination.abort();
+});
+
+async function runStep(step: Step): Promise<Tally> {
+	console.log(`\n--- ${step.name}`);
+	const { code, elapsedMs } = await runCommand([process.execPath, ...step.command], {
+		show: true,
+		signal: termination.signal,
+	});
+	const tally = step.tally?.(code) ?? (code === 0 ? onePassed : code === 3 ? oneSkipped : oneFailed);
+	report(step.name, tally, elapsedMs);
+	return tally;
+}
+
+const lines: string[] = [];
+
+function report(name: string, tally: Tally, elapsedMs: number): void {
+	const line = `${name.padEnd(16)}${formatTally(tally)} (${formatDuration(elapsedMs)})`;
+	lines.push(line);
+	console.log(line);
+}
+
+try {
+	const startedAt = performance.now();
+	const installMs = Number(/^--install-ms=(\d+)$/.exec(process.argv[2] ?? "")?.[1] ?? 0);
+	report("install", onePassed, installMs);
+	const tallies = [onePassed];
+	for (const step of steps) {
+		tallies.push(isInterrupted ? oneFailed : await runStep(step));
+	}
+	const total = sum(tallies);
+	const skipped = skippedTests(e2eReport);
+	console.log(["", ...skipped.map((name) => `skipped: ${name}`), "", ...lines].join("\n"));
+	console.log(`all in ${formatDuration(installMs + performance.now() - startedAt)}\n\n${formatTally(total)}`);
+	process.exitCode = total.failed > 0 ? 1 : 0;
+} finally {
+	await rm(reports, { recursive: true, force: true });
+}

@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest";
+import { type Caller, Identity, type ReviewedUser, type Reviews, type TokenVerdict } from "../../agent/identity.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+
+const operator: ReviewedUser = {
+	username: "system:serviceaccount:xpdb-system:xpdb-operator",
+	uid: "uid",
+	groups: ["system:serviceaccounts"],
+	extra: { "authentication.kubernetes.io/credential-id": ["JTI=1"] },
+};
+
+/** Knows tokens by their text; counts what it is asked. */
+function fakeReviews(tokens: Record<string, TokenVerdict>, refusal?: string) {
+	const asked: string[] = [];
+	const reviews: Reviews = {
+		reviewToken: async (token) => {
+			asked.push(token);
+			return tokens[token] ?? { kind: "rejected", reason: "Unknown token" };
+		},
+		reviewAccess: async ({ username }) => {
+			asked.push(username);
+			return refusal;
+		},
+	};
+	return { reviews, asked };
+}
+
+const good: TokenVerdict = { kind: "authenticated", user: operator };
+const allowed = { kind: "allowed", caller: { user: operator.username, tokenId: "JTI=1" } };
+
+describe("Identity", () => {
+	test("lets in who has a token and the right, and says so once", async () => {
+		const { reviews, asked } = fakeReviews({ abc: good });
+		const callers: Caller[] = [];
+		const identity = new Identity({ reviews, now: () => 0, onCaller: (caller) => callers.push(caller) });
+		expect(await Promise.all([identity.check(["Bearer abc"]), identity.check(["bearer abc"])])).toEqual([
+			allowed,
+			allowed,
+		]);
+		expect(asked).toEqual(["abc", operator.username]);
+		expect(callers).toEqual([allowed.caller]);
+	});
+
+	test("asks again after a minute, and speaks of the same token once", async () => {
+		let now = 0;
+		const callers: Caller[] = [];
+		const tokens: Record<string, TokenVerdict> = { abc: good };
+		const { reviews, asked } = fakeReviews(tokens);
+		const identity = new Identity({ reviews, now: () => now, onCaller: (caller) => callers.push(caller) });
+		await identity.check(["Bearer abc"]);
+		now = 59_999;
+		await identity.check(["Bearer abc"]);
+		expect(asked).toHaveLength(2);
+		now = 60_000;
+		expect((await identity.check(["Bearer abc"])).kind).toBe("allowed");
+		expect(asked).toHaveLength(4);
+		expect(callers).toHaveLength(1);
+		delete tokens["abc"];
+		now = 120_000;
+		expect((await identity.check(["Bearer abc"])).kind).toBe("unauthenticated");
+	});
+
+	test("asks again soon for who was refused", async () => {
+		let now = 0;
+		const tokens: Record<string, TokenVerdict> = {};
+		const { reviews, asked } = fakeReviews(tokens);
+		const identity = new Identity({ reviews, now: () => now });
+		expect(await identity.check(["Bearer abc"])).toEqual({ kind: "unauthenticated", reason: "Unknown token" });
+		tokens["abc"] = good;
+		now = 2_999;
+		expect((await identity.check(["Bearer abc"])).kind).toBe("unauthenticated");
+		expect(asked).toEqual(["abc"]);
+		now = 3_000;
+		expect((await identity.check(["Bearer abc"])).kind).toBe("allowed");
+	});
+
+	test("forbids who is known and has no right", async () => {
+		const { reviews } = fakeReviews({ abc: good }, "No right");
+		const callers: Caller[] = [];
+		const identity = new Identity({ reviews, now: () => 0, onCaller: (caller) => callers.push(caller) });
+		expect(await identity.check(["Bearer abc"])).toEqual({ kind: "forbidden", reason: "No right" });
+		expect(callers).toEqual([]);
+	});
+
+	test("remembers nothing where the API server gave no answer", async () => {
+		const { reviews } = fakeReviews({ abc: good });
+		let down = true;
+		const identity = new Identity({
+			reviews: {
+				...reviews,
+				reviewToken: async (token) => {
+					if (down) throw new AgentUnavailableError("Cannot create a TokenReview", "eu-1");
+					return reviews.reviewToken(token);
+				},
+			},
+			now: () => 0,
+		});
+		const first = [identity.check(["Bearer abc"]), identity.check(["Bearer abc"])];
+		for (const check of first) await expect(check).rejects.toBeInstanceOf(AgentUnavailableError);
+		down = false;
+		expect((await identity.check(["Bearer abc"])).kind).toBe("allowed");
+	});
+
+	test("asks nobody about what is no bearer token", async () => {
+		const { reviews, asked } = fakeReviews({ abc: good });
+		const identity = new Identity({ reviews, now: () => 0 });
+		const rows = [[], [""], ["abc"], ["Basic abc"], ["Bearer a b"], ["Bearer "], ["Bearer abc", "Bearer abc"]];
+		for (const row of [...rows, [`Bearer ${"a".repeat(20_000)}`]]) {
+			expect((await identity.check(row)).kind).toBe("unauthenticated");
+		}
+		expect(asked).toEqual([]);
+	});
+
+	test("remembers at most a thousand tokens, and asks again for those it forgot", async () => {
+		const { reviews, asked } = fakeReviews({ abc: good });
+		const identity = new Identity({ reviews, now: () => 0 });
+		await identity.check(["Bearer abc"]);
+		for (let index = 0; index < 1_000; index++) await identity.check([`Bearer made-up-${index}`]);
+		asked.length = 0;
+		await identity.check(["Bearer made-up-999"]);
+		expect(asked).toEqual([]);
+		await identity.check(["Bearer abc"]);
+		expect(asked).toEqual(["abc", operator.username]);
+	});
+});

@@ -1,0 +1,71 @@
+// The rules of the repository itself: who may import whom, and what a file may look like.
+import { basename, extname } from "node:path";
+import { describe, expect, test } from "vitest";
+import { findBreaches } from "./architecture/import-rules.ts";
+import { findImpurities } from "./architecture/purity.ts";
+import { isGenerated, isSourceFile, listFiles, readSource } from "./architecture/source-files.ts";
+
+const files = listFiles();
+const sources = new Map(files.filter(isSourceFile).map((path) => [path, readSource(path)]));
+
+describe("modules", () => {
+	test("import only what their folder may, and never in a circle", () => {
+		expect(findBreaches(sources)).toEqual([]);
+	});
+
+	test("of the domain read no clock, no randomness, no environment and no file", () => {
+		const domain = [...sources].filter(([path]) => path.startsWith("disruption/"));
+		expect(domain.length).toBeGreaterThan(0);
+		expect(domain.flatMap(([path, text]) => findImpurities(path, text))).toEqual([]);
+	});
+});
+
+describe("files", () => {
+	const maxLines = 400;
+	const maxFolders = 3;
+	// Such names say nothing, and gather what belongs elsewhere.
+	const emptyNames = ["index", "utils", "util", "helpers", "helper", "common", "types", "constants", "misc"];
+	const written = files.filter((path) => isSourceFile(path) && !isGenerated(path));
+
+	test(`have at most ${maxLines} lines`, () => {
+		const lines = (path: string) => readSource(path).split("\n").length - 1;
+		expect(written.filter((path) => lines(path) > maxLines)).toEqual([]);
+	});
+
+	test("are named for what is in them", () => {
+		expect(written.filter((path) => emptyNames.includes(basename(path, extname(path))))).toEqual([]);
+	});
+
+	test("are in kebab-case, components in PascalCase", () => {
+		const pattern = (path: string) =>
+			path.endsWith(".tsx")
+				? /^([A-Z][A-Za-z0-9]*|[a-z0-9-]+)(\.test)?\.tsx$/
+				: /^[a-z0-9-]+(\.(e2e|test|config))*\.[a-z]+$/;
+		expect(written.filter((path) => !pattern(path).test(basename(path)))).toEqual([]);
+	});
+
+	test(`lie at most ${maxFolders} folders deep`, () => {
+		expect(written.filter((path) => path.split("/").length - 1 > maxFolders)).toEqual([]);
+	});
+});
+
+describe("dependencies", () => {
+	const { dependencies, devDependencies, optionalDependencies } = JSON.parse(readSource("package.json")) as Record<
+		"dependencies" | "devDependencies" | "optionalDependencies",
+		Record<string, string>
+	>;
+	const all = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies });
+
+	test("are pinned to one version", () => {
+		expect(all.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([]);
+	});
+
+	test("are each in README's development section, with the reason", () => {
+		const section =
+			readSource("README.md")
+				.split(/^## /m)
+				.find((text) => text.startsWith("Development")) ?? "";
+		const rows = section.split("\n").filter((line) => /^\|.*\|.*[a-z]{3}.*\|$/.test(line));
+		expect(all.map(([name]) => name).filter((name) => !rows.some((row) => row.includes(`\`${name}\``)))).toEqual([]);
+	});
+});

@@ -1,0 +1,131 @@
+// Who may import whom. The table is the rule; the functions only apply it.
+import { posix } from "node:path";
+import { findImports, type ImportReference } from "./imports.ts";
+
+/** Paths from the root of the repository, with "/", and the text of each file. */
+export type SourceTree = ReadonlyMap<string, string>;
+
+interface FolderRule {
+	/** Folders of ours, this one always included. */
+	readonly folders: readonly string[];
+	/** Packages of npm; "node:*" is everything that comes with Node. */
+	readonly packages: readonly string[];
+	/** What may be had by `import type` beyond that: it is erased, nothing of it runs. */
+	readonly types?: readonly string[];
+}
+
+const rules: Readonly<Record<string, FolderRule>> = {
+	disruption: { folders: [], packages: [], types: ["@kubernetes/client-node"] },
+	proto: {
+		folders: ["disruption"],
+		packages: ["node:*", "@grpc/grpc-js", "@bufbuild/protobuf"],
+		types: ["@kubernetes/client-node"],
+	},
+	agent: {
+		folders: ["disruption", "proto"],
+		packages: ["node:*", "@grpc/grpc-js", "@kubernetes/client-node", "pino", "prom-client", "yaml", "yargs"],
+	},
+	plugin: {
+		folders: ["disruption", "proto"],
+		packages: ["node:*", "@kubernetes/client-node", "ws", "yaml", "yargs"],
+	},
+	scripts: { folders: [], packages: ["node:*", "esbuild", "yaml"] },
+};
+
+/** Packages that only one folder may use, whatever the table above says. */
+const onlyIn: Readonly<Record<string, string>> = {
+	ink: "plugin/ui",
+	react: "plugin/ui",
+	"@inkjs/ui": "plugin/ui",
+};
+
+/** Single functions that the domain may take although their module as a whole is out of bounds. */
+const pureFunctions: Readonly<Record<string, readonly string[]>> = { "node:crypto": ["createHash"] };
+
+/** One sentence for each breach, beginning with "file:line". */
+export function findBreaches(tree: SourceTree): string[] {
+	const breaches: string[] = [];
+	const graph = new Map<string, string[]>();
+	for (const [file, text] of tree) {
+		const targets: string[] = [];
+		graph.set(file, targets);
+		for (const reference of findImports(file, text)) {
+			const target = targetOf(file, reference.specifier);
+			if (target?.kind === "file") targets.push(target.path);
+			const problem = judge(file, reference, target, tree);
+			if (problem) breaches.push(`${file}:${reference.line} ${problem}`);
+		}
+	}
+	return [...breaches, ...findCycles(graph)];
+}
+
+type Target = { readonly kind: "file"; readonly path: string } | { readonly kind: "package"; readonly name: string };
+
+function targetOf(file: string, specifier: string | undefined): Target | undefined {
+	if (specifier === undefined) return undefined;
+	if (specifier.startsWith(".")) return { kind: "file", path: posix.join(posix.dirname(file), specifier) };
+	if (specifier.startsWith("node:")) return { kind: "package", name: specifier };
+	const parts = specifier.split("/");
+	return { kind: "package", name: parts.slice(0, specifier.startsWith("@") ? 2 : 1).join("/") };
+}
+
+function judge(
+	file: string,
+	reference: ImportReference,
+	target: Target | undefined,
+	tree: SourceTree,
+): string | undefined {
+	const folder = topFolder(file);
+	if (folder === "test" || folder === "") return undefined;
+	if (!target) return "imports what only the running program knows";
+	return target.kind === "file"
+		? judgeFile(file, folder, target.path, tree)
+		: judgePackage(file, folder, target.name, reference);
+}
+
+function judgeFile(file: string, folder: string, path: string, tree: SourceTree): string | undefined {
+	const other = topFolder(path);
+	if (path === "package.json" && folder !== "disruption") return undefined;
+	if (!tree.has(path)) return `imports ${path}, which is no source file`;
+	if (other !== folder && !rules[folder]?.folders.includes(other))
+		return `imports ${path}: ${folder} may not import ${other}`;
+	const isView = path.startsWith("plugin/ui/");
+	if (isView && !file.startsWith("plugin/ui/") && !file.startsWith("plugin/commands/")) {
+		return `imports ${path}: only plugin/commands may import plugin/ui`;
+	}
+	return undefined;
+}
+
+function judgePackage(file: string, folder: string, name: string, reference: ImportReference): string | undefined {
+	const home = onlyIn[name];
+	if (home) return file.startsWith(`${home}/`) ? undefined : `imports ${name}: only ${home} may`;
+	const { packages = [], types = [] } = rules[folder] ?? {};
+	if (packages.includes(name.startsWith("node:") ? "node:*" : name)) return undefined;
+	if (reference.typeOnly && types.includes(name)) return undefined;
+	const allowed = folder === "disruption" ? pureFunctions[name] : undefined;
+	if (allowed && reference.names?.length && reference.names.every((each) => allowed.includes(each))) return undefined;
+	return `imports ${name}: ${folder} may not`;
+}
+
+function topFolder(path: string): string {
+	return path.includes("/") ? (path.split("/")[0] ?? "") : "";
+}
+
+/** Each cycle once, by depth-first search; imports of types count too, since they tie the files together all the same. */
+function findCycles(graph: ReadonlyMap<string, readonly string[]>): string[] {
+	const cycles: string[] = [];
+	const state = new Map<string, "open" | "done">();
+	const visit = (file: string, path: readonly string[]) => {
+		if (state.get(file) === "done") return;
+		if (state.get(file) === "open") {
+			const cycle = [...path.slice(path.indexOf(file)), file];
+			cycles.push(`${file}:1 is in a cycle: ${cycle.join(" -> ")}`);
+			return;
+		}
+		state.set(file, "open");
+		for (const target of graph.get(file) ?? []) if (graph.has(target)) visit(target, [...path, file]);
+		state.set(file, "done");
+	};
+	for (const file of graph.keys()) visit(file, []);
+	return cycles;
+}

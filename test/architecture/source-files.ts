@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, posix, relative, resolve, sep } from "node:path";
+
+export const repositoryRoot = resolve(import.meta.dirname, "../..");
+
+const notOurs = new Set(["node_modules", "dist", ".git"]);
+
+/** Every file of the repository by its path from the root, with "/"; what tools made is left out. */
+export function listFiles(folder = repositoryRoot): string[] {
+	return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+		const path = join(folder, entry.name);
+		if (entry.isDirectory()) return notOurs.has(entry.name) ? [] : listFiles(path);
+		return entry.isFile() ? [relative(repositoryRoot, path).split(sep).join(posix.sep)] : [];
+	});
+}
+
+export function readSource(path: string): string {
+	return readFileSync(join(repositoryRoot, path), "utf8");
+}
+
+export function isSourceFile(path: string): boolean {
+	return /\.[cm]?[jt]sx?$/.test(path);
+}
+
+export function isGenerated(path: string): boolean {
+	return path.startsWith("proto/gen/");
+}

@@ -1,0 +1,82 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { startAgentPods } from "./agent-pods.ts";
+import type { AgentPods } from "./agent-pods.ts";
+import type { Binaries } from "./binaries.ts";
+import { createAuthority, issueAgentCertificate } from "./certificates.ts";
+import type { RunningCluster } from "./cluster.ts";
+import { repositoryRoot } from "./fleet-dir.ts";
+import { installAgents } from "./install-agents.ts";
+import { tailOf } from "./process.ts";
+import { SetupError } from "./setup-error.ts";
+
+const agentsPerCluster = 2;
+const readyTimeoutMs = 90_000;
+
+export type AgentsOptions = {
+	readonly clusters: readonly RunningCluster[];
+	readonly binaries: Binaries;
+	readonly dir: string;
+	readonly environment?: Readonly<Record<string, string>>;
+	readonly guard?: boolean;
+	readonly signal?: AbortSignal;
+	/** Called with each cluster's agents as soon as there is something to stop. */
+	readonly onStarted: (pods: AgentPods) => void;
+};
+
+/** Makes one fleet of the clusters: installs the agents by the shipped manifests, and returns when all of them are ready. */
+export async function startAgents(options: AgentsOptions): Promise<readonly AgentPods[]> {
+	const program = join(repositoryRoot, "dist", "agent.js");
+	const manifests = join(repositoryRoot, "agent", "deploy");
+	if (!existsSync(program) || !existsSync(manifests)) {
+		throw new SetupError(`Cannot start agents: there is no "${existsSync(program) ? manifests : program}"`, {
+			hint: "Build it with `npm run build`, or start without agents: --agents false",
+		});
+	}
+	const authority = await createAuthority("xpdb-fleet-ca");
+	writeFileSync(join(options.dir, "fleet-ca.crt"), authority.certificate);
+	const members = options.clusters.map(({ id, name, address }) => ({ id, name, address: `${address}:8444` }));
+	return await Promise.all(
+		options.clusters.map(async (cluster) => {
+			const agentPair = await issueAgentCertificate(authority, cluster.address);
+			const pods = await startAgentPods({
+				cluster,
+				program,
+				agentPair,
+				fleetCertificate: authority.certificate,
+				...(options.environment === undefined ? {} : { environment: options.environment }),
+			});
+			options.onStarted(pods);
+			await installAgents({
+				cluster,
+				kubectl: options.binaries.kubectl,
+				manifests,
+				members,
+				fleetCertificate: authority.certificate,
+				agentPair,
+				guard: options.guard ?? false,
+			});
+			await waitUntilReady(cluster, pods, options.signal);
+			return pods;
+		}),
+	);
+}
+
+async function waitUntilReady(
+	cluster: RunningCluster,
+	pods: AgentPods,
+	signal: AbortSignal | undefined,
+): Promise<void> {
+	const deadline = performance.now() + readyTimeoutMs;
+	while (pods.list().filter((pod) => pod.ready).length < agentsPerCluster) {
+		signal?.throwIfAborted();
+		if (performance.now() > deadline) {
+			const seen = pods.list().map((pod) => `${pod.name} (${pod.logFile}):\n${tailOf(pod.logFile)}`);
+			throw new SetupError(`The agents of ${cluster.name} are not ready after ${readyTimeoutMs / 1000} s`, {
+				hint: seen.length === 0 ? "No pod of an agent was scheduled" : seen.join("\n"),
+			});
+		}
+		await delay(50);
+	}
+}

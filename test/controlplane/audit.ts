@@ -1,0 +1,129 @@
+import { createReadStream, readdirSync } from "node:fs";
+import { basename, dirname, extname, join } from "node:path";
+import { createInterface } from "node:readline";
+
+/**
+ * One answered request from the audit log of one cluster. Instants are microseconds since 1970: the whole fleet runs on one
+ * machine and one clock, so the logs of all clusters are one timeline.
+ */
+export type AuditEvent = {
+	readonly cluster: string;
+	readonly receivedAt: number;
+	readonly completedAt: number;
+	readonly verb: string;
+	/** "pods", "pods/status", "pods/eviction", "leases" … */
+	readonly resource: string;
+	readonly namespace: string;
+	readonly name: string;
+	readonly user: string;
+	readonly groups: readonly string[];
+	readonly code: number;
+	readonly dryRun: boolean;
+	readonly request: AuditObject | undefined;
+	readonly response: AuditObject | undefined;
+};
+
+export type AuditObject = {
+	readonly kind?: string;
+	readonly metadata?: {
+		readonly name?: string;
+		readonly namespace?: string;
+		readonly uid?: string;
+		readonly resourceVersion?: string;
+		readonly labels?: Readonly<Record<string, string>>;
+		readonly annotations?: Readonly<Record<string, string>>;
+		readonly deletionTimestamp?: string;
+	};
+	readonly spec?: Readonly<Record<string, unknown>>;
+	readonly status?: {
+		readonly phase?: string;
+		readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+	};
+	readonly items?: readonly AuditObject[];
+	readonly deleteOptions?: { readonly preconditions?: { readonly uid?: string }; readonly dryRun?: readonly string[] };
+	readonly dryRun?: readonly string[];
+};
+
+type AuditLine = {
+	stage: string;
+	verb: string;
+	requestURI: string;
+	user?: { username?: string; groups?: string[] };
+	objectRef?: { resource?: string; subresource?: string; namespace?: string; name?: string };
+	responseStatus?: { code?: number };
+	requestObject?: AuditObject;
+	responseObject?: AuditObject;
+	requestReceivedTimestamp: string;
+	stageTimestamp: string;
+};
+
+/** Reads one line; undefined for stages and requests that change nothing which the oracle looks at. */
+export function findAuditEvent(line: string, cluster: string): AuditEvent | undefined {
+	const entry = JSON.parse(line) as AuditLine;
+	// A panic has no answer that could be trusted, and a stream's start is not its end.
+	if (entry.stage !== "ResponseComplete") {
+		return undefined;
+	}
+	const { objectRef, requestObject: request, responseObject: response } = entry;
+	const dryRun = [request?.dryRun, request?.deleteOptions?.dryRun].some((value) => value?.includes("All") === true);
+	return {
+		cluster,
+		receivedAt: microseconds(entry.requestReceivedTimestamp),
+		completedAt: microseconds(entry.stageTimestamp),
+		verb: entry.verb,
+		resource: [objectRef?.resource, objectRef?.subresource].filter((part) => part !== undefined).join("/"),
+		namespace: objectRef?.namespace ?? "",
+		// A create names its object in the answer only.
+		name: objectRef?.name ?? response?.metadata?.name ?? "",
+		user: entry.user?.username ?? "",
+		groups: entry.user?.groups ?? [],
+		code: entry.responseStatus?.code ?? 0,
+		dryRun: dryRun || /[?&]dryRun=All\b/.test(entry.requestURI),
+		request,
+		response,
+	};
+}
+
+/** "2026-11-20T10:00:00.123456Z": Date knows milliseconds only, and two evictions easily share one. */
+function microseconds(timestamp: string): number {
+	const [, seconds, fraction] = /^(.*?)(?:\.(\d+))?Z$/.exec(timestamp) ?? [];
+	return Date.parse(`${seconds}Z`) * 1000 + Number((fraction ?? "").padEnd(6, "0").slice(0, 6));
+}
+
+/** Reads the audit logs of any number of clusters, with what was rotated away, as one timeline in order of completion. */
+export async function readTimeline(
+	logs: readonly { readonly name: string; readonly auditLog: string }[],
+): Promise<AuditEvent[]> {
+	const events: AuditEvent[] = [];
+	for (const log of logs) {
+		for (const path of rotated(log.auditLog)) {
+			for await (const line of createInterface({ input: createReadStream(path) })) {
+				// The last line may be half written; every complete one ends in a brace.
+				const event = line.endsWith("}") ? parseWhole(line, log.name) : undefined;
+				if (event !== undefined) {
+					events.push(event);
+				}
+			}
+		}
+	}
+	return events.toSorted((a, b) => a.completedAt - b.completedAt);
+}
+
+function parseWhole(line: string, cluster: string): AuditEvent | undefined {
+	try {
+		return findAuditEvent(line, cluster);
+	} catch (error) {
+		if (error instanceof SyntaxError) {
+			return undefined;
+		}
+		throw error;
+	}
+}
+
+// The API server renames "audit.jsonl" to "audit-<time>.jsonl" when it is full; such names sort by age.
+function rotated(path: string): string[] {
+	const extension = extname(path);
+	const stem = basename(path, extension);
+	const older = readdirSync(dirname(path)).filter((name) => name.startsWith(`${stem}-`) && name.endsWith(extension));
+	return [...older.toSorted().map((name) => join(dirname(path), name)), path];
+}

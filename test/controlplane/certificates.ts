@@ -1,0 +1,170 @@
+import {
+	BasicConstraintsExtension,
+	ExtendedKeyUsage,
+	ExtendedKeyUsageExtension,
+	KeyUsageFlags,
+	KeyUsagesExtension,
+	PemConverter,
+	SubjectAlternativeNameExtension,
+	X509CertificateGenerator,
+} from "@peculiar/x509";
+import { generateKeyPairSync, randomBytes, webcrypto } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** A certificate and its private key, both as PEM. */
+export type KeyPair = { readonly certificate: string; readonly key: string };
+
+export type CertificateRequest = {
+	readonly commonName: string;
+	readonly organizations?: readonly string[];
+	readonly dnsNames?: readonly string[];
+	readonly ipAddresses?: readonly string[];
+	readonly usages: readonly ("server" | "client")[];
+};
+
+export type Authority = { readonly certificate: string; issue(request: CertificateRequest): Promise<KeyPair> };
+
+const keyAlgorithm = { name: "ECDSA", namedCurve: "P-256" } as const;
+const signingAlgorithm = { name: "ECDSA", hash: "SHA-256" } as const;
+// Clocks are set wrong on purpose in some tests, by minutes; an hour before and a year after keeps certificates out of that.
+const validBeforeMs = 3_600_000;
+const validForMs = 365 * 86_400_000;
+
+export async function createAuthority(commonName: string): Promise<Authority> {
+	const keys = await webcrypto.subtle.generateKey(keyAlgorithm, true, ["sign", "verify"]);
+	const root = await X509CertificateGenerator.createSelfSigned({
+		serialNumber: serialNumber(),
+		name: [{ CN: [commonName] }],
+		...validity(),
+		keys,
+		signingAlgorithm,
+		extensions: [
+			new BasicConstraintsExtension(true, undefined, true),
+			new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign | KeyUsageFlags.digitalSignature, true),
+		],
+	});
+	return {
+		certificate: `${root.toString("pem")}\n`,
+		async issue(request) {
+			const own = await webcrypto.subtle.generateKey(keyAlgorithm, true, ["sign", "verify"]);
+			const certificate = await X509CertificateGenerator.create({
+				serialNumber: serialNumber(),
+				subject: [
+					...(request.organizations ?? []).map((organization) => ({ O: [organization] })),
+					{ CN: [request.commonName] },
+				],
+				issuer: root.subject,
+				...validity(),
+				publicKey: own.publicKey,
+				signingKey: keys.privateKey,
+				signingAlgorithm,
+				extensions: leafExtensions(request),
+			});
+			const key = await webcrypto.subtle.exportKey("pkcs8", own.privateKey);
+			return { certificate: `${certificate.toString("pem")}\n`, key: `${PemConverter.encode(key, "PRIVATE KEY")}\n` };
+		},
+	};
+}
+
+function leafExtensions(request: CertificateRequest) {
+	const names = [
+		...(request.dnsNames ?? []).map((value) => ({ type: "dns" as const, value })),
+		...(request.ipAddresses ?? []).map((value) => ({ type: "ip" as const, value })),
+	];
+	return [
+		new BasicConstraintsExtension(false, undefined, true),
+		new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+		new ExtendedKeyUsageExtension(
+			request.usages.map((usage) => (usage === "server" ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth)),
+		),
+		...(names.length > 0 ? [new SubjectAlternativeNameExtension(names)] : []),
+	];
+}
+
+function validity(): { notBefore: Date; notAfter: Date } {
+	return { notBefore: new Date(Date.now() - validBeforeMs), notAfter: new Date(Date.now() + validForMs) };
+}
+
+// Clients that cached one certificate refuse another with the same issuer and serial number. A first byte below 0x80 keeps it positive.
+function serialNumber(): string {
+	return `01${randomBytes(15).toString("hex")}`;
+}
+
+export type ClusterIdentity =
+	| "apiserver"
+	| "kubelet"
+	| "admin"
+	| "controller-manager"
+	| "scheduler"
+	| "kwok"
+	| "operator";
+
+export type ClusterCertificates = {
+	readonly authority: Authority;
+	readonly pairs: Readonly<Record<ClusterIdentity, KeyPair>>;
+	/** Where "ca.crt", "<identity>.crt", "<identity>.key", "sa.key" and "sa.pub" were written. */
+	readonly folder: string;
+};
+
+export async function createClusterCertificates(options: {
+	readonly name: string;
+	readonly address: string;
+	/** The first address of the service range: "kubernetes.default.svc" as pods would see it. */
+	readonly serviceAddress: string;
+	readonly folder: string;
+}): Promise<ClusterCertificates> {
+	const authority = await createAuthority(`${options.name}-ca`);
+	const requests: Record<ClusterIdentity, CertificateRequest> = {
+		apiserver: {
+			commonName: "kube-apiserver",
+			dnsNames: ["localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"],
+			ipAddresses: [options.address, "127.0.0.1", options.serviceAddress],
+			usages: ["server"],
+		},
+		kubelet: { commonName: "kubelet", ipAddresses: [options.address], usages: ["server"] },
+		admin: { commonName: "admin", organizations: ["system:masters"], usages: ["client"] },
+		"controller-manager": { commonName: "system:kube-controller-manager", usages: ["client"] },
+		scheduler: { commonName: "system:kube-scheduler", usages: ["client"] },
+		// A node's name and group, because that is how admission tells a kubelet's final delete from other people's.
+		kwok: {
+			commonName: "system:node:kwok",
+			organizations: ["system:masters", "system:nodes"],
+			usages: ["client"],
+		},
+		operator: { commonName: "alice", organizations: ["xpdb-operators"], usages: ["client"] },
+	};
+	const issued = await Promise.all(
+		Object.entries(requests).map(async ([identity, request]) => [identity, await authority.issue(request)] as const),
+	);
+	const pairs = Object.fromEntries(issued) as Record<ClusterIdentity, KeyPair>;
+	mkdirSync(options.folder, { recursive: true });
+	writeFileSync(join(options.folder, "ca.crt"), authority.certificate);
+	for (const [identity, pair] of issued) {
+		writeKeyPair(options.folder, identity, pair);
+	}
+	// RSA, because the API server signs tokens with RS256 everywhere else too.
+	const tokens = generateKeyPairSync("rsa", {
+		modulusLength: 2048,
+		publicKeyEncoding: { type: "spki", format: "pem" },
+		privateKeyEncoding: { type: "pkcs8", format: "pem" },
+	});
+	writeFileSync(join(options.folder, "sa.key"), tokens.privateKey, { mode: 0o600 });
+	writeFileSync(join(options.folder, "sa.pub"), tokens.publicKey);
+	return { authority, pairs, folder: options.folder };
+}
+
+/** What the agents of one cluster show to their callers and to their peers in the other clusters. */
+export function issueAgentCertificate(fleet: Authority, address: string): Promise<KeyPair> {
+	return fleet.issue({
+		commonName: "xpdb-agent",
+		dnsNames: ["xpdb-agent.xpdb-system.svc"],
+		ipAddresses: [address],
+		usages: ["server", "client"],
+	});
+}
+
+export function writeKeyPair(folder: string, name: string, pair: KeyPair): void {
+	writeFileSync(join(folder, `${name}.crt`), pair.certificate);
+	writeFileSync(join(folder, `${name}.key`), pair.key, { mode: 0o600 });
+}

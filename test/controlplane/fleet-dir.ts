@@ -1,0 +1,108 @@
+import {
+	accessSync,
+	chmodSync,
+	constants,
+	existsSync,
+	mkdirSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Binaries } from "./binaries.ts";
+import { SetupError, codeOf, messageOf } from "./setup-error.ts";
+
+export const repositoryRoot = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+
+const stateFile = "fleet.json";
+const ownEntries = /^(c\d+|bin|kubeconfig|demo\.yaml|ready|fleet-ca\.crt|fleet\.json)$/;
+
+/** What a fleet says about itself in its folder, for tests in other processes. */
+export type FleetState = {
+	readonly pid: number;
+	readonly octet: number;
+	readonly clusters: readonly {
+		readonly name: string;
+		readonly id: string;
+		readonly address: string;
+		readonly dir: string;
+	}[];
+};
+
+/** Makes the folder, or empties one that an earlier fleet left; anything else in it is refused, never removed. */
+export function prepareFleetDir(dir: string, entries: () => readonly string[]): void {
+	try {
+		mkdirSync(dir, { recursive: true });
+		accessSync(dir, constants.W_OK | constants.X_OK);
+	} catch (error) {
+		const why = codeOf(error) === "ENOTDIR" || codeOf(error) === "EEXIST" ? "it is not a folder" : messageOf(error);
+		throw new SetupError(`Cannot write to the folder "${dir}": ${why}`, {
+			hint: "Give another with --dir",
+			cause: error,
+		});
+	}
+	const ours = entries().filter((entry) => ownEntries.test(entry));
+	if (ours.length === 0) {
+		return;
+	}
+	const state = readFleetState(dir);
+	if (state === undefined) {
+		throw new SetupError(`Cannot start a fleet in "${dir}": it has "${ours[0]}", which no fleet put there`, {
+			hint: "Give an empty or a new folder with --dir",
+		});
+	}
+	if (isAlive(state.pid)) {
+		throw new SetupError(`Cannot start a fleet in "${dir}": another one runs there, as process ${state.pid}`, {
+			hint: "Stop it, or give another folder with --dir",
+		});
+	}
+	for (const entry of ours) {
+		rmSync(join(dir, entry), { recursive: true, force: true });
+	}
+}
+
+function isAlive(pid: number): boolean {
+	if (pid === process.pid) {
+		return false;
+	}
+	try {
+		process.kill(pid, 0);
+		return true;
+	} catch (error) {
+		return codeOf(error) === "EPERM";
+	}
+}
+
+export function readFleetState(dir: string): FleetState | undefined {
+	const path = join(dir, stateFile);
+	if (!existsSync(path)) {
+		return undefined;
+	}
+	try {
+		return JSON.parse(readFileSync(path, "utf8")) as FleetState;
+	} catch {
+		// Cut off by a hard kill.
+		return { pid: -1, octet: 0, clusters: [] };
+	}
+}
+
+export function writeFleetState(dir: string, state: FleetState): void {
+	writeFileSync(join(dir, stateFile), `${JSON.stringify(state, undefined, "\t")}\n`);
+}
+
+/** DIR/bin, to be put first on the PATH: kubectl, and our plugin run by the Node that runs this. */
+export function writePrograms(dir: string, binaries: Binaries): void {
+	const bin = join(dir, "bin");
+	mkdirSync(bin, { recursive: true });
+	symlinkSync(binaries.kubectl, join(bin, "kubectl"));
+	const plugin = join(bin, "kubectl-xpdb");
+	const program = join(repositoryRoot, "dist", "kubectl-xpdb.js");
+	writeFileSync(plugin, `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(program)} "$@"\n`);
+	chmodSync(plugin, 0o755);
+}
+
+export function quote(text: string): string {
+	return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,220 @@
+import { spawn } from "node:child_process";
+import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { AgentPods } from "./agent-pods.ts";
+import { startAgents } from "./agents.ts";
+import { findOrBuildBinaries } from "./binaries.ts";
+import type { Binaries } from "./binaries.ts";
+import { startCluster } from "./cluster.ts";
+import type { RunningCluster } from "./cluster.ts";
+import { prepareFleetDir, repositoryRoot, writeFleetState, writePrograms } from "./fleet-dir.ts";
+import { writeKubeconfig } from "./kubeconfig.ts";
+import { claimOctet } from "./octet.ts";
+import type { Octet } from "./octet.ts";
+import { AddressInUseError, SetupError } from "./setup-error.ts";
+
+export type FleetOptions = {
+	readonly clusters: number;
+	readonly nodes: number;
+	readonly dir: string;
+	/** Left out: the first free one. */
+	readonly octet?: number;
+	/** Installs two agents in each cluster; on unless said otherwise. */
+	readonly agents?: boolean;
+	/** Added to the environment of every agent: fail points, a wrong clock. */
+	readonly agentEnvironment?: Readonly<Record<string, string>>;
+	/** Installs the admission webhooks with the agents. */
+	readonly guard?: boolean;
+	readonly log?: (line: string) => void;
+	readonly signal?: AbortSignal;
+};
+
+export type Fleet = {
+	readonly dir: string;
+	readonly octet: number;
+	/** c1, c2 …: as the administrator. The same with "-operator" is alice of the group xpdb-operators. */
+	readonly contexts: readonly string[];
+	readonly kubeconfigPath: string;
+	readonly binaries: Binaries;
+	readonly clusters: readonly RunningCluster[];
+	/** The agents of each cluster, in the order of the clusters; none without agents. */
+	readonly agents: readonly AgentPods[];
+	stop(): Promise<void>;
+};
+
+// 10.20<index>.0.0/16 is the pod range of a cluster.
+const maximumClusters = 50;
+const here = dirname(fileURLToPath(import.meta.url));
+
+/** Starts the clusters, all at once, and the agents in them; ends everything again if any part fails. */
+export async function startFleet(options: FleetOptions): Promise<Fleet> {
+	if (options.clusters < 1 || options.clusters > maximumClusters) {
+		throw new SetupError(`Cannot start ${options.clusters} clusters: 1 to ${maximumClusters} are possible`);
+	}
+	const log = options.log ?? (() => undefined);
+	const dir = resolve(options.dir);
+	prepareFleetDir(dir, () => readdirSync(dir));
+	const binaries = await findOrBuildBinaries({ log });
+	const programs = options.agents === false ? undefined : buildMissingPrograms(log);
+	// Awaited later; until then a failure must not end the process.
+	programs?.catch(() => undefined);
+	const { octet, clusters } = await startClusters({ ...options, dir, binaries, log });
+	const agents: AgentPods[] = [];
+	const stop = async () => {
+		rmSync(join(dir, "ready"), { force: true });
+		await Promise.all(agents.map((pods) => pods.stop()));
+		await Promise.all(clusters.map((cluster) => cluster.stop()));
+		await octet.release();
+	};
+	try {
+		const kubeconfigPath = join(dir, "kubeconfig");
+		writeKubeconfig(kubeconfigPath, kubeconfigEntries(clusters));
+		writePrograms(dir, binaries);
+		cpSync(join(here, "demo.yaml"), join(dir, "demo.yaml"));
+		writeState(dir, octet, clusters);
+		let ordered: readonly AgentPods[] = [];
+		if (programs !== undefined) {
+			await programs;
+			log("Installing the agents");
+			ordered = await startAgents({
+				clusters,
+				binaries,
+				dir,
+				guard: options.guard ?? false,
+				...(options.agentEnvironment === undefined ? {} : { environment: options.agentEnvironment }),
+				...(options.signal === undefined ? {} : { signal: options.signal }),
+				onStarted: (pods) => agents.push(pods),
+			});
+		}
+		writeFileSync(join(dir, "ready"), "");
+		return {
+			dir,
+			octet: octet.value,
+			contexts: clusters.map((cluster) => cluster.name),
+			kubeconfigPath,
+			binaries,
+			clusters,
+			agents: ordered,
+			stop,
+		};
+	} catch (error) {
+		await stop();
+		throw error;
+	}
+}
+
+/** Runs scripts/build.ts when dist/ lacks a program; meanwhile the clusters start. */
+async function buildMissingPrograms(log: (line: string) => void): Promise<void> {
+	if (["agent.js", "kubectl-xpdb.js"].every((program) => existsSync(join(repositoryRoot, "dist", program)))) {
+		return;
+	}
+	log("Building the agent and the plugin");
+	const child = spawn(process.execPath, ["scripts/build.ts"], {
+		cwd: repositoryRoot,
+		stdio: ["ignore", "pipe", "pipe"],
+		env: {
+			...process.env,
+			PATH: [join(repositoryRoot, "node_modules", ".bin"), process.env["PATH"] ?? ""].join(delimiter),
+		},
+	});
+	let output = "";
+	for (const stream of [child.stdout, child.stderr]) {
+		stream.setEncoding("utf8").on("data", (text: string) => {
+			output += text;
+		});
+	}
+	const code = await new Promise<number | null>((done, reject) => {
+		child.once("error", reject);
+		child.once("close", done);
+	});
+	if (code !== 0) {
+		throw new SetupError(`Cannot build the agent and the plugin: scripts/build.ts ended with code ${code}`, {
+			hint: output.trim(),
+		});
+	}
+}
+
+function writeState(dir: string, octet: Octet, clusters: readonly RunningCluster[]): void {
+	writeFleetState(dir, {
+		pid: process.pid,
+		octet: octet.value,
+		clusters: clusters.map(({ name, id, address, dir: folder }) => ({ name, id, address, dir: folder })),
+	});
+}
+
+function kubeconfigEntries(clusters: readonly RunningCluster[]) {
+	return (["admin", "operator"] as const).flatMap((user) =>
+		clusters.map((cluster) => ({
+			context: user === "admin" ? cluster.name : `${cluster.name}-operator`,
+			cluster: cluster.name,
+			server: cluster.server,
+			authority: cluster.certificates.authority.certificate,
+			user,
+			credentials: cluster.certificates.pairs[user],
+		})),
+	);
+}
+
+async function startClusters(
+	options: FleetOptions & { readonly dir: string; readonly binaries: Binaries; readonly log: (line: string) => void },
+): Promise<{ octet: Octet; clusters: RunningCluster[] }> {
+	let from: number | undefined;
+	for (;;) {
+		const octet = await claimOctet({
+			...(options.octet === undefined ? {} : { octet: options.octet }),
+			...(from === undefined ? {} : { from }),
+		});
+		writeState(options.dir, octet, []);
+		options.log(`Starting ${options.clusters} clusters on 127.${octet.value}.1.1 and following`);
+		try {
+			return { octet, clusters: await startAll(options, octet.value) };
+		} catch (error) {
+			await octet.release();
+			if (!(error instanceof AddressInUseError) || options.octet !== undefined) {
+				throw error;
+			}
+			// Someone who makes no claim listens in this range: a leftover, or another program.
+			options.log(`${error.message}; trying the next`);
+			from = octet.value + 1;
+			for (const entry of readdirSync(options.dir).filter((name) => /^c\d+$/.test(name))) {
+				rmSync(join(options.dir, entry), { recursive: true, force: true });
+			}
+		}
+	}
+}
+
+async function startAll(
+	options: FleetOptions & { readonly binaries: Binaries; readonly log: (line: string) => void },
+	octet: number,
+) {
+	// When one fails the others are no use, and must not go on starting.
+	const abort = new AbortController();
+	const signal = options.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, options.signal]);
+	const results = await Promise.allSettled(
+		Array.from({ length: options.clusters }, async (_, number) => {
+			const startedAt = performance.now();
+			try {
+				const cluster = await startCluster({
+					binaries: options.binaries,
+					octet,
+					index: number + 1,
+					nodes: options.nodes,
+					dir: join(options.dir, `c${number + 1}`),
+					signal,
+				});
+				options.log(`${cluster.name} is ready after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+				return cluster;
+			} catch (error) {
+				abort.abort(error);
+				throw error;
+			}
+		}),
+	);
+	const clusters = results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+	if (clusters.length < options.clusters) {
+		await Promise.all(clusters.map((cluster) => cluster.stop()));
+		throw abort.signal.reason ?? options.signal?.reason;
+	}
+	return clusters;
+}

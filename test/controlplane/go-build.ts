@@ -1,0 +1,195 @@
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { boundToParent } from "./process.ts";
+import { ControlPlaneUnavailableError, SetupError, codeOf } from "./setup-error.ts";
+
+export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kube-scheduler" | "kubectl" | "kwok";
+
+type GoModule = {
+	readonly folder: string;
+	/** The module whose version the binaries are stamped with. */
+	readonly main: string;
+	readonly packages: readonly string[];
+	readonly stamps: (version: string) => readonly string[];
+};
+
+const modules: readonly GoModule[] = [
+	{
+		folder: "kubernetes",
+		main: "k8s.io/kubernetes",
+		packages: ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"].map(
+			(name) => `k8s.io/kubernetes/cmd/${name}`,
+		),
+		stamps: kubernetesStamps,
+	},
+	{ folder: "etcd", main: "go.etcd.io/etcd/server/v3", packages: ["go.etcd.io/etcd/server/v3"], stamps: () => [] },
+	{
+		folder: "kwok",
+		main: "sigs.k8s.io/kwok",
+		packages: ["sigs.k8s.io/kwok/cmd/kwok"],
+		stamps: (version) => [`sigs.k8s.io/kwok/pkg/consts.Version=${version}`],
+	},
+];
+
+const minimumGo = [1, 26] as const;
+const goEnvironment = { CGO_ENABLED: "0", GOFLAGS: "-trimpath -buildvcs=false", GOTOOLCHAIN: "local" };
+const goFolder = join(dirname(fileURLToPath(import.meta.url)), "go");
+
+// Without these two packages stamped, /version answers nonsense and clients that compare versions go wrong.
+function kubernetesStamps(version: string): string[] {
+	const [major, minor] = version.replace(/^v/, "").split(".");
+	const values = {
+		gitVersion: version,
+		gitMajor: major ?? "",
+		gitMinor: minor ?? "",
+		gitTreeState: "clean",
+		gitCommit: "0000000000000000000000000000000000000000",
+		buildDate: "2026-01-01T00:00:00Z",
+	};
+	return ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].flatMap((target) =>
+		Object.entries(values).map(([name, value]) => `${target}.${name}=${value}`),
+	);
+}
+
+function linkerFlags(module: GoModule): string {
+	return ["-s", "-w", ...module.stamps(requiredVersion(module)).map((stamp) => `-X=${stamp}`)].join(" ");
+}
+
+function requiredVersion(module: GoModule): string {
+	const escaped = module.main.replaceAll(".", "\\.");
+	const found = new RegExp(`\\b${escaped} (v\\S+)`).exec(readFileSync(join(goFolder, module.folder, "go.mod"), "utf8"));
+	if (found?.[1] === undefined) {
+		throw new Error(`Cannot find the version of "${module.main}" in go/${module.folder}/go.mod`);
+	}
+	return found[1];
+}
+
+/** A hash over everything but the Go version that decides what the binaries are. */
+export function sourceKey(): string {
+	const hash = createHash("sha256");
+	for (const module of modules) {
+		hash.update(readFileSync(join(goFolder, module.folder, "go.mod")));
+		hash.update(readFileSync(join(goFolder, module.folder, "go.sum")));
+		hash.update(JSON.stringify([module.packages, linkerFlags(module), goEnvironment, process.platform, process.arch]));
+	}
+	return hash.digest("hex").slice(0, 16);
+}
+
+export type GoVersion =
+	| { readonly kind: "found"; readonly version: string }
+	| { readonly kind: "missing"; readonly reason: string };
+
+export function findGo(): GoVersion {
+	const result = spawnSync("go", ["env", "GOVERSION"], {
+		encoding: "utf8",
+		env: { ...process.env, GOTOOLCHAIN: "local" },
+	});
+	if (result.error !== undefined || result.status !== 0) {
+		return { kind: "missing", reason: "no Go on the PATH" };
+	}
+	const version = result.stdout.trim();
+	const [, major, minor] = /^go(\d+)\.(\d+)/.exec(version) ?? [];
+	if (Number(major) < minimumGo[0] || (Number(major) === minimumGo[0] && Number(minor) < minimumGo[1])) {
+		return { kind: "missing", reason: `${version} is too old, Go ${minimumGo.join(".")} or newer is needed` };
+	}
+	return { kind: "found", version };
+}
+
+/** Builds all binaries into the target folder, which appears only when it is complete. */
+export async function buildBinaries(target: string, log: (line: string) => void): Promise<void> {
+	const temporary = `${target}.building-${process.pid}`;
+	rmSync(temporary, { recursive: true, force: true });
+	mkdirSync(temporary, { recursive: true });
+	const startedAt = performance.now();
+	log(
+		"Building the Kubernetes control plane, etcd and kwok from Go modules: about 7 minutes the first time, then never again",
+	);
+	try {
+		for (const module of modules) {
+			await buildModule(module, temporary, log);
+		}
+		// Go names a program after its import path.
+		renameSync(join(temporary, "server"), join(temporary, "etcd"));
+		publish(temporary, target);
+	} finally {
+		rmSync(temporary, { recursive: true, force: true });
+	}
+	log(`All binaries built in ${elapsed(startedAt)}`);
+}
+
+function publish(temporary: string, target: string): void {
+	try {
+		renameSync(temporary, target);
+	} catch (error) {
+		// Another run was faster; its folder was built from the same key.
+		if (codeOf(error) !== "ENOTEMPTY" && codeOf(error) !== "EEXIST") {
+			throw error;
+		}
+	}
+}
+
+async function buildModule(module: GoModule, output: string, log: (line: string) => void): Promise<void> {
+	const startedAt = performance.now();
+	const names = module.packages.length === 1 ? module.folder : module.packages.map((path) => basename(path)).join(", ");
+	log(`Building ${names} (${requiredVersion(module)})`);
+	const { command, args } = boundToParent("go", [
+		"build",
+		"-v",
+		"-ldflags",
+		linkerFlags(module),
+		"-o",
+		`${output}/`,
+		...module.packages,
+	]);
+	const child = spawn(command, args, {
+		cwd: join(goFolder, module.folder),
+		env: { ...process.env, ...goEnvironment },
+		stdio: ["ignore", "ignore", "pipe"],
+	});
+	const progress = { packages: 0, tail: [] as string[], rest: "" };
+	child.stderr.setEncoding("utf8");
+	child.stderr.on("data", (text: string) => {
+		const lines = (progress.rest + text).split("\n");
+		progress.rest = lines.pop() ?? "";
+		// -v prints one package path a line; everything else is a download or an error.
+		progress.packages += lines.filter((line) => /^[\w./~-]+$/.test(line)).length;
+		progress.tail = [...progress.tail, ...lines].slice(-12);
+	});
+	const heartbeat = setInterval(() => {
+		const step =
+			progress.tail.at(-1)?.startsWith("go: downloading") === true
+				? "downloading modules"
+				: `${progress.packages} packages compiled, then linking`;
+		log(`Still building ${names}: ${elapsed(startedAt)}, ${step}`);
+	}, 15_000);
+	try {
+		const code = await new Promise<number | null>((resolve, reject) => {
+			child.once("error", reject);
+			child.once("close", resolve);
+		});
+		if (code !== 0) {
+			throw buildFailure(names, [...progress.tail, progress.rest].join("\n"));
+		}
+	} finally {
+		clearInterval(heartbeat);
+	}
+	log(`Built ${names} in ${elapsed(startedAt)}`);
+}
+
+function buildFailure(names: string, output: string): SetupError {
+	// No network is the one failure that says nothing about this repository.
+	if (/dial tcp|no such host|i\/o timeout|connection refused|GOPROXY/.test(output)) {
+		return new ControlPlaneUnavailableError(`Cannot download the Go modules of ${names}`, {
+			hint: `The Go module proxy cannot be reached. Go said:\n${output}`,
+		});
+	}
+	return new SetupError(`Cannot build ${names}`, { hint: `Go said:\n${output}` });
+}
+
+function elapsed(startedAt: number): string {
+	const seconds = Math.round((performance.now() - startedAt) / 1000);
+	return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}

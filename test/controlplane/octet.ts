@@ -1,0 +1,67 @@
+import { createServer } from "node:net";
+import type { Server } from "node:net";
+import { AddressInUseError, SetupError, codeOf, messageOf } from "./setup-error.ts";
+
+/** The second octet of 127.<octet>.<cluster>.1: each fleet has its own, so that fleets fit side by side. */
+export type Octet = { readonly value: number; release(): Promise<void> };
+
+const first = 10;
+const last = 250;
+// The port of the listener that says "taken"; nothing ever connects to it.
+const claimPort = 6443;
+
+/** Claims the octet that was asked for, or the first free one from `from` on; the claim ends with this process, however it ends. */
+export async function claimOctet(options: { readonly octet?: number; readonly from?: number } = {}): Promise<Octet> {
+	if (options.octet !== undefined) {
+		return await claim(options.octet);
+	}
+	for (let value = options.from ?? first; value <= last; value++) {
+		try {
+			return await claim(value);
+		} catch (error) {
+			if (!(error instanceof AddressInUseError)) {
+				throw error;
+			}
+		}
+	}
+	throw new AddressInUseError(`No free octet: other fleets hold all of ${first} to ${last}`, {
+		hint: "Stop one of them",
+	});
+}
+
+async function claim(value: number): Promise<Octet> {
+	const host = `127.${value}.0.1`;
+	const server = createServer((socket) => socket.destroy());
+	try {
+		await listen(server, { host, port: claimPort });
+	} catch (error) {
+		if (codeOf(error) === "EADDRINUSE") {
+			throw new AddressInUseError(`Octet ${value} is in use: another fleet holds ${host}`, {
+				hint: "Choose another with --octet, or leave it out to get a free one",
+				cause: error,
+			});
+		}
+		throw new SetupError(`Cannot listen on ${host}: ${messageOf(error)}`, {
+			hint: "A fleet needs all of 127.0.0.0/8 on the loopback interface, as Linux has it; elsewhere add the addresses as aliases",
+			cause: error,
+		});
+	}
+	server.unref();
+	return {
+		value,
+		release: () =>
+			new Promise((resolve) => {
+				server.close(() => resolve());
+			}),
+	};
+}
+
+export function listen(server: Server, address: { readonly host: string; readonly port: number }): Promise<void> {
+	return new Promise((resolve, reject) => {
+		server.once("error", reject);
+		server.listen(address.port, address.host, () => {
+			server.off("error", reject);
+			resolve();
+		});
+	});
+}

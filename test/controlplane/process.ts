@@ -1,0 +1,180 @@
+import { spawn, spawnSync } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { SetupError } from "./setup-error.ts";
+
+/** What to start: kept, so that a killed process can be started again with the same flags. */
+export type ProcessSpec = {
+	readonly name: string;
+	readonly command: string;
+	readonly args: readonly string[];
+	readonly env?: Readonly<Record<string, string>>;
+	readonly cwd?: string;
+	/** Both output streams end here: a pipe would fill up and stall the child when its reader is busy or frozen. */
+	readonly logFile: string;
+};
+
+export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+
+export type ManagedProcess = {
+	readonly name: string;
+	readonly logFile: string;
+	readonly pid: number;
+	readonly running: boolean;
+	/** Ends with the process that runs at the moment of the call. */
+	readonly exited: Promise<Exit>;
+	freeze(): void;
+	thaw(): void;
+	/** SIGTERM and nothing else. */
+	terminate(): void;
+	/** SIGKILL, and wait until it is gone. */
+	kill(): Promise<void>;
+	/** SIGTERM, after the grace period SIGKILL. */
+	stop(graceMs?: number): Promise<Exit>;
+	/** The same command again; the process must have ended. */
+	restart(): void;
+};
+
+type Child = { readonly process: ChildProcess; readonly pid: number; readonly exited: Promise<Exit> };
+
+let parentDeathSignal: boolean | undefined;
+
+/** Wraps a command so that the kernel kills it when this process dies, however that happens. */
+export function boundToParent(command: string, args: readonly string[]): { command: string; args: string[] } {
+	parentDeathSignal ??= spawnSync("setpriv", ["--pdeathsig", "KILL", "true"], { stdio: "ignore" }).status === 0;
+	if (parentDeathSignal) {
+		return { command: "setpriv", args: ["--pdeathsig", "KILL", command, ...args] };
+	}
+	return { command, args: [...args] };
+}
+
+// Where there is no parent death signal (macOS), a shell waits for the end of a pipe that only this process holds, and
+// then kills what is still on its list.
+const reaperScript = `
+trap '' INT TERM HUP
+pids=' '
+while read -r operation pid; do
+	case $operation in
+	add) pids="$pids$pid " ;;
+	remove) pids=$(printf '%s' "$pids" | sed "s/ $pid / /") ;;
+	esac
+done
+kill -9 $pids 2>/dev/null
+`;
+let reaper: ChildProcess | undefined;
+
+function tellReaper(operation: "add" | "remove", pid: number): void {
+	if (parentDeathSignal === true) {
+		return;
+	}
+	if (reaper === undefined) {
+		reaper = spawn("sh", ["-c", reaperScript], { stdio: ["pipe", "ignore", "ignore"], detached: true });
+		reaper.unref();
+		reaper.on("error", () => undefined);
+		// The pipe alone must not keep this process alive.
+		if (reaper.stdin !== null && "unref" in reaper.stdin && typeof reaper.stdin.unref === "function") {
+			reaper.stdin.unref();
+		}
+		reaper.stdin?.on("error", () => undefined);
+	}
+	reaper.stdin?.write(`${operation} ${pid}\n`);
+}
+
+export function startProcess(spec: ProcessSpec): ManagedProcess {
+	let child = launch(spec);
+	let running = true;
+	watch();
+
+	function watch(): void {
+		const current = child;
+		running = true;
+		void current.exited.then(() => {
+			if (current === child) {
+				running = false;
+			}
+		});
+	}
+
+	function signal(name: NodeJS.Signals): void {
+		if (running) {
+			child.process.kill(name);
+		}
+	}
+
+	return {
+		name: spec.name,
+		logFile: spec.logFile,
+		get pid() {
+			return child.pid;
+		},
+		get running() {
+			return running;
+		},
+		get exited() {
+			return child.exited;
+		},
+		freeze: () => signal("SIGSTOP"),
+		thaw: () => signal("SIGCONT"),
+		terminate: () => signal("SIGTERM"),
+		async kill() {
+			signal("SIGKILL");
+			await child.exited;
+		},
+		async stop(graceMs = 2000) {
+			signal("SIGTERM");
+			// A frozen process takes a SIGTERM only after it goes on.
+			signal("SIGCONT");
+			const abort = new AbortController();
+			const timer = delay(graceMs, "late", { signal: abort.signal, ref: false }).catch(() => "cancelled");
+			if ((await Promise.race([child.exited, timer])) === "late") {
+				signal("SIGKILL");
+			}
+			abort.abort();
+			return await child.exited;
+		},
+		restart() {
+			if (running) {
+				throw new Error(`Cannot restart "${spec.name}": process ${child.pid} is still running`);
+			}
+			child = launch(spec);
+			watch();
+		},
+	};
+}
+
+function launch(spec: ProcessSpec): Child {
+	const { command, args } = boundToParent(spec.command, spec.args);
+	const log = openSync(spec.logFile, "a", 0o600);
+	const started = spawn(command, args, {
+		stdio: ["ignore", log, log],
+		cwd: spec.cwd,
+		env: { ...spec.env },
+		// An own session: a Ctrl-C in the terminal must reach us alone, or all components would end in no order.
+		detached: true,
+	});
+	closeSync(log);
+	if (started.pid === undefined) {
+		started.on("error", () => undefined);
+		throw new SetupError(`Cannot start "${spec.name}": "${spec.command}" cannot be executed`);
+	}
+	const pid = started.pid;
+	tellReaper("add", pid);
+	const exited = new Promise<Exit>((resolve) => {
+		started.on("error", () => undefined);
+		started.once("exit", (code, signal) => {
+			tellReaper("remove", pid);
+			resolve({ code, signal });
+		});
+	});
+	return { process: started, pid, exited };
+}
+
+/** The end of a log file, for error messages. */
+export function tailOf(logFile: string, lines = 5): string {
+	try {
+		return readFileSync(logFile, "utf8").trimEnd().split("\n").slice(-lines).join("\n");
+	} catch {
+		return "(no log)";
+	}
+}

@@ -1,0 +1,149 @@
+import type { V1ObjectMeta, V1OwnerReference, V1Pod, V1PodStatus } from "@kubernetes/client-node";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { isHealthy, podRecord } from "../../disruption/pod.ts";
+
+/** A ready pod, with these fields in it. */
+function newPod(fields: { metadata?: V1ObjectMeta; status?: V1PodStatus; node?: string } = {}): V1Pod {
+	return {
+		metadata: { uid: "u1", name: "web-0", namespace: "default", resourceVersion: "7", ...fields.metadata },
+		...(fields.node !== undefined && { spec: { containers: [], nodeName: fields.node } }),
+		status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }], ...fields.status },
+	};
+}
+
+function owner(fields: Partial<V1OwnerReference>): V1OwnerReference {
+	return { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "o1", ...fields };
+}
+
+describe("isHealthy()", () => {
+	// Objects from a typed client have Dates where objects from the wire have text.
+	const wireTime = "2026-01-01T00:00:00Z" as unknown as Date;
+	const rows: { name: string; pod: V1Pod; expected: boolean }[] = [
+		{ name: "a ready pod", pod: newPod(), expected: true },
+		{
+			name: "a pod that is not ready",
+			pod: newPod({ status: { conditions: [{ type: "Ready", status: "False" }] } }),
+			expected: false,
+		},
+		{
+			name: "a pod whose readiness is unknown, as on a lost node",
+			pod: newPod({ status: { conditions: [{ type: "Ready", status: "Unknown" }] } }),
+			expected: false,
+		},
+		{
+			name: "a pod whose containers are ready, but not its gates",
+			pod: newPod({
+				status: {
+					conditions: [
+						{ type: "ContainersReady", status: "True" },
+						{ type: "Ready", status: "False" },
+					],
+				},
+			}),
+			expected: false,
+		},
+		{ name: "a pod without conditions", pod: newPod({ status: { conditions: [] } }), expected: false },
+		{ name: "a pod without a status", pod: { ...newPod(), status: {} }, expected: false },
+		{
+			name: "a pod that is still ready while it terminates",
+			pod: newPod({ metadata: { deletionTimestamp: wireTime } }),
+			expected: false,
+		},
+		{
+			name: "a terminating pod from a typed client",
+			pod: newPod({ metadata: { deletionTimestamp: new Date(0) } }),
+			expected: false,
+		},
+		{ name: "a finished pod", pod: newPod({ status: { phase: "Succeeded" } }), expected: false },
+		{ name: "a failed pod", pod: newPod({ status: { phase: "Failed" } }), expected: false },
+		// Readiness is what Kubernetes counts, not the phase.
+		{ name: "a ready pod of unknown phase", pod: newPod({ status: { phase: "Unknown" } }), expected: true },
+	];
+	for (const { name, pod, expected } of rows) {
+		test(`says ${expected} of ${name}`, () => {
+			expect(isHealthy(podRecord(pod))).toBe(expected);
+		});
+	}
+
+	test("says true of no pod that is not ready, or terminating, or finished", () => {
+		fc.assert(
+			fc.property(fc.boolean(), fc.boolean(), fc.boolean(), (ready, terminating, finished) => {
+				const record = { ...podRecord(newPod()), ready, terminating, finished };
+				expect(isHealthy(record)).toBe(ready && !(terminating || finished));
+			}),
+		);
+	});
+});
+
+describe("podRecord()", () => {
+	test("keeps what is counted, and nothing else", () => {
+		const pod = newPod({
+			metadata: { labels: { app: "web" }, annotations: { note: "x" }, ownerReferences: [owner({ controller: true })] },
+			node: "c1-n0",
+		});
+		expect(podRecord(pod)).toEqual({
+			uid: "u1",
+			name: "web-0",
+			namespace: "default",
+			resourceVersion: "7",
+			labels: { app: "web" },
+			node: "c1-n0",
+			controller: { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "o1" },
+			ready: true,
+			terminating: false,
+			finished: false,
+			preActivities: [],
+		});
+	});
+
+	const owners: { name: string; references: V1OwnerReference[] | undefined; expected: string | undefined }[] = [
+		{ name: "no owner", references: undefined, expected: undefined },
+		{ name: "an empty list", references: [], expected: undefined },
+		{ name: "an owner that does not control", references: [owner({})], expected: undefined },
+		{ name: "an owner that says it does not control", references: [owner({ controller: false })], expected: undefined },
+		{
+			name: "the one that controls among several",
+			references: [owner({ uid: "o2" }), owner({ uid: "o3", controller: true })],
+			expected: "o3",
+		},
+	];
+	for (const { name, references, expected } of owners) {
+		test(`finds ${expected ?? "no controller"} in ${name}`, () => {
+			const pod = newPod({ metadata: references ? { ownerReferences: references } : {} });
+			expect(podRecord(pod).controller?.uid).toBe(expected);
+		});
+	}
+
+	const preActivities = [
+		{ name: "no annotations", annotations: {}, expected: [] },
+		{
+			name: "annotations by their prefix, whatever they say",
+			annotations: {
+				"pre-activity.xpdb.form3.tech/backup": "true",
+				"pre-activity.xpdb.form3.tech/flush": "",
+				"pre-activity.example.com/other": "true",
+				"xpdb.form3.tech/pre-activity": "true",
+			},
+			expected: ["backup", "flush"],
+		},
+	];
+	for (const { name, annotations, expected } of preActivities) {
+		test(`reads pre-activities from ${name}`, () => {
+			expect(podRecord(newPod({ metadata: { annotations } })).preActivities).toEqual(expected);
+		});
+	}
+
+	const unreadable: { name: string; pod: V1Pod }[] = [
+		{ name: "no metadata", pod: {} },
+		{ name: "no uid", pod: newPod({ metadata: { uid: "" } }) },
+		{ name: "no name", pod: newPod({ metadata: { name: "" } }) },
+		{ name: "no namespace", pod: newPod({ metadata: { namespace: "" } }) },
+		{ name: "no resourceVersion", pod: newPod({ metadata: { resourceVersion: "" } }) },
+	];
+	for (const { name, pod } of unreadable) {
+		test(`throws on a pod with ${name}`, () => {
+			expect(() => podRecord(pod)).toThrow(TypeError);
+		});
+	}
+});

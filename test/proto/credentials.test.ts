@@ -1,0 +1,184 @@
+import { ServerCredentials } from "@grpc/grpc-js";
+import type { AddressInfo } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { AgentForbiddenError, AgentUnavailableError } from "../../disruption/errors.ts";
+import { agentServerName, createAgentClient, createTokenSource } from "../../proto/credentials.ts";
+import { RemoteCluster } from "../../proto/remote-cluster.ts";
+import { type Authority, createAuthority, issueAgentCertificate, type KeyPair } from "../controlplane/certificates.ts";
+import * as samples from "./samples.ts";
+import { startScriptedAgent } from "./scripted-agent.ts";
+
+const { clusterId, acquisition } = samples;
+const serverName = agentServerName("xpdb-system");
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+	for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+let fleet: Authority;
+let stranger: Authority;
+let agent: KeyPair;
+beforeAll(async () => {
+	[fleet, stranger] = await Promise.all([createAuthority("fleet"), createAuthority("stranger")]);
+	agent = await issueAgentCertificate(fleet, "127.0.0.1");
+});
+
+/** Answers Renew with what it was sent as authorization. */
+async function startTlsAgent({ mutual = false } = {}): Promise<{ address: string; seen: unknown[] }> {
+	const seen: unknown[] = [];
+	const started = await startScriptedAgent(
+		{
+			renew: (call, answer) => {
+				seen.push(call.metadata.get("authorization")[0] ?? call.getAuthContext().sslPeerCertificate?.subject.CN);
+				answer(null, { clusterId });
+			},
+		},
+		ServerCredentials.createSsl(
+			Buffer.from(fleet.certificate),
+			[{ cert_chain: Buffer.from(agent.certificate), private_key: Buffer.from(agent.key) }],
+			mutual,
+		),
+	);
+	cleanups.push(() => started[Symbol.asyncDispose]());
+	return { address: started.address, seen };
+}
+
+function renewThrough(options: Parameters<typeof createAgentClient>[0]): Promise<void> {
+	const client = createAgentClient(options);
+	cleanups.push(() => client.close());
+	return new RemoteCluster({ id: clusterId, name: "eu-1", client }).renew(acquisition);
+}
+
+const bearer = (token: () => Promise<string>) => ({ kind: "token", token }) as const;
+
+describe("createAgentClient()", () => {
+	test("sends the current token with each call", async () => {
+		const { address, seen } = await startTlsAgent();
+		let number = 0;
+		const identity = bearer(async () => `token-${++number}`);
+		const client = createAgentClient({ address, serverName, ca: fleet.certificate, identity });
+		cleanups.push(() => client.close());
+		const cluster = new RemoteCluster({ id: clusterId, name: "eu-1", client });
+		await cluster.renew(acquisition);
+		await cluster.renew(acquisition);
+		expect(seen).toEqual(["Bearer token-1", "Bearer token-2"]);
+	});
+
+	test("shows its certificate to a peer", async () => {
+		const { address, seen } = await startTlsAgent({ mutual: true });
+		const identity = { kind: "certificate", certificate: agent.certificate, privateKey: agent.key } as const;
+		await renewThrough({ address, serverName, ca: fleet.certificate, identity });
+		expect(seen).toEqual(["xpdb-agent"]);
+	});
+
+	test("trusts no agent of another CA, and sends it no token", async () => {
+		const { address, seen } = await startTlsAgent();
+		const asked = renewThrough({
+			address,
+			serverName,
+			ca: stranger.certificate,
+			identity: bearer(async () => "secret"),
+		});
+		await expect(asked).rejects.toBeInstanceOf(AgentUnavailableError);
+		expect(seen).toEqual([]);
+	});
+
+	test("trusts no certificate of another name, whatever its address", async () => {
+		const { address, seen } = await startTlsAgent();
+		const asked = renewThrough({
+			address,
+			serverName: agentServerName("elsewhere"),
+			ca: fleet.certificate,
+			identity: bearer(async () => "secret"),
+		});
+		await expect(asked).rejects.toThrow("xpdb-agent.elsewhere.svc");
+		expect(seen).toEqual([]);
+	});
+
+	test("speaks TLS 1.3 only", async () => {
+		const old = createTlsServer({
+			cert: agent.certificate,
+			key: agent.key,
+			maxVersion: "TLSv1.2",
+			ALPNProtocols: ["h2"],
+		});
+		old.on("tlsClientError", () => undefined);
+		await new Promise<void>((resolve) => void old.listen(0, "127.0.0.1", resolve));
+		cleanups.push(() => old.close());
+		const { port } = old.address() as AddressInfo;
+		const identity = bearer(async () => "secret");
+		const asked = renewThrough({ address: `127.0.0.1:${port}`, serverName, ca: fleet.certificate, identity });
+		await expect(asked).rejects.toBeInstanceOf(AgentUnavailableError);
+	});
+
+	test("says what is wrong where there is no token", async () => {
+		const { address } = await startTlsAgent();
+		const options = { address, serverName, ca: fleet.certificate };
+		const rows: [Error, new (...rest: never[]) => Error][] = [
+			[new AgentForbiddenError("Cannot create a token for xpdb-operator: forbidden"), AgentForbiddenError],
+			[new AgentUnavailableError("Cannot reach the API server", "c1"), AgentUnavailableError],
+			[new TypeError("a bug"), AgentForbiddenError],
+		];
+		for (const [problem, expected] of rows) {
+			const asked = renewThrough({ ...options, identity: bearer(() => Promise.reject(problem)) });
+			await expect(asked).rejects.toBeInstanceOf(expected);
+			await expect(asked).rejects.toThrow(problem.message);
+		}
+	});
+
+	test("refuses a CA that is no certificate", () => {
+		const options = { address: "127.0.0.1:1", serverName, ca: "nonsense", identity: bearer(async () => "") };
+		expect(() => createAgentClient(options)).toThrow("Cannot read the fleet's CA: it is not a certificate in PEM");
+	});
+});
+
+describe("createTokenSource()", () => {
+	test("asks once for callers at once, and again only when most of the lifetime is over", async () => {
+		let now = 0;
+		let issued = 0;
+		const token = createTokenSource(
+			async () => ({ token: `token-${++issued}`, lifetimeMs: 1000 }),
+			() => now,
+		);
+		expect(await Promise.all([token(), token()])).toEqual(["token-1", "token-1"]);
+		now = 749;
+		expect(await token()).toBe("token-1");
+		now = 750;
+		expect(await Promise.all([token(), token()])).toEqual(["token-2", "token-2"]);
+	});
+
+	test("keeps a token that is still good while no new one can be had, and no longer", async () => {
+		let now = 0;
+		let problem: Error | undefined;
+		const token = createTokenSource(
+			async () => {
+				if (problem) throw problem;
+				return { token: "token-1", lifetimeMs: 1000 };
+			},
+			() => now,
+		);
+		await token();
+		problem = new AgentUnavailableError("Cannot reach the API server", "c1");
+		now = 900;
+		expect(await token()).toBe("token-1");
+		now = 1000;
+		await expect(token()).rejects.toBe(problem);
+		problem = undefined;
+		expect(await token()).toBe("token-1");
+	});
+
+	test("counts the lifetime from before it asked", async () => {
+		let now = 0;
+		let issued = 0;
+		const token = createTokenSource(
+			async () => {
+				now += 800;
+				return { token: `token-${++issued}`, lifetimeMs: 1000 };
+			},
+			() => now,
+		);
+		expect(await token()).toBe("token-1");
+		expect(await token()).toBe("token-2");
+	});
+});

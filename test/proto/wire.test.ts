@@ -1,0 +1,266 @@
+import { describe, expect, test } from "vitest";
+import type { CommitOutcome } from "../../disruption/cluster.ts";
+import { AgentProtocolError } from "../../disruption/errors.ts";
+import * as generated from "../../proto/gen/xpdb/v1/agent.ts";
+import * as wire from "../../proto/wire.ts";
+import * as calls from "../../proto/wire-calls.ts";
+import { countMessage, readCount } from "../../proto/wire-count.ts";
+import * as samples from "./samples.ts";
+
+const { clusterId } = samples;
+
+describe("messages", () => {
+	// Through the bytes, because the generated code leaves out defaults and turns them back.
+	const rows: { name: string; sent: unknown; read: () => unknown }[] = [
+		{
+			name: "AcquireRequest",
+			sent: samples.acquireRequest,
+			read: () =>
+				calls.readAcquireRequest(
+					overBytes(generated.AcquireRequest, calls.acquireMessage(samples.acquireRequest, { clusterId, wait: true })),
+				),
+		},
+		{
+			name: "Acquired",
+			sent: samples.acquired,
+			read: () => calls.readAcquired(overBytes(generated.Acquired, calls.acquiredMessage(samples.acquired))),
+		},
+		{
+			name: "a count whose expected pods are unknown",
+			sent: { ...samples.count, expected: { kind: "unknown", reason: "Job has no scale" } },
+			read: () => {
+				const count = { ...samples.count, expected: { kind: "unknown", reason: "Job has no scale" } as const };
+				return readCount(overBytes(generated.Count, countMessage(count)), "count");
+			},
+		},
+		{
+			name: "a count again",
+			sent: { kind: "again", acquisition: samples.acquisition, request: samples.acquireRequest },
+			read: () => {
+				const { acquisition, acquireRequest: request } = samples;
+				const message = calls.countCallMessage(clusterId, { kind: "again", acquisition, request });
+				return calls.readCountCall(overBytes(generated.CountRequest, message));
+			},
+		},
+		{
+			name: "a look",
+			sent: { kind: "look", request: { budget: samples.budget, selector: { requirements: [] }, candidates: [] } },
+			read: () => {
+				const request = { budget: samples.budget, selector: { requirements: [] }, candidates: [] };
+				const message = calls.countCallMessage(clusterId, { kind: "look", request });
+				return calls.readCountCall(overBytes(generated.CountRequest, message));
+			},
+		},
+		{
+			name: "grants",
+			sent: samples.grants,
+			read: () =>
+				samples.grants.map((grant) => wire.readGrant(overBytes(generated.Grant, wire.grantMessage(grant)), "grant")),
+		},
+		{
+			name: "a place in line",
+			sent: { position: 2, holder: "", heldForMs: 1235 },
+			read: () =>
+				wire.readPlace(
+					overBytes(generated.PlaceInLine, wire.placeMessage({ position: 2, holder: "", heldForMs: 1234.6 })),
+					"held",
+				),
+		},
+		{
+			name: "a description",
+			sent: description,
+			read: () => calls.readDescription(overBytes(generated.DescribeResponse, calls.descriptionMessage(description))),
+		},
+		{
+			name: "a list of budgets",
+			sent: { clusterId, fleetHash: "5f", budgets: samples.count.budgets },
+			read: () => {
+				const list = { clusterId, fleetHash: "5f", budgets: samples.count.budgets };
+				return calls.readBudgetList(overBytes(generated.ListBudgetsResponse, calls.budgetListMessage(list)));
+			},
+		},
+	];
+	for (const row of rows) test(`bring back ${row.name}`, () => expect(row.read()).toEqual(row.sent));
+
+	const outcomes: CommitOutcome[] = [
+		{ kind: "stood" },
+		{ kind: "lost", reason: "taken over" },
+		{ kind: "full", reservations: 1500 },
+	];
+	for (const outcome of outcomes) {
+		test(`bring back the commit outcome ${outcome.kind}`, () => {
+			const message = { outcome: wire.commitOutcomeMessage(outcome), clusterId };
+			expect(wire.readCommitOutcome(overBytes(generated.CommitResponse, message).outcome)).toEqual(outcome);
+		});
+	}
+
+	test("read a budget without spec as one that no parser accepts", () => {
+		const sent = { ...samples.count, budgets: [{ name: samples.budget, spec: undefined }] };
+		expect(readCount(countMessage(sent), "count").budgets).toEqual([{ name: samples.budget, spec: null }]);
+	});
+});
+
+const description = {
+	clusterId,
+	clusterName: "eu-1",
+	version: "0.1.0",
+	features: ["Probe"],
+	members: [{ id: clusterId, name: "eu-1", address: "10.0.0.1:8444" }],
+	fleetHash: "5f",
+	leaseNamespace: "xpdb-system",
+};
+
+describe("messages that say too little or something unknown", () => {
+	const request = () => calls.acquireMessage(samples.acquireRequest, { clusterId, wait: false });
+	const count = () => countMessage(samples.count);
+	const candidate = (change: Partial<generated.CandidateState>) => ({
+		...count(),
+		candidates: [{ pod: wire.podReferenceMessage(samples.pod("db-0")), state: undefined, ...change }],
+	});
+	const present: generated.Present = {
+		healthy: true,
+		resourceVersion: "7",
+		labels: {},
+		controller: undefined,
+		reservedBy: undefined,
+		preActivities: [],
+	};
+	const rows: { name: string; field: string; read: () => unknown }[] = [
+		{ name: "no budget", field: "budget", read: () => calls.readAcquireRequest({ ...request(), budget: undefined }) },
+		{
+			name: "a budget without namespace",
+			field: "budget.namespace",
+			read: () => calls.readAcquireRequest({ ...request(), budget: { namespace: "", name: "db" } }),
+		},
+		{
+			name: "no selector",
+			field: "selector",
+			read: () => calls.readAcquireRequest({ ...request(), selector: undefined }),
+		},
+		{
+			name: "a selector with values out of order",
+			field: "selector",
+			read: () => wire.readSelector({ requirements: [{ key: "a", operator: "In", values: ["y", "x"] }] }, "selector"),
+		},
+		{
+			name: "a selector with requirements out of order",
+			field: "selector",
+			read: () =>
+				wire.readSelector(
+					{
+						requirements: [
+							{ key: "b", operator: "Exists", values: [] },
+							{ key: "a", operator: "Exists", values: [] },
+						],
+					},
+					"selector",
+				),
+		},
+		{
+			name: "a selector with an unknown operator",
+			field: "selector.matchExpressions[0].operator",
+			read: () => wire.readSelector({ requirements: [{ key: "a", operator: "Gt", values: ["1"] }] }, "selector"),
+		},
+		{ name: "no holder", field: "holder", read: () => calls.readAcquireRequest({ ...request(), holder: "" }) },
+		{ name: "no nonce", field: "nonce", read: () => calls.readAcquireRequest({ ...request(), nonce: "" }) },
+		{
+			name: "a candidate without uid",
+			field: "candidates[0].uid",
+			read: () =>
+				calls.readAcquireRequest({ ...request(), candidates: [{ namespace: "shop", name: "db-0", uid: "" }] }),
+		},
+		{
+			name: "an acquisition without lease uid",
+			field: "acquisition.lease_uid",
+			read: () =>
+				wire.readAcquisition({ ...wire.acquisitionMessage(samples.acquisition), leaseUid: "" }, "acquisition"),
+		},
+		{
+			name: "an acquisition with negative transitions",
+			field: "acquisition.lease_transitions",
+			read: () =>
+				wire.readAcquisition({ ...wire.acquisitionMessage(samples.acquisition), leaseTransitions: -1 }, "acquisition"),
+		},
+		{
+			name: "a lease that is over already",
+			field: "acquired.lease_duration_ms",
+			read: () => calls.readAcquired({ ...calls.acquiredMessage(samples.acquired), leaseDurationMs: 0 }),
+		},
+		{ name: "no count", field: "count", read: () => readCount(undefined, "count") },
+		{ name: "a negative count", field: "count.healthy", read: () => readCount({ ...count(), healthy: -1 }, "count") },
+		{
+			name: "no expected pods",
+			field: "count.expected",
+			read: () => readCount({ ...count(), expected: { expected: undefined } }, "count"),
+		},
+		{
+			name: "negative expected pods",
+			field: "count.expected.pods",
+			read: () => readCount({ ...count(), expected: { expected: { $case: "pods", value: -3 } } }, "count"),
+		},
+		{ name: "no fleet", field: "count.fleet_hash", read: () => readCount({ ...count(), fleetHash: "" }, "count") },
+		{
+			name: "a spec that is not JSON",
+			field: "count.budgets[0].spec_json",
+			read: () => readCount({ ...count(), budgets: [{ name: samples.budget, specJson: "" }] }, "count"),
+		},
+		{
+			name: "a candidate in a state that this version does not know",
+			field: "count.candidates[0].state",
+			read: () => readCount(candidate({}), "count"),
+		},
+		{
+			name: "a pod that is free for an unknown reason",
+			field: "count.candidates[0].free.why",
+			read: () => readCount(candidate({ state: { $case: "free", value: { why: "Unloved" } } }), "count"),
+		},
+		{
+			name: "a pod of which nobody says whether it is healthy",
+			field: "count.candidates[0].present.healthy",
+			read: () =>
+				readCount(candidate({ state: { $case: "present", value: { ...present, healthy: undefined } } }), "count"),
+		},
+		{
+			name: "a version that is no number",
+			field: "count.candidates[0].present.resource_version",
+			read: () =>
+				readCount(candidate({ state: { $case: "present", value: { ...present, resourceVersion: "7a" } } }), "count"),
+		},
+		{
+			name: "half a controller",
+			field: "count.candidates[0].present.controller.uid",
+			read: () =>
+				readCount(
+					candidate({
+						state: { $case: "present", value: { ...present, controller: { ...samples.controller, uid: "" } } },
+					}),
+					"count",
+				),
+		},
+		{ name: "a commit outcome that is unknown", field: "outcome", read: () => wire.readCommitOutcome(undefined) },
+		{
+			name: "a grant without id",
+			field: "grants[0].id",
+			read: () => wire.readGrant({ ...grantSample(), id: "" }, "grants[0]"),
+		},
+		{
+			name: "a grant without a version",
+			field: "grants[0].resource_version",
+			read: () => wire.readGrant({ ...grantSample(), resourceVersion: "" }, "grants[0]"),
+		},
+	];
+	for (const row of rows) {
+		test(`are refused: ${row.name}`, () => {
+			expect(row.read).toThrow(AgentProtocolError);
+			expect(row.read).toThrow(`: ${row.field} `);
+		});
+	}
+});
+
+function grantSample(): generated.Grant {
+	return { id: "g", pod: samples.pod("db-0"), resourceVersion: "1", controller: undefined };
+}
+
+function overBytes<T>(codec: generated.MessageFns<T>, message: T): T {
+	return codec.decode(codec.encode(message).finish());
+}

@@ -1,0 +1,30 @@
+import { defineConfig } from "vitest/config";
+
+// Starting a fleet takes seconds, a drain of three clusters a minute or two on two busy cores; a test that hangs should
+// still end before a person gives up on the run.
+const realClusterTimeoutMs = 5 * 60_000;
+
+export default defineConfig({
+	test: {
+		projects: [
+			{
+				test: {
+					name: "unit",
+					include: ["test/**/*.test.{ts,tsx}"],
+					exclude: ["test/**/*.e2e.test.ts"],
+				},
+			},
+			{
+				test: {
+					name: "e2e",
+					include: ["test/**/*.e2e.test.ts"],
+					globalSetup: ["test/controlplane/global-setup.ts"],
+					// All files share one fleet, and two cores.
+					fileParallelism: false,
+					testTimeout: realClusterTimeoutMs,
+					hookTimeout: realClusterTimeoutMs,
+				},
+			},
+		],
+	},
+});
