@@ -134,8 +134,10 @@ class HttpApiConnection implements ApiConnection {
 		const refusal: Buffer[] = [];
 		let openedAt = Number.POSITIVE_INFINITY;
 		let ended = false;
+		// Once the stream is over for its reader nothing more of it is shown: a line that failed must not be passed over.
+		let over = false;
 		const lines = new LineSplitter((line) => {
-			if (!signal.aborted) options.line(line);
+			if (!over && !signal.aborted) options.line(line);
 		});
 		const cancelDeadline = this.#clock.after(openDeadlineMs, () => {
 			reject(this.#unavailable(options, `its API server did not answer within ${openDeadlineMs / 1000} s`));
@@ -143,14 +145,14 @@ class HttpApiConnection implements ApiConnection {
 		const aborted = () => resolve(undefined);
 		signal.addEventListener("abort", aborted, { once: true });
 		const stopPulse = session.onPulse((sentAt) => {
-			if (sentAt >= openedAt && !signal.aborted) signOfLife(sentAt);
+			if (sentAt >= openedAt && !over && !signal.aborted) signOfLife(sentAt);
 		});
 		stream.on("response", (headers) => {
 			cancelDeadline();
 			if (headers[":status"] === 200) openedAt = this.#clock.now();
 		});
 		stream.on("data", (chunk: Buffer) => {
-			if (signal.aborted) return;
+			if (over || signal.aborted) return;
 			if (openedAt === Number.POSITIVE_INFINITY) {
 				refusal.push(chunk);
 				return;
@@ -159,8 +161,8 @@ class HttpApiConnection implements ApiConnection {
 				lines.push(chunk);
 				signOfLife(this.#clock.now());
 			} catch (error) {
+				over = true;
 				reject(error);
-				stream.close(constants.NGHTTP2_CANCEL);
 			}
 		});
 		stream.on("end", () => (ended = true));
@@ -175,6 +177,7 @@ class HttpApiConnection implements ApiConnection {
 			if (answer?.status === 401) this.#token = undefined;
 			return answer;
 		} finally {
+			over = true;
 			cancelDeadline();
 			stopPulse();
 			signal.removeEventListener("abort", aborted);

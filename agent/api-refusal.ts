@@ -22,7 +22,7 @@ export function refusal(answer: ApiAnswer, question: ApiQuestion, cluster: strin
 			case 401:
 				return `its API server does not accept our token or certificate (${said})`;
 			case 403:
-				return `we have no right to ${verb} ${target}, a Role must grant it to the agent's ServiceAccount (${said})`;
+				return `we have no right to ${verb} ${target}, a Role or ClusterRole must grant it to the agent's ServiceAccount (${said})`;
 			case 404:
 				return `its API server does not serve ${target}, or the namespace does not exist (${said})`;
 			case 429:

@@ -11,6 +11,7 @@ import type { BudgetName } from "../disruption/budget.ts";
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import { marked, withoutReservations } from "../disruption/lease.ts";
 import type { Reservation } from "../disruption/reservation.ts";
+import { latestResourceVersion } from "../disruption/resource-version.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 import type { LeaseStore } from "./lease-store.ts";
 
@@ -45,22 +46,33 @@ export async function cancel(
 			: { result: undefined },
 	);
 	const reservations = lease.state.reservations.filter(({ id }) => ids.has(id));
-	await Promise.all(reservations.map((reservation) => endMarked(budget, reservation, options)));
+	const results = await Promise.allSettled(reservations.map((each) => fenceOff(budget, each, options)));
+	// One write for all that could be fenced off; a pod that could not be asked holds none of the others up.
+	const fenced = results.flatMap((result) => (result.status === "fulfilled" && result.value ? [result.value] : []));
+	if (fenced.length > 0)
+		await leases.change(budget, (found) => {
+			const standing = new Set(found.state.reservations.filter(({ cancelling }) => cancelling).map(({ id }) => id));
+			const ended = fenced.filter(({ id }) => standing.has(id));
+			if (ended.length === 0) return { result: undefined };
+			const observed = latestResourceVersion(...ended.map((each) => each.observed));
+			return { write: withoutReservations(found, new Set(ended.map(({ id }) => id)), observed), result: undefined };
+		});
+	const failed = results.find((result) => result.status === "rejected");
+	if (failed) throw failed.reason;
 }
 
-async function endMarked(budget: BudgetName, reservation: Reservation, options: CancellationOptions): Promise<void> {
-	const { api, leases } = options;
-	const pod = { namespace: budget.namespace, name: reservation.name, uid: reservation.uid };
+/** Touches and reads the pod of a marked reservation: it may go then, with `observed`; undefined where there is no pod. */
+async function fenceOff(
+	budget: BudgetName,
+	{ id, name, uid }: Reservation,
+	options: CancellationOptions,
+): Promise<{ readonly id: string; readonly observed: string } | undefined> {
+	const pod = { namespace: budget.namespace, name, uid };
 	await touch(pod, options);
-	const found = await api.getPod(pod);
-	if (found.kind === "gone") return;
-	const alive = found.pod.uid === pod.uid && !found.pod.terminating && !found.pod.finished;
-	const observed = alive ? "" : found.pod.resourceVersion;
-	await leases.change(budget, (lease) => {
-		const standing = lease.state.reservations.find(({ id }) => id === reservation.id);
-		if (!standing?.cancelling) return { result: undefined };
-		return { write: withoutReservations(lease, new Set([reservation.id]), observed), result: undefined };
-	});
+	const found = await options.api.getPod(pod);
+	if (found.kind === "gone") return undefined;
+	const alive = found.pod.uid === uid && !found.pod.terminating && !found.pod.finished;
+	return { id, observed: alive ? "" : found.pod.resourceVersion };
 }
 
 async function touch(

@@ -56,7 +56,10 @@ export async function countUnder(
 		api.getFleet(),
 		budgetsOf(question.budget, options),
 	]);
-	const all = [lease, ...leases.map(parseLease).filter(({ name }) => name !== lease.name)];
+	const all = [
+		lease,
+		...leases.map((other) => parseLease(other, options.cluster)).filter(({ name }) => name !== lease.name),
+	];
 	let listedAt = "";
 	if (!pods.live || lease.state.observed === "") {
 		await pods.refresh();

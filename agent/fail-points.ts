@@ -7,11 +7,9 @@ import type { WatchSink } from "./watch-sink.ts";
 
 declare const XPDB_FAIL_POINTS: boolean;
 
-const enabled = typeof XPDB_FAIL_POINTS !== "undefined" && XPDB_FAIL_POINTS;
-
 /** The API of a process that dies at the step which XPDB_FAIL_POINT names. */
 export function withFailPoints(api: ClusterApi, environment: NodeJS.ProcessEnv): ClusterApi {
-	if (!enabled) return api;
+	if (typeof XPDB_FAIL_POINTS === "undefined" || !XPDB_FAIL_POINTS) return api;
 	const wanted = environment["XPDB_FAIL_POINT"];
 	const dieAt = (step: string): void => {
 		if (step === wanted) process.kill(process.pid, "SIGKILL");
@@ -41,8 +39,9 @@ export function withFailPoints(api: ClusterApi, environment: NodeJS.ProcessEnv):
 
 /** The same sink, told of changes XPDB_HOLD_POD_EVENTS_MS later; lists are not held back. */
 export function withHeldEvents(sink: WatchSink<PodRecord>, environment: NodeJS.ProcessEnv): WatchSink<PodRecord> {
+	if (typeof XPDB_FAIL_POINTS === "undefined" || !XPDB_FAIL_POINTS) return sink;
 	const holdMs = Number(environment["XPDB_HOLD_POD_EVENTS_MS"] ?? 0);
-	if (!enabled || holdMs === 0) return sink;
+	if (holdMs === 0) return sink;
 	return {
 		replace: (pods, version) => sink.replace(pods, version),
 		apply: (event) => void setTimeout(() => sink.apply(event), holdMs),

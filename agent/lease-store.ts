@@ -21,6 +21,14 @@ import { type ClusterApi, ConflictError, type LeaseObject } from "./cluster-api.
 /** What a step does with the Lease it was shown: write the next one, or leave it as it is. */
 export type LeaseStep<T> = { readonly write: BudgetLease; readonly result: T } | { readonly result: T };
 
+/** When this process first saw a holding, and when it first saw the last sign of life that it knows of. */
+interface Sighting {
+	readonly holding: string;
+	readonly heldSince: number;
+	readonly renewals: number;
+	readonly aliveAt: number;
+}
+
 /** Many agents and rounds may write one Lease; each lost race means that somebody else got on. */
 const maxConflicts = 20;
 
@@ -30,7 +38,9 @@ export class LeaseStore {
 	readonly #cluster: string;
 	/** The newest Lease objects that this process has read, written or been shown by the watch. */
 	readonly #known = new Map<string, LeaseObject>();
-	readonly #sightings = new Map<string, { readonly key: string; readonly at: number }>();
+	readonly #sightings = new Map<string, Sighting>();
+	/** The last step under way on each Lease. */
+	readonly #turns = new Map<string, Promise<void>>();
 
 	constructor(options: { readonly api: ClusterApi; readonly clock: Clock; readonly cluster: string }) {
 		this.#api = options.api;
@@ -64,23 +74,48 @@ export class LeaseStore {
 
 	/** Whether the holding has ended: nobody holds it, or its holder has shown no life for its duration. */
 	isFree(lease: BudgetLease): boolean {
-		return lease.holder === "" || this.heldForMs(lease) > lease.durationMs;
+		return lease.holder === "" || this.silentForMs(lease) > lease.durationMs;
 	}
 
-	/** Milliseconds since this process first saw the holding as it is, or its last renewal. */
+	/** Milliseconds since this process first saw the holding. */
 	heldForMs(lease: BudgetLease): number {
-		return this.#clock.now() - this.#sight(lease);
+		return this.#clock.now() - this.#sight(lease).heldSince;
 	}
 
-	/** One step on the budget's Lease, which is made where there is none; again from a fresh read where a write lost a race. */
-	async change<T>(
+	/** Milliseconds since this process first saw the holding's last sign of life: its start, or its last renewal. */
+	silentForMs(lease: BudgetLease): number {
+		return this.#clock.now() - this.#sight(lease).aliveAt;
+	}
+
+	/**
+	 * One step on the budget's Lease, which is made where there is none; again from a fresh read where a write lost a race.
+	 * The steps of this process on one Lease follow one another: at once they would only make each other's writes fail.
+	 */
+	change<T>(
+		budget: BudgetName,
+		step: (lease: BudgetLease) => LeaseStep<T>,
+	): Promise<{ readonly lease: BudgetLease; readonly result: T }> {
+		const name = leaseName(budget);
+		const turn = (this.#turns.get(name) ?? Promise.resolve()).then(() => this.#changeNow(budget, step));
+		const ended: Promise<void> = turn.then(
+			() => undefined,
+			() => undefined,
+		);
+		this.#turns.set(name, ended);
+		void ended.then(() => {
+			if (this.#turns.get(name) === ended) this.#turns.delete(name);
+		});
+		return turn;
+	}
+
+	async #changeNow<T>(
 		budget: BudgetName,
 		step: (lease: BudgetLease) => LeaseStep<T>,
 	): Promise<{ readonly lease: BudgetLease; readonly result: T }> {
 		const name = leaseName(budget);
 		for (let conflicts = 0; conflicts < maxConflicts; ) {
 			const known = this.#known.get(name);
-			const lease = known ? parseLease(known) : await this.#readOrCreate(budget);
+			const lease = known ? parseLease(known, this.#cluster) : await this.#readOrCreate(budget);
 			const outcome = step(lease);
 			if (!("write" in outcome)) {
 				if (!known) return { lease, result: outcome.result };
@@ -126,19 +161,22 @@ export class LeaseStore {
 	}
 
 	#note(object: LeaseObject): BudgetLease {
-		const lease = parseLease(object);
+		const lease = parseLease(object, this.#cluster);
 		this.#known.set(object.name, object);
 		this.#sight(lease);
 		return lease;
 	}
 
-	#sight(lease: BudgetLease): number {
-		const key = [lease.uid, lease.transitions, lease.state.nonce, lease.state.phase, lease.state.renewals].join(" ");
+	#sight(lease: BudgetLease): Sighting {
+		const { uid, transitions, state } = lease;
+		const holding = [uid, transitions, state.nonce, state.phase].join(" ");
 		const seen = this.#sightings.get(lease.name);
-		if (seen?.key === key) return seen.at;
-		const at = this.#clock.now();
-		this.#sightings.set(lease.name, { key, at });
-		return at;
+		const same = seen?.holding === holding;
+		if (same && seen.renewals === state.renewals) return seen;
+		const now = this.#clock.now();
+		const sighting = { holding, heldSince: same ? seen.heldSince : now, renewals: state.renewals, aliveAt: now };
+		this.#sightings.set(lease.name, sighting);
+		return sighting;
 	}
 
 	#object(lease: BudgetLease): LeaseObject {

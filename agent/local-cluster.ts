@@ -69,7 +69,7 @@ export class LocalCluster implements AgentCluster {
 	readonly leases: LeaseStore;
 	readonly #options: LocalClusterOptions;
 	readonly #line: WaitingLine;
-	/** Acquisitions given out here and not ended here, for a shutdown to give back. */
+	/** The latest acquisition of each Lease that was given out here and not ended here, for a shutdown to give back. */
 	readonly #held = new Map<string, Acquisition>();
 	#closing = false;
 
@@ -103,7 +103,7 @@ export class LocalCluster implements AgentCluster {
 			options,
 		);
 		if (outcome.kind === "acquired" && options.signal.aborted) {
-			await this.release(outcome.acquisition);
+			await this.#giveBack(outcome.acquisition);
 			throw options.signal.reason;
 		}
 		return outcome;
@@ -173,7 +173,7 @@ export class LocalCluster implements AgentCluster {
 	}
 
 	async release(acquisition: Acquisition): Promise<void> {
-		this.#held.delete(acquisition.nonce);
+		this.#forget(acquisition);
 		await this.leases.change(acquisition.budget, (found) =>
 			stands(found, acquisition) ? { write: released(found), result: undefined } : { result: undefined },
 		);
@@ -235,18 +235,19 @@ export class LocalCluster implements AgentCluster {
 			return { write: acquired(this.#withoutEvident(found), { holder, nonce, durationMs }), result: true };
 		});
 		if (!got) {
-			const heldForMs = this.leases.heldForMs(lease);
 			return {
 				kind: "held",
 				position: 1,
 				holder: lease.holder,
-				heldForMs,
-				retryAfterMs: lease.durationMs - heldForMs + 1,
+				heldForMs: this.leases.heldForMs(lease),
+				retryAfterMs: lease.durationMs - this.leases.silentForMs(lease) + 1,
 			};
 		}
 		const acquisition = acquisitionOf(lease);
-		this.#held.set(acquisition.nonce, acquisition);
+		this.#held.set(lease.name, acquisition);
 		try {
+			// close() may have come and gone while the Lease was being written.
+			if (this.#closing) throw this.#unavailable("is shutting down");
 			return {
 				kind: "acquired",
 				acquisition,
@@ -254,9 +255,14 @@ export class LocalCluster implements AgentCluster {
 				leaseDurationMs: lease.durationMs,
 			};
 		} catch (error) {
-			await this.release(acquisition).catch((problem: unknown) => this.#options.report?.(problem));
+			await this.#giveBack(acquisition);
 			throw error;
 		}
+	}
+
+	/** Releases what its caller will not hear of; where that fails too, the lease time ends it. */
+	async #giveBack(acquisition: Acquisition): Promise<void> {
+		await this.release(acquisition).catch((problem: unknown) => this.#options.report?.(problem));
 	}
 
 	async #count(lease: BudgetLease, question: CountQuestion): Promise<Count> {
@@ -268,12 +274,12 @@ export class LocalCluster implements AgentCluster {
 		await this.#markPreActivities(count);
 		// Only a Lease that is new to the view, or has lost a controller, costs this write.
 		if ((lease.state.observed === "" && listedAt !== "") || forgottenControllers.size > 0) {
-			const { result } = await this.leases.change(question.budget, (found) =>
+			const { lease: latest, result } = await this.leases.change(question.budget, (found) =>
 				stands(found, acquisition)
 					? { write: withObserved(withoutControllers(found, forgottenControllers), listedAt), result: true }
 					: { result: false },
 			);
-			if (!result) throw this.#lost(acquisition, undefined);
+			if (!result) throw this.#lost(acquisition, latest);
 		}
 		return count;
 	}
@@ -297,8 +303,12 @@ export class LocalCluster implements AgentCluster {
 		for (const result of results) if (result.status === "rejected") this.#options.report?.(result.reason);
 	}
 
+	#forget({ budget, nonce }: Acquisition): void {
+		if (this.#held.get(leaseName(budget))?.nonce === nonce) this.#held.delete(leaseName(budget));
+	}
+
 	#ended(acquisition: Acquisition): void {
-		this.#held.delete(acquisition.nonce);
+		this.#forget(acquisition);
 		this.#line.wake(leaseName(acquisition.budget));
 	}
 
@@ -315,7 +325,7 @@ export class LocalCluster implements AgentCluster {
 			? lease.holder === ""
 				? "it was given back"
 				: `held by "${lease.holder}"`
-			: "it was written since";
+			: "it does not exist any more";
 		return new LeaseLostError(
 			`Lease of budget "${formatBudgetName(budget)}" in cluster "${this.name}" was lost: ${state}`,
 		);

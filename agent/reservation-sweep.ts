@@ -39,7 +39,7 @@ export class ReservationSweep {
 		const work: Promise<void>[] = [];
 		for (const object of this.#options.leases()) {
 			try {
-				work.push(...this.#sweepLease(parseLease(object), standing));
+				work.push(...this.#sweepLease(parseLease(object, this.#options.cluster.name), standing));
 			} catch (error) {
 				this.#options.report(error);
 			}

@@ -2,6 +2,7 @@
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import type { ApiRequest } from "./api-connection.ts";
 import type { ReviewedUser, Reviews, TokenVerdict } from "./identity.ts";
+import { isRecord } from "./kubernetes-objects.ts";
 
 /** Tokens for anyone else, a person's own among them, are refused. */
 const audience = "xpdb-agent";
@@ -80,8 +81,4 @@ function findUser(value: unknown): ReviewedUser | undefined {
 
 function texts(value: unknown): string[] {
 	return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -13,8 +13,16 @@ export type Attempt = (
 ) => Promise<Exclude<AcquireOutcome, Held> | (Held & { readonly retryAfterMs: number })>;
 
 interface Waiter {
-	readonly options: AcquireOptions;
+	readonly signal: AbortSignal;
+	/** Something happened since it last looked. */
+	woken: boolean;
 	wake: () => void;
+}
+
+interface Line {
+	readonly waiters: Waiter[];
+	/** Who holds the Lease, as the last attempt found it; for all in the line to be told. */
+	held: { readonly holder: string; readonly heldForMs: number; readonly at: number };
 }
 
 /** The watch on Leases wakes the line; this is for when that watch is not alive. */
@@ -22,7 +30,7 @@ const longestNapMs = 1_000;
 
 export class WaitingLine {
 	readonly #clock: Clock;
-	readonly #lines = new Map<string, Waiter[]>();
+	readonly #lines = new Map<string, Line>();
 
 	constructor(clock: Clock) {
 		this.#clock = clock;
@@ -30,65 +38,74 @@ export class WaitingLine {
 
 	/** How many wait for this Lease. */
 	length(lease: string): number {
-		return this.#lines.get(lease)?.length ?? 0;
+		return this.#lines.get(lease)?.waiters.length ?? 0;
 	}
 
 	/** Tries at once where nobody waits; waits its turn where `options.wait` says so. Rejects with the reason of its signal. */
 	async acquire(lease: string, attempt: Attempt, options: AcquireOptions): Promise<AcquireOutcome> {
-		const waiting = this.length(lease);
-		let last: Held | undefined;
-		if (waiting === 0) {
-			const outcome = await attempt(false);
-			if (outcome.kind === "acquired") return outcome;
-			last = outcome;
+		const line = this.#lines.get(lease);
+		if (line) {
+			if (!options.wait) return this.#place(line, line.waiters.length + 1);
+			return this.#wait(lease, line, attempt, options);
 		}
-		if (!options.wait)
-			return { ...(last ?? { kind: "held", holder: "", heldForMs: 0 }), position: this.length(lease) + 1 };
-		return this.#wait(lease, attempt, options, last);
+		const outcome = await attempt(false);
+		if (outcome.kind === "acquired") return outcome;
+		const { holder, heldForMs } = outcome;
+		if (!options.wait) return { kind: "held", holder, heldForMs, position: this.length(lease) + 1 };
+		const joined = this.#lines.get(lease) ?? { waiters: [], held: { holder, heldForMs, at: this.#clock.now() } };
+		this.#lines.set(lease, joined);
+		return this.#wait(lease, joined, attempt, options);
 	}
 
 	/** The Lease changed: whoever is next may try. */
 	wake(lease: string): void {
-		this.#lines.get(lease)?.[0]?.wake();
+		const next = this.#lines.get(lease)?.waiters[0];
+		if (next) wakeUp(next);
 	}
 
-	async #wait(
-		lease: string,
-		attempt: Attempt,
-		options: AcquireOptions,
-		last: Held | undefined,
-	): Promise<AcquireOutcome> {
-		const line = this.#lines.get(lease) ?? [];
-		this.#lines.set(lease, line);
-		const waiter: Waiter = { options, wake: () => undefined };
-		line.push(waiter);
-		let place: Held = last ?? { kind: "held", position: line.length, holder: "", heldForMs: 0 };
+	async #wait(lease: string, line: Line, attempt: Attempt, options: AcquireOptions): Promise<AcquireOutcome> {
+		const waiter: Waiter = { signal: options.signal, woken: false, wake: () => undefined };
+		line.waiters.push(waiter);
 		try {
 			for (;;) {
 				options.signal.throwIfAborted();
+				waiter.woken = false;
 				let napMs = longestNapMs;
-				if (line[0] === waiter) {
+				if (line.waiters[0] === waiter) {
 					const outcome = await attempt(true);
 					if (outcome.kind === "acquired") return outcome;
-					place = outcome;
+					line.held = { holder: outcome.holder, heldForMs: outcome.heldForMs, at: this.#clock.now() };
 					napMs = Math.min(napMs, Math.max(outcome.retryAfterMs, 1));
 				}
 				options.signal.throwIfAborted();
-				options.onQueued?.({ position: line.indexOf(waiter) + 1, holder: place.holder, heldForMs: place.heldForMs });
-				await this.#nap(waiter, napMs);
+				options.onQueued?.(this.#place(line, line.waiters.indexOf(waiter) + 1));
+				// What happened during the attempt may have come too late for it.
+				if (!waiter.woken) await this.#nap(waiter, napMs);
 			}
 		} finally {
-			line.splice(line.indexOf(waiter), 1);
-			if (line.length === 0 && this.#lines.get(lease) === line) this.#lines.delete(lease);
-			for (const other of line) other.wake();
+			line.waiters.splice(line.waiters.indexOf(waiter), 1);
+			if (line.waiters.length === 0) this.#lines.delete(lease);
+			for (const other of line.waiters) wakeUp(other);
 		}
 	}
 
-	#nap(waiter: Waiter, ms: number): Promise<void> {
+	#place({ held }: Line, position: number): Held {
+		const heldForMs = held.holder === "" ? 0 : held.heldForMs + this.#clock.now() - held.at;
+		return { kind: "held", position, holder: held.holder, heldForMs };
+	}
+
+	async #nap(waiter: Waiter, ms: number): Promise<void> {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		const cancel = this.#clock.after(ms, resolve);
 		waiter.wake = resolve;
-		waiter.options.signal.addEventListener("abort", () => resolve(), { once: true });
-		return promise.finally(cancel);
+		waiter.signal.addEventListener("abort", waiter.wake, { once: true });
+		await promise;
+		cancel();
+		waiter.signal.removeEventListener("abort", waiter.wake);
 	}
+}
+
+function wakeUp(waiter: Waiter): void {
+	waiter.woken = true;
+	waiter.wake();
 }

@@ -172,21 +172,25 @@ class ObjectWatch<T> implements Watch {
 			timeoutSeconds,
 			...query,
 		});
-		let expired = false;
-		const refused = await connection.stream({
-			path: question.path,
-			what: question.what,
-			signal,
-			line: (line) => {
-				if (list) list.lastEventAt = clock.now();
-				if (!expired) expired = this.#take(line, list) === "expired";
-			},
-			signOfLife: (at) => {
-				if (!list || list.done) sink.signOfLife(at);
-			},
-		});
+		const refused = await connection
+			.stream({
+				path: question.path,
+				what: question.what,
+				signal,
+				line: (line) => {
+					if (list) list.lastEventAt = clock.now();
+					this.#take(line, list);
+				},
+				signOfLife: (at) => {
+					if (!list || list.done) sink.signOfLife(at);
+				},
+			})
+			.catch((error: unknown) => {
+				if (error instanceof ExpiredError) return "expired" as const;
+				throw error;
+			});
 		if (signal.aborted) return;
-		if (expired || refused?.status === 410) {
+		if (refused === "expired" || refused?.status === 410) {
 			sink.watchLost();
 			this.#version = "";
 			return;
@@ -199,12 +203,12 @@ class ObjectWatch<T> implements Watch {
 		if (list && !list.done) throw this.#failure(question, "its API server ended the list before it was complete");
 	}
 
-	#take(line: string, list: StreamedList<T> | undefined): "expired" | undefined {
+	#take(line: string, list: StreamedList<T> | undefined): void {
 		const { connection, resource, project, sink } = this.#options;
 		const question = this.#question("watch", {});
 		const event = this.#asker.read(question, () => parseWatchLine(line));
 		if (event.type === "ERROR") {
-			if (event.code === 410) return "expired";
+			if (event.code === 410) throw new ExpiredError(event.message);
 			throw this.#failure(question, `its API server says: ${event.message}`);
 		}
 		const { resourceVersion } = event;
@@ -212,21 +216,21 @@ class ObjectWatch<T> implements Watch {
 			if (event.type === "BOOKMARK") {
 				if (event.initialEventsEnd) this.#finish(list, resourceVersion);
 			} else list.objects.push(this.#asker.read(question, () => project(event.object)));
-			return undefined;
+			return;
 		}
 		if (compareResourceVersions(resourceVersion, this.#version) < 0) {
 			connection.versions.wentBack(resource.name, resourceVersion);
-			return undefined;
+			return;
 		}
-		this.#version = resourceVersion;
-		this.#suspicious = false;
-		connection.versions.saw(resource.name, resourceVersion);
 		if (event.type === "BOOKMARK") sink.bookmark(resourceVersion);
 		else {
 			const object = this.#asker.read(question, () => project(event.object));
 			sink.apply({ type: event.type, object, resourceVersion });
 		}
-		return undefined;
+		// Last, so that an event which could not be read is not passed over.
+		this.#version = resourceVersion;
+		this.#suspicious = false;
+		connection.versions.saw(resource.name, resourceVersion);
 	}
 
 	#finish(list: StreamedList<T>, resourceVersion: string): void {
@@ -270,6 +274,11 @@ class ObjectWatch<T> implements Watch {
 			this.#closing.signal.removeEventListener("abort", closed);
 		});
 	}
+}
+
+/** The server has forgotten the version to go on from. */
+class ExpiredError extends Error {
+	override readonly name = "ExpiredError";
 }
 
 /** A list that is still coming in as events. */

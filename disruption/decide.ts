@@ -13,6 +13,7 @@ import {
 	type LabelSelector,
 	needsExpectedPods,
 	parseBudgetSpec,
+	supportedFeatures,
 } from "./budget.ts";
 import type { CandidateState, Count, UnavailablePod } from "./cluster.ts";
 import { coveringBudgets } from "./coverage.ts";
@@ -54,12 +55,12 @@ export function decide(
 ): readonly Judgement[] {
 	const refusal = refuseFleet(memberIds, budgets);
 	if (refusal) return candidates.map((candidate) => ({ candidate, ...refusal }));
-	const allowances = new Map<string, Allowance | Refused>();
+	const allowances = new Map<string, Allowance | Waiting | Refused>();
 	for (const counted of budgets) allowances.set(formatBudgetName(counted.budget.name), allowanceOf(counted));
 	return candidates.map((candidate) => ({ candidate, ...judge(candidate, budgets, allowances) }));
 }
 
-/** What one budget has left; `left` is used up by the grants of this very decision. */
+/** What one budget has; `healthy` is used up by the grants of this very decision. */
 interface Allowance {
 	readonly kind: "allowance";
 	readonly budget: BudgetName;
@@ -73,7 +74,7 @@ interface Allowance {
 function judge(
 	candidate: RoundCandidate,
 	budgets: readonly BudgetCounts[],
-	allowances: ReadonlyMap<string, Allowance | Refused>,
+	allowances: ReadonlyMap<string, Allowance | Waiting | Refused>,
 ): Grantable | Free | Waiting | Refused {
 	const states = budgets.flatMap(({ counts }) =>
 		counts
@@ -98,6 +99,14 @@ function judge(
 	const members = budgets.flatMap(({ counts }) => counts.flatMap((count) => count.budgets));
 	const covering = coveringBudgets(members, { namespace: candidate.pod.namespace, labels: state.labels });
 	const uncounted = covering.map(({ name }) => formatBudgetName(name)).filter((name) => !allowances.has(name));
+	for (const name of uncounted) {
+		// One that cannot be read will not be counted in the next round either: it has to be named now.
+		const specs = readSpecs(
+			name,
+			budgets.flatMap(({ counts }) => counts),
+		);
+		if (specs.kind === "refused") return specs;
+	}
 	if (uncounted.length > 0) {
 		return waiting("CoverageChanged", `pod ${podName(candidate)} is also covered by budget ${uncounted.join(", ")}`);
 	}
@@ -111,7 +120,7 @@ function judge(
 	const bounds: Allowance[] = [];
 	for (const { name } of covering) {
 		const allowance = allowances.get(formatBudgetName(name));
-		if (allowance?.kind === "refused") return allowance;
+		if (allowance && allowance.kind !== "allowance") return allowance;
 		if (allowance) bounds.push(allowance);
 	}
 	const healthy = present.some((each) => each.healthy);
@@ -128,43 +137,44 @@ function hasRoom({ desired, expected, healthy }: Allowance, costs: boolean): boo
 	return healthy - (costs ? 1 : 0) >= desired;
 }
 
-function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Refused {
+function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Waiting | Refused {
 	const name = formatBudgetName(budget.name);
-	const specs: { readonly cluster: string; readonly spec: BudgetSpec }[] = [];
-	for (const count of counts) {
-		const found = count.budgets.find((member) => formatBudgetName(member.name) === name);
-		if (!found) continue;
-		try {
-			specs.push({ cluster: count.clusterName, spec: parseBudgetSpec(found.spec) });
-		} catch (error) {
-			if (!(error instanceof InvalidBudgetError)) throw error;
-			return refused("InvalidBudget", `budget ${name} in cluster ${count.clusterName}: ${error.message}`);
-		}
-	}
-	const wanted = formatSelector(budget.selector);
+	const read = readSpecs(name, counts);
+	if (read.kind === "refused") return read;
+	const { specs } = read;
+	const [first] = specs;
+	if (!first) return refused("InvalidBudget", `budget ${name} exists in no member any more`, true);
+	const selector = formatSelector(first.spec.selector);
 	for (const { cluster, spec } of specs) {
-		if (formatSelector(spec.selector) !== wanted) {
+		if (formatSelector(spec.selector) !== selector) {
 			return refused(
 				"SelectorsDiffer",
-				`budget ${name} selects "${formatSelector(spec.selector)}" in cluster ${cluster} and "${wanted}" elsewhere: ` +
-					"a budget has one selector, the same in all members",
+				`budget ${name} selects "${formatSelector(spec.selector)}" in cluster ${cluster} and "${selector}" in cluster ` +
+					`${first.cluster}: a budget has one selector, the same in all members`,
 				true,
 			);
 		}
 		for (const feature of spec.features) {
+			const uses = `budget ${name} in cluster ${cluster} uses spec.${feature.toLowerCase()}`;
 			const missing = counts.filter((count) => !count.features.includes(feature)).map((count) => count.clusterName);
 			if (missing.length > 0) {
-				return refused(
-					"FeatureMissing",
-					`budget ${name} in cluster ${cluster} uses spec.${feature.toLowerCase()}, which the agent of ${missing.join(", ")} does not understand`,
-				);
+				return refused("FeatureMissing", `${uses}, which the agent of ${missing.join(", ")} does not understand`);
+			}
+			// The agents may be newer than whoever decides here, and say of a candidate what would be lost on us.
+			if (!supportedFeatures.includes(feature)) {
+				return refused("FeatureMissing", `${uses}, which this version of xpdb does not understand: use a newer one`);
 			}
 		}
+	}
+	if (selector !== formatSelector(budget.selector)) {
+		return waiting(
+			"CoverageChanged",
+			`budget ${name} selects "${selector}" now, and was counted with "${formatSelector(budget.selector)}"`,
+		);
 	}
 	const healthy = counts.reduce((sum, count) => sum + count.healthy, 0);
 	const usedBy = counts.flatMap((count) => count.unavailable.map((pod) => ({ ...pod, cluster: count.clusterName })));
 	const base = { kind: "allowance", budget: budget.name, healthy, usedBy } as const;
-	if (specs.length === 0) return refused("InvalidBudget", `budget ${name} exists in no member any more`, true);
 	if (specs.every(({ spec }) => spec.suspended)) return { ...base, desired: undefined, expected: undefined };
 	const bounds = specs.map(({ spec }) => spec.bound);
 	let expected = 0;
@@ -185,22 +195,45 @@ function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Refused {
 	return { ...base, desired: Math.max(...bounds.map((bound) => desiredHealthy(bound, expected))), expected };
 }
 
+/** The specs of one budget, as each member that has it says; InvalidBudget where one of them cannot be read. */
+function readSpecs(
+	name: string,
+	counts: readonly Count[],
+):
+	| { readonly kind: "read"; readonly specs: readonly { readonly cluster: string; readonly spec: BudgetSpec }[] }
+	| Refused {
+	const specs: { readonly cluster: string; readonly spec: BudgetSpec }[] = [];
+	for (const count of counts) {
+		const found = count.budgets.find((member) => formatBudgetName(member.name) === name);
+		if (!found) continue;
+		try {
+			specs.push({ cluster: count.clusterName, spec: parseBudgetSpec(found.spec) });
+		} catch (error) {
+			if (!(error instanceof InvalidBudgetError)) throw error;
+			return refused("InvalidBudget", `budget ${name} in cluster ${count.clusterName}: ${error.message}`);
+		}
+	}
+	return { kind: "read", specs };
+}
+
 function refuseFleet(memberIds: readonly string[], budgets: readonly BudgetCounts[]): Refused | undefined {
 	const hash = fleetHash(memberIds);
 	for (const { budget, counts } of budgets) {
 		const counted = counts.map((count) => count.clusterId);
-		const missing = memberIds.filter((id) => !counted.includes(id));
-		if (missing.length > 0 || counted.length !== memberIds.length) {
+		const wrong = memberIds.filter((id) => counted.filter((other) => other === id).length !== 1);
+		// As many counts as members and each member's just one: nobody else's either, and no member twice.
+		if (wrong.length > 0 || counted.length !== memberIds.length) {
 			return refused(
 				"FleetsDiffer",
-				`budget ${formatBudgetName(budget.name)} was not counted once in every member of the fleet`,
+				`budget ${formatBudgetName(budget.name)} was not counted once in every member of the fleet` +
+					(wrong.length > 0 ? `: cluster ${wrong.join(", ")}` : ""),
 			);
 		}
-		const other = counts.find((count) => count.fleetHash !== hash);
-		if (other) {
+		const others = counts.filter((count) => count.fleetHash !== hash).map((count) => count.clusterName);
+		if (others.length > 0) {
 			return refused(
 				"FleetsDiffer",
-				`cluster ${other.clusterName} declares another fleet than the round runs over: ConfigMap xpdb-fleet must list the same members in every cluster`,
+				`cluster ${others.join(", ")} declares another fleet than the round runs over: ConfigMap xpdb-fleet must list the same members in every cluster`,
 				true,
 			);
 		}
@@ -212,7 +245,10 @@ function exhaustedBudget({ budget, desired, healthy, expected, usedBy }: Allowan
 	return {
 		kind: "waiting",
 		reason: "BudgetExhausted",
-		message: `budget ${formatBudgetName(budget)} needs ${desired} healthy, has ${healthy}`,
+		message:
+			expected === 0
+				? `budget ${formatBudgetName(budget)} expects no pods, its controllers are scaled to 0: that allows nothing`
+				: `budget ${formatBudgetName(budget)} needs ${desired} healthy, has ${healthy}`,
 		budget,
 		...(desired !== undefined && { need: desired }),
 		...(expected !== undefined && { expected }),

@@ -8,10 +8,10 @@ import { createHash } from "node:crypto";
 import type { BudgetName } from "./budget.ts";
 import { formatBudgetName } from "./budget.ts";
 import type { Acquisition, Grant } from "./cluster.ts";
-import { GarbledLeaseError } from "./errors.ts";
+import { AgentProtocolError, GarbledLeaseError } from "./errors.ts";
 import type { ControllerReference } from "./pod.ts";
 import { type Reservation, rememberControllers } from "./reservation.ts";
-import { latestResourceVersion } from "./resource-version.ts";
+import { isResourceVersion, latestResourceVersion } from "./resource-version.ts";
 
 /** Long enough for a round over a slow link (three trips of a second, with room), short enough to wait out after a crash. */
 export const leaseDurationMs = 10_000;
@@ -20,8 +20,9 @@ export const handoverDurationMs = 2_000;
 /** A third of the lease duration: two renewals may be lost. */
 export const renewIntervalMs = 3_000;
 /**
- * Annotations end at 256 KiB, all of them together (validation.TotalAnnotationSizeLimitB). One reservation takes at most
- * about 165 bytes with a pod name of 63 characters: 1,500 fit, and 14 KiB stay for the others.
+ * Annotations end at 256 KiB, all of them together (validation.TotalAnnotationSizeLimitB). With a pod name of 63 characters
+ * one reservation takes 160 bytes where ids have 22 characters (128 bits in base64url), so that 1,500 leave 21 KiB for
+ * other annotations; with UUIDs as ids it takes 174, and 1,500 just fit.
  */
 export const maxAnnotationBytes = 262_144;
 
@@ -79,11 +80,12 @@ export function leaseName(budget: BudgetName): string {
 	return `xpdb-${hash.slice(0, 40)}`;
 }
 
-/** Reads a Lease; throws GarbledLeaseError where any part of it cannot be understood. */
-export function parseLease(lease: LeaseFields): BudgetLease {
+/** Reads a Lease; throws GarbledLeaseError where any part of it cannot be understood. `cluster` is for people. */
+export function parseLease(lease: LeaseFields, cluster?: string): BudgetLease {
 	const garbled = (what: string): GarbledLeaseError =>
 		new GarbledLeaseError(
-			`Cannot read Lease "${lease.name}" of budget "${lease.annotations[budgetAnnotation] ?? "unknown"}": ${what}. ` +
+			`Cannot read Lease "${lease.name}" of budget "${lease.annotations[budgetAnnotation] ?? "unknown"}"` +
+				`${cluster === undefined ? "" : ` in cluster "${cluster}"`}: ${what}. ` +
 				"Nothing is granted under this budget until the Lease is repaired, or deleted once no drain is running",
 		);
 	const [namespace, name, ...rest] = (lease.annotations[budgetAnnotation] ?? "").split("/");
@@ -144,6 +146,12 @@ export function acquired(
 	lease: BudgetLease,
 	by: { readonly holder: string; readonly nonce: string; readonly durationMs: number },
 ): BudgetLease {
+	// Written, either of them would make a Lease that nobody can read any more.
+	if (by.holder === "" || by.nonce === "") {
+		throw new AgentProtocolError(
+			`Cannot acquire Lease of budget "${formatBudgetName(lease.budget)}" without holder and nonce`,
+		);
+	}
 	return {
 		...lease,
 		holder: by.holder,
@@ -164,17 +172,17 @@ export function released(lease: BudgetLease): BudgetLease {
 
 /** Adds the reservations and gives the Lease back, in one step; also where nothing is granted. */
 export function committed(lease: BudgetLease, grants: readonly Grant[], sinceSeconds: number): BudgetLease {
-	const reservations = grants.map(
-		(grant): Reservation => ({
-			id: grant.id,
-			uid: grant.pod.uid,
-			name: grant.pod.name,
-			resourceVersion: grant.resourceVersion,
-			holder: lease.holder,
-			sinceSeconds,
-			cancelling: false,
-		}),
-	);
+	const reservations = grants.map(({ id, pod, resourceVersion }): Reservation => {
+		const readable = id !== "" && pod.uid !== "" && pod.name !== "" && isResourceVersion(resourceVersion);
+		// A reservation has no namespace of its own: it speaks of a pod in the budget's.
+		if (!readable || pod.namespace !== lease.budget.namespace) {
+			throw new AgentProtocolError(
+				`Cannot reserve pod "${pod.namespace}/${pod.name}" under budget "${formatBudgetName(lease.budget)}": ` +
+					`it needs an id, a uid, a resourceVersion (is ${JSON.stringify(resourceVersion)}) and the budget's namespace`,
+			);
+		}
+		return { id, uid: pod.uid, name: pod.name, resourceVersion, holder: lease.holder, sinceSeconds, cancelling: false };
+	});
 	return {
 		...lease,
 		holder: "",
@@ -298,7 +306,8 @@ function parseState(text: string, garbled: (what: string) => GarbledLeaseError):
 	const renewals = state["renewals"];
 	if (typeof renewals !== "number") throw garbled(`${stateAnnotation} has no number "renewals"`);
 	const observed = string("observed");
-	if (!/^[0-9]*$/.test(observed)) throw garbled(`${stateAnnotation} has "observed" ${JSON.stringify(observed)}`);
+	if (observed !== "" && !isResourceVersion(observed))
+		throw garbled(`${stateAnnotation} has "observed" ${JSON.stringify(observed)}, which is no resourceVersion`);
 	const holders = state["holders"];
 	if (!Array.isArray(holders)) throw garbled(`${stateAnnotation} has no list "holders"`);
 	return {
@@ -307,12 +316,7 @@ function parseState(text: string, garbled: (what: string) => GarbledLeaseError):
 		renewals,
 		observed,
 		controllers: rows("controllers", 4).map(([apiVersion, kind, name, uid]) => {
-			if (
-				typeof apiVersion !== "string" ||
-				typeof kind !== "string" ||
-				typeof name !== "string" ||
-				typeof uid !== "string"
-			) {
+			if (!isText(apiVersion) || !isText(kind) || !isText(name) || !isText(uid)) {
 				throw garbled(`${stateAnnotation} has a malformed controller`);
 			}
 			return { apiVersion, kind, name, uid };
@@ -320,13 +324,11 @@ function parseState(text: string, garbled: (what: string) => GarbledLeaseError):
 		reservations: rows("reservations", 7).map(([id, uid, name, resourceVersion, holder, sinceSeconds, cancelling]) => {
 			const who: unknown = typeof holder === "number" ? holders[holder] : undefined;
 			if (
-				typeof id !== "string" ||
-				id === "" ||
-				typeof uid !== "string" ||
-				uid === "" ||
-				typeof name !== "string" ||
-				typeof resourceVersion !== "string" ||
-				!/^[0-9]+$/.test(resourceVersion) ||
+				!isText(id) ||
+				!isText(uid) ||
+				!isText(name) ||
+				!isText(resourceVersion) ||
+				!isResourceVersion(resourceVersion) ||
 				typeof who !== "string" ||
 				typeof sinceSeconds !== "number" ||
 				(cancelling !== 0 && cancelling !== 1)
@@ -336,4 +338,8 @@ function parseState(text: string, garbled: (what: string) => GarbledLeaseError):
 			return { id, uid, name, resourceVersion, holder: who, sinceSeconds, cancelling: cancelling === 1 };
 		}),
 	};
+}
+
+function isText(value: unknown): value is string {
+	return typeof value === "string" && value !== "";
 }

@@ -40,6 +40,8 @@ export function evidenceOf(reservation: Reservation, namespace: string, view: Po
 	if (pod) return pod.terminating || pod.finished ? pod.resourceVersion : undefined;
 	const replacement = view.findByName(namespace, reservation.name);
 	const gone = view.goneSince(reservation.uid);
+	// Without a version nobody else could be held to what this view has seen.
+	if (gone === "") return undefined;
 	return replacement ? latestResourceVersion(gone, replacement.resourceVersion) : gone;
 }
 

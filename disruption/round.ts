@@ -6,7 +6,7 @@
 // one's reservations (two-phase locking with the locks checked at the end). What is not guaranteed: that an acquisition
 // stays ours while we wait. Leases may expire, be stolen or be lost at any moment; then a commit fails and nothing is
 // evicted. Nothing here rests on a clock: durations only decide how soon others may go on.
-import type { BudgetName } from "./budget.ts";
+import { type BudgetName, formatBudgetName } from "./budget.ts";
 import type { AcquireOutcome, AcquireRequest, Acquisition, Cluster, Count, Grant, PlaceInLine } from "./cluster.ts";
 import { type BudgetCounts, decide, type Grantable, type Judgement, type RoundBudget } from "./decide.ts";
 import { AgentUnavailableError, GarbledLeaseError, LeaseLostError } from "./errors.ts";
@@ -171,6 +171,8 @@ async function keepAlive(held: readonly Held[], runtime: RoundRuntime, stop: Abo
 			const slot = due[index];
 			if (!slot) continue;
 			if (result.status === "fulfilled") slot.renewAt = runtime.now() + renewIntervalMs;
+			else if (!held.includes(slot))
+				continue; // Given back meanwhile: nothing is lost.
 			else if (result.reason instanceof LeaseLostError) stop.abort(result.reason);
 			else runtime.onLeftBehind?.(result.reason);
 		}
@@ -199,7 +201,9 @@ async function commitAll(judgements: readonly Judgement[], held: Held[], runtime
 		return { kind: "decided", verdicts: verdictsOf(judgements, tickets) };
 	}
 	const commits = held.splice(0).map((slot) => ({ slot, grants: grantsFor(slot, judgements, tickets) }));
-	const results = await Promise.all(commits.map(async ({ slot, grants }) => commitSlot(slot, grants)));
+	const results = await Promise.all(
+		commits.map(async ({ slot, grants }) => ({ slot, ...(await commitSlot(slot, grants)) })),
+	);
 	const failed = results.find((result) => result.kind !== "stood");
 	if (!failed) return { kind: "decided", verdicts: verdictsOf(judgements, tickets) };
 	await takeBack(commits, runtime);
@@ -209,7 +213,10 @@ async function commitAll(judgements: readonly Judgement[], held: Held[], runtime
 	);
 	if (failed.kind === "failed") throw failed.error;
 	if (failed.kind === "lost") return { kind: "lost", reason: failed.reason };
-	const message = `the Lease holds ${failed.reservations} reservations and has no room for more`;
+	const { budget, cluster } = failed.slot;
+	const message =
+		`the Lease of budget ${formatBudgetName(budget.name)} in cluster ${cluster.name} holds ${failed.reservations} ` +
+		"reservations and has no room for more";
 	return {
 		kind: "decided",
 		verdicts: judgements.map((judgement) =>

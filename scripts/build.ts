@@ -1,5 +1,6 @@
 // `npm run build`: bundles the plugin and the agent into dist/. The plugin in chunks that load when a command needs them,
-// because kubectl starts it anew each time; the agent, which starts once, in one file.
+// because kubectl starts it anew each time; the agent, which starts once, in one file. `-- --test` builds both once more
+// into dist/test/, with the fail points that tests of crashes need and no other build has.
 import { join } from "node:path";
 import { type BuildOptions, build } from "esbuild";
 import { root } from "./run-command.ts";
@@ -15,8 +16,6 @@ const common: BuildOptions = {
 	keepNames: true,
 	legalComments: "none",
 	charset: "ascii",
-	outdir: join(root, "dist"),
-	define: { "process.env.NODE_ENV": '"production"' },
 	// CommonJS packages in the bundle ask for these.
 	banner: {
 		js: [
@@ -28,26 +27,35 @@ const common: BuildOptions = {
 	logLevel: "warning",
 };
 
-async function buildAll(): Promise<void> {
-	const results = await Promise.all([
-		build({
-			...common,
-			entryPoints: { "kubectl-xpdb": "plugin/main.ts" },
-			splitting: true,
-			chunkNames: "chunks/[name]-[hash]",
-			metafile: true,
+async function buildInto(folder: string, { failPoints }: { readonly failPoints: boolean }): Promise<void> {
+	const options: BuildOptions = {
+		...common,
+		outdir: join(root, folder),
+		define: { "process.env.NODE_ENV": '"production"', XPDB_FAIL_POINTS: String(failPoints) },
+	};
+	const programs: { readonly name: string; readonly entry: string; readonly options: BuildOptions }[] = [
+		{
+			name: "kubectl-xpdb",
+			entry: "plugin/main.ts",
+			options: { splitting: true, chunkNames: "chunks/[name]-[hash]" },
+		},
+		{ name: "agent", entry: "agent/main.ts", options: { sourcemap: "linked" } },
+	];
+	await Promise.all(
+		programs.map(async (program) => {
+			const entryPoints = { [program.name]: program.entry };
+			const { metafile } = await build({ ...options, ...program.options, entryPoints, metafile: true });
+			const outputs = Object.entries(metafile.outputs).filter(([path]) => path.endsWith(".js"));
+			const bytes = outputs.reduce((sum, [, output]) => sum + output.bytes, 0);
+			const [path] = outputs.find(([, output]) => output.entryPoint) ?? [];
+			console.log(`${path} (${(bytes / 1024).toFixed(0)} KiB with its chunks)`);
 		}),
-		build({ ...common, entryPoints: { agent: "agent/main.ts" }, metafile: true }),
-	]);
-	for (const { metafile } of results) {
-		const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
-		const entry = Object.entries(metafile.outputs).find(([, output]) => output.entryPoint)?.[0];
-		console.log(`${entry} (${(bytes / 1024).toFixed(0)} KiB with its chunks)`);
-	}
+	);
 }
 
 try {
-	await buildAll();
+	await buildInto("dist", { failPoints: false });
+	if (process.argv.includes("--test")) await buildInto("dist/test", { failPoints: true });
 } catch (error) {
 	// esbuild has printed its own findings, with the lines that they are about.
 	if (!(error instanceof Error && "errors" in error)) throw error;

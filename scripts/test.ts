@@ -35,7 +35,7 @@ const steps: readonly Step[] = [
 		tally: () => (existsSync(checkReport) ? (JSON.parse(readFileSync(checkReport, "utf8")) as Tally) : oneFailed),
 	},
 	{ name: "control plane", command: ["test/controlplane/prepare.ts"] },
-	{ name: "build", command: ["scripts/build.ts"] },
+	{ name: "build", command: ["scripts/build.ts", "--test"] },
 	{ name: "exploration", command: ["test/explore/main.ts"] },
 	{
 		name: "real clusters",
@@ -87,6 +87,7 @@ try {
 	report("install", onePassed, installMs);
 	const tallies = [onePassed];
 	for (const step of steps) {
+		if (isInterrupted) lines.push(`${step.name.padEnd(16)}not run: interrupted`);
 		tallies.push(isInterrupted ? oneFailed : await runStep(step));
 	}
 	const total = sum(tallies);

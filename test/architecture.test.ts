@@ -68,4 +68,16 @@ describe("dependencies", () => {
 		const rows = section.split("\n").filter((line) => /^\|.*\|.*[a-z]{3}.*\|$/.test(line));
 		expect(all.map(([name]) => name).filter((name) => !rows.some((row) => row.includes(`\`${name}\``)))).toEqual([]);
 	});
+
+	test("are all in package-lock.json, the builds for other platforms too", () => {
+		const { packages } = JSON.parse(readSource("package-lock.json")) as {
+			packages: Record<string, { readonly optionalDependencies?: Record<string, string> }>;
+		};
+		const missing = Object.entries(packages).flatMap(([path, entry]) =>
+			Object.keys(entry.optionalDependencies ?? {}).filter(
+				(name) => !(`node_modules/${name}` in packages) && !(`${path}/node_modules/${name}` in packages),
+			),
+		);
+		expect(missing, "run `npm run lockfile`").toEqual([]);
+	});
 });

@@ -7,6 +7,7 @@ import { createStatusReporter, statusOf } from "./agent-status.ts";
 import { isStatus, isTransient } from "./api-client.ts";
 import type { ApiClient } from "./api-client.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
+import { forwardPorts } from "./port-forwards.ts";
 import { startProcess } from "./process.ts";
 import type { Exit, ManagedProcess } from "./process.ts";
 import { messageOf } from "./setup-error.ts";
@@ -77,7 +78,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 				credentials: { tokenFile: paths.token },
 			},
 		]);
-		await untilDone(announcePortForward);
+		await untilDone(() => forwardPorts(host.client, first, ip));
 		const rotation = setInterval(() => void untilDone(requestToken).catch(() => undefined), tokenRotationMs);
 		try {
 			for (let wait = backoffMs.first; !life.ending; wait = Math.min(wait * 2, backoffMs.last)) {
@@ -189,22 +190,6 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 		);
 		writeFileSync(`${paths.token}.new`, status.token, { mode: 0o600 });
 		renameSync(`${paths.token}.new`, paths.token);
-	}
-
-	async function announcePortForward(): Promise<void> {
-		try {
-			await host.client.send("POST", `/apis/kwok.x-k8s.io/v1alpha1/namespaces/${namespace}/portforwards`, {
-				apiVersion: "kwok.x-k8s.io/v1alpha1",
-				kind: "PortForward",
-				// The garbage collector takes it away with the pod.
-				metadata: { name, ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid }] },
-				spec: { forwards: [8443, 8444, 8080].map((port) => ({ ports: [port], target: { address: ip, port } })) },
-			});
-		} catch (error) {
-			if (!isStatus(error, 409)) {
-				throw error;
-			}
-		}
 	}
 
 	async function removeObject(): Promise<void> {

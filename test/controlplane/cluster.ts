@@ -10,7 +10,8 @@ import type { ClusterCertificates } from "./certificates.ts";
 import { apiserverPort, componentSpec, kwokPort, serviceRange } from "./components.ts";
 import type { ClusterPlace, ComponentName } from "./components.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
-import { createNodes, installPortForwards, waitForNodes } from "./nodes.ts";
+import { createNodes, waitForNodes } from "./nodes.ts";
+import { installPortForwards } from "./port-forwards.ts";
 import { startProcess, tailOf } from "./process.ts";
 import type { ManagedProcess } from "./process.ts";
 import { AddressInUseError, SetupError } from "./setup-error.ts";
@@ -184,7 +185,7 @@ async function waitUntilReady(options: {
 }): Promise<void> {
 	const { component, place, client } = options;
 	const checks: Record<ComponentName, () => Promise<boolean>> = {
-		etcd: async () => (await fetch(`http://${place.address}:2379/health`)).ok,
+		etcd: async () => await answersOk(`http://${place.address}:2379/health`),
 		apiserver: async () => (await client.get<string>("/readyz")) === "ok",
 		// The first thing that the controller manager does for everyone else: without this account no pod is admitted.
 		"controller-manager": async () => {
@@ -193,9 +194,14 @@ async function waitUntilReady(options: {
 		},
 		// Its own port answers https with a certificate made at start; that it runs is enough, pods wait for it.
 		scheduler: () => Promise.resolve(true),
-		kwok: async () => (await fetch(`http://${place.address}:${kwokPort}/healthz`)).ok,
+		kwok: async () => await answersOk(`http://${place.address}:${kwokPort}/healthz`),
 	};
 	await poll({ ...options, what: component }, checks[component]);
+}
+
+// Whoever else listens there may never answer.
+async function answersOk(url: string): Promise<boolean> {
+	return (await fetch(url, { signal: AbortSignal.timeout(1000) })).ok;
 }
 
 async function poll(waiting: Waiting, check: () => Promise<boolean>): Promise<void> {

@@ -5,13 +5,16 @@ import {
 	existsSync,
 	mkdirSync,
 	readFileSync,
+	readdirSync,
 	rmSync,
+	statSync,
 	symlinkSync,
 	writeFileSync,
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Binaries } from "./binaries.ts";
+import { isClaimed } from "./octet.ts";
 import { SetupError, codeOf, messageOf } from "./setup-error.ts";
 
 export const repositoryRoot = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -32,18 +35,17 @@ export type FleetState = {
 };
 
 /** Makes the folder, or empties one that an earlier fleet left; anything else in it is refused, never removed. */
-export function prepareFleetDir(dir: string, entries: () => readonly string[]): void {
+export async function prepareFleetDir(dir: string): Promise<void> {
 	try {
-		mkdirSync(dir, { recursive: true });
-		accessSync(dir, constants.W_OK | constants.X_OK);
+		makeFolder(dir);
+		accessSync(dir, constants.W_OK);
 	} catch (error) {
-		const why = codeOf(error) === "ENOTDIR" || codeOf(error) === "EEXIST" ? "it is not a folder" : messageOf(error);
-		throw new SetupError(`Cannot write to the folder "${dir}": ${why}`, {
-			hint: "Give another with --dir",
-			cause: error,
-		});
+		throw unusable(dir, messageOf(error), error);
 	}
-	const ours = entries().filter((entry) => ownEntries.test(entry));
+	if (!statSync(dir).isDirectory()) {
+		throw unusable(dir, "it is not a folder");
+	}
+	const ours = readdirSync(dir).filter((entry) => ownEntries.test(entry));
 	if (ours.length === 0) {
 		return;
 	}
@@ -53,7 +55,7 @@ export function prepareFleetDir(dir: string, entries: () => readonly string[]): 
 			hint: "Give an empty or a new folder with --dir",
 		});
 	}
-	if (isAlive(state.pid)) {
+	if (isAlive(state.pid) && (await isClaimed(state.octet))) {
 		throw new SetupError(`Cannot start a fleet in "${dir}": another one runs there, as process ${state.pid}`, {
 			hint: "Stop it, or give another folder with --dir",
 		});
@@ -63,10 +65,20 @@ export function prepareFleetDir(dir: string, entries: () => readonly string[]): 
 	}
 }
 
-function isAlive(pid: number): boolean {
-	if (pid === process.pid) {
-		return false;
+function unusable(dir: string, why: string, cause?: unknown): SetupError {
+	return new SetupError(`Cannot write to the folder "${dir}": ${why}`, { hint: "Give another with --dir", cause });
+}
+
+// Step by step: Node's own recursive mkdir never returns for a path such as /proc/x.
+function makeFolder(dir: string): void {
+	if (!existsSync(dir)) {
+		makeFolder(dirname(dir));
+		mkdirSync(dir);
 	}
+}
+
+// A dead process may keep its number where nobody collects it, so the octet must be held too.
+function isAlive(pid: number): boolean {
 	try {
 		process.kill(pid, 0);
 		return true;

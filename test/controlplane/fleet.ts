@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import type { Server } from "node:http";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AgentPods } from "./agent-pods.ts";
@@ -8,6 +9,8 @@ import { findOrBuildBinaries } from "./binaries.ts";
 import type { Binaries } from "./binaries.ts";
 import { startCluster } from "./cluster.ts";
 import type { RunningCluster } from "./cluster.ts";
+import { createFleetControl, serveFleetControl } from "./fleet-control.ts";
+import type { FleetControl } from "./fleet-control.ts";
 import { prepareFleetDir, repositoryRoot, writeFleetState, writePrograms } from "./fleet-dir.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
 import { claimOctet } from "./octet.ts";
@@ -40,6 +43,8 @@ export type Fleet = {
 	readonly clusters: readonly RunningCluster[];
 	/** The agents of each cluster, in the order of the clusters; none without agents. */
 	readonly agents: readonly AgentPods[];
+	/** Faults; from other processes through connectFleet(octet). */
+	readonly control: FleetControl;
 	stop(): Promise<void>;
 };
 
@@ -54,26 +59,30 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 	}
 	const log = options.log ?? (() => undefined);
 	const dir = resolve(options.dir);
-	prepareFleetDir(dir, () => readdirSync(dir));
+	await prepareFleetDir(dir);
 	const binaries = await findOrBuildBinaries({ log });
 	const programs = options.agents === false ? undefined : buildMissingPrograms(log);
 	// Awaited later; until then a failure must not end the process.
 	programs?.catch(() => undefined);
 	const { octet, clusters } = await startClusters({ ...options, dir, binaries, log });
 	const agents: AgentPods[] = [];
+	let ordered: readonly AgentPods[] = [];
+	const control = createFleetControl(() => ({ clusters, agents: ordered }));
+	let server: Server | undefined;
 	const stop = async () => {
 		rmSync(join(dir, "ready"), { force: true });
+		server?.close();
 		await Promise.all(agents.map((pods) => pods.stop()));
 		await Promise.all(clusters.map((cluster) => cluster.stop()));
 		await octet.release();
 	};
 	try {
+		server = await serveFleetControl(control, octet.value);
 		const kubeconfigPath = join(dir, "kubeconfig");
 		writeKubeconfig(kubeconfigPath, kubeconfigEntries(clusters));
 		writePrograms(dir, binaries);
 		cpSync(join(here, "demo.yaml"), join(dir, "demo.yaml"));
 		writeState(dir, octet, clusters);
-		let ordered: readonly AgentPods[] = [];
 		if (programs !== undefined) {
 			await programs;
 			log("Installing the agents");
@@ -96,6 +105,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 			binaries,
 			clusters,
 			agents: ordered,
+			control,
 			stop,
 		};
 	} catch (error) {
@@ -166,7 +176,9 @@ async function startClusters(
 			...(from === undefined ? {} : { from }),
 		});
 		writeState(options.dir, octet, []);
-		options.log(`Starting ${options.clusters} clusters on 127.${octet.value}.1.1 and following`);
+		options.log(
+			`Starting ${options.clusters} x etcd, API server, controllers, scheduler and kwok, from 127.${octet.value}.1.1 on`,
+		);
 		try {
 			return { octet, clusters: await startAll(options, octet.value) };
 		} catch (error) {

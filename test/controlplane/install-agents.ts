@@ -32,16 +32,16 @@ const agentNamespace = "xpdb-system";
 /** Applies the shipped manifests as a person would, with the addresses and the CA of this fleet filled in and nothing else changed. */
 export async function installAgents(installation: AgentInstallation): Promise<void> {
 	const { cluster } = installation;
-	const documents = readManifests(installation.manifests)
-		.filter((manifest) => installation.guard || manifest.webhooks === undefined)
-		.map((manifest) => fillIn(manifest, installation));
-	for (const missing of fleetMaps(installation)) {
-		if (
-			!documents.some((manifest) => manifest.kind === "ConfigMap" && manifest.metadata.name === missing.metadata.name)
-		) {
-			documents.push(missing);
-		}
-	}
+	const shipped = readManifests(installation.manifests).filter(
+		(manifest) => installation.guard || manifest.webhooks === undefined,
+	);
+	const own = fleetObjects(installation);
+	const documents = [
+		...shipped
+			.filter((manifest) => !own.some((object) => isSame(object, manifest)))
+			.map((manifest) => fillIn(manifest, installation)),
+		...own,
+	];
 	const path = join(cluster.dir, "agents.yaml");
 	writeFileSync(
 		path,
@@ -77,19 +77,12 @@ function rank(manifest: Manifest): number {
 	return at === -1 ? (manifest.kind === "Deployment" ? order.length + 1 : order.length) : at;
 }
 
+function isSame(a: Manifest, b: Manifest): boolean {
+	return a.kind === b.kind && a.metadata.name === b.metadata.name;
+}
+
 function fillIn(manifest: Manifest, installation: AgentInstallation): Manifest {
-	const map = fleetMaps(installation).find(
-		({ kind, metadata }) => kind === manifest.kind && metadata.name === manifest.metadata.name,
-	);
-	if (map !== undefined) {
-		return { ...manifest, data: { ...manifest.data, ...map.data } };
-	}
-	const { agentPair, cluster, fleetCertificate } = installation;
-	if (manifest.kind === "Secret" && manifest.type === "kubernetes.io/tls") {
-		const pair = { "tls.crt": agentPair.certificate, "tls.key": agentPair.key, "ca.crt": fleetCertificate };
-		const data = Object.fromEntries(Object.entries(pair).map(([key, value]) => [key, base64(value)]));
-		return { ...manifest, data: { ...manifest.data, ...data } };
-	}
+	const { cluster, fleetCertificate } = installation;
 	if (manifest.webhooks !== undefined) {
 		// No kube-proxy gives the Service an address here, and EndpointSlices refuse loopback ones.
 		const webhooks = manifest.webhooks.map((webhook) => ({
@@ -104,16 +97,19 @@ function fillIn(manifest: Manifest, installation: AgentInstallation): Manifest {
 	return manifest;
 }
 
-function fleetMaps(installation: AgentInstallation): Manifest[] {
-	const map = (name: string, data: Record<string, string>): Manifest => ({
+/** What every installation must bring itself: who is in the fleet, its CA, and a certificate for the agents. */
+function fleetObjects({ members, fleetCertificate, agentPair }: AgentInstallation): Manifest[] {
+	const object = (kind: string, name: string, data: Record<string, string>): Manifest => ({
 		apiVersion: "v1",
-		kind: "ConfigMap",
+		kind,
 		metadata: { name, namespace: agentNamespace },
 		data,
 	});
+	const pair = { "tls.crt": base64(agentPair.certificate), "tls.key": base64(agentPair.key) };
 	return [
-		map("xpdb-fleet", { members: stringify(installation.members) }),
-		map("xpdb-ca", { "ca.crt": installation.fleetCertificate }),
+		object("ConfigMap", "xpdb-fleet", { members: stringify(members) }),
+		object("ConfigMap", "xpdb-ca", { "ca.crt": fleetCertificate }),
+		{ ...object("Secret", "xpdb-agent-tls", pair), type: "kubernetes.io/tls" },
 	];
 }
 

@@ -30,6 +30,7 @@ async function main(): Promise<void> {
 			return true;
 		})
 		.strict()
+		.showHelpOnFail(false, "Run it with --help to see all options")
 		.version(false)
 		.parse();
 	const startedAt = performance.now();
@@ -72,16 +73,19 @@ function printWelcome(fleet: Fleet, seconds: number): void {
 		return quote(short.startsWith("..") ? path : short);
 	};
 	const contexts = fleet.contexts.join(" ");
+	const nodes = fleet.contexts.map((context) => `${context}/${context}-n0`).join(" ");
 	console.log(
 		[
 			"",
-			`${fleet.clusters.length} clusters are ready after ${seconds.toFixed(1)} s: ${contexts}`,
+			`${fleet.clusters.length === 1 ? "1 cluster is" : `${fleet.clusters.length} clusters are`} ready after ${seconds.toFixed(1)} s: ${contexts}`,
 			"",
 			"In another terminal:",
 			`  export KUBECONFIG=${quote(fleet.kubeconfigPath)} PATH=${quote(join(fleet.dir, "bin"))}:$PATH`,
 			"  kubectl --context c1 get nodes",
 			`  for c in ${contexts}; do kubectl --context $c apply -f ${quote(join(fleet.dir, "demo.yaml"))}; done`,
-			`  kubectl xpdb get --contexts ${fleet.contexts.join(",")}`,
+			...(fleet.agents.length > 0
+				? [`  kubectl xpdb drain --contexts=${fleet.contexts.join(",")} ${nodes} --ignore-daemonsets`]
+				: []),
 			"",
 			`Logs and audit logs are in ${shown(fleet.dir)}/c1 and following. Ctrl-C ends everything.`,
 		].join("\n"),

@@ -29,6 +29,15 @@ export async function claimOctet(options: { readonly octet?: number; readonly fr
 	});
 }
 
+export async function isClaimed(octet: number): Promise<boolean> {
+	try {
+		await (await claim(octet)).release();
+		return false;
+	} catch (error) {
+		return error instanceof AddressInUseError;
+	}
+}
+
 async function claim(value: number): Promise<Octet> {
 	const host = `127.${value}.0.1`;
 	const server = createServer((socket) => socket.destroy());

@@ -1,0 +1,78 @@
+// Acquire: a stream of places in line that ends with the acquisition. A caller that goes away leaves the line, and what was
+// acquired for it in that very moment is given back; otherwise it would block everyone for a lease time.
+import { type handleServerStreamingCall, type ServerWritableStream, type StatusObject, status } from "@grpc/grpc-js";
+import { AgentUnavailableError } from "../disruption/errors.ts";
+import type * as wire from "../proto/gen/xpdb/v1/agent.ts";
+import { statusOfError } from "../proto/status.ts";
+import { placeMessage } from "../proto/wire.ts";
+import { acquiredMessage, readAcquireRequest } from "../proto/wire-calls.ts";
+import * as limits from "./request-limits.ts";
+import type { AgentServiceOptions } from "./service-options.ts";
+
+type AcquireCall = ServerWritableStream<wire.AcquireRequest, wire.AcquireResponse>;
+
+export function createAcquireHandler(
+	options: AgentServiceOptions,
+): handleServerStreamingCall<wire.AcquireRequest, wire.AcquireResponse> {
+	const { gate, watcher } = options;
+	return (call) => {
+		const startedAt = performance.now();
+		const finish = (refusal: Partial<StatusObject> | undefined): void => {
+			watcher.answered({ name: "Acquire", port: gate.port, startedAt, code: refusal?.code ?? status.OK });
+			// What grpc-js takes for the end of a stream with a status.
+			if (refusal) call.emit("error", refusal);
+			else call.end();
+		};
+		acquireFor(call, options).then(finish, (error: unknown) => {
+			// Gone is gone: there is nobody to tell, and nothing is wrong here.
+			if (!call.cancelled) watcher.failed("Acquire", error);
+			finish(statusOfError(error));
+		});
+	};
+}
+
+async function acquireFor(
+	call: AcquireCall,
+	{ gate, watcher, stopping }: AgentServiceOptions,
+): Promise<Partial<StatusObject> | undefined> {
+	const gone = new AbortController();
+	// Also emitted after a regular end, when nobody looks any more.
+	call.once("cancelled", () => gone.abort(new AgentUnavailableError("The caller went away", "")));
+	const refusal = await gate.admit(call);
+	if (refusal) return refusal;
+	const request = readAcquireRequest(call.request);
+	limits.assertAcquire(request);
+	const cluster = await gate.route(call.request.clusterId, call.metadata);
+	const respond = (outcome: NonNullable<wire.AcquireResponse["outcome"]>): wire.AcquireResponse => ({
+		clusterId: cluster.id,
+		outcome,
+	});
+	const outcome = await cluster.acquire(request, {
+		wait: call.request.wait,
+		signal: AbortSignal.any([gone.signal, stopping]),
+		onQueued: (place) => call.write(respond({ $case: "held", value: placeMessage(place) })),
+	});
+	watcher.acquired(cluster, outcome);
+	if (outcome.kind === "held") {
+		call.write(respond({ $case: "held", value: placeMessage(outcome) }));
+		return undefined;
+	}
+	const message = respond({ $case: "acquired", value: acquiredMessage(outcome) });
+	if (!(await delivered(call, message, gone.signal))) {
+		watcher.ended(outcome.acquisition);
+		await cluster.release(outcome.acquisition);
+	}
+	return undefined;
+}
+
+/** Whether the message was handed to the connection before the caller was seen to be gone. */
+function delivered(call: AcquireCall, message: wire.AcquireResponse, gone: AbortSignal): Promise<boolean> {
+	return new Promise((resolve) => {
+		if (gone.aborted || call.cancelled) {
+			resolve(false);
+			return;
+		}
+		gone.addEventListener("abort", () => resolve(false), { once: true });
+		call.write(message, () => resolve(true));
+	});
+}

@@ -1,0 +1,208 @@
+// The whole agent, put together and taken apart again.
+import packageJson from "../package.json" with { type: "json" };
+import { AgentUnavailableError } from "../disruption/errors.ts";
+import { agentServerName } from "../proto/credentials.ts";
+import { createAgentService } from "./agent-service.ts";
+import { createCallWatcher } from "./call-watcher.ts";
+import { Certificates } from "./certificates.ts";
+import type { AgentConfig } from "./config.ts";
+import { createPeerGate, createTokenGate, type Gate } from "./gate.ts";
+import { startHealthServer } from "./health.ts";
+import { HeldLeases } from "./held-leases.ts";
+import { findHome, type Home } from "./home.ts";
+import { countReservations, keepHouse } from "./housekeeping.ts";
+import { Identity } from "./identity.ts";
+import { LocalCluster } from "./local-cluster.ts";
+import type { Logger } from "./log.ts";
+import { createMetrics } from "./metrics.ts";
+import { PeerClients } from "./peer-clients.ts";
+import { Peers } from "./peers.ts";
+import { findPeerAddress } from "./pod-address.ts";
+import { createProblemLog } from "./problem-log.ts";
+import { Readiness } from "./readiness.ts";
+import { createReviews } from "./reviews.ts";
+import { type AgentServer, startAgentServer } from "./server.ts";
+import { Siblings } from "./siblings.ts";
+import { systemClock } from "./system-clock.ts";
+import { openViews, type Views } from "./views.ts";
+
+export interface AgentOptions {
+	readonly config: AgentConfig;
+	readonly env: NodeJS.ProcessEnv;
+	readonly log: Logger;
+}
+
+/** Two requests to the API server, which have 5 s each, run at once for all Leases. */
+const giveBackMs = 10_000;
+/** A call has 5 s, waiting callers are sent away at once. Both together end within the 25 s that main.ts allows. */
+const drainMs = 6_000;
+
+export class Agent {
+	readonly #options: AgentOptions;
+	readonly #stopping = new AbortController();
+	readonly #readiness = new Readiness();
+	readonly #closers: (() => void | Promise<void>)[] = [];
+	readonly #servers: AgentServer[] = [];
+	readonly #held = new HeldLeases(() => systemClock.now());
+	readonly #metrics = createMetrics({
+		version: packageJson.version,
+		reservations: () => (this.#views ? countReservations(this.#views) : 0),
+		waiting: () => this.#waiting(),
+		pods: () => this.#views?.pods.size ?? 0,
+	});
+	readonly #report: (problem: unknown) => void;
+	readonly #serverName: string;
+	#views: Views | undefined;
+	#local: LocalCluster | undefined;
+
+	constructor(options: AgentOptions) {
+		this.#options = options;
+		this.#serverName = agentServerName(options.config.leaseNamespace);
+		this.#report = createProblemLog(this.#metrics, options.log, () => systemClock.now());
+	}
+
+	get isStopping(): boolean {
+		return this.#stopping.signal.aborted;
+	}
+
+	/** Resolves when the ports are open; ready is later, when the first lists are done. Rejects where it cannot start. */
+	async start(): Promise<void> {
+		const { config, env, log } = this.#options;
+		const certificates = new Certificates({ files: config, serverName: this.#serverName, report: this.#report });
+		this.#closers.push(() => certificates.close());
+		this.#readiness.require(() => (this.#stopping.signal.aborted ? "The agent is shutting down" : undefined));
+		this.#readiness.require(() => (this.#views ? undefined : "The API server has not answered yet"));
+		this.#readiness.require(() =>
+			this.#views?.synced === false ? "The first lists of pods, Leases and budgets are not done" : undefined,
+		);
+		const health = await startHealthServer({
+			address: config.httpListen,
+			readiness: this.#readiness,
+			metrics: this.#metrics.registry,
+		});
+		this.#closers.push(() => health.close());
+		const home = await findHome({
+			config,
+			env,
+			clock: systemClock,
+			signal: this.#stopping.signal,
+			onTrouble: this.#report,
+		});
+		this.#closers.push(() => home.connection.close());
+		await this.#serve(home, certificates);
+		log.info(
+			{ cluster: home.clusterName, clusterId: home.api.clusterId, version: packageJson.version, pod: config.pod.name },
+			"The agent listens",
+		);
+	}
+
+	/** Gives back the leases that callers hold through us, lets calls end, closes everything. */
+	async stop(): Promise<void> {
+		const name = this.#local?.name ?? "";
+		this.#stopping.abort(new AgentUnavailableError(`The agent of cluster "${name}" is shutting down`, name));
+		await within(giveBackMs, this.#giveBack());
+		await Promise.all(this.#servers.map((server) => server.close(drainMs)));
+		for (const close of this.#closers.toReversed()) await close();
+	}
+
+	async #serve(home: Home, certificates: Certificates): Promise<void> {
+		const { config, env } = this.#options;
+		const { connection, api, clusterName } = home;
+		const views = openViews({
+			connection,
+			api,
+			clock: systemClock,
+			leaseNamespace: config.leaseNamespace,
+			env,
+			onTrouble: (resource, message) => {
+				this.#metrics.watchRestarts.inc({ resource });
+				this.#report(new AgentUnavailableError(message, clusterName));
+			},
+		});
+		this.#views = views;
+		this.#closers.push(() => views.close());
+		const siblings = new Siblings({
+			clusterId: api.clusterId,
+			clusterName,
+			pod: config.pod,
+			pods: views.pods,
+			clients: this.#peerClients(certificates),
+			addressOf: (pod) => findPeerAddress(connection, pod, config.peerListen.port),
+			clock: systemClock,
+			report: this.#report,
+		});
+		const local = new LocalCluster({
+			api,
+			pods: views.pods,
+			budgets: views.budgets,
+			clock: systemClock,
+			name: clusterName,
+			version: packageJson.version,
+			leaseNamespace: config.leaseNamespace,
+			lineHost: () => siblings.lineHost(),
+			report: this.#report,
+		});
+		this.#local = local;
+		const isSecond = () => siblings.lineHost() !== undefined;
+		this.#closers.push(keepHouse({ local, views, clock: systemClock, isSecond, report: this.#report }));
+		await this.#listen(home, local, certificates);
+	}
+
+	async #listen(home: Home, local: LocalCluster, certificates: Certificates): Promise<void> {
+		const { config, log } = this.#options;
+		const { connection, api, clusterName } = home;
+		const peers = new Peers({
+			clients: this.#peerClients(certificates),
+			getFleet: () => api.getFleet(),
+			clusterName,
+		});
+		const identity = new Identity({
+			reviews: createReviews({ api: connection, leaseNamespace: config.leaseNamespace, cluster: clusterName }),
+			now: () => systemClock.now(),
+			onCaller: ({ user, tokenId }) => log.info({ user, tokenId }, "A caller was let in"),
+		});
+		const watcher = createCallWatcher({ metrics: this.#metrics, log, held: this.#held });
+		const stopping = this.#stopping.signal;
+		const service = (gate: Gate) => createAgentService({ gate, watcher, stopping });
+		this.#servers.push(
+			...(await Promise.all([
+				startAgentServer({
+					address: config.listen,
+					credentials: certificates.serverCredentials({ peers: false }),
+					service: service(createTokenGate({ identity, local, member: (id) => peers.member(id) })),
+				}),
+				startAgentServer({
+					address: config.peerListen,
+					credentials: certificates.serverCredentials({ peers: true }),
+					service: service(createPeerGate({ local, serverName: this.#serverName })),
+				}),
+			])),
+		);
+	}
+
+	#peerClients(certificates: Certificates): PeerClients {
+		const clients = new PeerClients({ certificates, serverName: this.#serverName });
+		this.#closers.push(() => clients.close());
+		return clients;
+	}
+
+	async #giveBack(): Promise<void> {
+		const problems = await this.#held.giveBack();
+		await this.#local?.close();
+		for (const problem of problems) this.#report(problem);
+	}
+
+	#waiting(): number {
+		let waiting = 0;
+		for (const { name } of this.#views?.budgets.budgets() ?? []) waiting += this.#local?.lineLength(name) ?? 0;
+		return waiting;
+	}
+}
+
+/** Waits no longer than that. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+	const { promise, resolve } = Promise.withResolvers<void>();
+	const timer = setTimeout(resolve, ms);
+	await Promise.race([work, promise]);
+	clearTimeout(timer);
+}

@@ -1,0 +1,97 @@
+// Who may call on which port, and who answers. On the token port a call may be for any member and is passed on to it; on
+// the peer port it has been passed on already, and is answered for this cluster or not at all, so that no call goes round
+// in circles.
+import { checkServerIdentity } from "node:tls";
+import type { Metadata, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
+import type { AcquireOptions, AcquireOutcome, AcquireRequest } from "../disruption/cluster.ts";
+import { AgentForbiddenError, AgentProtocolError } from "../disruption/errors.ts";
+import type { AgentCluster } from "../proto/agent-cluster.ts";
+import { passedOnKey } from "../proto/remote-cluster.ts";
+import { statusOfError, unauthenticatedStatus } from "../proto/status.ts";
+import type { Identity } from "./identity.ts";
+
+/** This cluster, which can also acquire without passing the call on to whoever keeps the line. */
+export interface ServedCluster extends AgentCluster {
+	acquireHere(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome>;
+}
+
+/** What a gate looks at: every call has it, whatever its method. */
+export type IncomingCall = Pick<ServerUnaryCall<unknown, unknown>, "metadata" | "getAuthContext">;
+
+export interface Gate {
+	readonly port: "token" | "peer";
+	/** The status to refuse the call with; undefined where it may go on. */
+	admit(call: IncomingCall): Promise<Partial<StatusObject> | undefined>;
+	/** Who answers for that cluster; rejects with AgentProtocolError where nobody here does. */
+	route(clusterId: string, metadata: Metadata): Promise<AgentCluster>;
+}
+
+export function createTokenGate(options: {
+	readonly identity: Pick<Identity, "check">;
+	readonly local: ServedCluster;
+	/** Another member of the fleet. */
+	readonly member: (clusterId: string) => Promise<AgentCluster>;
+}): Gate {
+	const { identity, local, member } = options;
+	return {
+		port: "token",
+		async admit({ metadata }) {
+			const verdict = await identity.check(metadata.get("authorization"));
+			switch (verdict.kind) {
+				case "allowed":
+					return undefined;
+				case "unauthenticated":
+					return unauthenticatedStatus(verdict.reason);
+				case "forbidden":
+					return statusOfError(new AgentForbiddenError(verdict.reason));
+			}
+		},
+		route: async (clusterId) => (clusterId === "" || clusterId === local.id ? local : member(clusterId)),
+	};
+}
+
+export function createPeerGate({
+	local,
+	serverName,
+}: {
+	readonly local: ServedCluster;
+	/** The name in the certificate of every agent. */
+	readonly serverName: string;
+}): Gate {
+	const here: AgentCluster = withAcquire(local, (request, options) => local.acquireHere(request, options));
+	return {
+		port: "peer",
+		async admit(call) {
+			const certificate = call.getAuthContext().sslPeerCertificate;
+			// The CA may have signed certificates for others too: only an agent's name makes an agent.
+			const wrongName = certificate && checkServerIdentity(serverName, certificate);
+			if (certificate && !wrongName) return undefined;
+			return unauthenticatedStatus(`Cannot serve a peer without a certificate for "${serverName}"`);
+		},
+		async route(clusterId, metadata) {
+			if (clusterId !== "" && clusterId !== local.id) {
+				throw new AgentProtocolError(
+					`Cannot pass a call on a second time: cluster "${local.name}" has id "${local.id}", asked for is "${clusterId}"`,
+				);
+			}
+			return metadata.get(passedOnKey).includes("line") ? here : local;
+		},
+	};
+}
+
+function withAcquire(cluster: AgentCluster, acquire: AgentCluster["acquire"]): AgentCluster {
+	return {
+		id: cluster.id,
+		name: cluster.name,
+		acquire,
+		count: (acquisition, request) => cluster.count(acquisition, request),
+		renew: (acquisition) => cluster.renew(acquisition),
+		commit: (acquisition, grants) => cluster.commit(acquisition, grants),
+		release: (acquisition) => cluster.release(acquisition),
+		confirm: (budget, ids) => cluster.confirm(budget, ids),
+		cancel: (budget, ids, options) => cluster.cancel(budget, ids, options),
+		describe: () => cluster.describe(),
+		listBudgets: (namespaces) => cluster.listBudgets(namespaces),
+		look: (request) => cluster.look(request),
+	};
+}

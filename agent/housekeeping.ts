@@ -1,0 +1,76 @@
+// What goes on beside the calls: the watch on Leases wakes the line, and reservations that nobody ends are ended.
+import { GarbledLeaseError } from "../disruption/errors.ts";
+import { parseLease } from "../disruption/lease.ts";
+import type { Clock } from "./clock.ts";
+import type { LocalCluster } from "./local-cluster.ts";
+import { ReservationSweep } from "./reservation-sweep.ts";
+import type { Views } from "./views.ts";
+
+export interface HousekeepingOptions {
+	readonly local: LocalCluster;
+	readonly views: Views;
+	readonly clock: Clock;
+	/** Whether another agent of this cluster is the first to sweep. */
+	readonly isSecond: () => boolean;
+	readonly report: (problem: unknown) => void;
+}
+
+/** Deadlines of reservations are 5 to 30 s: a second more or less does not matter. */
+const sweepEveryMs = 1_000;
+/** The others step in where the first one has not done it by then. */
+const secondDelayMs = 5_000;
+
+/** Returns the function that ends it. */
+export function keepHouse({ local, views, clock, isSecond, report }: HousekeepingOptions): () => void {
+	const stopListening = views.leases.onChange((name) => {
+		const object = views.leases.find(name);
+		try {
+			if (object) local.leases.sighted(object);
+			else local.leases.forget(name);
+		} catch (error) {
+			report(error);
+		}
+		local.leaseChanged(name);
+	});
+	const sweep = new ReservationSweep({
+		cluster: local,
+		pods: views.pods,
+		leases: () => views.leases.leases(),
+		clock,
+		extraDelayMs: () => (isSecond() ? secondDelayMs : 0),
+		report,
+	});
+	let cancelTimer = (): void => undefined;
+	let ended = false;
+	const next = (): void => {
+		if (!ended) cancelTimer = clock.after(sweepEveryMs, () => void run());
+	};
+	const run = async (): Promise<void> => {
+		try {
+			// Before the first lists there is no evidence of anything.
+			if (views.synced) await sweep.sweep();
+		} catch (error) {
+			report(error);
+		}
+		next();
+	};
+	next();
+	return () => {
+		ended = true;
+		cancelTimer();
+		stopListening();
+	};
+}
+
+/** How many reservations stand, as far as the watch has shown; Leases that cannot be read have none that anyone may use. */
+export function countReservations(views: Views): number {
+	let count = 0;
+	for (const object of views.leases.leases()) {
+		try {
+			count += parseLease(object).state.reservations.length;
+		} catch (error) {
+			if (!(error instanceof GarbledLeaseError)) throw error;
+		}
+	}
+	return count;
+}

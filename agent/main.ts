@@ -1,0 +1,67 @@
+// The process of the agent: what it was told, signals, and how it ends.
+import { Agent } from "./agent.ts";
+import { parseConfig } from "./config.ts";
+import { createLogger, type Logger, reasonOf } from "./log.ts";
+
+/** Of the 30 s that the Deployment grants, so that the log still says why. */
+const stopWithinMs = 25_000;
+
+async function main(): Promise<void> {
+	const config = await parseConfig(process.argv.slice(2), process.env);
+	if ("help" in config) {
+		console.log(config.help);
+		return;
+	}
+	const log = createLogger(config.logLevel);
+	endOnBugs(log);
+	const agent = new Agent({ config, env: process.env, log });
+	endOnSignals(agent, log);
+	try {
+		await agent.start();
+	} catch (error) {
+		if (!agent.isStopping) throw error;
+	}
+}
+
+function endOnBugs(log: Logger): void {
+	const end = (err: unknown): void => {
+		log.fatal({ err }, "The agent ends on a bug");
+		process.exit(1);
+	};
+	process.on("uncaughtException", end);
+	process.on("unhandledRejection", end);
+}
+
+function endOnSignals(agent: Agent, log: Logger): void {
+	let stopping = false;
+	const stop = (signal: NodeJS.Signals): void => {
+		if (stopping) return;
+		stopping = true;
+		log.info({ signal }, "The agent is shutting down");
+		setTimeout(() => {
+			log.error("The agent ends with calls still open");
+			process.exit(0);
+		}, stopWithinMs).unref();
+		agent.stop().then(
+			() => {
+				log.info("The agent has ended");
+				process.exit(0);
+			},
+			(err: unknown) => {
+				log.error({ err }, "The agent could not end in order");
+				process.exit(1);
+			},
+		);
+	};
+	process.on("SIGTERM", stop);
+	process.on("SIGINT", stop);
+}
+
+try {
+	await main();
+} catch (error) {
+	// A wrong flag, file or address: the reason is all that a person needs.
+	const known = error instanceof Error && (reasonOf(error) !== undefined || error.message.startsWith("Cannot "));
+	console.error(known ? `error: ${error.message}` : error);
+	process.exit(1);
+}

@@ -1,0 +1,23 @@
+// Problems beside an answer: counted each, logged without saying the same thing over and over.
+import { type Logger, reasonOf } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** An API server that is away fails several times a second. */
+const quietForMs = 10_000;
+const maxRemembered = 100;
+
+/** A function to report any thrown value to. */
+export function createProblemLog(metrics: Metrics, log: Logger, now: () => number): (problem: unknown) => void {
+	const loggedAt = new Map<string, number>();
+	return (problem) => {
+		const reason = reasonOf(problem);
+		metrics.problems.inc({ reason: reason ?? "Bug" });
+		const text = problem instanceof Error ? problem.message : String(problem);
+		const last = loggedAt.get(text);
+		if (last !== undefined && now() - last < quietForMs) return;
+		if (loggedAt.size >= maxRemembered) loggedAt.clear();
+		loggedAt.set(text, now());
+		if (reason === undefined) log.error({ err: problem }, "A bug beside an answer");
+		else log.warn({ err: problem }, "A problem beside an answer");
+	};
+}

@@ -1,0 +1,296 @@
+// All pods that the same budgets cover, of every node and every cluster: one round after the other for all of them, and
+// between the rounds a wait that ends as soon as a look at the counts says that there is room again.
+import { formatBudgetName } from "../disruption/budget.ts";
+import type { RoundBudget } from "../disruption/decide.ts";
+import { AgentForbiddenError, AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
+import type { Ticket } from "../disruption/eviction.ts";
+import { type RoundRuntime, runRound, type Verdict } from "../disruption/round.ts";
+import type { Waiting } from "../disruption/verdict.ts";
+import type { AgentCluster } from "../proto/agent-cluster.ts";
+import { type EvictionJob, evictionError, podEvent, retryAfterMs, type TryOutcome } from "./eviction-job.ts";
+import type { EvictionOptions } from "./eviction-request.ts";
+import type { EventSink } from "./events.ts";
+import { tryEviction } from "./native-eviction.ts";
+import type { Reachability } from "./reachability.ts";
+import { hasRoom } from "./room.ts";
+import { type EvictorMaker, evictWithTicket, giveBack } from "./ticket-eviction.ts";
+
+export interface GroupDependencies {
+	/** All members of the fleet. */
+	readonly members: readonly AgentCluster[];
+	readonly memberOf: (contextName: string) => AgentCluster | undefined;
+	readonly holder: string;
+	readonly options: EvictionOptions;
+	readonly evictor: EvictorMaker;
+	readonly runtime: RoundRuntime;
+	readonly reachability: Reachability;
+	/** No new evictions. */
+	readonly stop: AbortSignal;
+	readonly emit: EventSink;
+}
+
+/** A round asks for so many at most: candidates and answers of one stay well below a gRPC message. */
+const maxCandidates = 500;
+/** The first of those that wait stand for the others. */
+const maxLookedAt = 20;
+/** Soon enough not to be felt, at a few cheap calls a second and budget. */
+const lookEveryMs = 300;
+/** A look can be wrong in either direction; a round says how it is. */
+const roundAtLeastEveryMs = 10_000;
+/** After an agent without an answer, and after a round that was lost: others have a turn. */
+const afterFailureMs = 1_000;
+const afterLostMs = 50;
+
+interface Entry {
+	readonly job: EvictionJob;
+	readonly clusterId: string;
+	/** Last reason to wait, for the message of a timeout. */
+	waitedFor: string | undefined;
+	/** On the runtime's clock: no round before. */
+	dueAt: number;
+	/** Stops and timeouts do not end it any more. */
+	detach(): void;
+	finish(outcome: TryOutcome): void;
+	fail(error: unknown): void;
+}
+
+export class BudgetGroup {
+	readonly #budgets: readonly RoundBudget[];
+	readonly #names: readonly string[];
+	readonly #deps: GroupDependencies;
+	/** By the pod's uid. */
+	readonly #waiting = new Map<string, Entry>();
+	/** Tickets being given back. */
+	readonly #background = new Set<Promise<void>>();
+	#wake = new AbortController();
+	#running: Promise<void> | undefined;
+
+	constructor(budgets: readonly RoundBudget[], deps: GroupDependencies) {
+		this.#budgets = budgets;
+		this.#names = budgets.map(({ name }) => formatBudgetName(name));
+		this.#deps = deps;
+	}
+
+	/** How many pods wait for a grant. */
+	get waiting(): number {
+		return this.#waiting.size;
+	}
+
+	/** One try for a pod: resolves when its eviction was accepted, or when nothing more can be done here. */
+	async tryEviction(job: EvictionJob): Promise<TryOutcome> {
+		const { stop, memberOf } = this.#deps;
+		const member = memberOf(job.context.name);
+		if (!member) throw new Error(`context ${job.context.name} has a covered pod but is no member of the fleet`);
+		return new Promise<TryOutcome>((resolve, reject) => {
+			const timeout = job.timeout.signal;
+			const onTimeout = (): void => entry.finish(timedOut(entry));
+			const onStop = (): void => entry.finish({ kind: "stopped" });
+			const end = (): void => {
+				entry.detach();
+				if (this.#waiting.get(job.pod.uid) === entry) this.#waiting.delete(job.pod.uid);
+			};
+			const entry: Entry = {
+				job,
+				clusterId: member.id,
+				waitedFor: undefined,
+				dueAt: 0,
+				detach() {
+					timeout.removeEventListener("abort", onTimeout);
+					stop.removeEventListener("abort", onStop);
+				},
+				finish(outcome) {
+					end();
+					resolve(outcome);
+				},
+				fail(error) {
+					end();
+					reject(error);
+				},
+			};
+			if (stop.aborted) return onStop();
+			if (timeout.aborted) return onTimeout();
+			timeout.addEventListener("abort", onTimeout, { once: true });
+			stop.addEventListener("abort", onStop, { once: true });
+			this.#waiting.set(job.pod.uid, entry);
+			this.#wake.abort();
+			this.#start();
+		});
+	}
+
+	/** Resolves when nothing that this group began is under way any more. */
+	async settled(): Promise<void> {
+		await this.#running;
+		await Promise.all(this.#background);
+	}
+
+	#start(): void {
+		this.#running ??= this.#run()
+			.catch((error: unknown) => {
+				// A bug: whoever waits here has to hear of it.
+				for (const entry of this.#waiting.values()) entry.fail(error);
+			})
+			.finally(() => {
+				this.#running = undefined;
+				if (this.#waiting.size > 0) this.#start();
+			});
+	}
+
+	async #run(): Promise<void> {
+		while (this.#waiting.size > 0) {
+			this.#wake = new AbortController();
+			const due = this.#due();
+			if (due.length === 0) {
+				const next = Math.min(...[...this.#waiting.values()].map(({ dueAt }) => dueAt));
+				await this.#pause(next - this.#deps.runtime.now(), this.#wake.signal);
+				continue;
+			}
+			const verdicts = await this.#round(due.slice(0, maxCandidates));
+			if (!verdicts) continue;
+			for (const verdict of verdicts) this.#apply(verdict);
+			if (this.#due().length > 0) await this.#untilRoom();
+		}
+	}
+
+	#due(): readonly Entry[] {
+		const now = this.#deps.runtime.now();
+		return [...this.#waiting.values()].filter(({ dueAt }) => dueAt <= now);
+	}
+
+	/** Undefined where there is nothing to apply: start over. */
+	async #round(due: readonly Entry[]): Promise<readonly Verdict[] | undefined> {
+		const { members, holder, stop, runtime, reachability, emit } = this.#deps;
+		try {
+			const outcome = await runRound(
+				{
+					clusters: members,
+					budgets: this.#budgets,
+					holder,
+					candidates: due.map(({ clusterId, job }) => ({ clusterId, pod: job.pod })),
+					signal: stop,
+					onQueued: ({ budget, cluster, holder: heldBy, position, heldForMs }) =>
+						emit({
+							type: "lease.waiting",
+							budget: formatBudgetName(budget),
+							cluster,
+							holder: heldBy,
+							position,
+							heldForMs,
+						}),
+				},
+				runtime,
+			);
+			reachability.answered();
+			if (outcome.kind === "decided") return outcome.verdicts;
+			await this.#pause(afterLostMs);
+		} catch (error) {
+			if (stop.aborted) return undefined;
+			await this.#failRound(error, due);
+		}
+		return undefined;
+	}
+
+	async #failRound(error: unknown, due: readonly Entry[]): Promise<void> {
+		if (error instanceof AgentUnavailableError) {
+			for (const entry of due) entry.waitedFor = error.message;
+			this.#deps.reachability.failed(error);
+			await this.#pause(afterFailureMs);
+		} else if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
+			for (const { job, finish } of due) {
+				finish({ kind: "failed", message: evictionError(job, error.message), unreachable: false });
+			}
+		} else {
+			throw error;
+		}
+	}
+
+	#apply(verdict: Verdict): void {
+		const entry = this.#waiting.get(verdict.candidate.pod.uid);
+		if (verdict.kind === "granted") {
+			this.#use(verdict.ticket, entry);
+		} else if (entry && verdict.kind === "free") {
+			// Nothing can make it healthy again; a finished pod still has to be deleted, by its uid.
+			if (verdict.why === "Gone") entry.finish({ kind: "gone" });
+			else this.#handOver(entry, tryEviction(entry.job, this.#deps.options, this.#deps.emit));
+		} else if (entry && verdict.kind === "waiting") {
+			if (verdict.reason === "CoverageChanged") entry.finish({ kind: "again", afterMs: 0 });
+			else this.#tellWaiting(entry, verdict);
+		} else if (entry && verdict.kind === "refused") {
+			const { message } = verdict;
+			if (!verdict.retry) {
+				entry.finish({ kind: "failed", message: evictionError(entry.job, message), unreachable: false });
+				return;
+			}
+			this.#tellWaiting(entry, { reason: verdict.reason, message, usedBy: [] });
+			entry.dueAt = this.#deps.runtime.now() + retryAfterMs;
+		}
+	}
+
+	/** Evicts while the next round goes on; a pod that nobody waits for any more is given back. */
+	#use(ticket: Ticket, entry: Entry | undefined): void {
+		const { members, runtime, stop, emit, reachability, evictor } = this.#deps;
+		const cluster = members.find(({ id }) => id === ticket.clusterId);
+		if (!cluster) throw new Error(`a ticket for cluster ${ticket.clusterId}, which is no member`);
+		if (!entry) {
+			const back = giveBack(ticket, cluster, runtime, { sent: false }).finally(() => this.#background.delete(back));
+			this.#background.add(back);
+			return;
+		}
+		const onUnavailable = (error: AgentUnavailableError): void => reachability.failed(error);
+		const made = evictor(entry.job, this.#names);
+		this.#handOver(
+			entry,
+			evictWithTicket(entry.job, ticket, { cluster, evictor: made, runtime, stop, emit, onUnavailable }),
+		);
+	}
+
+	/** From here on only the answer counts: what was sent can't be taken back by a stop or a timeout. */
+	#handOver(entry: Entry, answer: Promise<TryOutcome>): void {
+		this.#waiting.delete(entry.job.pod.uid);
+		entry.detach();
+		answer.then(entry.finish, entry.fail);
+	}
+
+	/** Until a look says that somebody could be granted, another pod comes, or it is time for a round anyway. */
+	async #untilRoom(): Promise<void> {
+		const { members, runtime, stop, reachability } = this.#deps;
+		const wake = this.#wake.signal;
+		const until = runtime.now() + roundAtLeastEveryMs;
+		while (!wake.aborted && !stop.aborted && runtime.now() < until) {
+			await this.#pause(lookEveryMs, wake);
+			const due = this.#due().slice(0, maxLookedAt);
+			if (wake.aborted || stop.aborted || due.length === 0) return;
+			try {
+				const candidates = due.map(({ clusterId, job }) => ({ clusterId, pod: job.pod }));
+				if (await hasRoom(members, this.#budgets, candidates)) return;
+				reachability.answered();
+			} catch (error) {
+				await this.#failRound(error, due);
+			}
+		}
+	}
+
+	async #pause(ms: number, wake?: AbortSignal): Promise<void> {
+		const { runtime, stop } = this.#deps;
+		await runtime.sleep(Math.max(0, ms), wake ? AbortSignal.any([stop, wake]) : stop);
+	}
+
+	#tellWaiting(entry: Entry, waiting: Omit<Waiting, "kind" | "reason"> & { readonly reason: string }): void {
+		const { reason, message, budget, need, healthy, expected, usedBy } = waiting;
+		entry.waitedFor = message;
+		this.#deps.emit({
+			type: "pod.waiting",
+			...podEvent(entry.job),
+			reason,
+			message,
+			...(budget && { budget: formatBudgetName(budget) }),
+			...(need !== undefined && { need }),
+			...(healthy !== undefined && { healthy }),
+			...(expected !== undefined && { expected }),
+			usedBy: usedBy.map(({ name, ...used }) => ({ ...used, pod: name })),
+		});
+	}
+}
+
+function timedOut({ waitedFor }: Entry): TryOutcome {
+	return { kind: "timedOut", ...(waitedFor !== undefined && { waitedFor }) };
+}

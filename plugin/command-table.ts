@@ -1,0 +1,128 @@
+// All commands of kubectl xpdb.
+import type { Command } from "./command.ts";
+import type { FlagTable } from "./flags.ts";
+
+const dryRun: FlagTable = {
+	"dry-run": {
+		kind: "text",
+		value: "none|server|client",
+		default: "none",
+		bare: "unchanged",
+		describe: "client: only say what would be done; server: send it without effect",
+	},
+};
+const selector: FlagTable = {
+	selector: { kind: "text", short: "l", default: "", describe: "Label selector, in every context" },
+};
+const yes: FlagTable = { yes: { kind: "boolean", short: "y", describe: "Do not ask, also with several contexts" } };
+const gracePeriod: FlagTable = {
+	"grace-period": {
+		kind: "number",
+		default: -1,
+		describe: "Seconds for each pod to terminate; negative: the pod's own",
+	},
+};
+
+export const commands: readonly Command[] = [
+	{
+		name: "evict",
+		words: "POD... | TYPE/NAME | -l SELECTOR",
+		describe: "Evict pods under the budgets of all clusters",
+		examples: [
+			["Evict a pod and wait until it is gone", "kubectl xpdb evict db-0"],
+			["All pods of a StatefulSet, as fast as its budget allows", "kubectl xpdb evict sts/db --for=replaced"],
+			["In three clusters", "kubectl xpdb evict -l app=db --contexts=eu,us,ap"],
+		],
+		flags: {
+			...selector,
+			"all-namespaces": { kind: "boolean", short: "A", describe: "With -l: pods of all namespaces" },
+			wait: { kind: "boolean", default: true, describe: "Wait until the pods are gone" },
+			for: {
+				kind: "text",
+				default: "deleted",
+				value: "deleted|replaced",
+				describe: "replaced: wait until their budgets have recovered",
+			},
+			timeout: { kind: "duration", default: 0, describe: "How long the whole command may take; 0: for ever" },
+			...gracePeriod,
+			...dryRun,
+			...yes,
+		},
+		load: async () => (await import("./commands/evict.ts")).runEvict,
+	},
+	{
+		name: "drain",
+		words: "NODE...",
+		describe: "Drain nodes under the budgets of all clusters",
+		examples: [
+			["Drain one node, as kubectl drain does", "kubectl xpdb drain node-1 --ignore-daemonsets"],
+			[
+				"Nodes of three clusters side by side",
+				"kubectl xpdb drain --contexts=eu,us,ap eu/node-1 us/node-4 ap/node-2 --ignore-daemonsets",
+			],
+			[
+				"All nodes of a pool, two at a time in each cluster",
+				"kubectl xpdb drain --contexts=eu,us -l pool=old --max-nodes=2 --ignore-daemonsets -y",
+			],
+		],
+		flags: {
+			...selector,
+			"pod-selector": { kind: "text", default: "", describe: "Label selector for the pods on the nodes" },
+			force: { kind: "boolean", describe: "Continue even if there are pods that declare no controller" },
+			"ignore-daemonsets": { kind: "boolean", describe: "Leave pods of DaemonSets alone" },
+			"delete-emptydir-data": { kind: "boolean", describe: "Continue even if there are pods with emptyDir volumes" },
+			...gracePeriod,
+			timeout: { kind: "duration", default: 0, describe: "How long each node may take; 0: for ever" },
+			"disable-eviction": { kind: "boolean", describe: "Delete instead of evicting: no PodDisruptionBudget is asked" },
+			"skip-wait-for-delete-timeout": {
+				kind: "number",
+				default: 0,
+				describe: "Do not wait for pods that have been terminating for longer than this many seconds",
+			},
+			"chunk-size": { kind: "number", default: 500, describe: "Pods a list call; 0: all at once" },
+			"max-nodes": { kind: "number", default: 1, describe: "Nodes to drain at a time in each cluster" },
+			...dryRun,
+			...yes,
+		},
+		load: async () => (await import("./commands/drain.ts")).runDrain,
+	},
+	{
+		name: "cordon",
+		words: "NODE...",
+		describe: "Mark nodes as unschedulable",
+		examples: [["Mark a node as unschedulable", "kubectl xpdb cordon node-1"]],
+		flags: { ...selector, ...dryRun, ...yes },
+		load: async () => (await import("./commands/cordon.ts")).runCordon,
+	},
+	{
+		name: "uncordon",
+		words: "NODE...",
+		describe: "Mark nodes as schedulable",
+		examples: [["Mark a node as schedulable", "kubectl xpdb uncordon node-1"]],
+		flags: { ...selector, ...dryRun, ...yes },
+		load: async () => (await import("./commands/cordon.ts")).runUncordon,
+	},
+	{
+		name: "budgets",
+		words: "[NAME...]",
+		describe: "Show what the budgets allow over all clusters",
+		examples: [
+			["Budgets of the namespace", "kubectl xpdb budgets"],
+			["Of all namespaces, with the pods of each cluster", "kubectl xpdb budgets -A -o wide"],
+		],
+		flags: {
+			"all-namespaces": { kind: "boolean", short: "A", describe: "Budgets of all namespaces" },
+			output: { kind: "text", short: "o", default: "", value: "wide", describe: "wide: a column for each cluster" },
+			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
+		},
+		load: async () => (await import("./commands/budgets.ts")).runBudgets,
+	},
+	{
+		name: "version",
+		words: "",
+		describe: "Show the versions of the plugin and of the agents",
+		examples: [["Plugin and agents", "kubectl xpdb version --contexts=eu,us"]],
+		flags: { client: { kind: "boolean", describe: "Only the plugin's own version" } },
+		load: async () => (await import("./commands/version.ts")).runVersion,
+	},
+];

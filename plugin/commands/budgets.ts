@@ -1,0 +1,70 @@
+// kubectl xpdb budgets
+import { type BudgetRow, readBudgetRows } from "../budget-table.ts";
+import { booleanFlag, type CommandRunner, textFlag } from "../command.ts";
+import { UsageError } from "../errors.ts";
+import { exitCode } from "../exit.ts";
+import { connectFleet } from "../fleet.ts";
+import { openContexts } from "../open-contexts.ts";
+import { tableLines } from "../output/table.ts";
+
+export const runBudgets: CommandRunner = async (input, deps) => {
+	const { streams } = deps;
+	const output = textFlag(input, "output");
+	if (output !== "" && output !== "wide") {
+		throw new UsageError(`unable to match a printer suitable for the output format "${output}"`, "Allowed: wide");
+	}
+	const everywhere = booleanFlag(input, "all-namespaces");
+	const contexts = openContexts(input.globals, deps.env, streams.stderr);
+	try {
+		const { fleet } = await connectFleet(contexts);
+		if (!fleet) {
+			streams.stderr.write("No xpdb agent and no XPodDisruptionBudget in this cluster\n");
+			return exitCode.done;
+		}
+		try {
+			const namespaces = everywhere ? [] : [...new Set(contexts.map(({ namespace }) => namespace))];
+			const all = await readBudgetRows(fleet, namespaces);
+			const missing = input.words.filter((name) => !all.some((row) => row.name === name));
+			const rows = input.words.length > 0 ? all.filter(({ name }) => input.words.includes(name)) : all;
+			if (rows.length > 0) {
+				const clusters = output === "wide" ? fleet.members.map(({ name }) => name) : [];
+				const headers = ["NAMESPACE", "NAME", "ALLOWED", "HEALTHY", "NEED", "EXPECTED", ...clusters];
+				const cells = rows.map((row) => rowCells(row, clusters));
+				const lines = tableLines(booleanFlag(input, "no-headers") ? undefined : headers, cells);
+				for (const line of lines) streams.stdout.write(`${line}\n`);
+			} else if (missing.length === 0) {
+				streams.stderr.write(
+					everywhere ? "No resources found\n" : `No resources found in ${namespaces.join(", ")} namespace.\n`,
+				);
+			}
+			for (const row of rows) {
+				if (row.problem !== undefined)
+					streams.stderr.write(`${row.namespace}/${row.name} refuses every eviction: ${row.problem}\n`);
+			}
+			for (const name of missing) {
+				streams.stderr.write(
+					`Error from server (NotFound): xpoddisruptionbudgets.x-pdb.form3.tech "${name}" not found\n`,
+				);
+			}
+			return missing.length > 0 ? exitCode.error : exitCode.done;
+		} finally {
+			fleet.close();
+		}
+	} finally {
+		for (const { client } of contexts) client.close();
+	}
+};
+
+/** "?" for what nobody knows, which counts as nothing allowed; "off" for a suspended budget. */
+function rowCells(row: BudgetRow, clusters: readonly string[]): readonly string[] {
+	const cell = (value: number | undefined): string => (value === undefined ? "?" : String(value));
+	return [
+		row.namespace,
+		row.name,
+		row.suspended ? "off" : cell(row.allowed),
+		cell(row.healthy),
+		cell(row.need),
+		cell(row.expected),
+		...clusters.map((name) => row.perCluster.get(name) ?? "?"),
+	];
+}

@@ -1,0 +1,67 @@
+// kubectl xpdb cordon and uncordon
+import { booleanFlag, type CommandDependencies, type CommandInput, type CommandRunner, textFlag } from "../command.ts";
+import { confirm } from "../confirm.ts";
+import { setUnschedulable } from "../cordon.ts";
+import { parseDryRun } from "../dry-run.ts";
+import { UsageError } from "../errors.ts";
+import { type ExitCode, exitCode } from "../exit.ts";
+import { openContexts } from "../open-contexts.ts";
+import { createEmitter } from "../session.ts";
+import { type NodeTarget, resolveNodes } from "../targets.ts";
+
+export const runCordon: CommandRunner = (input, deps) => mark(input, deps, { verb: "cordon", desired: true });
+export const runUncordon: CommandRunner = (input, deps) => mark(input, deps, { verb: "uncordon", desired: false });
+
+async function mark(
+	input: CommandInput,
+	deps: CommandDependencies,
+	{ verb, desired }: { readonly verb: string; readonly desired: boolean },
+): Promise<ExitCode> {
+	const { streams, interrupts } = deps;
+	const dryRun = parseDryRun(textFlag(input, "dry-run"), streams.stderr);
+	requireNodes(input, verb);
+	const contexts = openContexts(input.globals, deps.env, streams.stderr);
+	try {
+		const nodes = await resolveNodes(contexts, input.words, textFlag(input, "selector"));
+		const goOn = await confirm(
+			{
+				summary: summariseNodes(verb, nodes),
+				contexts: new Set(nodes.map(({ context }) => context)).size,
+				assumeYes: booleanFlag(input, "yes") || dryRun !== "none",
+				signal: interrupts.stop,
+			},
+			streams,
+		);
+		if (!goOn) {
+			streams.stderr.write("Nothing was touched.\n");
+			return exitCode.error;
+		}
+		const emit = createEmitter(deps, contexts);
+		let failed = false;
+		for (const node of nodes) failed = !(await setUnschedulable(node, { desired, dryRun, emit })) || failed;
+		return failed ? exitCode.error : exitCode.done;
+	} finally {
+		for (const { client } of contexts) client.close();
+	}
+}
+
+/** kubectl's own complaints about its words. */
+export function requireNodes(input: CommandInput, verb: string): void {
+	const selector = textFlag(input, "selector");
+	const see = `See 'kubectl xpdb ${verb} --help' for help and examples`;
+	if (input.words.length === 0 && selector === "") throw new UsageError(`USAGE: ${verb} NODE [flags]`, see);
+	if (input.words.length > 0 && selector !== "") {
+		throw new UsageError("cannot specify both a node name and a --selector option", see);
+	}
+}
+
+export function summariseNodes(verb: string, nodes: readonly NodeTarget[]): readonly string[] {
+	const byContext = Map.groupBy(nodes, ({ context }) => context.name);
+	const width = Math.max(...[...byContext.keys()].map((name) => name.length), 0);
+	return [
+		`${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${nodes.length} nodes in ${byContext.size} contexts:`,
+		...[...byContext].map(
+			([name, targets]) => `  ${name.padEnd(width)}  ${targets.map((node) => node.name).join(", ")}`,
+		),
+	];
+}

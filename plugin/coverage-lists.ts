@@ -1,0 +1,76 @@
+// The budgets that cover a pod, from lists of all members that begin after the question: a budget made meanwhile is
+// obeyed, and many pods that ask at once share one list.
+import { formatBudgetName, parseBudgetSpec } from "../disruption/budget.ts";
+import type { MemberBudget } from "../disruption/cluster.ts";
+import { coveringBudgets } from "../disruption/coverage.ts";
+import type { RoundBudget } from "../disruption/decide.ts";
+import { InvalidBudgetError } from "../disruption/errors.ts";
+import type { Fleet } from "./fleet.ts";
+
+export type Coverage =
+	| { readonly kind: "none" }
+	| { readonly kind: "covered"; readonly budgets: readonly RoundBudget[] }
+	/** A budget of the pod's namespace that nobody can read: it may cover the pod. */
+	| { readonly kind: "unreadable"; readonly message: string };
+
+export interface CoveredPod {
+	readonly namespace: string;
+	readonly labels: Readonly<Record<string, string>>;
+}
+
+/** Long enough for the pods of a node to ask together, short enough not to be felt. */
+const collectForMs = 10;
+
+export class CoverageLists {
+	readonly #fleet: Pick<Fleet, "listBudgets">;
+	#collecting: { readonly namespaces: Set<string>; readonly list: Promise<readonly MemberBudget[]> } | undefined;
+
+	constructor(fleet: Pick<Fleet, "listBudgets">) {
+		this.#fleet = fleet;
+	}
+
+	/** Rejects with AgentUnavailableError where a member gives no answer. */
+	async coverageOf(pod: CoveredPod): Promise<Coverage> {
+		return judgeCoverage(await this.#list(pod.namespace), pod);
+	}
+
+	#list(namespace: string): Promise<readonly MemberBudget[]> {
+		if (!this.#collecting) {
+			const namespaces = new Set<string>();
+			const list = new Promise<void>((resolve) => {
+				setTimeout(resolve, collectForMs);
+			}).then(() => {
+				this.#collecting = undefined;
+				return this.#fleet.listBudgets([...namespaces].toSorted());
+			});
+			this.#collecting = { namespaces, list };
+		}
+		this.#collecting.namespaces.add(namespace);
+		return this.#collecting.list;
+	}
+}
+
+/** `budgets`: those of all members. */
+export function judgeCoverage(budgets: readonly MemberBudget[], pod: CoveredPod): Coverage {
+	const covering = coveringBudgets(budgets, pod);
+	if (covering.length === 0) return { kind: "none" };
+	const readable: RoundBudget[] = [];
+	for (const { name, selector } of covering) {
+		if (!selector) return { kind: "unreadable", message: problemOf(budgets, formatBudgetName(name)) };
+		readable.push({ name, selector });
+	}
+	return { kind: "covered", budgets: readable };
+}
+
+function problemOf(budgets: readonly MemberBudget[], name: string): string {
+	for (const budget of budgets) {
+		if (formatBudgetName(budget.name) !== name) continue;
+		try {
+			parseBudgetSpec(budget.spec);
+		} catch (error) {
+			if (error instanceof InvalidBudgetError) return `budget ${name}: ${error.message}`;
+			throw error;
+		}
+	}
+	return `budget ${name} cannot be read`;
+}

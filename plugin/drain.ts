@@ -1,0 +1,205 @@
+// The drain engine: all nodes are cordoned, then emptied, those of different clusters side by side. It decides nothing
+// about budgets (evictions.ts does) and prints nothing (the readers of its events do).
+import type { V1Pod } from "@kubernetes/client-node";
+import { isAgentPod } from "./agent-pods.ts";
+import { ApiError, ConnectionError, errorText, isNotFound } from "./api-error.ts";
+import { setUnschedulable } from "./cordon.ts";
+import { createJob, createTimeout, type JobOutcome } from "./eviction-job.ts";
+import type { DryRun, EventSink } from "./events.ts";
+import type { Evictions } from "./evictions.ts";
+import { formatDuration } from "./duration.ts";
+import type { KubeContext } from "./kube-context.ts";
+import { type FilterOptions, type FilteredPods, filterPods } from "./pod-filters.ts";
+import type { NodeTarget } from "./targets.ts";
+
+export interface DrainOptions extends FilterOptions {
+	readonly podSelector: string;
+	readonly chunkSize: number;
+	/** For each node; 0: none. */
+	readonly timeoutMs: number;
+	readonly gracePeriodSeconds: number;
+	/** Nodes at a time in each cluster. */
+	readonly maxNodes: number;
+	readonly dryRun: DryRun;
+}
+
+export interface DrainDependencies {
+	/** Undefined for a client's dry run, which evicts nothing. */
+	readonly evictions: Pick<Evictions, "evict"> | undefined;
+	readonly emit: EventSink;
+	/** No new evictions, no new nodes. */
+	readonly stop: AbortSignal;
+	readonly wallClock: () => number;
+	/** An agent's pod is about to be evicted. */
+	readonly leaveAgent: (contextName: string, podUid: string) => void;
+	/** Counts nodes as they are done. */
+	readonly onNode?: () => void;
+}
+
+export type NodeOutcome = { readonly node: NodeTarget } & (
+	| { readonly kind: "drained" }
+	/** Not begun or not finished because the run was stopped. */
+	| { readonly kind: "stopped" }
+	| {
+			readonly kind: "failed";
+			readonly errors: readonly string[];
+			readonly unreachable: boolean;
+			readonly reason: string;
+	  }
+);
+
+export interface DrainResult {
+	readonly nodes: readonly NodeOutcome[];
+	/** Nodes that stand cordoned now. */
+	readonly cordoned: readonly NodeTarget[];
+}
+
+/** Drains nodes that have been resolved already; outcomes are in the order of `nodes`. */
+export async function drain(
+	nodes: readonly NodeTarget[],
+	options: DrainOptions,
+	deps: DrainDependencies,
+): Promise<DrainResult> {
+	const cordoned: NodeTarget[] = [];
+	for (const node of nodes) {
+		if (deps.stop.aborted) break;
+		const { dryRun } = options;
+		// A node that can't be cordoned is drained all the same, as kubectl does.
+		if (await setUnschedulable(node, { desired: true, dryRun, emit: deps.emit })) cordoned.push(node);
+	}
+	const outcomes = new Map<NodeTarget, NodeOutcome>();
+	const lanes = [...Map.groupBy(nodes, ({ context }) => context).values()].flatMap((queue) => {
+		const rest = [...queue];
+		return Array.from({ length: Math.min(options.maxNodes, rest.length) }, async () => {
+			for (let node = rest.shift(); node; node = rest.shift()) {
+				const outcome = deps.stop.aborted ? ({ kind: "stopped" } as const) : await drainNode(node, options, deps);
+				outcomes.set(node, { node, ...outcome });
+				deps.onNode?.();
+			}
+		});
+	});
+	await Promise.all(lanes);
+	return { nodes: nodes.flatMap((node) => outcomes.get(node) ?? []), cordoned };
+}
+
+type NodeResult =
+	| { readonly kind: "drained" }
+	| { readonly kind: "stopped" }
+	| {
+			readonly kind: "failed";
+			readonly errors: readonly string[];
+			readonly unreachable: boolean;
+			readonly reason: string;
+	  };
+
+async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDependencies): Promise<NodeResult> {
+	const { emit } = deps;
+	const at = { context: node.context.name, node: node.name };
+	try {
+		const { take, warnings, errors } = await podsToTake(node, options, deps);
+		if (errors.length > 0) return fail(node, errors, [], { deps, unreachable: false, reason: errors[0] ?? "" });
+		if (warnings !== "") emit({ type: "node.warning", ...at, message: warnings });
+		const failures = await evictAll(node, take, options, deps);
+		if (failures === "stopped") return { kind: "stopped" };
+		if (failures.length > 0) {
+			const pending = await podsToTake(node, options, deps);
+			return fail(
+				node,
+				failures.map(({ message }) => message),
+				pending.take.map(({ metadata }) => metadata?.name ?? ""),
+				{
+					deps,
+					unreachable: failures.some(({ unreachable }) => unreachable),
+					reason: failures.find(({ waitedFor }) => waitedFor !== undefined)?.waitedFor ?? failures[0]?.message ?? "",
+				},
+			);
+		}
+		emit({ type: "node.drained", ...at, dryRun: options.dryRun });
+		return { kind: "drained" };
+	} catch (error) {
+		// The node's pods could not be listed: the other nodes go on.
+		if (!(error instanceof ApiError || error instanceof ConnectionError)) throw error;
+		return fail(node, [errorText(error)], [], { deps, unreachable: false, reason: errorText(error) });
+	}
+}
+
+function fail(
+	node: NodeTarget,
+	errors: readonly string[],
+	pending: readonly string[],
+	{
+		deps,
+		unreachable,
+		reason,
+	}: { readonly deps: DrainDependencies; readonly unreachable: boolean; readonly reason: string },
+): NodeResult {
+	deps.emit({ type: "node.failed", context: node.context.name, node: node.name, errors, pending });
+	return { kind: "failed", errors, unreachable, reason };
+}
+
+/** Evicts the pods, agents last: while they are there, budgets can be asked for. */
+async function evictAll(
+	node: NodeTarget,
+	pods: readonly V1Pod[],
+	options: DrainOptions,
+	deps: DrainDependencies,
+): Promise<"stopped" | readonly Extract<JobOutcome, { kind: "failed" }>[]> {
+	const { evictions, emit } = deps;
+	const timeout = createTimeout(options.timeoutMs, formatDuration(options.timeoutMs));
+	const { gracePeriodSeconds } = options;
+	const jobs = pods.map((pod) =>
+		createJob(pod, { context: node.context, node: node.name, timeout, gracePeriodSeconds }),
+	);
+	if (!evictions) {
+		for (const { pod } of jobs) {
+			const name = { context: node.context.name, node: node.name, namespace: pod.namespace, pod: pod.name };
+			emit({ type: "pod.evicting", ...name, dryRun: "client", deletes: false, budgets: [], attempt: 1 });
+		}
+		return [];
+	}
+	const outcomes = await Promise.all(
+		jobs.filter(({ labels }) => !isAgentPod(labels)).map((job) => evictions.evict(job)),
+	);
+	const agents = jobs.filter(({ labels }) => isAgentPod(labels));
+	if (outcomes.every(({ kind }) => kind === "evicted" || kind === "gone") && !deps.stop.aborted) {
+		for (const { pod } of agents) deps.leaveAgent(node.context.name, pod.uid);
+		outcomes.push(...(await Promise.all(agents.map((job) => evictions.evict(job)))));
+	} else if (agents.length > 0 && outcomes.every(({ kind }) => kind !== "failed")) {
+		return "stopped";
+	}
+	const failures = outcomes.filter((outcome) => outcome.kind === "failed");
+	return failures.length === 0 && outcomes.some(({ kind }) => kind === "stopped") ? "stopped" : failures;
+}
+
+async function podsToTake(
+	node: NodeTarget,
+	options: DrainOptions,
+	{ wallClock }: DrainDependencies,
+): Promise<FilteredPods> {
+	const pods = await node.context.client.list<V1Pod>("/api/v1/pods", {
+		fieldSelector: `spec.nodeName=${node.name}`,
+		labelSelector: options.podSelector,
+		chunkSize: options.chunkSize,
+	});
+	return filterPods(pods, options, { now: wallClock(), findDaemonSet: createDaemonSetFinder(node.context) });
+}
+
+/** Each DaemonSet is asked for once a node. */
+function createDaemonSetFinder({ client }: KubeContext) {
+	const known = new Map<string, ReturnType<typeof find>>();
+	async function find(namespace: string, name: string) {
+		try {
+			await client.get(`/apis/apps/v1/namespaces/${namespace}/daemonsets/${encodeURIComponent(name)}`);
+			return { kind: "found" } as const;
+		} catch (error) {
+			if (!(error instanceof ApiError)) throw error;
+			return { kind: isNotFound(error) ? "notFound" : "failed", message: errorText(error) } as const;
+		}
+	}
+	return (namespace: string, name: string): ReturnType<typeof find> => {
+		const key = `${namespace}/${name}`;
+		const answer = known.get(key) ?? find(namespace, name);
+		known.set(key, answer);
+		return answer;
+	};
+}

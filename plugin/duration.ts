@@ -1,0 +1,45 @@
+// Durations as Go writes and reads them, because kubectl's flags and messages do: "30s", "1m30s", "1h0m0s".
+
+const unitMs: Readonly<Record<string, number>> = {
+	ns: 1e-6,
+	us: 1e-3,
+	µs: 1e-3,
+	ms: 1,
+	s: 1_000,
+	m: 60_000,
+	h: 3_600_000,
+};
+
+/** Milliseconds, or undefined where time.ParseDuration would fail. */
+export function parseDuration(text: string): number | undefined {
+	const [, sign = "", body = ""] = /^([-+]?)(.*)$/.exec(text) ?? [];
+	if (body === "0") return 0;
+	const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/y;
+	let total = 0;
+	while (part.lastIndex < body.length) {
+		const found = part.exec(body);
+		if (!found) return undefined;
+		total += Number(found[1]) * (unitMs[found[2] ?? ""] ?? Number.NaN);
+	}
+	return body === "" ? undefined : sign === "-" ? -total : total;
+}
+
+/** As time.Duration.String() does for whole milliseconds: 90000 is "1m30s", 500 is "500ms", 0 is "0s". */
+export function formatDuration(ms: number): string {
+	if (ms > 0 && ms < 1_000) return `${Math.round(ms)}ms`;
+	const seconds = Math.round(ms) / 1_000;
+	const hours = Math.floor(seconds / 3_600);
+	const minutes = Math.floor(seconds / 60) % 60;
+	const rest = `${Number((seconds % 60).toFixed(3))}s`;
+	if (hours > 0) return `${hours}h${minutes}m${rest}`;
+	return minutes > 0 ? `${minutes}m${rest}` : rest;
+}
+
+/** For people, in whole seconds: "12s", "2m05s", "1h02m". */
+export function formatElapsed(ms: number): string {
+	const seconds = Math.max(0, Math.floor(ms / 1_000));
+	const pad = (value: number): string => String(value).padStart(2, "0");
+	if (seconds < 60) return `${seconds}s`;
+	if (seconds < 3_600) return `${Math.floor(seconds / 60)}m${pad(seconds % 60)}s`;
+	return `${Math.floor(seconds / 3_600)}h${pad(Math.floor(seconds / 60) % 60)}m`;
+}

@@ -1,0 +1,92 @@
+// One pod to be evicted, from the question who covers it to its end.
+import type { V1Pod } from "@kubernetes/client-node";
+import type { PodEvent } from "./events.ts";
+import type { EvictionTarget } from "./eviction-request.ts";
+import type { KubeContext } from "./kube-context.ts";
+
+/** The time a job may take: of its node for a drain, of the command for an eviction. */
+export interface Timeout {
+	readonly signal: AbortSignal;
+	/** As it was given, for kubectl's message. */
+	readonly text: string;
+}
+
+export interface EvictionJob {
+	readonly context: KubeContext;
+	readonly pod: EvictionTarget;
+	/** Read anew after each refusal: labels may change. */
+	labels: Readonly<Record<string, string>>;
+	readonly node?: string;
+	readonly timeout: Timeout;
+	/** How long the pod may take to terminate. */
+	readonly graceSeconds: number;
+	attempts: number;
+}
+
+export type JobOutcome =
+	| { readonly kind: "evicted" }
+	/** It was gone before anything was accepted. */
+	| { readonly kind: "gone" }
+	/** Not evicted because the run was stopped. */
+	| { readonly kind: "stopped" }
+	| {
+			readonly kind: "failed";
+			readonly message: string;
+			/** Clusters without an answer were the reason. */
+			readonly unreachable: boolean;
+			/** What a waiting pod waited for last, for the summary. */
+			readonly waitedFor?: string;
+	  };
+
+/** What one try came to. */
+export type TryOutcome =
+	| { readonly kind: "accepted" }
+	| { readonly kind: "gone" }
+	/** Ask who covers the pod, and try again after so long. */
+	| { readonly kind: "again"; readonly afterMs: number }
+	| Extract<JobOutcome, { kind: "stopped" | "failed" }>
+	| { readonly kind: "timedOut"; readonly waitedFor?: string };
+
+/** Where a pod does not say how long it may take to terminate. */
+const defaultGraceSeconds = 30;
+
+export function createJob(
+	pod: V1Pod,
+	rest: Pick<EvictionJob, "context" | "timeout"> & { readonly node?: string; readonly gracePeriodSeconds: number },
+): EvictionJob {
+	const { metadata, spec } = pod;
+	const { context, timeout, node, gracePeriodSeconds } = rest;
+	return {
+		context,
+		pod: { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "", uid: metadata?.uid ?? "" },
+		labels: metadata?.labels ?? {},
+		...(node !== undefined && { node }),
+		timeout,
+		graceSeconds:
+			gracePeriodSeconds >= 0 ? gracePeriodSeconds : (spec?.terminationGracePeriodSeconds ?? defaultGraceSeconds),
+		attempts: 0,
+	};
+}
+
+/** kubectl's own pause after a refusal. */
+export const retryAfterMs = 5_000;
+
+export function podEvent({ context, pod, node }: EvictionJob): PodEvent {
+	return { context: context.name, namespace: pod.namespace, pod: pod.name, ...(node !== undefined && { node }) };
+}
+
+/** kubectl's words for a pod that was not evicted. */
+export function evictionError({ pod }: EvictionJob, message: string): string {
+	return `error when evicting pods/"${pod.name}" -n "${pod.namespace}": ${message}`;
+}
+
+export function retryLine({ pod }: EvictionJob, message: string, terminatingNamespace: boolean): string {
+	return terminatingNamespace
+		? `error when evicting pod "${pod.name}" from terminating namespace "${pod.namespace}" (will retry after 5s): ${message}`
+		: `error when evicting pods/"${pod.name}" -n "${pod.namespace}" (will retry after 5s): ${message}`;
+}
+
+/** A timeout of 0 never comes. The timer does not keep the process alive. */
+export function createTimeout(ms: number, text: string): Timeout {
+	return { signal: ms > 0 ? AbortSignal.timeout(ms) : new AbortController().signal, text };
+}

@@ -1,0 +1,116 @@
+// One request to evict or delete a pod, and what its answer means. The texts that are told apart here are the API
+// server's, which promises none of them: they stand in this one file.
+import type { V1Pod } from "@kubernetes/client-node";
+import { ApiError, ConnectionError } from "./api-error.ts";
+import type { KubernetesClient } from "./kubernetes.ts";
+
+export interface EvictionTarget {
+	readonly namespace: string;
+	readonly name: string;
+	readonly uid: string;
+}
+
+export interface EvictionOptions {
+	/** Below 0: the pod's own. */
+	readonly gracePeriodSeconds: number;
+	/** DELETE instead of the eviction subresource: no budget of Kubernetes' own is asked. */
+	readonly deletes: boolean;
+	readonly dryRun: boolean;
+}
+
+export interface Preconditions {
+	readonly uid: string;
+	readonly resourceVersion?: string;
+}
+
+export type EvictionResponse =
+	| { readonly kind: "accepted" }
+	| { readonly kind: "gone" }
+	/** Another pod or another version of it. */
+	| { readonly kind: "conflict"; readonly message: string }
+	/** No for now: a budget, a webhook, too many requests, a server that has trouble. */
+	| { readonly kind: "blocked"; readonly message: string }
+	| { readonly kind: "namespaceTerminating"; readonly message: string }
+	| { readonly kind: "denied"; readonly message: string }
+	/** No answer: it may have happened. */
+	| { readonly kind: "unknown"; readonly error: unknown };
+
+/** On an Eviction: the reservation that it uses. */
+export const reservationAnnotation = "xpdb.form3.tech/reservation";
+
+/** Sends the request once; nothing is retried here. */
+export async function requestEviction(
+	client: KubernetesClient,
+	pod: EvictionTarget,
+	options: EvictionOptions,
+	preconditions: Preconditions,
+	reservationId?: string,
+): Promise<EvictionResponse> {
+	const path = podPath(pod);
+	const deleteOptions = {
+		preconditions,
+		...(options.gracePeriodSeconds >= 0 && { gracePeriodSeconds: options.gracePeriodSeconds }),
+		...(options.dryRun && { dryRun: ["All"] }),
+	};
+	try {
+		if (options.deletes) {
+			await client.delete(path, { apiVersion: "v1", kind: "DeleteOptions", ...deleteOptions }, { retry: false });
+		} else {
+			const annotations = reservationId === undefined ? undefined : { [reservationAnnotation]: reservationId };
+			const answer = await client.post<{ readonly status?: unknown; readonly message?: string }>(
+				`${path}/eviction`,
+				{
+					apiVersion: "policy/v1",
+					kind: "Eviction",
+					metadata: { name: pod.name, namespace: pod.namespace, ...(annotations && { annotations }) },
+					deleteOptions,
+				},
+				{ retry: false },
+			);
+			// Fakes answer 201 with a Status that says Failure.
+			if (answer.status === "Failure") return { kind: "denied", message: answer.message ?? "the eviction failed" };
+		}
+		return { kind: "accepted" };
+	} catch (error) {
+		if (error instanceof ApiError) return classifyRefusal(error);
+		if (error instanceof ConnectionError) return { kind: "unknown", error };
+		throw error;
+	}
+}
+
+/** What an answer other than 2xx means for the pod. */
+export function classifyRefusal(error: ApiError): Exclude<EvictionResponse, { kind: "accepted" | "unknown" }> {
+	const { code, message } = error;
+	if (code === 404) return { kind: "gone" };
+	if (code === 409) return { kind: "conflict", message };
+	if (code === 429) return { kind: "blocked", message };
+	if (code === 403 && error.causes.some(({ reason }) => reason === "NamespaceTerminating")) {
+		return { kind: "namespaceTerminating", message };
+	}
+	// Two budgets of Kubernetes' own over one pod: a 500 that no waiting changes.
+	const permanent = message.includes("more than one PodDisruptionBudget");
+	if (!permanent && (code === 500 || code === 503 || code === 504)) return { kind: "blocked", message };
+	return { kind: "denied", message };
+}
+
+export type PodReading =
+	| { readonly kind: "gone" }
+	| { readonly kind: "terminating"; readonly pod: V1Pod }
+	| { readonly kind: "present"; readonly pod: V1Pod };
+
+/** A consistent read of this very pod; another uid under its name means that it is gone. */
+export async function readPod(client: KubernetesClient, pod: EvictionTarget): Promise<PodReading> {
+	let found: V1Pod;
+	try {
+		found = await client.get<V1Pod>(podPath(pod));
+	} catch (error) {
+		if (error instanceof ApiError && error.code === 404) return { kind: "gone" };
+		throw error;
+	}
+	if (found.metadata?.uid !== pod.uid) return { kind: "gone" };
+	return { kind: found.metadata.deletionTimestamp === undefined ? "present" : "terminating", pod: found };
+}
+
+export function podPath({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+	return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+}

@@ -1,0 +1,16 @@
+// What the plugin's exit codes mean. They are stable: scripts rest on them. Through kubectl on Windows only 0 and 1 survive.
+export const exitCode = {
+	done: 0,
+	/** An error or a wrong use, as kubectl has it. */
+	error: 1,
+	/** Stopped before everything was done; the same command continues. */
+	stoppedEarly: 2,
+	/** Failed closed: a member of the fleet could not be reached. */
+	failedClosed: 4,
+	/** Ctrl-C. */
+	interrupted: 130,
+	/** SIGTERM. */
+	terminated: 143,
+} as const;
+
+export type ExitCode = (typeof exitCode)[keyof typeof exitCode];

@@ -1,0 +1,91 @@
+// kubectl's global flags, as far as they mean something here. kubectl takes no flags before a plugin's name, so all of
+// them come after it.
+import type { FlagTable } from "./flags.ts";
+
+export interface GlobalFlags {
+	readonly kubeconfig: string | undefined;
+	readonly context: string | undefined;
+	/** Ours: the contexts to work in, side by side. */
+	readonly contexts: readonly string[];
+	readonly cluster: string | undefined;
+	readonly user: string | undefined;
+	readonly namespace: string | undefined;
+	readonly server: string | undefined;
+	readonly token: string | undefined;
+	readonly username: string | undefined;
+	readonly password: string | undefined;
+	readonly as: string | undefined;
+	readonly asUid: string | undefined;
+	readonly asGroup: readonly string[];
+	readonly asUserExtra: readonly string[];
+	readonly certificateAuthority: string | undefined;
+	readonly clientCertificate: string | undefined;
+	readonly clientKey: string | undefined;
+	readonly insecureSkipTlsVerify: boolean;
+	readonly tlsServerName: string | undefined;
+	readonly requestTimeoutMs: number;
+	readonly verbosity: number;
+}
+
+export const globalFlags: FlagTable = {
+	contexts: { kind: "list", describe: "Contexts to work in, side by side: a,b,c (instead of --context)" },
+	context: { kind: "text", describe: "The name of the kubeconfig context to use" },
+	namespace: { kind: "text", short: "n", describe: "The namespace of the pods" },
+	kubeconfig: { kind: "text", describe: "Path to the kubeconfig file" },
+	cluster: { kind: "text", describe: "The name of the kubeconfig cluster to use" },
+	user: { kind: "text", describe: "The name of the kubeconfig user to use" },
+	server: { kind: "text", short: "s", describe: "The address and port of the Kubernetes API server" },
+	token: { kind: "text", describe: "Bearer token for the API server" },
+	username: { kind: "text", describe: "Username for basic authentication to the API server" },
+	password: { kind: "text", describe: "Password for basic authentication to the API server" },
+	as: { kind: "text", describe: "Username to impersonate" },
+	"as-uid": { kind: "text", describe: "UID to impersonate" },
+	"as-group": { kind: "list", describe: "Group to impersonate; may be repeated" },
+	"as-user-extra": { kind: "list", describe: "User extras to impersonate; may be repeated" },
+	"certificate-authority": { kind: "text", describe: "Path to a certificate file for the certificate authority" },
+	"client-certificate": { kind: "text", describe: "Path to a client certificate file for TLS" },
+	"client-key": { kind: "text", describe: "Path to a client key file for TLS" },
+	"insecure-skip-tls-verify": { kind: "boolean", describe: "Do not check the server's certificate" },
+	"tls-server-name": { kind: "text", describe: "Server name to use for checking the server's certificate" },
+	"request-timeout": { kind: "timeout", describe: "How long to wait for one request; 0 is kubectl's default" },
+	"disable-compression": { kind: "boolean", describe: "Taken for kubectl's sake; responses are never compressed" },
+	"cache-dir": { kind: "text", describe: "Taken for kubectl's sake; nothing is cached" },
+	"match-server-version": { kind: "boolean", describe: "Taken for kubectl's sake" },
+	"warnings-as-errors": { kind: "boolean", describe: "Taken for kubectl's sake" },
+	v: { kind: "number", short: "v", describe: "Verbosity; with 9 a bug shows its stack" },
+};
+
+/** The values of the global flags among all parsed ones. */
+export function readGlobalFlags(values: Readonly<Record<string, unknown>>): GlobalFlags {
+	return {
+		kubeconfig: text(values["kubeconfig"]),
+		context: text(values["context"]),
+		contexts: list(values["contexts"]),
+		cluster: text(values["cluster"]),
+		user: text(values["user"]),
+		namespace: text(values["namespace"]),
+		server: text(values["server"]),
+		token: text(values["token"]),
+		username: text(values["username"]),
+		password: text(values["password"]),
+		as: text(values["as"]),
+		asUid: text(values["as-uid"]),
+		asGroup: list(values["as-group"]),
+		asUserExtra: list(values["as-user-extra"]),
+		certificateAuthority: text(values["certificate-authority"]),
+		clientCertificate: text(values["client-certificate"]),
+		clientKey: text(values["client-key"]),
+		insecureSkipTlsVerify: values["insecure-skip-tls-verify"] === true,
+		tlsServerName: text(values["tls-server-name"]),
+		requestTimeoutMs: typeof values["request-timeout"] === "number" ? values["request-timeout"] : 0,
+		verbosity: typeof values["v"] === "number" ? values["v"] : 0,
+	};
+}
+
+function text(value: unknown): string | undefined {
+	return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function list(value: unknown): readonly string[] {
+	return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}

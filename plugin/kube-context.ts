@@ -1,0 +1,10 @@
+// A context of the kubeconfig to work in: a name for people and a client for its API server.
+import type { KubernetesClient } from "./kubernetes.ts";
+
+export interface KubeContext {
+	/** "" where there is no kubeconfig but only --server. */
+	readonly name: string;
+	/** Of the context or of --namespace. */
+	readonly namespace: string;
+	readonly client: KubernetesClient;
+}

@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+// kubectl xpdb: the process around run(): streams, signals, exit.
+import { createInterface } from "node:readline";
+import { exitCode } from "./exit.ts";
+import { InterruptSource } from "./interrupts.ts";
+import { run } from "./run-command.ts";
+import type { Streams } from "./streams.ts";
+
+const interrupts = new InterruptSource((code) => process.exit(code));
+process.on("SIGINT", () => interrupts.interrupt(exitCode.interrupted));
+process.on("SIGTERM", () => interrupts.interrupt(exitCode.terminated));
+
+let pipeClosed = false;
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+	if (error.code !== "EPIPE") throw error;
+	// Who read our output has left (`| head`): a drain stops as at a first Ctrl-C, a table just ends.
+	if (!pipeClosed) interrupts.interrupt(exitCode.stoppedEarly, { atOnce: exitCode.done });
+	pipeClosed = true;
+});
+process.stderr.on("error", (error: NodeJS.ErrnoException) => {
+	if (error.code !== "EPIPE") throw error;
+});
+
+const streams: Streams = {
+	stdout: { write: (text) => void (pipeClosed || process.stdout.write(text)) },
+	stderr: { write: (text) => void process.stderr.write(text) },
+	stdin: {
+		isTerminal: process.stdin.isTTY === true,
+		async readLine(signal) {
+			const reader = createInterface({ input: process.stdin, terminal: false });
+			try {
+				return await new Promise((resolve) => {
+					reader.once("line", resolve);
+					reader.once("close", () => resolve(undefined));
+					signal.addEventListener("abort", () => resolve(undefined), { once: true });
+				});
+			} finally {
+				reader.close();
+			}
+		},
+	},
+};
+
+const code = await run(process.argv.slice(2), { streams, env: process.env, interrupts });
+// What is still open (idle connections, timers of waits that are over) must not keep the process; what was written must.
+process.exitCode = code;
+process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));

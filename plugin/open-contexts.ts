@@ -1,0 +1,50 @@
+// The contexts a command works in, from its flags.
+import { KubeconfigError, UsageError } from "./errors.ts";
+import type { GlobalFlags } from "./global-flags.ts";
+import type { KubeContext } from "./kube-context.ts";
+import { loadKubeconfig, resolveConnection } from "./kubeconfig.ts";
+import { createKubernetesClient } from "./kubernetes.ts";
+import { nearest } from "./flags.ts";
+import type { TextSink } from "./streams.ts";
+
+/** Throws UsageError or KubeconfigError for contexts that are unknown, doubled or both singular and plural. Clients must be closed. */
+export function openContexts(flags: GlobalFlags, env: NodeJS.ProcessEnv, stderr: TextSink): readonly KubeContext[] {
+	if (flags.contexts.length > 0 && flags.context !== undefined) {
+		throw new UsageError("cannot use --context and --contexts together", "Use one of them");
+	}
+	for (const [index, name] of flags.contexts.entries()) {
+		if (name === "") throw new UsageError("--contexts has an empty name", "Write --contexts=a,b,c");
+		if (flags.contexts.indexOf(name) !== index) throw new UsageError(`context "${name}" is given twice in --contexts`);
+	}
+	const kubeconfig = loadKubeconfig(flags, env);
+	for (const name of flags.contexts) {
+		if (kubeconfig.contexts.has(name)) continue;
+		const near = nearest(name, [...kubeconfig.contexts.keys()]);
+		const hint = near === undefined ? "" : ` (did you mean ${near}?)`;
+		throw new KubeconfigError(`Error in configuration: context was not found for specified context: ${name}${hint}`);
+	}
+	const names = flags.contexts.length > 0 ? flags.contexts : [flags.context];
+	const shared = sharedFlags(flags);
+	if (names.length > 1 && shared.length > 0) {
+		stderr.write(`Warning: ${shared.join(", ")} holds for all ${names.length} contexts\n`);
+	}
+	return names.map((name) => {
+		const connection = resolveConnection(kubeconfig, name, flags);
+		return { name: connection.context, namespace: connection.namespace, client: createKubernetesClient(connection) };
+	});
+}
+
+/** Flags that rarely mean the same in two clusters. */
+function sharedFlags(flags: GlobalFlags): readonly string[] {
+	const given: readonly (readonly [string, unknown])[] = [
+		["--server", flags.server],
+		["--cluster", flags.cluster],
+		["--user", flags.user],
+		["--token", flags.token],
+		["--username", flags.username],
+		["--client-certificate", flags.clientCertificate],
+		["--client-key", flags.clientKey],
+		["--certificate-authority", flags.certificateAuthority],
+	];
+	return given.filter(([, value]) => value !== undefined).map(([name]) => name);
+}

@@ -1,0 +1,173 @@
+// The first reader of the events: plain lines. With one context they are kubectl's own, to the letter; with several, each
+// begins with its context. Results go to stdout, everything else to stderr.
+import { formatElapsed } from "../duration.ts";
+import type { DryRun, EventSink, PodEvent, RunEvent, UsedBy } from "../events.ts";
+import type { Streams, TextSink } from "../streams.ts";
+import { Repeats } from "./repeats.ts";
+import { summaryLines } from "./summary.ts";
+
+export interface PlainOptions {
+	readonly streams: Pick<Streams, "stdout" | "stderr">;
+	/** Those that the run works in; one needs no prefix. */
+	readonly contexts: readonly string[];
+	/** Monotonic milliseconds. */
+	readonly now: () => number;
+	/** Milliseconds since the epoch. */
+	readonly wallClock: () => number;
+}
+
+/** A wait that goes on as it was. */
+const repeatAfterMs = 60_000;
+/** Leases are held for a few round trips; only a longer hold is worth a line. */
+const longHoldMs = 3_000;
+const maxUsedByShown = 3;
+const shortOutageMs = 2_000;
+
+export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOptions): EventSink {
+	const { stdout, stderr } = streams;
+	const waits = new Repeats(repeatAfterMs, now);
+	const width = Math.max(...contexts.map((name) => name.length), 0);
+	const several = contexts.length > 1;
+	const prefix = (context: string): string => (several ? `${context.padEnd(width)}  ` : "");
+	const line = (sink: TextSink, context: string, text: string): void => sink.write(`${prefix(context)}${text}\n`);
+	const named = (context: string, name: string): string => (several ? `${context}/${name}` : name);
+
+	function write(event: RunEvent): void {
+		switch (event.type) {
+			case "node.cordoned":
+			case "node.uncordoned": {
+				const verb = event.type === "node.cordoned" ? "cordoned" : "uncordoned";
+				const text = `node/${event.node} ${event.already ? "already " : ""}${verb}${dryRunSuffix(event.dryRun)}`;
+				return line(stdout, event.context, text);
+			}
+			case "node.cordonFailed": {
+				const verb = event.uncordon ? "uncordon" : "cordon";
+				return line(stderr, event.context, `error: unable to ${verb} node "${event.node}": ${event.message}`);
+			}
+			case "node.warning":
+				return line(stderr, event.context, `Warning: ${event.message}`);
+			case "node.drained":
+				return line(stdout, event.context, `node/${event.node} drained${dryRunSuffix(event.dryRun)}`);
+			case "node.failed":
+				return writeFailedNode(event);
+			case "nodes.pending":
+				stderr.write("There are pending nodes to be drained:\n");
+				for (const { context, node } of event.nodes) stderr.write(` ${named(context, node)}\n`);
+				return;
+			case "run.failed":
+				for (const error of event.errors) stderr.write(`${error}\n`);
+				return;
+			case "pod.evicting":
+				waits.forget(subject(event));
+				// kubectl says nothing before it deletes.
+				if (event.deletes && event.dryRun === "none") return;
+				return line(stdout, event.context, `evicting pod ${event.namespace}/${event.pod}${dryRunSuffix(event.dryRun)}`);
+			case "pod.retrying":
+			case "pod.skipped":
+				return line(stderr, event.context, event.message);
+			case "pod.waiting":
+				if (!waits.isNews(subject(event), `${event.reason} ${event.budget ?? event.message}`)) return;
+				return line(
+					stderr,
+					event.context,
+					`pod ${event.namespace}/${event.pod} waits: ${event.message}${usedByText(event.usedBy, wallClock())}`,
+				);
+			case "pod.evicted":
+				return line(stdout, event.context, `pod/${event.pod} ${event.deletes ? "deleted" : "evicted"}`);
+			case "pod.failed":
+				if (event.accepted) {
+					line(
+						stdout,
+						event.context,
+						`pod/${event.pod} ${event.deletes ? "deletion" : "eviction"} failed: ${event.message}`,
+					);
+				}
+				// A drain tells it with the node; a pod that was named by itself has no other line.
+				if (event.node === undefined) line(stderr, event.context, event.message);
+				return;
+			case "pod.accepted":
+				return;
+			case "lease.waiting":
+				if (event.heldForMs < longHoldMs || event.holder === "") return;
+				if (!waits.isNews(`lease ${event.budget}`, `${event.holder} ${event.cluster}`)) return;
+				stderr.write(
+					`budget ${event.budget}: lease held by ${event.holder} in ${event.cluster} for ${formatElapsed(event.heldForMs)}, ` +
+						`this run is number ${event.position} in line\n`,
+				);
+				return;
+			case "cluster.unreachable":
+				// An agent that moves, or a tunnel that is made anew, is back at once.
+				if (event.elapsedMs < shortOutageMs || !waits.isNews(`cluster ${event.cluster}`, "unreachable")) return;
+				stderr.write(
+					`cluster ${event.cluster} gives no answer for ${formatElapsed(event.elapsedMs)}, ` +
+						`nothing is evicted until it does: ${event.message}\n`,
+				);
+				return;
+			case "cluster.recovered":
+				if (waits.forget(`cluster ${event.cluster}`)) {
+					stderr.write(`cluster ${event.cluster} answers again after ${formatElapsed(event.elapsedMs)}\n`);
+				}
+				return;
+			case "diagnostic":
+				stderr.write(`${event.context === undefined ? "" : prefix(event.context)}${event.level}: ${event.message}\n`);
+				return;
+			case "progress": {
+				const nodes = event.nodesTotal > 0 ? `, ${event.nodesDone}/${event.nodesTotal} nodes` : "";
+				const terminating = event.terminating > 0 ? `, ${event.terminating} terminating` : "";
+				stderr.write(
+					`progress ${event.podsDone}/${event.podsTotal} pods${nodes}${terminating}, ${event.waiting} waiting\n`,
+				);
+				return;
+			}
+			case "interrupted": {
+				const rest =
+					event.accepted > 0
+						? ` ${event.accepted} ${event.accepted === 1 ? "pod" : "pods"} already accepted will finish (up to ${event.graceSeconds}s).`
+						: "";
+				stderr.write(`Stopping: no new evictions.${rest} Press Ctrl-C again to leave now.\n`);
+				return;
+			}
+			case "summary":
+				for (const text of summaryLines(event, { several })) stderr.write(`${text}\n`);
+		}
+	}
+
+	function writeFailedNode({ context, node, errors, pending }: Extract<RunEvent, { type: "node.failed" }>): void {
+		const text = aggregate(errors);
+		if (pending.length > 0) {
+			line(stderr, context, `There are pending pods in node "${node}" when an error occurred: ${text}`);
+			for (const pod of pending) line(stderr, context, `pod/${pod}`);
+		}
+		line(stderr, context, `error: unable to drain node "${node}" due to error: ${text}, continuing command...`);
+	}
+
+	return write;
+}
+
+/** Several errors as Go's aggregate prints them. */
+export function aggregate(errors: readonly string[]): string {
+	const unique = [...new Set(errors)];
+	return unique.length === 1 ? (unique[0] ?? "") : `[${unique.join(", ")}]`;
+}
+
+export function dryRunSuffix(dryRun: DryRun): string {
+	return dryRun === "none" ? "" : dryRun === "client" ? " (dry run)" : " (server dry run)";
+}
+
+function subject({ context, namespace, pod }: PodEvent): string {
+	return `pod ${context}/${namespace}/${pod}`;
+}
+
+function usedByText(usedBy: readonly UsedBy[], at: number): string {
+	if (usedBy.length === 0) return "";
+	const shown = usedBy.slice(0, maxUsedByShown).map(({ cluster, namespace, pod, why, holder, sinceSeconds }) => {
+		const words = [
+			why === "Reserved" ? "being evicted" : why === "Terminating" ? "terminating" : "not ready",
+			...(holder === undefined ? [] : [`by ${holder}`]),
+			...(sinceSeconds === undefined ? [] : [`for ${formatElapsed(at - sinceSeconds * 1_000)}`]),
+		];
+		return `${namespace}/${pod} in ${cluster} (${words.join(" ")})`;
+	});
+	const more = usedBy.length > maxUsedByShown ? ` and ${usedBy.length - maxUsedByShown} more` : "";
+	return `; used by ${shown.join(", ")}${more}`;
+}

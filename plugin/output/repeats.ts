@@ -1,0 +1,25 @@
+// What would be told again and again is told once, then after a while, or when it says something else.
+
+export class Repeats {
+	readonly #everyMs: number;
+	readonly #now: () => number;
+	readonly #told = new Map<string, { readonly text: string; readonly at: number }>();
+
+	constructor(everyMs: number, now: () => number) {
+		this.#everyMs = everyMs;
+		this.#now = now;
+	}
+
+	/** Whether `text` about `subject` is worth a line now; if so, it counts as told. */
+	isNews(subject: string, text: string): boolean {
+		const last = this.#told.get(subject);
+		if (last && last.text === text && this.#now() - last.at < this.#everyMs) return false;
+		this.#told.set(subject, { text, at: this.#now() });
+		return true;
+	}
+
+	/** The subject is over: the next word about it is news. */
+	forget(subject: string): boolean {
+		return this.#told.delete(subject);
+	}
+}

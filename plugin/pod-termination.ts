@@ -1,0 +1,53 @@
+// Waiting until an evicted pod is gone, as kubectl does: by uid.
+import { ApiError, ConnectionError, errorText } from "./api-error.ts";
+import { type EvictionJob, podEvent } from "./eviction-job.ts";
+import { readPod } from "./eviction-request.ts";
+import type { EventSink } from "./events.ts";
+
+export type TerminationOutcome =
+	| { readonly kind: "gone" }
+	| { readonly kind: "skipped" }
+	| { readonly kind: "failed"; readonly message: string };
+
+export interface TerminationOptions {
+	/** Above 0: a pod that has been terminating for longer is not waited for. */
+	readonly skipAfterSeconds: number;
+	readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+	readonly wallClock: () => number;
+	readonly emit: EventSink;
+}
+
+/** kubectl asks once a second; a pod without a grace period is gone sooner. */
+const pollMs = 1_000;
+const firstPollMs = 100;
+
+export async function waitUntilGone(job: EvictionJob, options: TerminationOptions): Promise<TerminationOutcome> {
+	const { pod, context, timeout } = job;
+	for (let pauseMs = firstPollMs; ; pauseMs = Math.min(pollMs, pauseMs * 2)) {
+		try {
+			const found = await readPod(context.client, pod);
+			if (found.kind === "gone") return { kind: "gone" };
+			const deletedAt = Date.parse(String(found.pod.metadata?.deletionTimestamp ?? ""));
+			if (options.skipAfterSeconds > 0 && options.wallClock() - deletedAt > options.skipAfterSeconds * 1_000) {
+				const message = `pod "${pod.name}" has DeletionTimestamp older than ${options.skipAfterSeconds} seconds, skipping`;
+				options.emit({ type: "pod.skipped", ...podEvent(job), message });
+				return { kind: "skipped" };
+			}
+		} catch (error) {
+			// The pod goes on terminating whether we see it or not; only an answer that stays as it is ends the wait.
+			const passes =
+				error instanceof ConnectionError || (error instanceof ApiError && (error.code === 429 || error.code >= 500));
+			if (!passes) {
+				if (error instanceof ApiError) return { kind: "failed", message: errorText(error) };
+				throw error;
+			}
+		}
+		if (!timeout.signal.aborted) await options.sleep(pauseMs, timeout.signal);
+		if (timeout.signal.aborted) {
+			return {
+				kind: "failed",
+				message: `error when waiting for pod "${pod.name}" in namespace "${pod.namespace}" to terminate: context deadline exceeded`,
+			};
+		}
+	}
+}

@@ -1,0 +1,86 @@
+// --for=replaced: waiting until the budgets of the evicted pods have as many healthy pods as before.
+import { formatBudgetName } from "../disruption/budget.ts";
+import type { RoundBudget } from "../disruption/decide.ts";
+import { AgentUnavailableError } from "../disruption/errors.ts";
+import { judgeCoverage } from "./coverage-lists.ts";
+import type { JobOutcome, Timeout } from "./eviction-job.ts";
+import type { EventSink } from "./events.ts";
+import type { Fleet } from "./fleet.ts";
+import type { PodTarget } from "./pod-targets.ts";
+import { sleep } from "./run-runtime.ts";
+
+export interface Measured {
+	readonly budget: RoundBudget;
+	readonly healthy: number;
+}
+
+const lookEveryMs = 1_000;
+
+/** The budgets that cover these pods, with the pods that are healthy now over all members. */
+export async function measureBudgets(fleet: Fleet, pods: readonly PodTarget[]): Promise<readonly Measured[]> {
+	const covered = pods.filter(({ context }) => fleet.memberOf(context.name));
+	const namespaces = [...new Set(covered.map(({ pod }) => pod.metadata?.namespace ?? ""))];
+	const lists = await fleet.listBudgets(namespaces);
+	const budgets = new Map<string, RoundBudget>();
+	for (const { pod } of covered) {
+		const coverage = judgeCoverage(lists, {
+			namespace: pod.metadata?.namespace ?? "",
+			labels: pod.metadata?.labels ?? {},
+		});
+		if (coverage.kind !== "covered") continue;
+		for (const budget of coverage.budgets) budgets.set(formatBudgetName(budget.name), budget);
+	}
+	return Promise.all(
+		[...budgets.values()].map(async (budget) => ({ budget, healthy: (await look(fleet, budget)).healthy })),
+	);
+}
+
+/** As many healthy pods as before, or as are expected where that is less now. */
+export async function waitUntilRecovered(
+	before: readonly Measured[],
+	deps: {
+		readonly fleet: Fleet | undefined;
+		readonly timeout: Timeout;
+		readonly stop: AbortSignal;
+		readonly emit: EventSink;
+	},
+): Promise<{ readonly kind: "recovered" | "stopped" } | Extract<JobOutcome, { kind: "failed" }>> {
+	const { fleet, timeout, stop, emit } = deps;
+	const ends = AbortSignal.any([timeout.signal, stop]);
+	const missing = new Map(before.map((measured) => [formatBudgetName(measured.budget.name), measured]));
+	while (fleet && missing.size > 0) {
+		for (const [name, { budget, healthy }] of missing) {
+			try {
+				const now = await look(fleet, budget);
+				if (now.healthy >= Math.min(healthy, now.expected ?? healthy)) missing.delete(name);
+			} catch (error) {
+				// Members that give no answer may come back; until then the budget has not recovered.
+				if (!(error instanceof AgentUnavailableError)) throw error;
+				emit({ type: "cluster.unreachable", cluster: error.cluster, message: error.message, elapsedMs: 0 });
+			}
+		}
+		if (missing.size === 0) break;
+		if (stop.aborted) return { kind: "stopped" };
+		if (timeout.signal.aborted) {
+			const message = `budget ${[...missing.keys()].join(", ")} has not recovered within ${timeout.text}`;
+			emit({ type: "run.failed", errors: [`error: ${message}`] });
+			return { kind: "failed", message, unreachable: false };
+		}
+		await sleep(lookEveryMs, ends);
+	}
+	return { kind: "recovered" };
+}
+
+async function look(
+	{ members }: Fleet,
+	budget: RoundBudget,
+): Promise<{ readonly healthy: number; readonly expected: number | undefined }> {
+	const counts = await Promise.all(
+		members.map((member) => member.look({ budget: budget.name, selector: budget.selector, candidates: [] })),
+	);
+	const expected = counts.reduce<number | undefined>(
+		(sum, count) => (sum === undefined || count.expected.kind === "unknown" ? undefined : sum + count.expected.pods),
+		0,
+	);
+	return { healthy: counts.reduce((sum, count) => sum + count.healthy, 0), expected };
+}

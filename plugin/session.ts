@@ -1,0 +1,104 @@
+// What evict and drain have in common around their work: the fleet behind the contexts, the events, the evictions.
+import type { RoundRuntime } from "../disruption/round-runtime.ts";
+import type { CommandDependencies, CommandInput } from "./command.ts";
+import type { EvictionOptions } from "./eviction-request.ts";
+import { Evictions } from "./evictions.ts";
+import type { EventSink } from "./events.ts";
+import { type ExitCode, exitCode } from "./exit.ts";
+import { evictorWithFailPoints, membersWithFailPoints } from "./fail-points.ts";
+import { connectFleet, type Fleet } from "./fleet.ts";
+import { holderIdentity } from "./holder-identity.ts";
+import type { KubeContext } from "./kube-context.ts";
+import { createPlainWriter } from "./output/plain.ts";
+import { Reachability } from "./reachability.ts";
+import { createRunRuntime } from "./run-runtime.ts";
+import { createEvictor } from "./ticket-eviction.ts";
+
+export interface SessionOptions {
+	readonly command: "evict" | "drain";
+	readonly contexts: readonly KubeContext[];
+	readonly options: EvictionOptions;
+	readonly waitsUntilGone: boolean;
+	readonly skipWaitAfterSeconds: number;
+}
+
+/** Must be closed. */
+export interface Session {
+	readonly fleet: Fleet | undefined;
+	readonly evictions: Evictions;
+	readonly emit: EventSink;
+	readonly runtime: RoundRuntime;
+	close(): Promise<void>;
+}
+
+export function createEmitter({ streams }: CommandDependencies, contexts: readonly KubeContext[]): EventSink {
+	return createPlainWriter({
+		streams,
+		contexts: contexts.map(({ name }) => name),
+		now: () => performance.now(),
+		wallClock: () => Date.now(),
+	});
+}
+
+/** Connects the fleet; throws FleetUncoveredError before anything is touched. */
+export async function openSession(
+	{ command, contexts, options, waitsUntilGone, skipWaitAfterSeconds }: SessionOptions,
+	{ deps, input, emit }: { readonly deps: CommandDependencies; readonly input: CommandInput; readonly emit: EventSink },
+): Promise<Session> {
+	const { fleet, uncovered } = await connectFleet(contexts);
+	for (const { name } of uncovered) {
+		emit({
+			type: "diagnostic",
+			level: "warning",
+			context: name,
+			message:
+				"no xpdb agent and no XPodDisruptionBudget in this cluster: only its own PodDisruptionBudgets are obeyed",
+		});
+	}
+	const runtime = createRunRuntime((problem) => {
+		// What could not be given back ends by itself; only who looks for it wants to know.
+		if (input.globals.verbosity >= 2) deps.streams.stderr.write(`left behind: ${String(problem)}\n`);
+	});
+	const evictions = new Evictions({
+		fleet: fleet && { ...fleet, members: membersWithFailPoints(fleet.members, deps.env) },
+		holder: holderIdentity(command),
+		options,
+		evictor: evictorWithFailPoints(createEvictor(options, emit), deps.env),
+		runtime,
+		reachability: new Reachability(emit, () => performance.now()),
+		stop: deps.interrupts.stop,
+		emit,
+		waitsUntilGone,
+		skipWaitAfterSeconds,
+		wallClock: () => Date.now(),
+	});
+	return {
+		fleet,
+		evictions,
+		emit,
+		runtime,
+		async close() {
+			await evictions.settled();
+			fleet?.close();
+		},
+	};
+}
+
+/** Who was interrupted says so; else a failure, and whether it was for lack of an answer. */
+export function runExitCode(
+	interrupted: ExitCode | undefined,
+	failures: readonly { readonly unreachable: boolean }[],
+): ExitCode {
+	if (interrupted !== undefined) return interrupted;
+	if (failures.some(({ unreachable }) => unreachable)) return exitCode.failedClosed;
+	return failures.length > 0 ? exitCode.error : exitCode.done;
+}
+
+/** Says at the first interruption what goes on and for how long. */
+export function tellInterruption(stop: AbortSignal, { evictions, emit }: Pick<Session, "evictions" | "emit">): void {
+	const tell = (): void => {
+		const { terminating, graceSeconds } = evictions.counts;
+		emit({ type: "interrupted", accepted: terminating, graceSeconds });
+	};
+	stop.addEventListener("abort", tell, { once: true });
+}

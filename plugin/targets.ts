@@ -1,0 +1,120 @@
+// What the words of a command mean: a node or a pod, looked up in every context and found in exactly one of them.
+import type { V1Node } from "@kubernetes/client-node";
+import { ApiError, isNotFound } from "./api-error.ts";
+import { UsageError } from "./errors.ts";
+import type { KubeContext } from "./kube-context.ts";
+
+export interface NodeTarget {
+	readonly context: KubeContext;
+	readonly name: string;
+	readonly uid: string;
+	readonly unschedulable: boolean;
+}
+
+export interface Word {
+	/** Named in the word itself: CONTEXT/NAME. */
+	readonly context: KubeContext | undefined;
+	readonly rest: string;
+}
+
+/** Splits CONTEXT/NAME. Contexts may have "/" in their own names; the longest one that fits is meant. */
+export function splitContext(word: string, contexts: readonly KubeContext[]): Word {
+	const fitting = contexts
+		.filter(({ name }) => name !== "" && word.startsWith(`${name}/`) && word.length > name.length + 1)
+		.toSorted((a, b) => b.name.length - a.name.length);
+	const [context] = fitting;
+	return { context, rest: context ? word.slice(context.name.length + 1) : word };
+}
+
+/**
+ * Finds something by name in one context or in all. Throws the API server's own NotFound where there is one context,
+ * UsageError where it is in none of several or in more than one.
+ */
+export async function findInOne<T>(
+	word: Word,
+	contexts: readonly KubeContext[],
+	what: string,
+	find: (context: KubeContext, name: string) => Promise<T>,
+): Promise<{ readonly context: KubeContext; readonly found: T }> {
+	const places = word.context ? [word.context] : contexts;
+	const [only] = places;
+	if (only && places.length === 1) return { context: only, found: await find(only, word.rest) };
+	const results = await Promise.all(
+		places.map(async (context) => {
+			try {
+				return { context, found: await find(context, word.rest) };
+			} catch (error) {
+				if (isNotFound(error)) return undefined;
+				throw inContext(error, context);
+			}
+		}),
+	);
+	const hits = results.filter((result) => result !== undefined);
+	const [hit] = hits;
+	const names = places.map(({ name }) => name).join(", ");
+	if (!hit) throw new UsageError(`${what} "${word.rest}" not found in any of the contexts ${names}`);
+	if (hits.length > 1) {
+		const written = hits.map(({ context }) => `${context.name}/${word.rest}`);
+		throw new UsageError(
+			`${what} "${word.rest}" is in more than one context: ${hits.map(({ context }) => context.name).join(", ")}`,
+			`Write ${written.join(" or ")}`,
+		);
+	}
+	return hit;
+}
+
+/** An error of one of several contexts, with its name in front. */
+export function inContext(error: unknown, context: KubeContext): unknown {
+	if (!(error instanceof ApiError) || context.name === "") return error;
+	return new ApiError(`context ${context.name}: ${error.message}`, {
+		code: error.code,
+		reason: error.reason,
+		causes: error.causes,
+	});
+}
+
+const nodeTypes = ["node", "nodes", "no"];
+
+/** All nodes that are named or selected, each once, in the order given; every one exists when this returns. */
+export async function resolveNodes(
+	contexts: readonly KubeContext[],
+	words: readonly string[],
+	selector: string,
+): Promise<readonly NodeTarget[]> {
+	const found: NodeTarget[] = [];
+	if (selector !== "") {
+		const lists = await Promise.all(
+			contexts.map(async (context) => {
+				const nodes = await context.client.list<V1Node>("/api/v1/nodes", { labelSelector: selector });
+				return nodes.map((node) => nodeTarget(context, node));
+			}),
+		);
+		found.push(...lists.flat());
+	}
+	for (const text of words) {
+		const word = splitContext(text, contexts);
+		const [type = "", ...name] = word.rest.split("/");
+		if (name.length > 0 && !nodeTypes.includes(type))
+			throw new UsageError(`"${text}" is not a node`, contextHint(contexts));
+		const bare = { context: word.context, rest: name.length > 0 ? name.join("/") : word.rest };
+		const { context, found: node } = await findInOne(bare, contexts, "node", (place, nodeName) =>
+			place.client.get<V1Node>(`/api/v1/nodes/${encodeURIComponent(nodeName)}`),
+		);
+		found.push(nodeTarget(context, node));
+	}
+	return [...new Map(found.map((node) => [`${node.context.name} ${node.uid}`, node])).values()];
+}
+
+function nodeTarget(context: KubeContext, { metadata, spec }: V1Node): NodeTarget {
+	return {
+		context,
+		name: metadata?.name ?? "",
+		uid: metadata?.uid ?? "",
+		unschedulable: spec?.unschedulable ?? false,
+	};
+}
+
+function contextHint(contexts: readonly KubeContext[]): string | undefined {
+	if (contexts.length < 2) return undefined;
+	return `Write NAME, node/NAME or CONTEXT/NAME with one of the contexts ${contexts.map(({ name }) => name).join(", ")}`;
+}

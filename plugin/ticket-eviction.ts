@@ -1,0 +1,139 @@
+// A granted pod: the eviction under its reservation, until its answer is known or nobody can know it.
+import type { Cluster, PodReference } from "../disruption/cluster.ts";
+import { AgentUnavailableError } from "../disruption/errors.ts";
+import {
+	carryOut,
+	type EvictionAnswer,
+	type EvictionOutcome,
+	type Evictor,
+	type Ticket,
+} from "../disruption/eviction.ts";
+import type { RoundRuntime } from "../disruption/round-runtime.ts";
+import { ApiError, ConnectionError, errorText } from "./api-error.ts";
+import { type EvictionJob, evictionError, podEvent, retryAfterMs, retryLine, type TryOutcome } from "./eviction-job.ts";
+import { type EvictionOptions, type EvictionResponse, readPod, requestEviction } from "./eviction-request.ts";
+import type { EventSink } from "./events.ts";
+
+/** What the API server said instead of taking the eviction. */
+export type Refusal = Extract<EvictionResponse, { kind: "blocked" | "namespaceTerminating" | "denied" }>;
+
+/** Makes the evictor of one ticket; a test build puts its fail points around it. */
+export type EvictorMaker = (job: EvictionJob, budgets: readonly string[]) => Evictor<Refusal>;
+
+export interface TicketDependencies {
+	readonly cluster: Cluster;
+	readonly evictor: Evictor<Refusal>;
+	readonly runtime: RoundRuntime;
+	readonly stop: AbortSignal;
+	readonly emit: EventSink;
+	readonly onUnavailable: (error: AgentUnavailableError) => void;
+}
+
+/** How long a confirmation that cannot be had now is waited for before it is asked for again. */
+const askAgainAfterMs = 1_000;
+
+/** Carries the ticket out. An agent or API server without an answer is asked again: the reservation stands all the while. */
+export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: TicketDependencies): Promise<TryOutcome> {
+	const { cluster, evictor, runtime, stop } = deps;
+	for (;;) {
+		let outcome: EvictionOutcome<Refusal>;
+		try {
+			outcome = await carryOut(ticket, cluster, evictor, runtime);
+		} catch (error) {
+			if (error instanceof AgentUnavailableError) deps.onUnavailable(error);
+			else if (!(error instanceof ConnectionError || error instanceof ApiError)) throw error;
+			if (stop.aborted || job.timeout.signal.aborted) {
+				await giveBack(ticket, cluster, runtime, { sent: true });
+				return stop.aborted ? { kind: "stopped" } : { kind: "timedOut", waitedFor: errorText(error) };
+			}
+			await runtime.sleep(askAgainAfterMs, AbortSignal.any([stop, job.timeout.signal]));
+			continue;
+		}
+		return settle(job, outcome, deps);
+	}
+}
+
+/** Ends the reservation of a ticket in the Leases of all its budgets. What fails ends by itself, by the fence. */
+export async function giveBack(
+	ticket: Ticket,
+	cluster: Cluster,
+	runtime: Pick<RoundRuntime, "onLeftBehind">,
+	options: { readonly sent: boolean },
+): Promise<void> {
+	const cancels = ticket.budgets.map((budget) => cluster.cancel(budget, [ticket.id], options));
+	for (const result of await Promise.allSettled(cancels)) {
+		if (result.status === "rejected") runtime.onLeftBehind?.(result.reason);
+	}
+}
+
+async function settle(
+	job: EvictionJob,
+	outcome: EvictionOutcome<Refusal>,
+	{ emit }: TicketDependencies,
+): Promise<TryOutcome> {
+	switch (outcome.kind) {
+		case "evicted":
+			return { kind: "accepted" };
+		case "gone":
+			return { kind: "gone" };
+		case "lost":
+			return { kind: "again", afterMs: 0 };
+		case "unknown": {
+			const message = retryLine(job, errorText(outcome.error), false);
+			emit({ type: "pod.retrying", ...podEvent(job), message, retryAfterMs });
+			return { kind: "again", afterMs: retryAfterMs };
+		}
+		case "refused":
+			break;
+	}
+	const { refusal } = outcome;
+	if (refusal.kind === "denied") {
+		return { kind: "failed", message: evictionError(job, refusal.message), unreachable: false };
+	}
+	const terminating = refusal.kind === "namespaceTerminating";
+	if (terminating && (await readPod(job.context.client, job.pod)).kind === "terminating") return { kind: "accepted" };
+	emit({ type: "pod.retrying", ...podEvent(job), message: retryLine(job, refusal.message, terminating), retryAfterMs });
+	return { kind: "again", afterMs: retryAfterMs };
+}
+
+/** The evictor that talks to the pod's API server. Says once that it evicts, however often the version has to be read anew. */
+export function createEvictor(options: EvictionOptions, emit: EventSink): EvictorMaker {
+	return (job, budgets) => {
+		const { client } = job.context;
+		let isTold = false;
+		return {
+			async evict(pod: PodReference, preconditions, reservationId): Promise<EvictionAnswer<Refusal>> {
+				if (!isTold) {
+					isTold = true;
+					job.attempts += 1;
+					emit({
+						type: "pod.evicting",
+						...podEvent(job),
+						dryRun: "none",
+						deletes: options.deletes,
+						budgets,
+						attempt: job.attempts,
+					});
+				}
+				const response = await requestEviction(client, pod, options, preconditions, reservationId);
+				switch (response.kind) {
+					case "accepted":
+						return { kind: "evicted" };
+					case "gone":
+					case "conflict":
+					case "unknown":
+						return response;
+					case "blocked":
+					case "namespaceTerminating":
+					case "denied":
+						return { kind: "refused", refusal: response };
+				}
+			},
+			async read(pod) {
+				const found = await readPod(client, pod);
+				if (found.kind !== "present") return { kind: found.kind };
+				return { kind: "present", resourceVersion: found.pod.metadata?.resourceVersion ?? "" };
+			},
+		};
+	};
+}

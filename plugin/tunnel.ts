@@ -1,0 +1,57 @@
+// The local end of the way to an agent: a Unix socket that only this user can open. Each connection to it becomes one
+// to whatever agent can be reached at that moment, so that a channel which reconnects finds another agent by itself.
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface Tunnel {
+	/** For a gRPC client. */
+	readonly address: string;
+	/** Ends all connections; the next ones are made anew. */
+	disconnect(): void;
+	close(): void;
+}
+
+/** `connect` joins a local connection with its far side; where it rejects, the local connection is closed. Must be closed. */
+export async function createTunnel(connect: (socket: Socket) => Promise<void>): Promise<Tunnel> {
+	// mkdtemp makes the folder with mode 0700.
+	const folder = await mkdtemp(join(tmpdir(), "kubectl-xpdb-"));
+	const path = join(folder, "agent.sock");
+	const remove = (): void => rmSync(folder, { recursive: true, force: true });
+	// Also where the process leaves without closing: a second Ctrl-C.
+	process.once("exit", remove);
+	const sockets = new Set<Socket>();
+	const server = createServer({ pauseOnConnect: true }, (socket) => {
+		sockets.add(socket);
+		socket.once("close", () => sockets.delete(socket));
+		// Reset by either side: the call that used it fails, and says so.
+		socket.on("error", () => socket.destroy());
+		connect(socket).then(
+			() => socket.resume(),
+			() => socket.destroy(),
+		);
+	});
+	await listen(server, path);
+	const disconnect = (): void => {
+		for (const socket of sockets) socket.destroy();
+	};
+	return {
+		address: `unix:${path}`,
+		disconnect,
+		close() {
+			server.close();
+			disconnect();
+			process.off("exit", remove);
+			remove();
+		},
+	};
+}
+
+async function listen(server: Server, path: string): Promise<void> {
+	return new Promise((resolve, reject) => {
+		server.once("error", reject);
+		server.listen(path, resolve);
+	});
+}

@@ -1,0 +1,58 @@
+// `npm run lockfile`, after a dependency was added or raised. npm leaves those builds of a tool for other platforms out of
+// package-lock.json that its registry could not show, and `npm ci` then refuses the file: everywhere, not only there. Their
+// names, versions and platforms are known without the registry, so this writes them in.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./run-command.ts";
+
+interface LockEntry {
+	readonly version?: string;
+	readonly dev?: boolean;
+	readonly optionalDependencies?: Readonly<Record<string, string>>;
+	readonly [field: string]: unknown;
+}
+
+interface Lockfile {
+	readonly packages: Readonly<Record<string, LockEntry>>;
+	readonly [field: string]: unknown;
+}
+
+const systems = ["aix", "android", "darwin", "freebsd", "linux", "netbsd", "openbsd", "openharmony", "sunos", "win32"];
+const processors: Readonly<Record<string, string>> = { armv7: "arm" };
+const knownProcessors = ["arm", "arm64", "ia32", "loong64", "mips64el", "ppc64", "riscv64", "s390x", "x64"];
+
+/** Reads "linux", "arm64" and "musl" out of "@scope/binding-linux-arm64-musl". */
+function platformOf(name: string): { os: string[]; cpu: string[]; libc?: string[] } {
+	const words = name.slice(name.indexOf("/") + 1).split("-");
+	const os = words.find((word) => systems.includes(word));
+	const cpu = words.map((word) => processors[word] ?? word).find((word) => knownProcessors.includes(word));
+	if (os === undefined || cpu === undefined) throw new Error(`Cannot tell the platform of ${name} by its name`);
+	const libc = words.some((word) => word.startsWith("musl"))
+		? "musl"
+		: words.some((word) => word.startsWith("gnu"))
+			? "glibc"
+			: "";
+	return { os: [os], cpu: [cpu], ...(os === "linux" && libc !== "" && { libc: [libc] }) };
+}
+
+function findMissing(packages: Lockfile["packages"]): [string, LockEntry][] {
+	return Object.entries(packages).flatMap(([path, entry]) =>
+		Object.entries(entry.optionalDependencies ?? {}).flatMap(([name, version]): [string, LockEntry][] => {
+			if (`node_modules/${name}` in packages || `${path}/node_modules/${name}` in packages) return [];
+			const { os, cpu, libc } = platformOf(name);
+			const missing = { version, cpu, ...(entry.dev && { dev: true }), ...(libc && { libc }), optional: true, os };
+			return [[`node_modules/${name}`, missing]];
+		}),
+	);
+}
+
+const file = join(root, "package-lock.json");
+const lockfile = JSON.parse(readFileSync(file, "utf8")) as Lockfile;
+const missing = findMissing(lockfile.packages);
+const packages = Object.fromEntries(
+	// In npm's own order, so that npm does not shuffle them the next time.
+	[...Object.entries(lockfile.packages), ...missing].toSorted(([a], [b]) => a.localeCompare(b, "en")),
+);
+// With tabs as in package.json: npm writes it so too.
+if (missing.length > 0) writeFileSync(file, `${JSON.stringify({ ...lockfile, packages }, undefined, "\t")}\n`);
+console.log(missing.length > 0 ? `package-lock.json: ${missing.length} added` : "package-lock.json is complete");

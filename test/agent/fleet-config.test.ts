@@ -1,0 +1,57 @@
+import { describe, expect, test } from "vitest";
+import { InvalidFleetError, parseFleetMembers } from "../../agent/fleet-config.ts";
+
+describe("parseFleetMembers()", () => {
+	const members = [
+		{ id: "id-1", name: "eu-1", address: "10.0.0.1:8444" },
+		{ id: "id-2", name: "eu-2", address: "[2001:db8::1]:8444" },
+	];
+
+	test("reads JSON", async () => {
+		expect(await parseFleetMembers(JSON.stringify(members))).toEqual(members);
+	});
+
+	test("reads YAML", async () => {
+		const text = [
+			"# the fleet",
+			"- id: id-1",
+			"  name: eu-1",
+			"  address: 10.0.0.1:8444",
+			"- id: id-2",
+			"  name: eu-2",
+			'  address: "[2001:db8::1]:8444"',
+		].join("\n");
+		expect(await parseFleetMembers(text)).toEqual(members);
+	});
+
+	const one = { id: "a", name: "b", address: "c:1" };
+	const rows = [
+		{ name: "nothing", text: "", says: "members is not a list" },
+		{ name: "an object", text: "{}", says: "members is not a list" },
+		{ name: "an empty list", text: "[]", says: "members is empty" },
+		{ name: "what is neither YAML nor JSON", text: "- [", says: "neither YAML nor JSON" },
+		{ name: "an entry that is a text", text: '["a"]', says: "members[0] is not an object" },
+		{ name: "an entry without id", text: '[{"name":"b","address":"c:1"}]', says: "members[0].id is not a text" },
+		{ name: "an id that is a number", text: JSON.stringify([{ ...one, id: 5 }]), says: "members[0].id is not a text" },
+		{ name: "an empty name", text: JSON.stringify([{ ...one, name: "" }]), says: "members[0].name is not a text" },
+		{
+			name: "a field that nobody knows",
+			text: JSON.stringify([{ ...one, url: "x" }]),
+			says: "members[0].url is not known",
+		},
+		{ name: "an id twice", text: JSON.stringify([one, { ...one, name: "z" }]), says: 'two members have the id "a"' },
+		{ name: "a name twice", text: JSON.stringify([one, { ...one, id: "z" }]), says: 'two members have the name "b"' },
+		...["c", "c:", ":1", "c:0", "c:123456", "https://c:1", "c:1/x", "2001:db8::1:8444", "c d:1"].map((address) => ({
+			name: `the address ${JSON.stringify(address)}`,
+			text: JSON.stringify([{ ...one, address }]),
+			says: "members[0].address is not HOST:PORT",
+		})),
+	];
+	for (const { name, text, says } of rows) {
+		test(`refuses ${name}`, async () => {
+			const error: unknown = await parseFleetMembers(text).catch((reason: unknown) => reason);
+			expect(error).toBeInstanceOf(InvalidFleetError);
+			expect(String(error)).toContain(says);
+		});
+	}
+});

@@ -1,0 +1,99 @@
+// Both ports of an agent, for real, in front of a fake cluster.
+import { ServerCredentials } from "@grpc/grpc-js";
+import { createAgentService } from "../../agent/agent-service.ts";
+import { type CallWatcher, createCallWatcher } from "../../agent/call-watcher.ts";
+import { createPeerGate, createTokenGate, type ServedCluster } from "../../agent/gate.ts";
+import { HeldLeases } from "../../agent/held-leases.ts";
+import type { CallerVerdict } from "../../agent/identity.ts";
+import { createLogger } from "../../agent/log.ts";
+import { createMetrics } from "../../agent/metrics.ts";
+import { startAgentServer } from "../../agent/server.ts";
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import { agentServerName, type CallerIdentity, createAgentClient } from "../../proto/credentials.ts";
+import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
+import { RemoteCluster, type RemoteClusterOptions } from "../../proto/remote-cluster.ts";
+import { type Authority, issueAgentCertificate, type KeyPair } from "../controlplane/certificates.ts";
+import { clusterId } from "../proto/samples.ts";
+
+export const serverName = agentServerName("xpdb-system");
+
+export interface ServedAgentOptions {
+	readonly fleet: Authority;
+	readonly local: ServedCluster;
+	readonly verdict?: CallerVerdict;
+	readonly members?: readonly AgentCluster[];
+}
+
+export interface ServedAgent extends AsyncDisposable {
+	/** Through the token port, for the agent's own cluster unless said otherwise. */
+	asCaller(options?: Partial<RemoteClusterOptions>): RemoteCluster;
+	clientForCallers(): AgentServiceClient;
+	/** Through the peer port. */
+	asPeer(options?: Partial<RemoteClusterOptions> & { readonly pair?: KeyPair }): RemoteCluster;
+	readonly stopping: AbortController;
+	readonly held: HeldLeases;
+	readonly watcher: CallWatcher;
+	readonly log: string[];
+	readonly metrics: ReturnType<typeof createMetrics>;
+}
+
+export async function serveAgent(options: ServedAgentOptions): Promise<ServedAgent> {
+	const { fleet, local, members = [] } = options;
+	const pair = await issueAgentCertificate(fleet, "127.0.0.1");
+	const log: string[] = [];
+	const metrics = createMetrics({ version: "0.1.0", reservations: () => 0, waiting: () => 0, pods: () => 0 });
+	const held = new HeldLeases(() => performance.now());
+	const logger = createLogger("debug", { write: (line) => void log.push(line) });
+	const watcher = createCallWatcher({ metrics, log: logger, held });
+	const stopping = new AbortController();
+	const allowed: CallerVerdict = { kind: "allowed", caller: { user: "alice", tokenId: "" } };
+	const gates = [
+		createTokenGate({
+			identity: { check: async () => options.verdict ?? allowed },
+			local,
+			member: async (id) => {
+				const member = members.find((each) => each.id === id);
+				if (!member) throw new Error(`Unexpected member ${id}`);
+				return member;
+			},
+		}),
+		createPeerGate({ local, serverName }),
+	];
+	const servers = await Promise.all(
+		gates.map((gate) =>
+			startAgentServer({
+				address: { host: "127.0.0.1", port: 0 },
+				credentials: ServerCredentials.createSsl(
+					Buffer.from(fleet.certificate),
+					[{ cert_chain: Buffer.from(pair.certificate), private_key: Buffer.from(pair.key) }],
+					gate.port === "peer",
+				),
+				service: createAgentService({ gate, watcher, stopping: stopping.signal }),
+			}),
+		),
+	);
+	const clients: { close(): void }[] = [];
+	const connect = (port: number | undefined, identity: CallerIdentity): AgentServiceClient => {
+		const client = createAgentClient({ address: `127.0.0.1:${port}`, serverName, ca: fleet.certificate, identity });
+		clients.push(client);
+		return client;
+	};
+	const clientForCallers = () => connect(servers[0]?.port, { kind: "token", token: async () => "abc" });
+	const remote = (client: AgentServiceClient, rest: Partial<RemoteClusterOptions>) =>
+		new RemoteCluster({ id: clusterId, name: "eu-1", client, ...rest });
+	return {
+		clientForCallers,
+		asCaller: (rest = {}) => remote(clientForCallers(), rest),
+		asPeer: ({ pair: { certificate, key } = pair, ...rest } = {}) =>
+			remote(connect(servers[1]?.port, { kind: "certificate", certificate, privateKey: key }), rest),
+		stopping,
+		held,
+		watcher,
+		log,
+		metrics,
+		[Symbol.asyncDispose]: async () => {
+			for (const client of clients) client.close();
+			await Promise.all(servers.map((server) => server.close(1_000)));
+		},
+	};
+}

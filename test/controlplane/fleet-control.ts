@@ -1,0 +1,137 @@
+import { createServer } from "node:http";
+import type { Server } from "node:http";
+import { text } from "node:stream/consumers";
+import type { AgentPods } from "./agent-pods.ts";
+import type { RunningCluster } from "./cluster.ts";
+import type { ComponentName } from "./components.ts";
+import { listen } from "./octet.ts";
+import { messageOf } from "./setup-error.ts";
+
+export type AgentInfo = {
+	readonly namespace: string;
+	readonly name: string;
+	readonly ip: string;
+	/** Undefined between two lives. */
+	readonly pid: number | undefined;
+	readonly ready: boolean;
+	readonly restartCount: number;
+	readonly logFile: string;
+};
+
+/**
+ * The faults that tests cause in a running fleet. Test files run in processes of their own, the parts of the fleet are children
+ * of another: so the same calls go over loopback. Clusters are named "c1", pods by their name.
+ */
+export type FleetControl = {
+	freeze(cluster: string, component: ComponentName): Promise<void>;
+	thaw(cluster: string, component: ComponentName): Promise<void>;
+	kill(cluster: string, component: ComponentName): Promise<void>;
+	/** With the same flags; returns when it is ready. */
+	restart(cluster: string, component: ComponentName): Promise<void>;
+	listAgents(cluster: string): Promise<readonly AgentInfo[]>;
+	freezeAgent(cluster: string, pod: string): Promise<void>;
+	thawAgent(cluster: string, pod: string): Promise<void>;
+	/** SIGKILL; it is started again as after any crash. */
+	killAgent(cluster: string, pod: string): Promise<void>;
+	/** For agents that start from now on: fail points, a wrong clock. */
+	setAgentEnvironment(cluster: string, environment: Readonly<Record<string, string>>): Promise<void>;
+	/** Off: agents that die stay dead until it is on again. */
+	setAgentRestarts(cluster: string, on: boolean): Promise<void>;
+};
+
+const controlPort = 6444;
+
+export function createFleetControl(
+	parts: () => {
+		readonly clusters: readonly RunningCluster[];
+		readonly agents: readonly AgentPods[];
+	},
+): FleetControl {
+	const find = (name: string) => {
+		const { clusters, agents } = parts();
+		const at = clusters.findIndex((cluster) => cluster.name === name);
+		const cluster = clusters[at];
+		if (cluster === undefined) {
+			throw new Error(`No cluster "${name}": there are ${clusters.map((other) => other.name).join(", ")}`);
+		}
+		return { cluster, agents: agents[at] };
+	};
+	const agentsOf = (name: string): AgentPods => {
+		const { agents } = find(name);
+		if (agents === undefined) {
+			throw new Error(`Cluster "${name}" has no agents`);
+		}
+		return agents;
+	};
+	return {
+		freeze: async (name, component) => find(name).cluster.freeze(component),
+		thaw: async (name, component) => find(name).cluster.thaw(component),
+		kill: async (name, component) => await find(name).cluster.kill(component),
+		restart: async (name, component) => await find(name).cluster.restart(component),
+		listAgents: async (name) =>
+			agentsOf(name)
+				.list()
+				.map(({ namespace, name: pod, ip, process, ready, restartCount, logFile }) => ({
+					namespace,
+					name: pod,
+					ip,
+					pid: process?.pid,
+					ready,
+					restartCount,
+					logFile,
+				})),
+		freezeAgent: async (name, pod) => agentsOf(name).freeze(pod),
+		thawAgent: async (name, pod) => agentsOf(name).thaw(pod),
+		killAgent: async (name, pod) => await agentsOf(name).kill(pod),
+		setAgentEnvironment: async (name, environment) => agentsOf(name).setEnvironment(environment),
+		setAgentRestarts: async (name, on) => agentsOf(name).setRestarts(on),
+	};
+}
+
+/** Answers the calls of connectFleet() for as long as the fleet runs. */
+export async function serveFleetControl(control: FleetControl, octet: number): Promise<Server> {
+	const server = createServer((request, response) => {
+		const answer = async () => {
+			const { method, args } = JSON.parse(await text(request)) as { method: keyof FleetControl; args: unknown[] };
+			if (!Object.hasOwn(control, method)) {
+				throw new Error(`No such call: "${method}"`);
+			}
+			// Both ends are this file, so the arguments fit the method.
+			const call = control[method] as (...all: unknown[]) => Promise<unknown>;
+			return await call(...args);
+		};
+		answer().then(
+			(result) => response.end(JSON.stringify({ result })),
+			(error: unknown) => {
+				response.statusCode = 400;
+				response.end(JSON.stringify({ error: messageOf(error) }));
+			},
+		);
+	});
+	await listen(server, { host: hostOf(octet), port: controlPort });
+	server.unref();
+	return server;
+}
+
+/** Reaches the fleet of that octet from any process on this machine. */
+export function connectFleet(octet: number): FleetControl {
+	const call = async (method: keyof FleetControl, args: readonly unknown[]): Promise<unknown> => {
+		const response = await fetch(`http://${hostOf(octet)}:${controlPort}/`, {
+			method: "POST",
+			body: JSON.stringify({ method, args }),
+		});
+		const { result, error } = (await response.json()) as { result?: unknown; error?: string };
+		if (error !== undefined) {
+			throw new Error(error);
+		}
+		return result;
+	};
+	const forward = (method: keyof FleetControl) =>
+		[method, async (...args: unknown[]) => await call(method, args)] as const;
+	const names = Object.keys(createFleetControl(() => ({ clusters: [], agents: [] }))) as (keyof FleetControl)[];
+	return Object.fromEntries(names.map(forward)) as unknown as FleetControl;
+}
+
+function hostOf(octet: number): string {
+	return `127.${octet}.0.1`;
+}

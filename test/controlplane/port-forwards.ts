@@ -1,0 +1,59 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { AgentPodObject } from "./agent-command.ts";
+import { applyPatch, isStatus, isTransient } from "./api-client.ts";
+import type { ApiClient } from "./api-client.ts";
+
+const group = "kwok.x-k8s.io";
+const version = "v1alpha1";
+
+/** Installs kwok's PortForward kind, and returns when it is served: kwok asks once at its start, and again only after seconds. */
+export async function installPortForwards(client: ApiClient): Promise<void> {
+	await client.send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+		apiVersion: "apiextensions.k8s.io/v1",
+		kind: "CustomResourceDefinition",
+		metadata: { name: `portforwards.${group}` },
+		spec: {
+			group,
+			scope: "Namespaced",
+			names: { kind: "PortForward", listKind: "PortForwardList", plural: "portforwards", singular: "portforward" },
+			versions: [
+				{
+					name: version,
+					served: true,
+					storage: true,
+					subresources: { status: {} },
+					schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+				},
+			],
+		},
+	});
+	while (!(await isServed(client))) {
+		await delay(50);
+	}
+}
+
+async function isServed(client: ApiClient): Promise<boolean> {
+	try {
+		await client.get(`/apis/${group}/${version}/portforwards`);
+		return true;
+	} catch (error) {
+		if (!isStatus(error, 404) && !isTransient(error)) {
+			throw error;
+		}
+		return false;
+	}
+}
+
+/** Makes `pods/portforward` of this pod end at its own address; the garbage collector takes the object away with the pod. */
+export async function forwardPorts(client: ApiClient, pod: AgentPodObject, address: string): Promise<void> {
+	const { name, namespace, uid } = pod.metadata;
+	const path = `/apis/${group}/${version}/namespaces/${namespace}/portforwards/${name}`;
+	const object = {
+		apiVersion: `${group}/${version}`,
+		kind: "PortForward",
+		metadata: { name, ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid }] },
+		spec: { forwards: [8443, 8444, 8080].map((port) => ({ ports: [port], target: { address, port } })) },
+	};
+	// Applied, not created: for two seconds after their kind was installed the API server holds back creations of objects.
+	await client.send("PATCH", `${path}?fieldManager=xpdb-bench&force=true`, object, applyPatch);
+}

@@ -1,0 +1,19 @@
+// The smallest pod of namespace shop: ready, covered by budget shop/db, controlled by nobody.
+import type { PodRecord } from "../../disruption/pod.ts";
+import { labels } from "./build-count.ts";
+
+export function newPod(name: string, more: Partial<PodRecord> = {}): PodRecord {
+	return {
+		uid: `uid-${name}`,
+		name,
+		namespace: "shop",
+		resourceVersion: "100",
+		labels,
+		node: "n0",
+		ready: true,
+		terminating: false,
+		finished: false,
+		preActivities: [],
+		...more,
+	};
+}

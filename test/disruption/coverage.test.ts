@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { formatBudgetName } from "../../disruption/budget.ts";
+import type { MemberBudget } from "../../disruption/cluster.ts";
+import { coveringBudgets } from "../../disruption/coverage.ts";
+import { formatSelector } from "../../disruption/selector.ts";
+
+function member(name: string, spec: unknown): MemberBudget {
+	return { name: { namespace: "shop", name }, spec };
+}
+
+const app = (value: string) => ({ selector: { matchLabels: { app: value } } });
+
+describe("coveringBudgets()", () => {
+	const pod = { namespace: "shop", labels: { app: "db", zone: "a" } };
+	interface Row {
+		readonly name: string;
+		readonly budgets: readonly MemberBudget[];
+		/** "name: selector", "name: ?" where it covers everything because nobody can read it. */
+		readonly expected: readonly string[];
+	}
+	const rows: readonly Row[] = [
+		{ name: "finds none where there is none", budgets: [], expected: [] },
+		{ name: "finds a budget that selects the pod", budgets: [member("db", app("db"))], expected: ["shop/db: app=db"] },
+		{ name: "leaves out one that does not", budgets: [member("web", app("web"))], expected: [] },
+		{
+			name: "leaves out one of another namespace",
+			budgets: [{ name: { namespace: "bank", name: "db" }, spec: app("db") }],
+			expected: [],
+		},
+		{
+			name: "takes an empty selector for all pods of the namespace",
+			budgets: [member("all", { selector: {} })],
+			expected: ["shop/all: "],
+		},
+		{
+			name: "covers a pod that only another member's selector selects",
+			budgets: [member("db", app("web")), member("db", app("db"))],
+			expected: ["shop/db: app=db"],
+		},
+		{
+			name: "names a budget of several members once",
+			budgets: [member("db", app("db")), member("db", app("db"))],
+			expected: ["shop/db: app=db"],
+		},
+		{
+			name: "sorts by name, whatever the order of the members",
+			budgets: [member("z", app("db")), member("a", app("db"))],
+			expected: ["shop/a: app=db", "shop/z: app=db"],
+		},
+		{ name: "covers everything where the selector is missing", budgets: [member("x", {})], expected: ["shop/x: ?"] },
+		{ name: "covers everything where the spec is missing", budgets: [member("x", undefined)], expected: ["shop/x: ?"] },
+		{ name: "covers everything where the spec is a text", budgets: [member("x", "all")], expected: ["shop/x: ?"] },
+		{
+			name: "covers everything where the selector cannot be read",
+			budgets: [member("x", { selector: { matchLabels: { app: 1 } } })],
+			expected: ["shop/x: ?"],
+		},
+		{
+			name: "covers everything where one member's selector cannot be read and the other's does not match",
+			budgets: [member("x", app("web")), member("x", { selector: [] })],
+			expected: ["shop/x: ?"],
+		},
+		{
+			name: "prefers the selector that can be read, the earlier one",
+			budgets: [member("x", app("db")), member("x", { selector: [] })],
+			expected: ["shop/x: app=db"],
+		},
+		{
+			name: "prefers the selector that can be read, the later one",
+			budgets: [member("x", { selector: [] }), member("x", app("db"))],
+			expected: ["shop/x: app=db"],
+		},
+		{
+			// Whoever decides refuses such a budget by name; here it still covers what its selector says.
+			name: "reads the selector of a budget that is invalid otherwise",
+			budgets: [member("x", { ...app("web"), minAvailable: "half" })],
+			expected: [],
+		},
+	];
+	for (const { name, budgets, expected } of rows) {
+		test(name, () => {
+			const found = coveringBudgets(budgets, pod);
+			const texts = found.map((each) => {
+				const selector = each.selector ? formatSelector(each.selector) : "?";
+				return `${formatBudgetName(each.name)}: ${selector}`;
+			});
+			expect(texts).toEqual(expected);
+		});
+	}
+});

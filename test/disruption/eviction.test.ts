@@ -1,0 +1,218 @@
+import { describe, expect, test } from "vitest";
+import type { BudgetName } from "../../disruption/budget.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { carryOut, type EvictionAnswer, type Evictor, type Ticket } from "../../disruption/eviction.ts";
+import { acquired, committed, leaseDurationMs, marked, withoutReservations } from "../../disruption/lease.ts";
+import { budget, podReference } from "./build-count.ts";
+import { newGrant } from "./build-lease.ts";
+import { createManualRuntime } from "./manual-runtime.ts";
+import { ScriptedCluster } from "./scripted-cluster.ts";
+
+type Found = Awaited<ReturnType<Evictor<string>["read"]>>;
+
+const zone: BudgetName = { namespace: "shop", name: "zone-a" };
+const refused: EvictionAnswer<string> = { kind: "refused", refusal: "429: budget native needs 2" };
+const conflict: EvictionAnswer<string> = { kind: "conflict" };
+const unknown: EvictionAnswer<string> = { kind: "unknown", error: new Error("timeout") };
+
+/** A pod that is granted under these budgets at version 100, and an API server that answers as told, "evicted" at last. */
+function setUp(
+	options: {
+		readonly answers?: readonly EvictionAnswer<string>[];
+		readonly found?: Found;
+		readonly ageMs?: number;
+		readonly budgets?: readonly BudgetName[];
+	} = {},
+) {
+	const calls: string[] = [];
+	const cluster = new ScriptedCluster("eu", calls);
+	const budgets = options.budgets ?? [budget];
+	for (const name of budgets) {
+		cluster.change(name, (lease) =>
+			committed(
+				acquired(lease, { holder: "drain-7f", nonce: "n", durationMs: leaseDurationMs }),
+				[newGrant("db-0")],
+				0,
+			),
+		);
+	}
+	const runtime = createManualRuntime();
+	const ticket: Ticket = {
+		clusterId: "eu",
+		pod: podReference("db-0"),
+		id: "id-db-0",
+		budgets,
+		resourceVersion: "100",
+		grantedAt: runtime.now() - (options.ageMs ?? 0),
+	};
+	const answers = [...(options.answers ?? [])];
+	let reads = 0;
+	const evictor: Evictor<string> = {
+		async evict(pod, { uid, resourceVersion }, id) {
+			calls.push(`evict ${pod.name} ${uid} ${resourceVersion} ${id}`);
+			return answers.shift() ?? { kind: "evicted" };
+		},
+		async read() {
+			calls.push("read");
+			reads += 1;
+			return options.found ?? { kind: "present", resourceVersion: String(100 + reads) };
+		},
+	};
+	const reservations = (name: BudgetName = budget) => cluster.lease(name).state.reservations.length;
+	return { calls, cluster, runtime, evictor, reservations, run: () => carryOut(ticket, cluster, evictor, runtime) };
+}
+
+describe("carryOut() with a fresh ticket", () => {
+	test("evicts with the uid and the version that were granted, and asks nobody first", async () => {
+		const { run, calls, reservations } = setUp();
+		expect(await run()).toEqual({ kind: "evicted" });
+		expect(calls).toEqual(["evict db-0 uid-db-0 100 id-db-0"]);
+		expect(reservations()).toBe(1);
+	});
+
+	test("is done where the pod is gone already", async () => {
+		const { run, calls } = setUp({ answers: [{ kind: "gone" }] });
+		expect(await run()).toEqual({ kind: "gone" });
+		expect(calls).toHaveLength(1);
+	});
+
+	test("is still fresh after a second", async () => {
+		const { run, calls } = setUp({ ageMs: 1_000 });
+		await run();
+		expect(calls).toHaveLength(1);
+	});
+
+	test("cancels the long way where somebody else refuses, in the Lease of every budget", async () => {
+		const { run, calls, reservations } = setUp({ answers: [refused], budgets: [budget, zone] });
+		expect(await run()).toEqual(refused);
+		expect(calls.slice(1)).toEqual(["eu cancel sent", "eu cancel sent"]);
+		expect([reservations(budget), reservations(zone)]).toEqual([0, 0]);
+	});
+
+	test("still says who refused where the cancel fails, and reports that", async () => {
+		const { run, cluster, runtime } = setUp({ answers: [refused] });
+		cluster.before.cancel = () => {
+			throw new AgentUnavailableError("Cannot reach the agent of eu-1", "eu-1");
+		};
+		expect(await run()).toEqual(refused);
+		expect(runtime.leftBehind).toMatchObject([{ cluster: "eu-1" }]);
+	});
+});
+
+describe("carryOut() with an old ticket, or after a conflict", () => {
+	test("reads, then confirms, then evicts with the version that it read", async () => {
+		const { run, calls } = setUp({ ageMs: 1_001 });
+		expect(await run()).toEqual({ kind: "evicted" });
+		expect(calls).toEqual(["read", "eu confirm", "evict db-0 uid-db-0 101 id-db-0"]);
+	});
+
+	test("does so again after each conflict", async () => {
+		const { run, calls } = setUp({ answers: [conflict, conflict] });
+		expect(await run()).toEqual({ kind: "evicted" });
+		expect(calls).toEqual([
+			"evict db-0 uid-db-0 100 id-db-0",
+			"read",
+			"eu confirm",
+			"evict db-0 uid-db-0 101 id-db-0",
+			"read",
+			"eu confirm",
+			"evict db-0 uid-db-0 102 id-db-0",
+		]);
+	});
+
+	test("confirms in the Leases of all budgets", async () => {
+		const { run, calls } = setUp({ ageMs: 5_000, budgets: [budget, zone] });
+		await run();
+		expect(calls).toEqual(["read", "eu confirm", "eu confirm", "evict db-0 uid-db-0 101 id-db-0"]);
+	});
+
+	const found: readonly { readonly name: string; readonly found: Found; readonly kind: string }[] = [
+		{ name: "is done where the pod is gone or replaced", found: { kind: "gone" }, kind: "gone" },
+		{ name: "is done where the pod terminates", found: { kind: "terminating" }, kind: "evicted" },
+	];
+	for (const { name, found: answer, kind } of found) {
+		test(name, async () => {
+			const { run, calls } = setUp({ ageMs: 5_000, found: answer });
+			expect(await run()).toEqual({ kind });
+			expect(calls).toEqual(["read"]);
+		});
+	}
+
+	const losses = [
+		{
+			name: "was cancelled",
+			step: (lease: Parameters<typeof marked>[0]) => withoutReservations(lease, new Set(["id-db-0"])),
+		},
+		{ name: "is being cancelled", step: (lease: Parameters<typeof marked>[0]) => marked(lease, new Set(["id-db-0"])) },
+	];
+	for (const { name, step } of losses) {
+		test(`sends nothing where the reservation ${name}`, async () => {
+			const { run, calls, cluster } = setUp({ ageMs: 5_000 });
+			cluster.change(budget, step);
+			expect(await run()).toEqual({
+				kind: "lost",
+				reason: "the reservation of pod shop/db-0 was cancelled meanwhile",
+			});
+			expect(calls).toEqual(["read", "eu confirm"]);
+		});
+	}
+
+	test("sends nothing where the reservation stands under one of two budgets only", async () => {
+		const { run, calls, cluster } = setUp({ ageMs: 5_000, budgets: [budget, zone] });
+		cluster.change(zone, (lease) => marked(lease, new Set(["id-db-0"])));
+		expect(await run()).toMatchObject({ kind: "lost" });
+		expect(calls.some((call) => call.startsWith("evict"))).toBe(false);
+	});
+
+	test("sends nothing where nobody can be asked whether it stands", async () => {
+		const { run, calls, cluster } = setUp({ ageMs: 5_000 });
+		cluster.before.confirm = () => {
+			throw new AgentUnavailableError("Cannot reach the agent of eu-1", "eu-1");
+		};
+		await expect(run()).rejects.toThrow(AgentUnavailableError);
+		expect(calls).toEqual(["read", "eu confirm"]);
+	});
+
+	test("sends nothing under a ticket of no budget", async () => {
+		const { run } = setUp({ ageMs: 5_000, budgets: [] });
+		expect(await run()).toMatchObject({ kind: "lost" });
+	});
+
+	test("cancels after eight conflicts: the next round sees a newer version", async () => {
+		const { run, calls, reservations } = setUp({ answers: Array<typeof conflict>(8).fill(conflict) });
+		expect(await run()).toEqual({
+			kind: "lost",
+			reason: "pod shop/db-0 changed 8 times while it was being evicted",
+		});
+		expect(calls.filter((call) => call.startsWith("evict"))).toHaveLength(8);
+		expect(calls.at(-1)).toBe("eu cancel sent");
+		expect(reservations()).toBe(0);
+	});
+});
+
+describe("carryOut() without a clear answer", () => {
+	test("looks what became of it, and evicts again where it did not happen", async () => {
+		const { run, calls } = setUp({ answers: [unknown] });
+		expect(await run()).toEqual({ kind: "evicted" });
+		expect(calls).toEqual(["evict db-0 uid-db-0 100 id-db-0", "read", "eu confirm", "evict db-0 uid-db-0 101 id-db-0"]);
+	});
+
+	test("is done where it did happen", async () => {
+		const { run, calls } = setUp({ answers: [unknown], found: { kind: "terminating" } });
+		expect(await run()).toEqual({ kind: "evicted" });
+		expect(calls).toEqual(["evict db-0 uid-db-0 100 id-db-0", "read"]);
+	});
+
+	test("leaves the reservation standing where it stays unclear: the request may still be on its way", async () => {
+		const { run, calls, reservations } = setUp({ answers: Array<typeof unknown>(8).fill(unknown) });
+		expect(await run()).toMatchObject({ kind: "unknown", error: { message: "timeout" } });
+		expect(calls).not.toContain("eu cancel sent");
+		expect(reservations()).toBe(1);
+	});
+
+	test("takes the long way back where it is refused after an unclear answer", async () => {
+		const { run, calls } = setUp({ answers: [unknown, refused] });
+		expect(await run()).toEqual(refused);
+		expect(calls.at(-1)).toBe("eu cancel sent");
+	});
+});

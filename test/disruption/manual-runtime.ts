@@ -1,0 +1,46 @@
+// What a round needs from outside, with a clock that stands still until a test moves it.
+import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import { createManualClock } from "../agent/manual-clock.ts";
+
+export interface ManualRuntime extends RoundRuntime {
+	/** What the round could not give back. */
+	readonly leftBehind: readonly unknown[];
+	/** Moves the clock in steps, and lets everything run that waits for no clock. */
+	advance(ms: number): Promise<void>;
+}
+
+/** Shorter than any duration of the round, so that what a timer starts is seen before the next one. */
+const stepMs = 50;
+
+export function createManualRuntime(): ManualRuntime {
+	const clock = createManualClock();
+	const leftBehind: unknown[] = [];
+	let ids = 0;
+	return {
+		leftBehind,
+		now: () => clock.now(),
+		newId: () => `id-${++ids}`,
+		sleep: (ms, signal) =>
+			new Promise((resolve) => {
+				const cancel = clock.after(ms, resolve);
+				signal.addEventListener("abort", () => {
+					cancel();
+					resolve();
+				});
+			}),
+		onLeftBehind: (problem) => void leftBehind.push(problem),
+		async advance(ms) {
+			for (let left = ms; left > 0; left -= stepMs) {
+				clock.advance(Math.min(stepMs, left));
+				await settle();
+			}
+		},
+	};
+}
+
+/** Lets everything run that is not waiting for a clock. */
+export function settle(): Promise<void> {
+	return new Promise((resolve) => {
+		setImmediate(resolve);
+	});
+}

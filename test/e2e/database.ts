@@ -1,0 +1,134 @@
+// The workload of most end-to-end tests: a database with replicas in every cluster and one budget over all of them.
+import { randomBytes } from "node:crypto";
+import { readTimeline } from "../controlplane/audit.ts";
+import { type AvailabilitySample, findViolations, replayAvailability } from "../controlplane/availability.ts";
+import { sharedFleet } from "../controlplane/shared-fleet.ts";
+import { apply, eventually, getJson, kubectl } from "./kubectl.ts";
+
+interface PodList {
+	readonly items: readonly {
+		readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string };
+		readonly spec: { readonly nodeName?: string };
+		readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+	}[];
+}
+
+export interface DatabaseOptions {
+	/** Replicas in each cluster. */
+	readonly replicas: number;
+	/** The budget's spec without its selector, or none. */
+	readonly budget?: Readonly<Record<string, unknown>>;
+	/** Annotations of the pods: how the bench starts and stops them. */
+	readonly annotations?: Readonly<Record<string, string>>;
+	readonly contexts?: readonly string[];
+}
+
+export interface Pod {
+	readonly context: string;
+	readonly name: string;
+	readonly uid: string;
+	readonly node: string;
+}
+
+export interface Database extends AsyncDisposable {
+	readonly namespace: string;
+	/** Healthy pods of all clusters. */
+	pods(): Promise<readonly Pod[]>;
+	ready(): Promise<void>;
+	/** What happened to the pods since the database was there, by the audit logs. */
+	samples(): Promise<readonly AvailabilitySample[]>;
+	violations(maxUnavailable: number): Promise<readonly AvailabilitySample[]>;
+}
+
+/** Makes the database in a namespace of its own and waits until all of it is ready. */
+export async function createDatabase(options: DatabaseOptions): Promise<Database> {
+	const fleet = sharedFleet();
+	const contexts = options.contexts ?? fleet.contexts;
+	const namespace = `db-${randomBytes(4).toString("hex")}`;
+	const labels = { app: "db" };
+	await apply(contexts, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }]);
+	await apply(contexts, [
+		{
+			apiVersion: "apps/v1",
+			kind: "StatefulSet",
+			metadata: { name: "db", namespace },
+			spec: {
+				replicas: options.replicas,
+				serviceName: "db",
+				podManagementPolicy: "Parallel",
+				selector: { matchLabels: labels },
+				template: {
+					metadata: { labels, ...(options.annotations && { annotations: options.annotations }) },
+					spec: {
+						containers: [{ name: "db", image: "example.com/db:1" }],
+						topologySpreadConstraints: [
+							{
+								maxSkew: 1,
+								topologyKey: "kubernetes.io/hostname",
+								whenUnsatisfiable: "ScheduleAnyway",
+								labelSelector: { matchLabels: labels },
+							},
+						],
+					},
+				},
+			},
+		},
+	]);
+	if (options.budget) await applyBudget(contexts, namespace, options.budget);
+	const pods = async (): Promise<readonly Pod[]> => {
+		const lists = await Promise.all(
+			contexts.map(async (context) => {
+				const { items } = await getJson<PodList>(context, ["pods", "-n", namespace, "-l", "app=db"]);
+				return items
+					.filter(({ metadata, status }) => {
+						const ready = status.conditions?.some(({ type, status }) => type === "Ready" && status === "True");
+						return ready && metadata.deletionTimestamp === undefined;
+					})
+					.map(({ metadata, spec }) => ({
+						context,
+						name: metadata.name,
+						uid: metadata.uid,
+						node: spec.nodeName ?? "",
+					}));
+			}),
+		);
+		return lists.flat();
+	};
+	const expected = options.replicas * contexts.length;
+	const ready = () =>
+		eventually(`${expected} healthy pods in namespace ${namespace}`, async () => (await pods()).length === expected);
+	await ready();
+	const samples = async () => {
+		const events = await readTimeline(fleet.clusters);
+		return replayAvailability(events, { namespace, matchLabels: labels, expected });
+	};
+	return {
+		namespace,
+		pods,
+		ready,
+		samples,
+		violations: async (maxUnavailable) => findViolations(await samples(), { maxUnavailable }),
+		[Symbol.asyncDispose]: async () => {
+			await Promise.all(
+				contexts.map((context) => kubectl(context, ["delete", "namespace", namespace, "--wait=false"])),
+			);
+		},
+	};
+}
+
+/** The same budget in all of these contexts. */
+export async function applyBudget(
+	contexts: readonly string[],
+	namespace: string,
+	spec: Readonly<Record<string, unknown>>,
+	name = "db",
+): Promise<void> {
+	await apply(contexts, [
+		{
+			apiVersion: "x-pdb.form3.tech/v1alpha1",
+			kind: "XPodDisruptionBudget",
+			metadata: { name, namespace },
+			spec: { selector: { matchLabels: { app: "db" } }, ...spec },
+		},
+	]);
+}

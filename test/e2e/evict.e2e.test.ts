@@ -1,0 +1,137 @@
+import { expect, test } from "vitest";
+import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
+import { createDatabase } from "./database.ts";
+import { eventually, kubectl } from "./kubectl.ts";
+import { plugin } from "./plugin-process.ts";
+
+describeOnFleet("kubectl xpdb evict", () => {
+	test("evicts one pod under a budget over three clusters, in one context", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		const [pod] = await database.pods();
+		const result = await plugin([
+			"evict",
+			pod?.name ?? "",
+			"-n",
+			database.namespace,
+			"--context",
+			`${pod?.context}-operator`,
+		]);
+		expect(result.stderr).toBe("");
+		expect(result.stdout).toContain(`pod/${pod?.name} evicted`);
+		expect(result.code).toBe(0);
+		expect((await database.pods()).map(({ uid }) => uid)).not.toContain(pod?.uid);
+		await database.ready();
+		expect(await database.violations(1)).toEqual([]);
+	});
+
+	test("evicts the pods of a selector in three contexts, one after the other", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		const before = (await database.pods()).map(({ uid }) => uid);
+		const contexts = sharedFleet()
+			.contexts.map((context) => `${context}-operator`)
+			.join(",");
+		const result = await plugin(["evict", "-l", "app=db", "-n", database.namespace, "--contexts", contexts, "-y"]);
+		expect(result.code, result.stderr).toBe(0);
+		await database.ready();
+		expect((await database.pods()).filter(({ uid }) => before.includes(uid))).toEqual([]);
+		const samples = await database.samples();
+		expect(samples.filter(({ disruption }) => disruption)).toHaveLength(3);
+		expect(await database.violations(1)).toEqual([]);
+	});
+
+	test("--for=replaced returns when the budget has recovered", async () => {
+		await using database = await createDatabase({
+			replicas: 1,
+			budget: { maxUnavailable: 1 },
+			annotations: { "bench/ready-after": "3s" },
+		});
+		const [pod] = await database.pods();
+		const context = `${pod?.context}-operator`;
+		const result = await plugin([
+			"evict",
+			pod?.name ?? "",
+			"-n",
+			database.namespace,
+			"--context",
+			context,
+			"--for=replaced",
+		]);
+		expect(result.code, result.stderr).toBe(0);
+		expect(await database.pods()).toHaveLength(3);
+	});
+
+	test("says for what it waits where the budget is used up, and goes on when it is not", async () => {
+		await using database = await createDatabase({
+			replicas: 1,
+			budget: { maxUnavailable: 1 },
+			annotations: { "bench/ready-after": "6s" },
+		});
+		const [first, second] = await database.pods();
+		const evict = (pod: typeof first) =>
+			plugin(["evict", pod?.name ?? "", "-n", database.namespace, "--context", `${pod?.context}-operator`]);
+		expect((await evict(first)).code).toBe(0);
+		const result = await evict(second);
+		expect(result.code, result.stderr).toBe(0);
+		expect(result.stderr).toMatch(/budget \S+\/db needs 2 healthy, has 2/);
+		expect(await database.violations(1)).toEqual([]);
+	});
+
+	test("evicts a pod that no budget covers as kubectl would", async () => {
+		await using database = await createDatabase({ replicas: 1 });
+		const [pod] = await database.pods();
+		const result = await plugin([
+			"evict",
+			pod?.name ?? "",
+			"-n",
+			database.namespace,
+			"--context",
+			`${pod?.context}-operator`,
+		]);
+		expect(result.code, result.stderr).toBe(0);
+		expect(result.stdout).toContain(`pod/${pod?.name} evicted`);
+	});
+
+	test("grants a pod under two budgets by both or not at all", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		const { contexts } = sharedFleet();
+		const strict = {
+			apiVersion: "x-pdb.form3.tech/v1alpha1",
+			kind: "XPodDisruptionBudget",
+			metadata: { name: "strict", namespace: database.namespace },
+			spec: { selector: { matchLabels: { app: "db" } }, minAvailable: 3 },
+		};
+		await kubectl(contexts[0] ?? "", ["apply", "-f", "-"], JSON.stringify(strict));
+		const [pod] = await database.pods();
+		const args = ["evict", pod?.name ?? "", "-n", database.namespace, "--context", `${pod?.context}-operator`];
+		const refused = await plugin([...args, "--timeout", "5s"]);
+		expect(refused.code).not.toBe(0);
+		expect(refused.stderr).toContain(`budget ${database.namespace}/strict needs 3 healthy, has 3`);
+		expect((await database.pods()).map(({ uid }) => uid)).toContain(pod?.uid);
+		await kubectl(contexts[0] ?? "", ["delete", "xpdb", "strict", "-n", database.namespace]);
+		const granted = await plugin(args);
+		expect(granted.code, granted.stderr).toBe(0);
+	});
+
+	test("leaves no reservation and no held Lease behind", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		const [pod] = await database.pods();
+		await plugin(["evict", pod?.name ?? "", "-n", database.namespace, "--context", `${pod?.context}-operator`]);
+		await eventually("a Lease without holder and reservations", async () => {
+			const selector = `xpdb.form3.tech/budget-namespace=${database.namespace}`;
+			const leases = JSON.parse(
+				await kubectl(pod?.context ?? "", ["get", "leases", "-n", "xpdb-system", "-l", selector, "-o", "json"]),
+			) as {
+				items: { metadata: { annotations: Record<string, string> }; spec: { holderIdentity?: string } }[];
+			};
+			return (
+				leases.items.length === 1 &&
+				leases.items.every(({ metadata, spec }) => {
+					const state = JSON.parse(metadata.annotations["xpdb.form3.tech/state"] ?? "{}") as {
+						reservations: unknown[];
+					};
+					return spec.holderIdentity === undefined && state.reservations.length === 0;
+				})
+			);
+		});
+	});
+});

@@ -1,0 +1,39 @@
+// kubectl as the administrator of the test clusters: to set a scene and to look at it, never to do what is tested.
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { sharedFleet } from "../controlplane/shared-fleet.ts";
+
+const run = promisify(execFile);
+
+/** Runs kubectl in one context; rejects with its stderr where it fails. */
+export async function kubectl(context: string, args: readonly string[], stdin?: string): Promise<string> {
+	const { dir, kubeconfigPath } = sharedFleet();
+	const child = run(join(dir, "bin", "kubectl"), ["--kubeconfig", kubeconfigPath, "--context", context, ...args], {
+		maxBuffer: 64 * 1024 * 1024,
+	});
+	if (stdin !== undefined) child.child.stdin?.end(stdin);
+	const { stdout } = await child;
+	return stdout;
+}
+
+/** Applies the same objects in every one of these contexts. */
+export async function apply(contexts: readonly string[], objects: readonly object[]): Promise<void> {
+	const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
+	await Promise.all(contexts.map((context) => kubectl(context, ["apply", "-f", "-"], list)));
+}
+
+/** Reads objects as JSON. */
+export async function getJson<T>(context: string, args: readonly string[]): Promise<T> {
+	return JSON.parse(await kubectl(context, ["get", ...args, "-o", "json"])) as T;
+}
+
+/** Asks again until it holds: there is no event for "all of it is as it should be". */
+export async function eventually(what: string, holds: () => Promise<boolean>, timeoutMs = 60_000): Promise<void> {
+	const until = performance.now() + timeoutMs;
+	for (;;) {
+		if (await holds()) return;
+		if (performance.now() > until) throw new Error(`${what} did not come about within ${timeoutMs / 1000} s`);
+		await new Promise((resolve) => setTimeout(resolve, 100));
+	}
+}

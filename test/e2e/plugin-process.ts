@@ -1,0 +1,78 @@
+// The built plugin, started as a person starts it: by the name that kubectl finds, with a kubeconfig of the operator.
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { sharedFleet } from "../controlplane/shared-fleet.ts";
+
+export interface PluginResult {
+	readonly code: number | null;
+	readonly signal: NodeJS.Signals | null;
+	readonly stdout: string;
+	readonly stderr: string;
+}
+
+export interface PluginProcess {
+	readonly child: ChildProcess;
+	readonly finished: Promise<PluginResult>;
+	/** Everything printed until now, both streams in the order in which they came. */
+	output(): string;
+	/** Resolves when the output has this text; rejects when the process ends without it. */
+	printed(text: string | RegExp): Promise<void>;
+}
+
+/** Starts `kubectl-xpdb` with these arguments. */
+export function startPlugin(
+	args: readonly string[],
+	environment: Readonly<Record<string, string>> = {},
+): PluginProcess {
+	const { dir, kubeconfigPath } = sharedFleet();
+	const child = spawn(join(dir, "bin", "kubectl-xpdb"), args, {
+		env: { ...process.env, KUBECONFIG: kubeconfigPath, ...environment },
+		stdio: ["ignore", "pipe", "pipe"],
+	});
+	let stdout = "";
+	let stderr = "";
+	let all = "";
+	const listeners = new Set<() => void>();
+	child.stdout.setEncoding("utf8").on("data", (text: string) => {
+		stdout += text;
+		all += text;
+		for (const listener of listeners) listener();
+	});
+	child.stderr.setEncoding("utf8").on("data", (text: string) => {
+		stderr += text;
+		all += text;
+		for (const listener of listeners) listener();
+	});
+	const finished = new Promise<PluginResult>((resolve, reject) => {
+		child.once("error", reject);
+		child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
+	});
+	return {
+		child,
+		finished,
+		output: () => all,
+		printed: (text) =>
+			new Promise((resolve, reject) => {
+				const look = () => {
+					if (!(typeof text === "string" ? all.includes(text) : text.test(all))) return;
+					listeners.delete(look);
+					resolve();
+				};
+				listeners.add(look);
+				look();
+				void finished.then((result) => {
+					look();
+					if (listeners.delete(look))
+						reject(new Error(`The plugin ended with ${result.code} and never printed ${String(text)}:\n${all}`));
+				}, reject);
+			}),
+	};
+}
+
+/** Runs the plugin to its end. */
+export async function plugin(
+	args: readonly string[],
+	environment?: Readonly<Record<string, string>>,
+): Promise<PluginResult> {
+	return startPlugin(args, environment).finished;
+}
