@@ -3,6 +3,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import { agentServerName } from "../proto/credentials.ts";
 import { createAgentService } from "./agent-service.ts";
+import { inClusterAccess, kubeconfigAccess } from "./api-access.ts";
 import { createCallWatcher } from "./call-watcher.ts";
 import { Certificates } from "./certificates.ts";
 import type { AgentConfig } from "./config.ts";
@@ -70,9 +71,9 @@ export class Agent {
 		const { config, env, log } = this.#options;
 		const certificates = new Certificates({ files: config, serverName: this.#serverName, report: this.#report });
 		this.#closers.push(() => certificates.close());
-		this.#readiness.require(() => (this.#stopping.signal.aborted ? "The agent is shutting down" : undefined));
-		this.#readiness.require(() => (this.#views ? undefined : "The API server has not answered yet"));
-		this.#readiness.require(() =>
+		this.#readiness.add(() => (this.#stopping.signal.aborted ? "The agent is shutting down" : undefined));
+		this.#readiness.add(() => (this.#views ? undefined : "The API server has not answered yet"));
+		this.#readiness.add(() =>
 			this.#views?.synced === false ? "The first lists of pods, Leases and budgets are not done" : undefined,
 		);
 		const health = await startHealthServer({
@@ -82,6 +83,7 @@ export class Agent {
 		});
 		this.#closers.push(() => health.close());
 		const home = await findHome({
+			access: config.kubeconfig ? await kubeconfigAccess({ path: config.kubeconfig }) : inClusterAccess({ env }),
 			config,
 			env,
 			clock: systemClock,

@@ -254,7 +254,8 @@ function onClose(
 	let status = 0;
 	let failure: unknown;
 	stream.on("response", (headers) => (status = headers[":status"] ?? 0));
-	stream.on("error", (error) => (failure ??= error));
+	// Where no connection came about, the stream's own error says only that it was cancelled.
+	stream.on("error", (error) => (failure ??= error.cause ?? error));
 	stream.on("close", () => {
 		const cutOff = stream.aborted || stream.rstCode !== constants.NGHTTP2_NO_ERROR;
 		if (cutOff) failure ??= new Error("the API server broke the answer off");

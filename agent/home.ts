@@ -1,6 +1,6 @@
 // The agent's own cluster: the connection to its API server, the cluster's id, and what people call it.
 import { AgentUnavailableError } from "../disruption/errors.ts";
-import { type ApiAccess, inClusterAccess, kubeconfigAccess } from "./api-access.ts";
+import type { ApiAccess } from "./api-access.ts";
 import { type ApiConnection, createApiConnection } from "./api-connection.ts";
 import type { Clock } from "./clock.ts";
 import type { ClusterApi } from "./cluster-api.ts";
@@ -15,7 +15,8 @@ export interface Home {
 }
 
 export interface HomeOptions {
-	readonly config: AgentConfig;
+	readonly access: ApiAccess;
+	readonly config: Pick<AgentConfig, "leaseNamespace" | "fleetConfigMap" | "clusterName" | "pod">;
 	readonly env: NodeJS.ProcessEnv;
 	readonly clock: Clock;
 	readonly signal: AbortSignal;
@@ -25,25 +26,25 @@ export interface HomeOptions {
 
 const retryMs = 1_000;
 
-/** Waits for an API server that does not answer; rejects with ApiAccessError where the configuration is wrong. */
+/** Waits for an API server that does not answer; rejects with the reason of `signal` when it aborts. */
 export async function findHome(options: HomeOptions): Promise<Home> {
-	const { config, env, clock } = options;
-	const access = config.kubeconfig ? await kubeconfigAccess({ path: config.kubeconfig }) : inClusterAccess({ env });
+	const { access, config, env, clock } = options;
 	const apiOptions = {
 		leaseNamespace: config.leaseNamespace,
 		fleetConfigMap: config.fleetConfigMap,
 		fleetNamespace: config.pod.namespace,
 		clock,
 	};
-	const clusterName = config.clusterName ?? (await nameInFleet(access, apiOptions, options));
+	const clusterName = config.clusterName ?? (await nameInFleet(apiOptions, options));
 	const connection = createApiConnection({ access, clock, cluster: clusterName });
 	const api = await patiently(() => createClusterApi(connection, apiOptions), options);
 	return { connection, api: withFailPoints(api, env), clusterName };
 }
 
 /** Asked over a connection of its own, because messages of a connection name the cluster. */
-async function nameInFleet(access: ApiAccess, apiOptions: ClusterApiOptions, options: HomeOptions): Promise<string> {
-	const connection = createApiConnection({ access, clock: options.clock, cluster: "of this agent" });
+async function nameInFleet(apiOptions: ClusterApiOptions, options: HomeOptions): Promise<string> {
+	const { access, clock } = options;
+	const connection = createApiConnection({ access, clock, cluster: "of this agent" });
 	try {
 		const api = await patiently(() => createClusterApi(connection, apiOptions), options);
 		const members = await api.getFleet().catch((error: unknown) => {

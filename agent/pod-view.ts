@@ -123,14 +123,23 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 
 	async reached(version: string, signal?: AbortSignal): Promise<void> {
 		signal?.throwIfAborted();
-		if (this.#has(version) || (await this.#arrives(version, signal))) return;
-		await this.refresh();
-		signal?.throwIfAborted();
 		if (this.#has(version)) return;
-		throw new AgentUnavailableError(
-			`Cannot count pods in cluster "${this.#options.cluster}": its API server lists version ${this.#resourceVersion}, but version ${version} was seen before`,
-			this.#options.cluster,
-		);
+		const { clock, listAfterMs = 1_000 } = this.#options;
+		const { promise, resolve, reject } = Promise.withResolvers<void>();
+		// Whatever gets there first: the watch, a list that somebody else asked for, or our own.
+		const waiter: Waiter = { version, arrived: resolve };
+		const aborted = () => reject(signal?.reason);
+		const listed = () => (this.#has(version) ? resolve() : reject(this.#behind(version)));
+		const cancelTimer = clock.after(listAfterMs, () => void this.refresh().then(listed, reject));
+		this.#waiters.add(waiter);
+		signal?.addEventListener("abort", aborted, { once: true });
+		try {
+			await promise;
+		} finally {
+			this.#waiters.delete(waiter);
+			signal?.removeEventListener("abort", aborted);
+			cancelTimer();
+		}
 	}
 
 	refresh(): Promise<void> {
@@ -210,19 +219,12 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		return this.#synced && compareResourceVersions(this.#resourceVersion, version) >= 0;
 	}
 
-	/** Waits for the watch: true when the view has come to `version`, false after `listAfterMs`. */
-	#arrives(version: string, signal: AbortSignal | undefined): Promise<boolean> {
-		const { promise, resolve, reject } = Promise.withResolvers<boolean>();
-		const waiter: Waiter = { version, arrived: () => resolve(true) };
-		const aborted = () => reject(signal?.reason);
-		this.#waiters.add(waiter);
-		signal?.addEventListener("abort", aborted, { once: true });
-		const cancelTimer = this.#options.clock.after(this.#options.listAfterMs ?? 1_000, () => resolve(false));
-		return promise.finally(() => {
-			this.#waiters.delete(waiter);
-			signal?.removeEventListener("abort", aborted);
-			cancelTimer();
-		});
+	#behind(version: string): AgentUnavailableError {
+		const { cluster } = this.#options;
+		return new AgentUnavailableError(
+			`Cannot count pods in cluster "${cluster}": its API server lists version ${this.#resourceVersion}, but version ${version} was seen before`,
+			cluster,
+		);
 	}
 
 	async #startAfter(listing: Promise<void>): Promise<void> {

@@ -3,7 +3,7 @@ export class Readiness {
 	readonly #checks: (() => string | undefined)[] = [];
 
 	/** Asked each time: the reason why it is not ready, or undefined. */
-	require(check: () => string | undefined): void {
+	add(check: () => string | undefined): void {
 		this.#checks.push(check);
 	}
 

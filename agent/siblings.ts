@@ -50,7 +50,7 @@ export class Siblings {
 			if (agent.name === own.name) return undefined;
 			if (this.#isSuspect(agent)) continue;
 			const address = this.#findAddress(agent);
-			if (address === undefined) continue;
+			if (address === undefined) return undefined;
 			return new LineHost(
 				{
 					id: clusterId,

@@ -195,8 +195,8 @@ export class BudgetGroup {
 			this.#deps.reachability.failed(error);
 			await this.#pause(afterFailureMs);
 		} else if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
-			for (const { job, finish } of due) {
-				finish({ kind: "failed", message: evictionError(job, error.message), unreachable: false });
+			for (const entry of due) {
+				entry.finish({ kind: "failed", message: evictionError(entry.job, error.message), unreachable: false });
 			}
 		} else {
 			throw error;
@@ -247,7 +247,10 @@ export class BudgetGroup {
 	#handOver(entry: Entry, answer: Promise<TryOutcome>): void {
 		this.#waiting.delete(entry.job.pod.uid);
 		entry.detach();
-		answer.then(entry.finish, entry.fail);
+		answer.then(
+			(outcome) => entry.finish(outcome),
+			(error: unknown) => entry.fail(error),
+		);
 	}
 
 	/** Until a look says that somebody could be granted, another pod comes, or it is time for a round anyway. */

@@ -41,6 +41,8 @@ export interface CountOfMember {
 export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]): Promise<readonly BudgetRow[]> {
 	const lists = await Promise.all(
 		fleet.members.map(async (member) => {
+			// Told by the fleet already; what the others have is still worth a row.
+			if (!fleet.descriptions.has(member.id)) return [];
 			const { budgets } = await member.listBudgets(namespaces);
 			return budgets.map((budget): BudgetOfMember => ({ ...budget, cluster: member.name }));
 		}),
@@ -50,7 +52,7 @@ export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]
 	return Promise.all(rows);
 }
 
-async function readRow({ members }: Fleet, budgets: readonly BudgetOfMember[]): Promise<BudgetRow> {
+async function readRow({ members, descriptions }: Fleet, budgets: readonly BudgetOfMember[]): Promise<BudgetRow> {
 	const [first] = budgets;
 	if (!first) throw new Error("a budget that no member has");
 	const specs = readSpecs(budgets);
@@ -59,6 +61,7 @@ async function readRow({ members }: Fleet, budgets: readonly BudgetOfMember[]): 
 	if (!selector) throw new Error("a budget without a spec");
 	const counts = await Promise.all(
 		members.map(async (member): Promise<CountOfMember> => {
+			if (!descriptions.has(member.id)) return { cluster: member.name, count: new Error("its agent gives no answer") };
 			try {
 				return { cluster: member.name, count: await member.look({ budget: first.name, selector, candidates: [] }) };
 			} catch (error) {

@@ -1,5 +1,5 @@
 // The command line: pflag's reading of flags, yargs' commands and help.
-import yargs, { type Argv } from "yargs";
+import yargs, { type Argv, type Options } from "yargs";
 import type { Command, CommandInput } from "./command.ts";
 import { commands } from "./command-table.ts";
 import { formatDuration } from "./duration.ts";
@@ -18,7 +18,7 @@ const helpFlags: FlagTable = { help: { kind: "boolean", short: "h", describe: "S
 export async function parseCommandLine(argv: readonly string[]): Promise<ParsedCommandLine> {
 	const name = findCommandName(argv);
 	if (name === undefined || name === "help")
-		return { kind: "help", text: await helpText(argv.find((word) => isCommand(word))) };
+		return { kind: "help", text: helpText(argv.find((word) => isCommand(word))) };
 	if (name === "options") return { kind: "help", text: optionsText() };
 	const command = commands.find((each) => each.name === name);
 	if (!command) {
@@ -33,8 +33,8 @@ export async function parseCommandLine(argv: readonly string[]): Promise<ParsedC
 	}
 	const table: FlagTable = { ...globalFlags, ...command.flags, ...helpFlags };
 	const { flags, words } = withUsageHint(command, () => normaliseArguments(withoutName(argv, name), table));
-	if (flags.includes("--help=true")) return { kind: "help", text: await helpText(name) };
-	const parsed = await createParser(command).parseAsync([name, ...flags, "--", ...words]);
+	if (flags.includes("--help=true")) return { kind: "help", text: helpText(name) };
+	const parsed = await createParser(command, table).parseAsync([name, ...flags, "--", ...words]);
 	const values = withUsageHint(command, () => readValues(parsed, table));
 	return {
 		kind: "command",
@@ -93,23 +93,14 @@ function readValues(parsed: Readonly<Record<string, unknown>>, table: FlagTable)
 }
 
 /** yargs sees every flag as text: what it means is read by readFlagValue, in pflag's words. */
-function createParser(command: Command): Argv {
-	return base(command)
-		.strict()
-		.exitProcess(false)
-		.showHelpOnFail(false)
-		.fail((message, error: unknown) => {
-			throw error instanceof Error ? error : new UsageError(message);
-		});
-}
-
-function base(command?: Command): Argv {
-	const parser = yargs()
+function createParser({ name }: Command, table: FlagTable): Argv {
+	return yargs()
 		.scriptName(programName)
 		.help(false)
 		.version(false)
 		.detectLocale(false)
-		.wrap(100)
+		.exitProcess(false)
+		.showHelpOnFail(false)
 		.parserConfiguration({
 			"boolean-negation": false,
 			"camel-case-expansion": false,
@@ -119,55 +110,51 @@ function base(command?: Command): Argv {
 			"parse-numbers": false,
 			"parse-positional-numbers": false,
 			"populate--": false,
+		})
+		.command(name, false, (builder) => builder.options(textOptions(table)))
+		.strictOptions()
+		.fail((message, error: unknown) => {
+			throw error instanceof Error ? error : new UsageError(message);
 		});
-	if (!command) {
-		for (const { name, describe } of commands) parser.command(name, describe);
-		parser.command("options", "List the flags that every command takes");
-		return parser;
-	}
-	const table: FlagTable = { ...command.flags, ...globalFlags };
-	return parser.command(command.name, false, (builder) => {
-		for (const [name, flag] of Object.entries(table)) {
-			builder.option(name, {
-				...(flag.short !== undefined && flag.short !== name && { alias: flag.short }),
-				string: true,
-				describe: `${flag.describe}${defaultText(flag)}`,
-				hidden: Object.hasOwn(globalFlags, name) && !["contexts", "context", "namespace"].includes(name),
-			});
-		}
-		return builder;
-	});
 }
 
-async function helpText(name: string | undefined): Promise<string> {
+function textOptions(table: FlagTable): Record<string, Options> {
+	return Object.fromEntries(Object.keys(table).map((name) => [name, { string: true }]));
+}
+
+/** Examples first: they are what people read. */
+function helpText(name: string | undefined): string {
 	const command = commands.find((each) => each.name === name);
 	if (!command) {
-		const head = [
+		const width = Math.max(...commands.map((each) => each.name.length));
+		return [
 			"One disruption budget over many clusters: evict pods and drain nodes without breaking it.",
 			"",
 			"Examples:",
-			...commands.flatMap(({ examples: [first] }) => (first ? exampleLines([first]) : [])),
-			`Usage:\n  ${programName} COMMAND [flags]`,
-		];
-		return `${await base().usage(head.join("\n")).getHelp()}\n\nUse "${programName} COMMAND --help" for the flags of a command, "${programName} options" for the flags of all.`;
+			...commands.flatMap(({ examples }) => exampleLines(examples.slice(0, 1))),
+			"Commands:",
+			...commands.map((each) => `  ${each.name.padEnd(width)}   ${each.describe}`),
+			"",
+			"Usage:",
+			`  ${programName} COMMAND [flags]`,
+			"",
+			`Use "${programName} COMMAND --help" for the flags of a command, "${programName} options" for the flags of all.`,
+		].join("\n");
 	}
-	const head = [
+	const shared = Object.entries(globalFlags).filter(([flag]) => ["contexts", "context", "namespace"].includes(flag));
+	return [
 		`${command.describe}.`,
 		"",
 		"Examples:",
 		...exampleLines(command.examples),
-		`Usage:\n  ${programName} ${command.name} ${command.words} [flags]`,
-	];
-	const flags = yargsHelp(command);
-	return `${head.join("\n")}\n\n${flags}\n\nUse "${programName} options" for the flags of all commands.`;
-}
-
-function yargsHelp(command: Command): string {
-	const shown = ["contexts", "context", "namespace"];
-	const rows = Object.entries({ ...command.flags, ...globalFlags }).filter(
-		([name]) => Object.hasOwn(command.flags, name) || shown.includes(name),
-	);
-	return `Flags:\n${flagLines(rows).join("\n")}`;
+		"Flags:",
+		...flagLines([...Object.entries(command.flags), ...shared]),
+		"",
+		"Usage:",
+		`  ${programName} ${command.name} ${command.words} [flags]`.replace("  [", " ["),
+		"",
+		`Use "${programName} options" for the flags of all commands.`,
+	].join("\n");
 }
 
 function exampleLines(examples: Command["examples"]): readonly string[] {

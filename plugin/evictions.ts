@@ -161,7 +161,7 @@ export class Evictions {
 		this.#terminating.add(job);
 		const ended = await waitUntilGone(job, {
 			skipAfterSeconds: this.#deps.skipWaitAfterSeconds,
-			sleep: runtime.sleep,
+			sleep: (ms, signal) => runtime.sleep(ms, signal),
 			wallClock: this.#deps.wallClock,
 			emit,
 		});

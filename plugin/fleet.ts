@@ -14,6 +14,8 @@ export interface Fleet {
 	readonly members: readonly AgentCluster[];
 	/** What each member said of itself, by cluster id. */
 	readonly descriptions: ReadonlyMap<string, AgentDescription>;
+	/** Why members gave no answer: only where that is no refusal. */
+	readonly problems: readonly string[];
 	/** The member that a context leads to; undefined for a cluster without agents. */
 	memberOf(contextName: string): AgentCluster | undefined;
 	/** The budgets of these namespaces in all members, by consistent lists; one member without an answer fails it. */
@@ -32,9 +34,13 @@ export interface FleetConnection {
 
 /**
  * Reaches the agents of every context and every member of their fleet. Throws FleetUncoveredError that names each one
- * missing, UsageError for two contexts of one cluster. What it returns must be closed.
+ * missing, UsageError for two contexts of one cluster. `mayMiss`: for tables, which show what is there; members behind
+ * no context may be missing then. What it returns must be closed.
  */
-export async function connectFleet(contexts: readonly KubeContext[]): Promise<FleetConnection> {
+export async function connectFleet(
+	contexts: readonly KubeContext[],
+	{ mayMiss = false }: { readonly mayMiss?: boolean } = {},
+): Promise<FleetConnection> {
 	const results = await Promise.all(contexts.map(accessAgents));
 	const reached = results.filter((result) => result.kind === "reached");
 	const closeAll = (): void => {
@@ -51,7 +57,7 @@ export async function connectFleet(contexts: readonly KubeContext[]): Promise<Fl
 		const uncovered = results.filter((result) => result.kind === "none").map(({ context }) => context);
 		refuseSameCluster(reached);
 		await refuseSameNamespace(uncovered);
-		const fleet = reached.length > 0 ? await assemble(reached) : undefined;
+		const fleet = reached.length > 0 ? await assemble(reached, mayMiss) : undefined;
 		return { fleet, uncovered };
 	} catch (error) {
 		closeAll();
@@ -59,7 +65,7 @@ export async function connectFleet(contexts: readonly KubeContext[]): Promise<Fl
 	}
 }
 
-async function assemble(accesses: readonly AgentAccess[]): Promise<Fleet> {
+async function assemble(accesses: readonly AgentAccess[], mayMiss: boolean): Promise<Fleet> {
 	const [first] = accesses;
 	if (!first) throw new Error("a fleet without an agent");
 	refuseDifferentFleets(accesses.map(({ context, description }) => ({ name: context.name, description })));
@@ -74,7 +80,10 @@ async function assemble(accesses: readonly AgentAccess[]): Promise<Fleet> {
 			clusters.push(...routes);
 			return new RoutedCluster({ id, name, routes });
 		});
-	const descriptions = await describeAll(members);
+	const { descriptions, problems } = await describeAll(members);
+	if (problems.length > 0 && !mayMiss) {
+		throw new FleetUncoveredError("Cannot cover the fleet: some members give no answer, nothing was touched", problems);
+	}
 	refuseDifferentFleets(
 		members.flatMap(({ id, name }) => {
 			const description = descriptions.get(id);
@@ -85,6 +94,7 @@ async function assemble(accesses: readonly AgentAccess[]): Promise<Fleet> {
 	return {
 		members,
 		descriptions,
+		problems,
 		memberOf: (contextName) => members.find(({ id }) => id === idOfContext.get(contextName)),
 		async listBudgets(namespaces) {
 			const lists = await Promise.all(members.map((member) => member.listBudgets(namespaces)));
@@ -101,7 +111,7 @@ async function assemble(accesses: readonly AgentAccess[]): Promise<Fleet> {
 }
 
 /** Every member has to answer; each has as many tries as there are ways to it. */
-async function describeAll(members: readonly AgentCluster[]): Promise<ReadonlyMap<string, AgentDescription>> {
+async function describeAll(members: readonly AgentCluster[]): Promise<Pick<Fleet, "descriptions" | "problems">> {
 	const descriptions = new Map<string, AgentDescription>();
 	const problems: string[] = [];
 	await Promise.all(
@@ -120,13 +130,7 @@ async function describeAll(members: readonly AgentCluster[]): Promise<ReadonlyMa
 			}
 		}),
 	);
-	if (problems.length > 0) {
-		throw new FleetUncoveredError(
-			"Cannot cover the fleet: some members give no answer, nothing was touched",
-			problems.toSorted(),
-		);
-	}
-	return descriptions;
+	return { descriptions, problems: problems.toSorted() };
 }
 
 function refuseSameCluster(accesses: readonly AgentAccess[]): void {

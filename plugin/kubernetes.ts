@@ -1,12 +1,16 @@
 // A thin client of one API server: node:https with keep-alive, credentials by client-node's KubeConfig (exec plugins,
 // OIDC, proxies). It turns every answer that is not 2xx into ApiError and every missing answer into ConnectionError.
-import type { IncomingMessage, OutgoingHttpHeaders, RequestOptions } from "node:http";
-import { Agent, request } from "node:https";
-import { request as requestPlain } from "node:http";
+import {
+	type IncomingMessage,
+	type OutgoingHttpHeaders,
+	type RequestOptions,
+	request as requestPlain,
+} from "node:http";
+import { request } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
+import { createCredentialReader, type DialOptions } from "./api-credentials.ts";
 import { ConnectionError, readApiError } from "./api-error.ts";
 import type { Connection } from "./kubeconfig.ts";
-import { clientVersion } from "./client-version.ts";
 
 export interface CallOptions {
 	readonly signal?: AbortSignal;
@@ -34,25 +38,12 @@ export interface KubernetesClient {
 	close(): void;
 }
 
-export interface DialOptions {
-	readonly tls: RequestOptions;
-	readonly headers: OutgoingHttpHeaders;
-}
-
 /** kubectl's own page size. */
 export const defaultChunkSize = 500;
 /** As client-go (rest/with_retry.go): an answer with Retry-After is asked for again this many times. */
 const maxRetries = 10;
 /** The API server ends a request after 60 s; who hears nothing for longer talks to nobody. */
 const defaultTimeoutMs = 65_000;
-/** Credentials from files and exec plugins change; how long they are taken for current. */
-const credentialsFreshForMs = 30_000;
-
-interface Credentials extends DialOptions {
-	readonly agent: Agent;
-	readonly fingerprint: string;
-	readonly readAt: number;
-}
 
 /** A client for the connection; must be closed. */
 export function createKubernetesClient(connection: Connection): KubernetesClient {
@@ -68,7 +59,11 @@ export function createKubernetesClient(connection: Connection): KubernetesClient
 	): Promise<T> {
 		for (let attempt = 0; ; attempt += 1) {
 			const answer = await send(method, path, body, contentType, options);
-			if (answer.code >= 200 && answer.code < 300) return JSON.parse(answer.body) as T;
+			if (answer.code >= 200 && answer.code < 300) {
+				// The API server is believed: what it sends is what the path says.
+				const content: T = JSON.parse(answer.body);
+				return content;
+			}
 			const error = readApiError(answer.code, answer.body, answer.retryAfter);
 			if (error.code === 401 && attempt === 0 && reader.forget()) continue;
 			const mayHelp = error.code === 429 || error.code >= 500;
@@ -157,7 +152,7 @@ export function createKubernetesClient(connection: Connection): KubernetesClient
 				const answer = await call<{
 					readonly items?: readonly T[];
 					readonly metadata?: { readonly continue?: string };
-				}>("GET", query.size > 0 ? `${path}?${query}` : path, undefined, "", options);
+				}>("GET", query.size > 0 ? `${path}?${query.toString()}` : path, undefined, "", options);
 				items.push(...(answer.items ?? []));
 				page = answer.metadata?.continue ?? "";
 			} while (page !== "");
@@ -172,88 +167,6 @@ export function createKubernetesClient(connection: Connection): KubernetesClient
 		},
 		close: () => reader.close(),
 	};
-}
-
-interface CredentialReader {
-	current(): Promise<Credentials>;
-	/** Reads everything anew next time; false where nothing could change. */
-	forget(): boolean;
-	close(): void;
-}
-
-/** Reads files and runs exec plugins again from time to time; a changed certificate gets connections of its own. */
-function createCredentialReader(connection: Connection): CredentialReader {
-	const changing = /"(exec|auth-provider|client-certificate|client-key|certificate-authority)":/.test(
-		connection.kubeconfig,
-	);
-	const agents = new Set<Agent>();
-	let kubeConfig:
-		| Promise<{ applyToHTTPSOptions(options: RequestOptions): Promise<void>; proxied: boolean }>
-		| undefined;
-	let pending: Promise<Credentials> | undefined;
-	let known: Credentials | undefined;
-
-	async function load(): Promise<{ applyToHTTPSOptions(options: RequestOptions): Promise<void>; proxied: boolean }> {
-		const { KubeConfig } = await import("@kubernetes/client-node");
-		const config = new KubeConfig();
-		config.loadFromString(connection.kubeconfig);
-		const proxied = (config.getCurrentCluster()?.proxyUrl ?? "") !== "";
-		return { applyToHTTPSOptions: (options) => config.applyToHTTPSOptions(options), proxied };
-	}
-
-	async function read(): Promise<Credentials> {
-		kubeConfig ??= load();
-		const config = await kubeConfig;
-		const options: RequestOptions & Record<string, unknown> = {};
-		try {
-			await config.applyToHTTPSOptions(options);
-		} catch (error) {
-			throw new ConnectionError(connection.server, error);
-		}
-		const { ca, cert, key, rejectUnauthorized, servername, auth } = options;
-		const tls: Record<string, unknown> = {};
-		for (const [name, value] of Object.entries({ ca, cert, key, rejectUnauthorized, servername })) {
-			if (value !== undefined && value !== null) tls[name] = value;
-		}
-		const fingerprint = JSON.stringify([String(ca), String(cert), String(key), rejectUnauthorized, servername]);
-		const agent =
-			known?.fingerprint === fingerprint ? known.agent : createAgent(tls, config.proxied ? options.agent : undefined);
-		agents.add(agent);
-		const headers: OutgoingHttpHeaders = {
-			"user-agent": `kubectl-xpdb/${clientVersion}`,
-			...(options.headers as OutgoingHttpHeaders | undefined),
-			...connection.headers,
-			...(typeof auth === "string" && { authorization: `Basic ${Buffer.from(auth).toString("base64")}` }),
-		};
-		return { tls, headers, agent, fingerprint, readAt: performance.now() };
-	}
-
-	return {
-		async current() {
-			if (known && (!changing || performance.now() - known.readAt < credentialsFreshForMs)) return known;
-			pending ??= read().finally(() => {
-				pending = undefined;
-			});
-			known = await pending;
-			return known;
-		},
-		forget() {
-			if (!changing) return false;
-			kubeConfig = undefined;
-			known = undefined;
-			return true;
-		},
-		close() {
-			for (const agent of agents) agent.destroy();
-		},
-	};
-}
-
-/** `proxied`: the agent that client-node made for a proxy. Without one, HTTPS_PROXY and NO_PROXY hold, as for kubectl. */
-function createAgent(tls: Readonly<Record<string, unknown>>, proxied: unknown): Agent {
-	if (proxied instanceof Agent) return proxied;
-	// Evictions run side by side, each for as long as the server takes; kubectl has no limit at all.
-	return new Agent({ ...tls, keepAlive: true, maxSockets: 128, proxyEnv: process.env });
 }
 
 /** The connection was closed by the server before this request could be answered. */

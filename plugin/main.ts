@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // kubectl xpdb: the process around run(): streams, signals, exit.
 import { createInterface } from "node:readline";
+import { isatty } from "node:tty";
 import { exitCode } from "./exit.ts";
 import { InterruptSource } from "./interrupts.ts";
 import { run } from "./run-command.ts";
@@ -25,7 +26,7 @@ const streams: Streams = {
 	stdout: { write: (text) => void (pipeClosed || process.stdout.write(text)) },
 	stderr: { write: (text) => void process.stderr.write(text) },
 	stdin: {
-		isTerminal: process.stdin.isTTY === true,
+		isTerminal: isatty(0),
 		async readLine(signal) {
 			const reader = createInterface({ input: process.stdin, terminal: false });
 			try {

@@ -1,6 +1,6 @@
 // One connection to a port of a pod, through the API server: pods/portforward over WebSocket (v4.channel.k8s.io).
 import type { Socket } from "node:net";
-import WebSocket from "ws";
+import { WebSocket } from "ws";
 import { ConnectionError, readApiError } from "./api-error.ts";
 import type { KubernetesClient } from "./kubernetes.ts";
 

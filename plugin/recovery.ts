@@ -39,7 +39,7 @@ export async function measureBudgets(fleet: Fleet, pods: readonly PodTarget[]): 
 export async function waitUntilRecovered(
 	before: readonly Measured[],
 	deps: {
-		readonly fleet: Fleet | undefined;
+		readonly fleet: Fleet;
 		readonly timeout: Timeout;
 		readonly stop: AbortSignal;
 		readonly emit: EventSink;
@@ -48,7 +48,7 @@ export async function waitUntilRecovered(
 	const { fleet, timeout, stop, emit } = deps;
 	const ends = AbortSignal.any([timeout.signal, stop]);
 	const missing = new Map(before.map((measured) => [formatBudgetName(measured.budget.name), measured]));
-	while (fleet && missing.size > 0) {
+	for (;;) {
 		for (const [name, { budget, healthy }] of missing) {
 			try {
 				const now = await look(fleet, budget);
@@ -59,7 +59,7 @@ export async function waitUntilRecovered(
 				emit({ type: "cluster.unreachable", cluster: error.cluster, message: error.message, elapsedMs: 0 });
 			}
 		}
-		if (missing.size === 0) break;
+		if (missing.size === 0) return { kind: "recovered" };
 		if (stop.aborted) return { kind: "stopped" };
 		if (timeout.signal.aborted) {
 			const message = `budget ${[...missing.keys()].join(", ")} has not recovered within ${timeout.text}`;
@@ -68,7 +68,6 @@ export async function waitUntilRecovered(
 		}
 		await sleep(lookEveryMs, ends);
 	}
-	return { kind: "recovered" };
 }
 
 async function look(

@@ -78,6 +78,9 @@ const kinds: Readonly<Record<Reason, ErrorKind>> = {
 	},
 };
 
+/** What grpc-js puts behind the last error of a connection; of no use to people. */
+const lastErrorNote = /\s*\(\d{4}-\d{2}-\d{2}T[^)]*\)\. Resolution note:/;
+
 const reasonKey = "xpdb-reason";
 const fieldKey = "xpdb-field";
 const clusterKey = "xpdb-cluster";
@@ -126,7 +129,8 @@ export function errorOfStatus(
 		? kinds.AgentProtocol
 		: (Object.values(kinds).find(({ foreignCodes }) => foreignCodes.includes(error.code)) ?? kinds.AgentProtocol);
 	const code = status[error.code] ?? String(error.code);
-	const message = `Cannot get an answer to ${call} from the agent of cluster "${cluster}": ${code}: ${error.details}`;
+	const details = error.details.replace(lastErrorNote, "").replaceAll(/\s+/g, " ").trim();
+	const message = `Cannot get an answer to ${call} from the agent of cluster "${cluster}": ${code}: ${details}`;
 	return kind.make({ message, field: "", cluster, cause: error });
 }
 

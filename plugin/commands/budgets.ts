@@ -16,7 +16,7 @@ export const runBudgets: CommandRunner = async (input, deps) => {
 	const everywhere = booleanFlag(input, "all-namespaces");
 	const contexts = openContexts(input.globals, deps.env, streams.stderr);
 	try {
-		const { fleet } = await connectFleet(contexts);
+		const { fleet } = await connectFleet(contexts, { mayMiss: true });
 		if (!fleet) {
 			streams.stderr.write("No xpdb agent and no XPodDisruptionBudget in this cluster\n");
 			return exitCode.done;
@@ -46,6 +46,8 @@ export const runBudgets: CommandRunner = async (input, deps) => {
 					`Error from server (NotFound): xpoddisruptionbudgets.x-pdb.form3.tech "${name}" not found\n`,
 				);
 			}
+			for (const problem of fleet.problems) streams.stderr.write(`error: ${problem}\n`);
+			if (fleet.problems.length > 0) return exitCode.failedClosed;
 			return missing.length > 0 ? exitCode.error : exitCode.done;
 		} finally {
 			fleet.close();

@@ -57,7 +57,8 @@ export const runEvict: CommandRunner = async (input, deps) => {
 			interrupts.graceful();
 			const { gracePeriodSeconds } = options;
 			const timeout = createTimeout(options.timeoutMs, formatDuration(options.timeoutMs));
-			const before = options.replaced && session.fleet ? await measureBudgets(session.fleet, pods) : [];
+			const { fleet } = session;
+			const before = options.replaced && fleet ? await measureBudgets(fleet, pods) : [];
 			tellInterruption(interrupts.stop, session);
 			const outcomes = await Promise.all(
 				pods.map(({ pod, context }) =>
@@ -65,9 +66,9 @@ export const runEvict: CommandRunner = async (input, deps) => {
 				),
 			);
 			const failures = outcomes.filter((outcome) => outcome.kind === "failed");
-			if (before.length > 0 && failures.length === 0 && !interrupts.stop.aborted) {
+			if (fleet && before.length > 0 && failures.length === 0 && !interrupts.stop.aborted) {
 				const recovered = await waitUntilRecovered(before, {
-					fleet: session.fleet,
+					fleet,
 					timeout,
 					stop: interrupts.stop,
 					emit,

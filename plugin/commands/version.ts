@@ -12,7 +12,7 @@ export const runVersion: CommandRunner = async (input, deps) => {
 	if (booleanFlag(input, "client")) return exitCode.done;
 	const contexts = openContexts(input.globals, deps.env, streams.stderr);
 	try {
-		const { fleet, uncovered } = await connectFleet(contexts);
+		const { fleet, uncovered } = await connectFleet(contexts, { mayMiss: true });
 		try {
 			const rows = (fleet?.members ?? []).map(({ id, name }) => {
 				const agent = fleet?.descriptions.get(id);
@@ -22,7 +22,8 @@ export const runVersion: CommandRunner = async (input, deps) => {
 				for (const line of tableLines(["CLUSTER", "AGENT", "FEATURES", "ID"], rows)) streams.stdout.write(`${line}\n`);
 			}
 			for (const { name } of uncovered) streams.stderr.write(`${name}: no xpdb agent in this cluster\n`);
-			return exitCode.done;
+			for (const problem of fleet?.problems ?? []) streams.stderr.write(`error: ${problem}\n`);
+			return fleet && fleet.problems.length > 0 ? exitCode.failedClosed : exitCode.done;
 		} finally {
 			fleet?.close();
 		}

@@ -161,12 +161,12 @@ function subject({ context, namespace, pod }: PodEvent): string {
 function usedByText(usedBy: readonly UsedBy[], at: number): string {
 	if (usedBy.length === 0) return "";
 	const shown = usedBy.slice(0, maxUsedByShown).map(({ cluster, namespace, pod, why, holder, sinceSeconds }) => {
-		const words = [
-			why === "Reserved" ? "being evicted" : why === "Terminating" ? "terminating" : "not ready",
-			...(holder === undefined ? [] : [`by ${holder}`]),
-			...(sinceSeconds === undefined ? [] : [`for ${formatElapsed(at - sinceSeconds * 1_000)}`]),
-		];
-		return `${namespace}/${pod} in ${cluster} (${words.join(" ")})`;
+		const elapsed = sinceSeconds === undefined ? undefined : formatElapsed(at - sinceSeconds * 1_000);
+		const by = holder === undefined ? "" : ` by ${holder}`;
+		const evicted = holder === undefined ? "" : `, evicted${by}${elapsed === undefined ? "" : ` ${elapsed} ago`}`;
+		const reserved = `being evicted${by}${elapsed === undefined ? "" : ` for ${elapsed}`}`;
+		const state = { Reserved: reserved, Terminating: `terminating${evicted}` }[why] ?? `not ready${evicted}`;
+		return `${namespace}/${pod} in ${cluster} (${state})`;
 	});
 	const more = usedBy.length > maxUsedByShown ? ` and ${usedBy.length - maxUsedByShown} more` : "";
 	return `; used by ${shown.join(", ")}${more}`;

@@ -2,8 +2,8 @@ import { constants } from "node:http2";
 import { afterEach, describe, expect, test } from "vitest";
 import { type ApiConnection, createApiConnection } from "../../agent/api-connection.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import { createFastClock } from "./fast-clock.ts";
 import { type ScriptedRequest, type ScriptedServer, startScriptedServer } from "./scripted-api-server.ts";
+import { createSkippingClock, type SkippingClock } from "./skipping-clock.ts";
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -12,8 +12,9 @@ afterEach(async () => {
 
 async function setUp(
 	handle: (request: ScriptedRequest) => void,
-	options: { readonly token?: () => string; readonly prefix?: string; readonly speed?: number } = {},
-): Promise<{ server: ScriptedServer; connection: ApiConnection }> {
+	options: { readonly token?: () => string; readonly prefix?: string } = {},
+): Promise<{ server: ScriptedServer; connection: ApiConnection; clock: SkippingClock }> {
+	const clock = createSkippingClock();
 	const server = await startScriptedServer(handle);
 	open.push(server);
 	const connection = createApiConnection({
@@ -22,11 +23,11 @@ async function setUp(
 			server: server.access.server + (options.prefix ?? ""),
 			...(options.token && { token: options.token }),
 		},
-		clock: createFastClock(options.speed ?? 1),
+		clock,
 		cluster: "eu-1",
 	});
 	open.push(connection);
-	return { server, connection };
+	return { server, connection, clock };
 }
 
 const settle = (ms = 20) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -70,8 +71,10 @@ describe("ApiConnection.request()", () => {
 	});
 
 	test("rejects where no answer comes in time", async () => {
-		const { connection } = await setUp(() => undefined, { speed: 100 });
-		await expect(connection.request({ method: "GET", path: "/version", what: "read the version" })).rejects.toThrow(
+		const { connection, clock } = await setUp(() => undefined);
+		const request = connection.request({ method: "GET", path: "/version", what: "read the version" });
+		clock.skip(5_000);
+		await expect(request).rejects.toThrow(
 			'Cannot read the version in cluster "eu-1": its API server did not answer within 5 s',
 		);
 	});
@@ -122,16 +125,25 @@ describe("ApiConnection.request()", () => {
 	});
 
 	test("finds out by its pings that the server is frozen, and connects again", async () => {
-		const { server, connection } = await setUp((request) => request.json(200, {}), { speed: 50 });
+		const { server, connection, clock } = await setUp((request) => request.json(200, {}));
 		await connection.request({ method: "GET", path: "/version" });
-		const [session] = server.sessions;
+		const frozen = [...server.sessions];
 		server.freeze();
-		const frozen = connection.request({ method: "GET", path: "/version" });
-		await expect(frozen).rejects.toThrow(/within 5 s/);
-		await settle(150); // 7.5 s of its clock.
+		clock.skip(2_000); // The next ping.
+		clock.skip(5_000); // And no answer to it.
+		await settle();
 		server.thaw();
 		expect((await connection.request({ method: "GET", path: "/version" })).status).toBe(200);
-		expect(server.sessions.has(session as never)).toBe(false);
+		await expect.poll(() => frozen.filter((session) => server.sessions.has(session))).toEqual([]);
+	});
+
+	test("gives up a connection that does not come about", async () => {
+		const { server, connection, clock } = await setUp((request) => request.json(200, {}));
+		server.freeze();
+		const request = connection.request({ method: "GET", path: "/version", deadlineMs: 60_000 });
+		await settle();
+		clock.skip(5_000);
+		await expect(request).rejects.toThrow(AgentUnavailableError);
 	});
 
 	test("moves to a new session when the server says GOAWAY, and lets the old answer finish", async () => {
@@ -151,17 +163,16 @@ describe("ApiConnection.request()", () => {
 
 	test("reads its token again after a while, and at once after a 401", async () => {
 		let token = "one";
-		const { server, connection } = await setUp((request) => request.json(request.path === "/401" ? 401 : 200, {}), {
-			token: () => token,
-			speed: 1000,
-		});
+		const answer = (request: ScriptedRequest) => request.json(request.path === "/401" ? 401 : 200, {});
+		const { server, connection, clock } = await setUp(answer, { token: () => token });
 		const used = async (path: string) => {
-			await connection.request({ method: "GET", path, deadlineMs: 60_000 });
+			await connection.request({ method: "GET", path });
 			return server.requests.at(-1)?.headers.authorization;
 		};
 		expect(await used("/a")).toBe("Bearer one");
 		token = "two";
-		await settle(15); // 15 s of its clock.
+		expect(await used("/a")).toBe("Bearer one");
+		clock.skip(10_001);
 		expect(await used("/401")).toBe("Bearer two");
 		token = "three";
 		expect(await used("/a")).toBe("Bearer three");
@@ -251,26 +262,40 @@ describe("ApiConnection.stream()", () => {
 	});
 
 	test("shows that the server is alive although the watch is silent", async () => {
-		const { connection } = await setUp((request) => void request.open(), { speed: 100 });
+		const { server, connection, clock } = await setUp((request) => void request.open());
 		const { abort, signs, options } = collect();
 		const stream = connection.stream(options);
-		await expect.poll(() => signs.length).toBeGreaterThan(2);
+		await expect.poll(() => server.requests.length).toBe(1);
+		await settle();
+		for (const pings of [1, 2, 3]) {
+			clock.skip(2_000);
+			await expect.poll(() => signs.length).toBeGreaterThanOrEqual(pings);
+		}
 		abort.abort();
 		await stream;
 	});
 
 	test("rejects a watch of a server that froze", async () => {
-		const { server, connection } = await setUp((request) => void request.open(), { speed: 50 });
-		const { signs, options } = collect();
-		const stream = connection.stream(options);
+		const { server, connection, clock } = await setUp((request) => void request.open());
+		const stream = connection.stream(collect().options);
 		stream.catch(() => undefined);
-		await expect.poll(() => signs.length).toBeGreaterThan(0);
+		await expect.poll(() => server.requests.length).toBe(1);
+		await settle();
 		server.freeze();
+		clock.skip(2_000);
+		clock.skip(5_000);
 		await expect(stream).rejects.toThrow("no answer to a ping within 5 s");
 	});
 
 	test("rejects where even the headers do not come", async () => {
-		const { connection } = await setUp(() => undefined, { speed: 100 });
-		await expect(connection.stream(collect().options)).rejects.toThrow("did not answer within 10 s");
+		const { server, connection, clock } = await setUp(() => undefined);
+		const stream = connection.stream(collect().options);
+		await expect.poll(() => server.requests.length).toBe(1);
+		stream.catch(() => undefined);
+		for (const seconds of [2, 2, 2, 2, 2]) {
+			clock.skip(seconds * 1_000);
+			await settle(); // The ping's answer.
+		}
+		await expect(stream).rejects.toThrow("did not answer within 10 s");
 	});
 });

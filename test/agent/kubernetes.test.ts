@@ -3,9 +3,9 @@ import { createApiConnection } from "../../agent/api-connection.ts";
 import type { ClusterApi } from "../../agent/cluster-api.ts";
 import { createClusterApi } from "../../agent/kubernetes.ts";
 import { AgentUnavailableError, GarbledLeaseError } from "../../disruption/errors.ts";
-import { createFastClock } from "./fast-clock.ts";
 import { createManualClock } from "./manual-clock.ts";
 import { type ScriptedRequest, startScriptedServer } from "./scripted-api-server.ts";
+import { createSkippingClock } from "./skipping-clock.ts";
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -42,7 +42,8 @@ async function setUp(handle: Handler) {
 		else handle(request, ++nth);
 	});
 	open.push(server);
-	const connection = createApiConnection({ access: server.access, clock: createFastClock(50), cluster: "eu-1" });
+	const connectionClock = createSkippingClock();
+	const connection = createApiConnection({ access: server.access, clock: connectionClock, cluster: "eu-1" });
 	open.push(connection);
 	const clock = createManualClock();
 	const api = await createClusterApi(connection, {
@@ -52,7 +53,7 @@ async function setUp(handle: Handler) {
 		clock,
 	});
 	const asked = () => server.requests.slice(1).map(({ method, path }) => `${method} ${path}`);
-	return { api, connection, clock, server, asked };
+	return { api, connection, connectionClock, clock, server, asked };
 }
 
 const answering =
@@ -109,11 +110,14 @@ describe("ClusterApi errors", () => {
 		for (const { name, handle, says } of answers) {
 			if (name === "a success that is no object" && contentIsNotRead.has(call)) continue;
 			test(`${call}() rejects on ${name}, and says why`, async () => {
-				const { api } = await setUp(handle);
-				const error: unknown = await ask(api).then(
+				const { api, server, connectionClock } = await setUp(handle);
+				const asked = ask(api).then(
 					() => undefined,
 					(reason: unknown) => reason,
 				);
+				await expect.poll(() => server.requests.length).toBeGreaterThan(1);
+				if (name === "no answer") connectionClock.skip(5_000);
+				const error: unknown = await asked;
 				expect(error instanceof AgentUnavailableError || error instanceof GarbledLeaseError).toBe(true);
 				expect(String(error)).toMatch(says);
 			});

@@ -1,7 +1,17 @@
-import { describe, expect, test } from "vitest";
-import { budgetViewOf, ObjectStore } from "../../agent/object-views.ts";
+import { afterEach, describe, expect, test } from "vitest";
+import { createApiConnection } from "../../agent/api-connection.ts";
+import {
+	budgetViewOf,
+	createBudgetView,
+	createLeaseView,
+	createPodView,
+	ObjectStore,
+	type ViewOptions,
+} from "../../agent/object-views.ts";
+import { systemClock } from "../../agent/system-clock.ts";
 import type { MemberBudget } from "../../disruption/cluster.ts";
 import { createManualClock } from "./manual-clock.ts";
+import { startScriptedServer } from "./scripted-api-server.ts";
 
 const budget = (namespace: string, name: string, spec: unknown = {}): MemberBudget => ({
 	name: { namespace, name },
@@ -66,5 +76,69 @@ describe("BudgetView", () => {
 		store.replace([budget("web", "b")], "50");
 		expect(names(view.budgets())).toEqual(["web/b"]);
 		expect(changed).toEqual(["db", "db", "web"]);
+	});
+});
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+	for (const one of open.splice(0).toReversed()) await one.close();
+});
+
+describe("views of an API server", () => {
+	/** A server that streams one object at every path, and says which paths were watched. */
+	async function connect(object: object): Promise<{ options: ViewOptions; watched: () => (string | null)[] }> {
+		const server = await startScriptedServer((request) => {
+			const annotations = { "k8s.io/initial-events-end": "true" };
+			request
+				.open()
+				.send(
+					{ type: "ADDED", object },
+					{ type: "BOOKMARK", object: { metadata: { resourceVersion: "10", annotations } } },
+				);
+		});
+		open.push(server);
+		const connection = createApiConnection({ access: server.access, clock: systemClock, cluster: "eu-1" });
+		open.push(connection);
+		return {
+			options: { connection, clock: systemClock, random: () => 0.5, warn: () => undefined },
+			watched: () => server.requests.flatMap(({ path, query }) => [path, query.get("labelSelector")]),
+		};
+	}
+	const metadata = { name: "a", namespace: "db", uid: "u", resourceVersion: "5" };
+
+	test("createPodView() watches all pods", async () => {
+		const { options, watched } = await connect({ metadata });
+		const listPods = () => Promise.reject(new Error("not asked for"));
+		const opened = createPodView({ ...options, api: { listPods } });
+		open.push(opened);
+		const { view } = opened;
+		await expect.poll(() => view.live).toBe(true);
+		expect(view.findByName("db", "a")?.uid).toBe("u");
+		expect(view.resourceVersion).toBe("10");
+		expect(watched()).toEqual(["/api/v1/pods", null]);
+	});
+
+	test("createLeaseView() watches our Leases in the lease namespace", async () => {
+		const { options, watched } = await connect({ metadata, spec: { holderIdentity: "drain-7f" } });
+		const opened = createLeaseView({ ...options, namespace: "xpdb-system" });
+		open.push(opened);
+		const { view } = opened;
+		await expect.poll(() => view.live).toBe(true);
+		expect(view.find("a")?.spec.holderIdentity).toBe("drain-7f");
+		expect([...view.leases()]).toHaveLength(1);
+		expect(watched()).toEqual([
+			"/apis/coordination.k8s.io/v1/namespaces/xpdb-system/leases",
+			"xpdb.form3.tech/budget-namespace",
+		]);
+	});
+
+	test("createBudgetView() watches the budgets of all namespaces", async () => {
+		const { options, watched } = await connect({ metadata, spec: { maxUnavailable: 1 } });
+		const opened = createBudgetView(options);
+		open.push(opened);
+		const { view } = opened;
+		await expect.poll(() => view.live).toBe(true);
+		expect([...view.budgets("db")]).toEqual([{ name: { namespace: "db", name: "a" }, spec: { maxUnavailable: 1 } }]);
+		expect(watched()).toEqual(["/apis/x-pdb.form3.tech/v1alpha1/xpoddisruptionbudgets", null]);
 	});
 });

@@ -91,11 +91,17 @@ export async function createRealWorld(options: {
 			(await send("GET", `${core}/pods/${name}`)).metadata.annotations ?? {},
 		async createController({ kind, name, replicas, ownedBy }) {
 			const { apiVersion } = kinds[kind];
+			// A Deployment lets go of ReplicaSets whose labels it does not select.
+			const app = ownedBy?.name ?? name;
 			const { metadata } = await send("POST", pathOf(kind), {
 				apiVersion,
 				kind,
-				metadata: { name, ...(ownedBy && { ownerReferences: [{ ...ownedBy, controller: true }] }) },
-				spec: specOf(kind, name, replicas),
+				metadata: {
+					name,
+					labels: { app },
+					...(ownedBy && { ownerReferences: [{ ...ownedBy, controller: true }] }),
+				},
+				spec: specOf(kind, app, replicas),
 			});
 			return { apiVersion, kind, name, uid: metadata.uid };
 		},
@@ -205,9 +211,9 @@ function definitionOf(kind: "Rocket" | "Rock", subresources: object): unknown {
 	};
 }
 
-function specOf(kind: ContractKind, name: string, replicas: number): unknown {
+function specOf(kind: ContractKind, app: string, replicas: number): unknown {
 	if (kind === "Rocket" || kind === "Rock") return { replicas };
-	const labels = { app: name };
+	const labels = { app };
 	const template = {
 		metadata: { labels },
 		spec: {

@@ -30,6 +30,8 @@ export interface ServedAgent extends AsyncDisposable {
 	clientForCallers(): AgentServiceClient;
 	/** Through the peer port. */
 	asPeer(options?: Partial<RemoteClusterOptions> & { readonly pair?: KeyPair }): RemoteCluster;
+	/** HOST:PORT of the peer port. */
+	readonly peerAddress: string;
 	readonly stopping: AbortController;
 	readonly held: HeldLeases;
 	readonly watcher: CallWatcher;
@@ -86,6 +88,7 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 		asCaller: (rest = {}) => remote(clientForCallers(), rest),
 		asPeer: ({ pair: { certificate, key } = pair, ...rest } = {}) =>
 			remote(connect(servers[1]?.port, { kind: "certificate", certificate, privateKey: key }), rest),
+		peerAddress: `127.0.0.1:${servers[1]?.port}`,
 		stopping,
 		held,
 		watcher,

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { agentCommand } from "./agent-command.ts";
@@ -106,11 +106,10 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 			name: `agent ${namespace}/${name}`,
 			command: globalThis.process.execPath,
 			args,
-			env: { PATH: globalThis.process.env["PATH"] ?? "", HOME: dir, ...env, ...host.environment, ...testEnvironment() },
+			env: { PATH: globalThis.process.env["PATH"] ?? "", HOME: dir, ...env, ...host.environment },
 			cwd: dir,
 			logFile: paths.log,
 		});
-		writeFileSync(join(dir, "pid"), String(process.pid));
 		state.startedAt = new Date().toISOString();
 		report();
 		const probing = new AbortController();
@@ -121,12 +120,6 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 		await probes;
 		state.ready = false;
 		report();
-	}
-
-	/** Tests run in processes of their own: what they write into this file holds for agents that start from then on. */
-	function testEnvironment(): Readonly<Record<string, string>> {
-		const file = join(host.dir, "environment.json");
-		return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Record<string, string>) : {};
 	}
 
 	// A pod that is deleted may end on SIGTERM; at the end of its grace period it does.

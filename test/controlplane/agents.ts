@@ -18,6 +18,8 @@ export type AgentsOptions = {
 	readonly clusters: readonly RunningCluster[];
 	readonly binaries: Binaries;
 	readonly dir: string;
+	/** The folder of the built programs. */
+	readonly programs: string;
 	readonly environment?: Readonly<Record<string, string>>;
 	readonly guard?: boolean;
 	readonly signal?: AbortSignal;
@@ -27,7 +29,7 @@ export type AgentsOptions = {
 
 /** Makes one fleet of the clusters: installs the agents by the shipped manifests, and returns when all of them are ready. */
 export async function startAgents(options: AgentsOptions): Promise<readonly AgentPods[]> {
-	const program = join(repositoryRoot, "dist", "agent.js");
+	const program = join(options.programs, "agent.js");
 	const manifests = join(repositoryRoot, "agent", "deploy");
 	if (!existsSync(program) || !existsSync(manifests)) {
 		throw new SetupError(`Cannot start agents: there is no "${existsSync(program) ? manifests : program}"`, {

@@ -105,12 +105,12 @@ export function writeFleetState(dir: string, state: FleetState): void {
 }
 
 /** DIR/bin, to be put first on the PATH: kubectl, and our plugin run by the Node that runs this. */
-export function writePrograms(dir: string, binaries: Binaries): void {
+export function writePrograms(dir: string, binaries: Binaries, programs: string): void {
 	const bin = join(dir, "bin");
 	mkdirSync(bin, { recursive: true });
 	symlinkSync(binaries.kubectl, join(bin, "kubectl"));
 	const plugin = join(bin, "kubectl-xpdb");
-	const program = join(repositoryRoot, "dist", "kubectl-xpdb.js");
+	const program = join(programs, "kubectl-xpdb.js");
 	writeFileSync(plugin, `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(program)} "$@"\n`);
 	chmodSync(plugin, 0o755);
 }

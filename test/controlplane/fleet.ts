@@ -25,6 +25,8 @@ export type FleetOptions = {
 	readonly octet?: number;
 	/** Installs two agents in each cluster; on unless said otherwise. */
 	readonly agents?: boolean;
+	/** Agent and plugin with the fail points that tests of crashes need (dist/test). */
+	readonly failPoints?: boolean;
 	/** Added to the environment of every agent: fail points, a wrong clock. */
 	readonly agentEnvironment?: Readonly<Record<string, string>>;
 	/** Installs the admission webhooks with the agents. */
@@ -61,7 +63,8 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 	const dir = resolve(options.dir);
 	await prepareFleetDir(dir);
 	const binaries = await findOrBuildBinaries({ log });
-	const programs = options.agents === false ? undefined : buildMissingPrograms(log);
+	const programsDir = join(repositoryRoot, "dist", ...(options.failPoints === true ? ["test"] : []));
+	const programs = options.agents === false ? undefined : buildMissingPrograms(programsDir, log);
 	// Awaited later; until then a failure must not end the process.
 	programs?.catch(() => undefined);
 	const { octet, clusters } = await startClusters({ ...options, dir, binaries, log });
@@ -80,7 +83,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 		server = await serveFleetControl(control, octet.value);
 		const kubeconfigPath = join(dir, "kubeconfig");
 		writeKubeconfig(kubeconfigPath, kubeconfigEntries(clusters));
-		writePrograms(dir, binaries);
+		writePrograms(dir, binaries, programsDir);
 		cpSync(join(here, "demo.yaml"), join(dir, "demo.yaml"));
 		writeState(dir, octet, clusters);
 		if (programs !== undefined) {
@@ -90,6 +93,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 				clusters,
 				binaries,
 				dir,
+				programs: programsDir,
 				guard: options.guard ?? false,
 				...(options.agentEnvironment === undefined ? {} : { environment: options.agentEnvironment }),
 				...(options.signal === undefined ? {} : { signal: options.signal }),
@@ -114,13 +118,13 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 	}
 }
 
-/** Runs scripts/build.ts when dist/ lacks a program; meanwhile the clusters start. */
-async function buildMissingPrograms(log: (line: string) => void): Promise<void> {
-	if (["agent.js", "kubectl-xpdb.js"].every((program) => existsSync(join(repositoryRoot, "dist", program)))) {
+/** Runs scripts/build.ts when a program is missing; meanwhile the clusters start. */
+async function buildMissingPrograms(dir: string, log: (line: string) => void): Promise<void> {
+	if (["agent.js", "kubectl-xpdb.js"].every((program) => existsSync(join(dir, program)))) {
 		return;
 	}
 	log("Building the agent and the plugin");
-	const child = spawn(process.execPath, ["scripts/build.ts"], {
+	const child = spawn(process.execPath, ["scripts/build.ts", "--test"], {
 		cwd: repositoryRoot,
 		stdio: ["ignore", "pipe", "pipe"],
 		env: {

@@ -9,7 +9,7 @@ import { ControlPlaneUnavailableError } from "./setup-error.ts";
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
 	const dir = mkdtempSync(join(tmpdir(), "xpdb-e2e-"));
 	try {
-		const fleet = await startFleet({ clusters: 3, nodes: 3, dir, log: (line) => console.log(line) });
+		const fleet = await startFleet({ clusters: 3, nodes: 3, dir, failPoints: true, log: (line) => console.log(line) });
 		const { octet, kubeconfigPath, contexts } = fleet;
 		const clusters = fleet.clusters.map(({ name, id, server, dir: folder, auditLog }) => ({
 			name,

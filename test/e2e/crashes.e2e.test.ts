@@ -2,9 +2,8 @@
 // within the lease time (a Lease held by the dead) or the reservation's deadline (a grant taken along by the dead).
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
-import { agentProcesses, agentsReady, setAgentEnvironment, signalAgents } from "./agent-processes.ts";
+import { agentNames, fleetControl, recoverAgents, restartAgent } from "./agents.ts";
 import { createDatabase, type Database, type Pod } from "./database.ts";
-import { eventually } from "./kubectl.ts";
 import { plugin, startPlugin } from "./plugin-process.ts";
 
 const leaseMs = 10_000;
@@ -21,14 +20,6 @@ async function evictedWithin(database: Database, pod: Pod | undefined, ms: numbe
 	const result = await plugin([...evictArgs(database, pod), "--timeout", `${Math.ceil(ms / 1000)}s`]);
 	expect(result.code, result.stdout + result.stderr).toBe(0);
 	expect(performance.now() - startedAt).toBeLessThan(ms);
-}
-
-async function recovered(): Promise<void> {
-	for (const context of sharedFleet().contexts) {
-		setAgentEnvironment(context, undefined);
-		signalAgents(context, "SIGCONT");
-	}
-	for (const context of sharedFleet().contexts) await agentsReady(context);
 }
 
 describeOnFleet("a plugin killed", () => {
@@ -73,20 +64,15 @@ describeOnFleet("a plugin asleep between commit and evict, past its deadline", (
 });
 
 describeOnFleet("an agent killed", () => {
-	afterEach(recovered);
+	afterEach(recoverAgents);
 
 	for (const step of ["after-acquire-write", "before-count", "before-commit-write", "after-commit-write"]) {
 		test(`${step}: the eviction goes on with the other agent`, async () => {
 			await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 			const [pod] = await database.pods();
-			const [host] = agentProcesses(pod?.context ?? "");
-			setAgentEnvironment(pod?.context ?? "", { XPDB_FAIL_POINT: step });
-			process.kill(host?.pid ?? 0, "SIGKILL");
-			await eventually("the restarted agent", async () =>
-				agentProcesses(pod?.context ?? "").some(({ pod: name, pid }) => name === host?.pod && pid !== host.pid),
-			);
-			await agentsReady(pod?.context ?? "");
-			setAgentEnvironment(pod?.context ?? "", undefined);
+			const context = pod?.context ?? "";
+			const [host] = await agentNames(context);
+			await restartAgent(context, host ?? "", { XPDB_FAIL_POINT: step });
 			await evictedWithin(database, pod, reservationMs + leaseMs + marginMs);
 			await database.ready();
 			expect(await database.violations(1)).toEqual([]);
@@ -96,31 +82,25 @@ describeOnFleet("an agent killed", () => {
 	test("all agents of one cluster down: refused, named, nothing touched; it recovers", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		const [pod] = await database.pods();
-		signalAgents("c3", "SIGSTOP");
+		for (const name of await agentNames("c3")) await fleetControl().freezeAgent("c3", name);
 		const refused = await plugin([...evictArgs(database, pod), "--timeout", "20s"]);
 		expect(refused.code, refused.stderr).toBe(4);
 		expect(refused.stderr).toContain("c3");
 		expect((await database.pods()).map(({ uid }) => uid)).toContain(pod?.uid);
-		await recovered();
+		await recoverAgents();
 		await evictedWithin(database, pod, leaseMs + marginMs);
 		expect(await database.violations(1)).toEqual([]);
 	});
 });
 
 describeOnFleet("two agents, the watch of one held back", () => {
-	afterEach(recovered);
+	afterEach(recoverAgents);
 
 	test("count from what the other one has seen, not from what they see", async () => {
 		// Every agent that starts now sees pods 3 s late; the first agent of each cluster is restarted into that.
 		for (const context of sharedFleet().contexts) {
-			const [first] = agentProcesses(context);
-			setAgentEnvironment(context, { XPDB_HOLD_POD_EVENTS_MS: "3000" });
-			process.kill(first?.pid ?? 0, "SIGKILL");
-			await eventually(`the restarted agent of ${context}`, async () =>
-				agentProcesses(context).some(({ pod, pid }) => pod === first?.pod && pid !== first.pid),
-			);
-			setAgentEnvironment(context, undefined);
-			await agentsReady(context);
+			const [first] = await agentNames(context);
+			await restartAgent(context, first ?? "", { XPDB_HOLD_POD_EVENTS_MS: "3000" });
 		}
 		await using database = await createDatabase({ replicas: 2, budget: { maxUnavailable: 1 } });
 		const results = await Promise.all(

@@ -95,6 +95,15 @@ describe("statuses that are not ours", () => {
 		expect(new Set(rows.map(([code]) => code))).toEqual(new Set(codes));
 	});
 
+	test("are told in one line, without the notes that grpc-js adds", () => {
+		const details =
+			"No connection established. Last error: certificate required:SSL alert 116\n (2026-11-21T03:23:59.376Z). Resolution note: ";
+		const error = errorOfStatus(received({ code: status.UNAVAILABLE, details, metadata: new Metadata() }), from);
+		expect(error.message).toMatch(
+			/UNAVAILABLE: No connection established. Last error: certificate required:SSL alert 116$/,
+		);
+	});
+
 	test("are a matter of versions where grpc-js could not decode the answer", () => {
 		const details = "Response message parsing error: index out of range";
 		const error = errorOfStatus(received({ code: status.INTERNAL, details, metadata: new Metadata() }), from);

@@ -1,0 +1,59 @@
+import { describe, expect, test } from "vitest";
+import { createLogger } from "../../agent/log.ts";
+import { createMetrics } from "../../agent/metrics.ts";
+import { createProblemLog } from "../../agent/problem-log.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+
+function collect() {
+	const lines: string[] = [];
+	return { lines, log: createLogger("info", { write: (line) => void lines.push(line) }) };
+}
+
+const token = "eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.eyJhdWQiOlsieHBkYi1hZ2VudCJdfQ.c2lnbmF0dXJlLXdpdGgtXy0";
+
+describe("the log", () => {
+	test("is one JSON object a line", () => {
+		const { lines, log } = collect();
+		log.info({ user: "alice" }, "A caller was let in");
+		log.debug("Not at this level");
+		expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+			{ level: "info", time: expect.any(String), user: "alice", msg: "A caller was let in" },
+		]);
+	});
+
+	test("never has a token in it, wherever it comes from", () => {
+		const { lines, log } = collect();
+		log.error({ err: new Error(`Bad header authorization: Bearer opaque-secret`, { cause: new Error(token) }) });
+		log.info({ metadata: { authorization: [`Bearer ${token}`] } }, `Token ${token}`);
+		expect(lines.join("")).not.toMatch(/eyJ|opaque-secret/);
+		expect(lines.every((line) => typeof JSON.parse(line) === "object")).toBe(true);
+	});
+
+	test("has errors of ours by reason, and bugs with their stack", () => {
+		const { lines, log } = collect();
+		log.warn({ err: new AgentUnavailableError("No answer", "eu-1", { cause: new Error("ECONNREFUSED") }) });
+		log.error({ err: new TypeError("x is not a function") });
+		const [ours, bug] = lines.map((line) => (JSON.parse(line) as { err: Record<string, unknown> }).err);
+		expect(ours).toEqual({ reason: "AgentUnavailable", message: "No answer", cause: "ECONNREFUSED" });
+		expect(bug).toMatchObject({ name: "TypeError", stack: expect.stringContaining("log.test.ts") });
+	});
+});
+
+describe("createProblemLog()", () => {
+	test("counts every problem and says the same one only once in a while", async () => {
+		const { lines, log } = collect();
+		const metrics = createMetrics({ version: "0.1.0", reservations: () => 0, waiting: () => 0, pods: () => 0 });
+		let now = 0;
+		const report = createProblemLog(metrics, log, () => now);
+		const problem = new AgentUnavailableError("No answer", "eu-1");
+		report(problem);
+		report(problem);
+		report(new Error("Another one"));
+		now = 10_000;
+		report(problem);
+		expect(lines).toHaveLength(3);
+		const text = await metrics.registry.metrics();
+		expect(text).toContain('xpdb_problems_total{reason="AgentUnavailable"} 3');
+		expect(text).toContain('xpdb_problems_total{reason="Bug"} 1');
+	});
+});

@@ -1,0 +1,87 @@
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { CertificateMaterial } from "../../agent/certificates.ts";
+import type { FleetMember } from "../../agent/cluster-api.ts";
+import { PeerClients } from "../../agent/peer-clients.ts";
+import { Peers } from "../../agent/peers.ts";
+import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
+import { type Authority, createAuthority, issueAgentCertificate, type KeyPair } from "../controlplane/certificates.ts";
+import { clusterId } from "../proto/samples.ts";
+import { createFakeCluster } from "./fake-cluster.ts";
+import { type ServedAgent, serveAgent, serverName } from "./served-agent.ts";
+
+let fleet: Authority;
+let stranger: Authority;
+let pair: KeyPair;
+beforeAll(async () => {
+	[fleet, stranger] = await Promise.all([createAuthority("fleet"), createAuthority("stranger")]);
+	pair = await issueAgentCertificate(fleet, "127.0.0.1");
+});
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+	for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+async function serve(authority = fleet): Promise<ServedAgent> {
+	const agent = await serveAgent({ fleet: authority, local: createFakeCluster() });
+	cleanups.push(() => agent[Symbol.asyncDispose]());
+	return agent;
+}
+
+function peersOf(members: readonly FleetMember[] | Error) {
+	const listeners: ((material: CertificateMaterial) => void)[] = [];
+	const certificates = {
+		current: { certificate: pair.certificate, privateKey: pair.key, ca: fleet.certificate },
+		onChange: (listener: (material: CertificateMaterial) => void) => {
+			listeners.push(listener);
+			return () => undefined;
+		},
+	};
+	const clients = new PeerClients({ certificates, serverName });
+	cleanups.push(() => clients.close());
+	const getFleet = async () => {
+		if (members instanceof Error) throw members;
+		return members;
+	};
+	const rotate = (material: Partial<CertificateMaterial>): void => {
+		certificates.current = { ...certificates.current, ...material };
+		for (const listener of listeners) listener(certificates.current);
+	};
+	return { peers: new Peers({ clients, getFleet, clusterName: "eu-2" }), rotate };
+}
+
+describe("member()", () => {
+	test("reaches the member at its declared address", async () => {
+		const agent = await serve();
+		const { peers } = peersOf([{ id: clusterId, name: "eu-1", address: agent.peerAddress }]);
+		const member = await peers.member(clusterId);
+		expect((await member.describe()).clusterName).toBe("eu-1");
+	});
+
+	test("refuses an id that is not in the fleet, and names those that are", async () => {
+		const { peers } = peersOf([{ id: clusterId, name: "eu-1", address: "127.0.0.1:1" }]);
+		await expect(peers.member("another")).rejects.toBeInstanceOf(AgentProtocolError);
+		await expect(peers.member("another")).rejects.toThrow(`its fleet is eu-1 (${clusterId})`);
+	});
+
+	test("refuses where the fleet cannot be had", async () => {
+		const problem = new AgentUnavailableError("Cannot read the fleet", "eu-2");
+		await expect(peersOf(problem).peers.member(clusterId)).rejects.toBe(problem);
+	});
+
+	test("takes no agent of another fleet", async () => {
+		const agent = await serve(stranger);
+		const { peers } = peersOf([{ id: clusterId, name: "eu-1", address: agent.peerAddress }]);
+		const member = await peers.member(clusterId);
+		await expect(member.describe()).rejects.toBeInstanceOf(AgentUnavailableError);
+	});
+
+	test("uses a new certificate and a new CA for the next call", async () => {
+		const agent = await serve(stranger);
+		const { peers, rotate } = peersOf([{ id: clusterId, name: "eu-1", address: agent.peerAddress }]);
+		await expect((await peers.member(clusterId)).describe()).rejects.toBeInstanceOf(AgentUnavailableError);
+		const { certificate, key } = await issueAgentCertificate(stranger, "127.0.0.1");
+		rotate({ certificate, privateKey: key, ca: stranger.certificate });
+		expect((await (await peers.member(clusterId)).describe()).clusterName).toBe("eu-1");
+	});
+});

@@ -1,0 +1,48 @@
+// Hands on the agents of the shared fleet.
+import { connectFleet, type FleetControl } from "../controlplane/fleet-control.ts";
+import { sharedFleet } from "../controlplane/shared-fleet.ts";
+import { eventually } from "./kubectl.ts";
+
+export function fleetControl(): FleetControl {
+	return connectFleet(sharedFleet().octet);
+}
+
+/** Names of the agents' pods in a cluster; the first one keeps the line. */
+export async function agentNames(cluster: string): Promise<readonly string[]> {
+	const agents = await fleetControl().listAgents(cluster);
+	return agents.map(({ name }) => name).toSorted();
+}
+
+/** Kills one agent and waits until it is ready again, with this environment. */
+export async function restartAgent(
+	cluster: string,
+	pod: string,
+	environment: Readonly<Record<string, string>>,
+): Promise<void> {
+	const control = fleetControl();
+	const find = async () => (await control.listAgents(cluster)).find(({ name }) => name === pod);
+	const before = await find();
+	await control.setAgentEnvironment(cluster, environment);
+	await control.killAgent(cluster, pod);
+	await eventually(`agent ${pod} of ${cluster} to be ready again`, async () => {
+		const now = await find();
+		return now?.ready === true && now.restartCount > (before?.restartCount ?? 0);
+	});
+	await control.setAgentEnvironment(cluster, {});
+}
+
+/** Wakes every agent of every cluster and waits until two are ready in each. */
+export async function recoverAgents(): Promise<void> {
+	const control = fleetControl();
+	for (const cluster of sharedFleet().contexts) {
+		await control.setAgentEnvironment(cluster, {});
+		await control.setAgentRestarts(cluster, true);
+		for (const { name, pid } of await control.listAgents(cluster)) {
+			if (pid !== undefined) await control.thawAgent(cluster, name);
+		}
+		await eventually(`two ready agents in ${cluster}`, async () => {
+			const agents = await control.listAgents(cluster);
+			return agents.filter(({ ready }) => ready).length === 2;
+		});
+	}
+}

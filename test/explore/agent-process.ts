@@ -1,0 +1,240 @@
+// One agent of a simulated cluster: the shipped LocalCluster, views and sweep, fed by the scheduler.
+import type { Cluster } from "../../disruption/cluster.ts";
+import type { MemberBudget } from "../../disruption/cluster.ts";
+import { AgentUnavailableError, GarbledLeaseError, LeaseLostError } from "../../disruption/errors.ts";
+import type { PodRecord } from "../../disruption/pod.ts";
+import type { ClusterApi, LeaseObject } from "../../agent/cluster-api.ts";
+import { LocalCluster } from "../../agent/local-cluster.ts";
+import { budgetViewOf, leaseViewOf, ObjectStore } from "../../agent/object-views.ts";
+import { PodStore } from "../../agent/pod-view.ts";
+import { ReservationSweep } from "../../agent/reservation-sweep.ts";
+import type { WatchEvent, WatchSink } from "../../agent/watch-sink.ts";
+import type { Step } from "./scheduler.ts";
+import { type ApiCall, clusterApi, type SimulatedApiServer } from "./simulated-api.ts";
+import { SimulatedProcess } from "./simulated-process.ts";
+
+export interface AgentProcessOptions {
+	readonly name: string;
+	readonly server: SimulatedApiServer;
+	readonly keepsHistory: boolean;
+	/** Carries an API call over the simulated network. */
+	readonly carry: <T>(from: SimulatedProcess, call: ApiCall<T>) => Promise<T>;
+	/** Told of what no code here should ever throw. */
+	readonly onBug: (error: unknown) => void;
+	readonly lineHost: (from: SimulatedProcess) => Cluster | undefined;
+}
+
+/** One watch: how far its sink has been shown the log of events. */
+interface Feed {
+	readonly what: string;
+	readonly log: readonly WatchEvent<unknown>[];
+	readonly sink: WatchSink<never>;
+	shown: number;
+	show(): void;
+}
+
+export class AgentProcess extends SimulatedProcess {
+	readonly local: LocalCluster;
+	readonly #options: AgentProcessOptions;
+	readonly #api: ClusterApi;
+	readonly #pods: PodStore;
+	readonly #budgets: ObjectStore<MemberBudget>;
+	readonly #leases: ObjectStore<LeaseObject>;
+	readonly #sweep: ReservationSweep;
+	#feeds: readonly Feed[] = [];
+	/** Whether the watches show life; otherwise counts come from lists. */
+	#watching = true;
+
+	constructor(options: AgentProcessOptions) {
+		super(options.name, options);
+		const { server, carry } = options;
+		const { clock } = this;
+		const cluster = server.clusterId;
+		this.#options = options;
+		this.#api = clusterApi(server, (call) => carry(this, call));
+		this.#pods = new PodStore({ cluster, clock, listPods: () => this.#api.listPods() });
+		this.#budgets = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
+		this.#leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
+		this.local = new LocalCluster({
+			api: this.#api,
+			pods: this.#pods,
+			budgets: budgetViewOf(this.#budgets),
+			clock,
+			name: cluster,
+			version: "0.0.0",
+			leaseNamespace: "xpdb-system",
+			lineHost: () => options.lineHost(this),
+			newId: () => this.newId(),
+			report: (problem) => this.#check(problem),
+		});
+		this.#sweep = new ReservationSweep({
+			cluster: this.local,
+			pods: this.#pods,
+			leases: () => leaseViewOf(this.#leases).leases(),
+			clock,
+			extraDelayMs: () => 0,
+			report: (problem) => this.#check(problem),
+		});
+	}
+
+	/** The first lists are done in this moment: how a run begins. */
+	startSynced(): void {
+		this.#openFeeds();
+		const { server } = this.#options;
+		const { pods, resourceVersion } = server.listPods();
+		this.#pods.replace(pods, resourceVersion);
+		this.signOfLife();
+	}
+
+	/** The first list of pods goes over the network, again until it is there. */
+	startAnew(): void {
+		this.task("starts its watches", async () => {
+			for (;;) {
+				try {
+					await this.#pods.refresh();
+					break;
+				} catch (error) {
+					this.#check(error);
+					const { promise, resolve } = Promise.withResolvers<void>();
+					this.clock.after(1_000, resolve);
+					await promise;
+				}
+			}
+			this.#openFeeds();
+			this.signOfLife();
+		});
+	}
+
+	/** Etcd came back from a backup, and the agent has noticed. */
+	startOver(): void {
+		for (const { sink } of this.#feeds) sink.reset();
+		this.#feeds = [];
+		this.startAnew();
+	}
+
+	die(): void {
+		this.alive = false;
+		this.#feeds = [];
+	}
+
+	get isSynced(): boolean {
+		return this.#pods.synced;
+	}
+
+	/** The revision up to which its pods are known. */
+	get podRevision(): number {
+		return Number(this.#pods.resourceVersion || "0");
+	}
+
+	get isWatching(): boolean {
+		return this.#watching;
+	}
+
+	set isWatching(watching: boolean) {
+		this.#watching = watching;
+		for (const { sink } of this.#feeds) if (!watching) sink.watchLost();
+		this.signOfLife();
+	}
+
+	signOfLife(): void {
+		if (this.#watching) for (const { sink } of this.#feeds) sink.signOfLife(this.clock.now());
+	}
+
+	/** Each watch's next event, and the news that there is none. */
+	watchSteps(): readonly Step[] {
+		const steps: Step[] = [];
+		for (const feed of this.#watching ? this.#feeds : []) {
+			const event = feed.log[feed.shown];
+			if (event) {
+				const what = `sees ${feed.what} ${event.type} ${event.resourceVersion}`;
+				steps.push({ kind: "watch", actor: this.name, what, run: () => this.#show(feed) });
+			} else if (feed.sink === this.#pods && this.podRevision < this.#options.server.revision && this.clock.next()) {
+				// Only somebody who waits for a version learns anything by it, and whoever waits has a timer.
+				const version = String(this.#options.server.revision);
+				const what = `sees that no pod changed until ${version}`;
+				steps.push({ kind: "watch", actor: this.name, what, run: () => this.#bookmark(version) });
+			}
+		}
+		return steps;
+	}
+
+	/** Everything that the watches have for it. */
+	seesEverything(): void {
+		for (const feed of this.#feeds) while (feed.shown < feed.log.length) this.#show(feed);
+	}
+
+	/** Something that the agent does by itself; what may fail is left for another time. */
+	task(what: string, run: () => Promise<unknown>): void {
+		this.learns(() => what);
+		run().catch((error: unknown) => this.#check(error));
+	}
+
+	sweep(): void {
+		this.task("sweeps", () => this.#sweep.sweep());
+	}
+
+	override fingerprint(): string {
+		return `${super.fingerprint()} ${this.#watching} ${this.#feeds.map(({ shown, log }) => log.length - shown).join(",")}`;
+	}
+
+	#openFeeds(): void {
+		const { server } = this.#options;
+		const after = (version: string): number => {
+			const next = server.podEvents.findIndex((event) => Number(event.resourceVersion) > Number(version));
+			return next < 0 ? server.podEvents.length : next;
+		};
+		const version = this.#pods.resourceVersion;
+		const feed = <T>(what: string, log: readonly WatchEvent<T>[], sink: WatchSink<T>, shown: number): Feed => {
+			const opened: Feed = {
+				what,
+				log,
+				sink,
+				shown,
+				show: () => {
+					const event = log[opened.shown];
+					if (event) sink.apply(event);
+				},
+			};
+			return opened;
+		};
+		const revision = String(server.revision);
+		this.#budgets.replace([...server.budgets.values()], revision);
+		this.#leases.replace([...server.leases.values()], revision);
+		for (const lease of server.leases.values()) this.#leaseSeen({ type: "ADDED", object: lease });
+		const podsFrom = version === "" ? server.podEvents.length : after(version);
+		this.#feeds = [
+			feed<PodRecord>("pod", server.podEvents, this.#pods, podsFrom),
+			feed<LeaseObject>("Lease", server.leaseEvents, this.#leases, server.leaseEvents.length),
+			feed<MemberBudget>("budget", server.budgetEvents, this.#budgets, server.budgetEvents.length),
+		];
+	}
+
+	#show(feed: Feed): void {
+		const event = feed.log[feed.shown];
+		if (!event) return;
+		this.learns(() => `sees ${feed.what} ${event.type} ${JSON.stringify(event.object)}`);
+		feed.show();
+		feed.shown += 1;
+		this.signOfLife();
+		if (feed.sink === this.#leases) this.#leaseSeen(this.#options.server.leaseEvents[feed.shown - 1]);
+	}
+
+	#bookmark(version: string): void {
+		this.learns(() => `sees no pod event until ${version}`);
+		this.#pods.bookmark(version);
+		this.signOfLife();
+	}
+
+	#leaseSeen(event: Pick<WatchEvent<LeaseObject>, "type" | "object"> | undefined): void {
+		if (!event) return;
+		if (event.type === "DELETED") this.local.leases.forget(event.object.name);
+		else this.local.leases.sighted(event.object);
+		this.local.leaseChanged(event.object.name);
+	}
+
+	#check(error: unknown): void {
+		const expected =
+			error instanceof AgentUnavailableError || error instanceof LeaseLostError || error instanceof GarbledLeaseError;
+		if (!expected) this.#options.onBug(error);
+	}
+}

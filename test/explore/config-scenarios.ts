@@ -1,0 +1,202 @@
+// Budgets, fleets, scales and owners that differ between members or change while rounds run.
+import { reservationsIn } from "./lease-text.ts";
+import type { BudgetData, Scenario } from "./scenario.ts";
+import { cluster, drain, oneUnavailable, statefulSet, trouble, web } from "./scenario-parts.ts";
+import { namespace } from "./workload.ts";
+import type { World } from "./world.ts";
+
+function budget(more: Partial<BudgetData>): readonly BudgetData[] {
+	return [{ name: "web", selector: web, ...more }];
+}
+
+/** Writes the budget in every member, or in these. */
+function put(world: World, spec: Readonly<Record<string, unknown>>, ids?: readonly string[]): void {
+	for (const { id, server } of world.clusters) {
+		if (ids && !ids.includes(id)) continue;
+		server.putBudget({ name: { namespace, name: "web" }, spec: { selector: { matchLabels: web }, ...spec } });
+	}
+}
+
+export const configScenarios: readonly Scenario[] = [
+	{
+		name: "missing-in-member",
+		about: "One member has the budget and the other has not: it holds for both",
+		clusters: [cluster("c1", 2, { budgets: [] }), cluster("c2", 2)],
+		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c2/web-0"]), drain("drain-3", ["c1/web-1"])],
+		limits: { agentJumps: 2, lost: 1 },
+		slowReplacements: true,
+	},
+	{
+		name: "second-budget-elsewhere",
+		about: "A pod's second budget stands in another member only",
+		clusters: [
+			cluster("c1", 2),
+			cluster("c2", 2, { budgets: [...oneUnavailable, { name: "strict", selector: web, maxUnavailable: 0 }] }),
+		],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 2 }), drain("drain-2", ["c2/web-0"], { attempts: 2 })],
+		limits: { agentJumps: 1 },
+		slowReplacements: true,
+		probe: false,
+	},
+	{
+		name: "suspended-in-one",
+		about: "A budget that is suspended in one member holds",
+		clusters: [cluster("c1", 2, { budgets: budget({ maxUnavailable: 1, suspend: true }) }), cluster("c2", 2)],
+		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c2/web-0"]), drain("drain-3", ["c1/web-1"])],
+		limits: { agentJumps: 2 },
+		slowReplacements: true,
+	},
+	{
+		name: "bounds-differ",
+		about: "Members demand different bounds: the strictest counts",
+		clusters: [
+			cluster("c1", 2, { budgets: budget({ maxUnavailable: 2 }) }),
+			cluster("c2", 2, { budgets: budget({ maxUnavailable: 1 }) }),
+		],
+		drains: [drain("drain-1", ["c1/web-0", "c1/web-1"]), drain("drain-2", ["c2/web-0"])],
+		limits: { agentJumps: 2 },
+		slowReplacements: true,
+	},
+	{
+		name: "selectors-differ",
+		about: "Members select different pods under one budget: refused",
+		clusters: [
+			cluster("c1", 2, {
+				workloads: [
+					statefulSet(2),
+					{ kind: "StatefulSet", name: "api", labels: { app: "web", part: "api" }, replicas: 2 },
+				],
+			}),
+			cluster("c2", 1, { budgets: budget({ selector: { app: "web", part: "api" }, maxUnavailable: 1 }) }),
+		],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 2 }), drain("drain-2", ["c1/api-0"], { attempts: 2 })],
+		limits: { agentJumps: 1 },
+		slowReplacements: true,
+		probe: false,
+	},
+	{
+		name: "fleets-differ",
+		about: "One member declares a smaller fleet than the other",
+		clusters: [cluster("c1", 2, { fleet: ["c1"] }), cluster("c2", 2)],
+		drains: [drain("drain-1", ["c1/web-0"], { members: ["c1"] }), drain("drain-2", ["c2/web-0"])],
+		limits: { agentJumps: 1, lost: 1 },
+		slowReplacements: true,
+		probe: false,
+	},
+	{
+		name: "no-answer",
+		about: "Members and API servers that often do not answer",
+		clusters: [cluster("c1", 2), cluster("c2", 2)],
+		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c2/web-0"], { attempts: 4 })],
+		limits: { lost: 8, answerLost: 4, gaveUp: 2 },
+		slowReplacements: true,
+		configChanges: true,
+	},
+	{
+		name: "budget-edited",
+		about: "The budget gets stricter and looser, and is suspended for a while, member by member",
+		clusters: [cluster("c1", 2), cluster("c2", 2)],
+		drains: [
+			drain("drain-1", ["c1/web-0", "c1/web-1"]),
+			drain("drain-2", ["c2/web-0"]),
+			drain("drain-3", ["c2/web-1"]),
+		],
+		events: [
+			{ name: "c1 allows two", run: (world) => put(world, { maxUnavailable: 2 }, ["c1"]) },
+			{ name: "c2 allows two", run: (world) => put(world, { maxUnavailable: 2 }, ["c2"]) },
+			{ name: "c1 suspends", run: (world) => put(world, { maxUnavailable: 1, suspend: true }, ["c1"]) },
+			{ name: "c2 suspends", run: (world) => put(world, { maxUnavailable: 1, suspend: true }, ["c2"]) },
+			{ name: "all allow one again", times: 2, run: (world) => put(world, { maxUnavailable: 1 }) },
+		],
+		limits: { ...trouble, evidence: 2, cancels: 1 },
+		configChanges: true,
+	},
+	{
+		name: "budget-created",
+		about: "A second, stricter budget over the same pods appears while rounds run",
+		clusters: [cluster("c1", 4, { budgets: budget({ maxUnavailable: 2 }) })],
+		drains: [drain("drain-1", ["c1/web-0"], { agent: 0 }), drain("drain-2", ["c1/web-1"], { agent: 1 })],
+		events: [
+			{
+				name: "budget strict is created",
+				run: (world) => {
+					const spec = { selector: { matchLabels: web }, maxUnavailable: 1 };
+					world.cluster("c1").server.putBudget({ name: { namespace, name: "strict" }, spec });
+				},
+			},
+		],
+		limits: { agentJumps: 2, drainJumps: 1 },
+		slowReplacements: true,
+		configChanges: true,
+	},
+	{
+		name: "lease-deleted",
+		about: "The budget goes and comes back, and with it its Lease",
+		clusters: [cluster("c1", 3)],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { attempts: 2, waitsForBudget: true }),
+			drain("drain-2", ["c1/web-1"], { attempts: 2, waitsForBudget: true }),
+			drain("drain-3", ["c1/web-2"], { attempts: 3, waitsForBudget: true }),
+		],
+		events: [
+			{
+				name: "the budget is deleted",
+				times: 2,
+				run: (world) => world.cluster("c1").server.deleteBudget({ namespace, name: "web" }),
+			},
+			{ name: "the budget is created", times: 2, run: (world) => put(world, { maxUnavailable: 1 }) },
+		],
+		limits: { leaseDeletions: 3, doubled: 2, agentJumps: 3, evidence: 3, gaveUp: 1, drainJumps: 1 },
+		slowReplacements: true,
+		configChanges: true,
+		leasesExist: false,
+	},
+	{
+		name: "orphans",
+		about: "Pods that nobody controls are expected like all others",
+		clusters: [
+			cluster("c1", 0, { workloads: [{ kind: "Bare", name: "web", labels: web, replicas: 3 }] }),
+			cluster("c2", 2),
+		],
+		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c1/web-1"]), drain("drain-3", ["c2/web-0"])],
+		limits: { agentJumps: 2, evidence: 2 },
+		slowReplacements: true,
+	},
+	{
+		name: "owners-change",
+		about: "A controller is deleted and its pods are left; another one is scaled",
+		clusters: [
+			cluster("c1", 2),
+			cluster("c2", 3, { workloads: [{ kind: "Deployment", name: "web", labels: web, replicas: 3 }] }),
+		],
+		drains: [
+			drain("drain-1", ["c1/web-0", "c1/web-1"]),
+			drain("drain-2", ["c2/web-0-1"]),
+			drain("drain-3", ["c2/web-1-2"]),
+		],
+		events: [
+			{ name: "the controller of c1 is deleted", run: (world) => world.cluster("c1").workloads[0]?.orphan() },
+			{ name: "c2 is scaled to 2", run: (world) => world.cluster("c2").workloads[0]?.scale(2) },
+			{ name: "c2 is scaled to 4", run: (world) => world.cluster("c2").workloads[0]?.scale(4) },
+		],
+		limits: { ...trouble, evidence: 3, cancels: 1 },
+		configChanges: true,
+	},
+	{
+		name: "restored",
+		about: "etcd comes back from a backup that is older than a round's acquisition",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 1 })],
+		events: [
+			{
+				name: "etcd is restored",
+				// Reservations and evictions that a backup does not have are lost, as the README says: only holdings may be.
+				when: ({ oracle, clusters }) =>
+					oracle.evictions === 0 && clusters.every(({ server }) => reservationsIn(server).length === 0),
+				run: (world) => world.restore(),
+			},
+		],
+		limits: { agentJumps: 1 },
+		slowReplacements: true,
+	},
+];

@@ -1,0 +1,201 @@
+// One plugin process: it runs rounds for its pods through the shipped runRound, and carries out what it is granted
+// through the shipped carryOut, until all its pods are gone or its attempts are used up.
+import type { Cluster, PodReference } from "../../disruption/cluster.ts";
+import { coveringBudgets } from "../../disruption/coverage.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { carryOut, type EvictionAnswer } from "../../disruption/eviction.ts";
+import { type RoundBudget, type RoundRuntime, runRound } from "../../disruption/round.ts";
+import type { RoundCandidate, Verdict } from "../../disruption/verdict.ts";
+import type { RoundRecord } from "./oracle.ts";
+import type { DrainData } from "./scenario.ts";
+import { type ApiCall, simulatedEvictor } from "./simulated-api.ts";
+import { SimulatedProcess } from "./simulated-process.ts";
+import { namespace } from "./workload.ts";
+import type { World } from "./world.ts";
+
+const betweenAttemptsMs = 1_000;
+
+export class DrainProcess extends SimulatedProcess {
+	readonly data: DrainData;
+	readonly #world: World;
+	readonly #runtime: RoundRuntime;
+	/** Never aborted: a process that ends early is one that dies. */
+	readonly #running = new AbortController();
+	/** Undefined once the pod is gone from this process's point of view. */
+	readonly #pods: Map<string, RoundCandidate>;
+	finished = false;
+	/** Pods that it was granted and whose eviction was accepted. */
+	evicted = 0;
+	/** Why its last round ended as it did; for people. */
+	last = "";
+
+	constructor(data: DrainData, world: World) {
+		super(data.name, world.options);
+		this.data = data;
+		this.#world = world;
+		this.#pods = new Map(data.pods.map((path) => [path, this.#candidate(path)]));
+		this.#runtime = {
+			now: () => this.clock.now(),
+			newId: () => this.newId(),
+			sleep: (ms, signal) => {
+				const { promise, resolve } = Promise.withResolvers<void>();
+				if (signal.aborted) return Promise.resolve();
+				const cancel = this.clock.after(ms, resolve);
+				const aborted = (): void => resolve();
+				signal.addEventListener("abort", aborted);
+				return promise.finally(() => {
+					cancel();
+					signal.removeEventListener("abort", aborted);
+				});
+			},
+		};
+	}
+
+	start(): void {
+		this.#drain().then(
+			() => {
+				this.finished = true;
+			},
+			(error: unknown) => this.#world.bug(this.name, error),
+		);
+	}
+
+	async #drain(): Promise<void> {
+		for (let attempt = 1; attempt <= this.data.attempts && this.#pods.size > 0; attempt += 1) {
+			try {
+				await this.#attempt();
+			} catch (error) {
+				if (!(error instanceof AgentUnavailableError)) throw error;
+				this.last = error.message;
+			}
+			if (this.#pods.size > 0 && attempt < this.data.attempts) {
+				await this.#runtime.sleep(betweenAttemptsMs, this.#running.signal);
+			}
+		}
+	}
+
+	async #attempt(): Promise<void> {
+		if (this.data.follows) for (const path of this.#pods.keys()) this.#follow(path);
+		const candidates = [...this.#pods.values()];
+		const { budgets, uncovered } = this.#coverage(candidates);
+		const round = this.#world.oracle.roundStarts(this);
+		if (!this.data.waitsForBudget) await Promise.all(uncovered.map((candidate) => this.#evictFreely(candidate, round)));
+		if (budgets.length === 0) return;
+		const asked = candidates.filter((candidate) => !uncovered.includes(candidate));
+		const outcome = await this.#run(asked, budgets, round);
+		if (outcome.kind === "lost") {
+			this.last = outcome.reason;
+			return;
+		}
+		await Promise.all(outcome.verdicts.map((verdict) => this.#carryOut(verdict, round)));
+	}
+
+	async #run(candidates: readonly RoundCandidate[], budgets: readonly RoundBudget[], round: RoundRecord) {
+		const { oracle } = this.#world;
+		const clusters: readonly Cluster[] = this.#members();
+		try {
+			const { signal } = this.#running;
+			const outcome = await runRound({ clusters, budgets, holder: this.name, candidates, signal }, this.#runtime);
+			oracle.roundEnds(round, outcome);
+			return outcome;
+		} catch (error) {
+			oracle.roundEnds(round, undefined);
+			throw error;
+		}
+	}
+
+	async #carryOut(verdict: Verdict, round: RoundRecord): Promise<void> {
+		const { candidate } = verdict;
+		this.last = verdict.kind === "waiting" || verdict.kind === "refused" ? verdict.message : verdict.kind;
+		if (verdict.kind === "free") {
+			if (verdict.why === "Gone") this.#done(candidate);
+			else await this.#evictFreely(candidate, round);
+			return;
+		}
+		if (verdict.kind !== "granted") return;
+		const cluster = this.#members().find(({ id }) => id === candidate.clusterId);
+		if (!cluster) throw new Error(`granted a pod of cluster ${candidate.clusterId}, which is no member`);
+		const outcome = await carryOut(verdict.ticket, cluster, this.#evictor(candidate, round), this.#runtime);
+		this.last = outcome.kind;
+		if (outcome.kind === "evicted") this.evicted += 1;
+		if (outcome.kind === "evicted" || outcome.kind === "gone") this.#done(candidate);
+	}
+
+	/** A pod that costs nothing is evicted by its uid alone. */
+	async #evictFreely(candidate: RoundCandidate, round: RoundRecord): Promise<void> {
+		const { pod } = candidate;
+		const answer = await this.#evictor(candidate, round).evict(pod, uidOnly(pod.uid), "");
+		if (answer.kind !== "refused" && answer.kind !== "unknown") this.#done(candidate);
+	}
+
+	#evictor({ clusterId, pod }: RoundCandidate, round: RoundRecord) {
+		const cluster = this.#world.cluster(clusterId);
+		return simulatedEvictor(cluster.server, <T>(call: ApiCall<T>) =>
+			this.#world.carry<T>(this, cluster, {
+				...call,
+				execute: () => {
+					const before = cluster.server.getPod(pod);
+					const answer = call.execute();
+					const found = before.kind === "present" ? before.pod : undefined;
+					if (call.verb === "evict" && found)
+						this.#world.oracle.evicted(cluster, found, answer as EvictionAnswer<never>, round);
+					return answer;
+				},
+			}),
+		);
+	}
+
+	/** All budgets of all members that cover one of the pods, as a plugin finds them out before a round. */
+	#coverage(candidates: readonly RoundCandidate[]): {
+		readonly budgets: readonly RoundBudget[];
+		readonly uncovered: readonly RoundCandidate[];
+	} {
+		const budgets = new Map<string, RoundBudget>();
+		const members = this.#members().map(({ id }) => this.#world.cluster(id).server);
+		const uncovered = candidates.filter(({ clusterId, pod }) => {
+			const found = this.#world.cluster(clusterId).server.getPod(pod);
+			if (found.kind === "gone") return false;
+			const covering = coveringBudgets(
+				members.flatMap((server) => server.listBudgets(namespace)),
+				found.pod,
+			);
+			for (const { name, selector } of covering) if (selector) budgets.set(name.name, { name, selector });
+			return covering.length === 0;
+		});
+		return { budgets: [...budgets.values()], uncovered };
+	}
+
+	#members(): readonly Cluster[] {
+		const ids = this.data.members ?? this.#world.clusters.map(({ id }) => id);
+		return ids.map((id) => this.#world.member(this, id));
+	}
+
+	#candidate(path: string): RoundCandidate {
+		const candidate = this.#find(path);
+		if (!candidate) throw new Error(`no pod ${path} in scenario ${this.#world.scenario.name}`);
+		return candidate;
+	}
+
+	#follow(path: string): void {
+		const candidate = this.#find(path);
+		if (candidate) this.#pods.set(path, candidate);
+	}
+
+	#find(path: string): RoundCandidate | undefined {
+		const [clusterId = "", name = ""] = path.split("/");
+		const found = this.#world.cluster(clusterId).server.getPod({ namespace, name });
+		if (found.kind === "gone") return undefined;
+		const pod: PodReference = { namespace, name, uid: found.pod.uid };
+		return { clusterId, pod };
+	}
+
+	#done({ clusterId, pod }: RoundCandidate): void {
+		// Whoever follows a name asks for the next pod too.
+		if (!this.data.follows || this.evicted > 1) this.#pods.delete(`${clusterId}/${pod.name}`);
+	}
+}
+
+/** The interface asks for both, and so does every eviction under a reservation. */
+function uidOnly(uid: string): { readonly uid: string; readonly resourceVersion: string } {
+	return { uid } as { readonly uid: string; readonly resourceVersion: string };
+}

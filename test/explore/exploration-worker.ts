@@ -1,0 +1,20 @@
+// A thread that explores: the shipped code, or one mutant of it, which has to be loaded before all else.
+import { parentPort, workerData } from "node:worker_threads";
+import type { Job, JobResult, WorkerOptions } from "./job.ts";
+import { loadMutant } from "./mutant.ts";
+import { findMutant } from "./mutants.ts";
+
+const { mutant } = workerData as WorkerOptions;
+if (mutant !== undefined) loadMutant(findMutant(mutant));
+// Errors are answers here, by the thousand, and nobody looks at where they were made.
+Error.stackTraceLimit = 0;
+const { runJob } = await import("./job-runner.ts");
+
+parentPort?.on("message", (job: Job) => {
+	runJob(job).then(
+		(result: JobResult) => parentPort?.postMessage(result),
+		(error: unknown) => {
+			throw error;
+		},
+	);
+});

@@ -1,0 +1,93 @@
+// A run as a table that a person can follow: step, actor, what it does, and what comes of it.
+import type { LeaseObject } from "../../agent/cluster-api.ts";
+import { leaseName } from "../../disruption/lease.ts";
+import { leaseText } from "./lease-text.ts";
+import type { Outcome } from "./network.ts";
+import type { Scenario } from "./scenario.ts";
+import type { ApiCall } from "./simulated-api.ts";
+import type { Preconditions } from "./simulated-api-server.ts";
+import { namespace } from "./workload.ts";
+
+export interface HistoryEntry {
+	readonly step: number;
+	readonly actor: string;
+	readonly what: string;
+	readonly effects: string[];
+}
+
+/** A call to an API server in a few words. */
+export function requestText(
+	{ verb, resource, name, detail }: ApiCall<unknown>,
+	cluster: string,
+	scenario: Scenario,
+): string {
+	const object = name.replace(`${namespace}/`, "");
+	switch (resource) {
+		case "leases": {
+			const budget = budgetOfLease(name, scenario);
+			if (verb === "list") return `list Leases in ${cluster}`;
+			return `${verb} Lease ${budget} in ${cluster}`;
+		}
+		case "pods":
+			if (verb === "evict") {
+				const { uid = "any", resourceVersion = "any" } = (detail ?? {}) as Preconditions;
+				return `evict pod ${object} in ${cluster} (uid ${uid}, version ${resourceVersion})`;
+			}
+			if (verb === "patch") return `touch pod ${object} in ${cluster}`;
+			return verb === "list" ? `list pods in ${cluster}` : `get pod ${object} in ${cluster}`;
+		case "budgets":
+		case "fleet":
+		case "scales":
+			return `${verb} ${resource} ${object} in ${cluster}`;
+	}
+}
+
+/** An answer in a few words. */
+export function answerText(what: string, outcome: Outcome): string {
+	if (!outcome.ok) return outcome.error instanceof Error ? outcome.error.message : String(outcome.error);
+	const { value } = outcome;
+	if (value === undefined) return /^(get|list)/.test(what) ? "not found" : "done";
+	if (isLease(value)) return leaseText(value);
+	if (Array.isArray(value))
+		return value.every(isLease) ? value.map(leaseText).join("; ") || "none" : `${value.length} objects`;
+	return short(value);
+}
+
+/** The table; a violation is the last line of the step that it happened in. */
+export function formatHistory(history: readonly HistoryEntry[]): string {
+	const actorWidth = Math.max(...history.map(({ actor }) => actor.length), 5);
+	const stepWidth = String(history.at(-1)?.step ?? 0).length;
+	const head = `${"step".padStart(Math.max(stepWidth, 4))}  ${"actor".padEnd(actorWidth)}  call, and its effect`;
+	const indent = " ".repeat(Math.max(stepWidth, 4) + actorWidth + 4);
+	return [
+		head,
+		...history.flatMap(({ step, actor, what, effects }) => [
+			`${String(step).padStart(Math.max(stepWidth, 4))}  ${actor.padEnd(actorWidth)}  ${what}`,
+			...effects.map((effect) => `${indent}  -> ${effect.split("\n").join(`\n${indent}     `)}`),
+		]),
+	].join("\n");
+}
+
+function budgetOfLease(lease: string, { clusters }: Scenario): string {
+	const names = clusters.flatMap(({ budgets }) => budgets.map(({ name }) => name));
+	return names.find((name) => cachedLeaseName(name) === lease) ?? lease;
+}
+
+const leaseNames = new Map<string, string>();
+
+function cachedLeaseName(budget: string): string {
+	const known = leaseNames.get(budget) ?? leaseName({ namespace, name: budget });
+	leaseNames.set(budget, known);
+	return known;
+}
+
+function isLease(value: unknown): value is LeaseObject {
+	return typeof value === "object" && value !== null && "spec" in value && "annotations" in value;
+}
+
+function short(value: unknown): string {
+	if (typeof value !== "object" || value === null) return String(value);
+	const { kind, count, acquisition, pods, pod } = value as Record<string, any>;
+	void [kind, count, acquisition, pods, pod];
+	return JSON.stringify(value);
+}

@@ -1,0 +1,51 @@
+// Leases as they stand on a simulated API server, read without the code under test: for the judge and for people.
+import type { LeaseObject } from "../../agent/cluster-api.ts";
+import type { SimulatedApiServer } from "./simulated-api.ts";
+
+interface StateText {
+	readonly phase: string;
+	readonly observed: string;
+	readonly reservations: readonly (readonly [id: string, uid: string, name: string, ...rest: unknown[]])[];
+}
+
+export interface StandingReservation {
+	readonly budget: string;
+	readonly id: string;
+	readonly pod: string;
+	readonly cancelling: boolean;
+}
+
+export function reservationsIn(server: SimulatedApiServer): readonly StandingReservation[] {
+	return [...server.leases.values()].flatMap((lease) => {
+		const budget = budgetOf(lease);
+		return stateOf(lease).reservations.map((row) => ({ budget, id: row[0], pod: row[2], cancelling: row[6] === 1 }));
+	});
+}
+
+/** "held by drain-1 (7), observed 99, reserved web-0 as drain-1.3". */
+export function leaseText(lease: LeaseObject): string {
+	const { phase, observed, reservations } = stateOf(lease);
+	const { holderIdentity, leaseTransitions } = lease.spec;
+	const held = holderIdentity ? `held by ${holderIdentity}` : phase;
+	const reserved = reservations.map((row) => `${row[2]} as ${row[0]}${row[6] === 1 ? " (cancelling)" : ""}`);
+	return (
+		`${held} (acquisition ${leaseTransitions ?? 0}), observed ${observed || "nothing"}, ` +
+		`reserved: ${reserved.join(", ") || "nothing"}, version ${lease.resourceVersion}`
+	);
+}
+
+function budgetOf({ annotations }: LeaseObject): string {
+	return annotations["xpdb.form3.tech/budget"]?.split("/")[1] ?? "";
+}
+
+/** Objects never change here, so each is read once. */
+const states = new WeakMap<LeaseObject, StateText>();
+
+function stateOf(lease: LeaseObject): StateText {
+	let state = states.get(lease);
+	if (!state) {
+		state = JSON.parse(lease.annotations["xpdb.form3.tech/state"] ?? "{}") as StateText;
+		states.set(lease, state);
+	}
+	return state;
+}

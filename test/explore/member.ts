@@ -1,0 +1,74 @@
+// A member of the fleet as a simulated process asks it: every call goes over the simulated network to one of its agents.
+import type { Acquisition, Cluster } from "../../disruption/cluster.ts";
+import type { AgentProcess } from "./agent-process.ts";
+import type { Network } from "./network.ts";
+import type { SimulatedCluster } from "./simulated-cluster.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+
+export interface MemberOptions {
+	readonly from: SimulatedProcess;
+	readonly cluster: SimulatedCluster;
+	readonly network: Network;
+	/** Index of the one agent that is asked while it lives; any of them where undefined. */
+	readonly agent: number | undefined;
+	/** To the agent that keeps the line: it does not pass the call on again. */
+	readonly here?: boolean;
+}
+
+export function simulatedMember(options: MemberOptions): Cluster {
+	const { from, cluster, network, here = false } = options;
+	const agents = (): readonly AgentProcess[] => {
+		const alive = cluster.agents.filter((agent) => agent.alive);
+		const own = options.agent === undefined ? undefined : alive[options.agent];
+		return own ? [own] : alive;
+	};
+	const ask = <T>(
+		what: string,
+		detail: unknown,
+		run: (agent: AgentProcess, signal: AbortSignal) => Promise<T>,
+		signal?: AbortSignal,
+	): Promise<T> =>
+		network.send<T>({
+			from,
+			cluster: cluster.id,
+			what,
+			detail: () => JSON.stringify(detail),
+			routes: () =>
+				agents().map((agent) => ({ name: agent.name, process: agent, run: (gone: AbortSignal) => run(agent, gone) })),
+			mayDouble: true,
+			...(signal && { signal }),
+		});
+	const named = (acquisition: Acquisition): string =>
+		`${acquisition.budget.name} (acquisition ${acquisition.leaseTransitions}, ${acquisition.nonce})`;
+	return {
+		id: cluster.id,
+		name: cluster.id,
+		acquire: (request, acquireOptions) =>
+			ask(
+				`acquire ${request.budget.name}${acquireOptions.wait ? " in line" : ""} (${request.nonce})`,
+				request,
+				(agent, gone) => {
+					const passed = { wait: acquireOptions.wait, signal: gone };
+					return here ? agent.local.acquireHere(request, passed) : agent.local.acquire(request, passed);
+				},
+				acquireOptions.signal,
+			),
+		count: (acquisition, request) =>
+			ask(`count ${named(acquisition)}`, [acquisition, request], (agent) => agent.local.count(acquisition, request)),
+		renew: (acquisition) => ask(`renew ${named(acquisition)}`, acquisition, (agent) => agent.local.renew(acquisition)),
+		commit: (acquisition, grants) =>
+			ask(
+				`commit ${named(acquisition)} granting ${grants.map(({ pod, id }) => `${pod.name} as ${id}`).join(", ") || "nothing"}`,
+				[acquisition, grants],
+				(agent) => agent.local.commit(acquisition, grants),
+			),
+		release: (acquisition) =>
+			ask(`release ${named(acquisition)}`, acquisition, (agent) => agent.local.release(acquisition)),
+		confirm: (budget, ids) =>
+			ask(`confirm ${budget.name} ${ids.join(", ")}`, [budget, ids], (agent) => agent.local.confirm(budget, ids)),
+		cancel: (budget, ids, how) =>
+			ask(`${how.sent ? "cancel" : "take back"} ${budget.name} ${ids.join(", ")}`, [budget, ids, how], (agent) =>
+				agent.local.cancel(budget, ids, how),
+			),
+	};
+}

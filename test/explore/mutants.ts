@@ -1,0 +1,12 @@
+// All mutants: one for each safeguard of the design, and for each trap that an earlier draft of it fell into.
+import type { Mutant } from "./mutant.ts";
+import { reservationMutants } from "./reservation-mutants.ts";
+import { roundMutants } from "./round-mutants.ts";
+
+export const mutants: readonly Mutant[] = [...roundMutants, ...reservationMutants];
+
+export function findMutant(name: string): Mutant {
+	const found = mutants.find((mutant) => mutant.name === name);
+	if (found) return found;
+	throw new Error(`There is no mutant "${name}": there are ${mutants.map((mutant) => mutant.name).join(", ")}`);
+}

@@ -1,0 +1,295 @@
+// The way of every request and every answer: to the API servers, and from the rounds to the agents.
+//
+// A request waits until the scheduler lets it arrive. It may be lost; its caller may give it up while it is still on
+// its way (it is executed late, or never); it may arrive twice; its answer may be lost. A caller that has died hears
+// nothing more, and what it sent goes on without it.
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import type { Step } from "./scheduler.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+
+/** One place where a request may be executed. */
+export interface Route<T> {
+	readonly name: string;
+	/** The agent that executes it; undefined for an API server, which never dies here. */
+	readonly process?: SimulatedProcess;
+	run(signal: AbortSignal): T | Promise<T>;
+}
+
+export interface Request<T> {
+	readonly from: SimulatedProcess;
+	readonly cluster: string;
+	readonly what: string;
+	readonly detail: () => string;
+	/** Whoever may execute it at this moment. */
+	routes(): readonly Route<T>[];
+	/** Aborted: the caller does not wait any longer, and the server learns of it. */
+	readonly signal?: AbortSignal;
+	/** Nobody can change what it reads, so the moment does not matter: it is answered at once. */
+	readonly atOnce?: boolean;
+	/** A real network, or a client that sends again, could make two of it. */
+	readonly mayDouble: boolean;
+	/** What the server answers where it refuses without looking (an eviction under a budget of Kubernetes' own). */
+	readonly refusal?: () => T;
+}
+
+export type Outcome = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly error: unknown };
+
+interface Call {
+	readonly number: number;
+	readonly request: Request<unknown>;
+	readonly controller: AbortController;
+	state: "requested" | "running" | "answered";
+	/** Whether anybody still waits for the answer. */
+	awaited: boolean;
+	at: Route<unknown> | undefined;
+	outcome: Outcome | undefined;
+	settle: (outcome: Outcome) => void;
+}
+
+/** "repeated": sent again because the first answer was lost, so that the second one is what the caller gets. */
+export type Fault = "lost" | "gaveUp" | "doubled" | "repeated" | "answerLost" | "refused";
+
+export interface NetworkOptions {
+	/** Answers travel on their own; otherwise they arrive in the moment of the execution. */
+	readonly splitAnswers: boolean;
+	/** Whether one more fault of this kind may happen. */
+	readonly mayFail: (fault: Fault) => boolean;
+	/** Told of each fault, before it happens. */
+	readonly failing: (fault: Fault, from: SimulatedProcess) => void;
+	/** Told of each answer as it is made, for the table. */
+	readonly onAnswer: (request: Request<unknown>, route: string, outcome: Outcome, late: boolean) => void;
+}
+
+export class Network {
+	readonly #options: NetworkOptions;
+	readonly #calls = new Set<Call>();
+	readonly #closing = new Set<Call>();
+	#number = 0;
+
+	constructor(options: NetworkOptions) {
+		this.#options = options;
+	}
+
+	send<T>(request: Request<T>): Promise<T> {
+		const { promise, resolve, reject } = Promise.withResolvers<T>();
+		if (!request.from.alive) return promise;
+		const call: Call = {
+			number: (this.#number += 1),
+			request,
+			controller: new AbortController(),
+			state: "requested",
+			awaited: true,
+			at: undefined,
+			outcome: undefined,
+			settle: (outcome) => {
+				if (!request.from.alive) return;
+				request.from.learns(() => `${request.what} ${request.detail()} -> ${outcomeText(outcome)}`);
+				// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a route of this request answered
+				if (outcome.ok) resolve(outcome.value as T);
+				else reject(outcome.error);
+			},
+		};
+		this.#calls.add(call);
+		const { signal } = request;
+		if (!signal) return promise;
+		const aborted = (): void => this.#giveUp(call, signal.reason);
+		signal.addEventListener("abort", aborted);
+		return promise.finally(() => signal.removeEventListener("abort", aborted));
+	}
+
+	get isIdle(): boolean {
+		return this.#calls.size === 0 && this.#closing.size === 0;
+	}
+
+	/** Executes and answers everything that need not wait for its moment; false where there was nothing. */
+	answerAtOnce(): boolean {
+		let any = false;
+		for (const call of [...this.#calls]) {
+			const [route] = call.state === "requested" && call.request.atOnce ? call.request.routes() : [];
+			if (!route) continue;
+			this.#execute(call, route);
+			any = true;
+		}
+		return any;
+	}
+
+	/** A process has died: nobody waits for what it asked, and what it was asked is never answered. */
+	died(process: SimulatedProcess): void {
+		for (const call of this.#calls) {
+			if (call.request.from === process) this.#abandon(call);
+			else if (call.state === "running" && call.at?.process === process) {
+				this.#answered(call, { ok: false, error: unavailable(call.request, "the connection broke") });
+			}
+		}
+	}
+
+	steps(): readonly Step[] {
+		const steps: Step[] = [];
+		for (const call of this.#calls) this.#stepsOf(call, steps);
+		for (const call of this.#closing) {
+			steps.push({
+				kind: "message",
+				actor: call.at?.name ?? call.request.cluster,
+				what: `learns that ${call.request.from.name} does not wait for ${call.request.what}`,
+				run: () => {
+					this.#closing.delete(call);
+					call.controller.abort(new Error("the caller is gone"));
+				},
+			});
+		}
+		return steps;
+	}
+
+	/** Requests that nobody waits for any more are not executed either. */
+	dropAbandoned(): void {
+		for (const call of this.#calls) if (!call.awaited && call.state === "requested") this.#calls.delete(call);
+	}
+
+	fingerprint(): string {
+		const texts = [...this.#calls].map(
+			({ request, state, awaited, at, outcome }) =>
+				`${request.from.name} ${request.what} ${request.detail()} ${state} ${awaited} ${at?.name} ${outcome ? outcomeText(outcome) : ""}`,
+		);
+		return [...texts.toSorted(), ...[...this.#closing].map(({ request }) => `closing ${request.what}`)].join("\n");
+	}
+
+	#stepsOf(call: Call, steps: Step[]): void {
+		const { request, state } = call;
+		const { what } = request;
+		const { mayFail, failing } = this.#options;
+		const actor = request.from.name;
+		if (state === "answered") {
+			steps.push({ kind: "message", actor, what: `gets the answer to ${what}`, run: () => this.#deliver(call) });
+			if (mayFail("answerLost")) {
+				steps.push({
+					kind: "fault",
+					actor,
+					what: `never gets the answer to ${what}`,
+					run: () => {
+						failing("answerLost", request.from);
+						this.#deliver(call, { ok: false, error: unavailable(request, "the answer was lost") });
+					},
+				});
+			}
+			return;
+		}
+		if (state === "running") return;
+		const routes = request.routes();
+		for (const route of routes) {
+			const kind = call.awaited ? "message" : "late";
+			steps.push({ kind, actor, what: `${what} at ${route.name}`, run: () => this.#execute(call, route) });
+		}
+		if (!call.awaited) return;
+		const give = (reason: string): Outcome => ({ ok: false, error: unavailable(request, reason) });
+		const fault = (kind: Fault, text: string, happens: () => void): void => {
+			if (!mayFail(kind)) return;
+			steps.push({
+				kind: "fault",
+				actor,
+				what: text,
+				run: () => {
+					failing(kind, request.from);
+					happens();
+				},
+			});
+		};
+		fault("lost", `${what} is lost`, () => this.#deliver(call, give("the request was lost")));
+		fault("gaveUp", `gives up ${what}, which is still on its way`, () => {
+			call.settle(give("no answer in time"));
+			this.#abandon(call);
+		});
+		const [route] = routes;
+		if (route && request.mayDouble) {
+			fault("doubled", `${what} at ${route.name}, and a double stays behind`, () => {
+				this.#calls.add({
+					...call,
+					number: (this.#number += 1),
+					controller: new AbortController(),
+					awaited: false,
+					settle: () => undefined,
+				});
+				this.#execute(call, route);
+			});
+		}
+		if (route && request.mayDouble) {
+			fault("repeated", `${what} at ${route.name}, twice`, () => {
+				this.#runAside(call, route);
+				this.#execute(call, route);
+			});
+		}
+		const { refusal } = request;
+		if (refusal) {
+			fault("refused", `${what} is refused by the API server`, () =>
+				this.#answered(call, { ok: true, value: refusal() }),
+			);
+		}
+	}
+
+	#execute(call: Call, route: Route<unknown>): void {
+		call.state = "running";
+		call.at = route;
+		if (!call.awaited) this.#closing.add(call);
+		route.process?.learns(() => `is asked ${call.request.what} ${call.request.detail()} by ${call.request.from.name}`);
+		let result: unknown;
+		try {
+			result = route.run(call.controller.signal);
+		} catch (error) {
+			this.#answered(call, { ok: false, error });
+			return;
+		}
+		if (!(result instanceof Promise)) {
+			this.#closing.delete(call);
+			this.#answered(call, { ok: true, value: result });
+			return;
+		}
+		result.then(
+			(value: unknown) => this.#finished(call, { ok: true, value }),
+			(error: unknown) => this.#finished(call, { ok: false, error }),
+		);
+	}
+
+	/** Runs it for its effect alone. */
+	#runAside(call: Call, route: Route<unknown>): void {
+		const aside: Call = { ...call, controller: new AbortController(), awaited: false, settle: () => undefined };
+		this.#calls.add(aside);
+		this.#execute(aside, route);
+	}
+
+	#finished(call: Call, outcome: Outcome): void {
+		if (call.at?.process?.alive !== false && call.state === "running") this.#answered(call, outcome);
+	}
+
+	#answered(call: Call, outcome: Outcome): void {
+		this.#options.onAnswer(call.request, call.at?.name ?? "", outcome, !call.awaited);
+		this.#closing.delete(call);
+		call.state = "answered";
+		call.outcome = outcome;
+		if (!call.awaited) this.#calls.delete(call);
+		else if (!this.#options.splitAnswers || call.request.atOnce) this.#deliver(call);
+	}
+
+	#deliver(call: Call, outcome = call.outcome): void {
+		this.#calls.delete(call);
+		if (outcome) call.settle(outcome);
+	}
+
+	#giveUp(call: Call, reason: unknown): void {
+		if (!this.#calls.has(call) || !call.awaited) return;
+		call.settle({ ok: false, error: reason });
+		this.#abandon(call);
+	}
+
+	#abandon(call: Call): void {
+		call.awaited = false;
+		if (call.state === "answered") this.#calls.delete(call);
+		else if (call.state === "running") this.#closing.add(call);
+	}
+}
+
+function unavailable({ what, cluster }: Request<unknown>, why: string): AgentUnavailableError {
+	return new AgentUnavailableError(`Cannot ${what} in cluster "${cluster}": ${why}`, cluster);
+}
+
+function outcomeText(outcome: Outcome): string {
+	return outcome.ok ? (JSON.stringify(outcome.value) ?? "undefined") : String(outcome.error);
+}

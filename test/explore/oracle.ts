@@ -1,0 +1,277 @@
+// The judge: what is true, whatever anybody has counted.
+//
+// Promise under test: no set of rounds makes more pods unavailable than the budget allows for the counts they saw. It is
+// judged at every eviction that a round has executed: over all clusters, the pods that are up after it must be at least
+// the desired healthy, from the true scales of the controllers. Everything that a round caused counts, however late it
+// was executed. Three things a round could not know are not held against it, and are added to what is up:
+// - a pod that failed or was deleted past the budgets, unless every view of its cluster had seen it before the round
+//   began (involuntary disruptions are counted as soon as the views show them, and not prevented);
+// - a pod evicted by a round that was granted it under other budgets only, and after this round began (its labels, or
+//   the budgets, changed between the two);
+// - what budgets and scales said: of each member the least that it demanded at any time since the round began, because
+//   a change and a round at the same time may be put in either order, member by member. A budget that did not cover the
+//   pod all that time is not checked for it.
+// Where nothing fails and no budget changes, none of these exists and the sum is simply: up >= desired.
+import type { RoundOutcome } from "../../disruption/round.ts";
+import type { EvictionAnswer } from "../../disruption/eviction.ts";
+import type { PodRecord } from "../../disruption/pod.ts";
+import { reservationsIn } from "./lease-text.ts";
+import type { SimulatedCluster } from "./simulated-cluster.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+import { namespace, type Slot, type Workload } from "./workload.ts";
+
+/** One round of one process, and what it can have known. */
+export interface RoundRecord {
+	readonly process: SimulatedProcess;
+	readonly startedAt: number;
+	readonly config: number;
+	/** How far the slowest view of each cluster was when it began. */
+	readonly viewsAt: ReadonlyMap<string, number>;
+	/** How many faults had happened. */
+	readonly faults: number;
+	readonly firstId: number;
+	decidedAt: number;
+	decidedConfig: number;
+	/** Budgets under which it was granted each pod, by uid. */
+	readonly granted: Map<string, readonly string[]>;
+}
+
+/** What one cluster says at one time. */
+interface ClusterConfig {
+	/** By the budget's name. */
+	readonly budgets: ReadonlyMap<string, RawBudget>;
+	/** Expected pods by selector. */
+	expected(selector: Labels): number;
+}
+
+/** All clusters at one time, in their order. */
+type Config = readonly ClusterConfig[];
+
+type Labels = Readonly<Record<string, string>>;
+
+export interface Violation {
+	readonly rule: "budget" | "leak" | "liveness" | "bug";
+	readonly message: string;
+}
+
+export interface OracleOptions {
+	readonly clusters: readonly SimulatedCluster[];
+	readonly step: () => number;
+	readonly faults: () => number;
+	readonly onViolation: (violation: Violation) => void;
+}
+
+export class Oracle {
+	readonly #options: OracleOptions;
+	/** After each change of budgets or scales. */
+	readonly #configs: Config[] = [];
+	#evictions = 0;
+
+	constructor(options: OracleOptions) {
+		this.#options = options;
+	}
+
+	/** Budgets, scales or labels are others from now on. */
+	configChanged(): void {
+		this.#configs.push(this.#config());
+	}
+
+	/** How many evictions rounds have had executed. */
+	get evictions(): number {
+		return this.#evictions;
+	}
+
+	roundStarts(process: SimulatedProcess): RoundRecord {
+		const { clusters, step, faults } = this.#options;
+		return {
+			process,
+			startedAt: step(),
+			config: this.#configs.length - 1,
+			viewsAt: new Map(clusters.map((cluster) => [cluster.id, cluster.slowestView()])),
+			faults: faults(),
+			firstId: process.idsMade,
+			decidedAt: Number.POSITIVE_INFINITY,
+			decidedConfig: Number.POSITIVE_INFINITY,
+			granted: new Map(),
+		};
+	}
+
+	/** `outcome` undefined: the round rejected. */
+	roundEnds(round: RoundRecord, outcome: RoundOutcome | undefined): void {
+		round.decidedAt = this.#options.step();
+		round.decidedConfig = this.#configs.length - 1;
+		const verdicts = outcome?.kind === "decided" ? outcome.verdicts : [];
+		for (const verdict of verdicts) {
+			if (verdict.kind !== "granted") continue;
+			round.granted.set(
+				verdict.candidate.pod.uid,
+				verdict.ticket.budgets.map(({ name }) => name),
+			);
+		}
+		if (round.granted.size === 0 && this.#options.faults() === round.faults) this.#checkTakenBack(round);
+	}
+
+	evicted(cluster: SimulatedCluster, pod: PodRecord, answer: EvictionAnswer<never>, round: RoundRecord): void {
+		if (answer.kind !== "evicted" || pod.terminating) return;
+		this.#evictions += 1;
+		const slot = cluster.slotOf(pod);
+		if (!slot || slot.down) return;
+		slot.down = { cause: "voluntary", revision: cluster.server.revision, by: { round, uid: pod.uid } };
+		const now = this.#config();
+		for (const { budget, selector } of selectorsOf(now)) {
+			if (matches(selector, pod.labels)) this.#check(budget, selector, pod, round, now);
+		}
+	}
+
+	/** How many more pods with these labels may go; 0 where no budget speaks of them. */
+	room(labels: Labels): number {
+		const now = this.#config();
+		const rooms = selectorsOf(now).flatMap(({ budget, selector }) => {
+			const desired = matches(selector, labels) ? leastDesired([now], budget, selector) : undefined;
+			if (desired === undefined) return [];
+			return this.#slots(selector).filter(({ slot }) => !slot.down).length - desired;
+		});
+		return rooms.length === 0 ? 0 : Math.min(...rooms);
+	}
+
+	fingerprint(): string {
+		const slots = this.#options.clusters.flatMap(({ id, workloads }) =>
+			workloads.flatMap(({ slots, spec }) =>
+				slots.map(
+					({ ordinal, pod, down }) => `${id}/${spec.name}-${ordinal} ${pod?.uid} ${down?.cause} ${down?.revision}`,
+				),
+			),
+		);
+		return slots.join("\n");
+	}
+
+	#check(budget: string, selector: Labels, pod: PodRecord, round: RoundRecord, now: Config): void {
+		const { startedAt, config, decidedConfig } = round;
+		if (
+			leastDesired(this.#configs.slice(config, Math.min(decidedConfig, this.#configs.length) + 1), budget, selector) ===
+			undefined
+		)
+			return;
+		const desired = leastDesired([...this.#configs.slice(config), now], budget, selector);
+		if (desired === undefined) return;
+		let up = 0;
+		const excused: string[] = [];
+		const down: string[] = [];
+		for (const { slot, cluster } of this.#slots(selector)) {
+			const name = `${cluster.id}/${slot.workload.spec.name}-${slot.ordinal}`;
+			if (!slot.down) up += 1;
+			else if (this.#couldNotKnow(slot, cluster, budget, round)) excused.push(name);
+			else down.push(name);
+		}
+		if (up + excused.length >= desired) return;
+		const sum = `${up} up${excused.length > 0 ? ` and ${excused.join(", ")} excused` : ""}, ${desired} must be`;
+		this.#options.onViolation({
+			rule: "budget",
+			message:
+				`${round.process.name} (round of step ${startedAt}) has pod ${pod.name} evicted, and budget ${budget} is ` +
+				`broken: ${sum}; down are ${down.join(", ")}`,
+		});
+	}
+
+	#couldNotKnow({ down }: Slot, cluster: SimulatedCluster, budget: string, round: RoundRecord): boolean {
+		if (!down) return false;
+		if (down.cause === "involuntary") return down.revision > (round.viewsAt.get(cluster.id) ?? 0);
+		if (!down.by || down.by.round === round) return false;
+		const by = down.by.round as RoundRecord;
+		const granted = by.granted.get(down.by.uid);
+		// Evicted without asking, while no budget covered it: to others it is as if it had failed.
+		if (!granted) return down.revision > (round.viewsAt.get(cluster.id) ?? 0);
+		return !granted.includes(budget) && by.decidedAt > round.startedAt;
+	}
+
+	/** Nothing was granted and no message was lost: then nothing of this round may be left in any Lease. */
+	#checkTakenBack(round: RoundRecord): void {
+		const own = new Set(round.process.idsSince(round.firstId));
+		for (const { id, server } of this.#options.clusters) {
+			const left = reservationsIn(server).find((reservation) => own.has(reservation.id));
+			if (!left) continue;
+			this.#options.onViolation({
+				rule: "leak",
+				message: `${round.process.name} was granted nothing, but its reservation ${left.id} stands in cluster ${id}`,
+			});
+		}
+	}
+
+	#slots(selector: Labels): readonly { readonly slot: Slot; readonly cluster: SimulatedCluster }[] {
+		return this.#options.clusters.flatMap((cluster) =>
+			cluster.workloads.flatMap((workload) =>
+				[...workload.slots, ...workload.retired]
+					.filter((slot) => matches(selector, workload.podIn(slot)?.labels ?? workload.spec.labels))
+					.map((slot) => ({ slot, cluster })),
+			),
+		);
+	}
+
+	#config(): Config {
+		return this.#options.clusters.map(({ server, workloads }) => {
+			const scales = workloads.map((workload) => ({ ...scaleOf(workload) }));
+			return {
+				budgets: new Map(server.listBudgets(namespace).map(({ name, spec }) => [name.name, spec as RawBudget])),
+				expected: (selector) =>
+					scales.reduce(
+						(sum, { labels, pods }) => sum + pods * labels.filter((each) => matches(selector, each)).length,
+						0,
+					),
+			};
+		});
+	}
+}
+
+/** Replicas of a controller, or a pod each for those that nobody controls. */
+function scaleOf(workload: Workload): { readonly labels: readonly Labels[]; readonly pods: number } {
+	if (workload.isManaged) return { labels: [workload.spec.labels], pods: workload.replicas };
+	const pods = workload.slots.flatMap((slot) => workload.podIn(slot) ?? []);
+	return { labels: pods.filter(({ finished }) => !finished).map(({ labels }) => labels), pods: 1 };
+}
+
+/** Every budget with every selector that a member gives it. */
+function selectorsOf(config: Config): readonly { readonly budget: string; readonly selector: Labels }[] {
+	const found = new Map<string, { readonly budget: string; readonly selector: Labels }>();
+	for (const { budgets } of config) {
+		for (const [budget, { selector }] of budgets) {
+			found.set(JSON.stringify([budget, selector.matchLabels]), { budget, selector: selector.matchLabels });
+		}
+	}
+	return [...found.values()];
+}
+
+/**
+ * The least that a budget demanded of anybody who asked every member at some time among these, one member before the
+ * other: the strictest of the members' own least bounds, over the least expected pods. Undefined where it could be read
+ * as absent from all members, or as suspended in all.
+ */
+function leastDesired(configs: readonly Config[], budget: string, selector: Labels): number | undefined {
+	const members = (configs[0] ?? []).map((_, index) => configs.flatMap((config) => config[index] ?? []));
+	const specs = members.map((times) => times.map(({ budgets }) => budgets.get(budget)));
+	const covers = (spec: RawBudget | undefined): boolean =>
+		spec !== undefined && JSON.stringify(spec.selector.matchLabels) === JSON.stringify(selector);
+	if (specs.every((times) => times.some((spec) => !covers(spec)))) return undefined;
+	if (specs.every((times) => times.some((spec) => !spec || spec.suspend))) return undefined;
+	const expected = members.reduce((sum, times) => sum + Math.min(...times.map((time) => time.expected(selector))), 0);
+	const least = specs.map((times) => Math.min(...times.map((spec) => (spec ? desiredHealthy(spec, expected) : 0))));
+	return Math.max(...least);
+}
+
+interface RawBudget {
+	readonly selector: { readonly matchLabels: Labels };
+	readonly minAvailable?: number | string;
+	readonly maxUnavailable?: number | string;
+	readonly suspend?: boolean;
+}
+
+// On purpose not the functions of disruption/: those are under test.
+function desiredHealthy({ minAvailable, maxUnavailable }: RawBudget, expected: number): number {
+	const pods = (quantity: number | string): number =>
+		typeof quantity === "number" ? quantity : Math.ceil((Number.parseInt(quantity, 10) * expected) / 100);
+	if (minAvailable !== undefined) return pods(minAvailable);
+	return Math.max(0, expected - pods(maxUnavailable ?? 0));
+}
+
+function matches(selector: Labels, labels: Labels): boolean {
+	return Object.entries(selector).every(([key, value]) => labels[key] === value);
+}

@@ -1,0 +1,198 @@
+// What becomes of a reservation: evidence, views that lag, the fence, late evictors, replacements, pods that are not ready.
+import type { Scenario } from "./scenario.ts";
+import { cluster, drain, trouble, web } from "./scenario-parts.ts";
+
+const front = { tier: "front" };
+const both = { ...web, ...front };
+/** Two budgets over some pods in common. */
+const twoBudgets = [
+	{ name: "web", selector: web, maxUnavailable: 1 },
+	{ name: "front", selector: front, maxUnavailable: 1 },
+] as const;
+
+export const reservationScenarios: readonly Scenario[] = [
+	{
+		name: "fence",
+		about: "Reservations are cancelled while their evictors are paused, and requests arrive late",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 2 })],
+		limits: { cancels: 2, drainJumps: 2, gaveUp: 2, answerLost: 1, touches: 1, crashes: 1, refused: 1, agentJumps: 1 },
+		slowReplacements: true,
+		exhaustive: { cancels: 1, drainJumps: 1, gaveUp: 1 },
+	},
+	{
+		name: "confirm-elsewhere",
+		about: "The agent that is asked to confirm has not heard of a cancel that another one made",
+		clusters: [cluster("c1", 3)],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { agent: 1, attempts: 1 }),
+			drain("drain-2", ["c1/web-1"], { agent: 0, attempts: 2 }),
+		],
+		limits: { cancels: 2, drainJumps: 2, gaveUp: 1, touches: 1, agentJumps: 1 },
+		slowReplacements: true,
+	},
+	{
+		name: "touched-before",
+		about: "A pod is granted and cancelled more than once",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { attempts: 1 }),
+			drain("drain-2", ["c1/web-0"], { attempts: 2 }),
+			drain("drain-3", ["c1/web-1"], { attempts: 3 }),
+		],
+		limits: { cancels: 3, drainJumps: 2, gaveUp: 2, agentJumps: 1, crashes: 1 },
+		slowReplacements: true,
+		freshViews: true,
+	},
+	{
+		name: "two-cancellers",
+		about: "Two agents cancel one reservation, and its pod is granted anew meanwhile",
+		clusters: [cluster("c1", 3)],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { attempts: 3 }),
+			drain("drain-2", ["c1/web-0"], { attempts: 2 }),
+			drain("drain-3", ["c1/web-1"], { attempts: 3 }),
+		],
+		limits: { cancels: 4, drainJumps: 4, agentJumps: 2, crashes: 1, restarts: 1 },
+		slowReplacements: true,
+		freshViews: true,
+	},
+	{
+		name: "half-cancelled",
+		about: "A canceller dies half way, and another one goes on from there",
+		clusters: [cluster("c1", 3)],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 2 }), drain("drain-2", ["c1/web-1"], { attempts: 3 })],
+		limits: { cancels: 3, restarts: 2, gaveUp: 3, answerLost: 1, drainJumps: 2, sweeps: 2, agentJumps: 2 },
+		slowReplacements: true,
+	},
+	{
+		name: "refused",
+		about: "The API server refuses an eviction while an earlier request for it is still on its way",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 2 }), drain("drain-2", ["c1/web-1"], { attempts: 3 })],
+		limits: { refused: 2, gaveUp: 2, doubled: 1, answerLost: 1, touches: 1, agentJumps: 1 },
+		slowReplacements: true,
+		freshViews: true,
+	},
+	{
+		name: "lag",
+		about: "Two agents with views that lag, reservations that end on evidence, pods that come back",
+		clusters: [cluster("c1", 3)],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { agent: 0 }),
+			drain("drain-2", ["c1/web-1"], { agent: 1 }),
+			drain("drain-3", ["c1/web-2"], { agent: 0 }),
+		],
+		limits: { evidence: 4, agentJumps: 2, sweeps: 1, cancels: 1, silences: 2, touches: 2, restarts: 1 },
+	},
+	{
+		name: "one-view-lags",
+		about: "One eviction, its reservation ended on evidence or by a cancel, and a second agent that has not seen it",
+		clusters: [cluster("c1", 3)],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { agent: 0, attempts: 1 }),
+			drain("drain-2", ["c1/web-1"], { agent: 1, attempts: 1 }),
+		],
+		limits: { evidence: 2, cancels: 1, silences: 1, agentJumps: 1 },
+		slowReplacements: true,
+		exhaustive: { evidence: 1, cancels: 1 },
+	},
+	{
+		name: "pods-end",
+		about: "Evicted pods are gone before a reservation is ended: lists and 404s instead of events",
+		clusters: [cluster("c1", 4, { workloads: [{ kind: "Deployment", name: "web", labels: web, replicas: 4 }] })],
+		drains: [
+			drain("drain-1", ["c1/web-0-1"], { agent: 0 }),
+			drain("drain-2", ["c1/web-1-2"], { agent: 1 }),
+			drain("drain-3", ["c1/web-2-3"], { agent: 1 }),
+		],
+		limits: { evidence: 4, cancels: 3, silences: 3, agentJumps: 2, restarts: 1 },
+	},
+	{
+		name: "replaced",
+		about: "Pods fail and come back under the same names while views lag",
+		clusters: [cluster("c1", 3)],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { agent: 0, attempts: 4, follows: true }),
+			drain("drain-2", ["c1/web-1"], { agent: 0, attempts: 4 }),
+		],
+		limits: { failures: 2, evidence: 4, agentJumps: 2, cancels: 1, drainJumps: 2 },
+	},
+	{
+		name: "unready",
+		about: "A pod that costs nothing because it is not ready becomes ready before it is evicted",
+		clusters: [
+			cluster("c1", 3, { workloads: [{ kind: "StatefulSet", name: "web", labels: web, replicas: 3, unready: [0] }] }),
+		],
+		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c1/web-1"])],
+		limits: { drainJumps: 2, agentJumps: 2, gaveUp: 1, evidence: 1 },
+	},
+	{
+		name: "two-budgets",
+		about: "Pods under two budgets are granted by both or by none",
+		clusters: [
+			cluster("c1", 2, {
+				workloads: [
+					{ kind: "StatefulSet", name: "web", labels: web, replicas: 2 },
+					{ kind: "StatefulSet", name: "shared", labels: both, replicas: 2 },
+					{ kind: "StatefulSet", name: "front", labels: front, replicas: 2 },
+				],
+				budgets: twoBudgets,
+			}),
+		],
+		drains: [
+			drain("drain-1", ["c1/shared-0"], { attempts: 2 }),
+			drain("drain-2", ["c1/web-0"], { attempts: 2 }),
+			drain("drain-3", ["c1/front-0"], { attempts: 2 }),
+		],
+		limits: { ...trouble, cancels: 3, evidence: 2 },
+		slowReplacements: true,
+	},
+	{
+		name: "two-budgets-cancelled",
+		about: "A reservation under two budgets is cancelled in one of them",
+		clusters: [
+			cluster("c1", 2, {
+				agents: 1,
+				workloads: [
+					{ kind: "StatefulSet", name: "web", labels: web, replicas: 2 },
+					{ kind: "StatefulSet", name: "shared", labels: both, replicas: 2 },
+				],
+				budgets: twoBudgets,
+			}),
+		],
+		drains: [drain("drain-1", ["c1/shared-0"], { attempts: 1 }), drain("drain-2", ["c1/web-0"], { attempts: 3 })],
+		limits: { cancels: 2, drainJumps: 2, touches: 1, gaveUp: 1, agentJumps: 1 },
+		slowReplacements: true,
+		freshViews: true,
+	},
+	{
+		name: "relabelled",
+		about: "A pod that was granted under one budget gets the labels of another",
+		clusters: [
+			cluster("c1", 0, {
+				workloads: [
+					{ kind: "Bare", name: "moving", labels: front, replicas: 1 },
+					{ kind: "Bare", name: "front", labels: front, replicas: 2 },
+					{ kind: "Bare", name: "web", labels: web, replicas: 2 },
+				],
+				budgets: twoBudgets,
+			}),
+		],
+		drains: [drain("drain-1", ["c1/moving-0"], { attempts: 1 }), drain("drain-2", ["c1/web-0"], { attempts: 3 })],
+		events: [
+			{
+				name: "pod moving-0 gets the labels of web",
+				run: (world) => {
+					const { server } = world.cluster("c1");
+					const found = server.getPod({ namespace: "shop", name: "moving-0" });
+					if (found.kind === "present") server.changePod(found.pod, { labels: web });
+				},
+			},
+		],
+		limits: { drainJumps: 1, agentJumps: 1, gaveUp: 1 },
+		slowReplacements: true,
+		// Labels are known as fast as views show them: what lags is another scenario's.
+		freshViews: true,
+	},
+];

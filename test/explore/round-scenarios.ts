@@ -1,0 +1,95 @@
+// Rounds against rounds: Leases, commits, lines, and everything that messages and processes suffer.
+import type { Scenario } from "./scenario.ts";
+import { cluster, drain, trouble, web } from "./scenario-parts.ts";
+
+export const roundScenarios: readonly Scenario[] = [
+	{
+		name: "race",
+		about: "Three drains in two clusters under a budget of one, with every kind of trouble",
+		clusters: [cluster("c1", 2), cluster("c2", 2)],
+		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c2/web-0"]), drain("drain-3", ["c2/web-1"])],
+		limits: { ...trouble, cancels: 1, evidence: 1, sweeps: 1 },
+	},
+	{
+		name: "steal",
+		about: "Two drains in two clusters, one try each, and Leases that expire at any moment",
+		clusters: [cluster("c1", 2, { agents: 1 }), cluster("c2", 2, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c2/web-0"], { attempts: 1 })],
+		limits: { agentJumps: 4, doubled: 1, answerLost: 1, repeated: 1, gaveUp: 1 },
+		slowReplacements: true,
+		freshViews: true,
+		exhaustive: { agentJumps: 2 },
+	},
+	{
+		name: "doubled-acquire",
+		about: "A double of an acquire arrives after its acquisition was lost to another round",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 2 })],
+		limits: { agentJumps: 3, doubled: 2, gaveUp: 1 },
+		slowReplacements: true,
+		freshViews: true,
+		exhaustive: { agentJumps: 2, doubled: 1 },
+	},
+	{
+		name: "three-clusters",
+		about: "One replica a cluster: whoever is evicted takes along what its cluster knows of its controller",
+		clusters: [cluster("c1", 1), cluster("c2", 1), cluster("c3", 1)],
+		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c2/web-0"]), drain("drain-3", ["c3/web-0"])],
+		limits: { ...trouble, evidence: 3, cancels: 1 },
+	},
+	{
+		name: "many-at-once",
+		about: "Rounds that ask for several pods at once under a budget of two",
+		clusters: [
+			cluster("c1", 3, { budgets: [{ name: "web", selector: web, maxUnavailable: 2 }] }),
+			cluster("c2", 2, { budgets: [{ name: "web", selector: web, maxUnavailable: 2 }] }),
+		],
+		drains: [
+			drain("drain-1", ["c1/web-0", "c1/web-1", "c1/web-2"], { attempts: 4 }),
+			drain("drain-2", ["c2/web-0", "c2/web-1"]),
+		],
+		limits: { ...trouble, evidence: 2 },
+	},
+	{
+		name: "percent",
+		about: "A percentage that has to be rounded up",
+		clusters: [
+			cluster("c1", 2, { budgets: [{ name: "web", selector: web, minAvailable: "51%" }] }),
+			cluster("c2", 1, { budgets: [{ name: "web", selector: web, minAvailable: "51%" }] }),
+		],
+		drains: [drain("drain-1", ["c1/web-0", "c1/web-1"]), drain("drain-2", ["c2/web-0"])],
+		limits: { agentJumps: 2, lost: 2 },
+		configChanges: true,
+	},
+	{
+		name: "waiting",
+		about: "Drains that have the members in contrary orders and wait in line for each other's Leases",
+		clusters: [cluster("c1", 3, { agents: 1 }), cluster("c2", 3, { agents: 1 }), cluster("c3", 3, { agents: 1 })],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { members: ["c1", "c2", "c3"], attempts: 5 }),
+			drain("drain-2", ["c2/web-0"], { members: ["c2", "c3", "c1"], attempts: 5 }),
+			drain("drain-3", ["c3/web-0"], { members: ["c3", "c1", "c2"], attempts: 5 }),
+		],
+		limits: { drainJumps: 1 },
+	},
+	{
+		name: "one-line",
+		about: "Two agents a cluster, one line: the second agent passes callers on, and the first may die",
+		clusters: [cluster("c1", 2), cluster("c2", 2)],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { agent: 0, attempts: 4 }),
+			drain("drain-2", ["c2/web-0"], { agent: 1, attempts: 4 }),
+			drain("drain-3", ["c2/web-1"], { agent: 1, attempts: 4 }),
+		],
+		limits: { agentJumps: 1, restarts: 2, lost: 2, crashes: 1 },
+		lineHost: true,
+	},
+	{
+		name: "new-lease",
+		about: "Nobody has used the budget before: the first rounds make the Leases",
+		clusters: [cluster("c1", 2), cluster("c2", 2)],
+		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c2/web-0"]), drain("drain-3", ["c1/web-1"])],
+		limits: { ...trouble },
+		leasesExist: false,
+	},
+];

@@ -1,0 +1,121 @@
+// What a scenario says: which clusters, pods and budgets there are, who drains what, and what else may happen.
+import type { WorkloadSpec } from "./workload.ts";
+import type { World } from "./world.ts";
+
+/** A budget as one member has it; `selector` are matchLabels. */
+export interface BudgetData {
+	readonly name: string;
+	readonly selector: Readonly<Record<string, string>>;
+	readonly minAvailable?: number | string;
+	readonly maxUnavailable?: number | string;
+	readonly suspend?: boolean;
+}
+
+export interface ClusterData {
+	readonly id: string;
+	readonly agents: number;
+	readonly workloads: readonly WorkloadSpec[];
+	readonly budgets: readonly BudgetData[];
+	/** Ids of the members that it declares; all clusters of the scenario where it says nothing. */
+	readonly fleet?: readonly string[];
+}
+
+/** One plugin process. */
+export interface DrainData {
+	readonly name: string;
+	/** "cluster/pod". */
+	readonly pods: readonly string[];
+	/** Rounds it asks for before it gives up. */
+	readonly attempts: number;
+	/** The members over which it runs its rounds, in the order in which it has them; by default all, as listed. */
+	readonly members?: readonly string[];
+	/** The agent that it asks in each cluster; any of them where it says nothing. */
+	readonly agent?: number;
+	/** It goes on with the pod that has the name when the one that it was asked for is gone. */
+	readonly follows?: boolean;
+	/** It does nothing while no budget covers its pods, where a plugin would evict them as kubectl does. */
+	readonly waitsForBudget?: boolean;
+}
+
+/** Something that happens at most `times`, at any moment at which `when` holds. */
+export interface EventData {
+	readonly name: string;
+	readonly times?: number;
+	readonly when?: (world: World) => boolean;
+	readonly run: (world: World) => void;
+}
+
+/** How often at most in one run. */
+export interface Limits {
+	/** An agent's clock jumps past every lease time; its watches are alive after it. */
+	readonly agentJumps: number;
+	/** A drain's clock jumps past the time for which a grant is fresh. */
+	readonly drainJumps: number;
+	/** An agent's watches show no life any more, until they come back. */
+	readonly silences: number;
+	readonly lost: number;
+	readonly gaveUp: number;
+	readonly doubled: number;
+	readonly repeated: number;
+	readonly answerLost: number;
+	readonly refused: number;
+	/** Drains that die. */
+	readonly crashes: number;
+	/** Agents that die and come back with nothing in memory. */
+	readonly restarts: number;
+	/** Cancels that an agent begins, of any reservation and however young. */
+	readonly cancels: number;
+	/** Times that an agent ends reservations on evidence of its own accord. */
+	readonly evidence: number;
+	readonly sweeps: number;
+	/** Pods that somebody deletes past the budgets, or that fail. */
+	readonly failures: number;
+	/** Writes to pods that mean nothing but a new version. */
+	readonly touches: number;
+	/** Leases, unheld and empty, that go when no member has the budget. */
+	readonly leaseDeletions: number;
+}
+
+export const noLimits: Limits = {
+	agentJumps: 0,
+	drainJumps: 0,
+	silences: 0,
+	lost: 0,
+	gaveUp: 0,
+	doubled: 0,
+	repeated: 0,
+	answerLost: 0,
+	refused: 0,
+	crashes: 0,
+	restarts: 0,
+	cancels: 0,
+	evidence: 0,
+	sweeps: 0,
+	failures: 0,
+	touches: 0,
+	leaseDeletions: 0,
+};
+
+export interface Scenario {
+	readonly name: string;
+	/** One sentence: what can go wrong here. */
+	readonly about: string;
+	readonly clusters: readonly ClusterData[];
+	readonly drains: readonly DrainData[];
+	readonly events?: readonly EventData[];
+	readonly limits: Partial<Limits>;
+	/** Where budgets, scales or the fleet change while rounds run, their reads take part in the schedule. */
+	readonly configChanges?: boolean;
+	/** Leases that have been used before: most of the time in a Lease's life. False: the first round makes them. */
+	readonly leasesExist?: boolean;
+	/** All agents of a cluster but the first pass an acquire on to the first one's line. */
+	readonly lineHost?: boolean;
+	/** Evicted pods do not come back while the rounds run. */
+	readonly slowReplacements?: boolean;
+	/** Views are shown every event at once. */
+	readonly freshViews?: boolean;
+	/** Whether a round must be granted at the end; false where the budget refuses for ever. */
+	readonly probe?: boolean;
+	/** How an exhaustive search bounds it further. */
+	readonly exhaustive?: Partial<Limits>;
+}

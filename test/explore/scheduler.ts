@@ -1,0 +1,76 @@
+// The deterministic scheduler: one step at a time, each one chosen, and after each one everything that it set off runs
+// until it waits for another step. A sequence of choices determines a run completely.
+import { seededRandom } from "./random.ts";
+
+export type StepKind =
+	/** A request reaches its server, an answer its caller. */
+	| "message"
+	/** A request that its caller gave up is executed after all. */
+	| "late"
+	| "fault"
+	| "timer"
+	/** A clock moves on while nothing happens. */
+	| "jump"
+	/** A view is shown an event. */
+	| "watch"
+	/** Pods end, are replaced and become ready. */
+	| "kubelet"
+	/** An agent does something of its own accord: evidence, cancels, sweeps. */
+	| "agent"
+	/** What the scenario lets happen besides. */
+	| "event";
+
+export interface Step {
+	readonly kind: StepKind;
+	/** Whose step it is; steps of one actor are fast or slow together. */
+	readonly actor: string;
+	readonly what: string;
+	run(): void;
+}
+
+/** Where the choices of a run come from. */
+export interface Choices {
+	/** The index of one of these weights. */
+	pick(weights: readonly number[]): number;
+	/** Everything picked so far: enough to run the same again. */
+	readonly taken: readonly number[];
+}
+
+export function randomChoices(seed: number): Choices & { readonly random: () => number } {
+	const random = seededRandom(seed);
+	const taken: number[] = [];
+	return {
+		random,
+		taken,
+		pick(weights) {
+			let rest = random() * weights.reduce((sum, weight) => sum + weight, 0);
+			let picked = weights.findIndex((weight) => (rest -= weight) < 0);
+			if (picked < 0) picked = weights.findLastIndex((weight) => weight > 0);
+			picked = Math.max(picked, 0);
+			taken.push(picked);
+			return picked;
+		},
+	};
+}
+
+/** The choices of an earlier run, then always the first. `widths` collects how many there were to choose from. */
+export function replayedChoices(prefix: readonly number[]): Choices & { readonly widths: readonly number[] } {
+	const taken: number[] = [];
+	const widths: number[] = [];
+	return {
+		taken,
+		widths,
+		pick(weights) {
+			const picked = Math.min(prefix[taken.length] ?? 0, weights.length - 1);
+			taken.push(picked);
+			widths.push(weights.length);
+			return picked;
+		},
+	};
+}
+
+/** Resolves when no promise of the code under test can go on without another step. */
+export function drained(): Promise<void> {
+	// The loop reaches its immediates only after all microtasks, those that microtasks queue included.
+	return new Promise((resolve) => setImmediate(resolve));
+}

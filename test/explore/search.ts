@@ -1,0 +1,57 @@
+// The exhaustive search of a small configuration: depth first over sequences of choices, each one run from its start.
+//
+// A state is what every server holds, what every process has been told so far and its clock, and what is on its way;
+// the code is deterministic, so equal states have equal futures, and each one is entered once. What bounds the search:
+// the limits of the scenario's `exhaustive` on faults and clock jumps; timers fire only where nothing else can happen;
+// an answer arrives in the moment of its execution; all processes ask the same agent. `isComplete` is false where the
+// number of states or of steps in one run cut it besides.
+import { createHash } from "node:crypto";
+import type { Violation } from "./oracle.ts";
+import { runSearched } from "./run.ts";
+import type { Scenario } from "./scenario.ts";
+
+export interface SearchResult {
+	readonly runs: number;
+	readonly states: number;
+	readonly isComplete: boolean;
+	readonly failure?: { readonly choices: readonly number[]; readonly violation: Violation };
+}
+
+export interface SearchOptions {
+	readonly mostStates: number;
+	readonly mostSteps: number;
+	readonly onProgress?: (states: number) => void;
+}
+
+export async function search(scenario: Scenario, options: SearchOptions): Promise<SearchResult> {
+	const { mostStates, mostSteps, onProgress } = options;
+	const seen = new Set<string>();
+	const waiting: (readonly number[])[] = [[]];
+	const isNew = (fingerprint: string): boolean => {
+		const key = createHash("sha1").update(fingerprint).digest("base64");
+		if (seen.has(key)) return false;
+		seen.add(key);
+		return true;
+	};
+	let runs = 0;
+	let isCut = false;
+	for (let prefix = waiting.pop(); prefix; prefix = waiting.pop()) {
+		const run = await runSearched(scenario, prefix, { isNew, mostSteps });
+		runs += 1;
+		if (run.violation) {
+			return { runs, states: seen.size, isComplete: false, failure: { choices: run.taken, violation: run.violation } };
+		}
+		isCut ||= run.cut;
+		for (let at = prefix.length; at < run.widths.length; at += 1) {
+			for (let choice = (run.widths[at] ?? 1) - 1; choice > 0; choice -= 1) {
+				waiting.push([...run.taken.slice(0, at), choice]);
+			}
+		}
+		if (runs % 500 === 0) onProgress?.(seen.size);
+		if (seen.size >= mostStates) {
+			isCut ||= waiting.length > 0;
+			break;
+		}
+	}
+	return { runs, states: seen.size, isComplete: !isCut };
+}

@@ -1,0 +1,104 @@
+// The end of a run: no more faults, everything that is on its way arrives, and time passes. Then whatever the rounds
+// took must have been given back, and a round that the budget has room for must be granted.
+import { reservationsIn } from "./lease-text.ts";
+import { drained, type Step } from "./scheduler.ts";
+import type { World } from "./world.ts";
+import { timerSteps } from "./world-steps.ts";
+
+/** A run that has not ended after so many more steps goes round in circles. */
+const mostSteps = 6_000;
+/** The lease time, and all times after which agents end reservations. */
+const longTimeMs = 31_000;
+const order = ["message", "late", "watch", "kubelet"] as const;
+
+/** Everything that the code under test does without another step. */
+export async function letRun(world: World): Promise<void> {
+	await drained();
+	while (!world.violation && world.network.answerAtOnce()) await drained();
+}
+
+/** Brings the run to its end and judges what is left. */
+export async function settle(world: World): Promise<void> {
+	world.settling = true;
+	for (const agent of world.agents()) agent.isWatching = true;
+	await finish(world, () => world.drains.every((drain) => drain.finished || !drain.alive));
+	for (let pass = 0; pass < 6 && !world.violation && left(world).length > 0; pass += 1) {
+		passTime(world, longTimeMs);
+		for (const agent of world.agents()) agent.sweep();
+		await finish(world, () => true);
+	}
+	const [still] = left(world);
+	if (still) fail(world, `reservation ${still.id} of pod ${still.pod} stands for ever`);
+	if (!world.violation && world.scenario.probe !== false) await probe(world);
+}
+
+/** A pod that the budget has room for, asked for when everything is quiet. */
+async function probe(world: World): Promise<void> {
+	passTime(world, longTimeMs);
+	for (const { id, workloads } of world.clusters) {
+		for (const workload of workloads) {
+			for (const slot of workload.slots) {
+				const pod = workload.podIn(slot);
+				if (!pod || slot.down || world.oracle.room(pod.labels) < 1) continue;
+				const drain = world.startDrain({ name: "probe", pods: [`${id}/${pod.name}`], attempts: 3 });
+				await finish(world, () => drain.finished);
+				if (drain.evicted === 0)
+					fail(world, `a round for pod ${pod.name} is granted nothing at the end: ${drain.last}`);
+				return;
+			}
+		}
+	}
+}
+
+/** The oldest first, and timers only where nothing else is left to happen. */
+async function finish(world: World, isDone: () => boolean): Promise<void> {
+	for (let taken = 0; taken < mostSteps; taken += 1) {
+		await letRun(world);
+		if (world.violation) return;
+		const steps = world.steps();
+		const step = order.map((kind) => steps.find((each) => each.kind === kind)).find((each) => each !== undefined);
+		if (step) world.take(step);
+		else if (isDone() && world.network.isIdle) return;
+		else if (!fireNextTimer(world)) break;
+	}
+	const stuck = world.drains
+		.filter(({ finished, alive }) => alive && !finished)
+		.map(({ name, last }) => `${name} (${last})`);
+	fail(world, `nothing gets on any more: ${stuck.join(", ") || "the agents"}`);
+}
+
+/** The timer that is due first; everybody's clock moves by as much. */
+function fireNextTimer(world: World): boolean {
+	let first: { readonly step: Step; readonly inMs: number } | undefined;
+	const processes = world.processes();
+	for (const process of processes) {
+		const timer = process.clock.next();
+		if (!timer) continue;
+		const inMs = Math.max(timer.at - process.clock.now(), 0);
+		const step = timerSteps(world).find(({ actor }) => actor === process.name);
+		if (step && (!first || inMs < first.inMs)) first = { step, inMs };
+	}
+	if (!first) return false;
+	world.take(first.step);
+	for (const process of processes) if (process.name !== first.step.actor) process.clock.jump(first.inMs);
+	for (const agent of world.agents()) agent.signOfLife();
+	return true;
+}
+
+function passTime(world: World, ms: number): void {
+	for (const process of world.processes()) process.clock.jump(ms);
+	for (const agent of world.agents()) {
+		agent.signOfLife();
+		agent.seesEverything();
+	}
+}
+
+function left(world: World) {
+	return world.clusters.flatMap(({ server }) => reservationsIn(server));
+}
+
+function fail(world: World, message: string): void {
+	if (world.violation) return;
+	world.violation = { rule: "liveness", message };
+	world.notes(`VIOLATION: ${message}`);
+}

@@ -1,0 +1,342 @@
+// A small true API server: what Kubernetes promises of Leases, pods, evictions, budgets and scales, and nothing more.
+//
+// One revision grows over all kinds, as in etcd. Every write makes a new version, a write that changes nothing makes
+// none; stale writes and stale preconditions are conflicts. Pods, Leases and budgets leave their events in logs, from
+// which views are fed as late as anybody likes. Nothing here is asynchronous: simulated-api.ts carries calls here.
+import type { BudgetName } from "../../disruption/budget.ts";
+import type { MemberBudget, PodReference } from "../../disruption/cluster.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import type { EvictionAnswer } from "../../disruption/eviction.ts";
+import { maxAnnotationBytes, namespaceLabel } from "../../disruption/lease.ts";
+import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
+import { compareResourceVersions } from "../../disruption/resource-version.ts";
+import {
+	ConflictError,
+	type FleetMember,
+	type LeaseObject,
+	type PodRead,
+	type ScaleAnswer,
+	type TouchAnswer,
+} from "../../agent/cluster-api.ts";
+import type { WatchEvent } from "../../agent/watch-sink.ts";
+
+export interface Preconditions {
+	readonly uid?: string;
+	readonly resourceVersion?: string;
+}
+
+export interface SimulatedController extends ControllerReference {
+	readonly namespace: string;
+	/** "withoutScale" for a Job or a DaemonSet. */
+	readonly replicas: number | "withoutScale";
+	readonly ownedBy?: ControllerReference;
+}
+
+/** What a new pod is made of; everything else of a PodRecord has a default. */
+export type NewPod = Pick<PodRecord, "name" | "namespace"> &
+	Partial<Omit<PodRecord, "uid" | "resourceVersion" | "name" | "namespace">>;
+
+interface StoredPod {
+	readonly record: PodRecord;
+	/** Value of the condition xpdb.form3.tech/ReservationCancelled. */
+	readonly touched: string;
+	readonly pendingDisruption: boolean;
+}
+
+/** Everything that a backup of etcd has. */
+export type Snapshot = Pick<SimulatedApiServer, "revision"> & {
+	readonly leases: ReadonlyMap<string, LeaseObject>;
+	readonly pods: ReadonlyMap<string, StoredPod>;
+	readonly budgets: ReadonlyMap<string, MemberBudget>;
+	readonly controllers: ReadonlyMap<string, SimulatedController>;
+};
+
+export class SimulatedApiServer {
+	readonly clusterId: string;
+	/** Of the last write. */
+	revision: number;
+	fleet: readonly FleetMember[];
+	readonly leases = new Map<string, LeaseObject>();
+	/** By "namespace/name". */
+	readonly #pods = new Map<string, StoredPod>();
+	readonly budgets = new Map<string, MemberBudget>();
+	readonly #controllers = new Map<string, SimulatedController>();
+	readonly podEvents: WatchEvent<PodRecord>[] = [];
+	readonly leaseEvents: WatchEvent<LeaseObject>[] = [];
+	readonly budgetEvents: WatchEvent<MemberBudget>[] = [];
+	/** A watch cache may answer a list from any version that is not older than asked: picks one of `count`, 0 the newest. */
+	pickListVersion: (count: number) => number = () => 0;
+	#uids = 0;
+
+	/** `firstRevision`: near a power of ten, versions of different length are met. */
+	constructor(options: {
+		readonly clusterId: string;
+		readonly firstRevision?: number;
+		readonly fleet?: readonly FleetMember[];
+	}) {
+		this.clusterId = options.clusterId;
+		this.revision = options.firstRevision ?? 95;
+		this.fleet = options.fleet ?? [
+			{ id: options.clusterId, name: options.clusterId, address: `${options.clusterId}:9443` },
+		];
+	}
+
+	// Leases
+
+	createLease(lease: Omit<LeaseObject, "uid" | "resourceVersion">): LeaseObject {
+		if (this.leases.has(lease.name)) throw new ConflictError(`Lease "${lease.name}" already exists`);
+		this.#checkAnnotations(lease);
+		const created = { ...lease, uid: this.#newUid("lease"), resourceVersion: this.#next() };
+		return this.#putLease("ADDED", created);
+	}
+
+	/** A PUT; without a resourceVersion it is not conditional, as in Kubernetes. */
+	updateLease(lease: LeaseObject): LeaseObject {
+		const found = this.leases.get(lease.name);
+		if (!found) throw new ConflictError(`Lease "${lease.name}" is gone`);
+		if ((lease.uid || found.uid) !== found.uid) throw new ConflictError(`Lease "${lease.name}" has another uid`);
+		if ((lease.resourceVersion || found.resourceVersion) !== found.resourceVersion) {
+			throw new ConflictError(`Lease "${lease.name}" has been modified`);
+		}
+		this.#checkAnnotations(lease);
+		const { uid, resourceVersion } = found;
+		if (same({ ...lease, uid, resourceVersion }, found)) return found;
+		return this.#putLease("MODIFIED", { ...lease, uid, resourceVersion: this.#next() });
+	}
+
+	deleteLease(name: string, preconditions: Preconditions): void {
+		const found = this.leases.get(name);
+		if (!found || !meets(found, preconditions)) throw new ConflictError(`Lease "${name}" has been modified or is gone`);
+		this.leases.delete(name);
+		this.leaseEvents.push({ type: "DELETED", object: found, resourceVersion: this.#next() });
+	}
+
+	/** The Leases as they were at a version between `notOlderThan` and now. */
+	listLeases({ budgetNamespace, notOlderThan }: { readonly budgetNamespace: string; readonly notOlderThan: string }) {
+		const newer = this.leaseEvents.filter((event) => compareResourceVersions(event.resourceVersion, notOlderThan) > 0);
+		// "" is a consistent list.
+		const unseen = notOlderThan === "" ? 0 : this.pickListVersion(newer.length + 1);
+		const left = this.leaseEvents.length - unseen;
+		const leases = new Map<string, LeaseObject>();
+		for (const { type, object } of this.leaseEvents.slice(0, left)) {
+			if (type === "DELETED") leases.delete(object.name);
+			else leases.set(object.name, object);
+		}
+		return [...leases.values()].filter(({ labels }) => labels[namespaceLabel] === budgetNamespace);
+	}
+
+	// Budgets and controllers
+
+	putBudget(budget: MemberBudget): void {
+		const key = keyOf(budget.name);
+		const type = this.budgets.has(key) ? "MODIFIED" : "ADDED";
+		this.budgets.set(key, budget);
+		this.budgetEvents.push({ type, object: budget, resourceVersion: this.#next() });
+	}
+
+	deleteBudget(name: BudgetName): void {
+		const found = this.budgets.get(keyOf(name));
+		if (!found) return;
+		this.budgets.delete(keyOf(name));
+		this.budgetEvents.push({ type: "DELETED", object: found, resourceVersion: this.#next() });
+	}
+
+	listBudgets(namespace?: string): readonly MemberBudget[] {
+		return [...this.budgets.values()].filter(({ name }) => namespace === undefined || name.namespace === namespace);
+	}
+
+	/** Makes a controller, or changes it where one of that kind and name is there; a new uid is a new controller. */
+	putController(controller: SimulatedController): void {
+		this.#controllers.set(controllerKey(controller, controller.namespace), controller);
+		this.#next();
+	}
+
+	deleteController(controller: ControllerReference, namespace: string): void {
+		if (this.#controllers.delete(controllerKey(controller, namespace))) this.#next();
+	}
+
+	controllers(): Iterable<SimulatedController> {
+		return this.#controllers.values();
+	}
+
+	getScale(controller: ControllerReference, namespace: string): ScaleAnswer {
+		const found = this.#controllers.get(controllerKey(controller, namespace));
+		if (!found || found.uid !== controller.uid) return { kind: "gone" };
+		if (found.replicas === "withoutScale") return { kind: "withoutScale" };
+		return { kind: "replicas", replicas: found.replicas, ...(found.ownedBy && { ownedBy: found.ownedBy }) };
+	}
+
+	// Pods
+
+	createPod(pod: NewPod): PodRecord {
+		if (this.#pods.has(keyOf(pod))) throw new ConflictError(`Pod "${keyOf(pod)}" already exists`);
+		const record: PodRecord = {
+			labels: {},
+			node: "",
+			ready: true,
+			terminating: false,
+			finished: false,
+			preActivities: [],
+			...pod,
+			uid: this.#newUid(pod.name),
+			resourceVersion: this.#next(),
+		};
+		return this.#putPod("ADDED", { record, touched: "", pendingDisruption: false });
+	}
+
+	/** What kubelet, a person or a controller changes of a pod. */
+	changePod(
+		pod: PodReference,
+		change: Partial<Omit<PodRecord, "uid" | "name" | "namespace" | "resourceVersion">>,
+	): PodRecord {
+		const found = this.#find(pod);
+		if (!found) throw new Error(`Pod "${keyOf(pod)}" of uid "${pod.uid}" is gone`);
+		return this.#putPod("MODIFIED", {
+			...found,
+			record: { ...found.record, ...change, resourceVersion: this.#next() },
+		});
+	}
+
+	/** The object goes: after its grace period, or at once. */
+	removePod(pod: PodReference): void {
+		const found = this.#find(pod);
+		if (!found) return;
+		this.#pods.delete(keyOf(pod));
+		// As the watch has it: the last state, with the version of the deletion.
+		const resourceVersion = this.#next();
+		this.podEvents.push({ type: "DELETED", object: { ...found.record, resourceVersion }, resourceVersion });
+	}
+
+	getPod(pod: Pick<PodReference, "namespace" | "name">): PodRead {
+		const found = this.#pods.get(keyOf(pod));
+		return found ? { kind: "present", pod: found.record } : { kind: "gone" };
+	}
+
+	pods(): readonly PodRecord[] {
+		return [...this.#pods.values()].map(({ record }) => record);
+	}
+
+	listPods(): { readonly pods: readonly PodRecord[]; readonly resourceVersion: string } {
+		return { pods: this.pods(), resourceVersion: String(this.revision) };
+	}
+
+	touchPod(pod: PodReference, value: string): TouchAnswer {
+		const found = this.#find(pod);
+		if (!found) return { kind: "gone" };
+		if (found.touched === value) return { kind: "touched", resourceVersion: found.record.resourceVersion };
+		const record = { ...found.record, resourceVersion: this.#next() };
+		this.#putPod("MODIFIED", { ...found, record, touched: value });
+		return { kind: "touched", resourceVersion: record.resourceVersion };
+	}
+
+	markPendingDisruption(pod: PodReference): void {
+		const found = this.#find(pod);
+		if (!found || found.pendingDisruption) return;
+		const record = { ...found.record, resourceVersion: this.#next() };
+		this.#putPod("MODIFIED", { ...found, record, pendingDisruption: true });
+	}
+
+	hasPendingDisruption(pod: PodReference): boolean {
+		return this.#find(pod)?.pendingDisruption ?? false;
+	}
+
+	/** POST pods/eviction by name: without preconditions it hits whatever has that name now. */
+	evict(pod: Pick<PodReference, "namespace" | "name">, preconditions: Preconditions): EvictionAnswer<never> {
+		const found = this.#pods.get(keyOf(pod));
+		if (!found) return { kind: "gone" };
+		if (!meets(found.record, preconditions)) return { kind: "conflict" };
+		if (!found.record.terminating) this.changePod(found.record, { terminating: true });
+		return { kind: "evicted" };
+	}
+
+	// Backups
+
+	snapshot(): Snapshot {
+		return {
+			revision: this.revision,
+			leases: new Map(this.leases),
+			pods: new Map(this.#pods),
+			budgets: new Map(this.budgets),
+			controllers: new Map(this.#controllers),
+		};
+	}
+
+	/** etcd comes back from a backup: versions too. Watches that were open see nothing of it and have to be started anew. */
+	restore(snapshot: Snapshot): void {
+		const refill = <T>(map: Map<string, T>, from: ReadonlyMap<string, T>): void => {
+			map.clear();
+			for (const [key, value] of from) map.set(key, value);
+		};
+		this.revision = snapshot.revision;
+		refill(this.leases, snapshot.leases);
+		refill(this.#pods, snapshot.pods);
+		refill(this.budgets, snapshot.budgets);
+		refill(this.#controllers, snapshot.controllers);
+		for (const log of [this.podEvents, this.leaseEvents, this.budgetEvents]) {
+			const kept = log.findIndex((event) => Number(event.resourceVersion) > snapshot.revision);
+			if (kept >= 0) log.splice(kept);
+		}
+	}
+
+	/** Equal for equal contents. */
+	contents(): string {
+		const { revision, leases, budgets, fleet } = this;
+		return JSON.stringify([revision, [...leases], [...this.#pods], [...budgets], [...this.#controllers], fleet]);
+	}
+
+	#find(pod: PodReference): StoredPod | undefined {
+		const found = this.#pods.get(keyOf(pod));
+		return found?.record.uid === pod.uid ? found : undefined;
+	}
+
+	#putPod(type: "ADDED" | "MODIFIED", pod: StoredPod): PodRecord {
+		const { record } = pod;
+		this.#pods.set(keyOf(record), pod);
+		this.podEvents.push({ type, object: record, resourceVersion: record.resourceVersion });
+		return record;
+	}
+
+	#putLease(type: "ADDED" | "MODIFIED", lease: LeaseObject): LeaseObject {
+		this.leases.set(lease.name, lease);
+		this.leaseEvents.push({ type, object: lease, resourceVersion: lease.resourceVersion });
+		return lease;
+	}
+
+	#checkAnnotations({ name, annotations }: Pick<LeaseObject, "name" | "annotations">): void {
+		const bytes = Object.entries(annotations).reduce((sum, [key, value]) => sum + Buffer.byteLength(key + value), 0);
+		if (bytes <= maxAnnotationBytes) return;
+		throw new AgentUnavailableError(`Lease "${name}" is invalid: annotations are too long`, this.clusterId);
+	}
+
+	#next(): string {
+		this.revision += 1;
+		return String(this.revision);
+	}
+
+	#newUid(of: string): string {
+		this.#uids += 1;
+		return `${this.clusterId}-${of}-${this.#uids}`;
+	}
+}
+
+function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+	return `${namespace}/${name}`;
+}
+
+function controllerKey({ apiVersion, kind, name }: ControllerReference, namespace: string): string {
+	return `${apiVersion} ${kind} ${namespace}/${name}`;
+}
+
+function meets(
+	object: { readonly uid: string; readonly resourceVersion: string },
+	{ uid, resourceVersion }: Preconditions,
+): boolean {
+	return (uid ?? object.uid) === object.uid && (resourceVersion ?? object.resourceVersion) === object.resourceVersion;
+}
+
+/** Whether two objects have the same contents, whatever the order of their fields. */
+function same(a: unknown, b: unknown): boolean {
+	if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
+	const [left, right] = [Object.entries(a), Object.entries(b)];
+	return left.length === right.length && left.every(([key, value]) => same(value, new Map(right).get(key)));
+}

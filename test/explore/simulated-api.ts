@@ -1,0 +1,115 @@
+// The simulated API server as the agent and the plugin ask it.
+//
+// Each call is carried to the server by a function that decides when, how often and whether at all it is executed and
+// answered; tests that need no network use the direct one.
+import type { EvictionAnswer, Evictor } from "../../disruption/eviction.ts";
+import type { ClusterApi } from "../../agent/cluster-api.ts";
+import type { SimulatedApiServer } from "./simulated-api-server.ts";
+
+export { SimulatedApiServer } from "./simulated-api-server.ts";
+
+/** One request; `execute` is its effect and its answer, or what it rejects with, at the moment it reaches the server. */
+export interface ApiCall<T> {
+	readonly verb: "get" | "list" | "create" | "update" | "delete" | "patch" | "evict";
+	readonly resource: "leases" | "pods" | "budgets" | "fleet" | "scales";
+	/** The object's name, "" for a list. */
+	readonly name: string;
+	/** What else the request says, for people and for histories. */
+	readonly detail?: unknown;
+	execute(): T;
+}
+
+/** The way to the server and back. */
+export type Carrier = <T>(call: ApiCall<T>) => Promise<T>;
+
+/** Executed and answered at once. */
+export const directCarrier: Carrier = async (call) => call.execute();
+
+/** The server as an agent asks it. */
+export function clusterApi(server: SimulatedApiServer, carry: Carrier = directCarrier): ClusterApi {
+	const { clusterId } = server;
+	return {
+		clusterId,
+		getLease: (name) => carry({ verb: "get", resource: "leases", name, execute: () => server.leases.get(name) }),
+		createLease: (lease) =>
+			carry({
+				verb: "create",
+				resource: "leases",
+				name: lease.name,
+				detail: lease,
+				execute: () => server.createLease(lease),
+			}),
+		updateLease: (lease) =>
+			carry({
+				verb: "update",
+				resource: "leases",
+				name: lease.name,
+				detail: lease,
+				execute: () => server.updateLease(lease),
+			}),
+		deleteLease: ({ name, uid, resourceVersion }) =>
+			carry({
+				verb: "delete",
+				resource: "leases",
+				name,
+				detail: { uid, resourceVersion },
+				execute: () => server.deleteLease(name, { uid, resourceVersion }),
+			}),
+		listLeases: (options) =>
+			carry({ verb: "list", resource: "leases", name: "", detail: options, execute: () => server.listLeases(options) }),
+		getBudget: (name) =>
+			carry({ verb: "get", resource: "budgets", name: keyOf(name), execute: () => server.budgets.get(keyOf(name)) }),
+		listBudgets: (namespace) =>
+			carry({ verb: "list", resource: "budgets", name: "", execute: () => server.listBudgets(namespace) }),
+		getFleet: () => carry({ verb: "get", resource: "fleet", name: "", execute: () => server.fleet }),
+		getPod: (pod) => carry({ verb: "get", resource: "pods", name: keyOf(pod), execute: () => server.getPod(pod) }),
+		listPods: () => carry({ verb: "list", resource: "pods", name: "", execute: () => server.listPods() }),
+		touchPod: (pod, value) =>
+			carry({
+				verb: "patch",
+				resource: "pods",
+				name: keyOf(pod),
+				detail: value,
+				execute: () => server.touchPod(pod, value),
+			}),
+		markPendingDisruption: (pod) =>
+			carry({ verb: "patch", resource: "pods", name: keyOf(pod), execute: () => server.markPendingDisruption(pod) }),
+		getScale: (controller, namespace) =>
+			carry({
+				verb: "get",
+				resource: "scales",
+				name: keyOf({ namespace, name: controller.name }),
+				execute: () => server.getScale(controller, namespace),
+			}),
+	};
+}
+
+/** The server as the plugin asks it to evict; a call that rejects is a request of which nobody knows what became. */
+export function simulatedEvictor(server: SimulatedApiServer, carry: Carrier = directCarrier): Evictor<string> {
+	return {
+		async evict(pod, preconditions) {
+			const name = keyOf(pod);
+			try {
+				return await carry<EvictionAnswer<string>>({
+					verb: "evict",
+					resource: "pods",
+					name,
+					detail: preconditions,
+					execute: () => server.evict(pod, preconditions),
+				});
+			} catch (error) {
+				return { kind: "unknown", error };
+			}
+		},
+		async read(pod) {
+			const found = await carry({ verb: "get", resource: "pods", name: keyOf(pod), execute: () => server.getPod(pod) });
+			if (found.kind === "gone" || found.pod.uid !== pod.uid) return { kind: "gone" };
+			if (found.pod.terminating) return { kind: "terminating" };
+			return { kind: "present", resourceVersion: found.pod.resourceVersion };
+		},
+	};
+}
+
+function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+	return `${namespace}/${name}`;
+}

@@ -1,0 +1,81 @@
+// One simulated cluster: its API server, its pods and its agents.
+import type { PodRecord } from "../../disruption/pod.ts";
+import { AgentProcess, type AgentProcessOptions } from "./agent-process.ts";
+import type { ClusterData } from "./scenario.ts";
+import type { Step } from "./scheduler.ts";
+import { SimulatedApiServer } from "./simulated-api.ts";
+import { namespace, type Slot, Workload } from "./workload.ts";
+
+export class SimulatedCluster {
+	readonly id: string;
+	readonly data: ClusterData;
+	readonly server: SimulatedApiServer;
+	readonly workloads: readonly Workload[];
+	readonly agents: AgentProcess[] = [];
+	readonly #agentOptions: Omit<AgentProcessOptions, "name" | "server">;
+	#started = 0;
+
+	constructor(
+		data: ClusterData,
+		memberIds: readonly string[],
+		agentOptions: Omit<AgentProcessOptions, "name" | "server">,
+	) {
+		this.id = data.id;
+		this.data = data;
+		this.#agentOptions = agentOptions;
+		const fleet = (data.fleet ?? memberIds).map((id) => ({ id, name: id, address: `${id}:9443` }));
+		this.server = new SimulatedApiServer({ clusterId: data.id, fleet });
+		this.workloads = data.workloads.map((spec) => new Workload(this.server, spec));
+		for (const { name, selector, ...spec } of data.budgets) {
+			this.server.putBudget({ name: { namespace, name }, spec: { selector: { matchLabels: selector }, ...spec } });
+		}
+	}
+
+	startAgents(): void {
+		for (let index = 0; index < this.data.agents; index += 1) this.#newAgent(index).startSynced();
+	}
+
+	/** The agent dies, and another one with an empty memory takes its place. */
+	restartAgent(agent: AgentProcess): AgentProcess {
+		const index = this.agents.indexOf(agent);
+		agent.die();
+		const next = this.#newAgent(index);
+		next.startAnew();
+		return next;
+	}
+
+	slotOf(pod: PodRecord): Slot | undefined {
+		for (const workload of this.workloads) {
+			for (const slot of workload.slots) if (slot.pod?.uid === pod.uid) return slot;
+		}
+		return undefined;
+	}
+
+	/** The revision that every agent's view has reached; one that starts anew will list, and is past it. */
+	slowestView(): number {
+		return Math.min(
+			...this.agents.filter((agent) => agent.isSynced).map((agent) => agent.podRevision),
+			this.server.revision,
+		);
+	}
+
+	kubeletSteps(): readonly Step[] {
+		return this.workloads.flatMap((workload) => workload.steps());
+	}
+
+	fingerprint(): string {
+		return [this.server.contents(), ...this.agents.map((agent) => agent.fingerprint())].join("\n");
+	}
+
+	#newAgent(index: number): AgentProcess {
+		this.#started += 1;
+		const life = this.#started > this.data.agents ? `.${this.#started - this.data.agents + 1}` : "";
+		const agent = new AgentProcess({
+			...this.#agentOptions,
+			name: `${this.id}/agent-${index}${life}`,
+			server: this.server,
+		});
+		this.agents[index] = agent;
+		return agent;
+	}
+}

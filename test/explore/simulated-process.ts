@@ -1,0 +1,85 @@
+// A process of the simulation: a clock of its own, ids of its own, and a life that can end.
+import { createHash } from "node:crypto";
+import type { Clock } from "../../agent/clock.ts";
+
+export interface SimulatedTimer {
+	readonly at: number;
+	readonly callback: () => void;
+}
+
+/** Moves only when it is told to. Clocks of different processes agree on nothing. */
+export class SimulatedClock implements Clock {
+	#now = 0;
+	readonly #timers = new Set<SimulatedTimer>();
+
+	now(): number {
+		return this.#now;
+	}
+
+	after(ms: number, callback: () => void): () => void {
+		const timer = { at: this.#now + ms, callback };
+		this.#timers.add(timer);
+		return () => void this.#timers.delete(timer);
+	}
+
+	wallSeconds(): number {
+		return 1_700_000_000 + Math.floor(this.#now / 1000);
+	}
+
+	/** Time passes and no timer fires: the process was busy, or stopped. */
+	jump(ms: number): void {
+		this.#now += ms;
+	}
+
+	/** The timer that is due first. */
+	next(): SimulatedTimer | undefined {
+		let first: SimulatedTimer | undefined;
+		for (const timer of this.#timers) if (!first || timer.at < first.at) first = timer;
+		return first;
+	}
+
+	fire(timer: SimulatedTimer): void {
+		this.#timers.delete(timer);
+		this.#now = Math.max(this.#now, timer.at);
+		timer.callback();
+	}
+}
+
+export class SimulatedProcess {
+	readonly name: string;
+	readonly clock = new SimulatedClock();
+	alive = true;
+	#ids = 0;
+	/** Whether `history` is kept: only an exhaustive search asks for it. */
+	readonly #keepsHistory: boolean;
+	#history = "";
+
+	constructor(name: string, options: { readonly keepsHistory: boolean }) {
+		this.name = name;
+		this.#keepsHistory = options.keepsHistory;
+	}
+
+	/** Unique in the world, and the same in every run in which this process did the same so far. */
+	newId(): string {
+		this.#ids += 1;
+		return `${this.name}.${this.#ids}`;
+	}
+
+	get idsMade(): number {
+		return this.#ids;
+	}
+
+	/** Those made after the first `count`. */
+	idsSince(count: number): readonly string[] {
+		return Array.from({ length: this.#ids - count }, (_, index) => `${this.name}.${count + index + 1}`);
+	}
+
+	/** Notes what the process has been told. Its code is deterministic: equal histories, equal memories. */
+	learns(what: () => string): void {
+		if (this.#keepsHistory) this.#history = createHash("sha1").update(this.#history).update(what()).digest("base64");
+	}
+
+	fingerprint(): string {
+		return `${this.name} ${this.alive} ${this.clock.now()} ${this.#history}`;
+	}
+}

@@ -1,0 +1,60 @@
+// How a random run is tempered: which faults it has, who is slow, how far views lag. Drawn anew for every run, because
+// runs that are all equally wild never see what only happens in quiet ones.
+import { type Limits, noLimits, type Scenario } from "./scenario.ts";
+import type { Step, StepKind } from "./scheduler.ts";
+
+export interface Temper {
+	readonly limits: Limits;
+	readonly splitAnswers: boolean;
+	readonly oneAgent: boolean;
+	weightOf(step: Step): number;
+	/** A step was taken: somebody may become slow or fast. */
+	took(step: Step): void;
+}
+
+const speeds = [0.005, 0.1, 1, 1, 10];
+/** Weights that a run may give to a kind of step. */
+const kindWeights: Readonly<Record<StepKind, readonly number[]>> = {
+	message: [1],
+	late: [0.02, 0.2],
+	fault: [0.005, 0.03, 0.1],
+	timer: [0.02, 0.2],
+	jump: [0.02, 0.1, 0.3],
+	watch: [0.02, 0.3, 3],
+	kubelet: [0.03, 0.4],
+	agent: [0.03, 0.2, 0.6],
+	event: [0.03, 0.2, 0.6],
+};
+
+export function randomTemper(scenario: Scenario, random: () => number): Temper {
+	const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+	const limits: Record<keyof Limits, number> = { ...noLimits };
+	for (const [limit, most] of Object.entries(scenario.limits)) {
+		limits[limit as keyof Limits] = random() < 0.35 ? 0 : Math.ceil(random() * most);
+	}
+	const weights = new Map<string, number>();
+	const weightOfKind = (kind: StepKind, actor: string): number => {
+		const key = kind === "watch" ? `${kind} ${actor}` : kind;
+		let weight = weights.get(key);
+		if (weight === undefined) weights.set(key, (weight = one(kindWeights[kind])));
+		return weight;
+	};
+	const actors = new Map<string, number>();
+	const moody = one([0, 0.02, 0.1]);
+	let timers = 0;
+	return {
+		limits,
+		splitAnswers: random() < 0.3,
+		oneAgent: random() < 0.4,
+		weightOf: ({ kind, actor }) => {
+			let speed = actors.get(actor);
+			if (speed === undefined) actors.set(actor, (speed = moody === 0 ? 1 : one(speeds)));
+			// Timers that wake nobody would fill a run in which everybody else is slow.
+			return (weightOfKind(kind, actor) * speed) / (kind === "timer" ? 4 ** timers : 1);
+		},
+		took: ({ kind }) => {
+			timers = kind === "timer" ? timers + 1 : 0;
+			if (random() < moody) actors.set(one([...actors.keys()]), one(speeds));
+		},
+	};
+}

@@ -1,0 +1,160 @@
+// The pods of one simulated cluster and who makes them: StatefulSets, ReplicaSets, Deployments, and pods of nobody.
+//
+// Each pod fills a slot. A slot knows the truth about its pod: up, or down and by whose doing, until a pod that fills
+// it is ready again.
+import type { PodReference } from "../../disruption/cluster.ts";
+import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
+import type { SimulatedApiServer } from "./simulated-api-server.ts";
+import type { Step } from "./scheduler.ts";
+
+export const namespace = "shop";
+
+export interface WorkloadSpec {
+	readonly kind: "StatefulSet" | "ReplicaSet" | "Deployment" | "Bare";
+	readonly name: string;
+	readonly labels: Readonly<Record<string, string>>;
+	readonly replicas: number;
+	/** Ordinals whose pods are not ready at first. */
+	readonly unready?: readonly number[];
+}
+
+export interface Slot {
+	readonly workload: Workload;
+	readonly ordinal: number;
+	/** Undefined while no pod object fills it. */
+	pod: PodReference | undefined;
+	down: Down | undefined;
+}
+
+/** Why a slot has no healthy pod. */
+export interface Down {
+	readonly cause: "voluntary" | "involuntary";
+	/** The API server's revision at which it went down. */
+	readonly revision: number;
+	/** The round that evicted it, and the pod that it was then. */
+	readonly by?: { readonly round: object; readonly uid: string };
+}
+
+export class Workload {
+	readonly spec: WorkloadSpec;
+	readonly controller: ControllerReference | undefined;
+	readonly slots: Slot[] = [];
+	replicas: number;
+	/** Its controller was deleted, and its pods were left. */
+	orphaned = false;
+	readonly #server: SimulatedApiServer;
+	readonly #deployment: ControllerReference | undefined;
+	/** Slots that a scale took away; their pods are deleted past the budgets, as if they had failed. */
+	readonly retired: Slot[] = [];
+	#made = 0;
+
+	constructor(server: SimulatedApiServer, spec: WorkloadSpec) {
+		this.#server = server;
+		this.spec = spec;
+		this.replicas = spec.replicas;
+		if (spec.kind !== "Bare") {
+			const reference = (kind: string, name: string): ControllerReference => ({
+				apiVersion: "apps/v1",
+				kind,
+				name,
+				uid: `${server.clusterId}-${kind}-${name}`,
+			});
+			if (spec.kind === "Deployment") this.#deployment = reference("Deployment", spec.name);
+			this.controller = reference(spec.kind === "Deployment" ? "ReplicaSet" : spec.kind, spec.name);
+		}
+		this.#writeScale();
+		for (let ordinal = 0; ordinal < spec.replicas; ordinal += 1) {
+			const slot: Slot = { workload: this, ordinal, pod: undefined, down: undefined };
+			this.slots.push(slot);
+			const ready = !(spec.unready ?? []).includes(ordinal);
+			this.#makePod(slot, ready);
+			if (!ready) slot.down = { cause: "involuntary", revision: 0 };
+		}
+	}
+
+	/** Whether a controller would replace a pod that is gone. */
+	get isManaged(): boolean {
+		return this.controller !== undefined && !this.orphaned;
+	}
+
+	/** The pod in a slot as it is now. */
+	podIn({ pod }: Slot): PodRecord | undefined {
+		const found = pod && this.#server.getPod(pod);
+		return found?.kind === "present" && found.pod.uid === pod?.uid ? found.pod : undefined;
+	}
+
+	/** Up: more slots, which are empty at first. Down: the controller deletes the last pods. */
+	scale(replicas: number): void {
+		this.replicas = replicas;
+		this.#writeScale();
+		while (this.slots.length > replicas) {
+			const slot = this.slots.pop();
+			if (!slot) break;
+			const pod = this.podIn(slot);
+			if (pod) this.#server.changePod(pod, { terminating: true });
+			slot.down ??= { cause: "involuntary", revision: this.#server.revision };
+			this.retired.push(slot);
+		}
+		while (this.slots.length < replicas) {
+			// Everybody who reads the scale knows of it, whatever the views show.
+			const down: Down = { cause: "involuntary", revision: 0 };
+			this.slots.push({ workload: this, ordinal: this.slots.length, pod: undefined, down });
+		}
+	}
+
+	orphan(): void {
+		this.orphaned = true;
+		if (this.controller) this.#server.deleteController(this.controller, namespace);
+	}
+
+	/** What kubelets and controllers would do next. */
+	steps(): readonly Step[] {
+		const { clusterId } = this.#server;
+		const steps: Step[] = [];
+		const step = (what: string, run: () => void): void =>
+			void steps.push({ kind: "kubelet", actor: clusterId, what, run });
+		for (const slot of this.slots) {
+			const pod = this.podIn(slot);
+			if (!pod) {
+				if (this.isManaged) step(`makes pod ${this.spec.name}-${slot.ordinal} anew`, () => this.#makePod(slot, false));
+			} else if (pod.terminating) {
+				step(`pod ${pod.name} ends`, () => {
+					this.#server.removePod(pod);
+					slot.pod = undefined;
+					if (!this.isManaged) this.slots.splice(this.slots.indexOf(slot), 1);
+				});
+			} else if (!pod.ready) {
+				step(`pod ${pod.name} becomes ready`, () => {
+					this.#server.changePod(pod, { ready: true });
+					slot.down = undefined;
+				});
+			}
+		}
+		for (const slot of this.retired) {
+			const pod = this.podIn(slot);
+			if (pod) step(`pod ${pod.name} ends`, () => this.#server.removePod(pod));
+		}
+		return steps;
+	}
+
+	#makePod(slot: Slot, ready: boolean): void {
+		this.#made += 1;
+		// As in Kubernetes: a StatefulSet's pods keep their names, all others get new ones.
+		const generation = this.isManaged && this.spec.kind !== "StatefulSet" ? `-${this.#made}` : "";
+		slot.pod = this.#server.createPod({
+			name: `${this.spec.name}-${slot.ordinal}${generation}`,
+			namespace,
+			labels: this.spec.labels,
+			ready,
+			...(this.controller && { controller: this.controller }),
+		});
+	}
+
+	#writeScale(): void {
+		const { controller, replicas } = this;
+		if (!controller) return;
+		const deployment = this.#deployment;
+		if (deployment) this.#server.putController({ ...deployment, namespace, replicas });
+		this.#server.putController({ ...controller, namespace, replicas, ...(deployment && { ownedBy: deployment }) });
+	}
+}

@@ -1,0 +1,144 @@
+// Everything that may happen in a world next, besides messages.
+import { leaseName } from "../../disruption/lease.ts";
+import type { AgentProcess } from "./agent-process.ts";
+import { reservationsIn } from "./lease-text.ts";
+import type { Step, StepKind } from "./scheduler.ts";
+import type { SimulatedCluster } from "./simulated-cluster.ts";
+import { namespace } from "./workload.ts";
+import type { World } from "./world.ts";
+import type { Limits } from "./scenario.ts";
+
+/** Past the lease time, a plugin's reservations and everything else that an agent counts. */
+const agentJumpMs = 31_000;
+/** Past the time for which a grant is used without asking. */
+const drainJumpMs = 1_500;
+
+export function worldSteps(world: World): readonly Step[] {
+	return [
+		...timerSteps(world),
+		...world.agents().flatMap((agent) => (agent.alive ? agent.watchSteps() : [])),
+		...(world.scenario.slowReplacements && !world.settling
+			? []
+			: world.clusters.flatMap((cluster) => cluster.kubeletSteps())),
+		...(world.settling ? [] : limitedSteps(world)),
+	];
+}
+
+/** Each process's next timer: its clock moves there. */
+export function timerSteps(world: World): readonly Step[] {
+	return world.processes().flatMap((process) => {
+		const timer = process.clock.next();
+		if (!timer) return [];
+		return {
+			kind: "timer",
+			actor: process.name,
+			what: `a timer of ${timer.at} ms`,
+			run: () => {
+				process.learns(() => `timer ${timer.at}`);
+				process.clock.fire(timer);
+			},
+		} satisfies Step;
+	});
+}
+
+function limitedSteps(world: World): readonly Step[] {
+	const steps: Step[] = [];
+	const offer = (limit: keyof Limits, kind: StepKind, actor: string, what: string, run: () => void): void => {
+		if (!world.may(limit)) return;
+		steps.push({
+			kind,
+			actor,
+			what,
+			run: () => {
+				world.uses(limit);
+				run();
+			},
+		});
+	};
+	for (const cluster of world.clusters) {
+		for (const agent of cluster.agents) agentSteps(world, cluster, agent, offer);
+		podSteps(cluster, offer);
+		leaseDeletionSteps(world, cluster, offer);
+	}
+	for (const drain of world.drains) {
+		if (drain.finished || !drain.alive) continue;
+		offer("drainJumps", "jump", drain.name, `does nothing for ${drainJumpMs} ms`, () => drain.clock.jump(drainJumpMs));
+		offer("crashes", "fault", drain.name, "dies", () => {
+			drain.alive = false;
+			world.network.died(drain);
+		});
+	}
+	for (const event of world.scenario.events ?? []) {
+		if (world.times(event.name) >= (event.times ?? 1) || !(event.when?.(world) ?? true)) continue;
+		const run = (): void => {
+			world.uses(event.name);
+			event.run(world);
+			world.oracle.configChanged();
+		};
+		steps.push({ kind: "event", actor: "somebody", what: event.name, run });
+	}
+	return steps;
+}
+
+type Offer = (limit: keyof Limits, kind: StepKind, actor: string, what: string, run: () => void) => void;
+
+function agentSteps(world: World, cluster: SimulatedCluster, agent: AgentProcess, offer: Offer): void {
+	const { name, clock } = agent;
+	offer("agentJumps", "jump", name, `does nothing for ${agentJumpMs} ms`, () => {
+		clock.jump(agentJumpMs);
+		agent.signOfLife();
+	});
+	if (agent.isWatching) {
+		offer("silences", "fault", name, "its watches fall silent", () => {
+			agent.isWatching = false;
+		});
+	}
+	offer("restarts", "fault", name, "dies and starts anew", () => {
+		cluster.restartAgent(agent);
+		world.network.died(agent);
+	});
+	offer("sweeps", "agent", name, "sweeps", () => agent.sweep());
+	for (const { budget, id } of reservationsIn(cluster.server)) {
+		offer("cancels", "agent", name, `cancels reservation ${id}`, () =>
+			agent.task(`cancels ${id}`, () => agent.local.cancel({ namespace, name: budget }, [id], { sent: true })),
+		);
+	}
+	for (const budget of new Set(reservationsIn(cluster.server).map((reservation) => reservation.budget))) {
+		offer("evidence", "agent", name, `ends reservations of ${budget} on evidence`, () =>
+			agent.task(`evidence ${budget}`, () => agent.local.endOnEvidence({ namespace, name: budget })),
+		);
+	}
+}
+
+function podSteps({ id, server, workloads }: SimulatedCluster, offer: Offer): void {
+	for (const workload of workloads) {
+		for (const slot of workload.slots) {
+			const pod = workload.podIn(slot);
+			if (!pod || pod.terminating) continue;
+			offer("touches", "event", id, `somebody writes to pod ${pod.name}`, () => void server.changePod(pod, {}));
+			if (!pod.ready) continue;
+			const fails = (change: { readonly terminating: true } | { readonly ready: false }) => (): void => {
+				server.changePod(pod, change);
+				slot.down ??= { cause: "involuntary", revision: server.revision };
+			};
+			offer("failures", "event", id, `somebody deletes pod ${pod.name}`, fails({ terminating: true }));
+			offer("failures", "event", id, `pod ${pod.name} fails`, fails({ ready: false }));
+		}
+	}
+}
+
+/** The design's rule: unheld, without reservations, with preconditions, and only when no member has the budget. */
+function leaseDeletionSteps(world: World, { id, server }: SimulatedCluster, offer: Offer): void {
+	for (const lease of server.leases.values()) {
+		const budget = lease.annotations["xpdb.form3.tech/budget"] ?? "";
+		if (world.clusters.some((cluster) => cluster.server.budgets.has(budget))) continue;
+		if (lease.spec.holderIdentity || !mayBeDeleted(server, lease.name)) continue;
+		offer("leaseDeletions", "agent", id, `an agent deletes Lease ${budget}`, () =>
+			server.deleteLease(lease.name, lease),
+		);
+	}
+}
+
+function mayBeDeleted(server: SimulatedCluster["server"], name: string): boolean {
+	return !reservationsIn(server).some(({ budget }) => leaseName({ namespace, name: budget }) === name);
+}

@@ -1,0 +1,241 @@
+// One run's world: the clusters of a scenario, its processes, the network between them, and everything that may happen next.
+import { leaseName } from "../../disruption/lease.ts";
+import type { Cluster } from "../../disruption/cluster.ts";
+import type { AgentProcess } from "./agent-process.ts";
+import { DrainProcess } from "./drain-process.ts";
+import { answerText, type HistoryEntry, requestText } from "./history.ts";
+import { simulatedMember } from "./member.ts";
+import { Network } from "./network.ts";
+import { Oracle, type Violation } from "./oracle.ts";
+import { type Limits, noLimits, type Scenario } from "./scenario.ts";
+import type { Choices, Step } from "./scheduler.ts";
+import type { ApiCall } from "./simulated-api.ts";
+import type { Snapshot } from "./simulated-api-server.ts";
+import { SimulatedCluster } from "./simulated-cluster.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+import { worldSteps } from "./world-steps.ts";
+
+export interface WorldOptions {
+	readonly choices: Choices;
+	readonly limits: Limits;
+	/** Answers travel on their own. */
+	readonly splitAnswers: boolean;
+	/** Every process asks the one agent that the scenario names, or the first. */
+	readonly oneAgent: boolean;
+	/** What each process learns is hashed, for an exhaustive search. */
+	readonly keepsHistory: boolean;
+	/** What happens is written down, for people. */
+	readonly record: boolean;
+}
+
+export class World {
+	readonly scenario: Scenario;
+	readonly options: WorldOptions;
+	readonly clusters: readonly SimulatedCluster[];
+	readonly network: Network;
+	readonly oracle: Oracle;
+	readonly drains: DrainProcess[] = [];
+	readonly history: HistoryEntry[] = [];
+	step = 0;
+	/** No faults and no events any more: what is left has to come to its end. */
+	settling = false;
+	violation: Violation | undefined;
+	#faults = 0;
+	readonly #backups = new Map<SimulatedCluster, Snapshot>();
+	readonly #used = new Map<keyof Limits | string, number>();
+
+	constructor(scenario: Scenario, options: WorldOptions) {
+		this.scenario = scenario;
+		this.options = options;
+		const ids = scenario.clusters.map(({ id }) => id);
+		this.network = new Network({
+			splitAnswers: options.splitAnswers,
+			mayFail: (fault) => this.may(fault),
+			failing: (fault, from) => {
+				this.uses(fault);
+				from.learns(() => fault);
+			},
+			onAnswer: (request, at, outcome, late) => {
+				if (options.record)
+					this.notes(`${late ? "(nobody waits for it) " : ""}${at}: ${answerText(request.what, outcome)}`);
+			},
+		});
+		this.clusters = scenario.clusters.map(
+			(data) =>
+				new SimulatedCluster(data, ids, {
+					keepsHistory: options.keepsHistory,
+					carry: (from, call) => this.carry(from, this.cluster(data.id), call),
+					onBug: (error) => this.bug(data.id, error),
+					lineHost: (from) => this.#lineHost(from, data.id),
+				}),
+		);
+		this.oracle = new Oracle({
+			clusters: this.clusters,
+			step: () => this.step,
+			faults: () => this.#faults,
+			onViolation: (violation) => {
+				this.violation ??= violation;
+				this.notes(`VIOLATION: ${violation.message}`);
+			},
+		});
+		for (const { server } of this.clusters)
+			server.pickListVersion = (count) => (count > 1 && !this.settling ? this.pick(count) : 0);
+		if (scenario.leasesExist !== false) this.#makeLeases();
+		for (const cluster of this.clusters) {
+			this.#backups.set(cluster, cluster.server.snapshot());
+			cluster.startAgents();
+		}
+		this.oracle.configChanged();
+		for (const data of scenario.drains) this.startDrain(data);
+	}
+
+	/** etcd of every cluster comes back as it was when the run began. */
+	restore(): void {
+		for (const [cluster, backup] of this.#backups) {
+			cluster.server.restore(backup);
+			for (const agent of cluster.agents) agent.startOver();
+		}
+	}
+
+	/** One of `count`, all as likely. */
+	pick(count: number): number {
+		return this.options.choices.pick(Array.from({ length: count }, () => 1));
+	}
+
+	startDrain(data: Scenario["drains"][number]): DrainProcess {
+		const drain = new DrainProcess(data, this);
+		this.drains.push(drain);
+		drain.start();
+		return drain;
+	}
+
+	cluster(id: string): SimulatedCluster {
+		const found = this.clusters.find((cluster) => cluster.id === id);
+		if (!found) throw new Error(`no cluster ${id} in scenario ${this.scenario.name}`);
+		return found;
+	}
+
+	agents(): readonly AgentProcess[] {
+		return this.clusters.flatMap(({ agents }) => agents);
+	}
+
+	processes(): readonly SimulatedProcess[] {
+		return [...this.agents(), ...this.drains].filter(({ alive }) => alive);
+	}
+
+	/** The cluster as a drain asks it. */
+	member(from: DrainProcess, id: string): Cluster {
+		const agent = from.data.agent ?? (this.options.oneAgent ? 0 : undefined);
+		return simulatedMember({ from, cluster: this.cluster(id), network: this.network, agent });
+	}
+
+	carry<T>(from: SimulatedProcess, cluster: SimulatedCluster, call: ApiCall<T>): Promise<T> {
+		return this.network.send<T>({
+			from,
+			cluster: cluster.id,
+			what: requestText(call, cluster.id, this.scenario),
+			detail: () => JSON.stringify(call.detail ?? ""),
+			routes: () => [{ name: `API server of ${cluster.id}`, run: () => call.execute() }],
+			atOnce: this.#neverChanges(call),
+			mayDouble: call.verb !== "get" && call.verb !== "list",
+			...(call.verb === "evict" && { refusal: () => ({ kind: "refused", refusal: "429" }) as T }),
+		});
+	}
+
+	/** Whether the scenario lets this happen once more. */
+	may(what: keyof Limits): boolean {
+		return !this.settling && (this.#used.get(what) ?? 0) < this.options.limits[what];
+	}
+
+	/** Counts it; faults of messages and processes excuse what a round leaves behind. */
+	uses(what: keyof Limits | string): void {
+		this.#used.set(what, this.times(what) + 1);
+		if (what in noLimits) this.#faults += 1;
+	}
+
+	times(what: string): number {
+		return this.#used.get(what) ?? 0;
+	}
+
+	steps(): readonly Step[] {
+		return this.violation ? [] : [...this.network.steps(), ...worldSteps(this)];
+	}
+
+	/** Takes a step; what it sets off goes on when the caller lets the microtasks run. */
+	take(step: Step): void {
+		this.step += 1;
+		if (this.options.record) this.history.push({ step: this.step, actor: step.actor, what: step.what, effects: [] });
+		step.run();
+		if (this.scenario.freshViews) for (const agent of this.agents()) if (agent.isWatching) agent.seesEverything();
+	}
+
+	notes(effect: string): void {
+		if (!this.options.record) return;
+		const last = this.history.at(-1);
+		if (last) last.effects.push(effect);
+		else this.history.push({ step: 0, actor: "", what: "at the start", effects: [effect] });
+	}
+
+	/** Code under test threw what it never should. */
+	bug(where: string, error: unknown): void {
+		const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+		this.violation ??= { rule: "bug", message: `${where}: ${text}` };
+		this.notes(`BUG in ${where}: ${text}`);
+	}
+
+	/** Equal for worlds from which the same can follow. */
+	fingerprint(): string {
+		return [
+			...this.clusters.map((cluster) => cluster.fingerprint()),
+			...this.drains.map((drain) => drain.fingerprint()),
+			this.network.fingerprint(),
+			this.oracle.fingerprint(),
+			JSON.stringify([...this.#used].toSorted()),
+		].join("\n");
+	}
+
+	/** Reads of what nobody writes in this scenario. */
+	#neverChanges({ verb, resource }: Pick<ApiCall<unknown>, "verb" | "resource">): boolean {
+		if (this.scenario.configChanges) return false;
+		if (resource === "fleet" || resource === "scales" || resource === "budgets") return true;
+		// The counted budget's own Lease is left out of the list, so where there is one budget nothing of it matters.
+		return (
+			resource === "leases" && verb === "list" && this.scenario.clusters.every(({ budgets }) => budgets.length <= 1)
+		);
+	}
+
+	#lineHost(from: SimulatedProcess, id: string): Cluster | undefined {
+		const cluster = this.cluster(id);
+		const [host] = cluster.agents;
+		if (!this.scenario.lineHost || !host?.alive || host === from) return undefined;
+		return simulatedMember({ from, cluster, network: this.network, agent: 0, here: true });
+	}
+
+	/** As a first round leaves them: free, and with the version up to which it has listed. */
+	#makeLeases(): void {
+		for (const { server } of this.clusters) {
+			const names = new Set(this.scenario.clusters.flatMap(({ budgets }) => budgets.map(({ name }) => name)));
+			for (const budget of names) {
+				const observed = String(server.revision);
+				server.createLease({
+					name: leaseName({ namespace: "shop", name: budget }),
+					labels: { "xpdb.form3.tech/budget-namespace": "shop", "app.kubernetes.io/managed-by": "xpdb-agent" },
+					annotations: {
+						"xpdb.form3.tech/budget": `shop/${budget}`,
+						"xpdb.form3.tech/state": JSON.stringify({
+							schema: 1,
+							nonce: "earlier",
+							phase: "released",
+							renewals: 0,
+							observed,
+							controllers: [],
+							holders: [],
+							reservations: [],
+						}),
+					},
+					spec: { leaseDurationSeconds: 1, leaseTransitions: 4 },
+				});
+			}
+		}
+	}
+}

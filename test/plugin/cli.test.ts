@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { parseCommandLine } from "../../plugin/cli.ts";
+
+async function parse(...argv: readonly string[]) {
+	const parsed = await parseCommandLine(argv);
+	if (parsed.kind !== "command") throw new Error(`help instead of a command: ${parsed.text}`);
+	return parsed;
+}
+
+describe("parseCommandLine()", () => {
+	test("finds the command behind global flags", async () => {
+		const { command, input } = await parse("-n", "shop", "evict", "db-0", "--context", "eu");
+		expect(command.name).toBe("evict");
+		expect(input.words).toEqual(["db-0"]);
+		expect(input.globals).toMatchObject({ namespace: "shop", context: "eu" });
+	});
+
+	test("gives kubectl's defaults", async () => {
+		const { input } = await parse("drain", "n1");
+		expect(input.flags).toMatchObject({
+			"grace-period": -1,
+			timeout: 0,
+			"chunk-size": 500,
+			"max-nodes": 1,
+			"dry-run": "none",
+		});
+	});
+
+	test("reads values", async () => {
+		const { input } = await parse("drain", "n1", "--force", "--timeout=1m30s", "--grace-period=0", "--dry-run", "n2");
+		expect(input.flags).toMatchObject({ force: true, timeout: 90_000, "grace-period": 0, "dry-run": "unchanged" });
+		expect(input.words).toEqual(["n1", "n2"]);
+	});
+
+	test("the last of two values wins, lists keep all", async () => {
+		const { input } = await parse(
+			"evict",
+			"p",
+			"--timeout=1s",
+			"--timeout=2s",
+			"--contexts=a,b",
+			"--as-group=x",
+			"--as-group=y,z",
+		);
+		expect(input.flags["timeout"]).toBe(2_000);
+		expect(input.globals.contexts).toEqual(["a", "b"]);
+		expect(input.globals.asGroup).toEqual(["x", "y,z"]);
+	});
+
+	test("a word that looks like a number stays a word", async () => {
+		const { input } = await parse("drain", "010", "--", "-1");
+		expect(input.words).toEqual(["010", "-1"]);
+	});
+
+	test("a value that looks like a flag of yargs stays a value", async () => {
+		const { input } = await parse("drain", "n1", "--selector=--help");
+		expect(input.flags["selector"]).toBe("--help");
+	});
+
+	const wrong: readonly { readonly argv: readonly string[]; readonly message: string; readonly hint: string }[] = [
+		{
+			argv: ["drian", "n1"],
+			message: 'unknown command "drian" for "kubectl xpdb"',
+			hint: "Did you mean drain?\nRun 'kubectl xpdb --help' for usage.",
+		},
+		{
+			argv: ["drain", "n1", "--forc"],
+			message: "unknown flag: --forc",
+			hint: "Did you mean --force?\nSee 'kubectl xpdb drain --help' for usage.",
+		},
+		{
+			argv: ["evict", "p", "--force"],
+			message: "unknown flag: --force",
+			hint: "Did you mean --for?\nSee 'kubectl xpdb evict --help' for usage.",
+		},
+		{
+			argv: ["drain", "n1", "--timeout=abc"],
+			message: 'invalid argument "abc" for "--timeout" flag: time: invalid duration "abc"',
+			hint: "See 'kubectl xpdb drain --help' for usage.",
+		},
+	];
+	for (const { argv, message, hint } of wrong) {
+		test(`${argv.join(" ")}: ${message}`, async () => {
+			await expect(parseCommandLine(argv)).rejects.toMatchObject({ name: "UsageError", message, hint });
+		});
+	}
+
+	for (const argv of [[], ["--help"], ["-h"], ["help"]]) {
+		test(`"${argv.join(" ")}" shows all commands, examples first`, async () => {
+			const parsed = await parseCommandLine(argv);
+			expect(parsed.kind === "help" ? parsed.text : "").toMatch(/Examples:[\s\S]*Commands:\n {2}evict/);
+		});
+	}
+
+	for (const argv of [
+		["drain", "--help"],
+		["drain", "-h"],
+		["help", "drain"],
+		["drain", "n1", "--force", "--help"],
+	]) {
+		test(`"${argv.join(" ")}" shows the command`, async () => {
+			const parsed = await parseCommandLine(argv);
+			expect(parsed.kind === "help" ? parsed.text : "").toMatch(
+				/^Drain nodes[\s\S]*Examples:[\s\S]*--ignore-daemonsets/,
+			);
+		});
+	}
+});
