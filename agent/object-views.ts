@@ -6,13 +6,10 @@ import { compareResourceVersions } from "../disruption/resource-version.ts";
 import type { ApiConnection } from "./api-connection.ts";
 import { allBudgets } from "./budget-calls.ts";
 import type { Clock } from "./clock.ts";
-import type { ClusterApi, LeaseObject } from "./cluster-api.ts";
+import type { LeaseObject } from "./cluster-api.ts";
 import { readBudget, readLease } from "./kubernetes-objects.ts";
 import { leasesPath } from "./lease-calls.ts";
 import type { ListedResource } from "./paged-list.ts";
-import { allPods } from "./pod-calls.ts";
-import { createPodProjection } from "./pod-projection.ts";
-import { PodStore, type PodView } from "./pod-view.ts";
 import { startWatch } from "./watch.ts";
 import { signOfLifeMs, type WatchEvent, type WatchSink } from "./watch-sink.ts";
 
@@ -132,15 +129,6 @@ export interface ViewOptions {
 export interface OpenView<V> {
 	readonly view: V;
 	close(): void;
-}
-
-export function createPodView(
-	options: ViewOptions & { readonly api: Pick<ClusterApi, "listPods"> },
-): OpenView<PodView> {
-	const { connection, clock, api } = options;
-	const view = new PodStore({ cluster: connection.cluster, clock, listPods: () => api.listPods() });
-	const watch = startWatch({ ...options, resource: allPods, project: createPodProjection(), sink: view });
-	return { view, close: () => watch.close() };
 }
 
 /** All Leases of ours in the lease namespace. */

@@ -169,10 +169,9 @@ async function keepAlive(held: readonly Held[], runtime: RoundRuntime, stop: Abo
 		const results = await Promise.allSettled(due.map(({ cluster, acquisition }) => cluster.renew(acquisition)));
 		for (const [index, result] of results.entries()) {
 			const slot = due[index];
-			if (!slot) continue;
+			// Given back meanwhile: nothing is lost.
+			if (!slot || !held.includes(slot)) continue;
 			if (result.status === "fulfilled") slot.renewAt = runtime.now() + renewIntervalMs;
-			else if (!held.includes(slot))
-				continue; // Given back meanwhile: nothing is lost.
 			else if (result.reason instanceof LeaseLostError) stop.abort(result.reason);
 			else runtime.onLeftBehind?.(result.reason);
 		}

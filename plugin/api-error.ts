@@ -50,6 +50,11 @@ export function isNotFound(error: unknown): boolean {
 	return error instanceof ApiError && error.code === 404;
 }
 
+/** Whether the same request may have another answer soon: no answer, too many requests, a server that has trouble. */
+export function isPassing(error: unknown): boolean {
+	return error instanceof ConnectionError || (error instanceof ApiError && (error.code === 429 || error.code >= 500));
+}
+
 /** Reads the body of an answer other than 2xx. */
 export function readApiError(code: number, body: string, retryAfter: string | undefined): ApiError {
 	const seconds = retryAfter === undefined || !/^\d+$/.test(retryAfter) ? undefined : Number(retryAfter);

@@ -78,8 +78,8 @@ export class BudgetGroup {
 
 	/** One try for a pod: resolves when its eviction was accepted, or when nothing more can be done here. */
 	async tryEviction(job: EvictionJob): Promise<TryOutcome> {
-		const { stop, memberOf } = this.#deps;
-		const member = memberOf(job.context.name);
+		const { stop } = this.#deps;
+		const member = this.#deps.memberOf(job.context.name);
 		if (!member) throw new Error(`context ${job.context.name} has a covered pod but is no member of the fleet`);
 		return new Promise<TryOutcome>((resolve, reject) => {
 			const timeout = job.timeout.signal;
@@ -210,7 +210,7 @@ export class BudgetGroup {
 		} else if (entry && verdict.kind === "free") {
 			// Nothing can make it healthy again; a finished pod still has to be deleted, by its uid.
 			if (verdict.why === "Gone") entry.finish({ kind: "gone" });
-			else this.#handOver(entry, tryEviction(entry.job, this.#deps.options, this.#deps.emit));
+			else this.#handOver(entry, () => tryEviction(entry.job, this.#deps.options, this.#deps.emit));
 		} else if (entry && verdict.kind === "waiting") {
 			if (verdict.reason === "CoverageChanged") entry.finish({ kind: "again", afterMs: 0 });
 			else this.#tellWaiting(entry, verdict);
@@ -237,17 +237,16 @@ export class BudgetGroup {
 		}
 		const onUnavailable = (error: AgentUnavailableError): void => reachability.failed(error);
 		const made = evictor(entry.job, this.#names);
-		this.#handOver(
-			entry,
+		this.#handOver(entry, () =>
 			evictWithTicket(entry.job, ticket, { cluster, evictor: made, runtime, stop, emit, onUnavailable }),
 		);
 	}
 
 	/** From here on only the answer counts: what was sent can't be taken back by a stop or a timeout. */
-	#handOver(entry: Entry, answer: Promise<TryOutcome>): void {
+	#handOver(entry: Entry, send: () => Promise<TryOutcome>): void {
 		this.#waiting.delete(entry.job.pod.uid);
 		entry.detach();
-		answer.then(
+		send().then(
 			(outcome) => entry.finish(outcome),
 			(error: unknown) => entry.fail(error),
 		);

@@ -144,10 +144,16 @@ export class Evictions {
 		}
 	}
 
-	#group(budgets: readonly RoundBudget[], { members, memberOf }: Pick<Fleet, "members" | "memberOf">): BudgetGroup {
+	#group(budgets: readonly RoundBudget[], fleet: Pick<Fleet, "members" | "memberOf">): BudgetGroup {
 		// The selector belongs to the key: after it was changed, rounds count by the new one.
 		const key = JSON.stringify(budgets);
-		const group = this.#groups.get(key) ?? new BudgetGroup(budgets, { ...this.#deps, members, memberOf });
+		const group =
+			this.#groups.get(key) ??
+			new BudgetGroup(budgets, {
+				...this.#deps,
+				members: fleet.members,
+				memberOf: (contextName) => fleet.memberOf(contextName),
+			});
 		this.#groups.set(key, group);
 		for (const budget of budgets) this.#coveredBy.set(formatBudgetName(budget.name), budget);
 		return group;

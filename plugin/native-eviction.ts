@@ -1,12 +1,23 @@
 // A pod without a budget of ours: kubectl's own eviction, one try at a time. Its uid is named, so that a try that comes
 // late never hits the pod that replaced it.
-import { errorText } from "./api-error.ts";
+import { ApiError, errorText, isPassing } from "./api-error.ts";
 import { type EvictionJob, evictionError, podEvent, retryAfterMs, retryLine, type TryOutcome } from "./eviction-job.ts";
 import { type EvictionOptions, readPod, requestEviction } from "./eviction-request.ts";
 import type { EventSink } from "./events.ts";
 
 /** A dry run is not tried again: nothing would change, and kubectl hangs there. */
 export async function tryEviction(job: EvictionJob, options: EvictionOptions, emit: EventSink): Promise<TryOutcome> {
+	try {
+		return await tryOnce(job, options, emit);
+	} catch (error) {
+		// The pod could not be read after its eviction was answered.
+		if (isPassing(error)) return { kind: "again", afterMs: retryAfterMs };
+		if (!(error instanceof ApiError)) throw error;
+		return { kind: "failed", message: evictionError(job, errorText(error)), unreachable: false };
+	}
+}
+
+async function tryOnce(job: EvictionJob, options: EvictionOptions, emit: EventSink): Promise<TryOutcome> {
 	const { client } = job.context;
 	job.attempts += 1;
 	emit({

@@ -1,5 +1,5 @@
 // Waiting until an evicted pod is gone, as kubectl does: by uid.
-import { ApiError, ConnectionError, errorText } from "./api-error.ts";
+import { ApiError, errorText, isPassing } from "./api-error.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import { readPod } from "./eviction-request.ts";
 import type { EventSink } from "./events.ts";
@@ -35,9 +35,7 @@ export async function waitUntilGone(job: EvictionJob, options: TerminationOption
 			}
 		} catch (error) {
 			// The pod goes on terminating whether we see it or not; only an answer that stays as it is ends the wait.
-			const passes =
-				error instanceof ConnectionError || (error instanceof ApiError && (error.code === 429 || error.code >= 500));
-			if (!passes) {
+			if (!isPassing(error)) {
 				if (error instanceof ApiError) return { kind: "failed", message: errorText(error) };
 				throw error;
 			}

@@ -55,6 +55,7 @@ export async function openSession(
 				"no xpdb agent and no XPodDisruptionBudget in this cluster: only its own PodDisruptionBudgets are obeyed",
 		});
 	}
+	const closing = new AbortController();
 	const runtime = createRunRuntime((problem) => {
 		// What could not be given back ends by itself; only who looks for it wants to know.
 		if (input.globals.verbosity >= 2) deps.streams.stderr.write(`left behind: ${String(problem)}\n`);
@@ -66,7 +67,7 @@ export async function openSession(
 		evictor: evictorWithFailPoints(createEvictor(options, emit), deps.env),
 		runtime,
 		reachability: new Reachability(emit, () => performance.now()),
-		stop: deps.interrupts.stop,
+		stop: AbortSignal.any([deps.interrupts.stop, closing.signal]),
 		emit,
 		waitsUntilGone,
 		skipWaitAfterSeconds,
@@ -78,6 +79,8 @@ export async function openSession(
 		emit,
 		runtime,
 		async close() {
+			// After an error some pods may still wait: they are let go, and what was reserved for them is given back.
+			closing.abort(new Error("the run is over"));
 			await evictions.settled();
 			fleet?.close();
 		},

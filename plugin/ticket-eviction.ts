@@ -9,7 +9,7 @@ import {
 	type Ticket,
 } from "../disruption/eviction.ts";
 import type { RoundRuntime } from "../disruption/round-runtime.ts";
-import { ApiError, ConnectionError, errorText } from "./api-error.ts";
+import { ApiError, errorText, isPassing } from "./api-error.ts";
 import { type EvictionJob, evictionError, podEvent, retryAfterMs, retryLine, type TryOutcome } from "./eviction-job.ts";
 import { type EvictionOptions, type EvictionResponse, readPod, requestEviction } from "./eviction-request.ts";
 import type { EventSink } from "./events.ts";
@@ -40,8 +40,13 @@ export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: Ti
 		try {
 			outcome = await carryOut(ticket, cluster, evictor, runtime);
 		} catch (error) {
-			if (error instanceof AgentUnavailableError) deps.onUnavailable(error);
-			else if (!(error instanceof ConnectionError || error instanceof ApiError)) throw error;
+			if (error instanceof AgentUnavailableError) {
+				deps.onUnavailable(error);
+			} else if (!isPassing(error)) {
+				await giveBack(ticket, cluster, runtime, { sent: true });
+				if (!(error instanceof ApiError)) throw error;
+				return { kind: "failed", message: evictionError(job, errorText(error)), unreachable: false };
+			}
 			if (stop.aborted || job.timeout.signal.aborted) {
 				await giveBack(ticket, cluster, runtime, { sent: true });
 				return stop.aborted ? { kind: "stopped" } : { kind: "timedOut", waitedFor: errorText(error) };
@@ -91,9 +96,19 @@ async function settle(
 		return { kind: "failed", message: evictionError(job, refusal.message), unreachable: false };
 	}
 	const terminating = refusal.kind === "namespaceTerminating";
-	if (terminating && (await readPod(job.context.client, job.pod)).kind === "terminating") return { kind: "accepted" };
+	if (terminating && (await isTerminating(job))) return { kind: "accepted" };
 	emit({ type: "pod.retrying", ...podEvent(job), message: retryLine(job, refusal.message, terminating), retryAfterMs });
 	return { kind: "again", afterMs: retryAfterMs };
+}
+
+/** False also where it cannot be read now: the next try asks again. */
+async function isTerminating({ context, pod }: EvictionJob): Promise<boolean> {
+	try {
+		return (await readPod(context.client, pod)).kind === "terminating";
+	} catch (error) {
+		if (isPassing(error)) return false;
+		throw error;
+	}
 }
 
 /** The evictor that talks to the pod's API server. Says once that it evicts, however often the version has to be read anew. */

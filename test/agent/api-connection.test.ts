@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { type ApiConnection, createApiConnection } from "../../agent/api-connection.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { type ScriptedRequest, type ScriptedServer, startScriptedServer } from "./scripted-api-server.ts";
-import { createSkippingClock, type SkippingClock } from "./skipping-clock.ts";
+import { createSkippingClock, patiently, type SkippingClock } from "./skipping-clock.ts";
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -134,7 +134,7 @@ describe("ApiConnection.request()", () => {
 		await settle();
 		server.thaw();
 		expect((await connection.request({ method: "GET", path: "/version" })).status).toBe(200);
-		await expect.poll(() => frozen.filter((session) => server.sessions.has(session))).toEqual([]);
+		await expect.poll(() => frozen.filter((session) => server.sessions.has(session)), patiently).toEqual([]);
 	});
 
 	test("gives up a connection that does not come about", async () => {
@@ -265,11 +265,11 @@ describe("ApiConnection.stream()", () => {
 		const { server, connection, clock } = await setUp((request) => void request.open());
 		const { abort, signs, options } = collect();
 		const stream = connection.stream(options);
-		await expect.poll(() => server.requests.length).toBe(1);
+		await expect.poll(() => server.requests.length, patiently).toBe(1);
 		await settle();
 		for (const pings of [1, 2, 3]) {
 			clock.skip(2_000);
-			await expect.poll(() => signs.length).toBeGreaterThanOrEqual(pings);
+			await expect.poll(() => signs.length, patiently).toBeGreaterThanOrEqual(pings);
 		}
 		abort.abort();
 		await stream;
@@ -279,7 +279,7 @@ describe("ApiConnection.stream()", () => {
 		const { server, connection, clock } = await setUp((request) => void request.open());
 		const stream = connection.stream(collect().options);
 		stream.catch(() => undefined);
-		await expect.poll(() => server.requests.length).toBe(1);
+		await expect.poll(() => server.requests.length, patiently).toBe(1);
 		await settle();
 		server.freeze();
 		clock.skip(2_000);
@@ -290,7 +290,7 @@ describe("ApiConnection.stream()", () => {
 	test("rejects where even the headers do not come", async () => {
 		const { server, connection, clock } = await setUp(() => undefined);
 		const stream = connection.stream(collect().options);
-		await expect.poll(() => server.requests.length).toBe(1);
+		await expect.poll(() => server.requests.length, patiently).toBe(1);
 		stream.catch(() => undefined);
 		for (const seconds of [2, 2, 2, 2, 2]) {
 			clock.skip(seconds * 1_000);

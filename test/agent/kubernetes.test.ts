@@ -5,7 +5,7 @@ import { createClusterApi } from "../../agent/kubernetes.ts";
 import { AgentUnavailableError, GarbledLeaseError } from "../../disruption/errors.ts";
 import { createManualClock } from "./manual-clock.ts";
 import { type ScriptedRequest, startScriptedServer } from "./scripted-api-server.ts";
-import { createSkippingClock } from "./skipping-clock.ts";
+import { createSkippingClock, patiently } from "./skipping-clock.ts";
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -115,7 +115,7 @@ describe("ClusterApi errors", () => {
 					() => undefined,
 					(reason: unknown) => reason,
 				);
-				await expect.poll(() => server.requests.length).toBeGreaterThan(1);
+				await expect.poll(() => server.requests.length, patiently).toBeGreaterThan(1);
 				if (name === "no answer") connectionClock.skip(5_000);
 				const error: unknown = await asked;
 				expect(error instanceof AgentUnavailableError || error instanceof GarbledLeaseError).toBe(true);

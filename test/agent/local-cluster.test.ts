@@ -234,7 +234,9 @@ describe("LocalCluster.commit()", () => {
 		agent.after = losing("update leases");
 		await expect(commit(agent)).rejects.toBe(unavailable);
 		agent.after = () => undefined;
-		expect(await Promise.all([commit(agent), commit(agent), commit(other)])).toEqual(Array(3).fill({ kind: "stood" }));
+		expect(await Promise.all([commit(agent), commit(agent), commit(other)])).toEqual(
+			Array.from({ length: 3 }, () => ({ kind: "stood" })),
+		);
 		expect(lease().state.reservations).toHaveLength(1);
 	});
 

@@ -4,7 +4,6 @@ import {
 	budgetViewOf,
 	createBudgetView,
 	createLeaseView,
-	createPodView,
 	ObjectStore,
 	type ViewOptions,
 } from "../../agent/object-views.ts";
@@ -12,6 +11,7 @@ import { systemClock } from "../../agent/system-clock.ts";
 import type { MemberBudget } from "../../disruption/cluster.ts";
 import { createManualClock } from "./manual-clock.ts";
 import { startScriptedServer } from "./scripted-api-server.ts";
+import { patiently } from "./skipping-clock.ts";
 
 const budget = (namespace: string, name: string, spec: unknown = {}): MemberBudget => ({
 	name: { namespace, name },
@@ -106,24 +106,12 @@ describe("views of an API server", () => {
 	}
 	const metadata = { name: "a", namespace: "db", uid: "u", resourceVersion: "5" };
 
-	test("createPodView() watches all pods", async () => {
-		const { options, watched } = await connect({ metadata });
-		const listPods = () => Promise.reject(new Error("not asked for"));
-		const opened = createPodView({ ...options, api: { listPods } });
-		open.push(opened);
-		const { view } = opened;
-		await expect.poll(() => view.live).toBe(true);
-		expect(view.findByName("db", "a")?.uid).toBe("u");
-		expect(view.resourceVersion).toBe("10");
-		expect(watched()).toEqual(["/api/v1/pods", null]);
-	});
-
 	test("createLeaseView() watches our Leases in the lease namespace", async () => {
 		const { options, watched } = await connect({ metadata, spec: { holderIdentity: "drain-7f" } });
 		const opened = createLeaseView({ ...options, namespace: "xpdb-system" });
 		open.push(opened);
 		const { view } = opened;
-		await expect.poll(() => view.live).toBe(true);
+		await expect.poll(() => view.live, patiently).toBe(true);
 		expect(view.find("a")?.spec.holderIdentity).toBe("drain-7f");
 		expect([...view.leases()]).toHaveLength(1);
 		expect(watched()).toEqual([
@@ -137,7 +125,7 @@ describe("views of an API server", () => {
 		const opened = createBudgetView(options);
 		open.push(opened);
 		const { view } = opened;
-		await expect.poll(() => view.live).toBe(true);
+		await expect.poll(() => view.live, patiently).toBe(true);
 		expect([...view.budgets("db")]).toEqual([{ name: { namespace: "db", name: "a" }, spec: { maxUnavailable: 1 } }]);
 		expect(watched()).toEqual(["/apis/x-pdb.form3.tech/v1alpha1/xpoddisruptionbudgets", null]);
 	});

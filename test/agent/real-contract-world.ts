@@ -13,7 +13,7 @@ const group = "test.xpdb.form3.tech";
 const fleetConfigMap = "xpdb-fleet";
 const finalizer = `${group}/hold`;
 
-/** Where a kind lives; `pods` is false for those that would not keep the contract's number in `spec.replicas`. */
+/** Where a kind lives. */
 const kinds: Readonly<Record<ContractKind, { readonly apiVersion: string; readonly plural: string }>> = {
 	ReplicaSet: { apiVersion: "apps/v1", plural: "replicasets" },
 	Deployment: { apiVersion: "apps/v1", plural: "deployments" },

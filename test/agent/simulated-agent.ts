@@ -38,10 +38,10 @@ export interface SimulatedAgent {
 export interface SimulatedAgents {
 	readonly clock: ManualClock;
 	readonly server: SimulatedApiServer;
-	newAgent(options?: Partial<LocalClusterOptions>): SimulatedAgent;
+	readonly newAgent: (options?: Partial<LocalClusterOptions>) => SimulatedAgent;
 	/** A pod that budget shop/db selects. */
-	newPod(name: string, more?: Partial<PodRecord>): PodRecord;
-	lease(name?: BudgetName): BudgetLease;
+	readonly newPod: (name: string, more?: Partial<PodRecord>) => PodRecord;
+	readonly lease: (name?: BudgetName) => BudgetLease;
 }
 
 export const unavailable = new AgentUnavailableError("The API server does not answer", "eu-1");

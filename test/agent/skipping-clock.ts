@@ -44,3 +44,6 @@ export function createSkippingClock(): SkippingClock {
 		},
 	};
 }
+
+/** For `expect.poll`: what comes over a socket comes late on a busy machine. */
+export const patiently = { timeout: 10_000, interval: 10 };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ScriptedWatch } from "./scripted-api-server.ts";
 import { bookmark, content, endOfList, event, list, setUp, settle, status, thing } from "./watched-things.ts";
+import { patiently } from "./skipping-clock.ts";
 
 describe("watch with a streamed list", () => {
 	test("shows the list when it is whole, and then every event and bookmark", async () => {
@@ -17,14 +18,14 @@ describe("watch with a streamed list", () => {
 				watch.send(event("ADDED", "a", "3"), event("ADDED", "b", "9"));
 			},
 		});
-		await expect.poll(() => watch).toBeDefined();
+		await expect.poll(() => watch, patiently).toBeDefined();
 		await settle();
 		expect(store.synced).toBe(false);
 		watch?.send(endOfList("10"));
-		await expect.poll(() => store.synced).toBe(true);
+		await expect.poll(() => store.synced, patiently).toBe(true);
 		expect(store.live).toBe(true);
 		watch?.send(event("MODIFIED", "a", "11", "!"), event("DELETED", "b", "12"), bookmark("15"));
-		await expect.poll(() => store.notes.length).toBe(4);
+		await expect.poll(() => store.notes.length, patiently).toBe(4);
 		expect(store.notes).toEqual(["list 10: a b", "MODIFIED a 11", "DELETED b 12", "bookmark 15"]);
 		expect(content(store)).toEqual(["a!"]);
 		expect(asked).toEqual(["streamed list"]);
@@ -40,7 +41,7 @@ describe("watch with a streamed list", () => {
 				for (const byte of Buffer.from(text)) watch.write(Buffer.from([byte]));
 			},
 		});
-		await expect.poll(() => content(store)).toEqual(["b", "ä€𝄞"]);
+		await expect.poll(() => content(store), patiently).toEqual(["b", "ä€𝄞"]);
 	});
 
 	test("reads a large object", async () => {
@@ -50,7 +51,7 @@ describe("watch with a streamed list", () => {
 				watch.send(event("ADDED", "a", "3", "x".repeat(2_000_000)), endOfList("10"));
 			},
 		});
-		await expect.poll(() => store.get("a")?.value.length).toBe(2_000_000);
+		await expect.poll(() => store.get("a")?.value.length, patiently).toBe(2_000_000);
 	});
 
 	for (const refusal of [422, 400]) {
@@ -65,22 +66,23 @@ describe("watch with a streamed list", () => {
 				},
 				watch: (request) => request.open().send(event("ADDED", "c", "11")),
 			});
-			await expect.poll(() => content(store)).toEqual(["a", "b", "c"]);
+			await expect.poll(() => content(store), patiently).toEqual(["a", "b", "c"]);
 			expect(asked).toEqual(["streamed list", "list", "list", "watch from 10"]);
 			expect(store.notes).toEqual(["list 10: a b", "ADDED c 11"]);
 		});
 	}
 
 	test("lists in pages where a streamed list falls silent before its end", async () => {
-		const { store, asked } = await setUp(
-			{
-				"streamed list": (request) => request.open().send(event("ADDED", "a", "3")),
-				list: (request) => request.json(200, list("10", thing("a", "3"))),
-				watch: (request) => void request.open(),
-			},
-			100,
-		);
-		await expect.poll(() => content(store)).toEqual(["a"]);
+		const { store, asked, clock } = await setUp({
+			"streamed list": (request) => request.open().send(event("ADDED", "a", "3")),
+			list: (request) => request.json(200, list("10", thing("a", "3"))),
+			watch: (request) => void request.open(),
+		});
+		for (let seconds = 0; seconds < 12; seconds += 2) {
+			await settle();
+			clock.skip(2_000);
+		}
+		await expect.poll(() => content(store), patiently).toEqual(["a"]);
 		expect(asked.slice(0, 2)).toEqual(["streamed list", "list"]);
 	});
 
@@ -93,7 +95,7 @@ describe("watch with a streamed list", () => {
 				else watch.send(endOfList("10"));
 			},
 		});
-		await expect.poll(() => content(store)).toEqual(["new"]);
+		await expect.poll(() => content(store), patiently).toEqual(["new"]);
 		expect(store.notes).toEqual(["lost", "list 10: new"]);
 		expect(warnings[0]).toContain("ended the list before it was complete");
 	});
@@ -109,6 +111,6 @@ describe("watch with a streamed list", () => {
 			},
 			watch: (request) => void request.open(),
 		});
-		await expect.poll(() => store.notes).toEqual(["list 20: b"]);
+		await expect.poll(() => store.notes, patiently).toEqual(["list 20: b"]);
 	});
 });

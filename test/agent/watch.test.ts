@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ScriptedRequest, ScriptedWatch } from "./scripted-api-server.ts";
 import { bookmark, content, endOfList, event, list, open, setUp, settle, status, thing } from "./watched-things.ts";
+import { patiently } from "./skipping-clock.ts";
 
 describe("watch", () => {
 	const listed = (request: ScriptedRequest): ScriptedWatch => {
@@ -10,15 +11,17 @@ describe("watch", () => {
 	};
 
 	test("goes on from where it was when the server ends it in good order, and stays live", async () => {
-		const { store, asked } = await setUp({
-			"streamed list": (request) => {
-				const watch = listed(request);
-				watch.send(bookmark("20"));
-				setTimeout(() => watch.end(), 60); // 1.2 s of its clock.
-			},
+		let watch: ScriptedWatch | undefined;
+		const { store, asked, clock } = await setUp({
+			"streamed list": (request) => void (watch = listed(request)),
 			watch: (request) => request.open().send(event("ADDED", "b", "21")),
 		});
-		await expect.poll(() => content(store)).toEqual(["a", "b"]);
+		await expect.poll(() => store.synced, patiently).toBe(true);
+		watch?.send(bookmark("20"));
+		await expect.poll(() => store.notes, patiently).toContain("bookmark 20");
+		clock.skip(1_200);
+		watch?.end();
+		await expect.poll(() => content(store), patiently).toEqual(["a", "b"]);
 		expect(asked).toEqual(["streamed list", "watch from 20"]);
 		expect(store.notes).not.toContain("lost");
 	});
@@ -29,9 +32,9 @@ describe("watch", () => {
 			check: (request) => request.json(200, list("30", thing("a", "3"))),
 			watch: (request) => request.open().send(event("ADDED", "b", "21")),
 		});
-		await expect.poll(() => store.synced).toBe(true);
+		await expect.poll(() => store.synced, patiently).toBe(true);
 		server.breakConnections();
-		await expect.poll(() => content(store)).toEqual(["a", "b"]);
+		await expect.poll(() => content(store), patiently).toEqual(["a", "b"]);
 		expect(asked).toEqual(["streamed list", "check", "watch from 10"]);
 		expect(store.notes).toEqual(["list 10: a", "lost", "ADDED b 21"]);
 		expect(warnings).toHaveLength(1);
@@ -39,20 +42,17 @@ describe("watch", () => {
 
 	test("is live again only when the new watch has shown a sign of life", async () => {
 		let watch: ScriptedWatch | undefined;
-		const { server, store } = await setUp(
-			{
-				"streamed list": (request) => void listed(request),
-				check: (request) => request.json(200, list("30")),
-				watch: (request) => void (watch = request.open()),
-			},
-			1,
-		);
-		await expect.poll(() => store.synced).toBe(true);
+		const { server, store } = await setUp({
+			"streamed list": (request) => void listed(request),
+			check: (request) => request.json(200, list("30")),
+			watch: (request) => void (watch = request.open()),
+		});
+		await expect.poll(() => store.synced, patiently).toBe(true);
 		server.breakConnections();
-		await expect.poll(() => watch).toBeDefined();
+		await expect.poll(() => watch, patiently).toBeDefined();
 		expect(store.live).toBe(false);
 		watch?.send(bookmark("31"));
-		await expect.poll(() => store.live).toBe(true);
+		await expect.poll(() => store.live, patiently).toBe(true);
 	});
 
 	for (const row of [
@@ -78,9 +78,9 @@ describe("watch", () => {
 					else request.json(500, status(500, "asked twice"));
 				},
 			});
-			await expect.poll(() => store.synced).toBe(true);
+			await expect.poll(() => store.synced, patiently).toBe(true);
 			server.breakConnections();
-			await expect.poll(() => content(store)).toEqual(["z"]);
+			await expect.poll(() => content(store), patiently).toEqual(["z"]);
 			expect(asked).toEqual(["streamed list", "check", "watch from 10", "streamed list"]);
 			expect(store.notes).not.toContain("reset");
 		});
@@ -92,7 +92,7 @@ describe("watch", () => {
 			check: (request) => request.json(200, list("10")),
 			watch: (request) => request.open().send(event("ADDED", "b", "11")),
 		});
-		await expect.poll(() => content(store)).toEqual(["a", "b"]);
+		await expect.poll(() => content(store), patiently).toEqual(["a", "b"]);
 		expect(warnings).toEqual(['Cannot watch things in cluster "eu-1": its API server says: etcd is slow']);
 	});
 
@@ -111,35 +111,43 @@ describe("watch", () => {
 				check: (request) => request.json(200, list("10")),
 				watch: (request) => request.open().send(event("ADDED", "b", "11")),
 			});
-			await expect.poll(() => content(store)).toEqual(["a", "b"]);
+			await expect.poll(() => content(store), patiently).toEqual(["a", "b"]);
 			expect(asked).toContain("watch from 10");
 			expect(warnings[0]).toContain("cannot be understood");
 		});
 	}
 
 	test("is not live any more when the server freezes, and is again when it comes back", async () => {
-		const { server, store } = await setUp(
-			{
-				"streamed list": (request) => void listed(request),
-				check: (request) => request.json(200, list("10")),
-				watch: (request) => void request.open(),
-			},
-			50,
-		);
-		await expect.poll(() => store.live).toBe(true);
+		const { server, store, clock, asked } = await setUp({
+			"streamed list": (request) => void listed(request),
+			check: (request) => request.json(200, list("10")),
+			watch: (request) => void request.open(),
+		});
+		await expect.poll(() => store.live, patiently).toBe(true);
 		server.freeze();
-		await expect.poll(() => store.live).toBe(false);
-		await expect.poll(() => store.notes).toContain("lost");
+		clock.skip(2_000); // The next ping.
+		clock.skip(5_000); // And no answer to it.
+		expect(store.live).toBe(false);
+		await expect.poll(() => store.notes, patiently).toContain("lost");
 		server.thaw();
-		await expect.poll(() => store.live, { timeout: 3_000 }).toBe(true);
+		await expect.poll(() => asked, patiently).toContain("watch from 10");
+		await settle();
+		clock.skip(2_000);
+		await expect.poll(() => store.live, patiently).toBe(true);
 		expect(store.synced).toBe(true);
 	});
 
 	test("stays live on answers to pings alone", async () => {
-		const { store } = await setUp({ "streamed list": (request) => void listed(request) }, 50);
-		await expect.poll(() => store.synced).toBe(true);
-		await settle(300); // 15 s of its clock.
-		expect(store.live).toBe(true);
+		const { store, clock } = await setUp({ "streamed list": (request) => void listed(request) });
+		await expect.poll(() => store.synced, patiently).toBe(true);
+		for (let seconds = 0; seconds < 16; seconds += 4) {
+			clock.skip(2_000); // A ping.
+			await settle();
+			clock.skip(2_000);
+			await settle();
+			await expect.poll(() => store.live, patiently).toBe(true);
+		}
+		expect(store.notes).toEqual(["list 10: a"]);
 	});
 
 	test("drops everything and lists anew where the versions went back: etcd was restored", async () => {
@@ -151,9 +159,9 @@ describe("watch", () => {
 			check: (request) => request.json(200, list("5", thing("old", "2"))),
 			watch: (request) => void request.open(),
 		});
-		await expect.poll(() => store.synced).toBe(true);
+		await expect.poll(() => store.synced, patiently).toBe(true);
 		server.breakConnections();
-		await expect.poll(() => content(store)).toEqual(["old"]);
+		await expect.poll(() => content(store), patiently).toEqual(["old"]);
 		expect(asked).toEqual(["streamed list", "check", "streamed list"]);
 		expect(store.notes).toEqual(["list 10: a", "lost", "reset", "lost", "list 5: old"]);
 		expect(warnings.join()).toContain("was etcd restored?");
@@ -167,7 +175,7 @@ describe("watch", () => {
 				request.open().send(endOfList("6"));
 			},
 		});
-		await expect.poll(() => store.notes.at(-1)).toBe("list 6:");
+		await expect.poll(() => store.notes.at(-1), patiently).toBe("list 6:");
 		expect(store.notes).toEqual(["list 10: a", "ADDED b 12", "reset", "lost", "list 6:"]);
 	});
 
@@ -178,23 +186,24 @@ describe("watch", () => {
 				request.open().send(event("ADDED", "old", "2"), endOfList("5"));
 			},
 		});
-		await expect.poll(() => store.synced).toBe(true);
+		await expect.poll(() => store.synced, patiently).toBe(true);
 		connection.versions.saw("leases", "100");
 		connection.versions.answered(connection.versions.mark("leases"), "40");
 		expect(store.synced).toBe(false);
-		await expect.poll(() => content(store)).toEqual(["old"]);
+		await expect.poll(() => content(store), patiently).toEqual(["old"]);
 	});
 
 	test("tries again with pauses where the server refuses, and says what right is missing", async () => {
-		const { store, warnings, asked } = await setUp(
-			{
-				"streamed list": (request) => request.json(403, status(403, "things is forbidden")),
-			},
-			10,
-		);
-		await settle(200); // 2 s of its clock: 75, 150, 300, 600, 1200 ms apart.
-		expect(asked.length).toBeGreaterThan(2);
-		expect(asked.length).toBeLessThan(8);
+		const { store, warnings, asked, clock } = await setUp({
+			"streamed list": (request) => request.json(403, status(403, "things is forbidden")),
+		});
+		// Three quarters of 100 ms, doubled each time, up to 3 s.
+		for (const [index, pauseMs] of [75, 150, 300, 600, 1_200, 2_250, 2_250].entries()) {
+			await expect.poll(() => warnings.length, patiently).toBe(index + 1);
+			await settle();
+			expect(asked).toHaveLength(index + 1);
+			clock.skip(pauseMs);
+		}
 		expect(warnings[0]).toContain("we have no right to watch things.test");
 		expect(store.synced).toBe(false);
 	});
@@ -202,7 +211,7 @@ describe("watch", () => {
 	test("says nothing more when it is closed", async () => {
 		let watch: ScriptedWatch | undefined;
 		const { store, asked } = await setUp({ "streamed list": (request) => void (watch = listed(request)) });
-		await expect.poll(() => store.synced).toBe(true);
+		await expect.poll(() => store.synced, patiently).toBe(true);
 		for (const one of open.splice(-1)) await one.close();
 		watch?.send(event("ADDED", "b", "11"));
 		await settle();

@@ -179,7 +179,7 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 	});
 
 	test("cancels after eight conflicts: the next round sees a newer version", async () => {
-		const { run, calls, reservations } = setUp({ answers: Array<typeof conflict>(8).fill(conflict) });
+		const { run, calls, reservations } = setUp({ answers: Array.from({ length: 8 }, () => conflict) });
 		expect(await run()).toEqual({
 			kind: "lost",
 			reason: "pod shop/db-0 changed 8 times while it was being evicted",
@@ -204,7 +204,7 @@ describe("carryOut() without a clear answer", () => {
 	});
 
 	test("leaves the reservation standing where it stays unclear: the request may still be on its way", async () => {
-		const { run, calls, reservations } = setUp({ answers: Array<typeof unknown>(8).fill(unknown) });
+		const { run, calls, reservations } = setUp({ answers: Array.from({ length: 8 }, () => unknown) });
 		expect(await run()).toMatchObject({ kind: "unknown", error: { message: "timeout" } });
 		expect(calls).not.toContain("eu cancel sent");
 		expect(reservations()).toBe(1);

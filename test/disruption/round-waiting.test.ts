@@ -177,6 +177,21 @@ describe("runRound() while it waits", () => {
 		expect(us.lease(budget).holder).toBe("");
 	});
 
+	test("starts over also where the call that waits ends in another error", async () => {
+		const { run, ap, us, runtime } = setUp();
+		us.steal(budget);
+		const acquire = us.acquire.bind(us);
+		us.acquire = (request, options) =>
+			acquire(request, options).catch(() => {
+				throw new AgentUnavailableError("Call was cancelled", "us-1");
+			});
+		const round = run();
+		await settle();
+		ap.steal(budget, "another thief");
+		await runtime.advance(4_000);
+		expect(await round).toMatchObject({ kind: "lost" });
+	});
+
 	test("goes on where a renewal gets no answer, and says so", async () => {
 		const { run, ap, us, runtime } = setUp();
 		us.steal(budget);

@@ -50,9 +50,10 @@ describeOnFleet("a plugin asleep between commit and evict, past its deadline", (
 			annotations: { "bench/ready-after": "20s", "bench/start-after": "1s" },
 		});
 		const [first, second] = await database.pods();
-		const asleep = startPlugin([...evictArgs(database, first), "--timeout", "60s"], {
+		using asleep = startPlugin([...evictArgs(database, first), "--timeout", "60s"], {
 			XPDB_PAUSE_POINT: "after-commit",
 		});
+		await asleep.asleep();
 		await evictedWithin(database, second, reservationMs + marginMs);
 		// The second pod is down for 20 s more: an eviction on the old grant would make it two.
 		asleep.child.kill("SIGCONT");

@@ -1,7 +1,9 @@
 // The built plugin, started as a person starts it: by the name that kubectl finds, with a kubeconfig of the operator.
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
+import { eventually } from "./kubectl.ts";
 
 export interface PluginResult {
 	readonly code: number | null;
@@ -10,11 +12,13 @@ export interface PluginResult {
 	readonly stderr: string;
 }
 
-export interface PluginProcess {
+export interface PluginProcess extends Disposable {
 	readonly child: ChildProcess;
 	readonly finished: Promise<PluginResult>;
 	/** Everything printed until now, both streams in the order in which they came. */
 	output(): string;
+	/** Resolves when the process has stopped itself (SIGSTOP at a pause point). */
+	asleep(): Promise<void>;
 	/** Resolves when the output has this text; rejects when the process ends without it. */
 	printed(text: string | RegExp): Promise<void>;
 }
@@ -25,6 +29,7 @@ export function startPlugin(
 	environment: Readonly<Record<string, string>> = {},
 ): PluginProcess {
 	const { dir, kubeconfigPath } = sharedFleet();
+	// The wrapper execs, so this is the plugin's own process.
 	const child = spawn(join(dir, "bin", "kubectl-xpdb"), args, {
 		env: { ...process.env, KUBECONFIG: kubeconfigPath, ...environment },
 		stdio: ["ignore", "pipe", "pipe"],
@@ -50,7 +55,15 @@ export function startPlugin(
 	return {
 		child,
 		finished,
+		[Symbol.dispose]: () => void child.kill("SIGKILL"),
 		output: () => all,
+		asleep: () =>
+			eventually("the plugin to stop itself", async () => {
+				if (child.exitCode !== null) throw new Error(`The plugin ended with ${child.exitCode}:\n${all}`);
+				// The state stands behind the name, which is in brackets.
+				const [, state] = /\) (\w)/.exec(readFileSync(`/proc/${child.pid}/stat`, "utf8")) ?? [];
+				return state === "T";
+			}),
 		printed: (text) =>
 			new Promise((resolve, reject) => {
 				const look = () => {

@@ -92,7 +92,15 @@ export class DrainProcess extends SimulatedProcess {
 
 	async #run(candidates: readonly RoundCandidate[], budgets: readonly RoundBudget[], round: RoundRecord) {
 		const { oracle } = this.#world;
-		const clusters: readonly Cluster[] = this.#members();
+		const clusters = this.#members().map(
+			(member): Cluster => ({
+				...member,
+				commit: (acquisition, grants) => {
+					round.committed.push({ cluster: member.id, nonce: acquisition.nonce });
+					return member.commit(acquisition, grants);
+				},
+			}),
+		);
 		try {
 			const { signal } = this.#running;
 			const outcome = await runRound({ clusters, budgets, holder: this.name, candidates, signal }, this.#runtime);

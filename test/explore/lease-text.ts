@@ -3,6 +3,7 @@ import type { LeaseObject } from "../../agent/cluster-api.ts";
 import type { SimulatedApiServer } from "./simulated-api.ts";
 
 interface StateText {
+	readonly nonce: string;
 	readonly phase: string;
 	readonly observed: string;
 	readonly reservations: readonly (readonly [id: string, uid: string, name: string, ...rest: unknown[]])[];
@@ -20,6 +21,11 @@ export function reservationsIn(server: SimulatedApiServer): readonly StandingRes
 		const budget = budgetOf(lease);
 		return stateOf(lease).reservations.map((row) => ({ budget, id: row[0], pod: row[2], cancelling: row[6] === 1 }));
 	});
+}
+
+/** Of the latest acquisition. */
+export function nonceOf(lease: LeaseObject): string {
+	return stateOf(lease).nonce;
 }
 
 /** "held by drain-1 (7), observed 99, reserved web-0 as drain-1.3". */

@@ -8,14 +8,15 @@
 //   began (involuntary disruptions are counted as soon as the views show them, and not prevented);
 // - a pod evicted by a round that was granted it under other budgets only, and after this round began (its labels, or
 //   the budgets, changed between the two);
-// - what budgets and scales said: of each member the least that it demanded at any time since the round began, because
-//   a change and a round at the same time may be put in either order, member by member. A budget that did not cover the
-//   pod all that time is not checked for it.
+// - what budgets and scales said: of each member the least that it demanded at any time since the round's first
+//   acquisition, because a change and a round at the same time may be put in either order, member by member. A budget
+//   under which the round did not count is judged from the beginning of the round, when its caller listed all budgets:
+//   agents see new ones as fast as their watch shows them. One that did not cover the pod all that time is not checked.
 // Where nothing fails and no budget changes, none of these exists and the sum is simply: up >= desired.
 import type { RoundOutcome } from "../../disruption/round.ts";
 import type { EvictionAnswer } from "../../disruption/eviction.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
-import { reservationsIn } from "./lease-text.ts";
+import { nonceOf, reservationsIn } from "./lease-text.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { namespace, type Slot, type Workload } from "./workload.ts";
@@ -25,6 +26,8 @@ export interface RoundRecord {
 	readonly process: SimulatedProcess;
 	readonly startedAt: number;
 	readonly config: number;
+	/** Acquisitions that it has committed, or tried to. */
+	readonly committed: { readonly cluster: string; readonly nonce: string }[];
 	/** How far the slowest view of each cluster was when it began. */
 	readonly viewsAt: ReadonlyMap<string, number>;
 	/** How many faults had happened. */
@@ -45,7 +48,7 @@ interface ClusterConfig {
 }
 
 /** All clusters at one time, in their order. */
-type Config = readonly ClusterConfig[];
+type Config = readonly (ClusterConfig & { readonly revision: number })[];
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -87,6 +90,7 @@ export class Oracle {
 			process,
 			startedAt: step(),
 			config: this.#configs.length - 1,
+			committed: [],
 			viewsAt: new Map(clusters.map((cluster) => [cluster.id, cluster.slowestView()])),
 			faults: faults(),
 			firstId: process.idsMade,
@@ -146,7 +150,9 @@ export class Oracle {
 	}
 
 	#check(budget: string, selector: Labels, pod: PodRecord, round: RoundRecord, now: Config): void {
-		const { startedAt, config, decidedConfig } = round;
+		const { startedAt, decidedConfig } = round;
+		const counted = round.granted.get(pod.uid)?.includes(budget) ?? false;
+		const config = counted ? this.#configAt(round) : round.config;
 		if (
 			leastDesired(this.#configs.slice(config, Math.min(decidedConfig, this.#configs.length) + 1), budget, selector) ===
 			undefined
@@ -171,6 +177,20 @@ export class Oracle {
 				`${round.process.name} (round of step ${startedAt}) has pod ${pod.name} evicted, and budget ${budget} is ` +
 				`broken: ${sum}; down are ${down.join(", ")}`,
 		});
+	}
+
+	/** What held when the first of the acquisitions was got that the round's grants rest on: everything is read after it. */
+	#configAt({ committed }: RoundRecord): number {
+		const { clusters } = this.#options;
+		const times = committed.flatMap(({ cluster, nonce }) => {
+			const index = clusters.findIndex(({ id }) => id === cluster);
+			const acquired = clusters[index]?.server.leaseEvents.find((event) => nonceOf(event.object) === nonce);
+			if (!acquired) return [];
+			return this.#configs.findLastIndex(
+				(config) => (config[index]?.revision ?? 0) <= Number(acquired.resourceVersion),
+			);
+		});
+		return Math.max(Math.min(...times, this.#configs.length - 1), 0);
 	}
 
 	#couldNotKnow({ down }: Slot, cluster: SimulatedCluster, budget: string, round: RoundRecord): boolean {
@@ -211,6 +231,7 @@ export class Oracle {
 		return this.#options.clusters.map(({ server, workloads }) => {
 			const scales = workloads.map((workload) => ({ ...scaleOf(workload) }));
 			return {
+				revision: server.revision,
 				budgets: new Map(server.listBudgets(namespace).map(({ name, spec }) => [name.name, spec as RawBudget])),
 				expected: (selector) =>
 					scales.reduce(

@@ -1,0 +1,199 @@
+// Wrong input through the built plugin on real clusters: what, where, why and what to do; never a stack trace, never
+// "allowed", nothing touched.
+import { expect, test } from "vitest";
+import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
+import { applyBudget, createDatabase, type Database } from "./database.ts";
+import { kubectl } from "./kubectl.ts";
+import { plugin, type PluginResult } from "./plugin-process.ts";
+
+function expectError(result: PluginResult, code: number, ...texts: readonly (string | RegExp)[]): void {
+	expect(result.code, result.stdout + result.stderr).toBe(code);
+	for (const text of texts) expect(result.stderr).toMatch(text);
+	expect(result.stderr).not.toMatch(/\n\s+at .*:\d+/);
+	expect(result.stdout).not.toContain("evicted");
+}
+
+async function evictFirst(database: Database): Promise<PluginResult> {
+	const [pod] = await database.pods();
+	const context = `${pod?.context}-operator`;
+	return plugin(["evict", pod?.name ?? "", "-n", database.namespace, "--context", context, "--timeout", "4s"]);
+}
+
+describeOnFleet("contexts", () => {
+	const rows = [
+		{ name: "unknown", args: ["--contexts", "c1-operator,nowhere"], code: 1, text: /nowhere/ },
+		{ name: "twice the same", args: ["--contexts", "c1-operator,c1-operator"], code: 1, text: /c1-operator/ },
+		{ name: "two of one cluster", args: ["--contexts", "c1,c1-operator"], code: 1, text: /same cluster/ },
+		{ name: "both flags", args: ["--contexts", "c1,c2", "--context", "c1"], code: 1, text: /--contexts?/ },
+		{ name: "empty", args: ["--contexts", ""], code: 1, text: /--contexts/ },
+	];
+	for (const { name, args, code, text } of rows) {
+		test(`${name}: refused by name`, async () => {
+			expectError(await plugin(["drain", "c1-n0", "--ignore-daemonsets", "-y", ...args]), code, text);
+		});
+	}
+});
+
+describeOnFleet("targets", () => {
+	test("a node that no context has", async () => {
+		const result = await plugin(["drain", "no-such-node", "--context", "c1-operator"]);
+		expectError(result, 1, /nodes "no-such-node" not found/);
+	});
+
+	test("a pod that two contexts have must be written as context/NAME", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		const args = ["-n", database.namespace, "--contexts", "c1-operator,c2-operator", "-y"];
+		expectError(await plugin(["evict", "db-0", ...args]), 1, /c1-operator/, /c2-operator/);
+		const exact = await plugin(["evict", "c2-operator/db-0", ...args]);
+		expect(exact.code, exact.stderr).toBe(0);
+	});
+
+	test("flags that do not exist, or do not fit", async () => {
+		expectError(await plugin(["drain", "c1-n0", "--ignore-daemonset"]), 1, /ignore-daemonset/);
+		expectError(await plugin(["drain", "c1-n0", "--context", "c1-operator", "--timeout", "soon"]), 1, /timeout/);
+		expectError(await plugin(["drain", "--context", "c1-operator"]), 1, /drain/);
+		expectError(await plugin(["evict", "db-0", "-l", "app=db", "--context", "c1-operator"]), 1, /selector|-l/);
+	});
+});
+
+describeOnFleet("budgets that cannot be enforced", () => {
+	const specs = [
+		{ name: "neither bound", spec: {}, text: /neither spec\.minAvailable nor spec\.maxUnavailable/ },
+		{ name: "both bounds", spec: { minAvailable: 1, maxUnavailable: 1 }, text: /both set/ },
+		{ name: "a negative bound", spec: { maxUnavailable: -1 }, text: /spec\.maxUnavailable/ },
+		{ name: "more than 100 %", spec: { minAvailable: "101%" }, text: /spec\.minAvailable/ },
+		{ name: "a probe", spec: { maxUnavailable: 1, probe: { endpoint: "probe:1", enabled: true } }, text: /probe/ },
+	];
+	for (const { name, spec, text } of specs) {
+		test(`${name}: named, and nothing is evicted`, async () => {
+			await using database = await createDatabase({ replicas: 1 });
+			await applyBudget(sharedFleet().contexts, database.namespace, spec);
+			const result = await evictFirst(database);
+			expect(result.code).not.toBe(0);
+			expect(result.stderr).toMatch(text);
+			expect(result.stderr).toContain(`${database.namespace}/db`);
+			expect(await database.pods()).toHaveLength(3);
+		});
+	}
+
+	test("an invalid operator in the selector is named", async () => {
+		await using database = await createDatabase({ replicas: 1 });
+		const selector = { matchExpressions: [{ key: "app", operator: "Like", values: ["db"] }] };
+		await applyBudget(sharedFleet().contexts, database.namespace, { maxUnavailable: 1, selector });
+		const result = await evictFirst(database);
+		expect(result.code).not.toBe(0);
+		expect(result.stderr).toMatch(/operator/);
+		expect(await database.pods()).toHaveLength(3);
+	});
+
+	test("selectors that differ between members are named", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		await applyBudget(["c2"], database.namespace, { maxUnavailable: 1, selector: { matchLabels: {} } });
+		const result = await evictFirst(database);
+		expect(result.code).not.toBe(0);
+		expect(result.stderr).toMatch(/c2/);
+		expect(result.stderr).toMatch(/select/);
+		expect(await database.pods()).toHaveLength(3);
+	});
+});
+
+describeOnFleet("Leases that somebody changed by hand", () => {
+	const selectorOf = (database: Database) => `xpdb.form3.tech/budget-namespace=${database.namespace}`;
+
+	test("a garbled state refuses and says so, and nothing of it is lost", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		expect((await evictFirst(database)).code).toBe(0);
+		await database.ready();
+		const state = "xpdb.form3.tech/state=not-json";
+		await kubectl("c2", ["annotate", "leases", "-n", "xpdb-system", "-l", selectorOf(database), "--overwrite", state]);
+		const result = await evictFirst(database);
+		expect(result.code).not.toBe(0);
+		expect(result.stderr).toMatch(/Lease/);
+		expect(result.stderr).toMatch(/c2/);
+		expect(
+			await kubectl("c2", ["get", "leases", "-n", "xpdb-system", "-l", selectorOf(database), "-o", "yaml"]),
+		).toContain("not-json");
+		await kubectl("c2", ["delete", "leases", "-n", "xpdb-system", "-l", selectorOf(database)]);
+		expect((await evictFirst(database)).code).toBe(0);
+	});
+
+	test("annotations at their limit: the Lease is full, which waits, and the pod stays", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		expect((await evictFirst(database)).code).toBe(0);
+		await database.ready();
+		const leases = await kubectl("c1", [
+			"get",
+			"leases",
+			"-n",
+			"xpdb-system",
+			"-l",
+			selectorOf(database),
+			"-o",
+			"name",
+		]);
+		const patch = JSON.stringify({ metadata: { annotations: { "example.com/large": "x".repeat(261_300) } } });
+		// A patch of that size does not fit on a command line.
+		await kubectl(
+			"c1",
+			["patch", leases.trim(), "-n", "xpdb-system", "--type=merge", "--patch-file=/dev/stdin"],
+			patch,
+		);
+		const result = await plugin([
+			"evict",
+			"db-0",
+			"-n",
+			database.namespace,
+			"--context",
+			"c1-operator",
+			"--timeout",
+			"4s",
+		]);
+		expect(result.code).not.toBe(0);
+		expect(result.stderr).toMatch(/room|reservations|annotation/);
+		expect(await database.pods()).toHaveLength(3);
+	});
+});
+
+describeOnFleet("rights that are missing", () => {
+	const rows = [
+		{ name: "the token", role: ["role", "xpdb-operators"], index: /serviceaccounts/, text: /token/ },
+		{ name: "port-forward", role: ["role", "xpdb-operators"], index: /portforward/, text: /port-?forward|portforward/ },
+		{ name: "evictions", role: ["clusterrole", "xpdb-operators"], index: /eviction/, text: /eviction/ },
+	];
+	for (const { name, role, index, text } of rows) {
+		test(`${name}: what is missing, where, and nothing is evicted`, async () => {
+			await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+			const scope = role[0] === "role" ? ["-n", "xpdb-system"] : [];
+			const before = await kubectl("c1", ["get", ...role, ...scope, "-o", "json"]);
+			const object = JSON.parse(before) as { rules: { resources: string[] }[]; metadata: { resourceVersion?: string } };
+			const rules = object.rules.filter(({ resources }) => !resources.some((resource) => index.test(resource)));
+			expect(rules.length).toBeLessThan(object.rules.length);
+			try {
+				await kubectl("c1", ["patch", ...role, ...scope, "--type=merge", "-p", JSON.stringify({ rules })]);
+				const result = await plugin([
+					"evict",
+					"db-0",
+					"-n",
+					database.namespace,
+					"--context",
+					"c1-operator",
+					"--timeout",
+					"6s",
+				]);
+				expect(result.code).not.toBe(0);
+				expect(result.stderr).toMatch(text);
+				expect(result.stderr).toMatch(/c1|alice/);
+				expect(await database.pods()).toHaveLength(3);
+			} finally {
+				await kubectl("c1", [
+					"patch",
+					...role,
+					...scope,
+					"--type=merge",
+					"-p",
+					JSON.stringify({ rules: object.rules }),
+				]);
+			}
+		});
+	}
+});

@@ -1,0 +1,157 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { InterruptSource } from "../../plugin/interrupts.ts";
+import { run } from "../../plugin/run-command.ts";
+import { reportError } from "../../plugin/report-error.ts";
+import { FleetUncoveredError } from "../../plugin/errors.ts";
+import { AgentForbiddenError, AgentUnavailableError } from "../../disruption/errors.ts";
+import { collectStreams } from "./collected-streams.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "xpdb-run-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const kubeconfig = join(folder, "config");
+const context = (name: string): object => ({ name, context: { cluster: "one", user: "u" } });
+writeFileSync(
+	kubeconfig,
+	JSON.stringify({
+		"current-context": "eu",
+		// Nothing listens there.
+		clusters: [{ name: "one", cluster: { server: "https://127.0.0.1:1" } }],
+		users: [{ name: "u", user: { token: "secret" } }],
+		contexts: [context("eu"), context("us")],
+	}),
+);
+
+async function runWith(...argv: readonly string[]) {
+	const streams = collectStreams();
+	const interrupts = new InterruptSource(() => undefined);
+	const code = await run(argv, { streams, env: { KUBECONFIG: kubeconfig }, interrupts });
+	return { code, out: streams.out(), err: streams.err() };
+}
+
+describe("run() with bad input", () => {
+	const rows: readonly { readonly argv: readonly string[]; readonly err: string }[] = [
+		{
+			argv: ["drain"],
+			err: "error: USAGE: drain NODE [flags]\nSee 'kubectl xpdb drain --help' for help and examples\n",
+		},
+		{
+			argv: ["drain", "n1", "-l", "a=b"],
+			err: "error: cannot specify both a node name and a --selector option\nSee 'kubectl xpdb drain --help' for help and examples\n",
+		},
+		{
+			argv: ["drain", "n1", "--dry-run=foo"],
+			err: 'error: Invalid dry-run value (foo). Must be "none", "server", or "client".\n',
+		},
+		{
+			argv: ["drain", "n1", "--pod-selector=a=("],
+			err: "error: --pod-selector=<pod_selector> must be a valid label selector\n",
+		},
+		{ argv: ["drain", "n1", "--max-nodes=0"], err: "error: --max-nodes must be at least 1, is 0\n" },
+		{
+			argv: ["uncordon"],
+			err: "error: USAGE: uncordon NODE [flags]\nSee 'kubectl xpdb uncordon --help' for help and examples\n",
+		},
+		{ argv: ["evict"], err: "error: USAGE: evict POD [flags]\nSee 'kubectl xpdb evict --help' for usage.\n" },
+		{
+			argv: ["evict", "p", "--for=never"],
+			err: 'error: Invalid --for value (never). Must be "deleted" or "replaced".\nSee \'kubectl xpdb evict --help\' for usage.\n',
+		},
+		{
+			argv: ["evict", "p", "--for=replaced", "--wait=false"],
+			err: "error: --for=replaced waits, --wait=false does not: use one of them\nSee 'kubectl xpdb evict --help' for usage.\n",
+		},
+		{ argv: ["evict", "p", "-A"], err: "error: a pod cannot be named across all namespaces\nUse -n, or -A with -l\n" },
+		{
+			argv: ["evict", "p", "--contexts=eu,eux"],
+			err: "Error in configuration: context was not found for specified context: eux (did you mean eu?)\n",
+		},
+		{ argv: ["evict", "p", "--contexts=eu,eu"], err: 'error: context "eu" is given twice in --contexts\n' },
+		{ argv: ["evict", "p", "--contexts=eu,"], err: "error: --contexts has an empty name\nWrite --contexts=a,b,c\n" },
+		{
+			argv: ["evict", "p", "--contexts=eu", "--context=us"],
+			err: "error: cannot use --context and --contexts together\nUse one of them\n",
+		},
+		{
+			argv: ["evict", "p", "--context=nope"],
+			err: "Error in configuration: context was not found for specified context: nope\n",
+		},
+		{
+			argv: ["evict", "p"],
+			err: "The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?\n",
+		},
+		{
+			argv: ["budgets", "-o", "xml"],
+			err: 'error: unable to match a printer suitable for the output format "xml"\nAllowed: wide\n',
+		},
+	];
+	for (const { argv, err } of rows) {
+		test(argv.join(" "), async () => {
+			expect(await runWith(...argv)).toEqual({ code: 1, out: "", err });
+		});
+	}
+
+	test("flags that hold for several contexts are pointed out", async () => {
+		const { err } = await runWith("evict", "p", "--contexts=eu,us", "--token=x");
+		expect(err).toMatch(/^Warning: --token holds for all 2 contexts\n/);
+	});
+
+	test("an old --dry-run is understood with a warning", async () => {
+		const { err } = await runWith("drain", "n1", "--dry-run");
+		expect(err).toMatch(/^Warning: --dry-run is deprecated and can be replaced with --dry-run=client\.\n/);
+	});
+});
+
+test("version --client asks nobody", async () => {
+	expect(await runWith("version", "--client")).toMatchObject({
+		code: 0,
+		out: expect.stringMatching(/^Client: v\d/),
+		err: "",
+	});
+});
+
+test("members that cannot be reached: exit code 4", async () => {
+	const { code, err } = await runWith("budgets");
+	expect(code).toBe(4);
+	expect(err).toMatch(
+		/^error: Cannot cover the fleet: .*nothing was touched\n {2}eu: The connection to the server 127.0.0.1:1 was refused/,
+	);
+});
+
+describe("reportError()", () => {
+	const rows: readonly {
+		readonly error: unknown;
+		readonly code: number;
+		readonly err: string;
+		readonly argv?: readonly string[];
+	}[] = [
+		{
+			error: new FleetUncoveredError("Cannot cover the fleet", ["eu: down"]),
+			code: 4,
+			err: "error: Cannot cover the fleet\n  eu: down\n",
+		},
+		{ error: new AgentUnavailableError("no answer", "eu"), code: 4, err: "error: no answer\n" },
+		{ error: new AgentForbiddenError("not yours"), code: 1, err: "error: not yours\n" },
+		{
+			error: new TypeError("x is not a function\n    at line 2"),
+			code: 1,
+			err: "error: internal error: x is not a function\nThis is a bug in kubectl-xpdb: run it again with -v=9 and report what it prints\n",
+		},
+		{ error: "just a string", code: 1, err: expect.stringMatching(/^error: internal error: just a string\n/) },
+	];
+	for (const { error, code, err, argv = [] } of rows) {
+		test(String(error).split("\n")[0] ?? "", () => {
+			const { stderr, err: text } = collectStreams();
+			expect(reportError(error, { argv, stderr })).toBe(code);
+			expect(text()).toEqual(err);
+		});
+	}
+
+	test("shows the stack only where it is asked for", () => {
+		const { stderr, err } = collectStreams();
+		reportError(new TypeError("broken"), { argv: ["drain", "-v=9"], stderr });
+		expect(err()).toMatch(/^error: internal error: broken\nTypeError: broken\n\s+at /);
+	});
+});
