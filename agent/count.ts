@@ -93,13 +93,17 @@ export async function look(
 	return { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets };
 }
 
-/** The namespace's budgets: the counted one by a consistent read, the others from a watch that is alive, or a consistent list. */
+/**
+ * The namespace's budgets: each by a consistent read, after the acquisition. Which ones there are comes from a watch that
+ * is alive, or from a consistent list: a list costs up to 100 ms after any write, so a budget holds from when its watch
+ * event arrives, as it does for Kubernetes' own disruption controller.
+ */
 async function budgetsOf(budget: BudgetName, { api, budgets }: CountOptions): Promise<readonly MemberBudget[]> {
 	if (!budgets.live) return api.listBudgets(budget.namespace);
-	const counted = await api.getBudget(budget);
-	const name = formatBudgetName(budget);
-	const others = [...budgets.budgets(budget.namespace)].filter((member) => formatBudgetName(member.name) !== name);
-	return counted ? [counted, ...others] : others;
+	const names = new Map([[formatBudgetName(budget), budget]]);
+	for (const { name } of budgets.budgets(budget.namespace)) names.set(formatBudgetName(name), name);
+	const found = await Promise.all([...names.values()].map((name) => api.getBudget(name)));
+	return found.filter((member) => member !== undefined);
 }
 
 async function countView(

@@ -2,7 +2,8 @@
 //
 // Guarantee: every eviction names the pod's uid and a resourceVersion that was read before the reservation was last
 // known to stand. Who cancels a reservation marks it, touches the pod and only then removes it: a request that is later
-// than the mark finds either another version (409, nothing happens) or a pod that still counts as unavailable.
+// than the mark finds either another version (409, nothing happens) or a pod that still counts as unavailable. A pod
+// whose labels are not those that were counted is not evicted: other budgets may cover it now.
 // Assumption: the API server honours preconditions.
 import type { BudgetName } from "./budget.ts";
 import type { Cluster, PodReference } from "./cluster.ts";
@@ -16,6 +17,8 @@ export interface Ticket {
 	readonly id: string;
 	readonly budgets: readonly BudgetName[];
 	readonly resourceVersion: string;
+	/** The pod's labels as they were counted: with others it may be under other budgets. */
+	readonly labels: Readonly<Record<string, string>>;
 	/** On the clock of the runtime, taken before the commit was sent. */
 	readonly grantedAt: number;
 }
@@ -37,12 +40,14 @@ export interface Evictor<R> {
 		reservationId: string,
 	): Promise<EvictionAnswer<R>>;
 	/** A consistent read of this very pod: another uid under the name is `gone`. */
-	read(
-		pod: PodReference,
-	): Promise<
+	read(pod: PodReference): Promise<
 		| { readonly kind: "gone" }
 		| { readonly kind: "terminating" }
-		| { readonly kind: "present"; readonly resourceVersion: string }
+		| {
+				readonly kind: "present";
+				readonly resourceVersion: string;
+				readonly labels: Readonly<Record<string, string>>;
+		  }
 	>;
 }
 
@@ -78,8 +83,11 @@ export async function carryOut<R>(
 		if (mustConfirm) {
 			const found = await evictor.read(pod);
 			if (found.kind !== "present") return { kind: found.kind === "terminating" ? "evicted" : "gone" };
-			if (!(await standsEverywhere(ticket, cluster))) {
-				return { kind: "lost", reason: `the reservation of pod ${pod.namespace}/${pod.name} was cancelled meanwhile` };
+			const relabelled = !sameLabels(found.labels, ticket.labels);
+			if (relabelled || !(await standsEverywhere(ticket, cluster))) {
+				await cancelEverywhere(ticket, cluster, runtime);
+				const why = relabelled ? "got other labels" : "lost its reservation";
+				return { kind: "lost", reason: `pod ${pod.namespace}/${pod.name} ${why} before it was evicted` };
 			}
 			resourceVersion = found.resourceVersion;
 		}
@@ -111,6 +119,11 @@ export async function carryOut<R>(
 async function standsEverywhere(ticket: Ticket, cluster: Cluster): Promise<boolean> {
 	const answers = await Promise.all(ticket.budgets.map((budget) => cluster.confirm(budget, [ticket.id])));
 	return answers.length > 0 && answers.every(Boolean);
+}
+
+function sameLabels(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+	const keys = Object.keys(a);
+	return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key]);
 }
 
 async function cancelEverywhere(

@@ -294,6 +294,7 @@ function ticketFor(
 		id,
 		budgets,
 		resourceVersion: state.resourceVersion,
+		labels: state.labels,
 		grantedAt,
 	};
 }

@@ -136,6 +136,8 @@ export class BudgetGroup {
 	}
 
 	async #run(): Promise<void> {
+		// Pods whose budgets came with the same list go into the same round.
+		await this.#pause(0);
 		while (this.#waiting.size > 0) {
 			this.#wake = new AbortController();
 			const due = this.#due();

@@ -147,7 +147,8 @@ export function createEvictor(options: EvictionOptions, emit: EventSink): Evicto
 			async read(pod) {
 				const found = await readPod(client, pod);
 				if (found.kind !== "present") return { kind: found.kind };
-				return { kind: "present", resourceVersion: found.pod.metadata?.resourceVersion ?? "" };
+				const { resourceVersion = "", labels = {} } = found.pod.metadata ?? {};
+				return { kind: "present", resourceVersion, labels };
 			},
 		};
 	};

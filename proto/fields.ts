@@ -1,5 +1,6 @@
 // Strict readers of single fields: what is missing or out of range is an error that names the field, never a default.
 import { AgentProtocolError } from "../disruption/errors.ts";
+import { isResourceVersion } from "../disruption/resource-version.ts";
 
 /** The message, or AgentProtocolError where it was not sent. */
 export function required<T>(value: T | undefined, field: string): T {
@@ -23,7 +24,7 @@ export function wholeNumber(value: number, field: string, min = 0): number {
 
 /** A resourceVersion: digits, because versions are compared as numbers of any length. */
 export function resourceVersion(value: string, field: string): string {
-	if (!/^[0-9]{1,40}$/.test(value)) {
+	if (!isResourceVersion(value) || value.length > 40) {
 		throw new AgentProtocolError(`Cannot read message: ${field} must be a number, is ${JSON.stringify(value)}`);
 	}
 	return value;

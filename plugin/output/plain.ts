@@ -3,7 +3,7 @@
 import { formatElapsed } from "../duration.ts";
 import type { DryRun, EventSink, PodEvent, RunEvent, UsedBy } from "../events.ts";
 import type { Streams, TextSink } from "../streams.ts";
-import { Repeats } from "./repeats.ts";
+import { Crowds, Repeats } from "./repeats.ts";
 import { summaryLines } from "./summary.ts";
 
 export interface PlainOptions {
@@ -21,11 +21,14 @@ const repeatAfterMs = 60_000;
 /** Leases are held for a few round trips; only a longer hold is worth a line. */
 const longHoldMs = 3_000;
 const maxUsedByShown = 3;
+/** Of the pods of a node that wait for one budget; the progress line has their number. */
+const maxWaitingShown = 5;
 const shortOutageMs = 2_000;
 
 export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOptions): EventSink {
 	const { stdout, stderr } = streams;
 	const waits = new Repeats(repeatAfterMs, now);
+	const crowds = new Crowds(repeatAfterMs, now);
 	const width = Math.max(...contexts.map((name) => name.length), 0);
 	const several = contexts.length > 1;
 	const prefix = (context: string): string => (several ? `${context.padEnd(width)}  ` : "");
@@ -66,12 +69,7 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 			case "pod.skipped":
 				return line(stderr, event.context, event.message);
 			case "pod.waiting":
-				if (!waits.isNews(subject(event), `${event.reason} ${event.budget ?? event.message}`)) return;
-				return line(
-					stderr,
-					event.context,
-					`pod ${event.namespace}/${event.pod} waits: ${event.message}${usedByText(event.usedBy, wallClock())}`,
-				);
+				return writeWaiting(event);
 			case "pod.evicted":
 				return line(stdout, event.context, `pod/${event.pod} ${event.deletes ? "deleted" : "evicted"}`);
 			case "pod.failed":
@@ -130,6 +128,17 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 			case "summary":
 				for (const text of summaryLines(event, { several })) stderr.write(`${text}\n`);
 		}
+	}
+
+	function writeWaiting(event: Extract<RunEvent, { type: "pod.waiting" }>): void {
+		const { context, namespace, pod, budget = "", message, usedBy } = event;
+		if (!waits.isNews(subject(event), `${event.reason} ${budget || message}`)) return;
+		const told = budget === "" ? 0 : crowds.add(`${context} ${budget}`);
+		if (told > maxWaitingShown + 1) return;
+		if (told > maxWaitingShown) return line(stderr, context, `more pods wait for budget ${budget}`);
+		// Who uses the budget is the same for all of them.
+		const users = told <= 1 ? usedByText(usedBy, wallClock()) : "";
+		line(stderr, context, `pod ${namespace}/${pod} waits: ${message}${users}`);
 	}
 
 	function writeFailedNode({ context, node, errors, pending }: Extract<RunEvent, { type: "node.failed" }>): void {

@@ -23,3 +23,24 @@ export class Repeats {
 		return this.#told.delete(subject);
 	}
 }
+
+/** Counts what is told of one subject within a while. */
+export class Crowds {
+	readonly #everyMs: number;
+	readonly #now: () => number;
+	readonly #counts = new Map<string, { count: number; readonly since: number }>();
+
+	constructor(everyMs: number, now: () => number) {
+		this.#everyMs = everyMs;
+		this.#now = now;
+	}
+
+	/** How many there are now, this one included. */
+	add(subject: string): number {
+		const last = this.#counts.get(subject);
+		const current = last && this.#now() - last.since < this.#everyMs ? last : { count: 0, since: this.#now() };
+		current.count += 1;
+		this.#counts.set(subject, current);
+		return current.count;
+	}
+}

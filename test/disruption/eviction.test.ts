@@ -43,6 +43,7 @@ function setUp(
 		id: "id-db-0",
 		budgets,
 		resourceVersion: "100",
+		labels: { app: "db" },
 		grantedAt: runtime.now() - (options.ageMs ?? 0),
 	};
 	const answers = [...(options.answers ?? [])];
@@ -55,7 +56,7 @@ function setUp(
 		async read() {
 			calls.push("read");
 			reads += 1;
-			return options.found ?? { kind: "present", resourceVersion: String(100 + reads) };
+			return options.found ?? { kind: "present", resourceVersion: String(100 + reads), labels: { app: "db" } };
 		},
 	};
 	const reservations = (name: BudgetName = budget) => cluster.lease(name).state.reservations.length;
@@ -151,11 +152,19 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 			cluster.change(budget, step);
 			expect(await run()).toEqual({
 				kind: "lost",
-				reason: "the reservation of pod shop/db-0 was cancelled meanwhile",
+				reason: "pod shop/db-0 lost its reservation before it was evicted",
 			});
-			expect(calls).toEqual(["read", "eu confirm"]);
+			expect(calls).toEqual(["read", "eu confirm", "eu cancel sent"]);
 		});
 	}
+
+	test("sends nothing to a pod that got other labels since it was counted, and cancels", async () => {
+		const found = { kind: "present", resourceVersion: "101", labels: { app: "db", tier: "gold" } } as const;
+		const { run, reservations, calls } = setUp({ ageMs: 5_000, found });
+		expect(await run()).toEqual({ kind: "lost", reason: "pod shop/db-0 got other labels before it was evicted" });
+		expect(calls).toEqual(["read", "eu cancel sent"]);
+		expect(reservations()).toBe(0);
+	});
 
 	test("sends nothing where the reservation stands under one of two budgets only", async () => {
 		const { run, calls, cluster } = setUp({ ageMs: 5_000, budgets: [budget, zone] });

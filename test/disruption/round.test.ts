@@ -92,6 +92,7 @@ describe("runRound() where nobody else is", () => {
 						id: eu.lease(budget).state.reservations[0]?.id,
 						budgets: [budget],
 						resourceVersion: "100",
+						labels: expect.anything() as Record<string, string>,
 						grantedAt: 0,
 					},
 				},

@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { applyBudget, createDatabase, type Database } from "./database.ts";
-import { kubectl } from "./kubectl.ts";
+import { getJson, kubectl } from "./kubectl.ts";
 import { plugin, type PluginResult } from "./plugin-process.ts";
 
 function expectError(result: PluginResult, code: number, ...texts: readonly (string | RegExp)[]): void {
@@ -121,23 +121,12 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		expect((await evictFirst(database)).code).toBe(0);
 		await database.ready();
-		const leases = await kubectl("c1", [
-			"get",
-			"leases",
-			"-n",
-			"xpdb-system",
-			"-l",
-			selectorOf(database),
-			"-o",
-			"name",
-		]);
-		const patch = JSON.stringify({ metadata: { annotations: { "example.com/large": "x".repeat(261_300) } } });
-		// A patch of that size does not fit on a command line.
-		await kubectl(
-			"c1",
-			["patch", leases.trim(), "-n", "xpdb-system", "--type=merge", "--patch-file=/dev/stdin"],
-			patch,
-		);
+		const selected = ["leases", "-n", "xpdb-system", "-l", selectorOf(database)];
+		const { items } = await getJson<{ items: { metadata: { annotations: Record<string, string> } }[] }>("c1", selected);
+		for (const lease of items) {
+			lease.metadata.annotations["example.com/large"] = "x".repeat(261_300);
+			await kubectl("c1", ["replace", "-f", "-"], JSON.stringify(lease));
+		}
 		const result = await plugin([
 			"evict",
 			"db-0",

@@ -105,7 +105,7 @@ export function simulatedEvictor(server: SimulatedApiServer, carry: Carrier = di
 			const found = await carry({ verb: "get", resource: "pods", name: keyOf(pod), execute: () => server.getPod(pod) });
 			if (found.kind === "gone" || found.pod.uid !== pod.uid) return { kind: "gone" };
 			if (found.pod.terminating) return { kind: "terminating" };
-			return { kind: "present", resourceVersion: found.pod.resourceVersion };
+			return { kind: "present", resourceVersion: found.pod.resourceVersion, labels: found.pod.labels };
 		},
 	};
 }

@@ -194,6 +194,13 @@ describe("waiting", () => {
 		).toEqual([line, "out: evicting pod default/web-1", line]);
 	});
 
+	test("of many pods under one budget is told for the first five", () => {
+		const events = Array.from({ length: 9 }, (_, index): Timed => [index, { ...waiting, pod: `web-${index}` }]);
+		const lines = print([...events, [60_000, { ...waiting, pod: "web-0" }]]);
+		expect(lines).toHaveLength(7);
+		expect(lines.slice(5)).toEqual(["err: more pods wait for budget default/web", line.replace("web-1", "web-0")]);
+	});
+
 	test("names who uses the budget, at most three", () => {
 		const since = epoch / 1_000 - 12;
 		const usedBy = [
