@@ -149,7 +149,15 @@ export class BudgetGroup {
 			const verdicts = await this.#round(due.slice(0, maxCandidates));
 			if (!verdicts) continue;
 			for (const verdict of verdicts) this.#apply(verdict);
+			if (due.length > maxCandidates) this.#sendToTheEnd(due.slice(0, maxCandidates));
 			if (this.#due().length > 0) await this.#untilRoom();
+		}
+	}
+
+	/** So that more pods than a round takes have their turn in the next one. */
+	#sendToTheEnd(asked: readonly Entry[]): void {
+		for (const entry of asked) {
+			if (this.#waiting.delete(entry.job.pod.uid)) this.#waiting.set(entry.job.pod.uid, entry);
 		}
 	}
 

@@ -42,3 +42,9 @@ export class SilentExit extends Error {
 		this.exitCode = code;
 	}
 }
+
+/** Two contexts of one cluster: its pods would count twice. `id` says which cluster, where it is known. */
+export function sameClusterError(a: string, b: string, id?: string): UsageError {
+	const which = id === undefined ? "" : ` (${id})`;
+	return new UsageError(`contexts "${a}" and "${b}" are the same cluster${which}`, "Name each cluster once");
+}

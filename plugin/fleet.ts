@@ -5,7 +5,7 @@ import { fleetHash } from "../disruption/fleet.ts";
 import type { AgentCluster, AgentDescription } from "../proto/agent-cluster.ts";
 import { RemoteCluster } from "../proto/remote-cluster.ts";
 import { type AgentAccess, accessAgents } from "./agent-access.ts";
-import { FleetUncoveredError, UsageError } from "./errors.ts";
+import { FleetUncoveredError, sameClusterError } from "./errors.ts";
 import type { KubeContext } from "./kube-context.ts";
 import { RoutedCluster } from "./routed-cluster.ts";
 
@@ -137,7 +137,7 @@ function refuseSameCluster(accesses: readonly AgentAccess[]): void {
 	const seen = new Map<string, string>();
 	for (const { context, description } of accesses) {
 		const other = seen.get(description.clusterId);
-		if (other !== undefined) throw sameCluster(other, context.name, description.clusterId);
+		if (other !== undefined) throw sameClusterError(other, context.name, description.clusterId);
 		seen.set(description.clusterId, context.name);
 	}
 }
@@ -152,13 +152,9 @@ async function refuseSameNamespace(contexts: readonly KubeContext[]): Promise<vo
 			.then(({ metadata }) => metadata.uid)
 			.catch(() => context.client.server);
 		const other = seen.get(id);
-		if (other !== undefined) throw sameCluster(other, context.name, id);
+		if (other !== undefined) throw sameClusterError(other, context.name, id);
 		seen.set(id, context.name);
 	}
-}
-
-function sameCluster(a: string, b: string, id: string): UsageError {
-	return new UsageError(`contexts "${a}" and "${b}" are the same cluster (${id})`, "Name each cluster once");
 }
 
 function refuseDifferentFleets(

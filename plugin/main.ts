@@ -4,6 +4,7 @@ import { createInterface } from "node:readline";
 import { isatty } from "node:tty";
 import { exitCode } from "./exit.ts";
 import { InterruptSource } from "./interrupts.ts";
+import { reportError } from "./report-error.ts";
 import { run } from "./run-command.ts";
 import type { Streams } from "./streams.ts";
 
@@ -20,6 +21,11 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 process.stderr.on("error", (error: NodeJS.ErrnoException) => {
 	if (error.code !== "EPIPE") throw error;
+});
+
+// A bug outside of every promise that somebody waits for: told like any other, never as a bare stack.
+process.on("uncaughtException", (error) => {
+	process.exit(reportError(error, { argv: process.argv.slice(2), stderr: streams.stderr }));
 });
 
 const streams: Streams = {

@@ -1,7 +1,7 @@
 // What the words of a command mean: a node or a pod, looked up in every context and found in exactly one of them.
 import type { V1Node } from "@kubernetes/client-node";
 import { ApiError, isNotFound } from "./api-error.ts";
-import { UsageError } from "./errors.ts";
+import { sameClusterError, UsageError } from "./errors.ts";
 import type { KubeContext } from "./kube-context.ts";
 
 export interface NodeTarget {
@@ -30,7 +30,7 @@ export function splitContext(word: string, contexts: readonly KubeContext[]): Wo
  * Finds something by name in one context or in all. Throws the API server's own NotFound where there is one context,
  * UsageError where it is in none of several or in more than one.
  */
-export async function findInOne<T>(
+export async function findInOne<T extends { readonly metadata?: { readonly uid?: string } }>(
 	word: Word,
 	contexts: readonly KubeContext[],
 	what: string,
@@ -54,6 +54,9 @@ export async function findInOne<T>(
 	const names = places.map(({ name }) => name).join(", ");
 	if (!hit) throw new UsageError(`${what} "${word.rest}" not found in any of the contexts ${names}`);
 	if (hits.length > 1) {
+		const uid = hit.found.metadata?.uid ?? "";
+		const twin = hits.find((other) => other !== hit && uid !== "" && other.found.metadata?.uid === uid);
+		if (twin) throw sameClusterError(hit.context.name, twin.context.name);
 		const written = hits.map(({ context }) => `${context.name}/${word.rest}`);
 		throw new UsageError(
 			`${what} "${word.rest}" is in more than one context: ${hits.map(({ context }) => context.name).join(", ")}`,

@@ -107,8 +107,7 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 				}
 				return;
 			case "diagnostic":
-				stderr.write(`${event.context === undefined ? "" : prefix(event.context)}${event.level}: ${event.message}\n`);
-				return;
+				return line(stderr, event.context ?? "", `${event.level === "warning" ? "Warning: " : ""}${event.message}`);
 			case "progress": {
 				const nodes = event.nodesTotal > 0 ? `, ${event.nodesDone}/${event.nodesTotal} nodes` : "";
 				const terminating = event.terminating > 0 ? `, ${event.terminating} terminating` : "";
@@ -138,7 +137,8 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 		if (told > maxWaitingShown) return line(stderr, context, `more pods wait for budget ${budget}`);
 		// Who uses the budget is the same for all of them.
 		const users = told <= 1 ? usedByText(usedBy, wallClock()) : "";
-		line(stderr, context, `pod ${namespace}/${pod} waits: ${message}${users}`);
+		const reason = message.replace(`pod ${namespace}/${pod} `, "it ");
+		line(stderr, context, `pod ${namespace}/${pod} waits: ${reason}${users}`);
 	}
 
 	function writeFailedNode({ context, node, errors, pending }: Extract<RunEvent, { type: "node.failed" }>): void {

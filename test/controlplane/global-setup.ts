@@ -7,6 +7,9 @@ import { ControlPlaneUnavailableError } from "./setup-error.ts";
 
 /** Starts the fleet that all real-cluster suites share, and ends it after them; its logs stay where a test failed. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+	// Node 24 spins for ever in its own clean-up (FreeEnvironment) where agents were frozen or killed before; a process
+	// that exits by itself skips it. All results are written by then.
+	process.once("exit", (code) => process.exit(code));
 	const dir = mkdtempSync(join(tmpdir(), "xpdb-e2e-"));
 	try {
 		const fleet = await startFleet({ clusters: 3, nodes: 3, dir, failPoints: true, log: (line) => console.log(line) });

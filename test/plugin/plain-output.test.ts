@@ -181,7 +181,7 @@ describe("waiting", () => {
 				],
 				[2_000, waiting],
 			]),
-		).toEqual([line, "err: pod default/web-1 waits: pod default/web-1 is being evicted by bob@host drain 11aa", line]);
+		).toEqual([line, "err: pod default/web-1 waits: it is being evicted by bob@host drain 11aa", line]);
 	});
 
 	test("is told again for a pod that was tried meanwhile", () => {
@@ -293,7 +293,7 @@ describe("several contexts", () => {
 			"err: eu       pod default/web-1 waits: budget default/web needs 2 healthy, has 2",
 			"err: There are pending nodes to be drained:",
 			"err:  eu/n1",
-			"err: eu       warning: no agent",
+			"err: eu       Warning: no agent",
 		]);
 	});
 

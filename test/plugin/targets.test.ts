@@ -2,22 +2,23 @@ import { describe, expect, test } from "vitest";
 import { resolveNodes, splitContext } from "../../plugin/targets.ts";
 import { newClient, newContext, notFound } from "./build-plugin-pod.ts";
 
-function contextWith(name: string, nodes: readonly string[]) {
+function contextWith(name: string, nodes: readonly string[], cluster = name) {
 	return newContext(
 		name,
 		newClient({
 			get(path) {
 				const node = path.slice("/api/v1/nodes/".length);
 				if (!nodes.includes(node)) throw notFound(`nodes "${node}" not found`);
-				return { metadata: { name: node, uid: `${name}-${node}` } };
+				return { metadata: { name: node, uid: `${cluster}-${node}` } };
 			},
-			list: () => nodes.map((node) => ({ metadata: { name: node, uid: `${name}-${node}` } })),
+			list: () => nodes.map((node) => ({ metadata: { name: node, uid: `${cluster}-${node}` } })),
 		}),
 	);
 }
 
 const a = contextWith("a", ["n1", "shared"]);
 const b = contextWith("b", ["n2", "shared"]);
+const alias = contextWith("alias", ["n1"], "a");
 const slashed = contextWith("arn:aws:cluster/b", ["n3"]);
 
 interface Row {
@@ -43,6 +44,12 @@ const rows: readonly Row[] = [
 		contexts: [a, b],
 		words: ["shared"],
 		expected: { message: 'node "shared" is in more than one context: a, b', hint: "Write a/shared or b/shared" },
+	},
+	{
+		name: "the same node in two contexts of one cluster",
+		contexts: [a, alias],
+		words: ["n1"],
+		expected: { message: 'contexts "a" and "alias" are the same cluster', hint: "Name each cluster once" },
 	},
 	{ name: "named with its context", contexts: [a, b], words: ["b/shared"], expected: ["b shared"] },
 	{ name: "named with its context and type", contexts: [a, b], words: ["b/node/shared"], expected: ["b shared"] },

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import type { RunEvent } from "../../plugin/events.ts";
+import type { Fleet } from "../../plugin/fleet.ts";
+import { measureBudgets, waitUntilRecovered } from "../../plugin/recovery.ts";
+import { FakeFleet, namespace } from "./fake-fleet.ts";
+
+function newWorld() {
+	const fake = new FakeFleet(["eu", "us"]);
+	fake.addBudget("db", { maxUnavailable: 1 });
+	const [eu, us] = fake.members;
+	if (!eu || !us) throw new Error("no members");
+	const pod = eu.addPod("db-0");
+	us.addPod("db-0");
+	const fleet: Fleet = {
+		members: fake.members,
+		descriptions: new Map(),
+		problems: [],
+		memberOf: (name) => fake.memberOf(name),
+		listBudgets: (namespaces) => fake.listBudgets(namespaces),
+		leave: () => undefined,
+		close: () => undefined,
+	};
+	const target = { context: eu.context, pod: { metadata: { name: "db-0", namespace, labels: { app: "db" } } } };
+	const events: RunEvent[] = [];
+	const timeout = new AbortController();
+	const stop = new AbortController();
+	const deps = {
+		fleet,
+		timeout: { signal: timeout.signal, text: "9s" },
+		stop: stop.signal,
+		emit: (event: RunEvent) => void events.push(event),
+	};
+	return { eu, us, pod, fleet, target, deps, events, timeout, stop };
+}
+
+describe("waitUntilRecovered()", () => {
+	test("ends when as many pods are healthy as before", async () => {
+		const { eu, us, pod, fleet, target, deps } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		expect(before).toMatchObject([{ budget: { name: { name: "db" } }, healthy: 2 }]);
+		pod.healthy = false;
+		us.onLook = () => {
+			pod.healthy = true;
+		};
+		expect(await waitUntilRecovered(before, deps)).toEqual({ kind: "recovered" });
+		expect(eu.looks).toBeGreaterThan(1);
+	});
+
+	test("needs no more than are expected now", async () => {
+		const { eu, pod, fleet, target, deps } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		eu.pods.delete(pod.uid);
+		eu.expected = 0;
+		expect(await waitUntilRecovered(before, deps)).toEqual({ kind: "recovered" });
+	});
+
+	test("says which budget has not recovered when time is up", async () => {
+		const { pod, fleet, target, deps, events, timeout } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		pod.healthy = false;
+		timeout.abort();
+		expect(await waitUntilRecovered(before, deps)).toMatchObject({
+			kind: "failed",
+			message: "budget shop/db has not recovered within 9s",
+		});
+		expect(events).toEqual([{ type: "run.failed", errors: ["error: budget shop/db has not recovered within 9s"] }]);
+	});
+
+	test("waits for members that give no answer, and ends at a stop", async () => {
+		const { us, fleet, target, deps, events, stop } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		us.isDown = true;
+		const recovered = waitUntilRecovered(before, deps);
+		await expect.poll(() => events.length).toBeGreaterThan(0);
+		stop.abort();
+		expect(await recovered).toEqual({ kind: "stopped" });
+	});
+});

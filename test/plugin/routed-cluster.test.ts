@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
+import { RoutedCluster } from "../../plugin/routed-cluster.ts";
+import { FakeFleet } from "./fake-fleet.ts";
+
+function newRoutes() {
+	const [direct, other] = new FakeFleet(["direct", "other"]).members;
+	if (!direct || !other) throw new Error("no members");
+	return { direct, other, cluster: new RoutedCluster({ id: "x", name: "x", routes: [direct, other] }) };
+}
+
+const budget = { namespace: "shop", name: "db" };
+
+test("a call without an answer fails, the next one goes another way, and back again", async () => {
+	const { direct, other, cluster } = newRoutes();
+	direct.isDown = true;
+	await expect(cluster.confirm(budget, [])).rejects.toBeInstanceOf(AgentUnavailableError);
+	expect(await cluster.confirm(budget, [])).toBe(true);
+	direct.isDown = false;
+	other.isDown = true;
+	await expect(cluster.confirm(budget, [])).rejects.toBeInstanceOf(AgentUnavailableError);
+	expect(await cluster.confirm(budget, [])).toBe(true);
+});
+
+test("calls that fail together change the way once", async () => {
+	const { direct, cluster } = newRoutes();
+	direct.isDown = true;
+	await Promise.allSettled([1, 2, 3, 4].map(() => cluster.confirm(budget, [])));
+	expect(await cluster.confirm(budget, [])).toBe(true);
+});
+
+test("an answer that says no is no reason to go another way", async () => {
+	const { direct, cluster } = newRoutes();
+	direct.renew = async () => {
+		throw new LeaseLostError("lost");
+	};
+	const acquisition = { budget, leaseUid: "u", leaseTransitions: 1, nonce: "n" };
+	await expect(cluster.renew(acquisition)).rejects.toBeInstanceOf(LeaseLostError);
+	direct.isDown = true;
+	await expect(cluster.confirm(budget, [])).rejects.toBeInstanceOf(AgentUnavailableError);
+});
