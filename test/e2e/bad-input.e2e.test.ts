@@ -118,27 +118,27 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 	});
 
 	test("annotations at their limit: the Lease is full, which waits, and the pod stays", async () => {
-		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
-		expect((await evictFirst(database)).code).toBe(0);
-		await database.ready();
+		// Refused once, so that there is a Lease without reservations.
+		await using database = await createDatabase({ replicas: 1, budget: { minAvailable: 3 } });
+		expect((await evictFirst(database)).code).not.toBe(0);
 		const selected = ["leases", "-n", "xpdb-system", "-l", selectorOf(database)];
 		const { items } = await getJson<{ items: { metadata: { annotations: Record<string, string> } }[] }>("c1", selected);
+		const key = "example.com/large";
 		for (const lease of items) {
-			lease.metadata.annotations["example.com/large"] = "x".repeat(261_300);
+			const { annotations } = lease.metadata;
+			const used = Object.entries(annotations).reduce(
+				(sum, [name, value]) => sum + name.length + value.length,
+				key.length,
+			);
+			// Room for another nonce, none for a reservation.
+			annotations[key] = "x".repeat(262_144 - used - 60);
 			await kubectl("c1", ["replace", "-f", "-"], JSON.stringify(lease));
 		}
-		const result = await plugin([
-			"evict",
-			"db-0",
-			"-n",
-			database.namespace,
-			"--context",
-			"c1-operator",
-			"--timeout",
-			"4s",
-		]);
+		await applyBudget(sharedFleet().contexts, database.namespace, { minAvailable: 2 });
+		const evict = ["evict", "db-0", "-n", database.namespace, "--context", "c1-operator", "--timeout", "4s"];
+		const result = await plugin(evict);
 		expect(result.code).not.toBe(0);
-		expect(result.stderr).toMatch(/room|reservations|annotation/);
+		expect(result.stderr).toMatch(/has no room/);
 		expect(await database.pods()).toHaveLength(3);
 	});
 });

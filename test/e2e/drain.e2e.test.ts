@@ -83,7 +83,8 @@ describeOnFleet("kubectl xpdb drain", () => {
 
 	test("running the same drain again continues", async () => {
 		await using database = await createDatabase({ replicas: 2, budget: { minAvailable: 6 } });
-		const args = ["drain", "c2-n0", "--context", "c2-operator", ...flags];
+		const node = (await database.pods()).find(({ context }) => context === "c2")?.node ?? "";
+		const args = ["drain", node, "--context", "c2-operator", ...flags];
 		const first = await plugin([...args, "--timeout", "4s"]);
 		expect(first.code).not.toBe(0);
 		expect(first.stderr).toContain(`${database.namespace}/db needs 6 healthy, has 6`);
@@ -93,8 +94,8 @@ describeOnFleet("kubectl xpdb drain", () => {
 		}
 		const second = await plugin(args);
 		expect(second.code, second.stderr).toBe(0);
-		expect(second.stdout).toContain("node/c2-n0 already cordoned");
-		expect(second.stdout).toContain("node/c2-n0 drained");
+		expect(second.stdout).toContain(`node/${node} already cordoned`);
+		expect(second.stdout).toContain(`node/${node} drained`);
 		expect(await database.violations(1)).toEqual([]);
 	});
 });

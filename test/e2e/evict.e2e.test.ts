@@ -47,6 +47,11 @@ describeOnFleet("kubectl xpdb evict", () => {
 		});
 		const [pod] = await database.pods();
 		const context = `${pod?.context}-operator`;
+		// As many as before are waited for: the agents must have seen the last one of them become ready.
+		await eventually("the agents to count 3 healthy pods", async () => {
+			const { stdout } = await plugin(["budgets", "-n", database.namespace, "--context", context]);
+			return /^\S+ +db +1 +3 /m.test(stdout);
+		});
 		const result = await plugin([
 			"evict",
 			pod?.name ?? "",
