@@ -1,5 +1,5 @@
 // The agents of one cluster, found by label in any namespace; the way to one that answers.
-import type { V1Pod } from "@kubernetes/client-node";
+import type { V1Container, V1Pod } from "@kubernetes/client-node";
 import type { Socket } from "node:net";
 import { ApiError, errorText } from "./api-error.ts";
 import type { KubernetesClient } from "./kubernetes.ts";
@@ -9,7 +9,9 @@ export const agentLabel = "app.kubernetes.io/name";
 export const agentLabelValue = "xpdb-agent";
 /** Where the shipped manifests put the agents. */
 export const defaultAgentNamespace = "xpdb-system";
-const leaseNamespaceAnnotation = "xpdb.form3.tech/lease-namespace";
+/** How an agent is told of another namespace for its Leases. */
+const leaseNamespaceFlag = "--lease-namespace";
+const leaseNamespaceVariable = "XPDB_LEASE_NAMESPACE";
 const grpcPortName = "grpc";
 const defaultGrpcPort = 8443;
 /** An agent whose connection just broke goes to the end of the list for so long: it may be frozen and still called ready. */
@@ -128,6 +130,16 @@ function readAgentPod({ metadata, spec, status }: V1Pod): AgentPod {
 		uid: metadata?.uid ?? "",
 		ready: status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false,
 		port: ports.find(({ name }) => name === grpcPortName)?.containerPort ?? defaultGrpcPort,
-		leaseNamespace: metadata?.annotations?.[leaseNamespaceAnnotation] ?? defaultAgentNamespace,
+		leaseNamespace:
+			spec?.containers.map(findLeaseNamespace).find((found) => found !== undefined) ?? defaultAgentNamespace,
 	};
+}
+
+/** As the agent itself reads it: the flag wins over the variable. */
+function findLeaseNamespace({ command = [], args = [], env = [] }: V1Container): string | undefined {
+	const words = [...command, ...args];
+	const joined = words.find((word) => word.startsWith(`${leaseNamespaceFlag}=`))?.slice(leaseNamespaceFlag.length + 1);
+	const at = words.indexOf(leaseNamespaceFlag);
+	const apart = at === -1 ? undefined : words[at + 1];
+	return joined ?? apart ?? env.find(({ name }) => name === leaseNamespaceVariable)?.value;
 }

@@ -1,19 +1,39 @@
 // The commands that go on where a run stopped, or take its cordons back.
 import type { GlobalFlags } from "./global-flags.ts";
 
-/** The same command: what is done already is not done again. */
+/** A drain goes on by the same command: what is done already is not done again. */
 export function resumeCommand(argv: readonly string[]): string {
-	return ["kubectl", "xpdb", ...argv].map(quote).join(" ");
+	return commandLine(argv);
+}
+
+/** The pods that are left, by name: the others may have been replaced under theirs. One command a namespace. */
+export function resumeEvictCommand(
+	pods: readonly { readonly context: string; readonly namespace: string; readonly pod: string }[],
+	globals: GlobalFlags,
+): string {
+	return [...Map.groupBy(pods, ({ namespace }) => namespace)]
+		.map(([namespace, left]) => {
+			const names = left.map(({ context, pod }) => (globals.contexts.length > 1 ? `${context}/${pod}` : pod));
+			return commandLine(["evict", ...names, "-n", namespace, ...sameContexts(globals)]);
+		})
+		.join(" && ");
 }
 
 /** `nodes`: as they would be written with the same contexts. */
-export function undoCommand(nodes: readonly string[], { context, contexts, kubeconfig }: GlobalFlags): string {
-	const flags = [
+export function undoCommand(nodes: readonly string[], globals: GlobalFlags): string {
+	return commandLine(["uncordon", ...nodes, ...sameContexts(globals)]);
+}
+
+function sameContexts({ context, contexts, kubeconfig }: GlobalFlags): readonly string[] {
+	return [
 		...(contexts.length > 0 ? [`--contexts=${contexts.join(",")}`] : []),
 		...(context === undefined ? [] : [`--context=${context}`]),
 		...(kubeconfig === undefined ? [] : [`--kubeconfig=${kubeconfig}`]),
 	];
-	return ["kubectl", "xpdb", "uncordon", ...nodes, ...flags].map(quote).join(" ");
+}
+
+function commandLine(words: readonly string[]): string {
+	return ["kubectl", "xpdb", ...words].map(quote).join(" ");
 }
 
 function quote(word: string): string {

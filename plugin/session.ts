@@ -87,6 +87,24 @@ export async function openSession(
 	};
 }
 
+/** A line now and then shows a waiting person or a log that the run is alive. */
+const progressEveryMs = 15_000;
+
+export interface NodeProgress {
+	readonly nodesDone: number;
+	readonly nodesTotal: number;
+}
+
+/** Tells how far the run is until the function that it returns is called. */
+export function startHeartbeat({ evictions, emit }: Session, nodes: () => NodeProgress): () => void {
+	const tell = (): void => {
+		const { total, done, waiting, terminating } = evictions.counts;
+		emit({ type: "progress", podsDone: done, podsTotal: total, ...nodes(), waiting, terminating });
+	};
+	const timer = setInterval(tell, progressEveryMs);
+	return () => clearInterval(timer);
+}
+
 /** Who was interrupted says so; else a failure, and whether it was for lack of an answer. */
 export function runExitCode(
 	interrupted: ExitCode | undefined,

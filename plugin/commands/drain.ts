@@ -18,12 +18,9 @@ import { isLabelSelector } from "../label-selector-text.ts";
 import { openContexts } from "../open-contexts.ts";
 import { aggregate } from "../output/plain.ts";
 import { resumeCommand, undoCommand } from "../resume-command.ts";
-import { createEmitter, openSession, runExitCode, type Session, tellInterruption } from "../session.ts";
+import { createEmitter, openSession, runExitCode, type Session, startHeartbeat, tellInterruption } from "../session.ts";
 import { type NodeTarget, resolveNodes } from "../targets.ts";
 import { requireNodes, summariseNodes } from "./cordon.ts";
-
-/** A line now and then shows a waiting person or a log that the run is alive. */
-const progressEveryMs = 15_000;
 
 export const runDrain: CommandRunner = async (input, deps) => {
 	const { streams } = deps;
@@ -91,10 +88,7 @@ async function drainUnderBudgets(
 		interrupts.graceful();
 		tellInterruption(interrupts.stop, session);
 		let nodesDone = 0;
-		const heartbeat = setInterval(
-			() => emitProgress(session, { nodesDone, nodesTotal: nodes.length }),
-			progressEveryMs,
-		);
+		const endHeartbeat = startHeartbeat(session, () => ({ nodesDone, nodesTotal: nodes.length }));
 		let result: DrainResult;
 		try {
 			result = await drain(nodes, options, {
@@ -108,7 +102,7 @@ async function drainUnderBudgets(
 				},
 			});
 		} finally {
-			clearInterval(heartbeat);
+			endHeartbeat();
 		}
 		// What was only reserved is given back before anything is said about what is left.
 		await session.evictions.settled();
@@ -163,14 +157,6 @@ function finish(
 		emit({ type: "run.failed", errors: several ? [] : errors });
 	}
 	return runExitCode(interrupted, failed);
-}
-
-function emitProgress(
-	{ evictions, emit }: Session,
-	{ nodesDone, nodesTotal }: { readonly nodesDone: number; readonly nodesTotal: number },
-): void {
-	const { total, done, waiting, terminating } = evictions.counts;
-	emit({ type: "progress", podsDone: done, podsTotal: total, nodesDone, nodesTotal, waiting, terminating });
 }
 
 function summaryOf(

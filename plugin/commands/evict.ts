@@ -10,8 +10,8 @@ import { exitCode } from "../exit.ts";
 import { openContexts } from "../open-contexts.ts";
 import { type PodTarget, resolvePods } from "../pod-targets.ts";
 import { measureBudgets, waitUntilRecovered } from "../recovery.ts";
-import { resumeCommand } from "../resume-command.ts";
-import { createEmitter, openSession, runExitCode, tellInterruption } from "../session.ts";
+import { resumeEvictCommand } from "../resume-command.ts";
+import { createEmitter, openSession, runExitCode, startHeartbeat, tellInterruption } from "../session.ts";
 
 export const runEvict: CommandRunner = async (input, deps) => {
 	const { streams, interrupts } = deps;
@@ -60,11 +60,13 @@ export const runEvict: CommandRunner = async (input, deps) => {
 			const { fleet } = session;
 			const before = options.replaced && fleet ? await measureBudgets(fleet, pods) : [];
 			tellInterruption(interrupts.stop, session);
+			const endHeartbeat = startHeartbeat(session, () => ({ nodesDone: 0, nodesTotal: 0 }));
 			const outcomes = await Promise.all(
 				pods.map(({ pod, context }) =>
 					session.evictions.evict(createJob(pod, { context, timeout, gracePeriodSeconds })),
 				),
-			);
+			).finally(endHeartbeat);
+			const left = pods.filter((_, index) => outcomes[index]?.kind === "stopped").map(nameOf);
 			const failures = outcomes.filter((outcome) => outcome.kind === "failed");
 			if (fleet && before.length > 0 && failures.length === 0 && !interrupts.stop.aborted) {
 				const recovered = await waitUntilRecovered(before, {
@@ -88,7 +90,7 @@ export const runEvict: CommandRunner = async (input, deps) => {
 				notDrained: [],
 				cordoned: [],
 				longestWaitMs,
-				...(outcomes.some(({ kind }) => kind === "stopped") && { resume: resumeCommand(input.argv) }),
+				...(left.length > 0 && { resume: resumeEvictCommand(left, input.globals) }),
 			});
 			return code;
 		} finally {

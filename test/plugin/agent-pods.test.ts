@@ -1,4 +1,4 @@
-import type { V1Pod } from "@kubernetes/client-node";
+import type { V1Container, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { findAgentPods } from "../../plugin/agent-pods.ts";
 import { ApiError } from "../../plugin/api-error.ts";
@@ -28,20 +28,41 @@ describe("findAgentPods()", () => {
 		expect(found.map(({ name, ready }) => `${name} ${ready}`)).toEqual(["b true", "c true", "a false"]);
 	});
 
-	test("takes port and lease namespace from the pod, or the shipped ones", async () => {
-		const plain = newAgent("a");
-		const own = newAgent("b", { annotations: { "xpdb.form3.tech/lease-namespace": "leases" } });
+	test("takes the port from the pod, or the shipped one", async () => {
 		const ports = [
 			{ name: "http", containerPort: 8080 },
 			{ name: "grpc", containerPort: 9000 },
 		];
-		const spec = { containers: [{ name: "agent", ports }] };
-		const found = await findAgentPods(newClient({ list: () => [plain, { ...own, spec }] }));
-		expect(found).toMatchObject([
-			{ name: "a", port: 8443, leaseNamespace: "xpdb-system" },
-			{ name: "b", port: 9000, leaseNamespace: "leases" },
-		]);
+		const own = { ...newAgent("b"), spec: { containers: [{ name: "agent", ports }] } };
+		const found = await findAgentPods(newClient({ list: () => [newAgent("a"), own] }));
+		expect(found.map(({ port }) => port)).toEqual([8443, 9000]);
 	});
+
+	const rows: readonly {
+		readonly name: string;
+		readonly container: Partial<V1Container>;
+		readonly expected: string;
+	}[] = [
+		{ name: "nothing", container: {}, expected: "xpdb-system" },
+		{ name: "the flag", container: { args: ["--lease-namespace=leases"] }, expected: "leases" },
+		{
+			name: "the flag in two words",
+			container: { command: ["agent", "--lease-namespace", "leases"] },
+			expected: "leases",
+		},
+		{
+			name: "the variable",
+			container: { env: [{ name: "XPDB_LEASE_NAMESPACE", value: "leases" }] },
+			expected: "leases",
+		},
+	];
+	for (const { name, container, expected } of rows) {
+		test(`knows the lease namespace by ${name}`, async () => {
+			const pod = { ...newAgent("a"), spec: { containers: [{ name: "agent", ...container }] } };
+			const found = await findAgentPods(newClient({ list: () => [pod] }));
+			expect(found.map(({ leaseNamespace }) => leaseNamespace)).toEqual([expected]);
+		});
+	}
 
 	test("who may not list all pods is asked in the default namespace", async () => {
 		const paths: string[] = [];

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readGlobalFlags } from "../../plugin/global-flags.ts";
-import { resumeCommand, undoCommand } from "../../plugin/resume-command.ts";
+import { resumeCommand, resumeEvictCommand, undoCommand } from "../../plugin/resume-command.ts";
 
 test("resumeCommand() is the same command, quoted for a shell", () => {
 	expect(resumeCommand(["drain", "-l", "pool in (a, b)", "--contexts=eu,us", "it's"])).toBe(
@@ -15,4 +15,16 @@ test("undoCommand() names the same contexts", () => {
 	expect(undoCommand(["n1"], readGlobalFlags({ context: "eu", kubeconfig: "/tmp/k" }))).toBe(
 		"kubectl xpdb uncordon n1 --context=eu --kubeconfig=/tmp/k",
 	);
+});
+
+test("resumeEvictCommand() names the pods that are left, a command for each namespace", () => {
+	const left = [
+		{ context: "eu", namespace: "shop", pod: "db-1" },
+		{ context: "us", namespace: "shop", pod: "db-0" },
+		{ context: "us", namespace: "web", pod: "x" },
+	];
+	expect(resumeEvictCommand(left, readGlobalFlags({ contexts: ["eu", "us"] }))).toBe(
+		"kubectl xpdb evict eu/db-1 us/db-0 -n shop --contexts=eu,us && kubectl xpdb evict us/x -n web --contexts=eu,us",
+	);
+	expect(resumeEvictCommand(left.slice(0, 1), readGlobalFlags({}))).toBe("kubectl xpdb evict db-1 -n shop");
 });
