@@ -143,6 +143,13 @@ export class AgentProcess extends SimulatedProcess {
 	/** Each watch's next event, and the news that there is none. */
 	watchSteps(): readonly Step[] {
 		const steps: Step[] = [];
+		if (!this.#watching) {
+			const run = (): void => {
+				this.learns(() => "its watches are back");
+				this.isWatching = true;
+			};
+			steps.push({ kind: "watch", actor: this.name, what: "its watches are back", run });
+		}
 		for (const feed of this.#watching ? this.#feeds : []) {
 			const event = feed.log[feed.shown];
 			if (event) {
@@ -158,9 +165,14 @@ export class AgentProcess extends SimulatedProcess {
 		return steps;
 	}
 
-	/** Everything that the watches have for it. */
-	seesEverything(): void {
-		for (const feed of this.#feeds) while (feed.shown < feed.log.length) this.#show(feed);
+	/** Everything that the watches have for it, or all but the pods; false where it had seen it. */
+	seesEverything({ pods = true }: { readonly pods?: boolean } = {}): boolean {
+		let any = false;
+		for (const feed of this.#feeds) {
+			if (!pods && feed.sink === this.#pods) continue;
+			for (; feed.shown < feed.log.length; any = true) this.#show(feed);
+		}
+		return any;
 	}
 
 	/** Something that the agent does by itself; what may fail is left for another time. */

@@ -17,14 +17,14 @@ function put(world: World, spec: Readonly<Record<string, unknown>>, ids?: readon
 	}
 }
 
-export const configScenarios: readonly Scenario[] = [
+export const configScenarios: readonly Scenario<World>[] = [
 	{
 		name: "missing-in-member",
 		about: "One member has the budget and the other has not: it holds for both",
 		clusters: [cluster("c1", 2, { budgets: [] }), cluster("c2", 2)],
 		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c2/web-0"]), drain("drain-3", ["c1/web-1"])],
 		limits: { agentJumps: 2, lost: 1 },
-		slowReplacements: true,
+		afterEviction: "stays",
 	},
 	{
 		name: "second-budget-elsewhere",
@@ -35,7 +35,7 @@ export const configScenarios: readonly Scenario[] = [
 		],
 		drains: [drain("drain-1", ["c1/web-0"], { attempts: 2 }), drain("drain-2", ["c2/web-0"], { attempts: 2 })],
 		limits: { agentJumps: 1 },
-		slowReplacements: true,
+		afterEviction: "stays",
 		probe: false,
 	},
 	{
@@ -44,7 +44,7 @@ export const configScenarios: readonly Scenario[] = [
 		clusters: [cluster("c1", 2, { budgets: budget({ maxUnavailable: 1, suspend: true }) }), cluster("c2", 2)],
 		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c2/web-0"]), drain("drain-3", ["c1/web-1"])],
 		limits: { agentJumps: 2 },
-		slowReplacements: true,
+		afterEviction: "stays",
 	},
 	{
 		name: "bounds-differ",
@@ -55,7 +55,7 @@ export const configScenarios: readonly Scenario[] = [
 		],
 		drains: [drain("drain-1", ["c1/web-0", "c1/web-1"]), drain("drain-2", ["c2/web-0"])],
 		limits: { agentJumps: 2 },
-		slowReplacements: true,
+		afterEviction: "stays",
 	},
 	{
 		name: "selectors-differ",
@@ -64,14 +64,18 @@ export const configScenarios: readonly Scenario[] = [
 			cluster("c1", 2, {
 				workloads: [
 					statefulSet(2),
-					{ kind: "StatefulSet", name: "api", labels: { app: "web", part: "api" }, replicas: 2 },
+					{ kind: "StatefulSet", name: "shared", labels: { app: "web", tier: "front" }, replicas: 2 },
+					{ kind: "StatefulSet", name: "front", labels: { tier: "front" }, replicas: 2 },
 				],
 			}),
-			cluster("c2", 1, { budgets: budget({ selector: { app: "web", part: "api" }, maxUnavailable: 1 }) }),
+			cluster("c2", 1, { budgets: budget({ selector: { tier: "front" }, maxUnavailable: 2 }) }),
 		],
-		drains: [drain("drain-1", ["c1/web-0"], { attempts: 2 }), drain("drain-2", ["c1/api-0"], { attempts: 2 })],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { attempts: 2 }),
+			drain("drain-2", ["c1/shared-0", "c1/front-0"], { attempts: 2 }),
+		],
 		limits: { agentJumps: 1 },
-		slowReplacements: true,
+		afterEviction: "stays",
 		probe: false,
 	},
 	{
@@ -80,7 +84,7 @@ export const configScenarios: readonly Scenario[] = [
 		clusters: [cluster("c1", 2, { fleet: ["c1"] }), cluster("c2", 2)],
 		drains: [drain("drain-1", ["c1/web-0"], { members: ["c1"] }), drain("drain-2", ["c2/web-0"])],
 		limits: { agentJumps: 1, lost: 1 },
-		slowReplacements: true,
+		afterEviction: "stays",
 		probe: false,
 	},
 	{
@@ -89,7 +93,7 @@ export const configScenarios: readonly Scenario[] = [
 		clusters: [cluster("c1", 2), cluster("c2", 2)],
 		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c2/web-0"], { attempts: 4 })],
 		limits: { lost: 8, answerLost: 4, gaveUp: 2 },
-		slowReplacements: true,
+		afterEviction: "stays",
 		configChanges: true,
 	},
 	{
@@ -126,7 +130,7 @@ export const configScenarios: readonly Scenario[] = [
 			},
 		],
 		limits: { agentJumps: 2, drainJumps: 1 },
-		slowReplacements: true,
+		afterEviction: "stays",
 		configChanges: true,
 	},
 	{
@@ -147,8 +151,76 @@ export const configScenarios: readonly Scenario[] = [
 			{ name: "the budget is created", times: 2, run: (world) => put(world, { maxUnavailable: 1 }) },
 		],
 		limits: { leaseDeletions: 3, doubled: 2, agentJumps: 3, evidence: 3, gaveUp: 1, drainJumps: 1 },
-		slowReplacements: true,
+		afterEviction: "stays",
 		configChanges: true,
+		leasesExist: false,
+	},
+	{
+		name: "lease-goes",
+		about: "The budget goes while a reservation stands, and comes back",
+		clusters: [cluster("c1", 3)],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { attempts: 1 }),
+			drain("drain-2", ["c1/web-1"], { attempts: 4, waitsForBudget: true }),
+		],
+		events: [
+			{
+				name: "the budget is deleted",
+				when: (world) => reservationsIn(world.cluster("c1").server).length > 0,
+				run: (world) => world.cluster("c1").server.deleteBudget({ namespace, name: "web" }),
+			},
+			{
+				name: "the budget is created again",
+				when: (world) => world.times("the budget is deleted") > 0,
+				run: (world) => put(world, { maxUnavailable: 1 }),
+			},
+		],
+		limits: { leaseDeletions: 1, evidence: 1, agentJumps: 1 },
+		afterEviction: "stays",
+		configChanges: true,
+	},
+	{
+		name: "lease-reborn",
+		about: "A double of an acquire makes the Lease anew that was deleted after its acquisition was lost",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { attempts: 1, isSlow: true }),
+			drain("drain-2", ["c1/web-1"], { attempts: 1 }),
+		],
+		events: [
+			{
+				name: "the budget is deleted",
+				when: ({ oracle, clusters }) =>
+					oracle.evictions > 0 && clusters.every(({ server }) => reservationsIn(server).length === 0),
+				run: (world) => world.cluster("c1").server.deleteBudget({ namespace, name: "web" }),
+			},
+			{
+				name: "the budget is created again",
+				when: (world) => world.times("the budget is deleted") > 0 && world.cluster("c1").server.leases.size === 0,
+				run: (world) => put(world, { maxUnavailable: 1 }),
+			},
+		],
+		limits: { leaseDeletions: 1, doubled: 1, agentJumps: 1, evidence: 1 },
+		afterEviction: "stays",
+		freshViews: true,
+		leasesExist: false,
+	},
+	{
+		name: "lease-forgotten",
+		about: "The Lease that knew of an eviction was deleted, and one of two agents has not seen the eviction",
+		clusters: [cluster("c1", 3)],
+		drains: [
+			drain("drain-1", ["c1/web-1"], { agent: 1, attempts: 2 }),
+			drain("drain-2", ["c1/web-2"], { agent: 0, attempts: 2 }),
+		],
+		prepare: (world) => {
+			const c1 = world.cluster("c1");
+			const pod = world.pod("c1", "web-0");
+			world.oracle.evictedBefore(c1, pod);
+			c1.agents[0]?.seesEverything();
+		},
+		limits: { agentJumps: 1, evidence: 1 },
+		afterEviction: "stays",
 		leasesExist: false,
 	},
 	{
@@ -160,7 +232,7 @@ export const configScenarios: readonly Scenario[] = [
 		],
 		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c1/web-1"]), drain("drain-3", ["c2/web-0"])],
 		limits: { agentJumps: 2, evidence: 2 },
-		slowReplacements: true,
+		afterEviction: "stays",
 	},
 	{
 		name: "owners-change",
@@ -197,6 +269,6 @@ export const configScenarios: readonly Scenario[] = [
 			},
 		],
 		limits: { agentJumps: 1 },
-		slowReplacements: true,
+		afterEviction: "stays",
 	},
 ];

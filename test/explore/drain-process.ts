@@ -6,18 +6,30 @@ import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { carryOut, type EvictionAnswer } from "../../disruption/eviction.ts";
 import { type RoundBudget, type RoundRuntime, runRound } from "../../disruption/round.ts";
 import type { RoundCandidate, Verdict } from "../../disruption/verdict.ts";
-import type { RoundRecord } from "./oracle.ts";
+import type { Oracle, RoundRecord } from "./oracle.ts";
 import type { DrainData } from "./scenario.ts";
 import { type ApiCall, simulatedEvictor } from "./simulated-api.ts";
+import type { SimulatedCluster } from "./simulated-cluster.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
-import type { World } from "./world.ts";
 
 const betweenAttemptsMs = 1_000;
 
+/** What a drain needs of the world around it. */
+export interface DrainWorld {
+	readonly options: { readonly keepsHistory: boolean };
+	readonly scenario: { readonly name: string };
+	readonly clusters: readonly SimulatedCluster[];
+	readonly oracle: Oracle;
+	cluster(id: string): SimulatedCluster;
+	member(from: DrainProcess, id: string): Cluster;
+	carry<T>(from: SimulatedProcess, cluster: SimulatedCluster, call: ApiCall<T>): Promise<T>;
+	bug(where: string, error: unknown): void;
+}
+
 export class DrainProcess extends SimulatedProcess {
 	readonly data: DrainData;
-	readonly #world: World;
+	readonly #world: DrainWorld;
 	readonly #runtime: RoundRuntime;
 	/** Never aborted: a process that ends early is one that dies. */
 	readonly #running = new AbortController();
@@ -29,7 +41,7 @@ export class DrainProcess extends SimulatedProcess {
 	/** Why its last round ended as it did; for people. */
 	last = "";
 
-	constructor(data: DrainData, world: World) {
+	constructor(data: DrainData, world: DrainWorld) {
 		super(data.name, world.options);
 		this.data = data;
 		this.#world = world;

@@ -86,8 +86,5 @@ function isLease(value: unknown): value is LeaseObject {
 }
 
 function short(value: unknown): string {
-	if (typeof value !== "object" || value === null) return String(value);
-	const { kind, count, acquisition, pods, pod } = value as Record<string, any>;
-	void [kind, count, acquisition, pods, pod];
-	return JSON.stringify(value);
+	return JSON.stringify(value) ?? String(value);
 }

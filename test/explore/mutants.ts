@@ -1,9 +1,10 @@
 // All mutants: one for each safeguard of the design, and for each trap that an earlier draft of it fell into.
+import { cancellationMutants } from "./cancellation-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { reservationMutants } from "./reservation-mutants.ts";
 import { roundMutants } from "./round-mutants.ts";
 
-export const mutants: readonly Mutant[] = [...roundMutants, ...reservationMutants];
+export const mutants: readonly Mutant[] = [...roundMutants, ...reservationMutants, ...cancellationMutants];
 
 export function findMutant(name: string): Mutant {
 	const found = mutants.find((mutant) => mutant.name === name);

@@ -52,8 +52,8 @@ export type Fault = "lost" | "gaveUp" | "doubled" | "repeated" | "answerLost" | 
 export interface NetworkOptions {
 	/** Answers travel on their own; otherwise they arrive in the moment of the execution. */
 	readonly splitAnswers: boolean;
-	/** Whether one more fault of this kind may happen. */
-	readonly mayFail: (fault: Fault) => boolean;
+	/** Whether one more fault of this kind may happen, and to this request. */
+	readonly mayFail: (fault: Fault, request: Request<unknown>) => boolean;
 	/** Told of each fault, before it happens. */
 	readonly failing: (fault: Fault, from: SimulatedProcess) => void;
 	/** Told of each answer as it is made, for the table. */
@@ -104,7 +104,7 @@ export class Network {
 	/** Executes and answers everything that need not wait for its moment; false where there was nothing. */
 	answerAtOnce(): boolean {
 		let any = false;
-		for (const call of [...this.#calls]) {
+		for (const call of Array.from(this.#calls)) {
 			const [route] = call.state === "requested" && call.request.atOnce ? call.request.routes() : [];
 			if (!route) continue;
 			this.#execute(call, route);
@@ -160,7 +160,7 @@ export class Network {
 		const actor = request.from.name;
 		if (state === "answered") {
 			steps.push({ kind: "message", actor, what: `gets the answer to ${what}`, run: () => this.#deliver(call) });
-			if (mayFail("answerLost")) {
+			if (mayFail("answerLost", request)) {
 				steps.push({
 					kind: "fault",
 					actor,
@@ -182,7 +182,7 @@ export class Network {
 		if (!call.awaited) return;
 		const give = (reason: string): Outcome => ({ ok: false, error: unavailable(request, reason) });
 		const fault = (kind: Fault, text: string, happens: () => void): void => {
-			if (!mayFail(kind)) return;
+			if (!mayFail(kind, request)) return;
 			steps.push({
 				kind: "fault",
 				actor,

@@ -127,6 +127,13 @@ export class Oracle {
 		}
 	}
 
+	/** An eviction that a round was granted before this run began. */
+	evictedBefore(cluster: SimulatedCluster, pod: PodRecord): void {
+		cluster.server.evict(pod, { uid: pod.uid });
+		const slot = cluster.slotOf(pod);
+		if (slot) slot.down = { cause: "voluntary", revision: 0 };
+	}
+
 	/** How many more pods with these labels may go; 0 where no budget speaks of them. */
 	room(labels: Labels): number {
 		const now = this.#config();

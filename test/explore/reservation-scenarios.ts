@@ -1,6 +1,8 @@
 // What becomes of a reservation: evidence, views that lag, the fence, late evictors, replacements, pods that are not ready.
+import { reservationsIn } from "./lease-text.ts";
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain, trouble, web } from "./scenario-parts.ts";
+import type { World } from "./world.ts";
 
 const front = { tier: "front" };
 const both = { ...web, ...front };
@@ -10,15 +12,20 @@ const twoBudgets = [
 	{ name: "front", selector: front, maxUnavailable: 1 },
 ] as const;
 
-export const reservationScenarios: readonly Scenario[] = [
+export const reservationScenarios: readonly Scenario<World>[] = [
 	{
 		name: "fence",
 		about: "Reservations are cancelled while their evictors are paused, and requests arrive late",
 		clusters: [cluster("c1", 3, { agents: 1 })],
 		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 2 })],
 		limits: { cancels: 2, drainJumps: 2, gaveUp: 2, answerLost: 1, touches: 1, crashes: 1, refused: 1, agentJumps: 1 },
-		slowReplacements: true,
-		exhaustive: { cancels: 1, drainJumps: 1, gaveUp: 1 },
+		afterEviction: "stays",
+		onlyEvictionsFail: true,
+		search: {
+			limits: { cancels: 1, drainJumps: 1, gaveUp: 1 },
+			drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 1 })],
+			leaseCallsAtOnce: true,
+		},
 	},
 	{
 		name: "confirm-elsewhere",
@@ -29,50 +36,52 @@ export const reservationScenarios: readonly Scenario[] = [
 			drain("drain-2", ["c1/web-1"], { agent: 0, attempts: 2 }),
 		],
 		limits: { cancels: 2, drainJumps: 2, gaveUp: 1, touches: 1, agentJumps: 1 },
-		slowReplacements: true,
+		afterEviction: "stays",
 	},
 	{
 		name: "touched-before",
-		about: "A pod is granted and cancelled more than once",
+		about: "A pod is granted and cancelled that was cancelled before",
 		clusters: [cluster("c1", 3, { agents: 1 })],
-		drains: [
-			drain("drain-1", ["c1/web-0"], { attempts: 1 }),
-			drain("drain-2", ["c1/web-0"], { attempts: 2 }),
-			drain("drain-3", ["c1/web-1"], { attempts: 3 }),
-		],
-		limits: { cancels: 3, drainJumps: 2, gaveUp: 2, agentJumps: 1, crashes: 1 },
-		slowReplacements: true,
-		freshViews: true,
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 3 })],
+		prepare: (world) => void world.cluster("c1").server.touchPod(world.pod("c1", "web-0"), "again"),
+		limits: { cancels: 2, drainJumps: 1, gaveUp: 1, agentJumps: 1 },
+		afterEviction: "stays",
+		onlyEvictionsFail: true,
 	},
 	{
 		name: "two-cancellers",
 		about: "Two agents cancel one reservation, and its pod is granted anew meanwhile",
 		clusters: [cluster("c1", 3)],
 		drains: [
-			drain("drain-1", ["c1/web-0"], { attempts: 3 }),
-			drain("drain-2", ["c1/web-0"], { attempts: 2 }),
-			drain("drain-3", ["c1/web-1"], { attempts: 3 }),
+			drain("drain-1", ["c1/web-0"], { attempts: 1, agent: 0 }),
+			drain("drain-2", ["c1/web-0"], { attempts: 2, agent: 0 }),
+			drain("drain-3", ["c1/web-1"], { attempts: 3, agent: 0 }),
 		],
-		limits: { cancels: 4, drainJumps: 4, agentJumps: 2, crashes: 1, restarts: 1 },
-		slowReplacements: true,
+		limits: { cancels: 3, drainJumps: 3, agentJumps: 1 },
+		afterEviction: "stays",
 		freshViews: true,
 	},
 	{
 		name: "half-cancelled",
 		about: "A canceller dies half way, and another one goes on from there",
 		clusters: [cluster("c1", 3)],
-		drains: [drain("drain-1", ["c1/web-0"], { attempts: 2 }), drain("drain-2", ["c1/web-1"], { attempts: 3 })],
-		limits: { cancels: 3, restarts: 2, gaveUp: 3, answerLost: 1, drainJumps: 2, sweeps: 2, agentJumps: 2 },
-		slowReplacements: true,
+		drains: [
+			drain("drain-1", ["c1/web-0"], { attempts: 1, agent: 0 }),
+			drain("drain-2", ["c1/web-1"], { attempts: 3, agent: 0 }),
+		],
+		limits: { cancels: 3, restarts: 1, gaveUp: 2, answerLost: 1, drainJumps: 1, agentJumps: 1 },
+		afterEviction: "stays",
+		freshViews: true,
 	},
 	{
 		name: "refused",
 		about: "The API server refuses an eviction while an earlier request for it is still on its way",
 		clusters: [cluster("c1", 3, { agents: 1 })],
-		drains: [drain("drain-1", ["c1/web-0"], { attempts: 2 }), drain("drain-2", ["c1/web-1"], { attempts: 3 })],
-		limits: { refused: 2, gaveUp: 2, doubled: 1, answerLost: 1, touches: 1, agentJumps: 1 },
-		slowReplacements: true,
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 3 })],
+		limits: { refused: 2, gaveUp: 2, doubled: 1, answerLost: 1, agentJumps: 1 },
+		afterEviction: "stays",
 		freshViews: true,
+		onlyEvictionsFail: true,
 	},
 	{
 		name: "lag",
@@ -94,19 +103,41 @@ export const reservationScenarios: readonly Scenario[] = [
 			drain("drain-2", ["c1/web-1"], { agent: 1, attempts: 1 }),
 		],
 		limits: { evidence: 2, cancels: 1, silences: 1, agentJumps: 1 },
-		slowReplacements: true,
-		exhaustive: { evidence: 1, cancels: 1 },
+		afterEviction: "stays",
+		search: { limits: { evidence: 1, cancels: 1 }, leaseCallsAtOnce: true },
 	},
 	{
 		name: "pods-end",
-		about: "Evicted pods are gone before a reservation is ended: lists and 404s instead of events",
+		about: "Evicted pods are gone before their reservations are ended: lists and 404s instead of events",
+		clusters: [cluster("c1", 3)],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { agent: 0, attempts: 1 }),
+			drain("drain-2", ["c1/web-1"], { agent: 1, attempts: 2 }),
+		],
+		limits: { evidence: 2, cancels: 2, silences: 2, agentJumps: 1 },
+		afterEviction: "ends",
+	},
+	{
+		name: "overtaken",
+		about: "A list overtakes the watch, whose older events come after it",
+		clusters: [cluster("c1", 3)],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { agent: 0, attempts: 1 }),
+			drain("drain-2", ["c1/web-1"], { agent: 1, attempts: 3 }),
+		],
+		limits: { evidence: 2, cancels: 1, silences: 2, agentJumps: 2, touches: 2 },
+		afterEviction: "ends",
+	},
+	{
+		name: "come-back",
+		about: "A Deployment whose evicted pods come back under other names while views lag",
 		clusters: [cluster("c1", 4, { workloads: [{ kind: "Deployment", name: "web", labels: web, replicas: 4 }] })],
 		drains: [
 			drain("drain-1", ["c1/web-0-1"], { agent: 0 }),
 			drain("drain-2", ["c1/web-1-2"], { agent: 1 }),
 			drain("drain-3", ["c1/web-2-3"], { agent: 1 }),
 		],
-		limits: { evidence: 4, cancels: 3, silences: 3, agentJumps: 2, restarts: 1 },
+		limits: { evidence: 4, cancels: 3, silences: 3, agentJumps: 2, restarts: 1, touches: 2 },
 	},
 	{
 		name: "replaced",
@@ -117,6 +148,24 @@ export const reservationScenarios: readonly Scenario[] = [
 			drain("drain-2", ["c1/web-1"], { agent: 0, attempts: 4 }),
 		],
 		limits: { failures: 2, evidence: 4, agentJumps: 2, cancels: 1, drainJumps: 2 },
+	},
+	{
+		name: "replaced-unseen",
+		about: "A pod was replaced under its name, and one of two agents has not seen it yet",
+		clusters: [cluster("c1", 3)],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { agent: 0, attempts: 1 }),
+			drain("drain-2", ["c1/web-1"], { agent: 0, attempts: 2 }),
+		],
+		prepare: (world) => {
+			const c1 = world.cluster("c1");
+			c1.server.removePod(world.pod("c1", "web-0"));
+			// Made anew, and ready.
+			for (let pass = 0; pass < 2; pass += 1) for (const step of c1.kubeletSteps()) step.run();
+			c1.agents[0]?.seesEverything();
+		},
+		limits: { evidence: 3, agentJumps: 1, drainJumps: 1 },
+		afterEviction: "stays",
 	},
 	{
 		name: "unready",
@@ -146,7 +195,7 @@ export const reservationScenarios: readonly Scenario[] = [
 			drain("drain-3", ["c1/front-0"], { attempts: 2 }),
 		],
 		limits: { ...trouble, cancels: 3, evidence: 2 },
-		slowReplacements: true,
+		afterEviction: "stays",
 	},
 	{
 		name: "two-budgets-cancelled",
@@ -163,7 +212,7 @@ export const reservationScenarios: readonly Scenario[] = [
 		],
 		drains: [drain("drain-1", ["c1/shared-0"], { attempts: 1 }), drain("drain-2", ["c1/web-0"], { attempts: 3 })],
 		limits: { cancels: 2, drainJumps: 2, touches: 1, gaveUp: 1, agentJumps: 1 },
-		slowReplacements: true,
+		afterEviction: "stays",
 		freshViews: true,
 	},
 	{
@@ -179,20 +228,53 @@ export const reservationScenarios: readonly Scenario[] = [
 				budgets: twoBudgets,
 			}),
 		],
-		drains: [drain("drain-1", ["c1/moving-0"], { attempts: 1 }), drain("drain-2", ["c1/web-0"], { attempts: 3 })],
+		drains: [
+			drain("drain-1", ["c1/moving-0"], { attempts: 1, isSlow: true }),
+			drain("drain-2", ["c1/web-0"], { attempts: 3 }),
+		],
 		events: [
 			{
 				name: "pod moving-0 gets the labels of web",
 				run: (world) => {
-					const { server } = world.cluster("c1");
-					const found = server.getPod({ namespace: "shop", name: "moving-0" });
-					if (found.kind === "present") server.changePod(found.pod, { labels: web });
+					const { server, agents } = world.cluster("c1");
+					server.changePod(world.pod("c1", "moving-0"), { labels: web });
+					// Labels are known as fast as views show them, and this is not about that.
+					for (const agent of agents) agent.seesEverything();
 				},
 			},
 		],
-		limits: { drainJumps: 1, agentJumps: 1, gaveUp: 1 },
-		slowReplacements: true,
-		// Labels are known as fast as views show them: what lags is another scenario's.
-		freshViews: true,
+		limits: { drainJumps: 1, agentJumps: 1, gaveUp: 1, evidence: 1 },
+		afterEviction: "stays",
+	},
+	{
+		name: "covered-since",
+		about: "A budget begins to cover a pod that was granted under another one",
+		clusters: [
+			cluster("c1", 4, {
+				budgets: [
+					{ name: "web", selector: web, maxUnavailable: 2 },
+					{ name: "front", selector: front, maxUnavailable: 1 },
+				],
+			}),
+		],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { agent: 0, attempts: 1 }),
+			drain("drain-2", ["c1/web-1"], { agent: 1, attempts: 3 }),
+		],
+		events: [
+			{
+				name: "budget front selects web",
+				when: (world) => reservationsIn(world.cluster("c1").server).some(({ pod }) => pod === "web-0"),
+				run: (world) => {
+					const { server, agents } = world.cluster("c1");
+					const spec = { selector: { matchLabels: web }, maxUnavailable: 1 };
+					server.putBudget({ name: { namespace: "shop", name: "front" }, spec });
+					for (const agent of agents) agent.seesEverything({ pods: false });
+				},
+			},
+		],
+		limits: { drainJumps: 1, agentJumps: 1, gaveUp: 1, evidence: 2 },
+		afterEviction: "stays",
+		configChanges: true,
 	},
 ];

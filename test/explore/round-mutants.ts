@@ -39,7 +39,7 @@ export const roundMutants: readonly Mutant[] = [
 	{
 		name: "lost-answer-counts-as-commit",
 		without: "counting a commit whose answer cannot be had as failed",
-		scenarios: ["no-answer", "race", "steal"],
+		scenarios: ["steal", "no-answer"],
 		edits: [
 			{
 				file: round,
@@ -89,7 +89,7 @@ export const roundMutants: readonly Mutant[] = [
 	{
 		name: "commit-without-lease-uid",
 		without: "the Lease's uid in what identifies an acquisition",
-		scenarios: ["lease-deleted"],
+		scenarios: ["lease-reborn", "lease-deleted"],
 		edits: [{ file: lease, find: "		lease.uid === acquisition.leaseUid &&\n", replace: "" }],
 	},
 	{
@@ -107,7 +107,7 @@ export const roundMutants: readonly Mutant[] = [
 	{
 		name: "lease-writes-unconditional",
 		without: "the resourceVersion in writes of the Lease",
-		scenarios: ["steal", "race"],
+		scenarios: ["race", "steal"],
 		edits: [
 			{ file: store, find: "			resourceVersion: lease.resourceVersion,\n", replace: '			resourceVersion: "",\n' },
 		],
@@ -231,7 +231,7 @@ export const roundMutants: readonly Mutant[] = [
 	{
 		name: "missing-in-member-is-free",
 		without: "the budgets of other members",
-		scenarios: ["missing-in-member", "second-budget-elsewhere"],
+		scenarios: ["second-budget-elsewhere", "missing-in-member"],
 		edits: [
 			{
 				file: decide,

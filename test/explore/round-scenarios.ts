@@ -1,8 +1,9 @@
 // Rounds against rounds: Leases, commits, lines, and everything that messages and processes suffer.
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain, trouble, web } from "./scenario-parts.ts";
+import type { World } from "./world.ts";
 
-export const roundScenarios: readonly Scenario[] = [
+export const roundScenarios: readonly Scenario<World>[] = [
 	{
 		name: "race",
 		about: "Three drains in two clusters under a budget of one, with every kind of trouble",
@@ -16,9 +17,9 @@ export const roundScenarios: readonly Scenario[] = [
 		clusters: [cluster("c1", 2, { agents: 1 }), cluster("c2", 2, { agents: 1 })],
 		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c2/web-0"], { attempts: 1 })],
 		limits: { agentJumps: 4, doubled: 1, answerLost: 1, repeated: 1, gaveUp: 1 },
-		slowReplacements: true,
+		afterEviction: "stays",
 		freshViews: true,
-		exhaustive: { agentJumps: 2 },
+		search: { limits: { agentJumps: 3 }, leaseCallsAtOnce: true },
 	},
 	{
 		name: "doubled-acquire",
@@ -26,9 +27,9 @@ export const roundScenarios: readonly Scenario[] = [
 		clusters: [cluster("c1", 3, { agents: 1 })],
 		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 2 })],
 		limits: { agentJumps: 3, doubled: 2, gaveUp: 1 },
-		slowReplacements: true,
+		afterEviction: "stays",
 		freshViews: true,
-		exhaustive: { agentJumps: 2, doubled: 1 },
+		search: { limits: { agentJumps: 2, doubled: 1 }, leaseCallsAtOnce: true },
 	},
 	{
 		name: "three-clusters",

@@ -6,7 +6,7 @@ import { type Choices, randomChoices, replayedChoices, type Step } from "./sched
 import { letRun, settle } from "./settling.ts";
 import { randomTemper } from "./temper.ts";
 import { World } from "./world.ts";
-import { timerSteps } from "./world-steps.ts";
+import { nextTimer, worldSteps } from "./world-steps.ts";
 
 export interface RunResult {
 	readonly violation: Violation | undefined;
@@ -20,18 +20,26 @@ export interface RunResult {
 const mostSteps = 1_500;
 
 export async function runRandom(
-	scenario: Scenario,
+	scenario: Scenario<World>,
 	seed: number,
 	{ record = false }: { readonly record?: boolean } = {},
 ): Promise<RunResult> {
 	const choices = randomChoices(seed);
 	const temper = randomTemper(scenario, choices.random);
 	const { limits, splitAnswers, oneAgent } = temper;
-	const world = new World(scenario, { choices, limits, splitAnswers, oneAgent, keepsHistory: false, record });
+	const world = new World(scenario, {
+		choices,
+		limits,
+		splitAnswers,
+		oneAgent,
+		keepsHistory: false,
+		leaseCallsAtOnce: false,
+		record,
+	});
 	for (;;) {
 		await letRun(world);
 		if (world.violation || isOver(world) || world.step >= mostSteps) break;
-		const steps = world.steps();
+		const steps = worldSteps(world);
 		if (steps.length === 0) break;
 		temper.took(take(world, steps, choices, (step) => temper.weightOf(step)));
 	}
@@ -49,7 +57,7 @@ export interface SearchedRun extends RunResult {
 
 /** One path of an exhaustive search: the choices of `prefix`, and the first one each time after it. */
 export async function runSearched(
-	scenario: Scenario,
+	scenario: Scenario<World>,
 	prefix: readonly number[],
 	options: {
 		/** Told of every new state after the prefix; false where it has been there before. */
@@ -59,14 +67,17 @@ export async function runSearched(
 	},
 ): Promise<SearchedRun> {
 	const choices = replayedChoices(prefix);
-	const limits: Limits = { ...noLimits, ...scenario.exhaustive };
+	const { limits: bounds = {}, drains = scenario.drains, leaseCallsAtOnce = false } = scenario.search ?? {};
+	const limits: Limits = { ...noLimits, ...bounds };
 	const { record = false } = options;
-	const world = new World(scenario, {
+	const searched: Scenario<World> = { ...scenario, drains };
+	const world = new World(searched, {
 		choices,
 		limits,
 		splitAnswers: false,
 		oneAgent: true,
 		keepsHistory: true,
+		leaseCallsAtOnce,
 		record,
 	});
 	let pruned = false;
@@ -92,10 +103,10 @@ export async function runSearched(
 
 /** Timers only where nothing else is left to happen, and no bookmarks: both change nothing but when. */
 function searchedSteps(world: World): readonly Step[] {
-	const steps = world.steps().filter(({ kind, what }) => kind !== "timer" && !what.startsWith("sees that no pod"));
+	const steps = worldSteps(world).filter(({ kind, what }) => kind !== "timer" && !what.startsWith("sees that no pod"));
 	if (steps.some(({ kind }) => kind === "message" || kind === "watch")) return steps;
-	const [timer] = timerSteps(world);
-	return timer ? [...steps, timer] : steps;
+	const timer = nextTimer(world);
+	return timer ? [timer] : steps;
 }
 
 function take(world: World, steps: readonly Step[], choices: Choices, weightOf: (step: Step) => number): Step {

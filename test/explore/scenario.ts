@@ -1,6 +1,5 @@
 // What a scenario says: which clusters, pods and budgets there are, who drains what, and what else may happen.
 import type { WorkloadSpec } from "./workload.ts";
-import type { World } from "./world.ts";
 
 /** A budget as one member has it; `selector` are matchLabels. */
 export interface BudgetData {
@@ -31,6 +30,8 @@ export interface DrainData {
 	readonly members?: readonly string[];
 	/** The agent that it asks in each cluster; any of them where it says nothing. */
 	readonly agent?: number;
+	/** It takes long over everything. */
+	readonly isSlow?: boolean;
 	/** It goes on with the pod that has the name when the one that it was asked for is gone. */
 	readonly follows?: boolean;
 	/** It does nothing while no budget covers its pods, where a plugin would evict them as kubectl does. */
@@ -38,11 +39,11 @@ export interface DrainData {
 }
 
 /** Something that happens at most `times`, at any moment at which `when` holds. */
-export interface EventData {
+export interface EventData<W = never> {
 	readonly name: string;
 	readonly times?: number;
-	readonly when?: (world: World) => boolean;
-	readonly run: (world: World) => void;
+	readonly when?: (world: W) => boolean;
+	readonly run: (world: W) => void;
 }
 
 /** How often at most in one run. */
@@ -96,13 +97,26 @@ export const noLimits: Limits = {
 	leaseDeletions: 0,
 };
 
-export interface Scenario {
+export interface SearchBounds {
+	/** In the place of the scenario's own. */
+	readonly limits: Partial<Limits>;
+	/** In the place of the scenario's own. */
+	readonly drains?: readonly DrainData[];
+	/**
+	 * Calls to Leases are executed at once, so that acquire, commit, confirm and release each happen in one step: right
+	 * where a cluster has one agent, which does one thing after the other with a Lease anyway.
+	 */
+	readonly leaseCallsAtOnce?: boolean;
+}
+
+/** `W` is the world in which its events happen; who lets none happen needs not know it. */
+export interface Scenario<W = never> {
 	readonly name: string;
 	/** One sentence: what can go wrong here. */
 	readonly about: string;
 	readonly clusters: readonly ClusterData[];
 	readonly drains: readonly DrainData[];
-	readonly events?: readonly EventData[];
+	readonly events?: readonly EventData<W>[];
 	readonly limits: Partial<Limits>;
 	/** Where budgets, scales or the fleet change while rounds run, their reads take part in the schedule. */
 	readonly configChanges?: boolean;
@@ -110,12 +124,16 @@ export interface Scenario {
 	readonly leasesExist?: boolean;
 	/** All agents of a cluster but the first pass an acquire on to the first one's line. */
 	readonly lineHost?: boolean;
-	/** Evicted pods do not come back while the rounds run. */
-	readonly slowReplacements?: boolean;
+	/** What becomes of evicted pods while the rounds run: they end and are replaced, they only end, or they stay terminating. */
+	readonly afterEviction?: "replaced" | "ends" | "stays";
 	/** Views are shown every event at once. */
 	readonly freshViews?: boolean;
 	/** Whether a round must be granted at the end; false where the budget refuses for ever. */
 	readonly probe?: boolean;
-	/** How an exhaustive search bounds it further. */
-	readonly exhaustive?: Partial<Limits>;
+	/** What happened before the drains began. */
+	readonly prepare?: (world: W) => void;
+	/** Only evictions suffer from the network. */
+	readonly onlyEvictionsFail?: boolean;
+	/** How an exhaustive search bounds it. */
+	readonly search?: SearchBounds;
 }

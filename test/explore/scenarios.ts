@@ -3,10 +3,11 @@ import { configScenarios } from "./config-scenarios.ts";
 import { reservationScenarios } from "./reservation-scenarios.ts";
 import { roundScenarios } from "./round-scenarios.ts";
 import type { Scenario } from "./scenario.ts";
+import type { World } from "./world.ts";
 
-export const scenarios: readonly Scenario[] = [...roundScenarios, ...reservationScenarios, ...configScenarios];
+export const scenarios: readonly Scenario<World>[] = [...roundScenarios, ...reservationScenarios, ...configScenarios];
 
-export function findScenario(name: string): Scenario {
+export function findScenario(name: string): Scenario<World> {
 	const found = scenarios.find((scenario) => scenario.name === name);
 	if (found) return found;
 	throw new Error(`There is no scenario "${name}": there are ${scenarios.map((scenario) => scenario.name).join(", ")}`);

@@ -9,6 +9,7 @@ import { createHash } from "node:crypto";
 import type { Violation } from "./oracle.ts";
 import { runSearched } from "./run.ts";
 import type { Scenario } from "./scenario.ts";
+import type { World } from "./world.ts";
 
 export interface SearchResult {
 	readonly runs: number;
@@ -23,7 +24,7 @@ export interface SearchOptions {
 	readonly onProgress?: (states: number) => void;
 }
 
-export async function search(scenario: Scenario, options: SearchOptions): Promise<SearchResult> {
+export async function search(scenario: Scenario<World>, options: SearchOptions): Promise<SearchResult> {
 	const { mostStates, mostSteps, onProgress } = options;
 	const seen = new Set<string>();
 	const waiting: (readonly number[])[] = [[]];

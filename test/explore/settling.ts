@@ -1,9 +1,9 @@
 // The end of a run: no more faults, everything that is on its way arrives, and time passes. Then whatever the rounds
 // took must have been given back, and a round that the budget has room for must be granted.
 import { reservationsIn } from "./lease-text.ts";
-import { drained, type Step } from "./scheduler.ts";
+import { drained } from "./scheduler.ts";
 import type { World } from "./world.ts";
-import { timerSteps } from "./world-steps.ts";
+import { nextTimer, worldSteps } from "./world-steps.ts";
 
 /** A run that has not ended after so many more steps goes round in circles. */
 const mostSteps = 6_000;
@@ -13,8 +13,8 @@ const order = ["message", "late", "watch", "kubelet"] as const;
 
 /** Everything that the code under test does without another step. */
 export async function letRun(world: World): Promise<void> {
-	await drained();
-	while (!world.violation && world.network.answerAtOnce()) await drained();
+	do await drained();
+	while (!world.violation && (world.network.answerAtOnce() || world.showAtOnce()));
 }
 
 /** Brings the run to its end and judges what is left. */
@@ -55,34 +55,20 @@ async function finish(world: World, isDone: () => boolean): Promise<void> {
 	for (let taken = 0; taken < mostSteps; taken += 1) {
 		await letRun(world);
 		if (world.violation) return;
-		const steps = world.steps();
+		const steps = worldSteps(world);
 		const step = order.map((kind) => steps.find((each) => each.kind === kind)).find((each) => each !== undefined);
 		if (step) world.take(step);
 		else if (isDone() && world.network.isIdle) return;
-		else if (!fireNextTimer(world)) break;
+		else {
+			const timer = nextTimer(world);
+			if (!timer) break;
+			world.take(timer);
+		}
 	}
 	const stuck = world.drains
 		.filter(({ finished, alive }) => alive && !finished)
 		.map(({ name, last }) => `${name} (${last})`);
 	fail(world, `nothing gets on any more: ${stuck.join(", ") || "the agents"}`);
-}
-
-/** The timer that is due first; everybody's clock moves by as much. */
-function fireNextTimer(world: World): boolean {
-	let first: { readonly step: Step; readonly inMs: number } | undefined;
-	const processes = world.processes();
-	for (const process of processes) {
-		const timer = process.clock.next();
-		if (!timer) continue;
-		const inMs = Math.max(timer.at - process.clock.now(), 0);
-		const step = timerSteps(world).find(({ actor }) => actor === process.name);
-		if (step && (!first || inMs < first.inMs)) first = { step, inMs };
-	}
-	if (!first) return false;
-	world.take(first.step);
-	for (const process of processes) if (process.name !== first.step.actor) process.clock.jump(first.inMs);
-	for (const agent of world.agents()) agent.signOfLife();
-	return true;
 }
 
 function passTime(world: World, ms: number): void {

@@ -13,10 +13,12 @@ export interface Temper {
 }
 
 const speeds = [0.005, 0.1, 1, 1, 10];
+/** A drain that the scenario makes slow is left behind by everything else. */
+const slowSpeed = 0.02;
 /** Weights that a run may give to a kind of step. */
 const kindWeights: Readonly<Record<StepKind, readonly number[]>> = {
 	message: [1],
-	late: [0.02, 0.2],
+	late: [0.02, 0.2, 1],
 	fault: [0.005, 0.03, 0.1],
 	timer: [0.02, 0.2],
 	jump: [0.02, 0.1, 0.3],
@@ -42,12 +44,13 @@ export function randomTemper(scenario: Scenario, random: () => number): Temper {
 	const actors = new Map<string, number>();
 	const moody = one([0, 0.02, 0.1]);
 	let timers = 0;
+	const slow = new Set(scenario.drains.filter(({ isSlow }) => isSlow).map(({ name }) => name));
 	return {
 		limits,
 		splitAnswers: random() < 0.3,
 		oneAgent: random() < 0.4,
 		weightOf: ({ kind, actor }) => {
-			let speed = actors.get(actor);
+			let speed = slow.has(actor) ? slowSpeed : actors.get(actor);
 			if (speed === undefined) actors.set(actor, (speed = moody === 0 ? 1 : one(speeds)));
 			// Timers that wake nobody would fill a run in which everybody else is slow.
 			return (weightOfKind(kind, actor) * speed) / (kind === "timer" ? 4 ** timers : 1);

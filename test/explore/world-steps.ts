@@ -14,14 +14,21 @@ const agentJumpMs = 31_000;
 const drainJumpMs = 1_500;
 
 export function worldSteps(world: World): readonly Step[] {
+	if (world.violation) return [];
 	return [
+		...world.network.steps(),
 		...timerSteps(world),
 		...world.agents().flatMap((agent) => (agent.alive ? agent.watchSteps() : [])),
-		...(world.scenario.slowReplacements && !world.settling
-			? []
-			: world.clusters.flatMap((cluster) => cluster.kubeletSteps())),
+		...kubeletSteps(world),
 		...(world.settling ? [] : limitedSteps(world)),
 	];
+}
+
+function kubeletSteps(world: World): readonly Step[] {
+	const { afterEviction = "replaced" } = world.scenario;
+	if (afterEviction === "stays" && !world.settling) return [];
+	const steps = world.clusters.flatMap((cluster) => cluster.kubeletSteps());
+	return afterEviction === "replaced" || world.settling ? steps : steps.filter(({ what }) => what.endsWith(" ends"));
 }
 
 /** Each process's next timer: its clock moves there. */
@@ -39,6 +46,28 @@ export function timerSteps(world: World): readonly Step[] {
 			},
 		} satisfies Step;
 	});
+}
+
+/** The timer that is due first, and for everybody else as much time passes: what happens where nothing else can. */
+export function nextTimer(world: World): Step | undefined {
+	const processes = world.processes();
+	const inMs = new Map<string, number>();
+	for (const { name, clock } of processes) {
+		const timer = clock.next();
+		if (timer) inMs.set(name, Math.max(timer.at - clock.now(), 0));
+	}
+	const ms = Math.min(...inMs.values());
+	const step = timerSteps(world).find(({ actor }) => inMs.get(actor) === ms);
+	return (
+		step && {
+			...step,
+			run: () => {
+				for (const process of processes) if (process.name !== step.actor) process.clock.jump(ms);
+				for (const agent of world.agents()) agent.signOfLife();
+				step.run();
+			},
+		}
+	);
 }
 
 function limitedSteps(world: World): readonly Step[] {

@@ -1,19 +1,20 @@
 // One run's world: the clusters of a scenario, its processes, the network between them, and everything that may happen next.
 import { leaseName } from "../../disruption/lease.ts";
 import type { Cluster } from "../../disruption/cluster.ts";
+import type { PodRecord } from "../../disruption/pod.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import { DrainProcess } from "./drain-process.ts";
 import { answerText, type HistoryEntry, requestText } from "./history.ts";
 import { simulatedMember } from "./member.ts";
 import { Network } from "./network.ts";
 import { Oracle, type Violation } from "./oracle.ts";
-import { type Limits, noLimits, type Scenario } from "./scenario.ts";
+import type { Limits, Scenario } from "./scenario.ts";
 import type { Choices, Step } from "./scheduler.ts";
 import type { ApiCall } from "./simulated-api.ts";
 import type { Snapshot } from "./simulated-api-server.ts";
 import { SimulatedCluster } from "./simulated-cluster.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
-import { worldSteps } from "./world-steps.ts";
+import { namespace } from "./workload.ts";
 
 export interface WorldOptions {
 	readonly choices: Choices;
@@ -24,12 +25,27 @@ export interface WorldOptions {
 	readonly oneAgent: boolean;
 	/** What each process learns is hashed, for an exhaustive search. */
 	readonly keepsHistory: boolean;
+	/** Calls to Leases need not wait for their moment. */
+	readonly leaseCallsAtOnce: boolean;
 	/** What happens is written down, for people. */
 	readonly record: boolean;
 }
 
+/** After one of these a round may leave something behind. */
+const troubles: ReadonlySet<string> = new Set<keyof Limits>([
+	"lost",
+	"gaveUp",
+	"doubled",
+	"repeated",
+	"answerLost",
+	"refused",
+	"crashes",
+	"restarts",
+	"silences",
+]);
+
 export class World {
-	readonly scenario: Scenario;
+	readonly scenario: Scenario<World>;
 	readonly options: WorldOptions;
 	readonly clusters: readonly SimulatedCluster[];
 	readonly network: Network;
@@ -42,15 +58,15 @@ export class World {
 	violation: Violation | undefined;
 	#faults = 0;
 	readonly #backups = new Map<SimulatedCluster, Snapshot>();
-	readonly #used = new Map<keyof Limits | string, number>();
+	readonly #used = new Map<string, number>();
 
-	constructor(scenario: Scenario, options: WorldOptions) {
+	constructor(scenario: Scenario<World>, options: WorldOptions) {
 		this.scenario = scenario;
 		this.options = options;
 		const ids = scenario.clusters.map(({ id }) => id);
 		this.network = new Network({
 			splitAnswers: options.splitAnswers,
-			mayFail: (fault) => this.may(fault),
+			mayFail: (fault, { what }) => this.may(fault) && (!scenario.onlyEvictionsFail || what.startsWith("evict")),
 			failing: (fault, from) => {
 				this.uses(fault);
 				from.learns(() => fault);
@@ -86,6 +102,7 @@ export class World {
 			cluster.startAgents();
 		}
 		this.oracle.configChanged();
+		scenario.prepare?.(this);
 		for (const data of scenario.drains) this.startDrain(data);
 	}
 
@@ -113,6 +130,13 @@ export class World {
 		const found = this.clusters.find((cluster) => cluster.id === id);
 		if (!found) throw new Error(`no cluster ${id} in scenario ${this.scenario.name}`);
 		return found;
+	}
+
+	/** The pod that has this name now. */
+	pod(clusterId: string, name: string): PodRecord {
+		const found = this.cluster(clusterId).server.getPod({ namespace, name });
+		if (found.kind === "present") return found.pod;
+		throw new Error(`no pod ${name} in cluster ${clusterId}`);
 	}
 
 	agents(): readonly AgentProcess[] {
@@ -148,17 +172,13 @@ export class World {
 	}
 
 	/** Counts it; faults of messages and processes excuse what a round leaves behind. */
-	uses(what: keyof Limits | string): void {
+	uses(what: string): void {
 		this.#used.set(what, this.times(what) + 1);
-		if (what in noLimits) this.#faults += 1;
+		if (troubles.has(what)) this.#faults += 1;
 	}
 
 	times(what: string): number {
 		return this.#used.get(what) ?? 0;
-	}
-
-	steps(): readonly Step[] {
-		return this.violation ? [] : [...this.network.steps(), ...worldSteps(this)];
 	}
 
 	/** Takes a step; what it sets off goes on when the caller lets the microtasks run. */
@@ -166,7 +186,17 @@ export class World {
 		this.step += 1;
 		if (this.options.record) this.history.push({ step: this.step, actor: step.actor, what: step.what, effects: [] });
 		step.run();
-		if (this.scenario.freshViews) for (const agent of this.agents()) if (agent.isWatching) agent.seesEverything();
+	}
+
+	/** What views see without delay; false where there was nothing new. */
+	showAtOnce(): boolean {
+		const { freshViews = false } = this.scenario;
+		if (!freshViews && !this.options.keepsHistory) return false;
+		let any = false;
+		for (const agent of this.agents()) {
+			if (agent.isWatching && agent.alive) any = agent.seesEverything({ pods: freshViews }) || any;
+		}
+		return any;
 	}
 
 	notes(effect: string): void {
@@ -190,12 +220,13 @@ export class World {
 			...this.drains.map((drain) => drain.fingerprint()),
 			this.network.fingerprint(),
 			this.oracle.fingerprint(),
-			JSON.stringify([...this.#used].toSorted()),
+			JSON.stringify([...this.#used].map((use) => use.join(" ")).toSorted()),
 		].join("\n");
 	}
 
 	/** Reads of what nobody writes in this scenario. */
 	#neverChanges({ verb, resource }: Pick<ApiCall<unknown>, "verb" | "resource">): boolean {
+		if (resource === "leases" && verb !== "list" && this.options.leaseCallsAtOnce) return true;
 		if (this.scenario.configChanges) return false;
 		if (resource === "fleet" || resource === "scales" || resource === "budgets") return true;
 		// The counted budget's own Lease is left out of the list, so where there is one budget nothing of it matters.

@@ -1,0 +1,66 @@
+// Every mutant has to be caught by one of its scenarios within a bounded number of schedules; those that cannot make a
+// difference must not be, or the reason why they cannot is wrong.
+import type { Job, JobFailure } from "./job.ts";
+import type { Mutant } from "./mutant.ts";
+import { mutants } from "./mutants.ts";
+import { createProgressLine } from "./progress-line.ts";
+import { runJobs, threads } from "./worker-pool.ts";
+
+/** Schedules of one scenario; the rarest catch that we know of takes a few hundred. */
+const mostSchedules = 3_000;
+/** A mutant that changes nothing is run this often all the same. */
+const harmlessSchedules = 300;
+
+/** True where each one behaved as it should. */
+export async function exploreMutants({ seed }: { readonly seed: number }): Promise<boolean> {
+	const queue = [...mutants];
+	const progress = createProgressLine();
+	const width = Math.max(...mutants.map(({ name }) => name.length));
+	let wrong = 0;
+	let done = 0;
+	const work = async (): Promise<void> => {
+		for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
+			const caught = await firstCatch(mutant, seed);
+			const isRight = (caught !== undefined) === (mutant.harmless === undefined);
+			if (!isRight) wrong += 1;
+			done += 1;
+			progress.clear();
+			console.log(`${(isRight ? "ok" : "WRONG").padEnd(6)}${mutant.name.padEnd(width)}  ${verdictOf(mutant, caught)}`);
+			progress.show(`${done} of ${mutants.length} mutants`);
+		}
+	};
+	await Promise.all(Array.from({ length: threads }, work));
+	progress.clear();
+	console.log(`${mutants.length} mutants: ${mutants.length - wrong} as they should be, ${wrong} not`);
+	return wrong === 0;
+}
+
+interface Catch extends JobFailure {
+	readonly scenario: string;
+	readonly schedules: number;
+}
+
+async function firstCatch(mutant: Mutant, seed: number): Promise<Catch | undefined> {
+	const count = mutant.harmless === undefined ? mostSchedules : harmlessSchedules;
+	const jobs = mutant.scenarios.map((scenario): Job => ({ kind: "random", scenario, seed, from: 0, count }));
+	let caught: Catch | undefined;
+	await runJobs(jobs, {
+		mutant: mutant.name,
+		threads: 1,
+		onResult({ failure, scenario, schedules }) {
+			if (failure) caught = { ...failure, scenario, schedules };
+		},
+		isEnough: ({ failure }) => failure !== undefined,
+	});
+	return caught;
+}
+
+function verdictOf(mutant: Mutant, caught: Catch | undefined): string {
+	if (!caught)
+		return mutant.harmless === undefined ? `SURVIVED: ${mutant.without}` : `makes no difference: ${mutant.harmless}`;
+	const { scenario, schedules, violation, replay } = caught;
+	const where = `${violation.rule} in schedule ${schedules} of ${scenario}`;
+	return mutant.harmless === undefined
+		? `caught: ${where}`
+		: `caught after all: ${where}; npm run explore -- --scenario ${scenario} --mutant ${mutant.name} --replay ${replay}`;
+}

@@ -1,0 +1,16 @@
+/** One line that is written over on a terminal, and every ten seconds in a log. */
+export function createProgressLine(): { show(text: string): void; clear(): void } {
+	const { stderr } = process;
+	let shownAt = Number.NEGATIVE_INFINITY;
+	return {
+		show(text) {
+			const now = performance.now();
+			if (now - shownAt < (stderr.isTTY ? 200 : 10_000)) return;
+			shownAt = now;
+			stderr.write(stderr.isTTY ? `\r\x1b[K${text.slice(0, (stderr.columns ?? 80) - 1)}` : `${text}\n`);
+		},
+		clear() {
+			if (stderr.isTTY) stderr.write("\r\x1b[K");
+		},
+	};
+}

@@ -1,0 +1,49 @@
+// Threads that explore: as many as there are processors, each with the shipped code or one mutant of it.
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import type { Job, JobResult, WorkerOptions } from "./job.ts";
+
+export const threads = availableParallelism();
+
+const program = new URL("./exploration-worker.ts", import.meta.url);
+
+/** Runs the jobs, a few at a time; ends early, with what there is, once `isEnough` says so of a result. */
+export async function runJobs(
+	jobs: readonly Job[],
+	options: WorkerOptions & {
+		readonly threads: number;
+		readonly onResult: (result: JobResult) => void;
+		readonly isEnough: (result: JobResult) => boolean;
+	},
+): Promise<void> {
+	const queue = [...jobs];
+	let enough = false;
+	const work = async (): Promise<void> => {
+		const worker = new Worker(program, { workerData: { mutant: options.mutant } satisfies WorkerOptions });
+		try {
+			for (let job = queue.shift(); job && !enough; job = queue.shift()) {
+				const result = await ask(worker, job);
+				options.onResult(result);
+				if (options.isEnough(result)) enough = true;
+			}
+		} finally {
+			await worker.terminate();
+		}
+	};
+	await Promise.all(Array.from({ length: Math.min(options.threads, jobs.length) }, work));
+}
+
+function ask(worker: Worker, job: Job): Promise<JobResult> {
+	return new Promise((resolve, reject) => {
+		const settle = (finish: () => void) => {
+			worker.off("message", onMessage);
+			worker.off("error", onError);
+			finish();
+		};
+		const onMessage = (result: JobResult) => settle(() => resolve(result));
+		const onError = (error: unknown) => settle(() => reject(error));
+		worker.on("message", onMessage);
+		worker.on("error", onError);
+		worker.postMessage(job);
+	});
+}
