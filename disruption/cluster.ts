@@ -85,7 +85,7 @@ export type CandidateState =
 			readonly resourceVersion: string;
 			readonly labels: Readonly<Record<string, string>>;
 			readonly controller?: ControllerReference;
-			/** Granted already, to whom: nobody else may use that reservation. */
+			/** Granted already, to whom and when (seconds since the epoch): nobody else may use that reservation. */
 			readonly reservedBy?: { readonly holder: string; readonly sinceSeconds: number };
 			/** Names of pre-activities that hold this pod back (annotation `pre-activity.xpdb.form3.tech/NAME`). */
 			readonly preActivities: readonly string[];
@@ -98,6 +98,7 @@ export interface UnavailablePod {
 	readonly why: "Reserved" | "Terminating" | "NotReady";
 	/** Who was granted it, where that is known. */
 	readonly holder?: string;
+	/** Since when, in seconds since the epoch, by the clock of the agent that wrote it. */
 	readonly sinceSeconds?: number;
 }
 
