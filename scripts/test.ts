@@ -36,7 +36,7 @@ const steps: readonly Step[] = [
 	},
 	{ name: "control plane", command: ["test/controlplane/prepare.ts"] },
 	{ name: "build", command: ["scripts/build.ts", "--test"] },
-	{ name: "exploration", command: ["test/explore/main.ts"] },
+	{ name: "exploration", command: ["test/explore/main.ts", "--mutants"] },
 	{
 		name: "real clusters",
 		command: [

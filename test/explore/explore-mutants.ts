@@ -4,10 +4,12 @@ import type { Job, JobFailure } from "./job.ts";
 import type { Mutant } from "./mutant.ts";
 import { mutants } from "./mutants.ts";
 import { createProgressLine } from "./progress-line.ts";
+import { findScenario } from "./scenarios.ts";
 import { runJobs, threads } from "./worker-pool.ts";
 
 /** Schedules of one scenario; the rarest catch that we know of takes a few hundred. */
 const mostSchedules = 3_000;
+const mostSearchedStates = 1_500;
 /** A mutant that changes nothing is run this often all the same. */
 const harmlessSchedules = 300;
 
@@ -17,21 +19,29 @@ export async function exploreMutants({ seed }: { readonly seed: number }): Promi
 	const progress = createProgressLine();
 	const width = Math.max(...mutants.map(({ name }) => name.length));
 	let wrong = 0;
+	let gaps = 0;
 	let done = 0;
 	const work = async (): Promise<void> => {
 		for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
 			const caught = await firstCatch(mutant, seed);
 			const isRight = (caught !== undefined) === (mutant.harmless === undefined);
-			if (!isRight) wrong += 1;
+			const isGap = caught === undefined && mutant.notCaughtYet !== undefined;
+			if (isGap) gaps += 1;
+			else if (!isRight) wrong += 1;
 			done += 1;
 			progress.clear();
-			console.log(`${(isRight ? "ok" : "WRONG").padEnd(6)}${mutant.name.padEnd(width)}  ${verdictOf(mutant, caught)}`);
+			console.log(
+				`${(isGap ? "GAP" : isRight ? "ok" : "WRONG").padEnd(6)}${mutant.name.padEnd(width)}  ${verdictOf(mutant, caught)}`,
+			);
 			progress.show(`${done} of ${mutants.length} mutants`);
 		}
 	};
 	await Promise.all(Array.from({ length: threads }, work));
 	progress.clear();
-	console.log(`${mutants.length} mutants: ${mutants.length - wrong} as they should be, ${wrong} not`);
+	const right = mutants.length - wrong - gaps;
+	console.log(
+		`${mutants.length} mutants: ${right} as they should be, ${wrong} not, ${gaps} not caught yet (known gaps)`,
+	);
 	return wrong === 0;
 }
 
@@ -41,8 +51,16 @@ interface Catch extends JobFailure {
 }
 
 async function firstCatch(mutant: Mutant, seed: number): Promise<Catch | undefined> {
-	const count = mutant.harmless === undefined ? mostSchedules : harmlessSchedules;
-	const jobs = mutant.scenarios.map((scenario): Job => ({ kind: "random", scenario, seed, from: 0, count }));
+	const isExpected = mutant.harmless === undefined && mutant.notCaughtYet === undefined;
+	const count = isExpected ? mostSchedules : harmlessSchedules;
+	// What a search finds at all it finds fast: it goes first, in small scenarios.
+	const searches = mutant.scenarios
+		.filter((scenario) => findScenario(scenario).search !== undefined)
+		.map((scenario): Job => ({ kind: "search", scenario, mostStates: mostSearchedStates, mostSteps: 400 }));
+	const jobs = [
+		...searches,
+		...mutant.scenarios.map((scenario): Job => ({ kind: "random", scenario, seed, from: 0, count })),
+	];
 	let caught: Catch | undefined;
 	await runJobs(jobs, {
 		mutant: mutant.name,
@@ -56,6 +74,7 @@ async function firstCatch(mutant: Mutant, seed: number): Promise<Catch | undefin
 }
 
 function verdictOf(mutant: Mutant, caught: Catch | undefined): string {
+	if (!caught && mutant.notCaughtYet !== undefined) return `not caught yet: ${mutant.notCaughtYet}`;
 	if (!caught)
 		return mutant.harmless === undefined ? `SURVIVED: ${mutant.without}` : `makes no difference: ${mutant.harmless}`;
 	const { scenario, schedules, violation, replay } = caught;

@@ -79,6 +79,7 @@ export const reservationMutants: readonly Mutant[] = [
 		name: "observed-of-highest-pod",
 		without: "a list's own version as what it has observed",
 		scenarios: ["pods-end", "come-back"],
+		notCaughtYet: "needs a relist of one view and a lag of the other at the end of a pod",
 		edits: [
 			{
 				file: view,

@@ -82,6 +82,11 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 		afterEviction: "stays",
 		freshViews: true,
 		onlyEvictionsFail: true,
+		search: {
+			limits: { refused: 1, gaveUp: 1 },
+			drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 1 })],
+			leaseCallsAtOnce: true,
+		},
 	},
 	{
 		name: "lag",
