@@ -15,6 +15,8 @@ import { messageOf } from "./setup-error.ts";
 /** Where agents of one cluster live, and what tests change while they run. */
 export type AgentHost = {
 	readonly client: ApiClient;
+	/** The API server as the agents' kubeconfig has it. */
+	readonly server: string;
 	readonly authority: string;
 	readonly hostIp: string;
 	readonly program: string;
@@ -72,7 +74,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 			{
 				context: "agent",
 				cluster: "own",
-				server: host.client.server,
+				server: host.server,
 				authority: host.authority,
 				user: "agent",
 				credentials: { tokenFile: paths.token },

@@ -7,6 +7,7 @@ import { createApiClient, follow } from "./api-client.ts";
 import { writeKeyPair } from "./certificates.ts";
 import type { KeyPair } from "./certificates.ts";
 import type { RunningCluster } from "./cluster.ts";
+import type { Endpoint } from "./link-proxy.ts";
 import { startLoadBalancer } from "./load-balancer.ts";
 
 export const agentLabel = "app.kubernetes.io/name=xpdb-agent";
@@ -32,6 +33,8 @@ export async function startAgentPods(options: {
 	readonly fleetCertificate: string;
 	readonly program: string;
 	readonly environment?: Readonly<Record<string, string>>;
+	/** Where the agents reach their API server, if not at its own address. */
+	readonly apiServer?: Endpoint;
 }): Promise<AgentPods> {
 	const { cluster } = options;
 	const dir = join(cluster.dir, "agents");
@@ -42,6 +45,8 @@ export async function startAgentPods(options: {
 	const client = createApiClient({ server: cluster.server, authority, credentials: cluster.certificates.pairs.kwok });
 	const host: AgentHost = {
 		client,
+		server:
+			options.apiServer === undefined ? cluster.server : `https://${options.apiServer.host}:${options.apiServer.port}`,
 		authority,
 		hostIp: cluster.address,
 		program: options.program,

@@ -8,6 +8,8 @@ import { createAuthority, issueAgentCertificate } from "./certificates.ts";
 import type { RunningCluster } from "./cluster.ts";
 import { repositoryRoot } from "./fleet-dir.ts";
 import { installAgents } from "./install-agents.ts";
+import { peerPort } from "./links.ts";
+import type { Links } from "./links.ts";
 import { tailOf } from "./process.ts";
 import { SetupError } from "./setup-error.ts";
 
@@ -22,6 +24,7 @@ export type AgentsOptions = {
 	readonly programs: string;
 	readonly environment?: Readonly<Record<string, string>>;
 	readonly guard?: boolean;
+	readonly links?: Links;
 	readonly signal?: AbortSignal;
 	/** Called with each cluster's agents as soon as there is something to stop. */
 	readonly onStarted: (pods: AgentPods) => void;
@@ -38,7 +41,14 @@ export async function startAgents(options: AgentsOptions): Promise<readonly Agen
 	}
 	const authority = await createAuthority("xpdb-fleet-ca");
 	writeFileSync(join(options.dir, "fleet-ca.crt"), authority.certificate);
-	const members = options.clusters.map(({ id, name, address }) => ({ id, name, address: `${address}:8444` }));
+	const { links } = options;
+	// Each cluster reaches the others by links of its own; itself it needs no link for.
+	const membersAsSeenFrom = (from: string) =>
+		options.clusters.map(({ id, name, address }) => {
+			const { host, port } =
+				links === undefined || name === from ? { host: address, port: peerPort } : links.near(`${from}->${name}`);
+			return { id, name, address: `${host}:${port}` };
+		});
 	return await Promise.all(
 		options.clusters.map(async (cluster) => {
 			const agentPair = await issueAgentCertificate(authority, cluster.address);
@@ -47,6 +57,7 @@ export async function startAgents(options: AgentsOptions): Promise<readonly Agen
 				program,
 				agentPair,
 				fleetCertificate: authority.certificate,
+				...(links === undefined ? {} : { apiServer: links.near(`${cluster.name}->${cluster.name}`) }),
 				...(options.environment === undefined ? {} : { environment: options.environment }),
 			});
 			options.onStarted(pods);
@@ -54,7 +65,7 @@ export async function startAgents(options: AgentsOptions): Promise<readonly Agen
 				cluster,
 				kubectl: options.binaries.kubectl,
 				manifests,
-				members,
+				members: membersAsSeenFrom(cluster.name),
 				fleetCertificate: authority.certificate,
 				agentPair,
 				guard: options.guard ?? false,

@@ -4,6 +4,7 @@ import { text } from "node:stream/consumers";
 import type { AgentPods } from "./agent-pods.ts";
 import type { RunningCluster } from "./cluster.ts";
 import type { ComponentName } from "./components.ts";
+import type { LinkCondition, LinkProxy } from "./link-proxy.ts";
 import { listen } from "./octet.ts";
 import { messageOf } from "./setup-error.ts";
 
@@ -37,6 +38,12 @@ export type FleetControl = {
 	setAgentEnvironment(cluster: string, environment: Readonly<Record<string, string>>): Promise<void>;
 	/** Off: agents that die stay dead until it is on again. */
 	setAgentRestarts(cluster: string, on: boolean): Promise<void>;
+	/** The names that the next two calls know (links.ts); none in a fleet that was started without links. */
+	listLinks(): Promise<readonly string[]>;
+	/** In place of the condition before; {} is a link without a fault. */
+	setLink(link: string, condition: LinkCondition): Promise<void>;
+	/** Resets the connections that are open now. */
+	resetLink(link: string): Promise<void>;
 };
 
 const controlPort = 6444;
@@ -45,6 +52,7 @@ export function createFleetControl(
 	parts: () => {
 		readonly clusters: readonly RunningCluster[];
 		readonly agents: readonly AgentPods[];
+		readonly links?: ReadonlyMap<string, LinkProxy>;
 	},
 ): FleetControl {
 	const find = (name: string) => {
@@ -62,6 +70,14 @@ export function createFleetControl(
 			throw new Error(`Cluster "${name}" has no agents`);
 		}
 		return agents;
+	};
+	const linkOf = (name: string): LinkProxy => {
+		const { links } = parts();
+		const link = links?.get(name);
+		if (link === undefined) {
+			throw new Error(`No link "${name}": there are ${[...(links?.keys() ?? [])].join(", ")}`);
+		}
+		return link;
 	};
 	return {
 		freeze: async (name, component) => find(name).cluster.freeze(component),
@@ -85,6 +101,9 @@ export function createFleetControl(
 		killAgent: async (name, pod) => await agentsOf(name).kill(pod),
 		setAgentEnvironment: async (name, environment) => agentsOf(name).setEnvironment(environment),
 		setAgentRestarts: async (name, on) => agentsOf(name).setRestarts(on),
+		listLinks: async () => [...(parts().links?.keys() ?? [])],
+		setLink: async (name, condition) => linkOf(name).set(condition),
+		resetLink: async (name) => linkOf(name).reset(),
 	};
 }
 

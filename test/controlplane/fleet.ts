@@ -13,6 +13,8 @@ import { createFleetControl, serveFleetControl } from "./fleet-control.ts";
 import type { FleetControl } from "./fleet-control.ts";
 import { prepareFleetDir, repositoryRoot, writeFleetState, writePrograms } from "./fleet-dir.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
+import { startLinks } from "./links.ts";
+import type { Links } from "./links.ts";
 import { claimOctet } from "./octet.ts";
 import type { Octet } from "./octet.ts";
 import { AddressInUseError, SetupError } from "./setup-error.ts";
@@ -31,6 +33,8 @@ export type FleetOptions = {
 	readonly agentEnvironment?: Readonly<Record<string, string>>;
 	/** Installs the admission webhooks with the agents. */
 	readonly guard?: boolean;
+	/** Routes what operators and agents send through links whose condition FleetControl.setLink() changes. */
+	readonly links?: boolean;
 	readonly log?: (line: string) => void;
 	readonly signal?: AbortSignal;
 };
@@ -70,19 +74,26 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 	const { octet, clusters } = await startClusters({ ...options, dir, binaries, log });
 	const agents: AgentPods[] = [];
 	let ordered: readonly AgentPods[] = [];
-	const control = createFleetControl(() => ({ clusters, agents: ordered }));
+	let links: Links | undefined;
+	const control = createFleetControl(() => ({
+		clusters,
+		agents: ordered,
+		...(links === undefined ? {} : { links: links.byName }),
+	}));
 	let server: Server | undefined;
 	const stop = async () => {
 		rmSync(join(dir, "ready"), { force: true });
 		server?.close();
 		await Promise.all(agents.map((pods) => pods.stop()));
+		await links?.close();
 		await Promise.all(clusters.map((cluster) => cluster.stop()));
 		await octet.release();
 	};
 	try {
+		links = options.links === true ? await startLinks(clusters) : undefined;
 		server = await serveFleetControl(control, octet.value);
 		const kubeconfigPath = join(dir, "kubeconfig");
-		writeKubeconfig(kubeconfigPath, kubeconfigEntries(clusters));
+		writeKubeconfig(kubeconfigPath, kubeconfigEntries(clusters, links));
 		writePrograms(dir, binaries, programsDir);
 		cpSync(join(here, "demo.yaml"), join(dir, "demo.yaml"));
 		writeState(dir, octet, clusters);
@@ -95,6 +106,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 				dir,
 				programs: programsDir,
 				guard: options.guard ?? false,
+				...(links === undefined ? {} : { links }),
 				...(options.agentEnvironment === undefined ? {} : { environment: options.agentEnvironment }),
 				...(options.signal === undefined ? {} : { signal: options.signal }),
 				onStarted: (pods) => agents.push(pods),
@@ -157,12 +169,18 @@ function writeState(dir: string, octet: Octet, clusters: readonly RunningCluster
 	});
 }
 
-function kubeconfigEntries(clusters: readonly RunningCluster[]) {
+// Links are for what is tested: the administrator sets the scene and looks at it, whatever the links do.
+function kubeconfigEntries(clusters: readonly RunningCluster[], links: Links | undefined) {
+	const serverOf = (cluster: RunningCluster, user: "admin" | "operator") => {
+		if (user === "admin" || links === undefined) return cluster.server;
+		const { host, port } = links.near(`plugin->${cluster.name}`);
+		return `https://${host}:${port}`;
+	};
 	return (["admin", "operator"] as const).flatMap((user) =>
 		clusters.map((cluster) => ({
 			context: user === "admin" ? cluster.name : `${cluster.name}-operator`,
-			cluster: cluster.name,
-			server: cluster.server,
+			cluster: user === "admin" || links === undefined ? cluster.name : `${cluster.name}-linked`,
+			server: serverOf(cluster, user),
 			authority: cluster.certificates.authority.certificate,
 			user,
 			credentials: cluster.certificates.pairs[user],

@@ -12,7 +12,14 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
 	process.once("exit", (code) => process.exit(code));
 	const dir = mkdtempSync(join(tmpdir(), "xpdb-e2e-"));
 	try {
-		const fleet = await startFleet({ clusters: 3, nodes: 3, dir, failPoints: true, log: (line) => console.log(line) });
+		const fleet = await startFleet({
+			clusters: 3,
+			nodes: 3,
+			dir,
+			failPoints: true,
+			links: true,
+			log: (line) => console.log(line),
+		});
 		const { octet, kubeconfigPath, contexts } = fleet;
 		const clusters = fleet.clusters.map(({ name, id, server, dir: folder, auditLog }) => ({
 			name,

@@ -1,0 +1,46 @@
+import { apiserverPort } from "./components.ts";
+import type { Endpoint, LinkProxy } from "./link-proxy.ts";
+import { startLinkProxy } from "./link-proxy.ts";
+
+/**
+ * The links of a fleet, by name: "plugin->c1" from the plugin to the API server of c1 (and through it, by port-forward, to the agents
+ * there), "c1->c1" from the agents of c1 to their API server, "c1->c2" from the agents of c1 to those of c2.
+ */
+export type Links = {
+	readonly byName: ReadonlyMap<string, LinkProxy>;
+	/** Where the link's caller connects. */
+	near(name: string): Endpoint;
+	close(): Promise<void>;
+};
+
+type LinkedCluster = { readonly name: string; readonly index: number; readonly address: string };
+
+export const peerPort = 8444;
+// At the address of who is called, so that its certificate fits: 7000 for the plugin, 7001 for the agents of c1 …
+const firstPort = 7000;
+
+export async function startLinks(clusters: readonly LinkedCluster[]): Promise<Links> {
+	const byName = new Map<string, LinkProxy>();
+	const start = async (name: string, to: LinkedCluster, ports: { readonly near: number; readonly far: number }) => {
+		const host = to.address;
+		byName.set(name, await startLinkProxy({ near: { host, port: ports.near }, far: { host, port: ports.far } }));
+	};
+	for (const to of clusters) {
+		await start(`plugin->${to.name}`, to, { near: firstPort, far: apiserverPort });
+		for (const from of clusters) {
+			const far = from === to ? apiserverPort : peerPort;
+			await start(`${from.name}->${to.name}`, to, { near: firstPort + from.index, far });
+		}
+	}
+	return {
+		byName,
+		near(name) {
+			const link = byName.get(name);
+			if (link === undefined) throw new Error(`No link "${name}": there are ${[...byName.keys()].join(", ")}`);
+			return link.near;
+		},
+		async close() {
+			await Promise.all([...byName.values()].map((link) => link.close()));
+		},
+	};
+}
