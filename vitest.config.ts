@@ -19,8 +19,8 @@ export default defineConfig({
 					name: "e2e",
 					include: ["test/**/*.e2e.test.ts"],
 					globalSetup: ["test/controlplane/global-setup.ts"],
-					// All files share one fleet, and two cores.
-					fileParallelism: false,
+					// The files of a worker share a fleet. Most tests wait for clocks, so two fleets fit two cores: npm test asks for them.
+					maxWorkers: 1,
 					testTimeout: realClusterTimeoutMs,
 					hookTimeout: realClusterTimeoutMs,
 				},

@@ -146,18 +146,18 @@ export class Agent {
 		});
 		this.#local = local;
 		const isSecond = () => siblings.lineHost() !== undefined;
-		this.#closers.push(keepHouse({ local, views, clock: systemClock, isSecond, report: this.#report }));
-		await this.#listen(home, local, certificates);
-	}
-
-	async #listen(home: Home, local: LocalCluster, certificates: Certificates): Promise<void> {
-		const { config, log } = this.#options;
-		const { connection, api, clusterName } = home;
 		const peers = new Peers({
 			clients: this.#peerClients(certificates),
 			getFleet: () => api.getFleet(),
 			clusterName,
 		});
+		this.#closers.push(keepHouse({ local, api, peers, views, clock: systemClock, isSecond, report: this.#report }));
+		await this.#listen(home, local, peers, certificates);
+	}
+
+	async #listen(home: Home, local: LocalCluster, peers: Peers, certificates: Certificates): Promise<void> {
+		const { config, log } = this.#options;
+		const { connection, clusterName } = home;
 		const identity = new Identity({
 			reviews: createReviews({ api: connection, leaseNamespace: config.leaseNamespace, cluster: clusterName }),
 			now: () => systemClock.now(),

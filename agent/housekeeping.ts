@@ -1,16 +1,22 @@
-// What goes on beside the calls: the watch on Leases wakes the line, and reservations that nobody ends are ended.
+// What goes on beside the calls: the watch on Leases wakes the line, reservations that nobody ends are ended, and Leases
+// without a budget deleted.
 import { GarbledLeaseError } from "../disruption/errors.ts";
 import { parseLease } from "../disruption/lease.ts";
 import type { Clock } from "./clock.ts";
+import type { ClusterApi } from "./cluster-api.ts";
+import { LeaseCleanup } from "./lease-cleanup.ts";
 import type { LocalCluster } from "./local-cluster.ts";
+import type { Peers } from "./peers.ts";
 import { ReservationSweep } from "./reservation-sweep.ts";
 import type { Views } from "./views.ts";
 
 export interface HousekeepingOptions {
 	readonly local: LocalCluster;
+	readonly api: ClusterApi;
+	readonly peers: Peers;
 	readonly views: Views;
 	readonly clock: Clock;
-	/** Whether another agent of this cluster is the first to sweep. */
+	/** Whether another agent of this cluster is the first to sweep, and the one to delete. */
 	readonly isSecond: () => boolean;
 	readonly report: (problem: unknown) => void;
 }
@@ -21,7 +27,8 @@ const sweepEveryMs = 1_000;
 const secondDelayMs = 5_000;
 
 /** Returns the function that ends it. */
-export function keepHouse({ local, views, clock, isSecond, report }: HousekeepingOptions): () => void {
+export function keepHouse(options: HousekeepingOptions): () => void {
+	const { local, views, clock, isSecond, report } = options;
 	const stopListening = views.leases.onChange((name) => {
 		const object = views.leases.find(name);
 		try {
@@ -40,26 +47,48 @@ export function keepHouse({ local, views, clock, isSecond, report }: Housekeepin
 		extraDelayMs: () => (isSecond() ? secondDelayMs : 0),
 		report,
 	});
+	const cleanup = createLeaseCleanup(options);
+	// Each at its own pace: a member that does not answer the cleanup must not hold the sweep up.
+	const endings = [
+		// Before the first lists there is no evidence of anything.
+		repeat(options, async () => views.synced && (await sweep.sweep())),
+		repeat(options, async () => views.synced && !isSecond() && (await cleanup.cleanUp())),
+	];
+	return () => {
+		for (const end of endings) end();
+		stopListening();
+	};
+}
+
+function repeat({ clock, report }: HousekeepingOptions, work: () => Promise<unknown>): () => void {
 	let cancelTimer = (): void => undefined;
 	let ended = false;
 	const next = (): void => {
 		if (!ended) cancelTimer = clock.after(sweepEveryMs, () => void run());
 	};
 	const run = async (): Promise<void> => {
-		try {
-			// Before the first lists there is no evidence of anything.
-			if (views.synced) await sweep.sweep();
-		} catch (error) {
-			report(error);
-		}
+		await work().catch(report);
 		next();
 	};
 	next();
 	return () => {
 		ended = true;
 		cancelTimer();
-		stopListening();
 	};
+}
+
+function createLeaseCleanup({ local, api, peers, views, clock, report }: HousekeepingOptions): LeaseCleanup {
+	return new LeaseCleanup({
+		api,
+		leases: () => views.leases.leases(),
+		budgets: views.budgets,
+		members: async () => {
+			const fleet = await api.getFleet();
+			return Promise.all(fleet.map(async ({ id }) => (id === local.id ? local : peers.member(id))));
+		},
+		clock,
+		report,
+	});
 }
 
 /** How many reservations stand, as far as the watch has shown; Leases that cannot be read have none that anyone may use. */

@@ -85,7 +85,7 @@ export async function carryOut<R>(
 			if (found.kind !== "present") return { kind: found.kind === "terminating" ? "evicted" : "gone" };
 			const relabelled = !sameLabels(found.labels, ticket.labels);
 			if (relabelled || !(await standsEverywhere(ticket, cluster))) {
-				await cancelEverywhere(ticket, cluster, runtime);
+				await cancelTicket(ticket, cluster, runtime, { sent: true });
 				const why = relabelled ? "got other labels" : "lost its reservation";
 				return { kind: "lost", reason: `pod ${pod.namespace}/${pod.name} ${why} before it was evicted` };
 			}
@@ -97,7 +97,7 @@ export async function carryOut<R>(
 			case "gone":
 				return answer;
 			case "refused":
-				await cancelEverywhere(ticket, cluster, runtime);
+				await cancelTicket(ticket, cluster, runtime, { sent: true });
 				return answer;
 			case "unknown":
 				unknown = { error: answer.error };
@@ -109,7 +109,7 @@ export async function carryOut<R>(
 		mustConfirm = true;
 	}
 	if (unknown) return { kind: "unknown", error: unknown.error };
-	await cancelEverywhere(ticket, cluster, runtime);
+	await cancelTicket(ticket, cluster, runtime, { sent: true });
 	return {
 		kind: "lost",
 		reason: `pod ${pod.namespace}/${pod.name} changed ${maxAttempts} times while it was being evicted`,
@@ -126,12 +126,17 @@ function sameLabels(a: Readonly<Record<string, string>>, b: Readonly<Record<stri
 	return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key]);
 }
 
-async function cancelEverywhere(
+/**
+ * Ends the reservation of a ticket in the Leases of all its budgets. `sent`: whether an eviction may have gone out on it.
+ * What fails is left to the fence, and `onLeftBehind` hears of it.
+ */
+export async function cancelTicket(
 	ticket: Ticket,
 	cluster: Cluster,
 	runtime: Pick<RoundRuntime, "onLeftBehind">,
+	options: { readonly sent: boolean },
 ): Promise<void> {
-	const cancels = ticket.budgets.map((budget) => cluster.cancel(budget, [ticket.id], { sent: true }));
+	const cancels = ticket.budgets.map((budget) => cluster.cancel(budget, [ticket.id], options));
 	for (const result of await Promise.allSettled(cancels)) {
 		if (result.status === "rejected") runtime.onLeftBehind?.(result.reason);
 	}

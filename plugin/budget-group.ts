@@ -3,7 +3,7 @@
 import { formatBudgetName } from "../disruption/budget.ts";
 import type { RoundBudget } from "../disruption/decide.ts";
 import { AgentForbiddenError, AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
-import type { Ticket } from "../disruption/eviction.ts";
+import { cancelTicket, type Ticket } from "../disruption/eviction.ts";
 import { type RoundRuntime, runRound, type Verdict } from "../disruption/round.ts";
 import type { Waiting } from "../disruption/verdict.ts";
 import type { AgentCluster } from "../proto/agent-cluster.ts";
@@ -13,7 +13,7 @@ import type { EventSink } from "./events.ts";
 import { tryEviction } from "./native-eviction.ts";
 import type { Reachability } from "./reachability.ts";
 import { hasRoom } from "./room.ts";
-import { type EvictorMaker, evictWithTicket, giveBack } from "./ticket-eviction.ts";
+import { type EvictorMaker, evictWithTicket } from "./ticket-eviction.ts";
 
 export interface GroupDependencies {
 	/** All members of the fleet. */
@@ -241,7 +241,7 @@ export class BudgetGroup {
 		const cluster = members.find(({ id }) => id === ticket.clusterId);
 		if (!cluster) throw new Error(`a ticket for cluster ${ticket.clusterId}, which is no member`);
 		if (!entry) {
-			const back = giveBack(ticket, cluster, runtime, { sent: false }).finally(() => this.#background.delete(back));
+			const back = cancelTicket(ticket, cluster, runtime, { sent: false }).finally(() => this.#background.delete(back));
 			this.#background.add(back);
 			return;
 		}

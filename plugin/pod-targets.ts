@@ -6,7 +6,7 @@ import { ApiError, isNotFound } from "./api-error.ts";
 import { UsageError } from "./errors.ts";
 import type { KubeContext } from "./kube-context.ts";
 import { nearest } from "./flags.ts";
-import { findInOne, splitContext } from "./targets.ts";
+import { findInOne, inContext, splitContext } from "./targets.ts";
 
 export interface PodTarget {
 	readonly context: KubeContext;
@@ -50,11 +50,13 @@ export async function resolvePods(contexts: readonly KubeContext[], query: PodQu
 	const found: PodTarget[] = [];
 	if (query.selector !== "") {
 		const lists = await Promise.all(
-			contexts.map(async (context) => {
-				const path = query.allNamespaces ? "/api/v1/pods" : `/api/v1/namespaces/${context.namespace}/pods`;
-				const pods = await context.client.list<V1Pod>(path, { labelSelector: query.selector });
-				return pods.map((pod) => ({ context, pod }));
-			}),
+			contexts.map((context) =>
+				inContext(context, contexts, async () => {
+					const path = query.allNamespaces ? "/api/v1/pods" : `/api/v1/namespaces/${context.namespace}/pods`;
+					const pods = await context.client.list<V1Pod>(path, { labelSelector: query.selector });
+					return pods.map((pod) => ({ context, pod }));
+				}),
+			),
 		);
 		found.push(...lists.flat());
 	}

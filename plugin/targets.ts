@@ -38,16 +38,20 @@ export async function findInOne<T extends { readonly metadata?: { readonly uid?:
 ): Promise<{ readonly context: KubeContext; readonly found: T }> {
 	const places = word.context ? [word.context] : contexts;
 	const [only] = places;
-	if (only && places.length === 1) return { context: only, found: await find(only, word.rest) };
+	if (only && places.length === 1) {
+		return { context: only, found: await inContext(only, contexts, () => find(only, word.rest)) };
+	}
 	const results = await Promise.all(
-		places.map(async (context) => {
-			try {
-				return { context, found: await find(context, word.rest) };
-			} catch (error) {
-				if (isNotFound(error)) return undefined;
-				throw inContext(error, context);
-			}
-		}),
+		places.map((context) =>
+			inContext(context, contexts, async () => {
+				try {
+					return { context, found: await find(context, word.rest) };
+				} catch (error) {
+					if (isNotFound(error)) return undefined;
+					throw error;
+				}
+			}),
+		),
 	);
 	const hits = results.filter((result) => result !== undefined);
 	const [hit] = hits;
@@ -66,14 +70,19 @@ export async function findInOne<T extends { readonly metadata?: { readonly uid?:
 	return hit;
 }
 
-/** An error of one of several contexts, with its name in front. */
-export function inContext(error: unknown, context: KubeContext): unknown {
-	if (!(error instanceof ApiError) || context.name === "") return error;
-	return new ApiError(`context ${context.name}: ${error.message}`, {
-		code: error.code,
-		reason: error.reason,
-		causes: error.causes,
-	});
+/** Work in one context; where there are several, the API server's errors get its name in front. */
+export async function inContext<T>(
+	context: KubeContext,
+	contexts: readonly KubeContext[],
+	work: () => Promise<T>,
+): Promise<T> {
+	try {
+		return await work();
+	} catch (error) {
+		if (!(error instanceof ApiError) || contexts.length === 1) throw error;
+		const { code, reason, causes, retryAfterSeconds } = error;
+		throw new ApiError(`context ${context.name}: ${error.message}`, { code, reason, causes, retryAfterSeconds });
+	}
 }
 
 const nodeTypes = ["node", "nodes", "no"];
@@ -87,10 +96,12 @@ export async function resolveNodes(
 	const found: NodeTarget[] = [];
 	if (selector !== "") {
 		const lists = await Promise.all(
-			contexts.map(async (context) => {
-				const nodes = await context.client.list<V1Node>("/api/v1/nodes", { labelSelector: selector });
-				return nodes.map((node) => nodeTarget(context, node));
-			}),
+			contexts.map((context) =>
+				inContext(context, contexts, async () => {
+					const nodes = await context.client.list<V1Node>("/api/v1/nodes", { labelSelector: selector });
+					return nodes.map((node) => nodeTarget(context, node));
+				}),
+			),
 		);
 		found.push(...lists.flat());
 	}

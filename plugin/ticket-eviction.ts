@@ -2,6 +2,7 @@
 import type { Cluster, PodReference } from "../disruption/cluster.ts";
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import {
+	cancelTicket,
 	carryOut,
 	type EvictionAnswer,
 	type EvictionOutcome,
@@ -43,31 +44,18 @@ export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: Ti
 			if (error instanceof AgentUnavailableError) {
 				deps.onUnavailable(error);
 			} else if (!isPassing(error)) {
-				await giveBack(ticket, cluster, runtime, { sent: true });
+				await cancelTicket(ticket, cluster, runtime, { sent: true });
 				if (!(error instanceof ApiError)) throw error;
 				return { kind: "failed", message: evictionError(job, errorText(error)), unreachable: false };
 			}
 			if (stop.aborted || job.timeout.signal.aborted) {
-				await giveBack(ticket, cluster, runtime, { sent: true });
+				await cancelTicket(ticket, cluster, runtime, { sent: true });
 				return stop.aborted ? { kind: "stopped" } : { kind: "timedOut", waitedFor: errorText(error) };
 			}
 			await runtime.sleep(askAgainAfterMs, AbortSignal.any([stop, job.timeout.signal]));
 			continue;
 		}
 		return settle(job, outcome, deps);
-	}
-}
-
-/** Ends the reservation of a ticket in the Leases of all its budgets. What fails ends by itself, by the fence. */
-export async function giveBack(
-	ticket: Ticket,
-	cluster: Cluster,
-	runtime: Pick<RoundRuntime, "onLeftBehind">,
-	options: { readonly sent: boolean },
-): Promise<void> {
-	const cancels = ticket.budgets.map((budget) => cluster.cancel(budget, [ticket.id], options));
-	for (const result of await Promise.allSettled(cancels)) {
-		if (result.status === "rejected") runtime.onLeftBehind?.(result.reason);
 	}
 }
 

@@ -79,7 +79,7 @@ const kinds: Readonly<Record<Reason, ErrorKind>> = {
 };
 
 /** What grpc-js puts behind the last error of a connection; of no use to people. */
-const lastErrorNote = /\s*\(\d{4}-\d{2}-\d{2}T[^)]*\)\. Resolution note:/;
+const lastErrorNote = /(?:\s*\(\d{4}-\d{2}-\d{2}T[^)]*\))?\.\s*Resolution note:/;
 
 const reasonKey = "xpdb-reason";
 const fieldKey = "xpdb-field";

@@ -43,6 +43,7 @@ const steps: readonly Step[] = [
 			"node_modules/vitest/vitest.mjs",
 			"run",
 			"--project=e2e",
+			"--maxWorkers=2",
 			"--reporter=default",
 			"--reporter=json",
 			`--outputFile.json=${e2eReport}`,

@@ -2,46 +2,60 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
-import { startFleet } from "./fleet.ts";
+import { type Fleet, startFleet } from "./fleet.ts";
 import { ControlPlaneUnavailableError } from "./setup-error.ts";
+import type { SharedFleet } from "./shared-fleet.ts";
 
-/** Starts the fleet that all real-cluster suites share, and ends it after them; its logs stay where a test failed. */
+/** Starts a fleet for each worker of the real-cluster suites, and ends them afterwards; their logs stay where a test failed. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
 	// Node 24 spins for ever in its own clean-up (FreeEnvironment) where agents were frozen or killed before; a process
 	// that exits by itself skips it. All results are written by then.
 	process.once("exit", (code) => process.exit(code));
+	const fleets: Fleet[] = [];
+	const stop = () => Promise.all(fleets.map((fleet) => fleet.stop()));
+	const removeDirs = () => fleets.forEach(({ dir }) => rmSync(dir, { recursive: true, force: true }));
+	try {
+		// One after the other: the first may have to build the control plane.
+		while (fleets.length < project.config.maxWorkers) fleets.push(await startSharedFleet());
+	} catch (error) {
+		await stop();
+		removeDirs();
+		if (!(error instanceof ControlPlaneUnavailableError)) throw error;
+		console.log(`${error.message}; the tests that need them are skipped`);
+		project.provide("fleets", { unavailable: error.message });
+		return undefined;
+	}
+	project.provide("fleets", fleets.map(describeFleet));
+	return async () => {
+		await stop();
+		if (project.vitest.state.getCountOfFailedTests() === 0) removeDirs();
+		else console.log(`The logs and audit logs of the fleets are in ${fleets.map(({ dir }) => dir).join(" and ")}`);
+	};
+}
+
+async function startSharedFleet(): Promise<Fleet> {
 	const dir = mkdtempSync(join(tmpdir(), "xpdb-e2e-"));
 	try {
-		const fleet = await startFleet({
-			clusters: 3,
-			nodes: 3,
-			dir,
-			failPoints: true,
-			links: true,
-			log: (line) => console.log(line),
-		});
-		const { octet, kubeconfigPath, contexts } = fleet;
-		const clusters = fleet.clusters.map(({ name, id, server, dir: folder, auditLog }) => ({
+		const log = (line: string) => console.log(line);
+		return await startFleet({ clusters: 3, nodes: 3, dir, failPoints: true, links: true, log });
+	} catch (error) {
+		if (error instanceof ControlPlaneUnavailableError) rmSync(dir, { recursive: true, force: true });
+		throw error;
+	}
+}
+
+function describeFleet({ dir, octet, kubeconfigPath, contexts, clusters }: Fleet): SharedFleet {
+	return {
+		dir,
+		octet,
+		kubeconfigPath,
+		contexts,
+		clusters: clusters.map(({ name, id, server, dir: folder, auditLog }) => ({
 			name,
 			id,
 			server,
 			dir: folder,
 			auditLog,
-		}));
-		project.provide("fleet", { dir, octet, kubeconfigPath, contexts, clusters });
-		return async () => {
-			await fleet.stop();
-			if (project.vitest.state.getCountOfFailedTests() > 0) {
-				console.log(`The fleet's logs and audit logs are in ${dir}`);
-			} else {
-				rmSync(dir, { recursive: true, force: true });
-			}
-		};
-	} catch (error) {
-		if (!(error instanceof ControlPlaneUnavailableError)) throw error;
-		rmSync(dir, { recursive: true, force: true });
-		console.log(`${error.message}; the tests that need them are skipped`);
-		project.provide("fleet", { unavailable: error.message });
-		return undefined;
-	}
+		})),
+	};
 }

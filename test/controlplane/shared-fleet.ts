@@ -1,6 +1,6 @@
 import { describe, inject } from "vitest";
 
-/** The one fleet of a run of the real-cluster suites, as far as it can be told to another process. */
+/** The fleet of a worker that runs real-cluster suites, as far as it can be told to another process. */
 export type SharedFleet = {
 	readonly dir: string;
 	readonly octet: number;
@@ -18,23 +18,30 @@ export type SharedFleet = {
 
 declare module "vitest" {
 	export interface ProvidedContext {
-		fleet: SharedFleet | { readonly unavailable: string };
+		fleets: readonly SharedFleet[] | { readonly unavailable: string };
 	}
 }
 
 /** describe() for tests on the shared fleet: where no fleet can be had, each of them is skipped by name, with the reason. */
-export function describeOnFleet(name: string, suite: () => void): void {
-	const fleet = inject("fleet");
-	if ("unavailable" in fleet) {
-		describe.skip(`${name} (skipped: ${fleet.unavailable})`, suite);
+export function describeOnFleet(
+	name: string,
+	suite: () => void,
+	options: { readonly concurrent?: boolean } = {},
+): void {
+	const fleets = inject("fleets");
+	if ("unavailable" in fleets) {
+		describe.skip(`${name} (skipped: ${fleets.unavailable})`, suite);
 	} else {
-		describe(name, suite);
+		describe(name, options, suite);
 	}
 }
 
-/** The fleet, for hooks and tests inside describeOnFleet(); outside of them there may be none. */
+/** The fleet of this worker, for hooks and tests inside describeOnFleet(); outside of them there may be none. */
 export function sharedFleet(): SharedFleet {
-	const fleet = inject("fleet");
-	if ("unavailable" in fleet) throw new Error(`There is no fleet: ${fleet.unavailable}`);
+	const fleets = inject("fleets");
+	if ("unavailable" in fleets) throw new Error(`There is no fleet: ${fleets.unavailable}`);
+	// Vitest numbers its workers from 1.
+	const fleet = fleets[Number(process.env["VITEST_POOL_ID"]) - 1];
+	if (fleet === undefined) throw new Error(`There is no fleet for worker ${process.env["VITEST_POOL_ID"]}`);
 	return fleet;
 }

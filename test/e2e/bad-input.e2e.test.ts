@@ -3,7 +3,8 @@
 import { expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { applyBudget, createDatabase, type Database } from "./database.ts";
-import { getJson, kubectl } from "./kubectl.ts";
+import { kubeconfigWithExpiredToken } from "./expired-token.ts";
+import { apply, getJson, kubectl } from "./kubectl.ts";
 import { plugin, type PluginResult } from "./plugin-process.ts";
 
 function expectError(result: PluginResult, code: number, ...texts: readonly (string | RegExp)[]): void {
@@ -11,6 +12,11 @@ function expectError(result: PluginResult, code: number, ...texts: readonly (str
 	for (const text of texts) expect(result.stderr).toMatch(text);
 	expect(result.stderr).not.toMatch(/\n\s+at .*:\d+/);
 	expect(result.stdout).not.toContain("evicted");
+}
+
+async function isUnschedulable(context: string, node: string): Promise<boolean> {
+	const { spec } = await getJson<{ spec: { unschedulable?: boolean } }>(context, ["node", node]);
+	return spec.unschedulable === true;
 }
 
 async function evictFirst(database: Database): Promise<PluginResult> {
@@ -48,12 +54,41 @@ describeOnFleet("targets", () => {
 		expect(exact.code, exact.stderr).toBe(0);
 	});
 
+	test("a node that two contexts have must be written as context/NAME", async () => {
+		const twin = { apiVersion: "v1", kind: "Node", metadata: { name: "twin" } };
+		await apply(["c1", "c2"], [twin]);
+		try {
+			const args = ["--contexts", "c1-operator,c2-operator", "-y"];
+			expectError(await plugin(["drain", "twin", ...args]), 1, /c1-operator\/twin/, /c2-operator\/twin/);
+			const exact = await plugin(["drain", "c2-operator/twin", ...args, "--ignore-daemonsets"]);
+			expect(exact.code, exact.stderr).toBe(0);
+			expect(await isUnschedulable("c2", "twin")).toBe(true);
+			expect(await isUnschedulable("c1", "twin")).toBe(false);
+		} finally {
+			await Promise.all(["c1", "c2"].map((context) => kubectl(context, ["delete", "node", "twin"])));
+		}
+	});
+
 	test("flags that do not exist, or do not fit", async () => {
 		expectError(await plugin(["drain", "c1-n0", "--ignore-daemonset"]), 1, /ignore-daemonset/);
 		expectError(await plugin(["drain", "c1-n0", "--context", "c1-operator", "--timeout", "soon"]), 1, /timeout/);
 		expectError(await plugin(["drain", "--context", "c1-operator"]), 1, /drain/);
 		expectError(await plugin(["evict", "db-0", "-l", "app=db", "--context", "c1-operator"]), 1, /selector|-l/);
 	});
+});
+
+describeOnFleet("a token that has expired", () => {
+	for (const contexts of [["c1"], ["c1", "c2"]]) {
+		test(`of ${contexts.join(" and ")}: says that the login is no good, and nothing is evicted`, async () => {
+			await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+			await using kubeconfig = await kubeconfigWithExpiredToken("c1");
+			const args = ["evict", "c1-expired/db-0", "-n", database.namespace, "--contexts", "c1-expired,c2-operator", "-y"];
+			const alone = ["evict", "db-0", "-n", database.namespace, "--context", "c1-expired"];
+			const result = await plugin(contexts.length === 1 ? alone : args, { KUBECONFIG: kubeconfig.path });
+			expectError(result, 1, /You must be logged in to the server/, contexts.length === 1 ? /logged in/ : /c1-expired/);
+			expect(await database.pods()).toHaveLength(3);
+		});
+	}
 });
 
 describeOnFleet("budgets that cannot be enforced", () => {
@@ -115,6 +150,19 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 		).toContain("not-json");
 		await kubectl("c2", ["delete", "leases", "-n", "xpdb-system", "-l", selectorOf(database)]);
 		expect((await evictFirst(database)).code).toBe(0);
+	});
+
+	test("a state that a newer agent wrote refuses and says so", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		expect((await evictFirst(database)).code).toBe(0);
+		await database.ready();
+		const selected = ["leases", "-n", "xpdb-system", "-l", selectorOf(database)];
+		await kubectl("c3", ["annotate", ...selected, "--overwrite", 'xpdb.form3.tech/state={"schema":2}']);
+		const result = await evictFirst(database);
+		expect(result.code).not.toBe(0);
+		expect(result.stderr).toMatch(/c3/);
+		expect(result.stderr).toMatch(/schema 2, this version knows 1/);
+		expect(await database.pods()).toHaveLength(3);
 	});
 
 	test("annotations at their limit: the Lease is full, which waits, and the pod stays", async () => {

@@ -63,7 +63,7 @@ const rows: readonly Row[] = [
 		name: "named with the wrong context",
 		contexts: [a, b],
 		words: ["a/n2"],
-		expected: { message: 'nodes "n2" not found' },
+		expected: { message: 'context a: nodes "n2" not found' },
 	},
 	{
 		name: "a context with a slash in its name",

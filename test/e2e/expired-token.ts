@@ -1,0 +1,46 @@
+// A login that was good once: a ServiceAccount token that the cluster signed itself and that has run out.
+import { createSign } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sharedFleet } from "../controlplane/shared-fleet.ts";
+import { kubectl } from "./kubectl.ts";
+
+/** A copy of the fleet's kubeconfig with one more context, "<cluster>-expired"; gone again when disposed of. */
+export async function kubeconfigWithExpiredToken(
+	cluster: string,
+): Promise<AsyncDisposable & { readonly path: string }> {
+	const fleet = sharedFleet();
+	const folder = mkdtempSync(join(tmpdir(), "xpdb-expired-"));
+	const path = join(folder, "kubeconfig");
+	writeFileSync(path, readFileSync(fleet.kubeconfigPath));
+	const user = `${cluster}-expired`;
+	const dir = fleet.clusters.find(({ name }) => name === cluster)?.dir ?? "";
+	const token = expiredToken(readFileSync(join(dir, "pki", "sa.key"), "utf8"));
+	await kubectl(cluster, ["--kubeconfig", path, "config", "set-credentials", user, `--token=${token}`]);
+	await kubectl(cluster, [
+		"--kubeconfig",
+		path,
+		"config",
+		"set-context",
+		user,
+		`--cluster=${cluster}`,
+		`--user=${user}`,
+	]);
+	return { path, [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) };
+}
+
+function expiredToken(privateKey: string): string {
+	const issuer = "https://kubernetes.default.svc.cluster.local";
+	const now = Math.floor(Date.now() / 1000);
+	const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+	const claims = {
+		iss: issuer,
+		aud: [issuer],
+		sub: "system:serviceaccount:default:default",
+		iat: now - 7200,
+		exp: now - 3600,
+	};
+	const content = `${encode({ alg: "RS256", typ: "JWT" })}.${encode(claims)}`;
+	return `${content}.${createSign("RSA-SHA256").update(content).sign(privateKey, "base64url")}`;
+}

@@ -1,0 +1,60 @@
+// The plugin is killed or stopped at each step of a round: never too much at once, and the others get on within the
+// lease time (a Lease held by the dead) or the reservation's deadline (a grant taken along by the dead).
+import { expect, test } from "vitest";
+import { describeOnFleet } from "../controlplane/shared-fleet.ts";
+import { createDatabase } from "./database.ts";
+import { plugin, startPlugin } from "./plugin-process.ts";
+import { evictArgs, evictedWithin, leaseMs, marginMs, reservationMs } from "./progress.ts";
+
+// They wait for clocks most of the time, each with a database of its own: all at once.
+const concurrent = { concurrent: true };
+
+describeOnFleet(
+	"a plugin killed",
+	() => {
+		const steps = [
+			{ step: "after-acquire", withinMs: leaseMs },
+			{ step: "after-commit", withinMs: reservationMs },
+			{ step: "before-evict", withinMs: reservationMs },
+			{ step: "after-evict", withinMs: leaseMs },
+		];
+		for (const { step, withinMs } of steps) {
+			test(`${step}: another pod is evicted within ${withinMs / 1000} s`, async () => {
+				await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+				const [first, second] = await database.pods();
+				const killed = await plugin(evictArgs(database, first), { XPDB_FAIL_POINT: step });
+				expect(killed.signal ?? killed.code).toBe("SIGKILL");
+				await evictedWithin(database, second, withinMs + marginMs);
+				await database.ready();
+				expect(await database.violations(1)).toEqual([]);
+			});
+		}
+	},
+	concurrent,
+);
+
+describeOnFleet(
+	"a plugin asleep between commit and evict, past its deadline",
+	() => {
+		test("finds its reservation cancelled and evicts nothing on it", async () => {
+			await using database = await createDatabase({
+				replicas: 1,
+				budget: { maxUnavailable: 1 },
+				annotations: { "bench/ready-after": "20s", "bench/start-after": "1s" },
+			});
+			const [first, second] = await database.pods();
+			using asleep = startPlugin([...evictArgs(database, first), "--timeout", "60s"], {
+				XPDB_PAUSE_POINT: "after-commit",
+			});
+			await asleep.asleep();
+			await evictedWithin(database, second, reservationMs + marginMs);
+			// The second pod is down for 20 s more: an eviction on the old grant would make it two.
+			asleep.child.kill("SIGCONT");
+			const result = await asleep.finished;
+			expect(result.code, result.stderr).toBe(0);
+			await database.ready();
+			expect(await database.violations(1)).toEqual([]);
+		});
+	},
+	concurrent,
+);
