@@ -13,6 +13,7 @@ import type { EventSink } from "./events.ts";
 import { tryEviction } from "./native-eviction.ts";
 import type { Reachability } from "./reachability.ts";
 import { hasRoom } from "./room.ts";
+import type { Reason } from "./reason.ts";
 import { type EvictorMaker, evictWithTicket } from "./ticket-eviction.ts";
 
 export interface GroupDependencies {
@@ -45,7 +46,7 @@ interface Entry {
 	readonly job: EvictionJob;
 	readonly clusterId: string;
 	/** Last reason to wait, for the message of a timeout. */
-	waitedFor: string | undefined;
+	waitedFor: { readonly message: string; readonly reason: Reason } | undefined;
 	/** On the runtime's clock: no round before. */
 	dueAt: number;
 	/** Stops and timeouts do not end it any more. */
@@ -201,12 +202,13 @@ export class BudgetGroup {
 
 	async #failRound(error: unknown, due: readonly Entry[]): Promise<void> {
 		if (error instanceof AgentUnavailableError) {
-			for (const entry of due) entry.waitedFor = error.message;
+			for (const entry of due) entry.waitedFor = { message: error.message, reason: "PeerUnreachable" };
 			this.#deps.reachability.failed(error);
 			await this.#pause(afterFailureMs);
 		} else if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
 			for (const entry of due) {
-				entry.finish({ kind: "failed", message: evictionError(entry.job, error.message), unreachable: false });
+				const message = evictionError(entry.job, error.message);
+				entry.finish({ kind: "failed", message, reason: "AgentRefused", unreachable: false });
 			}
 		} else {
 			throw error;
@@ -225,12 +227,12 @@ export class BudgetGroup {
 			if (verdict.reason === "CoverageChanged") entry.finish({ kind: "again", afterMs: 0 });
 			else this.#tellWaiting(entry, verdict);
 		} else if (entry && verdict.kind === "refused") {
-			const { message } = verdict;
+			const { message, reason } = verdict;
 			if (!verdict.retry) {
-				entry.finish({ kind: "failed", message: evictionError(entry.job, message), unreachable: false });
+				entry.finish({ kind: "failed", message: evictionError(entry.job, message), reason, unreachable: false });
 				return;
 			}
-			this.#tellWaiting(entry, { reason: verdict.reason, message, usedBy: [] });
+			this.#tellWaiting(entry, { reason, message, usedBy: [] });
 			entry.dueAt = this.#deps.runtime.now() + retryAfterMs;
 		}
 	}
@@ -286,9 +288,9 @@ export class BudgetGroup {
 		await runtime.sleep(Math.max(0, ms), wake ? AbortSignal.any([stop, wake]) : stop);
 	}
 
-	#tellWaiting(entry: Entry, waiting: Omit<Waiting, "kind" | "reason"> & { readonly reason: string }): void {
+	#tellWaiting(entry: Entry, waiting: Omit<Waiting, "kind" | "reason"> & { readonly reason: Reason }): void {
 		const { reason, message, budget, need, healthy, expected, usedBy } = waiting;
-		entry.waitedFor = message;
+		entry.waitedFor = { message, reason };
 		this.#deps.emit({
 			type: "pod.waiting",
 			...podEvent(entry.job),
@@ -304,5 +306,5 @@ export class BudgetGroup {
 }
 
 function timedOut({ waitedFor }: Entry): TryOutcome {
-	return { kind: "timedOut", ...(waitedFor !== undefined && { waitedFor }) };
+	return { kind: "timedOut", ...(waitedFor && { waitedFor: waitedFor.message, reason: waitedFor.reason }) };
 }

@@ -14,6 +14,15 @@ const dryRun: FlagTable = {
 const selector: FlagTable = {
 	selector: { kind: "text", short: "l", default: "", describe: "Label selector, in every context" },
 };
+const runOutput: FlagTable = {
+	output: {
+		kind: "text",
+		short: "o",
+		default: "",
+		value: "json",
+		describe: "json: one JSON object a line, to the end",
+	},
+};
 const yes: FlagTable = { yes: { kind: "boolean", short: "y", describe: "Do not ask, also with several contexts" } };
 const gracePeriod: FlagTable = {
 	"grace-period": {
@@ -46,6 +55,7 @@ export const commands: readonly Command[] = [
 			timeout: { kind: "duration", default: 0, describe: "How long the whole command may take; 0: for ever" },
 			...gracePeriod,
 			...dryRun,
+			...runOutput,
 			...yes,
 		},
 		load: async () => (await import("./commands/evict.ts")).runEvict,
@@ -82,6 +92,7 @@ export const commands: readonly Command[] = [
 			"chunk-size": { kind: "number", default: 500, describe: "Pods a list call; 0: all at once" },
 			"max-nodes": { kind: "number", default: 1, describe: "Nodes to drain at a time in each cluster" },
 			...dryRun,
+			...runOutput,
 			...yes,
 		},
 		load: async () => (await import("./commands/drain.ts")).runDrain,
@@ -91,7 +102,7 @@ export const commands: readonly Command[] = [
 		words: "NODE...",
 		describe: "Mark nodes as unschedulable",
 		examples: [["Mark a node as unschedulable", "kubectl xpdb cordon node-1"]],
-		flags: { ...selector, ...dryRun, ...yes },
+		flags: { ...selector, ...dryRun, ...runOutput, ...yes },
 		load: async () => (await import("./commands/cordon.ts")).runCordon,
 	},
 	{
@@ -99,7 +110,7 @@ export const commands: readonly Command[] = [
 		words: "NODE...",
 		describe: "Mark nodes as schedulable",
 		examples: [["Mark a node as schedulable", "kubectl xpdb uncordon node-1"]],
-		flags: { ...selector, ...dryRun, ...yes },
+		flags: { ...selector, ...dryRun, ...runOutput, ...yes },
 		load: async () => (await import("./commands/cordon.ts")).runUncordon,
 	},
 	{

@@ -29,6 +29,6 @@ export async function setUnschedulable(
 			return false;
 		}
 	}
-	emit({ type, context: context.name, node: name, already, dryRun });
+	emit({ type, context: context.name, node: name, already, ours: !already, dryRun });
 	return true;
 }

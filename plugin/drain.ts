@@ -10,6 +10,7 @@ import type { Evictions } from "./evictions.ts";
 import { formatDuration } from "./duration.ts";
 import type { KubeContext } from "./kube-context.ts";
 import { type FilterOptions, type FilteredPods, filterPods } from "./pod-filters.ts";
+import { type Reason, refusalReason } from "./reason.ts";
 import type { NodeTarget } from "./targets.ts";
 
 export interface DrainOptions extends FilterOptions {
@@ -40,18 +41,11 @@ export type NodeOutcome = { readonly node: NodeTarget } & (
 	| { readonly kind: "drained" }
 	/** Not begun or not finished because the run was stopped. */
 	| { readonly kind: "stopped" }
-	| {
-			readonly kind: "failed";
-			readonly errors: readonly string[];
-			readonly unreachable: boolean;
-			readonly reason: string;
-	  }
+	| { readonly kind: "failed"; readonly errors: readonly string[]; readonly unreachable: boolean }
 );
 
 export interface DrainResult {
 	readonly nodes: readonly NodeOutcome[];
-	/** Nodes that stand cordoned now. */
-	readonly cordoned: readonly NodeTarget[];
 }
 
 /** Drains nodes that have been resolved already; outcomes are in the order of `nodes`. */
@@ -60,12 +54,11 @@ export async function drain(
 	options: DrainOptions,
 	deps: DrainDependencies,
 ): Promise<DrainResult> {
-	const cordoned: NodeTarget[] = [];
 	for (const node of nodes) {
 		if (deps.stop.aborted) break;
 		const { dryRun } = options;
 		// A node that can't be cordoned is drained all the same, as kubectl does.
-		if (await setUnschedulable(node, { desired: true, dryRun, emit: deps.emit })) cordoned.push(node);
+		await setUnschedulable(node, { desired: true, dryRun, emit: deps.emit });
 	}
 	const outcomes = new Map<NodeTarget, NodeOutcome>();
 	const lanes = [...Map.groupBy(nodes, ({ context }) => context).values()].flatMap((queue) => {
@@ -79,30 +72,26 @@ export async function drain(
 		});
 	});
 	await Promise.all(lanes);
-	return { nodes: nodes.flatMap((node) => outcomes.get(node) ?? []), cordoned };
+	return { nodes: nodes.flatMap((node) => outcomes.get(node) ?? []) };
 }
 
 type NodeResult =
 	| { readonly kind: "drained" }
 	| { readonly kind: "stopped" }
-	| {
-			readonly kind: "failed";
-			readonly errors: readonly string[];
-			readonly unreachable: boolean;
-			readonly reason: string;
-	  };
+	| { readonly kind: "failed"; readonly errors: readonly string[]; readonly unreachable: boolean };
 
 async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDependencies): Promise<NodeResult> {
 	const { emit } = deps;
 	const at = { context: node.context.name, node: node.name };
 	try {
 		const { take, warnings, errors } = await podsToTake(node, options, deps);
-		if (errors.length > 0) return fail(node, errors, [], { deps, unreachable: false, reason: errors[0] ?? "" });
+		if (errors.length > 0) return fail(node, errors, [], { deps, reason: "PodsNotAllowed" });
 		if (warnings !== "") emit({ type: "node.warning", ...at, message: warnings });
 		const failures = await evictAll(node, take, options, deps);
 		if (failures === "stopped") return { kind: "stopped" };
 		if (failures.length > 0) {
 			const pending = await podsToTake(node, options, deps);
+			const telling = failures.find(({ waitedFor }) => waitedFor !== undefined) ?? failures[0];
 			return fail(
 				node,
 				failures.map(({ message }) => message),
@@ -110,7 +99,8 @@ async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDep
 				{
 					deps,
 					unreachable: failures.some(({ unreachable }) => unreachable),
-					reason: failures.find(({ waitedFor }) => waitedFor !== undefined)?.waitedFor ?? failures[0]?.message ?? "",
+					reason: telling?.reason ?? "Refused",
+					why: telling?.waitedFor ?? telling?.message,
 				},
 			);
 		}
@@ -119,7 +109,8 @@ async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDep
 	} catch (error) {
 		// The node's pods could not be listed: the other nodes go on.
 		if (!(error instanceof ApiError || error instanceof ConnectionError)) throw error;
-		return fail(node, [errorText(error)], [], { deps, unreachable: false, reason: errorText(error) });
+		const reason = error instanceof ApiError ? refusalReason(error) : "ServerUnreachable";
+		return fail(node, [errorText(error)], [], { deps, reason });
 	}
 }
 
@@ -129,12 +120,18 @@ function fail(
 	pending: readonly string[],
 	{
 		deps,
-		unreachable,
+		unreachable = false,
 		reason,
-	}: { readonly deps: DrainDependencies; readonly unreachable: boolean; readonly reason: string },
+		why = errors[0] ?? "",
+	}: {
+		readonly deps: DrainDependencies;
+		readonly unreachable?: boolean;
+		readonly reason: Reason;
+		readonly why?: string | undefined;
+	},
 ): NodeResult {
-	deps.emit({ type: "node.failed", context: node.context.name, node: node.name, errors, pending });
-	return { kind: "failed", errors, unreachable, reason };
+	deps.emit({ type: "node.failed", context: node.context.name, node: node.name, reason, why, errors, pending });
+	return { kind: "failed", errors, unreachable };
 }
 
 /** Evicts the pods, agents last: while they are there, budgets can be asked for. */

@@ -1,5 +1,6 @@
 // The one stream of events of a run. Plain lines, JSON, the terminal UI and the tests are its readers; nothing else tells
-// a person what happens. Fields are stable, `message` is for people.
+// a person what happens. What -o json makes of them is published in schemas/; `message` is for people.
+import type { Reason } from "./reason.ts";
 
 /** "" in a cluster that no kubeconfig names. */
 interface InContext {
@@ -9,11 +10,16 @@ interface InContext {
 export interface PodEvent extends InContext {
 	readonly namespace: string;
 	readonly pod: string;
+	readonly uid?: string;
 	/** The node that is being drained; none where a pod was named. */
 	readonly node?: string;
 }
 
 export type DryRun = "none" | "client" | "server";
+
+export interface NodeName extends InContext {
+	readonly node: string;
+}
 
 export interface UsedBy {
 	readonly cluster: string;
@@ -26,10 +32,22 @@ export interface UsedBy {
 }
 
 export type RunEvent =
+	/** The first event of a run that goes ahead. */
+	| {
+			readonly type: "run.started";
+			/** Versions by member of the fleet; none where there is no fleet. */
+			readonly agents: Readonly<Record<string, string>>;
+			readonly nodes: readonly NodeName[];
+			/** Those that were named; a drain finds its pods as it goes. */
+			readonly pods: readonly PodEvent[];
+			readonly dryRun: DryRun;
+	  }
 	| ({
 			readonly type: "node.cordoned" | "node.uncordoned";
 			readonly node: string;
 			readonly already: boolean;
+			/** This run did it, so this run may undo it. */
+			readonly ours: boolean;
 			readonly dryRun: DryRun;
 	  } & InContext)
 	| ({
@@ -43,6 +61,9 @@ export type RunEvent =
 	| ({
 			readonly type: "node.failed";
 			readonly node: string;
+			readonly reason: Reason;
+			/** What kept it, in words. */
+			readonly why: string;
 			/** One sentence for each pod or filter that failed. */
 			readonly errors: readonly string[];
 			/** Pods that were still to go; none where the filters refused. */
@@ -51,7 +72,7 @@ export type RunEvent =
 	/** What failed, at the end of a run: kubectl repeats it there. */
 	| { readonly type: "run.failed"; readonly errors: readonly string[] }
 	/** All nodes that are not drained, at the end of a run with failures. */
-	| { readonly type: "nodes.pending"; readonly nodes: readonly { readonly context: string; readonly node: string }[] }
+	| { readonly type: "nodes.pending"; readonly nodes: readonly NodeName[] }
 	| ({
 			readonly type: "pod.evicting";
 			readonly dryRun: DryRun;
@@ -60,11 +81,16 @@ export type RunEvent =
 			readonly attempt: number;
 	  } & PodEvent)
 	/** The API server said no for now; in kubectl's words. */
-	| ({ readonly type: "pod.retrying"; readonly message: string; readonly retryAfterMs: number } & PodEvent)
+	| ({
+			readonly type: "pod.retrying";
+			readonly reason: Reason;
+			readonly message: string;
+			readonly retryAfterMs: number;
+	  } & PodEvent)
 	/** A budget, or somebody who holds it, keeps the pod. */
 	| ({
 			readonly type: "pod.waiting";
-			readonly reason: string;
+			readonly reason: Reason;
 			readonly message: string;
 			readonly budget?: string;
 			readonly need?: number;
@@ -73,14 +99,19 @@ export type RunEvent =
 			readonly usedBy: readonly UsedBy[];
 	  } & PodEvent)
 	/** The API server took the eviction; the pod is terminating. */
-	| ({ readonly type: "pod.accepted" } & PodEvent)
+	| ({ readonly type: "pod.accepted"; readonly waitedMs: number } & PodEvent)
+	/** Nobody evicted it any more: gone before, or left where it is by a stop. */
+	| ({ readonly type: "pod.gone" | "pod.stopped"; readonly waitedMs: number } & PodEvent)
 	| ({ readonly type: "pod.skipped"; readonly message: string } & PodEvent)
 	| ({ readonly type: "pod.evicted"; readonly deletes: boolean; readonly elapsedMs: number } & PodEvent)
 	| ({
 			readonly type: "pod.failed";
+			readonly reason: Reason;
 			readonly message: string;
-			readonly deletes: boolean /** It was accepted, but its end was not seen. */;
+			readonly deletes: boolean;
+			/** It was accepted, but its end was not seen. */
 			readonly accepted: boolean;
+			readonly waitedMs: number;
 	  } & PodEvent)
 	| {
 			readonly type: "lease.waiting";
@@ -99,8 +130,9 @@ export type RunEvent =
 	| { readonly type: "cluster.recovered"; readonly cluster: string; readonly elapsedMs: number }
 	| {
 			readonly type: "diagnostic";
-			readonly level: "warning" | "info";
+			readonly level: "error" | "warning" | "info";
 			readonly context?: string;
+			readonly reason?: Reason;
 			readonly message: string;
 	  }
 	| {
@@ -115,21 +147,24 @@ export type RunEvent =
 	| { readonly type: "interrupted"; readonly accepted: number; readonly graceSeconds: number }
 	| RunSummary;
 
+export type RunCommand = "drain" | "evict" | "cordon" | "uncordon";
+
 export interface RunSummary {
 	readonly type: "summary";
-	readonly command: "drain" | "evict";
+	readonly command: RunCommand;
 	readonly exitCode: number;
 	readonly interrupted: boolean;
 	readonly evicted: number;
 	readonly failed: number;
-	readonly drained: readonly string[];
-	readonly notDrained: readonly { readonly node: string; readonly reason: string }[];
-	/** Nodes that this run leaves cordoned and not drained. */
-	readonly cordoned: readonly { readonly context: string; readonly node: string }[];
+	readonly drained: readonly NodeName[];
+	readonly notDrained: readonly (NodeName & { readonly reason: Reason; readonly message: string })[];
+	/** Nodes that this run cordoned and did not drain. */
+	readonly cordoned: readonly NodeName[];
+	readonly uncordoned: readonly NodeName[];
 	readonly longestWaitMs: number;
 	/** The command that continues, where something is left. */
 	readonly resume?: string;
-	readonly undo?: readonly string[];
+	readonly undo?: string;
 }
 
 export type EventSink = (event: RunEvent) => void;

@@ -3,6 +3,7 @@ import type { V1Pod } from "@kubernetes/client-node";
 import type { PodEvent } from "./events.ts";
 import type { EvictionTarget } from "./eviction-request.ts";
 import type { KubeContext } from "./kube-context.ts";
+import type { Reason } from "./reason.ts";
 
 /** The time a job may take: of its node for a drain, of the command for an eviction. */
 export interface Timeout {
@@ -32,6 +33,7 @@ export type JobOutcome =
 	| {
 			readonly kind: "failed";
 			readonly message: string;
+			readonly reason: Reason;
 			/** Clusters without an answer were the reason. */
 			readonly unreachable: boolean;
 			/** What a waiting pod waited for last, for the summary. */
@@ -43,9 +45,10 @@ export type TryOutcome =
 	| { readonly kind: "accepted" }
 	| { readonly kind: "gone" }
 	/** Ask who covers the pod, and try again after so long. */
-	| { readonly kind: "again"; readonly afterMs: number }
+	| { readonly kind: "again"; readonly afterMs: number; readonly reason?: Reason }
 	| Extract<JobOutcome, { kind: "stopped" | "failed" }>
-	| { readonly kind: "timedOut"; readonly waitedFor?: string };
+	/** `waitedFor`: in words. */
+	| { readonly kind: "timedOut"; readonly waitedFor?: string; readonly reason?: Reason };
 
 /** Where a pod does not say how long it may take to terminate. */
 const defaultGraceSeconds = 30;
@@ -72,7 +75,8 @@ export function createJob(
 export const retryAfterMs = 5_000;
 
 export function podEvent({ context, pod, node }: EvictionJob): PodEvent {
-	return { context: context.name, namespace: pod.namespace, pod: pod.name, ...(node !== undefined && { node }) };
+	const { namespace, name, uid } = pod;
+	return { context: context.name, namespace, pod: name, uid, ...(node !== undefined && { node }) };
 }
 
 /** kubectl's words for a pod that was not evicted. */

@@ -3,6 +3,7 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { ApiError, ConnectionError } from "./api-error.ts";
 import type { KubernetesClient } from "./kubernetes.ts";
+import { type Reason, refusalReason } from "./reason.ts";
 
 export interface EvictionTarget {
 	readonly namespace: string;
@@ -29,9 +30,9 @@ export type EvictionResponse =
 	/** Another pod or another version of it. */
 	| { readonly kind: "conflict"; readonly message: string }
 	/** No for now: a budget, a webhook, too many requests, a server that has trouble. */
-	| { readonly kind: "blocked"; readonly message: string }
-	| { readonly kind: "namespaceTerminating"; readonly message: string }
-	| { readonly kind: "denied"; readonly message: string }
+	| { readonly kind: "blocked"; readonly message: string; readonly reason: Reason }
+	| { readonly kind: "namespaceTerminating"; readonly message: string; readonly reason: Reason }
+	| { readonly kind: "denied"; readonly message: string; readonly reason: Reason }
 	/** No answer: it may have happened. */
 	| { readonly kind: "unknown"; readonly error: unknown };
 
@@ -68,7 +69,8 @@ export async function requestEviction(
 				{ retry: false },
 			);
 			// Fakes answer 201 with a Status that says Failure.
-			if (answer.status === "Failure") return { kind: "denied", message: answer.message ?? "the eviction failed" };
+			if (answer.status === "Failure")
+				return { kind: "denied", message: answer.message ?? "the eviction failed", reason: "Refused" };
 		}
 		return { kind: "accepted" };
 	} catch (error) {
@@ -81,16 +83,17 @@ export async function requestEviction(
 /** What an answer other than 2xx means for the pod. */
 export function classifyRefusal(error: ApiError): Exclude<EvictionResponse, { kind: "accepted" | "unknown" }> {
 	const { code, message } = error;
+	const reason = refusalReason(error);
 	if (code === 404) return { kind: "gone" };
 	if (code === 409) return { kind: "conflict", message };
-	if (code === 429) return { kind: "blocked", message };
+	if (code === 429) return { kind: "blocked", message, reason };
 	if (code === 403 && error.causes.some(({ reason }) => reason === "NamespaceTerminating")) {
-		return { kind: "namespaceTerminating", message };
+		return { kind: "namespaceTerminating", message, reason };
 	}
 	// Two budgets of Kubernetes' own over one pod: a 500 that no waiting changes.
 	const permanent = message.includes("more than one PodDisruptionBudget");
-	if (!permanent && (code === 500 || code === 503 || code === 504)) return { kind: "blocked", message };
-	return { kind: "denied", message };
+	if (!permanent && (code === 500 || code === 503 || code === 504)) return { kind: "blocked", message, reason };
+	return { kind: "denied", message, reason };
 }
 
 export type PodReading =

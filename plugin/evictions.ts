@@ -9,6 +9,7 @@ import { type EvictionJob, evictionError, type JobOutcome, podEvent, type TryOut
 import type { Fleet } from "./fleet.ts";
 import { tryEviction } from "./native-eviction.ts";
 import { waitUntilGone } from "./pod-termination.ts";
+import type { Reason } from "./reason.ts";
 
 export interface EvictionsDependencies extends Omit<GroupDependencies, "members" | "memberOf"> {
 	readonly fleet: Pick<Fleet, "members" | "memberOf" | "listBudgets"> | undefined;
@@ -28,9 +29,6 @@ export interface EvictionCounts {
 	readonly terminating: number;
 	/** The longest that one of those may take. */
 	readonly graceSeconds: number;
-	readonly evicted: number;
-	readonly failed: number;
-	readonly longestWaitMs: number;
 }
 
 export class Evictions {
@@ -41,10 +39,7 @@ export class Evictions {
 	readonly #coveredBy = new Map<string, RoundBudget>();
 	#total = 0;
 	#done = 0;
-	#evicted = 0;
-	#failed = 0;
 	readonly #terminating = new Set<EvictionJob>();
-	#longestWaitMs = 0;
 
 	constructor(deps: EvictionsDependencies) {
 		this.#deps = deps;
@@ -58,9 +53,6 @@ export class Evictions {
 			waiting: [...this.#groups.values()].reduce((sum, group) => sum + group.waiting, 0),
 			terminating: this.#terminating.size,
 			graceSeconds: Math.max(0, ...[...this.#terminating].map((job) => job.graceSeconds)),
-			evicted: this.#evicted,
-			failed: this.#failed,
-			longestWaitMs: this.#longestWaitMs,
 		};
 	}
 
@@ -74,19 +66,21 @@ export class Evictions {
 		this.#total += 1;
 		const startedAt = this.#deps.runtime.now();
 		const tried = await this.#untilAccepted(job);
-		this.#longestWaitMs = Math.max(this.#longestWaitMs, this.#deps.runtime.now() - startedAt);
-		const outcome = tried.kind === "accepted" ? await this.#finish(job, startedAt) : tried;
+		const waitedMs = this.#deps.runtime.now() - startedAt;
+		const outcome = tried.kind === "accepted" ? await this.#finish(job, startedAt, waitedMs) : tried;
 		if (outcome.kind !== "stopped") this.#done += 1;
-		if (outcome.kind === "evicted") this.#evicted += 1;
 		if (outcome.kind === "failed") {
-			this.#failed += 1;
 			this.#deps.emit({
 				type: "pod.failed",
 				...podEvent(job),
 				message: outcome.message,
+				reason: outcome.reason,
+				waitedMs,
 				deletes: this.#deps.options.deletes,
 				accepted: tried.kind === "accepted",
 			});
+		} else if (outcome.kind !== "evicted") {
+			this.#deps.emit({ type: `pod.${outcome.kind}`, ...podEvent(job), waitedMs });
 		}
 		return outcome;
 	}
@@ -99,6 +93,7 @@ export class Evictions {
 	async #untilAccepted(job: EvictionJob): Promise<JobOutcome | { readonly kind: "accepted" }> {
 		const { stop, runtime } = this.#deps;
 		const ends = AbortSignal.any([stop, job.timeout.signal]);
+		let reason: Reason | undefined;
 		for (;;) {
 			if (stop.aborted) return { kind: "stopped" };
 			const outcome: TryOutcome = job.timeout.signal.aborted ? { kind: "timedOut" } : await this.#try(job);
@@ -109,8 +104,9 @@ export class Evictions {
 				case "failed":
 					return outcome;
 				case "timedOut":
-					return this.#timedOut(job, outcome.waitedFor);
+					return this.#timedOut(job, { reason, ...outcome });
 				case "again":
+					reason = outcome.reason ?? reason;
 					if (outcome.afterMs > 0) await runtime.sleep(outcome.afterMs, ends);
 			}
 		}
@@ -126,10 +122,15 @@ export class Evictions {
 		} catch (error) {
 			if (error instanceof AgentUnavailableError) {
 				reachability.failed(error);
-				return { kind: "again", afterMs: askAgainAfterMs };
+				return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable" };
 			}
 			if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
-				return { kind: "failed", message: evictionError(job, error.message), unreachable: false };
+				return {
+					kind: "failed",
+					message: evictionError(job, error.message),
+					reason: "AgentRefused",
+					unreachable: false,
+				};
 			}
 			throw error;
 		}
@@ -138,7 +139,12 @@ export class Evictions {
 			case "none":
 				return tryEviction(job, options, emit);
 			case "unreadable":
-				return { kind: "failed", message: evictionError(job, coverage.message), unreachable: false };
+				return {
+					kind: "failed",
+					message: evictionError(job, coverage.message),
+					reason: "InvalidBudget",
+					unreachable: false,
+				};
 			case "covered":
 				return this.#group(coverage.budgets, fleet).tryEviction(job);
 		}
@@ -159,10 +165,10 @@ export class Evictions {
 		return group;
 	}
 
-	async #finish(job: EvictionJob, startedAt: number): Promise<JobOutcome> {
+	async #finish(job: EvictionJob, startedAt: number, waitedMs: number): Promise<JobOutcome> {
 		const { emit, options, runtime } = this.#deps;
+		emit({ type: "pod.accepted", ...podEvent(job), waitedMs });
 		if (options.dryRun) return { kind: "evicted" };
-		emit({ type: "pod.accepted", ...podEvent(job) });
 		if (!this.#deps.waitsUntilGone) return { kind: "evicted" };
 		this.#terminating.add(job);
 		const ended = await waitUntilGone(job, {
@@ -172,18 +178,23 @@ export class Evictions {
 			emit,
 		});
 		this.#terminating.delete(job);
-		if (ended.kind === "failed") return { kind: "failed", message: ended.message, unreachable: false };
+		if (ended.kind === "failed")
+			return { kind: "failed", message: ended.message, reason: ended.reason, unreachable: false };
 		if (ended.kind === "gone") {
 			emit({ type: "pod.evicted", ...podEvent(job), deletes: options.deletes, elapsedMs: runtime.now() - startedAt });
 		}
 		return { kind: "evicted" };
 	}
 
-	#timedOut(job: EvictionJob, waitedFor: string | undefined): JobOutcome {
+	#timedOut(
+		job: EvictionJob,
+		{ waitedFor, reason }: { readonly waitedFor?: string; readonly reason: Reason | undefined },
+	): JobOutcome {
 		const { lost } = this.#deps.reachability;
 		return {
 			kind: "failed",
 			message: evictionError(job, `global timeout reached: ${job.timeout.text}`),
+			reason: lost.length > 0 ? "PeerUnreachable" : (reason ?? "TimedOut"),
 			unreachable: lost.length > 0,
 			...(waitedFor !== undefined && { waitedFor }),
 		};

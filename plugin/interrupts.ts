@@ -8,16 +8,19 @@ export interface Interrupts {
 	readonly stoppedBy: ExitCode | undefined;
 	/** From now on the first interruption only aborts `stop`. */
 	graceful(): void;
+	/** Called before the process leaves for an interruption; until the function that it returns is called. */
+	onLeave(last: (code: ExitCode) => void): () => void;
 }
 
 export class InterruptSource implements Interrupts {
 	readonly #controller = new AbortController();
-	readonly #leave: (code: number) => void;
+	readonly #exit: (code: ExitCode) => void;
+	readonly #lastWords = new Set<(code: ExitCode) => void>();
 	#graceful = false;
 	#stoppedBy: ExitCode | undefined;
 
-	constructor(leave: (code: number) => void) {
-		this.#leave = leave;
+	constructor(exit: (code: ExitCode) => void) {
+		this.#exit = exit;
 	}
 
 	get stop(): AbortSignal {
@@ -32,15 +35,25 @@ export class InterruptSource implements Interrupts {
 		this.#graceful = true;
 	}
 
+	onLeave(last: (code: ExitCode) => void): () => void {
+		this.#lastWords.add(last);
+		return () => void this.#lastWords.delete(last);
+	}
+
+	leave(code: ExitCode): void {
+		for (const last of this.#lastWords) last(code);
+		this.#exit(code);
+	}
+
 	/** `code`: what to leave with. `atOnce`: the code where nothing is there to be stopped gracefully. */
-	interrupt(code: ExitCode, { atOnce = code }: { readonly atOnce?: number } = {}): void {
+	interrupt(code: ExitCode, { atOnce = code }: { readonly atOnce?: ExitCode } = {}): void {
 		if (!this.#graceful) {
-			this.#leave(atOnce);
+			this.leave(atOnce);
 		} else if (this.#stoppedBy === undefined) {
 			this.#stoppedBy = code;
 			this.#controller.abort(new Error("interrupted"));
 		} else {
-			this.#leave(this.#stoppedBy);
+			this.leave(this.#stoppedBy);
 		}
 	}
 }

@@ -2,16 +2,18 @@
 // kubectl xpdb: the process around run(): streams, signals, exit.
 import { createInterface } from "node:readline";
 import { isatty } from "node:tty";
-import { exitCode } from "./exit.ts";
+import { type ExitCode, exitCode } from "./exit.ts";
 import { InterruptSource } from "./interrupts.ts";
 import { reportError } from "./report-error.ts";
 import { run } from "./run-command.ts";
 import type { Streams } from "./streams.ts";
 
-const interrupts = new InterruptSource((code) => process.exit(code));
+const interrupts = new InterruptSource(exit);
 process.on("SIGINT", () => interrupts.interrupt(exitCode.interrupted));
 process.on("SIGTERM", () => interrupts.interrupt(exitCode.terminated));
 
+/** Who has gone to sleep over our output is not waited for longer than this after a second Ctrl-C. */
+const slowReaderMs = 1_000;
 let pipeClosed = false;
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 	if (error.code !== "EPIPE") throw error;
@@ -25,7 +27,7 @@ process.stderr.on("error", (error: NodeJS.ErrnoException) => {
 
 // A bug outside of every promise that somebody waits for: told like any other, never as a bare stack.
 process.on("uncaughtException", (error) => {
-	process.exit(reportError(error, { argv: process.argv.slice(2), stderr: streams.stderr }));
+	interrupts.leave(reportError(error, { argv: process.argv.slice(2), stderr: streams.stderr }));
 });
 
 const streams: Streams = {
@@ -52,3 +54,10 @@ const code = await run(process.argv.slice(2), { streams, env: process.env, inter
 // What is still open (idle connections, timers of waits that are over) must not keep the process; what was written must.
 process.exitCode = code;
 process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
+
+/** Leaves at once, but for a last line that a slow reader has not taken yet. */
+function exit(code: ExitCode): void {
+	if (process.stdout.writableLength === 0) process.exit(code);
+	process.stdout.write("", () => process.exit(code));
+	setTimeout(() => process.exit(code), slowReaderMs);
+}

@@ -3,11 +3,12 @@ import { ApiError, errorText, isPassing } from "./api-error.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import { readPod } from "./eviction-request.ts";
 import type { EventSink } from "./events.ts";
+import { type Reason, refusalReason } from "./reason.ts";
 
 export type TerminationOutcome =
 	| { readonly kind: "gone" }
 	| { readonly kind: "skipped" }
-	| { readonly kind: "failed"; readonly message: string };
+	| { readonly kind: "failed"; readonly message: string; readonly reason: Reason };
 
 export interface TerminationOptions {
 	/** Above 0: a pod that has been terminating for longer is not waited for. */
@@ -36,7 +37,8 @@ export async function waitUntilGone(job: EvictionJob, options: TerminationOption
 		} catch (error) {
 			// The pod goes on terminating whether we see it or not; only an answer that stays as it is ends the wait.
 			if (!isPassing(error)) {
-				if (error instanceof ApiError) return { kind: "failed", message: errorText(error) };
+				if (error instanceof ApiError)
+					return { kind: "failed", message: errorText(error), reason: refusalReason(error) };
 				throw error;
 			}
 		}
@@ -45,6 +47,7 @@ export async function waitUntilGone(job: EvictionJob, options: TerminationOption
 			return {
 				kind: "failed",
 				message: `error when waiting for pod "${pod.name}" in namespace "${pod.namespace}" to terminate: context deadline exceeded`,
+				reason: "TimedOut",
 			};
 		}
 	}

@@ -63,8 +63,8 @@ export async function waitUntilRecovered(
 		if (stop.aborted) return { kind: "stopped" };
 		if (timeout.signal.aborted) {
 			const message = `budget ${[...missing.keys()].join(", ")} has not recovered within ${timeout.text}`;
-			emit({ type: "run.failed", errors: [`error: ${message}`] });
-			return { kind: "failed", message, unreachable: false };
+			emit({ type: "diagnostic", level: "error", reason: "TimedOut", message });
+			return { kind: "failed", message, reason: "TimedOut", unreachable: false };
 		}
 		await sleep(lookEveryMs, ends);
 	}

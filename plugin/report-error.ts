@@ -12,38 +12,39 @@ export interface ErrorReport {
 }
 
 export function reportError(error: unknown, { argv, stderr }: ErrorReport): ExitCode {
-	const line = (text: string): void => stderr.write(`${text}\n`);
-	if (error instanceof SilentExit) return error.exitCode;
+	const { lines, code } = describeError(error, argv);
+	for (const line of lines) stderr.write(`${line}\n`);
+	return code;
+}
+
+export interface ErrorDescription {
+	readonly lines: readonly string[];
+	readonly code: ExitCode;
+}
+
+export function describeError(error: unknown, argv: readonly string[]): ErrorDescription {
+	const failed = (...lines: readonly string[]): ErrorDescription => ({ lines, code: exitCode.error });
+	if (error instanceof SilentExit) return { lines: [], code: error.exitCode };
 	if (error instanceof UsageError) {
-		line(`error: ${error.message}`);
-		if (error.hint !== undefined) line(error.hint);
-		return exitCode.error;
+		return failed(`error: ${error.message}`, ...(error.hint === undefined ? [] : [error.hint]));
 	}
-	if (error instanceof KubeconfigError) {
-		line(error.message);
-		return exitCode.error;
-	}
+	if (error instanceof KubeconfigError) return failed(error.message);
 	if (error instanceof FleetUncoveredError) {
-		line(`error: ${error.message}`);
-		for (const detail of error.details) line(`  ${detail}`);
-		return error.exitCode;
+		const details = error.details.map((detail) => `  ${detail}`);
+		return { lines: [`error: ${error.message}`, ...details], code: error.exitCode };
 	}
-	if (error instanceof ApiError || error instanceof ConnectionError) {
-		line(kubectlErrorLine(error));
-		return exitCode.error;
-	}
+	if (error instanceof ApiError || error instanceof ConnectionError) return failed(kubectlErrorLine(error));
 	if (error instanceof AgentUnavailableError) {
-		line(`error: ${error.message}`);
-		return exitCode.failedClosed;
+		return { lines: [`error: ${error.message}`], code: exitCode.failedClosed };
 	}
 	if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
-		line(`error: ${error.message}`);
-		return exitCode.error;
+		return failed(`error: ${error.message}`);
 	}
-	line(`error: internal error: ${firstLine(error)}`);
-	if (argv.some((word) => /^(-v|--v)=?9$/.test(word))) line(inspect(error));
-	else line("This is a bug in kubectl-xpdb: run it again with -v=9 and report what it prints");
-	return exitCode.error;
+	const isVerbose = argv.some((word) => /^(-v|--v)=?9$/.test(word));
+	return failed(
+		`error: internal error: ${firstLine(error)}`,
+		isVerbose ? inspect(error) : "This is a bug in kubectl-xpdb: run it again with -v=9 and report what it prints",
+	);
 }
 
 function firstLine(error: unknown): string {

@@ -1,9 +1,10 @@
 // The commands that go on where a run stopped, or take its cordons back.
+import type { NodeName } from "./events.ts";
 import type { GlobalFlags } from "./global-flags.ts";
 
 /** A drain goes on by the same command: what is done already is not done again. */
 export function resumeCommand(argv: readonly string[]): string {
-	return commandLine(argv);
+	return commandLine(argv.map((word) => word.replace(/^--(token|password)=.*$/, "--$1=...")));
 }
 
 /** The pods that are left, by name: the others may have been replaced under theirs. One command a namespace. */
@@ -19,9 +20,10 @@ export function resumeEvictCommand(
 		.join(" && ");
 }
 
-/** `nodes`: as they would be written with the same contexts. */
-export function undoCommand(nodes: readonly string[], globals: GlobalFlags): string {
-	return commandLine(["uncordon", ...nodes, ...sameContexts(globals)]);
+export function undoCommand(nodes: readonly NodeName[], globals: GlobalFlags): string {
+	const several = globals.contexts.length > 1;
+	const names = nodes.map(({ context, node }) => (several ? `${context}/${node}` : node));
+	return commandLine(["uncordon", ...names, ...sameContexts(globals)]);
 }
 
 function sameContexts({ context, contexts, kubeconfig }: GlobalFlags): readonly string[] {

@@ -9,7 +9,6 @@ import { evictorWithFailPoints, membersWithFailPoints } from "./fail-points.ts";
 import { connectFleet, type Fleet } from "./fleet.ts";
 import { holderIdentity } from "./holder-identity.ts";
 import type { KubeContext } from "./kube-context.ts";
-import { createPlainWriter } from "./output/plain.ts";
 import { Reachability } from "./reachability.ts";
 import { createRunRuntime } from "./run-runtime.ts";
 import { createEvictor } from "./ticket-eviction.ts";
@@ -31,13 +30,10 @@ export interface Session {
 	close(): Promise<void>;
 }
 
-export function createEmitter({ streams }: CommandDependencies, contexts: readonly KubeContext[]): EventSink {
-	return createPlainWriter({
-		streams,
-		contexts: contexts.map(({ name }) => name),
-		now: () => performance.now(),
-		wallClock: () => Date.now(),
-	});
+/** Versions of the agents by member, for the first line of -o json. */
+export function agentVersions(fleet: Fleet | undefined): Readonly<Record<string, string>> {
+	const members = fleet?.members ?? [];
+	return Object.fromEntries(members.map(({ id, name }) => [name, fleet?.descriptions.get(id)?.version ?? ""]));
 }
 
 /** Connects the fleet; throws FleetUncoveredError before anything is touched. */

@@ -2,6 +2,7 @@
 import type { V1Node } from "@kubernetes/client-node";
 import { ApiError, isNotFound } from "./api-error.ts";
 import { sameClusterError, UsageError } from "./errors.ts";
+import type { NodeName } from "./events.ts";
 import type { KubeContext } from "./kube-context.ts";
 
 export interface NodeTarget {
@@ -9,6 +10,10 @@ export interface NodeTarget {
 	readonly name: string;
 	readonly uid: string;
 	readonly unschedulable: boolean;
+}
+
+export function nodeName({ context, name }: NodeTarget): NodeName {
+	return { context: context.name, node: name };
 }
 
 export interface Word {

@@ -14,6 +14,7 @@ import { ApiError, errorText, isPassing } from "./api-error.ts";
 import { type EvictionJob, evictionError, podEvent, retryAfterMs, retryLine, type TryOutcome } from "./eviction-job.ts";
 import { type EvictionOptions, type EvictionResponse, readPod, requestEviction } from "./eviction-request.ts";
 import type { EventSink } from "./events.ts";
+import { refusalReason } from "./reason.ts";
 
 /** What the API server said instead of taking the eviction. */
 export type Refusal = Extract<EvictionResponse, { kind: "blocked" | "namespaceTerminating" | "denied" }>;
@@ -46,11 +47,18 @@ export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: Ti
 			} else if (!isPassing(error)) {
 				await cancelTicket(ticket, cluster, runtime, { sent: true });
 				if (!(error instanceof ApiError)) throw error;
-				return { kind: "failed", message: evictionError(job, errorText(error)), unreachable: false };
+				return {
+					kind: "failed",
+					message: evictionError(job, errorText(error)),
+					reason: refusalReason(error),
+					unreachable: false,
+				};
 			}
 			if (stop.aborted || job.timeout.signal.aborted) {
 				await cancelTicket(ticket, cluster, runtime, { sent: true });
-				return stop.aborted ? { kind: "stopped" } : { kind: "timedOut", waitedFor: errorText(error) };
+				return stop.aborted
+					? { kind: "stopped" }
+					: { kind: "timedOut", waitedFor: errorText(error), reason: "PeerUnreachable" };
 			}
 			await runtime.sleep(askAgainAfterMs, AbortSignal.any([stop, job.timeout.signal]));
 			continue;
@@ -73,20 +81,27 @@ async function settle(
 			return { kind: "again", afterMs: 0 };
 		case "unknown": {
 			const message = retryLine(job, errorText(outcome.error), false);
-			emit({ type: "pod.retrying", ...podEvent(job), message, retryAfterMs });
-			return { kind: "again", afterMs: retryAfterMs };
+			emit({ type: "pod.retrying", ...podEvent(job), reason: "ServerUnreachable", message, retryAfterMs });
+			return { kind: "again", afterMs: retryAfterMs, reason: "ServerUnreachable" };
 		}
 		case "refused":
 			break;
 	}
 	const { refusal } = outcome;
 	if (refusal.kind === "denied") {
-		return { kind: "failed", message: evictionError(job, refusal.message), unreachable: false };
+		return {
+			kind: "failed",
+			message: evictionError(job, refusal.message),
+			reason: refusal.reason,
+			unreachable: false,
+		};
 	}
 	const terminating = refusal.kind === "namespaceTerminating";
 	if (terminating && (await isTerminating(job))) return { kind: "accepted" };
-	emit({ type: "pod.retrying", ...podEvent(job), message: retryLine(job, refusal.message, terminating), retryAfterMs });
-	return { kind: "again", afterMs: retryAfterMs };
+	const { reason } = refusal;
+	const message = retryLine(job, refusal.message, terminating);
+	emit({ type: "pod.retrying", ...podEvent(job), reason, message, retryAfterMs });
+	return { kind: "again", afterMs: retryAfterMs, reason };
 }
 
 /** False also where it cannot be read now: the next try asks again. */

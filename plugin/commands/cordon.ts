@@ -5,9 +5,9 @@ import { setUnschedulable } from "../cordon.ts";
 import { parseDryRun } from "../dry-run.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCode } from "../exit.ts";
-import { openContexts } from "../open-contexts.ts";
-import { createEmitter } from "../session.ts";
-import { type NodeTarget, resolveNodes } from "../targets.ts";
+import { reportRun } from "../reported-run.ts";
+import { undoCommand } from "../resume-command.ts";
+import { nodeName, type NodeTarget, resolveNodes } from "../targets.ts";
 
 export const runCordon: CommandRunner = (input, deps) => mark(input, deps, { verb: "cordon", desired: true });
 export const runUncordon: CommandRunner = (input, deps) => mark(input, deps, { verb: "uncordon", desired: false });
@@ -15,13 +15,13 @@ export const runUncordon: CommandRunner = (input, deps) => mark(input, deps, { v
 async function mark(
 	input: CommandInput,
 	deps: CommandDependencies,
-	{ verb, desired }: { readonly verb: string; readonly desired: boolean },
+	{ verb, desired }: { readonly verb: "cordon" | "uncordon"; readonly desired: boolean },
 ): Promise<ExitCode> {
 	const { streams, interrupts } = deps;
-	const dryRun = parseDryRun(textFlag(input, "dry-run"), streams.stderr);
-	requireNodes(input, verb);
-	const contexts = openContexts(input.globals, deps.env, streams.stderr);
-	try {
+	return reportRun({ command: verb, input, deps }, async ({ emit, openContexts, offer, record }) => {
+		const dryRun = parseDryRun(textFlag(input, "dry-run"), streams.stderr);
+		requireNodes(input, verb);
+		const contexts = openContexts();
 		const nodes = await resolveNodes(contexts, input.words, textFlag(input, "selector"));
 		const goOn = await confirm(
 			{
@@ -36,13 +36,12 @@ async function mark(
 			streams.stderr.write("Nothing was touched.\n");
 			return exitCode.error;
 		}
-		const emit = createEmitter(deps, contexts);
+		emit({ type: "run.started", agents: {}, nodes: nodes.map(nodeName), pods: [], dryRun });
+		offer(() => (record.ours.length === 0 ? {} : { undo: undoCommand(record.ours, input.globals) }));
 		let failed = false;
 		for (const node of nodes) failed = !(await setUnschedulable(node, { desired, dryRun, emit })) || failed;
 		return failed ? exitCode.error : exitCode.done;
-	} finally {
-		for (const { client } of contexts) client.close();
-	}
+	});
 }
 
 /** kubectl's own complaints about its words. */

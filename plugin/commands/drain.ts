@@ -11,54 +11,45 @@ import { confirm } from "../confirm.ts";
 import { type DrainOptions, type DrainResult, drain } from "../drain.ts";
 import { parseDryRun } from "../dry-run.ts";
 import { UsageError } from "../errors.ts";
-import type { EventSink, RunSummary } from "../events.ts";
+import type { EventSink } from "../events.ts";
 import { type ExitCode, exitCode } from "../exit.ts";
 import type { KubeContext } from "../kube-context.ts";
 import { isLabelSelector } from "../label-selector-text.ts";
-import { openContexts } from "../open-contexts.ts";
 import { aggregate } from "../output/plain.ts";
+import { type ReportedRun, reportRun } from "../reported-run.ts";
 import { resumeCommand, undoCommand } from "../resume-command.ts";
-import { createEmitter, openSession, runExitCode, type Session, startHeartbeat, tellInterruption } from "../session.ts";
-import { type NodeTarget, resolveNodes } from "../targets.ts";
+import { agentVersions, openSession, runExitCode, startHeartbeat, tellInterruption } from "../session.ts";
+import { nodeName, type NodeTarget, resolveNodes } from "../targets.ts";
 import { requireNodes, summariseNodes } from "./cordon.ts";
 
-export const runDrain: CommandRunner = async (input, deps) => {
-	const { streams } = deps;
-	requireNodes(input, "drain");
-	const options = readOptions(input, deps);
-	const contexts = openContexts(input.globals, deps.env, streams.stderr);
-	try {
+export const runDrain: CommandRunner = (input, deps) =>
+	reportRun({ command: "drain", input, deps }, async (run) => {
+		requireNodes(input, "drain");
+		const options = readOptions(input, deps);
+		const contexts = run.openContexts();
 		const nodes = await resolveNodes(contexts, input.words, textFlag(input, "selector"));
-		const emit = createEmitter(deps, contexts);
-		if (options.dryRun === "client") {
-			const result = await drain(nodes, options, {
-				evictions: undefined,
-				emit,
-				stop: deps.interrupts.stop,
-				wallClock: () => Date.now(),
-				leaveAgent: () => undefined,
-			});
-			return finish(result, { emit, several: contexts.length > 1, interrupted: undefined });
-		}
-		return await drainUnderBudgets(nodes, options, { input, deps, contexts, emit });
-	} finally {
-		for (const { client } of contexts) client.close();
-	}
-};
+		if (options.dryRun !== "client") return drainUnderBudgets(nodes, options, { ...run, input, deps, contexts });
+		const result = await drain(nodes, options, {
+			evictions: undefined,
+			emit: run.emit,
+			stop: deps.interrupts.stop,
+			wallClock: () => Date.now(),
+			leaveAgent: () => undefined,
+		});
+		return finish(result, { emit: run.emit, several: contexts.length > 1, interrupted: undefined });
+	});
 
-interface DrainRun {
+interface DrainRun extends ReportedRun {
 	readonly input: CommandInput;
 	readonly deps: CommandDependencies;
 	readonly contexts: readonly KubeContext[];
-	readonly emit: EventSink;
 }
 
 async function drainUnderBudgets(
 	nodes: readonly NodeTarget[],
 	options: DrainOptions,
-	run: DrainRun,
+	{ input, deps, contexts, emit, offer, record }: DrainRun,
 ): Promise<ExitCode> {
-	const { input, deps, contexts, emit } = run;
 	const { streams, interrupts } = deps;
 	const { gracePeriodSeconds, dryRun, skipWaitAfterSeconds } = options;
 	const session = await openSession(
@@ -86,6 +77,17 @@ async function drainUnderBudgets(
 			return exitCode.error;
 		}
 		interrupts.graceful();
+		emit({
+			type: "run.started",
+			agents: agentVersions(session.fleet),
+			nodes: nodes.map(nodeName),
+			pods: [],
+			dryRun,
+		});
+		offer(() => ({
+			...(record.nodesLeft.length > 0 && { resume: resumeCommand(input.argv) }),
+			...(record.ours.length > 0 && { undo: undoCommand(record.ours, input.globals) }),
+		}));
 		tellInterruption(interrupts.stop, session);
 		let nodesDone = 0;
 		const endHeartbeat = startHeartbeat(session, () => ({ nodesDone, nodesTotal: nodes.length }));
@@ -106,10 +108,7 @@ async function drainUnderBudgets(
 		}
 		// What was only reserved is given back before anything is said about what is left.
 		await session.evictions.settled();
-		const several = contexts.length > 1;
-		const code = finish(result, { emit, several, interrupted: interrupts.stoppedBy });
-		emit(summaryOf(result, { session, input, several, code, interrupted: interrupts.stoppedBy !== undefined }));
-		return code;
+		return finish(result, { emit, several: contexts.length > 1, interrupted: interrupts.stoppedBy });
 	} finally {
 		await session.close();
 	}
@@ -149,7 +148,7 @@ function finish(
 		const pending = nodes.filter(({ kind }) => kind !== "drained");
 		emit({
 			type: "nodes.pending",
-			nodes: pending.map(({ node }) => ({ context: node.context.name, node: node.name })),
+			nodes: pending.map(({ node }) => nodeName(node)),
 		});
 		const [only] = failed;
 		// A single failure is told error by error, several node by node: Go's nested aggregates.
@@ -157,39 +156,4 @@ function finish(
 		emit({ type: "run.failed", errors: several ? [] : errors });
 	}
 	return runExitCode(interrupted, failed);
-}
-
-function summaryOf(
-	{ nodes, cordoned }: DrainResult,
-	run: {
-		readonly session: Session;
-		readonly input: CommandInput;
-		readonly several: boolean;
-		readonly code: ExitCode;
-		readonly interrupted: boolean;
-	},
-): RunSummary {
-	const { session, input, several, code, interrupted } = run;
-	const named = (node: NodeTarget): string => (several ? `${node.context.name}/${node.name}` : node.name);
-	const drained = nodes.filter(({ kind }) => kind === "drained").map(({ node }) => node);
-	const left = cordoned.filter((node) => !drained.includes(node));
-	const { evicted, failed, longestWaitMs } = session.evictions.counts;
-	return {
-		type: "summary",
-		command: "drain",
-		exitCode: code,
-		interrupted,
-		evicted,
-		failed,
-		drained: drained.map(named),
-		notDrained: nodes.flatMap((outcome) =>
-			outcome.kind === "drained"
-				? []
-				: [{ node: named(outcome.node), reason: outcome.kind === "failed" ? outcome.reason : "stopped" }],
-		),
-		cordoned: left.map(({ context, name }) => ({ context: context.name, node: name })),
-		longestWaitMs,
-		...(drained.length < nodes.length && { resume: resumeCommand(input.argv) }),
-		...(left.length > 0 && { undo: [undoCommand(left.map(named), input.globals)] }),
-	};
 }

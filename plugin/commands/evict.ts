@@ -1,105 +1,98 @@
 // kubectl xpdb evict
-import { booleanFlag, type CommandRunner, type CommandInput, numberFlag, textFlag } from "../command.ts";
+import {
+	booleanFlag,
+	type CommandDependencies,
+	type CommandInput,
+	type CommandRunner,
+	numberFlag,
+	textFlag,
+} from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { formatDuration } from "../duration.ts";
 import { parseDryRun } from "../dry-run.ts";
 import { UsageError } from "../errors.ts";
 import { createJob, createTimeout } from "../eviction-job.ts";
-import type { DryRun } from "../events.ts";
-import { exitCode } from "../exit.ts";
-import { openContexts } from "../open-contexts.ts";
+import type { DryRun, PodEvent } from "../events.ts";
+import { type ExitCode, exitCode } from "../exit.ts";
+import type { KubeContext } from "../kube-context.ts";
 import { type PodTarget, resolvePods } from "../pod-targets.ts";
 import { measureBudgets, waitUntilRecovered } from "../recovery.ts";
+import { type ReportedRun, reportRun } from "../reported-run.ts";
 import { resumeEvictCommand } from "../resume-command.ts";
-import { createEmitter, openSession, runExitCode, startHeartbeat, tellInterruption } from "../session.ts";
+import { agentVersions, openSession, runExitCode, startHeartbeat, tellInterruption } from "../session.ts";
 
-export const runEvict: CommandRunner = async (input, deps) => {
-	const { streams, interrupts } = deps;
-	const options = readOptions(input, parseDryRun(textFlag(input, "dry-run"), streams.stderr));
-	const contexts = openContexts(input.globals, deps.env, streams.stderr);
-	try {
+export const runEvict: CommandRunner = (input, deps) =>
+	reportRun({ command: "evict", input, deps }, async (run) => {
+		const options = readOptions(input, parseDryRun(textFlag(input, "dry-run"), deps.streams.stderr));
+		const contexts = run.openContexts();
 		const pods = await resolvePods(contexts, options);
 		if (pods.length === 0) {
-			streams.stderr.write("No resources found\n");
+			deps.streams.stderr.write("No resources found\n");
 			return exitCode.done;
 		}
-		const emit = createEmitter(deps, contexts);
-		if (options.dryRun === "client") {
-			for (const pod of pods)
-				emit({ type: "pod.evicting", ...nameOf(pod), dryRun: "client", deletes: false, budgets: [], attempt: 1 });
-			return exitCode.done;
+		if (options.dryRun !== "client") return evictUnderBudgets(pods, options, { ...run, input, deps, contexts });
+		for (const pod of pods) {
+			const { emit } = run;
+			emit({ type: "pod.evicting", ...nameOf(pod), dryRun: "client", deletes: false, budgets: [], attempt: 1 });
 		}
-		const session = await openSession(
-			{
-				command: "evict",
-				contexts,
-				options: {
-					gracePeriodSeconds: options.gracePeriodSeconds,
-					deletes: false,
-					dryRun: options.dryRun === "server",
-				},
-				waitsUntilGone: options.wait,
-				skipWaitAfterSeconds: 0,
-			},
-			{ deps, input, emit },
+		return exitCode.done;
+	});
+
+interface EvictRun extends ReportedRun {
+	readonly input: CommandInput;
+	readonly deps: CommandDependencies;
+	readonly contexts: readonly KubeContext[];
+}
+
+async function evictUnderBudgets(
+	pods: readonly PodTarget[],
+	options: ReturnType<typeof readOptions>,
+	{ input, deps, contexts, emit, offer, record }: EvictRun,
+): Promise<ExitCode> {
+	const { streams, interrupts } = deps;
+	const { gracePeriodSeconds, dryRun } = options;
+	const session = await openSession(
+		{
+			command: "evict",
+			contexts,
+			options: { gracePeriodSeconds, deletes: false, dryRun: dryRun === "server" },
+			waitsUntilGone: options.wait,
+			skipWaitAfterSeconds: 0,
+		},
+		{ deps, input, emit },
+	);
+	try {
+		const touched = new Set(pods.map(({ context }) => context)).size;
+		const assumeYes = options.yes || dryRun !== "none";
+		const goOn = await confirm(
+			{ summary: summarise(pods), contexts: touched, assumeYes, signal: interrupts.stop },
+			streams,
 		);
-		try {
-			const summary = summarise(pods);
-			const touched = new Set(pods.map(({ context }) => context)).size;
-			const goOn = await confirm(
-				{ summary, contexts: touched, assumeYes: options.yes || options.dryRun !== "none", signal: interrupts.stop },
-				streams,
-			);
-			if (!goOn) {
-				streams.stderr.write("Nothing was touched.\n");
-				return exitCode.error;
-			}
-			interrupts.graceful();
-			const { gracePeriodSeconds } = options;
-			const timeout = createTimeout(options.timeoutMs, formatDuration(options.timeoutMs));
-			const { fleet } = session;
-			const before = options.replaced && fleet ? await measureBudgets(fleet, pods) : [];
-			tellInterruption(interrupts.stop, session);
-			const endHeartbeat = startHeartbeat(session, () => ({ nodesDone: 0, nodesTotal: 0 }));
-			const outcomes = await Promise.all(
-				pods.map(({ pod, context }) =>
-					session.evictions.evict(createJob(pod, { context, timeout, gracePeriodSeconds })),
-				),
-			).finally(endHeartbeat);
-			const left = pods.filter((_, index) => outcomes[index]?.kind === "stopped").map(nameOf);
-			const failures = outcomes.filter((outcome) => outcome.kind === "failed");
-			if (fleet && before.length > 0 && failures.length === 0 && !interrupts.stop.aborted) {
-				const recovered = await waitUntilRecovered(before, {
-					fleet,
-					timeout,
-					stop: interrupts.stop,
-					emit,
-				});
-				if (recovered.kind === "failed") failures.push(recovered);
-			}
-			const code = runExitCode(interrupts.stoppedBy, failures);
-			const { evicted, failed, longestWaitMs } = session.evictions.counts;
-			emit({
-				type: "summary",
-				command: "evict",
-				exitCode: code,
-				interrupted: interrupts.stoppedBy !== undefined,
-				evicted,
-				failed,
-				drained: [],
-				notDrained: [],
-				cordoned: [],
-				longestWaitMs,
-				...(left.length > 0 && { resume: resumeEvictCommand(left, input.globals) }),
-			});
-			return code;
-		} finally {
-			await session.close();
+		if (!goOn) {
+			streams.stderr.write("Nothing was touched.\n");
+			return exitCode.error;
 		}
+		interrupts.graceful();
+		const { fleet } = session;
+		emit({ type: "run.started", agents: agentVersions(fleet), nodes: [], pods: pods.map(nameOf), dryRun });
+		offer(() => (record.podsLeft.length === 0 ? {} : { resume: resumeEvictCommand(record.podsLeft, input.globals) }));
+		const timeout = createTimeout(options.timeoutMs, formatDuration(options.timeoutMs));
+		const before = options.replaced && fleet ? await measureBudgets(fleet, pods) : [];
+		tellInterruption(interrupts.stop, session);
+		const endHeartbeat = startHeartbeat(session, () => ({ nodesDone: 0, nodesTotal: 0 }));
+		const outcomes = await Promise.all(
+			pods.map(({ pod, context }) => session.evictions.evict(createJob(pod, { context, timeout, gracePeriodSeconds }))),
+		).finally(endHeartbeat);
+		const failures = outcomes.filter((outcome) => outcome.kind === "failed");
+		if (fleet && before.length > 0 && failures.length === 0 && !interrupts.stop.aborted) {
+			const recovered = await waitUntilRecovered(before, { fleet, timeout, stop: interrupts.stop, emit });
+			if (recovered.kind === "failed") failures.push(recovered);
+		}
+		return runExitCode(interrupts.stoppedBy, failures);
 	} finally {
-		for (const { client } of contexts) client.close();
+		await session.close();
 	}
-};
+}
 
 function readOptions(input: CommandInput, dryRun: DryRun) {
 	const selector = textFlag(input, "selector");
@@ -130,12 +123,9 @@ function readOptions(input: CommandInput, dryRun: DryRun) {
 	};
 }
 
-function nameOf({ context, pod }: PodTarget): {
-	readonly context: string;
-	readonly namespace: string;
-	readonly pod: string;
-} {
-	return { context: context.name, namespace: pod.metadata?.namespace ?? "", pod: pod.metadata?.name ?? "" };
+function nameOf({ context, pod }: PodTarget): PodEvent {
+	const { namespace = "", name = "", uid = "" } = pod.metadata ?? {};
+	return { context: context.name, namespace, pod: name, uid };
 }
 
 function summarise(pods: readonly PodTarget[]): readonly string[] {

@@ -24,6 +24,7 @@ const maxUsedByShown = 3;
 /** Of the pods of a node that wait for one budget; the progress line has their number. */
 const maxWaitingShown = 5;
 const shortOutageMs = 2_000;
+const levelPrefixes = { error: "error: ", warning: "Warning: ", info: "" } as const;
 
 export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOptions): EventSink {
 	const { stdout, stderr } = streams;
@@ -31,7 +32,8 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 	const crowds = new Crowds(repeatAfterMs, now);
 	const width = Math.max(...contexts.map((name) => name.length), 0);
 	const several = contexts.length > 1;
-	const prefix = (context: string): string => (several ? `${context.padEnd(width)}  ` : "");
+	const prefix = (context: string | undefined): string =>
+		several && context !== undefined ? `${context.padEnd(width)}  ` : "";
 	const line = (sink: TextSink, context: string, text: string): void => sink.write(`${prefix(context)}${text}\n`);
 	const named = (context: string, name: string): string => (several ? `${context}/${name}` : name);
 
@@ -83,7 +85,10 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 				// A drain tells it with the node; a pod that was named by itself has no other line.
 				if (event.node === undefined) line(stderr, event.context, event.message);
 				return;
+			case "run.started":
 			case "pod.accepted":
+			case "pod.gone":
+			case "pod.stopped":
 				return;
 			case "lease.waiting":
 				if (event.heldForMs < longHoldMs || event.holder === "") return;
@@ -107,7 +112,8 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 				}
 				return;
 			case "diagnostic":
-				return line(stderr, event.context ?? "", `${event.level === "warning" ? "Warning: " : ""}${event.message}`);
+				stderr.write(`${prefix(event.context)}${levelPrefixes[event.level]}${event.message}\n`);
+				return;
 			case "progress": {
 				const nodes = event.nodesTotal > 0 ? `, ${event.nodesDone}/${event.nodesTotal} nodes` : "";
 				const terminating = event.terminating > 0 ? `, ${event.terminating} terminating` : "";

@@ -105,7 +105,7 @@ describe("pods under a budget", () => {
 				healthy: 5,
 			}),
 		);
-		expect(run.evictions.counts).toMatchObject({ total: 6, done: 6, evicted: 6, waiting: 0, terminating: 0 });
+		expect(run.evictions.counts).toMatchObject({ total: 6, done: 6, waiting: 0, terminating: 0 });
 	});
 
 	test("wait by looking, without a round for each look", async () => {
@@ -170,6 +170,7 @@ describe("pods under a budget", () => {
 		expect(await run.evictions.evict(run.job(first.member, first.pod))).toEqual({
 			kind: "failed",
 			message: 'error when evicting pods/"db-0" -n "shop": forbidden',
+			reason: "Forbidden",
 			unreachable: false,
 		});
 		expect(first.member.reservations.size).toBe(0);
@@ -258,7 +259,7 @@ describe("pods without a budget", () => {
 		eu.pods.clear();
 		const run = newRun(fleet);
 		expect(await run.evictions.evict(run.job(eu, pod))).toEqual({ kind: "gone" });
-		expect(typesOf(run.events)).toEqual(["pod.evicting"]);
+		expect(typesOf(run.events)).toEqual(["pod.evicting", "pod.gone"]);
 	});
 
 	test("that were replaced under their name are left alone", async () => {
@@ -316,6 +317,7 @@ describe("members without an answer", () => {
 		expect(await outcome).toEqual({
 			kind: "failed",
 			message: 'error when evicting pods/"db-0" -n "shop": global timeout reached: 9s',
+			reason: "PeerUnreachable",
 			unreachable: true,
 		});
 	});

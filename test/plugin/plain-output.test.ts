@@ -40,8 +40,8 @@ describe("one context: kubectl's own lines", () => {
 		];
 		expect(
 			print([
-				[0, { type: "node.cordoned", context: "c1", node: "n1", already: false, dryRun: "none" }],
-				[0, { type: "node.failed", context: "c1", node: "n1", errors, pending: [] }],
+				[0, { type: "node.cordoned", context: "c1", node: "n1", already: false, ours: true, dryRun: "none" }],
+				[0, { type: "node.failed", context: "c1", node: "n1", reason: "PodsNotAllowed", why: "", errors, pending: [] }],
 				[0, { type: "nodes.pending", nodes: [{ context: "c1", node: "n1" }] }],
 				[0, { type: "run.failed", errors }],
 			]),
@@ -60,7 +60,7 @@ describe("one context: kubectl's own lines", () => {
 			'error when evicting pods/"web-1" -n "default" (will retry after 5s): Cannot evict pod as it would violate the pod\'s disruption budget.';
 		expect(
 			print([
-				[0, { type: "node.cordoned", context: "c1", node: "n1", already: true, dryRun: "none" }],
+				[0, { type: "node.cordoned", context: "c1", node: "n1", already: true, ours: false, dryRun: "none" }],
 				[
 					0,
 					{
@@ -71,9 +71,9 @@ describe("one context: kubectl's own lines", () => {
 					},
 				],
 				[0, evicting],
-				[0, { type: "pod.retrying", ...pod, message, retryAfterMs: 5_000 }],
+				[0, { type: "pod.retrying", ...pod, reason: "DisruptionBudget", message, retryAfterMs: 5_000 }],
 				[5_000, { ...evicting, attempt: 2 }],
-				[5_100, { type: "pod.accepted", ...pod }],
+				[5_100, { type: "pod.accepted", ...pod, waitedMs: 0 }],
 				[6_000, { type: "pod.evicted", ...pod, deletes: false, elapsedMs: 6_000 }],
 				[6_000, { type: "node.drained", context: "c1", node: "n1", dryRun: "none" }],
 			]),
@@ -92,8 +92,19 @@ describe("one context: kubectl's own lines", () => {
 		const message = 'error when evicting pods/"web-1" -n "default": global timeout reached: 12s';
 		expect(
 			print([
-				[0, { type: "pod.failed", ...pod, message, deletes: false, accepted: false }],
-				[0, { type: "node.failed", context: "c1", node: "n1", errors: [message], pending: ["web-1"] }],
+				[0, { type: "pod.failed", ...pod, reason: "TimedOut", waitedMs: 0, message, deletes: false, accepted: false }],
+				[
+					0,
+					{
+						type: "node.failed",
+						context: "c1",
+						node: "n1",
+						reason: "TimedOut",
+						why: "",
+						errors: [message],
+						pending: ["web-1"],
+					},
+				],
 			]),
 		).toEqual([
 			`err: There are pending pods in node "n1" when an error occurred: ${message}`,
@@ -105,7 +116,7 @@ describe("one context: kubectl's own lines", () => {
 	test("dry runs say so", () => {
 		expect(
 			print([
-				[0, { type: "node.cordoned", context: "c1", node: "n1", already: false, dryRun: "client" }],
+				[0, { type: "node.cordoned", context: "c1", node: "n1", already: false, ours: true, dryRun: "client" }],
 				[0, { ...evicting, dryRun: "client" }],
 				[0, { type: "node.drained", context: "c1", node: "n1", dryRun: "server" }],
 			]),
@@ -128,7 +139,18 @@ describe("one context: kubectl's own lines", () => {
 	test("an accepted eviction whose end was not seen", () => {
 		expect(
 			print([
-				[0, { type: "pod.failed", ...pod, message: "context deadline exceeded", deletes: false, accepted: true }],
+				[
+					0,
+					{
+						type: "pod.failed",
+						...pod,
+						reason: "TimedOut",
+						waitedMs: 0,
+						message: "context deadline exceeded",
+						deletes: false,
+						accepted: true,
+					},
+				],
 			]),
 		).toEqual(["out: pod/web-1 eviction failed: context deadline exceeded"]);
 	});
@@ -145,9 +167,10 @@ describe("one context: kubectl's own lines", () => {
 						interrupted: false,
 						evicted: 3,
 						failed: 0,
-						drained: ["n1"],
+						drained: [{ context: "c1", node: "n1" }],
 						notDrained: [],
 						cordoned: [],
+						uncordoned: [],
 						longestWaitMs: 0,
 					},
 				],
@@ -279,7 +302,7 @@ describe("several contexts", () => {
 		expect(
 			print(
 				[
-					[0, { type: "node.cordoned", context: "eu", node: "n1", already: false, dryRun: "none" }],
+					[0, { type: "node.cordoned", context: "eu", node: "n1", already: false, ours: true, dryRun: "none" }],
 					[0, { ...evicting, context: "us-west" }],
 					[0, { ...waiting, context: "eu" }],
 					[0, { type: "nodes.pending", nodes: [{ context: "eu", node: "n1" }] }],
@@ -311,12 +334,13 @@ describe("several contexts", () => {
 							interrupted: true,
 							evicted: 4,
 							failed: 0,
-							drained: ["eu/n1"],
-							notDrained: [{ node: "us-west/n2", reason: "stopped" }],
+							drained: [{ context: "eu", node: "n1" }],
+							notDrained: [{ context: "us-west", node: "n2", reason: "Interrupted", message: "stopped" }],
 							cordoned: [{ context: "us-west", node: "n2" }],
+							uncordoned: [],
 							longestWaitMs: 65_000,
 							resume: "kubectl xpdb drain eu/n1 us-west/n2",
-							undo: ["kubectl xpdb uncordon us-west/n2"],
+							undo: "kubectl xpdb uncordon us-west/n2",
 						},
 					],
 				],

@@ -63,7 +63,8 @@ describe("waitUntilRecovered()", () => {
 			kind: "failed",
 			message: "budget shop/db has not recovered within 9s",
 		});
-		expect(events).toEqual([{ type: "run.failed", errors: ["error: budget shop/db has not recovered within 9s"] }]);
+		const message = "budget shop/db has not recovered within 9s";
+		expect(events).toEqual([{ type: "diagnostic", level: "error", reason: "TimedOut", message }]);
 	});
 
 	test("waits for members that give no answer, and ends at a stop", async () => {

@@ -9,10 +9,16 @@ test("resumeCommand() is the same command, quoted for a shell", () => {
 });
 
 test("undoCommand() names the same contexts", () => {
-	expect(undoCommand(["eu/n1", "us/n2"], readGlobalFlags({ contexts: ["eu", "us"] }))).toBe(
-		"kubectl xpdb uncordon eu/n1 us/n2 --contexts=eu,us",
-	);
-	expect(undoCommand(["n1"], readGlobalFlags({ context: "eu", kubeconfig: "/tmp/k" }))).toBe(
+	expect(
+		undoCommand(
+			[
+				{ context: "eu", node: "n1" },
+				{ context: "us", node: "n2" },
+			],
+			readGlobalFlags({ contexts: ["eu", "us"] }),
+		),
+	).toBe("kubectl xpdb uncordon eu/n1 us/n2 --contexts=eu,us");
+	expect(undoCommand([{ context: "eu", node: "n1" }], readGlobalFlags({ context: "eu", kubeconfig: "/tmp/k" }))).toBe(
 		"kubectl xpdb uncordon n1 --context=eu --kubeconfig=/tmp/k",
 	);
 });

@@ -1,0 +1,49 @@
+// One event is one line below 64 KiB, whatever is in it: a reader may then use a fixed buffer. What is too long is cut
+// where it is longest, and the line says so.
+
+type Fields = Record<string, unknown>;
+
+/** 64 KiB with the line's end, less one. */
+export const maxLineBytes = 65_535;
+
+export function fitLine(event: Readonly<Fields>): string {
+	let text = JSON.stringify(event);
+	if (fits(text)) return text;
+	// Deep copies: what the others read stays whole.
+	const cut: Fields = { ...structuredClone(event), truncated: true };
+	for (text = JSON.stringify(cut); !fits(text); text = JSON.stringify(cut)) halveLongest(cut);
+	return text;
+}
+
+function fits(text: string): boolean {
+	return Buffer.byteLength(text) < maxLineBytes;
+}
+
+interface Place {
+	readonly size: number;
+	readonly halve: () => void;
+}
+
+/** Lists and texts only: numbers are short, and names of fields stay. */
+function halveLongest(fields: Fields): void {
+	const [longest] = placesOf(fields).toSorted((a, b) => b.size - a.size);
+	if (!longest) throw new Error("an event too long for a line has neither a list nor a text");
+	longest.halve();
+}
+
+function placesOf(value: unknown): readonly Place[] {
+	if (typeof value !== "object" || value === null) return [];
+	return Object.entries(value).flatMap(([key, child]: [string, unknown]): readonly Place[] => {
+		const set = (half: unknown): void => void Reflect.set(value, key, half);
+		const inner = placesOf(child);
+		if (typeof child === "string" && child.length > 1) {
+			const half = child.slice(0, Math.floor(child.length / 2)).toWellFormed();
+			return [{ size: Buffer.byteLength(child), halve: () => set(half) }];
+		}
+		if (Array.isArray(child) && child.length > 1) {
+			const size = Buffer.byteLength(JSON.stringify(child));
+			return [{ size, halve: () => set(child.slice(0, Math.floor(child.length / 2))) }, ...inner];
+		}
+		return inner;
+	});
+}

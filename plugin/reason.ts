@@ -1,0 +1,50 @@
+// Why a pod or a node is not done: the closed list that -o json speaks in. A new reason is a new minor version of the
+// schema; its messages are for people and may change.
+import type { ApiError } from "./api-error.ts";
+
+export const reasons = [
+	// A budget of ours, or somebody who uses it, keeps the pod for now.
+	"BudgetExhausted",
+	"PodReserved",
+	"PreActivityPending",
+	"LeaseFull",
+	"LeaseHeld",
+	"PodUnseen",
+	"CoverageChanged",
+	// A budget of ours that somebody has to put right.
+	"InvalidBudget",
+	"SelectorsDiffer",
+	"FleetsDiffer",
+	"FeatureMissing",
+	"ExpectedPodsUnknown",
+	"GarbledLease",
+	// Agents.
+	"PeerUnreachable",
+	"AgentRefused",
+	// The API server and its own budgets.
+	"DisruptionBudget",
+	"MultipleBudgets",
+	"NamespaceTerminating",
+	"WebhookDenied",
+	"Forbidden",
+	"ServerBusy",
+	"ServerUnreachable",
+	"Refused",
+	// The run itself.
+	"PodsNotAllowed",
+	"TimedOut",
+	"Interrupted",
+] as const;
+
+export type Reason = (typeof reasons)[number];
+
+/** What an answer other than 2xx says about an eviction. */
+export function refusalReason({ code, message, causes }: ApiError): Reason {
+	if (causes.some(({ reason }) => reason === "NamespaceTerminating")) return "NamespaceTerminating";
+	if (causes.some(({ reason }) => reason === "DisruptionBudget")) return "DisruptionBudget";
+	if (/^admission webhook .* denied the request/.test(message)) return "WebhookDenied";
+	if (message.includes("more than one PodDisruptionBudget")) return "MultipleBudgets";
+	if (code === 401 || code === 403) return "Forbidden";
+	if (code === 429 || code >= 500) return "ServerBusy";
+	return "Refused";
+}

@@ -1,0 +1,90 @@
+// A run with its report: whatever happens to it (done, failed, an error, Ctrl-C once or twice), its events go to one
+// writer, and the last one is its summary.
+import type { CommandDependencies, CommandInput } from "./command.ts";
+import { textFlag } from "./command.ts";
+import { UsageError } from "./errors.ts";
+import type { EventSink, RunCommand, RunSummary } from "./events.ts";
+import type { ExitCode } from "./exit.ts";
+import type { KubeContext } from "./kube-context.ts";
+import { openContexts } from "./open-contexts.ts";
+import { createNdjsonWriter } from "./output/ndjson.ts";
+import { createPlainWriter } from "./output/plain.ts";
+import { describeError } from "./report-error.ts";
+import { RunRecord } from "./run-record.ts";
+
+export type NextCommands = Pick<RunSummary, "resume" | "undo">;
+
+export interface ReportedRun {
+	readonly record: RunRecord;
+	readonly emit: EventSink;
+	/** The contexts of the flags; closed when the run is over. */
+	readonly openContexts: () => readonly KubeContext[];
+	/** How to go on from where the run is; asked for at its end. */
+	readonly offer: (commands: () => NextCommands) => void;
+}
+
+export interface RunOptions {
+	readonly command: RunCommand;
+	/** The run's id, where it has one. */
+	readonly op?: string;
+	readonly input: CommandInput;
+	readonly deps: CommandDependencies;
+}
+
+export async function reportRun(
+	{ command, op, input, deps }: RunOptions,
+	body: (run: ReportedRun) => Promise<ExitCode>,
+): Promise<ExitCode> {
+	const { streams, interrupts } = deps;
+	const writesJson = readFormat(input) === "json";
+	const record = new RunRecord(command);
+	const contexts: KubeContext[] = [];
+	const clocks = { now: () => performance.now(), wallClock: () => Date.now() };
+	let next = (): NextCommands => ({});
+	let write: EventSink | undefined = writesJson
+		? createNdjsonWriter({ stdout: streams.stdout, command, ...(op !== undefined && { op }), ...clocks })
+		: undefined;
+	const emit: EventSink = (event) => {
+		// Nothing comes after the summary.
+		if (record.hasSummary) return;
+		record.see(event);
+		write ??= createPlainWriter({ streams, contexts: contexts.map(({ name }) => name), ...clocks });
+		write(event);
+	};
+	const end = (code: ExitCode, interrupted: boolean): void => {
+		if (record.started || writesJson) emit(record.summary({ exitCode: code, interrupted, ...next() }));
+	};
+	const forget = interrupts.onLeave((code) => end(code, true));
+	try {
+		const code = await body({
+			record,
+			emit,
+			openContexts() {
+				contexts.push(...openContexts(input.globals, deps.env, streams.stderr));
+				return contexts;
+			},
+			offer: (commands) => {
+				next = commands;
+			},
+		});
+		end(code, interrupts.stoppedBy !== undefined);
+		return code;
+	} catch (error) {
+		const { lines, code } = describeError(error, input.argv);
+		const message = lines.join("\n").replace(/^error: /, "");
+		// In plain lines whoever ends the process tells it.
+		if (writesJson) emit({ type: "diagnostic", level: "error", message });
+		end(code, interrupts.stoppedBy !== undefined);
+		throw error;
+	} finally {
+		forget();
+		for (const { client } of contexts) client.close();
+	}
+}
+
+function readFormat(input: CommandInput): "plain" | "json" {
+	const output = textFlag(input, "output");
+	if (output === "") return "plain";
+	if (output === "json") return "json";
+	throw new UsageError(`unable to match a printer suitable for the output format "${output}"`, "Allowed: json");
+}
