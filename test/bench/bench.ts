@@ -1,0 +1,46 @@
+// The clusters that the measurements run on, with the shipped programs: one fleet at a time, because two cores hold no two.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type ApiClient, createApiClient } from "../controlplane/api-client.ts";
+import { type Fleet, type FleetOptions, startFleet } from "../controlplane/fleet.ts";
+
+export interface Bench {
+	readonly fleet: Fleet;
+	/** Each cluster as the operator: the rights, and the queues of the API server, that the plugin has too. */
+	readonly operators: readonly ApiClient[];
+	readonly log: (line: string) => void;
+	stop(): Promise<void>;
+}
+
+export async function startBench(
+	options: Pick<FleetOptions, "clusters" | "nodes" | "agentEnvironment" | "signal"> & {
+		readonly log: (line: string) => void;
+	},
+): Promise<Bench> {
+	const dir = mkdtempSync(join(tmpdir(), "xpdb-bench-"));
+	const remove = (): void => rmSync(dir, { recursive: true, force: true });
+	try {
+		const fleet = await startFleet({ ...options, dir });
+		const operators = fleet.clusters.map(({ server, certificates }) =>
+			createApiClient({
+				server,
+				authority: certificates.authority.certificate,
+				credentials: certificates.pairs.operator,
+			}),
+		);
+		return {
+			fleet,
+			operators,
+			log: options.log,
+			async stop() {
+				for (const client of operators) client.close();
+				await fleet.stop();
+				remove();
+			},
+		};
+	} catch (error) {
+		remove();
+		throw error;
+	}
+}

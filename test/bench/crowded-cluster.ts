@@ -1,0 +1,126 @@
+// 10,000 ready pods in one cluster, in half the time that controllers, scheduler and kwok need for them: they are put to sleep,
+// and each pod is written as those would have left it. What reads the cluster cannot tell the difference.
+import { randomBytes } from "node:crypto";
+import type { V1Pod } from "@kubernetes/client-node";
+import { type ApiClient, strategicMergePatch } from "../controlplane/api-client.ts";
+import type { RunningCluster } from "../controlplane/cluster.ts";
+import { inLanes } from "./worker-lanes.ts";
+
+export interface Crowd {
+	readonly namespace: string;
+	/** A pod of the first app, web-0. */
+	readonly pod: V1Pod;
+}
+
+export interface CrowdOptions {
+	/** web-0, web-1 …: a ReplicaSet each, and a budget over the first of them. */
+	readonly apps: number;
+	readonly podsPerApp: number;
+}
+
+/** Requests at a time. */
+const lanes = 24;
+
+interface Created {
+	readonly metadata: { readonly name: string; readonly uid: string };
+}
+
+export async function fillCluster(cluster: RunningCluster, options: CrowdOptions): Promise<Crowd> {
+	const { client } = cluster;
+	const namespace = `crowd-${randomBytes(4).toString("hex")}`;
+	await client.send("POST", "/api/v1/namespaces", {
+		apiVersion: "v1",
+		kind: "Namespace",
+		metadata: { name: namespace },
+	});
+	const { items: nodes } = await client.get<{ items: readonly Created[] }>("/api/v1/nodes");
+	// The account that every pod's admission asks for is made by the controllers.
+	await untilThere(client, `/api/v1/namespaces/${namespace}/serviceaccounts/default`);
+	for (const component of ["controller-manager", "scheduler", "kwok"] as const) cluster.freeze(component);
+	await client.send("POST", `/apis/x-pdb.form3.tech/v1alpha1/namespaces/${namespace}/xpoddisruptionbudgets`, {
+		apiVersion: "x-pdb.form3.tech/v1alpha1",
+		kind: "XPodDisruptionBudget",
+		metadata: { name: "web-0", namespace },
+		spec: { selector: { matchLabels: { app: "web-0" } }, maxUnavailable: 5 },
+	});
+	const owners: Created[] = [];
+	for (let app = 0; app < options.apps; app += 1) {
+		const name = `web-${app}`;
+		const labels = { app: name };
+		const template = { metadata: { labels }, spec: podSpec };
+		owners.push(
+			await client.send<Created>("POST", `/apis/apps/v1/namespaces/${namespace}/replicasets`, {
+				apiVersion: "apps/v1",
+				kind: "ReplicaSet",
+				metadata: { name, namespace, labels },
+				spec: { replicas: options.podsPerApp, selector: { matchLabels: labels }, template },
+			}),
+		);
+	}
+	const numbers = Array.from({ length: options.apps * options.podsPerApp }, (_, number) => number);
+	await inLanes(lanes, numbers, async (number) => {
+		const owner = owners[number % owners.length];
+		const node = nodes[number % nodes.length];
+		if (!owner || !node) throw new Error("a cluster without nodes");
+		await createReadyPod(client, { namespace, number, owner, node: node.metadata.name });
+	});
+	const pod = await client.get<V1Pod>(`/api/v1/namespaces/${namespace}/pods/web-0-00000`);
+	return { namespace, pod };
+}
+
+const podSpec = {
+	containers: [{ name: "web", image: "example.com/web:1" }],
+} as const;
+
+async function createReadyPod(
+	client: ApiClient,
+	at: { readonly namespace: string; readonly number: number; readonly owner: Created; readonly node: string },
+): Promise<void> {
+	const { namespace, number, owner, node } = at;
+	const { name: app, uid } = owner.metadata;
+	const name = `${app}-${String(number).padStart(5, "0")}`;
+	const reference = { apiVersion: "apps/v1", kind: "ReplicaSet", name: app, uid, controller: true };
+	await client.send("POST", `/api/v1/namespaces/${namespace}/pods`, {
+		apiVersion: "v1",
+		kind: "Pod",
+		metadata: { name, namespace, labels: { app }, ownerReferences: [{ ...reference, blockOwnerDeletion: true }] },
+		spec: { ...podSpec, nodeName: node },
+	});
+	await client.send(
+		"PATCH",
+		`/api/v1/namespaces/${namespace}/pods/${name}/status`,
+		{ status: readyStatus(number) },
+		strategicMergePatch,
+	);
+}
+
+function readyStatus(number: number): object {
+	const now = new Date().toISOString().replace(/\.\d+Z$/, "Z");
+	const state = { running: { startedAt: now } };
+	return {
+		phase: "Running",
+		startTime: now,
+		hostIP: "10.0.0.1",
+		podIP: `10.${200 + (number >> 16)}.${(number >> 8) & 255}.${number & 255}`,
+		conditions: ["Initialized", "PodScheduled", "ContainersReady", "Ready"].map((type) => ({
+			type,
+			status: "True",
+			lastTransitionTime: now,
+		})),
+		containerStatuses: [
+			{ name: "web", image: "example.com/web:1", imageID: "", ready: true, started: true, restartCount: 0, state },
+		],
+	};
+}
+
+async function untilThere(client: ApiClient, path: string): Promise<void> {
+	for (let attempts = 200; ; attempts -= 1) {
+		try {
+			await client.get(path);
+			return;
+		} catch (error) {
+			if (attempts === 0) throw error;
+			await new Promise((resolve) => setTimeout(resolve, 50));
+		}
+	}
+}

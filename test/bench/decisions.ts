@@ -1,0 +1,64 @@
+// One eviction at a time, with pauses: what the decision costs over the bare call. The two take turns, so that both meet the
+// same machine.
+import { setTimeout as delay } from "node:timers/promises";
+import { bareEvictor, openEvictor } from "./evictor.ts";
+import type { Measurement } from "./measurement.ts";
+import { benchPods } from "./rates.ts";
+import { quantile } from "./statistics.ts";
+import { createWorkload } from "./workload.ts";
+
+const pauseMs = 150;
+const pairs = { full: 60, short: 20 };
+
+export const decisions: Measurement = {
+	name: "decision",
+	ratios: ["decision_over_bare_ms", "decision_over_bare_ms_p99"],
+	on: "fleet",
+	runs: { full: 3, short: 1 },
+	async measure(bench, runs) {
+		const clients = bench.fleet.clusters.map(({ client }) => client);
+		await using workload = await createWorkload({
+			clients,
+			apps: 1,
+			replicas: 60,
+			budget: { maxUnavailable: "100%" },
+		});
+		const engine = await openEvictor(bench);
+		const bare = bareEvictor(bench);
+		const p50: number[] = [];
+		const p99: number[] = [];
+		const details: object[] = [];
+		try {
+			for (let run = 1; run <= runs; run += 1) {
+				await workload.ready();
+				const pods = [...(await benchPods(workload))];
+				const times = { ours: new Array<number>(), bare: new Array<number>() };
+				for (let pair = 0; pair < (runs > 1 ? pairs.full : pairs.short); pair += 1) {
+					for (const [name, evictor] of [
+						["ours", engine],
+						["bare", bare],
+					] as const) {
+						const pod = pods.shift();
+						if (!pod) throw new Error("the pods have run out");
+						await delay(pauseMs);
+						const startedAt = performance.now();
+						await evictor.evict(pod);
+						times[name].push(performance.now() - startedAt);
+					}
+				}
+				const at = (part: number) => ({ ours: quantile(times.ours, part), bare: quantile(times.bare, part) });
+				const [middle, worst] = [at(0.5), at(0.99)];
+				p50.push(middle.ours - middle.bare);
+				p99.push(worst.ours - worst.bare);
+				details.push({ p50: middle, p99: worst });
+				bench.log(
+					`  run ${run}: p50 ${middle.ours.toFixed(1)} ms, bare ${middle.bare.toFixed(1)}; ` +
+						`p99 ${worst.ours.toFixed(1)} ms, bare ${worst.bare.toFixed(1)}`,
+				);
+			}
+		} finally {
+			await engine.close();
+		}
+		return { ratios: { decision_over_bare_ms: p50, decision_over_bare_ms_p99: p99 }, details: { eachRun: details } };
+	},
+};

@@ -1,0 +1,199 @@
+// One node of 100 pods in each of three clusters, budgets with room: by the shipped plugin, by kubectl drain x 3, and by bare
+// eviction calls. Two nodes of each cluster take turns: what is drained from one comes up on the other, for the next drain.
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import type { V1Node, V1Pod } from "@kubernetes/client-node";
+import { type ApiClient, strategicMergePatch } from "../controlplane/api-client.ts";
+import type { Bench } from "./bench.ts";
+import { bareEvictor } from "./evictor.ts";
+import type { Measurement } from "./measurement.ts";
+import { inLanes } from "./worker-lanes.ts";
+import { createWorkload, type Workload } from "./workload.ts";
+
+const apps = 5;
+const podsPerApp = 20;
+/** Bare calls at a time in each cluster. */
+const lanes = 25;
+const kubectlFlags = ["--ignore-daemonsets", "--delete-emptydir-data"];
+
+/** Drains one named node of each cluster, by number of the cluster; resolves when the last pod is gone. */
+type Drain = (nodes: readonly string[]) => Promise<void>;
+
+export const drains: Measurement = {
+	name: "drain",
+	ratios: ["drain_vs_kubectl", "drain_vs_bare"],
+	on: "fleet",
+	runs: { full: 3, short: 1 },
+	async measure(bench, runs) {
+		await using scene = await createDrainScene(bench);
+		const seconds = { ours: new Array<number>(), bare: new Array<number>(), kubectl: new Array<number>() };
+		for (let run = 1; run <= runs; run += 1) {
+			seconds.ours.push(await scene.time(byPlugin(bench)));
+			seconds.bare.push(await scene.time(byBareCalls(bench)));
+			seconds.kubectl.push(await scene.time(byKubectl(bench)));
+			const last = Object.entries(seconds).map(([name, values]) => `${name} ${values.at(-1)?.toFixed(1)} s`);
+			bench.log(`  run ${run}: ${last.join(", ")}`);
+		}
+		const over = (others: readonly number[]) => seconds.ours.map((value, run) => value / (others[run] ?? Number.NaN));
+		return {
+			ratios: { drain_vs_kubectl: over(seconds.kubectl), drain_vs_bare: over(seconds.bare) },
+			details: { seconds, apps, podsPerApp },
+		};
+	},
+};
+
+export interface DrainScene extends AsyncDisposable {
+	/** Seconds that a drain of the node with all the pods takes in every cluster at once. */
+	time(drain: Drain): Promise<number>;
+}
+
+export async function createDrainScene(bench: Bench): Promise<DrainScene> {
+	const { clusters, agents } = bench.fleet;
+	// Nodes of agents stay out of it: a drained agent is started anew, and that is another measurement.
+	const pairs = await Promise.all(
+		clusters.map(async ({ client }, index) => {
+			const taken = new Set(await nodesOfAgents(client, agents[index]?.list().map(({ name }) => name) ?? []));
+			const { items } = await client.get<{ items: readonly V1Node[] }>("/api/v1/nodes");
+			const names = items.map(({ metadata }) => metadata?.name ?? "");
+			const [first, second] = names.filter((name) => !taken.has(name));
+			if (!first || !second) throw new Error("a drain needs two nodes without agents");
+			for (const name of names) await cordon(client, name, name !== first);
+			return [first, second] as const;
+		}),
+	);
+	let workload: Workload;
+	try {
+		const clients = clusters.map(({ client }) => client);
+		workload = await createWorkload({ clients, apps, replicas: podsPerApp, budget: { maxUnavailable: "100%" } });
+	} catch (error) {
+		await uncordonAll(bench);
+		throw error;
+	}
+	let turn = 0;
+	return {
+		async time(drain) {
+			await workload.ready();
+			const from = pairs.map((pair) => pair[turn % 2] ?? "");
+			const to = pairs.map((pair) => pair[(turn + 1) % 2] ?? "");
+			turn += 1;
+			await Promise.all(
+				clusters.map(async ({ client }, index) => {
+					await cordon(client, to[index] ?? "", false);
+					await assertFull(client, from[index] ?? "", workload.namespace);
+				}),
+			);
+			const startedAt = performance.now();
+			await drain(from);
+			return (performance.now() - startedAt) / 1_000;
+		},
+		async [Symbol.asyncDispose]() {
+			await workload[Symbol.asyncDispose]();
+			await uncordonAll(bench);
+		},
+	};
+}
+
+/** The shipped plugin, from the start of its process to its end. */
+export function byPlugin({ fleet }: Bench): Drain {
+	return async (nodes) => {
+		const contexts = fleet.contexts.map((context) => `${context}-operator`);
+		const targets = nodes.map((node, index) => `${contexts[index]}/${node}`);
+		const flags = ["--contexts", contexts.join(","), "-y", ...kubectlFlags];
+		await run(join(fleet.dir, "bin", "kubectl-xpdb"), ["drain", ...targets, ...flags], fleet.kubeconfigPath);
+	};
+}
+
+function byKubectl({ fleet }: Bench): Drain {
+	return async (nodes) => {
+		await Promise.all(
+			nodes.map((node, index) =>
+				run(
+					join(fleet.dir, "bin", "kubectl"),
+					["--context", `${fleet.contexts[index]}-operator`, "drain", node, ...kubectlFlags],
+					fleet.kubeconfigPath,
+				),
+			),
+		);
+	};
+}
+
+function byBareCalls(bench: Bench): Drain {
+	const evictor = bareEvictor(bench);
+	return async (nodes) => {
+		await Promise.all(
+			nodes.map(async (node, cluster) => {
+				const client = bench.operators[cluster];
+				if (!client) throw new Error(`no cluster ${cluster}`);
+				await cordon(client, node, true);
+				const { items, metadata } = await podsOn(client, node);
+				const left = new Set(items.map((pod) => pod.metadata?.uid));
+				const over = new AbortController();
+				// The watch tells when they are gone, at no cost to speak of.
+				const gone = client.watch<V1Pod>(
+					`${podsPath(node)}&watch=true&resourceVersion=${metadata.resourceVersion}`,
+					({ type, object }) => {
+						if (type === "DELETED") left.delete(object.metadata?.uid);
+						if (left.size === 0) over.abort();
+					},
+					over.signal,
+				);
+				await inLanes(lanes, items, (pod) => evictor.evict({ cluster, pod }));
+				await gone.catch((error: unknown) => {
+					if (!over.signal.aborted) throw error;
+				});
+			}),
+		);
+	};
+}
+
+function run(command: string, args: readonly string[], kubeconfig: string): Promise<void> {
+	return new Promise((resolve, reject) => {
+		const child = spawn(command, args, {
+			env: { ...process.env, KUBECONFIG: kubeconfig },
+			stdio: ["ignore", "ignore", "pipe"],
+		});
+		let problems = "";
+		child.stderr.setEncoding("utf8").on("data", (text: string) => {
+			problems += text;
+		});
+		child.once("error", reject);
+		child.once("close", (code) => {
+			if (code === 0) resolve();
+			else reject(new Error(`${command} ${args.join(" ")} ended with ${code}: ${problems.trim()}`));
+		});
+	});
+}
+
+async function assertFull(client: ApiClient, node: string, namespace: string): Promise<void> {
+	const { items } = await podsOn(client, node);
+	const ours = items.filter(({ metadata }) => metadata?.namespace === namespace);
+	if (ours.length === apps * podsPerApp && items.length === ours.length) return;
+	throw new Error(`node ${node} has ${items.length} pods, ${ours.length} of them to be drained`);
+}
+
+function podsPath(node: string): string {
+	return `/api/v1/pods?fieldSelector=${encodeURIComponent(`spec.nodeName=${node}`)}`;
+}
+
+function podsOn(
+	client: ApiClient,
+	node: string,
+): Promise<{ readonly items: readonly V1Pod[]; readonly metadata: { readonly resourceVersion: string } }> {
+	return client.get(podsPath(node));
+}
+
+async function nodesOfAgents(client: ApiClient, names: readonly string[]): Promise<readonly string[]> {
+	const { items } = await client.get<{ items: readonly V1Pod[] }>("/api/v1/pods");
+	return items.filter(({ metadata }) => names.includes(metadata?.name ?? "")).map(({ spec }) => spec?.nodeName ?? "");
+}
+
+async function cordon(client: ApiClient, node: string, unschedulable: boolean): Promise<void> {
+	await client.send("PATCH", `/api/v1/nodes/${node}`, { spec: { unschedulable } }, strategicMergePatch);
+}
+
+async function uncordonAll({ fleet }: Bench): Promise<void> {
+	for (const { client } of fleet.clusters) {
+		const { items } = await client.get<{ items: readonly V1Node[] }>("/api/v1/nodes");
+		for (const { metadata } of items) await cordon(client, metadata?.name ?? "", false);
+	}
+}

@@ -1,0 +1,88 @@
+// The plugin's own engine in this process, over the real tunnel and the real agents: what a run of `kubectl xpdb evict` does
+// after its start, without the start.
+import type { V1Pod } from "@kubernetes/client-node";
+import { createJob, createTimeout } from "../../plugin/eviction-job.ts";
+import { Evictions } from "../../plugin/evictions.ts";
+import { connectFleet, type Fleet } from "../../plugin/fleet.ts";
+import { readGlobalFlags } from "../../plugin/global-flags.ts";
+import { holderIdentity } from "../../plugin/holder-identity.ts";
+import { openContexts } from "../../plugin/open-contexts.ts";
+import { Reachability } from "../../plugin/reachability.ts";
+import { createRunRuntime } from "../../plugin/run-runtime.ts";
+import { createEvictor } from "../../plugin/ticket-eviction.ts";
+import type { Bench } from "./bench.ts";
+
+/** A pod and the number of its cluster. */
+export interface BenchPod {
+	readonly cluster: number;
+	readonly pod: V1Pod;
+}
+
+/** Something that evicts pods; must be closed. */
+export interface Evictor {
+	/** Resolves when the eviction was accepted; rejects where it was not. */
+	evict(pod: BenchPod): Promise<void>;
+	close(): Promise<void>;
+}
+
+export interface EngineEvictor extends Evictor {
+	readonly fleet: Fleet;
+}
+
+export async function openEvictor({ fleet: { contexts, kubeconfigPath } }: Bench): Promise<EngineEvictor> {
+	const flags = readGlobalFlags({
+		kubeconfig: kubeconfigPath,
+		contexts: contexts.map((context) => `${context}-operator`),
+	});
+	const opened = openContexts(flags, {}, process.stderr);
+	const { fleet } = await connectFleet(opened);
+	if (!fleet) throw new Error("the bench's clusters have no agents");
+	const options = { gracePeriodSeconds: -1, deletes: false, dryRun: false };
+	const closing = new AbortController();
+	const runtime = createRunRuntime(() => undefined);
+	const emit = (): void => undefined;
+	const evictions = new Evictions({
+		fleet,
+		holder: holderIdentity("bench"),
+		options,
+		evictor: createEvictor(options, emit),
+		runtime,
+		reachability: new Reachability(emit, () => runtime.now()),
+		stop: closing.signal,
+		emit,
+		waitsUntilGone: false,
+		skipWaitAfterSeconds: 0,
+		wallClock: () => Date.now(),
+	});
+	const timeout = createTimeout(0, "");
+	return {
+		fleet,
+		async evict({ cluster, pod }) {
+			const context = opened[cluster];
+			if (!context) throw new Error(`no cluster ${cluster}`);
+			const outcome = await evictions.evict(createJob(pod, { context, timeout, gracePeriodSeconds: -1 }));
+			if (outcome.kind !== "evicted") throw new Error(`pod ${pod.metadata?.name} was not evicted: ${outcome.kind}`);
+		},
+		async close() {
+			closing.abort(new Error("the measurement is over"));
+			await evictions.settled();
+			fleet.close();
+			for (const { client } of opened) client.close();
+		},
+	};
+}
+
+/** The same with nothing but the API server's own eviction call. */
+export function bareEvictor({ operators }: Bench): Evictor {
+	return {
+		async evict({ cluster, pod }) {
+			const { namespace, name } = pod.metadata ?? {};
+			await operators[cluster]?.send("POST", `/api/v1/namespaces/${namespace}/pods/${name}/eviction`, {
+				apiVersion: "policy/v1",
+				kind: "Eviction",
+				metadata: { name, namespace },
+			});
+		},
+		close: async () => undefined,
+	};
+}

@@ -1,0 +1,20 @@
+// What a measurement is: it gives some of the ratios, from as many runs as it is told.
+import type { Bench } from "./bench.ts";
+
+/** One number for each run. */
+export interface Figures {
+	/** By the ratio's name. */
+	readonly ratios: Readonly<Record<string, readonly number[]>>;
+	/** What else was seen, for the JSON. */
+	readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export interface Measurement {
+	readonly name: string;
+	readonly ratios: readonly string[];
+	/** The clusters that it runs on: three of them with room, one with 10,000 pods, three over slow links. */
+	readonly on: "fleet" | "crowd" | "wan";
+	/** How often it runs; left out of a short run where `short` is 0. */
+	readonly runs: { readonly full: number; readonly short: number };
+	measure(bench: Bench, runs: number): Promise<Figures>;
+}

@@ -1,0 +1,56 @@
+// Evictions a minute under one budget with room, and the same by bare calls.
+import { type BenchPod, bareEvictor, type Evictor, openEvictor } from "./evictor.ts";
+import type { Measurement } from "./measurement.ts";
+import { inLanes, interleave } from "./worker-lanes.ts";
+import { createWorkload, type Workload } from "./workload.ts";
+
+/** As many at a time in each cluster as a drain has; see drains.ts. */
+const lanesPerCluster = 25;
+const podsPerCluster = 100;
+/** What x-pdb grants a minute under one budget at best: its lock stays for 5 s. */
+const xpdbPerMinute = 12;
+
+export const rates: Measurement = {
+	name: "rate",
+	ratios: ["rate_vs_xpdb_design", "rate_vs_bare"],
+	on: "fleet",
+	runs: { full: 3, short: 1 },
+	async measure(bench, runs) {
+		const clients = bench.fleet.clusters.map(({ client }) => client);
+		await using workload = await createWorkload({
+			clients,
+			apps: 1,
+			replicas: podsPerCluster,
+			budget: { maxUnavailable: "100%" },
+		});
+		const ours: number[] = [];
+		const bare: number[] = [];
+		for (let run = 1; run <= runs; run += 1) {
+			const engine = await openEvictor(bench);
+			ours.push(await evictAll(workload, engine, clients.length * lanesPerCluster));
+			await engine.close();
+			bare.push(await evictAll(workload, bareEvictor(bench), clients.length * lanesPerCluster));
+			bench.log(`  run ${run}: ${ours.at(-1)?.toFixed(0)} evictions a minute, bare ${bare.at(-1)?.toFixed(0)}`);
+		}
+		return {
+			ratios: {
+				rate_vs_xpdb_design: ours.map((rate) => rate / xpdbPerMinute),
+				rate_vs_bare: ours.map((rate, run) => rate / (bare[run] ?? Number.NaN)),
+			},
+			details: { perMinute: ours, barePerMinute: bare, concurrency: clients.length * lanesPerCluster },
+		};
+	},
+};
+
+/** Evicts every pod that is there once; how many a minute that was. */
+export async function evictAll(workload: Workload, evictor: Evictor, lanes: number): Promise<number> {
+	await workload.ready();
+	const pods = await benchPods(workload);
+	const ms = await inLanes(lanes, pods, (pod) => evictor.evict(pod));
+	return (pods.length / ms) * 60_000;
+}
+
+export async function benchPods(workload: Workload): Promise<readonly BenchPod[]> {
+	const lists = await workload.pods();
+	return interleave(lists.map((pods, cluster) => pods.map((pod) => ({ cluster, pod }))));
+}

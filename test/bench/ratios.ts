@@ -1,0 +1,51 @@
+// The table of issue "fast and hard to break": what each figure means, and where it should be.
+
+export interface Ratio {
+	readonly name: string;
+	/** What is compared with what, for people. */
+	readonly what: string;
+	/** Undefined: only reported. */
+	readonly goal?: { readonly better: "lower" | "higher"; readonly value: number };
+}
+
+const lower = (value: number) => ({ better: "lower", value }) as const;
+const higher = (value: number) => ({ better: "higher", value }) as const;
+
+export const ratios: readonly Ratio[] = [
+	{
+		name: "drain_vs_kubectl",
+		what: "a node of 100 pods in each of three clusters, over kubectl drain x 3",
+		goal: lower(0.4),
+	},
+	{ name: "drain_vs_bare", what: "the same, over bare eviction calls until the last pod is gone", goal: lower(1.3) },
+	{
+		name: "rate_vs_xpdb_design",
+		what: "evictions a minute under one budget with room, over 12",
+		goal: higher(100),
+	},
+	{ name: "rate_vs_bare", what: "the same, over bare calls with the same concurrency", goal: higher(0.7) },
+	{
+		name: "contention",
+		what: "six evictors on one budget: grants a second, over one evictor's",
+		goal: higher(0.9),
+	},
+	{
+		name: "decision_over_bare_ms",
+		what: "one eviction at a time, p50, minus a bare one's",
+		goal: lower(20),
+	},
+	{ name: "decision_over_bare_ms_p99", what: "the same, p99", goal: lower(60) },
+	{ name: "writes_per_eviction", what: "Lease writes by the audit logs, in batches of ten", goal: lower(0.7) },
+	{ name: "rounds_scale", what: "100 budgets at once: rounds a second, over one budget's", goal: higher(3) },
+	{ name: "agent_rss_mb", what: "memory of an idle agent", goal: lower(70) },
+	{ name: "count_ms_10k", what: "Count of a budget of 500 pods among 10,000, p50", goal: lower(4) },
+	{ name: "agent_rss_mb_10k", what: "memory of an agent with 10,000 pods", goal: lower(110) },
+	{ name: "agent_ready_ms_10k", what: "an agent's start to ready with 10,000 pods", goal: lower(3000) },
+	{ name: "wan_rate", what: "evictions with 80 ms on each link, over those without", goal: higher(0.3) },
+	{ name: "wan_drain_s", what: "the drain with 80 ms on each link" },
+];
+
+export function isMet({ goal }: Ratio, value: number): boolean | undefined {
+	if (!goal) return undefined;
+	return goal.better === "lower" ? value <= goal.value : value >= goal.value;
+}

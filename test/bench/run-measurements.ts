@@ -1,0 +1,109 @@
+// One measurement after the other, those on the same clusters together. What fails leaves its ratios out, with the reason;
+// the others go on.
+import { messageOf } from "../controlplane/setup-error.ts";
+import { ControlPlaneUnavailableError } from "../controlplane/setup-error.ts";
+import { type Bench, startBench } from "./bench.ts";
+import type { Measurement } from "./measurement.ts";
+import { type Ratio, ratios } from "./ratios.ts";
+import type { Outcome } from "./report.ts";
+import { spreadOf } from "./statistics.ts";
+
+export interface RunOptions {
+	readonly short: boolean;
+	/** A folder for CPU profiles of the agents. */
+	readonly profiles: string | undefined;
+	readonly signal: AbortSignal;
+	readonly log: (line: string) => void;
+}
+
+export interface RunResult {
+	/** In the order of the table. */
+	readonly outcomes: readonly Outcome[];
+	readonly details: Readonly<Record<string, unknown>>;
+	/** Nothing at all could be measured. */
+	readonly failed: boolean;
+}
+
+/** A whole run stays below 15 minutes: what begins later than this is left out. */
+const lastStartMs = 12 * 60_000;
+/** As in agent/deploy/deployment.yaml. */
+const agentFlags = "--max-semi-space-size=1 --max-old-space-size=64";
+
+const places = {
+	fleet: { clusters: 3, nodes: 4 },
+	wan: { clusters: 3, nodes: 4 },
+	crowd: { clusters: 1, nodes: 10 },
+} as const;
+
+export async function runMeasurements(chosen: readonly Measurement[], options: RunOptions): Promise<RunResult> {
+	const { short, signal, log } = options;
+	const startedAt = performance.now();
+	const found = new Map<string, Outcome>();
+	const details: Record<string, unknown> = {};
+
+	function leaveOut(measurement: Measurement, reason: string): void {
+		for (const ratio of ratiosOf(measurement)) found.set(ratio.name, { kind: "missing", ratio, reason });
+		log(`${measurement.name}: left out: ${reason}`);
+	}
+
+	async function measure(measurement: Measurement, bench: Bench, runs: number): Promise<void> {
+		log(`${measurement.name} (${measurement.ratios.join(", ")})`);
+		const since = performance.now();
+		const figures = await measurement.measure(bench, runs);
+		details[measurement.name] = { runs, samples: figures.ratios, ...figures.details };
+		for (const ratio of ratiosOf(measurement)) {
+			const samples = figures.ratios[ratio.name] ?? [];
+			if (samples.length > 0) found.set(ratio.name, { kind: "measured", ratio, spread: spreadOf(samples) });
+		}
+		log(`  took ${((performance.now() - since) / 1_000).toFixed(0)} s`);
+	}
+
+	async function measureOn(place: Measurement["on"], group: readonly Measurement[]): Promise<void> {
+		const environment = options.profiles && {
+			NODE_OPTIONS: `${agentFlags} --cpu-prof --cpu-prof-dir=${options.profiles}`,
+		};
+		const bench = await startBench({
+			...places[place],
+			...(environment && { agentEnvironment: environment }),
+			signal,
+			log,
+		});
+		try {
+			for (const measurement of group) {
+				signal.throwIfAborted();
+				if (performance.now() - startedAt > lastStartMs) {
+					leaveOut(measurement, "the run would have taken longer than 15 minutes");
+					continue;
+				}
+				try {
+					await measure(measurement, bench, measurement.runs[short ? "short" : "full"]);
+				} catch (error) {
+					leaveOut(measurement, messageOf(error));
+				}
+			}
+		} finally {
+			await bench.stop();
+		}
+	}
+
+	for (const place of ["fleet", "wan", "crowd"] as const) {
+		const group = chosen.filter(({ on }) => on === place);
+		for (const measurement of group) {
+			if (short && measurement.runs.short === 0) leaveOut(measurement, "a short run does without it");
+		}
+		const rest = group.filter(({ ratios: [name = ""] }) => !found.has(name));
+		if (rest.length === 0) continue;
+		try {
+			await measureOn(place, rest);
+		} catch (error) {
+			if (signal.aborted || error instanceof ControlPlaneUnavailableError) throw error;
+			for (const measurement of rest) leaveOut(measurement, messageOf(error));
+		}
+	}
+	const outcomes = ratios.flatMap(({ name }) => found.get(name) ?? []);
+	return { outcomes, details, failed: outcomes.every(({ kind }) => kind === "missing") };
+}
+
+function ratiosOf(measurement: Measurement): readonly Ratio[] {
+	return ratios.filter(({ name }) => measurement.ratios.includes(name));
+}

@@ -1,0 +1,26 @@
+/** What repeated runs of one measurement gave. */
+export interface Spread {
+	readonly median: number;
+	readonly low: number;
+	readonly high: number;
+}
+
+/** The value that this part of the samples (0 to 1) stays at or below. */
+export function quantile(samples: readonly number[], part: number): number {
+	const sorted = samples.toSorted((a, b) => a - b);
+	const value = sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)];
+	if (value === undefined) throw new Error("no samples");
+	return value;
+}
+
+export function median(samples: readonly number[]): number {
+	const sorted = samples.toSorted((a, b) => a - b);
+	const upper = sorted[Math.floor(sorted.length / 2)];
+	const lower = sorted[Math.floor((sorted.length - 1) / 2)];
+	if (upper === undefined || lower === undefined) throw new Error("no samples");
+	return (lower + upper) / 2;
+}
+
+export function spreadOf(samples: readonly number[]): Spread {
+	return { median: median(samples), low: Math.min(...samples), high: Math.max(...samples) };
+}
