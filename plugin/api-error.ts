@@ -88,6 +88,24 @@ export function kubectlErrorLine(error: unknown): string {
 	return `error: ${error instanceof Error ? error.message : String(error)}`;
 }
 
+/** What kubectl makes of a list that is refused: it says what was asked for (cli-runtime, EnhanceListError). */
+export function listError(
+	error: unknown,
+	path: string,
+	query: { readonly labelSelector: string; readonly fieldSelector: string },
+): unknown {
+	if (!(error instanceof ApiError) || (error.code !== 400 && error.code !== 404)) return error;
+	const [, group = "", version = "v1"] = /^\/apis\/([^/]+)\/([^/]+)/.exec(path) ?? [];
+	const resource = `"${group}/${version}, Resource=${path.split("/").at(-1)}"`;
+	const { labelSelector, fieldSelector } = query;
+	const what =
+		labelSelector === "" && fieldSelector === ""
+			? `list ${resource}`
+			: `find ${resource} that match label selector "${labelSelector}", field selector "${fieldSelector}"`;
+	const { code, reason, causes, retryAfterSeconds } = error;
+	return new ApiError(`Unable to ${what}: ${error.message}`, { code, reason, causes, retryAfterSeconds });
+}
+
 /** The error as kubectl puts it behind a message of its own: the server's words without a prefix. */
 export function errorText(error: unknown): string {
 	return error instanceof Error ? error.message : String(error);

@@ -19,6 +19,8 @@ export interface DrainOptions extends FilterOptions {
 	/** For each node; 0: none. */
 	readonly timeoutMs: number;
 	readonly gracePeriodSeconds: number;
+	/** DELETE instead of evictions. */
+	readonly deletes: boolean;
 	/** Nodes at a time in each cluster. */
 	readonly maxNodes: number;
 	readonly dryRun: DryRun;
@@ -54,25 +56,32 @@ export async function drain(
 	options: DrainOptions,
 	deps: DrainDependencies,
 ): Promise<DrainResult> {
+	const cordoned = new Set<NodeTarget>();
 	for (const node of nodes) {
 		if (deps.stop.aborted) break;
 		const { dryRun } = options;
-		// A node that can't be cordoned is drained all the same, as kubectl does.
-		await setUnschedulable(node, { desired: true, dryRun, emit: deps.emit });
+		if (await setUnschedulable(node, { desired: true, dryRun, emit: deps.emit })) cordoned.add(node);
 	}
 	const outcomes = new Map<NodeTarget, NodeOutcome>();
 	const lanes = [...Map.groupBy(nodes, ({ context }) => context).values()].flatMap((queue) => {
 		const rest = [...queue];
 		return Array.from({ length: Math.min(options.maxNodes, rest.length) }, async () => {
 			for (let node = rest.shift(); node; node = rest.shift()) {
-				const outcome = deps.stop.aborted ? ({ kind: "stopped" } as const) : await drainNode(node, options, deps);
-				outcomes.set(node, { node, ...outcome });
+				outcomes.set(node, { node, ...(await drainInTurn(node)) });
 				deps.onNode?.();
 			}
 		});
 	});
 	await Promise.all(lanes);
 	return { nodes: nodes.flatMap((node) => outcomes.get(node) ?? []) };
+
+	async function drainInTurn(node: NodeTarget): Promise<NodeResult> {
+		if (deps.stop.aborted) return { kind: "stopped" };
+		if (cordoned.has(node)) return drainNode(node, options, deps);
+		// Its pods could come right back. kubectl evicts them all the same.
+		const why = "it could not be cordoned";
+		return fail(node, [why], [], { deps, unreachable: false, reason: "CordonFailed", why });
+	}
 }
 
 type NodeResult =
@@ -143,9 +152,9 @@ async function evictAll(
 ): Promise<"stopped" | readonly Extract<JobOutcome, { kind: "failed" }>[]> {
 	const { evictions, emit } = deps;
 	const timeout = createTimeout(options.timeoutMs, formatDuration(options.timeoutMs));
-	const { gracePeriodSeconds } = options;
+	const { gracePeriodSeconds, deletes } = options;
 	const jobs = pods.map((pod) =>
-		createJob(pod, { context: node.context, node: node.name, timeout, gracePeriodSeconds }),
+		createJob(pod, { context: node.context, node: node.name, timeout, deletes, gracePeriodSeconds }),
 	);
 	if (!evictions) {
 		for (const { pod } of jobs) {

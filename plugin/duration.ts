@@ -24,8 +24,19 @@ export function parseDuration(text: string): number | undefined {
 	return body === "" ? undefined : sign === "-" ? -total : total;
 }
 
+/** Why parseDuration() fails, as time.ParseDuration has it. */
+export function durationProblem(text: string): string {
+	const rest = text.replace(/^[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h)(?![a-zµ]))*/, "");
+	const [, number, unit] = /^(\d+(?:\.\d*)?|\.\d+)([^\d.]*)/.exec(rest) ?? [];
+	const quoted = JSON.stringify(text);
+	if (number === undefined) return `time: invalid duration ${quoted}`;
+	if (unit === "") return `time: missing unit in duration ${quoted}`;
+	return `time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}`;
+}
+
 /** As time.Duration.String() does for whole milliseconds: 90000 is "1m30s", 500 is "500ms", 0 is "0s". */
 export function formatDuration(ms: number): string {
+	if (ms < 0) return `-${formatDuration(-ms)}`;
 	if (ms > 0 && ms < 1_000) return `${Math.round(ms)}ms`;
 	const seconds = Math.round(ms) / 1_000;
 	const hours = Math.floor(seconds / 3_600);

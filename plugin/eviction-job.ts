@@ -19,6 +19,8 @@ export interface EvictionJob {
 	labels: Readonly<Record<string, string>>;
 	readonly node?: string;
 	readonly timeout: Timeout;
+	/** DELETE instead of an eviction. */
+	readonly deletes: boolean;
 	/** How long the pod may take to terminate. */
 	readonly graceSeconds: number;
 	attempts: number;
@@ -55,16 +57,21 @@ const defaultGraceSeconds = 30;
 
 export function createJob(
 	pod: V1Pod,
-	rest: Pick<EvictionJob, "context" | "timeout"> & { readonly node?: string; readonly gracePeriodSeconds: number },
+	rest: Pick<EvictionJob, "context" | "timeout"> & {
+		readonly node?: string;
+		readonly deletes?: boolean;
+		readonly gracePeriodSeconds: number;
+	},
 ): EvictionJob {
 	const { metadata, spec } = pod;
-	const { context, timeout, node, gracePeriodSeconds } = rest;
+	const { context, timeout, node, deletes = false, gracePeriodSeconds } = rest;
 	return {
 		context,
 		pod: { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "", uid: metadata?.uid ?? "" },
 		labels: metadata?.labels ?? {},
 		...(node !== undefined && { node }),
 		timeout,
+		deletes,
 		graceSeconds:
 			gracePeriodSeconds >= 0 ? gracePeriodSeconds : (spec?.terminationGracePeriodSeconds ?? defaultGraceSeconds),
 		attempts: 0,
@@ -80,17 +87,24 @@ export function podEvent({ context, pod, node }: EvictionJob): PodEvent {
 }
 
 /** kubectl's words for a pod that was not evicted. */
-export function evictionError({ pod }: EvictionJob, message: string): string {
-	return `error when evicting pods/"${pod.name}" -n "${pod.namespace}": ${message}`;
+export function evictionError(job: EvictionJob, message: string): string {
+	return `error when ${verb(job)} pods/"${job.pod.name}" -n "${job.pod.namespace}": ${message}`;
 }
 
-export function retryLine({ pod }: EvictionJob, message: string, terminatingNamespace: boolean): string {
-	return terminatingNamespace
-		? `error when evicting pod "${pod.name}" from terminating namespace "${pod.namespace}" (will retry after 5s): ${message}`
-		: `error when evicting pods/"${pod.name}" -n "${pod.namespace}" (will retry after 5s): ${message}`;
+export function retryLine(job: EvictionJob, message: string, terminatingNamespace: boolean): string {
+	const { name, namespace } = job.pod;
+	const which = terminatingNamespace
+		? `pod "${name}" from terminating namespace "${namespace}"`
+		: `pods/"${name}" -n "${namespace}"`;
+	return `error when ${verb(job)} ${which} (will retry after 5s): ${message}`;
 }
 
-/** A timeout of 0 never comes. The timer does not keep the process alive. */
+function verb({ deletes }: EvictionJob): string {
+	return deletes ? "deleting" : "evicting";
+}
+
+/** A timeout of 0 never comes, one below is over already. The timer does not keep the process alive. */
 export function createTimeout(ms: number, text: string): Timeout {
+	if (ms < 0) return { signal: AbortSignal.abort(new Error("timed out")), text };
 	return { signal: ms > 0 ? AbortSignal.timeout(ms) : new AbortController().signal, text };
 }

@@ -178,8 +178,7 @@ export class Evictions {
 			emit,
 		});
 		this.#terminating.delete(job);
-		if (ended.kind === "failed")
-			return { kind: "failed", message: ended.message, reason: ended.reason, unreachable: false };
+		if (ended.kind === "failed") return { ...ended, unreachable: false };
 		if (ended.kind === "gone") {
 			emit({ type: "pod.evicted", ...podEvent(job), deletes: options.deletes, elapsedMs: runtime.now() - startedAt });
 		}

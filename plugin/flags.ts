@@ -1,7 +1,7 @@
 // Flags as pflag reads them, so that a line which works with kubectl works here, and a wrong one fails in the same words.
 // yargs takes what comes out of here: every flag as --name=value, words after them.
-import { parseDuration } from "./duration.ts";
-import { UsageError } from "./errors.ts";
+import { durationProblem, parseDuration } from "./duration.ts";
+import { KubeconfigError, UsageError } from "./errors.ts";
 
 /** `timeout` is a duration where a bare number means seconds, as kubectl's --request-timeout has it. */
 export type FlagKind = "text" | "list" | "boolean" | "number" | "duration" | "timeout";
@@ -85,9 +85,11 @@ export function readFlagValue(name: string, flag: Flag, value: string): string |
 			if (/^(1|t|T|TRUE|true|True)$/.test(value)) return true;
 			if (/^(0|f|F|FALSE|false|False)$/.test(value)) return false;
 			throw invalid(`strconv.ParseBool: parsing "${value}": invalid syntax`);
-		case "number":
-			if (/^[-+]?\d+$/.test(value)) return Number(value);
-			throw invalid(`strconv.ParseInt: parsing "${value}": invalid syntax`);
+		case "number": {
+			const number = parseInteger(value);
+			if (typeof number === "number") return number;
+			throw invalid(`strconv.ParseInt: parsing "${value}": ${number}`);
+		}
 		case "duration": {
 			const ms = parseDuration(value);
 			if (ms === undefined) throw invalid(durationProblem(value));
@@ -96,8 +98,8 @@ export function readFlagValue(name: string, flag: Flag, value: string): string |
 		case "timeout": {
 			const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : parseDuration(value);
 			if (ms === undefined || ms < 0) {
-				throw new UsageError(
-					`Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a corresponding time unit (e.g. 1s | 2m | 3h)`,
+				throw new KubeconfigError(
+					"error: Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a corresponding time unit (e.g. 1s | 2m | 3h)",
 				);
 			}
 			return ms;
@@ -129,11 +131,14 @@ function suggestion(name: string, table: FlagTable): string | undefined {
 	return near === undefined ? undefined : `Did you mean --${near}?`;
 }
 
-function durationProblem(value: string): string {
-	if (value === "") return 'time: invalid duration ""';
-	return /^[-+]?[\d.]+$/.test(value)
-		? `time: missing unit in duration "${value}"`
-		: `time: invalid duration "${value}"`;
+/** As strconv.ParseInt with base 0 and 64 bits: "30", "-1", "0x1e", "1_000". */
+function parseInteger(text: string): number | "invalid syntax" | "value out of range" {
+	const [, sign = "", digits = ""] =
+		/^([-+]?)(0[xX][\da-fA-F_]+|0[bB][01_]+|0[oO]?[0-7_]*|[1-9][\d_]*)$/.exec(text) ?? [];
+	if (digits === "" || /__|_$/.test(digits)) return "invalid syntax";
+	const plain = digits.replaceAll("_", "");
+	const value = BigInt(/^0\d/.test(plain) ? `0o${plain.slice(1)}` : plain) * (sign === "-" ? -1n : 1n);
+	return BigInt.asIntN(64, value) === value ? Number(value) : "value out of range";
 }
 
 function editDistance(a: string, b: string): number {

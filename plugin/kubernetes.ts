@@ -9,7 +9,7 @@ import {
 import { request } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
 import { createCredentialReader, type DialOptions } from "./api-credentials.ts";
-import { ConnectionError, readApiError } from "./api-error.ts";
+import { ConnectionError, listError, readApiError } from "./api-error.ts";
 import type { Connection } from "./kubeconfig.ts";
 
 export interface CallOptions {
@@ -152,7 +152,11 @@ export function createKubernetesClient(connection: Connection): KubernetesClient
 				const answer = await call<{
 					readonly items?: readonly T[];
 					readonly metadata?: { readonly continue?: string };
-				}>("GET", query.size > 0 ? `${path}?${query.toString()}` : path, undefined, "", options);
+				}>("GET", query.size > 0 ? `${path}?${query.toString()}` : path, undefined, "", options).catch(
+					(error: unknown) => {
+						throw listError(error, path, { labelSelector, fieldSelector });
+					},
+				);
 				items.push(...(answer.items ?? []));
 				page = answer.metadata?.continue ?? "";
 			} while (page !== "");

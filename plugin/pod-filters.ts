@@ -1,5 +1,6 @@
 // Which pods of a node a drain takes: kubectl's filters in kubectl's order (kubectl/pkg/drain/filters.go).
 import type { V1Pod } from "@kubernetes/client-node";
+import { isTerminatingForLonger } from "./pod-termination.ts";
 
 export interface FilterOptions {
 	readonly force: boolean;
@@ -83,11 +84,8 @@ type PodFilter = (
 	environment: FilterEnvironment,
 ) => FilterStatus | Promise<FilterStatus>;
 
-const skipDeleted: PodFilter = ({ metadata }, { skipWaitAfterSeconds }, { now }) => {
-	const deletedAt = metadata?.deletionTimestamp;
-	if (skipWaitAfterSeconds <= 0 || deletedAt === undefined) return okay;
-	return now - Date.parse(String(deletedAt)) > skipWaitAfterSeconds * 1_000 ? skip : okay;
-};
+const skipDeleted: PodFilter = (pod, { skipWaitAfterSeconds }, { now }) =>
+	isTerminatingForLonger(pod, skipWaitAfterSeconds, now) ? skip : okay;
 
 const daemonSet: PodFilter = async (pod, options, { findDaemonSet }) => {
 	const controller = controllerOf(pod);

@@ -1,4 +1,5 @@
 // Waiting until an evicted pod is gone, as kubectl does: by uid.
+import type { V1Pod } from "@kubernetes/client-node";
 import { ApiError, errorText, isPassing } from "./api-error.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import { readPod } from "./eviction-request.ts";
@@ -18,18 +19,25 @@ export interface TerminationOptions {
 	readonly emit: EventSink;
 }
 
+/** As kubectl reckons --skip-wait-for-delete-timeout: in whole seconds; 0 skips none. */
+export function isTerminatingForLonger({ metadata }: V1Pod, seconds: number, now: number): boolean {
+	const deletedAt = Date.parse(String(metadata?.deletionTimestamp ?? ""));
+	return seconds > 0 && Math.trunc((now - deletedAt) / 1_000) > seconds;
+}
+
 /** kubectl asks once a second; a pod without a grace period is gone sooner. */
 const pollMs = 1_000;
 const firstPollMs = 100;
 
 export async function waitUntilGone(job: EvictionJob, options: TerminationOptions): Promise<TerminationOutcome> {
 	const { pod, context, timeout } = job;
+	const waitError = (why: string): string =>
+		`error when waiting for pod "${pod.name}" in namespace "${pod.namespace}" to terminate: ${why}`;
 	for (let pauseMs = firstPollMs; ; pauseMs = Math.min(pollMs, pauseMs * 2)) {
 		try {
 			const found = await readPod(context.client, pod);
 			if (found.kind === "gone") return { kind: "gone" };
-			const deletedAt = Date.parse(String(found.pod.metadata?.deletionTimestamp ?? ""));
-			if (options.skipAfterSeconds > 0 && options.wallClock() - deletedAt > options.skipAfterSeconds * 1_000) {
+			if (isTerminatingForLonger(found.pod, options.skipAfterSeconds, options.wallClock())) {
 				const message = `pod "${pod.name}" has DeletionTimestamp older than ${options.skipAfterSeconds} seconds, skipping`;
 				options.emit({ type: "pod.skipped", ...podEvent(job), message });
 				return { kind: "skipped" };
@@ -38,17 +46,13 @@ export async function waitUntilGone(job: EvictionJob, options: TerminationOption
 			// The pod goes on terminating whether we see it or not; only an answer that stays as it is ends the wait.
 			if (!isPassing(error)) {
 				if (error instanceof ApiError)
-					return { kind: "failed", message: errorText(error), reason: refusalReason(error) };
+					return { kind: "failed", message: waitError(errorText(error)), reason: refusalReason(error) };
 				throw error;
 			}
 		}
 		if (!timeout.signal.aborted) await options.sleep(pauseMs, timeout.signal);
 		if (timeout.signal.aborted) {
-			return {
-				kind: "failed",
-				message: `error when waiting for pod "${pod.name}" in namespace "${pod.namespace}" to terminate: context deadline exceeded`,
-				reason: "TimedOut",
-			};
+			return { kind: "failed", message: waitError("context deadline exceeded"), reason: "TimedOut" };
 		}
 	}
 }

@@ -31,6 +31,7 @@ export const reasons = [
 	"ServerUnreachable",
 	"Refused",
 	// The run itself.
+	"CordonFailed",
 	"PodsNotAllowed",
 	"TimedOut",
 	"Interrupted",

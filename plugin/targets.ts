@@ -115,6 +115,7 @@ export async function resolveNodes(
 		const [type = "", ...name] = word.rest.split("/");
 		if (name.length > 0 && !nodeTypes.includes(type))
 			throw new UsageError(`"${text}" is not a node`, contextHint(contexts));
+		if (name.length > 1) throw new UsageError("arguments in resource/name form may not have more than one slash");
 		const bare = { context: word.context, rest: name.length > 0 ? name.join("/") : word.rest };
 		const { context, found: node } = await findInOne(bare, contexts, "node", (place, nodeName) =>
 			place.client.get<V1Node>(`/api/v1/nodes/${encodeURIComponent(nodeName)}`),

@@ -47,7 +47,7 @@ async function mark(
 /** kubectl's own complaints about its words. */
 export function requireNodes(input: CommandInput, verb: string): void {
 	const selector = textFlag(input, "selector");
-	const see = `See 'kubectl xpdb ${verb} --help' for help and examples`;
+	const see = `See 'kubectl xpdb ${verb} -h' for help and examples`;
 	if (input.words.length === 0 && selector === "") throw new UsageError(`USAGE: ${verb} NODE [flags]`, see);
 	if (input.words.length > 0 && selector !== "") {
 		throw new UsageError("cannot specify both a node name and a --selector option", see);

@@ -51,12 +51,12 @@ async function drainUnderBudgets(
 	{ input, deps, contexts, emit, offer, record }: DrainRun,
 ): Promise<ExitCode> {
 	const { streams, interrupts } = deps;
-	const { gracePeriodSeconds, dryRun, skipWaitAfterSeconds } = options;
+	const { gracePeriodSeconds, deletes, dryRun, skipWaitAfterSeconds } = options;
 	const session = await openSession(
 		{
 			command: "drain",
 			contexts,
-			options: { gracePeriodSeconds, deletes: booleanFlag(input, "disable-eviction"), dryRun: dryRun === "server" },
+			options: { gracePeriodSeconds, deletes, dryRun: dryRun === "server" },
 			waitsUntilGone: true,
 			skipWaitAfterSeconds,
 		},
@@ -124,6 +124,7 @@ function readOptions(input: CommandInput, { streams }: CommandDependencies): Dra
 		dryRun: parseDryRun(textFlag(input, "dry-run"), streams.stderr),
 		podSelector,
 		maxNodes,
+		deletes: booleanFlag(input, "disable-eviction"),
 		force: booleanFlag(input, "force"),
 		ignoreDaemonSets: booleanFlag(input, "ignore-daemonsets"),
 		deleteEmptyDirData: booleanFlag(input, "delete-emptydir-data"),

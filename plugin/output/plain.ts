@@ -68,19 +68,17 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 				if (event.deletes && event.dryRun === "none") return;
 				return line(stdout, event.context, `evicting pod ${event.namespace}/${event.pod}${dryRunSuffix(event.dryRun)}`);
 			case "pod.retrying":
-			case "pod.skipped":
 				return line(stderr, event.context, event.message);
+			case "pod.skipped":
+				return line(stdout, event.context, event.message);
 			case "pod.waiting":
 				return writeWaiting(event);
 			case "pod.evicted":
 				return line(stdout, event.context, `pod/${event.pod} ${event.deletes ? "deleted" : "evicted"}`);
 			case "pod.failed":
-				if (event.accepted) {
-					line(
-						stdout,
-						event.context,
-						`pod/${event.pod} ${event.deletes ? "deletion" : "eviction"} failed: ${event.message}`,
-					);
+				// kubectl says nothing here of a pod that only takes its time.
+				if (event.accepted && event.reason !== "TimedOut") {
+					line(stdout, event.context, `pod/${event.pod} ${event.deletes ? "deletion" : "eviction"} failed`);
 				}
 				// A drain tells it with the node; a pod that was named by itself has no other line.
 				if (event.node === undefined) line(stderr, event.context, event.message);

@@ -15,6 +15,7 @@ const options: DrainOptions = {
 	skipWaitAfterSeconds: 0,
 	podSelector: "",
 	chunkSize: 500,
+	deletes: false,
 	timeoutMs: 0,
 	gracePeriodSeconds: -1,
 	maxNodes: 1,
@@ -134,15 +135,17 @@ describe("drain()", () => {
 		expect(calls).toContain("evict n1/lost-1");
 	});
 
-	test("drains a node that could not be cordoned, as kubectl does", async () => {
+	test("leaves the pods of a node that could not be cordoned, and goes on", async () => {
 		const calls: string[] = [];
 		const client = newClient({
 			patch: () => Promise.reject(new ApiError("nodes is forbidden", { code: 403, reason: "Forbidden" })),
 			list: () => [newPod("a", owned)],
 		});
-		const node = { context: newContext("c1", client), name: "n1", uid: "u", unschedulable: false };
+		const context = newContext("c1", client);
+		const node = { context, name: "n1", uid: "u", unschedulable: false };
+		const already = { context, name: "n2", uid: "v", unschedulable: true };
 		const { deps, events } = newRun(calls);
-		const result = await drain([node], options, deps);
+		const result = await drain([node, already], options, deps);
 		expect(events[0]).toEqual({
 			type: "node.cordonFailed",
 			context: "c1",
@@ -150,7 +153,8 @@ describe("drain()", () => {
 			uncordon: false,
 			message: "nodes is forbidden",
 		});
-		expect(kinds(result)).toEqual(["n1 drained"]);
+		expect(kinds(result)).toEqual(["n1 failed", "n2 drained"]);
+		expect(calls).toEqual(["evict n2/a"]);
 	});
 
 	test("tells what is left on a node whose pods failed", async () => {

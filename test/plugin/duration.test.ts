@@ -25,6 +25,7 @@ describe("parseDuration()", () => {
 describe("formatDuration()", () => {
 	const rows: readonly { readonly ms: number; readonly expected: string }[] = [
 		{ ms: 0, expected: "0s" },
+		{ ms: -5_000, expected: "-5s" },
 		{ ms: 500, expected: "500ms" },
 		{ ms: 12_000, expected: "12s" },
 		{ ms: 60_000, expected: "1m0s" },

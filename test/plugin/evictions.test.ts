@@ -51,6 +51,7 @@ function newRun(fleet: FakeFleet, more: Partial<EvictionsDependencies> = {}): Ru
 			pod: { namespace, name, uid },
 			labels,
 			timeout: { signal: timeout.signal, text: "9s" },
+			deletes: false,
 			graceSeconds: 30,
 			attempts: 0,
 		}),

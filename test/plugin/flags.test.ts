@@ -69,6 +69,9 @@ describe("readFlagValue()", () => {
 	test("reads values as pflag does", () => {
 		expect(readFlagValue("timeout", timeout, "1m30s")).toBe(90_000);
 		expect(readFlagValue("grace-period", grace, "-1")).toBe(-1);
+		expect(
+			["0", "+5", "0x1e", "010", "0b11", "1_000"].map((text) => readFlagValue("grace-period", grace, text)),
+		).toEqual([0, 5, 30, 8, 3, 1000]);
 		expect(readFlagValue("force", force, "T")).toBe(true);
 		expect(readFlagValue("request-timeout", { kind: "timeout", describe: "" }, "5")).toBe(5_000);
 	});
@@ -85,6 +88,19 @@ describe("readFlagValue()", () => {
 		{
 			read: () => readFlagValue("grace-period", grace, "x"),
 			message: 'invalid argument "x" for "--grace-period" flag: strconv.ParseInt: parsing "x": invalid syntax',
+		},
+		{
+			read: () => readFlagValue("timeout", timeout, "1m5x"),
+			message: 'invalid argument "1m5x" for "--timeout" flag: time: unknown unit "x" in duration "1m5x"',
+		},
+		{
+			read: () => readFlagValue("grace-period", grace, "08"),
+			message: 'invalid argument "08" for "--grace-period" flag: strconv.ParseInt: parsing "08": invalid syntax',
+		},
+		{
+			read: () => readFlagValue("grace-period", grace, "9223372036854775808"),
+			message:
+				'invalid argument "9223372036854775808" for "--grace-period" flag: strconv.ParseInt: parsing "9223372036854775808": value out of range',
 		},
 		{
 			read: () => readFlagValue("yes", { ...force, short: "y" }, "maybe"),

@@ -35,11 +35,11 @@ describe("run() with bad input", () => {
 	const rows: readonly { readonly argv: readonly string[]; readonly err: string }[] = [
 		{
 			argv: ["drain"],
-			err: "error: USAGE: drain NODE [flags]\nSee 'kubectl xpdb drain --help' for help and examples\n",
+			err: "error: USAGE: drain NODE [flags]\nSee 'kubectl xpdb drain -h' for help and examples\n",
 		},
 		{
 			argv: ["drain", "n1", "-l", "a=b"],
-			err: "error: cannot specify both a node name and a --selector option\nSee 'kubectl xpdb drain --help' for help and examples\n",
+			err: "error: cannot specify both a node name and a --selector option\nSee 'kubectl xpdb drain -h' for help and examples\n",
 		},
 		{
 			argv: ["drain", "n1", "--dry-run=foo"],
@@ -52,7 +52,7 @@ describe("run() with bad input", () => {
 		{ argv: ["drain", "n1", "--max-nodes=0"], err: "error: --max-nodes must be at least 1, is 0\n" },
 		{
 			argv: ["uncordon"],
-			err: "error: USAGE: uncordon NODE [flags]\nSee 'kubectl xpdb uncordon --help' for help and examples\n",
+			err: "error: USAGE: uncordon NODE [flags]\nSee 'kubectl xpdb uncordon -h' for help and examples\n",
 		},
 		{ argv: ["evict"], err: "error: USAGE: evict POD [flags]\nSee 'kubectl xpdb evict --help' for usage.\n" },
 		{
