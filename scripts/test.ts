@@ -51,6 +51,7 @@ const steps: readonly Step[] = [
 		tally: (exitCode) => readVitestReport(e2eReport, exitCode),
 	},
 	{ name: "benchmark", command: ["test/bench/main.ts", "--short"] },
+	{ name: "soak", command: ["test/soak/main.ts", "--minutes=2"] },
 ];
 
 // Ctrl-C reaches the running step as well, which may have clusters to end: wait for it, then stop.

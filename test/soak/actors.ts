@@ -1,0 +1,139 @@
+// Who disrupts during a soak: drains and evictions by the plugin, as the operator, some of which are interrupted or killed; and
+// others who know nothing of us.
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { isTransient } from "../controlplane/api-client.ts";
+import type { RunningCluster } from "../controlplane/cluster.ts";
+import type { Fleet } from "../controlplane/fleet.ts";
+import { database, healthyPods, namespace, scaleWorkload, web } from "./workload.ts";
+
+export interface SoakContext {
+	readonly fleet: Fleet;
+	readonly random: () => number;
+	/** Ends the actors after what they are doing. */
+	readonly stop: AbortSignal;
+	readonly tally: SoakTally;
+}
+
+export interface SoakTally {
+	/** Runs of the plugin by how they ended: "drain 0", "evict 1", "drain SIGKILL". */
+	readonly runs: Map<string, number>;
+	/** Pods that had to wait for a budget, a lease or an agent. */
+	refusals: number;
+	/** What no run of the plugin may print. */
+	readonly crashes: string[];
+	/** Plugins that run now. */
+	readonly running: Set<number>;
+}
+
+const nodes = 3;
+
+function pick<T>(items: readonly T[], random: () => number): T | undefined {
+	return items[Math.floor(random() * items.length)];
+}
+
+/** Waits up to so long; at once when the soak stops. */
+async function pause(seconds: number, { random, stop }: SoakContext): Promise<void> {
+	await delay(random() * seconds * 1000, undefined, { signal: stop }).catch(() => undefined);
+}
+
+/** One plugin; one in eight is interrupted, one in sixteen killed. */
+async function runPlugin(args: readonly string[], soak: SoakContext): Promise<void> {
+	const { fleet, random, tally } = soak;
+	const child = spawn(join(fleet.dir, "bin", "kubectl-xpdb"), args, {
+		env: { ...process.env, KUBECONFIG: fleet.kubeconfigPath, TMPDIR: fleet.dir },
+		stdio: ["ignore", "ignore", "pipe"],
+	});
+	const { pid } = child;
+	if (pid !== undefined) tally.running.add(pid);
+	const fate = random();
+	const signal = fate < 1 / 16 ? "SIGKILL" : fate < 3 / 16 ? "SIGINT" : undefined;
+	const timer = signal && setTimeout(() => child.kill(signal), random() * 4_000);
+	let output = "";
+	child.stderr.setEncoding("utf8").on("data", (text: string) => (output += text));
+	const ending = await new Promise<string>((resolve) => {
+		child.once("close", (code, by) => resolve(by ?? String(code)));
+	});
+	clearTimeout(timer);
+	if (pid !== undefined) tally.running.delete(pid);
+	const key = `${args[0]} ${ending}`;
+	tally.runs.set(key, (tally.runs.get(key) ?? 0) + 1);
+	tally.refusals += output.match(/ waits: | needs \d+ healthy/g)?.length ?? 0;
+	if (/internal error|\n\s+at .*:\d+/.test(output)) tally.crashes.push(`${args.join(" ")}: ${output.slice(0, 500)}`);
+}
+
+export async function drainForEver(cluster: RunningCluster, soak: SoakContext): Promise<void> {
+	const context = ["--context", `${cluster.name}-operator`];
+	while (!soak.stop.aborted) {
+		const node = `${cluster.name}-n${Math.floor(soak.random() * nodes)}`;
+		const flags = ["--ignore-daemonsets", "--delete-emptydir-data", "--timeout", "90s"];
+		await runPlugin(["drain", node, ...context, ...flags], soak);
+		await uncordon(cluster, node, soak);
+		await pause(2, soak);
+	}
+}
+
+/** As long as it takes: the API server may be frozen. */
+async function uncordon({ client }: RunningCluster, node: string, { stop }: SoakContext): Promise<void> {
+	for (;;) {
+		try {
+			const body = { spec: { unschedulable: null } };
+			await client.send("PATCH", `/api/v1/nodes/${node}`, body, "application/merge-patch+json");
+			return;
+		} catch (error) {
+			if (!isTransient(error)) throw error;
+			await delay(stop.aborted ? 200 : 1_000);
+		}
+	}
+}
+
+export async function evictForEver(soak: SoakContext): Promise<void> {
+	while (!soak.stop.aborted) {
+		await pause(3, soak);
+		await disturb(soak, async (cluster) => {
+			const workload = soak.random() < 0.5 ? database : web;
+			const pod = pick(await healthyPods(cluster, workload), soak.random);
+			if (!pod) return;
+			const context = ["--context", `${cluster.name}-operator`];
+			await runPlugin(["evict", pod.metadata.name, "-n", namespace, ...context, "--timeout", "60s"], soak);
+		});
+	}
+}
+
+/** Evictions past us, as a kubectl drain or an autoscaler makes them. */
+export async function evictRawForEver(soak: SoakContext): Promise<void> {
+	while (!soak.stop.aborted) {
+		await pause(60, soak);
+		await disturb(soak, async (cluster) => {
+			const pod = pick(await healthyPods(cluster, web), soak.random);
+			if (!pod) return;
+			const { name } = pod.metadata;
+			await cluster.client.send("POST", `/api/v1/namespaces/${namespace}/pods/${name}/eviction`, {
+				apiVersion: "policy/v1",
+				kind: "Eviction",
+				metadata: { name, namespace },
+			});
+		});
+	}
+}
+
+export async function scaleForEver(soak: SoakContext): Promise<void> {
+	while (!soak.stop.aborted) {
+		await pause(60, soak);
+		await disturb(soak, async (cluster) => {
+			await scaleWorkload(cluster, web, web.replicas + (soak.random() < 0.5 ? 1 : 0));
+		});
+	}
+}
+
+/** In some cluster; its API server may have trouble just now, and a pod may be gone already. */
+async function disturb(soak: SoakContext, work: (cluster: RunningCluster) => Promise<void>): Promise<void> {
+	const cluster = pick(soak.fleet.clusters, soak.random);
+	if (!cluster || soak.stop.aborted) return;
+	try {
+		await work(cluster);
+	} catch (error) {
+		if (!isTransient(error) && !/: 404 /.test(String(error))) throw error;
+	}
+}

@@ -1,0 +1,56 @@
+// Whether the budgets held, by the audit logs alone.
+import type { AuditEvent } from "../controlplane/audit.ts";
+import { type AvailabilitySample, replayAvailability } from "../controlplane/availability.ts";
+import { namespace, type Workload } from "./workload.ts";
+
+export interface Verdict {
+	readonly workload: string;
+	/** Our disruptions. */
+	readonly evictions: number;
+	/** Those after which fewer pods were healthy than the budget needs, as far as it is our doing. */
+	readonly violations: readonly AvailabilitySample[];
+	/** Healthy pods at the worst moment less those that the budget needs; 0 is a budget used up. */
+	readonly deepest: number;
+}
+
+/** The plugin's user; whoever else takes pods takes them past the budget. */
+export const operator = "alice";
+/**
+ * Pods that others took so shortly before an eviction of ours may have been healthy in the count that the eviction rests on:
+ * a reservation is used up to 30 s after its count, and a request may take 10 s to arrive.
+ */
+const foreignUs = 45_000_000;
+
+export function judge(events: readonly AuditEvent[], workload: Workload, clusters: number): Verdict {
+	const expected = workload.replicas * clusters;
+	const { budget, isDisturbed } = workload;
+	const needed = "minAvailable" in budget ? budget.minAvailable : expected - budget.maxUnavailable;
+	const samples = replayAvailability(events, { namespace, matchLabels: { app: workload.name }, expected });
+	const complete = samples.findIndex(({ healthy }) => healthy >= expected);
+	const violations: AvailabilitySample[] = [];
+	let evictions = 0;
+	let deepest = Number.POSITIVE_INFINITY;
+	let foreign: number[] = [];
+	for (const sample of complete === -1 ? [] : samples.slice(complete)) {
+		deepest = Math.min(deepest, sample.healthy - needed);
+		if (!sample.disruption) continue;
+		if (sample.user !== operator && isDisturbed) {
+			foreign.push(sample.at);
+			continue;
+		}
+		evictions += 1;
+		foreign = foreign.filter((at) => sample.at - at < foreignUs);
+		if (sample.healthy + foreign.length < needed) violations.push(sample);
+	}
+	return { workload: workload.name, evictions, violations, deepest };
+}
+
+/** When our evictions were accepted, in microseconds since 1970. */
+export function evictionTimes(events: readonly AuditEvent[]): readonly number[] {
+	return events
+		.filter(
+			({ resource, code, user, dryRun }) =>
+				resource === "pods/eviction" && code === 201 && user === operator && !dryRun,
+		)
+		.map(({ completedAt }) => completedAt);
+}

@@ -1,0 +1,90 @@
+// The faults of a soak: what they are called, and how chance makes one.
+import { componentNames } from "../controlplane/components.ts";
+import {
+	degradeLink,
+	type EndFault,
+	freezeAgent,
+	freezeComponent,
+	killAgent,
+	killComponent,
+	resetLinkEvery,
+} from "../controlplane/faults.ts";
+import type { FleetControl } from "../controlplane/fleet-control.ts";
+import type { LinkCondition } from "../controlplane/link-proxy.ts";
+
+export interface SoakFault {
+	readonly name: string;
+	/** How long it lasts, at most. */
+	readonly seconds: number;
+	start(control: FleetControl): Promise<EndFault>;
+}
+
+type MakeFault = (world: FaultWorld) => Promise<SoakFault>;
+
+export interface FaultWorld {
+	readonly control: FleetControl;
+	readonly clusters: readonly string[];
+	readonly random: () => number;
+}
+
+const conditions: readonly (readonly [name: string, condition: LinkCondition])[] = [
+	["black hole there", { blackHole: "there" }],
+	["black hole back", { blackHole: "back" }],
+	["cut", { cut: true }],
+	["slow drip", { bytesPerSecond: 20_000 }],
+	["delay of 300 ms", { delayMs: 300 }],
+];
+
+const makers: readonly MakeFault[] = [
+	async ({ clusters, random }) => {
+		const cluster = one(clusters, random);
+		const component = one(componentNames, random);
+		const what = { cluster, component };
+		return {
+			name: `${component} of ${cluster} frozen`,
+			seconds: 10,
+			start: (control) => freezeComponent(control, what),
+		};
+	},
+	async ({ clusters, random }) => {
+		const cluster = one(clusters, random);
+		const component = one(componentNames, random);
+		const what = { cluster, component };
+		return { name: `${component} of ${cluster} killed`, seconds: 3, start: (control) => killComponent(control, what) };
+	},
+	async ({ control, random }) => {
+		const link = one(await control.listLinks(), random);
+		const [name, condition] = one(conditions, random);
+		return { name: `link ${link}: ${name}`, seconds: 10, start: (of) => degradeLink(of, link, condition) };
+	},
+	async ({ control, random }) => {
+		const link = one(await control.listLinks(), random);
+		return { name: `link ${link}: reset every second`, seconds: 10, start: (of) => resetLinkEvery(of, link, 1_000) };
+	},
+	async (world) => {
+		const agent = await oneAgent(world);
+		const name = `agent ${agent.pod} of ${agent.cluster} frozen`;
+		return { name, seconds: 15, start: (control) => freezeAgent(control, agent) };
+	},
+	async (world) => {
+		const agent = await oneAgent(world);
+		const name = `agent ${agent.pod} of ${agent.cluster} killed`;
+		return { name, seconds: 5, start: (control) => killAgent(control, agent) };
+	},
+];
+
+export async function makeFault(world: FaultWorld): Promise<SoakFault> {
+	return await one(makers, world.random)(world);
+}
+
+async function oneAgent({ control, clusters, random }: FaultWorld): Promise<{ cluster: string; pod: string }> {
+	const cluster = one(clusters, random);
+	const agents = await control.listAgents(cluster);
+	return { cluster, pod: one(agents, random).name };
+}
+
+function one<T>(items: readonly T[], random: () => number): T {
+	const item = items[Math.floor(random() * items.length)];
+	if (item === undefined) throw new Error("There is nothing to choose from");
+	return item;
+}

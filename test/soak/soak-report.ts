@@ -1,0 +1,73 @@
+// What a soak prints: a line each minute, and the whole at the end.
+import type { SoakResult, SoakState } from "./soak.ts";
+
+export function minuteLine(state: SoakState): string {
+	const { verdicts, tally, faults, agentMemoryMb } = state;
+	const evictions = verdicts.reduce((sum, verdict) => sum + verdict.evictions, 0);
+	const violations = verdicts.reduce((sum, verdict) => sum + verdict.violations.length, 0);
+	return [
+		`${formatMinutes(state.seconds)}: ${evictions} evictions`,
+		`${tally.refusals} refusals`,
+		`room left ${verdicts.map(({ workload, deepest }) => `${workload} ${deepest}`).join(" ")}`,
+		`${violations} violations`,
+		`${faults.length} faults`,
+		`longest recovery ${formatRecovery(state)}`,
+		`agents ${Math.max(0, ...agentMemoryMb).toFixed(0)} MB`,
+	].join(", ");
+}
+
+/** Whether it held, and the lines that say so. */
+export function finalReport(result: SoakResult): { readonly held: boolean; readonly lines: readonly string[] } {
+	const { verdicts, tally, faults, leaks } = result;
+	const violations = verdicts.flatMap(({ workload, violations: found }) =>
+		found.map(({ at, cluster, pod, healthy }) => {
+			const time = new Date(at / 1000).toISOString();
+			return `violation: ${workload}: ${time} eviction of ${pod} in ${cluster} left ${healthy} healthy`;
+		}),
+	);
+	const unrecovered = faults.filter(({ recoverySeconds }) => recoverySeconds === undefined).length;
+	const evictions = verdicts.reduce((sum, verdict) => sum + verdict.evictions, 0);
+	const held = violations.length + leaks.length + tally.crashes.length === 0 && evictions > 0;
+	const runs = [...tally.runs].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([ending, count]) => `${ending}: ${count}`);
+	return {
+		held,
+		lines: [
+			"",
+			`evictions         ${evictions} (${verdicts.map((verdict) => `${verdict.workload} ${verdict.evictions}`).join(", ")})`,
+			`refusals          ${tally.refusals}`,
+			`deepest dip       ${verdicts.map(({ workload, deepest }) => `${workload}: ${dip(deepest)}`).join(", ")}`,
+			`violations        ${violations.length}`,
+			`faults survived   ${faults.length}`,
+			`longest recovery  ${formatRecovery(result)}${unrecovered > 0 ? ` (${unrecovered} faults at the end without an eviction after them)` : ""}`,
+			`leaks             ${leaks.length}`,
+			`agents            ${result.agentMemoryMb.map((megabytes) => megabytes.toFixed(0)).join(", ")} MB`,
+			`plugin runs       ${runs.join(", ")}`,
+			...violations,
+			...leaks.map((leak) => `leak: ${leak}`),
+			...tally.crashes.map((crash) => `crash: ${crash}`),
+			...(evictions === 0 ? ["nothing was evicted: this run shows nothing"] : []),
+			"",
+			`soak: ${held ? "held" : "FAILED"} for ${formatMinutes(result.seconds)}`,
+		],
+	};
+}
+
+function dip(room: number): string {
+	return room < 0
+		? `${-room} below its budget`
+		: room === 0
+			? "its budget used up, never below"
+			: `${room} above its budget`;
+}
+
+function formatRecovery({ faults }: SoakState): string {
+	const times = faults.flatMap(({ recoverySeconds, name }) =>
+		recoverySeconds === undefined ? [] : [{ recoverySeconds, name }],
+	);
+	const [longest] = times.toSorted((a, b) => b.recoverySeconds - a.recoverySeconds);
+	return longest ? `${longest.recoverySeconds.toFixed(1)} s after "${longest.name}"` : "none yet";
+}
+
+function formatMinutes(seconds: number): string {
+	return `${Math.floor(seconds / 60)} min ${String(Math.floor(seconds % 60)).padStart(2, "0")} s`;
+}

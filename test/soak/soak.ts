@@ -1,0 +1,129 @@
+// Three drains, evictions, others who know nothing of us, and faults, for so many minutes; then what is left behind.
+import { setTimeout as delay } from "node:timers/promises";
+import type { AuditEvent } from "../controlplane/audit.ts";
+import type { EndFault } from "../controlplane/faults.ts";
+import type { Fleet } from "../controlplane/fleet.ts";
+import { seededRandom } from "../explore/random.ts";
+import { drainForEver, evictForEver, evictRawForEver, scaleForEver, type SoakTally } from "./actors.ts";
+import { AuditTail } from "./audit-tail.ts";
+import { evictionTimes, judge, type Verdict } from "./judge.ts";
+import { agentMemoryMb, findLeaks } from "./leaks.ts";
+import { makeFault, type SoakFault } from "./soak-faults.ts";
+import { createWorkloads, healthyPods, namespace, workloads } from "./workload.ts";
+
+export interface SoakOptions {
+	readonly fleet: Fleet;
+	readonly minutes: number;
+	readonly seed: number;
+	/** Ends the soak early; its result is judged all the same. */
+	readonly signal: AbortSignal;
+	readonly log: (line: string) => void;
+	readonly onMinute: (state: SoakState) => void;
+}
+
+export interface SoakState {
+	readonly seconds: number;
+	readonly verdicts: readonly Verdict[];
+	readonly tally: SoakTally;
+	/** Those that have ended. */
+	readonly faults: readonly EndedFault[];
+	readonly agentMemoryMb: readonly number[];
+}
+
+export interface SoakResult extends SoakState {
+	readonly leaks: readonly string[];
+}
+
+export interface EndedFault {
+	readonly name: string;
+	/** From its end to the next eviction that an API server accepted from us; undefined where there was none. */
+	readonly recoverySeconds: number | undefined;
+}
+
+/** Enough for a drain to get on between two faults, so that recovery can be seen. */
+const calmSeconds = 8;
+/** How often two faults come at once. */
+const doubleChance = 0.25;
+
+export async function runSoak(options: SoakOptions): Promise<SoakResult> {
+	const { fleet, seed, signal, log } = options;
+	const startedAt = performance.now();
+	const deadline = AbortSignal.timeout(options.minutes * 60_000);
+	const stop = AbortSignal.any([signal, deadline]);
+	const tally: SoakTally = { runs: new Map(), refusals: 0, crashes: [], running: new Set() };
+	const soak = { fleet, random: seededRandom(seed), stop, tally };
+	await createWorkloads(fleet.clusters);
+	await untilHealthy(fleet);
+
+	const tails = fleet.clusters.map(
+		({ name, auditLog }) =>
+			new AuditTail({ cluster: name, path: auditLog, wanted: (event) => event.namespace === namespace }),
+	);
+	const events: AuditEvent[] = [];
+	const ended: { readonly name: string; readonly at: number }[] = [];
+	const look = (): SoakState => {
+		events.push(...tails.flatMap((tail) => tail.read()));
+		events.sort((a, b) => a.completedAt - b.completedAt);
+		const times = evictionTimes(events);
+		return {
+			seconds: (performance.now() - startedAt) / 1000,
+			verdicts: workloads.map((workload) => judge(events, workload, fleet.clusters.length)),
+			tally,
+			faults: ended.map(({ name, at }) => {
+				const next = times.find((time) => time > at);
+				return { name, recoverySeconds: next === undefined ? undefined : (next - at) / 1e6 };
+			}),
+			agentMemoryMb: agentMemoryMb(fleet),
+		};
+	};
+	const minutes = setInterval(() => options.onMinute(look()), 60_000);
+	try {
+		await Promise.all([
+			...fleet.clusters.map((cluster) => drainForEver(cluster, soak)),
+			evictForEver(soak),
+			evictForEver(soak),
+			evictRawForEver(soak),
+			scaleForEver(soak),
+			breakForEver({ ...options, stop }, (fault) => ended.push({ name: fault.name, at: Date.now() * 1000 })),
+		]);
+	} finally {
+		clearInterval(minutes);
+	}
+	log("Waiting for what ends by itself");
+	const leaks = await findLeaks(fleet);
+	const state = look();
+	for (const tail of tails) tail.close();
+	return { ...state, leaks };
+}
+
+/** One fault after the other, sometimes two at once, from a random sequence of its own: the same seed, the same faults. */
+async function breakForEver(
+	{ fleet, seed, stop, log }: SoakOptions & { readonly stop: AbortSignal },
+	onEnd: (fault: SoakFault) => void,
+): Promise<void> {
+	const random = seededRandom(seed + 1);
+	const world = { control: fleet.control, clusters: fleet.contexts, random };
+	const one = async (): Promise<void> => {
+		const fault = await makeFault(world);
+		const ms = fault.seconds * 1000 * (0.3 + 0.7 * random());
+		log(`fault: ${fault.name}, ${(ms / 1000).toFixed(1)} s`);
+		const end: EndFault = await fault.start(fleet.control);
+		await delay(ms, undefined, { signal: stop }).catch(() => undefined);
+		await end();
+		onEnd(fault);
+	};
+	while (!stop.aborted) {
+		const isDouble = random() < doubleChance;
+		// The second begins after the first has chosen, so that the sequence of choices is the same in every run.
+		await Promise.all(isDouble ? [one(), delay(1_000).then(one)] : [one()]);
+		await delay(calmSeconds * 1000 * random(), undefined, { signal: stop }).catch(() => undefined);
+	}
+}
+
+async function untilHealthy(fleet: Fleet): Promise<void> {
+	for (const cluster of fleet.clusters) {
+		for (const workload of workloads) {
+			while ((await healthyPods(cluster, workload)).length < workload.replicas) await delay(100);
+		}
+	}
+}
