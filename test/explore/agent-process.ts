@@ -181,6 +181,11 @@ export class AgentProcess extends SimulatedProcess {
 		run().catch((error: unknown) => this.#check(error));
 	}
 
+	/** As a watch does that has to start over. */
+	relist(): void {
+		this.task("lists all pods", () => this.#pods.refresh());
+	}
+
 	sweep(): void {
 		this.task("sweeps", () => this.#sweep.sweep());
 	}

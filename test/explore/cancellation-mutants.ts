@@ -22,8 +22,7 @@ export const cancellationMutants: readonly Mutant[] = [
 	{
 		name: "removed-by-uid",
 		without: "ending a reservation by its id",
-		scenarios: ["two-cancellers"],
-		notCaughtYet: "needs a new grant of the pod between the mark and the removal of two cancellers",
+		scenarios: ["granted-anew", "two-cancellers"],
 		edits: [
 			{
 				file: cancellation,
@@ -41,7 +40,7 @@ export const cancellationMutants: readonly Mutant[] = [
 	{
 		name: "cancel-without-mark",
 		without: "marking a reservation before it is cancelled",
-		scenarios: ["fence", "half-cancelled"],
+		scenarios: ["confirmed-meanwhile", "fence"],
 		edits: [
 			{
 				file: cancellation,
@@ -89,7 +88,7 @@ export const cancellationMutants: readonly Mutant[] = [
 	{
 		name: "resumed-without-own-touch",
 		without: "a touch of its own by whoever resumes a cancel",
-		scenarios: ["half-cancelled", "two-cancellers"],
+		scenarios: ["left-half-way", "half-cancelled"],
 		edits: [
 			{
 				file: cancellation,
@@ -152,8 +151,7 @@ export const cancellationMutants: readonly Mutant[] = [
 	{
 		name: "confirm-before-read",
 		without: "reading the pod before the reservation is confirmed",
-		scenarios: ["fence"],
-		notCaughtYet: "needs a cancel to end between the confirm and the read of one evictor",
+		scenarios: ["read-late", "fence"],
 		edits: [
 			{
 				file: eviction,
@@ -174,7 +172,6 @@ export const cancellationMutants: readonly Mutant[] = [
 		name: "relabelled-is-evicted",
 		without: "comparing the pod's labels with those that were judged",
 		scenarios: ["relabelled"],
-		notCaughtYet: "needs the relabelling between the grant and the read of a slow evictor",
 		edits: [{ file: eviction, find: "!sameLabels(found.labels, ticket.labels)", replace: 'ticket.id === ""' }],
 	},
 	{
@@ -198,7 +195,7 @@ export const cancellationMutants: readonly Mutant[] = [
 	{
 		name: "confirm-of-marked",
 		without: "refusing to confirm what is marked",
-		scenarios: ["fence", "half-cancelled"],
+		scenarios: ["confirmed-meanwhile", "fence"],
 		edits: [
 			{
 				file: local,
@@ -210,7 +207,7 @@ export const cancellationMutants: readonly Mutant[] = [
 	{
 		name: "confirm-in-one-budget",
 		without: "confirming in all Leases that hold the grant",
-		scenarios: ["two-budgets-cancelled", "two-budgets"],
+		scenarios: ["between-commits", "two-budgets-cancelled"],
 		edits: [
 			{
 				file: eviction,

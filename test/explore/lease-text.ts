@@ -23,6 +23,14 @@ export function reservationsIn(server: SimulatedApiServer): readonly StandingRes
 	});
 }
 
+/** How many reservations have stood and stand no more, one for each Lease that held it. */
+export function endedReservations(server: SimulatedApiServer): number {
+	const ever = new Set(
+		server.leaseEvents.flatMap(({ object }) => stateOf(object).reservations.map(([id]) => `${object.name} ${id}`)),
+	);
+	return ever.size - reservationsIn(server).length;
+}
+
 /** Of the latest acquisition. */
 export function nonceOf(lease: LeaseObject): string {
 	return stateOf(lease).nonce;

@@ -24,8 +24,6 @@ export interface Mutant {
 	 * same, and must not be caught: if it ever is, the reason does not hold any more.
 	 */
 	readonly harmless?: string;
-	/** A gap of the exploration, and what it would take: such a mutant is reported, and must not stay for ever. */
-	readonly notCaughtYet?: string;
 }
 
 const root = fileURLToPath(new URL("../../", import.meta.url));

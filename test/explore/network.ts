@@ -97,6 +97,13 @@ export class Network {
 		return promise.finally(() => signal.removeEventListener("abort", aborted));
 	}
 
+	/** What this process has asked, and is still on its way. */
+	waiting(from: string): readonly string[] {
+		return [...this.#calls]
+			.filter(({ request, state, awaited }) => request.from.name === from && state === "requested" && awaited)
+			.map(({ request }) => request.what);
+	}
+
 	get isIdle(): boolean {
 		return this.#calls.size === 0 && this.#closing.size === 0;
 	}

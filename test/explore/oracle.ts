@@ -11,7 +11,8 @@
 // - what budgets and scales said: of each member the least that it demanded at any time since the round's first
 //   acquisition, because a change and a round at the same time may be put in either order, member by member. A budget
 //   under which the round did not count is judged from the beginning of the round, when its caller listed all budgets:
-//   agents see new ones as fast as their watch shows them. One that did not cover the pod all that time is not checked.
+//   agents see new ones as fast as their watch shows them. One that did not stand all that time is not checked. A pod
+//   that got other labels since it was granted cannot have been evicted before: it is judged from then on.
 // Where nothing fails and no budget changes, none of these exists and the sum is simply: up >= desired.
 import type { RoundOutcome } from "../../disruption/round.ts";
 import type { EvictionAnswer } from "../../disruption/eviction.ts";
@@ -158,14 +159,16 @@ export class Oracle {
 
 	#check(budget: string, selector: Labels, pod: PodRecord, round: RoundRecord, now: Config): void {
 		const { startedAt, decidedConfig } = round;
-		const counted = round.granted.get(pod.uid)?.includes(budget) ?? false;
+		const granted = round.granted.get(pod.uid);
+		const counted = granted?.includes(budget) ?? false;
 		const config = counted ? this.#configAt(round) : round.config;
 		if (
 			leastDesired(this.#configs.slice(config, Math.min(decidedConfig, this.#configs.length) + 1), budget, selector) ===
 			undefined
 		)
 			return;
-		const desired = leastDesired([...this.#configs.slice(config), now], budget, selector);
+		const since = granted && !counted ? Math.max(config, this.#labelledAt(pod)) : config;
+		const desired = leastDesired([...this.#configs.slice(since), now], budget, selector);
 		if (desired === undefined) return;
 		let up = 0;
 		const excused: string[] = [];
@@ -191,13 +194,29 @@ export class Oracle {
 		const { clusters } = this.#options;
 		const times = committed.flatMap(({ cluster, nonce }) => {
 			const index = clusters.findIndex(({ id }) => id === cluster);
-			const acquired = clusters[index]?.server.leaseEvents.find((event) => nonceOf(event.object) === nonce);
+			const own = clusters[index]?.server.leaseEvents.filter(({ object }) => nonceOf(object) === nonce) ?? [];
+			// A double may have taken the Lease a second time: what stands is the latest acquisition.
+			const latest = own.at(-1)?.object;
+			const acquired = own.find(
+				({ object: { uid, spec } }) => uid === latest?.uid && spec.leaseTransitions === latest.spec.leaseTransitions,
+			);
 			if (!acquired) return [];
 			return this.#configs.findLastIndex(
 				(config) => (config[index]?.revision ?? 0) <= Number(acquired.resourceVersion),
 			);
 		});
 		return Math.max(Math.min(...times, this.#configs.length - 1), 0);
+	}
+
+	/** When the pod got the labels that it has. */
+	#labelledAt(pod: PodRecord): number {
+		const index = this.#options.clusters.findIndex((cluster) => cluster.slotOf(pod) !== undefined);
+		const events = this.#options.clusters[index]?.server.podEvents.filter(({ object }) => object.uid === pod.uid) ?? [];
+		const labels = JSON.stringify(pod.labels);
+		const before = events.findLastIndex(({ object }) => JSON.stringify(object.labels) !== labels);
+		const version = Number(events[before + 1]?.resourceVersion);
+		const found = this.#configs.findIndex((config) => (config[index]?.revision ?? 0) >= version);
+		return found < 0 ? this.#configs.length : found;
 	}
 
 	#couldNotKnow({ down }: Slot, cluster: SimulatedCluster, budget: string, round: RoundRecord): boolean {

@@ -78,8 +78,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "observed-of-highest-pod",
 		without: "a list's own version as what it has observed",
-		scenarios: ["pods-end", "come-back"],
-		notCaughtYet: "needs a relist of one view and a lag of the other at the end of a pod",
+		scenarios: ["seen-in-a-list", "pods-end"],
 		edits: [
 			{
 				file: view,
@@ -129,7 +128,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "events-older-than-the-list-applied",
 		without: "ignoring events that a list has overtaken",
-		scenarios: ["overtaken", "come-back"],
+		scenarios: ["list-overtakes", "overtaken"],
 		edits: [
 			{
 				file: view,

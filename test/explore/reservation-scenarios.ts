@@ -20,7 +20,7 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 2 })],
 		limits: { cancels: 2, drainJumps: 2, gaveUp: 2, answerLost: 1, touches: 1, crashes: 1, refused: 1, agentJumps: 1 },
 		afterEviction: "stays",
-		onlyEvictionsFail: true,
+		onlyFails: "evict",
 		search: {
 			limits: { cancels: 1, drainJumps: 1, gaveUp: 1 },
 			drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 1 })],
@@ -46,7 +46,7 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 		prepare: (world) => void world.cluster("c1").server.touchPod(world.pod("c1", "web-0"), "again"),
 		limits: { cancels: 2, drainJumps: 1, gaveUp: 1, agentJumps: 1 },
 		afterEviction: "stays",
-		onlyEvictionsFail: true,
+		onlyFails: "evict",
 	},
 	{
 		name: "two-cancellers",
@@ -81,7 +81,7 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 		limits: { refused: 2, gaveUp: 2, doubled: 1, answerLost: 1, agentJumps: 1 },
 		afterEviction: "stays",
 		freshViews: true,
-		onlyEvictionsFail: true,
+		onlyFails: "evict",
 		search: {
 			limits: { refused: 1, gaveUp: 1 },
 			drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 1 })],
@@ -219,37 +219,6 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 		limits: { cancels: 2, drainJumps: 2, touches: 1, gaveUp: 1, agentJumps: 1 },
 		afterEviction: "stays",
 		freshViews: true,
-	},
-	{
-		name: "relabelled",
-		about: "A pod that was granted under one budget gets the labels of another",
-		clusters: [
-			cluster("c1", 0, {
-				workloads: [
-					{ kind: "Bare", name: "moving", labels: front, replicas: 1 },
-					{ kind: "Bare", name: "front", labels: front, replicas: 2 },
-					{ kind: "Bare", name: "web", labels: web, replicas: 2 },
-				],
-				budgets: twoBudgets,
-			}),
-		],
-		drains: [
-			drain("drain-1", ["c1/moving-0"], { attempts: 1, isSlow: true }),
-			drain("drain-2", ["c1/web-0"], { attempts: 3 }),
-		],
-		events: [
-			{
-				name: "pod moving-0 gets the labels of web",
-				run: (world) => {
-					const { server, agents } = world.cluster("c1");
-					server.changePod(world.pod("c1", "moving-0"), { labels: web });
-					// Labels are known as fast as views show them, and this is not about that.
-					for (const agent of agents) agent.seesEverything();
-				},
-			},
-		],
-		limits: { drainJumps: 1, agentJumps: 1, gaveUp: 1, evidence: 1 },
-		afterEviction: "stays",
 	},
 	{
 		name: "covered-since",

@@ -53,7 +53,7 @@ export const roundMutants: readonly Mutant[] = [
 	{
 		name: "nothing-taken-back",
 		without: "taking the reservations back after a failed commit",
-		scenarios: ["steal", "race"],
+		scenarios: ["broken-commit", "steal"],
 		edits: [{ file: round, find: "	await takeBack(commits, runtime);\n", replace: "" }],
 	},
 	{
@@ -71,7 +71,7 @@ export const roundMutants: readonly Mutant[] = [
 	{
 		name: "commit-without-transitions",
 		without: "the transitions in what identifies an acquisition",
-		scenarios: ["doubled-acquire", "steal", "race"],
+		scenarios: ["late-double", "doubled-acquire"],
 		edits: [
 			{
 				file: lease,
@@ -83,22 +83,19 @@ export const roundMutants: readonly Mutant[] = [
 	{
 		name: "doubled-acquire-revives",
 		without: "new transitions at every acquire",
-		scenarios: ["doubled-acquire", "steal", "race"],
+		scenarios: ["late-double", "doubled-acquire"],
 		edits: [{ file: lease, find: "		transitions: lease.transitions + 1,\n", replace: "" }],
 	},
 	{
 		name: "commit-without-lease-uid",
 		without: "the Lease's uid in what identifies an acquisition",
 		scenarios: ["lease-reborn", "lease-deleted"],
-		notCaughtYet:
-			"a doubled acquire that meets a Lease made anew with the same transitions is too rare for random schedules",
 		edits: [{ file: lease, find: "		lease.uid === acquisition.leaseUid &&\n", replace: "" }],
 	},
 	{
 		name: "commit-when-released",
 		without: "the Lease being held when it is committed",
-		scenarios: ["steal", "race"],
-		notCaughtYet: "no scenario delays a commit past the round's own release of the same Lease",
+		scenarios: ["late-double", "steal", "race", "no-answer"],
 		edits: [
 			{
 				file: lease,
@@ -106,6 +103,8 @@ export const roundMutants: readonly Mutant[] = [
 				replace: "return isLatest(lease, acquisition);",
 			},
 		],
+		harmless:
+			"Whoever takes a Lease raises its transitions, so one that is only given back was nobody else's since its count; a commit after that leaves a reservation under which nobody evicts, and the sweep ends it",
 	},
 	{
 		name: "lease-writes-unconditional",
@@ -188,7 +187,6 @@ export const roundMutants: readonly Mutant[] = [
 		name: "selectors-may-differ",
 		without: "refusing selectors that differ between members",
 		scenarios: ["selectors-differ"],
-		notCaughtYet: "no scenario grants a pod that only another member's selector covers",
 		edits: [
 			{
 				file: decide,
@@ -301,9 +299,85 @@ export const roundMutants: readonly Mutant[] = [
 	{
 		name: "reserved-pod-granted-again",
 		without: "refusing a pod that is reserved for somebody else",
-		scenarios: ["two-cancellers", "fence", "race"],
-		notCaughtYet: "needs two grants of one pod and a cancel of only one of them",
+		scenarios: ["somebody-elses", "granted-anew", "two-cancellers"],
 		edits: [{ file: decide, find: "	if (reservedBy) {\n", replace: '	if (reservedBy?.holder === "") {\n' }],
+		harmless:
+			"The second grant is judged with the pod counted as unavailable, and has a reservation of its own with a fence of its own: the pod counts until the last of them has ended",
+	},
+	{
+		name: "reservation-is-anyones-ticket",
+		without: "a reservation being nobody else's ticket",
+		scenarios: ["somebody-elses", "two-cancellers"],
+		edits: [
+			{
+				file: decide,
+				find: "	if (reservedBy) {\n",
+				replace: '	if (reservedBy) return { kind: "free", why: "Terminating" };\n	if (reservedBy) {\n',
+			},
+		],
+	},
+	{
+		name: "lease-named-by-selector",
+		without: "one Lease for a budget, whatever its selector",
+		scenarios: ["selector-edited"],
+		edits: [
+			{
+				file: local,
+				find: "		const { lease, result: got } = await this.leases.change(request.budget, (found) => {\n",
+				replace:
+					"		const { namespace, name } = request.budget;\n" +
+					'		const selected = JSON.stringify(request.selector).replace(/[^a-z]/g, "");\n' +
+					"		const named = { namespace, name: `${name}-${selected}` };\n" +
+					"		const { lease, result: got } = await this.leases.change(named, (found) => {\n",
+			},
+			{
+				file: local,
+				find: "const { lease: latest, result } = await this.leases.change(question.budget,",
+				replace: "const { lease: latest, result } = await this.leases.change(lease.budget,",
+			},
+		],
+	},
+	{
+		name: "commit-on-a-lost-acquisition",
+		without: "asking at the commit whether the acquisition stands",
+		scenarios: ["late-double", "steal"],
+		edits: [
+			{
+				file: local,
+				find: '			if (!stands(found, acquisition)) return { result: "lost" as const };\n',
+				replace: "",
+			},
+		],
+	},
+	{
+		name: "count-on-a-lost-acquisition",
+		without: "asking at a later count whether the acquisition stands",
+		scenarios: ["waiting", "one-line", "steal"],
+		edits: [
+			{
+				file: local,
+				find: "		if (!lease || !stands(lease, acquisition)) throw this.#lost(acquisition, lease);\n		return this.#count(lease",
+				replace: "		if (!lease) throw this.#lost(acquisition, lease);\n		return this.#count(lease",
+			},
+		],
+		harmless: "The commit asks again, in every cluster: a count that does not belong to the acquisition is never used",
+	},
+	{
+		name: "trying-again-instead-of-waiting",
+		without: "waiting in line with what is held, where giving back and trying again can go on for ever",
+		scenarios: ["in-step"],
+		edits: [
+			{
+				file: round,
+				find: "	for (const slot of slots) await acquireSlot(slot, request, runtime, held, true, signal);\n",
+				replace:
+					"	for (;;) {\n" +
+					"		for (const slot of slots) await acquireSlot(slot, request, runtime, held, false, signal);\n" +
+					"		if (held.length === slots.length) return;\n" +
+					"		await releaseAll(held.splice(0), runtime);\n" +
+					"	}\n",
+			},
+		],
 	},
 	{
 		name: "commit-not-idempotent",

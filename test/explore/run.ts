@@ -3,7 +3,7 @@ import type { HistoryEntry } from "./history.ts";
 import type { Violation } from "./oracle.ts";
 import { type Limits, noLimits, type Scenario } from "./scenario.ts";
 import { type Choices, randomChoices, replayedChoices, type Step } from "./scheduler.ts";
-import { letRun, settle } from "./settling.ts";
+import { fail, letRun, settle } from "./settling.ts";
 import { randomTemper } from "./temper.ts";
 import { World } from "./world.ts";
 import { nextTimer, worldSteps } from "./world-steps.ts";
@@ -33,14 +33,18 @@ export async function runRandom(
 		splitAnswers,
 		oneAgent,
 		keepsHistory: false,
-		leaseCallsAtOnce: false,
+		leaseCallsAtOnce: scenario.leaseCallsAtOnce ?? false,
 		record,
 	});
 	for (;;) {
 		await letRun(world);
-		if (world.violation || isOver(world) || world.step >= mostSteps) break;
+		if (world.violation || isOver(world)) break;
+		if (world.step >= mostSteps) {
+			if (scenario.holdsBack) fail(world, `nothing came of ${mostSteps} steps`);
+			break;
+		}
 		const steps = worldSteps(world);
-		if (steps.length === 0) break;
+		if (steps.length === 0 || (everybodyIsDone(world) && steps.every(({ kind }) => kind === "timer"))) break;
 		temper.took(take(world, steps, choices, (step) => temper.weightOf(step)));
 	}
 	return ended(world, choices);
@@ -116,8 +120,13 @@ function take(world: World, steps: readonly Step[], choices: Choices, weightOf: 
 	return step;
 }
 
-/** Everybody has done what there was to do, or is dead. */
+/** Everybody has done what there was to do, or is dead. Where a scenario is staged, all of it has happened, too. */
 function isOver(world: World): boolean {
+	const { holdsBack, events = [] } = world.scenario;
+	return everybodyIsDone(world) && (!holdsBack || events.every(({ name }) => world.times(name) > 0));
+}
+
+function everybodyIsDone(world: World): boolean {
 	return world.drains.every((drain) => drain.finished || !drain.alive);
 }
 

@@ -1,4 +1,5 @@
 // What a scenario says: which clusters, pods and budgets there are, who drains what, and what else may happen.
+import type { Step } from "./scheduler.ts";
 import type { WorkloadSpec } from "./workload.ts";
 
 /** A budget as one member has it; `selector` are matchLabels. */
@@ -30,8 +31,6 @@ export interface DrainData {
 	readonly members?: readonly string[];
 	/** The agent that it asks in each cluster; any of them where it says nothing. */
 	readonly agent?: number;
-	/** It takes long over everything. */
-	readonly isSlow?: boolean;
 	/** It goes on with the pod that has the name when the one that it was asked for is gone. */
 	readonly follows?: boolean;
 	/** It does nothing while no budget covers its pods, where a plugin would evict them as kubectl does. */
@@ -132,8 +131,15 @@ export interface Scenario<W = never> {
 	readonly probe?: boolean;
 	/** What happened before the drains began. */
 	readonly prepare?: (world: W) => void;
-	/** Only evictions suffer from the network. */
-	readonly onlyEvictionsFail?: boolean;
+	/** The network fails only requests that begin with this word: "evict", "acquire". */
+	readonly onlyFails?: string;
+	/**
+	 * Steps that wait for their moment, so that most runs come to what the scenario is about; they are taken all the same
+	 * where nothing but time could pass otherwise. Its limits hold in every run, where other scenarios draw theirs.
+	 */
+	readonly holdsBack?: (step: Step, world: W) => boolean;
+	/** Calls to Leases are executed at once in random runs, too. */
+	readonly leaseCallsAtOnce?: boolean;
 	/** How an exhaustive search bounds it. */
 	readonly search?: SearchBounds;
 }

@@ -2,10 +2,18 @@
 import { configScenarios } from "./config-scenarios.ts";
 import { reservationScenarios } from "./reservation-scenarios.ts";
 import { roundScenarios } from "./round-scenarios.ts";
+import { stagedReservationScenarios } from "./staged-reservation-scenarios.ts";
+import { stagedRoundScenarios } from "./staged-round-scenarios.ts";
 import type { Scenario } from "./scenario.ts";
 import type { World } from "./world.ts";
 
-export const scenarios: readonly Scenario<World>[] = [...roundScenarios, ...reservationScenarios, ...configScenarios];
+export const scenarios: readonly Scenario<World>[] = [
+	...roundScenarios,
+	...stagedRoundScenarios,
+	...reservationScenarios,
+	...stagedReservationScenarios,
+	...configScenarios,
+];
 
 export function findScenario(name: string): Scenario<World> {
 	const found = scenarios.find((scenario) => scenario.name === name);

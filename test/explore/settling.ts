@@ -83,7 +83,8 @@ function left(world: World) {
 	return world.clusters.flatMap(({ server }) => reservationsIn(server));
 }
 
-function fail(world: World, message: string): void {
+/** Where this run gets stuck. */
+export function fail(world: World, message: string): void {
 	if (world.violation) return;
 	world.violation = { rule: "liveness", message };
 	world.notes(`VIOLATION: ${message}`);

@@ -2,6 +2,7 @@
 // runs that are all equally wild never see what only happens in quiet ones.
 import { type Limits, noLimits, type Scenario } from "./scenario.ts";
 import type { Step, StepKind } from "./scheduler.ts";
+import type { World } from "./world.ts";
 
 export interface Temper {
 	readonly limits: Limits;
@@ -13,8 +14,6 @@ export interface Temper {
 }
 
 const speeds = [0.005, 0.1, 1, 1, 10];
-/** A drain that the scenario makes slow is left behind by everything else. */
-const slowSpeed = 0.02;
 /** Weights that a run may give to a kind of step. */
 const kindWeights: Readonly<Record<StepKind, readonly number[]>> = {
 	message: [1],
@@ -28,11 +27,12 @@ const kindWeights: Readonly<Record<StepKind, readonly number[]>> = {
 	event: [0.03, 0.2, 0.6],
 };
 
-export function randomTemper(scenario: Scenario, random: () => number): Temper {
+export function randomTemper(scenario: Scenario<World>, random: () => number): Temper {
 	const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+	const isStaged = scenario.holdsBack !== undefined;
 	const limits: Record<keyof Limits, number> = { ...noLimits };
 	for (const [limit, most] of Object.entries(scenario.limits)) {
-		limits[limit as keyof Limits] = random() < 0.35 ? 0 : Math.ceil(random() * most);
+		limits[limit as keyof Limits] = isStaged ? most : random() < 0.35 ? 0 : Math.ceil(random() * most);
 	}
 	const weights = new Map<string, number>();
 	const weightOfKind = (kind: StepKind, actor: string): number => {
@@ -44,13 +44,12 @@ export function randomTemper(scenario: Scenario, random: () => number): Temper {
 	const actors = new Map<string, number>();
 	const moody = one([0, 0.02, 0.1]);
 	let timers = 0;
-	const slow = new Set(scenario.drains.filter(({ isSlow }) => isSlow).map(({ name }) => name));
 	return {
 		limits,
 		splitAnswers: random() < 0.3,
 		oneAgent: random() < 0.4,
 		weightOf: ({ kind, actor }) => {
-			let speed = slow.has(actor) ? slowSpeed : actors.get(actor);
+			let speed = actors.get(actor);
 			if (speed === undefined) actors.set(actor, (speed = moody === 0 ? 1 : one(speeds)));
 			// Timers that wake nobody would fill a run in which everybody else is slow.
 			return (weightOfKind(kind, actor) * speed) / (kind === "timer" ? 4 ** timers : 1);

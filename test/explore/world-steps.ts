@@ -15,13 +15,17 @@ const drainJumpMs = 1_500;
 
 export function worldSteps(world: World): readonly Step[] {
 	if (world.violation) return [];
-	return [
+	const steps = [
 		...world.network.steps(),
 		...timerSteps(world),
 		...world.agents().flatMap((agent) => (agent.alive ? agent.watchSteps() : [])),
 		...kubeletSteps(world),
 		...(world.settling ? [] : limitedSteps(world)),
 	];
+	const { holdsBack } = world.scenario;
+	if (!holdsBack || world.settling) return steps;
+	const free = steps.filter((step) => !holdsBack(step, world));
+	return free.some(({ kind }) => kind !== "timer" && kind !== "jump") ? free : steps;
 }
 
 function kubeletSteps(world: World): readonly Step[] {

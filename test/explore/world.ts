@@ -66,7 +66,7 @@ export class World {
 		const ids = scenario.clusters.map(({ id }) => id);
 		this.network = new Network({
 			splitAnswers: options.splitAnswers,
-			mayFail: (fault, { what }) => this.may(fault) && (!scenario.onlyEvictionsFail || what.startsWith("evict")),
+			mayFail: (fault, { what }) => this.may(fault) && what.startsWith(scenario.onlyFails ?? ""),
 			failing: (fault, from) => {
 				this.uses(fault);
 				from.learns(() => fault);

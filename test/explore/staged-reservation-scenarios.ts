@@ -1,0 +1,229 @@
+// One interleaving each, of reservations: most runs come to it, and a safeguard alone keeps it harmless.
+import type { Scenario } from "./scenario.ts";
+import { cluster, drain, web } from "./scenario-parts.ts";
+import {
+	agent,
+	begins,
+	cancels,
+	drainSleeps,
+	ended,
+	endsOnEvidence,
+	isCall,
+	lists,
+	namesCurrent,
+	reserved,
+	server,
+	waitsFor,
+} from "./staging.ts";
+import type { World } from "./world.ts";
+
+const front = { tier: "front" };
+const twoBudgets = [
+	{ name: "web", selector: web, maxUnavailable: 1 },
+	{ name: "front", selector: front, maxUnavailable: 1 },
+] as const;
+const first = drain("drain-1", ["c1/web-0"], { attempts: 1, agent: 1 });
+
+const nobodyIsEvicted = ({ oracle }: World): boolean => oracle.evictions === 0;
+const isEvicting = (world: World): boolean => waitsFor(world, "drain-1", "evict");
+/** Before, another drain would only wait. */
+const isCancelled = (world: World): boolean => nobodyIsEvicted(world) && ended(world) > 0;
+
+export const stagedReservationScenarios: readonly Scenario<World>[] = [
+	{
+		name: "left-half-way",
+		about: "A canceller stops after its mark, and another one goes on from there before a late eviction arrives",
+		clusters: [cluster("c1", 3)],
+		drains: [first],
+		events: [
+			cancels(0, "web-0", isEvicting),
+			cancels(1, "web-0", (world) => reserved(world, "web-0")?.cancelling ?? false),
+			begins("drain-2", "c1/web-1", isCancelled, { agent: 1 }),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) =>
+			isCall(step, "c1/agent-0", "get pod") || (isCall(step, "drain-1", "evict") && nobodyIsEvicted(world)),
+	},
+	{
+		name: "confirmed-meanwhile",
+		about: "An evictor meets the touch of a cancel, reads and confirms before the reservation is removed",
+		clusters: [cluster("c1", 3)],
+		drains: [first],
+		events: [cancels(0, "web-0", isEvicting), begins("drain-2", "c1/web-1", isCancelled, { agent: 1 })],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) => {
+			const isCurrent = (what: string): boolean => what.startsWith("evict") && namesCurrent(what, world, "web-0");
+			if (step.actor === "drain-1" && isCurrent(step.what)) return nobodyIsEvicted(world);
+			// The removal waits for the evictor to have an answer, the mark does not.
+			return (
+				isCall(step, "c1/agent-0", "update Lease") &&
+				!world.network.waiting("drain-1").some(isCurrent) &&
+				!world.drains.some(({ name, finished }) => name === "drain-1" && finished)
+			);
+		},
+	},
+	{
+		name: "read-late",
+		about: "A cancel comes and goes between the two questions that an evictor asks before it evicts",
+		clusters: [cluster("c1", 3)],
+		drains: [first],
+		events: [
+			drainSleeps("drain-1", (world) => waitsFor(world, "drain-1", "commit")),
+			cancels(0, "web-0", (world) => waitsFor(world, "drain-1", "get pod")),
+			begins("drain-2", "c1/web-1", isCancelled),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) =>
+			(isCall(step, "drain-1", "commit") && world.times("drain-1 sleeps") === 0) ||
+			(isCall(step, "drain-1", "get pod") && nobodyIsEvicted(world)),
+	},
+	{
+		name: "granted-anew",
+		about: "Of two who cancel one reservation the slower one comes back when its pod was granted anew",
+		clusters: [cluster("c1", 3)],
+		drains: [first],
+		events: [
+			cancels(0, "web-0", (world) => ended(world) === 0 && isEvicting(world)),
+			cancels(
+				1,
+				"web-0",
+				(world) => waitsFor(world, "c1/agent-0", "update") && (reserved(world, "web-0")?.cancelling ?? false),
+			),
+			begins("drain-2", "c1/web-0", isCancelled, { agent: 1 }),
+			begins("drain-3", "c1/web-1", (world) => nobodyIsEvicted(world) && ended(world) > 1, { agent: 1 }),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) => {
+			if (isCall(step, "drain-1", "evict")) return true;
+			if (isCall(step, "drain-2", "evict")) return nobodyIsEvicted(world);
+			if (!isCall(step, "c1/agent-0", "update")) return false;
+			const reservation = reserved(world, "web-0");
+			return reservation === undefined || reservation.cancelling;
+		},
+	},
+	{
+		name: "somebody-elses",
+		about: "A pod is asked for that is reserved for somebody else, whose reservation is then cancelled",
+		clusters: [cluster("c1", 3)],
+		drains: [first],
+		events: [
+			begins("drain-2", "c1/web-0", isEvicting, { agent: 1 }),
+			cancels(0, "web-0", (world) => waitsFor(world, "drain-2", "evict")),
+			begins("drain-3", "c1/web-1", isCancelled, { agent: 1 }),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) =>
+			isCall(step, "drain-1", "evict") || (isCall(step, "drain-2", "evict") && nobodyIsEvicted(world)),
+	},
+	{
+		name: "between-commits",
+		about: "Under two budgets a reservation is cancelled in one while its commit in the other is still on its way",
+		clusters: [
+			cluster("c1", 2, {
+				agents: 1,
+				workloads: [
+					{ kind: "StatefulSet", name: "web", labels: web, replicas: 2 },
+					{ kind: "StatefulSet", name: "shared", labels: { ...web, ...front }, replicas: 2 },
+				],
+				budgets: twoBudgets,
+			}),
+		],
+		drains: [drain("drain-1", ["c1/shared-0"], { attempts: 1 })],
+		events: [cancels(0, "shared-0", () => true), begins("drain-2", "c1/web-0", isCancelled)],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) => isCall(step, "drain-1", "commit front") && !reserved(world, "web-0"),
+	},
+	{
+		name: "relabelled",
+		about: "A pod that was granted under one budget gets the labels of another before it is evicted",
+		clusters: [
+			cluster("c1", 0, {
+				workloads: [
+					{ kind: "Bare", name: "moving", labels: front, replicas: 1 },
+					{ kind: "Bare", name: "front", labels: front, replicas: 2 },
+					{ kind: "Bare", name: "web", labels: web, replicas: 2 },
+				],
+				budgets: twoBudgets,
+			}),
+		],
+		drains: [
+			drain("drain-1", ["c1/moving-0"], { attempts: 1, agent: 0 }),
+			drain("drain-2", ["c1/web-0"], { attempts: 1, agent: 0 }),
+		],
+		events: [
+			{
+				name: "pod moving-0 gets the labels of web",
+				when: (world) => reserved(world, "moving-0") !== undefined && !nobodyIsEvicted(world),
+				run: (world) => {
+					server(world).changePod(world.pod("c1", "moving-0"), { labels: web });
+					// Labels are known as fast as views show them, and this is not about that.
+					for (const each of world.agents()) each.seesEverything();
+				},
+			},
+		],
+		limits: {},
+		afterEviction: "stays",
+		holdsBack: (step, world) =>
+			isCall(step, "drain-1", "evict") && world.times("pod moving-0 gets the labels of web") === 0,
+	},
+	{
+		name: "seen-in-a-list",
+		about: "One agent knows from a list that a pod is gone, and all others in that list are older than its end",
+		clusters: [cluster("c1", 3)],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1, agent: 0 })],
+		events: [
+			lists(0, (world) => server(world).pods().length < 3),
+			endsOnEvidence(
+				0,
+				(world) =>
+					world.times("agent-0 lists") > 0 &&
+					agent(world, 0).podRevision >= Number(server(world).podEvents.at(-1)?.resourceVersion),
+			),
+			begins("drain-2", "c1/web-1", (world) => ended(world) > 0, { agent: 1 }),
+		],
+		limits: {},
+		afterEviction: "ends",
+		holdsBack: ({ what }) => what.startsWith("sees pod"),
+	},
+	{
+		name: "list-overtakes",
+		about: "A list overtakes the watch, which then shows the pod as it was before it was evicted",
+		clusters: [cluster("c1", 3)],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1, agent: 0 })],
+		prepare: (world) => {
+			server(world).touchPod(world.pod("c1", "web-0"), "earlier");
+			agent(world, 0).seesEverything();
+		},
+		events: [
+			lists(1, (world) => !nobodyIsEvicted(world)),
+			endsOnEvidence(0, (world) => !nobodyIsEvicted(world) && agent(world, 0).podRevision >= evictedAt(world)),
+			begins("drain-2", "c1/web-1", (world) => ended(world) > 0 && agent(world, 1).podRevision >= evictedAt(world), {
+				agent: 1,
+			}),
+		],
+		limits: {},
+		afterEviction: "stays",
+		holdsBack: ({ actor, what }, world) =>
+			actor === "c1/agent-1" &&
+			what.startsWith("sees pod") &&
+			(agent(world, 1).podRevision < evictedAt(world) || what.endsWith(` ${evictedAt(world)}`)),
+	},
+];
+
+/** The version of web-0 since its eviction; before that no view has come so far. */
+function evictedAt(world: World): number {
+	const { terminating, resourceVersion } = world.pod("c1", "web-0");
+	return terminating ? Number(resourceVersion) : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,134 @@
+// One interleaving each, of rounds and their Leases: most runs come to it, and a safeguard alone keeps it harmless.
+import type { Scenario } from "./scenario.ts";
+import { cluster, drain, web } from "./scenario-parts.ts";
+import {
+	acquisitionsBy,
+	agentSleeps,
+	begins,
+	endsOnEvidence,
+	isCall,
+	isHeldBy,
+	reserved,
+	server,
+	waitsFor,
+} from "./staging.ts";
+import type { World } from "./world.ts";
+
+const both = { ...web, tier: "db" };
+
+/** The double is what this is about, and nobody is told yet that its caller does not wait for it. */
+function isAsideOfDouble(what: string, kind: string, world: World): boolean {
+	if (what.startsWith("learns that")) return true;
+	return kind === "message" && what.startsWith("acquire") && world.times("doubled") === 0;
+}
+
+export const stagedRoundScenarios: readonly Scenario<World>[] = [
+	{
+		name: "late-double",
+		about: "A double of an acquire takes the Lease again after another round took it over, committed and evicted",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			agentSleeps(0, (world) => isHeldBy(world, "drain-1")),
+			begins("drain-2", "c1/web-1", (world) => world.times("agent-0 of c1 sleeps") > 0),
+		],
+		limits: { doubled: 1 },
+		afterEviction: "stays",
+		freshViews: true,
+		onlyFails: "acquire",
+		holdsBack: (step, world) =>
+			isAsideOfDouble(step.what, step.kind, world) ||
+			(step.kind === "late" && world.oracle.evictions === 0) ||
+			(isCall(step, "drain-1", "commit") && acquisitionsBy(world, "drain-1") < 2),
+	},
+	{
+		name: "lease-reborn",
+		about: "A double of an acquire makes the Lease anew that was deleted after its acquisition was lost",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			agentSleeps(0, (world) => isHeldBy(world, "drain-1")),
+			begins("drain-2", "c1/web-1", (world) => world.times("agent-0 of c1 sleeps") > 0, { attempts: 1 }),
+			endsOnEvidence(0, (world) => world.oracle.evictions > 0),
+			{
+				name: "the budget is deleted",
+				when: (world) => world.oracle.evictions > 0 && !reserved(world, "web-1"),
+				run: (world) => server(world).deleteBudget({ namespace: "shop", name: "web" }),
+			},
+			{
+				name: "the budget is created again",
+				when: (world) => world.times("the budget is deleted") > 0 && server(world).leases.size === 0,
+				run: (world) => {
+					const spec = { selector: { matchLabels: web }, maxUnavailable: 1 };
+					server(world).putBudget({ name: { namespace: "shop", name: "web" }, spec });
+				},
+			},
+		],
+		limits: { doubled: 1, leaseDeletions: 1 },
+		afterEviction: "stays",
+		freshViews: true,
+		leasesExist: false,
+		onlyFails: "acquire",
+		holdsBack: (step, world) =>
+			isAsideOfDouble(step.what, step.kind, world) ||
+			(step.kind === "late" && world.times("the budget is created again") === 0) ||
+			(isCall(step, "drain-1", "commit") && acquisitionsBy(world, "drain-1") < 2),
+	},
+	{
+		name: "broken-commit",
+		about: "A round's commit stands in one cluster, and in the other one its acquisition was lost",
+		clusters: [cluster("c1", 2, { agents: 1 }), cluster("c2", 2, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			agentSleeps(0, (world) => isHeldBy(world, "drain-1") && isHeldBy(world, "drain-1", "c2"), "c2"),
+			begins("drain-2", "c2/web-0", (world) => world.times("agent-0 of c2 sleeps") > 0),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) => isCall(step, "drain-1", "commit") && acquisitionsBy(world, "drain-2", "c2") === 0,
+	},
+	{
+		name: "in-step",
+		about: "Two rounds always meet each other half way",
+		leaseCallsAtOnce: true,
+		clusters: [cluster("c1", 2, { agents: 1 }), cluster("c2", 2, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c2/web-0"], { attempts: 1 })],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: ({ actor, what }, world) => {
+			const isAt = (call: string, id: string): boolean => what.startsWith(call) && what.includes(` at ${id}/`);
+			if (actor === "drain-1") return isAt("acquire", "c2") && !isHeldBy(world, "drain-2", "c2");
+			if (actor !== "drain-2") return false;
+			const firstHolds = isHeldBy(world, "drain-1");
+			return (isAt("acquire", "c1") && !firstHolds) || (isAt("release", "c2") && firstHolds);
+		},
+	},
+	{
+		name: "selector-edited",
+		about: "The budget's selector is edited between the counts of two rounds",
+		clusters: [
+			cluster("c1", 0, { workloads: [{ kind: "StatefulSet", name: "web", labels: both, replicas: 3 }], agents: 1 }),
+		],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "budget web selects by another label",
+				when: (world) => waitsFor(world, "drain-1", "commit"),
+				run: (world) => {
+					const spec = { selector: { matchLabels: { tier: "db" } }, maxUnavailable: 1 };
+					server(world).putBudget({ name: { namespace: "shop", name: "web" }, spec });
+				},
+			},
+			begins("drain-2", "c1/web-1", (world) => world.times("budget web selects by another label") > 0),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		configChanges: true,
+		holdsBack: (step, world) =>
+			(isCall(step, "drain-1", "commit") && !reserved(world, "web-1")) ||
+			(isCall(step, "drain-2", "evict") && world.oracle.evictions === 0),
+	},
+];

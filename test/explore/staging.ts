@@ -1,0 +1,120 @@
+// What staged scenarios are made of: events that wait for a moment, and what a moment is told by.
+import type { AgentProcess } from "./agent-process.ts";
+import { endedReservations, reservationsIn, type StandingReservation } from "./lease-text.ts";
+import type { DrainData, EventData } from "./scenario.ts";
+import { drain } from "./scenario-parts.ts";
+import type { Step } from "./scheduler.ts";
+import type { SimulatedApiServer } from "./simulated-api.ts";
+import type { World } from "./world.ts";
+
+type Moment = (world: World) => boolean;
+
+/** Past every lease time. */
+const leaseTimeMs = 31_000;
+/** Past the time for which a grant is used without asking. */
+const freshTimeMs = 1_500;
+
+export function server(world: World, clusterId = "c1"): SimulatedApiServer {
+	return world.cluster(clusterId).server;
+}
+
+export function agent(world: World, index: number, clusterId = "c1"): AgentProcess {
+	const found = world.cluster(clusterId).agents[index];
+	if (!found) throw new Error(`no agent ${index} in cluster ${clusterId}`);
+	return found;
+}
+
+/** The reservation of this pod, in any Lease of c1. */
+export function reserved(world: World, pod: string): StandingReservation | undefined {
+	return reservationsIn(server(world)).find((reservation) => reservation.pod === pod);
+}
+
+/** How many reservations of c1 have ended. */
+export function ended(world: World): number {
+	return endedReservations(server(world));
+}
+
+export function isHeldBy(world: World, holder: string, clusterId = "c1"): boolean {
+	return [...server(world, clusterId).leases.values()].some(({ spec }) => spec.holderIdentity === holder);
+}
+
+/** How often Leases of the cluster were taken by this holder. */
+export function acquisitionsBy(world: World, holder: string, clusterId = "c1"): number {
+	const { leaseEvents } = server(world, clusterId);
+	const taken = leaseEvents.filter(({ object }) => object.spec.holderIdentity === holder);
+	return new Set(taken.map(({ object }) => `${object.uid} ${object.spec.leaseTransitions}`)).size;
+}
+
+/** Whether this process waits for a call that begins so to be executed. */
+export function waitsFor(world: World, from: string, what: string): boolean {
+	return world.network.waiting(from).some((asked) => asked.startsWith(what));
+}
+
+/** Whether it is this process's call that begins so. */
+export function isCall({ actor, what }: Step, from: string, begins: string): boolean {
+	return actor === from && what.startsWith(begins);
+}
+
+/** Whether an eviction names the version that the pod has now. */
+export function namesCurrent(what: string, world: World, pod: string, clusterId = "c1"): boolean {
+	return what.includes(`version ${world.pod(clusterId, pod).resourceVersion})`);
+}
+
+export function begins(name: string, path: string, when: Moment, more: Partial<DrainData> = {}): EventData<World> {
+	const data = drain(name, [path], { attempts: 2, agent: 0, ...more });
+	return { name: `${name} begins`, when, run: (world) => void world.startDrain(data) };
+}
+
+/** An agent of c1 cancels whatever is reserved for this pod under the budget. */
+export function cancels(index: number, pod: string, when: Moment, budget = "web"): EventData<World> {
+	return {
+		name: `agent-${index} cancels the reservation of ${pod}`,
+		when: (world) => reserved(world, pod) !== undefined && when(world),
+		run: (world) => {
+			const id = reserved(world, pod)?.id ?? "";
+			const canceller = agent(world, index);
+			canceller.task(`cancels ${id}`, () =>
+				canceller.local.cancel({ namespace: "shop", name: budget }, [id], { sent: true }),
+			);
+		},
+	};
+}
+
+/** An agent of c1 ends on evidence what it can. */
+export function endsOnEvidence(index: number, when: Moment): EventData<World> {
+	return {
+		name: `agent-${index} ends reservations on evidence`,
+		when,
+		run: (world) => {
+			const ender = agent(world, index);
+			ender.task("evidence", () => ender.local.endOnEvidence({ namespace: "shop", name: "web" }));
+		},
+	};
+}
+
+/** All holdings that an agent knows of expire. */
+export function agentSleeps(index: number, when: Moment, clusterId = "c1"): EventData<World> {
+	return {
+		name: `agent-${index} of ${clusterId} sleeps`,
+		when,
+		run: (world) => {
+			const sleeper = agent(world, index, clusterId);
+			sleeper.clock.jump(leaseTimeMs);
+			sleeper.signOfLife();
+		},
+	};
+}
+
+/** A drain's grants are not fresh any more. */
+export function drainSleeps(name: string, when: Moment): EventData<World> {
+	return {
+		name: `${name} sleeps`,
+		when,
+		run: (world) => world.drains.find((each) => each.name === name)?.clock.jump(freshTimeMs),
+	};
+}
+
+/** An agent of c1 lists all pods. */
+export function lists(index: number, when: Moment): EventData<World> {
+	return { name: `agent-${index} lists`, when, run: (world) => agent(world, index).relist() };
+}
