@@ -10,7 +10,8 @@ export async function runJob(job: Job): Promise<JobResult> {
 	const scenario = findScenario(job.scenario);
 	if (job.kind === "search") {
 		const { runs, states, isComplete, failure } = await search(scenario, job);
-		const found = failure && { replay: failure.choices.join(".") || "0", violation: failure.violation };
+		const { choices = [], violation } = failure ?? {};
+		const found = violation && { replay: choices.join(".") || "0", violation, schedule: runs };
 		const result = { kind, scenario: scenario.name, schedules: runs, steps: 0, evictions: 0, states, isComplete };
 		return { ...result, ...(found && { failure: found }) };
 	}
@@ -30,7 +31,8 @@ export async function runJob(job: Job): Promise<JobResult> {
 			states: 0,
 			isComplete: false,
 		};
-		if (run.violation) return { ...result, failure: { replay: String(seed), violation: run.violation } };
+		if (run.violation)
+			return { ...result, failure: { replay: String(seed), violation: run.violation, schedule: job.from + index + 1 } };
 		if (index + 1 === job.count) return result;
 	}
 	throw new Error("a job without schedules");

@@ -21,6 +21,8 @@ export interface JobFailure {
 	/** What `--replay` takes: a seed, or the choices joined by dots. */
 	readonly replay: string;
 	readonly violation: Violation;
+	/** Which schedule of the scenario it was. */
+	readonly schedule: number;
 }
 
 export interface JobResult {

@@ -2,6 +2,10 @@
 import type { LeaseObject } from "../../agent/cluster-api.ts";
 import type { SimulatedApiServer } from "./simulated-api.ts";
 
+interface State extends StateText {
+	readonly standing: readonly StandingReservation[];
+}
+
 interface StateText {
 	readonly nonce: string;
 	readonly phase: string;
@@ -17,10 +21,7 @@ export interface StandingReservation {
 }
 
 export function reservationsIn(server: SimulatedApiServer): readonly StandingReservation[] {
-	return [...server.leases.values()].flatMap((lease) => {
-		const budget = budgetOf(lease);
-		return stateOf(lease).reservations.map((row) => ({ budget, id: row[0], pod: row[2], cancelling: row[6] === 1 }));
-	});
+	return [...server.leases.values()].flatMap((lease) => stateOf(lease).standing);
 }
 
 /** How many reservations have stood and stand no more, one for each Lease that held it. */
@@ -53,13 +54,15 @@ function budgetOf({ annotations }: LeaseObject): string {
 }
 
 /** Objects never change here, so each is read once. */
-const states = new WeakMap<LeaseObject, StateText>();
+const states = new WeakMap<LeaseObject, State>();
 
-function stateOf(lease: LeaseObject): StateText {
-	let state = states.get(lease);
-	if (!state) {
-		state = JSON.parse(lease.annotations["xpdb.form3.tech/state"] ?? "{}") as StateText;
-		states.set(lease, state);
-	}
+function stateOf(lease: LeaseObject): State {
+	const known = states.get(lease);
+	if (known) return known;
+	const text = JSON.parse(lease.annotations["xpdb.form3.tech/state"] ?? "{}") as StateText;
+	const budget = budgetOf(lease);
+	const standing = text.reservations.map((row) => ({ budget, id: row[0], pod: row[2], cancelling: row[6] === 1 }));
+	const state = { ...text, standing };
+	states.set(lease, state);
 	return state;
 }

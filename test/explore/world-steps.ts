@@ -90,8 +90,8 @@ function limitedSteps(world: World): readonly Step[] {
 	};
 	for (const cluster of world.clusters) {
 		for (const agent of cluster.agents) agentSteps(world, cluster, agent, offer);
-		podSteps(cluster, offer);
-		leaseDeletionSteps(world, cluster, offer);
+		if (world.may("touches") || world.may("failures")) podSteps(cluster, offer);
+		if (world.may("leaseDeletions")) leaseDeletionSteps(world, cluster, offer);
 	}
 	for (const drain of world.drains) {
 		if (drain.finished || !drain.alive) continue;
@@ -131,12 +131,14 @@ function agentSteps(world: World, cluster: SimulatedCluster, agent: AgentProcess
 		world.network.died(agent);
 	});
 	offer("sweeps", "agent", name, "sweeps", () => agent.sweep());
-	for (const { budget, id } of reservationsIn(cluster.server)) {
+	if (!world.may("cancels") && !world.may("evidence")) return;
+	const standing = reservationsIn(cluster.server);
+	for (const { budget, id } of standing) {
 		offer("cancels", "agent", name, `cancels reservation ${id}`, () =>
 			agent.task(`cancels ${id}`, () => agent.local.cancel({ namespace, name: budget }, [id], { sent: true })),
 		);
 	}
-	for (const budget of new Set(reservationsIn(cluster.server).map((reservation) => reservation.budget))) {
+	for (const budget of new Set(standing.map((reservation) => reservation.budget))) {
 		offer("evidence", "agent", name, `ends reservations of ${budget} on evidence`, () =>
 			agent.task(`evidence ${budget}`, () => agent.local.endOnEvidence({ namespace, name: budget })),
 		);
