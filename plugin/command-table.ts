@@ -91,6 +91,12 @@ export const commands: readonly Command[] = [
 			},
 			"chunk-size": { kind: "number", default: 500, describe: "Pods a list call; 0: all at once" },
 			"max-nodes": { kind: "number", default: 1, describe: "Nodes to drain at a time in each cluster" },
+			"order-by": {
+				kind: "text",
+				default: "",
+				value: "LABEL|priority",
+				describe: "Pods of a node by a label's value or by priority, lowest first; the next when these are gone",
+			},
 			...dryRun,
 			...runOutput,
 			...yes,

@@ -10,6 +10,7 @@ import type { Evictions } from "./evictions.ts";
 import { formatDuration } from "./duration.ts";
 import type { KubeContext } from "./kube-context.ts";
 import { type FilterOptions, type FilteredPods, filterPods } from "./pod-filters.ts";
+import { orderPods, type PodOrder } from "./pod-order.ts";
 import { type Reason, refusalReason } from "./reason.ts";
 import type { NodeTarget } from "./targets.ts";
 
@@ -23,6 +24,7 @@ export interface DrainOptions extends FilterOptions {
 	readonly deletes: boolean;
 	/** Nodes at a time in each cluster. */
 	readonly maxNodes: number;
+	readonly order: PodOrder;
 	readonly dryRun: DryRun;
 }
 
@@ -143,7 +145,7 @@ function fail(
 	return { kind: "failed", errors, unreachable };
 }
 
-/** Evicts the pods, agents last: while they are there, budgets can be asked for. */
+/** Evicts the pods group by group. A group that is not gone as a whole ends it: what comes after would be out of order. */
 async function evictAll(
 	node: NodeTarget,
 	pods: readonly V1Pod[],
@@ -153,28 +155,35 @@ async function evictAll(
 	const { evictions, emit } = deps;
 	const timeout = createTimeout(options.timeoutMs, formatDuration(options.timeoutMs));
 	const { gracePeriodSeconds, deletes } = options;
-	const jobs = pods.map((pod) =>
-		createJob(pod, { context: node.context, node: node.name, timeout, deletes, gracePeriodSeconds }),
+	const groups = drainOrder(pods, options.order).map((group) =>
+		group.map((pod) =>
+			createJob(pod, { context: node.context, node: node.name, timeout, deletes, gracePeriodSeconds }),
+		),
 	);
 	if (!evictions) {
-		for (const { pod } of jobs) {
+		for (const { pod } of groups.flat()) {
 			const name = { context: node.context.name, node: node.name, namespace: pod.namespace, pod: pod.name };
 			emit({ type: "pod.evicting", ...name, dryRun: "client", deletes: false, budgets: [], attempt: 1 });
 		}
 		return [];
 	}
-	const outcomes = await Promise.all(
-		jobs.filter(({ labels }) => !isAgentPod(labels)).map((job) => evictions.evict(job)),
-	);
-	const agents = jobs.filter(({ labels }) => isAgentPod(labels));
-	if (outcomes.every(({ kind }) => kind === "evicted" || kind === "gone") && !deps.stop.aborted) {
-		for (const { pod } of agents) deps.leaveAgent(node.context.name, pod.uid);
-		outcomes.push(...(await Promise.all(agents.map((job) => evictions.evict(job)))));
-	} else if (agents.length > 0 && outcomes.every(({ kind }) => kind !== "failed")) {
-		return "stopped";
+	for (const jobs of groups) {
+		if (deps.stop.aborted) return "stopped";
+		for (const { pod, labels } of jobs) if (isAgentPod(labels)) deps.leaveAgent(node.context.name, pod.uid);
+		const outcomes = await Promise.all(jobs.map((job) => evictions.evict(job)));
+		const failures = outcomes.filter((outcome) => outcome.kind === "failed");
+		if (failures.length > 0) return failures;
+		if (outcomes.some(({ kind }) => kind === "stopped")) return "stopped";
 	}
-	const failures = outcomes.filter((outcome) => outcome.kind === "failed");
-	return failures.length === 0 && outcomes.some(({ kind }) => kind === "stopped") ? "stopped" : failures;
+	return [];
+}
+
+/** As the pods' order has it, but agents last: while they are there, budgets can be asked for. */
+export function drainOrder(pods: readonly V1Pod[], order: PodOrder): readonly (readonly V1Pod[])[] {
+	const isAgent = ({ metadata }: V1Pod): boolean => isAgentPod(metadata?.labels ?? {});
+	const agents = pods.filter(isAgent);
+	const others = pods.filter((pod) => !isAgent(pod));
+	return [...orderPods(others, order), ...(agents.length > 0 ? [agents] : [])];
 }
 
 async function podsToTake(

@@ -15,6 +15,7 @@ import type { EventSink } from "../events.ts";
 import { type ExitCode, exitCode } from "../exit.ts";
 import type { KubeContext } from "../kube-context.ts";
 import { isLabelSelector } from "../label-selector-text.ts";
+import { parsePodOrder } from "../pod-order.ts";
 import { aggregate } from "../output/plain.ts";
 import { type ReportedRun, reportRun } from "../reported-run.ts";
 import { resumeCommand, undoCommand } from "../resume-command.ts";
@@ -125,6 +126,7 @@ function readOptions(input: CommandInput, { streams }: CommandDependencies): Dra
 		podSelector,
 		maxNodes,
 		deletes: booleanFlag(input, "disable-eviction"),
+		order: parsePodOrder(textFlag(input, "order-by")),
 		force: booleanFlag(input, "force"),
 		ignoreDaemonSets: booleanFlag(input, "ignore-daemonsets"),
 		deleteEmptyDirData: booleanFlag(input, "delete-emptydir-data"),

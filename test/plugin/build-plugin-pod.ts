@@ -13,6 +13,7 @@ export interface PodFields {
 	readonly emptyDir?: boolean;
 	readonly deletedAt?: string;
 	readonly node?: string;
+	readonly priority?: number;
 }
 
 export function newPod(name: string, fields: PodFields = {}): V1Pod {
@@ -25,6 +26,7 @@ export function newPod(name: string, fields: PodFields = {}): V1Pod {
 		emptyDir,
 		deletedAt,
 		node,
+		priority,
 	} = fields;
 	return {
 		metadata: {
@@ -42,6 +44,7 @@ export function newPod(name: string, fields: PodFields = {}): V1Pod {
 		spec: {
 			containers: [{ name: "main", image: "example.com/main:1" }],
 			...(node !== undefined && { nodeName: node }),
+			...(priority !== undefined && { priority }),
 			...(emptyDir === true && { volumes: [{ name: "scratch", emptyDir: {} }] }),
 		},
 		status: { phase },

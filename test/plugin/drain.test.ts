@@ -19,6 +19,7 @@ const options: DrainOptions = {
 	timeoutMs: 0,
 	gracePeriodSeconds: -1,
 	maxNodes: 1,
+	order: { kind: "none" },
 	dryRun: "none",
 };
 
@@ -201,6 +202,53 @@ describe("drain()", () => {
 		const result = await drain(nodes, options, deps);
 		expect(calls).not.toContain("evict n1/agent-1");
 		expect(kinds(result)).toEqual(["n1 failed"]);
+	});
+
+	describe("with an order", () => {
+		const ordered = [
+			newPod("primary", { ...owned, labels: { step: "2" } }),
+			agent,
+			newPod("replica-a", { ...owned, labels: { step: "1" } }),
+			newPod("replica-b", { ...owned, labels: { step: "1" } }),
+		];
+		const inSteps: DrainOptions = { ...options, order: { kind: "label", key: "step" } };
+		const evicted = (calls: readonly string[]): readonly string[] => calls.filter((call) => call.startsWith("evict"));
+
+		test("a group begins when the one before it is gone, agents last of all", async () => {
+			const { nodes, calls } = newWorld("c1", { n1: ordered });
+			const open: (() => void)[] = [];
+			const { deps } = newRun(calls, () => new Promise((resolve) => open.push(() => resolve({ kind: "evicted" }))));
+			const result = drain(nodes, inSteps, deps);
+			await expect.poll(() => evicted(calls)).toEqual(["evict n1/replica-a", "evict n1/replica-b"]);
+			open[0]?.();
+			open[1]?.();
+			await expect.poll(() => evicted(calls).slice(2)).toEqual(["evict n1/primary"]);
+			open[2]?.();
+			await expect.poll(() => evicted(calls).slice(3)).toEqual(["evict n1/agent-1"]);
+			open[3]?.();
+			expect(kinds(await result)).toEqual(["n1 drained"]);
+		});
+
+		test("a group that fails ends its node, and the next node begins", async () => {
+			const { nodes, calls } = newWorld("c1", { n1: ordered, n2: [newPod("other", owned)] });
+			const { deps } = newRun(calls, async ({ pod }) =>
+				pod.name === "replica-a"
+					? { kind: "failed", message: "no", reason: "DisruptionBudget", unreachable: false }
+					: { kind: "evicted" },
+			);
+			expect(kinds(await drain(nodes, inSteps, deps))).toEqual(["n1 failed", "n2 drained"]);
+			expect(evicted(calls)).toEqual(["evict n1/replica-a", "evict n1/replica-b", "evict n2/other"]);
+		});
+
+		test("a stop between two groups leaves the rest of the node", async () => {
+			const { nodes, calls } = newWorld("c1", { n1: ordered });
+			const { deps, stop } = newRun(calls, async () => {
+				stop.abort();
+				return { kind: "evicted" };
+			});
+			expect(kinds(await drain(nodes, inSteps, deps))).toEqual(["n1 stopped"]);
+			expect(evicted(calls)).toEqual(["evict n1/replica-a", "evict n1/replica-b"]);
+		});
 	});
 
 	test("a stop ends the node at hand and begins no other", async () => {
