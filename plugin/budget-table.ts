@@ -21,10 +21,15 @@ export interface BudgetRow {
 	readonly need: number | undefined;
 	readonly expected: number | undefined;
 	readonly suspended: boolean;
-	/** By member name: "healthy/expected". */
-	readonly perCluster: ReadonlyMap<string, string>;
+	/** By member name; undefined where nobody can know. */
+	readonly perCluster: ReadonlyMap<string, CountsOfMember>;
 	/** Why it refuses everything, if it does. */
 	readonly problem: string | undefined;
+}
+
+export interface CountsOfMember {
+	readonly healthy: number | undefined;
+	readonly expected: number | undefined;
 }
 
 /** A budget as one member has it. */
@@ -108,7 +113,9 @@ export function budgetRow(
 	const perCluster = new Map(
 		counts.map(({ cluster, count }) => [
 			cluster,
-			count instanceof Error ? "?" : `${count.healthy}/${count.expected.kind === "known" ? count.expected.pods : "?"}`,
+			count instanceof Error
+				? { healthy: undefined, expected: undefined }
+				: { healthy: count.healthy, expected: count.expected.kind === "known" ? count.expected.pods : undefined },
 		]),
 	);
 	const base = { namespace: name.namespace, name: name.name, perCluster };

@@ -39,7 +39,7 @@ export async function parseCommandLine(argv: readonly string[]): Promise<ParsedC
 	return {
 		kind: "command",
 		command,
-		input: { words, flags: values, globals: readGlobalFlags(values), argv: [...argv] },
+		input: { words, flags: values, given: namesOf(flags), globals: readGlobalFlags(values), argv: [...argv] },
 	};
 }
 
@@ -74,6 +74,11 @@ function withUsageHint<T>(command: Command, read: () => T): T {
 		const see = `See '${programName} ${command.name} --help' for usage.`;
 		throw new UsageError(error.message, error.hint === undefined ? see : `${error.hint}\n${see}`);
 	}
+}
+
+/** Of flags as `--name=value`. */
+function namesOf(flags: readonly string[]): ReadonlySet<string> {
+	return new Set(flags.map((flag) => flag.slice(2, flag.indexOf("="))));
 }
 
 function readValues(parsed: Readonly<Record<string, unknown>>, table: FlagTable): Readonly<Record<string, unknown>> {

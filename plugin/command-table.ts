@@ -23,6 +23,9 @@ const runOutput: FlagTable = {
 		describe: "json: one JSON object a line, to the end",
 	},
 };
+const readOutput = (value: string, describe: string): FlagTable => ({
+	output: { kind: "text", short: "o", default: "", value, describe },
+});
 const yes: FlagTable = { yes: { kind: "boolean", short: "y", describe: "Do not ask, also with several contexts" } };
 const gracePeriod: FlagTable = {
 	"grace-period": {
@@ -62,7 +65,7 @@ export const commands: readonly Command[] = [
 	},
 	{
 		name: "drain",
-		words: "NODE...",
+		words: "NODE... | --resume ID",
 		describe: "Drain nodes under the budgets of all clusters",
 		examples: [
 			["Drain one node, as kubectl drain does", "kubectl xpdb drain node-1 --ignore-daemonsets"],
@@ -73,6 +76,10 @@ export const commands: readonly Command[] = [
 			[
 				"All nodes of a pool, two at a time in each cluster",
 				"kubectl xpdb drain --contexts=eu,us -l pool=old --max-nodes=2 --ignore-daemonsets -y",
+			],
+			[
+				"Go on with a drain that was interrupted, from any machine",
+				"kubectl xpdb drain --resume 7f3c2a --contexts=eu,us",
 			],
 		],
 		flags: {
@@ -97,6 +104,7 @@ export const commands: readonly Command[] = [
 				value: "LABEL|priority",
 				describe: "Pods of a node by a label's value or by priority, lowest first; the next when these are gone",
 			},
+			resume: { kind: "text", default: "", value: "ID", describe: "Go on with this drain, with its flags" },
 			...dryRun,
 			...runOutput,
 			...yes,
@@ -113,10 +121,19 @@ export const commands: readonly Command[] = [
 	},
 	{
 		name: "uncordon",
-		words: "NODE...",
+		words: "NODE... | --op ID",
 		describe: "Mark nodes as schedulable",
-		examples: [["Mark a node as schedulable", "kubectl xpdb uncordon node-1"]],
-		flags: { ...selector, ...dryRun, ...runOutput, ...yes },
+		examples: [
+			["Mark a node as schedulable", "kubectl xpdb uncordon node-1"],
+			["Take back the cordons of a drain", "kubectl xpdb uncordon --op 7f3c2a --contexts=eu,us"],
+		],
+		flags: {
+			...selector,
+			op: { kind: "text", default: "", value: "ID", describe: "The nodes that this drain cordoned, and no others" },
+			...dryRun,
+			...runOutput,
+			...yes,
+		},
 		load: async () => (await import("./commands/cordon.ts")).runUncordon,
 	},
 	{
@@ -129,17 +146,31 @@ export const commands: readonly Command[] = [
 		],
 		flags: {
 			"all-namespaces": { kind: "boolean", short: "A", describe: "Budgets of all namespaces" },
-			output: { kind: "text", short: "o", default: "", value: "wide", describe: "wide: a column for each cluster" },
+			...readOutput("json|yaml|name|wide", "wide: a column for each cluster"),
 			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
 		},
 		load: async () => (await import("./commands/budgets.ts")).runBudgets,
+	},
+	{
+		name: "ops",
+		words: "",
+		describe: "Show drains that did not finish, and how to go on with them or take them back",
+		examples: [["In three clusters", "kubectl xpdb ops --contexts=eu,us,ap"]],
+		flags: {
+			...readOutput("json|yaml|name|wide", "wide: with the names of the nodes that are left"),
+			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
+		},
+		load: async () => (await import("./commands/ops.ts")).runOps,
 	},
 	{
 		name: "version",
 		words: "",
 		describe: "Show the versions of the plugin and of the agents",
 		examples: [["Plugin and agents", "kubectl xpdb version --contexts=eu,us"]],
-		flags: { client: { kind: "boolean", describe: "Only the plugin's own version" } },
+		flags: {
+			client: { kind: "boolean", describe: "Only the plugin's own version" },
+			...readOutput("json|yaml", "As JSON or YAML"),
+		},
 		load: async () => (await import("./commands/version.ts")).runVersion,
 	},
 ];

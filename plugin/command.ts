@@ -9,6 +9,8 @@ export interface CommandInput {
 	readonly words: readonly string[];
 	/** By flag name, converted; every flag of the command with a default is there. */
 	readonly flags: Readonly<Record<string, unknown>>;
+	/** Names of the flags that were typed. */
+	readonly given: ReadonlySet<string>;
 	readonly globals: GlobalFlags;
 	/** The arguments as they were typed, to say how to go on. */
 	readonly argv: readonly string[];

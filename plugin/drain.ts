@@ -9,6 +9,7 @@ import type { DryRun, EventSink } from "./events.ts";
 import type { Evictions } from "./evictions.ts";
 import { formatDuration } from "./duration.ts";
 import type { KubeContext } from "./kube-context.ts";
+import type { NodeMarks } from "./node-marks.ts";
 import { type FilterOptions, type FilteredPods, filterPods } from "./pod-filters.ts";
 import { orderPods, type PodOrder } from "./pod-order.ts";
 import { type Reason, refusalReason } from "./reason.ts";
@@ -32,6 +33,8 @@ export interface DrainDependencies {
 	/** Undefined for a client's dry run, which evicts nothing. */
 	readonly evictions: Pick<Evictions, "evict"> | undefined;
 	readonly emit: EventSink;
+	/** What the nodes remember of the run; none for a dry run. */
+	readonly marks?: Pick<NodeMarks, "cordon" | "drained">;
 	/** No new evictions, no new nodes. */
 	readonly stop: AbortSignal;
 	readonly wallClock: () => number;
@@ -62,7 +65,10 @@ export async function drain(
 	for (const node of nodes) {
 		if (deps.stop.aborted) break;
 		const { dryRun } = options;
-		if (await setUnschedulable(node, { desired: true, dryRun, emit: deps.emit })) cordoned.add(node);
+		const result = deps.marks
+			? await deps.marks.cordon(node)
+			: await setUnschedulable(node, { desired: true, dryRun, emit: deps.emit });
+		if (result !== "failed") cordoned.add(node);
 	}
 	const outcomes = new Map<NodeTarget, NodeOutcome>();
 	const lanes = [...Map.groupBy(nodes, ({ context }) => context).values()].flatMap((queue) => {
@@ -115,6 +121,7 @@ async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDep
 				},
 			);
 		}
+		await deps.marks?.drained(node);
 		emit({ type: "node.drained", ...at, dryRun: options.dryRun });
 		return { kind: "drained" };
 	} catch (error) {

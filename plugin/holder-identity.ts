@@ -1,9 +1,12 @@
-// Who holds a lease or a reservation, for other people's screens: "alice@laptop drain 7f3c".
-import { randomBytes } from "node:crypto";
+// Who holds a lease or a reservation, for other people's screens: "alice@laptop drain 7f3c2a".
 import { hostname, userInfo } from "node:os";
 
-export function holderIdentity(command: string): string {
-	return `${userName()}@${hostname()} ${command} ${randomBytes(2).toString("hex")}`;
+export function holderIdentity(command: string, op: string): string {
+	return `${userAtHost()} ${command} ${op}`;
+}
+
+export function userAtHost(): string {
+	return `${userName()}@${hostname()}`;
 }
 
 function userName(): string {

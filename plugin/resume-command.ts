@@ -4,7 +4,21 @@ import type { GlobalFlags } from "./global-flags.ts";
 
 /** A drain goes on by the same command: what is done already is not done again. */
 export function resumeCommand(argv: readonly string[]): string {
-	return commandLine(argv.map((word) => word.replace(/^--(token|password)=.*$/, "--$1=...")));
+	const secret = /^--(token|password)$/;
+	const shown = argv.map((word, index) => {
+		if (secret.test(argv[index - 1] ?? "")) return "...";
+		return word.replace(/^(--token|--password)=.*$/, "$1=...");
+	});
+	return commandLine(shown);
+}
+
+/** `again`: flags that have to be typed again, as they are written. */
+export function resumeOperationCommand(id: string, again: readonly string[], globals: GlobalFlags): string {
+	return commandLine(["drain", "--resume", id, ...again, ...sameContexts(globals)]);
+}
+
+export function undoOperationCommand(id: string, globals: GlobalFlags): string {
+	return commandLine(["uncordon", "--op", id, ...sameContexts(globals)]);
 }
 
 /** The pods that are left, by name: the others may have been replaced under theirs. One command a namespace. */
@@ -26,6 +40,7 @@ export function undoCommand(nodes: readonly NodeName[], globals: GlobalFlags): s
 	return commandLine(["uncordon", ...names, ...sameContexts(globals)]);
 }
 
+/** No token and no password: a command line may be seen by others. */
 function sameContexts({ context, contexts, kubeconfig }: GlobalFlags): readonly string[] {
 	return [
 		...(contexts.length > 0 ? [`--contexts=${contexts.join(",")}`] : []),

@@ -15,6 +15,8 @@ import { createEvictor } from "./ticket-eviction.ts";
 
 export interface SessionOptions {
 	readonly command: "evict" | "drain";
+	/** The run's id. */
+	readonly op: string;
 	readonly contexts: readonly KubeContext[];
 	readonly options: EvictionOptions;
 	readonly waitsUntilGone: boolean;
@@ -38,7 +40,7 @@ export function agentVersions(fleet: Fleet | undefined): Readonly<Record<string,
 
 /** Connects the fleet; throws FleetUncoveredError before anything is touched. */
 export async function openSession(
-	{ command, contexts, options, waitsUntilGone, skipWaitAfterSeconds }: SessionOptions,
+	{ command, op, contexts, options, waitsUntilGone, skipWaitAfterSeconds }: SessionOptions,
 	{ deps, input, emit }: { readonly deps: CommandDependencies; readonly input: CommandInput; readonly emit: EventSink },
 ): Promise<Session> {
 	const { fleet, uncovered } = await connectFleet(contexts);
@@ -58,7 +60,7 @@ export async function openSession(
 	});
 	const evictions = new Evictions({
 		fleet: fleet && { ...fleet, members: membersWithFailPoints(fleet.members, deps.env) },
-		holder: holderIdentity(command),
+		holder: holderIdentity(command, op),
 		options,
 		evictor: evictorWithFailPoints(createEvictor(options, emit), deps.env),
 		runtime,

@@ -4,12 +4,15 @@ import { ApiError, isNotFound } from "./api-error.ts";
 import { sameClusterError, UsageError } from "./errors.ts";
 import type { NodeName } from "./events.ts";
 import type { KubeContext } from "./kube-context.ts";
+import { operationAnnotation, type OperationReading, parseOperation } from "./operation.ts";
 
 export interface NodeTarget {
 	readonly context: KubeContext;
 	readonly name: string;
 	readonly uid: string;
 	readonly unschedulable: boolean;
+	/** What a drain wrote on it. */
+	readonly operation?: OperationReading;
 }
 
 export function nodeName({ context, name }: NodeTarget): NodeName {
@@ -125,12 +128,14 @@ export async function resolveNodes(
 	return [...new Map(found.map((node) => [`${node.context.name} ${node.uid}`, node])).values()];
 }
 
-function nodeTarget(context: KubeContext, { metadata, spec }: V1Node): NodeTarget {
+export function nodeTarget(context: KubeContext, { metadata, spec }: V1Node): NodeTarget {
+	const mark = metadata?.annotations?.[operationAnnotation];
 	return {
 		context,
 		name: metadata?.name ?? "",
 		uid: metadata?.uid ?? "",
 		unschedulable: spec?.unschedulable ?? false,
+		...(mark !== undefined && { operation: parseOperation(mark) }),
 	};
 }
 

@@ -1,23 +1,23 @@
 // kubectl xpdb budgets
 import { type BudgetRow, readBudgetRows } from "../budget-table.ts";
 import { booleanFlag, type CommandRunner, textFlag } from "../command.ts";
-import { UsageError } from "../errors.ts";
 import { exitCode } from "../exit.ts";
 import { connectFleet } from "../fleet.ts";
 import { openContexts } from "../open-contexts.ts";
+import { isDocument, parseReadFormat, writeDocument } from "../output/read-format.ts";
 import { tableLines } from "../output/table.ts";
+
+export const budgetsSchema = "xpdb.budgets/1.0";
 
 export const runBudgets: CommandRunner = async (input, deps) => {
 	const { streams } = deps;
-	const output = textFlag(input, "output");
-	if (output !== "" && output !== "wide") {
-		throw new UsageError(`unable to match a printer suitable for the output format "${output}"`, "Allowed: wide");
-	}
+	const format = parseReadFormat(textFlag(input, "output"), ["json", "yaml", "name", "wide"]);
 	const everywhere = booleanFlag(input, "all-namespaces");
 	const contexts = openContexts(input.globals, deps.env, streams.stderr);
 	try {
 		const { fleet } = await connectFleet(contexts, { mayMiss: true });
 		if (!fleet) {
+			if (isDocument(format)) writeDocument(streams.stdout, format, budgetsDocument([], []));
 			streams.stderr.write("No xpdb agent and no XPodDisruptionBudget in this cluster\n");
 			return exitCode.done;
 		}
@@ -26,8 +26,12 @@ export const runBudgets: CommandRunner = async (input, deps) => {
 			const all = await readBudgetRows(fleet, namespaces);
 			const missing = input.words.filter((name) => !all.some((row) => row.name === name));
 			const rows = input.words.length > 0 ? all.filter(({ name }) => input.words.includes(name)) : all;
-			if (rows.length > 0) {
-				const clusters = output === "wide" ? fleet.members.map(({ name }) => name) : [];
+			if (isDocument(format)) {
+				writeDocument(streams.stdout, format, budgetsDocument(rows, fleet.problems));
+			} else if (format === "name") {
+				for (const { name } of rows) streams.stdout.write(`xpoddisruptionbudget.x-pdb.form3.tech/${name}\n`);
+			} else if (rows.length > 0) {
+				const clusters = format === "wide" ? fleet.members.map(({ name }) => name) : [];
 				const headers = ["NAMESPACE", "NAME", "ALLOWED", "HEALTHY", "NEED", "EXPECTED", ...clusters];
 				const cells = rows.map((row) => rowCells(row, clusters));
 				const lines = tableLines(booleanFlag(input, "no-headers") ? undefined : headers, cells);
@@ -67,6 +71,29 @@ function rowCells(row: BudgetRow, clusters: readonly string[]): readonly string[
 		cell(row.healthy),
 		cell(row.need),
 		cell(row.expected),
-		...clusters.map((name) => row.perCluster.get(name) ?? "?"),
+		...clusters.map((name) => {
+			const counts = row.perCluster.get(name);
+			return counts?.healthy === undefined ? "?" : `${counts.healthy}/${cell(counts.expected)}`;
+		}),
 	];
+}
+
+/** null for what nobody knows. */
+function budgetsDocument(rows: readonly BudgetRow[], problems: readonly string[]): object {
+	const items = rows.map(({ namespace, name, allowed, healthy, need, expected, suspended, perCluster, problem }) => ({
+		namespace,
+		name,
+		allowed: allowed ?? null,
+		healthy: healthy ?? null,
+		need: need ?? null,
+		expected: expected ?? null,
+		suspended,
+		clusters: [...perCluster].map(([cluster, counts]) => ({
+			name: cluster,
+			healthy: counts.healthy ?? null,
+			expected: counts.expected ?? null,
+		})),
+		...(problem !== undefined && { problem }),
+	}));
+	return { schema: budgetsSchema, items, problems };
 }

@@ -1,12 +1,15 @@
 // kubectl xpdb cordon and uncordon
 import { booleanFlag, type CommandDependencies, type CommandInput, type CommandRunner, textFlag } from "../command.ts";
 import { confirm } from "../confirm.ts";
-import { setUnschedulable } from "../cordon.ts";
+import { type CordonOptions, setUnschedulable } from "../cordon.ts";
 import { parseDryRun } from "../dry-run.ts";
 import { UsageError } from "../errors.ts";
 import { type ExitCode, exitCode } from "../exit.ts";
+import { findOperation } from "../find-operation.ts";
+import { isOperationId, operationAnnotation } from "../operation.ts";
 import { reportRun } from "../reported-run.ts";
 import { undoCommand } from "../resume-command.ts";
+import { undoCordon } from "../undo-cordon.ts";
 import { nodeName, type NodeTarget, resolveNodes } from "../targets.ts";
 
 export const runCordon: CommandRunner = (input, deps) => mark(input, deps, { verb: "cordon", desired: true });
@@ -18,11 +21,15 @@ async function mark(
 	{ verb, desired }: { readonly verb: "cordon" | "uncordon"; readonly desired: boolean },
 ): Promise<ExitCode> {
 	const { streams, interrupts } = deps;
-	return reportRun({ command: verb, input, deps }, async ({ emit, openContexts, offer, record }) => {
+	const op = textFlag(input, "op");
+	return reportRun({ command: verb, ...(isOperationId(op) && { op }), input, deps }, async (run) => {
+		const { emit, openContexts, offer, record } = run;
 		const dryRun = parseDryRun(textFlag(input, "dry-run"), streams.stderr);
-		requireNodes(input, verb);
+		if (op === "") requireNodes(input, verb);
+		else refuseNodes(input, "--op");
 		const contexts = openContexts();
-		const nodes = await resolveNodes(contexts, input.words, textFlag(input, "selector"));
+		const marked = op === "" ? undefined : await findOperation(contexts, op);
+		const nodes = marked ?? (await resolveNodes(contexts, input.words, textFlag(input, "selector")));
 		const goOn = await confirm(
 			{
 				summary: summariseNodes(verb, nodes),
@@ -39,9 +46,28 @@ async function mark(
 		emit({ type: "run.started", agents: {}, nodes: nodes.map(nodeName), pods: [], dryRun });
 		offer(() => (record.ours.length === 0 ? {} : { undo: undoCommand(record.ours, input.globals) }));
 		let failed = false;
-		for (const node of nodes) failed = !(await setUnschedulable(node, { desired, dryRun, emit })) || failed;
+		for (const node of nodes) {
+			const result = await (marked
+				? undoCordon(node, { id: op, dryRun, emit })
+				: setUnschedulable(node, { desired, dryRun, emit, ...withoutMark(node, desired) }));
+			failed ||= result === "failed";
+		}
 		return failed ? exitCode.error : exitCode.done;
 	});
+}
+
+/** Who uncordons a node by its name ends what a drain remembers there. */
+function withoutMark({ operation }: NodeTarget, desired: boolean): Pick<CordonOptions, "annotations"> {
+	return operation && !desired ? { annotations: { [operationAnnotation]: null } } : {};
+}
+
+/** The nodes are those of a run: they are not named. */
+export function refuseNodes(input: CommandInput, flag: string): void {
+	if (input.words.length === 0 && textFlag(input, "selector") === "") return;
+	throw new UsageError(
+		`cannot specify both nodes and ${flag}`,
+		`${flag} finds its nodes by what the run wrote on them`,
+	);
 }
 
 /** kubectl's own complaints about its words. */

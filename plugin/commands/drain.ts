@@ -1,4 +1,5 @@
 // kubectl xpdb drain
+import { fleetHash } from "../../disruption/fleet.ts";
 import {
 	booleanFlag,
 	type CommandDependencies,
@@ -14,48 +15,69 @@ import { UsageError } from "../errors.ts";
 import type { EventSink } from "../events.ts";
 import { type ExitCode, exitCode } from "../exit.ts";
 import type { KubeContext } from "../kube-context.ts";
+import { userAtHost } from "../holder-identity.ts";
 import { isLabelSelector } from "../label-selector-text.ts";
 import { parsePodOrder } from "../pod-order.ts";
+import { NodeMarks } from "../node-marks.ts";
+import { isOperationId, newOperationId } from "../operation.ts";
+import { flagWords, readOperationFlags } from "../operation-flags.ts";
 import { aggregate } from "../output/plain.ts";
 import { type ReportedRun, reportRun } from "../reported-run.ts";
-import { resumeCommand, undoCommand } from "../resume-command.ts";
+import { resumeCommand, resumeOperationCommand, undoOperationCommand } from "../resume-command.ts";
+import { type ResumedOperation, resumeOperation } from "../resume-operation.ts";
 import { agentVersions, openSession, runExitCode, startHeartbeat, tellInterruption } from "../session.ts";
 import { nodeName, type NodeTarget, resolveNodes } from "../targets.ts";
-import { requireNodes, summariseNodes } from "./cordon.ts";
+import { refuseNodes, requireNodes, summariseNodes } from "./cordon.ts";
 
-export const runDrain: CommandRunner = (input, deps) =>
-	reportRun({ command: "drain", input, deps }, async (run) => {
-		requireNodes(input, "drain");
-		const options = readOptions(input, deps);
+export const runDrain: CommandRunner = (input, deps) => {
+	const resumes = textFlag(input, "resume");
+	const op = resumes === "" ? newOperationId() : resumes;
+	return reportRun({ command: "drain", ...(isOperationId(op) && { op }), input, deps }, async (run) => {
+		const fresh = resumes === "" && { input, options: readOptions(input, deps) };
 		const contexts = run.openContexts();
-		const nodes = await resolveNodes(contexts, input.words, textFlag(input, "selector"));
-		if (options.dryRun !== "client") return drainUnderBudgets(nodes, options, { ...run, input, deps, contexts });
-		const result = await drain(nodes, options, {
-			evictions: undefined,
-			emit: run.emit,
-			stop: deps.interrupts.stop,
-			wallClock: () => Date.now(),
-			leaveAgent: () => undefined,
-		});
-		return finish(result, { emit: run.emit, several: contexts.length > 1, interrupted: undefined });
+		if (fresh) {
+			const nodes = await resolveNodes(contexts, input.words, textFlag(input, "selector"));
+			return drainNodes(nodes, fresh.options, { ...run, op, input, deps, contexts });
+		}
+		refuseNodes(input, "--resume");
+		const resumed = await resumeOperation(op, { input, contexts, emit: run.emit });
+		if (resumed.nodes.length === 0) return exitCode.done;
+		const options = readOptions(resumed.input, deps);
+		return drainNodes(resumed.nodes, options, { ...run, op, input: resumed.input, deps, contexts, resumed });
 	});
+};
 
 interface DrainRun extends ReportedRun {
+	readonly op: string;
 	readonly input: CommandInput;
 	readonly deps: CommandDependencies;
 	readonly contexts: readonly KubeContext[];
+	readonly resumed?: ResumedOperation;
+}
+
+async function drainNodes(nodes: readonly NodeTarget[], options: DrainOptions, run: DrainRun): Promise<ExitCode> {
+	if (options.dryRun !== "client") return drainUnderBudgets(nodes, options, run);
+	const result = await drain(nodes, options, {
+		evictions: undefined,
+		emit: run.emit,
+		stop: run.deps.interrupts.stop,
+		wallClock: () => Date.now(),
+		leaveAgent: () => undefined,
+	});
+	return finish(result, { emit: run.emit, several: run.contexts.length > 1, interrupted: undefined });
 }
 
 async function drainUnderBudgets(
 	nodes: readonly NodeTarget[],
 	options: DrainOptions,
-	{ input, deps, contexts, emit, offer, record }: DrainRun,
+	{ op, input, deps, contexts, emit, offer, record, resumed }: DrainRun,
 ): Promise<ExitCode> {
 	const { streams, interrupts } = deps;
 	const { gracePeriodSeconds, deletes, dryRun, skipWaitAfterSeconds } = options;
 	const session = await openSession(
 		{
 			command: "drain",
+			op,
 			contexts,
 			options: { gracePeriodSeconds, deletes, dryRun: dryRun === "server" },
 			waitsUntilGone: true,
@@ -64,6 +86,8 @@ async function drainUnderBudgets(
 		{ deps, input, emit },
 	);
 	try {
+		const fleet = session.fleet ? fleetHash(session.fleet.members.map(({ id }) => id)) : "";
+		resumed?.requireFleet(fleet);
 		const goOn = await confirm(
 			{
 				summary: summariseNodes("drain", nodes),
@@ -85,10 +109,27 @@ async function drainUnderBudgets(
 			pods: [],
 			dryRun,
 		});
-		offer(() => ({
-			...(record.nodesLeft.length > 0 && { resume: resumeCommand(input.argv) }),
-			...(record.ours.length > 0 && { undo: undoCommand(record.ours, input.globals) }),
-		}));
+		const flags = readOperationFlags(input);
+		const marks = new NodeMarks(
+			{
+				id: op,
+				by: userAtHost(),
+				since: resumed?.since ?? new Date().toISOString(),
+				nodes: resumed?.total ?? nodes.length,
+				fleet,
+				...flags,
+			},
+			emit,
+		);
+		offer(() => {
+			const again = flagWords(flags.typedAgain, input);
+			// By its id only the nodes are found that could be marked before it ended.
+			const goOn = marks.hasAll(nodes) ? resumeOperationCommand(op, again, input.globals) : resumeCommand(input.argv);
+			return {
+				...(record.nodesLeft.length > 0 && dryRun === "none" && { resume: goOn }),
+				...(record.ours.length > 0 && { undo: undoOperationCommand(op, input.globals) }),
+			};
+		});
 		tellInterruption(interrupts.stop, session);
 		let nodesDone = 0;
 		const endHeartbeat = startHeartbeat(session, () => ({ nodesDone, nodesTotal: nodes.length }));
@@ -97,6 +138,7 @@ async function drainUnderBudgets(
 			result = await drain(nodes, options, {
 				evictions: session.evictions,
 				emit,
+				...(dryRun === "none" && { marks }),
 				stop: interrupts.stop,
 				wallClock: () => Date.now(),
 				leaveAgent: (contextName, podUid) => session.fleet?.leave(contextName, podUid),
@@ -116,6 +158,7 @@ async function drainUnderBudgets(
 }
 
 function readOptions(input: CommandInput, { streams }: CommandDependencies): DrainOptions {
+	if (textFlag(input, "resume") === "") requireNodes(input, "drain");
 	const podSelector = textFlag(input, "pod-selector");
 	if (!isLabelSelector(podSelector))
 		throw new UsageError("--pod-selector=<pod_selector> must be a valid label selector");

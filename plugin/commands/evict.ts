@@ -17,12 +17,14 @@ import { type ExitCode, exitCode } from "../exit.ts";
 import type { KubeContext } from "../kube-context.ts";
 import { type PodTarget, resolvePods } from "../pod-targets.ts";
 import { measureBudgets, waitUntilRecovered } from "../recovery.ts";
+import { newOperationId } from "../operation.ts";
 import { type ReportedRun, reportRun } from "../reported-run.ts";
 import { resumeEvictCommand } from "../resume-command.ts";
 import { agentVersions, openSession, runExitCode, startHeartbeat, tellInterruption } from "../session.ts";
 
-export const runEvict: CommandRunner = (input, deps) =>
-	reportRun({ command: "evict", input, deps }, async (run) => {
+export const runEvict: CommandRunner = (input, deps) => {
+	const op = newOperationId();
+	return reportRun({ command: "evict", op, input, deps }, async (run) => {
 		const options = readOptions(input, parseDryRun(textFlag(input, "dry-run"), deps.streams.stderr));
 		const contexts = run.openContexts();
 		const pods = await resolvePods(contexts, options);
@@ -30,15 +32,17 @@ export const runEvict: CommandRunner = (input, deps) =>
 			deps.streams.stderr.write("No resources found\n");
 			return exitCode.done;
 		}
-		if (options.dryRun !== "client") return evictUnderBudgets(pods, options, { ...run, input, deps, contexts });
+		if (options.dryRun !== "client") return evictUnderBudgets(pods, options, { ...run, op, input, deps, contexts });
 		for (const pod of pods) {
 			const { emit } = run;
 			emit({ type: "pod.evicting", ...nameOf(pod), dryRun: "client", deletes: false, budgets: [], attempt: 1 });
 		}
 		return exitCode.done;
 	});
+};
 
 interface EvictRun extends ReportedRun {
+	readonly op: string;
 	readonly input: CommandInput;
 	readonly deps: CommandDependencies;
 	readonly contexts: readonly KubeContext[];
@@ -47,13 +51,14 @@ interface EvictRun extends ReportedRun {
 async function evictUnderBudgets(
 	pods: readonly PodTarget[],
 	options: ReturnType<typeof readOptions>,
-	{ input, deps, contexts, emit, offer, record }: EvictRun,
+	{ op, input, deps, contexts, emit, offer, record }: EvictRun,
 ): Promise<ExitCode> {
 	const { streams, interrupts } = deps;
 	const { gracePeriodSeconds, dryRun } = options;
 	const session = await openSession(
 		{
 			command: "evict",
+			op,
 			contexts,
 			options: { gracePeriodSeconds, deletes: false, dryRun: dryRun === "server" },
 			waitsUntilGone: options.wait,

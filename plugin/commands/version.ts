@@ -1,26 +1,30 @@
 // kubectl xpdb version
-import { booleanFlag, type CommandRunner } from "../command.ts";
+import { booleanFlag, type CommandRunner, textFlag } from "../command.ts";
 import { clientVersion } from "../client-version.ts";
+import { UsageError } from "../errors.ts";
 import { exitCode } from "../exit.ts";
-import { connectFleet } from "../fleet.ts";
+import { connectFleet, type Fleet } from "../fleet.ts";
 import { openContexts } from "../open-contexts.ts";
+import { writeDocument } from "../output/read-format.ts";
 import { tableLines } from "../output/table.ts";
+import type { TextSink } from "../streams.ts";
+
+type Format = "table" | "json" | "yaml";
 
 export const runVersion: CommandRunner = async (input, deps) => {
 	const { streams } = deps;
-	streams.stdout.write(`Client: ${clientVersion}\n`);
-	if (booleanFlag(input, "client")) return exitCode.done;
+	const format = readFormat(textFlag(input, "output"));
+	if (format === "table") streams.stdout.write(`Client: ${clientVersion}\n`);
+	if (booleanFlag(input, "client")) {
+		if (format !== "table") writeDocument(streams.stdout, format, { clientVersion: describeClient() });
+		return exitCode.done;
+	}
 	const contexts = openContexts(input.globals, deps.env, streams.stderr);
 	try {
 		const { fleet, uncovered } = await connectFleet(contexts, { mayMiss: true });
 		try {
-			const rows = (fleet?.members ?? []).map(({ id, name }) => {
-				const agent = fleet?.descriptions.get(id);
-				return [name, agent?.version ?? "?", agent?.features.join(",") || "-", id];
-			});
-			if (rows.length > 0) {
-				for (const line of tableLines(["CLUSTER", "AGENT", "FEATURES", "ID"], rows)) streams.stdout.write(`${line}\n`);
-			}
+			if (format === "table") writeAgents(streams.stdout, fleet);
+			else writeDocument(streams.stdout, format, { clientVersion: describeClient(), agents: describeAgents(fleet) });
 			for (const { name } of uncovered) streams.stderr.write(`${name}: no xpdb agent in this cluster\n`);
 			for (const problem of fleet?.problems ?? []) streams.stderr.write(`error: ${problem}\n`);
 			return fleet && fleet.problems.length > 0 ? exitCode.failedClosed : exitCode.done;
@@ -31,3 +35,37 @@ export const runVersion: CommandRunner = async (input, deps) => {
 		for (const { client } of contexts) client.close();
 	}
 };
+
+/** kubectl version takes only these two. */
+function readFormat(output: string): Format {
+	if (output === "") return "table";
+	if (output === "json" || output === "yaml") return output;
+	throw new UsageError("--output must be 'yaml' or 'json'");
+}
+
+/** The fields of `kubectl version -o json` that mean something here. */
+function describeClient(): object {
+	const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
+	const systems: Readonly<Record<string, string>> = { win32: "windows" };
+	const [major, minor] = clientVersion.slice(1).split(".");
+	const system = systems[process.platform] ?? process.platform;
+	const platform = `${system}/${architectures[process.arch] ?? process.arch}`;
+	return { major, minor, gitVersion: clientVersion, nodeVersion: process.version, platform };
+}
+
+/** gitVersion is null where an agent gives no answer. */
+function describeAgents(fleet: Fleet | undefined): readonly object[] {
+	return (fleet?.members ?? []).map(({ id, name }) => {
+		const agent = fleet?.descriptions.get(id);
+		return { cluster: name, id, gitVersion: agent ? agent.version : null, features: agent ? agent.features : [] };
+	});
+}
+
+function writeAgents(stdout: TextSink, fleet: Fleet | undefined): void {
+	const rows = (fleet?.members ?? []).map(({ id, name }) => {
+		const agent = fleet?.descriptions.get(id);
+		return [name, agent?.version ?? "?", agent?.features.join(",") || "-", id];
+	});
+	if (rows.length === 0) return;
+	for (const line of tableLines(["CLUSTER", "AGENT", "FEATURES", "ID"], rows)) stdout.write(`${line}\n`);
+}

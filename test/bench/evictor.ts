@@ -43,7 +43,7 @@ export async function openEvictor({ fleet: { contexts, kubeconfigPath } }: Bench
 	const emit = (): void => undefined;
 	const evictions = new Evictions({
 		fleet,
-		holder: holderIdentity("bench"),
+		holder: holderIdentity("bench", "evict"),
 		options,
 		evictor: createEvictor(options, emit),
 		runtime,

@@ -2,19 +2,13 @@ import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase } from "./database.ts";
 import { getJson, kubectl } from "./kubectl.ts";
+import { uncordonAll } from "./nodes.ts";
 import { plugin } from "./plugin-process.ts";
 
 const flags = ["--ignore-daemonsets", "--delete-emptydir-data"];
 
 interface NodeObject {
 	readonly spec: { readonly unschedulable?: boolean };
-}
-
-async function uncordonAll(): Promise<void> {
-	for (const context of sharedFleet().contexts) {
-		const nodes = await kubectl(context, ["get", "nodes", "-o", "name"]);
-		await kubectl(context, ["uncordon", ...nodes.trim().split("\n")]);
-	}
 }
 
 describeOnFleet("kubectl xpdb drain", () => {

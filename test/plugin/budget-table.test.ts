@@ -124,9 +124,9 @@ describe("budgetRow()", () => {
 		const counts = [count("eu", 2, 3), count("us", 1, "x"), { cluster: "ap", count: new Error("down") }];
 		const { perCluster } = budgetRow({ name, spec: {} }, readSpecs([budget("eu", { minAvailable: 1 })]), counts);
 		expect([...perCluster]).toEqual([
-			["eu", "2/3"],
-			["us", "1/?"],
-			["ap", "?"],
+			["eu", { healthy: 2, expected: 3 }],
+			["us", { healthy: 1, expected: undefined }],
+			["ap", { healthy: undefined, expected: undefined }],
 		]);
 	});
 });

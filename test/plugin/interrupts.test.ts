@@ -26,6 +26,15 @@ describe("InterruptSource", () => {
 		expect(left).toEqual([143]);
 	});
 
+	test("whoever has last words says them before the process leaves", () => {
+		const { left, source } = newSource();
+		const said: number[] = [];
+		source.onLeave((code) => void said.push(code, left.length));
+		source.onLeave((code) => void said.push(code))();
+		source.interrupt(exitCode.terminated);
+		expect({ said, left }).toEqual({ said: [143, 0], left: [143] });
+	});
+
 	test("a closed pipe ends a table quietly and stops a run early", () => {
 		const table = newSource();
 		table.source.interrupt(exitCode.stoppedEarly, { atOnce: 0 });

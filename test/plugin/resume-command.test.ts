@@ -8,6 +8,12 @@ test("resumeCommand() is the same command, quoted for a shell", () => {
 	);
 });
 
+test("resumeCommand() shows no token and no password", () => {
+	expect(resumeCommand(["drain", "n1", "--token", "s3cret", "--password=s3cret", "--token=s3cret"])).toBe(
+		"kubectl xpdb drain n1 --token ... --password=... --token=...",
+	);
+});
+
 test("undoCommand() names the same contexts", () => {
 	expect(
 		undoCommand(

@@ -1,12 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { exitCode } from "../../plugin/exit.ts";
 import { InterruptSource } from "../../plugin/interrupts.ts";
 import { run } from "../../plugin/run-command.ts";
 import { reportError } from "../../plugin/report-error.ts";
 import { FleetUncoveredError } from "../../plugin/errors.ts";
 import { AgentForbiddenError, AgentUnavailableError } from "../../disruption/errors.ts";
+import { createValidator, eventProblems, strictSchema } from "./json-schema.ts";
 import { collectStreams } from "./collected-streams.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "xpdb-run-"));
@@ -83,13 +86,42 @@ describe("run() with bad input", () => {
 			err: "The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?\n",
 		},
 		{
+			argv: ["drain", "n1", "-o", "yaml"],
+			err: 'error: unable to match a printer suitable for the output format "yaml"\nAllowed: json\n',
+		},
+		{ argv: ["version", "-o", "wide"], err: "error: --output must be 'yaml' or 'json'\n" },
+		{
+			argv: ["drain", "n1", "--resume=7f3c2a"],
+			err: "error: cannot specify both nodes and --resume\n--resume finds its nodes by what the run wrote on them\n",
+		},
+		{
 			argv: ["budgets", "-o", "xml"],
-			err: 'error: unable to match a printer suitable for the output format "xml"\nAllowed: wide\n',
+			err: 'error: unable to match a printer suitable for the output format "xml", allowed formats are: json,name,wide,yaml\n',
 		},
 	];
 	for (const { argv, err } of rows) {
 		test(argv.join(" "), async () => {
 			expect(await runWith(...argv)).toEqual({ code: 1, out: "", err });
+		});
+	}
+
+	for (const argv of [
+		["drain", "n1"],
+		["drain"],
+		["evict", "p"],
+		["cordon", "n1"],
+		["uncordon", "--op=nope"],
+		["drain", "--resume=7f3c2a"],
+		["drain", "n1", "--context=nope"],
+	]) {
+		test(`${argv.join(" ")} -o json: the error is a line too, and the summary the last`, async () => {
+			const { code, out, err } = await runWith(...argv, "-o", "json");
+			expect(code).toBe(1);
+			expect(eventProblems(out)).toEqual([]);
+			const [, diagnostic, summary] = out.split("\n").map((line): unknown => (line === "" ? {} : JSON.parse(line)));
+			expect(diagnostic).toMatchObject({ type: "diagnostic", level: "error" });
+			expect(summary).toMatchObject({ type: "summary", command: argv[0], result: "failed", exitCode: 1 });
+			expect(err).not.toBe("");
 		});
 	}
 
@@ -109,6 +141,39 @@ test("version --client asks nobody", async () => {
 		code: 0,
 		out: expect.stringMatching(/^Client: v\d/),
 		err: "",
+	});
+});
+
+test("version --client -o json has kubectl's fields", async () => {
+	const { code, out } = await runWith("version", "--client", "-o", "json");
+	expect(code).toBe(0);
+	expect(createValidator(strictSchema("version-v1"))(JSON.parse(out))).toEqual([]);
+});
+
+test("a run that is left before it began ends with its summary all the same", async () => {
+	const streams = collectStreams();
+	const interrupts = new InterruptSource(() => undefined);
+	// Takes the question, gives no answer until it is asked to end.
+	const silent = createServer();
+	const asked = new Promise<Socket>((resolve) => silent.once("connection", resolve));
+	await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+	const address = silent.address();
+	const port = typeof address === "object" ? address?.port : undefined;
+	const argv = ["evict", "p", "-o", "json", `--server=http://127.0.0.1:${port}`];
+	const running = run(argv, { streams, env: { KUBECONFIG: kubeconfig }, interrupts });
+	const socket = await asked;
+	interrupts.interrupt(exitCode.terminated);
+	const left = streams.out();
+	socket.destroy();
+	silent.close();
+	await running;
+	// A process would have ended here; what this one still does is not told any more.
+	expect(streams.out()).toBe(left);
+	expect(eventProblems(left)).toEqual([]);
+	expect(JSON.parse(left.trim().split("\n").at(-1) ?? "")).toMatchObject({
+		type: "summary",
+		result: "interrupted",
+		exitCode: 143,
 	});
 });
 

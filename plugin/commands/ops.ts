@@ -1,0 +1,77 @@
+// kubectl xpdb ops
+import { ApiError, ConnectionError, kubectlErrorLine } from "../api-error.ts";
+import { booleanFlag, type CommandRunner, textFlag } from "../command.ts";
+import { formatElapsed } from "../duration.ts";
+import { exitCode } from "../exit.ts";
+import { listMarkedNodes, type MarkedNodes } from "../find-operation.ts";
+import { openContexts } from "../open-contexts.ts";
+import { listOperations, type OperationRow } from "../operation-list.ts";
+import { isDocument, parseReadFormat, writeDocument } from "../output/read-format.ts";
+import { tableLines } from "../output/table.ts";
+import { inContext } from "../targets.ts";
+
+export const operationsSchema = "xpdb.operations/1.0";
+
+export const runOps: CommandRunner = async (input, deps) => {
+	const { streams } = deps;
+	const format = parseReadFormat(textFlag(input, "output"), ["json", "yaml", "name", "wide"]);
+	const contexts = openContexts(input.globals, deps.env, streams.stderr);
+	try {
+		const problems: string[] = [];
+		const lists = await Promise.all(
+			contexts.map(async (context): Promise<MarkedNodes> => {
+				try {
+					return await inContext(context, contexts, () => listMarkedNodes(context));
+				} catch (error) {
+					// What the others have is still worth a row.
+					if (!(error instanceof ApiError || error instanceof ConnectionError)) throw error;
+					const line = kubectlErrorLine(error);
+					problems.push(error instanceof ConnectionError && contexts.length > 1 ? `${context.name}: ${line}` : line);
+					return { nodes: [], later: [] };
+				}
+			}),
+		);
+		const rows = listOperations(
+			lists.flatMap(({ nodes }) => nodes),
+			input.globals,
+		);
+		for (const { context, name } of lists.flatMap(({ later }) => later)) {
+			streams.stderr.write(
+				`Warning: node "${name}" of context ${context.name} belongs to an operation of a later version of kubectl-xpdb\n`,
+			);
+		}
+		if (isDocument(format)) {
+			writeDocument(streams.stdout, format, { schema: operationsSchema, items: rows, problems });
+		} else if (format === "name") {
+			for (const { id } of rows) streams.stdout.write(`${id}\n`);
+		} else if (rows.length > 0) {
+			const headers = ["ID", "BY", "AGE", "CONTEXT", "DRAINED", "LEFT", ...(format === "wide" ? ["NODES LEFT"] : [])];
+			const cells = rows.flatMap((row) => rowCells(row, { isWide: format === "wide", now: Date.now() }));
+			const lines = tableLines(booleanFlag(input, "no-headers") ? undefined : headers, cells);
+			for (const line of lines) streams.stdout.write(`${line}\n`);
+			for (const { resume, undo } of rows) streams.stderr.write(`\nContinue:     ${resume}\nUndo cordons: ${undo}\n`);
+		} else if (problems.length === 0) {
+			streams.stderr.write("No unfinished operations found\n");
+		}
+		for (const problem of problems) streams.stderr.write(`${problem}\n`);
+		return problems.length > 0 ? exitCode.error : exitCode.done;
+	} finally {
+		for (const { client } of contexts) client.close();
+	}
+};
+
+/** A row for each context. */
+function rowCells(
+	{ id, by, since, contexts }: OperationRow,
+	{ isWide, now }: { readonly isWide: boolean; readonly now: number },
+): readonly (readonly string[])[] {
+	return contexts.map(({ context, drained, left }) => [
+		id,
+		by,
+		formatElapsed(now - Date.parse(since)),
+		context || "-",
+		String(drained.length),
+		String(left.length),
+		...(isWide ? [left.join(",") || "-"] : []),
+	]);
+}

@@ -1,0 +1,36 @@
+// uncordon --op: takes back what one run did to a node, and no more.
+import { ApiError, ConnectionError, errorText } from "./api-error.ts";
+import { type CordonResult, setUnschedulable } from "./cordon.ts";
+import type { DryRun, EventSink } from "./events.ts";
+import { patchMarked } from "./node-marks.ts";
+import { operationAnnotation } from "./operation.ts";
+import type { NodeTarget } from "./targets.ts";
+
+const unmark = { [operationAnnotation]: null };
+
+export async function undoCordon(
+	node: NodeTarget,
+	{ id, dryRun, emit }: { readonly id: string; readonly dryRun: DryRun; readonly emit: EventSink },
+): Promise<CordonResult> {
+	const { context, name, operation } = node;
+	const write = async (patch: Readonly<Record<string, object>>): Promise<void> => {
+		if (await patchMarked(node, id, patch)) return;
+		throw new Error(`it does not belong to operation ${id} any more`);
+	};
+	const staysCordoned = node.unschedulable && operation?.kind === "operation" && operation.operation.cordonedBefore;
+	if (!staysCordoned) {
+		const marked = dryRun === "none" ? { annotations: unmark, write } : {};
+		return setUnschedulable(node, { desired: false, dryRun, emit, ...marked });
+	}
+	try {
+		if (dryRun === "none") await write({ metadata: { annotations: unmark } });
+	} catch (error) {
+		if (!(error instanceof Error)) throw error;
+		const message = `cannot write annotations of node "${name}": ${errorText(error)}`;
+		emit({ type: "diagnostic", level: "warning", context: context.name, message });
+		return error instanceof ApiError || error instanceof ConnectionError ? "failed" : "unmarked";
+	}
+	const message = `node "${name}" was cordoned before operation ${id} and stays so`;
+	emit({ type: "diagnostic", level: "info", context: context.name, message });
+	return "done";
+}

@@ -1,0 +1,142 @@
+// Undo and resume of the built plugin on real clusters, as the operator: what a drain remembers is on its nodes alone.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
+import { createValidator, strictSchema } from "../plugin/json-schema.ts";
+import { applyBudget, createDatabase, type Database } from "./database.ts";
+import { kubectl } from "./kubectl.ts";
+import { isCordoned, markOf, uncordonAll } from "./nodes.ts";
+import { plugin, startPlugin } from "./plugin-process.ts";
+
+const contexts = ["--contexts", "c1-operator,c2-operator"];
+
+/** Nodes of the first pods in c1 and c2, as CONTEXT/NODE. */
+async function nodesOf(database: Database): Promise<readonly [string, string]> {
+	const pods = await database.pods();
+	const [first, second] = ["c1", "c2"].map((cluster) => pods.find(({ context }) => context === cluster));
+	return [`c1-operator/${first?.node}`, `c2-operator/${second?.node}`];
+}
+
+/** Begins a drain that waits for its budget, interrupts it, and gives back its id. */
+async function interrupted(nodes: readonly string[], flags: readonly string[] = []): Promise<string> {
+	using run = startPlugin(["drain", ...nodes, ...contexts, "-y", "--ignore-daemonsets", ...flags]);
+	await run.printed(/pod \S+ waits: .*\n/);
+	run.child.kill("SIGINT");
+	const { code, stderr } = await run.finished;
+	expect(code, stderr).toBe(130);
+	const [, id = ""] = /^Continue: +kubectl xpdb drain --resume (\w+)/m.exec(stderr) ?? [];
+	expect(stderr).toContain(`Undo cordons: kubectl xpdb uncordon --op ${id} --contexts=c1-operator,c2-operator\n`);
+	return id;
+}
+
+const loosen = (database: Database) => applyBudget(sharedFleet().contexts, database.namespace, { maxUnavailable: 1 });
+
+describeOnFleet("drain --resume", () => {
+	afterEach(uncordonAll);
+
+	test("goes on with an interrupted drain by its id, from an empty home", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 0 } });
+		const nodes = await nodesOf(database);
+		const id = await interrupted(nodes, ["--grace-period=0"]);
+		const home = await mkdtemp(join(tmpdir(), "xpdb-home-"));
+		try {
+			const ops = await plugin(["ops", ...contexts, "-o", "json"], { HOME: home });
+			const list = JSON.parse(ops.stdout) as { readonly items: readonly { readonly id: string }[] };
+			expect(createValidator(strictSchema("operations-v1"))(list)).toEqual([]);
+			const left = nodes.map((node) => ({ context: node.split("/")[0], drained: [], left: [node.split("/")[1]] }));
+			expect(list.items).toMatchObject([{ id, contexts: left, typedAgain: [] }]);
+			await loosen(database);
+			const resumed = await plugin(["drain", "--resume", id, ...contexts, "-y"], { HOME: home });
+			expect(resumed.code, resumed.stdout + resumed.stderr).toBe(0);
+			for (const node of nodes) expect(resumed.stdout).toContain(`node/${node.split("/")[1]} drained`);
+			expect((await plugin(["ops", ...contexts], { HOME: home })).stderr).toBe("No unfinished operations found\n");
+		} finally {
+			await rm(home, { recursive: true });
+		}
+		await database.ready();
+		expect(await database.violations(1)).toEqual([]);
+		// A drained node stays cordoned, as kubectl leaves it, and undo still finds it.
+		const undone = await plugin(["uncordon", "--op", id, ...contexts, "-y"]);
+		expect(undone.code, undone.stderr).toBe(0);
+		for (const node of nodes) {
+			expect(await isCordoned(node)).toBe(false);
+			expect(await markOf(node)).toBeUndefined();
+		}
+	});
+
+	test("an id that is unknown, of other clusters or none at all: clear words, nothing touched", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 0 } });
+		const [node] = await nodesOf(database);
+		const id = await interrupted([node], ["--force", "--delete-emptydir-data"]);
+		await loosen(database);
+		const rows = [
+			{
+				args: ["drain", "--resume", "abcdef", ...contexts],
+				text: 'belongs to operation "abcdef", nothing was touched',
+			},
+			{ args: ["drain", "--resume", id, "--context", "c3-operator"], text: `no node in context c3-operator belongs` },
+			{ args: ["drain", "--resume", "latest", ...contexts], text: '"latest" is not the id of an operation' },
+			{ args: ["drain", "--resume", id, node, ...contexts], text: "cannot specify both nodes and --resume" },
+			{ args: ["uncordon", "--op", "abcdef", ...contexts, "-y"], text: 'belongs to operation "abcdef"' },
+			// What may do harm is typed again, all of it.
+			{ args: ["drain", "--resume", id, ...contexts, "--force"], text: "was begun with --delete-emptydir-data" },
+			{
+				args: ["drain", "--resume", id, ...contexts],
+				text: `drain --resume ${id} --force --delete-emptydir-data --contexts`,
+			},
+		];
+		for (const { args, text } of rows) {
+			const { code, stdout, stderr } = await plugin(args);
+			expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+			expect(stderr).toContain(text);
+		}
+		// The same id under other members of the fleet.
+		const mark = await markOf(node);
+		const [context = "", name = ""] = node.replace("-operator", "").split("/");
+		const other = mark?.replace(/"fleet":"\w+"/, '"fleet":"0123456789abcdef"');
+		await kubectl(context, ["annotate", "node", name, "--overwrite", `xpdb.form3.tech/operation=${other}`]);
+		const typed = ["--force", "--delete-emptydir-data", "-y"];
+		const { code, stderr } = await plugin(["drain", "--resume", id, ...contexts, ...typed]);
+		expect(code).toBe(1);
+		expect(stderr).toContain("under the budgets of another fleet, nothing was touched");
+		expect(await database.pods()).toHaveLength(3);
+		expect(await isCordoned(node)).toBe(true);
+		await kubectl(context, ["annotate", "node", name, "--overwrite", `xpdb.form3.tech/operation=${mark}`]);
+		const resumed = await plugin(["drain", "--resume", id, ...contexts, ...typed]);
+		expect(resumed.code, resumed.stderr).toBe(0);
+	});
+});
+
+describeOnFleet("uncordon --op", () => {
+	afterEach(uncordonAll);
+
+	test("takes back what the run cordoned; a node cordoned before stays cordoned", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 0 } });
+		const [first, second] = await nodesOf(database);
+		const [context = "", name = ""] = second.replace("-operator", "").split("/");
+		await kubectl(context, ["cordon", name]);
+		const id = await interrupted([first, second]);
+		expect(await markOf(second)).toContain(`"cordonedBefore":true`);
+		const undone = await plugin(["uncordon", "--op", id, ...contexts, "-y"]);
+		expect(undone.code, undone.stderr).toBe(0);
+		expect(undone.stderr).toContain(`node "${name}" was cordoned before operation ${id} and stays so`);
+		expect([await isCordoned(first), await isCordoned(second)]).toEqual([false, true]);
+		expect([await markOf(first), await markOf(second)]).toEqual([undefined, undefined]);
+	});
+
+	test("a second run takes over, and uncordoning by hand ends what is remembered", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 0 } });
+		const [node] = await nodesOf(database);
+		const first = await interrupted([node]);
+		const second = await interrupted([node]);
+		expect(await markOf(node)).toContain(`"id":"${second}"`);
+		expect((await plugin(["uncordon", "--op", first, ...contexts, "-y"])).code).toBe(1);
+		expect(await isCordoned(node)).toBe(true);
+		const { code, stdout } = await plugin(["uncordon", node, ...contexts]);
+		expect({ code, stdout }).toEqual({ code: 0, stdout: `c1-operator  node/${node.split("/")[1]} uncordoned\n` });
+		expect(await markOf(node)).toBeUndefined();
+		expect((await plugin(["drain", "--resume", second, ...contexts])).code).toBe(1);
+	});
+});
