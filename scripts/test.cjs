@@ -1,60 +1,14 @@
-// `npm test` starts here, under whatever Node (18 or newer) the machine has: it installs what package-lock.json asks for
-// and goes on in test.ts under the pinned Node that npm has just brought. No dependencies, therefore, and CommonJS.
+// `npm test` starts here, under whatever Node the machine has: it installs, and goes on in test.ts.
 "use strict";
-const { spawn, spawnSync } = require("node:child_process");
-const { existsSync, readFileSync } = require("node:fs");
-const path = require("node:path");
+const { goOn, install } = require("./install.cjs");
 
-const root = path.resolve(__dirname, "..");
-const bin = path.join(root, "node_modules", ".bin");
-const pinnedNode = path.join(bin, "node");
-
-/** Whether node_modules is exactly what the lockfile asks for; packages for other platforms may be absent. */
-function isInstalled() {
-	const installedFile = path.join(root, "node_modules", ".package-lock.json");
-	if (!existsSync(installedFile) || !existsSync(pinnedNode)) return false;
-	const wanted = JSON.parse(readFileSync(path.join(root, "package-lock.json"), "utf8")).packages;
-	const installed = JSON.parse(readFileSync(installedFile, "utf8")).packages;
-	const same = (name) => wanted[name] !== undefined && wanted[name].integrity === installed[name].integrity;
-	const optional = (name) => wanted[name].optional || wanted[name].devOptional || wanted[name].peer;
-	return (
-		Object.keys(installed).every(same) &&
-		Object.keys(wanted).every((name) => name === "" || name in installed || optional(name))
-	);
-}
-
-function install() {
-	const startedAt = performance.now();
-	if (!isInstalled()) {
-		console.log("install: npm ci");
-		// npm ci removes node_modules first, the pinned Node in it too: npm must not be running on that one.
-		const searchPath = (process.env.PATH ?? "").split(path.delimiter).filter((folder) => folder !== bin);
-		const { status, error } = spawnSync("npm", ["ci"], {
-			cwd: root,
-			stdio: "inherit",
-			env: { ...process.env, PATH: searchPath.join(path.delimiter) },
-		});
-		if (status !== 0) fail(`npm ci failed${error ? `: ${error.message}` : ""}`);
-	}
-	if (!existsSync(pinnedNode)) {
-		fail("npm ci brought no Node for this platform: it comes as an optional dependency, so do not omit those");
-	}
-	return performance.now() - startedAt;
-}
-
-function fail(message) {
-	console.error(`error: ${message}`);
-	console.log("0 passed, 1 failed, 0 skipped");
-	process.exit(1);
-}
-
-const installMs = install();
-const child = spawn(
-	pinnedNode,
-	[path.join(__dirname, "test.ts"), `--install-ms=${Math.round(installMs)}`, ...process.argv.slice(2)],
-	{ cwd: root, stdio: "inherit", env: { ...process.env, PATH: bin + path.delimiter + process.env.PATH } },
-);
-// Ctrl-C reaches the child too, which ends its clusters first; leaving before it would leave them to nobody.
-process.on("SIGINT", () => {});
-process.on("SIGTERM", () => child.kill("SIGTERM"));
-child.on("exit", (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
+const startedAt = performance.now();
+install({
+	fail(message) {
+		console.error(`error: ${message}`);
+		console.log("0 passed, 1 failed, 0 skipped");
+		process.exit(1);
+	},
+});
+const installMs = Math.round(performance.now() - startedAt);
+goOn("scripts/test.ts", [`--install-ms=${installMs}`, ...process.argv.slice(2)]);

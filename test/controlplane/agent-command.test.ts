@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { agentCommand } from "./agent-command.ts";
+import { agentCommand, shippedPorts } from "./agent-command.ts";
 import type { AgentContainer } from "./agent-command.ts";
 
 const place = {
 	ip: "127.10.1.10",
+	ports: shippedPorts,
 	hostIp: "127.10.1.1",
 	program: "/repo/dist/agent.js",
 	kubeconfig: "/pod/kubeconfig",

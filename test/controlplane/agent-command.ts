@@ -31,9 +31,15 @@ export type AgentContainer = {
 	}[];
 };
 
+/** Where the process of an agent listens; its pod always says 8443, 8444 and 8080. */
+export type AgentPorts = { readonly grpc: number; readonly peers: number; readonly http: number };
+
+export const shippedPorts: AgentPorts = { grpc: 8443, peers: 8444, http: 8080 };
+
 /** What takes the place of the mounts of a real pod. */
 export type AgentPlace = {
 	readonly ip: string;
+	readonly ports: AgentPorts;
 	readonly hostIp: string;
 	readonly program: string;
 	readonly kubeconfig: string;
@@ -53,9 +59,9 @@ export function agentCommand(pod: AgentPodObject, place: AgentPlace): { args: st
 	const script = words.findIndex((word) => /\.[cm]?js$/.test(word));
 	const nodeFlags = words.slice(0, Math.max(0, script)).filter((word) => word.startsWith("--"));
 	const overrides = {
-		"listen-address": `${place.ip}:8443`,
-		"peer-listen-address": `${place.ip}:8444`,
-		"http-listen-address": `${place.ip}:8080`,
+		"listen-address": `${place.ip}:${place.ports.grpc}`,
+		"peer-listen-address": `${place.ip}:${place.ports.peers}`,
+		"http-listen-address": `${place.ip}:${place.ports.http}`,
 		kubeconfig: place.kubeconfig,
 		"tls-cert-file": place.certificate,
 		"tls-private-key-file": place.key,

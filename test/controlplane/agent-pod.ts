@@ -2,12 +2,12 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { agentCommand } from "./agent-command.ts";
-import type { AgentPodObject } from "./agent-command.ts";
+import type { AgentPodObject, AgentPorts } from "./agent-command.ts";
 import { createStatusReporter, statusOf } from "./agent-status.ts";
 import { isStatus, isTransient } from "./api-client.ts";
 import type { ApiClient } from "./api-client.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
-import { forwardPorts } from "./port-forwards.ts";
+import type { PodNetwork } from "./pod-network.ts";
 import { startProcess } from "./process.ts";
 import type { Exit, ManagedProcess } from "./process.ts";
 import { messageOf } from "./setup-error.ts";
@@ -17,6 +17,7 @@ export type AgentHost = {
 	readonly client: ApiClient;
 	/** The API server as the agents' kubeconfig has it. */
 	readonly server: string;
+	readonly network: PodNetwork;
 	readonly authority: string;
 	readonly hostIp: string;
 	readonly program: string;
@@ -35,6 +36,8 @@ export type AgentPod = {
 	readonly name: string;
 	readonly uid: string;
 	readonly ip: string;
+	/** Where its process listens, or listened last. */
+	readonly ports: AgentPorts | undefined;
 	readonly logFile: string;
 	readonly ready: boolean;
 	readonly restartCount: number;
@@ -63,6 +66,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 	const podPath = `/api/v1/namespaces/${namespace}/pods/${name}`;
 	const over = new AbortController();
 	let process: ManagedProcess | undefined;
+	let ports: AgentPorts | undefined;
 	const life = { ending: false, killAt: Infinity };
 	const state = { ready: false, restartCount: 0, startedAt: "", lastExit: undefined as Exit | undefined };
 	const reporter = createStatusReporter(host.client, podPath, over.signal);
@@ -80,7 +84,6 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 				credentials: { tokenFile: paths.token },
 			},
 		]);
-		await untilDone(() => forwardPorts(host.client, first, ip));
 		const rotation = setInterval(() => void untilDone(requestToken).catch(() => undefined), tokenRotationMs);
 		try {
 			for (let wait = backoffMs.first; !life.ending; wait = Math.min(wait * 2, backoffMs.last)) {
@@ -103,7 +106,13 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 	}
 
 	async function runOnce(): Promise<void> {
-		const { args, env } = agentCommand(first, { ...host, ip, kubeconfig: paths.kubeconfig });
+		const listening = await host.network.ports();
+		await untilDone(() => host.network.forward(first, ip, listening));
+		if (over.signal.aborted) {
+			return;
+		}
+		ports = listening;
+		const { args, env } = agentCommand(first, { ...host, ip, ports, kubeconfig: paths.kubeconfig });
 		process = startProcess({
 			name: `agent ${namespace}/${name}`,
 			command: globalThis.process.execPath,
@@ -115,7 +124,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 		state.startedAt = new Date().toISOString();
 		report();
 		const probing = new AbortController();
-		const probes = probeReadiness(probing.signal);
+		const probes = probeReadiness(ports.http, probing.signal);
 		state.lastExit = await waitForExit(process);
 		process = undefined;
 		probing.abort();
@@ -142,9 +151,9 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 		}
 	}
 
-	async function probeReadiness(signal: AbortSignal): Promise<void> {
+	async function probeReadiness(port: number, signal: AbortSignal): Promise<void> {
 		for (let failures = 0; !signal.aborted; ) {
-			const ok = await isReady(ip, signal);
+			const ok = await isReady(`${ip}:${port}`, signal);
 			failures = ok ? 0 : failures + 1;
 			const ready = ok || (state.ready && failures < probe.failures);
 			if (ready !== state.ready && !signal.aborted) {
@@ -211,6 +220,9 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 		name,
 		uid,
 		ip,
+		get ports() {
+			return ports;
+		},
 		logFile: paths.log,
 		get ready() {
 			return state.ready;
@@ -238,9 +250,9 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 	};
 }
 
-async function isReady(ip: string, signal: AbortSignal): Promise<boolean> {
+async function isReady(address: string, signal: AbortSignal): Promise<boolean> {
 	try {
-		const response = await fetch(`http://${ip}:8080/readyz`, {
+		const response = await fetch(`http://${address}/readyz`, {
 			signal: AbortSignal.any([signal, AbortSignal.timeout(probe.timeoutMs)]),
 		});
 		await response.arrayBuffer();

@@ -2,21 +2,23 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runAgentPod } from "./agent-pod.ts";
 import type { AgentHost, AgentPod } from "./agent-pod.ts";
-import type { AgentPodObject } from "./agent-command.ts";
-import { createApiClient, follow } from "./api-client.ts";
+import type { AgentPodObject, AgentPorts } from "./agent-command.ts";
+import { type ApiClient, createApiClient, follow } from "./api-client.ts";
 import { writeKeyPair } from "./certificates.ts";
-import type { KeyPair } from "./certificates.ts";
-import type { RunningCluster } from "./cluster.ts";
+import type { ClusterCertificates, KeyPair } from "./certificates.ts";
 import type { Endpoint } from "./link-proxy.ts";
 import { startLoadBalancer } from "./load-balancer.ts";
+import type { PodNetwork } from "./pod-network.ts";
 
 export const agentLabel = "app.kubernetes.io/name=xpdb-agent";
 
 /** The agents of one cluster, and the hands that tests lay on them. Pods are named by their name; none may be named twice. */
 export type AgentPods = {
 	list(): readonly AgentPod[];
-	/** Where callers of the Service come in: "127.10.1.1:8443" for clients, port 8444 for peers. */
+	/** Where callers of the Service come in: "127.10.1.1:8443". */
 	readonly address: string;
+	/** The same for the agents of other clusters. */
+	readonly peerAddress: string;
 	kill(pod: string): Promise<void>;
 	freeze(pod: string): void;
 	thaw(pod: string): void;
@@ -27,8 +29,17 @@ export type AgentPods = {
 	stop(): Promise<void>;
 };
 
+/** The part of a cluster that its agents need. */
+export type AgentCluster = {
+	readonly name: string;
+	readonly dir: string;
+	readonly server: string;
+	readonly certificates: Pick<ClusterCertificates, "authority" | "pairs">;
+	network(client: ApiClient): PodNetwork;
+};
+
 export async function startAgentPods(options: {
-	readonly cluster: RunningCluster;
+	readonly cluster: AgentCluster;
 	readonly agentPair: KeyPair;
 	readonly fleetCertificate: string;
 	readonly program: string;
@@ -43,12 +54,14 @@ export async function startAgentPods(options: {
 	writeFileSync(join(dir, "fleet-ca.crt"), options.fleetCertificate);
 	const authority = cluster.certificates.authority.certificate;
 	const client = createApiClient({ server: cluster.server, authority, credentials: cluster.certificates.pairs.kwok });
+	const network = cluster.network(client);
 	const host: AgentHost = {
 		client,
+		network,
 		server:
 			options.apiServer === undefined ? cluster.server : `https://${options.apiServer.host}:${options.apiServer.port}`,
 		authority,
-		hostIp: cluster.address,
+		hostIp: network.service.address,
 		program: options.program,
 		dir,
 		certificate: join(dir, "tls.crt"),
@@ -58,7 +71,6 @@ export async function startAgentPods(options: {
 		restarts: true,
 	};
 	const pods = new Map<string, AgentPod>();
-	const addresses = createAddresses(cluster);
 	const abort = new AbortController();
 
 	function see(object: AgentPodObject): void {
@@ -70,12 +82,12 @@ export async function startAgentPods(options: {
 		if (object.spec.nodeName === undefined || abort.signal.aborted) {
 			return;
 		}
-		const pod = runAgentPod(object, addresses.take(), host);
+		const pod = runAgentPod(object, network.takeAddress(), host);
 		pod.update(object);
 		pods.set(pod.uid, pod);
 		void pod.done.then(() => {
 			pods.delete(pod.uid);
-			addresses.give(pod.ip);
+			network.giveAddress(pod.ip);
 		});
 	}
 
@@ -100,11 +112,17 @@ export async function startAgentPods(options: {
 			}
 		},
 	});
+	const ready = (port: keyof AgentPorts) => () =>
+		[...pods.values()].flatMap(({ ready, ip, ports }) => (ready && ports ? [{ host: ip, port: ports[port] }] : []));
+	const { address } = network.service;
 	const balancer = await startLoadBalancer({
-		address: cluster.address,
-		ports: [8443, 8444],
-		targets: () => [...pods.values()].filter((pod) => pod.ready).map((pod) => pod.ip),
+		address,
+		listeners: [
+			{ port: network.service.grpc, targets: ready("grpc") },
+			{ port: network.service.peers, targets: ready("peers") },
+		],
 	});
+	const [grpcPort, peerPort] = balancer.ports;
 
 	function processOf(name: string) {
 		const pod = [...pods.values()].find((candidate) => candidate.name === name);
@@ -118,7 +136,8 @@ export async function startAgentPods(options: {
 
 	return {
 		list: () => [...pods.values()],
-		address: `${cluster.address}:8443`,
+		address: `${address}:${grpcPort}`,
+		peerAddress: `${address}:${peerPort}`,
 		kill: (pod) => processOf(pod).kill(),
 		freeze: (pod) => processOf(pod).freeze(),
 		thaw: (pod) => processOf(pod).thaw(),
@@ -140,30 +159,6 @@ export async function startAgentPods(options: {
 			});
 			await Promise.all([...ends, following]);
 			client.close();
-		},
-	};
-}
-
-/** Pod addresses 127.<octet>.<index>.10 and on, in turn, so that a successor does not get the address of the one just gone. */
-function createAddresses(cluster: RunningCluster) {
-	const first = 10;
-	const last = 250;
-	const taken = new Set<string>();
-	let next = first;
-	return {
-		take(): string {
-			for (let tries = first; tries <= last; tries++) {
-				const address = `127.${cluster.octet}.${cluster.index}.${next}`;
-				next = next === last ? first : next + 1;
-				if (!taken.has(address)) {
-					taken.add(address);
-					return address;
-				}
-			}
-			throw new Error(`Cannot give an address to a pod: all ${taken.size} of ${cluster.name} are taken`);
-		},
-		give(address: string): void {
-			taken.delete(address);
 		},
 	};
 }

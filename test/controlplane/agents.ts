@@ -10,6 +10,7 @@ import { repositoryRoot } from "./fleet-dir.ts";
 import { installAgents } from "./install-agents.ts";
 import { peerPort } from "./links.ts";
 import type { Links } from "./links.ts";
+import { createPodNetwork } from "./pod-network.ts";
 import { tailOf } from "./process.ts";
 import { SetupError } from "./setup-error.ts";
 
@@ -53,7 +54,7 @@ export async function startAgents(options: AgentsOptions): Promise<readonly Agen
 		options.clusters.map(async (cluster) => {
 			const agentPair = await issueAgentCertificate(authority, cluster.address);
 			const pods = await startAgentPods({
-				cluster,
+				cluster: { ...cluster, network: (client) => createPodNetwork(client, cluster) },
 				program,
 				agentPair,
 				fleetCertificate: authority.certificate,

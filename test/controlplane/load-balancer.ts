@@ -1,17 +1,23 @@
 import { connect, createServer } from "node:net";
-import type { Server, Socket } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
 import { listen } from "./octet.ts";
 
-export type LoadBalancer = { close(): Promise<void> };
+export type LoadBalancer = {
+	/** Where it listens, in the order of its listeners. */
+	readonly ports: readonly number[];
+	close(): Promise<void>;
+};
+
+export type LoadBalancerTarget = { readonly host: string; readonly port: number };
 
 /**
- * Stands in for the Service of the agents: what comes to one of these ports of the cluster's address goes to the same port of a
- * ready pod, in turn. Like a Service it leaves open connections alone when their pod turns unready.
+ * Stands in for the Service of the agents: what comes to one of these ports of the cluster's address goes to a ready pod, in
+ * turn. Like a Service it leaves open connections alone when their pod turns unready.
  */
 export async function startLoadBalancer(options: {
 	readonly address: string;
-	readonly ports: readonly number[];
-	readonly targets: () => readonly string[];
+	/** Port 0 for any. */
+	readonly listeners: readonly { readonly port: number; readonly targets: () => readonly LoadBalancerTarget[] }[];
 }): Promise<LoadBalancer> {
 	const sockets = new Set<Socket>();
 	let turn = 0;
@@ -21,16 +27,16 @@ export async function startLoadBalancer(options: {
 		socket.setNoDelay(true);
 		socket.once("close", () => sockets.delete(socket));
 	};
-	for (const port of options.ports) {
+	for (const { port, targets: ready } of options.listeners) {
 		const server = createServer((client) => {
-			const targets = options.targets();
+			const targets = ready();
 			const target = targets[turn++ % Math.max(1, targets.length)];
 			join(client);
 			if (target === undefined) {
 				client.resetAndDestroy();
 				return;
 			}
-			const upstream = connect({ host: target, port });
+			const upstream = connect(target);
 			join(upstream);
 			// A broken half ends the other at once: the caller must see the death of its agent, not a silence.
 			client.on("error", () => upstream.destroy());
@@ -44,6 +50,7 @@ export async function startLoadBalancer(options: {
 		servers.push(server);
 	}
 	return {
+		ports: servers.map((server) => (server.address() as AddressInfo).port),
 		async close() {
 			for (const socket of sockets) {
 				socket.destroy();

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import yargs from "yargs";
 import { hideBin } from "yargs/helpers";
+import { watchAncestors } from "./ancestors.ts";
 import { startFleet } from "./fleet.ts";
 import type { Fleet } from "./fleet.ts";
 import { quote } from "./fleet-dir.ts";
@@ -102,29 +102,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
 	});
 }
 
-// `npm run` puts a shell and npm above us; a hard kill of either leaves us alone with nobody to stop us.
-function watchAncestors(): void {
-	const parents = [process.ppid];
-	const npm = parentOf(process.ppid);
-	if (process.env["npm_lifecycle_event"] !== undefined && npm !== undefined) {
-		parents.push(npm);
-	}
-	setInterval(() => {
-		if (process.ppid !== parents[0] || (npm !== undefined && parents.length > 1 && parentOf(process.ppid) !== npm)) {
-			stop.abort(new SetupError("Stopped: the process that started the fleet is gone"));
-		}
-	}, 500).unref();
-}
-
-function parentOf(pid: number): number | undefined {
-	try {
-		return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1]);
-	} catch {
-		return undefined;
-	}
-}
-
-watchAncestors();
+watchAncestors(() => stop.abort(new SetupError("Stopped: the process that started the fleet is gone")));
 try {
 	await main();
 	process.exit(0);

@@ -1,0 +1,14 @@
+// `npm start` starts here, under whatever Node the machine has: it installs, and goes on in test/apiserver/main.ts.
+"use strict";
+const { goOn, install } = require("./install.cjs");
+
+// Who stops reading (`| head -1`) has seen enough; the rest notices by itself.
+process.stdout.on("error", () => {});
+install({
+	quiet: true,
+	fail(message) {
+		console.error(`error: ${message}`);
+		process.exit(1);
+	},
+});
+goOn("test/apiserver/main.ts", process.argv.slice(2));

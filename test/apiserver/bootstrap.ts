@@ -1,0 +1,37 @@
+// What a cluster has before anybody asks for anything.
+import { timestamp } from "./api-object.ts";
+import type { ControllerHost } from "./controllers/controller.ts";
+
+const namespaces = ["default", "kube-system", "kube-public", "kube-node-lease"];
+
+export function createBootstrapObjects(host: ControllerHost): void {
+	const client = host.as("system:apiserver", ["system:masters"]);
+	for (const name of namespaces) {
+		client.create("namespaces", "", { metadata: { name, labels: { "kubernetes.io/metadata.name": name } } });
+		client.create("serviceaccounts", name, { metadata: { name: "default" } });
+	}
+}
+
+const room = { cpu: "32", memory: "64Gi", pods: "200" };
+
+/** Nodes that are ready from the beginning. */
+export function createNodes(host: ControllerHost, cluster: string, count: number): void {
+	const client = host.as("system:node-admin", ["system:masters"]);
+	for (let number = 0; number < count; number++) {
+		const name = `${cluster}-n${number}`;
+		const labels = {
+			"kubernetes.io/hostname": name,
+			"kubernetes.io/os": "linux",
+			"kubernetes.io/arch": "amd64",
+			"topology.kubernetes.io/zone": `${cluster}-z${number}`,
+		};
+		const node = client.create("nodes", "", { metadata: { name, labels }, spec: {} });
+		client.setStatus("nodes", node, {
+			capacity: room,
+			allocatable: room,
+			conditions: [{ type: "Ready", status: "True", reason: "KubeletReady", lastTransitionTime: timestamp() }],
+			addresses: [{ type: "InternalIP", address: "127.0.0.1" }],
+			nodeInfo: { kubeletVersion: "v1.36.3-small", operatingSystem: "linux", architecture: "amd64" },
+		});
+	}
+}

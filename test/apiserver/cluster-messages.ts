@@ -1,0 +1,44 @@
+// What a cluster's process and the process that started it tell each other.
+import type { KeyPair } from "../controlplane/certificates.ts";
+import type { PodTimes } from "./controllers/kubelet.ts";
+
+/** First of all: what to start. The key is told here because arguments and files are seen by others. */
+export interface StartMessage {
+	readonly kind: "start";
+	readonly name: string;
+	readonly dir: string;
+	readonly port: number;
+	readonly nodes: number;
+	readonly times: PodTimes;
+	/** The built agent. */
+	readonly program: string;
+	readonly agentPair: KeyPair;
+	readonly fleetCertificate: string;
+	readonly environment: Readonly<Record<string, string>>;
+}
+
+/** All clusters are known: install the agents, and what the demonstration is about. */
+export interface InstallMessage {
+	readonly kind: "install";
+	readonly members: readonly { readonly id: string; readonly name: string; readonly address: string }[];
+}
+
+export type ToCluster = StartMessage | InstallMessage | { readonly kind: "stop" };
+
+export type FromCluster =
+	| {
+			readonly kind: "started";
+			readonly server: string;
+			readonly id: string;
+			readonly peerAddress: string;
+			readonly auditLog: string;
+	  }
+	| { readonly kind: "failed"; readonly message: string; readonly hint: string | undefined }
+	/** A pod became healthy, or is healthy no more; agents and others alike. */
+	| {
+			readonly kind: "pod";
+			readonly name: string;
+			readonly labels: Readonly<Record<string, string>>;
+			readonly node: string;
+			readonly healthy: boolean;
+	  };

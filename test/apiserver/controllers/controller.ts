@@ -1,0 +1,149 @@
+// What controllers are made of: a queue of keys to look at, filled by writes, emptied in turns of the event loop.
+import type { ApiCore } from "../api-core.ts";
+import type { ApiObject, JsonObject } from "../api-object.ts";
+import type { ApiRequest, User, Verb } from "../api-request.ts";
+import type { StoreEvent } from "../object-store.ts";
+import { builtInType } from "../resource-types.ts";
+import { StatusError } from "../status-error.ts";
+
+/** All controllers of a cluster; paused, writes pile up for them as they do for a controller manager that is frozen. */
+export class ControllerHost {
+	readonly core: ApiCore;
+	readonly #stoppers: (() => void)[] = [];
+	readonly #waiting = new Set<() => void>();
+	#paused = false;
+	#stopped = false;
+
+	constructor(core: ApiCore) {
+		this.core = core;
+	}
+
+	pause(): void {
+		this.#paused = true;
+	}
+
+	resume(): void {
+		this.#paused = false;
+		const waiting = [...this.#waiting];
+		this.#waiting.clear();
+		for (const run of waiting) setImmediate(run);
+	}
+
+	stop(): void {
+		this.#stopped = true;
+		for (const stop of this.#stoppers) stop();
+	}
+
+	/** Looks at each key once for any number of writes that touch it; `keysOf` says which those are. */
+	reconcile(options: {
+		readonly resources: readonly string[];
+		readonly keysOf: (event: StoreEvent) => readonly string[];
+		readonly look: (key: string) => void;
+	}): void {
+		const queued = new Set<string>();
+		const run = (): void => {
+			if (this.#stopped) return;
+			if (this.#paused) {
+				this.#waiting.add(run);
+				return;
+			}
+			const keys = [...queued];
+			queued.clear();
+			for (const key of keys) this.#look(key, options.look);
+		};
+		const see = (event: StoreEvent): void => {
+			if (!options.resources.includes(event.resource)) return;
+			const keys = options.keysOf(event);
+			if (keys.length === 0) return;
+			if (queued.size === 0) setImmediate(run);
+			for (const key of keys) queued.add(key);
+		};
+		this.#stoppers.push(this.core.store.subscribe(see));
+		for (const resource of options.resources) {
+			for (const object of this.core.store.list(resource)) {
+				see({ type: "ADDED", resource, version: 0, object, previous: undefined });
+			}
+		}
+	}
+
+	/** Something to do later, unless the cluster ends before. */
+	after(ms: number, action: () => void): () => void {
+		const timer = setTimeout(() => {
+			if (!this.#stopped) this.#look("", action);
+		}, ms);
+		const cancel = (): void => clearTimeout(timer);
+		this.#stoppers.push(cancel);
+		return cancel;
+	}
+
+	#look(key: string, look: (key: string) => void): void {
+		try {
+			look(key);
+		} catch (error) {
+			// A conflict with somebody else's write: that write brings the key back into the queue.
+			if (!(error instanceof StatusError)) throw error;
+		}
+	}
+
+	/** The verbs as one controller uses them, with its name in the audit log. */
+	as(name: string, groups: readonly string[] = ["system:serviceaccounts", "system:authenticated"]): ControllerClient {
+		return new ControllerClient(this.core, { name, groups });
+	}
+}
+
+/** The name that Kubernetes' own controller of that kind has. */
+export function controllerName(name: string): string {
+	return `system:serviceaccount:kube-system:${name}`;
+}
+
+type Place = Partial<Pick<ApiRequest, "namespace" | "name" | "subresource">>;
+
+export class ControllerClient {
+	readonly #core: ApiCore;
+	readonly #user: User;
+
+	constructor(core: ApiCore, user: User) {
+		this.#core = core;
+		this.#user = user;
+	}
+
+	create(resource: string, namespace: string, body: JsonObject): ApiObject {
+		return this.#send("create", resource, { namespace }, body) as ApiObject;
+	}
+
+	/** PUT of an object as it was read, and changed. */
+	update(resource: string, object: ApiObject, subresource = ""): ApiObject {
+		return this.#send("update", resource, { ...placeOf(object), subresource }, object) as ApiObject;
+	}
+
+	/** The status where it is another than the object has. */
+	setStatus(resource: string, object: ApiObject, status: JsonObject): void {
+		if (JSON.stringify(object.status) === JSON.stringify(status)) return;
+		this.update(resource, { ...object, status }, "status");
+	}
+
+	remove(resource: string, object: ApiObject, options: JsonObject = {}): void {
+		const preconditions = { uid: object.metadata.uid };
+		this.#send("delete", resource, placeOf(object), { ...options, preconditions });
+	}
+
+	#send(verb: Verb, resource: string, place: Place, body: unknown): unknown {
+		const { namespace = "", name = "", subresource = "" } = place;
+		const type = this.#core.types.find(({ key }) => key === resource) ?? builtInType(resource);
+		const request = {
+			user: this.#user,
+			verb,
+			type,
+			namespace,
+			name,
+			subresource,
+			body,
+			contentType: "application/json",
+		};
+		return this.#core.perform({ ...request, query: new URLSearchParams() }).body;
+	}
+}
+
+function placeOf({ metadata: { namespace = "", name } }: ApiObject): Place {
+	return { namespace, name };
+}

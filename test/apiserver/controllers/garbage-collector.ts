@@ -1,0 +1,57 @@
+// What is owned goes with the last of its owners.
+import { keyOf, type ApiObject } from "../api-object.ts";
+import { type ControllerHost, controllerName } from "./controller.ts";
+
+const owned = ["pods", "replicasets.apps", "statefulsets.apps", "deployments.apps"];
+
+export function runGarbageCollector(host: ControllerHost): void {
+	const { store } = host.core;
+	const client = host.as(controllerName("generic-garbage-collector"));
+	const alive = (uid: string): boolean =>
+		host.core.types.some(({ key }) => store.list(key).some(({ metadata }) => metadata.uid === uid));
+
+	const isOrphan = ({ metadata }: ApiObject): boolean =>
+		metadata.deletionTimestamp === undefined &&
+		(metadata.ownerReferences ?? []).length > 0 &&
+		(metadata.ownerReferences ?? []).every(({ uid }) => !alive(uid));
+
+	host.reconcile({
+		resources: ["pods", "replicasets.apps", "statefulsets.apps", "deployments.apps", "replicationcontrollers"],
+		keysOf: ({ type, object }) => (type === "DELETED" ? [keyOf(object)] : []),
+		look() {
+			for (const resource of owned) {
+				for (const object of store.list(resource).filter(isOrphan)) client.remove(resource, object);
+			}
+			releaseForeground();
+		},
+	});
+	host.reconcile({
+		resources: ["replicasets.apps", "statefulsets.apps", "deployments.apps"],
+		keysOf: ({ type, object }) => (type !== "DELETED" && isForeground(object) ? [keyOf(object)] : []),
+		look: releaseForeground,
+	});
+
+	/** Who is deleted in the foreground waits for what it owns. */
+	function releaseForeground(): void {
+		for (const resource of ["replicasets.apps", "statefulsets.apps", "deployments.apps"]) {
+			for (const owner of store.list(resource).filter(isForeground)) {
+				const dependents = owned.flatMap((key) =>
+					store
+						.list(key)
+						.filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid))
+						.map((object) => ({ key, object })),
+				);
+				for (const { key, object } of dependents) {
+					if (object.metadata.deletionTimestamp === undefined) client.remove(key, object);
+				}
+				if (dependents.length > 0) continue;
+				const finalizers = (owner.metadata.finalizers ?? []).filter((name) => name !== "foregroundDeletion");
+				client.update(resource, { ...owner, metadata: { ...owner.metadata, finalizers } });
+			}
+		}
+	}
+}
+
+function isForeground({ metadata }: ApiObject): boolean {
+	return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes("foregroundDeletion");
+}

@@ -1,0 +1,116 @@
+// The story of `npm start`: three clusters, a database and its budget, and a drain of one node in each.
+import { readTimeline } from "../controlplane/audit.ts";
+import { findViolations, replayAvailability, worstUnavailable } from "../controlplane/availability.ts";
+import { SetupError } from "../controlplane/setup-error.ts";
+import { buildPrograms } from "./build-programs.ts";
+import type { PodTimes } from "./controllers/kubelet.ts";
+import { HealthBoard } from "./health-board.ts";
+import type { Narrator } from "./narrator.ts";
+import { runPlugin } from "./plugin-run.ts";
+import { type SmallFleet, startSmallFleet } from "./start-clusters.ts";
+import { offerThingsToTry } from "./things-to-try.ts";
+
+export interface DemonstrationOptions {
+	readonly narrator: Narrator;
+	/** Everything is in there. */
+	readonly dir: string;
+	/** Of the first API server; 0 for any. */
+	readonly port: number;
+	/** Goes on running when all is told, until `signal`. */
+	readonly keep: boolean;
+	readonly signal: AbortSignal;
+}
+
+const names = ["eu", "us", "ap"];
+// As in test/controlplane/demo.yaml.
+const database = { namespace: "default", matchLabels: { app: "db" }, expected: 2 * names.length };
+const maxUnavailable = 1;
+/** Slow enough to be watched, quick enough not to be waited for. */
+const times: PodTimes = { startMs: 200, readyMs: 900, stopMs: 300 };
+
+/** Rejects with the reason of `signal` when it aborts; all processes have ended then, as at the end of the story. */
+export async function demonstrate(options: DemonstrationOptions): Promise<void> {
+	const { narrator, dir, port, signal } = options;
+	narrator.heading("xpdb: one budget over three clusters");
+	narrator.say(`Starting three small API servers on this machine: ${names.join(", ")}.`);
+	const startedAt = performance.now();
+	const programs = buildPrograms(() => narrator.say("Building the plugin and the agent, once."));
+	const agent = programs.then((built) => built.agent);
+	// Told of when the agents are needed.
+	agent.catch(() => undefined);
+	const board = new HealthBoard(database.expected, ["app", "db"]);
+	let isDraining = false;
+	const clusters = startSmallFleet({
+		names,
+		dir,
+		port,
+		nodes: 3,
+		times,
+		program: agent,
+		environment: {},
+		onPod(health) {
+			const change = board.apply(health);
+			if (change && isDraining) narrator.aside(change.text, change.isGood);
+		},
+	});
+	const aborted = new Promise<never>((_resolve, reject) => {
+		signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+	});
+	aborted.catch(() => undefined);
+	try {
+		const fleet = await Promise.race([clusters.ready, aborted]);
+		const whileUp = <T>(work: Promise<T>): Promise<T> => Promise.race([work, fleet.broken, aborted]);
+		narrator.say("Installing the agents from agent/deploy, and a database: two replicas in each cluster.");
+		await whileUp(board.complete(names.length));
+		narrator.say(
+			`All ${database.expected} replicas are healthy after ${seconds(startedAt)} s. Their budget: at most one may be down, in all clusters together.`,
+		);
+		const { plugin } = await programs;
+		const run = (args: readonly string[]) =>
+			whileUp(runPlugin({ plugin, args, dir, kubeconfig: fleet.kubeconfigPath, signal, narrator }));
+		isDraining = true;
+		const nodes = names.map((name) => `${name}-operator/${board.nodeOf(`${name}/db-0`)}`);
+		await drain(nodes, { narrator, run, fleet });
+		isDraining = false;
+		if (!options.keep) return;
+		narrator.heading("Taking the cordons away");
+		await run(["uncordon", ...nodes, ...inAllContexts]);
+		offerThingsToTry({ narrator, dir, plugin, kubeconfig: fleet.kubeconfigPath, names });
+		await whileUp(new Promise<never>(() => undefined));
+	} finally {
+		await clusters.stop();
+	}
+}
+
+const inAllContexts = ["--contexts", names.map((name) => `${name}-operator`).join(","), "-y"];
+
+interface Scene {
+	readonly narrator: Narrator;
+	readonly run: (args: readonly string[]) => Promise<number>;
+	readonly fleet: SmallFleet;
+}
+
+async function drain(nodes: readonly string[], { narrator, run, fleet }: Scene): Promise<void> {
+	const args = ["drain", ...nodes, ...inAllContexts, "--ignore-daemonsets"];
+	narrator.heading("Draining one node in each cluster, all three at once:");
+	narrator.command(`kubectl xpdb ${args.join(" ")}`);
+	narrator.blank();
+	const startedAt = performance.now();
+	const code = await run(args);
+	if (code !== 0)
+		throw new SetupError(`The drain ended with code ${code}`, { hint: "That should not happen: please tell us" });
+	const samples = replayAvailability(await readTimeline(fleet.auditLogs), database);
+	const disruptions = samples.filter(({ disruption }) => disruption).length;
+	const worst = worstUnavailable(samples);
+	if (findViolations(samples, { maxUnavailable }).length > 0 || worst > maxUnavailable) {
+		throw new SetupError(`The budget was broken: ${worst} replicas were down at once`, { hint: "Please tell us" });
+	}
+	narrator.heading(`Done after ${seconds(startedAt)} s.`);
+	narrator.say(
+		`The API servers' own logs say: ${disruptions} evictions of the database, and never more than ${worst} of ${database.expected} replicas down at any moment.`,
+	);
+}
+
+function seconds(since: number): string {
+	return ((performance.now() - since) / 1_000).toFixed(1);
+}

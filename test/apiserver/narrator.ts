@@ -1,0 +1,69 @@
+// What `npm start` says: wrapped to the terminal's width, with colours where they are wanted, plain in a pipe.
+import { styleText } from "node:util";
+
+type Style = "bold" | "dim" | "green" | "yellow" | "cyan";
+
+const widest = 100;
+const indent = "  ";
+
+export class Narrator {
+	readonly #out: NodeJS.WriteStream;
+	#isOver = false;
+
+	/** `onClosed` is called once, when nobody reads any more (`| head -1`). */
+	constructor(out: NodeJS.WriteStream, onClosed: () => void) {
+		this.#out = out;
+		out.on("error", () => {
+			if (this.#isOver) return;
+			this.#isOver = true;
+			onClosed();
+		});
+	}
+
+	heading(text: string): void {
+		this.#write(["", ...this.#wrap(text).map((line) => this.#styled("bold", line))]);
+	}
+
+	/** A sentence or more, wrapped. */
+	say(text: string): void {
+		this.#write(this.#wrap(text, indent));
+	}
+
+	/** Something to be copied: never wrapped. */
+	command(text: string): void {
+		this.#write([`${indent}${this.#styled("cyan", text)}`]);
+	}
+
+	/** What a program said, as it said it. */
+	quote(line: string): void {
+		this.#write([line]);
+	}
+
+	aside(text: string, isGood: boolean): void {
+		this.#write(this.#wrap(text, `${indent}${indent}`).map((line) => this.#styled(isGood ? "green" : "yellow", line)));
+	}
+
+	blank(): void {
+		this.#write([""]);
+	}
+
+	#styled(style: Style, text: string): string {
+		// Asks the stream itself: no colours in a pipe or with NO_COLOR.
+		return styleText(style, text, { stream: this.#out });
+	}
+
+	#wrap(text: string, prefix = ""): string[] {
+		const width = Math.min(widest, this.#out.columns ?? widest) - prefix.length;
+		const lines: string[] = [];
+		for (const word of text.split(" ")) {
+			const last = lines.at(-1);
+			if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+			else lines.push(word);
+		}
+		return lines.map((line) => prefix + line);
+	}
+
+	#write(lines: readonly string[]): void {
+		if (!this.#isOver) this.#out.write(lines.map((line) => `${line}\n`).join(""));
+	}
+}

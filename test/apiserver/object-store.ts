@@ -1,0 +1,111 @@
+// What etcd is to a real API server: objects, one number that counts every write, and the writes themselves for as long
+// as they are kept. All of it is synchronous, so every write is atomic.
+import { type ApiObject, keyOf } from "./api-object.ts";
+
+export interface StoreEvent {
+	readonly type: "ADDED" | "MODIFIED" | "DELETED";
+	/** As in resource-types.ts: the key of its type. */
+	readonly resource: string;
+	readonly version: number;
+	readonly object: ApiObject;
+	readonly previous: ApiObject | undefined;
+}
+
+// Versions do not begin at 1: a client that asks for "1" asks for what is long gone, as with any cluster that is not new.
+const firstVersion = 1_000;
+const keptEvents = 20_000;
+
+export class ObjectStore {
+	readonly #collections = new Map<string, Map<string, ApiObject>>();
+	readonly #listeners = new Set<(event: StoreEvent) => void>();
+	#log: StoreEvent[] = [];
+	#version = firstVersion;
+	/** Events up to here are forgotten. */
+	#compacted = firstVersion;
+
+	get version(): number {
+		return this.#version;
+	}
+
+	get compacted(): number {
+		return this.#compacted;
+	}
+
+	find(resource: string, key: string): ApiObject | undefined {
+		return this.#collections.get(resource)?.get(key);
+	}
+
+	/** Everything of a type, in the order of namespace and name. */
+	list(resource: string): ApiObject[] {
+		return inOrder(this.#collections.get(resource)?.values() ?? []);
+	}
+
+	/** As it was at an earlier version; undefined where that is forgotten. */
+	listAt(resource: string, version: number): ApiObject[] | undefined {
+		if (version < this.#compacted) return undefined;
+		const objects = new Map(this.#collections.get(resource));
+		for (const event of this.#log.toReversed()) {
+			if (event.version <= version) break;
+			if (event.resource !== resource) continue;
+			if (event.previous) objects.set(keyOf(event.object), event.previous);
+			else objects.delete(keyOf(event.object));
+		}
+		return inOrder(objects.values());
+	}
+
+	/** Adds or replaces; gives the object with its version. */
+	put(resource: string, object: ApiObject): ApiObject {
+		const collection = this.#collections.get(resource) ?? new Map<string, ApiObject>();
+		this.#collections.set(resource, collection);
+		const previous = collection.get(keyOf(object));
+		const stored = this.#stamp(object);
+		collection.set(keyOf(stored), stored);
+		this.#record({ type: previous ? "MODIFIED" : "ADDED", resource, version: this.#version, object: stored, previous });
+		return stored;
+	}
+
+	/** Gives the object as it was last, with the version of its removal. */
+	remove(resource: string, object: ApiObject): ApiObject {
+		const previous = this.find(resource, keyOf(object));
+		this.#collections.get(resource)?.delete(keyOf(object));
+		const removed = this.#stamp(object);
+		this.#record({ type: "DELETED", resource, version: this.#version, object: removed, previous });
+		return removed;
+	}
+
+	/** The writes after a version; undefined where some of them are forgotten. */
+	eventsSince(resource: string, version: number): StoreEvent[] | undefined {
+		if (version < this.#compacted) return undefined;
+		return this.#log.filter((event) => event.version > version && event.resource === resource);
+	}
+
+	/** Forgets all writes up to now. */
+	compact(): void {
+		this.#log = [];
+		this.#compacted = this.#version;
+	}
+
+	/** Called with every write from now on, after it is done. */
+	subscribe(listener: (event: StoreEvent) => void): () => void {
+		this.#listeners.add(listener);
+		return () => void this.#listeners.delete(listener);
+	}
+
+	#stamp(object: ApiObject): ApiObject {
+		this.#version += 1;
+		return { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#version) } };
+	}
+
+	#record(event: StoreEvent): void {
+		this.#log.push(event);
+		if (this.#log.length > keptEvents) {
+			this.#compacted = this.#log[keptEvents / 2]?.version ?? this.#compacted;
+			this.#log = this.#log.slice(keptEvents / 2 + 1);
+		}
+		for (const listener of this.#listeners) listener(event);
+	}
+}
+
+function inOrder(objects: Iterable<ApiObject>): ApiObject[] {
+	return [...objects].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+}

@@ -1,0 +1,55 @@
+import { type AgentPodObject, type AgentPorts, shippedPorts } from "./agent-command.ts";
+import type { ApiClient } from "./api-client.ts";
+import type { ClusterPlace } from "./components.ts";
+import { forwardPorts } from "./port-forwards.ts";
+
+/** Where the pods of agents live, and how others get to them. */
+export type PodNetwork = {
+	takeAddress(): string;
+	giveAddress(address: string): void;
+	/** Free at this moment, for one life of a process. */
+	ports(): Promise<AgentPorts>;
+	/** Makes the pod's ports 8443, 8444 and 8080 lead there. */
+	forward(pod: AgentPodObject, address: string, ports: AgentPorts): Promise<void>;
+	/** Where the agents' Service listens; port 0 for any. */
+	readonly service: { readonly address: string; readonly grpc: number; readonly peers: number };
+};
+
+/** Every pod has an address of its own, and its API server reaches it through kwok. */
+export function createPodNetwork(
+	client: ApiClient,
+	cluster: Pick<ClusterPlace, "index" | "address" | "name"> & { readonly octet: number },
+): PodNetwork {
+	const addresses = createAddresses(cluster);
+	return {
+		takeAddress: () => addresses.take(),
+		giveAddress: (address) => addresses.give(address),
+		ports: async () => shippedPorts,
+		forward: (pod, address) => forwardPorts(client, pod, address),
+		service: { address: cluster.address, grpc: shippedPorts.grpc, peers: shippedPorts.peers },
+	};
+}
+
+/** Pod addresses 127.<octet>.<index>.10 and on, in turn, so that a successor does not get the address of the one just gone. */
+function createAddresses(cluster: { readonly octet: number; readonly index: number; readonly name: string }) {
+	const first = 10;
+	const last = 250;
+	const taken = new Set<string>();
+	let next = first;
+	return {
+		take(): string {
+			for (let tries = first; tries <= last; tries++) {
+				const address = `127.${cluster.octet}.${cluster.index}.${next}`;
+				next = next === last ? first : next + 1;
+				if (!taken.has(address)) {
+					taken.add(address);
+					return address;
+				}
+			}
+			throw new Error(`Cannot give an address to a pod: all ${taken.size} of ${cluster.name} are taken`);
+		},
+		give(address: string): void {
+			taken.delete(address);
+		},
+	};
+}
