@@ -1,0 +1,56 @@
+// What evictions leave in the clusters after faults: nothing that does not end by itself.
+import { setTimeout as delay } from "node:timers/promises";
+import { sharedFleet } from "../../controlplane/shared-fleet.ts";
+import { getJson } from "../kubectl.ts";
+
+interface LeaseList {
+	readonly items: readonly {
+		readonly metadata: {
+			readonly name: string;
+			readonly resourceVersion: string;
+			readonly annotations?: Readonly<Record<string, string>>;
+		};
+		readonly spec: { readonly holderIdentity?: string | null; readonly leaseDurationSeconds?: number };
+	}[];
+}
+
+/** The longest that anything may last: a reservation's deadline, the second agent's turn, the touch after it. */
+const endsWithinMs = 60_000;
+
+/**
+ * Waits until no reservation stands and no Lease is held, in any cluster; a Lease that nobody renews for its duration is free.
+ * Resolves with what is left after all that ends by itself has ended.
+ */
+export async function findLeftBehind(): Promise<readonly string[]> {
+	const unchangedSince = new Map<string, { readonly version: string; readonly at: number }>();
+	let left: readonly string[] = [];
+	const look = async (): Promise<boolean> => {
+		const lists = await Promise.all(
+			sharedFleet().contexts.map(async (context) => {
+				const { items } = await getJson<LeaseList>(context, ["leases", "-n", "xpdb-system"]);
+				return items.flatMap(({ metadata, spec }) => {
+					const key = `${context}/${metadata.name}`;
+					const state = metadata.annotations?.["xpdb.form3.tech/state"];
+					if (state === undefined) return [];
+					const seen = unchangedSince.get(key);
+					if (seen?.version !== metadata.resourceVersion) {
+						unchangedSince.set(key, { version: metadata.resourceVersion, at: performance.now() });
+					}
+					const silentMs = performance.now() - (unchangedSince.get(key)?.at ?? 0);
+					const holder = spec.holderIdentity ?? "";
+					const isHeld = holder !== "" && silentMs < (spec.leaseDurationSeconds ?? 0) * 1000;
+					const { reservations } = JSON.parse(state) as { reservations: readonly unknown[] };
+					return [
+						...(isHeld ? [`${key} is held by ${holder}`] : []),
+						...(reservations.length > 0 ? [`${key} has ${reservations.length} reservations`] : []),
+					];
+				});
+			}),
+		);
+		left = lists.flat();
+		return left.length === 0;
+	};
+	const until = performance.now() + endsWithinMs;
+	while (!(await look()) && performance.now() < until) await delay(250);
+	return left;
+}
