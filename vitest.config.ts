@@ -12,6 +12,9 @@ export default defineConfig({
 					name: "unit",
 					include: ["test/**/*.test.{ts,tsx}"],
 					exclude: ["test/**/*.e2e.test.ts"],
+					// Some start a process or two, which takes seconds on a machine that is busy with other things.
+					testTimeout: 30_000,
+					hookTimeout: 30_000,
 				},
 			},
 			{
