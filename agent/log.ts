@@ -11,7 +11,10 @@ export interface LineSink {
 	write(line: string): void;
 }
 
-export function createLogger(level: LogLevel, sink: LineSink = pino.destination({ dest: 1, sync: true })): Logger {
+/** Lines that cannot be written, because the disk behind stdout is full, are kept up to this length; further ones are dropped. */
+const maxUnwrittenLength = 256 * 1024;
+
+export function createLogger(level: LogLevel, sink: LineSink = openStdout()): Logger {
 	return pino(
 		{
 			level,
@@ -24,6 +27,13 @@ export function createLogger(level: LogLevel, sink: LineSink = pino.destination(
 		// The whole line and not some fields: messages of other programs may quote what they were sent.
 		{ write: (line) => sink.write(line.replace(secrets, "[secret]")) },
 	);
+}
+
+function openStdout(): LineSink {
+	const stdout = pino.destination({ dest: 1, sync: true, maxLength: maxUnwrittenLength });
+	// An agent that cannot log still serves. What was kept is written with the next line for which there is room.
+	stdout.on("error", () => undefined);
+	return stdout;
 }
 
 /** Errors of ours by reason and message; one without a reason is a bug and shows its stack. */

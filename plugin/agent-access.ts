@@ -1,4 +1,5 @@
 // The way from a context to its cluster's agents: CA and token from the API server, then gRPC through a port-forward.
+import { tmpdir } from "node:os";
 import { AgentForbiddenError, AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
 import type { AgentDescription } from "../proto/agent-cluster.ts";
 import { agentServerName, createAgentClient, createTokenSource, type IssuedToken } from "../proto/credentials.ts";
@@ -66,7 +67,12 @@ async function open(context: KubeContext, pod: AgentPod): Promise<AgentAccessRes
 	const token = createTokenSource(() => issueToken(context, pod.namespace));
 	await token();
 	const dialer = new AgentDialer(context.client);
-	const tunnel = await createTunnel((socket) => dialer.connect(socket));
+	const tunnel = await createTunnel((socket) => dialer.connect(socket)).catch((error: unknown) => {
+		const hint = "set TMPDIR to a folder that you can write to";
+		throw new StepError(`cannot make a socket in the folder ${tmpdir()}: ${errorText(error)} (${hint})`, {
+			cause: error,
+		});
+	});
 	let client: AgentServiceClient | undefined;
 	try {
 		client = createAgentClient({

@@ -14,16 +14,18 @@ process.on("SIGTERM", () => interrupts.interrupt(exitCode.terminated));
 
 /** Who has gone to sleep over our output is not waited for longer than this after a second Ctrl-C. */
 const slowReaderMs = 1_000;
-let pipeClosed = false;
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-	if (error.code !== "EPIPE") throw error;
-	// Who read our output has left (`| head`): a drain stops as at a first Ctrl-C, a table just ends.
-	if (!pipeClosed) interrupts.interrupt(exitCode.stoppedEarly, { atOnce: exitCode.done });
-	pipeClosed = true;
-});
-process.stderr.on("error", (error: NodeJS.ErrnoException) => {
-	if (error.code !== "EPIPE") throw error;
-});
+let outputClosed = false;
+/** Who read our output has left (`| head`), or the disk is full: a drain stops as at a first Ctrl-C, a table just ends. */
+function closeOutput(error: NodeJS.ErrnoException | null | undefined): void {
+	if (!error || outputClosed) return;
+	outputClosed = true;
+	const hasLeft = error.code === "EPIPE";
+	if (!hasLeft) streams.stderr.write(`error: cannot write the output: ${error.message}\n`);
+	interrupts.interrupt(exitCode.stoppedEarly, { atOnce: hasLeft ? exitCode.done : exitCode.error });
+}
+process.stdout.on("error", closeOutput);
+// Nobody is left to be told.
+process.stderr.on("error", () => undefined);
 
 // A bug outside of every promise that somebody waits for: told like any other, never as a bare stack.
 process.on("uncaughtException", (error) => {
@@ -31,7 +33,7 @@ process.on("uncaughtException", (error) => {
 });
 
 const streams: Streams = {
-	stdout: { write: (text) => void (pipeClosed || process.stdout.write(text)) },
+	stdout: { write: (text) => void (outputClosed || process.stdout.write(text, closeOutput)) },
 	stderr: { write: (text) => void process.stderr.write(text) },
 	stdin: {
 		isTerminal: isatty(0),

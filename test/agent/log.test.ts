@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { existsSync, openSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { createLogger } from "../../agent/log.ts";
 import { createMetrics } from "../../agent/metrics.ts";
@@ -19,6 +21,18 @@ describe("the log", () => {
 		expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
 			{ level: "info", time: expect.any(String), user: "alice", msg: "A caller was let in" },
 		]);
+	});
+
+	// Only Linux has a disk that is always full.
+	test.skipIf(!existsSync("/dev/full"))("on a full disk is no reason to end", async () => {
+		const script = `
+			const { createLogger } = await import(${JSON.stringify(new URL("../../agent/log.ts", import.meta.url).href)});
+			const log = createLogger("info");
+			for (let line = 0; line < 10_000; line += 1) log.info({ line }, "Does not fit");
+			setTimeout(() => process.exit(7), 50);`;
+		const stdio = ["ignore", openSync("/dev/full", "w"), "inherit"] as const;
+		const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: [...stdio] });
+		expect(await new Promise((resolve) => child.once("close", resolve))).toBe(7);
 	});
 
 	test("never has a token in it, wherever it comes from", () => {
