@@ -122,7 +122,14 @@ export async function startCluster(options: ClusterOptions): Promise<RunningClus
 			async restart(component) {
 				await components[component].kill();
 				components[component].restart();
-				await wait(component);
+				// Others may be down on purpose.
+				await waitUntilReady({
+					component,
+					place,
+					client,
+					started: { [component]: components[component] },
+					signal: undefined,
+				});
 			},
 			stop,
 		};

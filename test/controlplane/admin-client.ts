@@ -1,0 +1,17 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createApiClient } from "./api-client.ts";
+import type { ApiClient } from "./api-client.ts";
+
+/** A running cluster as another process knows it. */
+export type KnownCluster = { readonly name: string; readonly server: string; readonly dir: string };
+
+/** A client of the cluster's administrator, past all links, for any process on this machine. */
+export function createAdminClient({ server, dir }: KnownCluster): ApiClient {
+	const pki = (file: string) => readFileSync(join(dir, "pki", file), "utf8");
+	return createApiClient({
+		server,
+		authority: pki("ca.crt"),
+		credentials: { certificate: pki("admin.crt"), key: pki("admin.key") },
+	});
+}

@@ -1,0 +1,77 @@
+// Every calendar is wrong, each in its own way: those of the agents of each cluster and those of the plugins. Nothing may rest on
+// them; the clusters themselves keep the right time.
+import { readFile } from "node:fs/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { wrongClock } from "../../controlplane/clock-fault.ts";
+import { type EndFault, giveAgentsEnvironment } from "../../controlplane/faults.ts";
+import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
+import { fleetControl } from "../agents.ts";
+import { createDatabase } from "../database.ts";
+import { plugin } from "../plugin-process.ts";
+import { findLeftBehind } from "./left-behind.ts";
+import { reservationLimitMs, startRollingEvictions } from "./rolling-evictions.ts";
+
+const agentClocks = [
+	{ cluster: "c1", name: "30 s ahead", clock: wrongClock({ offsetMs: 30_000 }) },
+	{ cluster: "c2", name: "30 s behind", clock: wrongClock({ offsetMs: -30_000 }) },
+	{
+		cluster: "c3",
+		name: "jumping a minute forth and back every 3 s",
+		clock: wrongClock({ offsetMs: 30_000, jumpEveryMs: 3_000 }),
+	},
+];
+const pluginClocks: Readonly<Record<string, ReturnType<typeof wrongClock>>> = {
+	c1: wrongClock({ offsetMs: -30_000 }),
+	c2: wrongClock({ rate: 1.5 }),
+	c3: wrongClock({ offsetMs: 30_000, jumpEveryMs: 2_000 }),
+};
+
+describeOnFleet("agents and plugins with wrong clocks", () => {
+	const ends: EndFault[] = [];
+	beforeAll(async () => {
+		ends.push(
+			...(await Promise.all(
+				agentClocks.map(async ({ cluster, clock }) => await giveAgentsEnvironment(fleetControl(), cluster, clock)),
+			)),
+		);
+	});
+	afterAll(async () => {
+		await Promise.all(ends.map((end) => end()));
+	});
+
+	test("(their clocks are wrong indeed)", async () => {
+		expect(await deviation("c1")).toBeGreaterThan(20_000);
+		expect(await deviation("c2")).toBeLessThan(-20_000);
+	});
+
+	test("a grant that a killed plugin took along is over in time, and others never get too much", async () => {
+		await using lost = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		await using evictions = await startRollingEvictions({ environment: (cluster) => pluginClocks[cluster] ?? {} });
+		const [first, second] = await lost.pods();
+		const evict = (pod: typeof first) => [
+			"evict",
+			pod?.name ?? "",
+			"-n",
+			lost.namespace,
+			"--context",
+			`${pod?.context}-operator`,
+		];
+		await plugin(evict(first), { ...pluginClocks["c1"], XPDB_FAIL_POINT: "after-commit" });
+		const diedAt = performance.now();
+		const result = await plugin([...evict(second), "--timeout", "60s"], pluginClocks["c3"]);
+		expect(result.code, result.stdout + result.stderr).toBe(0);
+		expect(performance.now() - diedAt).toBeLessThan(reservationLimitMs);
+		await lost.ready();
+		expect(await lost.violations(1)).toEqual([]);
+		expect(await evictions.finish()).toEqual([]);
+		expect(await findLeftBehind()).toEqual([]);
+	});
+});
+
+/** By the times in an agent's log. */
+async function deviation(cluster: string): Promise<number> {
+	const [agent] = await fleetControl().listAgents(cluster);
+	const lines = (await readFile(agent?.logFile ?? "", "utf8")).trimEnd().split("\n");
+	const startedAt = lines.flatMap((line) => /"time":"([^"]+)"/.exec(line)?.[1] ?? []).at(-1) ?? "";
+	return Date.parse(startedAt) - Date.now();
+}

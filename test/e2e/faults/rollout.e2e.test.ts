@@ -1,0 +1,36 @@
+// All agents of the fleet are replaced by a rolling update while plugins in three clusters evict under one budget.
+import { expect, test } from "vitest";
+import { untilAgentsReady } from "../../controlplane/faults.ts";
+import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
+import { fleetControl } from "../agents.ts";
+import { kubectl } from "../kubectl.ts";
+import { findLeftBehind } from "./left-behind.ts";
+import { leaseLimitMs, startRollingEvictions } from "./rolling-evictions.ts";
+
+const deployment = ["-n", "xpdb-system", "deployment/xpdb-agent"];
+
+describeOnFleet("a rolling update of the agents", () => {
+	test("in all clusters at once: evictions go on, and nothing is left behind", async () => {
+		const { contexts } = sharedFleet();
+		const before = await agentNames();
+		await using evictions = await startRollingEvictions();
+		await Promise.all(
+			contexts.map(async (context) => {
+				await kubectl(context, ["rollout", "restart", ...deployment]);
+				await kubectl(context, ["rollout", "status", ...deployment, "--timeout=120s"]);
+				await untilAgentsReady(fleetControl(), context);
+			}),
+		);
+		expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs);
+		expect((await agentNames()).filter((name) => before.includes(name))).toEqual([]);
+		expect(await evictions.finish()).toEqual([]);
+		expect(await findLeftBehind()).toEqual([]);
+	});
+});
+
+async function agentNames(): Promise<readonly string[]> {
+	const lists = await Promise.all(
+		sharedFleet().contexts.map(async (context) => await fleetControl().listAgents(context)),
+	);
+	return lists.flat().map(({ name }) => name);
+}
