@@ -152,6 +152,8 @@ export type RunCommand = "drain" | "evict" | "cordon" | "uncordon";
 export interface RunSummary {
 	readonly type: "summary";
 	readonly command: RunCommand;
+	/** The run's id, where it has one. */
+	readonly op?: string;
 	readonly exitCode: number;
 	readonly interrupted: boolean;
 	readonly evicted: number;

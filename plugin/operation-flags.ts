@@ -43,15 +43,19 @@ export function flagWords(names: readonly string[], { flags }: CommandInput): re
 	return names.map((name) => (flags[name] === true ? `--${name}` : `--${name}=${String(flags[name])}`));
 }
 
+/** A flag whose value only the person has who typed it first. */
+export function writtenAgain(name: string): string {
+	return kept[name] === undefined ? `--${name}` : `--${name}=...`;
+}
+
 /** The input of the run that goes on: flags typed now win. Throws UsageError for those that must be typed again. */
 export function resumeInput(input: CommandInput, operation: Operation): CommandInput {
 	const { id } = operation;
 	const missing = operation.typedAgain.filter((name) => !input.given.has(name));
 	if (missing.length > 0) {
-		const written = (name: string): string => (kept[name] === undefined ? `--${name}` : `--${name}=...`);
 		throw new UsageError(
-			`operation "${id}" was begun with ${missing.map(written).join(" and ")}, which must be typed again; nothing was touched`,
-			`Continue: ${resumeOperationCommand(id, operation.typedAgain.map(written), input.globals)}`,
+			`operation "${id}" was begun with ${missing.map(writtenAgain).join(" and ")}, which must be typed again; nothing was touched`,
+			`Continue: ${resumeOperationCommand(id, operation.typedAgain.map(writtenAgain), input.globals)}`,
 		);
 	}
 	const flags: Record<string, unknown> = { ...input.flags };

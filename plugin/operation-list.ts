@@ -1,6 +1,7 @@
 // Unfinished runs, gathered from the marks on the nodes of several clusters.
 import { isLeft, type MarkedNode } from "./find-operation.ts";
 import type { GlobalFlags } from "./global-flags.ts";
+import { writtenAgain } from "./operation-flags.ts";
 import { resumeOperationCommand, undoOperationCommand } from "./resume-command.ts";
 
 export interface OperationRow {
@@ -35,7 +36,6 @@ function operationRow(id: string, marked: readonly MarkedNode[], globals: Global
 		drained: here.filter(({ mark }) => mark.state === "drained").map(({ name }) => name),
 		left: here.filter(isLeft).map(({ name }) => name),
 	}));
-	const again = typedAgain.map((name) => `--${name}`);
-	const resume = resumeOperationCommand(id, again, globals);
+	const resume = resumeOperationCommand(id, typedAgain.map(writtenAgain), globals);
 	return { id, by, since, typedAgain, contexts, resume, undo: undoOperationCommand(id, globals) };
 }

@@ -46,7 +46,11 @@ export function isOperationId(text: string): boolean {
 }
 
 export function formatOperation(operation: Operation): string {
-	return JSON.stringify({ version, ...operation, by: operation.by.slice(0, maxTextLength) });
+	return JSON.stringify({
+		version,
+		...operation,
+		by: operation.by.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?").slice(0, maxTextLength),
+	});
 }
 
 export function parseOperation(text: string): OperationReading {
@@ -67,6 +71,7 @@ export function parseOperation(text: string): OperationReading {
 		isState(state) &&
 		isText(by) &&
 		isText(since) &&
+		Number.isFinite(Date.parse(since)) &&
 		typeof nodes === "number" &&
 		isText(fleet) &&
 		isRecord(flags) &&
@@ -99,7 +104,8 @@ function isState(value: unknown): value is Operation["state"] {
 }
 
 function isText(value: unknown): value is string {
-	return typeof value === "string" && value.length <= maxTextLength;
+	// It is shown to people: nothing in it may move their cursor or turn their text around.
+	return typeof value === "string" && value.length <= maxTextLength && !/[\p{Cc}\p{Cf}]/u.test(value);
 }
 
 function isTextList(value: unknown): value is readonly string[] {

@@ -52,7 +52,8 @@ export async function reportRun(
 		write(event);
 	};
 	const end = (code: ExitCode, interrupted: boolean): void => {
-		if (record.started || writesJson) emit(record.summary({ exitCode: code, interrupted, ...next() }));
+		if (record.started || writesJson)
+			emit(record.summary({ ...(op !== undefined && { op }), exitCode: code, interrupted, ...next() }));
 	};
 	const forget = interrupts.onLeave((code) => end(code, true));
 	try {

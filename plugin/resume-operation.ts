@@ -35,7 +35,10 @@ export async function resumeOperation(
 	const tell = (level: "info" | "warning", message: string): void => emit({ type: "diagnostic", level, message });
 	const drained = all.filter(({ mark }) => mark.state === "drained").length;
 	const age = formatElapsed(Date.now() - Date.parse(since));
-	tell("info", `Operation ${id}, begun by ${by} ${age} ago: ${nodes.length} nodes left, ${drained} drained`);
+	tell(
+		"info",
+		`Operation ${id} of ${by}, begun ${age} ago: ${nodes.length} of ${all.length} nodes left, ${drained} drained`,
+	);
 	const isOut = ({ mark, unschedulable }: MarkedNode): boolean => mark.state === "draining" && !unschedulable;
 	for (const { name, context } of all.filter(isOut)) {
 		const message = `node "${name}" was uncordoned since and is left alone; drain it by its name`;

@@ -111,7 +111,7 @@ export class RunRecord {
 		}
 	}
 
-	summary(end: Pick<RunSummary, "exitCode" | "interrupted" | "resume" | "undo">): RunSummary {
+	summary(end: Pick<RunSummary, "op" | "exitCode" | "interrupted" | "resume" | "undo">): RunSummary {
 		const nodes = [...this.#nodes.values()];
 		const drains = this.#command === "drain";
 		return {

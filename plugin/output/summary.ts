@@ -10,10 +10,11 @@ export function summaryLines(summary: RunSummary, { several }: { readonly severa
 	if (several) {
 		const nodes =
 			command === "drain" ? `${count(summary.drained.length, "node")} drained, ${summary.notDrained.length} not, ` : "";
+		const id = command === "drain" && summary.op !== undefined ? `, operation ${summary.op}` : "";
 		const failed = summary.failed > 0 ? `, ${summary.failed} failed` : "";
 		lines.push(
 			`Done: ${nodes}${count(summary.evicted, "pod")} evicted${failed}, longest wait ${formatElapsed(summary.longestWaitMs)}, ` +
-				`exit code ${summary.exitCode}`,
+				`exit code ${summary.exitCode}${id}`,
 		);
 		for (const { context, node, message } of summary.notDrained) {
 			lines.push(`Not drained: ${context}/${node}: ${message}`);

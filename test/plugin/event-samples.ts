@@ -75,6 +75,7 @@ export const eventSamples = {
 		{
 			type: "summary",
 			command: "drain",
+			op: "7f3c2a",
 			exitCode: 130,
 			interrupted: true,
 			evicted: 1,

@@ -38,6 +38,8 @@ describe("parseOperation()", () => {
 		JSON.stringify({ ...(JSON.parse(formatOperation(operation)) as object), ...change });
 	const rows: readonly { readonly name: string; readonly text: string; readonly kind: string }[] = [
 		{ name: "a later version is not understood", text: changed({ version: 2 }), kind: "later" },
+		{ name: "text that moves a terminal's cursor", text: changed({ by: "bob\u001b[2J" }), kind: "garbled" },
+		{ name: "a time that is none", text: changed({ since: "yesterday" }), kind: "garbled" },
 		{ name: "no JSON", text: "{", kind: "garbled" },
 		{ name: "no object", text: "[]", kind: "garbled" },
 		{ name: "another id", text: changed({ id: "../x" }), kind: "garbled" },

@@ -317,6 +317,7 @@ describe("several contexts", () => {
 						{
 							type: "summary",
 							command: "drain",
+							op: "7f3c2a",
 							exitCode: 130,
 							interrupted: true,
 							evicted: 4,
@@ -335,7 +336,7 @@ describe("several contexts", () => {
 			),
 		).toEqual([
 			"err: Stopping: no new evictions. 2 pods already accepted will finish (up to 79s). Press Ctrl-C again to leave now.",
-			"err: Done: 1 node drained, 1 not, 4 pods evicted, longest wait 1m05s, exit code 130",
+			"err: Done: 1 node drained, 1 not, 4 pods evicted, longest wait 1m05s, exit code 130, operation 7f3c2a",
 			"err: Not drained: us-west/n2: stopped",
 			"err: Left behind: us-west n2 cordoned.",
 			"err: Continue:     kubectl xpdb drain eu/n1 us-west/n2",
