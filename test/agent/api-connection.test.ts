@@ -153,7 +153,8 @@ describe("ApiConnection.request()", () => {
 			else request.json(200, {});
 		});
 		const slow = connection.request({ method: "GET", path: "/slow" });
-		await settle();
+		// A request that arrives after GOAWAY is refused.
+		await expect.poll(() => held).toBeDefined();
 		for (const session of server.sessions) session.goaway(constants.NGHTTP2_NO_ERROR);
 		await settle();
 		expect((await connection.request({ method: "GET", path: "/version" })).status).toBe(200);
