@@ -42,12 +42,12 @@ function install({ fail, quiet = false }) {
 	}
 }
 
-/** Runs a script under the pinned Node, and exits as it does. */
-function goOn(script, args) {
+/** Runs a script under the pinned Node, with more in its environment, and exits as it does. */
+function goOn(script, args, environment = {}) {
 	const child = spawn(pinnedNode, [path.join(root, script), ...args], {
 		cwd: root,
 		stdio: "inherit",
-		env: { ...process.env, PATH: bin + path.delimiter + process.env.PATH },
+		env: { ...process.env, ...environment, PATH: bin + path.delimiter + process.env.PATH },
 	});
 	// Ctrl-C reaches the child too, which ends its clusters first; leaving before it would leave them to nobody.
 	process.on("SIGINT", () => {});

@@ -21,14 +21,16 @@ export interface DemonstrationOptions {
 	readonly signal: AbortSignal;
 }
 
+// For the agents, whose environment is otherwise their pod's alone.
+const compileCache = process.env["NODE_COMPILE_CACHE"];
 const names = ["eu", "us", "ap"];
 // As in test/controlplane/demo.yaml.
 const database = { namespace: "default", matchLabels: { app: "db" }, expected: 2 * names.length };
 const maxUnavailable = 1;
 /** Slow enough to be watched, quick enough not to be waited for. */
-const times: PodTimes = { startMs: 200, readyMs: 900, stopMs: 300 };
+const times: PodTimes = { startMs: 100, readyMs: 700, stopMs: 300 };
 
-/** Rejects with the reason of `signal` when it aborts; all processes have ended then, as at the end of the story. */
+/** Rejects with the reason of `signal` when it aborts the story; in any case all processes have ended then. */
 export async function demonstrate(options: DemonstrationOptions): Promise<void> {
 	const { narrator, dir, port, signal } = options;
 	narrator.heading("xpdb: one budget over three clusters");
@@ -47,7 +49,7 @@ export async function demonstrate(options: DemonstrationOptions): Promise<void> 
 		nodes: 3,
 		times,
 		program: agent,
-		environment: {},
+		environment: compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache },
 		onPod(health) {
 			const change = board.apply(health);
 			if (change && isDraining) narrator.aside(change.text, change.isGood);
@@ -76,7 +78,10 @@ export async function demonstrate(options: DemonstrationOptions): Promise<void> 
 		narrator.heading("Taking the cordons away");
 		await run(["uncordon", ...nodes, ...inAllContexts]);
 		offerThingsToTry({ narrator, dir, plugin, kubeconfig: fleet.kubeconfigPath, names });
-		await whileUp(new Promise<never>(() => undefined));
+		// Ctrl-C is how this is meant to end.
+		await whileUp(new Promise<never>(() => undefined)).catch((error: unknown) => {
+			if (!signal.aborted) throw error;
+		});
 	} finally {
 		await clusters.stop();
 	}

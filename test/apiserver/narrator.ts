@@ -53,7 +53,8 @@ export class Narrator {
 	}
 
 	#wrap(text: string, prefix = ""): string[] {
-		const width = Math.min(widest, this.#out.columns ?? widest) - prefix.length;
+		// In a pipe a sentence stays one line.
+		const width = this.#out.columns === undefined ? Infinity : Math.min(widest, this.#out.columns) - prefix.length;
 		const lines: string[] = [];
 		for (const word of text.split(" ")) {
 			const last = lines.at(-1);

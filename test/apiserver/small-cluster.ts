@@ -52,6 +52,7 @@ export async function startSmallCluster(options: SmallClusterOptions): Promise<S
 		address: "127.0.0.1",
 		serviceAddress: "10.0.0.1",
 		folder: join(dir, "pki"),
+		tokenKeys: false,
 	});
 	const auditLog = join(dir, "audit.jsonl");
 	const audit = openAuditLog(auditLog);

@@ -103,7 +103,7 @@ export type ClusterIdentity =
 export type ClusterCertificates = {
 	readonly authority: Authority;
 	readonly pairs: Readonly<Record<ClusterIdentity, KeyPair>>;
-	/** Where "ca.crt", "<identity>.crt", "<identity>.key", "sa.key" and "sa.pub" were written. */
+	/** Where "ca.crt", "<identity>.crt", "<identity>.key" and the token keys were written. */
 	readonly folder: string;
 };
 
@@ -113,6 +113,8 @@ export async function createClusterCertificates(options: {
 	/** The first address of the service range: "kubernetes.default.svc" as pods would see it. */
 	readonly serviceAddress: string;
 	readonly folder: string;
+	/** Whether to write "sa.key" and "sa.pub" too; so unless said otherwise. */
+	readonly tokenKeys?: boolean;
 }): Promise<ClusterCertificates> {
 	const authority = await createAuthority(`${options.name}-ca`);
 	const requests: Record<ClusterIdentity, CertificateRequest> = {
@@ -143,15 +145,21 @@ export async function createClusterCertificates(options: {
 	for (const [identity, pair] of issued) {
 		writeKeyPair(options.folder, identity, pair);
 	}
+	if (options.tokenKeys !== false) {
+		writeTokenKeys(options.folder);
+	}
+	return { authority, pairs, folder: options.folder };
+}
+
+function writeTokenKeys(folder: string): void {
 	// RSA, because the API server signs tokens with RS256 everywhere else too.
 	const tokens = generateKeyPairSync("rsa", {
 		modulusLength: 2048,
 		publicKeyEncoding: { type: "spki", format: "pem" },
 		privateKeyEncoding: { type: "pkcs8", format: "pem" },
 	});
-	writeFileSync(join(options.folder, "sa.key"), tokens.privateKey, { mode: 0o600 });
-	writeFileSync(join(options.folder, "sa.pub"), tokens.publicKey);
-	return { authority, pairs, folder: options.folder };
+	writeFileSync(join(folder, "sa.key"), tokens.privateKey, { mode: 0o600 });
+	writeFileSync(join(folder, "sa.pub"), tokens.publicKey);
 }
 
 /** What the agents of one cluster show to their callers and to their peers in the other clusters. */
