@@ -24,6 +24,7 @@ export interface GlobalFlags {
 	readonly insecureSkipTlsVerify: boolean;
 	readonly tlsServerName: string | undefined;
 	readonly requestTimeoutMs: number;
+	readonly warningsAsErrors: boolean;
 	readonly verbosity: number;
 }
 
@@ -50,8 +51,13 @@ export const globalFlags: FlagTable = {
 	"request-timeout": { kind: "timeout", describe: "How long to wait for one request; 0 is kubectl's default" },
 	"disable-compression": { kind: "boolean", describe: "Taken for kubectl's sake; responses are never compressed" },
 	"cache-dir": { kind: "text", describe: "Taken for kubectl's sake; nothing is cached" },
+	kuberc: { kind: "text", describe: "Taken for kubectl's sake; its preferences are for kubectl's own commands" },
+	"log-flush-frequency": { kind: "duration", describe: "Taken for kubectl's sake" },
+	vmodule: { kind: "text", describe: "Taken for kubectl's sake" },
+	profile: { kind: "text", describe: "Taken for kubectl's sake" },
+	"profile-output": { kind: "text", describe: "Taken for kubectl's sake" },
 	"match-server-version": { kind: "boolean", describe: "Taken for kubectl's sake" },
-	"warnings-as-errors": { kind: "boolean", describe: "Taken for kubectl's sake" },
+	"warnings-as-errors": { kind: "boolean", describe: "Fail with exit code 1 where an API server warned of something" },
 	v: { kind: "number", short: "v", describe: "Verbosity; with 9 a bug shows its stack" },
 };
 
@@ -78,6 +84,7 @@ export function readGlobalFlags(values: Readonly<Record<string, unknown>>): Glob
 		insecureSkipTlsVerify: values["insecure-skip-tls-verify"] === true,
 		tlsServerName: text(values["tls-server-name"]),
 		requestTimeoutMs: typeof values["request-timeout"] === "number" ? values["request-timeout"] : 0,
+		warningsAsErrors: values["warnings-as-errors"] === true,
 		verbosity: typeof values["v"] === "number" ? values["v"] : 0,
 	};
 }

@@ -11,6 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createCredentialReader, type DialOptions } from "./api-credentials.ts";
 import { ConnectionError, listError, readApiError } from "./api-error.ts";
 import type { Connection } from "./kubeconfig.ts";
+import { parseWarnings } from "./server-warning.ts";
 
 export interface CallOptions {
 	readonly signal?: AbortSignal;
@@ -45,8 +46,11 @@ const maxRetries = 10;
 /** The API server ends a request after 60 s; who hears nothing for longer talks to nobody. */
 const defaultTimeoutMs = 65_000;
 
-/** A client for the connection; must be closed. */
-export function createKubernetesClient(connection: Connection): KubernetesClient {
+/** A client for the connection; must be closed. `onWarning`: what the server says beside its answers. */
+export function createKubernetesClient(
+	connection: Connection,
+	onWarning: (message: string) => void = () => undefined,
+): KubernetesClient {
 	const reader = createCredentialReader(connection);
 	const base = connection.server.replace(/\/$/, "");
 
@@ -123,6 +127,7 @@ export function createKubernetesClient(connection: Connection): KubernetesClient
 			};
 			const make = url.protocol === "http:" ? requestPlain : request;
 			const outgoing = make(url, { ...requestOptions, signal }, (response) => {
+				parseWarnings(response.headers["warning"]).forEach(onWarning);
 				readText(response).then(
 					(body) => resolve({ code: response.statusCode ?? 0, body, retryAfter: response.headers["retry-after"] }),
 					fail,

@@ -5,10 +5,16 @@ import type { KubeContext } from "./kube-context.ts";
 import { loadKubeconfig, resolveConnection } from "./kubeconfig.ts";
 import { createKubernetesClient } from "./kubernetes.ts";
 import { nearest } from "./flags.ts";
+import { type ServerWarningSink, tellOnce } from "./server-warning.ts";
 import type { TextSink } from "./streams.ts";
 
 /** Throws UsageError or KubeconfigError for contexts that are unknown, doubled or both singular and plural. Clients must be closed. */
-export function openContexts(flags: GlobalFlags, env: NodeJS.ProcessEnv, stderr: TextSink): readonly KubeContext[] {
+export function openContexts(
+	flags: GlobalFlags,
+	env: NodeJS.ProcessEnv,
+	stderr: TextSink,
+	onWarning: ServerWarningSink = tellOnce((_, message) => stderr.write(`Warning: ${message}\n`)),
+): readonly KubeContext[] {
 	if (flags.contexts.length > 0 && flags.context !== undefined) {
 		throw new UsageError("cannot use --context and --contexts together", "Use one of them");
 	}
@@ -30,7 +36,9 @@ export function openContexts(flags: GlobalFlags, env: NodeJS.ProcessEnv, stderr:
 	}
 	return names.map((name) => {
 		const connection = resolveConnection(kubeconfig, name, flags);
-		return { name: connection.context, namespace: connection.namespace, client: createKubernetesClient(connection) };
+		const { context, namespace } = connection;
+		const client = createKubernetesClient(connection, (message) => onWarning(context, message));
+		return { name: context, namespace, client };
 	});
 }
 

@@ -4,13 +4,14 @@ import type { CommandDependencies, CommandInput } from "./command.ts";
 import { textFlag } from "./command.ts";
 import { UsageError } from "./errors.ts";
 import type { EventSink, RunCommand, RunSummary } from "./events.ts";
-import type { ExitCode } from "./exit.ts";
+import { type ExitCode, exitCode } from "./exit.ts";
 import type { KubeContext } from "./kube-context.ts";
 import { openContexts } from "./open-contexts.ts";
 import { createNdjsonWriter } from "./output/ndjson.ts";
 import { createPlainWriter } from "./output/plain.ts";
 import { describeError } from "./report-error.ts";
 import { RunRecord } from "./run-record.ts";
+import { tellOnce } from "./server-warning.ts";
 
 export type NextCommands = Pick<RunSummary, "resume" | "undo">;
 
@@ -55,19 +56,27 @@ export async function reportRun(
 		if (record.started || writesJson)
 			emit(record.summary({ ...(op !== undefined && { op }), exitCode: code, interrupted, ...next() }));
 	};
+	let warnings = 0;
+	const onWarning = tellOnce((context, message) => {
+		warnings += 1;
+		emit({ type: "diagnostic", level: "warning", context, message });
+	});
 	const forget = interrupts.onLeave((code) => end(code, true));
 	try {
 		const code = await body({
 			record,
 			emit,
 			openContexts() {
-				contexts.push(...openContexts(input.globals, deps.env, streams.stderr));
+				contexts.push(...openContexts(input.globals, deps.env, streams.stderr, onWarning));
 				return contexts;
 			},
 			offer: (commands) => {
 				next = commands;
 			},
 		});
+		if (code === exitCode.done && warnings > 0 && input.globals.warningsAsErrors) {
+			throw new UsageError(`${warnings} ${warnings === 1 ? "warning" : "warnings"} received`);
+		}
 		end(code, interrupts.stoppedBy !== undefined);
 		return code;
 	} catch (error) {

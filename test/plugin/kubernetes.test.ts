@@ -18,6 +18,7 @@ afterEach(() => {
 /** A client of a server that answers by `handle`; requests are written down as "METHOD path". */
 async function start(handle: Handler, flags: Readonly<Record<string, unknown>> = {}) {
 	const requests: string[] = [];
+	const warnings: string[] = [];
 	server = createServer((request, response) => {
 		let body = "";
 		request.on("data", (chunk: Buffer) => {
@@ -35,8 +36,9 @@ async function start(handle: Handler, flags: Readonly<Record<string, unknown>> =
 	if (address === null || typeof address === "string") throw new Error("no port");
 	const globals = readGlobalFlags({ server: `http://127.0.0.1:${address.port}`, token: "secret", ...flags });
 	const kubeconfig = { clusters: new Map(), users: new Map(), contexts: new Map(), currentContext: "" };
-	client = createKubernetesClient(resolveConnection(kubeconfig, undefined, globals));
-	return { client, requests };
+	const connection = resolveConnection(kubeconfig, undefined, globals);
+	client = createKubernetesClient(connection, (message) => void warnings.push(message));
+	return { client, requests, warnings };
 }
 
 function answer(response: ServerResponse, code: number, body: unknown, headers: Record<string, string> = {}): void {
@@ -136,6 +138,16 @@ describe("createKubernetesClient()", () => {
 		close = true;
 		await expect(client.post("/write", {})).rejects.toMatchObject({ name: "ConnectionError", code: "ECONNRESET" });
 		expect(requests).toEqual(["GET /warm", "GET /read", "GET /read", "POST /write"]);
+	});
+
+	test("passes on what the server warns of, also beside a refusal", async () => {
+		const { client, warnings } = await start((request, response) => {
+			const isOld = request.url === "/old";
+			answer(response, isOld ? 200 : 403, isOld ? {} : failure("no"), { warning: `299 - "${request.url}"` });
+		});
+		await client.get("/old");
+		await expect(client.get("/forbidden")).rejects.toThrow("no");
+		expect(warnings).toEqual(["/old", "/forbidden"]);
 	});
 
 	test("gives up after --request-timeout", async () => {

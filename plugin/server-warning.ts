@@ -1,0 +1,26 @@
+// What an API server says beside its answer, in HTTP's Warning header: of what is deprecated, of policies that only warn.
+
+/** Told once for each message of a context. */
+export type ServerWarningSink = (context: string, message: string) => void;
+
+const kubernetesCode = "299";
+
+/** The texts of a Warning header, as client-go reads them: `299 - "text"`, separated by commas. */
+export function parseWarnings(header: string | undefined): readonly string[] {
+	// Node reads headers as Latin-1, the API server writes UTF-8.
+	const text = Buffer.from(header ?? "", "latin1").toString("utf8");
+	return [...text.matchAll(/(\d{3}) \S+ "((?:[^"\\]|\\.)*)"(?: "[^"]*")?/g)]
+		.filter(([, code, message]) => code === kubernetesCode && message !== "")
+		.map(([, , message = ""]) => message.replaceAll(/\\(.)/g, "$1"));
+}
+
+/** Passes each message of a context on once. */
+export function tellOnce(tell: ServerWarningSink): ServerWarningSink {
+	const told = new Set<string>();
+	return (context, message) => {
+		const key = `${context}\n${message}`;
+		if (told.has(key)) return;
+		told.add(key);
+		tell(context, message);
+	};
+}
