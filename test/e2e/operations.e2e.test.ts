@@ -98,10 +98,10 @@ describeOnFleet("drain --resume", () => {
 				text: `drain --resume ${id} --force --delete-emptydir-data --contexts`,
 			},
 		];
-		for (const { args, text } of rows) {
-			const { code, stdout, stderr } = await plugin(args);
+		const results = await Promise.all(rows.map(({ args }) => plugin(args)));
+		for (const [index, { code, stdout, stderr }] of results.entries()) {
 			expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-			expect(stderr).toContain(text);
+			expect(stderr).toContain(rows[index]?.text);
 		}
 		// The same id under other members of the fleet.
 		const mark = await markOf(node);
