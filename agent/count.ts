@@ -128,7 +128,11 @@ async function countView(
 	const present = question.candidates.map((candidate) => view.find(candidate));
 	const scale = await expectedPods(api, namespace, selected, lease?.state.controllers ?? []);
 	const candidates = await Promise.all(
-		question.candidates.map((candidate, index) => candidateState(candidate, present[index], reservations, scale, api)),
+		question.candidates.map(async (candidate, index) => {
+			const state = await candidateState(candidate, present[index], reservations, scale, api);
+			const changesEveryMs = view.changesEveryMs(candidate.uid);
+			return state.kind === "present" && changesEveryMs !== undefined ? { ...state, changesEveryMs } : state;
+		}),
 	);
 	return {
 		count: {

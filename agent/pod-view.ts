@@ -15,6 +15,7 @@ import type { PodRecord } from "../disruption/pod.ts";
 import { compareResourceVersions, latestResourceVersion } from "../disruption/resource-version.ts";
 import type { Clock } from "./clock.ts";
 import type { ClusterApi } from "./cluster-api.ts";
+import { Heartbeats } from "./heartbeats.ts";
 import { signOfLifeMs, type WatchEvent, type WatchSink } from "./watch-sink.ts";
 
 export interface PodView {
@@ -28,6 +29,8 @@ export interface PodView {
 	pods(namespace: string): Iterable<PodRecord>;
 	find(pod: Pick<PodReference, "namespace" | "uid">): PodRecord | undefined;
 	findByName(namespace: string, name: string): PodRecord | undefined;
+	/** Of a pod that keeps changing without any effect on what is kept of it (heartbeats in annotations): how often. */
+	changesEveryMs(uid: string): number | undefined;
 	/**
 	 * A version at which this uid is known to be gone, as low as the view can prove: that of its DELETE, or of the list
 	 * that missed it; for a uid never seen, the latest list's. "" while the pod is here. It proves nothing about a pod
@@ -78,11 +81,13 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	#life = 0;
 	#listing: Promise<void> = Promise.resolve();
 	#nextListing: Promise<void> | undefined;
+	readonly #heartbeats: Heartbeats;
 	readonly #waiters = new Set<Waiter>();
 	readonly #listeners = new Set<(namespace: string) => void>();
 
 	constructor(options: PodStoreOptions) {
 		this.#options = options;
+		this.#heartbeats = new Heartbeats(options.clock);
 	}
 
 	get synced(): boolean {
@@ -114,6 +119,10 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 
 	findByName(namespace: string, name: string): PodRecord | undefined {
 		return this.#byName.get(namespace)?.get(name);
+	}
+
+	changesEveryMs(uid: string): number | undefined {
+		return this.#heartbeats.everyMs(uid);
 	}
 
 	goneSince(uid: string): string {
@@ -164,7 +173,11 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 			this.#put(pod);
 			changed.add(pod.namespace);
 		}
-		for (const uid of before) if (!this.#byUid.has(uid)) this.#rememberDeletion(uid, resourceVersion);
+		for (const uid of before) {
+			if (this.#byUid.has(uid)) continue;
+			this.#rememberDeletion(uid, resourceVersion);
+			this.#heartbeats.forget(uid);
+		}
 		this.#goneFloor = resourceVersion;
 		this.#synced = true;
 		this.#advance(resourceVersion);
@@ -183,6 +196,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 				this.#remove(replaced);
 				this.#rememberDeletion(replaced.uid, resourceVersion);
 			}
+			this.#heartbeats.changed(this.#byUid.get(pod.uid), pod);
 			this.#put(pod);
 		}
 		this.#advance(resourceVersion);
@@ -197,6 +211,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	reset(): void {
 		const namespaces = [...this.#byName.keys()];
 		this.#life++;
+		this.#heartbeats.clear();
 		this.#byUid.clear();
 		this.#byName.clear();
 		this.#deletedAt.clear();
@@ -258,6 +273,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 
 	#remove(pod: PodRecord): void {
 		this.#byUid.delete(pod.uid);
+		this.#heartbeats.forget(pod.uid);
 		const namespace = this.#byName.get(pod.namespace);
 		if (namespace?.get(pod.name)?.uid !== pod.uid) return;
 		namespace.delete(pod.name);

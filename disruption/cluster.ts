@@ -83,6 +83,8 @@ export type CandidateState =
 			readonly pod: PodReference;
 			readonly healthy: boolean;
 			readonly resourceVersion: string;
+			/** Somebody keeps changing it without any effect on the count, heartbeats in annotations for instance: how often. */
+			readonly changesEveryMs?: number;
 			readonly labels: Readonly<Record<string, string>>;
 			readonly controller?: ControllerReference;
 			/** Granted already, to whom and when (seconds since the epoch): nobody else may use that reservation. */

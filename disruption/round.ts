@@ -294,6 +294,7 @@ function ticketFor(
 		id,
 		budgets,
 		resourceVersion: state.resourceVersion,
+		...(state.changesEveryMs !== undefined && { changesEveryMs: state.changesEveryMs }),
 		labels: state.labels,
 		grantedAt,
 	};

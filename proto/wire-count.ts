@@ -107,6 +107,7 @@ function candidateStateMessage(candidate: CandidateState): NonNullable<wire.Cand
 						sinceSeconds: Math.round(candidate.reservedBy.sinceSeconds),
 					},
 					preActivities: [...candidate.preActivities],
+					changesEveryMs: candidate.changesEveryMs,
 				},
 			};
 	}
@@ -143,6 +144,7 @@ function readPresent(pod: PodReference, message: wire.Present, field: string): C
 			},
 		}),
 		preActivities: message.preActivities,
+		...(message.changesEveryMs !== undefined && { changesEveryMs: message.changesEveryMs }),
 	};
 }
 

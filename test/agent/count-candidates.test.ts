@@ -55,6 +55,17 @@ describe("countUnder() says of a candidate", () => {
 		});
 	}
 
+	test("how often somebody changes it without any effect", async () => {
+		const world = simulateCount();
+		for (let beat = 0; beat < 2; beat += 1) {
+			world.clock.advance(200);
+			world.server.changePod(world.db0, {});
+			world.see();
+		}
+		expect(await stateOf(world, world.db0)).toMatchObject({ kind: "present", changesEveryMs: 200 });
+		expect(await stateOf(world, world.db1)).not.toHaveProperty("changesEveryMs");
+	});
+
 	test("who has it reserved, in whichever Lease of the namespace", async () => {
 		const world = simulateCount();
 		world.otherLease("zone-a", { reservations: [newReservation("db-0", { uid: world.db0.uid, holder: "drain-8a" })] });

@@ -168,3 +168,24 @@ describe("PodStore.onChange()", () => {
 		expect(changed).toHaveLength(4);
 	});
 });
+
+describe("PodStore heartbeats", () => {
+	test("come from events, and end with the pod or the view", () => {
+		const { store, clock } = setUp();
+		const beat = (version: string) => {
+			clock.advance(200);
+			store.apply(modified(pod("a", version)));
+		};
+		store.replace([pod("a", "5")], "10");
+		beat("11");
+		beat("12");
+		expect(store.changesEveryMs("uid-a")).toBe(200);
+		store.apply(deleted(pod("a", "13")));
+		expect(store.changesEveryMs("uid-a")).toBeUndefined();
+		store.apply(added(pod("a", "14")));
+		beat("15");
+		beat("16");
+		store.reset();
+		expect(store.changesEveryMs("uid-a")).toBeUndefined();
+	});
+});

@@ -19,7 +19,9 @@ const unknown: EvictionAnswer<string> = { kind: "unknown", error: new Error("tim
 function setUp(
 	options: {
 		readonly answers?: readonly EvictionAnswer<string>[];
-		readonly found?: Found;
+		/** The nth read. */
+		readonly found?: Found | ((read: number) => Found);
+		readonly changesEveryMs?: number;
 		readonly ageMs?: number;
 		readonly budgets?: readonly BudgetName[];
 	} = {},
@@ -43,6 +45,7 @@ function setUp(
 		id: "id-db-0",
 		budgets,
 		resourceVersion: "100",
+		...(options.changesEveryMs !== undefined && { changesEveryMs: options.changesEveryMs }),
 		labels: { app: "db" },
 		grantedAt: runtime.now() - (options.ageMs ?? 0),
 	};
@@ -56,7 +59,9 @@ function setUp(
 		async read() {
 			calls.push("read");
 			reads += 1;
-			return options.found ?? { kind: "present", resourceVersion: String(100 + reads), labels: { app: "db" } };
+			const { found } = options;
+			if (typeof found === "function") return found(reads);
+			return found ?? { kind: "present", resourceVersion: String(100 + reads), labels: { app: "db" } };
 		},
 	};
 	const reservations = (name: BudgetName = budget) => cluster.lease(name).state.reservations.length;
@@ -196,6 +201,37 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 		expect(calls.filter((call) => call.startsWith("evict"))).toHaveLength(8);
 		expect(calls.at(-1)).toBe("eu cancel sent");
 		expect(reservations()).toBe(0);
+	});
+});
+
+describe("carryOut() of a pod that somebody keeps changing", () => {
+	const present = (resourceVersion: string): Found => ({ kind: "present", resourceVersion, labels: { app: "db" } });
+
+	test("evicts right after a change, with the version of that change, once it has confirmed", async () => {
+		const { run, calls, runtime } = setUp({ changesEveryMs: 200, found: (read) => present(read < 4 ? "105" : "106") });
+		const running = run();
+		await runtime.advance(200);
+		expect(await running).toEqual({ kind: "evicted" });
+		expect(calls).toEqual([...Array<string>(4).fill("read"), "eu confirm", "evict db-0 uid-db-0 106 id-db-0"]);
+	});
+
+	test("waits for no change that does not come", async () => {
+		const { run, calls, runtime } = setUp({ changesEveryMs: 200, found: present("105") });
+		const running = run();
+		await runtime.advance(450);
+		expect(await running).toEqual({ kind: "evicted" });
+		expect(calls.slice(-2)).toEqual(["eu confirm", "evict db-0 uid-db-0 105 id-db-0"]);
+	});
+
+	test("is done where the pod goes meanwhile", async () => {
+		const { run, calls, runtime } = setUp({
+			changesEveryMs: 200,
+			found: (read) => (read === 1 ? present("105") : { kind: "terminating" }),
+		});
+		const running = run();
+		await runtime.advance(100);
+		expect(await running).toEqual({ kind: "evicted" });
+		expect(calls).toEqual(["read", "read"]);
 	});
 });
 

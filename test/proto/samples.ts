@@ -57,6 +57,15 @@ export const candidates: readonly CandidateState[] = [
 		preActivities: ["backup"],
 	},
 	{ kind: "present", pod: pod("db-5"), healthy: false, resourceVersion: "7", labels: {}, preActivities: [] },
+	{
+		kind: "present",
+		pod: pod("db-6"),
+		healthy: true,
+		resourceVersion: "8",
+		changesEveryMs: 200,
+		labels: {},
+		preActivities: [],
+	},
 ];
 
 export const count: Count = {

@@ -166,6 +166,8 @@ export interface Present {
   controller: ControllerReference | undefined;
   reservedBy: ReservedBy | undefined;
   preActivities: string[];
+  /** Set where somebody keeps changing the pod without any effect on the count, heartbeats in annotations for instance. */
+  changesEveryMs?: number | undefined;
 }
 
 export interface Present_LabelsEntry {
@@ -2513,6 +2515,7 @@ function createBasePresent(): Present {
     controller: undefined,
     reservedBy: undefined,
     preActivities: [],
+    changesEveryMs: undefined,
   };
 }
 
@@ -2535,6 +2538,9 @@ export const Present: MessageFns<Present> = {
     }
     for (const v of message.preActivities) {
       writer.uint32(50).string(v!);
+    }
+    if (message.changesEveryMs !== undefined) {
+      writer.uint32(56).uint32(message.changesEveryMs);
     }
     return writer;
   },
@@ -2603,6 +2609,14 @@ export const Present: MessageFns<Present> = {
             message.preActivities.push(reader.string());
             continue;
           }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.changesEveryMs = reader.uint32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2648,6 +2662,11 @@ export const Present: MessageFns<Present> = {
         : globalThis.Array.isArray(object?.pre_activities)
         ? object.pre_activities.map((e: any) => globalThis.String(e))
         : [],
+      changesEveryMs: isSet(object.changesEveryMs)
+        ? globalThis.Number(object.changesEveryMs)
+        : isSet(object.changes_every_ms)
+        ? globalThis.Number(object.changes_every_ms)
+        : undefined,
     };
   },
 
@@ -2677,6 +2696,9 @@ export const Present: MessageFns<Present> = {
     if (message.preActivities?.length) {
       obj.preActivities = message.preActivities;
     }
+    if (message.changesEveryMs !== undefined) {
+      obj.changesEveryMs = Math.round(message.changesEveryMs);
+    }
     return obj;
   },
 
@@ -2703,6 +2725,7 @@ export const Present: MessageFns<Present> = {
       ? ReservedBy.fromPartial(object.reservedBy)
       : undefined;
     message.preActivities = object.preActivities?.map((e) => e) || [];
+    message.changesEveryMs = object.changesEveryMs ?? undefined;
     return message;
   },
 };
