@@ -133,7 +133,7 @@ function helpText(name: string | undefined): string {
 	if (!command) {
 		const width = Math.max(...commands.map((each) => each.name.length));
 		return [
-			"One disruption budget over many clusters: evict pods and drain nodes without breaking it.",
+			"Evict pods and drain nodes under one disruption budget over many clusters.",
 			"",
 			"Examples:",
 			...commands.flatMap(({ examples }) => exampleLines(examples.slice(0, 1))),
@@ -143,7 +143,8 @@ function helpText(name: string | undefined): string {
 			"Usage:",
 			`  ${programName} COMMAND [flags]`,
 			"",
-			`Use "${programName} COMMAND --help" for the flags of a command, "${programName} options" for the flags of all.`,
+			`Use "${programName} COMMAND --help" for the flags of a command,`,
+			`"${programName} options" for those of all commands.`,
 		].join("\n");
 	}
 	const shared = Object.entries(globalFlags).filter(([flag]) => ["contexts", "context", "namespace"].includes(flag));
@@ -175,8 +176,21 @@ function flagLines(rows: readonly (readonly [string, Flag])[]): readonly string[
 		const value = flag.kind === "boolean" ? "" : `=${flag.value ?? flag.kind.toUpperCase()}`;
 		const short = flag.short === undefined ? "    " : `-${flag.short}, `;
 		const label = name === flag.short ? `-${name}` : `${short}--${name}`;
-		return [`  ${label}${value}`, `        ${flag.describe}${defaultText(flag)}`];
+		return [`  ${label}${value}`, ...wrap(`${flag.describe}${defaultText(flag)}`).map((line) => `        ${line}`)];
 	});
+}
+
+/** With their indentation, lines fit a terminal of 80 columns. */
+const describeWidth = 72;
+
+function wrap(text: string): readonly string[] {
+	const lines: string[] = [];
+	for (const word of text.split(" ")) {
+		const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
+		if (lines.length === 0 || longer.length > describeWidth) lines.push(word);
+		else lines[lines.length - 1] = longer;
+	}
+	return lines;
 }
 
 function defaultText(flag: Flag): string {

@@ -12,7 +12,12 @@ const dryRun: FlagTable = {
 	},
 };
 const selector: FlagTable = {
-	selector: { kind: "text", short: "l", default: "", describe: "Label selector, in every context" },
+	selector: {
+		kind: "text",
+		short: "l",
+		default: "",
+		describe: "Label selector, in every context: a=b, a!=b, 'a in (b, c)', a, !a",
+	},
 };
 const runOutput: FlagTable = {
 	output: {
@@ -70,12 +75,12 @@ export const commands: readonly Command[] = [
 		examples: [
 			["Drain one node, as kubectl drain does", "kubectl xpdb drain node-1 --ignore-daemonsets"],
 			[
-				"Nodes of three clusters side by side",
-				"kubectl xpdb drain --contexts=eu,us,ap eu/node-1 us/node-4 ap/node-2 --ignore-daemonsets",
+				"Nodes of two clusters side by side",
+				"kubectl xpdb drain eu/node-1 us/node-4 --contexts=eu,us --ignore-daemonsets",
 			],
 			[
 				"All nodes of a pool, two at a time in each cluster",
-				"kubectl xpdb drain --contexts=eu,us -l pool=old --max-nodes=2 --ignore-daemonsets -y",
+				"kubectl xpdb drain -l pool=old --max-nodes=2 --contexts=eu,us",
 			],
 			[
 				"Go on with a drain that was interrupted, from any machine",
@@ -85,18 +90,35 @@ export const commands: readonly Command[] = [
 		flags: {
 			...selector,
 			"pod-selector": { kind: "text", default: "", describe: "Label selector for the pods on the nodes" },
-			force: { kind: "boolean", describe: "Continue even if there are pods that declare no controller" },
-			"ignore-daemonsets": { kind: "boolean", describe: "Leave pods of DaemonSets alone" },
-			"delete-emptydir-data": { kind: "boolean", describe: "Continue even if there are pods with emptyDir volumes" },
+			force: {
+				kind: "boolean",
+				describe: "Also take pods that declare no controller, and those whose DaemonSet is gone",
+			},
+			"ignore-daemonsets": {
+				kind: "boolean",
+				describe: "Leave pods of DaemonSets where they are; without it they are an error",
+			},
+			"delete-emptydir-data": {
+				kind: "boolean",
+				describe: "Also take pods with emptyDir volumes; what is in these is lost",
+			},
 			...gracePeriod,
-			timeout: { kind: "duration", default: 0, describe: "How long each node may take; 0: for ever" },
-			"disable-eviction": { kind: "boolean", describe: "Delete instead of evicting: no PodDisruptionBudget is asked" },
+			timeout: {
+				kind: "duration",
+				default: 0,
+				describe: "How long each node may take, such as 30s or 1h30m; 0: for ever",
+			},
+			"disable-eviction": {
+				kind: "boolean",
+				describe: "Delete pods instead of evicting them: PodDisruptionBudgets are not asked, those of xpdb are",
+			},
 			"skip-wait-for-delete-timeout": {
 				kind: "number",
 				default: 0,
-				describe: "Do not wait for pods that have been terminating for longer than this many seconds",
+				describe:
+					"Neither take nor wait for pods that have been terminating for longer than so many seconds; 0: wait for all",
 			},
-			"chunk-size": { kind: "number", default: 500, describe: "Pods a list call; 0: all at once" },
+			"chunk-size": { kind: "number", default: 500, describe: "How many pods to ask for at a time; 0: all" },
 			"max-nodes": { kind: "number", default: 1, describe: "Nodes to drain at a time in each cluster" },
 			"order-by": {
 				kind: "text",
@@ -154,7 +176,7 @@ export const commands: readonly Command[] = [
 	{
 		name: "ops",
 		words: "",
-		describe: "Show drains that did not finish, and how to go on with them or take them back",
+		describe: "Show unfinished drains, and how to go on or take them back",
 		examples: [["In three clusters", "kubectl xpdb ops --contexts=eu,us,ap"]],
 		flags: {
 			...readOutput("json|yaml|name|wide", "wide: with the names of the nodes that are left"),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { commands } from "../../plugin/command-table.ts";
 import { parseCommandLine } from "../../plugin/cli.ts";
 
 async function parse(...argv: readonly string[]) {
@@ -103,6 +104,15 @@ describe("parseCommandLine()", () => {
 			expect(parsed.kind === "help" ? parsed.text : "").toMatch(
 				/^Drain nodes[\s\S]*Examples:[\s\S]*--ignore-daemonsets/,
 			);
+		});
+	}
+
+	for (const argv of [[], ["options"], ...commands.map(({ name }) => [name, "--help"])]) {
+		test(`"${argv.join(" ")}" fits 80 columns`, async () => {
+			const parsed = await parseCommandLine(argv);
+			const lines = parsed.kind === "help" ? parsed.text.split("\n") : [];
+			expect(lines.length).toBeGreaterThan(5);
+			expect(lines.filter((line) => line.length > 80)).toEqual([]);
 		});
 	}
 });

@@ -380,3 +380,7 @@ test("a dry run on the server takes no lease and is tried once", async () => {
 test("a timeout of 0 never comes", () => {
 	expect(createTimeout(0, "0s").signal.aborted).toBe(false);
 });
+
+test("a timeout below 0 is over at once", () => {
+	expect(createTimeout(-1, "-1ms").signal.aborted).toBe(true);
+});
