@@ -1,5 +1,6 @@
 // The budgets that cover a pod, from lists of all members that begin after the question: a budget made meanwhile is
-// obeyed, and many pods that ask at once share one list.
+// obeyed, and many pods that ask at once share one list. An earlier list is enough to say which budgets to ask: their round
+// reads all budgets of the namespace anew, and a pod that others cover by now is not granted.
 import { formatBudgetName, parseBudgetSpec } from "../disruption/budget.ts";
 import type { MemberBudget } from "../disruption/cluster.ts";
 import { coveringBudgets } from "../disruption/coverage.ts";
@@ -23,6 +24,8 @@ const collectForMs = 10;
 
 export class CoverageLists {
 	readonly #fleet: Pick<Fleet, "listBudgets">;
+	/** By namespace, as it was last listed. */
+	readonly #listed = new Map<string, readonly MemberBudget[]>();
 	#collecting: { readonly namespaces: Set<string>; readonly list: Promise<readonly MemberBudget[]> } | undefined;
 
 	constructor(fleet: Pick<Fleet, "listBudgets">) {
@@ -34,14 +37,22 @@ export class CoverageLists {
 		return judgeCoverage(await this.#list(pod.namespace), pod);
 	}
 
+	/** Who covered the pod when its namespace was last listed. Never that nobody does: only a new list can say so. */
+	findKnown(pod: CoveredPod): Extract<Coverage, { kind: "covered" }> | undefined {
+		const coverage = judgeCoverage(this.#listed.get(pod.namespace) ?? [], pod);
+		return coverage.kind === "covered" ? coverage : undefined;
+	}
+
 	#list(namespace: string): Promise<readonly MemberBudget[]> {
 		if (!this.#collecting) {
 			const namespaces = new Set<string>();
 			const list = new Promise<void>((resolve) => {
 				setTimeout(resolve, collectForMs);
-			}).then(() => {
+			}).then(async () => {
 				this.#collecting = undefined;
-				return this.#fleet.listBudgets([...namespaces].toSorted());
+				const budgets = await this.#fleet.listBudgets([...namespaces].toSorted());
+				for (const each of namespaces) this.#listed.set(each, budgets);
+				return budgets;
 			});
 			this.#collecting = { namespaces, list };
 		}

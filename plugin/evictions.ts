@@ -94,9 +94,9 @@ export class Evictions {
 		const { stop, runtime } = this.#deps;
 		const ends = AbortSignal.any([stop, job.timeout.signal]);
 		let reason: Reason | undefined;
-		for (;;) {
+		for (let isFirst = true; ; isFirst = false) {
 			if (stop.aborted) return { kind: "stopped" };
-			const outcome: TryOutcome = job.timeout.signal.aborted ? { kind: "timedOut" } : await this.#try(job);
+			const outcome: TryOutcome = job.timeout.signal.aborted ? { kind: "timedOut" } : await this.#try(job, isFirst);
 			switch (outcome.kind) {
 				case "accepted":
 				case "gone":
@@ -112,13 +112,17 @@ export class Evictions {
 		}
 	}
 
-	async #try(job: EvictionJob): Promise<TryOutcome> {
+	async #try(job: EvictionJob, isFirst: boolean): Promise<TryOutcome> {
 		const { options, emit, reachability, fleet } = this.#deps;
 		// A dry run takes no lease and makes no reservation; a cluster without agents is none of the fleet's business.
 		if (!this.#coverage || !fleet?.memberOf(job.context.name) || options.dryRun) return tryEviction(job, options, emit);
+		const pod = { namespace: job.pod.namespace, labels: job.labels };
+		// What was listed for others is good for one try: if it does not hold any more, the round says so.
+		const known = isFirst ? this.#coverage.findKnown(pod) : undefined;
+		if (known) return this.#group(known.budgets, fleet).tryEviction(job);
 		let coverage: Coverage;
 		try {
-			coverage = await this.#coverage.coverageOf({ namespace: job.pod.namespace, labels: job.labels });
+			coverage = await this.#coverage.coverageOf(pod);
 		} catch (error) {
 			if (error instanceof AgentUnavailableError) {
 				reachability.failed(error);

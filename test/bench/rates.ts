@@ -1,5 +1,6 @@
 // Evictions a minute under one budget with room, and the same by bare calls.
 import { type BenchPod, bareEvictor, type Evictor, openEvictor } from "./evictor.ts";
+import { type CpuTime, cpuPerThing, cpuTimeOf } from "./cpu-time.ts";
 import type { Measurement } from "./measurement.ts";
 import { inLanes, interleave } from "./worker-lanes.ts";
 import { createWorkload, type Workload } from "./workload.ts";
@@ -25,11 +26,21 @@ export const rates: Measurement = {
 		});
 		const ours: number[] = [];
 		const bare: number[] = [];
+		const cpu: object[] = [];
+		const lanes = clients.length * lanesPerCluster;
+		const measured = async (evictor: Evictor): Promise<{ readonly rate: number; readonly cpu: CpuTime }> => {
+			await workload.ready();
+			const before = cpuTimeOf(bench);
+			const rate = await evictAll(workload, evictor, lanes);
+			return { rate, cpu: cpuPerThing(before, cpuTimeOf(bench), clients.length * podsPerCluster) };
+		};
 		for (let run = 1; run <= runs; run += 1) {
 			const engine = await openEvictor(bench);
-			ours.push(await evictAll(workload, engine, clients.length * lanesPerCluster));
+			const by = { us: await measured(engine), bareCalls: await measured(bareEvictor(bench)) };
 			await engine.close();
-			bare.push(await evictAll(workload, bareEvictor(bench), clients.length * lanesPerCluster));
+			ours.push(by.us.rate);
+			bare.push(by.bareCalls.rate);
+			cpu.push({ ours: by.us.cpu, bare: by.bareCalls.cpu });
 			bench.log(`  run ${run}: ${ours.at(-1)?.toFixed(0)} evictions a minute, bare ${bare.at(-1)?.toFixed(0)}`);
 		}
 		return {
@@ -37,7 +48,7 @@ export const rates: Measurement = {
 				rate_vs_xpdb_design: ours.map((rate) => rate / xpdbPerMinute),
 				rate_vs_bare: ours.map((rate, run) => rate / (bare[run] ?? Number.NaN)),
 			},
-			details: { perMinute: ours, barePerMinute: bare, concurrency: clients.length * lanesPerCluster },
+			details: { perMinute: ours, barePerMinute: bare, concurrency: lanes, cpuMsPerEviction: cpu },
 		};
 	},
 };

@@ -1,0 +1,42 @@
+// Processor time by program: on two cores it is what most figures end at, and noise of other programs is not in it.
+import { readFileSync } from "node:fs";
+import type { Bench } from "./bench.ts";
+
+/** Milliseconds used so far, of all clusters together. */
+export type CpuTime = Readonly<Record<string, number>>;
+
+/** Linux counts in hundredths of a second. */
+const tickMs = 10;
+
+export function cpuTimeOf({ fleet }: Bench): CpuTime {
+	const total: Record<string, number> = {};
+	const add = (name: string, ms: number): void => {
+		total[name] = (total[name] ?? 0) + ms;
+	};
+	for (const { components } of fleet.clusters) {
+		for (const [name, { pid }] of Object.entries(components)) add(name, cpuMs(pid));
+	}
+	for (const { process } of fleet.agents.flatMap((agents) => agents.list()))
+		if (process) add("agents", cpuMs(process.pid));
+	const { user, system } = globalThis.process.cpuUsage();
+	add("caller", (user + system) / 1_000);
+	return total;
+}
+
+/** What was used between the two, for each of so many things that were done. */
+export function cpuPerThing(before: CpuTime, after: CpuTime, things: number): CpuTime {
+	const spent = Object.entries(after).map(([name, ms]) => [name, ms - (before[name] ?? 0)] as const);
+	const all = spent.reduce((sum, [, ms]) => sum + ms, 0);
+	return Object.fromEntries([...spent, ["all", all] as const].map(([name, ms]) => [name, round(ms / things)]));
+}
+
+function cpuMs(pid: number): number {
+	// The name of the program stands in brackets and may have spaces; user and system time are the 12th and 13th after it.
+	const [, rest = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
+	const fields = rest.split(" ");
+	return (Number(fields[11]) + Number(fields[12])) * tickMs;
+}
+
+function round(ms: number): number {
+	return Math.round(ms * 100) / 100;
+}
