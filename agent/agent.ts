@@ -9,6 +9,7 @@ import { Certificates } from "./certificates.ts";
 import type { AgentConfig } from "./config.ts";
 import { createPeerGate, createTokenGate, type Gate } from "./gate.ts";
 import { startHealthServer } from "./health.ts";
+import { withFailPoints } from "./fail-points.ts";
 import { HeldLeases } from "./held-leases.ts";
 import { findHome, type Home } from "./home.ts";
 import { countReservations, keepHouse } from "./housekeeping.ts";
@@ -23,9 +24,11 @@ import { createProblemLog } from "./problem-log.ts";
 import { Readiness } from "./readiness.ts";
 import { createReviews } from "./reviews.ts";
 import { type AgentServer, startAgentServer } from "./server.ts";
+import { withSharedReads } from "./shared-reads.ts";
 import { Siblings } from "./siblings.ts";
 import { systemClock } from "./system-clock.ts";
 import { openViews, type Views } from "./views.ts";
+import { withWatchedLeases } from "./watched-leases.ts";
 
 export interface AgentOptions {
 	readonly config: AgentConfig;
@@ -85,7 +88,6 @@ export class Agent {
 		const home = await findHome({
 			access: config.kubeconfig ? await kubeconfigAccess({ path: config.kubeconfig }) : inClusterAccess({ env }),
 			config,
-			env,
 			clock: systemClock,
 			signal: this.#stopping.signal,
 			onTrouble: this.#report,
@@ -134,7 +136,7 @@ export class Agent {
 			report: this.#report,
 		});
 		const local = new LocalCluster({
-			api,
+			api: withFailPoints(withWatchedLeases(withSharedReads(api), views.leases), env),
 			pods: views.pods,
 			budgets: views.budgets,
 			clock: systemClock,

@@ -5,7 +5,7 @@
 // a view that has reached the highest `observed` of all those Leases, so that whoever ended a reservation on evidence
 // has not seen more than this view. A Lease without `observed` (new, or restored) is counted from a consistent list.
 // Whatever cannot be read rejects: there is no guess and no default.
-import { type BudgetName, formatBudgetName, supportedFeatures } from "../disruption/budget.ts";
+import { type BudgetName, formatBudgetName, type LabelSelector, supportedFeatures } from "../disruption/budget.ts";
 import type {
 	AcquireRequest,
 	CandidateState,
@@ -16,11 +16,11 @@ import type {
 } from "../disruption/cluster.ts";
 import { fleetHash } from "../disruption/fleet.ts";
 import { type BudgetLease, parseLease } from "../disruption/lease.ts";
-import { isHealthy, type PodRecord } from "../disruption/pod.ts";
+import { type ControllerReference, isHealthy, type PodRecord } from "../disruption/pod.ts";
 import type { Reservation } from "../disruption/reservation.ts";
 import { latestResourceVersion } from "../disruption/resource-version.ts";
 import { matchesSelector } from "../disruption/selector.ts";
-import type { ClusterApi } from "./cluster-api.ts";
+import type { ClusterApi, ScaleAnswer } from "./cluster-api.ts";
 import { type ExpectedScale, expectedPods } from "./expected-pods.ts";
 import type { BudgetView } from "./object-views.ts";
 import type { PodView } from "./pod-view.ts";
@@ -50,7 +50,8 @@ export async function countUnder(
 	question: CountQuestion,
 	options: CountOptions,
 ): Promise<CountResult> {
-	const { api, pods } = options;
+	const { pods } = options;
+	const api = withEarlyScales(lease, question, options);
 	const [leases, members, budgets] = await Promise.all([
 		api.listLeases({ budgetNamespace: question.budget.namespace, notOlderThan: lease.resourceVersion }),
 		api.getFleet(),
@@ -69,11 +70,47 @@ export async function countUnder(
 	const reservations = new Map<string, Reservation>();
 	for (const { state } of all)
 		for (const reservation of state.reservations) reservations.set(reservation.uid, reservation);
-	const { count, scale } = await countView(question, lease, reservations, options);
+	const { count, scale } = await countView(question, lease, reservations, { ...options, api });
 	return {
 		count: { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets },
 		listedAt,
 		forgottenControllers: scale.forgotten,
+	};
+}
+
+/**
+ * Begins to read the scales that the count will most likely need, beside everything else that it reads: those of the
+ * controllers that the view shows now and of the remembered ones. What the count itself asks for is answered from these
+ * reads, which began after the acquisition as well, or read then.
+ */
+function withEarlyScales(lease: BudgetLease, question: CountQuestion, { api, pods }: CountOptions): ClusterApi {
+	const scales = new Map<string, Promise<ScaleAnswer>>();
+	const { namespace } = question.budget;
+	const getScale = (controller: ControllerReference): Promise<ScaleAnswer> => {
+		const { apiVersion, kind, name, uid } = controller;
+		const key = [apiVersion, kind, name, uid].join(" ");
+		const scale = scales.get(key) ?? api.getScale(controller, namespace);
+		scales.set(key, scale);
+		return scale;
+	};
+	const selects = createMatcher(question.selector);
+	const controllers = new Set(lease.state.controllers);
+	for (const { controller, labels } of pods.pods(namespace))
+		if (controller && selects(labels)) controllers.add(controller);
+	// Whoever needs one of these hears of its failure; the others concern nobody.
+	for (const controller of controllers) getScale(controller).catch(() => undefined);
+	return { ...api, getScale };
+}
+
+/** Pods of one controller share their labels: each of these is compared with the selector once. */
+function createMatcher(selector: LabelSelector): (labels: PodRecord["labels"]) => boolean {
+	const known = new Map<PodRecord["labels"], boolean>();
+	return (labels) => {
+		const found = known.get(labels);
+		if (found !== undefined) return found;
+		const matches = matchesSelector(selector, labels);
+		known.set(labels, matches);
+		return matches;
 	};
 }
 
@@ -117,9 +154,10 @@ async function countView(
 	// From here to the end of the loop nothing is awaited: one instant of the view.
 	const selected: PodRecord[] = [];
 	const unavailable: UnavailablePod[] = [];
+	const selects = createMatcher(question.selector);
 	let healthy = 0;
 	for (const pod of view.pods(namespace)) {
-		if (!matchesSelector(question.selector, pod.labels)) continue;
+		if (!selects(pod.labels)) continue;
 		selected.push(pod);
 		const reservation = reservations.get(pod.uid);
 		if (isHealthy(pod) && !reservation) healthy += 1;

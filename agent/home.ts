@@ -5,7 +5,6 @@ import { type ApiConnection, createApiConnection } from "./api-connection.ts";
 import type { Clock } from "./clock.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 import type { AgentConfig } from "./config.ts";
-import { withFailPoints } from "./fail-points.ts";
 import { type ClusterApiOptions, createClusterApi } from "./kubernetes.ts";
 
 export interface Home {
@@ -17,7 +16,6 @@ export interface Home {
 export interface HomeOptions {
 	readonly access: ApiAccess;
 	readonly config: Pick<AgentConfig, "leaseNamespace" | "fleetConfigMap" | "clusterName" | "pod">;
-	readonly env: NodeJS.ProcessEnv;
 	readonly clock: Clock;
 	readonly signal: AbortSignal;
 	/** The API server gives no answer yet; asked again after a second. */
@@ -28,7 +26,7 @@ const retryMs = 1_000;
 
 /** Waits for an API server that does not answer; rejects with the reason of `signal` when it aborts. */
 export async function findHome(options: HomeOptions): Promise<Home> {
-	const { access, config, env, clock } = options;
+	const { access, config, clock } = options;
 	const apiOptions = {
 		leaseNamespace: config.leaseNamespace,
 		fleetConfigMap: config.fleetConfigMap,
@@ -38,7 +36,7 @@ export async function findHome(options: HomeOptions): Promise<Home> {
 	const clusterName = config.clusterName ?? (await nameInFleet(apiOptions, options));
 	const connection = createApiConnection({ access, clock, cluster: clusterName });
 	const api = await patiently(() => createClusterApi(connection, apiOptions), options);
-	return { connection, api: withFailPoints(api, env), clusterName };
+	return { connection, api, clusterName };
 }
 
 /** Asked over a connection of its own, because messages of a connection name the cluster. */

@@ -1,5 +1,6 @@
-// What the agent keeps in memory of its Leases and budgets, each from one watch. Neither proves anything: who decides
-// reads the objects themselves. They say when something is worth a look, and what a Lease's holder has shown so far.
+// What the agent keeps in memory of its Leases and budgets, each from one watch. They say when something is worth a look, and
+// what a Lease's holder has shown so far. Neither proves anything by itself: who decides reads the objects, or asks of the
+// Leases that the view has come as far as a version that was written after the question.
 import type { MemberBudget } from "../disruption/cluster.ts";
 import { namespaceLabel } from "../disruption/lease.ts";
 import { compareResourceVersions } from "../disruption/resource-version.ts";
@@ -13,6 +14,9 @@ import type { ListedResource } from "./paged-list.ts";
 import { startWatch } from "./watch.ts";
 import { signOfLifeMs, type WatchEvent, type WatchSink } from "./watch-sink.ts";
 
+/** The event of one's own write comes with its answer; a watch that is later than this is in trouble. */
+const reachedWithinMs = 500;
+
 interface ObjectView {
 	/** The first list is done. */
 	readonly synced: boolean;
@@ -24,6 +28,11 @@ export interface LeaseView extends ObjectView {
 	/** The latest Lease of this name that the watch has shown; there may be a later one. */
 	find(name: string): LeaseObject | undefined;
 	leases(): Iterable<LeaseObject>;
+	/**
+	 * True once the view has everything up to this version; false where it does not get there within half a second, or
+	 * where its watch is not alive.
+	 */
+	reached(version: string): Promise<boolean>;
 	/** Calls back with the name of every Lease that came, changed or went. */
 	onChange(listener: (name: string) => void): () => void;
 }
@@ -38,13 +47,14 @@ export interface BudgetView extends ObjectView {
 /** The objects of one watch by a key of theirs. */
 export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 	readonly #keyOf: (object: T) => string;
-	readonly #clock: Pick<Clock, "now">;
+	readonly #clock: Pick<Clock, "now" | "after">;
+	readonly #waiters = new Set<() => void>();
 	readonly #objects = new Map<string, T>();
 	readonly #listeners = new Set<(object: T) => void>();
 	#resourceVersion = "";
 	#lastSignAt = Number.NEGATIVE_INFINITY;
 
-	constructor(options: { readonly keyOf: (object: T) => string; readonly clock: Pick<Clock, "now"> }) {
+	constructor(options: { readonly keyOf: (object: T) => string; readonly clock: Pick<Clock, "now" | "after"> }) {
 		this.#keyOf = options.keyOf;
 		this.#clock = options.clock;
 	}
@@ -65,6 +75,22 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 		return this.#objects.values();
 	}
 
+	/** See LeaseView. */
+	async reached(version: string): Promise<boolean> {
+		const has = (): boolean => this.live && compareResourceVersions(this.#resourceVersion, version) >= 0;
+		if (has() || !this.live) return has();
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const look = (): void => {
+			if (has() || !this.live) resolve();
+		};
+		const cancelTimer = this.#clock.after(reachedWithinMs, resolve);
+		this.#waiters.add(look);
+		await promise;
+		this.#waiters.delete(look);
+		cancelTimer();
+		return has();
+	}
+
 	/** Calls back with every object that came, changed or went. */
 	onChange(listener: (object: T) => void): () => void {
 		this.#listeners.add(listener);
@@ -81,6 +107,7 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 			before.delete(this.#keyOf(object));
 		}
 		for (const object of [...before.values(), ...objects]) this.#notify(object);
+		this.#moved();
 	}
 
 	apply({ type, object, resourceVersion }: WatchEvent<T>): void {
@@ -89,11 +116,13 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 		if (type === "DELETED") this.#objects.delete(this.#keyOf(object));
 		else this.#objects.set(this.#keyOf(object), object);
 		this.#notify(object);
+		this.#moved();
 	}
 
 	bookmark(resourceVersion: string): void {
 		if (!this.synced || compareResourceVersions(resourceVersion, this.#resourceVersion) <= 0) return;
 		this.#resourceVersion = resourceVersion;
+		this.#moved();
 	}
 
 	reset(): void {
@@ -110,6 +139,11 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 
 	watchLost(): void {
 		this.#lastSignAt = Number.NEGATIVE_INFINITY;
+		this.#moved();
+	}
+
+	#moved(): void {
+		for (const look of this.#waiters) look();
 	}
 
 	#notify(object: T): void {
@@ -143,7 +177,8 @@ export function createLeaseView(options: ViewOptions & { readonly namespace: str
 		group: "coordination.k8s.io",
 		namespace,
 	};
-	const watch = startWatch({ ...options, resource, project: readLease, sink: store });
+	// What counts rest on is listed anew whenever the watch ended: another API server, or etcd from a backup, may go on.
+	const watch = startWatch({ ...options, resource, project: readLease, sink: store, listsAnew: true });
 	return { view: leaseViewOf(store), close: () => watch.close() };
 }
 
@@ -167,6 +202,7 @@ export function leaseViewOf(store: ObjectStore<LeaseObject>): LeaseView {
 		},
 		find: (name) => store.get(name),
 		leases: () => store.values(),
+		reached: (version) => store.reached(version),
 		onChange: (listener) => store.onChange(({ name }) => listener(name)),
 	};
 }

@@ -32,6 +32,8 @@ export interface WatchOptions<T> {
 	readonly project: (object: unknown) => T;
 	readonly sink: WatchSink<T>;
 	readonly warn: (message: string) => void;
+	/** A watch that ended never goes on from where it was: for few objects. */
+	readonly listsAnew?: boolean;
 }
 
 export interface Watch {
@@ -82,6 +84,7 @@ class ObjectWatch<T> implements Watch {
 			const attempt = new AbortController();
 			this.#attempt = attempt;
 			const startedAt = clock.now();
+			if (this.#options.listsAnew) this.#version = "";
 			try {
 				await this.#listAndWatch(attempt.signal);
 				if (clock.now() - startedAt >= shortWatchMs) {

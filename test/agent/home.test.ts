@@ -36,7 +36,6 @@ async function find(handle: (request: ScriptedRequest) => void, change: Partial<
 			fleetConfigMap: "xpdb-fleet",
 			pod: { name: "agent-a", namespace: "xpdb-system", ip: "127.0.0.1" },
 		},
-		env: {},
 		clock: createFastClock(50),
 		signal: new AbortController().signal,
 		onTrouble: ({ message }) => problems.push(message),

@@ -9,6 +9,7 @@ import { budgetViewOf, leaseViewOf, ObjectStore } from "../../agent/object-views
 import { PodStore } from "../../agent/pod-view.ts";
 import { ReservationSweep } from "../../agent/reservation-sweep.ts";
 import type { WatchEvent, WatchSink } from "../../agent/watch-sink.ts";
+import { withWatchedLeases } from "../../agent/watched-leases.ts";
 import type { Step } from "./scheduler.ts";
 import { type ApiCall, clusterApi, type SimulatedApiServer } from "./simulated-api.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
@@ -51,10 +52,13 @@ export class AgentProcess extends SimulatedProcess {
 		const { clock } = this;
 		const cluster = server.clusterId;
 		this.#options = options;
-		this.#api = clusterApi(server, (call) => carry(this, call));
 		this.#pods = new PodStore({ cluster, clock, listPods: () => this.#api.listPods() });
 		this.#budgets = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
 		this.#leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
+		this.#api = withWatchedLeases(
+			clusterApi(server, (call) => carry(this, call)),
+			leaseViewOf(this.#leases),
+		);
 		this.local = new LocalCluster({
 			api: this.#api,
 			pods: this.#pods,
@@ -165,11 +169,11 @@ export class AgentProcess extends SimulatedProcess {
 		return steps;
 	}
 
-	/** Everything that the watches have for it, or all but the pods; false where it had seen it. */
-	seesEverything({ pods = true }: { readonly pods?: boolean } = {}): boolean {
+	/** Everything that the watches have for it, or all but the pods or Leases; false where it had seen it. */
+	seesEverything({ pods = true, leases = true }: { readonly pods?: boolean; readonly leases?: boolean } = {}): boolean {
 		let any = false;
 		for (const feed of this.#feeds) {
-			if (!pods && feed.sink === this.#pods) continue;
+			if ((!pods && feed.sink === this.#pods) || (!leases && feed.sink === this.#leases)) continue;
 			for (; feed.shown < feed.log.length; any = true) this.#show(feed);
 		}
 		return any;

@@ -143,7 +143,7 @@ export const cancellationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: eviction,
-				find: "cluster.cancel(budget, [ticket.id], { sent: true })",
+				find: "cluster.cancel(budget, [ticket.id], options)",
 				replace: "cluster.cancel(budget, [ticket.id], { sent: false })",
 			},
 		],

@@ -23,8 +23,20 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "other-leases-read-late",
 		without: "reading the other Leases at least as new as the acquisition",
-		scenarios: ["covered-since"],
+		scenarios: ["covered-since-by-a-late-watch"],
 		edits: [{ file: count, find: "notOlderThan: lease.resourceVersion }", replace: 'notOlderThan: "0" }' }],
+	},
+	{
+		name: "other-leases-of-a-late-watch",
+		without: "waiting for the watch on Leases to have come as far as the acquisition",
+		scenarios: ["covered-since-by-a-late-watch"],
+		edits: [
+			{
+				file: "agent/watched-leases.ts",
+				find: " || !(await leases.reached(notOlderThan))",
+				replace: "",
+			},
+		],
 	},
 	{
 		name: "marked-not-counted",

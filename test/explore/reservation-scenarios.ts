@@ -220,9 +220,15 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 		afterEviction: "stays",
 		freshViews: true,
 	},
-	{
-		name: "covered-since",
-		about: "A budget begins to cover a pod that was granted under another one",
+	coveredSince({ name: "covered-since", leases: true }),
+	coveredSince({ name: "covered-since-by-a-late-watch", leases: false }),
+];
+
+/** `leases`: whether the watches on Leases show everything when the budget changes. */
+function coveredSince({ name, leases }: { readonly name: string; readonly leases: boolean }): Scenario<World> {
+	return {
+		name,
+		about: `A budget begins to cover a pod that was granted under another one${leases ? "" : ", and the Leases are seen late"}`,
 		clusters: [
 			cluster("c1", 4, {
 				budgets: [
@@ -243,12 +249,12 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 					const { server, agents } = world.cluster("c1");
 					const spec = { selector: { matchLabels: web }, maxUnavailable: 1 };
 					server.putBudget({ name: { namespace: "shop", name: "front" }, spec });
-					for (const agent of agents) agent.seesEverything({ pods: false });
+					for (const agent of agents) agent.seesEverything({ pods: false, leases });
 				},
 			},
 		],
 		limits: { drainJumps: 1, agentJumps: 1, gaveUp: 1, evidence: 2 },
 		afterEviction: "stays",
 		configChanges: true,
-	},
-];
+	};
+}

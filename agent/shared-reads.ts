@@ -1,0 +1,42 @@
+// Counts of many budgets at once read the same objects. Questions that come in the same turn of the event loop share one
+// request, which is sent after all of them: each answer is as new as if it had been asked alone.
+import type { ClusterApi } from "./cluster-api.ts";
+
+export function withSharedReads(api: ClusterApi): ClusterApi {
+	const scales = share(
+		([controller, namespace]: Parameters<ClusterApi["getScale"]>) =>
+			`${namespace} ${controller.apiVersion} ${controller.kind} ${controller.name} ${controller.uid}`,
+		([controller, namespace]) => api.getScale(controller, namespace),
+	);
+	const budgets = share(
+		({ namespace, name }: Parameters<ClusterApi["getBudget"]>[0]) => `${namespace}/${name}`,
+		(budget) => api.getBudget(budget),
+	);
+	const fleet = share(
+		() => "",
+		() => api.getFleet(),
+	);
+	return {
+		...api,
+		getScale: (controller, namespace) => scales([controller, namespace]),
+		getBudget: budgets,
+		getFleet: () => fleet(undefined),
+	};
+}
+
+function share<Q, A>(keyOf: (question: Q) => string, ask: (question: Q) => Promise<A>): (question: Q) => Promise<A> {
+	const waiting = new Map<string, Promise<A>>();
+	return (question) => {
+		const key = keyOf(question);
+		const known = waiting.get(key);
+		if (known) return known;
+		const answer = new Promise<void>((resolve) => {
+			setImmediate(resolve);
+		}).then(() => {
+			waiting.delete(key);
+			return ask(question);
+		});
+		waiting.set(key, answer);
+		return answer;
+	};
+}
