@@ -9,6 +9,7 @@ import type { Waiting } from "../disruption/verdict.ts";
 import type { AgentCluster } from "../proto/agent-cluster.ts";
 import { type EvictionJob, evictionError, podEvent, retryAfterMs, type TryOutcome } from "./eviction-job.ts";
 import type { EvictionOptions } from "./eviction-request.ts";
+import type { EvictionSlots } from "./eviction-slots.ts";
 import type { EventSink } from "./events.ts";
 import { tryEviction } from "./native-eviction.ts";
 import type { Reachability } from "./reachability.ts";
@@ -25,6 +26,8 @@ export interface GroupDependencies {
 	readonly evictor: EvictorMaker;
 	readonly runtime: RoundRuntime;
 	readonly reachability: Reachability;
+	/** Shared by all groups. */
+	readonly slots: EvictionSlots;
 	/** No new evictions. */
 	readonly stop: AbortSignal;
 	readonly emit: EventSink;
@@ -147,17 +150,42 @@ export class BudgetGroup {
 				await this.#pause(next - this.#deps.runtime.now(), this.#wake.signal);
 				continue;
 			}
-			const verdicts = await this.#round(due.slice(0, maxCandidates));
-			if (!verdicts) continue;
-			for (const verdict of verdicts) this.#apply(verdict);
-			if (due.length > maxCandidates) this.#sendToTheEnd(due.slice(0, maxCandidates));
-			if (this.#due().length > 0) await this.#untilRoom();
+			const asked = this.#withSlots(due);
+			if (asked.length === 0) {
+				await this.#deps.slots.freed(this.#deps.stop);
+				continue;
+			}
+			const left = await this.#ask(asked);
+			if (left.length === 0) continue;
+			if (due.length > asked.length) this.#sendToTheEnd(left);
+			await this.#untilRoom();
 		}
 	}
 
+	/** The first of each context, as many as could be on their way now. */
+	#withSlots(due: readonly Entry[]): readonly Entry[] {
+		const free = new Map<string, number>();
+		const first = due.filter(({ job }) => {
+			const left = free.get(job.context.name) ?? this.#deps.slots.free(job.context.name);
+			free.set(job.context.name, left - 1);
+			return left > 0;
+		});
+		return first.slice(0, maxCandidates);
+	}
+
+	/** One round; those that wait on, unless there was no answer to apply. */
+	async #ask(asked: readonly Entry[]): Promise<readonly Entry[]> {
+		const verdicts = await this.#round(asked);
+		for (const verdict of verdicts ?? []) this.#apply(verdict);
+		const now = this.#deps.runtime.now();
+		return verdicts
+			? asked.filter((entry) => this.#waiting.get(entry.job.pod.uid) === entry && entry.dueAt <= now)
+			: [];
+	}
+
 	/** So that more pods than a round takes have their turn in the next one. */
-	#sendToTheEnd(asked: readonly Entry[]): void {
-		for (const entry of asked) {
+	#sendToTheEnd(left: readonly Entry[]): void {
+		for (const entry of left) {
 			if (this.#waiting.delete(entry.job.pod.uid)) this.#waiting.set(entry.job.pod.uid, entry);
 		}
 	}
@@ -258,10 +286,13 @@ export class BudgetGroup {
 	#handOver(entry: Entry, send: () => Promise<TryOutcome>): void {
 		this.#waiting.delete(entry.job.pod.uid);
 		entry.detach();
-		send().then(
-			(outcome) => entry.finish(outcome),
-			(error: unknown) => entry.fail(error),
-		);
+		this.#deps.slots.take(entry.job.context.name);
+		send()
+			.finally(() => this.#deps.slots.giveBack(entry.job.context.name))
+			.then(
+				(outcome) => entry.finish(outcome),
+				(error: unknown) => entry.fail(error),
+			);
 	}
 
 	/** Until a look says that somebody could be granted, another pod comes, or it is time for a round anyway. */

@@ -6,12 +6,13 @@ import type { RoundBudget } from "../disruption/decide.ts";
 import { BudgetGroup, type GroupDependencies } from "./budget-group.ts";
 import { type Coverage, CoverageLists } from "./coverage-lists.ts";
 import { type EvictionJob, evictionError, type JobOutcome, podEvent, type TryOutcome } from "./eviction-job.ts";
+import { EvictionSlots } from "./eviction-slots.ts";
 import type { Fleet } from "./fleet.ts";
 import { tryEviction } from "./native-eviction.ts";
 import { waitUntilGone } from "./pod-termination.ts";
 import type { Reason } from "./reason.ts";
 
-export interface EvictionsDependencies extends Omit<GroupDependencies, "members" | "memberOf"> {
+export interface EvictionsDependencies extends Omit<GroupDependencies, "members" | "memberOf" | "slots"> {
 	readonly fleet: Pick<Fleet, "members" | "memberOf" | "listBudgets"> | undefined;
 	/** False: an accepted eviction is enough. */
 	readonly waitsUntilGone: boolean;
@@ -36,6 +37,7 @@ export class Evictions {
 	readonly #coverage: CoverageLists | undefined;
 	/** By the names of their budgets. */
 	readonly #groups = new Map<string, BudgetGroup>();
+	readonly #slots = new EvictionSlots();
 	readonly #coveredBy = new Map<string, RoundBudget>();
 	#total = 0;
 	#done = 0;
@@ -161,6 +163,7 @@ export class Evictions {
 			this.#groups.get(key) ??
 			new BudgetGroup(budgets, {
 				...this.#deps,
+				slots: this.#slots,
 				members: fleet.members,
 				memberOf: (contextName) => fleet.memberOf(contextName),
 			});
