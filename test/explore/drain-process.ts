@@ -22,6 +22,7 @@ export interface DrainWorld {
 	readonly clusters: readonly SimulatedCluster[];
 	readonly oracle: Oracle;
 	cluster(id: string): SimulatedCluster;
+	dies(drain: DrainProcess): void;
 	member(from: DrainProcess, id: string): Cluster;
 	carry<T>(from: SimulatedProcess, cluster: SimulatedCluster, call: ApiCall<T>): Promise<T>;
 	bug(where: string, error: unknown): void;
@@ -107,6 +108,10 @@ export class DrainProcess extends SimulatedProcess {
 		const clusters = this.#members().map(
 			(member): Cluster => ({
 				...member,
+				acquire: (request, options) => {
+					if (options.wait && this.data.neverWaits) this.#world.dies(this);
+					return member.acquire(request, options);
+				},
 				commit: (acquisition, grants) => {
 					round.committed.push({ cluster: member.id, nonce: acquisition.nonce });
 					return member.commit(acquisition, grants);

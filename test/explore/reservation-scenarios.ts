@@ -1,7 +1,8 @@
 // What becomes of a reservation: evidence, views that lag, the fence, late evictors, replacements, pods that are not ready.
 import { reservationsIn } from "./lease-text.ts";
 import type { Scenario } from "./scenario.ts";
-import { cluster, drain, trouble, web } from "./scenario-parts.ts";
+import { cluster, drain, onlyOnce, trouble, web } from "./scenario-parts.ts";
+import { begins, isCancelled } from "./staging.ts";
 import type { World } from "./world.ts";
 
 const front = { tier: "front" };
@@ -22,8 +23,10 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 		afterEviction: "stays",
 		onlyFails: "evict",
 		search: {
-			limits: { cancels: 1, drainJumps: 1, gaveUp: 1 },
-			drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 1 })],
+			limits: { cancels: 1, gaveUp: 1 },
+			drains: [onlyOnce("drain-1", "c1/web-0")],
+			events: [begins("drain-2", "c1/web-1", isCancelled, { attempts: 1, neverWaits: true })],
+			freshViews: true,
 			leaseCallsAtOnce: true,
 		},
 	},
@@ -109,7 +112,7 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 		],
 		limits: { evidence: 2, cancels: 1, silences: 1, agentJumps: 1 },
 		afterEviction: "stays",
-		search: { limits: { evidence: 1, cancels: 1 }, leaseCallsAtOnce: true },
+		search: { limits: { evidence: 1 }, leaseCallsAtOnce: true },
 	},
 	{
 		name: "pods-end",

@@ -1,6 +1,6 @@
 // Rounds against rounds: Leases, commits, lines, and everything that messages and processes suffer.
 import type { Scenario } from "./scenario.ts";
-import { cluster, drain, trouble, web } from "./scenario-parts.ts";
+import { cluster, drain, onlyOnce, trouble, web } from "./scenario-parts.ts";
 import type { World } from "./world.ts";
 
 export const roundScenarios: readonly Scenario<World>[] = [
@@ -19,7 +19,11 @@ export const roundScenarios: readonly Scenario<World>[] = [
 		limits: { agentJumps: 4, doubled: 1, answerLost: 1, repeated: 1, gaveUp: 1 },
 		afterEviction: "stays",
 		freshViews: true,
-		search: { limits: { agentJumps: 3 }, leaseCallsAtOnce: true },
+		search: {
+			limits: { agentJumps: 1 },
+			drains: [onlyOnce("drain-1", "c1/web-0"), onlyOnce("drain-2", "c2/web-0")],
+			leaseCallsAtOnce: true,
+		},
 	},
 	{
 		name: "doubled-acquire",
@@ -29,7 +33,11 @@ export const roundScenarios: readonly Scenario<World>[] = [
 		limits: { agentJumps: 3, doubled: 2, gaveUp: 1 },
 		afterEviction: "stays",
 		freshViews: true,
-		search: { limits: { agentJumps: 2, doubled: 1 }, leaseCallsAtOnce: true },
+		search: {
+			limits: { agentJumps: 1, doubled: 1 },
+			drains: [onlyOnce("drain-1", "c1/web-0"), onlyOnce("drain-2", "c1/web-1")],
+			leaseCallsAtOnce: true,
+		},
 	},
 	{
 		name: "three-clusters",

@@ -71,10 +71,11 @@ export async function runSearched(
 	},
 ): Promise<SearchedRun> {
 	const choices = replayedChoices(prefix);
-	const { limits: bounds = {}, drains = scenario.drains, leaseCallsAtOnce = false } = scenario.search ?? {};
+	const { limits: bounds = {}, leaseCallsAtOnce = false, isStaged = false, ...changes } = scenario.search ?? {};
 	const limits: Limits = { ...noLimits, ...bounds };
 	const { record = false } = options;
-	const searched: Scenario<World> = { ...scenario, drains };
+	const { holdsBack, ...unstaged } = scenario;
+	const searched: Scenario<World> = { ...unstaged, ...changes, ...(isStaged && holdsBack && { holdsBack }) };
 	const world = new World(searched, {
 		choices,
 		limits,
@@ -88,7 +89,7 @@ export async function runSearched(
 	let cut = false;
 	for (;;) {
 		await letRun(world);
-		if (world.violation || isOver(world)) break;
+		if (world.violation) break;
 		if (choices.taken.length >= prefix.length && !options.isNew(world.fingerprint())) {
 			pruned = true;
 			break;
@@ -97,8 +98,9 @@ export async function runSearched(
 			cut = true;
 			break;
 		}
+		if (everybodyIsDone(world) && allHasHappened(world)) break;
 		const steps = searchedSteps(world);
-		if (steps.length === 0) break;
+		if (steps.length === 0 || (everybodyIsDone(world) && steps.every(({ kind }) => kind === "timer"))) break;
 		take(world, steps, choices, () => 1);
 	}
 	const result = pruned || cut ? resultOf(world, choices) : await ended(world, choices);
@@ -122,8 +124,12 @@ function take(world: World, steps: readonly Step[], choices: Choices, weightOf: 
 
 /** Everybody has done what there was to do, or is dead. Where a scenario is staged, all of it has happened, too. */
 function isOver(world: World): boolean {
-	const { holdsBack, events = [] } = world.scenario;
-	return everybodyIsDone(world) && (!holdsBack || events.every(({ name }) => world.times(name) > 0));
+	return everybodyIsDone(world) && (!world.scenario.holdsBack || allHasHappened(world));
+}
+
+function allHasHappened(world: World): boolean {
+	const { events = [] } = world.scenario;
+	return events.every(({ name }) => world.times(name) > 0);
 }
 
 function everybodyIsDone(world: World): boolean {

@@ -17,6 +17,11 @@ export function drain(name: string, pods: readonly string[], more: Partial<Drain
 	return { name, pods, attempts: 3, ...more };
 }
 
+/** For exhaustive searches, where every further round multiplies the states. */
+export function onlyOnce(name: string, path: string, more: Partial<DrainData> = {}): DrainData {
+	return drain(name, [path], { attempts: 1, neverWaits: true, ...more });
+}
+
 /** Everything that messages and processes may suffer. */
 export const trouble: Partial<Limits> = {
 	agentJumps: 4,

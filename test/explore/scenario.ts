@@ -33,6 +33,8 @@ export interface DrainData {
 	readonly agent?: number;
 	/** It goes on with the pod that has the name when the one that it was asked for is gone. */
 	readonly follows?: boolean;
+	/** It is killed where it would wait in line: what comes after a wait is another round after the first. */
+	readonly neverWaits?: boolean;
 	/** It does nothing while no budget covers its pods, where a plugin would evict them as kubectl does. */
 	readonly waitsForBudget?: boolean;
 }
@@ -96,11 +98,15 @@ export const noLimits: Limits = {
 	leaseDeletions: 0,
 };
 
-export interface SearchBounds {
+export interface SearchBounds<W = never> {
 	/** In the place of the scenario's own. */
 	readonly limits: Partial<Limits>;
 	/** In the place of the scenario's own. */
 	readonly drains?: readonly DrainData[];
+	readonly events?: readonly EventData<W>[];
+	readonly freshViews?: boolean;
+	/** Only the schedules that the scenario does not hold back; otherwise all, held back or not. */
+	readonly isStaged?: boolean;
 	/**
 	 * Calls to Leases are executed at once, so that acquire, commit, confirm and release each happen in one step: right
 	 * where a cluster has one agent, which does one thing after the other with a Lease anyway.
@@ -141,5 +147,5 @@ export interface Scenario<W = never> {
 	/** Calls to Leases are executed at once in random runs, too. */
 	readonly leaseCallsAtOnce?: boolean;
 	/** How an exhaustive search bounds it. */
-	readonly search?: SearchBounds;
+	readonly search?: SearchBounds<W>;
 }

@@ -9,8 +9,10 @@ import {
 	ended,
 	endsOnEvidence,
 	isCall,
+	isCancelled,
 	lists,
 	namesCurrent,
+	nobodyIsEvicted,
 	reserved,
 	server,
 	waitsFor,
@@ -24,10 +26,7 @@ const twoBudgets = [
 ] as const;
 const first = drain("drain-1", ["c1/web-0"], { attempts: 1, agent: 1 });
 
-const nobodyIsEvicted = ({ oracle }: World): boolean => oracle.evictions === 0;
 const isEvicting = (world: World): boolean => waitsFor(world, "drain-1", "evict");
-/** Before, another drain would only wait. */
-const isCancelled = (world: World): boolean => nobodyIsEvicted(world) && ended(world) > 0;
 
 export const stagedReservationScenarios: readonly Scenario<World>[] = [
 	{
@@ -43,6 +42,8 @@ export const stagedReservationScenarios: readonly Scenario<World>[] = [
 		limits: {},
 		afterEviction: "stays",
 		freshViews: true,
+		// With one doubled request anywhere.
+		search: { limits: { doubled: 1 }, leaseCallsAtOnce: true, isStaged: true },
 		holdsBack: (step, world) =>
 			isCall(step, "c1/agent-0", "get pod") || (isCall(step, "drain-1", "evict") && nobodyIsEvicted(world)),
 	},
@@ -55,6 +56,7 @@ export const stagedReservationScenarios: readonly Scenario<World>[] = [
 		limits: {},
 		afterEviction: "stays",
 		freshViews: true,
+		search: { limits: {}, leaseCallsAtOnce: true, freshViews: true },
 		holdsBack: (step, world) => {
 			const isCurrent = (what: string): boolean => what.startsWith("evict") && namesCurrent(what, world, "web-0");
 			if (step.actor === "drain-1" && isCurrent(step.what)) return nobodyIsEvicted(world);
@@ -79,6 +81,7 @@ export const stagedReservationScenarios: readonly Scenario<World>[] = [
 		limits: {},
 		afterEviction: "stays",
 		freshViews: true,
+		search: { limits: {}, leaseCallsAtOnce: true, freshViews: true },
 		holdsBack: (step, world) =>
 			(isCall(step, "drain-1", "commit") && world.times("drain-1 sleeps") === 0) ||
 			(isCall(step, "drain-1", "get pod") && nobodyIsEvicted(world)),
@@ -122,6 +125,8 @@ export const stagedReservationScenarios: readonly Scenario<World>[] = [
 		limits: {},
 		afterEviction: "stays",
 		freshViews: true,
+		// With one doubled request anywhere.
+		search: { limits: { doubled: 1 }, leaseCallsAtOnce: true, isStaged: true },
 		holdsBack: (step, world) =>
 			isCall(step, "drain-1", "evict") || (isCall(step, "drain-2", "evict") && nobodyIsEvicted(world)),
 	},
@@ -175,6 +180,7 @@ export const stagedReservationScenarios: readonly Scenario<World>[] = [
 		],
 		limits: {},
 		afterEviction: "stays",
+		search: { limits: {}, leaseCallsAtOnce: true, freshViews: true },
 		holdsBack: (step, world) =>
 			isCall(step, "drain-1", "evict") && world.times("pod moving-0 gets the labels of web") === 0,
 	},

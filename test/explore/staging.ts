@@ -38,6 +38,15 @@ export function isHeldBy(world: World, holder: string, clusterId = "c1"): boolea
 	return [...server(world, clusterId).leases.values()].some(({ spec }) => spec.holderIdentity === holder);
 }
 
+export function nobodyIsEvicted({ oracle }: World): boolean {
+	return oracle.evictions === 0;
+}
+
+/** A reservation has ended and its pod lives: before, another drain would only wait. */
+export function isCancelled(world: World): boolean {
+	return nobodyIsEvicted(world) && ended(world) > 0;
+}
+
 /** How often Leases of the cluster were taken by this holder. */
 export function acquisitionsBy(world: World, holder: string, clusterId = "c1"): number {
 	const { leaseEvents } = server(world, clusterId);

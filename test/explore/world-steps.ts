@@ -96,10 +96,7 @@ function limitedSteps(world: World): readonly Step[] {
 	for (const drain of world.drains) {
 		if (drain.finished || !drain.alive) continue;
 		offer("drainJumps", "jump", drain.name, `does nothing for ${drainJumpMs} ms`, () => drain.clock.jump(drainJumpMs));
-		offer("crashes", "fault", drain.name, "dies", () => {
-			drain.alive = false;
-			world.network.died(drain);
-		});
+		offer("crashes", "fault", drain.name, "dies", () => world.dies(drain));
 	}
 	for (const event of world.scenario.events ?? []) {
 		if (world.times(event.name) >= (event.times ?? 1) || !(event.when?.(world) ?? true)) continue;

@@ -119,6 +119,11 @@ export class World {
 		return this.options.choices.pick(Array.from({ length: count }, () => 1));
 	}
 
+	dies(drain: DrainProcess): void {
+		drain.alive = false;
+		this.network.died(drain);
+	}
+
 	startDrain(data: Scenario["drains"][number]): DrainProcess {
 		const drain = new DrainProcess(data, this);
 		this.drains.push(drain);
