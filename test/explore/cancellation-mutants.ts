@@ -155,9 +155,9 @@ export const cancellationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: eviction,
-				find: "			const found = await evictor.read(pod);\n",
+				find: "			const found = await readBetweenChanges(ticket, evictor, runtime);\n",
 				replace:
-					"			const stands = await standsEverywhere(ticket, cluster);\n			const found = await evictor.read(pod);\n",
+					"			const stands = await standsEverywhere(ticket, cluster);\n			const found = await readBetweenChanges(ticket, evictor, runtime);\n",
 			},
 			{ file: eviction, find: "!(await standsEverywhere(ticket, cluster))) {\n", replace: "!stands) {\n" },
 		],

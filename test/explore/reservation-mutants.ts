@@ -94,10 +94,15 @@ export const reservationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: view,
-				find: "		for (const uid of before) if (!this.#byUid.has(uid)) this.#rememberDeletion(uid, resourceVersion);\n		this.#goneFloor = resourceVersion;\n",
+				find: "		for (const uid of before) {\n			if (this.#byUid.has(uid)) continue;\n			this.#rememberDeletion(uid, resourceVersion);\n",
 				replace:
 					"		const highest = latestResourceVersion(...pods.map((pod) => pod.resourceVersion));\n" +
-					"		for (const uid of before) if (!this.#byUid.has(uid)) this.#rememberDeletion(uid, highest);\n		this.#goneFloor = highest;\n",
+					"		for (const uid of before) {\n			if (this.#byUid.has(uid)) continue;\n			this.#rememberDeletion(uid, highest);\n",
+			},
+			{
+				file: view,
+				find: "		this.#goneFloor = resourceVersion;\n",
+				replace: "		this.#goneFloor = highest;\n",
 			},
 		],
 	},

@@ -3,8 +3,8 @@
 // A state is what every server holds, what every process has been told so far and its clock, and what is on its way;
 // the code is deterministic, so equal states have equal futures, and each one is entered once. What bounds the search:
 // what the scenario's `search` says of faults, clock jumps, drains and events; timers fire only where nothing else can
-// happen; an answer arrives in the moment of its execution; all processes ask the same agent, or the one named for them. `isComplete` is false where the
-// number of states or of steps in one run cut it besides.
+// happen; an answer arrives in the moment of its execution; all processes ask the same agent, or the one named for them.
+// `isComplete` is false where the number of states or of steps in one run cut it besides.
 import { createHash } from "node:crypto";
 import type { Violation } from "./oracle.ts";
 import { runSearched } from "./run.ts";
