@@ -6,6 +6,7 @@ interface Applicable {
 	readonly apiVersion: string;
 	readonly kind: string;
 	readonly metadata: { readonly name: string; readonly namespace?: string };
+	readonly spec?: unknown;
 }
 
 /** Makes these objects, in this order, as the administrator would. */

@@ -1,0 +1,117 @@
+import { execFile, spawn } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { writeKubeconfig } from "../controlplane/kubeconfig.ts";
+import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
+import { eventually } from "../e2e/kubectl.ts";
+import { applyManifests } from "./apply-manifests.ts";
+import { type SmallCluster, startSmallCluster } from "./small-cluster.ts";
+
+const run = promisify(execFile);
+const labels = { app: "db" };
+const database = {
+	apiVersion: "apps/v1",
+	kind: "StatefulSet",
+	metadata: { name: "db", namespace: "default" },
+	spec: {
+		replicas: 2,
+		serviceName: "db",
+		podManagementPolicy: "Parallel",
+		selector: { matchLabels: labels },
+		template: { metadata: { labels }, spec: { containers: [{ name: "db", image: "none" }] } },
+	},
+};
+
+// The real clusters' kubectl is all that is wanted of them here.
+describeOnFleet("kubectl with the small API server", () => {
+	let dir: string;
+	let cluster: SmallCluster;
+
+	beforeAll(async () => {
+		dir = mkdtempSync(join(tmpdir(), "xpdb-small-"));
+		cluster = await startSmallCluster({ name: "c1", dir, nodes: 2, dialPod: () => undefined });
+		const { server, certificates } = cluster;
+		writeKubeconfig(join(dir, "kubeconfig"), [
+			{
+				context: "c1",
+				cluster: "c1",
+				server,
+				authority: certificates.authority.certificate,
+				user: "admin",
+				credentials: certificates.pairs.admin,
+			},
+		]);
+		applyManifests(cluster.controllers, [database]);
+		await healthy();
+	});
+	afterAll(async () => {
+		await cluster.stop();
+		rmSync(dir, { recursive: true, force: true });
+	});
+
+	const program = () => join(sharedFleet().dir, "bin", "kubectl");
+	// What it remembers of discovery must not outlive the test.
+	const environment = () => ({ ...process.env, HOME: dir, KUBECONFIG: join(dir, "kubeconfig") });
+	const kubectl = async (...args: readonly string[]): Promise<string> =>
+		(await run(program(), args, { env: environment() })).stdout;
+	const healthy = () =>
+		eventually("two healthy replicas", async () => {
+			const ready = cluster.core.store.find("statefulsets.apps", "default/db")?.status?.["readyReplicas"];
+			return ready === 2 && (await kubectl("get", "pods")).match(/1\/1 +Running/g)?.length === 2;
+		});
+
+	test("get prints the columns that people know", async () => {
+		expect(await kubectl("get", "pods")).toMatch(/^NAME +READY +STATUS +RESTARTS +AGE\ndb-0 +1\/1 +Running +0 +\d+s\n/);
+		expect(await kubectl("get", "nodes")).toMatch(/^NAME +STATUS +ROLES +AGE +VERSION\nc1-n0 +Ready +/);
+		expect(await kubectl("get", "pod", "db-0", "-o", "jsonpath={.metadata.labels.app}")).toBe("db");
+		expect(await kubectl("get", "pods", "-l", "app=nothing", "-o", "name")).toBe("");
+	});
+
+	test("get -w shows a pod that is deleted on its way out and back", async () => {
+		const watch = spawn(program(), ["get", "pod", "db-1", "-w"], { env: environment() });
+		let seen = "";
+		watch.stdout.setEncoding("utf8").on("data", (text: string) => (seen += text));
+		await eventually("the first row", async () => seen.includes("Running"));
+		expect(await kubectl("delete", "pod", "db-1")).toContain('pod "db-1" deleted');
+		await eventually("its successor", async () => /Terminating[^]*Pending[^]*1\/1 +Running/.test(seen));
+		watch.kill();
+	});
+
+	test("cordon, drain and uncordon", async () => {
+		await healthy();
+		expect(await kubectl("cordon", "c1-n0")).toBe("node/c1-n0 cordoned\n");
+		expect(await kubectl("get", "node", "c1-n0")).toContain("Ready,SchedulingDisabled");
+		const drained = await kubectl("drain", "c1-n0", "--ignore-daemonsets");
+		expect(drained).toMatch(/^node\/c1-n0 already cordoned\nevicting pod default\/db-\d\npod\/db-\d evicted\n/);
+		expect(drained).toContain("node/c1-n0 drained\n");
+		expect(await kubectl("uncordon", "c1-n0")).toBe("node/c1-n0 uncordoned\n");
+		await healthy();
+	});
+
+	test("drain waits for a budget of Kubernetes' own, and says why", async () => {
+		const spec = { minAvailable: 2, selector: { matchLabels: labels } };
+		const metadata = { name: "db", namespace: "default" };
+		applyManifests(cluster.controllers, [{ apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata, spec }]);
+		const drained = kubectl("drain", "c1-n1", "--ignore-daemonsets", "--timeout=1s");
+		await expect(drained).rejects.toThrow("Cannot evict pod as it would violate the pod's disruption budget.");
+		await kubectl("delete", "pdb", "db");
+		await kubectl("uncordon", "c1-n1");
+	});
+
+	test("apply makes and changes objects, of installed kinds too", async () => {
+		cpSync(join(import.meta.dirname, "../controlplane/demo.yaml"), join(dir, "demo.yaml"));
+		await kubectl("apply", "-f", join(import.meta.dirname, "../../agent/deploy/crd.yaml"));
+		expect(await kubectl("apply", "-f", join(dir, "demo.yaml"))).toContain(
+			"xpoddisruptionbudget.x-pdb.form3.tech/db created",
+		);
+		expect(await kubectl("apply", "-f", join(dir, "demo.yaml"))).toContain("statefulset.apps/db unchanged");
+		expect(await kubectl("get", "xpdb")).toMatch(
+			/^NAME +MIN AVAILABLE +MAX UNAVAILABLE +SUSPENDED +AGE\ndb +1 +\d+s\n$/,
+		);
+		expect(await kubectl("scale", "statefulset", "db", "--replicas=3")).toContain("scaled");
+		await eventually("a third replica", async () => (await kubectl("get", "statefulset", "db")).includes("3/3"));
+	});
+});
