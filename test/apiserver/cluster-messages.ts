@@ -1,8 +1,9 @@
 // What a cluster's process and the process that started it tell each other.
 import type { KeyPair } from "../controlplane/certificates.ts";
 import type { PodTimes } from "./controllers/kubelet.ts";
+import type { SmallClusterCertificates } from "./small-cluster.ts";
 
-/** First of all: what to start. The key is told here because arguments and files are seen by others. */
+/** First of all: what to start. Keys are told here because arguments and files are seen by others. */
 export interface StartMessage {
 	readonly kind: "start";
 	readonly name: string;
@@ -12,6 +13,7 @@ export interface StartMessage {
 	readonly times: PodTimes;
 	/** The built agent. */
 	readonly program: string;
+	readonly certificates: SmallClusterCertificates;
 	readonly agentPair: KeyPair;
 	readonly fleetCertificate: string;
 	readonly environment: Readonly<Record<string, string>>;

@@ -34,9 +34,9 @@ async function start(message: StartMessage): Promise<void> {
 		dialPod: (pod, port) => network.dial(pod, port),
 		runsElsewhere: isAgent,
 	});
-	const { server, id, certificates, auditLog } = cluster;
+	const { server, id, auditLog } = cluster;
 	agents = await startAgentPods({
-		cluster: { ...message, server, certificates, network: (client) => network.for(client) },
+		cluster: { ...message, server, network: (client) => network.for(client) },
 		agentPair: message.agentPair,
 		fleetCertificate: message.fleetCertificate,
 		program: message.program,

@@ -1,15 +1,13 @@
 import { execFile, spawn } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { writeKubeconfig } from "../controlplane/kubeconfig.ts";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { eventually } from "../e2e/kubectl.ts";
 import { applyManifests } from "./apply-manifests.ts";
-import { type SmallCluster, startSmallCluster } from "./small-cluster.ts";
+import { startTestCluster, type TestCluster } from "./test-cluster.ts";
 
+const demo = join(import.meta.dirname, "../controlplane/demo.yaml");
 const run = promisify(execFile);
 const labels = { app: "db" };
 const database = {
@@ -27,34 +25,18 @@ const database = {
 
 // The real clusters' kubectl is all that is wanted of them here.
 describeOnFleet("kubectl with the small API server", () => {
-	let dir: string;
-	let cluster: SmallCluster;
+	let cluster: TestCluster;
 
 	beforeAll(async () => {
-		dir = mkdtempSync(join(tmpdir(), "xpdb-small-"));
-		cluster = await startSmallCluster({ name: "c1", dir, nodes: 2, dialPod: () => undefined });
-		const { server, certificates } = cluster;
-		writeKubeconfig(join(dir, "kubeconfig"), [
-			{
-				context: "c1",
-				cluster: "c1",
-				server,
-				authority: certificates.authority.certificate,
-				user: "admin",
-				credentials: certificates.pairs.admin,
-			},
-		]);
+		cluster = await startTestCluster({ nodes: 2 });
 		applyManifests(cluster.controllers, [database]);
 		await healthy();
 	});
-	afterAll(async () => {
-		await cluster.stop();
-		rmSync(dir, { recursive: true, force: true });
-	});
+	afterAll(() => cluster.stop());
 
 	const program = () => join(sharedFleet().dir, "bin", "kubectl");
 	// What it remembers of discovery must not outlive the test.
-	const environment = () => ({ ...process.env, HOME: dir, KUBECONFIG: join(dir, "kubeconfig") });
+	const environment = () => ({ ...process.env, HOME: cluster.dir, KUBECONFIG: cluster.kubeconfig });
 	const kubectl = async (...args: readonly string[]): Promise<string> =>
 		(await run(program(), args, { env: environment() })).stdout;
 	const healthy = () =>
@@ -102,12 +84,9 @@ describeOnFleet("kubectl with the small API server", () => {
 	});
 
 	test("apply makes and changes objects, of installed kinds too", async () => {
-		cpSync(join(import.meta.dirname, "../controlplane/demo.yaml"), join(dir, "demo.yaml"));
 		await kubectl("apply", "-f", join(import.meta.dirname, "../../agent/deploy/crd.yaml"));
-		expect(await kubectl("apply", "-f", join(dir, "demo.yaml"))).toContain(
-			"xpoddisruptionbudget.x-pdb.form3.tech/db created",
-		);
-		expect(await kubectl("apply", "-f", join(dir, "demo.yaml"))).toContain("statefulset.apps/db unchanged");
+		expect(await kubectl("apply", "-f", demo)).toContain("xpoddisruptionbudget.x-pdb.form3.tech/db created");
+		expect(await kubectl("apply", "-f", demo)).toContain("statefulset.apps/db unchanged");
 		expect(await kubectl("get", "xpdb")).toMatch(
 			/^NAME +MIN AVAILABLE +MAX UNAVAILABLE +SUSPENDED +AGE\ndb +1 +\d+s\n$/,
 		);

@@ -1,6 +1,6 @@
 // A whole small cluster in this process: its API server and those who keep it going.
 import { join } from "node:path";
-import { type ClusterCertificates, createClusterCertificates } from "../controlplane/certificates.ts";
+import type { AgentCluster } from "../controlplane/agent-pods.ts";
 import { type ApiCore, createApiCore } from "./api-core.ts";
 import type { ApiObject } from "./api-object.ts";
 import { startApiServer } from "./api-server.ts";
@@ -17,10 +17,14 @@ import { runScheduler } from "./controllers/scheduler.ts";
 import { runStatefulSetController } from "./controllers/stateful-sets.ts";
 import type { ForwardTarget } from "./port-forward.ts";
 
+export type SmallClusterCertificates = AgentCluster["certificates"];
+
 export interface SmallClusterOptions {
 	readonly name: string;
-	/** Its certificates and its audit log go there. */
+	/** Its audit log goes there. */
 	readonly dir: string;
+	/** Of small-certificates.ts. */
+	readonly certificates: SmallClusterCertificates;
 	/** Left out: any that is free. */
 	readonly port?: number;
 	/** NAME-n0, NAME-n1 …; none unless said otherwise. */
@@ -39,21 +43,15 @@ export interface SmallCluster {
 	readonly id: string;
 	readonly core: ApiCore;
 	readonly controllers: ControllerHost;
-	readonly certificates: ClusterCertificates;
+	readonly certificates: SmallClusterCertificates;
 	readonly auditLog: string;
 	stop(): Promise<void>;
 }
 
 /** Must be stopped. */
 export async function startSmallCluster(options: SmallClusterOptions): Promise<SmallCluster> {
-	const { name, dir, dialPod, port = 0, nodes = 0, times = quickPods, runsElsewhere = () => false } = options;
-	const certificates = await createClusterCertificates({
-		name,
-		address: "127.0.0.1",
-		serviceAddress: "10.0.0.1",
-		folder: join(dir, "pki"),
-		tokenKeys: false,
-	});
+	const { name, dir, certificates, dialPod, port = 0, nodes = 0, times = quickPods } = options;
+	const { runsElsewhere = () => false } = options;
 	const auditLog = join(dir, "audit.jsonl");
 	const audit = openAuditLog(auditLog);
 	const core = await createApiCore(audit);

@@ -1,13 +1,15 @@
 // Three small clusters as one fleet, each in a process of its own.
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { createAuthority, issueAgentCertificate, type KeyPair } from "../controlplane/certificates.ts";
+import { createAuthority, issueAgentCertificate } from "../controlplane/certificates.ts";
 import { writeKubeconfig } from "../controlplane/kubeconfig.ts";
 import { tailOf } from "../controlplane/process.ts";
 import { SetupError } from "../controlplane/setup-error.ts";
 import type { FromCluster, ToCluster } from "./cluster-messages.ts";
 import type { PodTimes } from "./controllers/kubelet.ts";
+import { createSmallCertificates } from "./small-certificates.ts";
+import type { SmallClusterCertificates } from "./small-cluster.ts";
 
 export interface PodHealth {
 	readonly cluster: string;
@@ -47,6 +49,7 @@ interface Member {
 	readonly messages: (listener: (message: FromCluster) => void) => void;
 }
 
+type UpMember = Member & Started & { readonly certificates: SmallClusterCertificates };
 type Started = Extract<FromCluster, { kind: "started" }>;
 
 const entry = join(import.meta.dirname, "cluster-process.ts");
@@ -78,12 +81,15 @@ async function bringUp(
 	parts: Pick<SmallFleet, "broken" | "stop">,
 ): Promise<SmallFleet> {
 	const authority = await createAuthority("xpdb-fleet-ca");
-	const program = await options.program;
 	const started = await Promise.all(
-		members.map(async (member, at): Promise<Member & Started> => {
+		members.map(async (member, at): Promise<UpMember> => {
 			const { name, dir } = member;
+			// Made here while the process of the cluster begins.
+			const { authority: own, pairs } = await createSmallCertificates(name, dir);
+			const certificates = { authority: { certificate: own.certificate }, pairs };
 			const agentPair = await issueAgentCertificate(authority, "127.0.0.1");
 			const { port, nodes, times, environment } = options;
+			const program = await options.program;
 			const isUp = untilStarted(member);
 			member.messages((message) => {
 				if (message.kind === "pod") options.onPod({ cluster: name, ...message });
@@ -96,11 +102,12 @@ async function bringUp(
 				nodes,
 				times,
 				program,
+				certificates,
 				agentPair,
 				fleetCertificate: authority.certificate,
 				environment,
 			});
-			return { ...member, ...(await isUp) };
+			return { ...member, ...(await isUp), certificates };
 		}),
 	);
 	const declared = started.map(({ name, id, peerAddress }) => ({ name, id, address: peerAddress }));
@@ -144,15 +151,13 @@ function untilStarted(member: Member): Promise<Started> {
 	});
 }
 
-function kubeconfigEntries({ name, dir, server }: Member & Started) {
-	const read = (file: string): string => readFileSync(join(dir, "pki", file), "utf8");
-	const pair = (identity: string): KeyPair => ({ certificate: read(`${identity}.crt`), key: read(`${identity}.key`) });
+function kubeconfigEntries({ name, server, certificates }: UpMember) {
 	return (["admin", "operator"] as const).map((user) => ({
 		context: user === "admin" ? name : `${name}-operator`,
 		cluster: name,
 		server,
-		authority: read("ca.crt"),
+		authority: certificates.authority.certificate,
 		user,
-		credentials: pair(user),
+		credentials: certificates.pairs[user],
 	}));
 }

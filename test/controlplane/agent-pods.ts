@@ -4,8 +4,8 @@ import { runAgentPod } from "./agent-pod.ts";
 import type { AgentHost, AgentPod } from "./agent-pod.ts";
 import type { AgentPodObject, AgentPorts } from "./agent-command.ts";
 import { type ApiClient, createApiClient, follow } from "./api-client.ts";
-import { writeKeyPair } from "./certificates.ts";
-import type { ClusterCertificates, KeyPair } from "./certificates.ts";
+import type { Authority, ClusterIdentity, KeyPair } from "./certificates.ts";
+import { writeKeyPair } from "./key-pairs.ts";
 import type { Endpoint } from "./link-proxy.ts";
 import { startLoadBalancer } from "./load-balancer.ts";
 import type { PodNetwork } from "./pod-network.ts";
@@ -34,7 +34,10 @@ export type AgentCluster = {
 	readonly name: string;
 	readonly dir: string;
 	readonly server: string;
-	readonly certificates: Pick<ClusterCertificates, "authority" | "pairs">;
+	readonly certificates: {
+		readonly authority: Pick<Authority, "certificate">;
+		readonly pairs: Readonly<Record<ClusterIdentity, KeyPair>>;
+	};
 	network(client: ApiClient): PodNetwork;
 };
 

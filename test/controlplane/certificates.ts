@@ -11,9 +11,9 @@ import {
 import { generateKeyPairSync, randomBytes, webcrypto } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type KeyPair, writeKeyPair } from "./key-pairs.ts";
 
-/** A certificate and its private key, both as PEM. */
-export type KeyPair = { readonly certificate: string; readonly key: string };
+export type { KeyPair } from "./key-pairs.ts";
 
 export type CertificateRequest = {
 	readonly commonName: string;
@@ -170,9 +170,4 @@ export function issueAgentCertificate(fleet: Authority, address: string): Promis
 		ipAddresses: [address],
 		usages: ["server", "client"],
 	});
-}
-
-export function writeKeyPair(folder: string, name: string, pair: KeyPair): void {
-	writeFileSync(join(folder, `${name}.crt`), pair.certificate);
-	writeFileSync(join(folder, `${name}.key`), pair.key, { mode: 0o600 });
 }

@@ -1,26 +1,21 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentManifests, type Manifest } from "../../controlplane/agent-manifests.ts";
 import { createAuthority, issueAgentCertificate } from "../../controlplane/certificates.ts";
 import { repositoryRoot } from "../../controlplane/fleet-dir.ts";
 import { applyManifests } from "../apply-manifests.ts";
-import { startSmallCluster } from "../small-cluster.ts";
+import { startTestCluster } from "../test-cluster.ts";
 import { apiServerContract } from "./contract.ts";
 import type { ContractTarget } from "./contract-target.ts";
 
 const httpPort = 8080;
 
 apiServerContract("the small API server", async (): Promise<ContractTarget> => {
-	const dir = mkdtempSync(join(tmpdir(), "xpdb-small-"));
 	const pod = createServer((_request, response) => response.end("ok"));
 	await new Promise<void>((resolve) => pod.listen(0, "127.0.0.1", resolve));
 	const { port } = pod.address() as AddressInfo;
-	const cluster = await startSmallCluster({
-		name: "c1",
-		dir,
+	const cluster = await startTestCluster({
 		dialPod: (_pod, asked) => (asked === httpPort ? { host: "127.0.0.1", port } : undefined),
 	});
 	const { controllers, certificates } = cluster;
@@ -37,7 +32,6 @@ apiServerContract("the small API server", async (): Promise<ContractTarget> => {
 		async close() {
 			await cluster.stop();
 			await new Promise((resolve) => pod.close(resolve));
-			rmSync(dir, { recursive: true, force: true });
 		},
 	};
 });
