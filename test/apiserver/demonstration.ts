@@ -5,7 +5,7 @@ import { SetupError } from "../controlplane/setup-error.ts";
 import { buildPrograms } from "./build-programs.ts";
 import type { PodTimes } from "./controllers/kubelet.ts";
 import { HealthBoard } from "./health-board.ts";
-import type { Narrator } from "./narrator.ts";
+import { type Narrator, noBreak } from "./narrator.ts";
 import { runPlugin } from "./plugin-run.ts";
 import { type SmallFleet, startSmallFleet } from "./start-clusters.ts";
 import { offerThingsToTry } from "./things-to-try.ts";
@@ -65,7 +65,7 @@ export async function demonstrate(options: DemonstrationOptions): Promise<void> 
 		narrator.say("Installing the agents from agent/deploy, and a database: two replicas in each cluster.");
 		await whileUp(board.complete(names.length));
 		narrator.say(
-			`All ${database.expected} replicas are healthy after ${seconds(startedAt)} s. Their budget: at most one may be down, in all clusters together.`,
+			`All ${database.expected} replicas are healthy after ${seconds(startedAt)}. Their budget: at most one may be down, in all clusters together.`,
 		);
 		const { plugin } = await programs;
 		const run = (args: readonly string[]) =>
@@ -110,12 +110,12 @@ async function drain(nodes: readonly string[], { narrator, run, fleet }: Scene):
 	if (findViolations(samples, { maxUnavailable }).length > 0 || worst > maxUnavailable) {
 		throw new SetupError(`The budget was broken: ${worst} replicas were down at once`, { hint: "Please tell us" });
 	}
-	narrator.heading(`Done after ${seconds(startedAt)} s.`);
+	narrator.heading(`Done after ${seconds(startedAt)}.`);
 	narrator.say(
 		`The API servers' own logs say: ${disruptions} evictions of the database, and never more than ${worst} of ${database.expected} replicas down at any moment.`,
 	);
 }
 
 function seconds(since: number): string {
-	return ((performance.now() - since) / 1_000).toFixed(1);
+	return `${((performance.now() - since) / 1_000).toFixed(1)}${noBreak}s`;
 }

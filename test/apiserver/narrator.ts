@@ -5,6 +5,8 @@ type Style = "bold" | "dim" | "green" | "yellow" | "cyan";
 
 const widest = 100;
 const indent = "  ";
+/** Between words that belong together: "7.3 s". */
+export const noBreak = "\u00a0";
 
 export class Narrator {
 	readonly #out: NodeJS.WriteStream;
@@ -61,7 +63,7 @@ export class Narrator {
 			if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
 			else lines.push(word);
 		}
-		return lines.map((line) => prefix + line);
+		return lines.map((line) => prefix + line.replaceAll(noBreak, " "));
 	}
 
 	#write(lines: readonly string[]): void {

@@ -58,8 +58,8 @@ describe("npm start", options, () => {
 		await demonstration.vanished();
 	});
 
-	test("a hard kill of its parent in the middle of the drain ends everything", async () => {
-		await using demonstration = startDemonstration();
+	test("a hard kill of npm in the middle of the drain ends everything", async () => {
+		await using demonstration = startDemonstration([], { throughNpm: true });
 		await demonstration.printed("evicting pod default/db-0");
 		demonstration.child.kill("SIGKILL");
 		expect(await demonstration.ended).toEqual({ code: null, signal: "SIGKILL" });
@@ -89,8 +89,9 @@ describe("npm start", options, () => {
 		const port = typeof address === "object" && address ? Math.min(address.port, 65_533) : 0;
 		await using demonstration = startDemonstration(["--port", String(port)]);
 		expect(await demonstration.ended).toEqual({ code: 1, signal: null });
-		expect(demonstration.output()).toContain(
-			`error: Cannot start cluster "eu": Port ${port} is in use\nChoose another with --port, or leave it out to get free ones`,
+		// The next ports, for the other clusters, may be somebody's too, and be told of first.
+		expect(demonstration.output()).toMatch(
+			/error: Cannot start cluster "\w+": Port \d+ is in use\nChoose another with --port, or leave it out to get free ones/,
 		);
 		await demonstration.vanished();
 		occupant.close();

@@ -24,9 +24,15 @@ const waitMs = 60_000;
 
 export function startDemonstration(
 	args: readonly string[] = [],
-	{ temporary = mkdtempSync(join(tmpdir(), "xpdb-test-")) }: { readonly temporary?: string } = {},
+	{
+		temporary = mkdtempSync(join(tmpdir(), "xpdb-test-")),
+		throughNpm = false,
+	}: { readonly temporary?: string; readonly throughNpm?: boolean } = {},
 ): StartedDemonstration {
-	const child = spawn(process.execPath, ["scripts/start.cjs", ...args], {
+	const [program, ...first] = throughNpm
+		? ["npm", "start", "--silent", "--"]
+		: [process.execPath, join("scripts", "start.cjs")];
+	const child = spawn(program ?? "", [...first, ...args], {
 		cwd: repositoryRoot,
 		stdio: ["ignore", "pipe", "pipe"],
 		// As a terminal does: a Ctrl-C goes to the whole group.
@@ -49,7 +55,8 @@ export function startDemonstration(
 	let isOver = false;
 	const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
 		child.once("error", reject);
-		child.once("exit", (code, signal) => {
+		// Not "exit": what was written last may still be on its way then.
+		child.once("close", (code, signal) => {
 			isOver = true;
 			for (const listener of listeners) listener();
 			resolve({ code, signal });
@@ -76,7 +83,9 @@ export function startDemonstration(
 		async vanished() {
 			const end = performance.now() + waitMs;
 			for (;;) {
-				const left = [...processes(), ...readdirSync(temporary)];
+				// npm keeps what it compiled of itself.
+				const files = readdirSync(temporary).filter((name) => name !== "node-compile-cache");
+				const left = [...processes(), ...files];
 				if (left.length === 0) return;
 				if (performance.now() > end) throw new Error(`Left behind: ${left.join(", ")}\n${output}`);
 				await delay(50);
@@ -84,8 +93,8 @@ export function startDemonstration(
 		},
 		async [Symbol.asyncDispose]() {
 			if (!isOver) child.kill("SIGKILL");
-			await ended;
 			for (const pid of processes()) process.kill(Number(pid), "SIGKILL");
+			await ended;
 			rmSync(temporary, { recursive: true, force: true });
 		},
 	};

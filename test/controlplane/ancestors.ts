@@ -1,21 +1,42 @@
 import { readFileSync } from "node:fs";
 
 const lookEveryMs = 500;
+/** npm, its shell, and a script of ours that starts another. */
+const maxAncestors = 4;
 
-/** `npm run` puts a shell and npm above us; a hard kill of either leaves us alone with nobody to stop us. */
+/** `npm run` puts npm, a shell and perhaps a script above us; a hard kill of any of them leaves us alone with nobody to stop us. */
 export function watchAncestors(onGone: () => void): void {
-	const parent = process.ppid;
-	const npm = process.env["npm_lifecycle_event"] === undefined ? undefined : parentOf(parent);
+	const chain = [process.ppid];
+	if (process.env["npm_lifecycle_event"] !== undefined) {
+		for (let pid = process.ppid; !isNpm(pid) && chain.length < maxAncestors; ) {
+			const parent = parentOf(pid);
+			if (parent === undefined || parent <= 1) break;
+			chain.push(parent);
+			pid = parent;
+		}
+		// Without npm at its end it leads to somebody else's processes.
+		if (!isNpm(chain.at(-1) ?? 0)) chain.length = 1;
+	}
 	setInterval(() => {
-		if (process.ppid !== parent || (npm !== undefined && parentOf(parent) !== npm)) onGone();
+		const isIntact = chain.every((pid, at) => (at === 0 ? process.ppid : parentOf(chain[at - 1] ?? 0)) === pid);
+		if (!isIntact) onGone();
 	}, lookEveryMs).unref();
 }
 
+function isNpm(pid: number): boolean {
+	return /^npm\b|npm-cli/.test(read(pid, "cmdline").replaceAll("\0", " "));
+}
+
 function parentOf(pid: number): number | undefined {
+	const [, parent] = /\) \S (\d+)/.exec(read(pid, "stat")) ?? [];
+	return parent === undefined ? undefined : Number(parent);
+}
+
+function read(pid: number, file: "cmdline" | "stat"): string {
 	try {
-		return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1]);
+		return readFileSync(`/proc/${pid}/${file}`, "utf8");
 	} catch {
 		// No such file system, or no such process any more.
-		return undefined;
+		return "";
 	}
 }
