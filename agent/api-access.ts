@@ -2,6 +2,8 @@
 // files are read again whenever they are needed, because all of them rotate. TLS is verified always.
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { parserProblem } from "../disruption/parser-problem.ts";
+import { quote } from "../disruption/quote.ts";
 
 /** What a TLS handshake needs, as the files have it at this moment. */
 export interface TlsMaterial {
@@ -59,34 +61,37 @@ export async function kubeconfigAccess(options: {
 	const fail = (why: string): ApiAccessError => new ApiAccessError(`Cannot use kubeconfig "${file}": ${why}`);
 	let config: unknown;
 	try {
-		config = parse(readFileSync(file, "utf8"));
+		config = parse(readFileSync(file, "utf8"), { logLevel: "error" });
 	} catch (error) {
-		throw fail(error instanceof Error ? error.message : String(error));
+		throw fail(parserProblem(error));
 	}
 	if (!isRecord(config)) throw fail("it is not an object");
 	const contextName = options.context ?? text(config, "current-context");
 	if (!contextName) throw fail("it has no current-context; give --context");
 	const context = named(config["contexts"], contextName, "context");
-	if (!context) throw fail(`it has no context "${contextName}"`);
+	if (!context) throw fail(`it has no context ${quote(contextName)}`);
 	const clusterName = text(context, "cluster") ?? "";
 	const cluster = named(config["clusters"], clusterName, "cluster");
-	if (!cluster) throw fail(`it has no cluster "${clusterName}"`);
+	if (!cluster) throw fail(`it has no cluster ${quote(clusterName)}`);
 	const userName = text(context, "user") ?? "";
 	const user = named(config["users"], userName, "user");
-	if (!user) throw fail(`it has no user "${userName}"`);
+	if (!user) throw fail(`it has no user ${quote(userName)}`);
 
 	const server = text(cluster, "server");
-	if (!server?.startsWith("https://")) throw fail(`cluster "${clusterName}" has no server that starts with https://`);
+	if (!server?.startsWith("https://") || !URL.canParse(server))
+		throw fail(`cluster ${quote(clusterName)} has no server that is a URL with https://`);
 	if (cluster["insecure-skip-tls-verify"] === true) {
-		throw fail(`cluster "${clusterName}" has insecure-skip-tls-verify, and the agent verifies its API server always`);
+		throw fail(
+			`cluster ${quote(clusterName)} has insecure-skip-tls-verify, and the agent verifies its API server always`,
+		);
 	}
 	for (const field of ["exec", "auth-provider", "username", "as"]) {
 		if (user[field] !== undefined && user[field] !== null) {
-			throw fail(`user "${userName}" has ${field}; the agent knows a token, a tokenFile and client certificates`);
+			throw fail(`user ${quote(userName)} has ${field}; the agent knows a token, a tokenFile and client certificates`);
 		}
 	}
 	if (text(cluster, "proxy-url"))
-		throw fail(`cluster "${clusterName}" has proxy-url, which the agent does not support`);
+		throw fail(`cluster ${quote(clusterName)} has proxy-url, which the agent does not support`);
 	const directory = dirname(file);
 	const ca = material(cluster, "certificate-authority", directory);
 	const cert = material(user, "client-certificate", directory);

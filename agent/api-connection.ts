@@ -162,7 +162,7 @@ class HttpApiConnection implements ApiConnection {
 				signOfLife(this.#clock.now());
 			} catch (error) {
 				over = true;
-				reject(error);
+				reject(error instanceof RangeError ? this.#unavailable(options, error.message, error) : error);
 			}
 		});
 		stream.on("end", () => (ended = true));

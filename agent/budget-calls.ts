@@ -33,7 +33,11 @@ export function createBudgetCalls(asker: ApiAsker): Pick<ClusterApi, "getBudget"
 			const answer = await asker.ask(options, 404);
 			if (isMissingObject(answer, name)) return undefined;
 			if (answer.status === 404) throw asker.refusal(answer, options);
-			return asker.read(options, () => readBudget(answer.body));
+			return asker.read(options, () => {
+				const found = readBudget(answer.body);
+				if (found.name.name === name && found.name.namespace === namespace) return found;
+				throw new TypeError("it is another budget");
+			});
 		},
 		async listBudgets(namespace) {
 			const mark = versions.mark("budgets");

@@ -2,6 +2,7 @@
 // What contradicts itself or is missing is refused with the reason, before anything is started.
 import { isIP } from "node:net";
 import yargs from "yargs";
+import { quote, shortenTo } from "../disruption/quote.ts";
 
 export interface Address {
 	readonly host: string;
@@ -82,7 +83,7 @@ export async function parseConfig(args: readonly string[], env: Environment): Pr
 		.exitProcess(false)
 		.showHelpOnFail(false)
 		.fail((message: string | undefined, error: Error | undefined) => {
-			throw new ConfigError(message ?? error?.message ?? "Cannot read flags");
+			throw new ConfigError(shortenTo(message || error?.message || "Cannot read flags", 500));
 		});
 	const values: Readonly<Record<string, unknown>> = await parser.parse([...args], {}, (_error, _values, output) => {
 		help = output;
@@ -122,7 +123,7 @@ function readConfig(value: (flag: Flag) => string, env: Environment): AgentConfi
 	}
 	const logLevel = logLevels.find((level) => level === value("log-level"));
 	if (!logLevel)
-		throw new ConfigError(`--log-level must be one of ${logLevels.join(", ")}, is "${value("log-level")}"`);
+		throw new ConfigError(`--log-level must be one of ${logLevels.join(", ")}, is ${quote(value("log-level"))}`);
 	const clusterName = value("cluster-name");
 	return {
 		...readAddresses(needed),
@@ -162,19 +163,19 @@ function parseAddress(flag: Flag, text: string): Address {
 	const host = match?.[1] ?? match?.[2];
 	const port = Number(match?.[3]);
 	if (host === undefined || port > 65_535 || (match?.[1] !== undefined && isIP(host) !== 6)) {
-		throw new ConfigError(`--${flag} must be HOST:PORT, is "${text}"`);
+		throw new ConfigError(`--${flag} must be HOST:PORT, is ${quote(text)}`);
 	}
 	return { host, port };
 }
 
 function ipAddress(text: string): string {
-	if (isIP(text) === 0) throw new ConfigError(`--pod-ip must be an IP address, is "${text}"`);
+	if (isIP(text) === 0) throw new ConfigError(`--pod-ip must be an IP address, is ${quote(text)}`);
 	return text;
 }
 
 function objectName(flag: Flag, text: string): string {
 	if (text.length > 253 || !/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text)) {
-		throw new ConfigError(`--${flag} must be the name of a Kubernetes object, is "${text}"`);
+		throw new ConfigError(`--${flag} must be the name of a Kubernetes object, is ${quote(text)}`);
 	}
 	return text;
 }

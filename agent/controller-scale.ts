@@ -2,6 +2,7 @@
 // Kubernetes by their own object, anything else by its scale subresource.
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import type { ControllerReference } from "../disruption/pod.ts";
+import { quote, shorten } from "../disruption/quote.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { isMissingObject } from "./api-refusal.ts";
 import type { ScaleAnswer } from "./cluster-api.ts";
@@ -16,11 +17,23 @@ const workloads: ReadonlyMap<string, { readonly prefix: string; readonly plural:
 	["/ReplicationController", { prefix: "/api/v1", plural: "replicationcontrollers" }],
 ]);
 
+/** Names, kinds and versions, as the API server has them in its paths. */
+const pathSegment = /^[A-Za-z0-9]([-A-Za-z0-9.]{0,251}[A-Za-z0-9])?$/;
+
 export async function getScale(
 	controller: ControllerReference,
 	namespace: string,
 	{ asker, discovery }: { readonly asker: ApiAsker; readonly discovery: Discovery },
 ): Promise<ScaleAnswer> {
+	const { cluster } = asker.connection;
+	const unreadable = (why: string): AgentUnavailableError =>
+		new AgentUnavailableError(`Cannot ${whatOf(controller, namespace)} in cluster "${cluster}": ${why}`, cluster);
+	// They come from pods and Leases: none of them may lead anywhere else.
+	if (
+		![...controller.apiVersion.split("/"), controller.kind, controller.name].every((part) => pathSegment.test(part))
+	) {
+		throw unreadable("the reference to it cannot be the one of an object");
+	}
 	const group = groupOf(controller.apiVersion);
 	if (group === "apps" && controller.kind === "DaemonSet") return { kind: "withoutScale" };
 	const workload = workloads.get(`${group}/${controller.kind}`);
@@ -28,10 +41,7 @@ export async function getScale(
 	const kind = await discovery.find(controller.apiVersion, controller.kind);
 	if (!kind) {
 		// Removed, or not discovered yet: as in Kubernetes' own budgets nobody can say, so nobody may evict.
-		throw new AgentUnavailableError(
-			`Cannot ${whatOf(controller, namespace)} in cluster "${asker.connection.cluster}": its API server does not serve ${controller.apiVersion} ${controller.kind}`,
-			asker.connection.cluster,
-		);
+		throw unreadable(`its API server does not serve ${shorten(controller.apiVersion)} ${shorten(controller.kind)}`);
 	}
 	return kind.hasScale ? ofScale({ controller, kind, namespace, asker, discovery }) : { kind: "withoutScale" };
 }
@@ -57,8 +67,10 @@ async function ofWorkload(
 	return asker.read(question, () => {
 		if (objectMeta(answer.body).uid !== controller.uid) return { kind: "gone" };
 		const owner = controllerOf(answer.body);
-		// The API server fills in 1 where nothing is said; so do we.
-		return { kind: "replicas", replicas: replicasOf(answer.body) ?? 1, ...(owner && { ownedBy: owner }) };
+		const replicas = replicasOf(answer.body);
+		// The API server fills in what was left out: one without replicas is not whole.
+		if (replicas === undefined) throw new TypeError("it has no spec.replicas");
+		return { kind: "replicas", replicas, ...(owner && { ownedBy: owner }) };
 	});
 }
 
@@ -94,18 +106,18 @@ async function ofScale(options: {
 }
 
 function replicasOf(object: unknown): number | undefined {
-	const spec = isRecord(object) ? (object["spec"] ?? {}) : undefined;
+	const spec = isRecord(object) ? object["spec"] : undefined;
 	if (!isRecord(spec)) throw new TypeError("its spec is not an object");
 	const replicas = spec["replicas"] ?? undefined;
 	if (replicas === undefined) return undefined;
-	if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0) {
-		throw new TypeError(`its spec.replicas is ${JSON.stringify(replicas)}`);
+	if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0 || replicas >= 2 ** 31) {
+		throw new TypeError(`its spec.replicas is ${quote(replicas)}`);
 	}
 	return replicas;
 }
 
 function whatOf(controller: ControllerReference, namespace: string): string {
-	return `read how many pods ${controller.kind} "${namespace}/${controller.name}" wants`;
+	return `read how many pods ${shorten(controller.kind)} "${namespace}/${shorten(controller.name)}" wants`;
 }
 
 function groupOf(apiVersion: string): string {

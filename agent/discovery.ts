@@ -21,6 +21,9 @@ export interface Discovery {
 	forget(apiVersion: string): void;
 }
 
+/** "databases", "databases/scale". */
+const resourceName = /^[a-z0-9-.]+(\/[A-Za-z0-9-.]+)*$/;
+
 const rememberedMs = 60_000;
 const fixedGroups = /^(v1|apps\/.*|batch\/.*)$/;
 
@@ -70,7 +73,8 @@ async function discover(asker: ApiAsker, apiVersion: string): Promise<ReadonlyMa
 		if (!Array.isArray(resources)) throw new TypeError("it has no list of resources");
 		const entries = resources.filter(isRecord).map((resource) => {
 			const { name, kind, namespaced } = resource;
-			if (typeof name !== "string" || typeof kind !== "string") throw new TypeError("a resource has no name or kind");
+			if (typeof name !== "string" || !resourceName.test(name) || typeof kind !== "string")
+				throw new TypeError("a resource has no name or kind");
 			return { name, kind, namespaced: namespaced === true };
 		});
 		const names = new Set(entries.map(({ name }) => name));

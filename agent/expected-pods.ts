@@ -44,6 +44,8 @@ export async function expectedPods(
 	let total = 0;
 	for (const scale of scales.values()) if (scale.kind === "replicas") total += scale.replicas;
 	let reason: string | undefined;
+	// Messages keep the number in 32 bits.
+	if (total >= 2 ** 31) reason = `the controllers of namespace ${namespace} want ${total} pods, which nobody can count`;
 	for (const pod of pods) {
 		if (pod.finished) continue;
 		const controller = pod.controller && decisive.get(pod.controller.uid);

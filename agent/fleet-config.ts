@@ -1,4 +1,6 @@
 // The fleet as the ConfigMap `xpdb-fleet` declares it: key `members`, a list in YAML or JSON.
+import { parserProblem } from "../disruption/parser-problem.ts";
+import { quote, shorten } from "../disruption/quote.ts";
 import type { FleetMember } from "./cluster-api.ts";
 
 /** The declaration cannot be used as it is written; the message names the entry. */
@@ -18,7 +20,7 @@ export async function parseFleetMembers(text: string): Promise<readonly FleetMem
 	for (const field of ["id", "name"] as const) {
 		const seen = new Set<string>();
 		for (const member of members) {
-			if (seen.has(member[field])) throw new InvalidFleetError(`two members have the ${field} "${member[field]}"`);
+			if (seen.has(member[field])) throw new InvalidFleetError(`two members have the ${field} ${quote(member[field])}`);
 			seen.add(member[field]);
 		}
 	}
@@ -32,15 +34,21 @@ function parseMember(entry: unknown, path: string): FleetMember {
 	const fields: Record<string, unknown> = { ...entry };
 	const text = (field: string): string => {
 		const value = fields[field];
-		if (typeof value !== "string" || value === "") throw new InvalidFleetError(`${path}.${field} is not a text`);
+		if (typeof value !== "string" || value.trim() === "") throw new InvalidFleetError(`${path}.${field} is not a text`);
+		// They are shown to people and sent to others.
+		if (/\p{Cc}/u.test(value) || !value.isWellFormed() || value.length > 253) {
+			throw new InvalidFleetError(`${path}.${field} has control characters or more than 253: ${quote(value)}`);
+		}
 		return value;
 	};
 	for (const field of Object.keys(fields)) {
-		if (!["id", "name", "address"].includes(field)) throw new InvalidFleetError(`${path}.${field} is not known`);
+		if (!["id", "name", "address"].includes(field))
+			throw new InvalidFleetError(`${path}.${shorten(field)} is not known`);
 	}
 	const member = { id: text("id"), name: text("name"), address: text("address") };
-	if (!/^(\[[0-9a-fA-F:.]+\]|[^\s:/[\]]+):[1-9][0-9]{0,4}$/.test(member.address)) {
-		throw new InvalidFleetError(`${path}.address is not HOST:PORT: "${member.address}"`);
+	const port = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/[\]]+):([1-9][0-9]{0,4})$/.exec(member.address)?.[1];
+	if (port === undefined || Number(port) > 65_535) {
+		throw new InvalidFleetError(`${path}.address is not HOST:PORT: ${quote(member.address)}`);
 	}
 	return member;
 }
@@ -53,10 +61,11 @@ async function parseList(text: string): Promise<unknown> {
 	} catch {
 		const { parse } = await import("yaml");
 		try {
-			const list: unknown = parse(text);
+			const list: unknown = parse(text, { logLevel: "error" });
 			return list;
 		} catch (error) {
-			throw new InvalidFleetError(`${fleetMembersKey} is neither YAML nor JSON: ${String(error)}`, { cause: error });
+			const why = parserProblem(error);
+			throw new InvalidFleetError(`${fleetMembersKey} is neither YAML nor JSON: ${why}`, { cause: error });
 		}
 	}
 }

@@ -2,6 +2,8 @@
 import type { MemberBudget } from "../disruption/cluster.ts";
 import { GarbledLeaseError } from "../disruption/errors.ts";
 import type { ControllerReference } from "../disruption/pod.ts";
+import { quote } from "../disruption/quote.ts";
+import { isResourceVersion } from "../disruption/resource-version.ts";
 import type { LeaseObject } from "./cluster-api.ts";
 
 export interface ObjectMeta {
@@ -19,8 +21,9 @@ export function objectMeta(object: unknown): ObjectMeta {
 	const metadata = isRecord(object) ? object["metadata"] : undefined;
 	if (!isRecord(metadata)) throw new TypeError("Cannot read object: it has no metadata");
 	const { name, uid, resourceVersion } = metadata;
-	if (typeof name !== "string" || typeof uid !== "string" || typeof resourceVersion !== "string" || uid === "") {
-		throw new TypeError(`Cannot read object ${JSON.stringify(name)}: it has no name, uid or resourceVersion`);
+	if (!isText(name) || !isText(uid)) throw new TypeError("Cannot read object: it has no name or no uid");
+	if (typeof resourceVersion !== "string" || !isResourceVersion(resourceVersion)) {
+		throw new TypeError(`Cannot read object ${quote(name)}: its resourceVersion is ${quote(resourceVersion)}`);
 	}
 	return { name, uid, resourceVersion };
 }
@@ -33,12 +36,7 @@ export function controllerOf(object: unknown): ControllerReference | undefined {
 	const owner: unknown = owners.find((reference: unknown) => isRecord(reference) && reference["controller"] === true);
 	if (!isRecord(owner)) return undefined;
 	const { apiVersion, kind, name, uid } = owner;
-	if (
-		typeof apiVersion !== "string" ||
-		typeof kind !== "string" ||
-		typeof name !== "string" ||
-		typeof uid !== "string"
-	) {
+	if (!isText(apiVersion) || !isText(kind) || !isText(name) || !isText(uid)) {
 		throw new TypeError("Cannot read object: the reference to its controller is not complete");
 	}
 	return { apiVersion, kind, name, uid };
@@ -51,17 +49,21 @@ export function listPage(body: unknown): {
 	readonly continueToken: string;
 } {
 	const metadata = isRecord(body) ? body["metadata"] : undefined;
-	// An empty list is `null` where a Go slice was never made.
-	const items: unknown = isRecord(body) ? (body["items"] ?? []) : undefined;
-	if (!isRecord(metadata) || typeof metadata["resourceVersion"] !== "string" || !Array.isArray(items)) {
-		throw new TypeError("Cannot read list: it has no resourceVersion or no items");
+	// An empty list has its items too: without them nobody knows what there is.
+	const items: unknown = isRecord(body) ? body["items"] : undefined;
+	if (!isRecord(metadata) || !Array.isArray(items))
+		throw new TypeError("Cannot read list: it has no metadata or no items");
+	const { resourceVersion } = metadata;
+	if (typeof resourceVersion !== "string" || !isResourceVersion(resourceVersion)) {
+		throw new TypeError(`Cannot read list: its resourceVersion is ${quote(resourceVersion)}`);
 	}
 	const token = metadata["continue"] ?? "";
 	if (typeof token !== "string") throw new TypeError("Cannot read list: its continue token is not a string");
-	return { items, resourceVersion: metadata["resourceVersion"], continueToken: token };
+	return { items, resourceVersion, continueToken: token };
 }
 
-export function readLease(object: unknown): LeaseObject {
+/** Throws GarbledLeaseError; `cluster` is for people. */
+export function readLease(object: unknown, cluster: string): LeaseObject {
 	try {
 		const { name, uid, resourceVersion } = objectMeta(object);
 		const metadata = recordAt(object, "metadata");
@@ -82,9 +84,10 @@ export function readLease(object: unknown): LeaseObject {
 			},
 		};
 	} catch (error) {
-		throw new GarbledLeaseError(`Cannot read Lease: ${error instanceof Error ? error.message : String(error)}`, {
-			cause: error,
-		});
+		const metadata = isRecord(object) ? object["metadata"] : undefined;
+		const name = isRecord(metadata) && isText(metadata["name"]) ? ` ${quote(metadata["name"])}` : "";
+		const why = error instanceof Error ? error.message : String(error);
+		throw new GarbledLeaseError(`Cannot read Lease${name} in cluster "${cluster}": ${why}`, { cause: error });
 	}
 }
 
@@ -93,9 +96,13 @@ export function readBudget(object: unknown): MemberBudget {
 	const { name } = objectMeta(object);
 	const namespace = recordAt(object, "metadata")["namespace"];
 	if (typeof namespace !== "string" || namespace === "") {
-		throw new TypeError(`Cannot read budget "${name}": it has no namespace`);
+		throw new TypeError(`Cannot read budget ${quote(name)}: it has no namespace`);
 	}
 	return { name: { namespace, name }, spec: isRecord(object) ? object["spec"] : undefined };
+}
+
+function isText(value: unknown): value is string {
+	return typeof value === "string" && value !== "";
 }
 
 function recordAt(object: unknown, field: string): Readonly<Record<string, unknown>> {
@@ -106,7 +113,8 @@ function recordAt(object: unknown, field: string): Readonly<Record<string, unkno
 
 function stringMap(value: unknown, field: string): Readonly<Record<string, string>> {
 	const map: Record<string, string> = {};
-	for (const [key, item] of Object.entries(isRecord(value) ? value : {})) {
+	if (value !== undefined && value !== null && !isRecord(value)) throw new TypeError(`its ${field} are not an object`);
+	for (const [key, item] of Object.entries(value ?? {})) {
 		if (typeof item !== "string") throw new TypeError(`its ${field} are not all strings`);
 		map[key] = item;
 	}

@@ -11,7 +11,7 @@ export function createLeaseCalls(
 	asker: ApiAsker,
 	namespace: string,
 ): Pick<ClusterApi, "getLease" | "createLease" | "updateLease" | "deleteLease" | "listLeases"> {
-	const { versions } = asker.connection;
+	const { cluster, versions } = asker.connection;
 	const path = leasesPath(namespace);
 	const question = (verb: string, name: string) => ({
 		what: `${verb} Lease "${namespace}/${name}"`,
@@ -20,15 +20,14 @@ export function createLeaseCalls(
 		group: "coordination.k8s.io",
 		namespace,
 	});
-	const conflict = (what: string, why: string) =>
-		new ConflictError(`Cannot ${what} in cluster "${asker.connection.cluster}": ${why}`);
+	const conflict = (what: string, why: string) => new ConflictError(`Cannot ${what} in cluster "${cluster}": ${why}`);
 	return {
 		async getLease(name) {
 			const options: AskOptions = { method: "GET", path: `${path}/${name}`, ...question("get", name) };
 			const answer = await asker.ask(options, 404);
 			if (isMissingObject(answer, name)) return undefined;
 			if (answer.status === 404) throw asker.refusal(answer, options);
-			return readLease(answer.body);
+			return readLease(answer.body, cluster);
 		},
 		async createLease(lease) {
 			const mark = versions.mark("leases");
@@ -40,7 +39,7 @@ export function createLeaseCalls(
 			};
 			const answer = await asker.ask(options, 409);
 			if (answer.status === 409) throw conflict(options.what, statusMessage(answer));
-			const created = readLease(answer.body);
+			const created = readLease(answer.body, cluster);
 			versions.answered(mark, created.resourceVersion);
 			return created;
 		},
@@ -57,7 +56,7 @@ export function createLeaseCalls(
 				throw conflict(options.what, statusMessage(answer));
 			}
 			if (answer.status === 404) throw asker.refusal(answer, options);
-			const written = readLease(answer.body);
+			const written = readLease(answer.body, cluster);
 			// A write that changes nothing is not one, and keeps its version.
 			if (written.resourceVersion !== lease.resourceVersion) versions.answered(mark, written.resourceVersion);
 			return written;
@@ -92,7 +91,7 @@ export function createLeaseCalls(
 			const answer = await asker.ask(options);
 			const { items, resourceVersion } = asker.read(options, () => listPage(answer.body));
 			versions.saw("leases", resourceVersion);
-			return items.map(readLease);
+			return items.map((item) => readLease(item, cluster));
 		},
 	};
 }

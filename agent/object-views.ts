@@ -177,8 +177,10 @@ export function createLeaseView(options: ViewOptions & { readonly namespace: str
 		group: "coordination.k8s.io",
 		namespace,
 	};
+	const { cluster } = options.connection;
+	const project = (object: unknown): LeaseObject => readLease(object, cluster);
 	// What counts rest on is listed anew whenever the watch ended: another API server, or etcd from a backup, may go on.
-	const watch = startWatch({ ...options, resource, project: readLease, sink: store, listsAnew: true });
+	const watch = startWatch({ ...options, resource, project, sink: store, listsAnew: true });
 	return { view: leaseViewOf(store), close: () => watch.close() };
 }
 

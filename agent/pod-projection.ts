@@ -1,6 +1,5 @@
 // Turns pods into records that are cheap to keep: pods of one controller share their labels and its reference, and the
 // strings that many pods have in common are kept once. Without it 10,000 pods take three times the memory.
-import type { V1Pod } from "@kubernetes/client-node";
 import { type ControllerReference, type PodRecord, podRecord } from "../disruption/pod.ts";
 
 /** Past this many different strings we forget what is shared: later pods then share among themselves only. */
@@ -20,7 +19,6 @@ export function createPodProjection(): (pod: unknown) => PodRecord {
 	}
 
 	return (pod) => {
-		if (!isPod(pod)) throw new TypeError("Cannot read pod: it has no metadata");
 		const record = podRecord(pod);
 		const { controller } = record;
 		const namespace = share(record.namespace);
@@ -59,9 +57,4 @@ function sameReference(a: ControllerReference, b: ControllerReference): boolean 
 function sameLabels(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
 	const keys = Object.keys(a);
 	return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key]);
-}
-
-/** The API server is trusted for the shape below metadata; podRecord checks what everything rests on. */
-function isPod(value: unknown): value is V1Pod {
-	return typeof value === "object" && value !== null && "metadata" in value && typeof value.metadata === "object";
 }

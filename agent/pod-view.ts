@@ -188,7 +188,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		const { object: pod, resourceVersion } = event;
 		if (!this.#synced || compareResourceVersions(resourceVersion, this.#resourceVersion) <= 0) return;
 		if (event.type === "DELETED") {
-			this.#remove(pod);
+			this.#remove(this.#byUid.get(pod.uid) ?? pod);
 			this.#rememberDeletion(pod.uid, resourceVersion);
 		} else {
 			const replaced = this.findByName(pod.namespace, pod.name);
@@ -265,6 +265,11 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	}
 
 	#put(pod: PodRecord): void {
+		// A uid has one name and a name one uid, whatever is sent: a pod that stood here twice would count twice.
+		const before = this.#byUid.get(pod.uid);
+		if (before && (before.name !== pod.name || before.namespace !== pod.namespace)) this.#remove(before);
+		const other = this.findByName(pod.namespace, pod.name);
+		if (other && other.uid !== pod.uid) this.#remove(other);
 		this.#byUid.set(pod.uid, pod);
 		let namespace = this.#byName.get(pod.namespace);
 		if (!namespace) this.#byName.set(pod.namespace, (namespace = new Map()));

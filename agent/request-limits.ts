@@ -3,6 +3,7 @@
 import type { BudgetName } from "../disruption/budget.ts";
 import type { Acquisition, AcquireRequest, Grant, PodReference } from "../disruption/cluster.ts";
 import { AgentProtocolError } from "../disruption/errors.ts";
+import type { ControllerReference } from "../disruption/pod.ts";
 
 /** A node has 110 pods by default and 500 at most; a Lease holds 1,500 reservations. */
 export const maxItems = 1_000;
@@ -15,6 +16,8 @@ const maxHolderLength = 253;
 /** DNS-1123, as the API server demands of namespaces, budgets and pods. */
 const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+const groupVersion = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[a-z0-9]+$/;
 
 export function assertBudget({ namespace, name }: BudgetName): void {
 	if (!label.test(namespace)) throw refused("budget.namespace", "is not the name of a namespace", namespace);
@@ -46,11 +49,7 @@ export function assertGrants({ budget }: Acquisition, grants: readonly Grant[]):
 	for (const { id, pod, controller } of grants) {
 		assertId(id, "grants.id");
 		assertPod(pod, budget, "grants");
-		for (const text of Object.values(controller ?? {})) {
-			if (text.length > 317 || hasControlCharacters(text)) {
-				throw refused("grants.controller", "is no reference to an object", text);
-			}
-		}
+		if (controller) assertController(controller);
 	}
 	// A reservation is found by its id and counted by its pod.
 	if (new Set(grants.map(({ id }) => id)).size < grants.length) throw refused("grants.id", "is there twice");
@@ -77,6 +76,16 @@ function assertPod(pod: PodReference, budget: BudgetName, field: string): void {
 	if (pod.namespace !== budget.namespace) {
 		throw refused(`${field}.pod.namespace`, `is not the budget's, "${budget.namespace}"`, pod.namespace);
 	}
+}
+
+/** It stays in the Lease and is read at each count: one that cannot be read would hold up the budget for everyone. */
+function assertController({ apiVersion, kind, name, uid }: ControllerReference): void {
+	if (!groupVersion.test(apiVersion) || apiVersion.length > 317) {
+		throw refused("grants.controller.api_version", "is no API version", apiVersion);
+	}
+	if (!/^[A-Za-z][A-Za-z0-9]{0,62}$/.test(kind)) throw refused("grants.controller.kind", "is no kind", kind);
+	assertName(name, "grants.controller.name");
+	assertId(uid, "grants.controller.uid");
 }
 
 function assertName(name: string, field: string): void {

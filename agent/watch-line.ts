@@ -1,4 +1,5 @@
 // One line of a watch, read strictly.
+import { quote } from "../disruption/quote.ts";
 import { isResourceVersion } from "../disruption/resource-version.ts";
 import { isRecord } from "./kubernetes-objects.ts";
 
@@ -27,14 +28,15 @@ export function parseWatchLine(line: string): WatchLine {
 		const { code, message } = object;
 		return {
 			type,
-			code: typeof code === "number" ? code : 0,
-			message: typeof message === "string" ? message : "an error without a message",
+			code: typeof code === "number" && Number.isInteger(code) ? code : 0,
+			message:
+				typeof message === "string" && message.trim() !== "" ? message.slice(0, 500) : "an error without a message",
 		};
 	}
 	const metadata = object["metadata"];
 	const resourceVersion = isRecord(metadata) ? metadata["resourceVersion"] : undefined;
 	if (!isRecord(metadata) || typeof resourceVersion !== "string" || !isResourceVersion(resourceVersion)) {
-		throw new TypeError(`an event of type ${JSON.stringify(type)} has no resourceVersion`);
+		throw new TypeError(`an event of type ${quote(type)} has no resourceVersion`);
 	}
 	if (type === "BOOKMARK") {
 		const annotations = metadata["annotations"];
@@ -42,7 +44,7 @@ export function parseWatchLine(line: string): WatchLine {
 		return { type, resourceVersion, initialEventsEnd: end };
 	}
 	if (type !== "ADDED" && type !== "MODIFIED" && type !== "DELETED") {
-		throw new TypeError(`an event has the unknown type ${JSON.stringify(type)}`);
+		throw new TypeError(`an event has the unknown type ${quote(type)}`);
 	}
 	return { type, object, resourceVersion };
 }

@@ -1,5 +1,6 @@
 // XPodDisruptionBudget, x-pdb.form3.tech/v1alpha1: parsed strictly, because a bound that is misread is a bound broken.
 import { InvalidBudgetError } from "./errors.ts";
+import { quote, shorten } from "./quote.ts";
 import { type LabelSelector, parseLabelSelector } from "./selector.ts";
 
 export type { LabelSelector } from "./selector.ts";
@@ -47,10 +48,8 @@ export function parseBudgetSpec(spec: unknown): BudgetSpec {
 	if (!isRecord(spec)) throw new InvalidBudgetError("Cannot read budget: spec is missing", "spec");
 	for (const field of Object.keys(spec)) {
 		if (!knownFields.has(field)) {
-			throw new InvalidBudgetError(
-				`Cannot enforce budget: spec.${field} is not a field this version knows`,
-				`spec.${field}`,
-			);
+			const path = `spec.${shorten(field)}`;
+			throw new InvalidBudgetError(`Cannot enforce budget: ${path} is not a field this version knows`, path);
 		}
 	}
 	const min = spec["minAvailable"] ?? undefined;
@@ -70,7 +69,7 @@ export function parseBudgetSpec(spec: unknown): BudgetSpec {
 	const suspend = spec["suspend"] ?? false;
 	if (typeof suspend !== "boolean") {
 		throw new InvalidBudgetError(
-			`Cannot enforce budget: spec.suspend must be true or false, is ${JSON.stringify(suspend)}`,
+			`Cannot enforce budget: spec.suspend must be true or false, is ${quote(suspend)}`,
 			"spec.suspend",
 		);
 	}
@@ -118,7 +117,7 @@ function parsePodQuantity(value: unknown, field: string): PodQuantity {
 	const percent = typeof value === "string" ? /^([0-9]{1,3})%$/.exec(value) : null;
 	if (!percent || Number(percent[1]) > 100) {
 		throw new InvalidBudgetError(
-			`Cannot enforce budget: ${field} must be a whole number or a percentage from 0% to 100%, is ${JSON.stringify(value)}`,
+			`Cannot enforce budget: ${field} must be a whole number or a percentage from 0% to 100%, is ${quote(value)}`,
 			field,
 		);
 	}

@@ -10,6 +10,7 @@ import { formatBudgetName } from "./budget.ts";
 import type { Acquisition, Grant } from "./cluster.ts";
 import { AgentProtocolError, GarbledLeaseError } from "./errors.ts";
 import type { ControllerReference } from "./pod.ts";
+import { quote, shorten } from "./quote.ts";
 import { type Reservation, rememberControllers } from "./reservation.ts";
 import { isResourceVersion, latestResourceVersion } from "./resource-version.ts";
 
@@ -84,7 +85,7 @@ export function leaseName(budget: BudgetName): string {
 export function parseLease(lease: LeaseFields, cluster?: string): BudgetLease {
 	const garbled = (what: string): GarbledLeaseError =>
 		new GarbledLeaseError(
-			`Cannot read Lease "${lease.name}" of budget "${lease.annotations[budgetAnnotation] ?? "unknown"}"` +
+			`Cannot read Lease "${shorten(lease.name)}" of budget "${shorten(lease.annotations[budgetAnnotation] ?? "unknown")}"` +
 				`${cluster === undefined ? "" : ` in cluster "${cluster}"`}: ${what}. ` +
 				"Nothing is granted under this budget until the Lease is repaired, or deleted once no drain is running",
 		);
@@ -95,9 +96,13 @@ export function parseLease(lease: LeaseFields, cluster?: string): BudgetLease {
 	const { holderIdentity = "", leaseDurationSeconds = 1, leaseTransitions = 0 } = lease.spec;
 	const text = lease.annotations[stateAnnotation];
 	if (text === undefined) throw garbled(`annotation ${stateAnnotation} is missing`);
+	// The API server keeps them in 32 bits, and so do messages.
+	if (!isWholeNumber(leaseTransitions) || leaseTransitions >= 2 ** 31)
+		throw garbled(`its spec.leaseTransitions is ${quote(leaseTransitions)}`);
 	const state = parseState(text, garbled);
 	if ((state.phase === "held") !== (holderIdentity !== ""))
 		throw garbled(`its holder and its phase "${state.phase}" contradict each other`);
+	if (state.phase === "held" && state.nonce === "") throw garbled("it is held without a nonce");
 	return {
 		name: lease.name,
 		uid: lease.uid,
@@ -178,7 +183,7 @@ export function committed(lease: BudgetLease, grants: readonly Grant[], sinceSec
 		if (!readable || pod.namespace !== lease.budget.namespace) {
 			throw new AgentProtocolError(
 				`Cannot reserve pod "${pod.namespace}/${pod.name}" under budget "${formatBudgetName(lease.budget)}": ` +
-					`it needs an id, a uid, a resourceVersion (is ${JSON.stringify(resourceVersion)}) and the budget's namespace`,
+					`it needs an id, a uid, a resourceVersion (is ${quote(resourceVersion)}) and the budget's namespace`,
 			);
 		}
 		return { id, uid: pod.uid, name: pod.name, resourceVersion, holder: lease.holder, sinceSeconds, cancelling: false };
@@ -284,7 +289,7 @@ function parseState(text: string, garbled: (what: string) => GarbledLeaseError):
 	if (typeof value !== "object" || value === null) throw garbled(`annotation ${stateAnnotation} is not an object`);
 	const state: Record<string, unknown> = { ...value };
 	if (state["schema"] !== 1) {
-		throw garbled(`annotation ${stateAnnotation} has schema ${JSON.stringify(state["schema"])}, this version knows 1`);
+		throw garbled(`annotation ${stateAnnotation} has schema ${quote(state["schema"])}, this version knows 1`);
 	}
 	const string = (field: string): string => {
 		const found = state[field];
@@ -302,12 +307,12 @@ function parseState(text: string, garbled: (what: string) => GarbledLeaseError):
 	};
 	const phase = string("phase");
 	if (phase !== "held" && phase !== "committed" && phase !== "released")
-		throw garbled(`${stateAnnotation} has unknown phase "${phase}"`);
+		throw garbled(`${stateAnnotation} has unknown phase ${quote(phase)}`);
 	const renewals = state["renewals"];
-	if (typeof renewals !== "number") throw garbled(`${stateAnnotation} has no number "renewals"`);
+	if (!isWholeNumber(renewals)) throw garbled(`${stateAnnotation} has no number "renewals"`);
 	const observed = string("observed");
 	if (observed !== "" && !isResourceVersion(observed))
-		throw garbled(`${stateAnnotation} has "observed" ${JSON.stringify(observed)}, which is no resourceVersion`);
+		throw garbled(`${stateAnnotation} has "observed" ${quote(observed)}, which is no resourceVersion`);
 	const holders = state["holders"];
 	if (!Array.isArray(holders)) throw garbled(`${stateAnnotation} has no list "holders"`);
 	return {
@@ -330,7 +335,7 @@ function parseState(text: string, garbled: (what: string) => GarbledLeaseError):
 				!isText(resourceVersion) ||
 				!isResourceVersion(resourceVersion) ||
 				typeof who !== "string" ||
-				typeof sinceSeconds !== "number" ||
+				!isWholeNumber(sinceSeconds) ||
 				(cancelling !== 0 && cancelling !== 1)
 			) {
 				throw garbled(`${stateAnnotation} has a malformed reservation`);
@@ -342,4 +347,9 @@ function parseState(text: string, garbled: (what: string) => GarbledLeaseError):
 
 function isText(value: unknown): value is string {
 	return typeof value === "string" && value !== "";
+}
+
+/** Small enough to be counted up, and to be sent. */
+function isWholeNumber(value: unknown): value is number {
+	return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }

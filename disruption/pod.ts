@@ -1,5 +1,6 @@
 // What the domain keeps of a pod, and when it counts as healthy.
-import type { V1Pod } from "@kubernetes/client-node";
+import { quote } from "./quote.ts";
+import { isResourceVersion } from "./resource-version.ts";
 
 /** The owner that controls a pod, by the pod's ownerReference with `controller: true`. */
 export interface ControllerReference {
@@ -27,30 +28,92 @@ export interface PodRecord {
 
 const preActivityPrefix = "pre-activity.xpdb.form3.tech/";
 
-/** Projects a pod as the API server sent it; throws on an object without uid or resourceVersion. */
-export function podRecord(pod: V1Pod): PodRecord {
-	const { metadata, spec, status } = pod;
-	if (!metadata?.uid || !metadata.name || !metadata.namespace || !metadata.resourceVersion) {
-		throw new TypeError(`Cannot read pod "${metadata?.name ?? ""}": it has no uid, name, namespace or resourceVersion`);
-	}
-	const owner = metadata.ownerReferences?.find((reference) => reference.controller === true);
+/**
+ * Projects a pod as the API server sent it. Throws TypeError on anything that is not as it must be: a pod that is misread
+ * as terminating would go without being counted.
+ */
+export function podRecord(pod: unknown): PodRecord {
+	const metadata = fieldsOf(pod, "metadata");
+	const garbled = (what: string): TypeError => new TypeError(`Cannot read pod ${quote(metadata["name"])}: ${what}`);
+	const status = fieldsOf(pod, "status", garbled);
+	const needed = (field: string): string => {
+		const value = metadata[field];
+		if (typeof value !== "string" || value === "") throw garbled(`its metadata.${field} is ${quote(value)}`);
+		return value;
+	};
+	const resourceVersion = needed("resourceVersion");
+	if (!isResourceVersion(resourceVersion)) throw garbled(`its metadata.resourceVersion is ${quote(resourceVersion)}`);
+	const deleted = optionalText(metadata["deletionTimestamp"], "metadata.deletionTimestamp", garbled);
+	const phase = optionalText(status["phase"], "status.phase", garbled);
+	const controller = controllerIn(listOf(metadata, "ownerReferences", "metadata", garbled), garbled);
+	const conditions = listOf(status, "conditions", "status", garbled);
 	return {
-		uid: metadata.uid,
-		name: metadata.name,
-		namespace: metadata.namespace,
-		resourceVersion: metadata.resourceVersion,
-		labels: metadata.labels ?? {},
-		node: spec?.nodeName ?? "",
-		...(owner && {
-			controller: { apiVersion: owner.apiVersion, kind: owner.kind, name: owner.name, uid: owner.uid },
-		}),
-		ready: status?.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True") ?? false,
-		terminating: metadata.deletionTimestamp !== undefined && metadata.deletionTimestamp !== null,
-		finished: status?.phase === "Succeeded" || status?.phase === "Failed",
-		preActivities: Object.keys(metadata.annotations ?? {})
+		uid: needed("uid"),
+		name: needed("name"),
+		namespace: needed("namespace"),
+		resourceVersion,
+		labels: labelsOf(fieldsOf(metadata, "labels", garbled), garbled),
+		node: optionalText(fieldsOf(pod, "spec", garbled)["nodeName"], "spec.nodeName", garbled) ?? "",
+		...(controller && { controller }),
+		ready: conditions.some(({ type, status }) => type === "Ready" && status === "True"),
+		terminating: deleted !== undefined,
+		finished: phase === "Succeeded" || phase === "Failed",
+		preActivities: Object.keys(fieldsOf(metadata, "annotations", garbled))
 			.filter((key) => key.startsWith(preActivityPrefix))
 			.map((key) => key.slice(preActivityPrefix.length)),
 	};
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Garbled = (what: string) => TypeError;
+
+const noPod: Garbled = (what) => new TypeError(`Cannot read pod: ${what}`);
+
+function isFields(value: unknown): value is Fields {
+	return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Fields that are left out are none; `metadata` never is. */
+function fieldsOf(object: unknown, field: string, garbled: Garbled = noPod): Fields {
+	const value = isFields(object) ? (object[field] ?? undefined) : undefined;
+	if (value === undefined && field !== "metadata") return {};
+	if (!isFields(value)) throw garbled(`its ${field} is ${quote(value)}`);
+	return value;
+}
+
+function listOf(fields: Fields, field: string, path: string, garbled: Garbled): readonly Fields[] {
+	const list: unknown = fields[field] ?? [];
+	if (!Array.isArray(list) || !list.every(isFields)) throw garbled(`its ${path}.${field} is no list of objects`);
+	return list;
+}
+
+/** The API server leaves an empty text out. */
+function optionalText(value: unknown, path: string, garbled: Garbled): string | undefined {
+	if (value === undefined || value === null) return undefined;
+	if (typeof value !== "string" || value === "") throw garbled(`its ${path} is ${quote(value)}`);
+	return value;
+}
+
+function labelsOf(fields: Fields, garbled: Garbled): Readonly<Record<string, string>> {
+	const labels: Record<string, string> = {};
+	for (const [key, value] of Object.entries(fields)) {
+		if (typeof value !== "string") throw garbled(`its label ${quote(key)} is ${quote(value)}`);
+		labels[key] = value;
+	}
+	return labels;
+}
+
+function controllerIn(owners: readonly Fields[], garbled: Garbled): ControllerReference | undefined {
+	const unclear = owners.find(({ controller }) => typeof (controller ?? false) !== "boolean");
+	if (unclear) throw garbled(`the controller of its ownerReferences is ${quote(unclear["controller"])}`);
+	const owner = owners.find((reference) => reference["controller"] === true);
+	if (!owner) return undefined;
+	const text = (field: string): string => {
+		const value = owner[field];
+		if (typeof value !== "string" || value === "") throw garbled(`the ${field} of its controller is ${quote(value)}`);
+		return value;
+	};
+	return { apiVersion: text("apiVersion"), kind: text("kind"), name: text("name"), uid: text("uid") };
 }
 
 /**

@@ -1,5 +1,6 @@
 // resourceVersions are opaque before Kubernetes 1.35 and ordered since: decimal numbers, of any length, within one
 // resource of one API server. They are never compared across resources or clusters.
+import { quote } from "./quote.ts";
 
 /** Whether a text is a resourceVersion that can be ordered: digits, without a leading zero. */
 export function isResourceVersion(value: string): boolean {
@@ -28,5 +29,5 @@ export function latestResourceVersion(...versions: readonly string[]): string {
 
 function assertOrdered(version: string): void {
 	if (version === "" || isResourceVersion(version)) return;
-	throw new TypeError(`Cannot order resourceVersion ${JSON.stringify(version)}: it is not a decimal number`);
+	throw new TypeError(`Cannot order resourceVersion ${quote(version)}: it is not a decimal number`);
 }

@@ -1,5 +1,6 @@
 // Label selectors as Kubernetes treats them (apimachinery LabelSelectorAsSelector and labels.Requirement.Matches).
 import { InvalidBudgetError } from "./errors.ts";
+import { quote, shorten } from "./quote.ts";
 
 export interface LabelSelectorRequirement {
 	readonly key: string;
@@ -24,10 +25,8 @@ export function parseLabelSelector(value: unknown, path: string): LabelSelector 
 	if (!isRecord(value)) throw new InvalidBudgetError(`Cannot read selector: ${path} must be an object`, path);
 	for (const field of Object.keys(value)) {
 		if (field !== "matchLabels" && field !== "matchExpressions") {
-			throw new InvalidBudgetError(
-				`Cannot read selector: ${path}.${field} is not a field of a label selector`,
-				`${path}.${field}`,
-			);
+			const unknown = `${path}.${shorten(field)}`;
+			throw new InvalidBudgetError(`Cannot read selector: ${unknown} is not a field of a label selector`, unknown);
 		}
 	}
 	const labels = value["matchLabels"] ?? {};
@@ -42,7 +41,7 @@ export function parseLabelSelector(value: unknown, path: string): LabelSelector 
 	}
 	const requirements: LabelSelectorRequirement[] = [];
 	for (const [key, label] of Object.entries(labels)) {
-		const field = `${path}.matchLabels[${key}]`;
+		const field = `${path}.matchLabels[${shorten(key)}]`;
 		requirements.push({ key: labelKey(key, field), operator: "In", values: [labelValue(label, field)] });
 	}
 	expressions.forEach((expression: unknown, index) => {
@@ -101,17 +100,15 @@ function parseRequirement(value: unknown, path: string): LabelSelectorRequiremen
 	if (!isRecord(value)) throw new InvalidBudgetError(`Cannot read selector: ${path} must be an object`, path);
 	for (const field of Object.keys(value)) {
 		if (field !== "key" && field !== "operator" && field !== "values") {
-			throw new InvalidBudgetError(
-				`Cannot read selector: ${path}.${field} is not a field of a requirement`,
-				`${path}.${field}`,
-			);
+			const unknown = `${path}.${shorten(field)}`;
+			throw new InvalidBudgetError(`Cannot read selector: ${unknown} is not a field of a requirement`, unknown);
 		}
 	}
 	const key = labelKey(value["key"], `${path}.key`);
 	const operator = operators.find((known) => known === value["operator"]);
 	if (!operator) {
 		throw new InvalidBudgetError(
-			`Cannot read selector: ${path}.operator must be one of ${operators.join(", ")}, is ${JSON.stringify(value["operator"])}`,
+			`Cannot read selector: ${path}.operator must be one of ${operators.join(", ")}, is ${quote(value["operator"])}`,
 			`${path}.operator`,
 		);
 	}
@@ -139,14 +136,13 @@ function labelKey(value: unknown, path: string): string {
 		name.length <= 63 &&
 		namePattern.test(name) &&
 		(prefix === undefined || (prefix.length <= 253 && prefixPattern.test(prefix)));
-	if (!valid)
-		throw new InvalidBudgetError(`Cannot read selector: ${path} is not a label key: ${JSON.stringify(value)}`, path);
+	if (!valid) throw new InvalidBudgetError(`Cannot read selector: ${path} is not a label key: ${quote(value)}`, path);
 	return value;
 }
 
 function labelValue(value: unknown, path: string): string {
 	if (typeof value !== "string" || value.length > 63 || (value !== "" && !namePattern.test(value))) {
-		throw new InvalidBudgetError(`Cannot read selector: ${path} is not a label value: ${JSON.stringify(value)}`, path);
+		throw new InvalidBudgetError(`Cannot read selector: ${path} is not a label value: ${quote(value)}`, path);
 	}
 	return value;
 }

@@ -95,12 +95,8 @@ function channelCredentials({ ca, identity }: AgentClientOptions): ChannelCreden
 
 function bearerCredentials(token: () => Promise<string>): CallCredentials {
 	return credentials.createFromMetadataGenerator((_parameters, callback) => {
-		token().then(
-			(value) => {
-				const metadata = new Metadata();
-				metadata.set("authorization", `Bearer ${value}`);
-				callback(null, metadata);
-			},
+		bearerMetadata(token).then(
+			(metadata) => callback(null, metadata),
 			(error: unknown) => {
 				const message = error instanceof Error ? error.message : String(error);
 				// Without a token nobody knows the caller; an error of ours says more exactly what is wrong.
@@ -110,6 +106,17 @@ function bearerCredentials(token: () => Promise<string>): CallCredentials {
 			},
 		);
 	});
+}
+
+async function bearerMetadata(token: () => Promise<string>): Promise<Metadata> {
+	const value = await token();
+	// grpc-js would show the token in its error, and the call would never end.
+	if (!/^[\x21-\x7e]+$/.test(value)) {
+		throw new AgentProtocolError("Cannot use the token: it is empty or has characters that no header can carry");
+	}
+	const metadata = new Metadata();
+	metadata.set("authorization", `Bearer ${value}`);
+	return metadata;
 }
 
 /** Reads PEM; throws AgentProtocolError that names `what`. */

@@ -1,5 +1,6 @@
 // Strict readers of single fields: what is missing or out of range is an error that names the field, never a default.
 import { AgentProtocolError } from "../disruption/errors.ts";
+import { quote } from "../disruption/quote.ts";
 import { isResourceVersion } from "../disruption/resource-version.ts";
 
 /** The message, or AgentProtocolError where it was not sent. */
@@ -25,7 +26,7 @@ export function wholeNumber(value: number, field: string, min = 0): number {
 /** A resourceVersion: digits, because versions are compared as numbers of any length. */
 export function resourceVersion(value: string, field: string): string {
 	if (!isResourceVersion(value) || value.length > 40) {
-		throw new AgentProtocolError(`Cannot read message: ${field} must be a number, is ${JSON.stringify(value)}`);
+		throw new AgentProtocolError(`Cannot read message: ${field} must be a number, is ${quote(value)}`);
 	}
 	return value;
 }
@@ -35,7 +36,7 @@ export function oneOf<T extends string>(words: readonly T[], value: string, fiel
 	const known = words.find((word) => word === value);
 	if (known === undefined) {
 		throw new AgentProtocolError(
-			`Cannot read message: ${field} must be one of ${words.join(", ")}, is ${JSON.stringify(value)}`,
+			`Cannot read message: ${field} must be one of ${words.join(", ")}, is ${quote(value)}`,
 		);
 	}
 	return known;

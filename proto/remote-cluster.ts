@@ -15,6 +15,7 @@ import type {
 	Grant,
 } from "../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
+import { quote } from "../disruption/quote.ts";
 import type { AgentCluster, AgentDescription, BudgetList, LookRequest } from "./agent-cluster.ts";
 import { required } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
@@ -49,7 +50,8 @@ export async function describeAgent(
 ): Promise<AgentDescription> {
 	const call: UnaryCall<wire.DescribeResponse> = (...rest) => client.describe({ clusterId: "" }, ...rest);
 	const options = { name: "Describe", cluster: name, metadata: new Metadata(), deadlineMs, open: new Set<OpenCall>() };
-	return readDescription(await callUnary(call, options));
+	const answer = await callUnary(call, options);
+	return readAnswer({ call: "Describe", cluster: name }, () => readDescription(answer));
 }
 
 export class RemoteCluster implements AgentCluster {
@@ -71,18 +73,16 @@ export class RemoteCluster implements AgentCluster {
 
 	async describe(): Promise<AgentDescription> {
 		const request = { clusterId: this.id };
-		return readDescription(
-			await this.#unary<wire.DescribeResponse>("Describe", (...rest) => this.#client.describe(request, ...rest)),
-		);
+		const call: UnaryCall<wire.DescribeResponse> = (...rest) => this.#client.describe(request, ...rest);
+		const answer = await this.#unary("Describe", call);
+		return this.#read("Describe", () => readDescription(answer));
 	}
 
 	async listBudgets(namespaces: readonly string[]): Promise<BudgetList> {
 		const request = { clusterId: this.id, namespaces: [...namespaces] };
-		return readBudgetList(
-			await this.#unary<wire.ListBudgetsResponse>("ListBudgets", (...rest) =>
-				this.#client.listBudgets(request, ...rest),
-			),
-		);
+		const call: UnaryCall<wire.ListBudgetsResponse> = (...rest) => this.#client.listBudgets(request, ...rest);
+		const answer = await this.#unary("ListBudgets", call);
+		return this.#read("ListBudgets", () => readBudgetList(answer));
 	}
 
 	async acquire(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
@@ -106,7 +106,9 @@ export class RemoteCluster implements AgentCluster {
 			this.#open.add(call);
 			call.on("data", (response: wire.AcquireResponse) => {
 				try {
-					const outcome = this.#readOutcome(response, request);
+					this.#requireOwnAnswer("Acquire", response.clusterId);
+					const outcome = this.#read("Acquire", () => readOutcome(response));
+					if (outcome.kind === "acquired") this.#requireAnswerTo(request, outcome);
 					if (options.wait && outcome.kind === "held") options.onQueued?.(outcome);
 					else settle(() => resolve(outcome));
 				} catch (error) {
@@ -147,7 +149,7 @@ export class RemoteCluster implements AgentCluster {
 		const { outcome } = await this.#unary<wire.CommitResponse>("Commit", (...rest) =>
 			this.#client.commit(request, ...rest),
 		);
-		return readCommitOutcome(outcome);
+		return this.#read("Commit", () => readCommitOutcome(outcome));
 	}
 
 	async release(acquisition: Acquisition): Promise<void> {
@@ -176,16 +178,16 @@ export class RemoteCluster implements AgentCluster {
 
 	async #count(request: wire.CountRequest): Promise<Count> {
 		const response = await this.#unary<wire.CountResponse>("Count", (...rest) => this.#client.count(request, ...rest));
-		const count = readCount(response.count, "count");
+		const count = this.#read("Count", () => readCount(response.count, "count"));
 		this.#requireOwnAnswer("Count", count.clusterId);
 		return count;
 	}
 
-	#readOutcome(response: wire.AcquireResponse, request: AcquireRequest): AcquireOutcome {
-		this.#requireOwnAnswer("Acquire", response.clusterId);
-		const outcome = required(response.outcome, "outcome");
-		if (outcome.$case === "held") return { kind: "held", ...readPlace(outcome.value, "held") };
-		const acquired = readAcquired(outcome.value);
+	#read<T>(call: string, reader: () => T): T {
+		return readAnswer({ call, cluster: this.name }, reader);
+	}
+
+	#requireAnswerTo(request: AcquireRequest, acquired: Extract<AcquireOutcome, { kind: "acquired" }>): void {
 		const { nonce, budget } = acquired.acquisition;
 		if (
 			nonce !== request.nonce ||
@@ -195,7 +197,6 @@ export class RemoteCluster implements AgentCluster {
 			throw new AgentProtocolError(`Cannot acquire in cluster "${this.name}": the answer is to another request`);
 		}
 		this.#requireOwnAnswer("Acquire", acquired.count.clusterId);
-		return acquired;
 	}
 
 	async #unary<Response extends { readonly clusterId: string }>(
@@ -227,7 +228,24 @@ export class RemoteCluster implements AgentCluster {
 	#requireOwnAnswer(call: string, clusterId: string): void {
 		if (clusterId === this.id) return;
 		throw new AgentProtocolError(
-			`Cannot use the answer to ${call} of cluster "${this.name}": asked for cluster id "${this.id}", got "${clusterId}"`,
+			`Cannot use the answer to ${call} of cluster "${this.name}": asked for cluster id "${this.id}", got ${quote(clusterId)}`,
 		);
+	}
+}
+
+function readOutcome(response: wire.AcquireResponse): AcquireOutcome {
+	const outcome = required(response.outcome, "outcome");
+	return outcome.$case === "held" ? { kind: "held", ...readPlace(outcome.value, "held") } : readAcquired(outcome.value);
+}
+
+/** An answer that cannot be read says whose it is, and to what. */
+function readAnswer<T>({ call, cluster }: { readonly call: string; readonly cluster: string }, reader: () => T): T {
+	try {
+		return reader();
+	} catch (error) {
+		if (!(error instanceof AgentProtocolError)) throw error;
+		throw new AgentProtocolError(`Cannot use the answer to ${call} of cluster "${cluster}": ${error.message}`, {
+			cause: error,
+		});
 	}
 }

@@ -87,16 +87,20 @@ const clusterKey = "xpdb-cluster";
 
 /** Trailers are headers: a message longer than this could make the whole answer unreadable. */
 const maxDetailsLength = 4_000;
+const maxTrailerLength = 500;
 
 /** The status that an error is answered with. An error that is not ours is a bug: INTERNAL, without detail. */
 export function statusOfError(error: unknown): Partial<StatusObject> {
 	const metadata = new Metadata();
 	if (!isOurs(error)) return { code: status.INTERNAL, details: "Internal error, see the agent's log", metadata };
 	metadata.set(reasonKey, error.reason);
-	if (error instanceof InvalidBudgetError) metadata.set(fieldKey, encodeURIComponent(error.field.toWellFormed()));
-	if (error instanceof AgentUnavailableError)
-		metadata.set(clusterKey, encodeURIComponent(error.cluster.toWellFormed()));
+	if (error instanceof InvalidBudgetError) metadata.set(fieldKey, trailer(error.field));
+	if (error instanceof AgentUnavailableError) metadata.set(clusterKey, trailer(error.cluster));
 	return { code: kinds[error.reason].code, details: detailsOf(error), metadata };
+}
+
+function trailer(value: string): string {
+	return encodeURIComponent(value.slice(0, maxTrailerLength).toWellFormed());
 }
 
 /** grpc-js writes details by encodeURI, which throws on half a surrogate pair, such as a cut may leave. */
@@ -117,7 +121,8 @@ export function errorOfStatus(
 	const reason = text(error.metadata, reasonKey);
 	if (isReason(reason)) {
 		return kinds[reason].make({
-			message: error.details,
+			message:
+				error.details.trim().slice(0, maxDetailsLength) || `Cannot do ${call} in cluster "${cluster}": ${reason}`,
 			field: text(error.metadata, fieldKey),
 			cluster: text(error.metadata, clusterKey) || cluster,
 			cause: error,
@@ -129,7 +134,12 @@ export function errorOfStatus(
 		? kinds.AgentProtocol
 		: (Object.values(kinds).find(({ foreignCodes }) => foreignCodes.includes(error.code)) ?? kinds.AgentProtocol);
 	const code = status[error.code] ?? String(error.code);
-	const details = error.details.replace(lastErrorNote, "").replaceAll(/\s+/g, " ").trim();
+	const details =
+		error.details
+			.replace(lastErrorNote, "")
+			.replaceAll(/\s+/g, " ")
+			.trim()
+			.slice(0, maxDetailsLength / 2) || "no reason was given";
 	const message = `Cannot get an answer to ${call} from the agent of cluster "${cluster}": ${code}: ${details}`;
 	return kind.make({ message, field: "", cluster, cause: error });
 }

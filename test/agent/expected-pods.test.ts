@@ -45,6 +45,15 @@ function api(scales: readonly (readonly [ControllerReference, ScaleAnswer | Erro
 const known = (count: number): ExpectedPods => ({ kind: "known", pods: count });
 const unknown = (reason: string): ExpectedPods => ({ kind: "unknown", reason });
 
+test("expectedPods() gives no number that cannot be sent", async () => {
+	const many: ScaleAnswer = { kind: "replicas", replicas: 2 ** 31 - 1 };
+	const { expected } = await expectedPods({ getScale: async () => many }, "shop", [], [statefulSet, job]);
+	expect(expected).toEqual({
+		kind: "unknown",
+		reason: "the controllers of namespace shop want 4294967294 pods, which nobody can count",
+	});
+});
+
 describe("expectedPods()", () => {
 	interface Row {
 		readonly name: string;

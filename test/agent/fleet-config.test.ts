@@ -30,6 +30,13 @@ describe("parseFleetMembers()", () => {
 		{ name: "an object", text: "{}", says: "members is not a list" },
 		{ name: "an empty list", text: "[]", says: "members is empty" },
 		{ name: "what is neither YAML nor JSON", text: "- [", says: "neither YAML nor JSON" },
+		{ name: "what refers to nothing", text: "- *nobody", says: "Unresolved alias" },
+		{ name: "what is too deep", text: "[".repeat(20_000), says: "it is nested too deeply" },
+		{
+			name: "a name that steers terminals",
+			text: JSON.stringify([{ ...one, name: "\u001b[2J" }]),
+			says: "control characters",
+		},
 		{ name: "an entry that is a text", text: '["a"]', says: "members[0] is not an object" },
 		{ name: "an entry without id", text: '[{"name":"b","address":"c:1"}]', says: "members[0].id is not a text" },
 		{ name: "an id that is a number", text: JSON.stringify([{ ...one, id: 5 }]), says: "members[0].id is not a text" },
@@ -41,12 +48,24 @@ describe("parseFleetMembers()", () => {
 		},
 		{ name: "an id twice", text: JSON.stringify([one, { ...one, name: "z" }]), says: 'two members have the id "a"' },
 		{ name: "a name twice", text: JSON.stringify([one, { ...one, id: "z" }]), says: 'two members have the name "b"' },
-		...["c", "c:", ":1", "c:0", "c:123456", "https://c:1", "c:1/x", "2001:db8::1:8444", "c d:1"].map((address) => ({
-			name: `the address ${JSON.stringify(address)}`,
-			text: JSON.stringify([{ ...one, address }]),
-			says: "members[0].address is not HOST:PORT",
-		})),
+		...["c", "c:", ":1", "c:0", "c:70000", "c:123456", "https://c:1", "c:1/x", "2001:db8::1:8444", "c d:1"].map(
+			(address) => ({
+				name: `the address ${JSON.stringify(address)}`,
+				text: JSON.stringify([{ ...one, address }]),
+				says: "members[0].address is not HOST:PORT",
+			}),
+		),
 	];
+	test("is quiet about tags that mean nothing", async () => {
+		const warnings: Error[] = [];
+		const keep = (warning: Error) => void warnings.push(warning);
+		process.on("warning", keep);
+		await parseFleetMembers("- {id: a, name: !house b, address: 'c:1'}");
+		await new Promise(setImmediate);
+		process.off("warning", keep);
+		expect(warnings).toEqual([]);
+	});
+
 	for (const { name, text, says } of rows) {
 		test(`refuses ${name}`, async () => {
 			const error: unknown = await parseFleetMembers(text).catch((reason: unknown) => reason);

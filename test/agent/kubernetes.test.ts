@@ -153,13 +153,30 @@ describe("ClusterApi Leases", () => {
 	});
 
 	test("listLeases() names the version that it must not be older than", async () => {
-		const { api, server } = await setUp(answering(200, { metadata: { resourceVersion: "9" }, items: null }));
+		const { api, server } = await setUp(answering(200, { metadata: { resourceVersion: "9" }, items: [] }));
 		expect(await api.listLeases({ budgetNamespace: "db", notOlderThan: "8" })).toEqual([]);
 		expect(Object.fromEntries(server.requests.at(-1)?.query ?? [])).toEqual({
 			labelSelector: "xpdb.form3.tech/budget-namespace=db",
 			resourceVersion: "8",
 			resourceVersionMatch: "NotOlderThan",
 		});
+	});
+
+	test("a list without items is no list: its Leases may be there", async () => {
+		for (const items of [undefined, null, {}]) {
+			const { api } = await setUp(answering(200, { metadata: { resourceVersion: "9" }, items }));
+			const listed = api.listLeases({ budgetNamespace: "db", notOlderThan: "8" });
+			await expect(listed).rejects.toThrow(/list Leases.*eu-1.*it has no metadata or no items/);
+		}
+	});
+
+	test("a Lease that cannot be read is named, with its cluster", async () => {
+		const { api } = await setUp(
+			answering(200, { metadata: { name: "a", uid: "u", resourceVersion: "new" }, spec: {} }),
+		);
+		await expect(api.getLease("a")).rejects.toThrow(
+			'Cannot read Lease "a" in cluster "eu-1": Cannot read object "a": its resourceVersion is "new"',
+		);
 	});
 
 	test("a write under a version that is older than what was seen tells that the server went back", async () => {
@@ -334,6 +351,39 @@ describe("ClusterApi.getScale() of other kinds", () => {
 			await expect(api.getScale(rocket, "db")).rejects.toThrow(/spec.replicas/);
 		});
 	}
+});
+
+describe("ClusterApi.getScale() of workloads", () => {
+	const statefulSet = { apiVersion: "apps/v1", kind: "StatefulSet", name: "db", uid: "u" };
+
+	// The API server fills in 1: an object without is not whole, and a lower number would let more pods go.
+	test("rejects what says no replicas", async () => {
+		const metadata = { name: "db", uid: "u", resourceVersion: "7" };
+		for (const body of [{ metadata }, { metadata, spec: {} }, { metadata, spec: { replicas: 2 ** 31 } }]) {
+			const { api } = await setUp(answering(200, body));
+			await expect(api.getScale(statefulSet, "db")).rejects.toBeInstanceOf(AgentUnavailableError);
+		}
+	});
+
+	test("asks nothing for a reference that leads elsewhere", async () => {
+		const { api, asked } = await setUp(answering(200, {}));
+		for (const part of [
+			{ name: "../../secrets/root" },
+			{ name: "db?watch=1" },
+			{ kind: "a b" },
+			{ apiVersion: "../v1" },
+			{ apiVersion: "" },
+		]) {
+			await expect(api.getScale({ ...statefulSet, ...part }, "db")).rejects.toThrow(/cannot be the one of an object/);
+		}
+		expect(asked()).toEqual([]);
+	});
+});
+
+test("ClusterApi.getBudget() takes no other budget for the one that it asked for", async () => {
+	const metadata = { namespace: "db", name: "other", uid: "u", resourceVersion: "7" };
+	const { api } = await setUp(answering(200, { metadata, spec: {} }));
+	await expect(api.getBudget({ namespace: "db", name: "db" })).rejects.toThrow(/it is another budget/);
 });
 
 describe("ClusterApi.getFleet()", () => {

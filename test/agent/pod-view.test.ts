@@ -30,6 +30,18 @@ describe("PodStore content", () => {
 		expect(store.size).toBe(2);
 	});
 
+	// No API server sends these. A pod that stood here under two names would be healthy twice.
+	test("has a uid under one name only, whatever is sent", () => {
+		const { store } = setUp();
+		store.replace([pod("a", "5"), pod("b", "6", { uid: "uid-a" }), pod("c", "7")], "10");
+		expect(names(store)).toEqual(["b", "c"]);
+		store.apply(modified(pod("d", "11", { uid: "uid-c" })));
+		expect(names(store)).toEqual(["b", "d"]);
+		store.apply(deleted(pod("e", "12", { uid: "uid-c" })));
+		expect(names(store)).toEqual(["b"]);
+		expect(store.size).toBe(1);
+	});
+
 	test("finds a uid only in its own namespace", () => {
 		const { store } = setUp();
 		store.replace([pod("a", "5")], "10");

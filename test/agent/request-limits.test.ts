@@ -111,6 +111,25 @@ describe("requests that are too much or no good", () => {
 					budget: { namespace: "shop", name: "web" },
 				}),
 		},
+		// It would stay in the Lease, where no count could read it.
+		...[
+			{ name: "name", with: { name: "../x" } },
+			{ name: "kind", with: { kind: "a/b" } },
+			{ name: "api_version", with: { apiVersion: "apps v1" } },
+			{ name: "uid", with: { uid: "a b" } },
+		].map(({ name, with: part }) => ({
+			name: `a grant whose controller's ${name} is none`,
+			why: `grants.controller.${name} is n`,
+			ask: (agent: ServedAgent) =>
+				agent.asCaller().commit(acquisition, [
+					{
+						id: "grant-1",
+						pod: samples.pod("db-0"),
+						resourceVersion: "7",
+						controller: { ...samples.controller, ...part },
+					},
+				]),
+		})),
 		{
 			name: "a namespace to list that is none",
 			why: "namespaces is not the name of a namespace",

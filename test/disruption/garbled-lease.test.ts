@@ -37,6 +37,10 @@ function withCell(index: number, value: unknown): LeaseFields {
 	return withState({ reservations: [row.with(index, value as string)] });
 }
 
+function withTransitions(leaseTransitions: number): LeaseFields {
+	return { ...good, spec: { ...good.spec, leaseTransitions } };
+}
+
 describe("parseLease() refuses", () => {
 	interface Row {
 		readonly name: string;
@@ -58,8 +62,8 @@ describe("parseLease() refuses", () => {
 		{ name: "half a state", lease: withAnnotation(stateAnnotation, '{"schema":1,"non'), what: "is not JSON" },
 		{ name: "a state that is null", lease: withAnnotation(stateAnnotation, "null"), what: "is not an object" },
 		{ name: "a state that is a text", lease: withAnnotation(stateAnnotation, '"held"'), what: "is not an object" },
-		{ name: "a state that is a list", lease: withAnnotation(stateAnnotation, "[]"), what: "has schema undefined" },
-		{ name: "no schema", lease: withState({ schema: undefined }), what: "has schema undefined, this version knows 1" },
+		{ name: "a state that is a list", lease: withAnnotation(stateAnnotation, "[]"), what: "has schema missing" },
+		{ name: "no schema", lease: withState({ schema: undefined }), what: "has schema missing, this version knows 1" },
 		{ name: "a newer schema", lease: withState({ schema: 2 }), what: "has schema 2, this version knows 1" },
 		{ name: "a schema that is a text", lease: withState({ schema: "1" }), what: 'has schema "1"' },
 		{ name: "no nonce", lease: withState({ nonce: undefined }), what: 'has no string "nonce"' },
@@ -68,6 +72,11 @@ describe("parseLease() refuses", () => {
 		{ name: "an unknown phase", lease: withState({ phase: "paused" }), what: 'has unknown phase "paused"' },
 		{ name: "no renewals", lease: withState({ renewals: undefined }), what: 'has no number "renewals"' },
 		{ name: "renewals that are a text", lease: withState({ renewals: "3" }), what: 'has no number "renewals"' },
+		{ name: "renewals that cannot be counted up", lease: withState({ renewals: 2 ** 60 }), what: 'number "renewals"' },
+		{ name: "a nonce that is empty while it is held", lease: withState({ nonce: "" }), what: "held without a nonce" },
+		{ name: "half a transition", lease: withTransitions(1.5), what: "its spec.leaseTransitions is 1.5" },
+		{ name: "a negative transition", lease: withTransitions(-1), what: "its spec.leaseTransitions is -1" },
+		{ name: "more transitions than can be sent", lease: withTransitions(2 ** 31), what: "is 2147483648" },
 		{ name: "no observed", lease: withState({ observed: undefined }), what: 'has no string "observed"' },
 		{ name: "an observed that is a number", lease: withState({ observed: 9 }), what: 'has no string "observed"' },
 		{ name: "an observed that is no version", lease: withState({ observed: "9a" }), what: 'has "observed" "9a"' },
@@ -120,6 +129,8 @@ describe("parseLease() refuses", () => {
 		{ name: "a reservation of a negative holder", lease: withCell(4, -1), what: "malformed reservation" },
 		{ name: "a reservation whose holder is a text", lease: withCell(4, "drain-7f"), what: "malformed reservation" },
 		{ name: "a reservation without a time", lease: withCell(5, null), what: "malformed reservation" },
+		{ name: "a reservation from before all time", lease: withCell(5, -1), what: "malformed reservation" },
+		{ name: "a reservation of a time that cannot be sent", lease: withCell(5, 1e300), what: "malformed reservation" },
 		{ name: "a reservation with an unknown mark", lease: withCell(6, 2), what: "malformed reservation" },
 		{ name: "a reservation whose mark is a boolean", lease: withCell(6, true), what: "malformed reservation" },
 		{

@@ -17,7 +17,7 @@ function owner(fields: Partial<V1OwnerReference>): V1OwnerReference {
 }
 
 describe("isHealthy()", () => {
-	// Objects from a typed client have Dates where objects from the wire have text.
+	// The types have Dates where objects from the wire have text.
 	const wireTime = "2026-01-01T00:00:00Z" as unknown as Date;
 	const rows: { name: string; pod: V1Pod; expected: boolean }[] = [
 		{ name: "a ready pod", pod: newPod(), expected: true },
@@ -48,11 +48,6 @@ describe("isHealthy()", () => {
 		{
 			name: "a pod that is still ready while it terminates",
 			pod: newPod({ metadata: { deletionTimestamp: wireTime } }),
-			expected: false,
-		},
-		{
-			name: "a terminating pod from a typed client",
-			pod: newPod({ metadata: { deletionTimestamp: new Date(0) } }),
 			expected: false,
 		},
 		{ name: "a finished pod", pod: newPod({ status: { phase: "Succeeded" } }), expected: false },
@@ -144,6 +139,43 @@ describe("podRecord()", () => {
 	for (const { name, pod } of unreadable) {
 		test(`throws on a pod with ${name}`, () => {
 			expect(() => podRecord(pod)).toThrow(TypeError);
+		});
+	}
+
+	// Read loosely, each of these is another answer: terminating (and free to go), ready, or controlled by nobody.
+	const garbled: { name: string; metadata?: object; status?: object; says: string }[] = [
+		{
+			name: "a deletionTimestamp that is false",
+			metadata: { deletionTimestamp: false },
+			says: "deletionTimestamp is false",
+		},
+		{ name: "an empty deletionTimestamp", metadata: { deletionTimestamp: "" }, says: 'deletionTimestamp is ""' },
+		{ name: "a version that is no number", metadata: { resourceVersion: "new" }, says: 'resourceVersion is "new"' },
+		{ name: "a uid that is a number", metadata: { uid: 7 }, says: "metadata.uid is 7" },
+		{ name: "labels that are a list", metadata: { labels: [] }, says: "labels is a list" },
+		{ name: "a label that is a number", metadata: { labels: { app: 5 } }, says: 'label "app" is 5' },
+		{
+			name: "an owner that is null",
+			metadata: { ownerReferences: [null] },
+			says: "ownerReferences is no list of objects",
+		},
+		{
+			name: "an owner that says yes for true",
+			metadata: { ownerReferences: [owner({ controller: "yes" as unknown as boolean })] },
+			says: 'controller of its ownerReferences is "yes"',
+		},
+		{
+			name: "a controller without a uid",
+			metadata: { ownerReferences: [owner({ controller: true, uid: "" })] },
+			says: 'the uid of its controller is ""',
+		},
+		{ name: "conditions that are an object", status: { conditions: {} }, says: "conditions is no list of objects" },
+		{ name: "a phase that is a list", status: { phase: [] }, says: "phase is a list" },
+	];
+	for (const { name, metadata = {}, status = {}, says } of garbled) {
+		test(`throws on a pod with ${name}`, () => {
+			const pod = newPod({ metadata, status });
+			expect(() => podRecord(pod)).toThrow(new RegExp(`^Cannot read pod "web-0": .*${says}`));
 		});
 	}
 });

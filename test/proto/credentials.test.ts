@@ -127,6 +127,17 @@ describe("createAgentClient()", () => {
 		}
 	});
 
+	test("does not send a token that no header can carry, shows nothing of it, and ends the call", async () => {
+		const { address, seen } = await startTlsAgent();
+		for (const token of ["secret\nx: y", ""]) {
+			const identity = bearer(async () => token);
+			const asked = renewThrough({ address, serverName, ca: fleet.certificate, identity });
+			await expect(asked).rejects.toThrow(/it is empty or has characters that no header can carry/);
+			await expect(asked).rejects.not.toThrow(/secret/);
+		}
+		expect(seen).toEqual([]);
+	});
+
 	test("refuses a CA that is no certificate", () => {
 		const options = { address: "127.0.0.1:1", serverName, ca: "nonsense", identity: bearer(async () => "") };
 		expect(() => createAgentClient(options)).toThrow("Cannot read the fleet's CA: it is not a certificate in PEM");

@@ -131,7 +131,9 @@ describe("a call", () => {
 			count: (_call, answer) => answer(null, { clusterId, count: undefined }),
 		});
 		await expect(cluster.commit(acquisition, [])).rejects.toThrow("outcome is missing");
-		await expect(cluster.count(acquisition, acquireRequest)).rejects.toThrow("count is missing");
+		await expect(cluster.count(acquisition, acquireRequest)).rejects.toThrow(
+			'Cannot use the answer to Count of cluster "eu-1": Cannot read message: count is missing',
+		);
 	});
 
 	test("that the agent does not know is a matter of versions", async () => {

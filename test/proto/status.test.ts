@@ -90,6 +90,11 @@ describe("statuses that are not ours", () => {
 		});
 	}
 
+	test("say that they say nothing", () => {
+		const error = errorOfStatus(received({ code: status.ABORTED, details: " ", metadata: new Metadata() }), from);
+		expect(error.message).toMatch(/ABORTED: no reason was given$/);
+	});
+
 	test("cover every code but OK", () => {
 		const codes = Object.values(status).filter((code) => typeof code === "number" && code !== status.OK);
 		expect(new Set(rows.map(([code]) => code))).toEqual(new Set(codes));
