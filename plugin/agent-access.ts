@@ -141,8 +141,8 @@ async function issueToken(context: KubeContext, namespace: string): Promise<Issu
 			},
 		),
 	);
-	const token = answer.status?.token ?? "";
-	if (token === "") throw new StepError("the API server issued an empty token");
+	const token = answer.status?.token;
+	if (typeof token !== "string" || token === "") throw new StepError("the API server issued an empty token");
 	return { token, lifetimeMs: tokenLifetimeSeconds * 1_000 };
 }
 

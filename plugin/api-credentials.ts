@@ -45,13 +45,15 @@ export function createCredentialReader(connection: Connection): CredentialReader
 
 	async function read(): Promise<Known> {
 		config ??= loadConfig(connection);
-		const { apply, proxied } = await config;
 		const headersOfUser: OutgoingHttpHeaders = {};
 		const options: RequestOptions & Record<string, unknown> = { headers: headersOfUser };
+		let proxied: boolean;
 		try {
-			await apply(options);
+			const loaded = await config;
+			proxied = loaded.proxied;
+			await loaded.apply(options);
 		} catch (error) {
-			// An exec plugin that fails, a file that is not there.
+			// An exec plugin that fails, a file that is not there, an entry that makes no sense.
 			throw new ConnectionError(connection.server, error);
 		}
 		const { ca, cert, key, rejectUnauthorized, servername, auth } = options;

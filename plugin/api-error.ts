@@ -39,10 +39,12 @@ export class ConnectionError extends Error {
 	/** The system's code, for example ECONNREFUSED. */
 	readonly code: string;
 	constructor(server: string, cause: unknown) {
+		const code = systemCode(cause);
 		const message = cause instanceof Error ? cause.message : String(cause);
-		super(message, { cause });
+		// Several addresses that all fail have one error together, which says nothing itself.
+		super(message || code || "the connection failed", { cause });
 		this.server = server;
-		this.code = systemCode(cause);
+		this.code = code;
 	}
 }
 
@@ -55,9 +57,15 @@ export function isPassing(error: unknown): boolean {
 	return error instanceof ConnectionError || (error instanceof ApiError && (error.code === 429 || error.code >= 500));
 }
 
+/** Nobody waits longer for a server that says so: it may have meant something else. */
+const longestRetrySeconds = 60;
+
 /** Reads the body of an answer other than 2xx. */
 export function readApiError(code: number, body: string, retryAfter: string | undefined): ApiError {
-	const seconds = retryAfter === undefined || !/^\d+$/.test(retryAfter) ? undefined : Number(retryAfter);
+	const seconds =
+		retryAfter === undefined || !/^\d+$/.test(retryAfter)
+			? undefined
+			: Math.min(Number(retryAfter), longestRetrySeconds);
 	const status = parseStatus(body);
 	if (!status) {
 		const text = body.trim();

@@ -10,6 +10,9 @@ const unitMs: Readonly<Record<string, number>> = {
 	h: 3_600_000,
 };
 
+/** Go keeps nanoseconds in 64 bits: 292 years. */
+const longestDurationMs = 2 ** 63 / 1e6;
+
 /** Milliseconds, or undefined where time.ParseDuration would fail. */
 export function parseDuration(text: string): number | undefined {
 	const [, sign = "", body = ""] = /^([-+]?)(.*)$/.exec(text) ?? [];
@@ -21,7 +24,13 @@ export function parseDuration(text: string): number | undefined {
 		if (!found) return undefined;
 		total += Number(found[1]) * (unitMs[found[2] ?? ""] ?? Number.NaN);
 	}
-	return body === "" ? undefined : sign === "-" ? -total : total;
+	if (body === "" || total > longestDurationMs) return undefined;
+	return sign === "-" ? -total : total;
+}
+
+/** A timer that is set for longer would ring at once: 24 days are as good as for ever. */
+export function timerMs(ms: number): number {
+	return Math.min(ms, 2 ** 31 - 1);
 }
 
 /** Why parseDuration() fails, as time.ParseDuration has it. */

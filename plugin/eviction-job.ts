@@ -1,4 +1,5 @@
 // One pod to be evicted, from the question who covers it to its end.
+import { timerMs } from "./duration.ts";
 import type { V1Pod } from "@kubernetes/client-node";
 import type { PodEvent } from "./events.ts";
 import type { EvictionTarget } from "./eviction-request.ts";
@@ -106,5 +107,5 @@ function verb({ deletes }: EvictionJob): string {
 /** A timeout of 0 never comes, one below is over already. The timer does not keep the process alive. */
 export function createTimeout(ms: number, text: string): Timeout {
 	if (ms < 0) return { signal: AbortSignal.abort(new Error("timed out")), text };
-	return { signal: ms > 0 ? AbortSignal.timeout(ms) : new AbortController().signal, text };
+	return { signal: ms > 0 ? AbortSignal.timeout(timerMs(ms)) : new AbortController().signal, text };
 }

@@ -36,6 +36,12 @@ export type EvictionResponse =
 	/** No answer: it may have happened. */
 	| { readonly kind: "unknown"; readonly error: unknown };
 
+/** As much of it as is looked at. */
+interface Answer {
+	readonly status?: unknown;
+	readonly message?: unknown;
+}
+
 /** On an Eviction: the reservation that it uses. */
 export const reservationAnnotation = "xpdb.form3.tech/reservation";
 
@@ -54,25 +60,24 @@ export async function requestEviction(
 		...(options.dryRun && { dryRun: ["All"] }),
 	};
 	try {
-		if (options.deletes) {
-			await client.delete(path, { apiVersion: "v1", kind: "DeleteOptions", ...deleteOptions }, { retry: false });
-		} else {
-			const annotations = reservationId === undefined ? undefined : { [reservationAnnotation]: reservationId };
-			const answer = await client.post<{ readonly status?: unknown; readonly message?: string }>(
-				`${path}/eviction`,
-				{
-					apiVersion: "policy/v1",
-					kind: "Eviction",
-					metadata: { name: pod.name, namespace: pod.namespace, ...(annotations && { annotations }) },
-					deleteOptions,
-				},
-				{ retry: false },
-			);
-			// Fakes answer 201 with a Status that says Failure.
-			if (answer.status === "Failure")
-				return { kind: "denied", message: answer.message ?? "the eviction failed", reason: "Refused" };
-		}
-		return { kind: "accepted" };
+		const annotations = reservationId === undefined ? undefined : { [reservationAnnotation]: reservationId };
+		const eviction = {
+			apiVersion: "policy/v1",
+			kind: "Eviction",
+			metadata: { name: pod.name, namespace: pod.namespace, ...(annotations && { annotations }) },
+			deleteOptions,
+		};
+		const { status, message } = options.deletes
+			? await client.delete<Answer>(
+					path,
+					{ apiVersion: "v1", kind: "DeleteOptions", ...deleteOptions },
+					{ retry: false },
+				)
+			: await client.post<Answer>(`${path}/eviction`, eviction, { retry: false });
+		if (status !== "Failure") return { kind: "accepted" };
+		// Fakes answer 201 with a Status that says Failure.
+		const why = typeof message === "string" && message !== "" ? message : "the eviction failed";
+		return { kind: "denied", message: why, reason: "Refused" };
 	} catch (error) {
 		if (error instanceof ApiError) return classifyRefusal(error);
 		if (error instanceof ConnectionError) return { kind: "unknown", error };
@@ -110,8 +115,17 @@ export async function readPod(client: KubernetesClient, pod: EvictionTarget): Pr
 		if (error instanceof ApiError && error.code === 404) return { kind: "gone" };
 		throw error;
 	}
-	if (found.metadata?.uid !== pod.uid) return { kind: "gone" };
-	return { kind: found.metadata.deletionTimestamp === undefined ? "present" : "terminating", pod: found };
+	const { uid, deletionTimestamp, resourceVersion } = found.metadata ?? {};
+	if (!isText(uid) || !isText(resourceVersion) || (deletionTimestamp !== undefined && !isText(deletionTimestamp))) {
+		const problem = new Error(`the answer for pod ${pod.namespace}/${pod.name} is no pod`);
+		throw new ConnectionError(client.server, problem);
+	}
+	if (uid !== pod.uid) return { kind: "gone" };
+	return { kind: deletionTimestamp === undefined ? "present" : "terminating", pod: found };
+}
+
+function isText(value: unknown): boolean {
+	return typeof value === "string" && value !== "";
 }
 
 export function podPath({ namespace, name }: { readonly namespace: string; readonly name: string }): string {

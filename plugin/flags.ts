@@ -96,7 +96,7 @@ export function readFlagValue(name: string, flag: Flag, value: string): string |
 			return ms;
 		}
 		case "timeout": {
-			const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : parseDuration(value);
+			const ms = parseDuration(/^\d+$/.test(value) ? `${value}s` : value);
 			if (ms === undefined || ms < 0) {
 				throw new KubeconfigError(
 					"error: Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a corresponding time unit (e.g. 1s | 2m | 3h)",
@@ -142,6 +142,8 @@ function parseInteger(text: string): number | "invalid syntax" | "value out of r
 }
 
 function editDistance(a: string, b: string): number {
+	// Far apart whatever they say.
+	if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY;
 	let row = Array.from({ length: b.length + 1 }, (_, index) => index);
 	for (let i = 1; i <= a.length; i += 1) {
 		const next = [i];

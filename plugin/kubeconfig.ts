@@ -2,7 +2,9 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
-import { parse, YAMLParseError } from "yaml";
+import { parse } from "yaml";
+import { parserProblem } from "../disruption/parser-problem.ts";
+import { quote, shorten } from "../disruption/quote.ts";
 import { KubeconfigError } from "./errors.ts";
 import type { GlobalFlags } from "./global-flags.ts";
 
@@ -67,8 +69,8 @@ export function resolveConnection(
 	if (!context && name !== "") {
 		throw new KubeconfigError(
 			contextName === undefined
-				? `error: current-context "${name}" is not in the kubeconfig`
-				: `Error in configuration: context was not found for specified context: ${name}`,
+				? `error: current-context ${quote(name)} is not in the kubeconfig`
+				: `Error in configuration: context was not found for specified context: ${shorten(name)}`,
 		);
 	}
 	const clusterName = flags.cluster ?? text(context?.["cluster"]);
@@ -86,8 +88,11 @@ export function resolveConnection(
 		throw new KubeconfigError(
 			name === ""
 				? "error: no context is chosen: set KUBECONFIG, or use --kubeconfig and --context"
-				: `error: context "${name}" names cluster "${clusterName}", which has no server in the kubeconfig`,
+				: `error: context ${quote(name)} names cluster ${quote(clusterName)}, which has no server in the kubeconfig`,
 		);
+	}
+	if (!/^https?:$/.test(URL.canParse(server) ? new URL(server).protocol : "")) {
+		throw new KubeconfigError(`error: the server ${quote(server)} is no URL: write it as https://HOST:PORT`);
 	}
 	return {
 		context: name,
@@ -117,18 +122,22 @@ function kubeconfigFiles(flags: GlobalFlags, env: NodeJS.ProcessEnv): readonly K
 }
 
 function readKubeconfig(path: string, required: boolean): Entry | undefined {
-	let content: unknown;
+	let file: string;
 	try {
-		content = parse(readFileSync(path, "utf8"));
+		file = readFileSync(path, "utf8");
 	} catch (error) {
-		if (error instanceof YAMLParseError) {
-			throw new KubeconfigError(`error: error loading config file "${path}": ${error.message.split("\n")[0]}`);
-		}
 		const code = error instanceof Error && "code" in error ? error.code : "";
 		if (code === "ENOENT" && !required) return undefined;
 		const why =
 			code === "ENOENT" ? "no such file or directory" : code === "EACCES" ? "permission denied" : String(code);
 		throw new KubeconfigError(`error: stat ${path}: ${why}`);
+	}
+	let content: unknown;
+	try {
+		// Tags that mean nothing to us are no reason to write to the terminal.
+		content = parse(file, { logLevel: "error" });
+	} catch (error) {
+		throw new KubeconfigError(`error: error loading config file "${path}": ${parserProblem(error)}`);
 	}
 	// An empty file is an empty kubeconfig.
 	if (content === null || content === undefined) return undefined;
@@ -223,7 +232,7 @@ function impersonationHeaders(user: Entry, flags: GlobalFlags): Readonly<Record<
 
 /** Keys may hold any character; in a header's name they are percent-encoded, as client-go does. */
 function extraHeader(key: string): string {
-	return `Impersonate-Extra-${encodeURIComponent(key)}`;
+	return `Impersonate-Extra-${encodeURIComponent(key.toWellFormed())}`;
 }
 
 function textList(value: unknown): string[] {

@@ -10,6 +10,7 @@ import { request } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
 import { createCredentialReader, type DialOptions } from "./api-credentials.ts";
 import { ConnectionError, listError, readApiError } from "./api-error.ts";
+import { timerMs } from "./duration.ts";
 import type { Connection } from "./kubeconfig.ts";
 import { parseWarnings } from "./server-warning.ts";
 
@@ -64,9 +65,19 @@ export function createKubernetesClient(
 		for (let attempt = 0; ; attempt += 1) {
 			const answer = await send(method, path, body, contentType, options);
 			if (answer.code >= 200 && answer.code < 300) {
-				// The API server is believed: what it sends is what the path says.
-				const content: T = JSON.parse(answer.body);
-				return content;
+				let content: T | undefined;
+				try {
+					content = JSON.parse(answer.body);
+				} catch (error) {
+					if (!(error instanceof SyntaxError)) throw error;
+				}
+				// Beyond that the API server is believed: what it sends is what the path says.
+				if (typeof content === "object" && content !== null && !Array.isArray(content)) return content;
+				// The page of a proxy, or half of an answer.
+				throw new ConnectionError(
+					connection.server,
+					new Error(`the answer to ${method} ${path} is no object of the API`),
+				);
 			}
 			const error = readApiError(answer.code, answer.body, answer.retryAfter);
 			if (error.code === 401 && attempt === 0 && reader.forget()) continue;
@@ -117,7 +128,7 @@ export function createKubernetesClient(
 		options: CallOptions,
 	): Promise<{ readonly code: number; readonly body: string; readonly retryAfter: string | undefined }> {
 		const timeoutMs = connection.requestTimeoutMs || defaultTimeoutMs;
-		const timeout = AbortSignal.timeout(timeoutMs);
+		const timeout = AbortSignal.timeout(timerMs(timeoutMs));
 		const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
 		return new Promise((resolve, reject) => {
 			const fail = (error: Error): void => {
@@ -162,7 +173,10 @@ export function createKubernetesClient(
 						throw listError(error, path, { labelSelector, fieldSelector });
 					},
 				);
-				items.push(...(answer.items ?? []));
+				if (!Array.isArray(answer.items)) {
+					throw new ConnectionError(connection.server, new Error(`the answer to GET ${path} is no list`));
+				}
+				for (const item of answer.items) items.push(item);
 				page = answer.metadata?.continue ?? "";
 			} while (page !== "");
 			return items;

@@ -4,6 +4,7 @@ import { AgentForbiddenError, AgentProtocolError, AgentUnavailableError } from "
 import { ApiError, ConnectionError, kubectlErrorLine } from "./api-error.ts";
 import { FleetUncoveredError, KubeconfigError, SilentExit, UsageError } from "./errors.ts";
 import { type ExitCode, exitCode } from "./exit.ts";
+import { printable } from "./printable.ts";
 import type { TextSink } from "./streams.ts";
 
 export interface ErrorReport {
@@ -13,7 +14,7 @@ export interface ErrorReport {
 
 export function reportError(error: unknown, { argv, stderr }: ErrorReport): ExitCode {
 	const { lines, code } = describeError(error, argv);
-	for (const line of lines) stderr.write(`${line}\n`);
+	for (const line of lines) stderr.write(`${printable(line)}\n`);
 	return code;
 }
 

@@ -2,6 +2,7 @@
 // begins with its context. Results go to stdout, everything else to stderr.
 import { formatElapsed } from "../duration.ts";
 import type { DryRun, EventSink, PodEvent, RunEvent, UsedBy } from "../events.ts";
+import { printable } from "../printable.ts";
 import type { Streams, TextSink } from "../streams.ts";
 import { Crowds, Repeats } from "./repeats.ts";
 import { summaryLines } from "./summary.ts";
@@ -27,7 +28,8 @@ const shortOutageMs = 2_000;
 const levelPrefixes = { error: "error: ", warning: "Warning: ", info: "" } as const;
 
 export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOptions): EventSink {
-	const { stdout, stderr } = streams;
+	const stdout: TextSink = { write: (text) => streams.stdout.write(printable(text)) };
+	const stderr: TextSink = { write: (text) => streams.stderr.write(printable(text)) };
 	const waits = new Repeats(repeatAfterMs, now);
 	const crowds = new Crowds(repeatAfterMs, now);
 	const width = Math.max(...contexts.map((name) => name.length), 0);

@@ -5,6 +5,19 @@ import { classifyRefusal } from "../../plugin/eviction-request.ts";
 const status = (fields: object): string =>
 	JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", ...fields });
 
+test("readApiError() waits for nobody for a day", () => {
+	for (const retryAfter of ["86400", "9".repeat(400)])
+		expect(readApiError(503, "", retryAfter).retryAfterSeconds).toBe(60);
+	expect(readApiError(503, "", "5").retryAfterSeconds).toBe(5);
+	expect(readApiError(503, "", "soon").retryAfterSeconds).toBeUndefined();
+});
+
+test("ConnectionError has words for several addresses that all fail", () => {
+	const one = Object.assign(new Error("connect ETIMEDOUT"), { code: "ETIMEDOUT" });
+	expect(new ConnectionError("https://eu", new AggregateError([one, one])).message).toBe("ETIMEDOUT");
+	expect(new ConnectionError("https://eu", new AggregateError([])).message).toBe("the connection failed");
+});
+
 describe("kubectlErrorLine()", () => {
 	const rows: readonly { readonly error: Error; readonly line: string }[] = [
 		{

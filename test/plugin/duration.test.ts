@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatDuration, formatElapsed, parseDuration } from "../../plugin/duration.ts";
+import { formatDuration, formatElapsed, parseDuration, timerMs } from "../../plugin/duration.ts";
 
 describe("parseDuration()", () => {
 	const rows: readonly { readonly text: string; readonly expected: number | undefined }[] = [
@@ -14,12 +14,20 @@ describe("parseDuration()", () => {
 		{ text: "", expected: undefined },
 		{ text: "abc", expected: undefined },
 		{ text: "5s x", expected: undefined },
+		{ text: "2562047h", expected: 2_562_047 * 3_600_000 },
+		{ text: "2562048h", expected: undefined },
+		{ text: `${"9".repeat(400)}h`, expected: undefined },
 	];
 	for (const { text, expected } of rows) {
 		test(`"${text}"`, () => {
 			expect(parseDuration(text)).toBe(expected);
 		});
 	}
+});
+
+test("timerMs() is never more than a timer takes, which would ring at once", () => {
+	expect(timerMs(1_000)).toBe(1_000);
+	expect(timerMs(1_000 * 3_600_000)).toBe(2 ** 31 - 1);
 });
 
 describe("formatDuration()", () => {

@@ -36,6 +36,17 @@ contexts: [{name: b, context: {cluster: two, user: f}}, {name: broken, context: 
 const empty = write("empty", "");
 const garbled = write("garbled", "clusters: [");
 const wrong = write("wrong", "clusters: 3");
+const dangling = write("dangling", "clusters: *nobody");
+const deep = write("deep", "[".repeat(20_000));
+const noUrl = write(
+	"no-url",
+	`
+current-context: a
+clusters: [{name: one, cluster: {server: "one.example.com"}}]
+users: [{name: u, user: {as-user-extra: {"\\uD800": [x]}}}]
+contexts: [{name: a, context: {cluster: one, user: u}}]
+`,
+);
 
 const none = readGlobalFlags({});
 const both = { KUBECONFIG: [first, join(folder, "missing"), empty, second].join(delimiter) };
@@ -73,6 +84,8 @@ describe("loadKubeconfig()", () => {
 	const failures: readonly { readonly path: string; readonly message: RegExp }[] = [
 		{ path: join(folder, "missing"), message: /^error: stat .*missing: no such file or directory$/ },
 		{ path: garbled, message: /^error: error loading config file ".*garbled": [^\n]+$/ },
+		{ path: dangling, message: /^error: error loading config file ".*dangling": Unresolved alias [^\n]+$/ },
+		{ path: deep, message: /^error: error loading config file ".*deep": it is nested too deeply$/ },
 		{ path: wrong, message: /^error: error loading config file ".*wrong": clusters is not a list$/ },
 	];
 	for (const { path, message } of failures) {
@@ -160,4 +173,13 @@ describe("resolveConnection()", () => {
 			namespace: "default",
 		});
 	});
+});
+
+test("resolveConnection() refuses a server that is no URL, and says how to write one", () => {
+	const kubeconfig = loadKubeconfig({ ...none, kubeconfig: noUrl }, {});
+	expect(() => resolveConnection(kubeconfig, undefined, none)).toThrow(
+		'error: the server "one.example.com" is no URL: write it as https://HOST:PORT',
+	);
+	const flags = { ...none, server: "https://one.example.com" };
+	expect(resolveConnection(kubeconfig, undefined, flags).headers).toEqual({ "Impersonate-Extra-%EF%BF%BD": ["x"] });
 });

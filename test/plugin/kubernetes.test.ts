@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
+import { ConnectionError } from "../../plugin/api-error.ts";
 import { readGlobalFlags } from "../../plugin/global-flags.ts";
 import { resolveConnection } from "../../plugin/kubeconfig.ts";
 import { createKubernetesClient, type KubernetesClient } from "../../plugin/kubernetes.ts";
@@ -90,6 +91,19 @@ describe("createKubernetesClient()", () => {
 			"GET /pods?fieldSelector=spec.nodeName%3Dn1&limit=2",
 			"GET /pods?fieldSelector=spec.nodeName%3Dn1&limit=2&continue=next",
 		]);
+	});
+
+	test("takes no page of a proxy, no half answer and no list without items for an answer", async () => {
+		let body = "";
+		const { client } = await start((_request, response) => {
+			response.writeHead(200);
+			response.end(body);
+		});
+		for (body of ["<html>Log in</html>", '{"items":[', "", "null", "[]", '{"items":null}', '{"items":{}}']) {
+			const listed = client.list("/api/v1/pods");
+			await expect(listed).rejects.toBeInstanceOf(ConnectionError);
+			await expect(listed).rejects.toThrow(/^the answer to GET \/api\/v1\/pods.* is no (object of the API|list)$/);
+		}
 	});
 
 	test("turns an answer other than 2xx into ApiError", async () => {
