@@ -37,6 +37,7 @@ const steps: readonly Step[] = [
 	{ name: "control plane", command: ["test/controlplane/prepare.ts"] },
 	{ name: "build", command: ["scripts/build.ts", "--test"] },
 	{ name: "exploration", command: ["test/explore/main.ts", "--mutants"] },
+	{ name: "fuzzing", command: ["test/fuzz/main.ts", "--inputs=60000"] },
 	{
 		name: "real clusters",
 		command: [

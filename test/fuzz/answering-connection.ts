@@ -1,0 +1,53 @@
+// The agent's connection to an API server whose answers a function gives, at once and without a network.
+import type { ApiAnswer, ApiConnection, ApiRequestOptions, ApiStreamOptions } from "../../agent/api-connection.ts";
+import { LineSplitter } from "../../agent/line-splitter.ts";
+import { SeenVersions } from "../../agent/seen-versions.ts";
+import { demand } from "./fuzz-target.ts";
+
+export interface AnsweringOptions {
+	readonly answer: (request: ApiRequestOptions) => ApiAnswer;
+	/** The bytes of a watch. Undefined: it stays open, and silent, until it is aborted. */
+	readonly stream?: (options: ApiStreamOptions) => readonly Buffer[] | undefined;
+	/** Told of every path, once it is known to be one. */
+	readonly asked?: (path: string) => void;
+}
+
+export function createAnsweringConnection({ answer, stream, asked }: AnsweringOptions): ApiConnection {
+	return {
+		cluster: "eu-1",
+		versions: new SeenVersions(),
+		async request(options) {
+			demandPath(options.path);
+			asked?.(options.path);
+			return answer(options);
+		},
+		async stream(options) {
+			demandPath(options.path);
+			const chunks = stream?.(options);
+			if (!chunks) {
+				await new Promise<void>((resolve) => options.signal.addEventListener("abort", () => resolve()));
+				return undefined;
+			}
+			// As agent/api-connection.ts does with the chunks of a real one.
+			const lines = new LineSplitter((line) => options.line(line));
+			for (const chunk of chunks) {
+				lines.push(chunk);
+				options.signOfLife(0);
+			}
+			return undefined;
+		},
+		close: () => undefined,
+	};
+}
+
+/** What the API server is asked for is a path of its API, whatever was in the objects that it is made from. */
+function demandPath(path: string): void {
+	demand(/^\/(api|apis\/[^/?]+)\//.test(path), `It asks for ${JSON.stringify(path.slice(0, 200))}`);
+	// Path and query without what would have to be encoded.
+	demand(/^[\w\-.~%!$&'()*+,;=:@/?]+$/.test(path), `It asks for ${JSON.stringify(path.slice(0, 200))}`);
+	const segments = path.split("?")[0]?.split("/").slice(1) ?? [];
+	demand(
+		!segments.some((segment) => segment === "" || /^(\.|%2e){1,2}$/i.test(segment)),
+		`It asks for ${path.slice(0, 200)}`,
+	);
+}

@@ -1,0 +1,235 @@
+// A mutant for each target, two for the most important: the shipped code with one validation taken out, which the target
+// has to notice.
+import type { Mutant } from "../explore/mutant.ts";
+
+export interface FuzzMutant extends Mutant {
+	readonly target: string;
+}
+
+interface Row {
+	readonly target: string;
+	readonly without: string;
+	readonly file: string;
+	readonly find: string;
+	readonly replace: string;
+}
+
+const rows: readonly Row[] = [
+	{
+		target: "budget",
+		without: "percentages end at 100",
+		file: "disruption/budget.ts",
+		find: "if (!percent || Number(percent[1]) > 100) {",
+		replace: "if (!percent) {",
+	},
+	{
+		target: "lease",
+		without: "a reservation has a version that can be ordered",
+		file: "disruption/lease.ts",
+		find: "				!isResourceVersion(resourceVersion) ||\n",
+		replace: "",
+	},
+	{
+		target: "resource-version",
+		without: "versions have no leading zeros",
+		file: "disruption/resource-version.ts",
+		find: "/^(0|[1-9][0-9]*)$/",
+		replace: "/^[0-9]+$/",
+	},
+	{
+		target: "pod",
+		without: "a time of deletion is a text",
+		file: "disruption/pod.ts",
+		find: 'if (typeof value !== "string" || value === "") throw garbled(`its ${path} is ${quote(value)}`);\n	return value;',
+		replace: "return String(value);",
+	},
+	{
+		target: "object",
+		without: "objects have a version that can be ordered",
+		file: "agent/kubernetes-objects.ts",
+		find: 'if (typeof resourceVersion !== "string" || !isResourceVersion(resourceVersion)) {\n		throw new TypeError(`Cannot read object',
+		replace: 'if (typeof resourceVersion !== "string") {\n		throw new TypeError(`Cannot read object',
+	},
+	{
+		target: "scale",
+		without: "replicas are not negative",
+		file: "agent/controller-scale.ts",
+		find: " || replicas < 0",
+		replace: "",
+	},
+	{
+		target: "api-refusal",
+		without: "only a 404 says that an object is gone",
+		file: "agent/api-refusal.ts",
+		find: "if (answer.status !== 404 || !isRecord(answer.body)) return false;",
+		replace: "if (!isRecord(answer.body)) return false;",
+	},
+	{
+		target: "round",
+		without: "a list has items",
+		file: "agent/kubernetes-objects.ts",
+		find: 'isRecord(body) ? body["items"] : undefined',
+		replace: 'isRecord(body) ? (body["items"] ?? []) : undefined',
+	},
+	{
+		target: "round",
+		without: "a controller says how many pods it wants",
+		file: "agent/controller-scale.ts",
+		find: "const replicas = replicasOf(answer.body);",
+		replace: "const replicas = replicasOf(answer.body) ?? 1;",
+	},
+	{
+		target: "grpc-answer",
+		without: "an answer is of the cluster that was asked",
+		file: "proto/remote-cluster.ts",
+		find: "if (clusterId === this.id) return;",
+		replace: "return;",
+	},
+	{
+		target: "count",
+		without: "expected pods are a whole number",
+		file: "proto/wire-count.ts",
+		find: "wholeNumber(expected.value, `${field}.pods`)",
+		replace: "expected.value",
+	},
+	{
+		target: "status",
+		without: "a bug is told to nobody",
+		file: "proto/status.ts",
+		find: 'details: "Internal error, see the agent\'s log"',
+		replace: "details: String(error)",
+	},
+	{
+		target: "grpc-request",
+		without: "a controller that is remembered can be read",
+		file: "agent/request-limits.ts",
+		find: "if (controller) assertController(controller);",
+		replace: "",
+	},
+	{
+		target: "grpc-frame",
+		without: "what a request needs is there",
+		file: "proto/fields.ts",
+		find: "if (value === undefined) throw missing(field);",
+		replace: "",
+	},
+	{
+		target: "lines",
+		without: "half a line is none",
+		file: "agent/line-splitter.ts",
+		find: "return this.#pendingBytes > 0;",
+		replace: "return false;",
+	},
+	{
+		target: "watch-line",
+		without: "events have a version that can be ordered",
+		file: "agent/watch-line.ts",
+		find: " || !isResourceVersion(resourceVersion)",
+		replace: "",
+	},
+	{
+		target: "watch",
+		without: "versions that go back void everything",
+		file: "agent/watch.ts",
+		find: "if (compareResourceVersions(resourceVersion, this.#version) < 0) {",
+		replace: "if (resourceVersion === undefined) {",
+	},
+	{
+		target: "kubeconfig",
+		without: "a server is a URL",
+		file: "plugin/kubeconfig.ts",
+		find: "if (!/^https?:$/.test(",
+		replace: "if (name === undefined && !/^https?:$/.test(",
+	},
+	{
+		target: "agent-kubeconfig",
+		without: "a server is a URL",
+		file: "agent/api-access.ts",
+		find: " || !URL.canParse(server)",
+		replace: "",
+	},
+	{
+		target: "fleet",
+		without: "ports end at 65,535",
+		file: "agent/fleet-config.ts",
+		find: " || Number(port) > 65_535",
+		replace: "",
+	},
+	{
+		target: "agent-config",
+		without: "ports end at 65,535",
+		file: "agent/config.ts",
+		find: " || port > 65_535",
+		replace: "",
+	},
+	{
+		target: "argv",
+		without: "a number is one",
+		file: "plugin/flags.ts",
+		find: 'if (typeof number === "number") return number;',
+		replace: "return number;",
+	},
+	{
+		target: "command",
+		without: "errors do not steer the terminal",
+		file: "plugin/report-error.ts",
+		find: "${printable(line)}",
+		replace: "${line}",
+	},
+	{
+		target: "duration",
+		without: "durations end where Go's do",
+		file: "plugin/duration.ts",
+		find: " || total > longestDurationMs",
+		replace: "",
+	},
+	{
+		target: "label-selector",
+		without: "every part of a selector is one",
+		file: "plugin/label-selector-text.ts",
+		find: ".every((part)",
+		replace: ".some((part)",
+	},
+	{
+		target: "api-error",
+		without: "nobody waits for a day",
+		file: "plugin/api-error.ts",
+		find: "Math.min(Number(retryAfter), longestRetrySeconds)",
+		replace: "Number(retryAfter)",
+	},
+	{
+		target: "api-answer",
+		without: "a Failure is no success, whatever its code",
+		file: "plugin/eviction-request.ts",
+		find: 'if (status !== "Failure") return { kind: "accepted" };',
+		replace: 'return { kind: "accepted" };',
+	},
+	{
+		target: "token",
+		without: "the API server knows the token",
+		file: "agent/reviews.ts",
+		find: 'if (status["authenticated"] !== true) {',
+		replace: 'if (status["authenticated"] === undefined) {',
+	},
+	{
+		target: "certificate",
+		without: "what is no certificate is said in our words",
+		file: "proto/credentials.ts",
+		find: "throw new AgentProtocolError(`Cannot read ${what}: it is not a certificate in PEM`, { cause: error });",
+		replace: "throw error;",
+	},
+];
+
+export const fuzzMutants: readonly FuzzMutant[] = rows.map(({ target, without, file, find, replace }) => ({
+	name: `${target}: ${without}`,
+	target,
+	without,
+	scenarios: [],
+	edits: [{ file, find, replace }],
+}));
+
+export function findFuzzMutant(name: string): FuzzMutant {
+	const found = fuzzMutants.find((mutant) => mutant.name === name);
+	if (found) return found;
+	throw new Error(`There is no mutant "${name}": there are ${fuzzMutants.map((each) => each.name).join(", ")}`);
+}

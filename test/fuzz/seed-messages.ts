@@ -1,0 +1,109 @@
+// Valid requests and answers of the agent's service, for inputs to begin from.
+import * as wire from "../../proto/gen/xpdb/v1/agent.ts";
+import {
+	acquisitionMessage,
+	budgetNameMessage,
+	grantMessage,
+	placeMessage,
+	commitOutcomeMessage,
+} from "../../proto/wire.ts";
+import {
+	acquiredMessage,
+	acquireMessage,
+	budgetListMessage,
+	countCallMessage,
+	countResponseMessage,
+	descriptionMessage,
+} from "../../proto/wire-calls.ts";
+import * as samples from "../proto/samples.ts";
+import type { Json } from "./odd-values.ts";
+
+/** What the generator makes of every message. */
+export interface Codec<T = unknown> {
+	encode(message: T): { finish(): Uint8Array };
+	decode(bytes: Uint8Array): T;
+	fromJSON(value: unknown): T;
+	toJSON(message: T): unknown;
+}
+
+export interface SeedMessages {
+	readonly codec: Codec;
+	/** As the JSON of protobuf. */
+	readonly seeds: readonly Json[];
+}
+
+function seedsOf<T>(codec: Codec<T>, ...messages: readonly T[]): SeedMessages {
+	return { codec, seeds: messages.map((message) => codec.toJSON(message) as Json) };
+}
+
+const { acquireRequest, budget, clusterId, grants } = samples;
+/** As a world without a Lease gives it out first. */
+export const acquisition = { budget, leaseUid: "new-uid", leaseTransitions: 1, nonce: "nonce-1" };
+const held = acquisitionMessage(acquisition);
+const name = budgetNameMessage(budget);
+
+export const requests = {
+	acquire: seedsOf(
+		wire.AcquireRequest,
+		acquireMessage(acquireRequest, { clusterId: "", wait: false }),
+		acquireMessage(acquireRequest, { clusterId: "", wait: true }),
+	),
+	count: seedsOf(
+		wire.CountRequest,
+		countCallMessage("", { kind: "again", acquisition, request: acquireRequest }),
+		countCallMessage("", { kind: "look", request: acquireRequest }),
+	),
+	renew: seedsOf(wire.RenewRequest, { clusterId: "", acquisition: held }),
+	commit: seedsOf(wire.CommitRequest, { clusterId: "", acquisition: held, grants: grants.map(grantMessage) }),
+	release: seedsOf(wire.ReleaseRequest, { clusterId: "", acquisition: held }),
+	confirm: seedsOf(wire.ConfirmRequest, { clusterId: "", budget: name, ids: ["grant-1"] }),
+	cancel: seedsOf(wire.CancelRequest, { clusterId: "", budget: name, ids: ["grant-1", "grant-2"], sent: false }),
+	listBudgets: seedsOf(wire.ListBudgetsRequest, { clusterId: "", namespaces: ["shop"] }),
+	describe: seedsOf(wire.DescribeRequest, { clusterId: "" }),
+} as const;
+
+export type Method = keyof typeof requests;
+export const methods = Object.keys(requests) as Method[];
+
+const description = {
+	clusterId,
+	clusterName: "eu-1",
+	version: "0.1.0",
+	features: ["Probe"],
+	members: [{ id: clusterId, name: "eu-1", address: "10.0.0.1:8444" }],
+	fleetHash: "5f",
+	leaseNamespace: "xpdb-system",
+};
+
+export const answers: Readonly<Record<Method, SeedMessages>> = {
+	acquire: seedsOf(
+		wire.AcquireResponse,
+		{
+			clusterId,
+			outcome: {
+				$case: "acquired",
+				value: acquiredMessage({
+					...samples.acquired,
+					acquisition: { ...samples.acquisition, nonce: acquireRequest.nonce },
+				}),
+			},
+		},
+		{ clusterId, outcome: { $case: "held", value: placeMessage({ position: 2, holder: "drain-8a", heldForMs: 12 }) } },
+	),
+	count: seedsOf(wire.CountResponse, countResponseMessage(samples.count)),
+	renew: seedsOf(wire.RenewResponse, { clusterId }),
+	commit: seedsOf(
+		wire.CommitResponse,
+		{ clusterId, outcome: commitOutcomeMessage({ kind: "stood" }) },
+		{ clusterId, outcome: commitOutcomeMessage({ kind: "lost", reason: "taken over" }) },
+		{ clusterId, outcome: commitOutcomeMessage({ kind: "full", reservations: 1_500 }) },
+	),
+	release: seedsOf(wire.ReleaseResponse, { clusterId }),
+	confirm: seedsOf(wire.ConfirmResponse, { clusterId, stands: true }, { clusterId, stands: false }),
+	cancel: seedsOf(wire.CancelResponse, { clusterId }),
+	listBudgets: seedsOf(
+		wire.ListBudgetsResponse,
+		budgetListMessage({ clusterId, fleetHash: "5f", budgets: samples.count.budgets }),
+	),
+	describe: seedsOf(wire.DescribeResponse, descriptionMessage(description)),
+};

@@ -1,0 +1,33 @@
+// All targets.
+import type { FuzzTarget } from "./fuzz-target.ts";
+import { answerTargets } from "./targets/answer-targets.ts";
+import { apiAnswerTargets } from "./targets/api-answer-targets.ts";
+import { identityTargets } from "./targets/identity-targets.ts";
+import { apiObjectTargets } from "./targets/api-object-targets.ts";
+import { requestTarget } from "./targets/request-target.ts";
+import { frameTarget } from "./targets/frame-target.ts";
+import { watchTargets } from "./targets/watch-targets.ts";
+import { roundTarget } from "./targets/round-target.ts";
+import { argvTargets } from "./targets/argv-targets.ts";
+import { configTargets } from "./targets/config-targets.ts";
+import { domainTargets } from "./targets/domain-targets.ts";
+
+export const targets: readonly FuzzTarget[] = [
+	...domainTargets,
+	...apiObjectTargets,
+	roundTarget,
+	...answerTargets,
+	requestTarget,
+	frameTarget,
+	...watchTargets,
+	...configTargets,
+	...argvTargets,
+	...apiAnswerTargets,
+	...identityTargets,
+];
+
+export function findTarget(name: string): FuzzTarget {
+	const found = targets.find((target) => target.name === name);
+	if (found) return found;
+	throw new Error(`There is no target "${name}": there are ${targets.map((target) => target.name).join(", ")}`);
+}

@@ -1,0 +1,247 @@
+// Configuration: kubeconfigs of plugin and agent, the fleet's ConfigMap, the agent's flags and environment.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { parse } from "yaml";
+import { ApiAccessError, kubeconfigAccess } from "../../../agent/api-access.ts";
+import { createApiConnection } from "../../../agent/api-connection.ts";
+import { ConfigError, parseConfig } from "../../../agent/config.ts";
+import { InvalidFleetError, parseFleetMembers } from "../../../agent/fleet-config.ts";
+import { systemClock } from "../../../agent/system-clock.ts";
+import { createCredentialReader } from "../../../plugin/api-credentials.ts";
+import { ConnectionError } from "../../../plugin/api-error.ts";
+import { KubeconfigError } from "../../../plugin/errors.ts";
+import { type GlobalFlags, readGlobalFlags } from "../../../plugin/global-flags.ts";
+import { type Connection, loadKubeconfig, resolveConnection } from "../../../plugin/kubeconfig.ts";
+import { attempt, attemptAsync, demandPrintable } from "../clear-error.ts";
+import { asyncTarget, demand, type FuzzTarget } from "../fuzz-target.ts";
+import { applyEdits, jsonEdits, jsonOf } from "../json-edits.ts";
+import { oddText, type Json } from "../odd-values.ts";
+import { agentArguments, fleets, kubeconfigs, yamlWords } from "../seed-configs.ts";
+import { editedText } from "../text-edits.ts";
+
+/** A file that each input writes anew. */
+function scratchFile(): { readonly path: string; write(text: string): void; remove(): void } {
+	const folder = mkdtempSync(join(tmpdir(), "xpdb-fuzz-"));
+	const path = join(folder, "file");
+	return { path, write: (text) => writeFileSync(path, text), remove: () => rmSync(folder, { recursive: true }) };
+}
+
+/** Changed as a text, and changed as what it says. */
+function editedYaml(seeds: readonly string[]): fc.Arbitrary<string> {
+	const objects = seeds.map((seed) => (parse(seed) ?? {}) as Json);
+	const fields = fc
+		.tuple(fc.constantFrom(...objects), jsonEdits)
+		.map(([object, edits]) => jsonOf(applyEdits(structuredClone(object), edits)));
+	return fc.oneof(fields, editedText(seeds, yamlWords));
+}
+
+/** No warning of a library on the terminal of whoever has an odd file. */
+function catchWarnings(): { readonly warnings: string[] } {
+	const warnings: string[] = [];
+	process.on("warning", ({ name, message }) => void warnings.push(`${name}: ${message}`));
+	return { warnings };
+}
+
+const noFlags = readGlobalFlags({ "as-user-extra": [], contexts: [] });
+
+const kubeconfigTarget: FuzzTarget = {
+	name: "kubeconfig",
+	reads: "kubeconfigs and the flags on top, by the plugin",
+	share: 0.2,
+	open: () => {
+		const file = scratchFile();
+		const { warnings } = catchWarnings();
+		const flags: fc.Arbitrary<Partial<GlobalFlags>> = fc.oneof(
+			{ weight: 4, arbitrary: fc.constant({}) },
+			{
+				weight: 1,
+				arbitrary: fc.constantFrom<Partial<GlobalFlags>[]>(
+					{ cluster: "plain" },
+					{ user: "token" },
+					{ user: "nobody" },
+					{ server: "http://[" },
+					{ server: "x y" },
+					{ token: "a\nb" },
+					{ asUserExtra: ["a=b", "%=x", "="], asGroup: ["g"] },
+					{ certificateAuthority: "/nonexistent/ca.crt" },
+				),
+			},
+		);
+		const input = fc.record({ text: editedYaml(kubeconfigs), flags, named: fc.boolean() });
+		return asyncTarget(
+			input,
+			async ({ text, flags: some, named }) => {
+				file.write(text);
+				warnings.length = 0;
+				const all = { ...noFlags, ...some, ...(named && { kubeconfig: file.path }) };
+				const env = { KUBECONFIG: `/nonexistent/x:${file.path}` };
+				const config = attempt(() => loadKubeconfig(all, env), [KubeconfigError], file.path);
+				// They come with the next turn.
+				await new Promise(setImmediate);
+				demand(warnings.length === 0, `It lets a library warn: ${warnings[0]}`);
+				if (!config) return;
+				for (const context of [undefined, ...[...config.contexts.keys()].slice(0, 3), "no such context"]) {
+					const connection = attempt(
+						() => resolveConnection(config, context, all),
+						[KubeconfigError],
+						/^(error|Error)/,
+					);
+					if (connection) await demandConnection(connection);
+				}
+			},
+			() => file.remove(),
+		);
+	},
+};
+
+async function demandConnection(connection: Connection): Promise<void> {
+	const { server, namespace, kubeconfig, headers } = connection;
+	demand(
+		URL.canParse(server) && /^https?:$/.test(new URL(server).protocol),
+		`It took the server ${JSON.stringify(server)}`,
+	);
+	demand(namespace !== "", "It took no namespace");
+	for (const [name, value] of Object.entries(headers)) {
+		demand(/^[\w%.~!'()*-]+$/.test(name), `It would send the header ${JSON.stringify(name)}`);
+		demand(
+			[value].flat().every((each) => typeof each === "string"),
+			"It would send a header that is no text",
+		);
+	}
+	const { users } = JSON.parse(kubeconfig) as { users: { user: Record<string, unknown> }[] };
+	const [first] = users;
+	// Whoever is named there would be run.
+	const runs = typeof first?.user["exec"] === "object" || typeof first?.user["auth-provider"] === "object";
+	if (runs && first.user["exec"] !== null) return;
+	const reader = createCredentialReader(connection);
+	try {
+		await attemptAsync(() => reader.current(), [ConnectionError, KubeconfigError]);
+	} finally {
+		reader.close();
+	}
+}
+
+const agentKubeconfigTarget: FuzzTarget = {
+	name: "agent-kubeconfig",
+	reads: "kubeconfigs, by the agent",
+	share: 0.2,
+	open: () => {
+		const file = scratchFile();
+		const { warnings } = catchWarnings();
+		return asyncTarget(
+			editedYaml(kubeconfigs),
+			async (text) => {
+				file.write(text);
+				warnings.length = 0;
+				const access = await attemptAsync(() => kubeconfigAccess({ path: file.path }), [ApiAccessError], file.path);
+				demand(warnings.length === 0, `It lets a library warn: ${warnings[0]}`);
+				if (!access) return;
+				demand(new URL(access.server).protocol === "https:", "It takes a server without TLS");
+				const { servername } = attempt(() => access.tls(), [Error]) ?? {};
+				demand(servername === undefined || typeof servername === "string", "It took a name that is no text");
+				createApiConnection({ access, clock: systemClock, cluster: "eu-1" }).close();
+			},
+			() => file.remove(),
+		);
+	},
+};
+
+const fleetTarget: FuzzTarget = {
+	name: "fleet",
+	reads: "the fleet's ConfigMap",
+	share: 0.7,
+	open: () => {
+		const { warnings } = catchWarnings();
+		return asyncTarget(editedYaml(fleets), async (text) => {
+			warnings.length = 0;
+			const members = await attemptAsync(() => parseFleetMembers(text), [InvalidFleetError]);
+			demand(warnings.length === 0, `It lets a library warn: ${warnings[0]}`);
+			if (!members) return;
+			demand(members.length > 0, "It took a fleet of nobody");
+			demand(new Set(members.map(({ id }) => id)).size === members.length, "It took a member twice");
+			demand(new Set(members.map(({ name }) => name)).size === members.length, "It took two members of one name");
+			for (const { id, name, address } of members) {
+				demand(
+					[id, name, address].every((each) => typeof each === "string" && each !== ""),
+					"It took half a member",
+				);
+				demandPrintable(`${id} ${name} ${address}`);
+				const port = Number(/:(\d+)$/.exec(address)?.[1]);
+				demand(port >= 1 && port <= 65_535, `It took the address ${address}`);
+			}
+		});
+	},
+};
+
+const agentConfigTarget: FuzzTarget = {
+	name: "agent-config",
+	reads: "the agent's flags and environment",
+	share: 0.1,
+	open: () => {
+		const odd = fc.oneof(
+			editedText(agentArguments, [
+				"=",
+				"--",
+				"-",
+				":",
+				"[",
+				"]",
+				"--help",
+				"--version",
+				"--log-level=",
+				"--__proto__.x=1",
+			]),
+			fc.constantFrom(
+				"--help",
+				"--log-level",
+				"--get-yargs-completions",
+				"--no-kubeconfig",
+				"--kubeconfig.a=b",
+				"word",
+				"--",
+				"-x",
+			),
+		);
+		const env = fc.dictionary(
+			fc.constantFrom(
+				"XPDB_LOG_LEVEL",
+				"POD_IP",
+				"XPDB_POD_NAME",
+				"KUBERNETES_SERVICE_HOST",
+				"XPDB_LISTEN_ADDRESS",
+				"XPDB_KUBECONFIG",
+			),
+			fc.oneof(oddText, fc.constantFrom("debug", "10.0.0.1", "h:70000", "h:1", "a:8444")),
+			{ maxKeys: 2 },
+		);
+		const input = fc.record({ drop: fc.nat(12), odd: fc.array(odd, { maxLength: 2 }), at: fc.nat(12), env });
+		return asyncTarget(input, async ({ drop, odd: more, at, env: variables }) => {
+			const args = agentArguments.filter((_, index) => index !== drop);
+			args.splice(at, 0, ...more);
+			const config = await attemptAsync(() => parseConfig(args, variables), [ConfigError]);
+			if (!config || "help" in config) return;
+			for (const { host, port } of [config.listen, config.peerListen, config.httpListen]) {
+				demand(
+					host !== "" && Number.isInteger(port) && port >= 0 && port <= 65_535,
+					`It would listen on ${host}:${port}`,
+				);
+			}
+			const { pod, leaseNamespace, fleetConfigMap } = config;
+			const names = [pod.name, pod.namespace, leaseNamespace, fleetConfigMap];
+			demand(
+				names.every((name) => /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name)),
+				`It took the names ${names.join(" ")}`,
+			);
+			demand(/^[0-9a-fA-F.:]+(%\S+)?$/.test(pod.ip), `It took the address ${pod.ip}`);
+		});
+	},
+};
+
+export const configTargets: readonly FuzzTarget[] = [
+	kubeconfigTarget,
+	agentKubeconfigTarget,
+	fleetTarget,
+	agentConfigTarget,
+];

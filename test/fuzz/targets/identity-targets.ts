@@ -1,0 +1,155 @@
+// Who calls: tokens, reviews, certificates.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { CertificateError, Certificates } from "../../../agent/certificates.ts";
+import { Identity } from "../../../agent/identity.ts";
+import { createReviews } from "../../../agent/reviews.ts";
+import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
+import { createAgentClient, parseCertificate } from "../../../proto/credentials.ts";
+import { createAuthority, issueAgentCertificate } from "../../controlplane/certificates.ts";
+import { createAnsweringConnection } from "../answering-connection.ts";
+import { attempt, attemptAsync, demandClearText } from "../clear-error.ts";
+import { asyncTarget, demand, type FuzzTarget, syncTarget } from "../fuzz-target.ts";
+import { edited } from "../json-edits.ts";
+import { oddValue, type Json } from "../odd-values.ts";
+import { statusObjects } from "../seed-objects.ts";
+import { editedText } from "../text-edits.ts";
+
+const tokenReview: Json = {
+	kind: "TokenReview",
+	status: {
+		authenticated: true,
+		audiences: ["xpdb-agent"],
+		user: {
+			username: "system:serviceaccount:xpdb-system:xpdb-operator",
+			uid: "u",
+			groups: ["system:authenticated"],
+			extra: { "authentication.kubernetes.io/credential-id": ["JTI=1"] },
+		},
+	},
+};
+const accessReview: Json = { kind: "SubjectAccessReview", status: { allowed: true, denied: false, reason: "RBAC" } };
+
+type Fields = Readonly<Record<string, unknown>>;
+const statusOf = (body: unknown): Fields => (body as { status?: Fields } | null)?.status ?? {};
+
+const tokenTarget: FuzzTarget = {
+	name: "token",
+	reads: "authorization headers, and the API server's reviews of them",
+	share: 1,
+	open: () => {
+		const header = fc.oneof(
+			{ weight: 4, arbitrary: fc.constant<(string | Buffer)[]>(["Bearer abc.def"]) },
+			{
+				weight: 2,
+				arbitrary: editedText(["Bearer abc", "bearer a==", "Basic YTpi"], ["Bearer ", " ", "="]).map((text) => [text]),
+			},
+			{
+				weight: 1,
+				arbitrary: fc.constantFrom<(string | Buffer)[][]>([], ["Bearer a", "Bearer b"], [Buffer.from("Bearer a")]),
+			},
+		);
+		const review = (seed: Json): fc.Arbitrary<Json> =>
+			fc.oneof(
+				{ weight: 2, arbitrary: fc.constant(seed) },
+				{ weight: 3, arbitrary: edited([seed]) },
+				{ weight: 1, arbitrary: oddValue },
+			);
+		const code = fc.oneof(
+			{ weight: 6, arbitrary: fc.constant(201) },
+			{ weight: 1, arbitrary: fc.constantFrom(200, 401, 403, 404, 409, 500) },
+		);
+		const input = fc.record({
+			header,
+			token: review(tokenReview),
+			access: review(accessReview),
+			code,
+			refusal: fc.constantFrom(...statusObjects),
+		});
+		return asyncTarget(input, async ({ header: authorization, token, access, code: status, refusal }) => {
+			const api = createAnsweringConnection({
+				answer: ({ path }) => ({
+					status,
+					body: status >= 300 ? refusal : path.endsWith("/tokenreviews") ? token : access,
+				}),
+			});
+			const identity = new Identity({
+				reviews: createReviews({ api, leaseNamespace: "xpdb-system", cluster: "eu-1" }),
+				now: () => 0,
+			});
+			const verdict = await attemptAsync(() => identity.check(authorization), [AgentUnavailableError], "eu-1");
+			if (!verdict) return;
+			if (verdict.kind !== "allowed") return demandClearText(verdict.reason);
+			const [text] = authorization;
+			demand(
+				authorization.length === 1 && typeof text === "string" && /^bearer \S+$/i.test(text),
+				"ALLOWED without a token",
+			);
+			const { authenticated, audiences, user } = statusOf(token);
+			demand(status === 201 && authenticated === true, "ALLOWED although nobody knows the token");
+			demand(Array.isArray(audiences) && audiences.includes("xpdb-agent"), "ALLOWED with a token for others");
+			const { username } = (user ?? {}) as Fields;
+			demand(typeof username === "string" && username !== "", "ALLOWED without a user");
+			const { allowed, denied } = statusOf(access);
+			demand(allowed === true && denied !== true, "ALLOWED although the user may not");
+		});
+	},
+};
+
+const serverName = "xpdb-agent.xpdb-system.svc";
+const pemWords = [
+	"-----BEGIN CERTIFICATE-----\n",
+	"-----END CERTIFICATE-----\n",
+	"-----BEGIN PRIVATE KEY-----\n",
+	"\n",
+	"MII",
+	"AAAA",
+	"==",
+];
+
+const certificateTarget: FuzzTarget = {
+	name: "certificate",
+	reads: "certificates, keys and bundles in PEM, by agents and their clients",
+	share: 0.1,
+	open: async () => {
+		const authority = await createAuthority("xpdb-fleet");
+		const { certificate, key } = await issueAgentCertificate(authority, "127.0.0.1");
+		const { certificate: ca } = authority;
+		const folder = mkdtempSync(join(tmpdir(), "xpdb-fuzz-"));
+		const paths = {
+			certificateFile: join(folder, "tls.crt"),
+			privateKeyFile: join(folder, "tls.key"),
+			caFile: join(folder, "ca.crt"),
+		};
+		const bundles = editedText([ca, ca + ca, `# our CA\n${ca}`, certificate], [...pemWords, ca]);
+		const input = fc.record({
+			ca: bundles,
+			which: fc.constantFrom("client", "client", "agent certificate", "agent key", "agent ca"),
+			pem: editedText([certificate, key, ca, certificate + ca], pemWords),
+		});
+		return {
+			...syncTarget(input, ({ ca: bundle, which, pem }) => {
+				attempt(() => parseCertificate(bundle, "the fleet's CA"), [AgentProtocolError], "the fleet's CA");
+				if (which === "client") {
+					const identity = { kind: "token", token: async () => "abc" } as const;
+					const options = { address: "127.0.0.1:1", serverName, ca: bundle, identity };
+					attempt(() => createAgentClient(options), [AgentProtocolError], "CA")?.close();
+					return;
+				}
+				writeFileSync(paths.certificateFile, which === "agent certificate" ? pem : certificate);
+				writeFileSync(paths.privateKeyFile, which === "agent key" ? pem : key);
+				writeFileSync(paths.caFile, which === "agent ca" ? pem : ca);
+				const problems: Error[] = [];
+				const open = () =>
+					new Certificates({ files: paths, serverName, report: (problem) => void problems.push(problem) });
+				attempt(open, [CertificateError], folder)?.close();
+				for (const { message } of problems) demandClearText(message, folder);
+			}),
+			close: () => rmSync(folder, { recursive: true }),
+		};
+	},
+};
+
+export const identityTargets: readonly FuzzTarget[] = [tokenTarget, certificateTarget];

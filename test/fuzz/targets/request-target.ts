@@ -1,0 +1,130 @@
+// Requests to the agent: through its real handlers and its real LocalCluster, over an API server in memory. Whatever comes,
+// every answer can be sent, every refusal is clear, and the Leases stay such that everyone can read them.
+import { EventEmitter } from "node:events";
+import { Metadata, type StatusObject, status } from "@grpc/grpc-js";
+import fc from "fast-check";
+import { createAgentService } from "../../../agent/agent-service.ts";
+import { createCallWatcher } from "../../../agent/call-watcher.ts";
+import { createTokenGate } from "../../../agent/gate.ts";
+import { HeldLeases } from "../../../agent/held-leases.ts";
+import { readLease } from "../../../agent/kubernetes-objects.ts";
+import { createLogger } from "../../../agent/log.ts";
+import { createMetrics } from "../../../agent/metrics.ts";
+import { maxAnnotationBytes, parseLease } from "../../../disruption/lease.ts";
+import type * as wire from "../../../proto/gen/xpdb/v1/agent.ts";
+import { demandClearText } from "../clear-error.ts";
+import { decoded, editedBytes, type MessageEdits, messageEdits } from "../edited-message.ts";
+import { asyncTarget, demand, type FuzzTarget } from "../fuzz-target.ts";
+import { openGarbledCluster, threePods, WorldServer } from "../garbled-world.ts";
+import { answers, type Method, methods, requests } from "../seed-messages.ts";
+
+interface Step {
+	readonly method: Method;
+	readonly edits: MessageEdits;
+}
+
+type Handler = (call: unknown, callback?: (refusal: Partial<StatusObject> | null, response?: unknown) => void) => void;
+
+/** The answer, encoded as it would be sent; a refusal instead. */
+function ask(service: wire.AgentServiceServer, method: Method, request: unknown): Promise<unknown> {
+	const handler = service[method] as Handler;
+	const metadata = new Metadata();
+	const codec = answers[method].codec;
+	return new Promise((resolve) => {
+		if (method !== "acquire") {
+			const call = { request, metadata, getAuthContext: () => ({}) };
+			handler(call, (refusal, response) => resolve(refusal ?? codec.decode(codec.encode(response).finish())));
+			return;
+		}
+		let last: unknown;
+		const call = Object.assign(new EventEmitter(), {
+			request,
+			metadata,
+			getAuthContext: () => ({}),
+			cancelled: false,
+			write(message: wire.AcquireResponse, done?: () => void) {
+				last = codec.decode(codec.encode(message).finish());
+				done?.();
+				// Nobody waits in line here.
+				if (message.outcome?.$case === "held") setImmediate(() => call.emit("cancelled"));
+				return true;
+			},
+			end: () => resolve(last),
+		});
+		call.on("error", (refusal: Partial<StatusObject>) => resolve(refusal));
+		handler(call);
+	});
+}
+
+const spec = { selector: { matchLabels: { app: "db" } }, maxUnavailable: 1 };
+
+export const requestTarget: FuzzTarget = {
+	name: "grpc-request",
+	reads: "decoded requests, by the agent's handlers over its own cluster",
+	share: 0.3,
+	open: () => {
+		const metrics = createMetrics({ version: "0.1.0", reservations: () => 0, waiting: () => 0, pods: () => 0 });
+		const log = createLogger("error", { write: () => undefined });
+		const whole: MessageEdits = { seed: 0, fields: [], bytes: [] };
+		const step: fc.Arbitrary<Step> = fc.record({ method: fc.constantFrom(...methods), edits: messageEdits });
+		const input = fc.record({
+			// Most of what can go wrong goes wrong under a Lease that is held.
+			acquires: fc.boolean(),
+			steps: fc.array(step, { minLength: 1, maxLength: 3 }),
+		});
+		return asyncTarget(input, async ({ acquires, steps }) => {
+			const server = new WorldServer({ pods: threePods, budgetSpec: spec }, "id-eu");
+			const local = await openGarbledCluster(server.connection(), "eu-1", false);
+			const watcher = createCallWatcher({ metrics, log, held: new HeldLeases(() => 0) });
+			const stopping = new AbortController();
+			const gate = createTokenGate({
+				identity: { check: async () => ({ kind: "allowed", caller: { user: "alice", tokenId: "" } }) },
+				local,
+				member: () => Promise.reject(new Error("no other member is asked for")),
+			});
+			const peer = {
+				...gate,
+				route: async (clusterId: string) => gate.route(clusterId === "" ? "" : local.id, new Metadata()),
+			};
+			const service = createAgentService({ gate: peer, watcher, stopping: stopping.signal });
+			const all = acquires ? [{ method: "acquire", edits: whole } as const, ...steps] : steps;
+			for (const { method, edits } of all) {
+				const bytes = editedBytes(requests[method], edits);
+				const request = bytes && decoded(requests[method].codec, bytes);
+				if (request === undefined) continue;
+				demandAnswer(method, await ask(service, method, request));
+			}
+			demandReadable(server);
+		});
+	},
+};
+
+function demandAnswer(method: Method, answer: unknown): void {
+	if (typeof answer !== "object" || answer === null) return demand(false, `${method} has no answer`);
+	if (!("code" in answer)) return;
+	const { code, details } = answer as StatusObject;
+	demand(
+		code !== status.INTERNAL && code !== status.UNKNOWN && code !== status.OK,
+		`${method} failed by a bug: ${details}`,
+	);
+	demandClearText(details);
+}
+
+/** Nobody's request may make a Lease that nobody can read any more, or one that the API server would not take. */
+function demandReadable(server: WorldServer): void {
+	for (const object of server.leases) {
+		const lease = parseLease(readLease(object, "eu-1"));
+		const bytes = Buffer.byteLength(JSON.stringify(lease.annotations));
+		demand(bytes <= maxAnnotationBytes * 1.5, `A Lease has annotations of ${bytes} bytes`);
+		for (const { name, id } of lease.state.reservations) {
+			demand(/^[a-z0-9.-]{1,253}$/.test(name) && id.length <= 64, "A reservation is for what can be no pod");
+		}
+		for (const { apiVersion, kind, name } of lease.state.controllers) {
+			const parts = [...apiVersion.split("/"), kind, name];
+			demand(
+				parts.length <= 4 && parts.every((part) => /^[A-Za-z0-9]([-A-Za-z0-9.]*[A-Za-z0-9])?$/.test(part)),
+				`A controller is remembered that can be none: ${parts.join(" ").slice(0, 200)}`,
+			);
+		}
+	}
+}
