@@ -110,7 +110,9 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
 		violations: async (maxUnavailable) => findViolations(await samples(), { maxUnavailable }),
 		[Symbol.asyncDispose]: async () => {
 			await Promise.all(
-				contexts.map((context) => kubectl(context, ["delete", "namespace", namespace, "--wait=false"])),
+				contexts.map((context) =>
+					kubectl(context, ["delete", "namespace", namespace, "--wait=false", "--ignore-not-found"]),
+				),
 			);
 		},
 	};

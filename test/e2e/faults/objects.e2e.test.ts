@@ -1,0 +1,115 @@
+// What people and controllers do to namespaces, pods, budgets and scales in the middle of an eviction, each in a namespace of its
+// own, all at once.
+import { expect, test } from "vitest";
+import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
+import { applyBudget, createDatabase, type Database, type DatabaseOptions } from "../database.ts";
+import { eventually, getJson, kubectl } from "../kubectl.ts";
+import { startPlugin } from "../plugin-process.ts";
+import { findLeftBehind } from "./left-behind.ts";
+import { leaseLimitMs } from "./rolling-evictions.ts";
+
+const operators = () =>
+	sharedFleet()
+		.contexts.map((context) => `${context}-operator`)
+		.join(",");
+
+/** Evicts all pods of a database, in all clusters. */
+function startEvicting({ namespace }: Database, environment: Readonly<Record<string, string>> = {}) {
+	const args = ["evict", "-l", "app=db", "-n", namespace, "--contexts", operators(), "-y", "--timeout", "90s"];
+	return startPlugin(args, environment);
+}
+
+async function inAll(args: readonly string[]): Promise<void> {
+	await Promise.all(sharedFleet().contexts.map(async (context) => await kubectl(context, args)));
+}
+
+describeOnFleet("in the middle of an eviction", () => {
+	const slow: Partial<DatabaseOptions> = { annotations: { "bench/ready-after": "1s" } };
+
+	test.concurrent("its namespace is deleted: the plugin ends, and says nothing of a bug", async () => {
+		await using database = await createDatabase({ replicas: 2, budget: { maxUnavailable: 1 }, ...slow });
+		using evicting = startEvicting(database);
+		await evicting.printed(/pod\/\S+ evicted/);
+		await inAll(["delete", "namespace", database.namespace, "--wait=false"]);
+		const result = await evicting.finished;
+		expect(result.code, evicting.output()).toBe(0);
+		const violations = await database.violations(1);
+		expect(violations.filter(({ change }) => change === "evicted")).toEqual([]);
+	});
+
+	test.concurrent("a pod is recreated under the same name: the new one is left alone", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		const [pod] = await database.pods();
+		const name = ["pod", pod?.name ?? "", "-n", database.namespace];
+		const args = ["evict", pod?.name ?? "", "-n", database.namespace, "--context", `${pod?.context}-operator`];
+		using asleep = startPlugin([...args, "--timeout", "60s"], { XPDB_PAUSE_POINT: "before-evict" });
+		await asleep.asleep();
+		await kubectl(pod?.context ?? "", ["delete", ...name]);
+		await database.ready();
+		asleep.child.kill("SIGCONT");
+		const result = await asleep.finished;
+		expect(result.code, asleep.output()).toBe(0);
+		const { metadata } = await getJson<{ metadata: { uid: string; deletionTimestamp?: string } }>(
+			pod?.context ?? "",
+			name,
+		);
+		expect(metadata.uid).not.toBe(pod?.uid);
+		expect(metadata.deletionTimestamp).toBeUndefined();
+		expect((await database.samples()).filter(({ change }) => change === "evicted")).toEqual([]);
+	});
+
+	test.concurrent("its budget becomes strict: it waits, and goes on when it is as before", async () => {
+		await using database = await createDatabase({ replicas: 2, budget: { maxUnavailable: 1 }, ...slow });
+		using evicting = startEvicting(database);
+		await evicting.printed(/pod\/\S+ evicted/);
+		await applyBudget(sharedFleet().contexts, database.namespace, { minAvailable: 6 });
+		await evicting.printed(/needs 6 healthy/);
+		await database.ready();
+		const before = (await database.pods()).map(({ uid }) => uid);
+		const args = ["evict", "db-0", "-n", database.namespace, "--context", "c1-operator", "--timeout", "3s"];
+		expect((await startPlugin(args).finished).code).not.toBe(0);
+		expect((await database.pods()).map(({ uid }) => uid)).toEqual(before);
+		await applyBudget(sharedFleet().contexts, database.namespace, { maxUnavailable: 1 });
+		const result = await evicting.finished;
+		expect(result.code, evicting.output()).toBe(0);
+		await database.ready();
+		expect(await database.violations(1)).toEqual([]);
+	});
+
+	test.concurrent("its budget is deleted and made again while a round holds its Leases", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 }, ...slow });
+		using evicting = startEvicting(database, { XPDB_PAUSE_POINT: "after-acquire" });
+		await evicting.asleep();
+		await inAll(["delete", "xpdb", "db", "-n", database.namespace]);
+		await applyBudget(sharedFleet().contexts, database.namespace, { maxUnavailable: 1 });
+		evicting.child.kill("SIGCONT");
+		const startedAt = performance.now();
+		await evicting.printed(/pod\/\S+ evicted/);
+		expect(performance.now() - startedAt).toBeLessThan(leaseLimitMs);
+		const result = await evicting.finished;
+		expect(result.code, evicting.output()).toBe(0);
+		await database.ready();
+		expect(await database.violations(1)).toEqual([]);
+	});
+
+	test.concurrent("its database is scaled down to its budget and up again", async () => {
+		await using database = await createDatabase({ replicas: 3, budget: { minAvailable: 5 }, ...slow });
+		using evicting = startEvicting(database);
+		await evicting.printed(/pod\/\S+ evicted/);
+		const scale = async (context: string, replicas: number) =>
+			await kubectl(context, ["scale", "statefulset", "db", "-n", database.namespace, `--replicas=${replicas}`]);
+		await Promise.all([scale("c1", 1), scale("c2", 1)]);
+		await eventually("5 healthy pods", async () => (await database.pods()).length === 5);
+		await Promise.all([scale("c1", 3), scale("c2", 3)]);
+		const result = await evicting.finished;
+		expect(result.code, evicting.output()).toBe(0);
+		await database.ready();
+		const evictions = (await database.samples()).filter(({ change }) => change === "evicted");
+		expect(evictions.length).toBeGreaterThan(3);
+		expect(evictions.filter(({ healthy }) => healthy < 5)).toEqual([]);
+	});
+
+	test("nothing is left behind", async () => {
+		expect(await findLeftBehind()).toEqual([]);
+	});
+});
