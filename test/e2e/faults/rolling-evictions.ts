@@ -51,7 +51,7 @@ export async function startRollingEvictions(options: RollingOptions = {}): Promi
 			running.add(plugin);
 			for (const stream of [plugin.child.stdout, plugin.child.stderr]) {
 				stream?.on("data", (text: string) => {
-					output += text.replaceAll(/^/gm, `${cluster}: `);
+					output += text.replaceAll(/^(?=.)/gm, `${cluster}: `);
 					evicted += [...text.matchAll(/^pod\/\S+ evicted$/gm)].length;
 					for (const listener of waiting) listener(text);
 				});

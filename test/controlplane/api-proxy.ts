@@ -1,0 +1,175 @@
+// An HTTPS proxy in front of one API server, which answers chosen calls wrongly. It ends TLS with the server's own certificate; who
+// comes with a token goes on with it, who comes without goes on as the operator (client certificates do not pass a proxy).
+import { readFileSync } from "node:fs";
+import { Agent, request } from "node:https";
+import { constants, createSecureServer } from "node:http2";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
+import { join } from "node:path";
+import type { Socket } from "node:net";
+import { connect } from "node:tls";
+import type { TLSSocket } from "node:tls";
+import type { KnownCluster } from "./admin-client.ts";
+import type { Endpoint } from "./link-proxy.ts";
+import { listen } from "./octet.ts";
+
+/** A status; the connection dropped before the call arrives; or after it was carried out, and the answer is lost. */
+export type CallFault = 429 | 500 | 503 | 504 | "dropped" | "lost";
+
+export const callFaults: readonly CallFault[] = [429, 500, 503, 504, "dropped", "lost"];
+
+/** One call: "GET pods", "PUT leases", "POST pods/eviction", "GET pods/portforward". */
+export type ApiCall = { readonly kind: string; readonly path: string };
+
+export type ApiProxy = {
+	/** For LinkCondition.via. */
+	readonly endpoint: Endpoint;
+	/** Asked for each call: what becomes of it. Undefined: it goes through. */
+	onCall: (call: ApiCall) => CallFault | undefined;
+	/** Cuts the port-forwards that are open now, and says how many. */
+	cutPortForwards(): number;
+	close(): Promise<void>;
+};
+
+type Request = IncomingMessage | Http2ServerRequest;
+
+export async function startApiProxy(cluster: KnownCluster, endpoint: Endpoint): Promise<ApiProxy> {
+	const pki = (file: string) => readFileSync(join(cluster.dir, "pki", file));
+	const target = new URL(cluster.server);
+	const operator = { ca: pki("ca.crt"), cert: pki("operator.crt"), key: pki("operator.key") };
+	const asOperator = new Agent({ ...operator, keepAlive: true });
+	const asNobody = new Agent({ ca: operator.ca, keepAlive: true });
+	const sockets = new Set<TLSSocket>();
+	const portForwards = new Set<Socket>();
+	const server = createSecureServer({ cert: pki("apiserver.crt"), key: pki("apiserver.key"), allowHTTP1: true });
+
+	function forward(incoming: Request, outgoing: Http2ServerResponse, fault: CallFault | undefined): void {
+		const upstream = request(
+			new URL(incoming.url ?? "/", target),
+			{
+				method: incoming.method ?? "GET",
+				headers: endToEnd(incoming.headers),
+				agent: incoming.headers.authorization === undefined ? asOperator : asNobody,
+			},
+			(answer) => {
+				if (fault === "lost") {
+					answer.resume();
+					answer.once("end", () => drop(incoming));
+					return;
+				}
+				outgoing.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
+				answer.on("error", () => drop(incoming));
+				answer.pipe(outgoing);
+			},
+		);
+		upstream.on("error", () => drop(incoming));
+		outgoing.on("close", () => upstream.destroy());
+		incoming.pipe(upstream);
+	}
+
+	server.on("secureConnection", (socket) => {
+		sockets.add(socket);
+		socket.on("error", () => undefined);
+		socket.once("close", () => sockets.delete(socket));
+	});
+	server.on("sessionError", () => undefined);
+	server.on("request", (incoming, outgoing) => {
+		const fault = proxy.onCall(callOf(incoming));
+		incoming.on("error", () => undefined);
+		outgoing.on("error", () => undefined);
+		if (fault === "dropped") drop(incoming);
+		else if (fault === undefined || fault === "lost") forward(incoming, outgoing, fault);
+		else answerStatus(outgoing, fault);
+	});
+	server.on("upgrade", (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
+		const fault = proxy.onCall(callOf(incoming));
+		socket.on("error", () => undefined);
+		if (fault === "dropped" || fault === "lost") socket.destroy();
+		else if (fault !== undefined)
+			socket.end(`HTTP/1.1 ${fault} Fault\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+		else passOn(incoming, socket, head);
+	});
+
+	function passOn(incoming: IncomingMessage, socket: Socket, head: Buffer): void {
+		const upstream = connect({ ...operator, host: target.hostname, port: Number(target.port) }, () => {
+			const headers = incoming.rawHeaders.flatMap((text, index) => (index % 2 === 0 ? [`${text}: `] : [`${text}\r\n`]));
+			upstream.write(`${incoming.method} ${incoming.url} HTTP/1.1\r\n${headers.join("")}\r\n`);
+			upstream.write(head);
+			socket.pipe(upstream);
+			upstream.pipe(socket);
+		});
+		portForwards.add(socket);
+		upstream.on("error", () => socket.destroy());
+		upstream.on("close", () => socket.destroy());
+		socket.on("close", () => {
+			portForwards.delete(socket);
+			upstream.destroy();
+		});
+	}
+
+	const proxy: ApiProxy = {
+		endpoint,
+		onCall: () => undefined,
+		cutPortForwards() {
+			const open = portForwards.size;
+			for (const socket of portForwards) socket.destroy();
+			return open;
+		},
+		close() {
+			for (const socket of sockets) socket.destroy();
+			asOperator.destroy();
+			asNobody.destroy();
+			return new Promise((resolve) => {
+				server.close(() => resolve());
+			});
+		},
+	};
+	await listen(server, endpoint);
+	return proxy;
+}
+
+function drop(incoming: Request): void {
+	if ("stream" in incoming) incoming.stream.session?.destroy(undefined, constants.NGHTTP2_INTERNAL_ERROR);
+	incoming.socket.destroy();
+}
+
+function answerStatus(outgoing: Http2ServerResponse, code: Exclude<CallFault, string>): void {
+	const reasons = { 429: "TooManyRequests", 500: "InternalError", 503: "ServiceUnavailable", 504: "Timeout" };
+	const status = {
+		kind: "Status",
+		apiVersion: "v1",
+		status: "Failure",
+		message: `a fault for the test: ${code}`,
+		reason: reasons[code],
+		code,
+	};
+	// As API Priority and Fairness does it.
+	outgoing.writeHead(code, { "content-type": "application/json", ...(code === 429 && { "retry-after": "1" }) });
+	outgoing.end(JSON.stringify(status));
+}
+
+const hopByHop = new Set([
+	"connection",
+	"keep-alive",
+	"proxy-connection",
+	"transfer-encoding",
+	"upgrade",
+	"host",
+	"te",
+]);
+
+function endToEnd(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+	return Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith(":") && !hopByHop.has(name)));
+}
+
+/** The resource without its name, as in an audit log: what is left of /api/v1/namespaces/NS/pods/NAME/eviction is pods/eviction. */
+function callOf({ method = "GET", url = "/" }: Request): ApiCall {
+	const { pathname, searchParams } = new URL(url, "https://any");
+	const [, , resource = pathname, name, subresource] =
+		/^\/(api\/v1|apis\/[^/]+\/[^/]+)\/(?:namespaces\/[^/]+\/(?=[^/]+))?([^/]+)(?:\/([^/]+)(?:\/([^/]+))?)?$/.exec(
+			pathname,
+		) ?? [];
+	const verb =
+		searchParams.get("watch") === null ? (method === "GET" && name === undefined ? "LIST" : method) : "WATCH";
+	return { kind: `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`}`, path: pathname };
+}

@@ -1,0 +1,96 @@
+// An API server that answers a single call with 429, 500, 503 or 504, or not at all: each call of an eviction by the plugin, and
+// each kind of call that agents make.
+import { expect, test } from "vitest";
+import { type ApiCall, type ApiProxy, type CallFault, callFaults } from "../../controlplane/api-proxy.ts";
+import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
+import { createDatabase, type Database } from "../database.ts";
+import { eventually } from "../kubectl.ts";
+import { plugin, type PluginResult } from "../plugin-process.ts";
+import { startApiProxies } from "./api-proxies.ts";
+import { findLeftBehind } from "./left-behind.ts";
+import { leaseLimitMs, startRollingEvictions } from "./rolling-evictions.ts";
+
+describeOnFleet("an API server that answers one call wrongly", () => {
+	test("every call of a plugin: it evicts, or says what is wrong before it touched anything", async () => {
+		await using proxies = await startApiProxies((cluster) => `plugin->${cluster}`);
+		const { contexts } = sharedFleet();
+		const share = callFaults.length / contexts.length;
+		await Promise.all(
+			contexts.map(async (cluster, index) => {
+				await using database = await createDatabase({ replicas: 2, budget: { maxUnavailable: 1 } });
+				for (const fault of callFaults.slice(index * share, (index + 1) * share)) {
+					const calls = await evictWithFaultAtEachCall(cluster, {
+						database,
+						fault,
+						proxy: proxies.byCluster.get(cluster),
+					});
+					// Fewer would mean that faults keep us from getting far.
+					expect(calls).toBeGreaterThan(6);
+				}
+				await database.ready();
+				expect(await database.violations(1)).toEqual([]);
+			}),
+		);
+	});
+
+	async function evictWithFaultAtEachCall(
+		cluster: string,
+		{
+			database,
+			fault,
+			proxy,
+		}: { readonly database: Database; readonly fault: CallFault; readonly proxy: ApiProxy | undefined },
+	): Promise<number> {
+		for (let number = 1; ; number += 1) {
+			let count = 0;
+			let hit: ApiCall | undefined;
+			if (proxy) {
+				proxy.onCall = (call) => {
+					count += 1;
+					if (count !== number) return undefined;
+					hit = call;
+					return fault;
+				};
+			}
+			const args = ["evict", `db-${number % 2}`, "-n", database.namespace, "--context", `${cluster}-operator`];
+			const result = await plugin([...args, "--timeout", "60s"]);
+			judge(result, hit === undefined ? "no fault" : `${fault} at call ${number}, ${hit.kind} ${hit.path}`);
+			if (hit === undefined) return count;
+		}
+	}
+
+	test("every kind of call of the agents: evictions go on", async () => {
+		await using evictions = await startRollingEvictions();
+		await using proxies = await startApiProxies((cluster) => `${cluster}->${cluster}`);
+		/** What each kind of call has still to suffer. */
+		const ahead = new Map<string, CallFault[]>(often.map((kind) => [kind, [...callFaults]]));
+		let lastAt = 0;
+		const onCall = ({ kind }: ApiCall): CallFault | undefined => {
+			const faults = ahead.get(kind) ?? [...callFaults];
+			ahead.set(kind, faults);
+			// One at a time, and the one before it is over.
+			if (performance.now() - lastAt < 150) return undefined;
+			const fault = faults.shift();
+			if (fault !== undefined) lastAt = performance.now();
+			return fault;
+		};
+		for (const proxy of proxies.byCluster.values()) proxy.onCall = onCall;
+		const left = () => often.filter((kind) => ahead.get(kind)?.length !== 0);
+		await eventually("all faults", async () => left().length === 0, 90_000).catch(() => undefined);
+		expect(left()).toEqual([]);
+		for (const proxy of proxies.byCluster.values()) proxy.onCall = () => undefined;
+		expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs);
+		expect(await evictions.finish()).toEqual([]);
+		expect(await findLeftBehind()).toEqual([]);
+	});
+});
+
+/** What an eviction costs the agents each time; others have their turn when they come. */
+const often = ["GET leases", "PUT leases", "LIST leases", "GET statefulsets", "LIST xpoddisruptionbudgets"];
+
+/** Who has begun to evict ends well; who fails before has said why. */
+function judge({ code, stdout, stderr }: PluginResult, what: string): void {
+	const begun = stdout.includes("evicting pod");
+	const isGood = code === 0 || (!begun && stderr !== "" && !stderr.includes("internal error"));
+	expect(isGood, `${what}: exit code ${code}\n${stdout}${stderr}`).toBe(true);
+}

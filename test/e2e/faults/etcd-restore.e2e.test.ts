@@ -1,0 +1,66 @@
+// The etcd of one cluster goes back to an older state: what its agents saw since then never was. They must not count by it.
+import { expect, test } from "vitest";
+import { createAdminClient } from "../../controlplane/admin-client.ts";
+import { snapshotEtcd } from "../../controlplane/etcd-snapshot.ts";
+import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
+import { fleetControl } from "../agents.ts";
+import { createDatabase } from "../database.ts";
+import { kubectl } from "../kubectl.ts";
+import { plugin } from "../plugin-process.ts";
+import { findLeftBehind } from "./left-behind.ts";
+import { leaseLimitMs } from "./rolling-evictions.ts";
+
+/** More than controllers write while they start: the versions after the restore are to be ones that were there before. */
+const writes = 1_500;
+
+describeOnFleet("an etcd restored from an older snapshot", () => {
+	test("counts by what is there now, and evictions go on", async () => {
+		const cluster = sharedFleet().clusters.find(({ name }) => name === "c1");
+		if (!cluster) throw new Error("There is no cluster c1");
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		await using gone = await createDatabase({ replicas: 2, budget: { maxUnavailable: 1 } });
+		const evict = (context: string, { namespace } = database) =>
+			plugin(["evict", "db-0", "-n", namespace, "--context", `${context}-operator`, "--timeout", "12s"]);
+		const annotate = (annotation: string) =>
+			kubectl("c1", ["annotate", "pod", "db-0", "-n", database.namespace, annotation]);
+		expect((await evict("c2")).code).toBe(0);
+		await database.ready();
+
+		const restore = await snapshotEtcd(fleetControl(), cluster);
+		// From here on c1 will not remember: a pod evicted and replaced, Leases written, many versions.
+		expect((await evict("c1", gone)).code).toBe(0);
+		const api = createAdminClient(cluster);
+		await Promise.all(
+			Array.from({ length: 8 }, async (_, lane) => {
+				for (let count = lane; count < writes; count += 8) {
+					const data = { count: String(count) };
+					await api.send(
+						"PATCH",
+						"/api/v1/namespaces/default/configmaps/kube-root-ca.crt",
+						{ data },
+						"application/merge-patch+json",
+					);
+				}
+			}),
+		);
+		api.close();
+		await restore();
+		const restoredAt = performance.now();
+
+		await annotate("bench/ready=false");
+		await kubectl("c1", ["wait", "pod/db-0", "-n", database.namespace, "--for=condition=Ready=false", "--timeout=60s"]);
+		const refused = await evict("c2");
+		expect(refused.code, refused.stdout).not.toBe(0);
+		expect(refused.stderr).toMatch(/needs 2 healthy, has 2/);
+		await annotate("bench/ready-");
+		await database.ready();
+		const granted = await evict("c2");
+		expect(granted.code, granted.stdout + granted.stderr).toBe(0);
+		await database.ready();
+		expect(await database.violations(1)).toEqual([]);
+		expect(performance.now() - restoredAt).toBeLessThan(2 * leaseLimitMs);
+		const again = await evict("c1", gone);
+		expect(again.code, again.stdout + again.stderr).toBe(0);
+		expect(await findLeftBehind()).toEqual([]);
+	});
+});
