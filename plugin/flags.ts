@@ -135,10 +135,11 @@ function suggestion(name: string, table: FlagTable): string | undefined {
 function parseInteger(text: string): number | "invalid syntax" | "value out of range" {
 	const [, sign = "", digits = ""] =
 		/^([-+]?)(0[xX][\da-fA-F_]+|0[bB][01_]+|0[oO]?[0-7_]*|[1-9][\d_]*)$/.exec(text) ?? [];
-	if (digits === "" || /__|_$/.test(digits)) return "invalid syntax";
+	if (digits === "" || /__|_$|^0[oO]$/.test(digits)) return "invalid syntax";
 	const plain = digits.replaceAll("_", "");
 	const value = BigInt(/^0\d/.test(plain) ? `0o${plain.slice(1)}` : plain) * (sign === "-" ? -1n : 1n);
-	return BigInt.asIntN(64, value) === value ? Number(value) : "value out of range";
+	// Go's are of 64 bits; beyond 53 we would send another number than was meant.
+	return Number.isSafeInteger(Number(value)) ? Number(value) : "value out of range";
 }
 
 function editDistance(a: string, b: string): number {

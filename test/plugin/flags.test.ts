@@ -103,6 +103,16 @@ describe("readFlagValue()", () => {
 				'invalid argument "9223372036854775808" for "--grace-period" flag: strconv.ParseInt: parsing "9223372036854775808": value out of range',
 		},
 		{
+			read: () => readFlagValue("grace-period", grace, "0o"),
+			message: 'invalid argument "0o" for "--grace-period" flag: strconv.ParseInt: parsing "0o": invalid syntax',
+		},
+		{
+			// It would be sent as another number.
+			read: () => readFlagValue("grace-period", grace, "9007199254740993"),
+			message:
+				'invalid argument "9007199254740993" for "--grace-period" flag: strconv.ParseInt: parsing "9007199254740993": value out of range',
+		},
+		{
 			read: () => readFlagValue("yes", { ...force, short: "y" }, "maybe"),
 			message: 'invalid argument "maybe" for "-y, --yes" flag: strconv.ParseBool: parsing "maybe": invalid syntax',
 		},

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { parseCommandLine } from "../../../plugin/cli.ts";
 import { parseDuration, formatDuration, formatElapsed } from "../../../plugin/duration.ts";
-import { UsageError } from "../../../plugin/errors.ts";
+import { KubeconfigError, UsageError } from "../../../plugin/errors.ts";
 import { InterruptSource } from "../../../plugin/interrupts.ts";
 import { isLabelSelector } from "../../../plugin/label-selector-text.ts";
 import { run } from "../../../plugin/run-command.ts";
@@ -32,7 +32,7 @@ const argvTarget: FuzzTarget = {
 	share: 0.15,
 	open: () =>
 		asyncTarget(argv, async (words) => {
-			const parsed = await attemptAsync(() => parseCommandLine(words), [UsageError]);
+			const parsed = await attemptAsync(() => parseCommandLine(words), [UsageError, KubeconfigError]);
 			if (!parsed) return;
 			if (parsed.kind === "help") return demandClearText(parsed.text.slice(0, 3_000), /Flags|Usage/);
 			const { command, input } = parsed;
