@@ -7,6 +7,8 @@ import type { Clock } from "../../agent/clock.ts";
 export interface SkippingClock extends Clock {
 	/** Time jumps; timers that are due run now, each once, in their order. */
 	skip(ms: number): void;
+	/** How long each timer was set for, in their order. */
+	readonly set: readonly number[];
 }
 
 interface Timer {
@@ -18,6 +20,7 @@ interface Timer {
 export function createSkippingClock(): SkippingClock {
 	let skipped = 0;
 	const timers = new Set<Timer>();
+	const set: number[] = [];
 	const now = () => performance.now() + skipped;
 	const run = (timer: Timer): void => {
 		if (timers.delete(timer)) timer.callback();
@@ -25,7 +28,9 @@ export function createSkippingClock(): SkippingClock {
 	return {
 		now,
 		wallSeconds: () => Math.floor(Date.now() / 1000),
+		set,
 		after(ms, callback) {
+			set.push(ms);
 			const timer: Timer = { at: now() + ms, callback, handle: setTimeout(() => run(timer), ms) };
 			timers.add(timer);
 			return () => {
