@@ -40,6 +40,48 @@ const gracePeriod: FlagTable = {
 	},
 };
 
+/** What a drain takes and how: a plan takes the same. */
+const drainFlags: FlagTable = {
+	...selector,
+	"pod-selector": { kind: "text", default: "", describe: "Label selector for the pods on the nodes" },
+	force: {
+		kind: "boolean",
+		describe: "Also take pods that declare no controller, and those whose DaemonSet is gone",
+	},
+	"ignore-daemonsets": {
+		kind: "boolean",
+		describe: "Leave pods of DaemonSets where they are; without it they are an error",
+	},
+	"delete-emptydir-data": {
+		kind: "boolean",
+		describe: "Also take pods with emptyDir volumes; what is in these is lost",
+	},
+	...gracePeriod,
+	timeout: {
+		kind: "duration",
+		default: 0,
+		describe: "How long each node may take, such as 30s or 1h30m; 0: for ever",
+	},
+	"disable-eviction": {
+		kind: "boolean",
+		describe: "Delete pods instead of evicting them: PodDisruptionBudgets are not asked, those of xpdb are",
+	},
+	"skip-wait-for-delete-timeout": {
+		kind: "number",
+		default: 0,
+		describe:
+			"Neither take nor wait for pods that have been terminating for longer than so many seconds; 0: wait for all",
+	},
+	"chunk-size": { kind: "number", default: 500, describe: "How many pods to ask for at a time; 0: all" },
+	"max-nodes": { kind: "number", default: 1, describe: "Nodes to drain at a time in each cluster" },
+	"order-by": {
+		kind: "text",
+		default: "",
+		value: "LABEL|priority",
+		describe: "Pods of a node by a label's value or by priority, lowest first; the next when these are gone",
+	},
+};
+
 export const commands: readonly Command[] = [
 	{
 		name: "evict",
@@ -88,50 +130,36 @@ export const commands: readonly Command[] = [
 			],
 		],
 		flags: {
-			...selector,
-			"pod-selector": { kind: "text", default: "", describe: "Label selector for the pods on the nodes" },
-			force: {
-				kind: "boolean",
-				describe: "Also take pods that declare no controller, and those whose DaemonSet is gone",
-			},
-			"ignore-daemonsets": {
-				kind: "boolean",
-				describe: "Leave pods of DaemonSets where they are; without it they are an error",
-			},
-			"delete-emptydir-data": {
-				kind: "boolean",
-				describe: "Also take pods with emptyDir volumes; what is in these is lost",
-			},
-			...gracePeriod,
-			timeout: {
-				kind: "duration",
-				default: 0,
-				describe: "How long each node may take, such as 30s or 1h30m; 0: for ever",
-			},
-			"disable-eviction": {
-				kind: "boolean",
-				describe: "Delete pods instead of evicting them: PodDisruptionBudgets are not asked, those of xpdb are",
-			},
-			"skip-wait-for-delete-timeout": {
-				kind: "number",
-				default: 0,
-				describe:
-					"Neither take nor wait for pods that have been terminating for longer than so many seconds; 0: wait for all",
-			},
-			"chunk-size": { kind: "number", default: 500, describe: "How many pods to ask for at a time; 0: all" },
-			"max-nodes": { kind: "number", default: 1, describe: "Nodes to drain at a time in each cluster" },
-			"order-by": {
-				kind: "text",
-				default: "",
-				value: "LABEL|priority",
-				describe: "Pods of a node by a label's value or by priority, lowest first; the next when these are gone",
-			},
+			...drainFlags,
 			resume: { kind: "text", default: "", value: "ID", describe: "Go on with this drain, with its flags" },
 			...dryRun,
 			...runOutput,
 			...yes,
 		},
 		load: async () => (await import("./commands/drain.ts")).runDrain,
+	},
+	{
+		name: "plan",
+		words: "NODE...",
+		describe: "Show what a drain would do, in which order, and what could never go",
+		examples: [
+			["Before a drain, with its nodes and flags", "kubectl xpdb plan node-1 --ignore-daemonsets"],
+			["Nodes of two clusters", "kubectl xpdb plan eu/node-1 us/node-4 --contexts=eu,us"],
+			["What could never go, for a script", "kubectl xpdb plan node-1 -o json | jq .impossible"],
+		],
+		flags: {
+			...drainFlags,
+			output: {
+				kind: "text",
+				short: "o",
+				default: "",
+				value: "json|yaml|wide",
+				describe: "json, yaml: the whole plan as one document; wide: a line for each pod",
+			},
+			"dry-run": { kind: "text", default: "none", bare: "client", describe: "Taken for drain's sake: a plan is one" },
+			yes: { kind: "boolean", short: "y", describe: "Taken for drain's sake: a plan asks nothing" },
+		},
+		load: async () => (await import("./commands/plan.ts")).runPlan,
 	},
 	{
 		name: "cordon",

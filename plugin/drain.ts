@@ -2,22 +2,19 @@
 // about budgets (evictions.ts does) and prints nothing (the readers of its events do).
 import type { V1Pod } from "@kubernetes/client-node";
 import { isAgentPod } from "./agent-pods.ts";
-import { ApiError, ConnectionError, errorText, isNotFound } from "./api-error.ts";
+import { ApiError, ConnectionError, errorText } from "./api-error.ts";
 import { setUnschedulable } from "./cordon.ts";
 import { createJob, createTimeout, type JobOutcome } from "./eviction-job.ts";
 import type { DryRun, EventSink } from "./events.ts";
 import type { Evictions } from "./evictions.ts";
 import { formatDuration } from "./duration.ts";
-import type { KubeContext } from "./kube-context.ts";
 import type { NodeMarks } from "./node-marks.ts";
-import { type FilterOptions, type FilteredPods, filterPods } from "./pod-filters.ts";
 import { orderPods, type PodOrder } from "./pod-order.ts";
+import { type PodQuery, podsToTake } from "./pods-to-take.ts";
 import { type Reason, refusalReason } from "./reason.ts";
 import type { NodeTarget } from "./targets.ts";
 
-export interface DrainOptions extends FilterOptions {
-	readonly podSelector: string;
-	readonly chunkSize: number;
+export interface DrainOptions extends PodQuery {
 	/** For each node; 0: none. */
 	readonly timeoutMs: number;
 	readonly gracePeriodSeconds: number;
@@ -101,13 +98,13 @@ async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDep
 	const { emit } = deps;
 	const at = { context: node.context.name, node: node.name };
 	try {
-		const { take, warnings, errors } = await podsToTake(node, options, deps);
+		const { take, warnings, errors } = await podsToTake(node, options, deps.wallClock());
 		if (errors.length > 0) return fail(node, errors, [], { deps, reason: "PodsNotAllowed" });
 		if (warnings !== "") emit({ type: "node.warning", ...at, message: warnings });
 		const failures = await evictAll(node, take, options, deps);
 		if (failures === "stopped") return { kind: "stopped" };
 		if (failures.length > 0) {
-			const pending = await podsToTake(node, options, deps);
+			const pending = await podsToTake(node, options, deps.wallClock());
 			const telling = failures.find(({ waitedFor }) => waitedFor !== undefined) ?? failures[0];
 			return fail(
 				node,
@@ -191,37 +188,4 @@ export function drainOrder(pods: readonly V1Pod[], order: PodOrder): readonly (r
 	const agents = pods.filter(isAgent);
 	const others = pods.filter((pod) => !isAgent(pod));
 	return [...orderPods(others, order), ...(agents.length > 0 ? [agents] : [])];
-}
-
-async function podsToTake(
-	node: NodeTarget,
-	options: DrainOptions,
-	{ wallClock }: DrainDependencies,
-): Promise<FilteredPods> {
-	const pods = await node.context.client.list<V1Pod>("/api/v1/pods", {
-		fieldSelector: `spec.nodeName=${node.name}`,
-		labelSelector: options.podSelector,
-		chunkSize: options.chunkSize,
-	});
-	return filterPods(pods, options, { now: wallClock(), findDaemonSet: createDaemonSetFinder(node.context) });
-}
-
-/** Each DaemonSet is asked for once a node. */
-function createDaemonSetFinder({ client }: KubeContext) {
-	const known = new Map<string, ReturnType<typeof find>>();
-	async function find(namespace: string, name: string) {
-		try {
-			await client.get(`/apis/apps/v1/namespaces/${namespace}/daemonsets/${encodeURIComponent(name)}`);
-			return { kind: "found" } as const;
-		} catch (error) {
-			if (!(error instanceof ApiError)) throw error;
-			return { kind: isNotFound(error) ? "notFound" : "failed", message: errorText(error) } as const;
-		}
-	}
-	return (namespace: string, name: string): ReturnType<typeof find> => {
-		const key = `${namespace}/${name}`;
-		const answer = known.get(key) ?? find(namespace, name);
-		known.set(key, answer);
-		return answer;
-	};
 }

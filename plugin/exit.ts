@@ -5,6 +5,8 @@ export const exitCode = {
 	error: 1,
 	/** Stopped before everything was done; the same command continues. */
 	stoppedEarly: 2,
+	/** A plan: some pods can never go as things are. Nothing was changed. */
+	neverPossible: 3,
 	/** Failed closed: a member of the fleet could not be reached. */
 	failedClosed: 4,
 	/** Ctrl-C. */

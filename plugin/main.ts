@@ -33,7 +33,12 @@ process.on("uncaughtException", (error) => {
 });
 
 const streams: Streams = {
-	stdout: { write: (text) => void (outputClosed || process.stdout.write(text, closeOutput)) },
+	stdout: {
+		write: (text) => void (outputClosed || process.stdout.write(text, closeOutput)),
+		get columns() {
+			return process.stdout.columns;
+		},
+	},
 	stderr: { write: (text) => void process.stderr.write(text) },
 	stdin: {
 		isTerminal: isatty(0),

@@ -44,6 +44,10 @@ export interface FilteredPods {
 	readonly warnings: string;
 	/** One for each reason; any of them means that nothing on the node is touched. */
 	readonly errors: readonly string[];
+	/** Each pod behind those errors, with its reason. */
+	readonly refused: readonly { readonly pod: V1Pod; readonly message: string }[];
+	/** Pods that stay where they are, without an error. */
+	readonly left: readonly V1Pod[];
 }
 
 /** The first filter that leaves a pod alone ends its judgement, and only the last filter's message counts. */
@@ -55,10 +59,14 @@ export async function filterPods(
 	const take: V1Pod[] = [];
 	const warnings = new Map<string, string[]>();
 	const errors = new Map<string, string[]>();
+	const refused: { readonly pod: V1Pod; readonly message: string }[] = [];
+	const left: V1Pod[] = [];
 	for (const pod of pods) {
 		const status = await judge(pod, options, environment);
 		const name = `${pod.metadata?.namespace}/${pod.metadata?.name}`;
 		if (status.takes) take.push(pod);
+		else if (status.reason === "error") refused.push({ pod, message: status.message });
+		else left.push(pod);
 		const group = status.reason === "warning" ? warnings : status.reason === "error" ? errors : undefined;
 		group?.set(status.message, [...(group.get(status.message) ?? []), name]);
 	}
@@ -66,6 +74,8 @@ export async function filterPods(
 		take,
 		warnings: [...warnings].map(([message, names]) => `${message}: ${names.join(", ")}`).join("; "),
 		errors: [...errors].map(([message, names]) => `cannot delete ${message}: ${names.join(", ")}`),
+		refused,
+		left,
 	};
 }
 

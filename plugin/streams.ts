@@ -9,6 +9,8 @@ export interface Streams {
 
 export interface TextSink {
 	write(text: string): void;
+	/** How wide a terminal is; undefined for a pipe or a file. */
+	readonly columns?: number | undefined;
 }
 
 export interface TextSource {

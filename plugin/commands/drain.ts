@@ -1,23 +1,13 @@
 // kubectl xpdb drain
 import { fleetHash } from "../../disruption/fleet.ts";
-import {
-	booleanFlag,
-	type CommandDependencies,
-	type CommandInput,
-	type CommandRunner,
-	numberFlag,
-	textFlag,
-} from "../command.ts";
+import { booleanFlag, type CommandDependencies, type CommandInput, type CommandRunner, textFlag } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { type DrainOptions, type DrainResult, drain } from "../drain.ts";
-import { parseDryRun } from "../dry-run.ts";
-import { UsageError } from "../errors.ts";
+import { readDrainOptions } from "../drain-options.ts";
 import type { EventSink } from "../events.ts";
 import { type ExitCode, exitCode } from "../exit.ts";
 import type { KubeContext } from "../kube-context.ts";
 import { userAtHost } from "../holder-identity.ts";
-import { isLabelSelector } from "../label-selector-text.ts";
-import { parsePodOrder } from "../pod-order.ts";
 import { NodeMarks } from "../node-marks.ts";
 import { isOperationId, newOperationId } from "../operation.ts";
 import { flagWords, readOperationFlags } from "../operation-flags.ts";
@@ -33,7 +23,8 @@ export const runDrain: CommandRunner = (input, deps) => {
 	const resumes = textFlag(input, "resume");
 	const op = resumes === "" ? newOperationId() : resumes;
 	return reportRun({ command: "drain", ...(isOperationId(op) && { op }), input, deps }, async (run) => {
-		const fresh = resumes === "" && { input, options: readOptions(input, deps) };
+		if (resumes === "") requireNodes(input, "drain");
+		const fresh = resumes === "" && { input, options: readDrainOptions(input, deps) };
 		const contexts = run.openContexts();
 		if (fresh) {
 			const nodes = await resolveNodes(contexts, input.words, textFlag(input, "selector"));
@@ -42,7 +33,7 @@ export const runDrain: CommandRunner = (input, deps) => {
 		refuseNodes(input, "--resume");
 		const resumed = await resumeOperation(op, { input, contexts, emit: run.emit });
 		if (resumed.nodes.length === 0) return exitCode.done;
-		const options = readOptions(resumed.input, deps);
+		const options = readDrainOptions(resumed.input, deps);
 		return drainNodes(resumed.nodes, options, { ...run, op, input: resumed.input, deps, contexts, resumed });
 	});
 };
@@ -155,29 +146,6 @@ async function drainUnderBudgets(
 	} finally {
 		await session.close();
 	}
-}
-
-function readOptions(input: CommandInput, { streams }: CommandDependencies): DrainOptions {
-	if (textFlag(input, "resume") === "") requireNodes(input, "drain");
-	const podSelector = textFlag(input, "pod-selector");
-	if (!isLabelSelector(podSelector))
-		throw new UsageError("--pod-selector=<pod_selector> must be a valid label selector");
-	const maxNodes = numberFlag(input, "max-nodes");
-	if (maxNodes < 1) throw new UsageError(`--max-nodes must be at least 1, is ${maxNodes}`);
-	return {
-		dryRun: parseDryRun(textFlag(input, "dry-run"), streams.stderr),
-		podSelector,
-		maxNodes,
-		deletes: booleanFlag(input, "disable-eviction"),
-		order: parsePodOrder(textFlag(input, "order-by")),
-		force: booleanFlag(input, "force"),
-		ignoreDaemonSets: booleanFlag(input, "ignore-daemonsets"),
-		deleteEmptyDirData: booleanFlag(input, "delete-emptydir-data"),
-		skipWaitAfterSeconds: numberFlag(input, "skip-wait-for-delete-timeout"),
-		chunkSize: numberFlag(input, "chunk-size"),
-		timeoutMs: numberFlag(input, "timeout"),
-		gracePeriodSeconds: numberFlag(input, "grace-period"),
-	};
 }
 
 /** Ends as kubectl does: the nodes that are left, then all errors once more. */

@@ -17,3 +17,49 @@ export function tableLines(
 			.trimEnd(),
 	);
 }
+
+/** Rows that fit a terminal: the widest column gives way first. Undefined is as wide as it takes. */
+export function fittedLines(
+	headers: readonly string[],
+	rows: readonly (readonly string[])[],
+	columns: number | undefined,
+): readonly string[] {
+	if (columns === undefined) return tableLines(headers, rows);
+	const all = [headers, ...rows];
+	const widths = headers.map((_, index) => Math.max(...all.map((row) => row[index]?.length ?? 0)));
+	const gaps = 3 * (headers.length - 1);
+	for (let sum = widths.reduce((a, b) => a + b, gaps); sum > columns; sum -= 1) {
+		const widest = widths.indexOf(Math.max(...widths));
+		if ((widths[widest] ?? 0) <= narrowestColumn) break;
+		widths[widest] = (widths[widest] ?? 0) - 1;
+	}
+	const [head = [], ...body] = all.map((row) => row.map((cell, index) => shorten(cell, widths[index] ?? 0)));
+	return tableLines(head, body);
+}
+
+const narrowestColumn = 4;
+
+/** The middle goes: names tell their kind at the front and themselves at the end. */
+function shorten(text: string, width: number): string {
+	if (text.length <= width) return text;
+	const front = Math.ceil((width - 2) / 2);
+	return `${text.slice(0, front)}..${text.slice(text.length - (width - 2 - front))}`;
+}
+
+/** Text over as many lines as it takes, all but the first indented. Undefined is as wide as it takes. */
+export function wrappedLines(text: string, columns: number | undefined, indent = "    "): readonly string[] {
+	if (columns === undefined || text.length <= columns) return [text];
+	const lines: string[] = [];
+	let line = "";
+	const [front = ""] = /^ */.exec(text) ?? [];
+	for (const word of text.trim().split(" ")) {
+		const before = lines.length === 0 ? front : indent;
+		if (line !== "" && before.length + line.length + 1 + word.length > columns) {
+			lines.push(before + line);
+			line = word;
+		} else {
+			line = line === "" ? word : `${line} ${word}`;
+		}
+	}
+	return [...lines, (lines.length === 0 ? front : indent) + line];
+}

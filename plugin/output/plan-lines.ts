@@ -1,0 +1,179 @@
+// A plan for people: what can never go first, then the pods in their order, the budgets, and the sum at the end, where
+// it is still seen after a long table.
+import type { ImpossiblePod, Plan, PlanEntry, PlannedBudget, PlannedWait } from "../plan/plan.ts";
+import { fittedLines, wrappedLines } from "./table.ts";
+
+export interface PlanLinesOptions {
+	/** Several contexts: each name has its context in front. */
+	readonly several: boolean;
+	/** A line for each pod. */
+	readonly wide: boolean;
+	/** Undefined for a pipe: nothing is cut. */
+	readonly columns: number | undefined;
+}
+
+/** Below this many columns a table says nothing any more: a few words a line do. */
+const narrow = 60;
+
+export function planLines(plan: Plan, options: PlanLinesOptions): readonly string[] {
+	const { columns } = options;
+	const { impossible, pods, budgets } = plan;
+	const blocks = [
+		impossible.length > 0 ? impossibleLines(impossible, options) : [],
+		pods.length > 0 ? podLines(rowsOf(pods, options), columns) : [],
+		budgets.length > 0 ? budgetLines(budgets, options) : [],
+		sumLines(plan).flatMap((line) => wrappedLines(line, columns, "  ")),
+	].filter((block) => block.length > 0);
+	return blocks.flatMap((block, index) => (index === 0 ? block : ["", ...block]));
+}
+
+/** Pods of one node with the same reason share a line, the first few by name. */
+function impossibleLines(pods: readonly ImpossiblePod[], options: PlanLinesOptions): readonly string[] {
+	const shown = options.wide ? pods.length : 4;
+	const groups = Map.groupBy(pods, (pod) => JSON.stringify([nodeText(pod, options), pod.message]));
+	const lines = [...groups.values()].map((group) => {
+		const owners = [...Map.groupBy(group, ({ namespace, owner }) => `${namespace}/${owner}`).values()];
+		const names = owners.slice(0, shown).map(nameOf);
+		const more = owners.length > shown ? ` and ${owners.length - shown} more` : "";
+		const [first] = group;
+		return first ? `  ${names.join(", ")}${more} on ${nodeText(first, options)}: ${first.message}` : "";
+	});
+	const title = `${count(pods.length, "pod")} can never go as things are:`;
+	return [title, ...lines].flatMap((line) => wrappedLines(line, options.columns));
+}
+
+interface PodRow {
+	readonly wave: string;
+	readonly pods: string;
+	readonly node: string;
+	readonly waits: string;
+}
+
+/** Pods of one owner that go from one node in one wave, and wait for the same, share a line. */
+function rowsOf(pods: readonly PlanEntry[], options: PlanLinesOptions): readonly PodRow[] {
+	const rows = pods.map((pod) => ({
+		pod,
+		node: nodeText(pod, options),
+		waits: pod.waits.map((wait) => waitText(wait, options)).join("; "),
+	}));
+	const groups = Map.groupBy(rows, ({ pod, node, waits }) =>
+		JSON.stringify([pod.wave, node, pod.namespace, options.wide ? pod.uid : pod.owner, waits]),
+	);
+	return [...groups.values()].flatMap((group) => {
+		const [first] = group;
+		if (!first) return [];
+		const { pod, node, waits } = first;
+		return [{ wave: String(pod.wave), pods: nameOf(group.map((row) => row.pod)), node, waits }];
+	});
+}
+
+function podLines(rows: readonly PodRow[], columns: number | undefined): readonly string[] {
+	if (columns === undefined || columns >= narrow) {
+		const cells = rows.map(({ wave, pods, node, waits }) => [wave, pods, node, waits === "" ? "-" : waits]);
+		return fittedLines(["WAVE", "POD", "NODE", "WAITS FOR"], cells, columns);
+	}
+	const lines = rows.flatMap(({ wave, pods, node, waits }) => [
+		`wave ${wave}: ${pods} on ${node}`,
+		...(waits === "" ? [] : [`  waits for ${waits}`]),
+	]);
+	return lines.flatMap((line) => wrappedLines(line, columns));
+}
+
+/** Names of a few, the number of many. */
+function waitText(
+	{ reason, message, own, budget, node, pods = [], podCount = 0 }: PlannedWait,
+	options: PlanLinesOptions,
+): string {
+	if (!own) return `others: ${message}`;
+	if (reason === "NodeBefore") return `node ${node}`;
+	const names = pods.map(({ context, pod }) => (options.several ? `${pod} in ${context}` : pod));
+	const shown = podCount <= 2 || (options.wide && podCount <= names.length) ? names.join(", ") : `${podCount} pods`;
+	return reason === "BudgetExhausted" ? `${budget}: ${shown}` : `${shown} of its node`;
+}
+
+function budgetLines(budgets: readonly PlannedBudget[], options: PlanLinesOptions): readonly string[] {
+	const { columns } = options;
+	const cells = budgets.map((budget) => budgetCells(budget, options));
+	if (columns === undefined || columns >= narrow) {
+		return fittedLines(["BUDGET", "ALLOWED", "HEALTHY", "NEED", "EXPECTED", "PODS"], cells, columns);
+	}
+	return cells
+		.map(([name, allowed, healthy, need]) => `${name}: ${allowed} allowed, ${healthy} healthy, needs ${need}`)
+		.flatMap((line) => wrappedLines(line, columns));
+}
+
+function budgetCells(budget: PlannedBudget, { several }: PlanLinesOptions): readonly string[] {
+	const cell = (value: number | null): string => (value === null ? "?" : String(value));
+	const { kind, context = "", namespace, name, suspended, allowed, healthy, need, expected, pods } = budget;
+	const place = kind === "PodDisruptionBudget" ? ` (PDB${several ? ` in ${context}` : ""})` : "";
+	return [
+		`${namespace}/${name}${place}`,
+		suspended ? "off" : cell(allowed),
+		cell(healthy),
+		cell(need),
+		cell(expected),
+		String(pods),
+	];
+}
+
+function sumLines({ nodes, pods, waves, seconds, impossible, possible }: Plan): readonly string[] {
+	const left = nodes.reduce((total, node) => total + node.left, 0);
+	const refused = nodes.filter((node) => node.refused).map(({ node }) => node);
+	const sum =
+		pods.length > 0
+			? `${count(nodes.length, "node")}, ${count(pods.length, "pod")}, ${count(waves, "wave")}, ${rangeText(seconds)}.`
+			: `${count(nodes.length, "node")}, no pods to evict.`;
+	return [
+		sum,
+		...(left > 0 ? [`${count(left, "pod")} of DaemonSets, static or ending, left alone.`] : []),
+		...(refused.length > 0
+			? [`Nothing on ${refused.join(", ")} would be evicted while those pods are not allowed to go.`]
+			: []),
+		possible
+			? "Nothing was changed, no lease was taken."
+			: `Not possible: ${count(impossible.length, "pod")} can never go (see the top), the rest is planned without them. Nothing was changed.`,
+	];
+}
+
+function rangeText({ atLeast, atMost, measuredPods, assumedPods }: Plan["seconds"]): string {
+	const least = secondsText(atLeast);
+	const starts =
+		assumedPods === 0
+			? "start-up as seen"
+			: measuredPods === 0
+				? "start-up assumed"
+				: `start-up assumed for ${count(assumedPods, "pod")}`;
+	const basis = `by grace periods, ${starts}`;
+	if (atMost === null) return `at least ${least} (${basis}) and as long as others take`;
+	return `${atLeast === 0 ? "up" : least} to ${secondsText(atMost)} (${basis})`;
+}
+
+/** The range is rounded already, to what has a short name. */
+function secondsText(seconds: number): string {
+	if (seconds < 60 || (seconds < 3_600 && seconds % 60 !== 0)) return `${seconds}s`;
+	return seconds < 3_600 ? `${seconds / 60}min` : `${Number((seconds / 3_600).toFixed(1))}h`;
+}
+
+function nodeText(
+	{ context, node }: { readonly context: string; readonly node: string },
+	{ several }: PlanLinesOptions,
+): string {
+	return several ? `${context}/${node}` : node;
+}
+
+interface NamedPod {
+	readonly namespace: string;
+	readonly pod: string;
+	readonly owner: string;
+}
+
+/** Pods of one owner: one by its own name, several by the owner's. */
+function nameOf(pods: readonly NamedPod[]): string {
+	const [first] = pods;
+	if (!first) return "";
+	return `${first.namespace}/${pods.length === 1 ? first.pod : `${first.owner} (${pods.length} pods)`}`;
+}
+
+function count(number: number, noun: string): string {
+	return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,75 @@
+// One pod of a plan: what covers it, or why it can never go whatever the counts are.
+import type { V1Pod } from "@kubernetes/client-node";
+import type { CandidateState } from "../../disruption/cluster.ts";
+import type { PlanPod } from "../../disruption/drain-plan.ts";
+import { formatBudgetName } from "../../disruption/budget.ts";
+import { podReference } from "./fleet-budgets.ts";
+import { type OwnBudget, ownCoverage } from "./own-budgets.ts";
+import { findPlacement, type Placement } from "./placement.ts";
+import type { PlanNeverReason } from "./plan.ts";
+import type { ClusterFacts, PlanFacts } from "./read-facts.ts";
+
+export type PodJudgement =
+	| {
+			readonly kind: "planned";
+			readonly pod: PlanPod;
+			readonly own: OwnBudget | undefined;
+			/** Its replacement will have to wait for a node. */
+			readonly placement: Placement;
+	  }
+	| { readonly kind: "never"; readonly reason: PlanNeverReason; readonly message: string };
+
+/** `drained`: the names of the nodes of its cluster that the drain cordons. */
+export function judgePod(
+	pod: V1Pod,
+	cluster: ClusterFacts,
+	{ fleet, drained }: { readonly fleet: PlanFacts["fleet"]; readonly drained: ReadonlySet<string> },
+): PodJudgement {
+	const replaced = isReplaced(pod);
+	const placement: Placement = replaced
+		? findPlacement(pod, cluster.nodes, { drained, volumes: cluster.volumes.of(pod) })
+		: { kind: "somewhere" };
+	if (placement.kind === "nowhere") {
+		return { kind: "never", reason: "NoOtherNode", message: `its replacement can run nowhere: ${placement.message}` };
+	}
+	const states = new Map<string, CandidateState>();
+	const coverage = cluster.isMember && fleet ? fleet.coverageOf(pod) : ({ kind: "none" } as const);
+	if (coverage.kind === "unreadable") return { kind: "never", reason: "InvalidBudget", message: coverage.message };
+	if (coverage.kind === "covered") {
+		for (const { name } of coverage.budgets) {
+			const key = formatBudgetName(name);
+			const budget = fleet?.budgets.get(key);
+			if (budget && "garbled" in budget) return { kind: "never", reason: "GarbledLease", message: budget.garbled };
+			states.set(key, fleet?.stateOf(key, pod) ?? { kind: "unseen", pod: podReference(pod) });
+		}
+	}
+	const own = ownCoverage(pod, cluster.own.budgets);
+	if (own.kind === "never") return { kind: "never", ...own.never };
+	if (own.kind === "covered") states.set(own.budget.budget.key, ownState(pod));
+	const candidate = { clusterId: cluster.clusterId, pod: podReference(pod) };
+	return {
+		kind: "planned",
+		pod: { candidate, states, replaced },
+		own: own.kind === "covered" ? own.budget : undefined,
+		placement,
+	};
+}
+
+/** What its cluster itself says of it. */
+function ownState(pod: V1Pod): CandidateState {
+	return {
+		kind: "present",
+		pod: podReference(pod),
+		healthy: pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false,
+		resourceVersion: pod.metadata?.resourceVersion ?? "",
+		labels: pod.metadata?.labels ?? {},
+		preActivities: [],
+	};
+}
+
+/** A controller makes another pod; not again for one that has ended or is being replaced already. */
+function isReplaced({ metadata, status }: V1Pod): boolean {
+	const controller = metadata?.ownerReferences?.find((owner) => owner.controller === true);
+	const ends = metadata?.deletionTimestamp !== undefined || status?.phase === "Succeeded" || status?.phase === "Failed";
+	return controller !== undefined && controller.kind !== "DaemonSet" && !ends;
+}

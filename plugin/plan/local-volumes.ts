@@ -1,0 +1,55 @@
+// Which volumes tie pods to nodes: those of bound claims whose PersistentVolume has a node affinity.
+import type { V1PersistentVolume, V1PersistentVolumeClaim, V1Pod } from "@kubernetes/client-node";
+import { ApiError, errorText } from "../api-error.ts";
+import type { KubeContext } from "../kube-context.ts";
+import type { LocalVolume } from "./placement.ts";
+
+export interface LocalVolumes {
+	/** Volumes that the pod's replacement will need too. */
+	of(pod: V1Pod): readonly LocalVolume[];
+	/** What could not be read: whether volumes tie a pod to its node is unknown then. */
+	readonly problems: readonly string[];
+}
+
+/** Reads claims and volumes where the pods have claims; who may not read them gets a problem, not a failure. */
+export async function readLocalVolumes({ name, client }: KubeContext, pods: readonly V1Pod[]): Promise<LocalVolumes> {
+	const withClaims = pods.filter((pod) => claimsOf(pod).length > 0);
+	if (withClaims.length === 0) return { of: () => [], problems: [] };
+	const namespaces = new Set(withClaims.map(({ metadata }) => metadata?.namespace ?? ""));
+	try {
+		const [volumes, ...claims] = await Promise.all([
+			client.list<V1PersistentVolume>("/api/v1/persistentvolumes"),
+			...[...namespaces].map((namespace) =>
+				client.list<V1PersistentVolumeClaim>(
+					`/api/v1/namespaces/${encodeURIComponent(namespace)}/persistentvolumeclaims`,
+				),
+			),
+		]);
+		const byName = new Map(volumes.map((volume) => [volume.metadata?.name, volume]));
+		const byClaim = new Map(
+			claims.flat().map((claim) => [claimKey(claim.metadata?.namespace, claim.metadata?.name), claim]),
+		);
+		return {
+			of: (pod) =>
+				claimsOf(pod).flatMap((claim) => {
+					const bound = byClaim.get(claimKey(pod.metadata?.namespace, claim))?.spec?.volumeName;
+					const required = byName.get(bound)?.spec?.nodeAffinity?.required;
+					return bound !== undefined && required ? [{ claim, volume: bound, required }] : [];
+				}),
+			problems: [],
+		};
+	} catch (error) {
+		if (!(error instanceof ApiError)) throw error;
+		const problem = `${name}: whether volumes tie pods to their nodes is not known: ${errorText(error)}`;
+		return { of: () => [], problems: [problem] };
+	}
+}
+
+/** Volumes that are made for a pod (`ephemeral`) go with it. */
+function claimsOf({ spec }: V1Pod): readonly string[] {
+	return (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName ?? []);
+}
+
+function claimKey(namespace = "", name = ""): string {
+	return `${namespace}/${name}`;
+}

@@ -1,0 +1,241 @@
+// From what was read to the plan: each pod is judged for itself, then all of them are drained in thought, once in waves
+// and twice in seconds, as fast and as slow as their pods may be.
+import type { V1Pod } from "@kubernetes/client-node";
+import type { PlanBudget, PlanLane, PlanPod, PlanWait, SimulatedDrain } from "../../disruption/drain-plan.ts";
+import { simulateDrain } from "../../disruption/simulate-drain.ts";
+import type { RoundCandidate, Waiting } from "../../disruption/verdict.ts";
+import { clientVersion } from "../client-version.ts";
+import { drainOrder } from "../drain.ts";
+import { formatDuration } from "../duration.ts";
+import { exitCode } from "../exit.ts";
+import type { PodOrder } from "../pod-order.ts";
+import type { NodeTarget } from "../targets.ts";
+import { judgePod } from "./judge-pod.ts";
+import { type OwnBudget, ownBudgetText } from "./own-budgets.ts";
+import type { ImpossiblePod, Plan, PlanEntry, PlannedWait, PodName } from "./plan.ts";
+import { planSchema } from "./plan.ts";
+import { fleetBudgetRow, ownBudgetRow } from "./planned-budgets.ts";
+import { createPaceReader, roundRange } from "./pod-pace.ts";
+import type { NodeFacts, PlanFacts } from "./read-facts.ts";
+
+export interface PlanOptions {
+	readonly maxNodes: number;
+	readonly order: PodOrder;
+	readonly gracePeriodSeconds: number;
+	/** For each node; 0: none. */
+	readonly timeoutMs: number;
+	/** Milliseconds since the epoch. */
+	readonly now: number;
+}
+
+/** A planned pod and where it is. */
+interface Placed {
+	readonly name: PodName;
+	readonly node: NodeTarget;
+	readonly pod: V1Pod;
+}
+
+export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
+	const placed = new Map<PlanPod, Placed>();
+	const own = new Map<string, OwnBudget>();
+	const impossible: ImpossiblePod[] = [];
+	const warnings = new Set<string>();
+	const lanes = [...Map.groupBy(facts.nodes, ({ target }) => target.context).values()].map(
+		(nodes): PlanLane => ({
+			atOnce: options.maxNodes,
+			nodes: nodes.map((node) => ({ name: node.target.name, groups: groupsOf(node) })),
+		}),
+	);
+	const budgets = budgetsOf(facts, own);
+	const all = facts.nodes.flatMap(({ pods }) => [...pods.take, ...pods.left]);
+	const paceOf = createPaceReader(all, options);
+	const paces = new Map([...placed].map(([planned, { pod }]) => [planned, paceOf(pod)]));
+	const unknownPace = { goneAfter: 0, backAfter: 0 };
+	const inWaves = simulateDrain(lanes, budgets, () => ({ goneAfter: 1, backAfter: 0 }));
+	const atLeast = simulateDrain(lanes, budgets, (pod) => paces.get(pod)?.atLeast ?? unknownPace);
+	const atMost = simulateDrain(lanes, budgets, (pod) => paces.get(pod)?.atMost ?? unknownPace);
+	const pods = inWaves.pods.flatMap((each) => (each.kind === "goes" ? [entryOf(each)] : []));
+	for (const each of inWaves.pods) {
+		const place = placed.get(each.pod);
+		if (each.kind === "never" && place) impossible.push(impossiblePod(place.pod, place.node, each.never));
+	}
+	const waitsForOthers = pods.some(({ waits }) => waits.some(({ own: isOwn }) => !isOwn));
+	const range = roundRange(atLeast.endsAt, atMost.endsAt);
+	const measured = [...paces.values()].filter((pace) => pace.measured).length;
+	const budgetRows = [
+		...[...(facts.fleet?.budgets ?? [])].map(([key, budget]) => fleetBudgetRow(key, budget, pods)),
+		...[...own.values()].map((budget) => ownBudgetRow(budget, pods)),
+	];
+	for (const { namespace, name, suspended } of budgetRows) {
+		if (suspended) warnings.add(`budget ${namespace}/${name} is suspended in all clusters: it holds nothing back`);
+	}
+	for (const { context, isMember, volumes, own: budgetsOfCluster } of facts.clusters.values()) {
+		const none =
+			"no xpdb agent and no XPodDisruptionBudget in this cluster: only its own PodDisruptionBudgets are obeyed";
+		if (!isMember) warnings.add(`${context.name}: ${none}`);
+		for (const problem of [...volumes.problems, ...budgetsOfCluster.problems]) warnings.add(problem);
+	}
+	warnAboutTimeout(atMost);
+	return {
+		schema: planSchema,
+		client: clientVersion,
+		possible: impossible.length === 0,
+		exitCode: impossible.length === 0 ? exitCode.done : exitCode.neverPossible,
+		waves: Math.max(0, ...pods.map(({ wave }) => wave)),
+		seconds: {
+			atLeast: range.atLeast,
+			atMost: waitsForOthers ? null : range.atMost,
+			measuredPods: measured,
+			assumedPods: paces.size - measured,
+		},
+		nodes: facts.nodes.map((node) => nodeRow(node, pods, impossible)),
+		budgets: budgetRows,
+		impossible,
+		pods,
+		warnings: [...warnings],
+	};
+
+	/** A node with a pod that is not allowed to go keeps all of them, as in a drain. */
+	function groupsOf({ target, pods: found }: NodeFacts): readonly (readonly PlanPod[])[] {
+		for (const { pod, message } of found.refused) {
+			impossible.push(impossiblePod(pod, target, { reason: "PodsNotAllowed", message }));
+		}
+		if (found.refused.length > 0) return [];
+		if (found.warnings !== "") warnings.add(`${nodeText(target)}: ${found.warnings}`);
+		return drainOrder(found.take, options.order).map((group) => group.flatMap((pod) => plannedPod(pod, target) ?? []));
+	}
+
+	function plannedPod(pod: V1Pod, node: NodeTarget): PlanPod | undefined {
+		const cluster = facts.clusters.get(node.context.name);
+		if (!cluster) throw new Error(`a plan without context ${node.context.name}`);
+		const sameContext = facts.nodes.filter(({ target }) => target.context === node.context);
+		const drained = new Set(sameContext.map(({ target }) => target.name));
+		const judged = judgePod(pod, cluster, { fleet: facts.fleet, drained });
+		if (judged.kind === "never") {
+			impossible.push(impossiblePod(pod, node, judged));
+			return undefined;
+		}
+		const name = podName(pod, node);
+		if (judged.placement.kind === "later") {
+			warnings.add(`the replacement of ${name.namespace}/${name.pod} will wait: ${judged.placement.message}`);
+		}
+		if (judged.own) own.set(judged.own.budget.key, judged.own);
+		placed.set(judged.pod, { name, node, pod });
+		return judged.pod;
+	}
+
+	function entryOf({ pod: planned, at, waits }: Extract<SimulatedDrain["pods"][number], { kind: "goes" }>): PlanEntry {
+		const place = placed.get(planned);
+		if (!place) throw new Error("a plan with a pod that is nowhere");
+		return {
+			...place.name,
+			uid: planned.candidate.pod.uid,
+			node: place.node.name,
+			owner: ownerOf(place.pod),
+			wave: at + 1,
+			budgets: [...planned.states.keys()].map(budgetText),
+			waits: waits.map(waitOf),
+		};
+	}
+
+	function waitOf(wait: PlanWait): PlannedWait {
+		switch (wait.kind) {
+			case "node":
+				return { reason: "NodeBefore", message: `node ${wait.name} is drained first`, own: true, node: wait.name };
+			case "group":
+				return { reason: "PodsBefore", message: "these pods of its node go first", own: true, ...names(wait.pods) };
+			case "budget": {
+				const { key, message } = wait;
+				return { reason: "BudgetExhausted", message, own: true, budget: budgetText(key), ...names(wait.pods) };
+			}
+			case "others":
+				return { reason: wait.waiting.reason, message: waitingText(wait.waiting), own: false };
+		}
+	}
+
+	function names(candidates: readonly RoundCandidate[]): Required<Pick<PlannedWait, "pods" | "podCount">> {
+		const contextOf = new Map([...facts.clusters.values()].map(({ clusterId, context }) => [clusterId, context.name]));
+		const pods = candidates.slice(0, maxNamedPods).map(({ clusterId, pod: { namespace, name: pod } }) => ({
+			context: contextOf.get(clusterId) ?? "",
+			namespace,
+			pod,
+		}));
+		return { pods, podCount: candidates.length };
+	}
+
+	/** Without the context, which a budget of one cluster has in its key. */
+	function budgetText(key: string): string {
+		const budget = own.get(key);
+		return budget ? ownBudgetText(budget) : key;
+	}
+
+	function warnAboutTimeout(slowest: SimulatedDrain): void {
+		if (options.timeoutMs <= 0) return;
+		const going = slowest.pods.filter((each) => each.kind === "goes");
+		const byNode = Map.groupBy(going, ({ pod: planned }) => placed.get(planned)?.node);
+		for (const [node, each] of byNode) {
+			const seconds = Math.max(...each.map(({ goneAt }) => goneAt)) - Math.min(...each.map(({ at }) => at));
+			if (!node || seconds * 1_000 <= options.timeoutMs) continue;
+			warnings.add(`${nodeText(node)} may take longer than its timeout of ${formatDuration(options.timeoutMs)}`);
+		}
+	}
+}
+
+/** Enough to see who is meant; a plan is no list of pairs. */
+const maxNamedPods = 20;
+
+function budgetsOf({ fleet }: PlanFacts, own: ReadonlyMap<string, OwnBudget>): readonly PlanBudget[] {
+	const counted = [...(fleet?.budgets.values() ?? [])].flatMap((budget) => ("garbled" in budget ? [] : [budget]));
+	return [...counted, ...[...own.values()].map(({ budget }) => budget)];
+}
+
+function nodeRow(
+	{ target, pods: found }: NodeFacts,
+	pods: readonly PlanEntry[],
+	impossible: readonly ImpossiblePod[],
+): Plan["nodes"][number] {
+	const isHere = (each: { readonly context: string; readonly node: string }): boolean =>
+		each.context === target.context.name && each.node === target.name;
+	const waves = pods.filter(isHere).map(({ wave }) => wave);
+	return {
+		context: target.context.name,
+		node: target.name,
+		pods: waves.length,
+		left: found.left.length,
+		impossible: impossible.filter(isHere).length,
+		refused: found.refused.length > 0,
+		firstWave: waves.length > 0 ? Math.min(...waves) : 0,
+		lastWave: Math.max(0, ...waves),
+	};
+}
+
+function impossiblePod(
+	pod: V1Pod,
+	node: NodeTarget,
+	{ reason, message }: Pick<ImpossiblePod, "reason" | "message">,
+): ImpossiblePod {
+	return { ...podName(pod, node), uid: pod.metadata?.uid ?? "", node: node.name, owner: ownerOf(pod), reason, message };
+}
+
+function podName({ metadata }: V1Pod, { context }: NodeTarget): PodName {
+	return { context: context.name, namespace: metadata?.namespace ?? "", pod: metadata?.name ?? "" };
+}
+
+function nodeText({ context, name }: NodeTarget): string {
+	return context.name === "" ? name : `${context.name}/${name}`;
+}
+
+function ownerOf({ metadata }: V1Pod): string {
+	return metadata?.ownerReferences?.find(({ controller }) => controller === true)?.name ?? metadata?.name ?? "";
+}
+
+/** With those who use the budget up, the first three of them. */
+function waitingText({ message, usedBy }: Waiting): string {
+	if (usedBy.length === 0) return message;
+	const users = usedBy.slice(0, 3).map(({ name, cluster, why, holder }) => {
+		const how = { Reserved: "is being evicted", Terminating: "is terminating", NotReady: "is not ready" }[why];
+		return `${name} in ${cluster} ${how}${holder === undefined ? "" : ` by ${holder}`}`;
+	});
+	const more = usedBy.length > 3 ? `, and ${usedBy.length - 3} more` : "";
+	return `${message}: ${users.join(", ")}${more}`;
+}

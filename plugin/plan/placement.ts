@@ -1,0 +1,135 @@
+// Whether the pod that replaces an evicted one has anywhere to go, as far as its own rules say so: local volumes, node
+// selector, node affinity, taints. Free room, spread and anti-affinity between pods are the scheduler's to weigh.
+import type {
+	V1Node,
+	V1NodeSelector,
+	V1NodeSelectorRequirement,
+	V1NodeSelectorTerm,
+	V1Pod,
+	V1Taint,
+} from "@kubernetes/client-node";
+
+/** A bound volume of a pod that not every node can reach. */
+export interface LocalVolume {
+	readonly claim: string;
+	readonly volume: string;
+	readonly required: V1NodeSelector;
+}
+
+export type Placement =
+	| { readonly kind: "somewhere" }
+	/** Only on nodes that take no pods at present. */
+	| { readonly kind: "later"; readonly message: string }
+	| { readonly kind: "nowhere"; readonly message: string };
+
+/** `nodes`: all of the cluster; `drained`: the names of those that this drain cordons. */
+export function findPlacement(
+	pod: V1Pod,
+	nodes: readonly V1Node[],
+	{ drained, volumes }: { readonly drained: ReadonlySet<string>; readonly volumes: readonly LocalVolume[] },
+): Placement {
+	const others = nodes.filter(({ metadata }) => !drained.has(metadata?.name ?? ""));
+	if (others.length === 0) return nowhere("no node of its cluster is left");
+	const reachable = others.filter((node) => volumes.every(({ required }) => matchesNodeSelector(required, node)));
+	const [local] = volumes;
+	if (local && reachable.length === 0) {
+		const homes = nodes.filter((node) => volumes.every(({ required }) => matchesNodeSelector(required, node)));
+		const where = homes.map(({ metadata }) => metadata?.name).join(", ");
+		return nowhere(
+			`its volume ${local.claim} (PersistentVolume ${local.volume}) can be reached ` +
+				(homes.length > 0 ? `from ${where} only` : "from no other node"),
+		);
+	}
+	const wanted = reachable.filter((node) => isWanted(pod, node));
+	if (wanted.length === 0) return nowhere("no other node fits its node selector or node affinity");
+	const tolerated = wanted.filter((node) => taintsOf(node).every((taint) => isPassing(taint) || tolerates(pod, taint)));
+	if (tolerated.length === 0) {
+		const keys = new Set(wanted.flatMap((node) => taintsOf(node).map(({ key }) => key)));
+		return nowhere(`it does not tolerate the taints of the other nodes (${[...keys].join(", ")})`);
+	}
+	const open = tolerated.filter(
+		(node) => taintsOf(node).every((taint) => tolerates(pod, taint)) && (!isCordoned(node) || toleratesCordon(pod)),
+	);
+	if (open.length > 0) return { kind: "somewhere" };
+	const names = tolerated.map(({ metadata }) => metadata?.name).join(", ");
+	return { kind: "later", message: `the other nodes that fit take no pods at present: ${names}` };
+}
+
+function nowhere(message: string): Placement {
+	return { kind: "nowhere", message };
+}
+
+function isWanted({ spec }: V1Pod, node: V1Node): boolean {
+	const labels = node.metadata?.labels ?? {};
+	const selected = Object.entries(spec?.nodeSelector ?? {}).every(([key, value]) => labels[key] === value);
+	const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+	return selected && (!required || matchesNodeSelector(required, node));
+}
+
+/** Terms are alternatives; one that asks for nothing matches nothing (component-helpers/scheduling/corev1/nodeaffinity). */
+export function matchesNodeSelector({ nodeSelectorTerms }: V1NodeSelector, node: V1Node): boolean {
+	return nodeSelectorTerms.some((term) => matchesTerm(term, node));
+}
+
+function matchesTerm({ matchExpressions = [], matchFields = [] }: V1NodeSelectorTerm, { metadata }: V1Node): boolean {
+	if (matchExpressions.length + matchFields.length === 0) return false;
+	const labels = metadata?.labels ?? {};
+	const fields: Readonly<Record<string, string>> = { "metadata.name": metadata?.name ?? "" };
+	return (
+		matchExpressions.every((requirement) => meets(requirement, labels)) &&
+		matchFields.every((requirement) => meets(requirement, fields))
+	);
+}
+
+/** An operator that nobody here knows is taken as met: what is not decidable is not called impossible. */
+function meets(
+	{ key, operator, values = [] }: V1NodeSelectorRequirement,
+	labels: Readonly<Record<string, string>>,
+): boolean {
+	const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+	switch (operator) {
+		case "In":
+			return value !== undefined && values.includes(value);
+		case "NotIn":
+			return value === undefined || !values.includes(value);
+		case "Exists":
+			return value !== undefined;
+		case "DoesNotExist":
+			return value === undefined;
+		case "Gt":
+			return value !== undefined && Number(value) > Number(values[0]);
+		case "Lt":
+			return value !== undefined && Number(value) < Number(values[0]);
+		default:
+			return true;
+	}
+}
+
+/** Those that keep new pods away. */
+function taintsOf({ spec }: V1Node): readonly V1Taint[] {
+	return (spec?.taints ?? []).filter(({ effect, key }) => effect !== "PreferNoSchedule" && key !== cordonKey);
+}
+
+const cordonKey = "node.kubernetes.io/unschedulable";
+
+function isCordoned({ spec }: V1Node): boolean {
+	return spec?.unschedulable === true;
+}
+
+function toleratesCordon(pod: V1Pod): boolean {
+	return tolerates(pod, { key: cordonKey, effect: "NoSchedule" });
+}
+
+/** Kubernetes puts them on a node that has trouble, and takes them away when that is over. */
+function isPassing({ key }: V1Taint): boolean {
+	return key.startsWith("node.kubernetes.io/") || key.startsWith("node.cloudprovider.kubernetes.io/");
+}
+
+function tolerates({ spec }: V1Pod, taint: V1Taint): boolean {
+	return (spec?.tolerations ?? []).some(
+		({ key = "", operator = "Equal", value = "", effect = "" }) =>
+			(effect === "" || effect === taint.effect) &&
+			(key === "" ? operator === "Exists" : key === taint.key) &&
+			(operator === "Exists" || value === (taint.value ?? "")),
+	);
+}

@@ -1,0 +1,58 @@
+// The budgets of a plan with their numbers, as `kubectl xpdb budgets` has them.
+import { formatBudgetName } from "../../disruption/budget.ts";
+import type { PlanBudget } from "../../disruption/drain-plan.ts";
+import { budgetRow, readSpecs } from "../budget-table.ts";
+import { type OwnBudget, ownBudgetText } from "./own-budgets.ts";
+import type { PlanEntry, PlannedBudget } from "./plan.ts";
+
+export function fleetBudgetRow(
+	key: string,
+	budget: PlanBudget | { readonly garbled: string },
+	pods: readonly PlanEntry[],
+): PlannedBudget {
+	const [namespace = "", name = ""] = key.split("/");
+	const covered = pods.filter(({ budgets }) => budgets.includes(key)).length;
+	const base = { kind: "XPodDisruptionBudget", namespace, name, pods: covered } as const;
+	const unknown = { need: null, healthy: null, expected: null, allowed: null };
+	if ("garbled" in budget) return { ...base, ...unknown, bound: "", suspended: false };
+	const { counts, budget: counted } = budget.counted;
+	const members = counts.flatMap((count) =>
+		count.budgets
+			.filter((member) => formatBudgetName(member.name) === key)
+			.map((member) => ({ ...member, cluster: count.clusterName })),
+	);
+	const row = budgetRow(
+		{ name: counted.name, spec: undefined },
+		readSpecs(members),
+		counts.map((count) => ({ cluster: count.clusterName, count })),
+	);
+	return {
+		...base,
+		bound: budget.bound,
+		suspended: row.suspended,
+		need: row.need ?? null,
+		healthy: row.healthy ?? null,
+		expected: row.expected ?? null,
+		allowed: row.allowed ?? null,
+	};
+}
+
+export function ownBudgetRow(own: OwnBudget, pods: readonly PlanEntry[]): PlannedBudget {
+	const { budget, name, status } = own;
+	const text = ownBudgetText(own);
+	const context = budget.counted.counts[0]?.clusterName ?? "";
+	const { need, healthy, expected } = status;
+	return {
+		kind: "PodDisruptionBudget",
+		context,
+		namespace: name.namespace,
+		name: name.name,
+		bound: budget.bound,
+		suspended: false,
+		need,
+		healthy,
+		expected,
+		allowed: expected === 0 ? 0 : Math.max(0, healthy - need),
+		pods: pods.filter((pod) => pod.context === context && pod.budgets.includes(text)).length,
+	};
+}

@@ -1,0 +1,76 @@
+// Everything that a plan is made from, read at one go: nodes, pods, volumes and budgets. Reads only.
+import type { V1Node, V1Pod } from "@kubernetes/client-node";
+import type { FleetConnection } from "../fleet.ts";
+import type { KubeContext } from "../kube-context.ts";
+import type { FilteredPods } from "../pod-filters.ts";
+import { type PodQuery, podsToTake } from "../pods-to-take.ts";
+import { type NodeTarget } from "../targets.ts";
+import { type FleetBudgets, readFleetBudgets } from "./fleet-budgets.ts";
+import { type LocalVolumes, readLocalVolumes } from "./local-volumes.ts";
+import { type OwnBudgets, readOwnBudgets } from "./own-budgets.ts";
+
+export interface NodeFacts {
+	readonly target: NodeTarget;
+	readonly pods: FilteredPods;
+}
+
+export interface ClusterFacts {
+	readonly context: KubeContext;
+	/** The member's id, or the context's name where there is no agent. */
+	readonly clusterId: string;
+	readonly isMember: boolean;
+	readonly nodes: readonly V1Node[];
+	readonly volumes: LocalVolumes;
+	readonly own: OwnBudgets;
+}
+
+export interface PlanFacts {
+	/** In the order in which they are drained. */
+	readonly nodes: readonly NodeFacts[];
+	/** By context name. */
+	readonly clusters: ReadonlyMap<string, ClusterFacts>;
+	/** Undefined where there is no fleet. */
+	readonly fleet: FleetBudgets | undefined;
+}
+
+export interface FactsQuery extends PodQuery {
+	/** DELETE instead of evictions: Kubernetes' own budgets are not asked. */
+	readonly deletes: boolean;
+	/** Milliseconds since the epoch. */
+	readonly now: number;
+}
+
+/** `connecting`: the fleet, which is reached while the pods are read. */
+export async function readFacts(
+	targets: readonly NodeTarget[],
+	connecting: Promise<FleetConnection>,
+	query: FactsQuery,
+): Promise<PlanFacts> {
+	const contexts = [...new Set(targets.map(({ context }) => context))];
+	const [nodes, lists, { fleet }] = await Promise.all([
+		Promise.all(targets.map(async (target) => ({ target, pods: await podsToTake(target, query, query.now) }))),
+		Promise.all(contexts.map(({ client }) => client.list<V1Node>("/api/v1/nodes"))),
+		connecting,
+	]);
+	const podsIn = (context: KubeContext): readonly V1Pod[] =>
+		nodes.flatMap(({ target, pods }) => (target.context === context ? pods.take : []));
+	const clusterIdOf = ({ name }: KubeContext): string => fleet?.memberOf(name)?.id ?? `context ${name}`;
+	const covered = contexts.flatMap((context) =>
+		fleet?.memberOf(context.name) ? podsIn(context).map((pod) => ({ clusterId: clusterIdOf(context), pod })) : [],
+	);
+	const [clusters, fleetBudgets] = await Promise.all([
+		Promise.all(
+			contexts.map(async (context, index): Promise<ClusterFacts> => {
+				const clusterId = clusterIdOf(context);
+				const [volumes, own] = await Promise.all([
+					readLocalVolumes(context, podsIn(context)),
+					query.deletes ? { budgets: [], problems: [] } : readOwnBudgets(context, clusterId),
+				]);
+				const isMember = fleet?.memberOf(context.name) !== undefined;
+				return { context, clusterId, isMember, nodes: lists[index] ?? [], volumes, own };
+			}),
+		),
+		fleet && readFleetBudgets(fleet, covered),
+	]);
+	return { nodes, clusters: new Map(clusters.map((each) => [each.context.name, each])), fleet: fleetBudgets };
+}

@@ -1,0 +1,181 @@
+import { describe, expect, test } from "vitest";
+import { makePlan } from "../../../plugin/plan/make-plan.ts";
+import { planNeverReasons, planWaitReasons } from "../../../plugin/plan/plan.ts";
+import { newPod } from "../build-plugin-pod.ts";
+import { createValidator, readSchema, strictSchema } from "../json-schema.ts";
+import { databasePod, type FactFields, newFacts, planOptions } from "./build-facts.ts";
+
+const plan = (fields: FactFields, options: Partial<typeof planOptions> = {}) =>
+	makePlan(newFacts(fields), { ...planOptions, ...options });
+const validate = createValidator(strictSchema("plan-v1"));
+const [a, b, c] = ["db-0", "db-1", "db-2"].map((name) => databasePod(name));
+const three: FactFields = { eu: [a, b].flatMap((pod) => pod ?? []), us: [c].flatMap((pod) => pod ?? []) };
+const used = { namespace: "shop", name: "db-9", why: "Reserved", holder: "drain-7f" } as const;
+const localVolume = {
+	claim: "data-db-0",
+	volume: "pv-1",
+	required: {
+		nodeSelectorTerms: [
+			{ matchExpressions: [{ key: "kubernetes.io/hostname", operator: "In", values: ["eu-n0", "us-n0"] }] },
+		],
+	},
+};
+
+describe("makePlan()", () => {
+	test("has a wave for each pod of a budget of one, with whom it waits for", () => {
+		const planned = plan(three);
+		expect(planned.pods.map(({ context, pod, wave, waits }) => [context, pod, wave, waits])).toEqual([
+			["eu", "db-0", 1, []],
+			["eu", "db-1", 2, [expect.objectContaining({ reason: "BudgetExhausted", own: true, podCount: 1 })]],
+			[
+				"us",
+				"db-2",
+				3,
+				[
+					{
+						reason: "BudgetExhausted",
+						message: "budget shop/db needs 5 healthy, has 5",
+						own: true,
+						budget: "shop/db",
+						pods: [{ context: "eu", namespace: "shop", pod: "db-1" }],
+						podCount: 1,
+					},
+				],
+			],
+		]);
+		expect(planned).toMatchObject({ possible: true, exitCode: 0, waves: 3, impossible: [], warnings: [] });
+		// Three terminations of 0 to 33 s, two starts of 4 to 20 s between them.
+		expect(planned.seconds).toEqual({ atLeast: 5, atMost: 180, measuredPods: 3, assumedPods: 0 });
+		expect(planned.budgets).toEqual([
+			{
+				kind: "XPodDisruptionBudget",
+				namespace: "shop",
+				name: "db",
+				bound: "maxUnavailable 1",
+				suspended: false,
+				need: 5,
+				healthy: 6,
+				expected: 6,
+				allowed: 1,
+				pods: 3,
+			},
+		]);
+		expect(planned.nodes).toEqual([
+			{ context: "eu", node: "eu-n0", pods: 2, left: 0, impossible: 0, refused: false, firstWave: 1, lastWave: 2 },
+			{ context: "us", node: "us-n0", pods: 1, left: 0, impossible: 0, refused: false, firstWave: 3, lastWave: 3 },
+		]);
+	});
+
+	test("orders the pods of a node as drain does, agents last", () => {
+		const agent = newPod("agent", { labels: { "app.kubernetes.io/name": "xpdb-agent" } });
+		const first = newPod("first", { labels: { step: "1" } });
+		const second = newPod("second", { labels: { step: "2" } });
+		const { pods } = plan({ eu: [agent, second, first] }, { order: { kind: "label", key: "step" } });
+		expect(pods.map(({ pod, wave, waits }) => [pod, wave, waits[0]?.reason])).toEqual([
+			["first", 1, undefined],
+			["second", 2, "PodsBefore"],
+			["agent", 3, "PodsBefore"],
+		]);
+	});
+
+	test("does not say how long others take", () => {
+		const planned = plan({ ...three, counts: { us: { healthy: 2, unavailable: [used] } } });
+		expect(planned).toMatchObject({ possible: true, exitCode: 0, seconds: { atLeast: 5, atMost: null } });
+		expect(planned.pods[0]?.waits).toEqual([
+			{
+				reason: "BudgetExhausted",
+				message: "budget shop/db needs 5 healthy, has 5: db-9 in us-1 is being evicted by drain-7f",
+				own: false,
+			},
+		]);
+	});
+
+	test("warns of what is not held, not known, or may be too slow", () => {
+		const planned = plan(
+			{
+				...three,
+				spec: { maxUnavailable: 0, suspend: true },
+				cluster: { volumes: { of: () => [], problems: ["eu: claims are forbidden"] }, isMember: true },
+				filtered: { warnings: "deleting Pods with local storage: shop/db-0" },
+			},
+			{ timeoutMs: 10_000 },
+		);
+		expect(planned.warnings).toEqual([
+			"eu/eu-n0: deleting Pods with local storage: shop/db-0",
+			"budget shop/db is suspended in all clusters: it holds nothing back",
+			"eu: claims are forbidden",
+			"eu/eu-n0 may take longer than its timeout of 10s",
+			"us/us-n0 may take longer than its timeout of 10s",
+		]);
+		expect(planned).toMatchObject({ possible: true, waves: 1 });
+	});
+
+	test("says that only the cluster's own budgets hold without an agent", () => {
+		const planned = plan({ ...three, cluster: { isMember: false } });
+		expect(planned.warnings[0]).toMatch(/^eu: no xpdb agent/);
+		expect(planned.waves).toBe(1);
+	});
+
+	const never: readonly { readonly name: string; readonly fields: FactFields; readonly expected: readonly string[] }[] =
+		[
+			{ name: "a budget of 0", fields: { spec: { maxUnavailable: 0 } }, expected: ["BudgetNeverMet"] },
+			{
+				name: "an owner without scale",
+				fields: { counts: { us: { expected: { kind: "unknown", reason: "Job has no scale" } } } },
+				expected: ["ExpectedPodsUnknown"],
+			},
+			{ name: "a local volume", fields: { volumes: [localVolume] }, expected: ["NoOtherNode"] },
+			{ name: "a Lease that cannot be read", fields: { garbled: "Lease x is garbled" }, expected: ["GarbledLease"] },
+			{
+				name: "a budget that cannot be read",
+				fields: { coverage: { kind: "unreadable", message: "budget shop/db: no bound" } },
+				expected: ["InvalidBudget"],
+			},
+		];
+	for (const { name, fields, expected } of never) {
+		test(`${name} is never possible`, () => {
+			const planned = plan({ ...three, ...fields });
+			expect(planned).toMatchObject({ possible: false, exitCode: 3, pods: [], waves: 0 });
+			expect([...new Set(planned.impossible.map(({ reason }) => reason))]).toEqual(expected);
+			expect(planned.impossible.map(({ pod }) => pod)).toEqual(["db-0", "db-1", "db-2"]);
+			expect(validate(planned)).toEqual([]);
+		});
+	}
+
+	test("a pod that is not allowed to go keeps its node, and no other", () => {
+		const bare = newPod("bare");
+		const refused = [{ pod: bare, message: "Pods that declare no controller (use --force to override)" }];
+		const planned = plan({ ...three, filtered: { refused } });
+		expect(planned.pods.map(({ pod }) => pod)).toEqual(["db-2"]);
+		expect(planned.impossible).toMatchObject([{ pod: "bare", reason: "PodsNotAllowed", owner: "bare" }]);
+		expect(planned.nodes.map(({ refused: isRefused }) => isRefused)).toEqual([true, false]);
+	});
+});
+
+describe("the published schema of a plan", () => {
+	const samples = {
+		"nothing to do": plan({}),
+		waves: plan(three),
+		others: plan({ ...three, counts: { us: { healthy: 2, unavailable: [used] } } }),
+		groups: plan({ eu: [newPod("x", { labels: { s: "1" } }), newPod("y")] }, { order: { kind: "label", key: "s" } }),
+		impossible: plan({ ...three, spec: { maxUnavailable: 0 } }),
+		garbled: plan({ ...three, garbled: "no" }),
+	};
+	for (const [name, sample] of Object.entries(samples)) {
+		test(`has all of a plan with ${name}`, () => expect(validate(sample)).toEqual([]));
+	}
+
+	test("refuses what it does not name", () => {
+		expect(validate({ ...samples.waves, more: 1 })).not.toEqual([]);
+		expect(validate({ ...samples.waves, waves: -1 })).not.toEqual([]);
+	});
+
+	test("has the same closed lists of reasons as the code", () => {
+		expect(readSchema("plan-v1")).toMatchObject({
+			properties: {
+				impossible: { items: { properties: { reason: { enum: planNeverReasons } } } },
+				pods: { items: { properties: { waits: { items: { properties: { reason: { enum: planWaitReasons } } } } } } },
+			},
+		});
+	});
+});
