@@ -69,9 +69,13 @@ export class FakeFleet {
 	}
 
 	async listBudgets(namespaces: readonly string[]): Promise<readonly MemberBudget[]> {
+		this.lists += 1;
 		for (const member of this.members) member.requireUp("ListBudgets");
 		return this.budgets.filter(({ name }) => namespaces.includes(name.namespace));
 	}
+
+	/** How often the budgets were listed. */
+	lists = 0;
 
 	addBudget(name: string, spec: Readonly<Record<string, unknown>>): void {
 		this.budgets.push({ name: { namespace, name }, spec: { selector: { matchLabels: { app: "db" } }, ...spec } });
