@@ -12,12 +12,12 @@ import { root } from "./run-command.ts";
  */
 const plainBuiltins: Plugin = {
 	name: "plain-builtins",
-	setup({ onResolve, onLoad }) {
-		onResolve({ filter: /^[a-z:/_]+$/ }, ({ path, kind }) => {
+	setup(bundler) {
+		bundler.onResolve({ filter: /^[a-z:/_]+$/ }, ({ path, kind }) => {
 			const isImport = kind === "import-statement" || kind === "dynamic-import";
 			return isImport && isBuiltin(path) ? { path, namespace: "builtin" } : undefined;
 		});
-		onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({
+		bundler.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({
 			contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
 			loader: "js",
 		}));

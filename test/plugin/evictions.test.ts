@@ -1,62 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../plugin/api-error.ts";
-import { createTimeout, type EvictionJob } from "../../plugin/eviction-job.ts";
+import { createTimeout } from "../../plugin/eviction-job.ts";
 import { reservationAnnotation } from "../../plugin/eviction-request.ts";
-import { Evictions, type EvictionsDependencies } from "../../plugin/evictions.ts";
 import type { RunEvent } from "../../plugin/events.ts";
-import { Reachability } from "../../plugin/reachability.ts";
-import { createEvictor } from "../../plugin/ticket-eviction.ts";
-import { createFastRuntime, FakeFleet, type FakeMember, type FakePod, namespace } from "./fake-fleet.ts";
-
-interface Run {
-	readonly fleet: FakeFleet;
-	readonly evictions: Evictions;
-	readonly events: readonly RunEvent[];
-	readonly stop: AbortController;
-	readonly timeout: AbortController;
-	readonly leftBehind: readonly unknown[];
-	job(member: FakeMember, pod: FakePod): EvictionJob;
-}
-
-function newRun(fleet: FakeFleet, more: Partial<EvictionsDependencies> = {}): Run {
-	const events: RunEvent[] = [];
-	const emit = (event: RunEvent): void => void events.push(event);
-	const runtime = createFastRuntime();
-	const stop = new AbortController();
-	const timeout = new AbortController();
-	const options = more.options ?? { gracePeriodSeconds: -1, deletes: false, dryRun: false };
-	const evictions = new Evictions({
-		fleet,
-		holder: "alice@host evict 0001",
-		options,
-		evictor: createEvictor(options, emit),
-		runtime,
-		reachability: new Reachability(emit, () => runtime.now()),
-		stop: stop.signal,
-		emit,
-		waitsUntilGone: true,
-		skipWaitAfterSeconds: 0,
-		wallClock: () => 0,
-		...more,
-	});
-	return {
-		fleet,
-		evictions,
-		events,
-		stop,
-		timeout,
-		leftBehind: runtime.leftBehind,
-		job: (member, { name, uid, labels }) => ({
-			context: member.context,
-			pod: { namespace, name, uid },
-			labels,
-			timeout: { signal: timeout.signal, text: "9s" },
-			deletes: false,
-			graceSeconds: 30,
-			attempts: 0,
-		}),
-	};
-}
+import { newRun } from "./eviction-run.ts";
+import { FakeFleet, namespace } from "./fake-fleet.ts";
 
 /** Three clusters with two pods each, and a budget of one over all of them. */
 function newDatabase() {
@@ -107,47 +55,6 @@ describe("pods under a budget", () => {
 			}),
 		);
 		expect(run.evictions.counts).toMatchObject({ total: 6, done: 6, waiting: 0, terminating: 0 });
-	});
-
-	test("go into a round by an earlier list, which is not believed where it has become wrong", async () => {
-		const fleet = new FakeFleet(["eu", "us"]);
-		fleet.addBudget("db", { maxUnavailable: "100%" });
-		const [eu] = fleet.members;
-		if (!eu) throw new Error("no members");
-		const names = ["db-0", "db-1", "db-2", "db-3"];
-		const [first, second, third, fourth] = names.map((name) => eu.addPod(name));
-		if (!first || !second || !third || !fourth) throw new Error("no pods");
-		const run = newRun(fleet);
-		expect(await run.evictions.evict(run.job(eu, first))).toMatchObject({ kind: "evicted" });
-		expect(await run.evictions.evict(run.job(eu, second))).toMatchObject({ kind: "evicted" });
-		expect(fleet.lists).toBe(1);
-		fleet.budgets.length = 0;
-		fleet.addBudget("db", {
-			maxUnavailable: "100%",
-			selector: { matchExpressions: [{ key: "app", operator: "Exists" }] },
-		});
-		expect(await run.evictions.evict(run.job(eu, third))).toMatchObject({ kind: "evicted" });
-		expect(fleet.lists).toBe(2);
-		fleet.budgets.length = 0;
-		expect(await run.evictions.evict(run.job(eu, fourth))).toMatchObject({ kind: "evicted" });
-		expect(fleet.lists).toBe(3);
-		expect(fleet.evictions.map(({ reserved }) => reserved)).toEqual([true, true, true, false]);
-	});
-
-	test("of one cluster are on their way 25 at a time", async () => {
-		const fleet = new FakeFleet(["eu", "us"]);
-		fleet.addBudget("db", { maxUnavailable: "100%" });
-		const [eu] = fleet.members;
-		if (!eu) throw new Error("no members");
-		const pods = Array.from({ length: 60 }, (_, index) => eu.addPod(`db-${index}`));
-		let most = 0;
-		fleet.onEviction = () => {
-			most = Math.max(most, eu.reservations.size);
-		};
-		const run = newRun(fleet);
-		const outcomes = await Promise.all(pods.map((pod) => run.evictions.evict(run.job(eu, pod))));
-		expect(outcomes.map(({ kind }) => kind)).toEqual(Array(60).fill("evicted"));
-		expect(most).toBeLessThanOrEqual(25);
 	});
 
 	test("wait by looking, without a round for each look", async () => {

@@ -1,0 +1,57 @@
+// The engine of evictions over a fake fleet, for tests.
+import type { EvictionJob } from "../../plugin/eviction-job.ts";
+import { Evictions, type EvictionsDependencies } from "../../plugin/evictions.ts";
+import type { RunEvent } from "../../plugin/events.ts";
+import { Reachability } from "../../plugin/reachability.ts";
+import { createEvictor } from "../../plugin/ticket-eviction.ts";
+import { createFastRuntime, type FakeFleet, type FakeMember, type FakePod, namespace } from "./fake-fleet.ts";
+
+export interface Run {
+	readonly fleet: FakeFleet;
+	readonly evictions: Evictions;
+	readonly events: readonly RunEvent[];
+	readonly stop: AbortController;
+	readonly timeout: AbortController;
+	readonly leftBehind: readonly unknown[];
+	job(member: FakeMember, pod: FakePod): EvictionJob;
+}
+
+export function newRun(fleet: FakeFleet, more: Partial<EvictionsDependencies> = {}): Run {
+	const events: RunEvent[] = [];
+	const emit = (event: RunEvent): void => void events.push(event);
+	const runtime = createFastRuntime();
+	const stop = new AbortController();
+	const timeout = new AbortController();
+	const options = more.options ?? { gracePeriodSeconds: -1, deletes: false, dryRun: false };
+	const evictions = new Evictions({
+		fleet,
+		holder: "alice@host evict 0001",
+		options,
+		evictor: createEvictor(options, emit),
+		runtime,
+		reachability: new Reachability(emit, () => runtime.now()),
+		stop: stop.signal,
+		emit,
+		waitsUntilGone: true,
+		skipWaitAfterSeconds: 0,
+		wallClock: () => 0,
+		...more,
+	});
+	return {
+		fleet,
+		evictions,
+		events,
+		stop,
+		timeout,
+		leftBehind: runtime.leftBehind,
+		job: (member, { name, uid, labels }) => ({
+			context: member.context,
+			pod: { namespace, name, uid },
+			labels,
+			timeout: { signal: timeout.signal, text: "9s" },
+			deletes: false,
+			graceSeconds: 30,
+			attempts: 0,
+		}),
+	};
+}
