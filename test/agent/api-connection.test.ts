@@ -253,6 +253,17 @@ describe("ApiConnection.stream()", () => {
 		expect(lines).toEqual(["one", "two"]);
 	});
 
+	test("rejects a line without end, and says of which watch", async () => {
+		const { connection } = await setUp((request) => {
+			const watch = request.open();
+			for (let mebibytes = 0; mebibytes < 18; mebibytes++) watch.write(Buffer.alloc(1024 * 1024, "x"));
+		});
+		const { options } = collect();
+		const stream = connection.stream({ ...options, what: "watch pods" });
+		await expect(stream).rejects.toBeInstanceOf(AgentUnavailableError);
+		await expect(stream).rejects.toThrow('Cannot watch pods in cluster "eu-1": Cannot read a line of more than');
+	});
+
 	test("ends without a word when it is aborted", async () => {
 		const { connection } = await setUp((request) => request.open().write("one\n"));
 		const { abort, options } = collect();
