@@ -133,7 +133,7 @@ function parseStatus(
 	const details = isRecord(value["details"]) ? value["details"] : {};
 	const causes: readonly unknown[] = Array.isArray(details["causes"]) ? details["causes"] : [];
 	return {
-		message: text(value["message"]) || "unknown",
+		message: text(value["message"]).trim() || "unknown",
 		reason: text(value["reason"]),
 		causes: causes.filter(isRecord).map((cause) => ({
 			reason: text(cause["reason"]),

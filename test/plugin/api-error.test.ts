@@ -36,6 +36,7 @@ describe("kubectlErrorLine()", () => {
 			error: readApiError(503, "upstream is down\n", undefined),
 			line: "Error from server (ServiceUnavailable): upstream is down",
 		},
+		{ error: readApiError(500, status({ message: "\ufeff \n" }), undefined), line: "Error from server: unknown" },
 		{ error: readApiError(502, "", undefined), line: "Error from server: the server answered 502" },
 		{
 			error: new ConnectionError(
