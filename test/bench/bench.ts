@@ -14,7 +14,7 @@ export interface Bench {
 }
 
 export async function startBench(
-	options: Pick<FleetOptions, "clusters" | "nodes" | "agentEnvironment" | "signal"> & {
+	options: Pick<FleetOptions, "clusters" | "nodes" | "links" | "agentEnvironment" | "signal"> & {
 		readonly log: (line: string) => void;
 	},
 ): Promise<Bench> {

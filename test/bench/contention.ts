@@ -14,7 +14,7 @@ export const contention: Measurement = {
 	name: "contention",
 	ratios: ["contention"],
 	on: "fleet",
-	runs: { full: 3, short: 1 },
+	runs: { full: 3, short: 0 },
 	async measure(bench, runs) {
 		const clients = bench.fleet.clusters.map(({ client }) => client);
 		await using workload = await createWorkload({

@@ -6,6 +6,7 @@ import { drains } from "./drains.ts";
 import type { Measurement } from "./measurement.ts";
 import { rates } from "./rates.ts";
 import { rounds } from "./rounds.ts";
+import { wanDrain, wanRate } from "./wan.ts";
 import { writes } from "./writes.ts";
 
 export const measurements: readonly Measurement[] = [
@@ -16,6 +17,8 @@ export const measurements: readonly Measurement[] = [
 	contention,
 	writes,
 	rounds,
+	wanRate,
+	wanDrain,
 	crowd,
 ];
 

@@ -6,8 +6,8 @@ import { inLanes, interleave } from "./worker-lanes.ts";
 import { createWorkload, type Workload } from "./workload.ts";
 
 /** As many at a time in each cluster as a drain has; see drains.ts. */
-const lanesPerCluster = 25;
-const podsPerCluster = 100;
+export const lanesPerCluster = 25;
+export const podsPerCluster = 100;
 /** What x-pdb grants a minute under one budget at best: its lock stays for 5 s. */
 const xpdbPerMinute = 12;
 

@@ -21,7 +21,7 @@ export const rounds: Measurement = {
 	name: "rounds",
 	ratios: ["rounds_scale"],
 	on: "fleet",
-	runs: { full: 3, short: 1 },
+	runs: { full: 3, short: 0 },
 	async measure(bench, runs) {
 		const clients = bench.fleet.clusters.map(({ client }) => client);
 		await using stack = new AsyncDisposableStack();

@@ -1,7 +1,6 @@
 // One measurement after the other, those on the same clusters together. What fails leaves its ratios out, with the reason;
 // the others go on.
-import { messageOf } from "../controlplane/setup-error.ts";
-import { ControlPlaneUnavailableError } from "../controlplane/setup-error.ts";
+import { ControlPlaneUnavailableError, messageOf } from "../controlplane/setup-error.ts";
 import { type Bench, startBench } from "./bench.ts";
 import type { Measurement } from "./measurement.ts";
 import { type Ratio, ratios } from "./ratios.ts";
@@ -31,7 +30,7 @@ const agentFlags = "--max-semi-space-size=1 --max-old-space-size=64";
 
 const places = {
 	fleet: { clusters: 3, nodes: 4 },
-	wan: { clusters: 3, nodes: 4 },
+	wan: { clusters: 3, nodes: 4, links: true },
 	crowd: { clusters: 1, nodes: 10 },
 } as const;
 
