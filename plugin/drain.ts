@@ -8,7 +8,9 @@ import { createJob, createTimeout, type JobOutcome } from "./eviction-job.ts";
 import type { DryRun, EventSink } from "./events.ts";
 import type { Evictions } from "./evictions.ts";
 import { formatDuration } from "./duration.ts";
+import type { KubernetesClient } from "./kubernetes.ts";
 import type { NodeMarks } from "./node-marks.ts";
+import type { PodDeletions } from "./pod-deletions.ts";
 import { orderPods, type PodOrder } from "./pod-order.ts";
 import { type PodQuery, podsToTake } from "./pods-to-take.ts";
 import { type Reason, refusalReason } from "./reason.ts";
@@ -35,6 +37,8 @@ export interface DrainDependencies {
 	/** No new evictions, no new nodes. */
 	readonly stop: AbortSignal;
 	readonly wallClock: () => number;
+	/** Left out, every pod is asked for until it is gone. */
+	readonly watchDeletions?: (client: KubernetesClient, node: string) => Promise<PodDeletions>;
 	/** An agent's pod is about to be evicted. */
 	readonly leaveAgent: (contextName: string, podUid: string) => void;
 	/** Counts nodes as they are done. */
@@ -159,9 +163,11 @@ async function evictAll(
 	const { evictions, emit } = deps;
 	const timeout = createTimeout(options.timeoutMs, formatDuration(options.timeoutMs));
 	const { gracePeriodSeconds, deletes } = options;
+	const deletions = evictions && (await deps.watchDeletions?.(node.context.client, node.name));
+	using _ = { [Symbol.dispose]: () => deletions?.close() };
 	const groups = drainOrder(pods, options.order).map((group) =>
 		group.map((pod) =>
-			createJob(pod, { context: node.context, node: node.name, timeout, deletes, gracePeriodSeconds }),
+			createJob(pod, { context: node.context, node: node.name, timeout, deletes, deletions, gracePeriodSeconds }),
 		),
 	);
 	if (!evictions) {

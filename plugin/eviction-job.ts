@@ -4,6 +4,7 @@ import type { V1Pod } from "@kubernetes/client-node";
 import type { PodEvent } from "./events.ts";
 import type { EvictionTarget } from "./eviction-request.ts";
 import type { KubeContext } from "./kube-context.ts";
+import type { PodDeletions } from "./pod-deletions.ts";
 import type { Reason } from "./reason.ts";
 
 /** The time a job may take: of its node for a drain, of the command for an eviction. */
@@ -24,6 +25,8 @@ export interface EvictionJob {
 	readonly deletes: boolean;
 	/** How long the pod may take to terminate. */
 	readonly graceSeconds: number;
+	/** Tells when it is gone, where its node is watched. */
+	readonly deletions?: PodDeletions;
 	attempts: number;
 }
 
@@ -61,11 +64,12 @@ export function createJob(
 	rest: Pick<EvictionJob, "context" | "timeout"> & {
 		readonly node?: string;
 		readonly deletes?: boolean;
+		readonly deletions?: PodDeletions | undefined;
 		readonly gracePeriodSeconds: number;
 	},
 ): EvictionJob {
 	const { metadata, spec } = pod;
-	const { context, timeout, node, deletes = false, gracePeriodSeconds } = rest;
+	const { context, timeout, node, deletes = false, deletions, gracePeriodSeconds } = rest;
 	return {
 		context,
 		pod: { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "", uid: metadata?.uid ?? "" },
@@ -75,6 +79,7 @@ export function createJob(
 		deletes,
 		graceSeconds:
 			gracePeriodSeconds >= 0 ? gracePeriodSeconds : (spec?.terminationGracePeriodSeconds ?? defaultGraceSeconds),
+		...(deletions && { deletions }),
 		attempts: 0,
 	};
 }

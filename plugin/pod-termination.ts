@@ -28,12 +28,23 @@ export function isTerminatingForLonger({ metadata }: V1Pod, seconds: number, now
 /** kubectl asks once a second; a pod without a grace period is gone sooner. */
 const pollMs = 1_000;
 const firstPollMs = 100;
+/** A deletion that a watch is to tell of is asked for all the same, in case it was missed. */
+const watchedPollMs = 5_000;
 
 export async function waitUntilGone(job: EvictionJob, options: TerminationOptions): Promise<TerminationOutcome> {
 	const { pod, context, timeout } = job;
 	const waitError = (why: string): string =>
 		`error when waiting for pod "${pod.name}" in namespace "${pod.namespace}" to terminate: ${why}`;
+	// A pod that may be skipped has to be looked at again and again.
+	const watch = options.skipAfterSeconds > 0 ? undefined : job.deletions;
+	const pause = async (ms: number): Promise<void> => {
+		if (timeout.signal.aborted) return;
+		const ends = watch?.live ? AbortSignal.any([timeout.signal, watch.news(pod.uid)]) : timeout.signal;
+		await options.sleep(watch?.live ? watchedPollMs : ms, ends);
+	};
+	if (watch?.live) await pause(watchedPollMs);
 	for (let pauseMs = firstPollMs; ; pauseMs = Math.min(pollMs, pauseMs * 2)) {
+		if (watch?.isGone(pod.uid)) return { kind: "gone" };
 		try {
 			const found = await readPod(context.client, pod);
 			if (found.kind === "gone") return { kind: "gone" };
@@ -50,7 +61,7 @@ export async function waitUntilGone(job: EvictionJob, options: TerminationOption
 				throw error;
 			}
 		}
-		if (!timeout.signal.aborted) await options.sleep(pauseMs, timeout.signal);
+		await pause(pauseMs);
 		if (timeout.signal.aborted) {
 			return { kind: "failed", message: waitError("context deadline exceeded"), reason: "TimedOut" };
 		}

@@ -12,6 +12,7 @@ import { NodeMarks } from "../node-marks.ts";
 import { isOperationId, newOperationId } from "../operation.ts";
 import { flagWords, readOperationFlags } from "../operation-flags.ts";
 import { aggregate } from "../output/plain.ts";
+import { watchDeletions } from "../pod-deletions.ts";
 import { type ReportedRun, reportRun } from "../reported-run.ts";
 import { resumeCommand, resumeOperationCommand, undoOperationCommand } from "../resume-command.ts";
 import { type ResumedOperation, resumeOperation } from "../resume-operation.ts";
@@ -132,6 +133,7 @@ async function drainUnderBudgets(
 				...(dryRun === "none" && { marks }),
 				stop: interrupts.stop,
 				wallClock: () => Date.now(),
+				...(dryRun === "none" && { watchDeletions }),
 				leaveAgent: (contextName, podUid) => session.fleet?.leave(contextName, podUid),
 				onNode: () => {
 					nodesDone += 1;
