@@ -14,7 +14,6 @@ import type {
 	PodPace,
 	SimulatedDrain,
 } from "./drain-plan.ts";
-import type { RoundCandidate } from "./verdict.ts";
 import { LaneTurns, type PodTurn } from "./lane-turns.ts";
 import { PlanLedger, type WaitingForRoom } from "./plan-ledger.ts";
 
@@ -27,9 +26,14 @@ interface Flight {
 	isGone: boolean;
 }
 
-/** A pod whose turn it is; `judgement`: why it could not go at this instant. */
-interface Asked extends PodTurn {
-	readonly judgement?: WaitingForRoom;
+/** A pod whose turn it is. */
+interface Asked {
+	readonly pod: PlanPod;
+	readonly node: string;
+	/** Of each kind the latest. */
+	readonly waits: Map<PlanWait["kind"], PlanWait>;
+	/** Why it could not go at this instant. */
+	judgement: WaitingForRoom | undefined;
 }
 
 /** Drains these nodes in thought. With a pace of 1 and 0 for all pods, `at` is the number of the wave, from 0. */
@@ -42,10 +46,12 @@ export function simulateDrain(
 	const turns = lanes.map((lane) => new LaneTurns(lane));
 	const planned: PlannedPod[] = [];
 	const inFlight = new Set<Flight>();
+	/** By budget: those in flight that give it room when they are back. */
+	const bringingRoom = new Map<string, Set<Flight>>();
 	let pending: readonly Asked[] = [];
 	let now = 0;
 	for (;;) {
-		pending = [...pending, ...turns.flatMap((lane) => lane.begin())];
+		pending = [...pending, ...turns.flatMap((lane) => lane.begin().map(asking))];
 		const left = pending.length;
 		askAll();
 		// A pod that was gone already, or never goes, lets the next group or node begin.
@@ -60,60 +66,71 @@ export function simulateDrain(
 		endsAt: Math.max(0, ...goes.map(({ goneAt }) => goneAt)),
 	};
 
-	/** Asks for everyone whose turn it is. Within an instant there is never more room than before. */
+	/** Asks for everyone whose turn it is; who waits stays. Within an instant there is never more room than before. */
 	function askAll(): void {
 		const usedUp = new Map<string, WaitingForRoom>();
-		pending = pending.flatMap((turn): readonly Asked[] => {
-			const judgement = usedUp.get(ledger.classOf(turn.pod)) ?? ledger.judge(turn.pod);
-			if (judgement.kind === "never") return refuse(turn, judgement.never);
-			if (judgement.kind === "may go") return send(turn, judgement.why === "Gone");
-			if (judgement.key !== undefined) usedUp.set(ledger.classOf(turn.pod), judgement);
-			return [{ ...turn, judgement }];
+		pending = pending.filter((asked) => {
+			const judgement = usedUp.get(ledger.classOf(asked.pod)) ?? ledger.judge(asked.pod);
+			if (judgement.kind === "never") return refuse(asked, judgement.never);
+			if (judgement.kind === "may go") return send(asked, judgement.why === "Gone");
+			if (judgement.key !== undefined) usedUp.set(ledger.classOf(asked.pod), judgement);
+			asked.judgement = judgement;
+			return true;
 		});
-		const bringers = new Map<string, readonly RoundCandidate[]>();
-		pending = pending.map((asked) => {
-			const { key = "", waiting } = asked.judgement ?? {};
-			const pods = bringers.get(key) ?? bringingRoom(key);
-			bringers.set(key, pods);
-			if (!waiting || pods.length === 0) return asked;
-			return waitingFor(asked, { kind: "budget", key, message: waiting.message, pods });
-		});
+		// Pods that wait for the same share the answer.
+		const waits = new Map<WaitingForRoom, PlanWait>();
+		for (const asked of pending) {
+			const { judgement } = asked;
+			const key = judgement?.key;
+			if (!judgement || key === undefined || !isBeingMade(key)) continue;
+			const wait = waits.get(judgement) ?? {
+				kind: "budget",
+				key,
+				message: judgement.waiting.message,
+				pods: [...(bringingRoom.get(key) ?? [])].map(({ pod }) => pod.candidate),
+			};
+			waits.set(judgement, wait);
+			asked.waits.set("budget", wait);
+		}
 	}
 
 	/** Pods for which nothing of this drain makes room: others have to, or it is never. Says whether it changed anything. */
 	function endStandstill(): boolean {
 		const better = new Map<string, boolean>();
-		const before = pending;
-		pending = before.flatMap((asked): readonly Asked[] => {
+		pending = pending.filter((asked) => {
 			const { pod, judgement } = asked;
-			if (!judgement || bringingRoom(judgement.key).length > 0) return [asked];
+			if (!judgement || isBeingMade(judgement.key)) return true;
 			const { key = pod.candidate.pod.uid, waiting } = judgement;
 			const isBetter = better.get(key) ?? ledger.recover(pod, judgement);
 			better.set(key, isBetter);
-			return isBetter ? [waitingFor(asked, { kind: "others", waiting })] : refuse(asked, ledger.neverMet(judgement));
+			if (!isBetter) return refuse(asked, ledger.neverMet(judgement));
+			asked.waits.set("others", { kind: "others", waiting });
+			return true;
 		});
 		return better.size > 0;
 	}
 
-	/** Pods of this drain that are down now and give room to the budget when they are back. */
-	function bringingRoom(key: string | undefined): readonly RoundCandidate[] {
-		return [...inFlight].flatMap(({ pod, costs }) =>
-			key !== undefined && pod.states.has(key) && (costs || !pod.replaced) ? [pod.candidate] : [],
-		);
+	/** Whether pods of this drain are down that give room to the budget when they are back. */
+	function isBeingMade(key: string | undefined): boolean {
+		return key !== undefined && (bringingRoom.get(key)?.size ?? 0) > 0;
 	}
 
-	function refuse({ pod, node }: PodTurn, never: NeverPlanned): readonly [] {
+	function refuse({ pod, node }: Asked, never: NeverPlanned): false {
 		planned.push({ pod, node, kind: "never", never });
 		for (const lane of turns) lane.gone(pod);
-		return [];
+		return false;
 	}
 
-	function send({ pod, node, waits }: PodTurn, isGone: boolean): readonly [] {
+	function send({ pod, node, waits }: Asked, isGone: boolean): false {
 		const { goneAfter, backAfter } = isGone ? { goneAfter: 0, backAfter: 0 } : paceOf(pod);
 		const goneAt = now + goneAfter;
-		inFlight.add({ pod, costs: ledger.take(pod), goneAt, backAt: goneAt + backAfter, isGone: false });
-		planned.push({ pod, node, kind: "goes", at: now, goneAt, waits });
-		return [];
+		const flight = { pod, costs: ledger.take(pod), goneAt, backAt: goneAt + backAfter, isGone: false };
+		inFlight.add(flight);
+		if (flight.costs || !pod.replaced) {
+			for (const key of pod.states.keys()) bringingRoom.set(key, (bringingRoom.get(key) ?? new Set()).add(flight));
+		}
+		planned.push({ pod, node, kind: "goes", at: now, goneAt, waits: [...waits.values()] });
+		return false;
 	}
 
 	function land(): void {
@@ -124,12 +141,12 @@ export function simulateDrain(
 			}
 			if (!flight.isGone || flight.backAt > now) continue;
 			inFlight.delete(flight);
+			for (const key of flight.pod.states.keys()) bringingRoom.get(key)?.delete(flight);
 			ledger.back(flight.pod, flight.costs);
 		}
 	}
 }
 
-/** Of each kind of wait the latest one is kept. */
-function waitingFor(asked: Asked, wait: PlanWait): Asked {
-	return { ...asked, waits: [...asked.waits.filter(({ kind }) => kind !== wait.kind), wait] };
+function asking({ pod, node, waits }: PodTurn): Asked {
+	return { pod, node, waits: new Map(waits.map((wait) => [wait.kind, wait])), judgement: undefined };
 }
