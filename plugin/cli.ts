@@ -176,16 +176,17 @@ function flagLines(rows: readonly (readonly [string, Flag])[]): readonly string[
 		const value = flag.kind === "boolean" ? "" : `=${flag.value ?? flag.kind.toUpperCase()}`;
 		const short = flag.short === undefined ? "    " : `-${flag.short}, `;
 		const label = name === flag.short ? `-${name}` : `${short}--${name}`;
-		return [`  ${label}${value}`, ...wrap(`${flag.describe}${defaultText(flag)}`).map((line) => `        ${line}`)];
+		return [`  ${label}${value}`, ...wrap(flag.describe, defaultText(flag)).map((line) => `        ${line}`)];
 	});
 }
 
 /** With their indentation, lines fit a terminal of 80 columns. */
 const describeWidth = 72;
 
-function wrap(text: string): readonly string[] {
+/** `last` stays on one line. */
+function wrap(text: string, last: string): readonly string[] {
 	const lines: string[] = [];
-	for (const word of text.split(" ")) {
+	for (const word of [...text.split(" "), ...(last === "" ? [] : [last])]) {
 		const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
 		if (lines.length === 0 || longer.length > describeWidth) lines.push(word);
 		else lines[lines.length - 1] = longer;
@@ -197,5 +198,5 @@ function defaultText(flag: Flag): string {
 	if (flag.default === undefined || flag.default === "" || flag.default === false) return "";
 	const text =
 		flag.kind === "duration" && typeof flag.default === "number" ? formatDuration(flag.default) : String(flag.default);
-	return ` (default ${text})`;
+	return `(default ${text})`;
 }

@@ -1,0 +1,43 @@
+// What is typed wrongly, and servers that cannot be asked.
+import { type Situation, typed } from "./situation.ts";
+
+const nowhere = ["--server=https://127.0.0.1:1", "--insecure-skip-tls-verify", "--token=t"];
+
+export const commandLineSituations: readonly Situation[] = [
+	typed("drain: no node", ["drain"]),
+	typed("drain: -l and a name", ["drain", "n1", "-l", "a=b"]),
+	typed("drain: -l with nothing", ["drain", "-l", ""]),
+	typed("drain: -l that cannot be read", ["drain", "-l", "a=="]),
+	typed("drain: -l with an operator that is not there", ["drain", "-l", "a in b"]),
+	typed("drain: --pod-selector that cannot be read", ["drain", "n1", "--pod-selector=a=b=c"]),
+	typed("drain: an unknown flag", ["drain", "n1", "--no-such-flag"]),
+	typed("drain: a flag misspelt", ["drain", "n1", "--ignore-daemonset"]),
+	typed("drain: a flag of long ago", ["drain", "n1", "--delete-local-data"]),
+	typed("drain: an unknown letter", ["drain", "n1", "-Z"]),
+	typed("drain: a flag without its value", ["drain", "n1", "--timeout"]),
+	typed("drain: a letter without its value", ["drain", "-l"]),
+	typed("drain: --timeout=soon", ["drain", "n1", "--timeout=soon"]),
+	typed("drain: --timeout=5", ["drain", "n1", "--timeout=5"]),
+	typed("drain: --timeout=5x", ["drain", "n1", "--timeout=5x"]),
+	typed("drain: --timeout with nothing", ["drain", "n1", "--timeout="]),
+	typed("drain: --grace-period=long", ["drain", "n1", "--grace-period=long"]),
+	typed("drain: --grace-period=1.5", ["drain", "n1", "--grace-period=1.5"]),
+	typed("drain: --chunk-size=all", ["drain", "n1", "--chunk-size=all"]),
+	typed("drain: --force=maybe", ["drain", "n1", "--force=maybe"]),
+	typed("drain: --skip-wait-for-delete-timeout=1s", ["drain", "n1", "--skip-wait-for-delete-timeout=1s"]),
+	typed("drain: --dry-run=sure", ["drain", "n1", "--dry-run=sure"]),
+	typed("drain: an integer that is too large", ["drain", "n1", "--grace-period=99999999999999999999"]),
+	typed("cordon: an unknown flag", ["cordon", "n1", "--force"]),
+	typed("uncordon: an unknown flag", ["uncordon", "n1", "--grace-period=1"]),
+	typed("cordon: --dry-run=sure", ["cordon", "n1", "--dry-run=sure"]),
+	typed("drain: a server that refuses the connection", ["drain", "n1", ...nowhere]),
+	typed("cordon: a server that refuses the connection", ["cordon", "n1", ...nowhere]),
+	typed("drain: a token that is not valid", ["drain", "n1", "--token=no-such-token"]),
+	typed("drain: a user that may nothing", ["drain", "n1", "--as=nobody"]),
+	typed("cordon: a user that may nothing", ["cordon", "n1", "--as=nobody"]),
+	typed("cordon: -l and a user that may nothing", ["cordon", "-l", "a=b", "--as=nobody"]),
+	typed("drain: a kubeconfig that is not there", ["drain", "n1", "--kubeconfig=/nonexistent/kubeconfig"]),
+	typed("drain: --request-timeout=often", ["drain", "n1", "--request-timeout=often"]),
+	typed("drain: --cluster that is not there", ["drain", "n1", "--cluster=no-such-cluster"]),
+	typed("drain: --user that is not there", ["drain", "n1", "--user=no-such-user"]),
+];

@@ -1,0 +1,286 @@
+// Where kubectl xpdb differs from kubectl, on purpose: the only list of it. The README shows it, and the side-by-side test
+// holds both to it: each difference has to be there, exactly as `apply` has it, and no other.
+import type { Outcome } from "./outcome.ts";
+
+export interface DeliberateDifference {
+	/** Where it shows. */
+	readonly subject: string;
+	readonly kubectl: string;
+	readonly ours: string;
+	readonly reason: string;
+	/** The situations that show it, by name. */
+	readonly situations: readonly string[];
+	/** What becomes of kubectl's outcome. */
+	readonly apply: (outcome: Outcome) => Outcome;
+}
+
+const bothWays = (name: string): readonly string[] => [`cordon: ${name}`, `uncordon: ${name}`];
+
+/** Lines that begin so and come again are left out. */
+function once(lines: readonly string[], start: string): readonly string[] {
+	return lines.filter((line, index) => !line.startsWith(start) || lines.indexOf(line) === index);
+}
+
+function replaced(lines: readonly string[], from: string | RegExp, to: string): readonly string[] {
+	return lines.map((line) => line.replace(from, to));
+}
+
+const lastError = (lines: readonly string[]): string => lines.at(-1) ?? "";
+const evicting = "evicting pod parity/web-0";
+const waitError = 'error when waiting for pod "web-0" in namespace "parity" to terminate: context deadline exceeded';
+const uncordoned = [
+	'error: unable to drain node "parity-a" due to error: it could not be cordoned, continuing command...',
+	"There are pending nodes to be drained:",
+	" parity-a",
+	"it could not be cordoned",
+];
+
+export const deliberateDifferences: readonly DeliberateDifference[] = [
+	{
+		subject: "a cluster without agents and without `XPodDisruptionBudget`s",
+		kubectl: "says nothing",
+		ours: "warns once, then drains as kubectl does",
+		reason: "who expects a budget over many clusters must know that none is asked",
+		situations: [
+			"without agents: everything goes",
+			"without agents: a filter refuses",
+			"without agents: a budget of Kubernetes' own blocks until --timeout",
+			"without agents: a user who may not evict",
+		],
+		apply: (outcome) => ({
+			...outcome,
+			stderr: [
+				"Warning: no xpdb agent and no XPodDisruptionBudget in this cluster: only its own PodDisruptionBudgets are obeyed",
+				...outcome.stderr,
+			],
+		}),
+	},
+	{
+		subject: "a node that is cordoned already, where the user may not patch it",
+		kubectl: "patches nothing",
+		ours: "warns that it cannot leave its note on the node",
+		reason: "without it, `ops`, `--resume` and `uncordon --op` do not find the run",
+		situations: ["without agents: a user who may not evict"],
+		apply: (outcome) => ({
+			...outcome,
+			stderr: outcome.stderr.toSpliced(
+				1,
+				0,
+				'Warning: cannot write annotations of node "parity-a": nodes "parity-a" is forbidden: User "viewer" cannot patch resource "nodes" in API group "" at the cluster scope',
+			),
+		}),
+	},
+	{
+		subject: "a node that cannot be cordoned, in `drain`",
+		kubectl: "evicts its pods all the same, exit code 0",
+		ours: "leaves its pods alone, exit code 1",
+		reason: "the pods could come right back to that node",
+		situations: ["drain: a node that cannot be cordoned"],
+		apply: (outcome) => ({
+			...outcome,
+			code: 1,
+			stdout: [],
+			stderr: [...outcome.stderr, ...uncordoned],
+			// With kubectl another one may be there again by now.
+			after: ["node parity-a", "pod web-0"],
+		}),
+	},
+	{
+		subject: "a node that cannot be cordoned or uncordoned, in `cordon` and `uncordon`",
+		kubectl: "exit code 0",
+		ours: "exit code 1",
+		reason: "a script has to notice",
+		situations: [...bothWays("refused by a policy"), ...bothWays("without the right")],
+		apply: (outcome) => ({ ...outcome, code: 1 }),
+	},
+	{
+		subject: "a node named twice",
+		kubectl: "works on it twice",
+		ours: "works on it once",
+		reason: "it is one node",
+		situations: ["drain: the same node twice", ...bothWays("already"), ...bothWays("the same twice")],
+		apply: (outcome) => ({ ...outcome, stdout: [...new Set(outcome.stdout)] }),
+	},
+	{
+		subject: "an eviction that the API server answers with 500, 503 or 504",
+		kubectl: "fails the pod",
+		ours: "tries again every 5 seconds, as after a 429; a pod with two PodDisruptionBudgets fails at once with both",
+		reason: "a webhook or an etcd that is away for a moment should not end a drain",
+		situations: ["a webhook that cannot be reached"],
+		apply: (outcome) => {
+			const start = 'error when evicting pods/"web-0" -n "parity"';
+			const answer = lastError(outcome.stderr).replace(`${start}: `, "");
+			return {
+				...outcome,
+				stderr: [
+					`${start} (will retry after 5s): ${answer}`,
+					...outcome.stderr.map((line) => line.replace(answer, () => "global timeout reached: 4s")),
+				],
+			};
+		},
+	},
+	{
+		subject: "an eviction that is refused with a `Retry-After`",
+		kubectl: "tries again up to ten times without a word",
+		ours: "says that it is refused and by whom, and tries again after 5 seconds",
+		reason: "who waits wants to know for what",
+		situations: ["a webhook says 429 once, with a Retry-After"],
+		apply: (outcome) => ({
+			...outcome,
+			stdout: outcome.stdout.flatMap((line) => (line === evicting ? [line, line] : [line])),
+			stderr: [
+				'error when evicting pods/"web-0" -n "parity" (will retry after 5s): admission webhook "evictions.example.com" denied the request: not now',
+			],
+		}),
+	},
+	{
+		subject: "a pod that was replaced under its name while it waited",
+		kubectl: "evicts the new one too",
+		ours: "leaves the new one alone",
+		reason: "the eviction names the uid of the pod that was on the node",
+		situations: ["a pod that is replaced under its name while it waits"],
+		apply: (outcome) => ({ ...outcome, stdout: outcome.stdout.filter((line) => line !== "pod/web-0 evicted") }),
+	},
+	{
+		subject: "`--timeout` while a pod waits for its next try",
+		kubectl: "ends at that try, up to 5 seconds later",
+		ours: "ends at once",
+		reason: "that is what was asked for",
+		situations: [
+			"a budget that blocks until --timeout",
+			"--timeout holds for each node",
+			"without agents: a budget of Kubernetes' own blocks until --timeout",
+		],
+		apply: (outcome) => ({ ...outcome, stdout: once(outcome.stdout, "evicting pod") }),
+	},
+	{
+		subject: "a pod that takes long",
+		kubectl: "says nothing",
+		ours: "every 15 seconds, one line on stderr says how far it is",
+		reason: "a person who waits, and a log, can tell a slow drain from a dead one",
+		situations: ["a pod that takes a quarter of a minute to end"],
+		apply: (outcome) => ({ ...outcome, stderr: ["progress 0/1 pods, 0/1 nodes, 1 terminating, 0 waiting"] }),
+	},
+	{
+		subject: "Ctrl-C",
+		kubectl: "leaves at once",
+		ours: "waits for the pods that are terminating, says what is left cordoned and how to go on or undo it; a second one leaves",
+		reason: "what is reserved under a budget is given back, and nobody has to guess what was done",
+		situations: ["Ctrl-C while a budget blocks"],
+		apply: (outcome) => ({
+			...outcome,
+			stderr: [
+				...outcome.stderr,
+				"Stopping: no new evictions. Press Ctrl-C again to leave now.",
+				"Left behind: parity-a cordoned.",
+				"Continue:     kubectl drain --resume ID --context=CONTEXT",
+				"Undo cordons: kubectl uncordon --op ID --context=CONTEXT",
+			],
+		}),
+	},
+	{
+		subject: "`--disable-eviction` and a pod that cannot be deleted",
+		kubectl:
+			"deletes one pod after the other, ends at the first that it may not delete, and does not say which is late",
+		ours: "deletes them side by side, fails the ones that it may not delete, and names them",
+		reason: "one pod should not keep the others; a message without a name helps nobody",
+		situations: ["--disable-eviction until --timeout", "--disable-eviction where deleting is refused"],
+		apply(outcome) {
+			const stderr = replaced(
+				replaced(outcome.stderr, /^error: context deadline exceeded$/, waitError),
+				/(error(?: occurred)?:) context deadline exceeded/,
+				`$1 ${waitError}`,
+			);
+			const denial = (pod: string): string =>
+				`error when deleting pods/"${pod}" -n "parity": pods "${pod}" is forbidden: ValidatingAdmissionPolicy 'parity' with binding 'parity' denied request: nobody deletes here`;
+			const both = `[${denial("web-0")}, ${denial("web-1")}]`;
+			return {
+				...outcome,
+				stderr: replaced(stderr, /pods "web-0" is forbidden: .* nobody deletes here/, both).flatMap((line) =>
+					line.startsWith('The pods "web-0" is invalid') ? [denial("web-0"), denial("web-1")] : [line],
+				),
+			};
+		},
+	},
+	{
+		subject: "`--dry-run=server` of a pod that may not go now",
+		kubectl: "tries again until `--timeout`, or for ever",
+		ours: "asks once and says why",
+		reason: "nothing changes by waiting: the dry run ended no pod either",
+		situations: ["a server's dry run that a budget blocks"],
+		apply: (outcome) => ({
+			...outcome,
+			stdout: once(outcome.stdout, "evicting pod"),
+			stderr: replaced(
+				outcome.stderr.slice(1),
+				"global timeout reached: 4s",
+				"Cannot evict pod as it would violate the pod's disruption budget.",
+			),
+		}),
+	},
+	{
+		subject: "`--dry-run=server` with `--disable-eviction`",
+		kubectl: "waits for the end of pods that it did not delete",
+		ours: "names the pods and ends",
+		reason: "a dry run deletes nothing",
+		situations: ["a server's dry run with --disable-eviction"],
+		apply: (outcome) => ({
+			...outcome,
+			code: 0,
+			stdout: [...outcome.stdout, `${evicting} (server dry run)`, "node/parity-a drained (server dry run)"],
+			stderr: [],
+		}),
+	},
+	{
+		subject: "`TYPE/NAME` of another type, where a node is named",
+		kubectl: "looks for that object first",
+		ours: "refuses at once",
+		reason: "it cannot be a node, whether it is there or not",
+		situations: ["drain: TYPE/NAME of another type", "drain: TYPE/NAME of a type that is not there"],
+		apply: (outcome) => ({
+			...outcome,
+			stderr: [`error: "${lastError(outcome.stderr).includes("rockets") ? "rockets" : "pod"}/web-0" is not a node`],
+		}),
+	},
+	{
+		subject: "an empty `-l`",
+		kubectl: "speaks of resources and files",
+		ours: "shows the usage, as without any node",
+		reason: "there is neither a node nor a selector",
+		situations: ["drain: -l with nothing"],
+		apply: (outcome) => ({
+			...outcome,
+			stderr: ["error: USAGE: drain NODE [flags]", "See 'kubectl drain -h' for help and examples"],
+		}),
+	},
+	{
+		subject: "a flag that is misspelt",
+		kubectl: "says that it is unknown",
+		ours: "also says which one may be meant",
+		reason: "it saves a look at the help",
+		situations: ["drain: a flag misspelt"],
+		apply: (outcome) => ({
+			...outcome,
+			stderr: outcome.stderr.toSpliced(1, 0, "Did you mean --ignore-daemonsets?"),
+		}),
+	},
+	{
+		subject: "lines of kubectl's own log (`W0102 15:04:05 …`)",
+		kubectl:
+			"prints its warnings of deprecated flags, and each failed try to reach a server, with time and source file",
+		ours: "prints the warnings as `Warning: …`, and only the error that ends it",
+		reason: "they are for the developers of kubectl",
+		situations: [
+			"--dry-run by itself",
+			"--dry-run=true",
+			"--dry-run=false",
+			...bothWays("--dry-run by itself"),
+			"drain: a server that refuses the connection",
+			"cordon: a server that refuses the connection",
+		],
+		apply: (outcome) => ({
+			...outcome,
+			stderr: replaced(outcome.stderr, /^LOG W: /, "Warning: ").filter((line) => !line.startsWith("LOG")),
+		}),
+	},
+];

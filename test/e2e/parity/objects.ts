@@ -1,0 +1,244 @@
+// The Kubernetes objects that situations are made of, as small as the API server takes them.
+
+export interface KubernetesObject {
+	readonly apiVersion: string;
+	readonly kind: string;
+	readonly metadata: { readonly name: string; readonly namespace?: string; readonly [field: string]: unknown };
+	readonly spec?: { readonly [field: string]: unknown };
+	readonly [field: string]: unknown;
+}
+
+/** A situation's own names in a cluster. */
+export interface Place {
+	readonly namespace: string;
+	/** The name of its node "a", "b" … */
+	readonly node: (letter: string) => string;
+}
+
+/** On everything that is in no namespace, to find it again. */
+export const parityLabel = { "xpdb.form3.tech/parity": "true" };
+const plurals: Readonly<Record<string, string>> = { PodDisruptionBudget: "poddisruptionbudgets" };
+const clusterScoped = /^(Namespace|Node|Validating.*|ClusterRole.*)$/;
+
+/** Where objects of this kind are created. */
+export function collectionPath({ apiVersion, kind, metadata }: KubernetesObject): string {
+	const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+	const scope = metadata.namespace === undefined ? "" : `/namespaces/${metadata.namespace}`;
+	const lower = kind.toLowerCase();
+	return `${root}${scope}/${plurals[kind] ?? (lower.endsWith("y") ? `${lower.slice(0, -1)}ies` : `${lower}s`)}`;
+}
+
+export function isClusterScoped({ kind }: KubernetesObject): boolean {
+	return clusterScoped.test(kind);
+}
+
+/** Only pods of situations come here: those of other suites do not tolerate the taint. */
+export function node(name: string, labels: Readonly<Record<string, string>>): KubernetesObject {
+	return {
+		apiVersion: "v1",
+		kind: "Node",
+		metadata: {
+			name,
+			labels: { ...parityLabel, "kubernetes.io/hostname": name, "kubernetes.io/os": "linux", ...labels },
+		},
+		spec: { taints: [{ key: "parity", effect: "NoSchedule" }] },
+	};
+}
+
+export function namespace(name: string): KubernetesObject {
+	return { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: parityLabel } };
+}
+
+export interface PodOptions {
+	/** "a" unless said otherwise. */
+	readonly node?: string;
+	readonly labels?: Readonly<Record<string, string>>;
+	readonly annotations?: Readonly<Record<string, string>>;
+	readonly emptyDir?: boolean;
+	readonly graceSeconds?: number;
+	readonly controller?: { readonly apiVersion: string; readonly kind: string; readonly name: string };
+}
+
+/** Such pods terminate until they are let end. */
+export const hang: PodOptions = { annotations: { "bench/stop": "hang" } };
+
+const containers = [{ name: "main", image: "example.com/main:1" }];
+const tolerations = [{ key: "parity", operator: "Exists" }];
+
+function podSpec({ emptyDir, graceSeconds }: PodOptions): object {
+	return {
+		containers,
+		tolerations,
+		...(emptyDir && { volumes: [{ name: "scratch", emptyDir: {} }] }),
+		...(graceSeconds !== undefined && { terminationGracePeriodSeconds: graceSeconds }),
+	};
+}
+
+/** A pod on a node, without a controller unless one is named. */
+export function pod(place: Place, name: string, options: PodOptions = {}): KubernetesObject {
+	const { node: letter = "a", labels = {}, annotations = {}, controller } = options;
+	const owner = controller && { ...controller, uid: "00000000-0000-4000-8000-000000000001", controller: true };
+	return {
+		apiVersion: "v1",
+		kind: "Pod",
+		metadata: {
+			name,
+			namespace: place.namespace,
+			labels,
+			annotations,
+			...(owner && { ownerReferences: [owner] }),
+		},
+		spec: { ...podSpec(options), nodeName: place.node(letter) },
+	};
+}
+
+function workload(place: Place, kind: string, name: string, options: PodOptions & { readonly replicas?: number }) {
+	const { node: letter = "a", labels = {}, annotations = {}, replicas } = options;
+	const own = { app: name };
+	return {
+		apiVersion: "apps/v1",
+		kind,
+		metadata: { name, namespace: place.namespace },
+		spec: {
+			...(replicas !== undefined && { replicas }),
+			selector: { matchLabels: own },
+			template: {
+				metadata: { labels: { ...own, ...labels }, annotations },
+				spec: { ...podSpec(options), nodeSelector: { "kubernetes.io/hostname": place.node(letter) } },
+			},
+		},
+	};
+}
+
+/** Pods NAME-0, NAME-1 … on one node; what replaces an evicted one finds no node. */
+export function statefulSet(place: Place, name: string, replicas: number, options: PodOptions = {}): KubernetesObject {
+	const object = workload(place, "StatefulSet", name, { ...options, replicas });
+	return { ...object, spec: { ...object.spec, serviceName: name, podManagementPolicy: "Parallel" } };
+}
+
+export function deployment(place: Place, name: string, replicas: number, options: PodOptions = {}): KubernetesObject {
+	return workload(place, "Deployment", name, { ...options, replicas });
+}
+
+export function daemonSet(place: Place, name: string, options: PodOptions = {}): KubernetesObject {
+	return workload(place, "DaemonSet", name, options);
+}
+
+/** Over the pods of a workload of this name. */
+export function budget(place: Place, app: string, spec: object, name = app): KubernetesObject {
+	return {
+		apiVersion: "policy/v1",
+		kind: "PodDisruptionBudget",
+		metadata: { name, namespace: place.namespace },
+		spec: { selector: { matchLabels: { app } }, ...spec },
+	};
+}
+
+export interface PolicyOptions {
+	readonly resource: "pods" | "pods/eviction" | "nodes";
+	readonly operation: "CREATE" | "UPDATE" | "DELETE";
+	/** CEL: refused unless true. */
+	readonly expression: string;
+	readonly message: string;
+	/** It only warns; a dry run is refused all the same, to show that the policy is in force. */
+	readonly warns?: boolean;
+}
+
+/** A ValidatingAdmissionPolicy for the situation's namespace, or for its nodes. */
+export function admissionPolicy(place: Place, options: PolicyOptions): readonly KubernetesObject[] {
+	const { warns = false, ...policy } = options;
+	const name = place.namespace;
+	if (!warns) return policyWithBinding(place, name, "Deny", policy);
+	const isDryRun =
+		options.resource === "pods/eviction"
+			? "has(object.deleteOptions) && has(object.deleteOptions.dryRun)"
+			: "request.dryRun";
+	return [
+		...policyWithBinding(place, name, "Warn", policy),
+		...policyWithBinding(place, `${name}-dry-run`, "Deny", { ...policy, expression: `!(${isDryRun})` }),
+	];
+}
+
+function policyWithBinding(
+	place: Place,
+	name: string,
+	action: "Deny" | "Warn",
+	{ resource, operation, expression, message }: Omit<PolicyOptions, "warns">,
+): readonly KubernetesObject[] {
+	const ofThisPlace =
+		resource === "nodes"
+			? { matchConditions: [{ name: "own", expression: `object.metadata.name.startsWith("${place.namespace}-")` }] }
+			: {};
+	const namespaceSelector = { matchLabels: { "kubernetes.io/metadata.name": place.namespace } };
+	return [
+		{
+			apiVersion: "admissionregistration.k8s.io/v1",
+			kind: "ValidatingAdmissionPolicy",
+			metadata: { name, labels: parityLabel },
+			spec: {
+				failurePolicy: "Fail",
+				...ofThisPlace,
+				matchConstraints: {
+					resourceRules: [
+						{
+							apiGroups: [""],
+							apiVersions: ["v1"],
+							operations: [operation],
+							resources: [resource],
+						},
+					],
+					...(resource !== "nodes" && { namespaceSelector }),
+				},
+				validations: [{ expression, message }],
+			},
+		},
+		{
+			apiVersion: "admissionregistration.k8s.io/v1",
+			kind: "ValidatingAdmissionPolicyBinding",
+			metadata: { name, labels: parityLabel },
+			spec: { policyName: name, validationActions: [action] },
+		},
+	];
+}
+
+/** A webhook on evictions in the situation's namespace. */
+export function evictionWebhook(place: Place, url: string, caBundle: string): KubernetesObject {
+	return {
+		apiVersion: "admissionregistration.k8s.io/v1",
+		kind: "ValidatingWebhookConfiguration",
+		metadata: { name: place.namespace, labels: parityLabel },
+		webhooks: [
+			{
+				name: "evictions.example.com",
+				clientConfig: { url, caBundle },
+				rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods/eviction"] }],
+				namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": place.namespace } },
+				failurePolicy: "Fail",
+				sideEffects: "None",
+				admissionReviewVersions: ["v1"],
+				timeoutSeconds: 5,
+			},
+		],
+	};
+}
+
+/** A user who may look at nodes and pods, and no more. */
+export function viewer(place: Place, user: string): readonly KubernetesObject[] {
+	const apiGroup = "rbac.authorization.k8s.io";
+	const metadata = { name: place.namespace, labels: parityLabel };
+	return [
+		{
+			apiVersion: `${apiGroup}/v1`,
+			kind: "ClusterRole",
+			metadata,
+			rules: [{ apiGroups: [""], resources: ["nodes", "pods"], verbs: ["get", "list"] }],
+		},
+		{
+			apiVersion: `${apiGroup}/v1`,
+			kind: "ClusterRoleBinding",
+			metadata,
+			roleRef: { apiGroup, kind: "ClusterRole", name: place.namespace },
+			subjects: [{ apiGroup, kind: "User", name: user }],
+		},
+	];
+}

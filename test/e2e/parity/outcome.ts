@@ -1,0 +1,96 @@
+// What a command came to, in a form that can be compared: without names that are random, and with the lines in order where
+// kubectl itself prints them in any (pods are evicted in parallel, its aggregates come from Go's maps).
+import type { CommandResult } from "./running-command.ts";
+
+export interface Outcome {
+	readonly code: number;
+	readonly stdout: readonly string[];
+	readonly stderr: readonly string[];
+	/** What is there afterwards: the nodes, and the pods on them. */
+	readonly after: readonly string[];
+}
+
+/** Without what depends on how busy the machine is: how far a run is after 15 seconds, agents that are slow to answer. */
+export function withoutProgress(outcome: Outcome): Outcome {
+	const isProgress = /^(progress \d|cluster \S+ (gives no answer|answers again))/;
+	return { ...outcome, stderr: outcome.stderr.filter((line) => !isProgress.test(line)) };
+}
+
+/** With one line for all tries of a pod that came to the same. */
+export function mergeTries(outcome: Outcome): Outcome {
+	const merge = (lines: readonly string[]) =>
+		lines.filter((line, index) => !/^evicting pod|will retry after/.test(line) || lines.indexOf(line) === index);
+	return { ...outcome, stdout: merge(outcome.stdout), stderr: merge(outcome.stderr) };
+}
+
+/** `prefix`: of all names of the situation. */
+export function readOutcome(results: readonly CommandResult[], after: readonly string[], prefix: string): Outcome {
+	const read = (text: string): readonly string[] => inOrder(linesOf(text).map((line) => plainLine(line, prefix)));
+	return {
+		code: results.at(-1)?.code ?? 0,
+		stdout: results.flatMap(({ stdout }) => read(stdout)),
+		// Told again where the machine is slow.
+		stderr: results
+			.flatMap(({ stderr }) => read(stderr))
+			.filter((line, index, all) => !line.startsWith("progress ") || all.indexOf(line) === index),
+		after: after.map((line) => plainLine(line, prefix)).toSorted(),
+	};
+}
+
+function linesOf(text: string): readonly string[] {
+	return text
+		.replace(/\n$/, "")
+		.split("\n")
+		.filter((line, _, all) => all.length > 1 || line !== "");
+}
+
+function plainLine(line: string, prefix: string): string {
+	return (
+		line
+			.replaceAll(new RegExp(`\\b${prefix}\\b`, "g"), "parity")
+			.replaceAll("kubectl xpdb ", "kubectl ")
+			.replaceAll(/\b(daemon|deployed-[a-z0-9]+)-[a-z0-9]{5}\b/g, "$1-HASH")
+			.replaceAll(/\bdeployed-[a-z0-9]+-HASH/g, "deployed-HASH")
+			.replaceAll(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "UID")
+			.replaceAll(/--(resume|op) \S+/g, "--$1 ID")
+			.replaceAll(/--context=c\d+-operator/g, "--context=CONTEXT")
+			.replaceAll(/\b127(\.\d+){3}:\d+/g, "SERVER")
+			// The head of a line of kubectl's log: severity, date, time, thread, file.
+			.replace(/^([IWE])\d{4} [\d:.]+ +\d+ [\w.]+:\d+\] /, "LOG $1: ")
+			.replace(/\[(.+)\]/, (_, list: string) => `[${list.split(", ").toSorted().join(", ")}]`)
+			.replace(/^Warning: (.+)$/, (_, list: string) => `Warning: ${list.split("; ").toSorted().join("; ")}`)
+	);
+}
+
+const podPatterns = [
+	/^evicting pod [^/ ]+\/(\S+)/,
+	/^pod\/(\S+) \S/,
+	/^pod "([^"]+)"/,
+	/^error when evicting pods?\/?\s?"([^"]+)"/,
+];
+
+/** Lines of pods that follow one another are sorted by pod, each pod's own stay in order; so are the errors at the end. */
+function inOrder(lines: readonly string[]): readonly string[] {
+	const podOf = (line: string): string | undefined =>
+		podPatterns.map((pattern) => pattern.exec(line)?.[1]).find((name) => name !== undefined);
+	const sorted: string[] = [];
+	let block: { readonly pod: string; readonly line: string }[] = [];
+	const flush = (): void => {
+		sorted.push(...block.toSorted((a, b) => (a.pod < b.pod ? -1 : a.pod > b.pod ? 1 : 0)).map(({ line }) => line));
+		block = [];
+	};
+	for (const line of lines) {
+		const pod = podOf(line);
+		if (pod === undefined) {
+			flush();
+			sorted.push(line);
+		} else {
+			block.push({ pod, line });
+		}
+	}
+	flush();
+	const last = sorted.indexOf("There are pending nodes to be drained:");
+	if (last === -1) return sorted;
+	const errors = sorted.findIndex((line, index) => index > last && !line.startsWith(" "));
+	return errors === -1 ? sorted : [...sorted.slice(0, errors), ...sorted.slice(errors).toSorted()];
+}

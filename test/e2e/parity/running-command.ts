@@ -1,0 +1,56 @@
+// kubectl or our plugin, as a script calls them.
+import { spawn } from "node:child_process";
+
+export interface CommandResult {
+	/** As a shell has it: 130 after SIGINT. */
+	readonly code: number;
+	readonly stdout: string;
+	readonly stderr: string;
+}
+
+export interface RunningCommand {
+	readonly finished: Promise<CommandResult>;
+	/** Resolves when this was printed to either stream; rejects when the command ends without it. */
+	printed(text: string): Promise<void>;
+	kill(signal: NodeJS.Signals): void;
+}
+
+const signalNumbers: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };
+/** Longer than any of them takes; one that hangs is shown with what it printed. */
+const lastsAtMostMs = 90_000;
+
+export function startCommand(program: string, args: readonly string[], env: NodeJS.ProcessEnv): RunningCommand {
+	const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"], timeout: lastsAtMostMs });
+	const output = { stdout: "", stderr: "" };
+	const listeners = new Set<() => void>();
+	for (const stream of ["stdout", "stderr"] as const) {
+		child[stream].setEncoding("utf8").on("data", (text: string) => {
+			output[stream] += text;
+			for (const listener of listeners) listener();
+		});
+	}
+	const finished = new Promise<CommandResult>((resolve, reject) => {
+		child.once("error", reject);
+		child.once("close", (code, signal) =>
+			resolve({ code: code ?? 128 + (signalNumbers[signal ?? "SIGKILL"] ?? 0), ...output }),
+		);
+	});
+	return {
+		finished,
+		kill: (signal) => void child.kill(signal),
+		printed: (text) =>
+			new Promise((resolve, reject) => {
+				const look = (): void => {
+					if (!output.stdout.includes(text) && !output.stderr.includes(text)) return;
+					listeners.delete(look);
+					resolve();
+				};
+				listeners.add(look);
+				look();
+				void finished.then(() => {
+					if (listeners.delete(look))
+						reject(new Error(`It ended without "${text}":\n${output.stdout}${output.stderr}`));
+				}, reject);
+			}),
+	};
+}

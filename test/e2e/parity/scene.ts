@@ -1,0 +1,250 @@
+// A situation's part of one cluster: its namespace, its nodes and what is in them, made and looked at by the administrator.
+import { open } from "node:fs/promises";
+import { type ApiClient, isStatus, strategicMergePatch } from "../../controlplane/api-client.ts";
+import { eventually } from "../kubectl.ts";
+import {
+	collectionPath,
+	isClusterScoped,
+	type KubernetesObject,
+	namespace,
+	node,
+	parityLabel,
+	type Place,
+} from "./objects.ts";
+import type { Webhook } from "./webhook.ts";
+
+/** A cluster to set scenes in. */
+export interface Stage {
+	readonly cluster: string;
+	readonly kubeconfig: string;
+	/** The contexts of that kubeconfig, by user. */
+	readonly contexts: Readonly<Record<"admin" | "operator", string>>;
+	readonly auditLog: string;
+	readonly client: ApiClient;
+	readonly webhook: Webhook;
+}
+
+/** What there is before anything happens. */
+export interface Scenery {
+	/** By letter, with their labels; one node "a" unless said otherwise. */
+	readonly nodes?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+	/** Letters of nodes that are cordoned before. */
+	readonly cordoned?: readonly string[];
+	readonly objects?: (place: Place, stage: Stage) => readonly KubernetesObject[];
+}
+
+export interface Scene extends Place, Stage {
+	readonly scenery: Scenery;
+	readonly pod: (name: string) => string;
+	create(object: KubernetesObject): Promise<void>;
+	/** Deletes a pod, as anybody may. */
+	remove(pod: string): Promise<void>;
+	/** Lets a pod end that was made to hang. */
+	letEnd(pod: string): Promise<void>;
+	/** Resolves when the pod runs. */
+	runs(pod: string): Promise<void>;
+	/** Resolves when the pod's deletion timestamp is so old. */
+	isTerminatingFor(pod: string, ms: number): Promise<void>;
+	/** Resolves when the API server answers another eviction of the pod that was meant. */
+	evictionAnswered(pod: string): Promise<void>;
+	/** These ask without effect until it is refused: a policy or a webhook is in force. */
+	refusesEviction(pod: string): Promise<void>;
+	refusesDeletion(pod: string): Promise<void>;
+	refusesCordon(): Promise<void>;
+}
+
+interface ListOf<T> {
+	readonly items: readonly T[];
+}
+
+interface PodObject {
+	readonly metadata: { readonly name: string; readonly namespace: string; readonly deletionTimestamp?: string };
+	readonly spec: { readonly nodeName?: string };
+	readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+export function createScene(scenery: Scenery, stage: Stage, prefix: string): Scene {
+	const { client } = stage;
+	const pod = (name: string): string => `/api/v1/namespaces/${prefix}/pods/${name}`;
+	const node = (letter: string): string => `${prefix}-${letter}`;
+	const refused = (what: string, ask: () => Promise<unknown>) =>
+		eventually(`${what} in ${prefix} to be refused`, async () => {
+			try {
+				await ask();
+				return false;
+			} catch (error) {
+				if (isStatus(error, 404)) throw error;
+				return true;
+			}
+		});
+	return {
+		...stage,
+		scenery,
+		namespace: prefix,
+		node,
+		pod,
+		create: async (object) => void (await client.send("POST", collectionPath(object), object)),
+		remove: async (name) => void (await client.send("DELETE", pod(name))),
+		async letEnd(name) {
+			const ended = { metadata: { annotations: { "bench/stop": null } } };
+			await client.send("PATCH", pod(name), ended, strategicMergePatch);
+		},
+		runs: (name) =>
+			eventually(`pod ${name} in ${prefix} to run`, async () => isReady(await client.get<PodObject>(pod(name)))),
+		isTerminatingFor: (name, ms) =>
+			eventually(`pod ${name} in ${prefix} to terminate`, async () => {
+				const { metadata } = await client.get<PodObject>(pod(name));
+				return Date.now() - Date.parse(metadata.deletionTimestamp ?? "") > ms;
+			}),
+		async evictionAnswered(name) {
+			const log = await open(stage.auditLog);
+			try {
+				// Only what comes from now on: the log is long.
+				let { size } = await log.stat();
+				await eventually(`an eviction of pod ${name} in ${prefix}`, async () => {
+					const { buffer, bytesRead } = await log.read({ buffer: Buffer.alloc(1 << 20), position: size });
+					const lines = buffer.toString("utf8", 0, bytesRead).split("\n");
+					size += bytesRead - Buffer.byteLength(lines.at(-1) ?? "");
+					const path = `/namespaces/${prefix}/pods/${name}/eviction"`;
+					return lines.slice(0, -1).some((line) => line.includes(path) && !line.includes('"dryRun":["All"]'));
+				});
+			} finally {
+				await log.close();
+			}
+		},
+		refusesEviction: (name) =>
+			refused("evictions", () =>
+				client.send("POST", `${pod(name)}/eviction`, {
+					apiVersion: "policy/v1",
+					kind: "Eviction",
+					metadata: { name, namespace: prefix },
+					deleteOptions: { dryRun: ["All"] },
+				}),
+			),
+		refusesDeletion: (name) => refused("deletions", () => client.send("DELETE", `${pod(name)}?dryRun=All`)),
+		refusesCordon: () =>
+			refused("cordons", async () => {
+				const path = `/api/v1/nodes/${node("a")}?dryRun=All`;
+				await client.send("PATCH", path, { spec: { unschedulable: true } }, strategicMergePatch);
+			}),
+	};
+}
+
+function isReady({ status }: PodObject): boolean {
+	return status.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
+}
+
+/** More at a time would wait for one another, and each has only some seconds. */
+const requestsAtOnce = 8;
+
+async function sendAll<T>(items: readonly T[], send: (item: T) => Promise<unknown>): Promise<void> {
+	const queue = [...items];
+	const senders = Array.from({ length: requestsAtOnce }, async () => {
+		for (let item = queue.shift(); item !== undefined; item = queue.shift()) await send(item);
+	});
+	await Promise.all(senders);
+}
+
+/** Makes everything of these scenes in one cluster. */
+export async function createScenes(scenes: readonly Scene[], client: ApiClient): Promise<void> {
+	const objects = scenes.flatMap((scene) => scene.scenery.objects?.(scene, scene) ?? []);
+	const create = (object: KubernetesObject) => client.send("POST", collectionPath(object), object);
+	const inNamespaces = scenes.filter(({ scenery }) => scenery.objects !== undefined);
+	await sendAll(
+		[
+			...inNamespaces.map((scene) => namespace(scene.namespace)),
+			...scenes.flatMap((scene) => nodesOf(scene).map(([letter, labels]) => node(scene.node(letter), labels))),
+			...objects.filter(isClusterScoped),
+		],
+		create,
+	);
+	await eventually("the service accounts of all namespaces", async () => {
+		const { items } = await client.get<ListOf<PodObject>>("/api/v1/serviceaccounts");
+		return inNamespaces.every((scene) => items.some(({ metadata }) => metadata.namespace === scene.namespace));
+	});
+	await sendAll(
+		objects.filter((object) => !isClusterScoped(object)),
+		create,
+	);
+}
+
+/** Waits until all pods of the scene run and its budgets have been counted; then cordons what is to be cordoned. */
+export async function settle(scene: Scene): Promise<void> {
+	const { client, scenery, namespace: name } = scene;
+	const objects = scenery.objects?.(scene, scene) ?? [];
+	const expected = objects.reduce((sum, { kind, spec }) => {
+		if (kind === "Pod" || kind === "DaemonSet") return sum + 1;
+		const { replicas = 0 } = (spec ?? {}) as { readonly replicas?: number };
+		return sum + replicas;
+	}, 0);
+	const budgets = objects.filter(({ kind }) => kind === "PodDisruptionBudget");
+	// Of two budgets on one pod, Kubernetes counts one when the pod gets ready, and nobody knows which.
+	const isCounted = new Set(budgets.map(({ spec }) => JSON.stringify(spec?.selector))).size === budgets.length;
+	if (expected > 0) {
+		await eventually(`${expected} ready pods in ${name}`, async () => {
+			const { items } = await client.get<ListOf<PodObject>>(`/api/v1/namespaces/${name}/pods`);
+			return items.filter(isReady).length >= expected;
+		});
+	}
+	if (budgets.length > 0 && isCounted) {
+		await eventually(`counted budgets in ${name}`, async () => {
+			type Budget = { readonly status?: { readonly currentHealthy?: number } };
+			const path = `/apis/policy/v1/namespaces/${name}/poddisruptionbudgets`;
+			return (await client.get<ListOf<Budget>>(path)).items.every(({ status }) => status?.currentHealthy);
+		});
+	}
+	await Promise.all(
+		(scenery.cordoned ?? []).map(async (letter) => {
+			const cordon = { spec: { unschedulable: true } };
+			await client.send("PATCH", `/api/v1/nodes/${scene.node(letter)}`, cordon, strategicMergePatch);
+		}),
+	);
+}
+
+function nodesOf({ scenery }: Scene): readonly (readonly [letter: string, labels: Readonly<Record<string, string>>])[] {
+	return Object.entries(scenery.nodes ?? { a: {} });
+}
+
+/** The nodes of the scene, and the pods on them. */
+export async function lookAt(scene: Scene): Promise<readonly string[]> {
+	type NodeObject = {
+		readonly metadata: { readonly name: string };
+		readonly spec: { readonly unschedulable?: boolean };
+	};
+	const nodes = await Promise.all(
+		nodesOf(scene).map(async ([letter]) => scene.client.get<NodeObject>(`/api/v1/nodes/${scene.node(letter)}`)),
+	);
+	const { items: pods } = await scene.client.get<ListOf<PodObject>>(`/api/v1/namespaces/${scene.namespace}/pods`);
+	return [
+		...nodes.map(({ metadata, spec }) => `node ${metadata.name}${spec.unschedulable ? " cordoned" : ""}`),
+		...pods
+			.filter(({ spec }) => spec.nodeName !== undefined)
+			.map(({ metadata: { name, deletionTimestamp } }) => `pod ${name}${deletionTimestamp ? " terminating" : ""}`),
+	];
+}
+
+/** Takes away everything of all scenes in a cluster. */
+export async function clear(client: ApiClient): Promise<void> {
+	const selector = new URLSearchParams({
+		labelSelector: Object.entries(parityLabel)
+			.map(([key, value]) => `${key}=${value}`)
+			.join(","),
+	}).toString();
+	const admission = "/apis/admissionregistration.k8s.io/v1";
+	for (const path of [
+		`${admission}/validatingwebhookconfigurations`,
+		`${admission}/validatingadmissionpolicybindings`,
+		`${admission}/validatingadmissionpolicies`,
+		"/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+		"/apis/rbac.authorization.k8s.io/v1/clusterroles",
+	]) {
+		await client.send("DELETE", `${path}?${selector}`);
+	}
+	const { items } = await client.get<ListOf<PodObject>>(`/api/v1/namespaces?${selector}`);
+	await sendAll(items, async ({ metadata }) => {
+		if (metadata.deletionTimestamp === undefined) await client.send("DELETE", `/api/v1/namespaces/${metadata.name}`);
+		// Some pods never end by themselves.
+		await client.send("DELETE", `/api/v1/namespaces/${metadata.name}/pods?gracePeriodSeconds=0`);
+	});
+	await client.send("DELETE", `/api/v1/nodes?${selector}`);
+}

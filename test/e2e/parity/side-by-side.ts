@@ -1,0 +1,130 @@
+// Both programs in every situation, each in a cluster (or a part of one) that was prepared in the same way.
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { createApiClient } from "../../controlplane/api-client.ts";
+import type { SharedFleet } from "../../controlplane/shared-fleet.ts";
+import { mergeTries, type Outcome, readOutcome, withoutProgress } from "./outcome.ts";
+import { startCommand } from "./running-command.ts";
+import { clear, createScene, createScenes, lookAt, type Scene, settle, type Stage } from "./scene.ts";
+import type { Situation } from "./situation.ts";
+
+export interface Pair {
+	readonly kubectl: Outcome;
+	readonly ours: Outcome;
+}
+
+export interface SideBySide {
+	/** What came of the situation of this name. */
+	outcomes(name: string): Promise<Pair>;
+	/** Takes everything away that was made. */
+	close(): Promise<void>;
+}
+
+/** Two processes each; most of the time they wait. */
+const pairsAtOnce = 10;
+
+export interface Stages {
+	readonly kubectl: Stage;
+	readonly ours: Stage;
+}
+
+/** Prepares all situations and lets them run, some at a time, in their order. `bin`: where kubectl and kubectl-xpdb are. */
+export async function runSideBySide(
+	situations: readonly Situation[],
+	stages: (situation: Situation) => Stages,
+	bin: string,
+): Promise<SideBySide> {
+	const home = mkdtempSync(join(tmpdir(), "xpdb-parity-"));
+	const env = { ...process.env, HOME: home, PATH: `${bin}${delimiter}${process.env["PATH"] ?? ""}` };
+	const scenes = situations.map((situation, index) => {
+		const { kubectl, ours } = stages(situation);
+		// In one cluster both need names of their own.
+		const [left, right] = kubectl.cluster === ours.cluster ? ["k", "x"] : ["", ""];
+		return {
+			kubectl: createScene(situation, kubectl, `parity-${index}${left}`),
+			ours: createScene(situation, ours, `parity-${index}${right}`),
+		};
+	});
+	const all = scenes.flatMap(({ kubectl, ours }) => [kubectl, ours]);
+	const clients = new Map(all.map(({ cluster, client }) => [cluster, client]));
+	await Promise.all(
+		[...clients].map(([cluster, client]) =>
+			createScenes(
+				all.filter((scene) => scene.cluster === cluster),
+				client,
+			),
+		),
+	);
+	const queue = [...situations.entries()];
+	const pairs = new Map<string, PromiseWithResolvers<Pair>>();
+	for (const { name } of situations) {
+		const pair = Promise.withResolvers<Pair>();
+		// The test of the situation awaits it, later.
+		pair.promise.catch(() => undefined);
+		pairs.set(name, pair);
+	}
+	const work = Array.from({ length: pairsAtOnce }, async () => {
+		for (let next = queue.shift(); next; next = queue.shift()) {
+			const [index, situation] = next;
+			const scene = scenes[index];
+			const pair = pairs.get(situation.name);
+			if (!scene || !pair) throw new Error("a situation without a scene");
+			const both = Promise.all([
+				play(situation, scene.kubectl, "kubectl", env),
+				play(situation, scene.ours, "kubectl-xpdb", env),
+			]);
+			await both.then(([kubectl, ours]) => pair.resolve({ kubectl, ours }), pair.reject);
+		}
+	});
+	return {
+		outcomes: async (name) => {
+			const pair = pairs.get(name);
+			if (!pair) throw new Error(`no situation is called "${name}"`);
+			return pair.promise;
+		},
+		async close() {
+			await Promise.all(work);
+			await Promise.all([...clients.values()].map(clear));
+			rmSync(home, { recursive: true, force: true });
+		},
+	};
+}
+
+async function play(
+	situation: Situation,
+	scene: Scene,
+	program: "kubectl" | "kubectl-xpdb",
+	env: NodeJS.ProcessEnv,
+): Promise<Outcome> {
+	const { contexts, kubeconfig, namespace } = scene;
+	await settle(scene);
+	await situation.prepare?.(scene);
+	const results = [];
+	for (const line of situation.commands(scene)) {
+		const context = contexts[situation.user ?? "operator"];
+		const args = [...line, `--context=${context}`];
+		const command = startCommand(program, args, { ...env, KUBECONFIG: kubeconfig });
+		await Promise.all([command.finished, situation.during?.(scene, command)]);
+		results.push(await command.finished);
+	}
+	const outcome = readOutcome(results, await lookAt(scene), namespace);
+	const merged = situation.triesVary ? mergeTries(outcome) : outcome;
+	return situation.takesLong ? merged : withoutProgress(merged);
+}
+
+/** A cluster of the fleet, as its administrator. */
+export function connectStage(
+	cluster: Pick<SharedFleet["clusters"][number], "name" | "server" | "dir" | "auditLog">,
+	rest: Pick<Stage, "kubeconfig" | "contexts" | "webhook">,
+): Stage {
+	const { name, server, dir, auditLog } = cluster;
+	const pki = (file: string): string => readFileSync(join(dir, "pki", file), "utf8");
+	const credentials = { certificate: pki("admin.crt"), key: pki("admin.key") };
+	return {
+		...rest,
+		cluster: name,
+		auditLog,
+		client: createApiClient({ server, authority: pki("ca.crt"), credentials }),
+	};
+}

@@ -1,0 +1,60 @@
+// A webhook on evictions as other teams run them: it refuses, or refuses a few times. Its path says what it does.
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { createAuthority } from "../../controlplane/certificates.ts";
+
+export interface Webhook {
+	/** `/WHO/CODE/TIMES`, with `/SECONDS` as Retry-After, comes after it: so often WHO gets this code, then it allows. */
+	readonly address: string;
+	readonly caBundle: string;
+	close(): void;
+}
+
+interface Review {
+	readonly request: {
+		readonly uid: string;
+		readonly object: { readonly deleteOptions?: { readonly dryRun?: unknown } };
+	};
+}
+
+export async function startWebhook(): Promise<Webhook> {
+	const authority = await createAuthority("webhook");
+	const { certificate, key } = await authority.issue({
+		commonName: "webhook",
+		ipAddresses: ["127.0.0.1"],
+		usages: ["server"],
+	});
+	const refusals = new Map<string, number>();
+	const server = createServer({ cert: certificate, key }, (request, response) => {
+		void text(request).then((body) => {
+			const { request: asked } = JSON.parse(body) as Review;
+			const path = new URL(request.url ?? "/", "https://webhook").pathname;
+			const [, , code = "", times = "", seconds] = path.split("/");
+			const before = refusals.get(path) ?? 0;
+			// Who tries whether the webhook is in force does not use its patience up.
+			if (asked.object.deleteOptions?.dryRun === undefined) refusals.set(path, before + 1);
+			const allowed = before >= Number(times);
+			const status = {
+				code: Number(code),
+				message: "not now",
+				...(seconds !== undefined && { details: { retryAfterSeconds: Number(seconds) } }),
+			};
+			response.setHeader("content-type", "application/json");
+			response.end(
+				JSON.stringify({
+					apiVersion: "admission.k8s.io/v1",
+					kind: "AdmissionReview",
+					response: { uid: asked.uid, allowed, ...(!allowed && { status }) },
+				}),
+			);
+		});
+	});
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const { port } = server.address() as AddressInfo;
+	return {
+		address: `https://127.0.0.1:${port}`,
+		caBundle: Buffer.from(authority.certificate).toString("base64"),
+		close: () => void server.close(),
+	};
+}
