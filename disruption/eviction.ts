@@ -69,6 +69,8 @@ export type EvictionOutcome<R> =
 export const freshForMs = 1_000;
 /** Of a pod that changes five times a second, a twentieth of the time. */
 const lookForChangeEveryMs = 10;
+/** How long the right moment is waited for: a machine that is too slow for it must get on as well. */
+const patientForMs = 10_000;
 /** A pod whose annotations change all the time gives a 409 each time; the next round sees a newer version. */
 const maxAttempts = 8;
 
@@ -85,13 +87,12 @@ export async function carryOut<R>(
 	let unknown: { readonly error: unknown } | undefined;
 	for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
 		if (mustConfirm) {
-			const found = await readBetweenChanges(ticket, evictor, runtime);
-			if (found.kind !== "present") return { kind: found.kind === "terminating" ? "evicted" : "gone" };
-			const relabelled = !sameLabels(found.labels, ticket.labels);
-			if (relabelled || !(await standsEverywhere(ticket, cluster))) {
+			const found = await confirmAnew(ticket, cluster, evictor, runtime);
+			if (found.kind === "gone") return { kind: "gone" };
+			if (found.kind === "terminating") return { kind: "evicted" };
+			if (found.kind === "lost") {
 				await cancelTicket(ticket, cluster, runtime, { sent: true });
-				const why = relabelled ? "got other labels" : "lost its reservation";
-				return { kind: "lost", reason: `pod ${pod.namespace}/${pod.name} ${why} before it was evicted` };
+				return { kind: "lost", reason: `pod ${pod.namespace}/${pod.name} ${found.why} before it was evicted` };
 			}
 			resourceVersion = found.resourceVersion;
 		}
@@ -120,23 +121,53 @@ export async function carryOut<R>(
 	};
 }
 
+type Confirmed =
+	| { readonly kind: "gone" }
+	| { readonly kind: "terminating" }
+	| { readonly kind: "lost"; readonly why: string }
+	| { readonly kind: "stands"; readonly resourceVersion: string };
+
 /**
- * A busy pod is read until its next change, which leaves the most time until the one after it: an eviction under a native
+ * Reads, then confirms. A busy pod right after a change, and once more where that took too long: an eviction under a native
  * PodDisruptionBudget takes the API server up to 100 ms, and only at its end does it look at the version.
  */
-async function readBetweenChanges<R>(
-	{ pod, changesEveryMs }: Ticket,
+async function confirmAnew<R>(
+	ticket: Ticket,
+	cluster: Cluster,
 	evictor: Evictor<R>,
 	runtime: Pick<RoundRuntime, "now" | "sleep">,
-): ReturnType<Evictor<R>["read"]> {
-	const first = await evictor.read(pod);
-	if (changesEveryMs === undefined || first.kind !== "present") return first;
+): Promise<Confirmed> {
+	const { pod, changesEveryMs } = ticket;
+	const patientUntil = runtime.now() + patientForMs;
+	for (;;) {
+		let readAt = runtime.now();
+		let found = await evictor.read(pod);
+		if (changesEveryMs !== undefined && found.kind === "present") {
+			({ found, readAt } = await readAfterChange(ticket, found.resourceVersion, evictor, runtime));
+		}
+		if (found.kind !== "present") return { kind: found.kind };
+		if (!sameLabels(found.labels, ticket.labels)) return { kind: "lost", why: "got other labels" };
+		if (!(await standsEverywhere(ticket, cluster))) return { kind: "lost", why: "lost its reservation" };
+		const now = runtime.now();
+		const isLate = changesEveryMs !== undefined && now - readAt > changesEveryMs / 4;
+		if (!isLate || now >= patientUntil) return { kind: "stands", resourceVersion: found.resourceVersion };
+	}
+}
+
+/** Reads until the pod has another version, or it is long past the time for that; `readAt`: before the change was asked for. */
+async function readAfterChange<R>(
+	{ pod, changesEveryMs = 0 }: Ticket,
+	version: string,
+	evictor: Evictor<R>,
+	runtime: Pick<RoundRuntime, "now" | "sleep">,
+): Promise<{ readonly found: Awaited<ReturnType<Evictor<R>["read"]>>; readonly readAt: number }> {
 	const until = runtime.now() + 2 * changesEveryMs;
 	for (;;) {
 		await runtime.sleep(lookForChangeEveryMs, new AbortController().signal);
+		const readAt = runtime.now();
 		const found = await evictor.read(pod);
-		const changed = found.kind !== "present" || found.resourceVersion !== first.resourceVersion;
-		if (changed || runtime.now() >= until) return found;
+		const changed = found.kind !== "present" || found.resourceVersion !== version;
+		if (changed || runtime.now() >= until) return { found, readAt };
 	}
 }
 

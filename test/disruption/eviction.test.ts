@@ -223,6 +223,25 @@ describe("carryOut() of a pod that somebody keeps changing", () => {
 		expect(calls.slice(-2)).toEqual(["eu confirm", "evict db-0 uid-db-0 105 id-db-0"]);
 	});
 
+	test("waits for the next change where confirming took too long", async () => {
+		const { run, calls, cluster, runtime } = setUp({
+			changesEveryMs: 200,
+			found: (read) => present(String(100 + read)),
+		});
+		const confirm = cluster.confirm.bind(cluster);
+		let slow = true;
+		cluster.confirm = async (...args) => {
+			if (slow) await runtime.sleep(60, new AbortController().signal);
+			slow = false;
+			return confirm(...args);
+		};
+		const running = run();
+		await runtime.advance(400);
+		expect(await running).toEqual({ kind: "evicted" });
+		const once = ["read", "read", "eu confirm"];
+		expect(calls).toEqual([...once, ...once, "evict db-0 uid-db-0 104 id-db-0"]);
+	});
+
 	test("is done where the pod goes meanwhile", async () => {
 		const { run, calls, runtime } = setUp({
 			changesEveryMs: 200,

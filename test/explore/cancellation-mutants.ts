@@ -155,18 +155,19 @@ export const cancellationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: eviction,
-				find: "			const found = await readBetweenChanges(ticket, evictor, runtime);\n",
-				replace:
-					"			const stands = await standsEverywhere(ticket, cluster);\n			const found = await readBetweenChanges(ticket, evictor, runtime);\n",
+				find: "		let readAt = runtime.now();\n",
+				replace: "		const stands = await standsEverywhere(ticket, cluster);\n		let readAt = runtime.now();\n",
 			},
-			{ file: eviction, find: "!(await standsEverywhere(ticket, cluster))) {\n", replace: "!stands) {\n" },
+			{ file: eviction, find: "!(await standsEverywhere(ticket, cluster))) return", replace: "!stands) return" },
 		],
 	},
 	{
 		name: "read-without-confirm",
 		without: "confirming the reservation after a 409",
 		scenarios: ["fence"],
-		edits: [{ file: eviction, find: "!(await standsEverywhere(ticket, cluster))) {\n", replace: "!ticket.id) {\n" }],
+		edits: [
+			{ file: eviction, find: "!(await standsEverywhere(ticket, cluster))) return", replace: "!ticket.id) return" },
+		],
 	},
 	{
 		name: "relabelled-is-evicted",
