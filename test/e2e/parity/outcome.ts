@@ -12,8 +12,12 @@ export interface Outcome {
 
 /** Without what depends on how busy the machine is: how far a run is after 15 seconds, agents that are slow to answer. */
 export function withoutProgress(outcome: Outcome): Outcome {
-	const isProgress = /^(progress \d|cluster \S+ (gives no answer|answers again))/;
-	return { ...outcome, stderr: outcome.stderr.filter((line) => !isProgress.test(line)) };
+	const isSlow = /^cluster \S+ (gives no answer|answers again)/;
+	return { ...outcome, stderr: outcome.stderr.filter((line) => !isProgress(line) && !isSlow.test(line)) };
+}
+
+function isProgress(line: string): boolean {
+	return /^progress \d/.test(line);
 }
 
 /** With one line for all tries of a pod that came to the same. */
@@ -29,10 +33,10 @@ export function readOutcome(results: readonly CommandResult[], after: readonly s
 	return {
 		code: results.at(-1)?.code ?? 0,
 		stdout: results.flatMap(({ stdout }) => read(stdout)),
-		// Told again where the machine is slow.
+		// Where the machine is slow, more of them come.
 		stderr: results
 			.flatMap(({ stderr }) => read(stderr))
-			.filter((line, index, all) => !line.startsWith("progress ") || all.indexOf(line) === index),
+			.filter((line, index, all) => !isProgress(line) || all.findIndex(isProgress) === index),
 		after: after.map((line) => plainLine(line, prefix)).toSorted(),
 	};
 }
