@@ -136,11 +136,16 @@ describe("filterPods()", () => {
 					findDaemonSet: async () => row.daemonSet ?? { kind: "found" },
 				},
 			);
-			expect(result).toEqual({
+			expect(result).toMatchObject({
 				take: row.taken ? [pod] : [],
 				warnings: row.warning ?? "",
 				errors: row.error === undefined ? [] : [row.error],
 			});
+			const places = { taken: result.take, refused: result.refused.map((refusal) => refusal.pod), left: result.left };
+			const expected = row.taken ? "taken" : row.error === undefined ? "left" : "refused";
+			expect(Object.entries(places).flatMap(([place, pods]) => (pods.includes(pod) ? [place] : []))).toEqual([
+				expected,
+			]);
 		});
 	}
 
