@@ -82,8 +82,16 @@ async function open(
 	const url = new URL(`${client.server.replace(/\/$/, "")}/api/v1/pods?${query.toString()}`);
 	const make = url.protocol === "http:" ? requestPlain : request;
 	return new Promise((resolve) => {
-		const outgoing = make(url, { ...tls, headers: { ...headers, accept }, signal }, (response) => {
+		const outgoing = make(url, { ...tls, headers: { ...headers, accept } }, (response) => {
 			clearTimeout(timer);
+			response.on("error", end);
+			if (response.statusCode !== 200) {
+				// What it says against it has lines too, and they are no events.
+				response.resume();
+				end();
+				resolve(false);
+				return;
+			}
 			let rest = "";
 			response.setEncoding("utf8");
 			response.on("data", (chunk: string) => {
@@ -96,8 +104,7 @@ async function open(
 				}
 			});
 			response.on("close", end);
-			response.on("error", end);
-			resolve(response.statusCode === 200);
+			resolve(true);
 		});
 		const fail = (): void => {
 			clearTimeout(timer);
@@ -106,6 +113,8 @@ async function open(
 		};
 		const timer = setTimeout(fail, openWithinMs);
 		outgoing.on("error", fail);
+		// Not by the request's own signal: its AbortError comes up where nobody listens when the request is over already.
+		signal.addEventListener("abort", () => outgoing.destroy(), { once: true });
 		outgoing.end();
 	});
 }

@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
+import { Agent, createServer, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import type { EvictionJob } from "../../plugin/eviction-job.ts";
 import { type PodDeletions, watchDeletions } from "../../plugin/pod-deletions.ts";
@@ -82,6 +83,29 @@ test("watchDeletions() is not live where the server refuses", async () => {
 	const { deletions } = await watch(403);
 	expect(deletions.live).toBe(false);
 	expect(deletions.news("1").aborted).toBe(true);
+});
+
+test("watchDeletions() survives what a server says with its refusal", async () => {
+	const server = createServer((_, response) => void response.writeHead(403).end('{"kind":"Status","code":403}\n'));
+	server.listen(0, "127.0.0.1");
+	await once(server, "listening");
+	const address = server.address();
+	if (typeof address !== "object" || !address) throw new Error("no address");
+	const agent = new Agent({ keepAlive: true });
+	onTestFinished(() => void server.close());
+	const connected = once(server, "connection");
+	const client = {
+		...newClient({}),
+		server: `http://127.0.0.1:${address.port}`,
+		dialOptions: () => Promise.resolve({ tls: { agent }, headers: {} }),
+	};
+	const deletions = await watchDeletions(client, "node-1");
+	expect(deletions.live).toBe(false);
+	deletions.close();
+	// An error that nobody listens to comes up before the connection is closed, and fails the run of the tests.
+	const [socket]: readonly Socket[] = await connected;
+	agent.destroy();
+	if (socket && !socket.closed) await once(socket, "close");
 });
 
 test("waitUntilGone() asks nobody while a watch tells it", async () => {
