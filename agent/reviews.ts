@@ -1,11 +1,14 @@
 // TokenReview and SubjectAccessReview, asked of the agent's own API server.
 import { AgentUnavailableError } from "../disruption/errors.ts";
+import { shortenTo } from "../disruption/quote.ts";
 import type { ApiRequest } from "./api-connection.ts";
 import type { ReviewedUser, Reviews, TokenVerdict } from "./identity.ts";
 import { isRecord } from "./kubernetes-objects.ts";
 
 /** Tokens for anyone else, a person's own among them, are refused. */
 const audience = "xpdb-agent";
+/** Of what the API server says, for a caller to see. */
+const longestReason = 500;
 
 export interface ReviewsOptions {
 	readonly api: ApiRequest;
@@ -25,7 +28,10 @@ export function createReviews({ api, leaseNamespace, cluster }: ReviewsOptions):
 		const answer = isRecord(body) ? body["status"] : undefined;
 		if (status !== 201 || !isRecord(answer)) {
 			const why = isRecord(body) && typeof body["message"] === "string" ? body["message"] : `status ${status}`;
-			throw new AgentUnavailableError(`Cannot create a ${kind} in cluster "${cluster}": ${why}`, cluster);
+			throw new AgentUnavailableError(
+				`Cannot create a ${kind} in cluster "${cluster}": ${shortenTo(why, longestReason)}`,
+				cluster,
+			);
 		}
 		return answer;
 	};
@@ -46,7 +52,7 @@ export function createReviews({ api, leaseNamespace, cluster }: ReviewsOptions):
 			const spec = { resourceAttributes, user: username, uid, groups, extra };
 			const answer = await create("authorization.k8s.io", "SubjectAccessReview", spec);
 			if (answer["allowed"] === true && answer["denied"] !== true) return undefined;
-			return `User "${username}" may not acquire leases.coordination.k8s.io in namespace "${leaseNamespace}" of cluster "${cluster}"`;
+			return `User "${shortenTo(username, longestReason)}" may not acquire leases.coordination.k8s.io in namespace "${leaseNamespace}" of cluster "${cluster}"`;
 		},
 	};
 }
@@ -58,7 +64,11 @@ function tokenVerdict(status: Readonly<Record<string, unknown>>, cluster: string
 	});
 	if (status["authenticated"] !== true) {
 		const why = status["error"];
-		return rejected(typeof why === "string" && why !== "" ? why : "the API server does not know it, or it has expired");
+		return rejected(
+			typeof why === "string" && why.trim() !== ""
+				? shortenTo(why, longestReason)
+				: "the API server does not know it, or it has expired",
+		);
 	}
 	// An authenticator that knows no audiences answers without any: then nobody has checked them.
 	const audiences = texts(status["audiences"]);

@@ -55,6 +55,16 @@ describe("reviewToken()", () => {
 		});
 	}
 
+	test("passes on no more than a few lines of what the API server says", async () => {
+		const long = "x".repeat(5_000);
+		const verdict = await reviewsWith(created({ error: long })).reviews.reviewToken("abc");
+		expect(verdict.kind === "rejected" && verdict.reason.length).toBeLessThan(700);
+		const refusal = await reviewsWith(created({})).reviews.reviewAccess({ ...user, username: long });
+		expect(refusal?.length).toBeLessThan(700);
+		const failure = reviewsWith({ status: 403, body: { message: long } }).reviews.reviewToken("abc");
+		await expect(failure).rejects.toThrow(/^.{1,700}$/);
+	});
+
 	const failures: ApiAnswer[] = [
 		{ status: 403, body: { message: "tokenreviews is forbidden" } },
 		{ status: 500, body: "oops" },
