@@ -1,6 +1,6 @@
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { KnownCluster } from "./admin-client.ts";
+import { createAdminClient, type KnownCluster } from "./admin-client.ts";
 import type { EndFault } from "./faults.ts";
 import type { FleetControl } from "./fleet-control.ts";
 
@@ -9,7 +9,8 @@ import type { FleetControl } from "./fleet-control.ts";
  * etcd, puts the data back, and starts everything again that believes to know what is in there, as a person who restores a backup
  * would. The agents are left alone: they have to find out.
  */
-export async function snapshotEtcd(control: FleetControl, { name, dir }: KnownCluster): Promise<EndFault> {
+export async function snapshotEtcd(control: FleetControl, cluster: KnownCluster): Promise<EndFault> {
+	const { name, dir } = cluster;
 	const data = join(dir, "etcd");
 	const kept = join(dir, "etcd-snapshot");
 	// What a frozen process has written is what a killed one leaves: etcd starts from that.
@@ -27,6 +28,10 @@ export async function snapshotEtcd(control: FleetControl, { name, dir }: KnownCl
 		cpSync(kept, data, { recursive: true });
 		await control.restart(name, "etcd");
 		await control.restart(name, "apiserver");
+		// A kwok that starts anew is another holder, and would wait for the nodes' Leases of the one before it.
+		const api = createAdminClient(cluster);
+		await api.send("DELETE", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases");
+		api.close();
 		for (const component of ["controller-manager", "scheduler", "kwok"] as const)
 			await control.restart(name, component);
 	};

@@ -163,6 +163,7 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 		expect(result.stderr).toMatch(/c3/);
 		expect(result.stderr).toMatch(/schema 2, this version knows 1/);
 		expect(await database.pods()).toHaveLength(3);
+		await kubectl("c3", ["delete", ...selected]);
 	});
 
 	test("annotations at their limit: the Lease is full, which waits, and the pod stays", async () => {

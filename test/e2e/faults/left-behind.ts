@@ -39,7 +39,8 @@ export async function findLeftBehind(): Promise<readonly string[]> {
 					const silentMs = performance.now() - (unchangedSince.get(key)?.at ?? 0);
 					const holder = spec.holderIdentity ?? "";
 					const isHeld = holder !== "" && silentMs < (spec.leaseDurationSeconds ?? 0) * 1000;
-					const { reservations } = JSON.parse(state) as { reservations: readonly unknown[] };
+					const { reservations } = JSON.parse(state) as { reservations?: readonly unknown[] };
+					if (reservations === undefined) return [`${key} has a state of another schema: ${state}`];
 					return [
 						...(isHeld ? [`${key} is held by ${holder}`] : []),
 						...(reservations.length > 0 ? [`${key} has ${reservations.length} reservations`] : []),
