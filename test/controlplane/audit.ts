@@ -40,7 +40,10 @@ export type AuditObject = {
 		readonly conditions?: readonly { readonly type: string; readonly status: string }[];
 	};
 	readonly items?: readonly AuditObject[];
-	readonly deleteOptions?: { readonly preconditions?: { readonly uid?: string }; readonly dryRun?: readonly string[] };
+	readonly deleteOptions?: {
+		readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+		readonly dryRun?: readonly string[];
+	};
 	readonly dryRun?: readonly string[];
 };
 

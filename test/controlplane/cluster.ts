@@ -15,6 +15,7 @@ import { installPortForwards } from "./port-forwards.ts";
 import { startProcess, tailOf } from "./process.ts";
 import type { ManagedProcess } from "./process.ts";
 import { AddressInUseError, SetupError } from "./setup-error.ts";
+import { Supervisor } from "./supervisor.ts";
 
 export type ClusterOptions = {
 	readonly binaries: Binaries;
@@ -79,8 +80,10 @@ export async function startCluster(options: ClusterOptions): Promise<RunningClus
 	};
 	const wait = (component: ComponentName) =>
 		waitUntilReady({ component, place, client, started, signal: options.signal });
+	const supervisor = new Supervisor();
 	const stop = async () => {
 		client.close();
+		for (const process of Object.values(started)) supervisor.release(process);
 		// Those that talk to the API server end first, at the same time: nothing depends on their order.
 		await Promise.all(
 			[started.kwok, started.scheduler, started["controller-manager"]].map(async (process) => await process?.stop()),
@@ -103,6 +106,7 @@ export async function startCluster(options: ClusterOptions): Promise<RunningClus
 		);
 		const { metadata } = await client.get<{ metadata: { uid: string } }>("/api/v1/namespaces/kube-system");
 		const components = started as Record<ComponentName, ManagedProcess>;
+		for (const process of Object.values(components)) supervisor.watch(process);
 		return {
 			name: place.name,
 			index: place.index,
@@ -118,10 +122,15 @@ export async function startCluster(options: ClusterOptions): Promise<RunningClus
 			components,
 			freeze: (component) => components[component].freeze(),
 			thaw: (component) => components[component].thaw(),
-			kill: (component) => components[component].kill(),
+			async kill(component) {
+				supervisor.release(components[component]);
+				await components[component].kill();
+			},
 			async restart(component) {
+				supervisor.release(components[component]);
 				await components[component].kill();
 				components[component].restart();
+				supervisor.watch(components[component]);
 				// Others may be down on purpose.
 				await waitUntilReady({
 					component,

@@ -86,7 +86,14 @@ describeOnFleet("an API server that answers one call wrongly", () => {
 });
 
 /** What an eviction costs the agents each time; others have their turn when they come. */
-const often = ["GET leases", "PUT leases", "LIST leases", "GET statefulsets", "LIST xpoddisruptionbudgets"];
+const often = [
+	"GET leases",
+	"PUT leases",
+	"GET configmaps",
+	"GET statefulsets",
+	"GET xpoddisruptionbudgets",
+	"LIST xpoddisruptionbudgets",
+];
 
 /** Who has begun to evict ends well; who fails before has said why. */
 function judge({ code, stdout, stderr }: PluginResult, what: string): void {
