@@ -33,8 +33,6 @@ export interface GroupDependencies {
 	readonly emit: EventSink;
 }
 
-/** A round asks for so many at most: candidates and answers of one stay well below a gRPC message. */
-const maxCandidates = 500;
 /** The first of those that wait stand for the others. */
 const maxLookedAt = 20;
 /** Soon enough not to be felt, at a few cheap calls a second and budget. */
@@ -52,6 +50,8 @@ interface Entry {
 	waitedFor: { readonly message: string; readonly reason: Reason } | undefined;
 	/** On the runtime's clock: no round before. */
 	dueAt: number;
+	/** Aborts when it has ended, however that was. */
+	readonly over: AbortSignal;
 	/** Stops and timeouts do not end it any more. */
 	detach(): void;
 	finish(outcome: TryOutcome): void;
@@ -64,7 +64,7 @@ export class BudgetGroup {
 	readonly #deps: GroupDependencies;
 	/** By the pod's uid. */
 	readonly #waiting = new Map<string, Entry>();
-	/** Tickets being given back. */
+	/** Tickets being used or given back. */
 	readonly #background = new Set<Promise<void>>();
 	#wake = new AbortController();
 	#running: Promise<void> | undefined;
@@ -89,8 +89,10 @@ export class BudgetGroup {
 			const timeout = job.timeout.signal;
 			const onTimeout = (): void => entry.finish(timedOut(entry));
 			const onStop = (): void => entry.finish({ kind: "stopped" });
+			const over = new AbortController();
 			const end = (): void => {
 				entry.detach();
+				over.abort();
 				if (this.#waiting.get(job.pod.uid) === entry) this.#waiting.delete(job.pod.uid);
 			};
 			const entry: Entry = {
@@ -98,6 +100,7 @@ export class BudgetGroup {
 				clusterId: member.id,
 				waitedFor: undefined,
 				dueAt: 0,
+				over: over.signal,
 				detach() {
 					timeout.removeEventListener("abort", onTimeout);
 					stop.removeEventListener("abort", onStop);
@@ -162,21 +165,25 @@ export class BudgetGroup {
 		}
 	}
 
-	/** The first of each context, as many as could be on their way now. */
+	/** The first of each context, as many as may be granted now. */
 	#withSlots(due: readonly Entry[]): readonly Entry[] {
-		const free = new Map<string, number>();
-		const first = due.filter(({ job }) => {
-			const left = free.get(job.context.name) ?? this.#deps.slots.free(job.context.name);
-			free.set(job.context.name, left - 1);
-			return left > 0;
-		});
-		return first.slice(0, maxCandidates);
+		const byContext = Map.groupBy(due, ({ job }) => job.context.name);
+		const first = new Set(
+			[...byContext].flatMap(([context, entries]) => entries.slice(0, this.#deps.slots.ask(context, entries.length))),
+		);
+		return due.filter((entry) => first.has(entry));
 	}
 
 	/** One round; those that wait on, unless there was no answer to apply. */
 	async #ask(asked: readonly Entry[]): Promise<readonly Entry[]> {
-		const verdicts = await this.#round(asked);
-		for (const verdict of verdicts ?? []) this.#apply(verdict);
+		let verdicts: readonly Verdict[] | undefined;
+		try {
+			verdicts = await this.#round(asked);
+			for (const verdict of verdicts ?? []) this.#apply(verdict);
+		} finally {
+			const byContext = Map.groupBy(asked, ({ job }) => job.context.name);
+			for (const [context, { length }] of byContext) this.#deps.slots.answered(context, length);
+		}
 		const now = this.#deps.runtime.now();
 		return verdicts
 			? asked.filter((entry) => this.#waiting.get(entry.job.pod.uid) === entry && entry.dueAt <= now)
@@ -270,29 +277,50 @@ export class BudgetGroup {
 		const { members, runtime, stop, emit, reachability, evictor } = this.#deps;
 		const cluster = members.find(({ id }) => id === ticket.clusterId);
 		if (!cluster) throw new Error(`a ticket for cluster ${ticket.clusterId}, which is no member`);
+		const giveBack = (): Promise<void> => cancelTicket(ticket, cluster, runtime, { sent: false });
 		if (!entry) {
-			const back = cancelTicket(ticket, cluster, runtime, { sent: false }).finally(() => this.#background.delete(back));
-			this.#background.add(back);
+			this.#keepTrack(giveBack());
 			return;
 		}
 		const onUnavailable = (error: AgentUnavailableError): void => reachability.failed(error);
 		const made = evictor(entry.job, this.#names);
-		this.#handOver(entry, () =>
-			evictWithTicket(entry.job, ticket, { cluster, evictor: made, runtime, stop, emit, onUnavailable }),
+		this.#handOver(
+			entry,
+			() => evictWithTicket(entry.job, ticket, { cluster, evictor: made, runtime, stop, emit, onUnavailable }),
+			giveBack,
 		);
 	}
 
-	/** From here on only the answer counts: what was sent can't be taken back by a stop or a timeout. */
-	#handOver(entry: Entry, send: () => Promise<TryOutcome>): void {
+	/**
+	 * Sends when there is a slot for it; `giveUp` where a stop or a timeout was first. Once it is sent only the answer counts:
+	 * it can't be taken back.
+	 */
+	#handOver(entry: Entry, send: () => Promise<TryOutcome>, giveUp?: () => Promise<void>): void {
+		const { slots } = this.#deps;
+		const { name } = entry.job.context;
 		this.#waiting.delete(entry.job.pod.uid);
-		entry.detach();
-		this.#deps.slots.take(entry.job.context.name);
-		send()
-			.finally(() => this.#deps.slots.giveBack(entry.job.context.name))
-			.then(
-				(outcome) => entry.finish(outcome),
-				(error: unknown) => entry.fail(error),
-			);
+		const sending = async (): Promise<void> => {
+			const mayGo = await slots.take(name, entry.over);
+			if (entry.over.aborted) {
+				if (mayGo) slots.giveBack(name);
+				await giveUp?.();
+				return;
+			}
+			entry.detach();
+			try {
+				entry.finish(await send());
+			} catch (error) {
+				entry.fail(error);
+			} finally {
+				slots.giveBack(name);
+			}
+		};
+		this.#keepTrack(sending());
+	}
+
+	#keepTrack(work: Promise<void>): void {
+		const tracked = work.finally(() => this.#background.delete(tracked));
+		this.#background.add(tracked);
 	}
 
 	/** Until a look says that somebody could be granted, another pod comes, or it is time for a round anyway. */

@@ -42,7 +42,7 @@ export function createApiClient(options: {
 	readonly credentials: KeyPair;
 }): ApiClient {
 	const tls = { ca: options.authority, cert: options.credentials.certificate, key: options.credentials.key };
-	const agent = new Agent({ ...tls, keepAlive: true, maxSockets: 32 });
+	const agent = new Agent({ ...tls, keepAlive: true, maxSockets: 128 });
 
 	function open(
 		method: string,

@@ -28,19 +28,56 @@ describe("many pods under a budget", () => {
 		expect(fleet.evictions.map(({ reserved }) => reserved)).toEqual([true, true, true, false]);
 	});
 
-	test("of one cluster are on their way 25 at a time", async () => {
+	test("of one cluster are on their way 100 at a time, and 25 more are granted meanwhile", async () => {
 		const fleet = new FakeFleet(["eu", "us"]);
 		fleet.addBudget("db", { maxUnavailable: "100%" });
 		const [eu] = fleet.members;
 		if (!eu) throw new Error("no members");
-		const pods = Array.from({ length: 60 }, (_, index) => eu.addPod(`db-${index}`));
-		let most = 0;
+		const pods = Array.from({ length: 260 }, (_, index) => eu.addPod(`db-${index}`));
+		let granted = 0;
 		fleet.onEviction = () => {
-			most = Math.max(most, eu.reservations.size);
+			granted = Math.max(granted, eu.reservations.size);
 		};
 		const run = newRun(fleet);
 		const outcomes = await Promise.all(pods.map((pod) => run.evictions.evict(run.job(eu, pod))));
-		expect(outcomes.map(({ kind }) => kind)).toEqual(Array(60).fill("evicted"));
-		expect(most).toBeLessThanOrEqual(25);
+		expect(outcomes.map(({ kind }) => kind)).toEqual(Array(260).fill("evicted"));
+		expect(granted).toBeGreaterThan(100);
+		expect(granted).toBeLessThanOrEqual(125);
+	});
+
+	test("that were granted and are not on their way yet are given back by a stop", async () => {
+		const fleet = new FakeFleet(["eu", "us"]);
+		fleet.addBudget("db", { maxUnavailable: "100%" });
+		const [eu] = fleet.members;
+		if (!eu) throw new Error("no members");
+		const pods = Array.from({ length: 120 }, (_, index) => eu.addPod(`db-${index}`));
+		const run = newRun(fleet);
+		// The first one goes out when all of them are granted.
+		fleet.onEviction = () => run.stop.abort();
+		const outcomes = await Promise.all(pods.map((pod) => run.evictions.evict(run.job(eu, pod))));
+		await run.evictions.settled();
+		expect(outcomes.map(({ kind }) => kind)).toEqual(["evicted", ...Array(119).fill("stopped")]);
+		expect(fleet.evictions).toHaveLength(1);
+		expect(pods.slice(1).filter(({ uid }) => eu.reservations.has(uid))).toEqual([]);
+	});
+
+	test("that wait for their turn are given back by a stop", async () => {
+		const fleet = new FakeFleet(["eu", "us"]);
+		fleet.addBudget("db", { maxUnavailable: "100%" });
+		const [eu] = fleet.members;
+		if (!eu) throw new Error("no members");
+		const pods = Array.from({ length: 120 }, (_, index) => eu.addPod(`db-${index}`));
+		const run = newRun(fleet);
+		let sent = 0;
+		fleet.onEviction = () => {
+			sent += 1;
+			if (sent === 100) run.stop.abort();
+		};
+		const outcomes = await Promise.all(pods.map((pod) => run.evictions.evict(run.job(eu, pod))));
+		await run.evictions.settled();
+		expect(outcomes.filter(({ kind }) => kind === "evicted")).toHaveLength(100);
+		expect(outcomes.filter(({ kind }) => kind === "stopped")).toHaveLength(20);
+		expect(fleet.evictions).toHaveLength(100);
+		expect(pods.slice(100).filter(({ uid }) => eu.reservations.has(uid))).toEqual([]);
 	});
 });
