@@ -66,11 +66,11 @@ describe("EvictionSlots", () => {
 		slots.ask("eu", 125);
 		const freed = slots.freed(never);
 		slots.answered("eu", 125);
-		await freed;
+		await expect(freed).resolves.toBeUndefined();
 		const stop = new AbortController();
 		const stopped = slots.freed(stop.signal);
 		stop.abort();
-		await stopped;
-		await slots.freed(stop.signal);
+		await expect(stopped).resolves.toBeUndefined();
+		await expect(slots.freed(stop.signal)).resolves.toBeUndefined();
 	});
 });
