@@ -36,8 +36,8 @@ export class LeaseStore {
 	readonly #api: ClusterApi;
 	readonly #clock: Clock;
 	readonly #cluster: string;
-	/** The newest Lease objects that this process has read, written or been shown by the watch. */
-	readonly #known = new Map<string, LeaseObject>();
+	/** The newest Leases that this process has read, written or been shown by the watch. */
+	readonly #known = new Map<string, BudgetLease>();
 	readonly #sightings = new Map<string, Sighting>();
 	/** The last step under way on each Lease. */
 	readonly #turns = new Map<string, Promise<void>>();
@@ -115,7 +115,7 @@ export class LeaseStore {
 		const name = leaseName(budget);
 		for (let conflicts = 0; conflicts < maxConflicts; ) {
 			const known = this.#known.get(name);
-			const lease = known ? parseLease(known, this.#cluster) : await this.#readOrCreate(budget);
+			const lease = known ?? (await this.#readOrCreate(budget));
 			const outcome = step(lease);
 			if (!("write" in outcome)) {
 				if (!known) return { lease, result: outcome.result };
@@ -162,7 +162,7 @@ export class LeaseStore {
 
 	#note(object: LeaseObject): BudgetLease {
 		const lease = parseLease(object, this.#cluster);
-		this.#known.set(object.name, object);
+		this.#known.set(object.name, lease);
 		this.#sight(lease);
 		return lease;
 	}

@@ -27,6 +27,8 @@ export interface RoundRequest {
 	readonly holder: string;
 	readonly candidates: readonly RoundCandidate[];
 	readonly signal: AbortSignal;
+	/** Others want these Leases too, as the last round found: get in line at once, and leave theirs alone until it is our turn. */
+	readonly contended?: boolean;
 	readonly onQueued?: (place: PlaceInLine & { readonly cluster: string; readonly budget: BudgetName }) => void;
 }
 
@@ -108,15 +110,25 @@ async function acquireAll(
 	lost: AbortSignal,
 ): Promise<void> {
 	const slots = slotsInOrder(request);
+	if (!request.contended && (await acquireAtOnce(slots, request, runtime, held))) return;
+	await releaseAll(held.splice(0), runtime);
+	const signal = AbortSignal.any([request.signal, lost]);
+	for (const slot of slots) await acquireSlot(slot, request, runtime, held, true, signal);
+}
+
+/** Whether all of them could be had. */
+async function acquireAtOnce(
+	slots: readonly Slot[],
+	request: RoundRequest,
+	runtime: RoundRuntime,
+	held: Held[],
+): Promise<boolean> {
 	const attempts = await Promise.allSettled(
 		slots.map(async (slot) => acquireSlot(slot, request, runtime, held, false, request.signal)),
 	);
 	const failed = attempts.find((attempt) => attempt.status === "rejected");
 	if (failed) throw failed.reason;
-	if (held.length === slots.length) return;
-	await releaseAll(held.splice(0), runtime);
-	const signal = AbortSignal.any([request.signal, lost]);
-	for (const slot of slots) await acquireSlot(slot, request, runtime, held, true, signal);
+	return held.length === slots.length;
 }
 
 async function acquireSlot(

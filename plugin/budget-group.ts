@@ -41,6 +41,7 @@ const lookEveryMs = 300;
 const roundAtLeastEveryMs = 10_000;
 /** After an agent without an answer, and after a round that was lost: others have a turn. */
 const afterFailureMs = 1_000;
+const gatherForMs = 250;
 const afterLostMs = 50;
 
 interface Entry {
@@ -68,6 +69,8 @@ export class BudgetGroup {
 	readonly #background = new Set<Promise<void>>();
 	#wake = new AbortController();
 	#running: Promise<void> | undefined;
+	/** The last round had to wait for others. */
+	#contended = false;
 
 	constructor(budgets: readonly RoundBudget[], deps: GroupDependencies) {
 		this.#budgets = budgets;
@@ -147,6 +150,7 @@ export class BudgetGroup {
 		await this.#pause(0);
 		while (this.#waiting.size > 0) {
 			this.#wake = new AbortController();
+			if (this.#contended) await this.#untilBack();
 			const due = this.#due();
 			if (due.length === 0) {
 				const next = Math.min(...[...this.#waiting.values()].map(({ dueAt }) => dueAt));
@@ -163,6 +167,13 @@ export class BudgetGroup {
 			if (due.length > asked.length) this.#sendToTheEnd(left);
 			await this.#untilRoom();
 		}
+	}
+
+	/** Until those on their way are done, but not for long: where rounds have to wait for others, few are to ask for many. */
+	async #untilBack(): Promise<void> {
+		const back = new AbortController();
+		void Promise.all(this.#background).finally(() => back.abort());
+		await this.#pause(gatherForMs, back.signal);
 	}
 
 	/** The first of each context, as many as may be granted now. */
@@ -205,6 +216,8 @@ export class BudgetGroup {
 	/** Undefined where there is nothing to apply: start over. */
 	async #round(due: readonly Entry[]): Promise<readonly Verdict[] | undefined> {
 		const { members, holder, stop, runtime, reachability, emit } = this.#deps;
+		const contended = this.#contended;
+		this.#contended = false;
 		try {
 			const outcome = await runRound(
 				{
@@ -213,7 +226,9 @@ export class BudgetGroup {
 					holder,
 					candidates: due.map(({ clusterId, job }) => ({ clusterId, pod: job.pod })),
 					signal: stop,
-					onQueued: ({ budget, cluster, holder: heldBy, position, heldForMs }) =>
+					contended,
+					onQueued: ({ budget, cluster, holder: heldBy, position, heldForMs }) => {
+						this.#contended = true;
 						emit({
 							type: "lease.waiting",
 							budget: formatBudgetName(budget),
@@ -221,7 +236,8 @@ export class BudgetGroup {
 							holder: heldBy,
 							position,
 							heldForMs,
-						}),
+						});
+					},
 				},
 				runtime,
 			);

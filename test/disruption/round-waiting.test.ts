@@ -58,6 +58,17 @@ describe("runRound() where somebody holds a Lease", () => {
 		expect(await round).toMatchObject({ verdicts: [{ kind: "granted" }] });
 	});
 
+	test("queues at once where the last round had to, and takes nothing out of its turn", async () => {
+		const { run, ap, calls } = setUp();
+		ap.steal(budget);
+		const round = run({ contended: true });
+		await settle();
+		expect(calls).toEqual(["ap acquire in line"]);
+		free(ap);
+		expect(await round).toMatchObject({ verdicts: [{ kind: "granted" }] });
+		expect(calls.slice(0, 3)).toEqual(["ap acquire in line", "eu acquire in line", "us acquire in line"]);
+	});
+
 	test("waits at the first cluster before it takes anything at a later one", async () => {
 		const { run, ap, eu, us } = setUp();
 		ap.steal(budget);

@@ -34,6 +34,8 @@ export class DrainProcess extends SimulatedProcess {
 	readonly #runtime: RoundRuntime;
 	/** Never aborted: a process that ends early is one that dies. */
 	readonly #running = new AbortController();
+	/** The last round had to wait for others. */
+	#contended = false;
 	/** Undefined once the pod is gone from this process's point of view. */
 	readonly #pods: Map<string, RoundCandidate>;
 	finished = false;
@@ -120,7 +122,14 @@ export class DrainProcess extends SimulatedProcess {
 		);
 		try {
 			const { signal } = this.#running;
-			const outcome = await runRound({ clusters, budgets, holder: this.name, candidates, signal }, this.#runtime);
+			// As the plugin has it.
+			const contended = this.#contended;
+			this.#contended = false;
+			const onQueued = (): void => {
+				this.#contended = true;
+			};
+			const request = { clusters, budgets, holder: this.name, candidates, signal, contended, onQueued };
+			const outcome = await runRound(request, this.#runtime);
 			oracle.roundEnds(round, outcome);
 			return outcome;
 		} catch (error) {

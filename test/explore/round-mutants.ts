@@ -167,8 +167,8 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: round,
-				find: "	if (failed) throw failed.reason;\n	if (held",
-				replace: "	if (failed) return;\n	if (held",
+				find: "	if (failed) throw failed.reason;\n	return held.length === slots.length;",
+				replace: "	return failed !== undefined || held.length === slots.length;",
 			},
 			{
 				file: decide,

@@ -16,6 +16,9 @@ export function minuteLine(state: SoakState): string {
 	].join(", ");
 }
 
+/** Faults last 10 s and leases no longer: who evicts nothing for a minute is stuck. */
+const longestPauseSeconds = 60;
+
 /** Whether it held, and the lines that say so. */
 export function finalReport(result: SoakResult): { readonly held: boolean; readonly lines: readonly string[] } {
 	const { verdicts, tally, faults, leaks } = result;
@@ -27,7 +30,8 @@ export function finalReport(result: SoakResult): { readonly held: boolean; reado
 	);
 	const unrecovered = faults.filter(({ recoverySeconds }) => recoverySeconds === undefined).length;
 	const evictions = verdicts.reduce((sum, verdict) => sum + verdict.evictions, 0);
-	const held = violations.length + leaks.length + tally.crashes.length === 0 && evictions > 0;
+	const isStuck = result.longestPauseSeconds > longestPauseSeconds;
+	const held = violations.length + leaks.length + tally.crashes.length === 0 && evictions > 0 && !isStuck;
 	const runs = [...tally.runs].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([ending, count]) => `${ending}: ${count}`);
 	return {
 		held,
@@ -39,6 +43,7 @@ export function finalReport(result: SoakResult): { readonly held: boolean; reado
 			`violations        ${violations.length}`,
 			`faults survived   ${faults.length}`,
 			`longest recovery  ${formatRecovery(result)}${unrecovered > 0 ? ` (${unrecovered} faults at the end without an eviction after them)` : ""}`,
+			`longest pause     ${result.longestPauseSeconds.toFixed(1)} s without an eviction`,
 			`leaks             ${leaks.length}`,
 			`agents            ${result.agentMemoryMb.map((megabytes) => megabytes.toFixed(0)).join(", ")} MB`,
 			`plugin runs       ${runs.join(", ")}`,
@@ -46,6 +51,7 @@ export function finalReport(result: SoakResult): { readonly held: boolean; reado
 			...leaks.map((leak) => `leak: ${leak}`),
 			...tally.crashes.map((crash) => `crash: ${crash}`),
 			...(evictions === 0 ? ["nothing was evicted: this run shows nothing"] : []),
+			...(isStuck ? [`stuck: nothing was evicted for more than ${longestPauseSeconds} s`] : []),
 			"",
 			`soak: ${held ? "held" : "FAILED"} for ${formatMinutes(result.seconds)}`,
 		],

@@ -32,6 +32,8 @@ export interface SoakState {
 
 export interface SoakResult extends SoakState {
 	readonly leaks: readonly string[];
+	/** The longest time in which no API server accepted an eviction from us. */
+	readonly longestPauseSeconds: number;
 }
 
 export interface EndedFault {
@@ -54,6 +56,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
 	const soak = { fleet, random: seededRandom(seed), stop, tally };
 	await createWorkloads(fleet.clusters);
 	await untilHealthy(fleet);
+	const begunAt = Date.now() * 1000;
 
 	const tails = fleet.clusters.map(
 		({ name, auditLog }) =>
@@ -89,11 +92,12 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
 	} finally {
 		clearInterval(minutes);
 	}
+	const overAt = Date.now() * 1000;
 	log("Waiting for what ends by itself");
 	const leaks = await findLeaks(fleet);
 	const state = look();
 	for (const tail of tails) tail.close();
-	return { ...state, leaks };
+	return { ...state, leaks, longestPauseSeconds: longestPause([begunAt, ...evictionTimes(events), overAt]) / 1e6 };
 }
 
 /** One fault after the other, sometimes two at once, from a random sequence of its own: the same seed, the same faults. */
@@ -118,6 +122,11 @@ async function breakForEver(
 		await Promise.all(isDouble ? [one(), delay(1_000).then(one)] : [one()]);
 		await delay(calmSeconds * 1000 * random(), undefined, { signal: stop }).catch(() => undefined);
 	}
+}
+
+/** Of instants in their order. */
+export function longestPause(times: readonly number[]): number {
+	return Math.max(...times.map((time, index) => time - (times[index - 1] ?? time)));
 }
 
 async function untilHealthy(fleet: Fleet): Promise<void> {
