@@ -5,7 +5,7 @@
 // a view that has reached the highest `observed` of all those Leases, so that whoever ended a reservation on evidence
 // has not seen more than this view. A Lease without `observed` (new, or restored) is counted from a consistent list.
 // Whatever cannot be read rejects: there is no guess and no default.
-import { type BudgetName, formatBudgetName, type LabelSelector, supportedFeatures } from "../disruption/budget.ts";
+import { type BudgetName, formatBudgetName, supportedFeatures } from "../disruption/budget.ts";
 import type {
 	AcquireRequest,
 	CandidateState,
@@ -93,25 +93,15 @@ function withEarlyScales(lease: BudgetLease, question: CountQuestion, { api, pod
 		scales.set(key, scale);
 		return scale;
 	};
-	const selects = createMatcher(question.selector);
 	const controllers = new Set(lease.state.controllers);
-	for (const { controller, labels } of pods.pods(namespace))
-		if (controller && selects(labels)) controllers.add(controller);
+	for (const { controller } of selectedPods(question, pods)) if (controller) controllers.add(controller);
 	// Whoever needs one of these hears of its failure; the others concern nobody.
 	for (const controller of controllers) getScale(controller).catch(() => undefined);
 	return { ...api, getScale };
 }
 
-/** Pods of one controller share their labels: each of these is compared with the selector once. */
-function createMatcher(selector: LabelSelector): (labels: PodRecord["labels"]) => boolean {
-	const known = new Map<PodRecord["labels"], boolean>();
-	return (labels) => {
-		const found = known.get(labels);
-		if (found !== undefined) return found;
-		const matches = matchesSelector(selector, labels);
-		known.set(labels, matches);
-		return matches;
-	};
+function selectedPods({ budget, selector }: CountQuestion, pods: PodView): Iterable<PodRecord> {
+	return pods.selected(budget.namespace, (labels) => matchesSelector(selector, labels));
 }
 
 /**
@@ -154,10 +144,8 @@ async function countView(
 	// From here to the end of the loop nothing is awaited: one instant of the view.
 	const selected: PodRecord[] = [];
 	const unavailable: UnavailablePod[] = [];
-	const selects = createMatcher(question.selector);
 	let healthy = 0;
-	for (const pod of view.pods(namespace)) {
-		if (!selects(pod.labels)) continue;
+	for (const pod of selectedPods(question, view)) {
 		selected.push(pod);
 		const reservation = reservations.get(pod.uid);
 		if (isHealthy(pod) && !reservation) healthy += 1;

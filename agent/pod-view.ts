@@ -16,6 +16,7 @@ import { compareResourceVersions, latestResourceVersion } from "../disruption/re
 import type { Clock } from "./clock.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 import { Heartbeats } from "./heartbeats.ts";
+import { PodsByLabels } from "./pods-by-labels.ts";
 import { signOfLifeMs, type WatchEvent, type WatchSink } from "./watch-sink.ts";
 
 export interface PodView {
@@ -27,6 +28,8 @@ export interface PodView {
 	readonly resourceVersion: string;
 	/** The pods of a namespace, for reading at once: the next event changes them. */
 	pods(namespace: string): Iterable<PodRecord>;
+	/** Those of them whose labels are selected, for reading at once. */
+	selected(namespace: string, selects: (labels: PodRecord["labels"]) => boolean): Iterable<PodRecord>;
 	find(pod: Pick<PodReference, "namespace" | "uid">): PodRecord | undefined;
 	findByName(namespace: string, name: string): PodRecord | undefined;
 	/** Of a pod that keeps changing without any effect on what is kept of it (heartbeats in annotations): how often. */
@@ -70,6 +73,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	readonly #options: PodStoreOptions;
 	readonly #byUid = new Map<string, PodRecord>();
 	readonly #byName = new Map<string, Map<string, PodRecord>>();
+	readonly #byLabels = new PodsByLabels();
 	/** Deletions in the order of their versions. */
 	readonly #deletedAt = new Map<string, string>();
 	/** Every pod that is neither here nor in `#deletedAt`, and was read at a version up to the view's, is gone at this one. */
@@ -110,6 +114,10 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 
 	pods(namespace: string): Iterable<PodRecord> {
 		return this.#byName.get(namespace)?.values() ?? [];
+	}
+
+	selected(namespace: string, selects: (labels: PodRecord["labels"]) => boolean): Iterable<PodRecord> {
+		return this.#byLabels.selected(namespace, selects);
 	}
 
 	find(pod: Pick<PodReference, "namespace" | "uid">): PodRecord | undefined {
@@ -169,6 +177,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		const before = [...this.#byUid.keys()];
 		this.#byUid.clear();
 		this.#byName.clear();
+		this.#byLabels.clear();
 		for (const pod of pods) {
 			this.#put(pod);
 			changed.add(pod.namespace);
@@ -214,6 +223,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		this.#heartbeats.clear();
 		this.#byUid.clear();
 		this.#byName.clear();
+		this.#byLabels.clear();
 		this.#deletedAt.clear();
 		this.#goneFloor = "";
 		this.#resourceVersion = "";
@@ -267,10 +277,12 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	#put(pod: PodRecord): void {
 		// A uid has one name and a name one uid, whatever is sent: a pod that stood here twice would count twice.
 		const before = this.#byUid.get(pod.uid);
+		if (before) this.#byLabels.remove(before);
 		if (before && (before.name !== pod.name || before.namespace !== pod.namespace)) this.#remove(before);
 		const other = this.findByName(pod.namespace, pod.name);
 		if (other && other.uid !== pod.uid) this.#remove(other);
 		this.#byUid.set(pod.uid, pod);
+		this.#byLabels.add(pod);
 		let namespace = this.#byName.get(pod.namespace);
 		if (!namespace) this.#byName.set(pod.namespace, (namespace = new Map()));
 		namespace.set(pod.name, pod);
@@ -278,6 +290,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 
 	#remove(pod: PodRecord): void {
 		this.#byUid.delete(pod.uid);
+		this.#byLabels.remove(pod);
 		this.#heartbeats.forget(pod.uid);
 		const namespace = this.#byName.get(pod.namespace);
 		if (namespace?.get(pod.name)?.uid !== pod.uid) return;

@@ -14,14 +14,20 @@ export interface Tunnel {
 	close(): void;
 }
 
+/** Those of all open tunnels, for a process that leaves without closing: a second Ctrl-C. */
+const folders = new Set<string>();
+
+function removeAll(): void {
+	for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+}
+
 /** `connect` joins a local connection with its far side; where it rejects, the local connection is closed. Must be closed. */
 export async function createTunnel(connect: (socket: Socket) => Promise<void>): Promise<Tunnel> {
 	// mkdtemp makes the folder with mode 0700.
 	const folder = await mkdtemp(join(tmpdir(), "kubectl-xpdb-"));
 	const path = join(folder, "agent.sock");
-	const remove = (): void => rmSync(folder, { recursive: true, force: true });
-	// Also where the process leaves without closing: a second Ctrl-C.
-	process.once("exit", remove);
+	if (folders.size === 0) process.on("exit", removeAll);
+	folders.add(folder);
 	const sockets = new Set<Socket>();
 	const server = createServer({ pauseOnConnect: true }, (socket) => {
 		sockets.add(socket);
@@ -43,8 +49,9 @@ export async function createTunnel(connect: (socket: Socket) => Promise<void>): 
 		close() {
 			server.close();
 			disconnect();
-			process.off("exit", remove);
-			remove();
+			folders.delete(folder);
+			if (folders.size === 0) process.off("exit", removeAll);
+			rmSync(folder, { recursive: true, force: true });
 		},
 	};
 }

@@ -151,6 +151,15 @@ describe("a tunnel", () => {
 		expect(existsSync(folder)).toBe(false);
 	});
 
+	test("of many clusters look after their folders together: one by one, Node would warn of them", async () => {
+		const before = process.listenerCount("exit");
+		const tunnels = await Promise.all(Array.from({ length: 12 }, () => createTunnel(async () => undefined)));
+		expect(process.listenerCount("exit")).toBe(before + 1);
+		for (const tunnel of tunnels) tunnel.close();
+		expect(process.listenerCount("exit")).toBe(before);
+		expect(tunnels.filter(({ address }) => existsSync(dirname(address.replace("unix:", ""))))).toEqual([]);
+	});
+
 	test("closes the connection where the API server refuses, and takes the next one", async () => {
 		const api = await startApiServer(await startEcho());
 		const tunnel = await openTunnel(api.client);
