@@ -60,6 +60,38 @@ export function decide(
 	return candidates.map((candidate) => ({ candidate, ...judge(candidate, budgets, allowances) }));
 }
 
+/** What one budget comes to, for people: before anything of this round was granted. Pods, of all clusters or of one. */
+export interface BudgetState {
+	readonly budget: BudgetName;
+	readonly healthy: number;
+	/** That must stay healthy; none where the budget is suspended. */
+	readonly need?: number;
+	/** None where the budget does not need it and an owner cannot say. */
+	readonly expected?: number;
+	/** How many more may be disrupted now; none where the budget is suspended. */
+	readonly left?: number;
+	readonly clusters: readonly { readonly name: string; readonly healthy: number; readonly expected?: number }[];
+}
+
+/** Undefined where the budget refuses or waits for another round: the verdicts say why. */
+export function budgetState(counted: BudgetCounts): BudgetState | undefined {
+	const allowance = allowanceOf(counted);
+	if (allowance.kind !== "allowance") return undefined;
+	const { budget, healthy, desired, expected } = allowance;
+	const room = desired === undefined || expected === 0 ? 0 : Math.max(0, healthy - desired);
+	return {
+		budget,
+		healthy,
+		...(desired !== undefined && { need: desired, left: room }),
+		...(expected !== undefined && { expected }),
+		clusters: counted.counts.map(({ clusterName, healthy: here, expected: wanted }) => ({
+			name: clusterName,
+			healthy: here,
+			...(wanted.kind === "known" && { expected: wanted.pods }),
+		})),
+	};
+}
+
 /** What one budget has; `healthy` is used up by the grants of this very decision. */
 interface Allowance {
 	readonly kind: "allowance";

@@ -8,7 +8,15 @@
 // evicted. Nothing here rests on a clock: durations only decide how soon others may go on.
 import { type BudgetName, formatBudgetName } from "./budget.ts";
 import type { AcquireOutcome, AcquireRequest, Acquisition, Cluster, Count, Grant, PlaceInLine } from "./cluster.ts";
-import { type BudgetCounts, decide, type Grantable, type Judgement, type RoundBudget } from "./decide.ts";
+import {
+	type BudgetCounts,
+	type BudgetState,
+	budgetState,
+	decide,
+	type Grantable,
+	type Judgement,
+	type RoundBudget,
+} from "./decide.ts";
 import { AgentUnavailableError, GarbledLeaseError, LeaseLostError } from "./errors.ts";
 import type { Ticket } from "./eviction.ts";
 import { handoverDurationMs, leaseName, renewIntervalMs } from "./lease.ts";
@@ -29,6 +37,8 @@ export interface RoundRequest {
 	readonly signal: AbortSignal;
 	/** Others want these Leases too, as the last round found: get in line at once, and leave theirs alone until it is our turn. */
 	readonly contended?: boolean;
+	/** What its budgets come to, when all of them were counted. */
+	readonly onCounted?: (states: readonly BudgetState[]) => void;
 	readonly onQueued?: (place: PlaceInLine & { readonly cluster: string; readonly budget: BudgetName }) => void;
 }
 
@@ -90,14 +100,16 @@ async function judgeAll(request: RoundRequest, runtime: RoundRuntime, held: Held
 		lost.abort();
 		await renewing;
 	}
+	const counted = request.budgets.map(
+		(budget): BudgetCounts => ({
+			budget,
+			counts: held.filter((slot) => slot.budget === budget).map((slot) => slot.count),
+		}),
+	);
+	request.onCounted?.(counted.flatMap((each) => budgetState(each) ?? []));
 	return decide(
 		request.clusters.map(({ id }) => id),
-		request.budgets.map(
-			(budget): BudgetCounts => ({
-				budget,
-				counts: held.filter((slot) => slot.budget === budget).map((slot) => slot.count),
-			}),
-		),
+		counted,
 		request.candidates,
 	);
 }

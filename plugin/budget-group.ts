@@ -1,7 +1,7 @@
 // All pods that the same budgets cover, of every node and every cluster: one round after the other for all of them, and
 // between the rounds a wait that ends as soon as a look at the counts says that there is room again.
 import { formatBudgetName } from "../disruption/budget.ts";
-import type { RoundBudget } from "../disruption/decide.ts";
+import type { BudgetState, RoundBudget } from "../disruption/decide.ts";
 import { AgentForbiddenError, AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
 import { cancelTicket, type Ticket } from "../disruption/eviction.ts";
 import { type RoundRuntime, runRound, type Verdict } from "../disruption/round.ts";
@@ -69,6 +69,8 @@ export class BudgetGroup {
 	readonly #background = new Set<Promise<void>>();
 	#wake = new AbortController();
 	#running: Promise<void> | undefined;
+	/** By the names of budgets: their states as they were told last. */
+	readonly #told = new Map<string, string>();
 	/** The last round had to wait for others. */
 	#contended = false;
 
@@ -227,6 +229,7 @@ export class BudgetGroup {
 					candidates: due.map(({ clusterId, job }) => ({ clusterId, pod: job.pod })),
 					signal: stop,
 					contended,
+					onCounted: (states) => this.#tellStates(states),
 					onQueued: ({ budget, cluster, holder: heldBy, position, heldForMs }) => {
 						this.#contended = true;
 						emit({
@@ -361,6 +364,16 @@ export class BudgetGroup {
 	async #pause(ms: number, wake?: AbortSignal): Promise<void> {
 		const { runtime, stop } = this.#deps;
 		await runtime.sleep(Math.max(0, ms), wake ? AbortSignal.any([stop, wake]) : stop);
+	}
+
+	#tellStates(states: readonly BudgetState[]): void {
+		for (const { budget, ...state } of states) {
+			const name = formatBudgetName(budget);
+			const text = JSON.stringify(state);
+			if (this.#told.get(name) === text) continue;
+			this.#told.set(name, text);
+			this.#deps.emit({ type: "budget.changed", budget: name, ...state });
+		}
 	}
 
 	#tellWaiting(entry: Entry, waiting: Omit<Waiting, "kind" | "reason"> & { readonly reason: Reason }): void {

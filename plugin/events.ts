@@ -1,5 +1,6 @@
 // The one stream of events of a run. Plain lines, JSON, the terminal UI and the tests are its readers; nothing else tells
 // a person what happens. What -o json makes of them is published in schemas/; `message` is for people.
+import type { BudgetState } from "../disruption/decide.ts";
 import type { Reason } from "./reason.ts";
 
 /** "" in a cluster that no kubeconfig names. */
@@ -113,6 +114,8 @@ export type RunEvent =
 			readonly accepted: boolean;
 			readonly waitedMs: number;
 	  } & PodEvent)
+	/** What a round counted, where it is another count than before. */
+	| ({ readonly type: "budget.changed"; readonly budget: string } & Omit<BudgetState, "budget">)
 	| {
 			readonly type: "lease.waiting";
 			readonly budget: string;

@@ -102,6 +102,7 @@ export class RunRecord {
 			case "pod.skipped":
 			case "pod.stopped":
 			case "pod.evicted":
+			case "budget.changed":
 			case "lease.waiting":
 			case "cluster.unreachable":
 			case "cluster.recovered":

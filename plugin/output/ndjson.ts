@@ -116,6 +116,7 @@ function publish(event: RunEvent): Fields | undefined {
 			return { ...event, elapsedMs: Math.round(event.elapsedMs), reason: "PeerUnreachable" };
 		case "cluster.recovered":
 			return { ...event, elapsedMs: Math.round(event.elapsedMs) };
+		case "budget.changed":
 		case "node.cordonFailed":
 		case "diagnostic":
 		case "progress":

@@ -89,6 +89,7 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 			case "pod.accepted":
 			case "pod.gone":
 			case "pod.stopped":
+			case "budget.changed":
 				return;
 			case "lease.waiting":
 				if (event.heldForMs < longHoldMs || event.holder === "") return;

@@ -60,6 +60,21 @@ export const eventSamples = {
 	"pod.failed": [
 		{ type: "pod.failed", ...pod, reason: "TimedOut", message, deletes: false, accepted: true, waitedMs: 3 },
 	],
+	"budget.changed": [
+		{
+			type: "budget.changed",
+			budget: "shop/db",
+			healthy: 5,
+			need: 5,
+			expected: 6,
+			left: 0,
+			clusters: [
+				{ name: "eu", healthy: 3, expected: 3 },
+				{ name: "us", healthy: 2 },
+			],
+		},
+		{ type: "budget.changed", budget: "shop/db", healthy: 0, clusters: [] },
+	],
 	"lease.waiting": [
 		{ type: "lease.waiting", budget: "shop/db", cluster: "us", holder: "bob", position: 2, heldForMs: 4_000.5 },
 	],

@@ -45,6 +45,32 @@ describe("many pods under a budget", () => {
 		expect(granted).toBeLessThanOrEqual(125);
 	});
 
+	test("are told of what was counted where it has changed", async () => {
+		const fleet = new FakeFleet(["eu", "us"]);
+		fleet.addBudget("db", { maxUnavailable: 1 });
+		const [eu, us] = fleet.members;
+		if (!eu || !us) throw new Error("no members");
+		const first = eu.addPod("db-0");
+		us.addPod("db-0");
+		const run = newRun(fleet);
+		await run.evictions.evict(run.job(eu, first));
+		const changes = run.events.filter(({ type }) => type === "budget.changed");
+		expect(changes).toEqual([
+			{
+				type: "budget.changed",
+				budget: expect.stringMatching(/\/db$/),
+				healthy: 2,
+				need: 1,
+				expected: 2,
+				left: 1,
+				clusters: [
+					{ name: "eu", healthy: 1, expected: 1 },
+					{ name: "us", healthy: 1, expected: 1 },
+				],
+			},
+		]);
+	});
+
 	test("that were granted and are not on their way yet are given back by a stop", async () => {
 		const fleet = new FakeFleet(["eu", "us"]);
 		fleet.addBudget("db", { maxUnavailable: "100%" });
