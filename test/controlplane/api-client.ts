@@ -31,7 +31,7 @@ export type ApiClient = {
 };
 
 // A frozen API server answers nothing; a call must fail well before a test gives up.
-const requestTimeoutMs = 10_000;
+const requestTimeoutMs = 30_000;
 
 export const applyPatch = "application/apply-patch+yaml";
 export const strategicMergePatch = "application/strategic-merge-patch+json";

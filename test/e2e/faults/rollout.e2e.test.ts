@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { untilAgentsReady } from "../../controlplane/faults.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { fleetControl } from "../agents.ts";
-import { kubectl } from "../kubectl.ts";
+import { eventually, kubectl } from "../kubectl.ts";
 import { findLeftBehind } from "./left-behind.ts";
 import { leaseLimitMs, startRollingEvictions } from "./rolling-evictions.ts";
 
@@ -22,7 +22,11 @@ describeOnFleet("a rolling update of the agents", () => {
 			}),
 		);
 		expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs);
-		expect((await agentNames()).filter((name) => before.includes(name))).toEqual([]);
+		// A rollout is complete when the new ones serve; the last of the old may still be ending.
+		await eventually("the end of all agents that were there before", async () => {
+			const now = await agentNames();
+			return !before.some((name) => now.includes(name));
+		});
 		expect(await evictions.finish()).toEqual([]);
 		expect(await findLeftBehind()).toEqual([]);
 	});
