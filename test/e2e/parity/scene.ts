@@ -243,8 +243,16 @@ export async function clear(client: ApiClient): Promise<void> {
 	const { items } = await client.get<ListOf<PodObject>>(`/api/v1/namespaces?${selector}`);
 	await sendAll(items, async ({ metadata }) => {
 		if (metadata.deletionTimestamp === undefined) await client.send("DELETE", `/api/v1/namespaces/${metadata.name}`);
-		// Some pods never end by themselves.
-		await client.send("DELETE", `/api/v1/namespaces/${metadata.name}/pods?gracePeriodSeconds=0`);
+		// Some pods never end by themselves; and for a moment more the API server keeps to the policies that are gone.
+		await eventually(`the deletion of the pods of namespace ${metadata.name}`, async () => {
+			try {
+				await client.send("DELETE", `/api/v1/namespaces/${metadata.name}/pods?gracePeriodSeconds=0`);
+				return true;
+			} catch (error) {
+				if ([403, 409, 422, 500].some((status) => isStatus(error, status))) return false;
+				throw error;
+			}
+		});
 	});
 	await client.send("DELETE", `/api/v1/nodes?${selector}`);
 }
