@@ -277,8 +277,8 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	#put(pod: PodRecord): void {
 		// A uid has one name and a name one uid, whatever is sent: a pod that stood here twice would count twice.
 		const before = this.#byUid.get(pod.uid);
-		if (before) this.#byLabels.remove(before);
 		if (before && (before.name !== pod.name || before.namespace !== pod.namespace)) this.#remove(before);
+		else if (before) this.#byLabels.remove(before);
 		const other = this.findByName(pod.namespace, pod.name);
 		if (other && other.uid !== pod.uid) this.#remove(other);
 		this.#byUid.set(pod.uid, pod);

@@ -78,11 +78,10 @@ export function budgetState(counted: BudgetCounts): BudgetState | undefined {
 	const allowance = allowanceOf(counted);
 	if (allowance.kind !== "allowance") return undefined;
 	const { budget, healthy, desired, expected } = allowance;
-	const room = desired === undefined || expected === 0 ? 0 : Math.max(0, healthy - desired);
 	return {
 		budget,
 		healthy,
-		...(desired !== undefined && { need: desired, left: room }),
+		...(desired !== undefined && { need: desired, left: expected === 0 ? 0 : Math.max(0, healthy - desired) }),
 		...(expected !== undefined && { expected }),
 		clusters: counted.counts.map(({ clusterName, healthy: here, expected: wanted }) => ({
 			name: clusterName,

@@ -52,19 +52,25 @@ export function parseLabelSelector(value: unknown, path: string): LabelSelector 
 
 /** Whether a pod with these labels is selected. NotIn and DoesNotExist match where the key is absent, as in Kubernetes. */
 export function matchesSelector(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
-	return selector.requirements.every(({ key, operator, values }) => {
-		const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
-		switch (operator) {
-			case "In":
-				return value !== undefined && values.includes(value);
-			case "NotIn":
-				return value === undefined || !values.includes(value);
-			case "Exists":
-				return value !== undefined;
-			case "DoesNotExist":
-				return value === undefined;
-		}
-	});
+	return selector.requirements.every((requirement) => meetsRequirement(requirement, labels));
+}
+
+/** One requirement; those of node selectors mean the same by these operators. */
+export function meetsRequirement(
+	{ key, operator, values }: LabelSelectorRequirement,
+	labels: Readonly<Record<string, string>>,
+): boolean {
+	const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+	switch (operator) {
+		case "In":
+			return value !== undefined && values.includes(value);
+		case "NotIn":
+			return value === undefined || !values.includes(value);
+		case "Exists":
+			return value !== undefined;
+		case "DoesNotExist":
+			return value === undefined;
+	}
 }
 
 /** The selector as a list call takes it (`app in (a,b),!old`); "" selects everything. Equal selectors, equal texts. */

@@ -8,6 +8,7 @@ import type {
 	V1Pod,
 	V1Taint,
 } from "@kubernetes/client-node";
+import { meetsRequirement } from "../../disruption/selector.ts";
 
 /** A bound volume of a pod that not every node can reach. */
 export interface LocalVolume {
@@ -89,13 +90,10 @@ function meets(
 	const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
 	switch (operator) {
 		case "In":
-			return value !== undefined && values.includes(value);
 		case "NotIn":
-			return value === undefined || !values.includes(value);
 		case "Exists":
-			return value !== undefined;
 		case "DoesNotExist":
-			return value === undefined;
+			return meetsRequirement({ key, operator, values }, labels);
 		case "Gt":
 			return value !== undefined && Number(value) > Number(values[0]);
 		case "Lt":

@@ -3,7 +3,7 @@ import { type EngineEvictor, openEvictor } from "./evictor.ts";
 import type { Measurement } from "./measurement.ts";
 import { benchPods } from "./rates.ts";
 import { inLanes } from "./worker-lanes.ts";
-import { createWorkload } from "./workload.ts";
+import { createRoomyWorkload } from "./workload.ts";
 
 const evictors = 6;
 /** Pods that each evictor has under way at a time. */
@@ -17,12 +17,7 @@ export const contention: Measurement = {
 	runs: { full: 3, short: 0 },
 	async measure(bench, runs) {
 		const clients = bench.fleet.clusters.map(({ client }) => client);
-		await using workload = await createWorkload({
-			clients,
-			apps: 1,
-			replicas: Math.ceil((evictors * podsPerEvictor) / clients.length),
-			budget: { maxUnavailable: "100%" },
-		});
+		await using workload = await createRoomyWorkload(bench, Math.ceil((evictors * podsPerEvictor) / clients.length));
 		const engines: EngineEvictor[] = [];
 		try {
 			for (let count = 0; count < evictors; count += 1) engines.push(await openEvictor(bench));

@@ -5,7 +5,7 @@ import { bareEvictor, openEvictor } from "./evictor.ts";
 import type { Measurement } from "./measurement.ts";
 import { benchPods } from "./rates.ts";
 import { quantile } from "./statistics.ts";
-import { createWorkload } from "./workload.ts";
+import { createRoomyWorkload } from "./workload.ts";
 
 const pauseMs = 150;
 const pairs = { full: 60, short: 20 };
@@ -16,13 +16,7 @@ export const decisions: Measurement = {
 	on: "fleet",
 	runs: { full: 3, short: 1 },
 	async measure(bench, runs) {
-		const clients = bench.fleet.clusters.map(({ client }) => client);
-		await using workload = await createWorkload({
-			clients,
-			apps: 1,
-			replicas: 60,
-			budget: { maxUnavailable: "100%" },
-		});
+		await using workload = await createRoomyWorkload(bench, 60);
 		const engine = await openEvictor(bench);
 		const bare = bareEvictor(bench);
 		const p50: number[] = [];

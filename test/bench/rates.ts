@@ -3,7 +3,7 @@ import { type BenchPod, bareEvictor, type Evictor, openEvictor } from "./evictor
 import { type CpuTime, cpuPerThing, cpuTimeOf } from "./cpu-time.ts";
 import type { Measurement } from "./measurement.ts";
 import { inLanes, interleave } from "./worker-lanes.ts";
-import { createWorkload, type Workload } from "./workload.ts";
+import { createRoomyWorkload, type Workload } from "./workload.ts";
 
 /** As many at a time as the plugin has on their way to each cluster; see plugin/eviction-slots.ts. */
 export const lanesPerCluster = 100;
@@ -18,12 +18,7 @@ export const rates: Measurement = {
 	runs: { full: 3, short: 1 },
 	async measure(bench, runs) {
 		const clients = bench.fleet.clusters.map(({ client }) => client);
-		await using workload = await createWorkload({
-			clients,
-			apps: 1,
-			replicas: podsPerCluster,
-			budget: { maxUnavailable: "100%" },
-		});
+		await using workload = await createRoomyWorkload(bench, podsPerCluster);
 		const ours: number[] = [];
 		const bare: number[] = [];
 		const cpu: object[] = [];

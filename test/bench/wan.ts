@@ -4,7 +4,7 @@ import { byPlugin, createDrainScene } from "./drains.ts";
 import { openEvictor } from "./evictor.ts";
 import type { Measurement } from "./measurement.ts";
 import { evictAll, lanesPerCluster, podsPerCluster } from "./rates.ts";
-import { createWorkload, type Workload } from "./workload.ts";
+import { createRoomyWorkload, type Workload } from "./workload.ts";
 
 const roundTripMs = 80;
 
@@ -14,13 +14,7 @@ export const wanRate: Measurement = {
 	on: "wan",
 	runs: { full: 3, short: 0 },
 	async measure(bench, runs) {
-		const clients = bench.fleet.clusters.map(({ client }) => client);
-		await using workload = await createWorkload({
-			clients,
-			apps: 1,
-			replicas: podsPerCluster,
-			budget: { maxUnavailable: "100%" },
-		});
+		await using workload = await createRoomyWorkload(bench, podsPerCluster);
 		const near: number[] = [];
 		const far: number[] = [];
 		for (let run = 1; run <= runs; run += 1) {

@@ -5,6 +5,7 @@ import type { V1Pod } from "@kubernetes/client-node";
 import type { LabelSelector } from "../../disruption/budget.ts";
 import { parseLabelSelector } from "../../disruption/selector.ts";
 import type { ApiClient } from "../controlplane/api-client.ts";
+import type { Bench } from "./bench.ts";
 
 export interface Workload extends AsyncDisposable {
 	readonly namespace: string;
@@ -72,6 +73,12 @@ export async function createWorkload(options: WorkloadOptions): Promise<Workload
 	};
 	await workload.ready();
 	return workload;
+}
+
+/** One app, and a budget over it that always has room. */
+export function createRoomyWorkload({ fleet }: Bench, replicas: number): Promise<Workload> {
+	const clients = fleet.clusters.map(({ client }) => client);
+	return createWorkload({ clients, apps: 1, replicas, budget: { maxUnavailable: "100%" } });
 }
 
 /** The selector of an app's budget, as rounds name it. */

@@ -6,7 +6,7 @@ import type { Bench } from "./bench.ts";
 import { openEvictor } from "./evictor.ts";
 import type { Measurement } from "./measurement.ts";
 import { benchPods } from "./rates.ts";
-import { createWorkload } from "./workload.ts";
+import { createRoomyWorkload } from "./workload.ts";
 
 const batch = 10;
 const batches = 10;
@@ -19,8 +19,7 @@ export const writes: Measurement = {
 	on: "fleet",
 	runs: { full: 3, short: 1 },
 	async measure(bench, runs) {
-		const clients = bench.fleet.clusters.map(({ client }) => client);
-		await using workload = await createWorkload({ clients, apps: 1, replicas: 40, budget: { maxUnavailable: "100%" } });
+		await using workload = await createRoomyWorkload(bench, 40);
 		const perEviction: number[] = [];
 		const details: object[] = [];
 		for (let run = 1; run <= runs; run += 1) {

@@ -2,6 +2,18 @@ import { describe, expect, test } from "vitest";
 import { newRun } from "./eviction-run.ts";
 import { FakeFleet } from "./fake-fleet.ts";
 
+/** Pods of one cluster of two, under a budget with room for all of them. */
+function setUp(count: number) {
+	const fleet = new FakeFleet(["eu", "us"]);
+	fleet.addBudget("db", { maxUnavailable: "100%" });
+	const [eu] = fleet.members;
+	if (!eu) throw new Error("no members");
+	const pods = Array.from({ length: count }, (_, index) => eu.addPod(`db-${index}`));
+	const run = newRun(fleet);
+	const evictAll = () => Promise.all(pods.map((pod) => run.evictions.evict(run.job(eu, pod))));
+	return { fleet, eu, pods, run, evictAll };
+}
+
 describe("many pods under a budget", () => {
 	test("go into a round by an earlier list, which is not believed where it has become wrong", async () => {
 		const fleet = new FakeFleet(["eu", "us"]);
@@ -29,17 +41,12 @@ describe("many pods under a budget", () => {
 	});
 
 	test("of one cluster are on their way 100 at a time, and 25 more are granted meanwhile", async () => {
-		const fleet = new FakeFleet(["eu", "us"]);
-		fleet.addBudget("db", { maxUnavailable: "100%" });
-		const [eu] = fleet.members;
-		if (!eu) throw new Error("no members");
-		const pods = Array.from({ length: 260 }, (_, index) => eu.addPod(`db-${index}`));
+		const { fleet, eu, evictAll } = setUp(260);
 		let granted = 0;
 		fleet.onEviction = () => {
 			granted = Math.max(granted, eu.reservations.size);
 		};
-		const run = newRun(fleet);
-		const outcomes = await Promise.all(pods.map((pod) => run.evictions.evict(run.job(eu, pod))));
+		const outcomes = await evictAll();
 		expect(outcomes.map(({ kind }) => kind)).toEqual(Array(260).fill("evicted"));
 		expect(granted).toBeGreaterThan(100);
 		expect(granted).toBeLessThanOrEqual(125);
@@ -72,15 +79,10 @@ describe("many pods under a budget", () => {
 	});
 
 	test("that were granted and are not on their way yet are given back by a stop", async () => {
-		const fleet = new FakeFleet(["eu", "us"]);
-		fleet.addBudget("db", { maxUnavailable: "100%" });
-		const [eu] = fleet.members;
-		if (!eu) throw new Error("no members");
-		const pods = Array.from({ length: 120 }, (_, index) => eu.addPod(`db-${index}`));
-		const run = newRun(fleet);
+		const { fleet, eu, pods, run, evictAll } = setUp(120);
 		// The first one goes out when all of them are granted.
 		fleet.onEviction = () => run.stop.abort();
-		const outcomes = await Promise.all(pods.map((pod) => run.evictions.evict(run.job(eu, pod))));
+		const outcomes = await evictAll();
 		await run.evictions.settled();
 		expect(outcomes.map(({ kind }) => kind)).toEqual(["evicted", ...Array(119).fill("stopped")]);
 		expect(fleet.evictions).toHaveLength(1);
@@ -88,18 +90,13 @@ describe("many pods under a budget", () => {
 	});
 
 	test("that wait for their turn are given back by a stop", async () => {
-		const fleet = new FakeFleet(["eu", "us"]);
-		fleet.addBudget("db", { maxUnavailable: "100%" });
-		const [eu] = fleet.members;
-		if (!eu) throw new Error("no members");
-		const pods = Array.from({ length: 120 }, (_, index) => eu.addPod(`db-${index}`));
-		const run = newRun(fleet);
+		const { fleet, eu, pods, run, evictAll } = setUp(120);
 		let sent = 0;
 		fleet.onEviction = () => {
 			sent += 1;
 			if (sent === 100) run.stop.abort();
 		};
-		const outcomes = await Promise.all(pods.map((pod) => run.evictions.evict(run.job(eu, pod))));
+		const outcomes = await evictAll();
 		await run.evictions.settled();
 		expect(outcomes.filter(({ kind }) => kind === "evicted")).toHaveLength(100);
 		expect(outcomes.filter(({ kind }) => kind === "stopped")).toHaveLength(20);

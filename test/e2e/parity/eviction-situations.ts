@@ -6,6 +6,16 @@ import { drain, type Situation } from "./situation.ts";
 const retries = "will retry after 5s";
 const blocked = (place: Place) => [statefulSet(place, "web", 1), budget(place, "web", { minAvailable: 1 })];
 const twice = (place: Place) => [...blocked(place), budget(place, "web", { maxUnavailable: 1 }, "second")];
+/** Of web-0 alone. */
+const policyOnEvictions = (rest: { readonly message: string; readonly warns?: boolean }) => (place: Place) => [
+	statefulSet(place, "web", 2),
+	...admissionPolicy(place, {
+		resource: "pods/eviction",
+		operation: "CREATE",
+		expression: 'object.metadata.name != "web-0"',
+		...rest,
+	}),
+];
 /** `path`: /CODE/TIMES, with /SECONDS as Retry-After. */
 const webhook = (name: string, path: string, flags: readonly string[] = []): Situation =>
 	drain(name, flags, {
@@ -117,28 +127,11 @@ export const evictionSituations: readonly Situation[] = [
 		},
 	}),
 	drain("a policy refuses the eviction", [], {
-		objects: (place) => [
-			statefulSet(place, "web", 2),
-			...admissionPolicy(place, {
-				resource: "pods/eviction",
-				operation: "CREATE",
-				expression: 'object.metadata.name != "web-0"',
-				message: "web-0 stays",
-			}),
-		],
+		objects: policyOnEvictions({ message: "web-0 stays" }),
 		prepare: async (scene) => scene.refusesEviction("web-0"),
 	}),
 	drain("a policy warns of the eviction", [], {
-		objects: (place) => [
-			statefulSet(place, "web", 2),
-			...admissionPolicy(place, {
-				resource: "pods/eviction",
-				operation: "CREATE",
-				expression: 'object.metadata.name != "web-0"',
-				message: "think twice",
-				warns: true,
-			}),
-		],
+		objects: policyOnEvictions({ message: "think twice", warns: true }),
 		prepare: async (scene) => scene.refusesEviction("web-0"),
 	}),
 	webhook("a webhook refuses the eviction", "/403/99"),
