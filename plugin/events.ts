@@ -116,6 +116,41 @@ export type RunEvent =
 	  } & PodEvent)
 	/** What a round counted, where it is another count than before. */
 	| ({ readonly type: "budget.changed"; readonly budget: string } & Omit<BudgetState, "budget">)
+	/** Of a drain, before it touches anything. */
+	| {
+			readonly type: "plan";
+			readonly nodes: number;
+			readonly pods: number;
+			/** Pods that wait for something. */
+			readonly waits: number;
+			/** Pods that can never go as things are. */
+			readonly impossible: number;
+			/** At least and at most; null: somebody else has to do something first. */
+			readonly etaSeconds: readonly [number, number | null];
+	  }
+	| {
+			readonly type: "lease.acquired";
+			readonly budget: string;
+			readonly cluster: string;
+			readonly holder: string;
+			/** It ends by itself after this time, unless it is renewed or given back. */
+			readonly ttlSeconds: number;
+			readonly waitedMs: number;
+	  }
+	| {
+			readonly type: "lease.released";
+			readonly budget: string;
+			readonly cluster: string;
+			readonly heldMs: number;
+	  }
+	/** Somebody else has it now, or nobody: nothing is evicted under it. */
+	| {
+			readonly type: "lease.lost";
+			readonly budget: string;
+			readonly cluster: string;
+			readonly heldMs: number;
+			readonly message: string;
+	  }
 	| {
 			readonly type: "lease.waiting";
 			readonly budget: string;

@@ -18,6 +18,8 @@ export type NextCommands = Pick<RunSummary, "resume" | "undo">;
 export interface ReportedRun {
 	readonly record: RunRecord;
 	readonly emit: EventSink;
+	/** -o json */
+	readonly writesJson: boolean;
 	/** The contexts of the flags; closed when the run is over. */
 	readonly openContexts: () => readonly KubeContext[];
 	/** How to go on from where the run is; asked for at its end. */
@@ -66,6 +68,7 @@ export async function reportRun(
 		const code = await body({
 			record,
 			emit,
+			writesJson,
 			openContexts() {
 				contexts.push(...openContexts(input.globals, deps.env, streams.stderr, onWarning));
 				return contexts;

@@ -102,7 +102,11 @@ export class RunRecord {
 			case "pod.skipped":
 			case "pod.stopped":
 			case "pod.evicted":
+			case "plan":
 			case "budget.changed":
+			case "lease.acquired":
+			case "lease.released":
+			case "lease.lost":
 			case "lease.waiting":
 			case "cluster.unreachable":
 			case "cluster.recovered":

@@ -11,6 +11,7 @@ import { holderIdentity } from "./holder-identity.ts";
 import type { KubeContext } from "./kube-context.ts";
 import { Reachability } from "./reachability.ts";
 import { createRunRuntime } from "./run-runtime.ts";
+import { tellLeases } from "./tell-leases.ts";
 import { createEvictor } from "./ticket-eviction.ts";
 
 export interface SessionOptions {
@@ -58,8 +59,11 @@ export async function openSession(
 		// What could not be given back ends by itself; only who looks for it wants to know.
 		if (input.globals.verbosity >= 2) deps.streams.stderr.write(`left behind: ${String(problem)}\n`);
 	});
+	const members = membersWithFailPoints(fleet?.members ?? [], deps.env).map((member) =>
+		tellLeases(member, { emit, now: () => runtime.now() }),
+	);
 	const evictions = new Evictions({
-		fleet: fleet && { ...fleet, members: membersWithFailPoints(fleet.members, deps.env) },
+		fleet: fleet && { ...fleet, members },
 		holder: holderIdentity(command, op),
 		options,
 		evictor: evictorWithFailPoints(createEvictor(options, emit), deps.env),

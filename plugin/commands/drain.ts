@@ -13,6 +13,7 @@ import { isOperationId, newOperationId } from "../operation.ts";
 import { flagWords, readOperationFlags } from "../operation-flags.ts";
 import { aggregate } from "../output/plain.ts";
 import { watchDeletions } from "../pod-deletions.ts";
+import { planEvent } from "../plan/plan-event.ts";
 import { type ReportedRun, reportRun } from "../reported-run.ts";
 import { resumeCommand, resumeOperationCommand, undoOperationCommand } from "../resume-command.ts";
 import { type ResumedOperation, resumeOperation } from "../resume-operation.ts";
@@ -62,7 +63,7 @@ async function drainNodes(nodes: readonly NodeTarget[], options: DrainOptions, r
 async function drainUnderBudgets(
 	nodes: readonly NodeTarget[],
 	options: DrainOptions,
-	{ op, input, deps, contexts, emit, offer, record, resumed }: DrainRun,
+	{ op, input, deps, contexts, emit, writesJson, offer, record, resumed }: DrainRun,
 ): Promise<ExitCode> {
 	const { streams, interrupts } = deps;
 	const { gracePeriodSeconds, deletes, dryRun, skipWaitAfterSeconds } = options;
@@ -101,6 +102,7 @@ async function drainUnderBudgets(
 			pods: [],
 			dryRun,
 		});
+		if (writesJson) emit(await planEvent(nodes, session.fleet, options));
 		const flags = readOperationFlags(input);
 		const marks = new NodeMarks(
 			{

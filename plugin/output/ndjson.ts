@@ -116,6 +116,12 @@ function publish(event: RunEvent): Fields | undefined {
 			return { ...event, elapsedMs: Math.round(event.elapsedMs), reason: "PeerUnreachable" };
 		case "cluster.recovered":
 			return { ...event, elapsedMs: Math.round(event.elapsedMs) };
+		case "lease.acquired":
+			return { ...event, waitedMs: Math.round(event.waitedMs) };
+		case "lease.released":
+		case "lease.lost":
+			return { ...event, heldMs: Math.round(event.heldMs) };
+		case "plan":
 		case "budget.changed":
 		case "node.cordonFailed":
 		case "diagnostic":

@@ -89,7 +89,11 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 			case "pod.accepted":
 			case "pod.gone":
 			case "pod.stopped":
+			case "plan":
 			case "budget.changed":
+			case "lease.acquired":
+			case "lease.released":
+			case "lease.lost":
 				return;
 			case "lease.waiting":
 				if (event.heldForMs < longHoldMs || event.holder === "") return;

@@ -25,6 +25,12 @@ const eventsOf = (output: string): readonly Event[] =>
 		.split("\n")
 		.map((line) => JSON.parse(line) as Event);
 
+const leasesOf = (events: readonly Event[], type: string): readonly string[] =>
+	events
+		.filter((event) => event.type === type)
+		.map((event) => String(event["cluster"]))
+		.toSorted();
+
 /** A drain of the first pod's node that waits for ever, under a budget of none. */
 async function blockedDrain(database: Database): Promise<{ readonly args: readonly string[]; readonly node: string }> {
 	const [pod] = await database.pods();
@@ -47,6 +53,12 @@ describeOnFleet("-o json", () => {
 		expect(events[0]).toMatchObject({ type: "version", command: "drain", agents: { c1: "0.1.0", c3: "0.1.0" } });
 		expect(events.at(-1)).toMatchObject({ result: "done", exitCode: 0, drained: [node], notDrained: [] });
 		expect(events.filter(({ type }) => type === "pod.evicted").length).toBeGreaterThan(0);
+		// The plan before anything is touched, and every Lease that was taken was given back.
+		expect(events.map(({ type }) => type).slice(0, 4)).toEqual(["version", "run.started", "plan", "node.cordoned"]);
+		expect(events[2]).toMatchObject({ nodes: 1, impossible: 0 });
+		expect(events[2]?.["pods"]).toBeGreaterThan(0);
+		expect(leasesOf(events, "lease.acquired")).toEqual(expect.arrayContaining(["c1", "c2", "c3"]));
+		expect(leasesOf(events, "lease.released")).toEqual(leasesOf(events, "lease.acquired"));
 		await database.ready();
 
 		const evict = ["evict", "-l", "app=db", "-n", database.namespace, "--contexts", operators(), "-y", "-o", "json"];

@@ -75,6 +75,15 @@ export const eventSamples = {
 		},
 		{ type: "budget.changed", budget: "shop/db", healthy: 0, clusters: [] },
 	],
+	plan: [
+		{ type: "plan", nodes: 2, pods: 14, waits: 3, impossible: 0, etaSeconds: [40, 90] },
+		{ type: "plan", nodes: 1, pods: 1, waits: 1, impossible: 0, etaSeconds: [5, null] },
+	],
+	"lease.acquired": [
+		{ type: "lease.acquired", budget: "shop/db", cluster: "us", holder: "bob", ttlSeconds: 15, waitedMs: 3.4 },
+	],
+	"lease.released": [{ type: "lease.released", budget: "shop/db", cluster: "us", heldMs: 41.2 }],
+	"lease.lost": [{ type: "lease.lost", budget: "shop/db", cluster: "us", heldMs: 15_000.2, message: "taken over" }],
 	"lease.waiting": [
 		{ type: "lease.waiting", budget: "shop/db", cluster: "us", holder: "bob", position: 2, heldForMs: 4_000.5 },
 	],

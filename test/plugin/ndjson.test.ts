@@ -111,7 +111,7 @@ describe("schemas/events-v1.json", () => {
 	test("gives readers room for what later versions add; the strict form of the tests does not", () => {
 		const line = { ts: "2026-01-01T00:00:00.000Z", seq: 3 };
 		const later = [
-			{ ...line, type: "lease.acquired", cluster: "us" },
+			{ ...line, type: "lease.handedOver", cluster: "us" },
 			{ ...line, type: "cluster.recovered", cluster: "us", elapsedMs: 1, since: "noon" },
 		];
 		const [forReaders, strict] = [readSchema("events-v1"), strictSchema("events-v1")].map(createValidator);

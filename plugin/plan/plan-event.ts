@@ -1,0 +1,33 @@
+// What a drain is up to, in one event before anything is touched.
+import type { DrainOptions } from "../drain.ts";
+import type { RunEvent } from "../events.ts";
+import type { Fleet } from "../fleet.ts";
+import { describeError } from "../report-error.ts";
+import type { NodeTarget } from "../targets.ts";
+import { makePlan } from "./make-plan.ts";
+import { readFacts } from "./read-facts.ts";
+
+/** A plan is no condition of a drain: where it cannot be made, a warning says why. */
+export async function planEvent(
+	nodes: readonly NodeTarget[],
+	fleet: Fleet | undefined,
+	options: DrainOptions,
+): Promise<RunEvent> {
+	const now = Date.now();
+	try {
+		const facts = await readFacts(nodes, Promise.resolve({ fleet, uncovered: [] }), { ...options, now });
+		const { pods, impossible, seconds } = makePlan(facts, { ...options, now });
+		return {
+			type: "plan",
+			nodes: nodes.length,
+			pods: pods.length + impossible.length,
+			waits: pods.filter(({ waits }) => waits.length > 0).length,
+			impossible: impossible.length,
+			etaSeconds: [seconds.atLeast, seconds.atMost],
+		};
+	} catch (error) {
+		const [why = ""] = describeError(error, []).lines;
+		const message = `the plan could not be made: ${why.replace(/^error: /i, "")}`;
+		return { type: "diagnostic", level: "warning", message };
+	}
+}
