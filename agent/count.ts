@@ -20,7 +20,7 @@ import { type ControllerReference, isHealthy, type PodRecord } from "../disrupti
 import type { Reservation } from "../disruption/reservation.ts";
 import { latestResourceVersion } from "../disruption/resource-version.ts";
 import { matchesSelector } from "../disruption/selector.ts";
-import type { ClusterApi, ScaleAnswer } from "./cluster-api.ts";
+import type { ClusterApi, LeaseObject, ScaleAnswer } from "./cluster-api.ts";
 import { type ExpectedScale, expectedPods } from "./expected-pods.ts";
 import type { BudgetView } from "./object-views.ts";
 import type { PodView } from "./pod-view.ts";
@@ -36,7 +36,7 @@ export interface CountOptions {
 /** What a count found out besides, for the next write of the Lease. */
 export interface CountResult {
 	readonly count: Count;
-	/** Version of the consistent list that had to be made, "" where the view was enough. */
+	/** Version of the consistent list that a Lease without `observed` needed, else "". */
 	readonly listedAt: string;
 	readonly forgottenControllers: ReadonlySet<string>;
 }
@@ -44,16 +44,22 @@ export interface CountResult {
 /** What a count is asked with. */
 export type CountQuestion = Pick<AcquireRequest, "budget" | "selector" | "candidates">;
 
-/** Counts under an acquisition; `lease` is the Lease as the acquisition wrote it, or as it was read since. */
+/** Counts under an acquisition; `reading` is the Lease as the acquisition wrote it, or as it is read since. */
 export async function countUnder(
-	lease: BudgetLease,
+	reading: Promise<BudgetLease>,
 	question: CountQuestion,
 	options: CountOptions,
 ): Promise<CountResult> {
 	const { pods } = options;
-	const api = withEarlyScales(lease, question, options);
-	const [leases, members, budgets] = await Promise.all([
-		api.listLeases({ budgetNamespace: question.budget.namespace, notOlderThan: lease.resourceVersion }),
+	const { api, beginScales } = withEarlyScales(question, options);
+	const readLeases = async (): Promise<readonly [BudgetLease, readonly LeaseObject[]]> => {
+		const lease = await reading;
+		beginScales(lease.state.controllers);
+		const budgetNamespace = question.budget.namespace;
+		return [lease, await api.listLeases({ budgetNamespace, notOlderThan: lease.resourceVersion })];
+	};
+	const [[lease, leases], members, budgets] = await Promise.all([
+		readLeases(),
 		api.getFleet(),
 		budgetsOf(question.budget, options),
 	]);
@@ -61,11 +67,8 @@ export async function countUnder(
 		lease,
 		...leases.map((other) => parseLease(other, options.cluster)).filter(({ name }) => name !== lease.name),
 	];
-	let listedAt = "";
-	if (!pods.live || lease.state.observed === "") {
-		await pods.refresh();
-		listedAt = pods.resourceVersion;
-	}
+	if (!pods.live || lease.state.observed === "") await pods.refresh();
+	const listedAt = lease.state.observed === "" ? pods.resourceVersion : "";
 	await pods.reached(latestResourceVersion(...all.map(({ state }) => state.observed)));
 	const reservations = new Map<string, Reservation>();
 	for (const { state } of all)
@@ -78,12 +81,17 @@ export async function countUnder(
 	};
 }
 
+interface EarlyScales {
+	readonly api: ClusterApi;
+	readonly beginScales: (controllers: Iterable<ControllerReference>) => void;
+}
+
 /**
  * Begins to read the scales that the count will most likely need, beside everything else that it reads: those of the
- * controllers that the view shows now and of the remembered ones. What the count itself asks for is answered from these
- * reads, which began after the acquisition as well, or read then.
+ * controllers that the view shows now, and of others as they become known. What the count itself asks for is answered
+ * from these reads, which began after the acquisition as well, or read then.
  */
-function withEarlyScales(lease: BudgetLease, question: CountQuestion, { api, pods }: CountOptions): ClusterApi {
+function withEarlyScales(question: CountQuestion, { api, pods }: CountOptions): EarlyScales {
 	const scales = new Map<string, Promise<ScaleAnswer>>();
 	const { namespace } = question.budget;
 	const getScale = (controller: ControllerReference): Promise<ScaleAnswer> => {
@@ -93,11 +101,14 @@ function withEarlyScales(lease: BudgetLease, question: CountQuestion, { api, pod
 		scales.set(key, scale);
 		return scale;
 	};
-	const controllers = new Set(lease.state.controllers);
-	for (const { controller } of selectedPods(question, pods)) if (controller) controllers.add(controller);
-	// Whoever needs one of these hears of its failure; the others concern nobody.
-	for (const controller of controllers) getScale(controller).catch(() => undefined);
-	return { ...api, getScale };
+	const beginScales = (controllers: Iterable<ControllerReference>): void => {
+		// Whoever needs one of these hears of its failure; the others concern nobody.
+		for (const controller of controllers) getScale(controller).catch(() => undefined);
+	};
+	const shown = new Set<ControllerReference>();
+	for (const { controller } of selectedPods(question, pods)) if (controller) shown.add(controller);
+	beginScales(shown);
+	return { api: { ...api, getScale }, beginScales };
 }
 
 function selectedPods({ budget, selector }: CountQuestion, pods: PodView): Iterable<PodRecord> {
@@ -109,14 +120,15 @@ function selectedPods({ budget, selector }: CountQuestion, pods: PodView): Itera
  * decision may rest on it.
  */
 export async function look(
-	lease: BudgetLease | undefined,
+	reading: Promise<BudgetLease | undefined>,
 	question: CountQuestion,
 	options: CountOptions,
 ): Promise<Count> {
-	const [members, budgets] = await Promise.all([options.api.getFleet(), budgetsOf(question.budget, options)]);
+	const { api } = withEarlyScales(question, options);
+	const [lease, members, budgets] = await Promise.all([reading, api.getFleet(), budgetsOf(question.budget, options)]);
 	if (!options.pods.live) await options.pods.refresh();
 	const reservations = new Map(lease?.state.reservations.map((reservation) => [reservation.uid, reservation]));
-	const { count } = await countView(question, lease, reservations, options);
+	const { count } = await countView(question, lease, reservations, { ...options, api });
 	return { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets };
 }
 

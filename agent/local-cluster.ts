@@ -111,16 +111,13 @@ export class LocalCluster implements AgentCluster {
 
 	async count(acquisition: Acquisition, question: CountQuestion): Promise<Count> {
 		this.#assertSynced();
-		const lease = await this.leases.read(acquisition.budget);
-		if (!lease || !stands(lease, acquisition)) throw this.#lost(acquisition, lease);
-		return this.#count(lease, question);
+		return this.#count(acquisition, this.#readHeld(acquisition), question);
 	}
 
 	/** A count that no decision may rest on. */
 	async look(question: CountQuestion): Promise<Count> {
 		this.#assertSynced();
-		const lease = await this.leases.read(question.budget);
-		return look(lease, question, { ...this.#options, cluster: this.name });
+		return look(this.leases.read(question.budget), question, { ...this.#options, cluster: this.name });
 	}
 
 	async describe(): Promise<AgentDescription> {
@@ -251,7 +248,7 @@ export class LocalCluster implements AgentCluster {
 			return {
 				kind: "acquired",
 				acquisition,
-				count: await this.#count(lease, request),
+				count: await this.#count(acquisition, Promise.resolve(lease), request),
 				leaseDurationMs: lease.durationMs,
 			};
 		} catch (error) {
@@ -265,15 +262,20 @@ export class LocalCluster implements AgentCluster {
 		await this.release(acquisition).catch((problem: unknown) => this.#options.report?.(problem));
 	}
 
-	async #count(lease: BudgetLease, question: CountQuestion): Promise<Count> {
-		const acquisition = acquisitionOf(lease);
-		const { count, listedAt, forgottenControllers } = await countUnder(lease, question, {
+	async #readHeld(acquisition: Acquisition): Promise<BudgetLease> {
+		const lease = await this.leases.read(acquisition.budget);
+		if (!lease || !stands(lease, acquisition)) throw this.#lost(acquisition, lease);
+		return lease;
+	}
+
+	async #count(acquisition: Acquisition, reading: Promise<BudgetLease>, question: CountQuestion): Promise<Count> {
+		const { count, listedAt, forgottenControllers } = await countUnder(reading, question, {
 			...this.#options,
 			cluster: this.name,
 		});
 		await this.#markPreActivities(count);
 		// Only a Lease that is new to the view, or has lost a controller, costs this write.
-		if ((lease.state.observed === "" && listedAt !== "") || forgottenControllers.size > 0) {
+		if (listedAt !== "" || forgottenControllers.size > 0) {
 			const { lease: latest, result } = await this.leases.change(question.budget, (found) =>
 				stands(found, acquisition)
 					? { write: withObserved(withoutControllers(found, forgottenControllers), listedAt), result: true }

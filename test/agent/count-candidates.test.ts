@@ -107,7 +107,7 @@ describe("countUnder() says of a candidate", () => {
 describe("look()", () => {
 	test("counts from what the view shows, without a Lease and without waiting", async () => {
 		const { options, requests } = simulateCount();
-		const found = await look(undefined, { budget, selector, candidates: [] }, options);
+		const found = await look(Promise.resolve(undefined), { budget, selector, candidates: [] }, options);
 		expect(found).toMatchObject({ healthy: 3, expected: { kind: "known", pods: 3 } });
 		expect(requests).not.toContain("list leases");
 	});
@@ -115,7 +115,7 @@ describe("look()", () => {
 	test("leaves reserved pods out and names their holders", async () => {
 		const { options, lease, db0 } = simulateCount();
 		const reserved = lease({ reservations: [newReservation("db-0", { uid: db0.uid })] });
-		const found = await look(reserved, { budget, selector, candidates: [] }, options);
+		const found = await look(Promise.resolve(reserved), { budget, selector, candidates: [] }, options);
 		expect(found).toMatchObject({ healthy: 2, unavailable: [{ name: "db-0", holder: "drain-7f" }] });
 	});
 });

@@ -54,7 +54,7 @@ export function simulateCount() {
 		});
 	};
 	const count = async (state: Partial<LeaseState> = {}, candidates: readonly PodReference[] = []) =>
-		countUnder(lease(state), { budget, selector, candidates }, options);
+		countUnder(Promise.resolve(lease(state)), { budget, selector, candidates }, options);
 	const see = () => {
 		for (const event of server.podEvents) pods.apply(event);
 	};

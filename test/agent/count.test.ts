@@ -159,11 +159,11 @@ describe("countUnder() and the view", () => {
 	});
 
 	test("lists where the watch has shown no life for five seconds", async () => {
-		const { count, server, db0, clock, now } = simulateCount();
+		const { count, server, db0, clock } = simulateCount();
 		server.changePod(db0, { ready: false });
 		clock.advance(5_000);
 		const { count: found, listedAt } = await count();
-		expect({ healthy: found.healthy, listedAt }).toEqual({ healthy: 2, listedAt: now() });
+		expect({ healthy: found.healthy, listedAt }).toEqual({ healthy: 2, listedAt: "" });
 	});
 
 	test("reads the other Leases at least as new as its own was written", async () => {

@@ -164,7 +164,9 @@ export const reservationMutants: readonly Mutant[] = [
 		name: "new-lease-counted-from-the-view",
 		without: "a consistent list for a Lease without `observed`",
 		scenarios: ["lease-forgotten"],
-		edits: [{ file: count, find: 'if (!pods.live || lease.state.observed === "") {', replace: "if (!pods.live) {" }],
+		edits: [
+			{ file: count, find: 'if (!pods.live || lease.state.observed === "") await', replace: "if (!pods.live) await" },
+		],
 	},
 	{
 		name: "lease-deleted-with-reservations",

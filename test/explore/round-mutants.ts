@@ -125,13 +125,13 @@ export const roundMutants: readonly Mutant[] = [
 				replace:
 					'		if (this.#closing) throw this.#unavailable("is shutting down");\n' +
 					"		const before = await this.leases.read(request.budget);\n" +
-					"		const early = before && (await countUnder(before, request, { ...this.#options, cluster: this.name })).count;\n" +
+					"		const early = before && (await countUnder(Promise.resolve(before), request, { ...this.#options, cluster: this.name })).count;\n" +
 					"		const { lease, result: got }",
 			},
 			{
 				file: local,
-				find: "				count: await this.#count(lease, request),\n",
-				replace: "				count: early ?? (await this.#count(lease, request)),\n",
+				find: "				count: await this.#count(acquisition, Promise.resolve(lease), request),\n",
+				replace: "				count: early ?? (await this.#count(acquisition, Promise.resolve(lease), request)),\n",
 			},
 		],
 	},
@@ -356,8 +356,8 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: local,
-				find: "		if (!lease || !stands(lease, acquisition)) throw this.#lost(acquisition, lease);\n		return this.#count(lease",
-				replace: "		if (!lease) throw this.#lost(acquisition, lease);\n		return this.#count(lease",
+				find: "		if (!lease || !stands(lease, acquisition)) throw this.#lost(acquisition, lease);\n		return lease;",
+				replace: "		if (!lease) throw this.#lost(acquisition, lease);\n		return lease;",
 			},
 		],
 		harmless: "The commit asks again, in every cluster: a count that does not belong to the acquisition is never used",
