@@ -1,6 +1,7 @@
 // Cordoning and uncordoning one node, with kubectl's patch and kubectl's answers.
 import { errorText } from "./api-error.ts";
 import type { DryRun, EventSink } from "./events.ts";
+import { fieldManager } from "./operation.ts";
 import type { NodeTarget } from "./targets.ts";
 
 export interface CordonOptions {
@@ -30,8 +31,8 @@ export async function setUnschedulable(
 	let result: CordonResult = "done";
 	if (dryRun !== "client" && (!already || marks)) {
 		try {
-			const query = dryRun === "server" ? "?dryRun=All" : "";
-			const path = `/api/v1/nodes/${encodeURIComponent(name)}${query}`;
+			const query = dryRun === "server" ? "&dryRun=All" : "";
+			const path = `/api/v1/nodes/${encodeURIComponent(name)}?fieldManager=${fieldManager}${query}`;
 			const send = write ?? ((patch) => context.client.patch(path, patch));
 			await send({
 				// null takes the field away, as kubectl's own patch does.

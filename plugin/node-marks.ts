@@ -3,7 +3,7 @@
 import { ApiError, ConnectionError, errorText } from "./api-error.ts";
 import { type CordonResult, setUnschedulable } from "./cordon.ts";
 import type { EventSink } from "./events.ts";
-import { formatOperation, type Operation, operationAnnotation, parseOperation } from "./operation.ts";
+import { fieldManager, formatOperation, type Operation, operationAnnotation, parseOperation } from "./operation.ts";
 import type { NodeTarget } from "./targets.ts";
 
 interface NodeObject {
@@ -81,7 +81,10 @@ export async function patchMarked(
 		if (reading.kind !== "operation" || reading.operation.id !== id) return false;
 		try {
 			const resourceVersion = metadata?.resourceVersion;
-			await client.patch(path, { ...patch, metadata: { ...patch["metadata"], resourceVersion } });
+			await client.patch(`${path}?fieldManager=${fieldManager}`, {
+				...patch,
+				metadata: { ...patch["metadata"], resourceVersion },
+			});
 			return true;
 		} catch (error) {
 			if (!(error instanceof ApiError && error.code === 409) || attempt >= maxConflicts) throw error;
@@ -90,9 +93,9 @@ export async function patchMarked(
 }
 
 /** The cordon of a run that did not finish belongs to whoever goes on: the same run, or one that takes the node over. */
-function wasCordonedBefore({ unschedulable, operation: found }: NodeTarget, id: string): boolean {
+function wasCordonedBefore({ unschedulable, cordonedByOthers, operation: found }: NodeTarget, id: string): boolean {
 	if (!unschedulable) return false;
-	if (found?.kind !== "operation") return true;
+	if (found?.kind !== "operation" || cordonedByOthers) return true;
 	const { operation } = found;
 	return operation.id === id || operation.state === "draining" ? operation.cordonedBefore : true;
 }

@@ -4,6 +4,8 @@
 import { randomBytes } from "node:crypto";
 
 export const operationAnnotation = "xpdb.form3.tech/operation";
+/** Owns what is written on nodes, in metadata.managedFields. */
+export const fieldManager = "kubectl-xpdb";
 
 /** Of what is written here; a later one is not understood, and not touched by undo and resume. */
 const version = 1;

@@ -1,16 +1,18 @@
 // What the words of a command mean: a node or a pod, looked up in every context and found in exactly one of them.
-import type { V1Node } from "@kubernetes/client-node";
+import type { V1ManagedFieldsEntry, V1Node } from "@kubernetes/client-node";
 import { ApiError, isNotFound } from "./api-error.ts";
 import { sameClusterError, UsageError } from "./errors.ts";
 import type { NodeName } from "./events.ts";
 import type { KubeContext } from "./kube-context.ts";
-import { operationAnnotation, type OperationReading, parseOperation } from "./operation.ts";
+import { fieldManager, operationAnnotation, type OperationReading, parseOperation } from "./operation.ts";
 
 export interface NodeTarget {
 	readonly context: KubeContext;
 	readonly name: string;
 	readonly uid: string;
 	readonly unschedulable: boolean;
+	/** It is cordoned, and the API server knows that no drain of ours wrote it. */
+	readonly cordonedByOthers?: boolean;
 	/** What a drain wrote on it. */
 	readonly operation?: OperationReading;
 }
@@ -135,8 +137,18 @@ export function nodeTarget(context: KubeContext, { metadata, spec }: V1Node): No
 		name: metadata?.name ?? "",
 		uid: metadata?.uid ?? "",
 		unschedulable: spec?.unschedulable ?? false,
+		cordonedByOthers: isCordonedByOthers(metadata?.managedFields ?? []),
 		...(mark !== undefined && { operation: parseOperation(mark) }),
 	};
+}
+
+/** Whoever changes the field last owns it: after a plain uncordon and another cordon it is not ours any more. */
+function isCordonedByOthers(managedFields: readonly V1ManagedFieldsEntry[]): boolean {
+	const owners = managedFields.filter(({ fieldsV1 }) => {
+		const fields: { readonly "f:spec"?: Readonly<Record<string, unknown>> } | undefined = fieldsV1;
+		return fields?.["f:spec"]?.["f:unschedulable"] !== undefined;
+	});
+	return owners.length > 0 && owners.every(({ manager }) => manager !== fieldManager);
 }
 
 function contextHint(contexts: readonly KubeContext[]): string | undefined {

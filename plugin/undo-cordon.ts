@@ -17,7 +17,8 @@ export async function undoCordon(
 		if (await patchMarked(node, id, patch)) return;
 		throw new Error(`it does not belong to operation ${id} any more`);
 	};
-	const staysCordoned = node.unschedulable && operation?.kind === "operation" && operation.operation.cordonedBefore;
+	const wasBefore = operation?.kind === "operation" && operation.operation.cordonedBefore;
+	const staysCordoned = node.unschedulable && (wasBefore || node.cordonedByOthers);
 	if (!staysCordoned) {
 		const marked = dryRun === "none" ? { annotations: unmark, write } : {};
 		return setUnschedulable(node, { desired: false, dryRun, emit, ...marked });
@@ -30,7 +31,7 @@ export async function undoCordon(
 		emit({ type: "diagnostic", level: "warning", context: context.name, message });
 		return error instanceof ApiError || error instanceof ConnectionError ? "failed" : "unmarked";
 	}
-	const message = `node "${name}" was cordoned before operation ${id} and stays so`;
+	const message = `node "${name}" was cordoned ${wasBefore ? "before" : "by others since"} operation ${id} and stays so`;
 	emit({ type: "diagnostic", level: "info", context: context.name, message });
 	return "done";
 }

@@ -25,6 +25,7 @@ export interface Metadata {
 	readonly annotations?: Readonly<Record<string, string>>;
 	readonly ownerReferences?: readonly OwnerReference[];
 	readonly finalizers?: readonly string[];
+	readonly managedFields?: readonly JsonObject[];
 }
 
 export interface ApiObject {

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type ApiObject, isRecord, type JsonObject, textAt, valueAt } from "./api-object.ts";
 import { type ApiAnswer, type ApiRequest, isDryRun, sentObject, storeKey } from "./api-request.ts";
 import { created, generateName, updated } from "./defaults.ts";
+import { withFieldOwners } from "./field-owners.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { patched } from "./patch.ts";
 import { builtInType } from "./resource-types.ts";
@@ -89,7 +90,7 @@ function replace(store: ObjectStore, request: ApiRequest, old: ApiObject, wanted
 	const { type, name, subresource } = request;
 	const version = textAt(wanted, "metadata.resourceVersion");
 	if (version !== "" && version !== old.metadata.resourceVersion) throw conflict(type, name, objectModified);
-	const next = updated(type, { old, wanted, subresource });
+	const next = withFieldOwners(request, old, updated(type, { old, wanted, subresource }));
 	// A write that changes nothing is none.
 	if (isDeepStrictEqual(next, old)) return { code: 200, body: old };
 	if (isDryRun(request)) return { code: 200, body: next };

@@ -126,15 +126,20 @@ describeOnFleet("uncordon --op", () => {
 	test("takes back what the run cordoned; a node cordoned before stays cordoned", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 0 } });
 		const [first, second] = await nodesOf(database);
+		const third = `c1-operator/${["c1-n0", "c1-n1"].find((other) => !first.endsWith(other))}`;
 		const [context = "", name = ""] = second.replace("-operator", "").split("/");
 		await kubectl(context, ["cordon", name]);
-		const id = await interrupted([first, second]);
+		const id = await interrupted([first, second, third]);
 		expect(await markOf(second)).toContain(`"cordonedBefore":true`);
+		// Uncordoned and cordoned again by hand: it is not the run's cordon any more.
+		const [context3 = "", name3 = ""] = third.replace("-operator", "").split("/");
+		for (const verb of ["uncordon", "cordon"]) await kubectl(context3, [verb, name3]);
 		const undone = await plugin(["uncordon", "--op", id, ...contexts, "-y"]);
 		expect(undone.code, undone.stderr).toBe(0);
 		expect(undone.stderr).toContain(`node "${name}" was cordoned before operation ${id} and stays so`);
-		expect([await isCordoned(first), await isCordoned(second)]).toEqual([false, true]);
-		expect([await markOf(first), await markOf(second)]).toEqual([undefined, undefined]);
+		expect(undone.stderr).toContain(`node "${name3}" was cordoned by others since operation ${id} and stays so`);
+		expect([await isCordoned(first), await isCordoned(second), await isCordoned(third)]).toEqual([false, true, true]);
+		expect([await markOf(first), await markOf(second), await markOf(third)]).toEqual(Array(3).fill(undefined));
 	});
 
 	test("a second run takes over, and uncordoning by hand ends what is remembered", async () => {

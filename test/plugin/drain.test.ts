@@ -85,8 +85,8 @@ describe("drain()", () => {
 		const { nodes, calls } = newWorld("c1", { n1: [newPod("a", owned)], n2: [newPod("b", owned)] });
 		const result = await drain(nodes, options, newRun(calls).deps);
 		expect(calls).toEqual([
-			'patch /api/v1/nodes/n1 {"spec":{"unschedulable":true}}',
-			'patch /api/v1/nodes/n2 {"spec":{"unschedulable":true}}',
+			'patch /api/v1/nodes/n1?fieldManager=kubectl-xpdb {"spec":{"unschedulable":true}}',
+			'patch /api/v1/nodes/n2?fieldManager=kubectl-xpdb {"spec":{"unschedulable":true}}',
 			"evict n1/a",
 			"evict n2/b",
 		]);

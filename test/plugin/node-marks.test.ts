@@ -21,6 +21,8 @@ const bobs: Operation = { ...base, id: "b0b0b0", by: "bob@host", state: "drainin
 /** One node behind an API server that takes patches and honours resourceVersion. */
 class FakeNode {
 	unschedulable: boolean;
+	/** Owner of spec.unschedulable; an API server that does not say has none. */
+	manager: string | undefined;
 	mark: string | undefined;
 	patches = 0;
 	/** Another writer comes before each of the next patches. */
@@ -46,7 +48,13 @@ class FakeNode {
 
 	#object() {
 		const annotations = this.mark === undefined ? {} : { [operationAnnotation]: this.mark };
-		const metadata = { name: "n1", uid: "u1", resourceVersion: String(this.#version), annotations };
+		const managedFields = this.manager
+			? [
+					{ manager: "kubelet", fieldsV1: { "f:status": {} } },
+					{ manager: this.manager, fieldsV1: { "f:spec": { "f:unschedulable": {} } } },
+				]
+			: [];
+		const metadata = { name: "n1", uid: "u1", resourceVersion: String(this.#version), annotations, managedFields };
 		return { metadata, spec: { unschedulable: this.unschedulable } };
 	}
 
@@ -171,6 +179,26 @@ describe("undoCordon()", () => {
 		expect(node.events.at(-1)).toMatchObject({
 			message: 'node "n1" was cordoned before operation 7f3c2a and stays so',
 		});
+	});
+
+	test.each([
+		{ manager: "kubectl-xpdb", stays: false },
+		{ manager: "kubectl", stays: true },
+	])("a cordon that $manager wrote since: stays $stays", async ({ manager, stays }) => {
+		const node = new FakeNode();
+		await marksOf(node).cordon(node.target());
+		node.manager = manager;
+		expect(await undo(node)).toBe("done");
+		expect(node).toMatchObject({ unschedulable: stays, mark: undefined });
+		const message = 'node "n1" was cordoned by others since operation 7f3c2a and stays so';
+		expect(node.events.at(-1)).toMatchObject(stays ? { message } : { type: "node.uncordoned" });
+	});
+
+	test("a run that goes on inherits no cordon that others wrote since", async () => {
+		const node = new FakeNode({ unschedulable: true, mark: bobs });
+		node.manager = "kubectl";
+		await marksOf(node).cordon(node.target());
+		expect(node.operation?.cordonedBefore).toBe(true);
 	});
 
 	test("does not touch a node that another run took over in between", async () => {

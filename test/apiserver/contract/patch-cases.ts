@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type ApiObject, listAt } from "../api-object.ts";
+import { type ApiObject, listAt, valueAt } from "../api-object.ts";
 import type { ContractCase } from "./contract-case.ts";
 import type { ContractWorld } from "./contract-world.ts";
 
@@ -28,6 +28,27 @@ export const patchCases: readonly ContractCase[] = [
 				code: 200,
 				body: { kind: "Node", spec: { unschedulable: true } },
 			});
+			await world.call({ method: "DELETE", path });
+		},
+	},
+	{
+		name: "who cordons last is known, and forgotten with the cordon",
+		async run(world) {
+			const path = await createNode(world, "owned");
+			const owners = async (): Promise<readonly unknown[]> =>
+				listAt(await world.read(path), "metadata.managedFields")
+					.filter((entry) => valueAt(entry, "fieldsV1.f:spec.f:unschedulable") !== undefined)
+					.map(({ manager }) => manager);
+			const write = async (manager: string, unschedulable: true | null): Promise<readonly unknown[]> => {
+				await world.patch(`${path}?fieldManager=${manager}`, { spec: { unschedulable } });
+				return owners();
+			};
+			expect(await write("first", null)).toEqual([]);
+			expect(await write("first", true)).toEqual(["first"]);
+			// It changes nothing, so it owns nothing.
+			expect(await write("second", true)).toEqual(["first"]);
+			expect(await write("second", null)).toEqual([]);
+			expect(await write("second", true)).toEqual(["second"]);
 			await world.call({ method: "DELETE", path });
 		},
 	},

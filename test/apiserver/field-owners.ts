@@ -1,0 +1,24 @@
+// Who wrote a field last, in metadata.managedFields: of the one field for which anybody here asks, a node's cordon.
+import { isDeepStrictEqual } from "node:util";
+import { type ApiObject, valueAt } from "./api-object.ts";
+import type { ApiRequest } from "./api-request.ts";
+
+const path = "spec.unschedulable";
+
+/** A write that leaves the field as it is leaves its owner, too. */
+export function withFieldOwners({ type, query }: ApiRequest, old: ApiObject, next: ApiObject): ApiObject {
+	const value = valueAt(next, path);
+	if (type.key !== "nodes" || isDeepStrictEqual(valueAt(old, path), value)) return next;
+	const { managedFields: _, ...metadata } = next.metadata;
+	if (value === undefined) return { ...next, metadata };
+	const owner = {
+		// The API server takes the first word of User-Agent for who does not say.
+		manager: query.get("fieldManager") ?? "unknown",
+		operation: "Update",
+		apiVersion: "v1",
+		time: new Date().toISOString().replace(/\.\d+Z$/, "Z"),
+		fieldsType: "FieldsV1",
+		fieldsV1: { "f:spec": { "f:unschedulable": {} } },
+	};
+	return { ...next, metadata: { ...metadata, managedFields: [owner] } };
+}
