@@ -26,6 +26,7 @@ import { createReviews } from "./reviews.ts";
 import { type AgentServer, startAgentServer } from "./server.ts";
 import { withSharedReads } from "./shared-reads.ts";
 import { Siblings } from "./siblings.ts";
+import { collectStartUpGarbage } from "./start-up-garbage.ts";
 import { systemClock } from "./system-clock.ts";
 import { openViews, type Views } from "./views.ts";
 import { withWatchedLeases } from "./watched-leases.ts";
@@ -153,6 +154,7 @@ export class Agent {
 			getFleet: () => api.getFleet(),
 			clusterName,
 		});
+		this.#closers.push(collectStartUpGarbage(systemClock, () => views.synced));
 		this.#closers.push(keepHouse({ local, api, peers, views, clock: systemClock, isSecond, report: this.#report }));
 		await this.#listen(home, local, peers, certificates);
 	}
