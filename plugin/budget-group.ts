@@ -16,6 +16,7 @@ import type { Reachability } from "./reachability.ts";
 import { hasRoom } from "./room.ts";
 import type { Reason } from "./reason.ts";
 import { type EvictorMaker, evictWithTicket } from "./ticket-eviction.ts";
+import { WaitingPod } from "./waiting-pod.ts";
 
 export interface GroupDependencies {
 	/** All members of the fleet. */
@@ -44,27 +45,12 @@ const afterFailureMs = 1_000;
 const gatherForMs = 250;
 const afterLostMs = 50;
 
-interface Entry {
-	readonly job: EvictionJob;
-	readonly clusterId: string;
-	/** Last reason to wait, for the message of a timeout. */
-	waitedFor: { readonly message: string; readonly reason: Reason } | undefined;
-	/** On the runtime's clock: no round before. */
-	dueAt: number;
-	/** Aborts when it has ended, however that was. */
-	readonly over: AbortSignal;
-	/** Stops and timeouts do not end it any more. */
-	detach(): void;
-	finish(outcome: TryOutcome): void;
-	fail(error: unknown): void;
-}
-
 export class BudgetGroup {
 	readonly #budgets: readonly RoundBudget[];
 	readonly #names: readonly string[];
 	readonly #deps: GroupDependencies;
 	/** By the pod's uid. */
-	readonly #waiting = new Map<string, Entry>();
+	readonly #waiting = new Map<string, WaitingPod>();
 	/** Tickets being used or given back. */
 	readonly #background = new Set<Promise<void>>();
 	#wake = new AbortController();
@@ -87,46 +73,20 @@ export class BudgetGroup {
 
 	/** One try for a pod: resolves when its eviction was accepted, or when nothing more can be done here. */
 	async tryEviction(job: EvictionJob): Promise<TryOutcome> {
-		const { stop } = this.#deps;
 		const member = this.#deps.memberOf(job.context.name);
 		if (!member) throw new Error(`context ${job.context.name} has a covered pod but is no member of the fleet`);
-		return new Promise<TryOutcome>((resolve, reject) => {
-			const timeout = job.timeout.signal;
-			const onTimeout = (): void => entry.finish(timedOut(entry));
-			const onStop = (): void => entry.finish({ kind: "stopped" });
-			const over = new AbortController();
-			const end = (): void => {
-				entry.detach();
-				over.abort();
-				if (this.#waiting.get(job.pod.uid) === entry) this.#waiting.delete(job.pod.uid);
+		const entry = new WaitingPod(job, member.id, this.#deps.stop);
+		if (!entry.over.aborted) {
+			const { uid } = job.pod;
+			this.#waiting.set(uid, entry);
+			const leave = (): void => {
+				if (this.#waiting.get(uid) === entry) this.#waiting.delete(uid);
 			};
-			const entry: Entry = {
-				job,
-				clusterId: member.id,
-				waitedFor: undefined,
-				dueAt: 0,
-				over: over.signal,
-				detach() {
-					timeout.removeEventListener("abort", onTimeout);
-					stop.removeEventListener("abort", onStop);
-				},
-				finish(outcome) {
-					end();
-					resolve(outcome);
-				},
-				fail(error) {
-					end();
-					reject(error);
-				},
-			};
-			if (stop.aborted) return onStop();
-			if (timeout.aborted) return onTimeout();
-			timeout.addEventListener("abort", onTimeout, { once: true });
-			stop.addEventListener("abort", onStop, { once: true });
-			this.#waiting.set(job.pod.uid, entry);
+			entry.over.addEventListener("abort", leave, { once: true });
 			this.#wake.abort();
 			this.#start();
-		});
+		}
+		return entry.outcome;
 	}
 
 	/** Resolves when nothing that this group began is under way any more. */
@@ -179,7 +139,7 @@ export class BudgetGroup {
 	}
 
 	/** The first of each context, as many as may be granted now. */
-	#withSlots(due: readonly Entry[]): readonly Entry[] {
+	#withSlots(due: readonly WaitingPod[]): readonly WaitingPod[] {
 		const byContext = Map.groupBy(due, ({ job }) => job.context.name);
 		const first = new Set(
 			[...byContext].flatMap(([context, entries]) => entries.slice(0, this.#deps.slots.ask(context, entries.length))),
@@ -188,7 +148,7 @@ export class BudgetGroup {
 	}
 
 	/** One round; those that wait on, unless there was no answer to apply. */
-	async #ask(asked: readonly Entry[]): Promise<readonly Entry[]> {
+	async #ask(asked: readonly WaitingPod[]): Promise<readonly WaitingPod[]> {
 		let verdicts: readonly Verdict[] | undefined;
 		try {
 			verdicts = await this.#round(asked);
@@ -204,19 +164,19 @@ export class BudgetGroup {
 	}
 
 	/** So that more pods than a round takes have their turn in the next one. */
-	#sendToTheEnd(left: readonly Entry[]): void {
+	#sendToTheEnd(left: readonly WaitingPod[]): void {
 		for (const entry of left) {
 			if (this.#waiting.delete(entry.job.pod.uid)) this.#waiting.set(entry.job.pod.uid, entry);
 		}
 	}
 
-	#due(): readonly Entry[] {
+	#due(): readonly WaitingPod[] {
 		const now = this.#deps.runtime.now();
 		return [...this.#waiting.values()].filter(({ dueAt }) => dueAt <= now);
 	}
 
 	/** Undefined where there is nothing to apply: start over. */
-	async #round(due: readonly Entry[]): Promise<readonly Verdict[] | undefined> {
+	async #round(due: readonly WaitingPod[]): Promise<readonly Verdict[] | undefined> {
 		const { members, holder, stop, runtime, reachability, emit } = this.#deps;
 		const contended = this.#contended;
 		this.#contended = false;
@@ -254,7 +214,7 @@ export class BudgetGroup {
 		return undefined;
 	}
 
-	async #failRound(error: unknown, due: readonly Entry[]): Promise<void> {
+	async #failRound(error: unknown, due: readonly WaitingPod[]): Promise<void> {
 		if (error instanceof AgentUnavailableError) {
 			for (const entry of due) entry.waitedFor = { message: error.message, reason: "PeerUnreachable" };
 			this.#deps.reachability.failed(error);
@@ -292,7 +252,7 @@ export class BudgetGroup {
 	}
 
 	/** Evicts while the next round goes on; a pod that nobody waits for any more is given back. */
-	#use(ticket: Ticket, entry: Entry | undefined): void {
+	#use(ticket: Ticket, entry: WaitingPod | undefined): void {
 		const { members, runtime, stop, emit, reachability, evictor } = this.#deps;
 		const cluster = members.find(({ id }) => id === ticket.clusterId);
 		if (!cluster) throw new Error(`a ticket for cluster ${ticket.clusterId}, which is no member`);
@@ -314,7 +274,7 @@ export class BudgetGroup {
 	 * Sends when there is a slot for it; `giveUp` where a stop or a timeout was first. Once it is sent only the answer counts:
 	 * it can't be taken back.
 	 */
-	#handOver(entry: Entry, send: () => Promise<TryOutcome>, giveUp?: () => Promise<void>): void {
+	#handOver(entry: WaitingPod, send: () => Promise<TryOutcome>, giveUp?: () => Promise<void>): void {
 		const { slots } = this.#deps;
 		const { name } = entry.job.context;
 		this.#waiting.delete(entry.job.pod.uid);
@@ -376,7 +336,7 @@ export class BudgetGroup {
 		}
 	}
 
-	#tellWaiting(entry: Entry, waiting: Omit<Waiting, "kind" | "reason"> & { readonly reason: Reason }): void {
+	#tellWaiting(entry: WaitingPod, waiting: Omit<Waiting, "kind" | "reason"> & { readonly reason: Reason }): void {
 		const { reason, message, budget, need, healthy, expected, usedBy } = waiting;
 		entry.waitedFor = { message, reason };
 		this.#deps.emit({
@@ -391,8 +351,4 @@ export class BudgetGroup {
 			usedBy: usedBy.map(({ name, ...used }) => ({ ...used, pod: name })),
 		});
 	}
-}
-
-function timedOut({ waitedFor }: Entry): TryOutcome {
-	return { kind: "timedOut", ...(waitedFor && { waitedFor: waitedFor.message, reason: waitedFor.reason }) };
 }

@@ -102,7 +102,10 @@ async function drainUnderBudgets(
 			pods: [],
 			dryRun,
 		});
-		if (writesJson) emit(await planEvent(nodes, session.fleet, options));
+		if (writesJson) {
+			const plan = await planEvent(nodes, session.fleet, { ...options, stop: interrupts.stop });
+			if (plan) emit(plan);
+		}
 		const flags = readOperationFlags(input);
 		const marks = new NodeMarks(
 			{

@@ -7,8 +7,19 @@ import type { NodeTarget } from "../targets.ts";
 import { makePlan } from "./make-plan.ts";
 import { readFacts } from "./read-facts.ts";
 
-/** A plan is no condition of a drain: where it cannot be made, a warning says why. */
+/** A plan is no condition of a drain: where it cannot be made, a warning says why; undefined where `stop` came first. */
 export async function planEvent(
+	nodes: readonly NodeTarget[],
+	fleet: Fleet | undefined,
+	{ stop, ...options }: DrainOptions & { readonly stop: AbortSignal },
+): Promise<RunEvent | undefined> {
+	const stopped = new Promise<undefined>((resolve) => {
+		stop.addEventListener("abort", () => resolve(undefined), { once: true });
+	});
+	return stop.aborted ? undefined : Promise.race([stopped, planned(nodes, fleet, options)]);
+}
+
+async function planned(
 	nodes: readonly NodeTarget[],
 	fleet: Fleet | undefined,
 	options: DrainOptions,
