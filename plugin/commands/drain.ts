@@ -102,6 +102,7 @@ async function drainUnderBudgets(
 			pods: [],
 			dryRun,
 		});
+		// Up to a second of reads, for which nobody waits whom kubectl's lines are enough.
 		if (writesJson) {
 			const plan = await planEvent(nodes, session.fleet, { ...options, stop: interrupts.stop });
 			if (plan) emit(plan);

@@ -1,32 +1,17 @@
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
 	AgentForbiddenError,
 	AgentProtocolError,
 	AgentUnavailableError,
 	LeaseLostError,
 } from "../../disruption/errors.ts";
-import { type Authority, createAuthority } from "../controlplane/certificates.ts";
 import * as samples from "../proto/samples.ts";
+import { createAuthority } from "../controlplane/certificates.ts";
 import { createFakeCluster } from "./fake-cluster.ts";
-import { type ServedAgent, type ServedAgentOptions, serveAgent } from "./served-agent.ts";
+import { servedAgents } from "./served-agent.ts";
 
 const { acquireRequest, acquisition, budget, grants } = samples;
-let fleet: Authority;
-beforeAll(async () => {
-	fleet = await createAuthority("fleet");
-});
-
-const running: ServedAgent[] = [];
-afterEach(async () => {
-	for (const agent of running.splice(0)) await agent[Symbol.asyncDispose]();
-});
-
-async function serve(options: Partial<ServedAgentOptions> = {}): Promise<ServedAgent> {
-	const agent = await serveAgent({ fleet, local: createFakeCluster(), ...options });
-	running.push(agent);
-	return agent;
-}
-
+const { fleet, serve } = servedAgents();
 const never = new AbortController().signal;
 
 describe("the service", () => {
@@ -142,7 +127,7 @@ describe("the peer port", () => {
 
 	test("turns away other certificates of the same CA, and those of another one", async () => {
 		const agent = await serve();
-		const pair = await fleet.issue({ commonName: "web", dnsNames: ["web.svc"], usages: ["client"] });
+		const pair = await fleet().issue({ commonName: "web", dnsNames: ["web.svc"], usages: ["client"] });
 		await expect(agent.asPeer({ pair }).describe()).rejects.toEqual(
 			new AgentForbiddenError('Cannot serve a peer without a certificate for "xpdb-agent.xpdb-system.svc"'),
 		);

@@ -1,28 +1,12 @@
 import { Metadata, status } from "@grpc/grpc-js";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { AgentProtocolError } from "../../disruption/errors.ts";
-import { type Authority, createAuthority } from "../controlplane/certificates.ts";
 import * as samples from "../proto/samples.ts";
 import { createFakeCluster } from "./fake-cluster.ts";
-import { type ServedAgent, type ServedAgentOptions, serveAgent } from "./served-agent.ts";
+import { type ServedAgent, servedAgents } from "./served-agent.ts";
 
 const { acquireRequest, acquisition, budget, grants } = samples;
-let fleet: Authority;
-beforeAll(async () => {
-	fleet = await createAuthority("fleet");
-});
-
-const running: ServedAgent[] = [];
-afterEach(async () => {
-	for (const agent of running.splice(0)) await agent[Symbol.asyncDispose]();
-});
-
-async function serve(options: Partial<ServedAgentOptions> = {}): Promise<ServedAgent> {
-	const agent = await serveAgent({ fleet, local: createFakeCluster(), ...options });
-	running.push(agent);
-	return agent;
-}
-
+const { serve } = servedAgents();
 const never = new AbortController().signal;
 
 describe("requests that are too much or no good", () => {

@@ -1,5 +1,6 @@
 // Both ports of an agent, for real, in front of a fake cluster.
 import { ServerCredentials } from "@grpc/grpc-js";
+import { afterEach, beforeAll } from "vitest";
 import { createAgentService } from "../../agent/agent-service.ts";
 import { type CallWatcher, createCallWatcher } from "../../agent/call-watcher.ts";
 import { createPeerGate, createTokenGate, type ServedCluster } from "../../agent/gate.ts";
@@ -12,8 +13,9 @@ import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { agentServerName, type CallerIdentity, createAgentClient } from "../../proto/credentials.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
 import { RemoteCluster, type RemoteClusterOptions } from "../../proto/remote-cluster.ts";
-import { type Authority, issueAgentCertificate, type KeyPair } from "../controlplane/certificates.ts";
+import { type Authority, createAuthority, issueAgentCertificate, type KeyPair } from "../controlplane/certificates.ts";
 import { clusterId } from "../proto/samples.ts";
+import { createFakeCluster } from "./fake-cluster.ts";
 
 export const serverName = agentServerName("xpdb-system");
 
@@ -97,6 +99,31 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 		[Symbol.asyncDispose]: async () => {
 			for (const client of clients) client.close();
 			await Promise.all(servers.map((server) => server.close(1_000)));
+		},
+	};
+}
+
+export interface ServedAgents {
+	readonly fleet: () => Authority;
+	readonly serve: (options?: Partial<ServedAgentOptions>) => Promise<ServedAgent>;
+}
+
+/** Serves agents of one fleet to the tests of a file; each ends with its test. */
+export function servedAgents(): ServedAgents {
+	const running: ServedAgent[] = [];
+	let fleet: Authority;
+	beforeAll(async () => {
+		fleet = await createAuthority("fleet");
+	});
+	afterEach(async () => {
+		for (const agent of running.splice(0)) await agent[Symbol.asyncDispose]();
+	});
+	return {
+		fleet: () => fleet,
+		async serve(options = {}) {
+			const agent = await serveAgent({ fleet, local: createFakeCluster(), ...options });
+			running.push(agent);
+			return agent;
 		},
 	};
 }

@@ -6,22 +6,8 @@ import type { EvictionJob, JobOutcome } from "../../plugin/eviction-job.ts";
 import type { RunEvent } from "../../plugin/events.ts";
 import type { KubeContext } from "../../plugin/kube-context.ts";
 import type { NodeTarget } from "../../plugin/targets.ts";
+import { drainOptions } from "./build-drain-options.ts";
 import { newClient, newContext, newPod, notFound } from "./build-plugin-pod.ts";
-
-const options: DrainOptions = {
-	force: true,
-	ignoreDaemonSets: true,
-	deleteEmptyDirData: true,
-	skipWaitAfterSeconds: 0,
-	podSelector: "",
-	chunkSize: 500,
-	deletes: false,
-	timeoutMs: 0,
-	gracePeriodSeconds: -1,
-	maxNodes: 1,
-	order: { kind: "none" },
-	dryRun: "none",
-};
 
 interface World {
 	readonly context: KubeContext;
@@ -83,7 +69,7 @@ const kinds = (result: Awaited<ReturnType<typeof drain>>): readonly string[] =>
 describe("drain()", () => {
 	test("cordons all nodes before the first eviction, then one node after the other", async () => {
 		const { nodes, calls } = newWorld("c1", { n1: [newPod("a", owned)], n2: [newPod("b", owned)] });
-		const result = await drain(nodes, options, newRun(calls).deps);
+		const result = await drain(nodes, drainOptions, newRun(calls).deps);
 		expect(calls).toEqual([
 			'patch /api/v1/nodes/n1?fieldManager=kubectl-xpdb {"spec":{"unschedulable":true}}',
 			'patch /api/v1/nodes/n2?fieldManager=kubectl-xpdb {"spec":{"unschedulable":true}}',
@@ -103,7 +89,7 @@ describe("drain()", () => {
 		const second = newWorld("c2", { m1: [newPod("d", owned)] }, calls);
 		const open: (() => void)[] = [];
 		const { deps } = newRun(calls, () => new Promise((resolve) => open.push(() => resolve({ kind: "evicted" }))));
-		const result = drain(nodesOf([first, second]), { ...options, maxNodes: 2 }, deps);
+		const result = drain(nodesOf([first, second]), { ...drainOptions, maxNodes: 2 }, deps);
 		const evictions = (): readonly string[] => calls.filter((call) => call.startsWith("evict"));
 		await expect.poll(evictions).toEqual(["evict n1/a", "evict n2/b", "evict m1/d"]);
 		open[0]?.();
@@ -115,7 +101,7 @@ describe("drain()", () => {
 	test("evicts nothing on a node with a filter error, and goes on with the next", async () => {
 		const { nodes, calls } = newWorld("c1", { n1: [newPod("bare"), newPod("a", owned)], n2: [newPod("b", owned)] });
 		const { deps, events } = newRun(calls);
-		const result = await drain(nodes, { ...options, force: false }, deps);
+		const result = await drain(nodes, { ...drainOptions, force: false }, deps);
 		expect(calls.filter((call) => call.startsWith("evict"))).toEqual(["evict n2/b"]);
 		expect(kinds(result)).toEqual(["n1 failed", "n2 drained"]);
 		expect(events).toContainEqual({
@@ -132,7 +118,7 @@ describe("drain()", () => {
 	test("a DaemonSet that is gone is taken by --force", async () => {
 		const lost = newPod("lost-1", { owner: { kind: "DaemonSet", name: "lost" } });
 		const { nodes, calls } = newWorld("c1", { n1: [lost] });
-		await drain(nodes, options, newRun(calls).deps);
+		await drain(nodes, drainOptions, newRun(calls).deps);
 		expect(calls).toContain("evict n1/lost-1");
 	});
 
@@ -146,7 +132,7 @@ describe("drain()", () => {
 		const node = { context, name: "n1", uid: "u", unschedulable: false };
 		const already = { context, name: "n2", uid: "v", unschedulable: true };
 		const { deps, events } = newRun(calls);
-		const result = await drain([node, already], options, deps);
+		const result = await drain([node, already], drainOptions, deps);
 		expect(events[0]).toEqual({
 			type: "node.cordonFailed",
 			context: "c1",
@@ -165,7 +151,7 @@ describe("drain()", () => {
 				? { kind: "evicted" }
 				: { kind: "failed", message: "no", reason: "BudgetExhausted", unreachable: true, waitedFor: "budget x" },
 		);
-		const result = await drain(nodes, options, deps);
+		const result = await drain(nodes, drainOptions, deps);
 		expect(events.at(-1)).toEqual({
 			type: "node.failed",
 			context: "c1",
@@ -185,7 +171,7 @@ describe("drain()", () => {
 			leftBefore.push(`${pod.name} ${left.length}`);
 			return { kind: "evicted" };
 		});
-		await drain(nodes, options, deps);
+		await drain(nodes, drainOptions, deps);
 		expect(leftBefore).toEqual(["a 0", "agent-1 1"]);
 		expect(calls.slice(1)).toEqual(["evict n1/a", "evict n1/agent-1"]);
 		expect(left).toEqual(["c1 uid-agent-1"]);
@@ -199,7 +185,7 @@ describe("drain()", () => {
 			reason: "Refused",
 			unreachable: false,
 		}));
-		const result = await drain(nodes, options, deps);
+		const result = await drain(nodes, drainOptions, deps);
 		expect(calls).not.toContain("evict n1/agent-1");
 		expect(kinds(result)).toEqual(["n1 failed"]);
 	});
@@ -211,7 +197,7 @@ describe("drain()", () => {
 			newPod("replica-a", { ...owned, labels: { step: "1" } }),
 			newPod("replica-b", { ...owned, labels: { step: "1" } }),
 		];
-		const inSteps: DrainOptions = { ...options, order: { kind: "label", key: "step" } };
+		const inSteps: DrainOptions = { ...drainOptions, order: { kind: "label", key: "step" } };
 		const evicted = (calls: readonly string[]): readonly string[] => calls.filter((call) => call.startsWith("evict"));
 
 		test("a group begins when the one before it is gone, agents last of all", async () => {
@@ -260,7 +246,7 @@ describe("drain()", () => {
 			stop.abort();
 			return pod.name === "a" ? { kind: "evicted" } : { kind: "stopped" };
 		});
-		const result = await drain(nodes, options, deps);
+		const result = await drain(nodes, drainOptions, deps);
 		expect(calls.filter((call) => call.startsWith("evict"))).toEqual(["evict n1/a", "evict n1/b"]);
 		expect(kinds(result)).toEqual(["n1 stopped", "n2 stopped"]);
 		expect(events.some(({ type }) => type === "node.failed" || type === "node.drained")).toBe(false);
@@ -269,7 +255,7 @@ describe("drain()", () => {
 	test("a client's dry run writes nothing", async () => {
 		const { nodes, calls } = newWorld("c1", { n1: [newPod("a", owned)] });
 		const { deps, events } = newRun(calls);
-		await drain(nodes, { ...options, dryRun: "client" }, { ...deps, evictions: undefined });
+		await drain(nodes, { ...drainOptions, dryRun: "client" }, { ...deps, evictions: undefined });
 		expect(calls).toEqual([]);
 		expect(events.map(({ type }) => type)).toEqual(["node.cordoned", "pod.evicting", "node.drained"]);
 	});

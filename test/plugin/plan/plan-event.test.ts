@@ -1,25 +1,10 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../../plugin/api-error.ts";
-import type { DrainOptions } from "../../../plugin/drain.ts";
 import { planEvent } from "../../../plugin/plan/plan-event.ts";
 import type { NodeTarget } from "../../../plugin/targets.ts";
+import { drainOptions } from "../build-drain-options.ts";
 import { newClient, newContext, newPod } from "../build-plugin-pod.ts";
-
-const options: DrainOptions = {
-	force: true,
-	ignoreDaemonSets: true,
-	deleteEmptyDirData: true,
-	skipWaitAfterSeconds: 0,
-	podSelector: "",
-	chunkSize: 500,
-	deletes: true,
-	timeoutMs: 0,
-	gracePeriodSeconds: -1,
-	maxNodes: 1,
-	order: { kind: "none" },
-	dryRun: "none",
-};
 
 /** Node n1 of a cluster without agents, whose pods are listed so. */
 function nodeWith(list: () => Promise<readonly V1Pod[]>): NodeTarget {
@@ -30,7 +15,7 @@ function nodeWith(list: () => Promise<readonly V1Pod[]>): NodeTarget {
 }
 
 function planOf(node: NodeTarget, stop = new AbortController().signal) {
-	return planEvent([node], undefined, { ...options, stop });
+	return planEvent([node], undefined, { ...drainOptions, deletes: true, stop });
 }
 
 describe("planEvent()", () => {
