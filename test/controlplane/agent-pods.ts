@@ -127,14 +127,16 @@ export async function startAgentPods(options: {
 	});
 	const [grpcPort, peerPort] = balancer.ports;
 
+	const findProcess = (name: string) => [...pods.values()].find((candidate) => candidate.name === name)?.process;
+
 	function processOf(name: string) {
-		const pod = [...pods.values()].find((candidate) => candidate.name === name);
-		if (pod?.process === undefined) {
+		const process = findProcess(name);
+		if (process === undefined) {
 			throw new Error(
 				`No process of an agent pod "${name}" in ${cluster.name}: there are ${[...pods.values()].map((candidate) => candidate.name).join(", ")}`,
 			);
 		}
-		return pod.process;
+		return process;
 	}
 
 	return {
@@ -143,7 +145,8 @@ export async function startAgentPods(options: {
 		peerAddress: `${address}:${peerPort}`,
 		kill: (pod) => processOf(pod).kill(),
 		freeze: (pod) => processOf(pod).freeze(),
-		thaw: (pod) => processOf(pod).thaw(),
+		// Whoever was frozen may have been killed or evicted meanwhile.
+		thaw: (pod) => findProcess(pod)?.thaw(),
 		setEnvironment(environment) {
 			host.environment = environment;
 		},

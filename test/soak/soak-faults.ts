@@ -19,7 +19,8 @@ export interface SoakFault {
 	start(control: FleetControl): Promise<EndFault>;
 }
 
-type MakeFault = (world: FaultWorld) => Promise<SoakFault>;
+/** Undefined where there is nothing to break just now. */
+type MakeFault = (world: FaultWorld) => Promise<SoakFault | undefined>;
 
 export interface FaultWorld {
 	readonly control: FleetControl;
@@ -63,24 +64,35 @@ const makers: readonly MakeFault[] = [
 	},
 	async (world) => {
 		const agent = await oneAgent(world);
+		if (!agent) return undefined;
 		const name = `agent ${agent.pod} of ${agent.cluster} frozen`;
 		return { name, seconds: 15, start: (control) => freezeAgent(control, agent) };
 	},
 	async (world) => {
 		const agent = await oneAgent(world);
+		if (!agent) return undefined;
 		const name = `agent ${agent.pod} of ${agent.cluster} killed`;
 		return { name, seconds: 5, start: (control) => killAgent(control, agent) };
 	},
 ];
 
 export async function makeFault(world: FaultWorld): Promise<SoakFault> {
-	return await one(makers, world.random)(world);
+	for (;;) {
+		const fault = await one(makers, world.random)(world);
+		if (fault) return fault;
+	}
 }
 
-async function oneAgent({ control, clusters, random }: FaultWorld): Promise<{ cluster: string; pod: string }> {
+async function oneAgent({
+	control,
+	clusters,
+	random,
+}: FaultWorld): Promise<{ cluster: string; pod: string } | undefined> {
 	const cluster = one(clusters, random);
 	const agents = await control.listAgents(cluster);
-	return { cluster, pod: one(agents, random).name };
+	// One that is on its way has no process yet.
+	const running = agents.filter(({ pid }) => pid !== undefined);
+	return running.length > 0 ? { cluster, pod: one(running, random).name } : undefined;
 }
 
 function one<T>(items: readonly T[], random: () => number): T {
