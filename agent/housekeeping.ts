@@ -1,5 +1,5 @@
-// What goes on beside the calls: the watch on Leases wakes the line, reservations that nobody ends are ended, and Leases
-// without a budget deleted.
+// What goes on beside the calls: the watch on Leases wakes the line, reservations that nobody ends and holders that are
+// dead are ended, and Leases without a budget deleted.
 import { GarbledLeaseError } from "../disruption/errors.ts";
 import { parseLease } from "../disruption/lease.ts";
 import type { Clock } from "./clock.ts";

@@ -202,6 +202,15 @@ export class LocalCluster implements AgentCluster {
 		});
 	}
 
+	/** Gives the Lease back where its holder has shown no life for its duration, as whoever acquires it would. */
+	async endSilent(budget: BudgetName): Promise<void> {
+		await this.leases.change(budget, (lease) =>
+			lease.holder !== "" && this.leases.isFree(lease)
+				? { write: released(lease), result: undefined }
+				: { result: undefined },
+		);
+	}
+
 	/** The Lease changed, by the watch: whoever waits for it may try. */
 	leaseChanged(name: string): void {
 		this.#line.wake(name);

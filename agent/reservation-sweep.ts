@@ -1,8 +1,9 @@
 // Ends reservations that nobody ends: on evidence after a while, through the fence when their time is over, and cancels
-// that somebody left half done. Deadlines are counted from this process's own first sight of a reservation's id, so
-// they only decide how soon others may go on.
+// that somebody left half done. Gives Leases back whose holder is dead: anyone may take them, but where nobody wants to
+// they would name it for ever. Times are counted from this process's own first sight of a reservation's id, or of a
+// holder's last sign of life, so they only decide how soon others may go on.
 import { evidenceOf } from "../disruption/reservation.ts";
-import { type BudgetLease, parseLease } from "../disruption/lease.ts";
+import { type BudgetLease, leaseDurationMs, parseLease } from "../disruption/lease.ts";
 import type { Clock } from "./clock.ts";
 import type { LeaseObject } from "./cluster-api.ts";
 import type { LocalCluster } from "./local-cluster.ts";
@@ -14,6 +15,8 @@ export const reservationDeadlineMs = 30_000;
 const evidenceDelayMs = 10_000;
 /** A cancel is three requests; one that has not ended by then was left behind. */
 const resumeAfterMs = 5_000;
+/** Twice the lease time: whoever wants the Lease has taken it by then. */
+const silentHolderMs = 2 * leaseDurationMs;
 
 export interface ReservationSweepOptions {
 	readonly cluster: LocalCluster;
@@ -53,18 +56,23 @@ export class ReservationSweep {
 	#sweepLease(lease: BudgetLease, standing: Set<string>): readonly Promise<void>[] {
 		const { cluster, pods, clock } = this.#options;
 		const delay = this.#options.extraDelayMs();
-		const overdue: string[] = [];
-		let evident = false;
-		for (const reservation of lease.state.reservations) {
-			const key = `${reservation.id} ${reservation.cancelling}`;
+		const ageOf = (key: string): number => {
 			standing.add(key);
 			const seenAt = this.#seenAt.get(key) ?? clock.now();
 			this.#seenAt.set(key, seenAt);
-			const age = clock.now() - seenAt - delay;
+			return clock.now() - seenAt - delay;
+		};
+		const { holder, state } = lease;
+		const isSilent = holder !== "" && ageOf(`${lease.uid} ${state.nonce} ${state.renewals}`) >= silentHolderMs;
+		const overdue: string[] = [];
+		let evident = false;
+		for (const reservation of state.reservations) {
+			const age = ageOf(`${reservation.id} ${reservation.cancelling}`);
 			if (evidenceOf(reservation, lease.budget.namespace, pods) !== undefined) evident ||= age >= evidenceDelayMs;
 			else if (age >= (reservation.cancelling ? resumeAfterMs : reservationDeadlineMs)) overdue.push(reservation.id);
 		}
 		return [
+			...(isSilent ? [cluster.endSilent(lease.budget)] : []),
 			...(evident ? [cluster.endOnEvidence(lease.budget)] : []),
 			...(overdue.length > 0 ? [cluster.cancel(lease.budget, overdue, { sent: true })] : []),
 		];

@@ -2,7 +2,12 @@
 // between the rounds a wait that ends as soon as a look at the counts says that there is room again.
 import { formatBudgetName } from "../disruption/budget.ts";
 import type { BudgetState, RoundBudget } from "../disruption/decide.ts";
-import { AgentForbiddenError, AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
+import {
+	AgentForbiddenError,
+	AgentProtocolError,
+	AgentUnavailableError,
+	GarbledLeaseError,
+} from "../disruption/errors.ts";
 import { cancelTicket, type Ticket } from "../disruption/eviction.ts";
 import { type RoundRuntime, runRound, type Verdict } from "../disruption/round.ts";
 import type { Waiting } from "../disruption/verdict.ts";
@@ -219,6 +224,8 @@ export class BudgetGroup {
 			for (const entry of due) entry.waitedFor = { message: error.message, reason: "PeerUnreachable" };
 			this.#deps.reachability.failed(error);
 			await this.#pause(afterFailureMs);
+		} else if (error instanceof GarbledLeaseError) {
+			for (const entry of due) this.#tryLater(entry, error);
 		} else if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
 			for (const entry of due) {
 				const message = evictionError(entry.job, error.message);
@@ -242,13 +249,15 @@ export class BudgetGroup {
 			else this.#tellWaiting(entry, verdict);
 		} else if (entry && verdict.kind === "refused") {
 			const { message, reason } = verdict;
-			if (!verdict.retry) {
-				entry.finish({ kind: "failed", message: evictionError(entry.job, message), reason, unreachable: false });
-				return;
-			}
-			this.#tellWaiting(entry, { reason, message, usedBy: [] });
-			entry.dueAt = this.#deps.runtime.now() + retryAfterMs;
+			if (verdict.retry) this.#tryLater(entry, verdict);
+			else entry.finish({ kind: "failed", message: evictionError(entry.job, message), reason, unreachable: false });
 		}
+	}
+
+	/** After what somebody has to put right, which may happen at any time. */
+	#tryLater(entry: WaitingPod, { reason, message }: { readonly reason: Reason; readonly message: string }): void {
+		this.#tellWaiting(entry, { reason, message, usedBy: [] }, retryAfterMs);
+		entry.dueAt = this.#deps.runtime.now() + retryAfterMs;
 	}
 
 	/** Evicts while the next round goes on; a pod that nobody waits for any more is given back. */
@@ -336,7 +345,11 @@ export class BudgetGroup {
 		}
 	}
 
-	#tellWaiting(entry: WaitingPod, waiting: Omit<Waiting, "kind" | "reason"> & { readonly reason: Reason }): void {
+	#tellWaiting(
+		entry: WaitingPod,
+		waiting: Omit<Waiting, "kind" | "reason"> & { readonly reason: Reason },
+		retryAfter = lookEveryMs,
+	): void {
 		const { reason, message, budget, need, healthy, expected, usedBy } = waiting;
 		entry.waitedFor = { message, reason };
 		this.#deps.emit({
@@ -348,6 +361,7 @@ export class BudgetGroup {
 			...(need !== undefined && { need }),
 			...(healthy !== undefined && { healthy }),
 			...(expected !== undefined && { expected }),
+			retryAfterMs: retryAfter,
 			usedBy: usedBy.map(({ name, ...used }) => ({ ...used, pod: name })),
 		});
 	}

@@ -22,6 +22,16 @@ export interface NodeName extends InContext {
 	readonly node: string;
 }
 
+/** A member of the fleet, as a run knows it. */
+export interface FleetMember {
+	/** Its name in the fleet. */
+	readonly cluster: string;
+	/** The context of this run that leads to it, where one does. */
+	readonly context?: string;
+	/** Of its agent. */
+	readonly version: string;
+}
+
 export interface UsedBy {
 	readonly cluster: string;
 	readonly namespace: string;
@@ -36,8 +46,8 @@ export type RunEvent =
 	/** The first event of a run that goes ahead. */
 	| {
 			readonly type: "run.started";
-			/** Versions by member of the fleet; none where there is no fleet. */
-			readonly agents: Readonly<Record<string, string>>;
+			/** None where there is no fleet. */
+			readonly members: readonly FleetMember[];
 			readonly nodes: readonly NodeName[];
 			/** Those that were named; a drain finds its pods as it goes. */
 			readonly pods: readonly PodEvent[];
@@ -97,6 +107,8 @@ export type RunEvent =
 			readonly need?: number;
 			readonly healthy?: number;
 			readonly expected?: number;
+			/** When it is asked for again at the latest, as far as that is known. */
+			readonly retryAfterMs?: number;
 			readonly usedBy: readonly UsedBy[];
 	  } & PodEvent)
 	/** The API server took the eviction; the pod is terminating. */

@@ -18,6 +18,8 @@ export interface Fleet {
 	readonly problems: readonly string[];
 	/** The member that a context leads to; undefined for a cluster without agents. */
 	memberOf(contextName: string): AgentCluster | undefined;
+	/** The name of the context that leads to a member; undefined where none of this run's does. */
+	contextOf(memberId: string): string | undefined;
 	/** The budgets of these namespaces in all members, by consistent lists; one member without an answer fails it. */
 	listBudgets(namespaces: readonly string[]): Promise<readonly MemberBudget[]>;
 	/** This agent's pod is about to be evicted: use another one. */
@@ -95,6 +97,7 @@ async function assemble(accesses: readonly AgentAccess[], mayMiss: boolean): Pro
 		members,
 		descriptions,
 		problems,
+		contextOf: (memberId) => accesses.find(({ description }) => description.clusterId === memberId)?.context.name,
 		memberOf: (contextName) => members.find(({ id }) => id === idOfContext.get(contextName)),
 		async listBudgets(namespaces) {
 			const lists = await Promise.all(members.map((member) => member.listBudgets(namespaces)));

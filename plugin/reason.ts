@@ -39,6 +39,37 @@ export const reasons = [
 
 export type Reason = (typeof reasons)[number];
 
+/** A number to look up and to search for: 13xx agents, 21xx and 22xx budgets, 31xx API servers, 41xx the run. Never used twice. */
+export const reasonCodes: Readonly<Record<Reason, string>> = {
+	PeerUnreachable: "XPDB1301",
+	AgentRefused: "XPDB1303",
+	BudgetExhausted: "XPDB2101",
+	PodReserved: "XPDB2102",
+	PreActivityPending: "XPDB2103",
+	LeaseFull: "XPDB2104",
+	LeaseHeld: "XPDB2105",
+	PodUnseen: "XPDB2106",
+	CoverageChanged: "XPDB2107",
+	InvalidBudget: "XPDB2201",
+	SelectorsDiffer: "XPDB2202",
+	FleetsDiffer: "XPDB2203",
+	FeatureMissing: "XPDB2204",
+	ExpectedPodsUnknown: "XPDB2205",
+	GarbledLease: "XPDB2206",
+	DisruptionBudget: "XPDB3101",
+	MultipleBudgets: "XPDB3102",
+	NamespaceTerminating: "XPDB3103",
+	WebhookDenied: "XPDB3104",
+	Forbidden: "XPDB3105",
+	ServerBusy: "XPDB3106",
+	ServerUnreachable: "XPDB3107",
+	Refused: "XPDB3108",
+	CordonFailed: "XPDB4101",
+	PodsNotAllowed: "XPDB4102",
+	TimedOut: "XPDB4103",
+	Interrupted: "XPDB4104",
+};
+
 /** What an answer other than 2xx says about an eviction. */
 export function refusalReason({ code, message, causes }: ApiError): Reason {
 	if (causes.some(({ reason }) => reason === "NamespaceTerminating")) return "NamespaceTerminating";

@@ -1,4 +1,5 @@
 // The commands that go on where a run stopped, or take its cordons back.
+import { commandLine } from "./command-line.ts";
 import type { NodeName } from "./events.ts";
 import type { GlobalFlags } from "./global-flags.ts";
 
@@ -9,16 +10,16 @@ export function resumeCommand(argv: readonly string[]): string {
 		if (secret.test(argv[index - 1] ?? "")) return "...";
 		return word.replace(/^(--token|--password)=.*$/, "$1=...");
 	});
-	return commandLine(shown);
+	return xpdbCommand(shown);
 }
 
 /** `again`: flags that have to be typed again, as they are written. */
 export function resumeOperationCommand(id: string, again: readonly string[], globals: GlobalFlags): string {
-	return commandLine(["drain", "--resume", id, ...again, ...sameContexts(globals)]);
+	return xpdbCommand(["drain", "--resume", id, ...again, ...sameContexts(globals)]);
 }
 
 export function undoOperationCommand(id: string, globals: GlobalFlags): string {
-	return commandLine(["uncordon", "--op", id, ...sameContexts(globals)]);
+	return xpdbCommand(["uncordon", "--op", id, ...sameContexts(globals)]);
 }
 
 /** The pods that are left, by name: the others may have been replaced under theirs. One command a namespace. */
@@ -29,7 +30,7 @@ export function resumeEvictCommand(
 	return [...Map.groupBy(pods, ({ namespace }) => namespace)]
 		.map(([namespace, left]) => {
 			const names = left.map(({ context, pod }) => (globals.contexts.length > 1 ? `${context}/${pod}` : pod));
-			return commandLine(["evict", ...names, "-n", namespace, ...sameContexts(globals)]);
+			return xpdbCommand(["evict", ...names, "-n", namespace, ...sameContexts(globals)]);
 		})
 		.join(" && ");
 }
@@ -37,7 +38,7 @@ export function resumeEvictCommand(
 export function undoCommand(nodes: readonly NodeName[], globals: GlobalFlags): string {
 	const several = globals.contexts.length > 1;
 	const names = nodes.map(({ context, node }) => (several ? `${context}/${node}` : node));
-	return commandLine(["uncordon", ...names, ...sameContexts(globals)]);
+	return xpdbCommand(["uncordon", ...names, ...sameContexts(globals)]);
 }
 
 /** No token and no password: a command line may be seen by others. */
@@ -49,10 +50,6 @@ function sameContexts({ context, contexts, kubeconfig }: GlobalFlags): readonly 
 	];
 }
 
-function commandLine(words: readonly string[]): string {
-	return ["kubectl", "xpdb", ...words].map(quote).join(" ");
-}
-
-function quote(word: string): string {
-	return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+function xpdbCommand(words: readonly string[]): string {
+	return commandLine(["kubectl", "xpdb", ...words]);
 }

@@ -3,7 +3,7 @@ import type { RoundRuntime } from "../disruption/round-runtime.ts";
 import type { CommandDependencies, CommandInput } from "./command.ts";
 import type { EvictionOptions } from "./eviction-request.ts";
 import { Evictions } from "./evictions.ts";
-import type { EventSink } from "./events.ts";
+import type { EventSink, FleetMember } from "./events.ts";
 import { type ExitCode, exitCode } from "./exit.ts";
 import { evictorWithFailPoints, membersWithFailPoints } from "./fail-points.ts";
 import { connectFleet, type Fleet } from "./fleet.ts";
@@ -33,10 +33,13 @@ export interface Session {
 	close(): Promise<void>;
 }
 
-/** Versions of the agents by member, for the first line of -o json. */
-export function agentVersions(fleet: Fleet | undefined): Readonly<Record<string, string>> {
-	const members = fleet?.members ?? [];
-	return Object.fromEntries(members.map(({ id, name }) => [name, fleet?.descriptions.get(id)?.version ?? ""]));
+/** For the first line of -o json. */
+export function fleetMembers(fleet: Fleet | undefined): readonly FleetMember[] {
+	return (fleet?.members ?? []).map(({ id, name }) => {
+		const context = fleet?.contextOf(id);
+		const version = fleet?.descriptions.get(id)?.version ?? "";
+		return { cluster: name, ...(context !== undefined && { context }), version };
+	});
 }
 
 /** Connects the fleet; throws FleetUncoveredError before anything is touched. */

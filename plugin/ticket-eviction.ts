@@ -1,6 +1,6 @@
 // A granted pod: the eviction under its reservation, until its answer is known or nobody can know it.
 import type { Cluster, PodReference } from "../disruption/cluster.ts";
-import { AgentUnavailableError } from "../disruption/errors.ts";
+import { AgentUnavailableError, GarbledLeaseError } from "../disruption/errors.ts";
 import {
 	cancelTicket,
 	carryOut,
@@ -34,7 +34,7 @@ export interface TicketDependencies {
 /** How long a confirmation that cannot be had now is waited for before it is asked for again. */
 const askAgainAfterMs = 1_000;
 
-/** Carries the ticket out. An agent or API server without an answer is asked again: the reservation stands all the while. */
+/** Carries the ticket out. An agent or API server without an answer is asked again: the reservation stands all the while, as it does in a Lease that nobody can read. */
 export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: TicketDependencies): Promise<TryOutcome> {
 	const { cluster, evictor, runtime, stop } = deps;
 	for (;;) {
@@ -44,6 +44,16 @@ export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: Ti
 		} catch (error) {
 			if (error instanceof AgentUnavailableError) {
 				deps.onUnavailable(error);
+			} else if (error instanceof GarbledLeaseError) {
+				// Whether the reservation stands can be read again once somebody has repaired or deleted the Lease.
+				deps.emit({
+					type: "pod.waiting",
+					...podEvent(job),
+					reason: "GarbledLease",
+					message: error.message,
+					retryAfterMs: askAgainAfterMs,
+					usedBy: [],
+				});
 			} else if (!isPassing(error)) {
 				await cancelTicket(ticket, cluster, runtime, { sent: true });
 				if (!(error instanceof ApiError)) throw error;
@@ -58,7 +68,11 @@ export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: Ti
 				await cancelTicket(ticket, cluster, runtime, { sent: true });
 				return stop.aborted
 					? { kind: "stopped" }
-					: { kind: "timedOut", waitedFor: errorText(error), reason: "PeerUnreachable" };
+					: {
+							kind: "timedOut",
+							waitedFor: errorText(error),
+							reason: error instanceof GarbledLeaseError ? "GarbledLease" : "PeerUnreachable",
+						};
 			}
 			await runtime.sleep(askAgainAfterMs, AbortSignal.any([stop, job.timeout.signal]));
 			continue;

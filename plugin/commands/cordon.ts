@@ -43,7 +43,7 @@ async function mark(
 			streams.stderr.write("Nothing was touched.\n");
 			return exitCode.error;
 		}
-		emit({ type: "run.started", agents: {}, nodes: nodes.map(nodeName), pods: [], dryRun });
+		emit({ type: "run.started", members: [], nodes: nodes.map(nodeName), pods: [], dryRun });
 		offer(() => (record.ours.length === 0 ? {} : { undo: undoCommand(record.ours, input.globals) }));
 		let failed = false;
 		for (const node of nodes) {

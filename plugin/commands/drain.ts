@@ -17,7 +17,7 @@ import { planEvent } from "../plan/plan-event.ts";
 import { type ReportedRun, reportRun } from "../reported-run.ts";
 import { resumeCommand, resumeOperationCommand, undoOperationCommand } from "../resume-command.ts";
 import { type ResumedOperation, resumeOperation } from "../resume-operation.ts";
-import { agentVersions, openSession, runExitCode, startHeartbeat, tellInterruption } from "../session.ts";
+import { fleetMembers, openSession, runExitCode, startHeartbeat, tellInterruption } from "../session.ts";
 import { nodeName, type NodeTarget, resolveNodes } from "../targets.ts";
 import { refuseNodes, requireNodes, summariseNodes } from "./cordon.ts";
 
@@ -97,7 +97,7 @@ async function drainUnderBudgets(
 		interrupts.graceful();
 		emit({
 			type: "run.started",
-			agents: agentVersions(session.fleet),
+			members: fleetMembers(session.fleet),
 			nodes: nodes.map(nodeName),
 			pods: [],
 			dryRun,

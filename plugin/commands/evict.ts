@@ -20,7 +20,7 @@ import { measureBudgets, waitUntilRecovered } from "../recovery.ts";
 import { newOperationId } from "../operation.ts";
 import { type ReportedRun, reportRun } from "../reported-run.ts";
 import { resumeEvictCommand } from "../resume-command.ts";
-import { agentVersions, openSession, runExitCode, startHeartbeat, tellInterruption } from "../session.ts";
+import { fleetMembers, openSession, runExitCode, startHeartbeat, tellInterruption } from "../session.ts";
 
 export const runEvict: CommandRunner = (input, deps) => {
 	const op = newOperationId();
@@ -79,7 +79,7 @@ async function evictUnderBudgets(
 		}
 		interrupts.graceful();
 		const { fleet } = session;
-		emit({ type: "run.started", agents: agentVersions(fleet), nodes: [], pods: pods.map(nameOf), dryRun });
+		emit({ type: "run.started", members: fleetMembers(fleet), nodes: [], pods: pods.map(nameOf), dryRun });
 		offer(() => (record.podsLeft.length === 0 ? {} : { resume: resumeEvictCommand(record.podsLeft, input.globals) }));
 		const timeout = createTimeout(options.timeoutMs, formatDuration(options.timeoutMs));
 		const before = options.replaced && fleet ? await measureBudgets(fleet, pods) : [];

@@ -103,6 +103,30 @@ describe("ReservationSweep", () => {
 		expect(reservations()).toMatchObject([{ cancelling: true }]);
 	});
 
+	test("gives a Lease back whose holder has shown no life for twice the lease time", async () => {
+		const { sweepAfter, agent, lease } = await setUp();
+		await agent.local.acquire(asks("dead"), atOnce());
+		await sweepAfter(0);
+		await sweepAfter(19_999);
+		expect(lease().holder).not.toBe("");
+		await sweepAfter(1);
+		expect(lease()).toMatchObject({ holder: "", state: { phase: "released" } });
+	});
+
+	test("leaves a Lease alone that is renewed, and tells the one who lost it", async () => {
+		const { sweepAfter, agent, lease } = await setUp();
+		const outcome = await agent.local.acquire(asks("slow"), atOnce());
+		if (outcome.kind !== "acquired") throw new Error("the Lease is free");
+		await sweepAfter(0);
+		await sweepAfter(15_000);
+		await agent.local.renew(outcome.acquisition);
+		await sweepAfter(15_000);
+		expect(lease().holder).not.toBe("");
+		await sweepAfter(20_000);
+		expect(lease().holder).toBe("");
+		expect(await agent.local.commit(outcome.acquisition, [])).toMatchObject({ kind: "lost" });
+	});
+
 	test("waits longer where it is not this agent's turn", async () => {
 		const { server, agent, clock, reservations } = await setUp();
 		const leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });

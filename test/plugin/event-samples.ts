@@ -4,14 +4,18 @@ import type { RunEvent } from "../../plugin/events.ts";
 const pod = { context: "eu", namespace: "shop", pod: "db-0", uid: "0d1f", node: "n1" };
 const named = { context: "eu", namespace: "shop", pod: "db-0" };
 const node = { context: "eu", node: "n1" };
+const members = [
+	{ cluster: "europe", context: "eu", version: "0.1.0" },
+	{ cluster: "us", version: "0.1.0" },
+];
 const message = "budget shop/db needs 2 healthy, has 2";
 
 type Samples = { readonly [Type in RunEvent["type"]]: readonly (RunEvent & { readonly type: Type })[] };
 
 export const eventSamples = {
 	"run.started": [
-		{ type: "run.started", agents: { eu: "0.1.0" }, nodes: [node], pods: [], dryRun: "none" },
-		{ type: "run.started", agents: {}, nodes: [], pods: [{ ...named, uid: "0d1f" }], dryRun: "server" },
+		{ type: "run.started", members, nodes: [node], pods: [], dryRun: "none" },
+		{ type: "run.started", members: [], nodes: [], pods: [{ ...named, uid: "0d1f" }], dryRun: "server" },
 	],
 	"node.cordoned": [
 		{ type: "node.cordoned", ...node, already: false, ours: true, dryRun: "none" },
@@ -44,6 +48,7 @@ export const eventSamples = {
 			need: 2,
 			healthy: 2,
 			expected: 3,
+			retryAfterMs: 300,
 			usedBy: [
 				{ cluster: "us", namespace: "shop", pod: "db-1", why: "Reserved", holder: "bob", sinceSeconds: 1_767_225_600 },
 				{ cluster: "us", namespace: "shop", pod: "db-2", why: "NotReady" },
@@ -69,7 +74,7 @@ export const eventSamples = {
 			expected: 6,
 			left: 0,
 			clusters: [
-				{ name: "eu", healthy: 3, expected: 3 },
+				{ name: "europe", healthy: 3, expected: 3 },
 				{ name: "us", healthy: 2 },
 			],
 		},
@@ -86,8 +91,12 @@ export const eventSamples = {
 	"lease.lost": [{ type: "lease.lost", budget: "shop/db", cluster: "us", heldMs: 15_000.2, message: "taken over" }],
 	"lease.waiting": [
 		{ type: "lease.waiting", budget: "shop/db", cluster: "us", holder: "bob", position: 2, heldForMs: 4_000.5 },
+		{ type: "lease.waiting", budget: "shop/db", cluster: "europe", holder: "bob", position: 2, heldForMs: 4_000.5 },
 	],
-	"cluster.unreachable": [{ type: "cluster.unreachable", cluster: "us", message: "no answer", elapsedMs: 12.5 }],
+	"cluster.unreachable": [
+		{ type: "cluster.unreachable", cluster: "us", message: "no answer", elapsedMs: 12.5 },
+		{ type: "cluster.unreachable", cluster: "europe", message: "no answer", elapsedMs: 12.5 },
+	],
 	"cluster.recovered": [{ type: "cluster.recovered", cluster: "us", elapsedMs: 2_000.5 }],
 	diagnostic: [
 		{ type: "diagnostic", level: "warning", context: "eu", message: "no agent" },

@@ -110,6 +110,50 @@ describe("pods under a budget", () => {
 		expect(first.member.rounds).toBe(2);
 	});
 
+	test("wait while their reservation cannot be read, and are not evicted on it", async () => {
+		const { fleet, pods } = newDatabase();
+		const [first] = pods;
+		if (!first) throw new Error("no pods");
+		const { member, pod } = first;
+		const conflict = () => new ApiError("the pod has changed", { code: 409, reason: "Conflict" });
+		fleet.refusals.push(conflict(), conflict());
+		fleet.onEviction = () => (member.isGarbled = fleet.refusals.length > 0);
+		const evictedAtConfirm: number[] = [];
+		member.onConfirm = () => {
+			evictedAtConfirm.push(fleet.evictions.length);
+			if (evictedAtConfirm.length === 3) member.isGarbled = false;
+		};
+		const run = newRun(fleet);
+		expect(await run.evictions.evict(run.job(member, pod))).toEqual({ kind: "evicted" });
+		expect(evictedAtConfirm).toEqual([0, 0, 0]);
+		expect(run.events).toContainEqual(
+			expect.objectContaining({
+				type: "pod.waiting",
+				reason: "GarbledLease",
+				message: 'Cannot read Lease "db" in cluster "eu"',
+			}),
+		);
+	});
+
+	test("wait on where a look finds a Lease that cannot be read", async () => {
+		const { fleet, pods } = newDatabase();
+		const [first] = pods;
+		if (!first) throw new Error("no pods");
+		const other = fleet.member("us").addPod("db-2", { healthy: false });
+		const ap = fleet.member("ap");
+		ap.onLook = () => (ap.isGarbled = true);
+		const events: RunEvent[] = [];
+		const emit = (event: RunEvent): void => {
+			events.push(event);
+			if (event.type !== "pod.waiting" || event.reason !== "GarbledLease") return;
+			ap.isGarbled = false;
+			other.healthy = true;
+		};
+		const run = newRun(fleet, { emit });
+		expect(await run.evictions.evict(run.job(first.member, first.pod))).toEqual({ kind: "evicted" });
+		expect(events).toContainEqual(expect.objectContaining({ type: "pod.waiting", reason: "GarbledLease" }));
+	});
+
 	test("a denial fails the pod and gives the reservation back", async () => {
 		const { fleet, pods } = newDatabase();
 		const [first] = pods;

@@ -12,7 +12,7 @@ import type {
 	MemberBudget,
 } from "../../disruption/cluster.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
-import { AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
+import { AgentUnavailableError, GarbledLeaseError, LeaseLostError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import { matchesSelector, parseLabelSelector } from "../../disruption/selector.ts";
@@ -98,9 +98,12 @@ export class FakeMember implements AgentCluster {
 	readonly reservations = new Map<string, string>();
 	expected = 0;
 	isDown = false;
+	/** Its Lease cannot be read. */
+	isGarbled = false;
 	looks = 0;
 	rounds = 0;
 	onLook: () => void = () => undefined;
+	onConfirm: () => void = () => undefined;
 	readonly #fleet: FakeFleet;
 	#held: Acquisition | undefined;
 	#version = 10;
@@ -138,9 +141,14 @@ export class FakeMember implements AgentCluster {
 		if (this.isDown) throw new AgentUnavailableError(`Cannot call ${call}`, this.name);
 	}
 
+	#requireReadable(): void {
+		if (this.isGarbled) throw new GarbledLeaseError(`Cannot read Lease "db" in cluster "${this.name}"`);
+	}
+
 	async acquire(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
 		await Promise.resolve();
 		this.requireUp("Acquire");
+		this.#requireReadable();
 		while (this.#held) {
 			if (!options.wait) return { kind: "held", position: 1, holder: "someone", heldForMs: 0 };
 			await new Promise((resolve) => {
@@ -177,6 +185,8 @@ export class FakeMember implements AgentCluster {
 
 	async confirm(_budget: BudgetName, ids: readonly string[]): Promise<boolean> {
 		this.requireUp("Confirm");
+		this.onConfirm();
+		this.#requireReadable();
 		const standing = [...this.reservations.values()];
 		return ids.every((id) => standing.includes(id));
 	}
@@ -198,6 +208,7 @@ export class FakeMember implements AgentCluster {
 		this.looks += 1;
 		this.onLook();
 		this.requireUp("Count");
+		this.#requireReadable();
 		return this.#count(request);
 	}
 

@@ -112,13 +112,13 @@ describe("schemas/events-v1.json", () => {
 		const line = { ts: "2026-01-01T00:00:00.000Z", seq: 3 };
 		const later = [
 			{ ...line, type: "lease.handedOver", cluster: "us" },
-			{ ...line, type: "cluster.recovered", cluster: "us", elapsedMs: 1, since: "noon" },
+			{ ...line, type: "context.recovered", context: "us", cluster: "us", ms: 1, since: "noon" },
 		];
 		const [forReaders, strict] = [readSchema("events-v1"), strictSchema("events-v1")].map(createValidator);
 		for (const event of later) {
 			expect(forReaders?.(event)).toEqual([]);
 			expect(strict?.(event)).not.toEqual([]);
 		}
-		expect(forReaders?.({ ...line, type: "cluster.recovered", elapsedMs: 1 })).not.toEqual([]);
+		expect(forReaders?.({ ...line, type: "context.recovered", ms: 1 })).not.toEqual([]);
 	});
 });

@@ -20,7 +20,7 @@ function recordOf(command: "drain" | "evict" | "uncordon", events: readonly RunE
 
 const started: RunEvent = {
 	type: "run.started",
-	agents: {},
+	members: [],
 	nodes: [node("n1"), node("n2"), node("n3")],
 	pods: [],
 	dryRun: "none",

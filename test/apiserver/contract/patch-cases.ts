@@ -6,11 +6,14 @@ import type { ContractWorld } from "./contract-world.ts";
 const merge = "application/merge-patch+json";
 const json = "application/json-patch+json";
 
-/** A node of the test's own, which takes no pods. */
+/**
+ * A node of the test's own, which takes no pods. Its creator owns a label for good: an object that has lost its last owner
+ * is not tracked any more.
+ */
 async function createNode(world: ContractWorld, name: string): Promise<string> {
 	const path = `/api/v1/nodes/${world.namespace}-${name}`;
 	await world.create("/api/v1/nodes", {
-		metadata: { name: `${world.namespace}-${name}` },
+		metadata: { name: `${world.namespace}-${name}`, labels: { contract: name } },
 		spec: { unschedulable: true },
 	});
 	return path;
@@ -40,7 +43,9 @@ export const patchCases: readonly ContractCase[] = [
 					.filter((entry) => valueAt(entry, "fieldsV1.f:spec.f:unschedulable") !== undefined)
 					.map(({ manager }) => manager);
 			const write = async (manager: string, unschedulable: true | null): Promise<readonly unknown[]> => {
-				await world.patch(`${path}?fieldManager=${manager}`, { spec: { unschedulable } });
+				expect(await world.patch(`${path}?fieldManager=${manager}`, { spec: { unschedulable } })).toMatchObject({
+					code: 200,
+				});
 				return owners();
 			};
 			expect(await write("first", null)).toEqual([]);

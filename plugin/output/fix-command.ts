@@ -1,0 +1,63 @@
+// The command that shows what is wrong, or helps, by the reason why something is not done: a reader of -o json hands it on.
+import { commandLine } from "../command-line.ts";
+import type { Reason } from "../reason.ts";
+
+/** Where it is; what is left out is not known. */
+export interface FixSubject {
+	/** "" where no kubeconfig names the cluster. */
+	readonly context: string;
+	readonly namespace?: string | undefined;
+	readonly pod?: string | undefined;
+	readonly node?: string | undefined;
+}
+
+/** Undefined where nothing but time, or the caller's own flags, can help. */
+export function fixCommand(reason: Reason, { context, namespace, pod, node }: FixSubject): string | undefined {
+	const at = context === "" ? [] : ["--context", context];
+	// A plugin's name comes before all flags.
+	const kubectl = (...words: readonly string[]): string => commandLine(["kubectl", ...words, ...at]);
+	const inNamespace = namespace === undefined ? ["-A"] : ["-n", namespace];
+	switch (reason) {
+		case "BudgetExhausted":
+		case "PodReserved":
+		case "LeaseFull":
+		case "LeaseHeld":
+		case "SelectorsDiffer":
+			return kubectl("xpdb", "budgets", ...inNamespace, "-o", "wide");
+		case "InvalidBudget":
+		case "FeatureMissing":
+		case "ExpectedPodsUnknown":
+			return kubectl("get", "xpdb", ...inNamespace, "-o", "yaml");
+		case "FleetsDiffer":
+			return kubectl("get", "configmaps", "-A", "--field-selector=metadata.name=xpdb-fleet", "-o", "yaml");
+		case "GarbledLease":
+			return kubectl("get", "leases", "-A", "-l", "app.kubernetes.io/managed-by=xpdb-agent", "-o", "yaml");
+		case "PeerUnreachable":
+			return kubectl("get", "pods", "-A", "-l", "app.kubernetes.io/name=xpdb-agent", "-o", "wide");
+		case "AgentRefused":
+		case "Forbidden":
+			return kubectl("auth", "whoami");
+		case "DisruptionBudget":
+		case "MultipleBudgets":
+			return kubectl("get", "poddisruptionbudgets", ...inNamespace);
+		case "NamespaceTerminating":
+			return namespace === undefined ? undefined : kubectl("get", "namespace", namespace, "-o", "yaml");
+		case "WebhookDenied":
+			return kubectl("get", "validatingwebhookconfigurations,mutatingwebhookconfigurations");
+		case "ServerBusy":
+		case "ServerUnreachable":
+			return kubectl("get", "--raw", "/readyz?verbose");
+		case "CordonFailed":
+			return node === undefined ? undefined : kubectl("auth", "can-i", "patch", `nodes/${node}`);
+		case "PodsNotAllowed":
+			return node === undefined ? undefined : kubectl("xpdb", "plan", node);
+		case "PreActivityPending":
+		case "Refused":
+		case "TimedOut":
+			return pod === undefined ? undefined : kubectl("describe", "pod", pod, ...inNamespace);
+		case "PodUnseen":
+		case "CoverageChanged":
+		case "Interrupted":
+			return undefined;
+	}
+}

@@ -1,0 +1,181 @@
+// What of an event -o json publishes, as schemas/events-v1.json has it. Every cluster goes by two names: `context`, as this
+// run calls it (its name in the fleet where no context leads to it), and `cluster`, its name in the fleet.
+import type { FleetMember, NodeName, PodEvent, RunEvent, RunSummary, UsedBy } from "../events.ts";
+import { type Reason, reasonCodes } from "../reason.ts";
+import { type FixSubject, fixCommand } from "./fix-command.ts";
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export class PublishedEvents {
+	/** By the cluster's name in the fleet. */
+	readonly #contexts = new Map<string, string>();
+
+	/** Versions of the agents, for the first line; from here on the members have the names of their contexts. */
+	agents(members: readonly FleetMember[]): Readonly<Record<string, string>> {
+		for (const { cluster, context } of members) if (context !== undefined) this.#contexts.set(cluster, context);
+		return Object.fromEntries(members.map(({ cluster, version }) => [this.#contextOf(cluster), version]));
+	}
+
+	/** Undefined where other events say it already: kubectl repeats itself at the end. */
+	publish(event: RunEvent): Fields | undefined {
+		switch (event.type) {
+			case "run.started": {
+				const { type, nodes, pods, dryRun } = event;
+				return { type, nodes: nodes.map(nodePath), pods: pods.map(withPod), ...dry(dryRun) };
+			}
+			case "node.cordoned":
+			case "node.uncordoned": {
+				const { dryRun, ours: _, ...fields } = event;
+				return { ...fields, ...dry(dryRun) };
+			}
+			case "node.drained": {
+				const { dryRun, ...fields } = event;
+				return { ...fields, ...dry(dryRun) };
+			}
+			case "node.warning":
+				return { ...event, type: "diagnostic", level: "warning" };
+			case "node.failed": {
+				const { why, ...fields } = event;
+				return { ...fields, ...codeAndFix(event.reason, event), message: why };
+			}
+			case "nodes.pending":
+			case "run.failed":
+				return undefined;
+			case "pod.evicting": {
+				const { dryRun, ...fields } = event;
+				return { ...withPod(fields), ...dry(dryRun) };
+			}
+			case "pod.waiting": {
+				const { need, healthy } = event;
+				const left = need !== undefined && healthy !== undefined && { left: Math.max(0, healthy - need) };
+				const usedBy = event.usedBy.map((used) => this.#usedBy(used));
+				return { ...withPod(event), ...codeAndFix(event.reason, event), ...left, usedBy };
+			}
+			case "pod.retrying":
+			case "pod.failed":
+				return { ...withPod(event), ...codeAndFix(event.reason, event) };
+			case "pod.evicted": {
+				const { elapsedMs, ...fields } = event;
+				return { ...withPod(fields), ms: Math.round(elapsedMs) };
+			}
+			case "pod.accepted":
+			case "pod.gone":
+			case "pod.stopped":
+			case "pod.skipped":
+				return withPod(event);
+			case "lease.waiting":
+				return {
+					...this.#inContext(event),
+					heldForMs: Math.round(event.heldForMs),
+					...this.#reasoned("LeaseHeld", event),
+				};
+			case "lease.acquired":
+				return { ...this.#inContext(event), waitedMs: Math.round(event.waitedMs) };
+			case "lease.released":
+			case "lease.lost":
+				return { ...this.#inContext(event), heldMs: Math.round(event.heldMs) };
+			case "cluster.unreachable": {
+				const { elapsedMs, ...fields } = event;
+				return {
+					...this.#inContext(fields),
+					type: "context.unreachable",
+					ms: Math.round(elapsedMs),
+					...this.#reasoned("PeerUnreachable", event),
+				};
+			}
+			case "cluster.recovered": {
+				const { elapsedMs, ...fields } = event;
+				return { ...this.#inContext(fields), type: "context.recovered", ms: Math.round(elapsedMs) };
+			}
+			case "budget.changed": {
+				const { clusters, ...fields } = event;
+				const { need, expected } = event;
+				return {
+					...fields,
+					...(need !== undefined && expected !== undefined && { limit: Math.max(0, expected - need) }),
+					perContext: Object.fromEntries(
+						clusters.map(({ name, healthy, expected: here }) => [this.#contextOf(name), [healthy, here ?? null]]),
+					),
+				};
+			}
+			case "diagnostic": {
+				const { reason } = event;
+				return { ...event, ...(reason && codeAndFix(reason, { context: event.context ?? "" })) };
+			}
+			case "plan":
+			case "node.cordonFailed":
+			case "progress":
+			case "interrupted":
+				return { ...event };
+			case "summary":
+				return publishSummary(event);
+		}
+	}
+
+	#contextOf(cluster: string): string {
+		return this.#contexts.get(cluster) ?? cluster;
+	}
+
+	#inContext({ type, ...fields }: { readonly type: string; readonly cluster: string }): Fields {
+		return { type, context: this.#contextOf(fields.cluster), ...fields };
+	}
+
+	/** Where no context leads to the cluster, no command does. */
+	#reasoned(reason: Reason, { cluster, budget }: { readonly cluster: string; readonly budget?: string }): Fields {
+		const context = this.#contexts.get(cluster);
+		if (context === undefined) return { reason, code: reasonCodes[reason] };
+		return { reason, ...codeAndFix(reason, { context, namespace: budget?.split("/")[0] }) };
+	}
+
+	#usedBy({ namespace, pod, sinceSeconds, ...used }: UsedBy): Fields {
+		const since = new Date((sinceSeconds ?? Number.NaN) * 1_000);
+		// Somebody else's clock wrote it: it may be no date at all.
+		const isDate = Number.isFinite(since.getTime());
+		return {
+			context: this.#contextOf(used.cluster),
+			...used,
+			pod: `${namespace}/${pod}`,
+			...(isDate && { since: since.toISOString() }),
+		};
+	}
+}
+
+function codeAndFix(reason: Reason, where: FixSubject): Fields {
+	const fix = fixCommand(reason, where);
+	return { code: reasonCodes[reason], ...(fix !== undefined && { fix }) };
+}
+
+function publishSummary(summary: RunSummary): Fields {
+	const { interrupted, drained, notDrained, cordoned, uncordoned, longestWaitMs, ...fields } = summary;
+	return {
+		...fields,
+		result: interrupted ? "interrupted" : fields.exitCode === 0 ? "done" : "failed",
+		drained: drained.map(nodePath),
+		notDrained: notDrained.map(({ reason, message, ...node }) => ({ node: nodePath(node), reason, message })),
+		cordoned: cordoned.map(nodePath),
+		uncordoned: uncordoned.map(nodePath),
+		longestWaitMs: Math.round(longestWaitMs),
+	};
+}
+
+/** As commands take it; there is no name for the cluster that a pod runs in. */
+function nodePath({ context, node }: NodeName): string {
+	return context === "" ? node : `${context}/${node}`;
+}
+
+type PodFields = PodEvent & { readonly type?: string; readonly waitedMs?: number };
+
+function withPod(event: PodFields): Fields {
+	const { type, context, namespace, pod, waitedMs, ...fields } = event;
+	return {
+		...(type !== undefined && { type }),
+		context,
+		pod: `${namespace}/${pod}`,
+		...fields,
+		...(waitedMs !== undefined && { waitedMs: Math.round(waitedMs) }),
+	};
+}
+
+function dry(dryRun: "none" | "client" | "server"): Fields {
+	return dryRun === "none" ? {} : { dryRun };
+}
