@@ -9,6 +9,8 @@ const path = require("node:path");
 const root = path.resolve(__dirname, "..");
 const bin = path.join(root, "node_modules", ".bin");
 const pinnedNode = path.join(bin, "node");
+/** Where Node keeps what it compiled for the demonstration, whose processes load much the same. */
+const compileCache = path.join(root, "node_modules", ".cache", "compiled");
 
 /** Whether node_modules is exactly what the lockfile asks for; packages for other platforms may be absent. */
 function isInstalled() {
@@ -55,4 +57,4 @@ function goOn(script, args, environment = {}) {
 	child.on("exit", (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
 }
 
-module.exports = { install, goOn };
+module.exports = { compileCache, goOn, install, pinnedNode, root };

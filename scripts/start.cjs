@@ -1,7 +1,6 @@
 // `npm start` starts here, under whatever Node the machine has: it installs, and goes on in test/apiserver/main.ts.
 "use strict";
-const path = require("node:path");
-const { goOn, install } = require("./install.cjs");
+const { compileCache, goOn, install } = require("./install.cjs");
 
 // Who stops reading (`| head -1`) has seen enough; the rest notices by itself.
 process.stdout.on("error", () => {});
@@ -12,6 +11,5 @@ install({
 		process.exit(1);
 	},
 });
-// Every process of the demonstration loads much the same: kept compiled, that takes half the time.
-const cache = path.join(__dirname, "..", "node_modules", ".cache", "compiled");
-goOn("test/apiserver/main.ts", process.argv.slice(2), { NODE_COMPILE_CACHE: cache });
+// Kept compiled, that takes half the time.
+goOn("test/apiserver/main.ts", process.argv.slice(2), { NODE_COMPILE_CACHE: compileCache });

@@ -28,7 +28,7 @@ const names = ["eu", "us", "ap"];
 const database = { namespace: "default", matchLabels: { app: "db" }, expected: 2 * names.length };
 const maxUnavailable = 1;
 /** Slow enough to be watched, quick enough not to be waited for. */
-const times: PodTimes = { startMs: 100, readyMs: 700, stopMs: 300 };
+const times: PodTimes = { startMs: 100, readyMs: 500, stopMs: 300 };
 
 /** Rejects with the reason of `signal` when it aborts the story; in any case all processes have ended then. */
 export async function demonstrate(options: DemonstrationOptions): Promise<void> {
