@@ -4,7 +4,7 @@ import { clientVersion } from "../client-version.ts";
 import type { EventSink, FleetMember, PodEvent, RunCommand, RunEvent } from "../events.ts";
 import type { TextSink } from "../streams.ts";
 import { fitLine } from "./fit-line.ts";
-import { type Fields, PublishedEvents } from "./published-event.ts";
+import { type Fields, PublishedEvents } from "./published-events.ts";
 import { RemainingTime } from "./remaining-time.ts";
 import { Repeats } from "./repeats.ts";
 

@@ -7,7 +7,7 @@ import { benchPods } from "./rates.ts";
 import { quantile } from "./statistics.ts";
 import { createRoomyWorkload } from "./workload.ts";
 
-const pauseMs = 150;
+const pauseMs = 100;
 const pairs = { full: 60, short: 20 };
 
 export const decisions: Measurement = {

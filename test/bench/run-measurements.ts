@@ -85,7 +85,7 @@ export async function runMeasurements(chosen: readonly Measurement[], options: R
 		}
 	}
 
-	for (const place of ["fleet", "wan", "crowd"] as const) {
+	for (const place of ["fleet", "crowd", "wan"] as const) {
 		const group = chosen.filter(({ on }) => on === place);
 		for (const measurement of group) {
 			if (short && measurement.runs.short === 0) leaveOut(measurement, "a short run does without it");
