@@ -45,3 +45,23 @@ export class AgentForbiddenError extends Error {
 	override readonly name = "AgentForbiddenError";
 	readonly reason = "AgentForbidden";
 }
+
+/** What agents answer with instead of an answer, and mean: an error that is none of these is a bug somewhere. */
+export type DomainError =
+	| InvalidBudgetError
+	| LeaseLostError
+	| GarbledLeaseError
+	| AgentUnavailableError
+	| AgentProtocolError
+	| AgentForbiddenError;
+
+export function isDomainError(error: unknown): error is DomainError {
+	return (
+		error instanceof InvalidBudgetError ||
+		error instanceof LeaseLostError ||
+		error instanceof GarbledLeaseError ||
+		error instanceof AgentUnavailableError ||
+		error instanceof AgentProtocolError ||
+		error instanceof AgentForbiddenError
+	);
+}

@@ -1,13 +1,6 @@
 // What a person sees of an error, and the exit code that goes with it. Never a stack, unless it was asked for.
 import { inspect } from "node:util";
-import {
-	AgentForbiddenError,
-	AgentProtocolError,
-	AgentUnavailableError,
-	GarbledLeaseError,
-	InvalidBudgetError,
-	LeaseLostError,
-} from "../disruption/errors.ts";
+import { AgentUnavailableError, isDomainError } from "../disruption/errors.ts";
 import { ApiError, ConnectionError, kubectlErrorLine } from "./api-error.ts";
 import { FleetUncoveredError, KubeconfigError, SilentExit, UsageError } from "./errors.ts";
 import { type ExitCode, exitCode } from "./exit.ts";
@@ -45,22 +38,11 @@ export function describeError(error: unknown, argv: readonly string[]): ErrorDes
 	if (error instanceof AgentUnavailableError) {
 		return { lines: [`error: ${error.message}`], code: exitCode.failedClosed };
 	}
-	if (isRefusal(error)) return failed(`error: ${error.message}`);
+	if (isDomainError(error)) return failed(`error: ${error.message}`);
 	const isVerbose = argv.some((word) => /^(-v|--v)=?9$/.test(word));
 	return failed(
 		`error: internal error: ${firstLine(error)}`,
 		isVerbose ? inspect(error) : "This is a bug in kubectl-xpdb: run it again with -v=9 and report what it prints",
-	);
-}
-
-/** What the agents refuse with, and mean: no bug of ours, wherever it comes up. */
-function isRefusal(error: unknown): error is Error {
-	return (
-		error instanceof AgentForbiddenError ||
-		error instanceof AgentProtocolError ||
-		error instanceof GarbledLeaseError ||
-		error instanceof InvalidBudgetError ||
-		error instanceof LeaseLostError
 	);
 }
 

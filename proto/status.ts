@@ -8,6 +8,7 @@ import {
 	AgentUnavailableError,
 	GarbledLeaseError,
 	InvalidBudgetError,
+	isDomainError,
 	LeaseLostError,
 } from "../disruption/errors.ts";
 
@@ -92,7 +93,7 @@ const maxTrailerLength = 500;
 /** The status that an error is answered with. An error that is not ours is a bug: INTERNAL, without detail. */
 export function statusOfError(error: unknown): Partial<StatusObject> {
 	const metadata = new Metadata();
-	if (!isOurs(error)) return { code: status.INTERNAL, details: "Internal error, see the agent's log", metadata };
+	if (!isDomainError(error)) return { code: status.INTERNAL, details: "Internal error, see the agent's log", metadata };
 	metadata.set(reasonKey, error.reason);
 	if (error instanceof InvalidBudgetError) metadata.set(fieldKey, trailer(error.field));
 	if (error instanceof AgentUnavailableError) metadata.set(clusterKey, trailer(error.cluster));
@@ -142,25 +143,6 @@ export function errorOfStatus(
 			.slice(0, maxDetailsLength / 2) || "no reason was given";
 	const message = `Cannot get an answer to ${call} from the agent of cluster "${cluster}": ${code}: ${details}`;
 	return kind.make({ message, field: "", cluster, cause: error });
-}
-
-type OurError =
-	| InvalidBudgetError
-	| LeaseLostError
-	| GarbledLeaseError
-	| AgentUnavailableError
-	| AgentProtocolError
-	| AgentForbiddenError;
-
-function isOurs(error: unknown): error is OurError {
-	return (
-		error instanceof InvalidBudgetError ||
-		error instanceof LeaseLostError ||
-		error instanceof GarbledLeaseError ||
-		error instanceof AgentUnavailableError ||
-		error instanceof AgentProtocolError ||
-		error instanceof AgentForbiddenError
-	);
 }
 
 function isReason(name: string): name is Reason {
