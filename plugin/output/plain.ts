@@ -141,9 +141,11 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 	}
 
 	function writeWaiting(event: Extract<RunEvent, { type: "pod.waiting" }>): void {
-		const { context, namespace, pod, budget = "", message, usedBy } = event;
-		if (!waits.isNews(subject(event), `${event.reason} ${budget || message}`)) return;
-		const told = budget === "" ? 0 : crowds.add(`${context} ${budget}`);
+		const { context, namespace, pod, budget = "", need, message, usedBy } = event;
+		// What it needs changes when people change the budget or the replicas, what it has all the time.
+		const wanted = `${budget} ${need}`;
+		if (!waits.isNews(subject(event), `${event.reason} ${budget ? wanted : message}`)) return;
+		const told = budget === "" ? 0 : crowds.add(`${context} ${wanted}`);
 		if (told > maxWaitingShown + 1) return;
 		if (told > maxWaitingShown) return line(stderr, context, `more pods wait for budget ${budget}`);
 		// Who uses the budget is the same for all of them.

@@ -194,6 +194,18 @@ describe("waiting", () => {
 		).toEqual([line, "err: pod default/web-1 waits: it is being evicted by bob@host drain 11aa", line]);
 	});
 
+	test("is told again when the budget needs more, not when it has more", () => {
+		const stricter = { ...waiting, need: 3, message: "budget default/web needs 3 healthy, has 3" };
+		expect(
+			print([
+				[0, waiting],
+				[1_000, { ...waiting, healthy: 1, message: "budget default/web needs 2 healthy, has 1" }],
+				[2_000, stricter],
+				[3_000, stricter],
+			]),
+		).toEqual([line, "err: pod default/web-1 waits: budget default/web needs 3 healthy, has 3"]);
+	});
+
 	test("is told again for a pod that was tried meanwhile", () => {
 		expect(
 			print([

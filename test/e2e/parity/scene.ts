@@ -58,9 +58,19 @@ interface ListOf<T> {
 }
 
 interface PodObject {
-	readonly metadata: { readonly name: string; readonly namespace: string; readonly deletionTimestamp?: string };
+	readonly metadata: {
+		readonly name: string;
+		readonly namespace: string;
+		readonly labels?: Readonly<Record<string, string>>;
+		readonly deletionTimestamp?: string;
+	};
 	readonly spec: { readonly nodeName?: string };
 	readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+interface BudgetObject {
+	readonly spec: { readonly selector: { readonly matchLabels: Readonly<Record<string, string>> } };
+	readonly status?: { readonly currentHealthy?: number };
 }
 
 export function createScene(scenery: Scenery, stage: Stage, prefix: string): Scene {
@@ -187,10 +197,19 @@ export async function settle(scene: Scene): Promise<void> {
 		});
 	}
 	if (budgets.length > 0 && isCounted) {
-		await eventually(`counted budgets in ${name}`, async () => {
-			type Budget = { readonly status?: { readonly currentHealthy?: number } };
-			const path = `/apis/policy/v1/namespaces/${name}/poddisruptionbudgets`;
-			return (await client.get<ListOf<Budget>>(path)).items.every(({ status }) => status?.currentHealthy);
+		// Not only counted once: a budget that has not heard of the last pod refuses what it allows a moment later.
+		await eventually(`budgets that count every pod of ${name}`, async () => {
+			const [{ items: pods }, { items: counted }] = await Promise.all([
+				client.get<ListOf<PodObject>>(`/api/v1/namespaces/${name}/pods`),
+				client.get<ListOf<BudgetObject>>(`/apis/policy/v1/namespaces/${name}/poddisruptionbudgets`),
+			]);
+			return counted.every(({ spec, status }) => {
+				const labels = Object.entries(spec.selector.matchLabels);
+				const ready = pods.filter(
+					(pod) => isReady(pod) && labels.every(([key, value]) => pod.metadata.labels?.[key] === value),
+				);
+				return ready.length > 0 && status?.currentHealthy === ready.length;
+			});
 		});
 	}
 	await Promise.all(
