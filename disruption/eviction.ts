@@ -7,6 +7,7 @@
 // Assumption: the API server honours preconditions.
 import type { BudgetName } from "./budget.ts";
 import type { Cluster, PodReference } from "./cluster.ts";
+import { giveBackAll } from "./give-back.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
 
 /** The right to evict one pod: its reservation stands in the Leases of all its budgets. */
@@ -191,8 +192,6 @@ export async function cancelTicket(
 	runtime: Pick<RoundRuntime, "onLeftBehind">,
 	options: { readonly sent: boolean },
 ): Promise<void> {
-	const cancels = ticket.budgets.map((budget) => cluster.cancel(budget, [ticket.id], options));
-	for (const result of await Promise.allSettled(cancels)) {
-		if (result.status === "rejected") runtime.onLeftBehind?.(result.reason);
-	}
+	const cancels = ticket.budgets.map((budget) => () => cluster.cancel(budget, [ticket.id], options));
+	await giveBackAll(cancels, runtime);
 }

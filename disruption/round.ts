@@ -19,6 +19,7 @@ import {
 } from "./decide.ts";
 import { AgentUnavailableError, GarbledLeaseError, LeaseLostError } from "./errors.ts";
 import type { Ticket } from "./eviction.ts";
+import { giveBackAll } from "./give-back.ts";
 import { handoverDurationMs, leaseName, renewIntervalMs } from "./lease.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
 import type { RoundCandidate, Verdict } from "./verdict.ts";
@@ -273,21 +274,20 @@ async function commitSlot({ cluster, acquisition }: Held, grants: readonly Grant
 /** Nothing was sent under these ids and nothing will be: they may go without a trace. */
 async function takeBack(commits: readonly Commit[], runtime: RoundRuntime): Promise<void> {
 	const granting = commits.filter(({ grants }) => grants.length > 0);
-	const results = await Promise.allSettled(
-		granting.map(({ slot, grants }) =>
-			slot.cluster.cancel(
-				slot.budget.name,
-				grants.map(({ id }) => id),
-				{ sent: false },
-			),
-		),
-	);
-	for (const result of results) if (result.status === "rejected") runtime.onLeftBehind?.(result.reason);
+	const cancels = granting.map(({ slot: { cluster, budget }, grants }) => {
+		const ids = grants.map(({ id }) => id);
+		return () => cluster.cancel(budget.name, ids, { sent: false });
+	});
+	await giveBackAll(cancels, runtime);
 }
 
 async function releaseAll(held: readonly Held[], runtime: RoundRuntime): Promise<void> {
-	const results = await Promise.allSettled(held.map(({ cluster, acquisition }) => cluster.release(acquisition)));
-	for (const result of results) if (result.status === "rejected") runtime.onLeftBehind?.(result.reason);
+	const releases = held.map(
+		({ cluster, acquisition }) =>
+			() =>
+				cluster.release(acquisition),
+	);
+	await giveBackAll(releases, runtime);
 }
 
 function grantsFor(

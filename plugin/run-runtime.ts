@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RoundRuntime } from "../disruption/round-runtime.ts";
 
-export function createRunRuntime(onLeftBehind: (problem: unknown) => void): RoundRuntime {
+export function createRunRuntime(onLeftBehind: Required<RoundRuntime>["onLeftBehind"]): RoundRuntime {
 	return { now: () => performance.now(), newId: () => randomUUID(), sleep, onLeftBehind };
 }
 

@@ -9,8 +9,9 @@ import { evictorWithFailPoints, membersWithFailPoints } from "./fail-points.ts";
 import { connectFleet, type Fleet } from "./fleet.ts";
 import { holderIdentity } from "./holder-identity.ts";
 import type { KubeContext } from "./kube-context.ts";
+import { LeftBehind } from "./left-behind.ts";
 import { Reachability } from "./reachability.ts";
-import { createRunRuntime } from "./run-runtime.ts";
+import { createRunRuntime, sleep } from "./run-runtime.ts";
 import { tellLeases } from "./tell-leases.ts";
 import { createEvictor } from "./ticket-eviction.ts";
 
@@ -58,10 +59,11 @@ export async function openSession(
 		});
 	}
 	const closing = new AbortController();
-	const runtime = createRunRuntime((problem) => {
-		// What could not be given back ends by itself; only who looks for it wants to know.
+	const leftBehind = new LeftBehind({ now: () => performance.now(), sleep }, (problem) => {
+		// It ends by itself; only who looks for it wants to know.
 		if (input.globals.verbosity >= 2) deps.streams.stderr.write(`left behind: ${String(problem)}\n`);
 	});
+	const runtime = createRunRuntime((problem, giveBack) => leftBehind.add(problem, giveBack));
 	const members = membersWithFailPoints(fleet?.members ?? [], deps.env).map((member) =>
 		tellLeases(member, { emit, now: () => runtime.now() }),
 	);
@@ -87,6 +89,7 @@ export async function openSession(
 			// After an error some pods may still wait: they are let go, and what was reserved for them is given back.
 			closing.abort(new Error("the run is over"));
 			await evictions.settled();
+			await leftBehind.settled();
 			fleet?.close();
 		},
 	};

@@ -71,7 +71,12 @@ export function createApiClient(options: {
 				},
 				resolve,
 			);
-			outgoing.on("error", reject);
+			outgoing.on("error", (error) => {
+				// A connection that had been idle may have ended with its server; nothing is lost by reading again.
+				const isStale = method === "GET" && outgoing.reusedSocket && codeOf(error) === "ECONNRESET";
+				if (isStale) open(method, path, extra).then(resolve, reject);
+				else reject(error);
+			});
 			outgoing.end(extra.body);
 		});
 	}

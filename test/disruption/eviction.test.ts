@@ -96,12 +96,15 @@ describe("carryOut() with a fresh ticket", () => {
 	});
 
 	test("still says who refused where the cancel fails, and reports that", async () => {
-		const { run, cluster, runtime } = setUp({ answers: [refused] });
+		const { run, cluster, reservations, runtime } = setUp({ answers: [refused] });
 		cluster.before.cancel = () => {
 			throw new AgentUnavailableError("Cannot reach the agent of eu-1", "eu-1");
 		};
 		expect(await run()).toEqual(refused);
 		expect(runtime.leftBehind).toMatchObject([{ cluster: "eu-1" }]);
+		delete cluster.before.cancel;
+		await runtime.giveBack();
+		expect(reservations(budget)).toBe(0);
 	});
 });
 

@@ -5,6 +5,8 @@ import { createManualClock } from "../agent/manual-clock.ts";
 export interface ManualRuntime extends RoundRuntime {
 	/** What the round could not give back. */
 	readonly leftBehind: readonly unknown[];
+	/** Tries all of it once more. */
+	giveBack(): Promise<void>;
 	/** Moves the clock in steps, and lets everything run that waits for no clock. */
 	advance(ms: number): Promise<void>;
 }
@@ -15,6 +17,7 @@ const stepMs = 50;
 export function createManualRuntime(): ManualRuntime {
 	const clock = createManualClock();
 	const leftBehind: unknown[] = [];
+	const again: (() => Promise<void>)[] = [];
 	let ids = 0;
 	return {
 		leftBehind,
@@ -28,7 +31,13 @@ export function createManualRuntime(): ManualRuntime {
 					resolve();
 				});
 			}),
-		onLeftBehind: (problem) => void leftBehind.push(problem),
+		onLeftBehind(problem, giveBack) {
+			leftBehind.push(problem);
+			if (giveBack) again.push(giveBack);
+		},
+		async giveBack() {
+			await Promise.all(again.splice(0).map((giveBack) => giveBack()));
+		},
 		async advance(ms) {
 			for (let left = ms; left > 0; left -= stepMs) {
 				clock.advance(Math.min(stepMs, left));

@@ -181,6 +181,9 @@ describe("runRound() where a cluster cannot be asked", () => {
 		eu.before.release = throwing(unavailable("eu-1"));
 		await expect(run()).rejects.toMatchObject({ cluster: "us-1" });
 		expect(runtime.leftBehind).toMatchObject([{ cluster: "eu-1" }]);
+		delete eu.before.release;
+		await runtime.giveBack();
+		expectNothingLeft(eu, us);
 	});
 
 	test("missing rights are an error and no answer", async () => {
@@ -294,6 +297,9 @@ describe("runRound() commits everywhere or not at all", () => {
 		await expect(run()).rejects.toMatchObject({ cluster: "us-1" });
 		expect(runtime.leftBehind).toMatchObject([{ cluster: "eu-1" }]);
 		expect(eu.lease(budget).state.reservations).toHaveLength(1);
+		delete eu.before.cancel;
+		await runtime.giveBack();
+		expectNothingLeft(eu, us);
 	});
 });
 

@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { applyBudget, createDatabase, type Database } from "./database.ts";
 import { kubeconfigWithExpiredToken } from "./expired-token.ts";
-import { apply, getJson, kubectl } from "./kubectl.ts";
+import { getJson, leasesPath } from "./get-json.ts";
+import { apply, kubectl } from "./kubectl.ts";
 import { plugin, type PluginResult } from "./plugin-process.ts";
 
 function expectError(result: PluginResult, code: number, ...texts: readonly (string | RegExp)[]): void {
@@ -15,7 +16,7 @@ function expectError(result: PluginResult, code: number, ...texts: readonly (str
 }
 
 async function isUnschedulable(context: string, node: string): Promise<boolean> {
-	const { spec } = await getJson<{ spec: { unschedulable?: boolean } }>(context, ["node", node]);
+	const { spec } = await getJson<{ spec: { unschedulable?: boolean } }>(context, `/api/v1/nodes/${node}`);
 	return spec.unschedulable === true;
 }
 
@@ -170,8 +171,10 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 		// Refused once, so that there is a Lease without reservations.
 		await using database = await createDatabase({ replicas: 1, budget: { minAvailable: 3 } });
 		expect((await evictFirst(database)).code).not.toBe(0);
-		const selected = ["leases", "-n", "xpdb-system", "-l", selectorOf(database)];
-		const { items } = await getJson<{ items: { metadata: { annotations: Record<string, string> } }[] }>("c1", selected);
+		const { items } = await getJson<{ items: { metadata: { annotations: Record<string, string> } }[] }>(
+			"c1",
+			leasesPath(selectorOf(database)),
+		);
 		const key = "example.com/large";
 		for (const lease of items) {
 			const { annotations } = lease.metadata;
@@ -181,7 +184,8 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 			);
 			// Room for another nonce, none for a reservation.
 			annotations[key] = "x".repeat(262_144 - used - 60);
-			await kubectl("c1", ["replace", "-f", "-"], JSON.stringify(lease));
+			const whole = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", ...lease };
+			await kubectl("c1", ["replace", "-f", "-"], JSON.stringify(whole));
 		}
 		await applyBudget(sharedFleet().contexts, database.namespace, { minAvailable: 2 });
 		const evict = ["evict", "db-0", "-n", database.namespace, "--context", "c1-operator", "--timeout", "4s"];

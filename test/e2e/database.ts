@@ -3,7 +3,8 @@ import { randomBytes } from "node:crypto";
 import { readTimeline } from "../controlplane/audit.ts";
 import { type AvailabilitySample, findViolations, replayAvailability } from "../controlplane/availability.ts";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
-import { apply, eventually, getJson, kubectl } from "./kubectl.ts";
+import { getJson, podsPath } from "./get-json.ts";
+import { apply, eventually, kubectl } from "./kubectl.ts";
 
 interface PodList {
 	readonly items: readonly {
@@ -78,7 +79,7 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
 	const pods = async (): Promise<readonly Pod[]> => {
 		const lists = await Promise.all(
 			contexts.map(async (context) => {
-				const { items } = await getJson<PodList>(context, ["pods", "-n", namespace, "-l", "app=db"]);
+				const { items } = await getJson<PodList>(context, podsPath(namespace, { labelSelector: "app=db" }));
 				return items
 					.filter(({ metadata, status }) => {
 						const ready = status.conditions?.some(({ type, status }) => type === "Ready" && status === "True");

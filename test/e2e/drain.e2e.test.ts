@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase } from "./database.ts";
-import { getJson, kubectl } from "./kubectl.ts";
+import { getJson } from "./get-json.ts";
+import { kubectl } from "./kubectl.ts";
 import { uncordonAll } from "./nodes.ts";
 import { plugin } from "./plugin-process.ts";
 
@@ -24,7 +25,7 @@ describeOnFleet("kubectl xpdb drain", () => {
 		expect(result.stdout).toContain(`evicting pod ${database.namespace}/${pod?.name}\n`);
 		expect(result.stdout).toContain(`pod/${pod?.name} evicted\n`);
 		expect(result.stdout).toContain(`node/${node} drained\n`);
-		expect((await getJson<NodeObject>(pod?.context ?? "", ["node", node])).spec.unschedulable).toBe(true);
+		expect((await getJson<NodeObject>(pod?.context ?? "", `/api/v1/nodes/${node}`)).spec.unschedulable).toBe(true);
 		expect((await database.pods()).filter((each) => each.node === node)).toEqual([]);
 		expect(await database.violations(1)).toEqual([]);
 	});
@@ -72,7 +73,7 @@ describeOnFleet("kubectl xpdb drain", () => {
 		const result = await plugin(["drain", "c1-n0", "c2-n0", "--contexts", "c1-operator,c2-operator", ...flags]);
 		expect(result.code).toBe(1);
 		expect(result.stderr).toContain("-y");
-		expect((await getJson<NodeObject>("c1", ["node", "c1-n0"])).spec.unschedulable).toBeUndefined();
+		expect((await getJson<NodeObject>("c1", "/api/v1/nodes/c1-n0")).spec.unschedulable).toBeUndefined();
 	});
 
 	test("running the same drain again continues", async () => {

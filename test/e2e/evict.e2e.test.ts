@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase } from "./database.ts";
+import { getJson, leasesPath } from "./get-json.ts";
 import { eventually, kubectl } from "./kubectl.ts";
 import { plugin } from "./plugin-process.ts";
 
@@ -123,11 +124,9 @@ describeOnFleet("kubectl xpdb evict", () => {
 		await plugin(["evict", pod?.name ?? "", "-n", database.namespace, "--context", `${pod?.context}-operator`]);
 		await eventually("a Lease without holder and reservations", async () => {
 			const selector = `xpdb.form3.tech/budget-namespace=${database.namespace}`;
-			const leases = JSON.parse(
-				await kubectl(pod?.context ?? "", ["get", "leases", "-n", "xpdb-system", "-l", selector, "-o", "json"]),
-			) as {
+			const leases = await getJson<{
 				items: { metadata: { annotations: Record<string, string> }; spec: { holderIdentity?: string } }[];
-			};
+			}>(pod?.context ?? "", leasesPath(selector));
 			return (
 				leases.items.length === 1 &&
 				leases.items.every(({ metadata, spec }) => {

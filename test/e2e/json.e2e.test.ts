@@ -5,7 +5,8 @@ import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { createValidator, eventProblems, strictSchema } from "../plugin/json-schema.ts";
 import { createDatabase, type Database } from "./database.ts";
-import { eventually, getJson } from "./kubectl.ts";
+import { getJson, podsPath } from "./get-json.ts";
+import { eventually } from "./kubectl.ts";
 import { uncordonAll } from "./nodes.ts";
 import { plugin, startPlugin } from "./plugin-process.ts";
 
@@ -35,11 +36,10 @@ const leasesOf = (events: readonly Event[], type: string): readonly string[] =>
 async function alone({ namespace }: Database, path: string): Promise<void> {
 	const [context = "", node = ""] = path.replace("-operator", "").split("/");
 	await eventually(`node ${node} to have no other database's pods`, async () => {
-		const { items } = await getJson<{ items: readonly { metadata: { namespace: string } }[] }>(context, [
-			"pods",
-			"-A",
-			`--field-selector=spec.nodeName=${node}`,
-		]);
+		const { items } = await getJson<{ items: readonly { metadata: { namespace: string } }[] }>(
+			context,
+			podsPath(undefined, { fieldSelector: `spec.nodeName=${node}` }),
+		);
 		return items.every(({ metadata }) => [namespace, "xpdb-system"].includes(metadata.namespace));
 	});
 }

@@ -23,11 +23,6 @@ export async function apply(contexts: readonly string[], objects: readonly objec
 	await Promise.all(contexts.map((context) => kubectl(context, ["apply", "-f", "-"], list)));
 }
 
-/** Reads objects as JSON. */
-export async function getJson<T>(context: string, args: readonly string[]): Promise<T> {
-	return JSON.parse(await kubectl(context, ["get", ...args, "-o", "json"])) as T;
-}
-
 /** Asks again until it holds: there is no event for "all of it is as it should be". */
 export async function eventually(what: string, holds: () => Promise<boolean>, timeoutMs = 60_000): Promise<void> {
 	const until = performance.now() + timeoutMs;

@@ -1,16 +1,19 @@
 // The nodes of the shared fleet, as the administrator sees them.
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
-import { getJson, kubectl } from "./kubectl.ts";
+import { getJson } from "./get-json.ts";
+import { kubectl } from "./kubectl.ts";
+
+const mark = "xpdb.form3.tech/operation";
 
 interface NodeObject {
-	readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
+	readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
 	readonly spec: { readonly unschedulable?: boolean };
 }
 
 /** `path`: CONTEXT/NODE of an operator's context. */
 async function readNode(path: string): Promise<NodeObject> {
 	const [context = "", node = ""] = path.split("/");
-	return getJson<NodeObject>(context.replace("-operator", ""), ["node", node]);
+	return getJson<NodeObject>(context.replace("-operator", ""), `/api/v1/nodes/${node}`);
 }
 
 export async function isCordoned(path: string): Promise<boolean> {
@@ -19,14 +22,17 @@ export async function isCordoned(path: string): Promise<boolean> {
 
 /** The annotation that drains leave. */
 export async function markOf(path: string): Promise<string | undefined> {
-	return (await readNode(path)).metadata.annotations?.["xpdb.form3.tech/operation"];
+	return (await readNode(path)).metadata.annotations?.[mark];
 }
 
 /** Every node is in service again, and nothing of a drain is on it. */
 export async function uncordonAll(): Promise<void> {
 	for (const context of sharedFleet().contexts) {
-		const nodes = await kubectl(context, ["get", "nodes", "-o", "name"]);
-		await kubectl(context, ["uncordon", ...nodes.trim().split("\n")]);
-		await kubectl(context, ["annotate", "nodes", "--all", "xpdb.form3.tech/operation-"]);
+		const { items } = await getJson<{ readonly items: readonly NodeObject[] }>(context, "/api/v1/nodes");
+		const cordoned = items.filter(({ spec }) => spec.unschedulable).map(({ metadata }) => metadata.name);
+		if (cordoned.length > 0) await kubectl(context, ["uncordon", ...cordoned]);
+		const marked = items.filter(({ metadata }) => metadata.annotations?.[mark] !== undefined);
+		const names = marked.map(({ metadata }) => metadata.name);
+		if (names.length > 0) await kubectl(context, ["annotate", "nodes", ...names, `${mark}-`]);
 	}
 }

@@ -6,7 +6,8 @@ import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import type { Plan } from "../../plugin/plan/plan.ts";
 import { createValidator, strictSchema } from "../plugin/json-schema.ts";
 import { createDatabase, type Database } from "./database.ts";
-import { apply, eventually, getJson, kubectl } from "./kubectl.ts";
+import { getJson, leasesPath, podsPath } from "./get-json.ts";
+import { apply, eventually, kubectl } from "./kubectl.ts";
 import { uncordonAll } from "./nodes.ts";
 import { plugin } from "./plugin-process.ts";
 
@@ -43,7 +44,7 @@ async function leasesOf(database: Database): Promise<readonly unknown[]> {
 	const selector = `xpdb.form3.tech/budget-namespace=${database.namespace}`;
 	const lists = await Promise.all(
 		sharedFleet().contexts.map((context) =>
-			getJson<{ readonly items: readonly unknown[] }>(context, ["leases", "-n", "xpdb-system", "-l", selector]),
+			getJson<{ readonly items: readonly unknown[] }>(context, leasesPath(selector)),
 		),
 	);
 	return lists.flatMap(({ items }) => items);
@@ -113,7 +114,10 @@ describeOnFleet("kubectl xpdb plan", () => {
 		await using database = await createDatabase({ replicas: 1 });
 		const { namespace } = database;
 		const others = (
-			await getJson<{ readonly items: readonly { readonly metadata: { readonly name: string } }[] }>("c1", ["nodes"])
+			await getJson<{ readonly items: readonly { readonly metadata: { readonly name: string } }[] }>(
+				"c1",
+				"/api/v1/nodes",
+			)
 		).items
 			.map(({ metadata }) => metadata.name)
 			.filter((name) => name !== "c1-n0");
@@ -130,7 +134,10 @@ describeOnFleet("kubectl xpdb plan", () => {
 		);
 		const names = rows.map(({ app }) => app);
 		await eventually("a running pod of each workload on c1-n0", async () => {
-			const { items } = await getJson<PodList>("c1", ["pods", "-n", namespace, "-l", `app in (${names.join(",")})`]);
+			const { items } = await getJson<PodList>(
+				"c1",
+				podsPath(namespace, { labelSelector: `app in (${names.join(",")})` }),
+			);
 			const ready = items.filter(({ spec, status }) => spec.nodeName === "c1-n0" && status.phase === "Running");
 			return new Set(ready.map(({ metadata }) => metadata.labels["app"])).size === rows.length;
 		});

@@ -1,7 +1,7 @@
 // What evictions leave in the clusters after faults: nothing that does not end by itself.
 import { setTimeout as delay } from "node:timers/promises";
 import { sharedFleet } from "../../controlplane/shared-fleet.ts";
-import { getJson } from "../kubectl.ts";
+import { getJson, leasesPath } from "../get-json.ts";
 
 interface LeaseList {
 	readonly items: readonly {
@@ -27,7 +27,7 @@ export async function findLeftBehind(): Promise<readonly string[]> {
 	const look = async (): Promise<boolean> => {
 		const lists = await Promise.all(
 			sharedFleet().contexts.map(async (context) => {
-				const { items } = await getJson<LeaseList>(context, ["leases", "-n", "xpdb-system"]);
+				const { items } = await getJson<LeaseList>(context, leasesPath());
 				return items.flatMap(({ metadata, spec }) => {
 					const key = `${context}/${metadata.name}`;
 					const state = metadata.annotations?.["xpdb.form3.tech/state"];

@@ -3,7 +3,8 @@
 import { expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { applyBudget, createDatabase, type Database, type DatabaseOptions } from "../database.ts";
-import { eventually, getJson, kubectl } from "../kubectl.ts";
+import { getJson } from "../get-json.ts";
+import { eventually, kubectl } from "../kubectl.ts";
 import { startPlugin } from "../plugin-process.ts";
 import { findLeftBehind } from "./left-behind.ts";
 import { leaseLimitMs } from "./rolling-evictions.ts";
@@ -51,7 +52,7 @@ describeOnFleet("in the middle of an eviction", () => {
 		expect(result.code, asleep.output()).toBe(0);
 		const { metadata } = await getJson<{ metadata: { uid: string; deletionTimestamp?: string } }>(
 			pod?.context ?? "",
-			name,
+			`/api/v1/namespaces/${database.namespace}/pods/${pod?.name}`,
 		);
 		expect(metadata.uid).not.toBe(pod?.uid);
 		expect(metadata.deletionTimestamp).toBeUndefined();

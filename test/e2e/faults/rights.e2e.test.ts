@@ -8,7 +8,8 @@ import { deleteOperatorAccount, withdrawOperatorRights } from "../../controlplan
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { fleetControl } from "../agents.ts";
 import { createDatabase } from "../database.ts";
-import { getJson, kubectl } from "../kubectl.ts";
+import { getJson } from "../get-json.ts";
+import { kubectl } from "../kubectl.ts";
 import { plugin, startPlugin } from "../plugin-process.ts";
 import { findLeftBehind } from "./left-behind.ts";
 
@@ -39,7 +40,7 @@ async function deleteAccounts(clients: Clients): Promise<EndFault> {
 }
 
 async function isCordoned({ cluster, node }: (typeof nodes)[number]): Promise<boolean> {
-	const { spec } = await getJson<{ spec: { unschedulable?: boolean } }>(cluster, ["node", node]);
+	const { spec } = await getJson<{ spec: { unschedulable?: boolean } }>(cluster, `/api/v1/nodes/${node}`);
 	return spec.unschedulable === true;
 }
 

@@ -1,0 +1,30 @@
+// What the administrator of the test clusters sees, read without a process: tests that wait for something look many times.
+import { createAdminClient } from "../controlplane/admin-client.ts";
+import type { ApiClient } from "../controlplane/api-client.ts";
+import { sharedFleet } from "../controlplane/shared-fleet.ts";
+
+const clients = new Map<string, ApiClient>();
+
+/** Reads an object or a list by its path in the API of a context's cluster. */
+export async function getJson<T>(context: string, path: string): Promise<T> {
+	return clientOf(context).get<T>(path);
+}
+
+/** Those of a namespace, or of all. */
+export function podsPath(namespace: string | undefined, query: Readonly<Record<string, string>> = {}): string {
+	const folder = namespace === undefined ? "" : `namespaces/${namespace}/`;
+	return `/api/v1/${folder}pods?${new URLSearchParams(query).toString()}`;
+}
+
+/** The agents keep the Leases of all budgets in their own namespace. */
+export function leasesPath(labelSelector = ""): string {
+	return `/apis/coordination.k8s.io/v1/namespaces/xpdb-system/leases?${new URLSearchParams({ labelSelector }).toString()}`;
+}
+
+function clientOf(context: string): ApiClient {
+	const cluster = sharedFleet().clusters.find(({ name }) => name === context);
+	if (!cluster) throw new Error(`no cluster "${context}"`);
+	const client = clients.get(context) ?? createAdminClient(cluster);
+	clients.set(context, client);
+	return client;
+}
