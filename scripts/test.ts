@@ -1,9 +1,11 @@
-// `npm test`, under the pinned Node that test.cjs has seen to: every check, build and suite, one after the other, each with
-// its output on the screen. A step that fails does not keep the next from running; the last line has the sum of all.
+// `npm test`, under the pinned Node that test.cjs has seen to: checks, builds and suites, one after the other, each with its
+// output on the screen. A step that fails does not keep the next from running; the last line has the sum of all. What needs
+// longer than somebody waits for a test runs with --all, as continuous integration has it, and is named where it does not.
 import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { formatDuration, runCommand } from "./run-command.ts";
 import {
 	formatTally,
@@ -23,6 +25,13 @@ interface Step {
 	/** What the run amounted to; left out, a step counts as one, and exit code 3 means that it was skipped. */
 	readonly tally?: (exitCode: number) => Tally;
 }
+
+const { all, installMs } = readArguments();
+/** Suites on real clusters that take as long as all the others together. */
+const longSuites = [
+	{ name: "faults on real clusters", files: "test/e2e/faults/**" },
+	{ name: "side by side with kubectl", files: "test/e2e/parity/**" },
+];
 
 const reports = await mkdtemp(join(tmpdir(), "xpdb-test-"));
 const checkReport = join(reports, "check.json");
@@ -45,15 +54,32 @@ const steps: readonly Step[] = [
 			"run",
 			"--project=e2e",
 			"--maxWorkers=2",
+			...(all ? [] : longSuites.map(({ files }) => `--exclude=${files}`)),
 			"--reporter=default",
 			"--reporter=json",
 			`--outputFile.json=${e2eReport}`,
 		],
 		tally: (exitCode) => readVitestReport(e2eReport, exitCode),
 	},
+];
+const longSteps: readonly Step[] = [
 	{ name: "benchmark", command: ["test/bench/main.ts", "--short"] },
 	{ name: "soak", command: ["test/soak/main.ts", "--minutes=2"] },
 ];
+const leftOut = all ? [] : [...longSuites, ...longSteps].map(({ name }) => `${name} (npm test -- --all has it)`);
+
+function readArguments(): { readonly all: boolean; readonly installMs: number } {
+	try {
+		const { values } = parseArgs({
+			options: { all: { type: "boolean", default: false }, "install-ms": { type: "string", default: "0" } },
+		});
+		return { all: values.all, installMs: Number(values["install-ms"]) };
+	} catch (error) {
+		console.error(`error: ${error instanceof Error ? error.message : String(error)}; it knows --all alone`);
+		console.log(formatTally(oneFailed));
+		process.exit(1);
+	}
+}
 
 // Ctrl-C reaches the running step as well, which may have clusters to end: wait for it, then stop.
 let isInterrupted = false;
@@ -87,15 +113,14 @@ function report(name: string, tally: Tally, elapsedMs: number): void {
 
 try {
 	const startedAt = performance.now();
-	const installMs = Number(/^--install-ms=(\d+)$/.exec(process.argv[2] ?? "")?.[1] ?? 0);
 	report("install", onePassed, installMs);
-	const tallies = [onePassed];
-	for (const step of steps) {
+	const tallies = [onePassed, ...leftOut.map(() => oneSkipped)];
+	for (const step of all ? [...steps, ...longSteps] : steps) {
 		if (isInterrupted) lines.push(`${step.name.padEnd(16)}not run: interrupted`);
 		tallies.push(isInterrupted ? oneFailed : await runStep(step));
 	}
 	const total = sum(tallies);
-	const skipped = skippedTests(e2eReport);
+	const skipped = [...skippedTests(e2eReport), ...leftOut];
 	console.log(["", ...skipped.map((name) => `skipped: ${name}`), "", ...lines].join("\n"));
 	console.log(`all in ${formatDuration(installMs + performance.now() - startedAt)}\n\n${formatTally(total)}`);
 	process.exitCode = total.failed > 0 ? 1 : 0;
