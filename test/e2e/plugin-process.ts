@@ -1,6 +1,7 @@
 // The built plugin, started as a person starts it: by the name that kubectl finds, with a kubeconfig of the operator.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { constants, setPriority } from "node:os";
 import { join } from "node:path";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import { eventually } from "./kubectl.ts";
@@ -23,10 +24,16 @@ export interface PluginProcess extends Disposable {
 	printed(text: string | RegExp): Promise<void>;
 }
 
+export interface PluginOptions {
+	/** One of very many, none of them in a hurry: suites on other fleets, which wait for clocks, go first. */
+	readonly patient?: boolean;
+}
+
 /** Starts `kubectl-xpdb` with these arguments. */
 export function startPlugin(
 	args: readonly string[],
 	environment: Readonly<Record<string, string>> = {},
+	{ patient = false }: PluginOptions = {},
 ): PluginProcess {
 	const { dir, kubeconfigPath } = sharedFleet();
 	// The wrapper execs, so this is the plugin's own process.
@@ -34,6 +41,7 @@ export function startPlugin(
 		env: { ...process.env, KUBECONFIG: kubeconfigPath, ...environment },
 		stdio: ["ignore", "pipe", "pipe"],
 	});
+	if (patient && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
 	let stdout = "";
 	let stderr = "";
 	let all = "";
@@ -86,6 +94,7 @@ export function startPlugin(
 export async function plugin(
 	args: readonly string[],
 	environment?: Readonly<Record<string, string>>,
+	options?: PluginOptions,
 ): Promise<PluginResult> {
-	return startPlugin(args, environment).finished;
+	return startPlugin(args, environment, options).finished;
 }

@@ -53,7 +53,7 @@ describeOnFleet("an API server that answers one call wrongly", () => {
 				};
 			}
 			const args = ["evict", `db-${number % 2}`, "-n", database.namespace, "--context", `${cluster}-operator`];
-			const result = await plugin([...args, "--timeout", "60s"]);
+			const result = await plugin([...args, "--timeout", "60s"], {}, { patient: true });
 			judge(result, hit === undefined ? "no fault" : `${fault} at call ${number}, ${hit.kind} ${hit.path}`);
 			if (hit === undefined) return count;
 		}
