@@ -282,11 +282,7 @@ async function takeBack(commits: readonly Commit[], runtime: RoundRuntime): Prom
 }
 
 async function releaseAll(held: readonly Held[], runtime: RoundRuntime): Promise<void> {
-	const releases = held.map(
-		({ cluster, acquisition }) =>
-			() =>
-				cluster.release(acquisition),
-	);
+	const releases = held.map((slot) => () => slot.cluster.release(slot.acquisition));
 	await giveBackAll(releases, runtime);
 }
 

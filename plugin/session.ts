@@ -11,7 +11,7 @@ import { holderIdentity } from "./holder-identity.ts";
 import type { KubeContext } from "./kube-context.ts";
 import { LeftBehind } from "./left-behind.ts";
 import { Reachability } from "./reachability.ts";
-import { createRunRuntime, sleep } from "./run-runtime.ts";
+import { createRunRuntime } from "./run-runtime.ts";
 import { tellLeases } from "./tell-leases.ts";
 import { createEvictor } from "./ticket-eviction.ts";
 
@@ -59,11 +59,11 @@ export async function openSession(
 		});
 	}
 	const closing = new AbortController();
-	const leftBehind = new LeftBehind({ now: () => performance.now(), sleep }, (problem) => {
+	const runtime = createRunRuntime((problem, giveBack) => leftBehind.add(problem, giveBack));
+	const leftBehind = new LeftBehind(runtime, (problem) => {
 		// It ends by itself; only who looks for it wants to know.
 		if (input.globals.verbosity >= 2) deps.streams.stderr.write(`left behind: ${String(problem)}\n`);
 	});
-	const runtime = createRunRuntime((problem, giveBack) => leftBehind.add(problem, giveBack));
 	const members = membersWithFailPoints(fleet?.members ?? [], deps.env).map((member) =>
 		tellLeases(member, { emit, now: () => runtime.now() }),
 	);

@@ -6,6 +6,7 @@ import { applyBudget, createDatabase, type Database } from "./database.ts";
 import { kubeconfigWithExpiredToken } from "./expired-token.ts";
 import { getJson, leasesPath } from "./get-json.ts";
 import { apply, kubectl } from "./kubectl.ts";
+import { isCordoned } from "./nodes.ts";
 import { plugin, type PluginResult } from "./plugin-process.ts";
 
 function expectError(result: PluginResult, code: number, ...texts: readonly (string | RegExp)[]): void {
@@ -13,11 +14,6 @@ function expectError(result: PluginResult, code: number, ...texts: readonly (str
 	for (const text of texts) expect(result.stderr).toMatch(text);
 	expect(result.stderr).not.toMatch(/\n\s+at .*:\d+/);
 	expect(result.stdout).not.toContain("evicted");
-}
-
-async function isUnschedulable(context: string, node: string): Promise<boolean> {
-	const { spec } = await getJson<{ spec: { unschedulable?: boolean } }>(context, `/api/v1/nodes/${node}`);
-	return spec.unschedulable === true;
 }
 
 async function evictFirst(database: Database): Promise<PluginResult> {
@@ -63,8 +59,8 @@ describeOnFleet("targets", () => {
 			expectError(await plugin(["drain", "twin", ...args]), 1, /c1-operator\/twin/, /c2-operator\/twin/);
 			const exact = await plugin(["drain", "c2-operator/twin", ...args, "--ignore-daemonsets"]);
 			expect(exact.code, exact.stderr).toBe(0);
-			expect(await isUnschedulable("c2", "twin")).toBe(true);
-			expect(await isUnschedulable("c1", "twin")).toBe(false);
+			expect(await isCordoned("c2/twin")).toBe(true);
+			expect(await isCordoned("c1/twin")).toBe(false);
 		} finally {
 			await Promise.all(["c1", "c2"].map((context) => kubectl(context, ["delete", "node", "twin"])));
 		}

@@ -10,7 +10,7 @@ interface NodeObject {
 	readonly spec: { readonly unschedulable?: boolean };
 }
 
-/** `path`: CONTEXT/NODE of an operator's context. */
+/** `path`: CONTEXT/NODE, of an administrator's or an operator's context. */
 async function readNode(path: string): Promise<NodeObject> {
 	const [context = "", node = ""] = path.split("/");
 	return getJson<NodeObject>(context.replace("-operator", ""), `/api/v1/nodes/${node}`);

@@ -8,8 +8,8 @@ import { deleteOperatorAccount, withdrawOperatorRights } from "../../controlplan
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { fleetControl } from "../agents.ts";
 import { createDatabase } from "../database.ts";
-import { getJson } from "../get-json.ts";
 import { kubectl } from "../kubectl.ts";
+import { isCordoned } from "../nodes.ts";
 import { plugin, startPlugin } from "../plugin-process.ts";
 import { findLeftBehind } from "./left-behind.ts";
 
@@ -37,11 +37,6 @@ async function deleteAccounts(clients: Clients): Promise<EndFault> {
 	return async () => {
 		await Promise.all(ends.map((end) => end()));
 	};
-}
-
-async function isCordoned({ cluster, node }: (typeof nodes)[number]): Promise<boolean> {
-	const { spec } = await getJson<{ spec: { unschedulable?: boolean } }>(cluster, `/api/v1/nodes/${node}`);
-	return spec.unschedulable === true;
 }
 
 describeOnFleet("in the middle of a drain", () => {
@@ -87,7 +82,11 @@ describeOnFleet("in the middle of a drain", () => {
 			expect(result.code, drain.output()).not.toBe(0);
 			expect(result.stderr).toMatch(says);
 			expect(result.stderr).not.toMatch(/internal error/);
-			expect(await Promise.all(nodes.map(isCordoned))).toEqual([true, true, true]);
+			expect(await Promise.all(nodes.map(({ cluster, node }) => isCordoned(`${cluster}/${node}`)))).toEqual([
+				true,
+				true,
+				true,
+			]);
 			expect(drain.output()).toMatch(/cordoned/);
 			const again = await plugin([...args, ...options]);
 			expect(again.code, again.stdout + again.stderr).toBe(0);

@@ -1,8 +1,8 @@
 // Both programs in every situation, each in a cluster (or a part of one) that was prepared in the same way.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { createApiClient } from "../../controlplane/api-client.ts";
+import { createAdminClient } from "../../controlplane/admin-client.ts";
 import type { SharedFleet } from "../../controlplane/shared-fleet.ts";
 import { mergeTries, type Outcome, readOutcome, withoutProgress } from "./outcome.ts";
 import { startCommand } from "./running-command.ts";
@@ -118,13 +118,5 @@ export function connectStage(
 	cluster: Pick<SharedFleet["clusters"][number], "name" | "server" | "dir" | "auditLog">,
 	rest: Pick<Stage, "kubeconfig" | "contexts" | "webhook">,
 ): Stage {
-	const { name, server, dir, auditLog } = cluster;
-	const pki = (file: string): string => readFileSync(join(dir, "pki", file), "utf8");
-	const credentials = { certificate: pki("admin.crt"), key: pki("admin.key") };
-	return {
-		...rest,
-		cluster: name,
-		auditLog,
-		client: createApiClient({ server, authority: pki("ca.crt"), credentials }),
-	};
+	return { ...rest, cluster: cluster.name, auditLog: cluster.auditLog, client: createAdminClient(cluster) };
 }
