@@ -95,7 +95,8 @@ export const evictionSituations: readonly Situation[] = [
 		{ objects: (place) => [statefulSet(place, "web", 1, hang)] },
 	),
 	drain("--disable-eviction asks no budget", ["--disable-eviction"], { objects: twice }),
-	drain("--disable-eviction until --timeout", ["--disable-eviction", "--timeout=6s"], {
+	// Long enough for the pod that ends.
+	drain("--disable-eviction until --timeout", ["--disable-eviction", "--timeout=20s"], {
 		objects: (place) => [statefulSet(place, "web", 1, hang), statefulSet(place, "free", 1)],
 	}),
 	drain("--disable-eviction where deleting is refused", ["--disable-eviction"], {

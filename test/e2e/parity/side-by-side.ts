@@ -21,8 +21,8 @@ export interface SideBySide {
 	close(): Promise<void>;
 }
 
-/** Two processes each; most of the time they wait. */
-const pairsAtOnce = 10;
+/** Two processes each. More at a time are no sooner done, and make simulated nodes late for what the programs time. */
+const pairsAtOnce = 5;
 
 export interface Stages {
 	readonly kubectl: Stage;
