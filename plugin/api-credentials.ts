@@ -1,9 +1,10 @@
-// TLS options and headers for one API server, by client-node's KubeConfig: certificates, tokens, exec plugins, OIDC, proxies.
+// TLS options and headers for one API server, by client-node's KubeConfig: certificates, tokens, OIDC, proxies; and by exec plugins.
 import { Agent as PlainAgent, type OutgoingHttpHeaders, type RequestOptions } from "node:http";
 import { Agent } from "node:https";
 import { ConnectionError } from "./api-error.ts";
 import { clientVersion } from "./client-version.ts";
-import type { Connection } from "./kubeconfig.ts";
+import type { Connection } from "./connection.ts";
+import { createExecCredentials } from "./exec-credentials.ts";
 
 export interface DialOptions {
 	readonly tls: RequestOptions;
@@ -28,16 +29,16 @@ interface Known extends Credentials {
 
 interface LoadedConfig {
 	readonly proxied: boolean;
-	readonly apply: (options: RequestOptions) => Promise<void>;
+	readonly apply: (options: RequestOptions & { readonly headers: OutgoingHttpHeaders }) => Promise<void>;
 }
 
 /** Credentials from files and exec plugins change; how long they are taken for current. */
 const freshForMs = 30_000;
-const changingFields = /"(exec|auth-provider|client-certificate|client-key|certificate-authority)":/;
+const changingFields = /"(auth-provider|client-certificate|client-key|certificate-authority)":/;
 
 /** Reads files and runs exec plugins again from time to time; a changed certificate gets connections of its own. */
 export function createCredentialReader(connection: Connection): CredentialReader {
-	const changing = changingFields.test(connection.kubeconfig);
+	const changing = connection.exec !== undefined || changingFields.test(connection.kubeconfig);
 	const agents = new Set<PlainAgent>();
 	let config: Promise<LoadedConfig> | undefined;
 	let pending: Promise<Known> | undefined;
@@ -46,7 +47,9 @@ export function createCredentialReader(connection: Connection): CredentialReader
 	async function read(): Promise<Known> {
 		config ??= loadConfig(connection);
 		const headersOfUser: OutgoingHttpHeaders = {};
-		const options: RequestOptions & Record<string, unknown> = { headers: headersOfUser };
+		const options: RequestOptions & Record<string, unknown> & { headers: OutgoingHttpHeaders } = {
+			headers: headersOfUser,
+		};
 		let proxied: boolean;
 		try {
 			const loaded = await config;
@@ -97,12 +100,23 @@ export function createCredentialReader(connection: Connection): CredentialReader
 	};
 }
 
-async function loadConfig({ kubeconfig }: Connection): Promise<LoadedConfig> {
+async function loadConfig({ kubeconfig, exec }: Connection): Promise<LoadedConfig> {
 	const { KubeConfig } = await import("@kubernetes/client-node");
 	const config = new KubeConfig();
 	config.loadFromString(kubeconfig);
 	const proxied = (config.getCurrentCluster()?.proxyUrl ?? "") !== "";
-	return { proxied, apply: (options) => config.applyToHTTPSOptions(options) };
+	const plugin = exec && createExecCredentials(exec);
+	return {
+		proxied,
+		async apply(options) {
+			await config.applyToHTTPSOptions(options);
+			if (!plugin) return;
+			const { token, cert, key } = await plugin.current();
+			// A token of the kubeconfig's own goes before, as in client-go.
+			if (token !== "") options.headers["Authorization"] ??= `Bearer ${token}`;
+			if (cert !== "") Object.assign(options, { cert, key });
+		},
+	};
 }
 
 /** `proxied`: the agent that client-node made for a proxy. Without one, HTTPS_PROXY and NO_PROXY hold, as for kubectl. */

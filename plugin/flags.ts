@@ -74,7 +74,7 @@ export function normaliseArguments(argv: readonly string[], table: FlagTable): N
 
 /** The value of a flag, or UsageError in pflag's words. */
 export function readFlagValue(name: string, flag: Flag, value: string): string | number | boolean {
-	const label = flag.short && flag.short !== name ? `-${flag.short}, --${name}` : `--${name}`;
+	const label = flag.short ? `-${flag.short}, --${name}` : `--${name}`;
 	const invalid = (why: string): UsageError =>
 		new UsageError(`invalid argument "${value}" for "${label}" flag: ${why}`);
 	switch (flag.kind) {

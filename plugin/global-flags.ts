@@ -24,6 +24,7 @@ export interface GlobalFlags {
 	readonly insecureSkipTlsVerify: boolean;
 	readonly tlsServerName: string | undefined;
 	readonly requestTimeoutMs: number;
+	readonly matchServerVersion: boolean;
 	readonly warningsAsErrors: boolean;
 	readonly verbosity: number;
 }
@@ -56,7 +57,7 @@ export const globalFlags: FlagTable = {
 	vmodule: { kind: "text", describe: "Taken for kubectl's sake" },
 	profile: { kind: "text", describe: "Taken for kubectl's sake" },
 	"profile-output": { kind: "text", describe: "Taken for kubectl's sake" },
-	"match-server-version": { kind: "boolean", describe: "Taken for kubectl's sake" },
+	"match-server-version": { kind: "boolean", describe: "Refused: kubectl xpdb has a version of its own" },
 	"warnings-as-errors": { kind: "boolean", describe: "Fail with exit code 1 where an API server warned of something" },
 	v: { kind: "number", short: "v", describe: "Verbosity; with 9 a bug shows its stack" },
 };
@@ -84,6 +85,7 @@ export function readGlobalFlags(values: Readonly<Record<string, unknown>>): Glob
 		insecureSkipTlsVerify: values["insecure-skip-tls-verify"] === true,
 		tlsServerName: text(values["tls-server-name"]),
 		requestTimeoutMs: typeof values["request-timeout"] === "number" ? values["request-timeout"] : 0,
+		matchServerVersion: values["match-server-version"] === true,
 		warningsAsErrors: values["warnings-as-errors"] === true,
 		verbosity: typeof values["v"] === "number" ? values["v"] : 0,
 	};

@@ -11,7 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { createCredentialReader, type DialOptions } from "./api-credentials.ts";
 import { ConnectionError, listError, readApiError } from "./api-error.ts";
 import { timerMs } from "./duration.ts";
-import type { Connection } from "./kubeconfig.ts";
+import type { Connection } from "./connection.ts";
 import { parseWarnings } from "./server-warning.ts";
 
 export interface CallOptions {

@@ -1,8 +1,9 @@
 // The contexts a command works in, from its flags.
+import { resolveConnection, unknownContext } from "./connection.ts";
 import { KubeconfigError, UsageError } from "./errors.ts";
 import type { GlobalFlags } from "./global-flags.ts";
 import type { KubeContext } from "./kube-context.ts";
-import { loadKubeconfig, resolveConnection } from "./kubeconfig.ts";
+import { loadKubeconfig } from "./kubeconfig.ts";
 import { createKubernetesClient } from "./kubernetes.ts";
 import { nearest } from "./flags.ts";
 import { type ServerWarningSink, tellOnce } from "./server-warning.ts";
@@ -18,6 +19,12 @@ export function openContexts(
 	if (flags.contexts.length > 0 && flags.context !== undefined) {
 		throw new UsageError("cannot use --context and --contexts together", "Use one of them");
 	}
+	if (flags.matchServerVersion) {
+		throw new UsageError(
+			"the plugin has a version of its own, which no server matches",
+			"Leave out --match-server-version",
+		);
+	}
 	for (const [index, name] of flags.contexts.entries()) {
 		if (name === "") throw new UsageError("--contexts has an empty name", "Write --contexts=a,b,c");
 		if (flags.contexts.indexOf(name) !== index) throw new UsageError(`context "${name}" is given twice in --contexts`);
@@ -27,7 +34,7 @@ export function openContexts(
 		if (kubeconfig.contexts.has(name)) continue;
 		const near = nearest(name, [...kubeconfig.contexts.keys()]);
 		const hint = near === undefined ? "" : ` (did you mean ${near}?)`;
-		throw new KubeconfigError(`Error in configuration: context was not found for specified context: ${name}${hint}`);
+		throw new KubeconfigError(unknownContext(name) + hint);
 	}
 	const names = flags.contexts.length > 0 ? flags.contexts : [flags.context];
 	const shared = sharedFlags(flags);

@@ -6,6 +6,7 @@ import { applyBudget, createDatabase, type Database } from "./database.ts";
 import { kubeconfigWithExpiredToken } from "./expired-token.ts";
 import { getJson, leasesPath } from "./get-json.ts";
 import { apply, kubectl } from "./kubectl.ts";
+import { kubeconfigWithLogin } from "./login-program.ts";
 import { isCordoned } from "./nodes.ts";
 import { plugin, type PluginResult } from "./plugin-process.ts";
 
@@ -86,6 +87,31 @@ describeOnFleet("a token that has expired", () => {
 			expect(await database.pods()).toHaveLength(3);
 		});
 	}
+});
+
+describeOnFleet("a login by a program", () => {
+	test("evicts with the certificate that it gives", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		using kubeconfig = kubeconfigWithLogin("c1-operator", 'cat "$1"');
+		const args = ["evict", "db-0", "-n", database.namespace, "--context", "c1-operator"];
+		const result = await plugin(args, { KUBECONFIG: kubeconfig.path });
+		expect(result.code, result.stderr).toBe(0);
+		expect(result.stdout).toContain("pod/db-0 evicted");
+	});
+
+	test("that fails: what it said, its name, and nothing is evicted", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		using kubeconfig = kubeconfigWithLogin("c1-operator", "echo 'your session is over: run cloud login' >&2; exit 255");
+		const args = ["evict", "db-0", "-n", database.namespace, "--context", "c1-operator"];
+		const result = await plugin(args, { KUBECONFIG: kubeconfig.path });
+		expectError(
+			result,
+			1,
+			/^your session is over/,
+			/getting credentials: exec: executable sh failed with exit code 255/,
+		);
+		expect(await database.pods()).toHaveLength(3);
+	});
 });
 
 describeOnFleet("budgets that cannot be enforced", () => {

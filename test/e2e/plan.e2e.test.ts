@@ -193,7 +193,7 @@ describeOnFleet("kubectl xpdb plan", () => {
 		const rows = [
 			{ args: ["nope", "--context", "c1-operator"], code: 1, text: /nodes "nope" not found/ },
 			{ args: ["nope", "--contexts", operators()], code: 1, text: /"nope" not found in any of the contexts/ },
-			{ args: ["c1-n0", "--context", "c9"], code: 1, text: /context was not found for specified context: c9/ },
+			{ args: ["c1-n0", "--context", "c9"], code: 1, text: /context "c9" does not exist/ },
 			{ args: ["c1-n0", "--ignore-daemonset"], code: 1, text: /unknown flag.*\nDid you mean --ignore-daemonsets/ },
 			{ args: ["c1-n0", "--context", "c1-operator", "--order-by", "a b"], code: 1, text: /--order-by must be/ },
 			{

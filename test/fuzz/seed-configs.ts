@@ -1,5 +1,7 @@
 // What people and other programs write for us: kubeconfigs, the fleet's ConfigMap, flags.
 
+const pem = Buffer.from("-----BEGIN CERTIFICATE-----").toString("base64");
+
 export const kubeconfigs: readonly string[] = [
 	`apiVersion: v1
 kind: Config
@@ -22,7 +24,9 @@ users:
     as-groups: [admins]
     as-user-extra: {reason: [night]}
 - name: token
-  user: {token: abc, tokenFile: token}
+  user: {token: abc}
+- name: program
+  user: {exec: {command: ./login, args: [a], env: [{name: A, value: b}], apiVersion: client.authentication.k8s.io/v1, interactiveMode: Never, provideClusterInfo: true}}
 contexts:
 - name: eu
   context: {cluster: eu, user: alice, namespace: shop}
@@ -30,11 +34,13 @@ contexts:
   context:
     cluster: plain
     user: token
+- name: by-program
+  context: {cluster: plain, user: program}
 `,
 	JSON.stringify({
 		"current-context": "c",
-		clusters: [{ name: "c", cluster: { server: "https://api.example.com", "certificate-authority-data": "Zm9v" } }],
-		users: [{ name: "c", user: { "client-certificate-data": "Zm9v", "client-key-data": "Zm9v", token: "x" } }],
+		clusters: [{ name: "c", cluster: { server: "https://api.example.com", "certificate-authority-data": pem } }],
+		users: [{ name: "c", user: { "client-certificate-data": pem, "client-key-data": pem, token: "x" } }],
 		contexts: [{ name: "c", context: { cluster: "c", user: "c" } }],
 	}),
 	"",

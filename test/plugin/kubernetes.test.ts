@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { afterEach, describe, expect, test } from "vitest";
 import { ConnectionError } from "../../plugin/api-error.ts";
 import { readGlobalFlags } from "../../plugin/global-flags.ts";
-import { resolveConnection } from "../../plugin/kubeconfig.ts";
+import { resolveConnection } from "../../plugin/connection.ts";
 import { createKubernetesClient, type KubernetesClient } from "../../plugin/kubernetes.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -36,7 +36,13 @@ async function start(handle: Handler, flags: Readonly<Record<string, unknown>> =
 	const address = server.address();
 	if (address === null || typeof address === "string") throw new Error("no port");
 	const globals = readGlobalFlags({ server: `http://127.0.0.1:${address.port}`, token: "secret", ...flags });
-	const kubeconfig = { clusters: new Map(), users: new Map(), contexts: new Map(), currentContext: "" };
+	const kubeconfig = {
+		clusters: new Map(),
+		users: new Map(),
+		contexts: new Map(),
+		currentContext: "",
+		ownCluster: undefined,
+	};
 	const connection = resolveConnection(kubeconfig, undefined, globals);
 	client = createKubernetesClient(connection, (message) => void warnings.push(message));
 	return { client, requests, warnings };

@@ -69,7 +69,7 @@ describe("run() with bad input", () => {
 		{ argv: ["evict", "p", "-A"], err: "error: a pod cannot be named across all namespaces\nUse -n, or -A with -l\n" },
 		{
 			argv: ["evict", "p", "--contexts=eu,eux"],
-			err: "Error in configuration: context was not found for specified context: eux (did you mean eu?)\n",
+			err: 'error: context "eux" does not exist (did you mean eu?)\n',
 		},
 		{ argv: ["evict", "p", "--contexts=eu,eu"], err: 'error: context "eu" is given twice in --contexts\n' },
 		{ argv: ["evict", "p", "--contexts=eu,"], err: "error: --contexts has an empty name\nWrite --contexts=a,b,c\n" },
@@ -79,7 +79,7 @@ describe("run() with bad input", () => {
 		},
 		{
 			argv: ["evict", "p", "--context=nope"],
-			err: "Error in configuration: context was not found for specified context: nope\n",
+			err: 'error: context "nope" does not exist\n',
 		},
 		{
 			argv: ["evict", "p"],

@@ -40,4 +40,17 @@ export const commandLineSituations: readonly Situation[] = [
 	typed("drain: --request-timeout=often", ["drain", "n1", "--request-timeout=often"]),
 	typed("drain: --cluster that is not there", ["drain", "n1", "--cluster=no-such-cluster"]),
 	typed("drain: --user that is not there", ["drain", "n1", "--user=no-such-user"]),
+	typed("drain: --context that is not there", ["drain", "n1", "--context=no-such-context"], { ownContext: true }),
+	typed("drain: a kubeconfig without a context", ["drain", "n1", "--kubeconfig=/dev/null"], { ownContext: true }),
+	typed("drain: a kubeconfig that is none", ["drain", "n1", "--kubeconfig=/proc/sys/kernel/ostype"], {
+		ownContext: true,
+	}),
+	typed("drain: --server without a scheme", ["drain", "n1", "--server=127.0.0.1:1"]),
+	typed("drain: --server with a path and without a scheme", ["drain", "n1", "--server=127.0.0.1/path"]),
+	typed("drain: --certificate-authority that is not there", ["drain", "n1", "--certificate-authority=/nonexistent"]),
+	typed("drain: --client-certificate that is not there", ["drain", "n1", "--client-certificate=/nonexistent"]),
+	typed("drain: --as-group without --as", ["drain", "n1", "--as-group=group"]),
+	typed("cordon: --as-uid without --as", ["cordon", "n1", "--as-uid=7"]),
+	typed("drain: -v=loud", ["drain", "n1", "-v=loud"]),
+	typed("cordon: --match-server-version", ["cordon", "n1", "--match-server-version"]),
 ];

@@ -243,6 +243,42 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		}),
 	},
 	{
+		subject: "a kubeconfig in which no context is chosen",
+		kubectl: "asks a server at localhost:8080",
+		ours: "says what to set",
+		reason: "nobody meant that server",
+		situations: ["drain: a kubeconfig without a context"],
+		apply: (outcome) => ({
+			...outcome,
+			stderr: ["error: no context is chosen: set KUBECONFIG, or use --kubeconfig and --context"],
+		}),
+	},
+	{
+		subject: "a kubeconfig that cannot be parsed",
+		kubectl: "says why in the words of Go's parsers",
+		ours: "says so in a few words",
+		reason: "the file has to be mended, not kubectl",
+		situations: ["drain: a kubeconfig that is none"],
+		apply: (outcome) => ({
+			...outcome,
+			stderr: replaced(outcome.stderr, /: couldn't get .*/, ": it is not a kubeconfig"),
+		}),
+	},
+	{
+		subject: "`--match-server-version`",
+		kubectl: "ends where the server's version is not its own",
+		ours: "refuses the flag",
+		reason: "`kubectl xpdb` has versions of its own, which no server has",
+		situations: ["cordon: --match-server-version"],
+		apply: (outcome) => ({
+			...outcome,
+			stderr: [
+				"error: the plugin has a version of its own, which no server matches",
+				"Leave out --match-server-version",
+			],
+		}),
+	},
+	{
 		subject: "an empty `-l`",
 		kubectl: "speaks of resources and files",
 		ours: "shows the usage, as without any node",
@@ -276,6 +312,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 			"--dry-run=false",
 			...bothWays("--dry-run by itself"),
 			"drain: a server that refuses the connection",
+			"drain: --server without a scheme",
 			"cordon: a server that refuses the connection",
 		],
 		apply: (outcome) => ({

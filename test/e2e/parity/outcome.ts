@@ -58,6 +58,7 @@ function plainLine(line: string, prefix: string): string {
 			.replaceAll(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "UID")
 			.replaceAll(/--(resume|op) \S+/g, "--$1 ID")
 			.replaceAll(/--context=c\d+-operator/g, "--context=CONTEXT")
+			.replaceAll(/ for c\d+(-operator)?\b/g, " for NAME")
 			.replaceAll(/\b127(\.\d+){3}:\d+/g, "SERVER")
 			// The head of a line of kubectl's log: severity, date, time, thread, file.
 			.replace(/^([IWE])\d{4} [\d:.]+ +\d+ [\w.]+:\d+\] /, "LOG $1: ")

@@ -36,7 +36,13 @@ export async function runSideBySide(
 	bin: string,
 ): Promise<SideBySide> {
 	const home = mkdtempSync(join(tmpdir(), "xpdb-parity-"));
-	const env = { ...process.env, HOME: home, PATH: `${bin}${delimiter}${process.env["PATH"] ?? ""}` };
+	// Nobody is to find the cluster of a pod that this may run in.
+	const env = {
+		...process.env,
+		KUBERNETES_SERVICE_HOST: "",
+		HOME: home,
+		PATH: `${bin}${delimiter}${process.env["PATH"] ?? ""}`,
+	};
 	const scenes = situations.map((situation, index) => {
 		const { kubectl, ours } = stages(situation);
 		// In one cluster both need names of their own.
@@ -103,7 +109,7 @@ async function play(
 	const results = [];
 	for (const line of situation.commands(scene)) {
 		const context = contexts[situation.user ?? "operator"];
-		const args = [...line, `--context=${context}`];
+		const args = situation.ownContext ? line : [...line, `--context=${context}`];
 		const command = startCommand(program, args, { ...env, KUBECONFIG: kubeconfig });
 		await Promise.all([command.finished, situation.during?.(scene, command)]);
 		results.push(await command.finished);

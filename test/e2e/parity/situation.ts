@@ -17,6 +17,8 @@ export interface Situation extends Scenery {
 	readonly triesVary?: boolean;
 	/** As whom; the operator of the fleet unless said otherwise. */
 	readonly user?: "admin" | "operator";
+	/** What is typed says which context, or which kubeconfig. */
+	readonly ownContext?: boolean;
 	/** In a cluster that has neither agents nor our kind of budgets. */
 	readonly withoutAgents?: boolean;
 }
@@ -29,6 +31,6 @@ export function drain(name: string, flags: readonly string[], options: Situation
 }
 
 /** A command line that is wrong or asks for nothing that is there: it needs no objects. */
-export function typed(name: string, ...lines: readonly (readonly string[])[]): Situation {
-	return { name, nodes: {}, commands: () => lines };
+export function typed(name: string, line: readonly string[], options: SituationOptions = {}): Situation {
+	return { nodes: {}, ...options, name, commands: () => [line] };
 }

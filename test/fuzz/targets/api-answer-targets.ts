@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { ApiError, ConnectionError, isPassing, kubectlErrorLine, readApiError } from "../../../plugin/api-error.ts";
 import { classifyRefusal, type EvictionResponse, readPod, requestEviction } from "../../../plugin/eviction-request.ts";
 import { readGlobalFlags } from "../../../plugin/global-flags.ts";
-import { resolveConnection } from "../../../plugin/kubeconfig.ts";
+import { resolveConnection } from "../../../plugin/connection.ts";
 import { createKubernetesClient } from "../../../plugin/kubernetes.ts";
 import { reportError } from "../../../plugin/report-error.ts";
 import { attemptAsync, demandClearText, demandPrintable } from "../clear-error.ts";
@@ -78,7 +78,13 @@ const answerTarget: FuzzTarget = {
 		await once(server, "listening");
 		const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 		const flags = { ...readGlobalFlags({}), server: address };
-		const none = { clusters: new Map(), users: new Map(), contexts: new Map(), currentContext: "" };
+		const none = {
+			clusters: new Map(),
+			users: new Map(),
+			contexts: new Map(),
+			currentContext: "",
+			ownCluster: undefined,
+		};
 		const client = createKubernetesClient(resolveConnection(none, undefined, flags));
 		const input = fc.record({
 			code: fc.oneof({ weight: 2, arbitrary: fc.constantFrom(200, 201) }, { weight: 1, arbitrary: codes }),

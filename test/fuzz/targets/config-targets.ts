@@ -13,7 +13,8 @@ import { createCredentialReader } from "../../../plugin/api-credentials.ts";
 import { ConnectionError } from "../../../plugin/api-error.ts";
 import { KubeconfigError } from "../../../plugin/errors.ts";
 import { type GlobalFlags, readGlobalFlags } from "../../../plugin/global-flags.ts";
-import { type Connection, loadKubeconfig, resolveConnection } from "../../../plugin/kubeconfig.ts";
+import { type Connection, resolveConnection } from "../../../plugin/connection.ts";
+import { loadKubeconfig } from "../../../plugin/kubeconfig.ts";
 import { attempt, attemptAsync, demandPrintable } from "../clear-error.ts";
 import { asyncTarget, demand, type FuzzTarget } from "../fuzz-target.ts";
 import { applyEdits, jsonEdits, jsonOf } from "../json-edits.ts";
@@ -111,10 +112,8 @@ async function demandConnection(connection: Connection): Promise<void> {
 		);
 	}
 	const { users } = JSON.parse(kubeconfig) as { users: { user: Record<string, unknown> }[] };
-	const [first] = users;
 	// Whoever is named there would be run.
-	const runs = typeof first?.user["exec"] === "object" || typeof first?.user["auth-provider"] === "object";
-	if (runs && first.user["exec"] !== null) return;
+	if (connection.exec !== undefined || typeof users[0]?.user["auth-provider"] === "object") return;
 	const reader = createCredentialReader(connection);
 	try {
 		await attemptAsync(() => reader.current(), [ConnectionError, KubeconfigError]);

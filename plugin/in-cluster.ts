@@ -1,0 +1,35 @@
+// The cluster of the pod that we run in, as its ServiceAccount: what kubectl takes where there is no kubeconfig (client-go,
+// rest.InClusterConfig).
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { KubeconfigEntry } from "./kubeconfig-entry.ts";
+
+/** As a kubeconfig would have them. */
+export interface OwnCluster {
+	readonly cluster: KubeconfigEntry;
+	readonly user: KubeconfigEntry;
+	readonly context: KubeconfigEntry;
+}
+
+const mountedAt = "/var/run/secrets/kubernetes.io/serviceaccount";
+
+/** `folder`: where the kubelet puts the ServiceAccount's files. */
+export function findOwnCluster(env: NodeJS.ProcessEnv, folder = mountedAt): OwnCluster | undefined {
+	const host = env["KUBERNETES_SERVICE_HOST"] ?? "";
+	const port = env["KUBERNETES_SERVICE_PORT"] ?? "";
+	const tokenFile = join(folder, "token");
+	if (host === "" || port === "" || !existsSync(tokenFile)) return undefined;
+	return {
+		cluster: {
+			server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+			"certificate-authority": join(folder, "ca.crt"),
+		},
+		// The kubelet writes a new token long before the old one ends.
+		user: { tokenFile },
+		context: { namespace: env["POD_NAMESPACE"] || readNamespace(join(folder, "namespace")) },
+	};
+}
+
+function readNamespace(path: string): string {
+	return existsSync(path) ? readFileSync(path, "utf8").trim() : "";
+}
