@@ -1,8 +1,8 @@
 // What is wrong with the cluster and the user of a context before anybody is asked, in kubectl's words (client-go,
 // tools/clientcmd/validation.go, and where it makes a transport of them).
-import { readFileSync } from "node:fs";
 import { quote } from "../disruption/quote.ts";
 import { execPluginProblems } from "./exec-plugin.ts";
+import { readFileText } from "./file-text.ts";
 import { isRecord, type KubeconfigEntry, text } from "./kubeconfig-entry.ts";
 
 export interface ConnectionParts {
@@ -52,8 +52,8 @@ function userProblems({ userName, user, headers }: ConnectionParts): readonly st
 	}
 	const tokenFile = text(user["tokenFile"]);
 	if (tokenFile !== "") {
-		const { why } = readText(tokenFile);
-		if (why !== undefined) problems.push(`open ${tokenFile}: ${why}`);
+		const { problem } = readFileText(tokenFile);
+		if (problem !== undefined) problems.push(problem);
 	}
 	problems.push(...execPluginProblems(user["exec"], userName));
 	const provider = user["auth-provider"];
@@ -97,24 +97,9 @@ function pemProblems(field: PemField, name: string, entry: KubeconfigEntry): rea
 	const data = text(entry[`${field}-data`]);
 	if (path === "" && data === "") return [];
 	if (/[^A-Za-z0-9+/=\s]/.test(data)) return [`${field}-data of ${name} is not base64`];
-	const { content, why } =
-		data === "" ? readText(path) : { content: Buffer.from(data, "base64").toString(), why: undefined };
-	if (why !== undefined)
-		return [`unable to read ${kubectlName[field]} ${path} for ${name} due to open ${path}: ${why}`];
-	if (content.includes("-----BEGIN ")) return [];
+	const file = data === "" ? readFileText(path) : { content: Buffer.from(data, "base64").toString() };
+	if (file.problem !== undefined)
+		return [`unable to read ${kubectlName[field]} ${path} for ${name} due to ${file.problem}`];
+	if (file.content.includes("-----BEGIN ")) return [];
 	return [`unable to parse ${data === "" ? path : `${field}-data of ${name}`} as PEM block`];
-}
-
-function readText(path: string): { readonly content: string; readonly why: string | undefined } {
-	try {
-		return { content: readFileSync(path, "utf8"), why: undefined };
-	} catch (error) {
-		const code = error instanceof Error && "code" in error ? String(error.code) : "";
-		const words: Readonly<Record<string, string>> = {
-			ENOENT: "no such file or directory",
-			EACCES: "permission denied",
-			EISDIR: "is a directory",
-		};
-		return { content: "", why: words[code] ?? code };
-	}
 }

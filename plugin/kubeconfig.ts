@@ -1,11 +1,12 @@
 // The kubeconfig: KUBECONFIG's files merged as kubectl merges them.
-import { readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { parserProblem } from "../disruption/parser-problem.ts";
 import { quote } from "../disruption/quote.ts";
 import { KubeconfigError } from "./errors.ts";
+import { readFileText } from "./file-text.ts";
 import type { GlobalFlags } from "./global-flags.ts";
 import { findOwnCluster, type OwnCluster } from "./in-cluster.ts";
 import { isRecord, type KubeconfigEntry, text } from "./kubeconfig-entry.ts";
@@ -59,20 +60,16 @@ function kubeconfigFiles(flags: GlobalFlags, env: NodeJS.ProcessEnv): readonly K
 }
 
 function readKubeconfig(path: string, required: boolean): KubeconfigEntry | undefined {
-	let file: string;
-	try {
-		file = readFileSync(path, "utf8");
-	} catch (error) {
-		const code = error instanceof Error && "code" in error ? error.code : "";
-		if (code === "ENOENT" && !required) return undefined;
-		const why =
-			code === "ENOENT" ? "no such file or directory" : code === "EACCES" ? "permission denied" : String(code);
-		throw new KubeconfigError(`error: stat ${path}: ${why}`);
+	if (!existsSync(path)) {
+		if (!required) return undefined;
+		throw new KubeconfigError(`error: stat ${path}: no such file or directory`);
 	}
+	const file = readFileText(path);
+	if (file.problem !== undefined) throw unreadable(path, file.problem);
 	let content: unknown;
 	try {
 		// Tags that mean nothing to us are no reason to write to the terminal.
-		content = parse(file, { logLevel: "error" });
+		content = parse(file.content, { logLevel: "error" });
 	} catch (error) {
 		throw unreadable(path, parserProblem(error));
 	}

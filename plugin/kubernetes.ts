@@ -1,5 +1,5 @@
-// A thin client of one API server: node:https with keep-alive, credentials by client-node's KubeConfig (exec plugins,
-// OIDC, proxies). It turns every answer that is not 2xx into ApiError and every missing answer into ConnectionError.
+// A thin client of one API server: node:https with keep-alive, credentials as the kubeconfig has them (api-credentials.ts).
+// It turns every answer that is not 2xx into ApiError and every missing answer into ConnectionError.
 import {
 	type IncomingMessage,
 	type OutgoingHttpHeaders,

@@ -57,6 +57,7 @@ describe("loadKubeconfig()", () => {
 
 	const failures: readonly { readonly path: string; readonly message: RegExp }[] = [
 		{ path: join(folder, "missing"), message: /^error: stat .*missing: no such file or directory$/ },
+		{ path: folder, message: /^error: error loading config file "(.*)": read \1: is a directory$/ },
 		{ path: garbled, message: /^error: error loading config file ".*garbled": [^\n]+$/ },
 		{ path: dangling, message: /^error: error loading config file ".*dangling": Unresolved alias [^\n]+$/ },
 		{ path: deep, message: /^error: error loading config file ".*deep": it is nested too deeply$/ },
