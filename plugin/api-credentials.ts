@@ -4,7 +4,7 @@ import { Agent } from "node:https";
 import { ConnectionError } from "./api-error.ts";
 import { clientVersion } from "./client-version.ts";
 import type { Connection } from "./connection.ts";
-import { createExecCredentials } from "./exec-credentials.ts";
+import { createExecCredentials, type ExecCredential } from "./exec-credentials.ts";
 
 export interface DialOptions {
 	readonly tls: RequestOptions;
@@ -27,10 +27,8 @@ interface Known extends Credentials {
 	readonly readAt: number;
 }
 
-interface LoadedConfig {
-	readonly proxied: boolean;
-	readonly apply: (options: RequestOptions & { readonly headers: OutgoingHttpHeaders }) => Promise<void>;
-}
+/** Puts the credentials into the options of a request; resolves with whether its agent is one for a proxy. */
+type ApplyCredentials = (options: RequestOptions) => Promise<boolean>;
 
 /** Credentials from files and exec plugins change; how long they are taken for current. */
 const freshForMs = 30_000;
@@ -40,21 +38,18 @@ const changingFields = /"(auth-provider|client-certificate|client-key|certificat
 export function createCredentialReader(connection: Connection): CredentialReader {
 	const changing = connection.exec !== undefined || changingFields.test(connection.kubeconfig);
 	const agents = new Set<PlainAgent>();
-	let config: Promise<LoadedConfig> | undefined;
+	let config: Promise<ApplyCredentials> | undefined;
 	let pending: Promise<Known> | undefined;
 	let known: Known | undefined;
 
 	async function read(): Promise<Known> {
 		config ??= loadConfig(connection);
 		const headersOfUser: OutgoingHttpHeaders = {};
-		const options: RequestOptions & Record<string, unknown> & { headers: OutgoingHttpHeaders } = {
-			headers: headersOfUser,
-		};
+		const options: RequestOptions & Record<string, unknown> = { headers: headersOfUser };
 		let proxied: boolean;
 		try {
-			const loaded = await config;
-			proxied = loaded.proxied;
-			await loaded.apply(options);
+			const apply = await config;
+			proxied = await apply(options);
 		} catch (error) {
 			// An exec plugin that fails, a file that is not there, an entry that makes no sense.
 			throw new ConnectionError(connection.server, error);
@@ -100,23 +95,41 @@ export function createCredentialReader(connection: Connection): CredentialReader
 	};
 }
 
-async function loadConfig({ kubeconfig, exec }: Connection): Promise<LoadedConfig> {
+async function loadConfig({ kubeconfig, exec }: Connection): Promise<ApplyCredentials> {
 	const { KubeConfig } = await import("@kubernetes/client-node");
-	const config = new KubeConfig();
-	config.loadFromString(kubeconfig);
-	const proxied = (config.getCurrentCluster()?.proxyUrl ?? "") !== "";
 	const plugin = exec && createExecCredentials(exec);
-	return {
-		proxied,
-		async apply(options) {
-			await config.applyToHTTPSOptions(options);
-			if (!plugin) return;
-			const { token, cert, key } = await plugin.current();
-			// A token of the kubeconfig's own goes before, as in client-go.
-			if (token !== "") options.headers["Authorization"] ??= `Bearer ${token}`;
-			if (cert !== "") Object.assign(options, { cert, key });
-		},
+	const load = (credential?: ExecCredential) => {
+		const config = new KubeConfig();
+		config.loadFromString(credential ? withCredential(kubeconfig, credential) : kubeconfig);
+		return { config, credential };
 	};
+	let loaded: ReturnType<typeof load> | undefined;
+	return async (options) => {
+		const credential = await plugin?.current();
+		if (!loaded || loaded.credential !== credential) loaded = load(credential);
+		await loaded.config.applyToHTTPSOptions(options);
+		return (loaded.config.getCurrentCluster()?.proxyUrl ?? "") !== "";
+	};
+}
+
+interface OneUser {
+	readonly users: readonly [{ readonly name: string; readonly user: Readonly<Record<string, unknown>> }];
+}
+
+/** As if the kubeconfig had it; a token of its own goes before, as in client-go. */
+function withCredential(kubeconfig: string, { token, cert, key }: ExecCredential): string {
+	const document: OneUser = JSON.parse(kubeconfig);
+	const [{ name, user }] = document.users;
+	const given = {
+		...(token !== "" && { token }),
+		...user,
+		...(cert !== "" && { "client-certificate-data": base64(cert), "client-key-data": base64(key) }),
+	};
+	return JSON.stringify({ ...document, users: [{ name, user: given }] });
+}
+
+function base64(text: string): string {
+	return Buffer.from(text).toString("base64");
 }
 
 /** `proxied`: the agent that client-node made for a proxy. Without one, HTTPS_PROXY and NO_PROXY hold, as for kubectl. */
