@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parserProblem } from "../disruption/parser-problem.ts";
 import { quote } from "../disruption/quote.ts";
+import { isRecord } from "../disruption/record.ts";
 
 /** What a TLS handshake needs, as the files have it at this moment. */
 export interface TlsMaterial {
@@ -139,8 +140,4 @@ function named(list: unknown, name: string, field: string): Record<string, unkno
 function text(object: Readonly<Record<string, unknown>>, field: string): string | undefined {
 	const value = object[field];
 	return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 // What an API server's "no" means for us: no answer, and what a person can do about it.
 import { AgentUnavailableError } from "../disruption/errors.ts";
+import { isRecord } from "../disruption/record.ts";
 import type { ApiAnswer } from "./api-connection.ts";
 
 /** What was asked, in the words of RBAC, so that a missing right can be named. */
@@ -45,8 +46,4 @@ export function isMissingObject(answer: ApiAnswer, name: string): boolean {
 	if (answer.status !== 404 || !isRecord(answer.body)) return false;
 	const details = answer.body["details"];
 	return isRecord(details) && details["name"] === name && details["kind"] !== "namespaces";
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,11 +3,12 @@
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import type { ControllerReference } from "../disruption/pod.ts";
 import { quote, shorten } from "../disruption/quote.ts";
+import { isRecord } from "../disruption/record.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { isMissingObject } from "./api-refusal.ts";
 import type { ScaleAnswer } from "./cluster-api.ts";
 import type { DiscoveredKind, Discovery } from "./discovery.ts";
-import { controllerOf, isRecord, objectMeta } from "./kubernetes-objects.ts";
+import { controllerOf, objectMeta } from "./kubernetes-objects.ts";
 
 /** By group and kind: found without discovery. */
 const workloads: ReadonlyMap<string, { readonly prefix: string; readonly plural: string }> = new Map([

@@ -1,7 +1,7 @@
 // Which resource a kind is, and whether it has `scale`, as the API server says.
+import { isRecord } from "../disruption/record.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import type { Clock } from "./clock.ts";
-import { isRecord } from "./kubernetes-objects.ts";
 
 export interface DiscoveredKind {
 	/** "/apis/GROUP/VERSION" or "/api/v1". */

@@ -1,10 +1,10 @@
 // The declared fleet over the API server.
 import { AgentUnavailableError } from "../disruption/errors.ts";
+import { isRecord } from "../disruption/record.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { isMissingObject } from "./api-refusal.ts";
 import type { ClusterApi, FleetMember } from "./cluster-api.ts";
 import { fleetMembersKey, InvalidFleetError, parseFleetMembers } from "./fleet-config.ts";
-import { isRecord } from "./kubernetes-objects.ts";
 
 export function createFleetCalls(
 	asker: ApiAsker,

@@ -3,6 +3,7 @@ import type { MemberBudget } from "../disruption/cluster.ts";
 import { GarbledLeaseError } from "../disruption/errors.ts";
 import type { ControllerReference } from "../disruption/pod.ts";
 import { quote } from "../disruption/quote.ts";
+import { isRecord } from "../disruption/record.ts";
 import { isResourceVersion } from "../disruption/resource-version.ts";
 import type { LeaseObject } from "./cluster-api.ts";
 
@@ -10,10 +11,6 @@ export interface ObjectMeta {
 	readonly name: string;
 	readonly uid: string;
 	readonly resourceVersion: string;
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** What identifies an object; throws TypeError where any of it is missing. */

@@ -1,9 +1,9 @@
 // Where a sibling listens for its peers: its pod's address, read from the API server because the view does not keep it.
 import { isIP } from "node:net";
 import type { PodRecord } from "../disruption/pod.ts";
+import { isRecord } from "../disruption/record.ts";
 import type { ApiRequest } from "./api-connection.ts";
 import { formatAddress } from "./config.ts";
-import { isRecord } from "./kubernetes-objects.ts";
 
 /** On an agent's pod: HOST:PORT of its peer port, where that is not the pod's address and our own port. */
 export const peerAddressAnnotation = "xpdb.form3.tech/peer-address";

@@ -2,12 +2,13 @@
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import type { PodReference } from "../disruption/cluster.ts";
 import type { PodRecord } from "../disruption/pod.ts";
+import { isRecord } from "../disruption/record.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import type { ApiAnswer } from "./api-connection.ts";
 import { isMissingObject } from "./api-refusal.ts";
 import type { ClusterApi, PodRead } from "./cluster-api.ts";
 import { type ListedResource, listPaged } from "./paged-list.ts";
-import { isRecord, objectMeta } from "./kubernetes-objects.ts";
+import { objectMeta } from "./kubernetes-objects.ts";
 
 /** Every pod of the cluster, for lists and for the watch. */
 export const allPods: ListedResource = { name: "pods", path: "/api/v1/pods", resource: "pods", group: "" };

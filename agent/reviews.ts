@@ -1,9 +1,9 @@
 // TokenReview and SubjectAccessReview, asked of the agent's own API server.
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import { shortenTo } from "../disruption/quote.ts";
+import { isRecord } from "../disruption/record.ts";
 import type { ApiRequest } from "./api-connection.ts";
 import type { ReviewedUser, Reviews, TokenVerdict } from "./identity.ts";
-import { isRecord } from "./kubernetes-objects.ts";
 
 /** Tokens for anyone else, a person's own among them, are refused. */
 const audience = "xpdb-agent";

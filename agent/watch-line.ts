@@ -1,7 +1,7 @@
 // One line of a watch, read strictly.
 import { quote } from "../disruption/quote.ts";
+import { isRecord } from "../disruption/record.ts";
 import { isResourceVersion } from "../disruption/resource-version.ts";
-import { isRecord } from "./kubernetes-objects.ts";
 
 export type WatchLine =
 	| {

@@ -1,6 +1,7 @@
 // XPodDisruptionBudget, x-pdb.form3.tech/v1alpha1: parsed strictly, because a bound that is misread is a bound broken.
 import { InvalidBudgetError } from "./errors.ts";
 import { quote, shorten } from "./quote.ts";
+import { isRecord } from "./record.ts";
 import { type LabelSelector, parseLabelSelector } from "./selector.ts";
 
 export type { LabelSelector } from "./selector.ts";
@@ -128,8 +129,4 @@ function parsePodQuantity(value: unknown, field: string): PodQuantity {
 function usesProbe(probe: unknown): boolean {
 	if (probe === undefined || probe === null) return false;
 	return !(isRecord(probe) && probe["enabled"] === false);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

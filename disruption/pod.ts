@@ -1,5 +1,6 @@
 // What the domain keeps of a pod, and when it counts as healthy.
 import { quote } from "./quote.ts";
+import { isRecord } from "./record.ts";
 import { isResourceVersion } from "./resource-version.ts";
 
 /** The owner that controls a pod, by the pod's ownerReference with `controller: true`. */
@@ -69,21 +70,17 @@ type Garbled = (what: string) => TypeError;
 
 const noPod: Garbled = (what) => new TypeError(`Cannot read pod: ${what}`);
 
-function isFields(value: unknown): value is Fields {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Fields that are left out are none; `metadata` never is. */
 function fieldsOf(object: unknown, field: string, garbled: Garbled = noPod): Fields {
-	const value = isFields(object) ? (object[field] ?? undefined) : undefined;
+	const value = isRecord(object) ? (object[field] ?? undefined) : undefined;
 	if (value === undefined && field !== "metadata") return {};
-	if (!isFields(value)) throw garbled(`its ${field} is ${quote(value)}`);
+	if (!isRecord(value)) throw garbled(`its ${field} is ${quote(value)}`);
 	return value;
 }
 
 function listOf(fields: Fields, field: string, path: string, garbled: Garbled): readonly Fields[] {
 	const list: unknown = fields[field] ?? [];
-	if (!Array.isArray(list) || !list.every(isFields)) throw garbled(`its ${path}.${field} is no list of objects`);
+	if (!Array.isArray(list) || !list.every(isRecord)) throw garbled(`its ${path}.${field} is no list of objects`);
 	return list;
 }
 

@@ -1,6 +1,7 @@
 // Label selectors as Kubernetes treats them (apimachinery LabelSelectorAsSelector and labels.Requirement.Matches).
 import { InvalidBudgetError } from "./errors.ts";
 import { quote, shorten } from "./quote.ts";
+import { isRecord } from "./record.ts";
 
 export interface LabelSelectorRequirement {
 	readonly key: string;
@@ -160,8 +161,4 @@ function canonical(requirements: readonly LabelSelectorRequirement[]): LabelSele
 		unique.set(JSON.stringify([key, operator, sorted]), { key, operator, values: sorted });
 	}
 	return { requirements: [...unique.keys()].toSorted().flatMap((text) => unique.get(text) ?? []) };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -69,7 +69,7 @@ export function createCredentialReader(connection: Connection): CredentialReader
 			"user-agent": `kubectl-xpdb/${clientVersion}`,
 			...headersOfUser,
 			...connection.headers,
-			...(typeof auth === "string" && { authorization: `Basic ${Buffer.from(auth).toString("base64")}` }),
+			...(typeof auth === "string" && { authorization: `Basic ${base64(auth)}` }),
 		};
 		return { tls, headers, agent, fingerprint, readAt: performance.now() };
 	}

@@ -1,4 +1,5 @@
 // What an API server answers when it says no, and how kubectl words it.
+import { isRecord } from "../disruption/record.ts";
 
 export interface StatusCause {
 	readonly reason: string;
@@ -168,8 +169,4 @@ function hostOf(server: string): string {
 
 function text(value: unknown): string {
 	return typeof value === "string" ? value : "";
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,9 +1,10 @@
 // What is wrong with the cluster and the user of a context before anybody is asked, in kubectl's words (client-go,
 // tools/clientcmd/validation.go, and where it makes a transport of them).
 import { quote } from "../disruption/quote.ts";
+import { isRecord } from "../disruption/record.ts";
 import { execPluginProblems } from "./exec-plugin.ts";
 import { readFileText } from "./file-text.ts";
-import { isRecord, type KubeconfigEntry, text } from "./kubeconfig-entry.ts";
+import { type KubeconfigEntry, text } from "./kubeconfig-entry.ts";
 
 export interface ConnectionParts {
 	readonly clusterName: string;

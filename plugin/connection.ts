@@ -1,12 +1,13 @@
 // Which cluster, with which credentials: a context of the kubeconfig, with kubectl's global flags on top.
 import { resolve } from "node:path";
 import { quote, shorten } from "../disruption/quote.ts";
+import { isRecord } from "../disruption/record.ts";
 import { connectionProblems } from "./connection-problems.ts";
 import { KubeconfigError } from "./errors.ts";
 import { type ExecPlugin, readExecPlugin } from "./exec-plugin.ts";
 import type { GlobalFlags } from "./global-flags.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
-import { isRecord, type KubeconfigEntry, text, textList } from "./kubeconfig-entry.ts";
+import { type KubeconfigEntry, text, textList } from "./kubeconfig-entry.ts";
 
 /** How to reach one cluster: what a client is made from. */
 export interface Connection {

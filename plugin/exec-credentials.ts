@@ -2,8 +2,9 @@
 // such plugins too, but keeps what they say to itself, so that a login that waits for a person would wait in silence, and does
 // not tell them for which cluster they are asked.
 import { spawn } from "node:child_process";
+import { isRecord } from "../disruption/record.ts";
 import type { ExecPlugin } from "./exec-plugin.ts";
-import { isRecord, text } from "./kubeconfig-entry.ts";
+import { text } from "./kubeconfig-entry.ts";
 
 export interface ExecCredential {
 	readonly token: string;

@@ -1,7 +1,8 @@
 // A program that the kubeconfig names for credentials: `exec` of a user (client.authentication.k8s.io).
 import { readFileSync } from "node:fs";
 import { quote } from "../disruption/quote.ts";
-import { isRecord, type KubeconfigEntry, text, textList } from "./kubeconfig-entry.ts";
+import { isRecord } from "../disruption/record.ts";
+import { type KubeconfigEntry, text, textList } from "./kubeconfig-entry.ts";
 
 export interface ExecPlugin {
 	readonly command: string;

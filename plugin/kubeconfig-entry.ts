@@ -2,10 +2,6 @@
 
 export type KubeconfigEntry = Readonly<Record<string, unknown>>;
 
-export function isRecord(value: unknown): value is KubeconfigEntry {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** "" where there is no text. */
 export function text(value: unknown): string {
 	return typeof value === "string" ? value : "";

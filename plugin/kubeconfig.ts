@@ -5,11 +5,12 @@ import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { parserProblem } from "../disruption/parser-problem.ts";
 import { quote } from "../disruption/quote.ts";
+import { isRecord } from "../disruption/record.ts";
 import { KubeconfigError } from "./errors.ts";
 import { readFileText } from "./file-text.ts";
 import type { GlobalFlags } from "./global-flags.ts";
 import { findOwnCluster, type OwnCluster } from "./in-cluster.ts";
-import { isRecord, type KubeconfigEntry, text } from "./kubeconfig-entry.ts";
+import { type KubeconfigEntry, text } from "./kubeconfig-entry.ts";
 
 /** The merged files. */
 export interface Kubeconfig {

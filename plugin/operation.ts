@@ -2,6 +2,7 @@
 // on with it or take its cordons back, from any machine. Nothing secret is in it, and its size is bounded. It is written by
 // whoever may patch the node, its kubelet among them: what could do harm is never read from it, but typed again.
 import { randomBytes } from "node:crypto";
+import { isRecord } from "../disruption/record.ts";
 
 export const operationAnnotation = "xpdb.form3.tech/operation";
 /** Owns what is written on nodes, in metadata.managedFields. */
@@ -112,8 +113,4 @@ function isText(value: unknown): value is string {
 
 function isTextList(value: unknown): value is readonly string[] {
 	return Array.isArray(value) && value.every(isText);
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

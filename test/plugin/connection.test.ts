@@ -1,21 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Connection, resolveConnection } from "../../plugin/connection.ts";
 import { readGlobalFlags } from "../../plugin/global-flags.ts";
 import { findOwnCluster } from "../../plugin/in-cluster.ts";
 import { type Kubeconfig, loadKubeconfig } from "../../plugin/kubeconfig.ts";
+import { createScratchFolder } from "./scratch-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "xpdb-connection-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-function write(name: string, content: string): string {
-	const path = join(folder, name);
-	mkdirSync(join(path, ".."), { recursive: true });
-	writeFileSync(path, content);
-	return path;
-}
+const { folder, write } = createScratchFolder("connection");
 
 const pem = "-----BEGIN CERTIFICATE-----\n";
 const data = Buffer.from(pem).toString("base64");

@@ -1,12 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createExecCredentials } from "../../plugin/exec-credentials.ts";
 import type { ExecPlugin } from "../../plugin/exec-plugin.ts";
+import { createScratchFolder } from "./scratch-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "xpdb-exec-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const { folder, write } = createScratchFolder("exec");
 
 const apiVersion = "client.authentication.k8s.io/v1";
 
@@ -46,12 +45,11 @@ describe("createExecCredentials()", () => {
 	});
 
 	test("runs it once, and again when what it gave is over", async () => {
-		const count = join(folder, "count");
 		for (const [expirationTimestamp, runs] of [
 			["2999-01-01T00:00:00Z", 1],
 			["2001-01-01T00:00:00Z", 2],
 		] as const) {
-			writeFileSync(count, "");
+			const count = write("count", "");
 			const answer = credential({ clientCertificateData: "c", clientKeyData: "k", expirationTimestamp });
 			const credentials = createExecCredentials(script(`echo >> ${count}; ${echo(answer)}`));
 			expect(await credentials.current()).toMatchObject({ cert: "c", key: "k" });

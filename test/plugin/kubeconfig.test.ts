@@ -1,19 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readGlobalFlags } from "../../plugin/global-flags.ts";
 import { loadKubeconfig } from "../../plugin/kubeconfig.ts";
+import { createScratchFolder } from "./scratch-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "xpdb-kubeconfig-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-function write(name: string, content: string): string {
-	const path = join(folder, name);
-	mkdirSync(join(path, ".."), { recursive: true });
-	writeFileSync(path, content);
-	return path;
-}
+const { folder, write } = createScratchFolder("kubeconfig");
 
 const first = write(
 	"first",
