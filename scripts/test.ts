@@ -28,6 +28,7 @@ interface Step {
 
 const { all, installMs } = readArguments();
 const faults = { name: "faults on real clusters", files: "test/e2e/faults/**" };
+const hostile = { name: "hostile parties on real clusters", files: "test/e2e/hostile/**" };
 /** Compares what two programs print that look at clocks: only alone it has the machine that they expect. */
 const parity = { name: "side by side with kubectl", files: "test/e2e/parity/**" };
 
@@ -49,7 +50,7 @@ const steps: readonly Step[] = [
 	onRealClusters("real clusters", e2eReport, [
 		"--maxWorkers=2",
 		`--exclude=${parity.files}`,
-		...(all ? [] : [`--exclude=${faults.files}`]),
+		...(all ? [] : [faults, hostile].map(({ files }) => `--exclude=${files}`)),
 	]),
 ];
 const longSteps: readonly Step[] = [
@@ -57,7 +58,7 @@ const longSteps: readonly Step[] = [
 	{ name: "benchmark", command: ["test/bench/main.ts", "--short"] },
 	{ name: "soak", command: ["test/soak/main.ts", "--minutes=2"] },
 ];
-const leftOut = all ? [] : [faults, ...longSteps].map(({ name }) => `${name} (npm test -- --all has it)`);
+const leftOut = all ? [] : [faults, hostile, ...longSteps].map(({ name }) => `${name} (npm test -- --all has it)`);
 
 function onRealClusters(name: string, reportPath: string, selection: readonly string[]): Step {
 	return {
