@@ -41,12 +41,25 @@ export type PodRead = { readonly kind: "gone" } | { readonly kind: "present"; re
 /** What a touch did: the version the pod has now, or that there is no pod of that uid any more (with what was found). */
 export type TouchAnswer = { readonly kind: "touched"; readonly resourceVersion: string } | { readonly kind: "gone" };
 
-/** The fleet as this cluster declares it in ConfigMap `xpdb-fleet`. */
+/** A cluster of the fleet as this one declares it. */
 export interface FleetMember {
 	readonly id: string;
 	readonly name: string;
-	/** HOST:PORT of the peer's agents. */
-	readonly address: string;
+	/** HOST:PORT of the peer's agents; none where agents do not reach each other. */
+	readonly address?: string;
+}
+
+/** A cluster that was a member and is none any more, by a person's word. */
+export interface ForgottenMember {
+	readonly id: string;
+	/** For people. */
+	readonly name?: string;
+}
+
+/** The fleet as this cluster declares it in ConfigMap `xpdb-fleet`; no id is in both lists. */
+export interface DeclaredFleet {
+	readonly members: readonly FleetMember[];
+	readonly forgotten: readonly ForgottenMember[];
 }
 
 /**
@@ -74,7 +87,7 @@ export interface ClusterApi {
 	/** Consistent LIST; no namespace: all of them. */
 	listBudgets(namespace?: string): Promise<readonly MemberBudget[]>;
 	/** Consistent GET of ConfigMap `xpdb-fleet`. */
-	getFleet(): Promise<readonly FleetMember[]>;
+	getFleet(): Promise<DeclaredFleet>;
 	/** Consistent GET by namespace and name: the answer may have another uid. */
 	getPod(pod: Pick<PodReference, "namespace" | "name">): Promise<PodRead>;
 	/** Consistent LIST of all pods, with the list's resourceVersion. */

@@ -58,7 +58,7 @@ export async function countUnder(
 		const budgetNamespace = question.budget.namespace;
 		return [lease, await api.listLeases({ budgetNamespace, notOlderThan: lease.resourceVersion })];
 	};
-	const [[lease, leases], members, budgets] = await Promise.all([
+	const [[lease, leases], { members }, budgets] = await Promise.all([
 		readLeases(),
 		api.getFleet(),
 		budgetsOf(question.budget, options),
@@ -125,7 +125,11 @@ export async function look(
 	options: CountOptions,
 ): Promise<Count> {
 	const { api } = withEarlyScales(question, options);
-	const [lease, members, budgets] = await Promise.all([reading, api.getFleet(), budgetsOf(question.budget, options)]);
+	const [lease, { members }, budgets] = await Promise.all([
+		reading,
+		api.getFleet(),
+		budgetsOf(question.budget, options),
+	]);
 	if (!options.pods.live) await options.pods.refresh();
 	const reservations = new Map(lease?.state.reservations.map((reservation) => [reservation.uid, reservation]));
 	const { count } = await countView(question, lease, reservations, { ...options, api });

@@ -3,8 +3,8 @@ import { AgentUnavailableError } from "../disruption/errors.ts";
 import { isRecord } from "../disruption/record.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { isMissingObject } from "./api-refusal.ts";
-import type { ClusterApi, FleetMember } from "./cluster-api.ts";
-import { fleetMembersKey, InvalidFleetError, parseFleetMembers } from "./fleet-config.ts";
+import type { ClusterApi, DeclaredFleet } from "./cluster-api.ts";
+import { fleetKeys, InvalidFleetError, parseFleet } from "./fleet-config.ts";
 
 export function createFleetCalls(
 	asker: ApiAsker,
@@ -24,21 +24,21 @@ export function createFleetCalls(
 	const fail = (why: string, cause?: unknown): AgentUnavailableError =>
 		new AgentUnavailableError(`Cannot ${question.what} in cluster "${cluster}": ${why}`, cluster, { cause });
 	// Parsed anew only where its text has changed: every count asks.
-	let parsed: { readonly text: string; readonly members: readonly FleetMember[] } | undefined;
+	let parsed: { readonly text: string; readonly fleet: DeclaredFleet } | undefined;
 	return {
 		async getFleet() {
 			const answer = await asker.ask(question, 404);
 			if (isMissingObject(answer, name))
 				throw fail("it does not exist, and no eviction is safe before a fleet is declared");
 			if (answer.status === 404) throw asker.refusal(answer, question);
-			const data = isRecord(answer.body) ? answer.body["data"] : undefined;
-			const text = isRecord(data) ? data[fleetMembersKey] : undefined;
-			if (typeof text !== "string") throw fail(`it has no data.${fleetMembersKey}`);
-			if (parsed?.text === text) return parsed.members;
+			const found = isRecord(answer.body) ? answer.body["data"] : undefined;
+			const data = isRecord(found) ? found : {};
+			const text = JSON.stringify(fleetKeys.map((key) => data[key]));
+			if (parsed?.text === text) return parsed.fleet;
 			try {
-				const members = await parseFleetMembers(text);
-				parsed = { text, members };
-				return members;
+				const fleet = await parseFleet(data);
+				parsed = { text, fleet };
+				return fleet;
 			} catch (error) {
 				if (!(error instanceof InvalidFleetError)) throw error;
 				throw fail(error.message, error);

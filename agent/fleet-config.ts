@@ -1,7 +1,8 @@
-// The fleet as the ConfigMap `xpdb-fleet` declares it: key `members`, a list in YAML or JSON.
+// The fleet as the ConfigMap `xpdb-fleet` declares it: key `members`, and, optional, key `forgotten`; each a list in YAML
+// or JSON. Other keys mean nothing here.
 import { parserProblem } from "../disruption/parser-problem.ts";
 import { quote, shorten } from "../disruption/quote.ts";
-import type { FleetMember } from "./cluster-api.ts";
+import type { DeclaredFleet, FleetMember, ForgottenMember } from "./cluster-api.ts";
 
 /** The declaration cannot be used as it is written; the message names the entry. */
 export class InvalidFleetError extends Error {
@@ -9,29 +10,67 @@ export class InvalidFleetError extends Error {
 	readonly reason = "InvalidFleet";
 }
 
-export const fleetMembersKey = "members";
+type Data = Readonly<Record<string, unknown>>;
 
-/** Reads the ConfigMap's `members`. Throws InvalidFleetError: a fleet that is misread is a cluster that is not counted. */
-export async function parseFleetMembers(text: string): Promise<readonly FleetMember[]> {
-	const list = await parseList(text);
-	if (!Array.isArray(list)) throw new InvalidFleetError(`${fleetMembersKey} is not a list`);
-	if (list.length === 0) throw new InvalidFleetError(`${fleetMembersKey} is empty`);
-	const members = list.map((entry: unknown, index) => parseMember(entry, `${fleetMembersKey}[${index}]`));
-	for (const field of ["id", "name"] as const) {
-		const seen = new Set<string>();
-		for (const member of members) {
-			if (seen.has(member[field])) throw new InvalidFleetError(`two members have the ${field} ${quote(member[field])}`);
-			seen.add(member[field]);
-		}
+/** Every key that is read, for whoever asks whether the declaration is still as it was. */
+export const fleetKeys = ["members", "forgotten"] as const;
+
+/** Reads the ConfigMap's data. Throws InvalidFleetError: a fleet that is misread is a cluster that is not counted. */
+export async function parseFleet(data: Data): Promise<DeclaredFleet> {
+	const listed = await parseList(data, "members");
+	if (listed === undefined) throw new InvalidFleetError("it has no data.members");
+	if (listed.length === 0) throw new InvalidFleetError("members is empty");
+	const members = listed.map((entry, index) => parseMember(entry, `members[${index}]`));
+	for (const field of ["id", "name"] as const) refuseTwice(members, field, "members");
+	const forgotten = ((await parseList(data, "forgotten")) ?? []).map((entry, index) =>
+		parseForgotten(entry, `forgotten[${index}]`),
+	);
+	refuseTwice(forgotten, "id", "forgotten");
+	const ids = new Set(members.map(({ id }) => id));
+	for (const { id } of forgotten) {
+		if (ids.has(id)) throw new InvalidFleetError(`the id ${quote(id)} is both in members and in forgotten`);
 	}
-	return members;
+	return { members, forgotten };
+}
+
+function refuseTwice<F extends string>(entries: readonly Readonly<Record<F, string>>[], field: F, list: string): void {
+	const seen = new Set<string>();
+	for (const { [field]: value } of entries) {
+		if (seen.has(value)) throw new InvalidFleetError(`two ${list} have the ${field} ${quote(value)}`);
+		seen.add(value);
+	}
 }
 
 function parseMember(entry: unknown, path: string): FleetMember {
+	const fields = readFields(entry, path, ["id", "name", "address"]);
+	const [id, name] = [fields("id"), fields("name")];
+	if (!fields.has("address")) return { id, name };
+	const address = fields("address");
+	const port = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/[\]]+):([1-9][0-9]{0,4})$/.exec(address)?.[1];
+	if (port === undefined || Number(port) > 65_535) {
+		throw new InvalidFleetError(`${path}.address is not HOST:PORT: ${quote(address)}`);
+	}
+	return { id, name, address };
+}
+
+function parseForgotten(entry: unknown, path: string): ForgottenMember {
+	const fields = readFields(entry, path, ["id", "name"]);
+	return { id: fields("id"), ...(fields.has("name") && { name: fields("name") }) };
+}
+
+interface TextFields {
+	(field: string): string;
+	has(field: string): boolean;
+}
+
+function readFields(entry: unknown, path: string, known: readonly string[]): TextFields {
 	if (typeof entry !== "object" || entry === null || Array.isArray(entry)) {
 		throw new InvalidFleetError(`${path} is not an object`);
 	}
-	const fields: Record<string, unknown> = { ...entry };
+	const fields: Readonly<Record<string, unknown>> = { ...entry };
+	for (const field of Object.keys(fields)) {
+		if (!known.includes(field)) throw new InvalidFleetError(`${path}.${shorten(field)} is not known`);
+	}
 	const text = (field: string): string => {
 		const value = fields[field];
 		if (typeof value !== "string" || value.trim() === "") throw new InvalidFleetError(`${path}.${field} is not a text`);
@@ -41,20 +80,20 @@ function parseMember(entry: unknown, path: string): FleetMember {
 		}
 		return value;
 	};
-	for (const field of Object.keys(fields)) {
-		if (!["id", "name", "address"].includes(field))
-			throw new InvalidFleetError(`${path}.${shorten(field)} is not known`);
-	}
-	const member = { id: text("id"), name: text("name"), address: text("address") };
-	const port = /^(?:\[[0-9a-fA-F:.]+\]|[^\s:/[\]]+):([1-9][0-9]{0,4})$/.exec(member.address)?.[1];
-	if (port === undefined || Number(port) > 65_535) {
-		throw new InvalidFleetError(`${path}.address is not HOST:PORT: ${quote(member.address)}`);
-	}
-	return member;
+	return Object.assign(text, { has: (field: string) => Object.hasOwn(fields, field) });
 }
 
-/** JSON first: the YAML parser is loaded only where it is needed, for the agent's memory. */
-async function parseList(text: string): Promise<unknown> {
+/** Undefined where the key is not there. JSON first: the YAML parser is loaded only where needed, for the agent's memory. */
+async function parseList(data: Data, key: string): Promise<readonly unknown[] | undefined> {
+	if (!Object.hasOwn(data, key)) return undefined;
+	const text = data[key];
+	if (typeof text !== "string") throw new InvalidFleetError(`${key} is not a text`);
+	const list = await parseText(text, key);
+	if (!Array.isArray(list)) throw new InvalidFleetError(`${key} is not a list`);
+	return list;
+}
+
+async function parseText(text: string, key: string): Promise<unknown> {
 	try {
 		const list: unknown = JSON.parse(text);
 		return list;
@@ -65,7 +104,7 @@ async function parseList(text: string): Promise<unknown> {
 			return list;
 		} catch (error) {
 			const why = parserProblem(error);
-			throw new InvalidFleetError(`${fleetMembersKey} is neither YAML nor JSON: ${why}`, { cause: error });
+			throw new InvalidFleetError(`${key} is neither YAML nor JSON: ${why}`, { cause: error });
 		}
 	}
 }

@@ -45,11 +45,11 @@ async function nameInFleet(apiOptions: ClusterApiOptions, options: HomeOptions):
 	const connection = createApiConnection({ access, clock, cluster: "of this agent" });
 	try {
 		const api = await patiently(() => createClusterApi(connection, apiOptions), options);
-		const members = await api.getFleet().catch((error: unknown) => {
+		const { members } = await api.getFleet().catch((error: unknown) => {
 			// No fleet yet, or one that cannot be read: every count says so, and it may be put right while we run.
 			if (error instanceof AgentUnavailableError) options.onTrouble(error);
 			else throw error;
-			return [];
+			return { members: [] };
 		});
 		return members.find(({ id }) => id === api.clusterId)?.name ?? api.clusterId;
 	} finally {

@@ -83,8 +83,8 @@ function createLeaseCleanup({ local, api, peers, views, clock, report }: Houseke
 		leases: () => views.leases.leases(),
 		budgets: views.budgets,
 		members: async () => {
-			const fleet = await api.getFleet();
-			return Promise.all(fleet.map(async ({ id }) => (id === local.id ? local : peers.member(id))));
+			const { members } = await api.getFleet();
+			return Promise.all(members.map(async ({ id }) => (id === local.id ? local : peers.member(id))));
 		},
 		clock,
 		report,

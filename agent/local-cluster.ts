@@ -121,7 +121,7 @@ export class LocalCluster implements AgentCluster {
 	}
 
 	async describe(): Promise<AgentDescription> {
-		const members = await this.#options.api.getFleet();
+		const { members } = await this.#options.api.getFleet();
 		return {
 			clusterId: this.id,
 			clusterName: this.name,
@@ -137,7 +137,7 @@ export class LocalCluster implements AgentCluster {
 	async listBudgets(namespaces: readonly string[]): Promise<BudgetList> {
 		const [namespace] = namespaces;
 		const wanted = new Set(namespaces);
-		const [members, budgets] = await Promise.all([
+		const [{ members }, budgets] = await Promise.all([
 			this.#options.api.getFleet(),
 			this.#options.api.listBudgets(namespaces.length === 1 ? namespace : undefined),
 		]);

@@ -1,8 +1,8 @@
 // The other members of the fleet, reached at the addresses that the fleet's ConfigMap declares.
-import { AgentProtocolError } from "../disruption/errors.ts";
+import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
 import type { AgentCluster } from "../proto/agent-cluster.ts";
 import { RemoteCluster } from "../proto/remote-cluster.ts";
-import type { FleetMember } from "./cluster-api.ts";
+import type { DeclaredFleet } from "./cluster-api.ts";
 import type { PeerClients } from "./peer-clients.ts";
 
 /** Less than the 5 s of the caller, who thus hears from us which member did not answer. */
@@ -12,7 +12,7 @@ export interface PeersOptions {
 	/** Its own: connections that no member needs any more are closed. */
 	readonly clients: PeerClients;
 	/** The fleet as it is declared now. */
-	readonly getFleet: () => Promise<readonly FleetMember[]>;
+	readonly getFleet: () => Promise<DeclaredFleet>;
 	/** Of this cluster, for messages. */
 	readonly clusterName: string;
 }
@@ -27,7 +27,7 @@ export class Peers {
 	/** The member of that id; rejects with AgentProtocolError where the fleet has none. */
 	async member(clusterId: string): Promise<AgentCluster> {
 		const { clients, getFleet, clusterName } = this.#options;
-		const members = await getFleet();
+		const { members } = await getFleet();
 		const member = members.find(({ id }) => id === clusterId);
 		if (!member) {
 			const known = members.map(({ id, name }) => `${name} (${id})`).join(", ");
@@ -35,7 +35,13 @@ export class Peers {
 				`Cannot reach cluster id "${clusterId}" through cluster "${clusterName}": its fleet is ${known}`,
 			);
 		}
-		clients.keep(new Set(members.map(({ address }) => address)));
+		if (member.address === undefined) {
+			throw new AgentUnavailableError(
+				`Cannot reach cluster "${member.name}" through cluster "${clusterName}": its fleet gives no address for it; name a context of it with --contexts`,
+				member.name,
+			);
+		}
+		clients.keep(new Set(members.flatMap(({ address }) => address ?? [])));
 		return new RemoteCluster({
 			id: member.id,
 			name: member.name,

@@ -5,8 +5,8 @@ import type { AcquireRequest, Cluster, Count, MemberBudget } from "../disruption
 export interface DeclaredMember {
 	readonly id: string;
 	readonly name: string;
-	/** HOST:PORT of its agents. */
-	readonly address: string;
+	/** HOST:PORT of its agents; none where agents do not reach each other. */
+	readonly address?: string;
 }
 
 export interface AgentDescription {

@@ -84,7 +84,7 @@ export function descriptionMessage(description: AgentDescription): wire.Describe
 	return {
 		...description,
 		features: [...description.features],
-		members: description.members.map(({ id, name, address }) => ({ id, name, address })),
+		members: description.members.map(({ id, name, address = "" }) => ({ id, name, address })),
 	};
 }
 
@@ -97,7 +97,7 @@ export function readDescription(message: wire.DescribeResponse): AgentDescriptio
 		members: message.members.map(({ id, name, address }, index) => ({
 			id: requiredText(id, `members[${index}].id`),
 			name,
-			address,
+			...(address !== "" && { address }),
 		})),
 		fleetHash: requiredText(message.fleetHash, "fleet_hash"),
 		leaseNamespace: requiredText(message.leaseNamespace, "lease_namespace"),

@@ -116,11 +116,12 @@ function fleetRows(world: () => ContractWorld): void {
 			{ id: "id-2", name: "eu-2", address: "xpdb.eu-2.example.com:8444" },
 		];
 
-		test("gives the members as they are declared now", async () => {
-			await world().declareFleet(members);
-			expect(await world().api.getFleet()).toEqual(members);
-			await world().declareFleet(members.slice(1));
-			expect(await world().api.getFleet()).toEqual(members.slice(1));
+		test("gives the members and the forgotten ones as they are declared now", async () => {
+			await world().declareFleet({ members, forgotten: [] });
+			expect(await world().api.getFleet()).toEqual({ members, forgotten: [] });
+			const after = { members: members.slice(1), forgotten: [{ id: "id-1", name: "eu-1" }] };
+			await world().declareFleet(after);
+			expect(await world().api.getFleet()).toEqual(after);
 		});
 
 		test("rejects where no fleet is declared", async () => {

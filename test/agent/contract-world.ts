@@ -1,4 +1,4 @@
-import type { ClusterApi, FleetMember } from "../../agent/cluster-api.ts";
+import type { ClusterApi, DeclaredFleet } from "../../agent/cluster-api.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
 import type { PodReference } from "../../disruption/cluster.ts";
 import type { ControllerReference } from "../../disruption/pod.ts";
@@ -43,6 +43,6 @@ export interface ContractWorld {
 	createBudget(budget: BudgetName, spec: unknown): Promise<void>;
 	removeBudget(budget: BudgetName): Promise<void>;
 	/** Undefined takes the declaration away. */
-	declareFleet(members: readonly FleetMember[] | undefined): Promise<void>;
+	declareFleet(fleet: DeclaredFleet | undefined): Promise<void>;
 	close(): Promise<void>;
 }

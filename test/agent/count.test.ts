@@ -11,7 +11,7 @@ import { losing, settle, unavailable } from "./simulated-agent.ts";
 describe("countUnder() counts", () => {
 	test("the healthy pods that the budget selects, and says who it is", async () => {
 		const { count, server } = simulateCount();
-		server.fleet = ["eu", "us"].map((id) => ({ id, name: id, address: "" }));
+		server.fleet = { members: ["eu", "us"].map((id) => ({ id, name: id })), forgotten: [] };
 		expect((await count()).count).toMatchObject({
 			clusterId: "eu",
 			clusterName: "eu-1",

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { InvalidFleetError, parseFleetMembers } from "../../agent/fleet-config.ts";
+import { InvalidFleetError, parseFleet } from "../../agent/fleet-config.ts";
 
-describe("parseFleetMembers()", () => {
+describe("parseFleet()", () => {
 	const members = [
 		{ id: "id-1", name: "eu-1", address: "10.0.0.1:8444" },
 		{ id: "id-2", name: "eu-2", address: "[2001:db8::1]:8444" },
 	];
 
 	test("reads JSON", async () => {
-		expect(await parseFleetMembers(JSON.stringify(members))).toEqual(members);
+		expect(await parseFleet({ members: JSON.stringify(members) })).toEqual({ members, forgotten: [] });
 	});
 
 	test("reads YAML", async () => {
@@ -21,7 +21,15 @@ describe("parseFleetMembers()", () => {
 			"  name: eu-2",
 			'  address: "[2001:db8::1]:8444"',
 		].join("\n");
-		expect(await parseFleetMembers(text)).toEqual(members);
+		expect(await parseFleet({ members: text })).toEqual({ members, forgotten: [] });
+	});
+
+	test("reads members without an address, and those that are forgotten", async () => {
+		const forgotten = "- id: id-3\n  name: eu-1 # as one that is there now\n- id: id-4\n";
+		expect(await parseFleet({ members: "- {id: id-1, name: eu-1}", forgotten, others: "ours" })).toEqual({
+			members: [{ id: "id-1", name: "eu-1" }],
+			forgotten: [{ id: "id-3", name: "eu-1" }, { id: "id-4" }],
+		});
 	});
 
 	const one = { id: "a", name: "b", address: "c:1" };
@@ -60,7 +68,7 @@ describe("parseFleetMembers()", () => {
 		const warnings: Error[] = [];
 		const keep = (warning: Error) => void warnings.push(warning);
 		process.on("warning", keep);
-		await parseFleetMembers("- {id: a, name: !house b, address: 'c:1'}");
+		await parseFleet({ members: "- {id: a, name: !house b, address: 'c:1'}" });
 		await new Promise(setImmediate);
 		process.off("warning", keep);
 		expect(warnings).toEqual([]);
@@ -68,9 +76,29 @@ describe("parseFleetMembers()", () => {
 
 	for (const { name, text, says } of rows) {
 		test(`refuses ${name}`, async () => {
-			const error: unknown = await parseFleetMembers(text).catch((reason: unknown) => reason);
+			const error: unknown = await parseFleet({ members: text }).catch((reason: unknown) => reason);
 			expect(error).toBeInstanceOf(InvalidFleetError);
 			expect(String(error)).toContain(says);
+		});
+	}
+
+	const broken = [
+		{ name: "no members", data: { forgotten: "[]" }, says: "it has no data.members" },
+		{ name: "members that are no text", data: { members: [] }, says: "members is not a text" },
+		...[
+			{ name: "an id in both lists", forgotten: '[{"id":"a"}]', says: '"a" is both in members and in forgotten' },
+			{ name: "a forgotten id twice", forgotten: '[{"id":"z"},{"id":"z"}]', says: 'two forgotten have the id "z"' },
+			{ name: "a forgotten one without id", forgotten: '[{"name":"z"}]', says: "forgotten[0].id is not a text" },
+			{ name: "a forgotten id alone", forgotten: "[z]", says: "forgotten[0] is not an object" },
+			{ name: "an address of a forgotten one", forgotten: "[{id: z, address: 'c:1'}]", says: "forgotten[0].address" },
+			{ name: "no list of forgotten ones", forgotten: "id: z", says: "forgotten is not a list" },
+			{ name: "an empty text of forgotten ones", forgotten: "", says: "forgotten is not a list" },
+		].map(({ name, forgotten, says }) => ({ name, data: { members: JSON.stringify([one]), forgotten }, says })),
+	];
+	for (const { name, data, says } of broken) {
+		test(`refuses ${name}`, async () => {
+			await expect(parseFleet(data)).rejects.toThrow(InvalidFleetError);
+			await expect(parseFleet(data)).rejects.toThrow(says);
 		});
 	}
 });

@@ -41,7 +41,7 @@ function peersOf(members: readonly FleetMember[] | Error) {
 	cleanups.push(() => clients.close());
 	const getFleet = async () => {
 		if (members instanceof Error) throw members;
-		return members;
+		return { members, forgotten: [] };
 	};
 	const rotate = (material: Partial<CertificateMaterial>): void => {
 		certificates.current = { ...certificates.current, ...material };
@@ -62,6 +62,12 @@ describe("member()", () => {
 		const { peers } = peersOf([{ id: clusterId, name: "eu-1", address: "127.0.0.1:1" }]);
 		await expect(peers.member("another")).rejects.toBeInstanceOf(AgentProtocolError);
 		await expect(peers.member("another")).rejects.toThrow(`its fleet is eu-1 (${clusterId})`);
+	});
+
+	test("refuses a member without an address, and says what helps", async () => {
+		const { peers } = peersOf([{ id: clusterId, name: "eu-1" }]);
+		await expect(peers.member(clusterId)).rejects.toBeInstanceOf(AgentUnavailableError);
+		await expect(peers.member(clusterId)).rejects.toThrow(/"eu-1" .* no address .* --contexts/);
 	});
 
 	test("refuses where the fleet cannot be had", async () => {

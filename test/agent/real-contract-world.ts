@@ -123,14 +123,14 @@ export async function createRealWorld(options: {
 		async removeBudget(budget) {
 			await send("DELETE", `${budgetPath(budget.namespace)}/${budget.name}`);
 		},
-		async declareFleet(members) {
+		async declareFleet(fleet) {
 			const path = `${core}/configmaps/${fleetConfigMap}`;
 			const { status } = await connection.request({ method: "DELETE", path });
 			if (status !== 200 && status !== 404) throw new Error(`Cannot delete the fleet: ${status}`);
-			if (!members) return;
+			if (!fleet) return;
 			await send("POST", `${core}/configmaps`, {
 				metadata: { name: fleetConfigMap },
-				data: { members: JSON.stringify(members) },
+				data: { members: JSON.stringify(fleet.members), forgotten: JSON.stringify(fleet.forgotten) },
 			});
 		},
 		async close() {

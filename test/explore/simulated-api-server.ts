@@ -12,6 +12,7 @@ import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import {
 	ConflictError,
+	type DeclaredFleet,
 	type FleetMember,
 	type LeaseObject,
 	type PodRead,
@@ -55,7 +56,7 @@ export class SimulatedApiServer {
 	readonly clusterId: string;
 	/** Of the last write. */
 	revision: number;
-	fleet: readonly FleetMember[];
+	fleet: DeclaredFleet;
 	readonly leases = new Map<string, LeaseObject>();
 	/** By "namespace/name". */
 	readonly #pods = new Map<string, StoredPod>();
@@ -76,9 +77,9 @@ export class SimulatedApiServer {
 	}) {
 		this.clusterId = options.clusterId;
 		this.revision = options.firstRevision ?? 95;
-		this.fleet = options.fleet ?? [
-			{ id: options.clusterId, name: options.clusterId, address: `${options.clusterId}:9443` },
-		];
+		const { clusterId } = options;
+		const members = options.fleet ?? [{ id: clusterId, name: clusterId, address: `${clusterId}:9443` }];
+		this.fleet = { members, forgotten: [] };
 	}
 
 	// Leases

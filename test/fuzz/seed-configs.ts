@@ -108,6 +108,13 @@ export const fleets: readonly string[] = [
 	JSON.stringify([{ id: "one", name: "eu-1", address: "xpdb.example.com:443" }]),
 ];
 
+/** With ids of the fleets above too: an id in both lists is invalid. */
+export const forgottenLists: readonly string[] = [
+	"- id: three\n  name: eu-1\n- {id: four}\n",
+	JSON.stringify([{ id: "two", name: "us-1" }]),
+	"[]",
+];
+
 export const agentArguments: readonly string[] = [
 	"--listen-address=127.0.0.1:8443",
 	"--peer-listen-address=[::1]:8444",

@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { ApiAccessError, kubeconfigAccess } from "../../../agent/api-access.ts";
 import { createApiConnection } from "../../../agent/api-connection.ts";
 import { ConfigError, parseConfig } from "../../../agent/config.ts";
-import { InvalidFleetError, parseFleetMembers } from "../../../agent/fleet-config.ts";
+import { InvalidFleetError, parseFleet } from "../../../agent/fleet-config.ts";
 import { systemClock } from "../../../agent/system-clock.ts";
 import { createCredentialReader } from "../../../plugin/api-credentials.ts";
 import { ConnectionError } from "../../../plugin/api-error.ts";
@@ -19,7 +19,7 @@ import { attempt, attemptAsync, demandPrintable } from "../clear-error.ts";
 import { asyncTarget, demand, type FuzzTarget } from "../fuzz-target.ts";
 import { applyEdits, jsonEdits, jsonOf } from "../json-edits.ts";
 import { oddText, type Json } from "../odd-values.ts";
-import { agentArguments, fleets, kubeconfigs, yamlWords } from "../seed-configs.ts";
+import { agentArguments, fleets, forgottenLists, kubeconfigs, yamlWords } from "../seed-configs.ts";
 import { editedText } from "../text-edits.ts";
 
 /** A file that each input writes anew. */
@@ -153,20 +153,30 @@ const fleetTarget: FuzzTarget = {
 	share: 0.7,
 	open: () => {
 		const { warnings } = catchWarnings();
-		return asyncTarget(editedYaml(fleets), async (text) => {
+		const forgotten = fc.oneof(fc.constant(undefined), editedYaml(forgottenLists));
+		return asyncTarget(fc.record({ members: editedYaml(fleets), forgotten }), async (data) => {
 			warnings.length = 0;
-			const members = await attemptAsync(() => parseFleetMembers(text), [InvalidFleetError]);
+			const fleet = await attemptAsync(
+				() => parseFleet(data.forgotten === undefined ? { members: data.members } : data),
+				[InvalidFleetError],
+			);
 			demand(warnings.length === 0, `It lets a library warn: ${warnings[0]}`);
-			if (!members) return;
+			if (!fleet) return;
+			const { members } = fleet;
 			demand(members.length > 0, "It took a fleet of nobody");
-			demand(new Set(members.map(({ id }) => id)).size === members.length, "It took a member twice");
+			const ids = [...members, ...fleet.forgotten].map(({ id }) => id);
+			demand(new Set(ids).size === ids.length, "It took a member twice, or one that is forgotten");
 			demand(new Set(members.map(({ name }) => name)).size === members.length, "It took two members of one name");
-			for (const { id, name, address } of members) {
+			for (const { id, name = "unnamed" } of [...members, ...fleet.forgotten]) {
 				demand(
-					[id, name, address].every((each) => typeof each === "string" && each !== ""),
+					[id, name].every((each) => typeof each === "string" && each !== ""),
 					"It took half a member",
 				);
-				demandPrintable(`${id} ${name} ${address}`);
+				demandPrintable(`${id} ${name}`);
+			}
+			for (const { address } of members) {
+				if (address === undefined) continue;
+				demandPrintable(address);
 				const port = Number(/:(\d+)$/.exec(address)?.[1]);
 				demand(port >= 1 && port <= 65_535, `It took the address ${address}`);
 			}
