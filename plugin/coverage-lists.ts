@@ -6,6 +6,7 @@ import type { MemberBudget } from "../disruption/cluster.ts";
 import { coveringBudgets } from "../disruption/coverage.ts";
 import type { RoundBudget } from "../disruption/decide.ts";
 import { InvalidBudgetError } from "../disruption/errors.ts";
+import type { RoundRuntime } from "../disruption/round-runtime.ts";
 import type { Fleet } from "./fleet.ts";
 
 export type Coverage =
@@ -24,12 +25,14 @@ const collectForMs = 10;
 
 export class CoverageLists {
 	readonly #fleet: Pick<Fleet, "listBudgets">;
+	readonly #runtime: Pick<RoundRuntime, "sleep">;
 	/** By namespace, as it was last listed. */
 	readonly #listed = new Map<string, readonly MemberBudget[]>();
 	#collecting: { readonly namespaces: Set<string>; readonly list: Promise<readonly MemberBudget[]> } | undefined;
 
-	constructor(fleet: Pick<Fleet, "listBudgets">) {
+	constructor(fleet: Pick<Fleet, "listBudgets">, runtime: Pick<RoundRuntime, "sleep">) {
 		this.#fleet = fleet;
+		this.#runtime = runtime;
 	}
 
 	/** Rejects with AgentUnavailableError where a member gives no answer. */
@@ -46,9 +49,7 @@ export class CoverageLists {
 	#list(namespace: string): Promise<readonly MemberBudget[]> {
 		if (!this.#collecting) {
 			const namespaces = new Set<string>();
-			const list = new Promise<void>((resolve) => {
-				setTimeout(resolve, collectForMs);
-			}).then(async () => {
+			const list = this.#runtime.sleep(collectForMs, new AbortController().signal).then(async () => {
 				this.#collecting = undefined;
 				const budgets = await this.#fleet.listBudgets([...namespaces].toSorted());
 				for (const each of namespaces) this.#listed.set(each, budgets);

@@ -45,7 +45,7 @@ export class Evictions {
 
 	constructor(deps: EvictionsDependencies) {
 		this.#deps = deps;
-		this.#coverage = deps.fleet && new CoverageLists(deps.fleet);
+		this.#coverage = deps.fleet && new CoverageLists(deps.fleet, deps.runtime);
 	}
 
 	get counts(): EvictionCounts {
