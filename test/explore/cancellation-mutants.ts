@@ -14,8 +14,9 @@ export const cancellationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: cancellation,
-				find: '	if (found.kind === "gone") return undefined;\n',
-				replace: '	if (found.kind === "gone") return { id, observed: "" };\n',
+				symbol: "fenceOff",
+				find: 'if ($found.kind === "gone") return undefined;',
+				replace: 'if ($found.kind === "gone") return { id: arguments[1].id, observed: "" };',
 			},
 		],
 	},
@@ -26,14 +27,17 @@ export const cancellationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: cancellation,
-				find: "	return { id, observed: alive",
-				replace: "	return { id, uid, observed: alive",
+				symbol: "fenceOff",
+				find: '({ id: $id, observed: $alive ? "" : $version })',
+				replace: '({ id: $id, uid: arguments[1].uid, observed: $alive ? "" : $version })',
 			},
 			{
 				file: cancellation,
-				find: "			const standing = new Set(found.state.reservations.filter(({ cancelling }) => cancelling).map(({ id }) => id));\n			const ended = fenced.filter(({ id }) => standing.has(id));\n",
-				replace:
-					'			const ended = found.state.reservations\n				.filter((standing) => fenced.some((each) => each.uid === standing.uid))\n				.map((each) => ({ id: each.id, observed: "" }));\n',
+				symbol: "cancel",
+				find: "const $standing = new Set($found.state.reservations.filter($$marked).map($$ids)); const $ended = $fenced.filter($$isStanding);",
+				replace: `const $ended = $found.state.reservations
+			.filter((standing) => $fenced.some((each) => each.uid === standing.uid))
+			.map((each) => ({ id: each.id, observed: "" }));`,
 			},
 		],
 	},
@@ -44,13 +48,15 @@ export const cancellationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: cancellation,
-				find: "			? { write: marked(found, ids), result: undefined }\n",
-				replace: "			? { result: undefined }\n",
+				symbol: "cancel",
+				find: "({ write: marked($$all), result: undefined })",
+				replace: "({ result: undefined })",
 			},
 			{
 				file: cancellation,
-				find: "found.state.reservations.filter(({ cancelling }) => cancelling)",
-				replace: "found.state.reservations.filter(() => true)",
+				symbol: "cancel",
+				find: "({ cancelling: $cancelling }) => $cancelling",
+				replace: "() => true",
 			},
 		],
 	},
@@ -58,7 +64,7 @@ export const cancellationMutants: readonly Mutant[] = [
 		name: "cancel-without-touch",
 		without: "touching the pod before its reservation goes",
 		scenarios: ["fence", "half-cancelled"],
-		edits: [{ file: cancellation, find: "	await touch(pod, options);\n", replace: "" }],
+		edits: [{ file: cancellation, symbol: "fenceOff", find: "await touch($$all);", replace: "" }],
 	},
 	{
 		name: "cancel-without-read",
@@ -67,9 +73,10 @@ export const cancellationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: cancellation,
-				find: '	const found = await options.api.getPod(pod);\n	if (found.kind === "gone") return undefined;\n',
+				symbol: "fenceOff",
+				find: 'const $found = await $api.getPod($pod); if ($found.kind === "gone") return undefined;',
 				replace:
-					'	const found = { kind: "present", pod: { uid, terminating: false, finished: false, resourceVersion: "" } };\n',
+					'const $found = { kind: "present", pod: { uid: $pod.uid, terminating: false, finished: false, resourceVersion: "" } };',
 			},
 		],
 	},
@@ -77,13 +84,7 @@ export const cancellationMutants: readonly Mutant[] = [
 		name: "terminating-without-observed",
 		without: "the version read of a terminating pod as `observed`",
 		scenarios: ["one-view-lags"],
-		edits: [
-			{
-				file: cancellation,
-				find: '	return { id, observed: alive ? "" : found.pod.resourceVersion };\n',
-				replace: '	return { id, observed: alive ? "" : "" };\n',
-			},
-		],
+		edits: [{ file: cancellation, symbol: "fenceOff", find: '$alive ? "" : $version', replace: '""' }],
 	},
 	{
 		name: "resumed-without-own-touch",
@@ -92,30 +93,26 @@ export const cancellationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: cancellation,
-				find: "	const { leases } = options;\n	const { lease } = await",
-				replace: "	const { leases } = options;\n	const before = new Set<string>();\n	const { lease } = await",
+				symbol: "cancel",
+				find: "const { lease: $lease } = await $leases.change($budget, ($found) => $step);",
+				replace: `const before = new Set();
+	const { lease: $lease } = await $leases.change($budget, ($found) => {
+		before.clear();
+		for (const each of $found.state.reservations) if (each.cancelling) before.add(each.id);
+		return $step;
+	});`,
 			},
 			{
 				file: cancellation,
-				find: "leases.change(budget, (found) =>\n		found.state.reservations.some(({ id, cancelling }) => ids.has(id) && !cancelling)\n",
-				replace:
-					"leases.change(budget, (found) =>\n		(before.clear(), found.state.reservations.forEach((each) => each.cancelling && before.add(each.id)), found.state.reservations.some(({ id, cancelling }) => ids.has(id) && !cancelling))\n",
+				symbol: "cancel",
+				find: "fenceOff($budget, $each, $options)",
+				replace: "fenceOff($budget, $each, $options, before.has($each.id))",
 			},
 			{
 				file: cancellation,
-				find: "fenceOff(budget, each, options)));",
-				replace: "fenceOff(budget, each, options, before.has(each.id))));",
-			},
-			{
-				file: cancellation,
-				find: "	options: CancellationOptions,\n): Promise<{ readonly id: string; readonly observed: string } | undefined> {",
-				replace:
-					"	options: CancellationOptions,\n	resumed: boolean,\n): Promise<{ readonly id: string; readonly observed: string } | undefined> {",
-			},
-			{
-				file: cancellation,
-				find: "	await touch(pod, options);\n",
-				replace: "	if (!resumed) await touch(pod, options);\n",
+				symbol: "fenceOff",
+				find: "await touch($$all);",
+				replace: "if (!arguments[3]) await touch($$all);",
 			},
 		],
 	},
@@ -126,13 +123,15 @@ export const cancellationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: cancellation,
-				find: "api.touchPod(pod, newId());",
-				replace: "api.touchPod(pod, `${newId().slice(0, 0)}again`);",
+				symbol: "touch",
+				find: "$api.touchPod($pod, $value)",
+				replace: '$api.touchPod($pod, "again")',
 			},
 			{
 				file: cancellation,
-				find: "touched.resourceVersion === before.pod.resourceVersion)",
-				replace: 'touched.resourceVersion === "")',
+				symbol: "touch",
+				find: "$touched.resourceVersion === $before.pod.resourceVersion",
+				replace: "false",
 			},
 		],
 	},
@@ -143,8 +142,9 @@ export const cancellationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: eviction,
-				find: "cluster.cancel(budget, [ticket.id], options)",
-				replace: "cluster.cancel(budget, [ticket.id], { sent: false })",
+				symbol: "cancelTicket",
+				find: "$cluster.cancel($budget, $ids, $options)",
+				replace: "$cluster.cancel($budget, $ids, { sent: false })",
 			},
 		],
 	},
@@ -155,25 +155,25 @@ export const cancellationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: eviction,
-				find: "		let readAt = runtime.now();\n",
-				replace: "		const stands = await standsEverywhere(ticket, cluster);\n		let readAt = runtime.now();\n",
+				symbol: "confirmAnew",
+				find: "let $readAt = $runtime.now();",
+				replace: `const stands = await standsEverywhere(arguments[0], arguments[1]);
+		let $readAt = $runtime.now();`,
 			},
-			{ file: eviction, find: "!(await standsEverywhere(ticket, cluster))) return", replace: "!stands) return" },
+			{ file: eviction, symbol: "confirmAnew", find: "!(await standsEverywhere($$all))", replace: "!stands" },
 		],
 	},
 	{
 		name: "read-without-confirm",
 		without: "confirming the reservation after a 409",
 		scenarios: ["fence"],
-		edits: [
-			{ file: eviction, find: "!(await standsEverywhere(ticket, cluster))) return", replace: "!ticket.id) return" },
-		],
+		edits: [{ file: eviction, symbol: "confirmAnew", find: "!(await standsEverywhere($$all))", replace: "false" }],
 	},
 	{
 		name: "relabelled-is-evicted",
 		without: "comparing the pod's labels with those that were judged",
 		scenarios: ["relabelled"],
-		edits: [{ file: eviction, find: "!sameLabels(found.labels, ticket.labels)", replace: 'ticket.id === ""' }],
+		edits: [{ file: eviction, symbol: "confirmAnew", find: "!sameLabels($$all)", replace: "false" }],
 	},
 	{
 		name: "confirm-from-memory",
@@ -182,14 +182,16 @@ export const cancellationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: local,
-				find: "		const lease = await this.leases.read(budget);\n		const standing",
-				replace: "		const lease = await this.leases.remembered(budget);\n		const standing",
+				symbol: "LocalCluster.confirm",
+				find: "this.leases.read($budget)",
+				replace: 'this.leases.read($budget, "remembered")',
 			},
 			{
 				file: store,
-				find: "	/** Told of a Lease by the watch: only",
-				replace:
-					"	async remembered(budget: BudgetName): Promise<BudgetLease | undefined> {\n		const known = this.#known.get(leaseName(budget));\n		return known ? parseLease(known) : this.read(budget);\n	}\n\n	/** Told of a Lease by the watch: only",
+				symbol: "LeaseStore.read",
+				find: "const $object = await $api.getLease(leaseName($budget));",
+				replace: `if (arguments[1] === "remembered" && this.#known.has(leaseName($budget))) return this.#known.get(leaseName($budget));
+		const $object = await $api.getLease(leaseName($budget));`,
 			},
 		],
 	},
@@ -200,8 +202,9 @@ export const cancellationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: local,
-				find: "lease?.state.reservations.filter(({ cancelling }) => !cancelling).map",
-				replace: "lease?.state.reservations.filter(({ id }) => id).map",
+				symbol: "LocalCluster.confirm",
+				find: "({ cancelling: $cancelling }) => !$cancelling",
+				replace: "() => true",
 			},
 		],
 	},
@@ -212,8 +215,9 @@ export const cancellationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: eviction,
-				find: "answers.length > 0 && answers.every(Boolean)",
-				replace: "answers.length > 0 && answers.some(Boolean)",
+				symbol: "standsEverywhere",
+				find: "$answers.every(Boolean)",
+				replace: "$answers.some(Boolean)",
 			},
 		],
 	},
@@ -221,19 +225,35 @@ export const cancellationMutants: readonly Mutant[] = [
 		name: "evict-without-version",
 		without: "the resourceVersion in the eviction",
 		scenarios: ["fence"],
-		edits: [{ file: eviction, find: "{ uid: pod.uid, resourceVersion }, id)", replace: "{ uid: pod.uid }, id)" }],
+		edits: [
+			{
+				file: eviction,
+				symbol: "carryOut",
+				find: "({ uid: $pod.uid, resourceVersion: $version })",
+				replace: "({ uid: $pod.uid })",
+			},
+		],
 	},
 	{
 		name: "evict-without-uid",
 		without: "the uid in the eviction",
 		scenarios: ["replaced", "fence"],
-		edits: [{ file: eviction, find: "{ uid: pod.uid, resourceVersion }, id)", replace: "{ resourceVersion }, id)" }],
+		edits: [
+			{
+				file: eviction,
+				symbol: "carryOut",
+				find: "({ uid: $pod.uid, resourceVersion: $version })",
+				replace: "({ resourceVersion: $version })",
+			},
+		],
 		harmless: "A version belongs to one object of one API server, so another pod of that name never has it",
 	},
 	{
 		name: "evict-by-name",
 		without: "both preconditions of the eviction",
 		scenarios: ["replaced", "fence"],
-		edits: [{ file: eviction, find: "{ uid: pod.uid, resourceVersion }, id)", replace: "{}, id)" }],
+		edits: [
+			{ file: eviction, symbol: "carryOut", find: "({ uid: $pod.uid, resourceVersion: $version })", replace: "({})" },
+		],
 	},
 ];

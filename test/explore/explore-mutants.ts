@@ -15,10 +15,19 @@ const mostSearchedStates = 1_500;
 const harmlessSchedules = 60;
 
 /** True where each one behaved as it should. */
-export async function exploreMutants({ seed }: { readonly seed: number }): Promise<boolean> {
-	const queue = [...mutants];
+export async function exploreMutants({
+	seed,
+	only,
+}: {
+	readonly seed: number;
+	/** What their names contain. */
+	readonly only: string;
+}): Promise<boolean> {
+	const chosen = mutants.filter(({ name }) => name.includes(only));
+	if (chosen.length === 0) throw new Error(`There is no mutant with "${only}" in its name`);
+	const queue = [...chosen];
 	const progress = createProgressLine();
-	const width = Math.max(...mutants.map(({ name }) => name.length));
+	const width = Math.max(...chosen.map(({ name }) => name.length));
 	let wrong = 0;
 	let done = 0;
 	const work = async (): Promise<void> => {
@@ -29,12 +38,12 @@ export async function exploreMutants({ seed }: { readonly seed: number }): Promi
 			done += 1;
 			progress.clear();
 			console.log(`${(isRight ? "ok" : "WRONG").padEnd(6)}${mutant.name.padEnd(width)}  ${verdictOf(mutant, caught)}`);
-			progress.show(`${done} of ${mutants.length} mutants`);
+			progress.show(`${done} of ${chosen.length} mutants`);
 		}
 	};
 	await Promise.all(Array.from({ length: threads }, work));
 	progress.clear();
-	console.log(`${mutants.length} mutants: ${mutants.length - wrong} as they should be, ${wrong} not`);
+	console.log(`${chosen.length} mutants: ${chosen.length - wrong} as they should be, ${wrong} not`);
 	return wrong === 0;
 }
 

@@ -14,6 +14,7 @@ const flags = await yargs(process.argv.slice(2))
 	.option("scenario", { type: "string", describe: "Only this one" })
 	.option("mutants", { type: "boolean", default: false, describe: "Whether every mutant is caught, too" })
 	.option("exhaustive", { type: "boolean", default: false, describe: "All schedules of the small scenarios, too" })
+	.option("only", { type: "string", describe: "With --mutants: only those with this in their name" })
 	.option("states", { type: "number", default: 20_000, describe: "Where an exhaustive search of one scenario is cut" })
 	.option("mutant", { type: "string", describe: "Replay against this mutant" })
 	.option("replay", { type: "string", describe: "A failing schedule again, with its history: a seed, or choices" })
@@ -32,9 +33,10 @@ async function main(): Promise<boolean> {
 		if (flags.scenario === undefined) throw new Error("--replay needs --scenario");
 		return replay(flags.scenario, flags.replay, flags.mutant);
 	}
-	const held = [await exploreRandomly(chosen, { schedules: flags.schedules, seed: flags.seed })];
+	const held: boolean[] = [];
+	if (flags.schedules > 0) held.push(await exploreRandomly(chosen, { schedules: flags.schedules, seed: flags.seed }));
 	if (flags.exhaustive) held.push(await exploreSearches(chosen, { mostStates: flags.states }));
-	if (flags.mutants) held.push(await exploreMutants({ seed: flags.seed }));
+	if (flags.mutants) held.push(await exploreMutants({ seed: flags.seed, only: flags.only ?? "" }));
 	return held.every(Boolean);
 }
 

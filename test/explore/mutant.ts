@@ -3,11 +3,12 @@ import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { type CodeEdit, editCode } from "./code-pattern.ts";
 
-export interface Edit {
-	/** From the root of the repository. */
+/** A text that must stand in the file exactly once: for fuzz mutants, whose places are texts themselves. */
+export interface TextEdit {
 	readonly file: string;
-	/** Must stand there exactly once. */
+	readonly symbol?: undefined;
 	readonly find: string;
 	readonly replace: string;
 }
@@ -18,7 +19,7 @@ export interface Mutant {
 	readonly without: string;
 	/** Scenarios of which at least one must catch it, the likeliest first. */
 	readonly scenarios: readonly string[];
-	readonly edits: readonly Edit[];
+	readonly edits: readonly (CodeEdit | TextEdit)[];
 	/**
 	 * Why no run can tell it from the shipped code: another safeguard does the same work. Such a mutant is run all the
 	 * same, and must not be caught: if it ever is, the reason does not hold any more.
@@ -31,17 +32,26 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 /** The mutated texts by file; throws where an edit does not fit the code as it is now. */
 export function mutatedSources(mutant: Mutant): ReadonlyMap<string, string> {
 	const sources = new Map<string, string>();
-	for (const { file, find, replace } of mutant.edits) {
-		const text = sources.get(file) ?? readFileSync(join(root, file), "utf8");
-		const pieces = text.split(find);
-		if (pieces.length !== 2) {
-			throw new Error(
-				`Mutant "${mutant.name}" does not fit ${file} any more: its text stands there ${pieces.length - 1} times:\n${find}`,
-			);
+	for (const edit of mutant.edits) {
+		const original = readFileSync(join(root, edit.file), "utf8");
+		const text = sources.get(edit.file) ?? original;
+		try {
+			sources.set(edit.file, edit.symbol === undefined ? editText(text, edit) : editCode(text, edit, original));
+		} catch (error) {
+			throw new Error(`Mutant "${mutant.name}" does not fit any more: ${messageOf(error)}`, { cause: error });
 		}
-		sources.set(file, pieces.join(replace));
 	}
 	return sources;
+}
+
+function editText(text: string, { file, find, replace }: TextEdit): string {
+	const pieces = text.split(find);
+	if (pieces.length !== 2) throw new Error(`in ${file} this stands ${pieces.length - 1} times, not once:\n${find}`);
+	return pieces.join(replace);
+}
+
+function messageOf(error: unknown): string {
+	return error instanceof Error ? error.message : String(error);
 }
 
 /** From now on this thread loads the mutant in the place of the shipped code: call it before anything else is loaded. */

@@ -15,8 +15,9 @@ export const reservationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: count,
-				find: "		...leases.map((other) => parseLease(other, options.cluster)).filter(({ name }) => name !== lease.name),\n",
-				replace: "		...leases.map((other) => parseLease(other, options.cluster)).filter(() => false),\n",
+				symbol: "countUnder",
+				find: "const $all = [$lease, ...$others];",
+				replace: "const $all = [$lease];",
 			},
 		],
 	},
@@ -24,7 +25,9 @@ export const reservationMutants: readonly Mutant[] = [
 		name: "other-leases-read-late",
 		without: "reading the other Leases at least as new as the acquisition",
 		scenarios: ["covered-since-by-a-late-watch"],
-		edits: [{ file: count, find: "notOlderThan: lease.resourceVersion }", replace: 'notOlderThan: "0" }' }],
+		edits: [
+			{ file: count, symbol: "countUnder", find: "{ notOlderThan: $version }", replace: '{ notOlderThan: "0" }' },
+		],
 	},
 	{
 		name: "other-leases-of-a-late-watch",
@@ -33,8 +36,9 @@ export const reservationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: "agent/watched-leases.ts",
-				find: " || !(await leases.reached(notOlderThan))",
-				replace: "",
+				symbol: "withWatchedLeases",
+				find: "!(await $leases.reached($version))",
+				replace: "false",
 			},
 		],
 	},
@@ -45,9 +49,9 @@ export const reservationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: count,
-				find: "		for (const reservation of state.reservations) reservations.set(reservation.uid, reservation);\n",
-				replace:
-					"		for (const reservation of state.reservations)\n			if (!reservation.cancelling) reservations.set(reservation.uid, reservation);\n",
+				symbol: "countUnder",
+				find: "for (const $reservation of $state.reservations) $set;",
+				replace: "for (const $reservation of $state.reservations) if (!$reservation.cancelling) $set;",
 			},
 		],
 	},
@@ -55,25 +59,13 @@ export const reservationMutants: readonly Mutant[] = [
 		name: "own-reservations-not-counted",
 		without: "counting reservations at all",
 		scenarios: ["race", "lag"],
-		edits: [
-			{
-				file: count,
-				find: "		if (isHealthy(pod) && !reservation) healthy += 1;\n",
-				replace: "		if (isHealthy(pod)) healthy += 1;\n",
-			},
-		],
+		edits: [{ file: count, symbol: "countView", find: "isHealthy($pod) && !$reservation", replace: "isHealthy($pod)" }],
 	},
 	{
 		name: "no-view-gate",
 		without: "waiting for the view to have come as far as the evidence",
 		scenarios: ["one-view-lags", "lag"],
-		edits: [
-			{
-				file: count,
-				find: "	await pods.reached(latestResourceVersion(...all.map(({ state }) => state.observed)));\n",
-				replace: "",
-			},
-		],
+		edits: [{ file: count, symbol: "countUnder", find: "await $pods.reached($$version);", replace: "" }],
 	},
 	{
 		name: "observed-not-written",
@@ -82,8 +74,9 @@ export const reservationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: lease,
-				find: "			observed: latestResourceVersion(state.observed, observed),\n",
-				replace: "			observed: state.observed || observed,\n",
+				symbol: "withoutReservations",
+				find: "latestResourceVersion($state.observed, $observed)",
+				replace: "$state.observed || $observed",
 			},
 		],
 	},
@@ -94,15 +87,22 @@ export const reservationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: view,
-				find: "		for (const uid of before) {\n			if (this.#byUid.has(uid)) continue;\n			this.#rememberDeletion(uid, resourceVersion);\n",
-				replace:
-					"		const highest = latestResourceVersion(...pods.map((pod) => pod.resourceVersion));\n" +
-					"		for (const uid of before) {\n			if (this.#byUid.has(uid)) continue;\n			this.#rememberDeletion(uid, highest);\n",
+				symbol: "PodStore.replace",
+				find: "const $before = [...this.#byUid.keys()];",
+				replace: `const $before = [...this.#byUid.keys()];
+		const highest = latestResourceVersion(...[...arguments[0]].map((pod) => pod.resourceVersion));`,
 			},
 			{
 				file: view,
-				find: "		this.#goneFloor = resourceVersion;\n",
-				replace: "		this.#goneFloor = highest;\n",
+				symbol: "PodStore.replace",
+				find: "this.#rememberDeletion($uid, $version);",
+				replace: "this.#rememberDeletion($uid, highest);",
+			},
+			{
+				file: view,
+				symbol: "PodStore.replace",
+				find: "this.#goneFloor = $version;",
+				replace: "this.#goneFloor = highest;",
 			},
 		],
 	},
@@ -113,8 +113,9 @@ export const reservationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: count,
-				find: "latestResourceVersion(...all.map(({ state }) => state.observed))",
-				replace: "lease.state.observed",
+				symbol: "countUnder",
+				find: "latestResourceVersion(...$all.map(({ state: $state }) => $state.observed))",
+				replace: "$all[0].state.observed",
 			},
 		],
 	},
@@ -125,7 +126,8 @@ export const reservationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: reservation,
-				find: "	if (compareResourceVersions(view.resourceVersion, reservation.resourceVersion) < 0) return undefined;\n",
+				symbol: "evidenceOf",
+				find: "if (compareResourceVersions($view.resourceVersion, $reservation.resourceVersion) < 0) return undefined;",
 				replace: "",
 			},
 		],
@@ -137,7 +139,8 @@ export const reservationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: "disruption/resource-version.ts",
-				find: "	if (a.length !== b.length) return a.length < b.length ? -1 : 1;\n",
+				symbol: "compareResourceVersions",
+				find: "if ($a.length !== $b.length) $return;",
 				replace: "",
 			},
 		],
@@ -149,14 +152,15 @@ export const reservationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: view,
-				find: "		if (!this.#synced || compareResourceVersions(resourceVersion, this.#resourceVersion) <= 0) return;\n		if (event",
-				replace: "		if (!this.#synced) return;\n		if (event",
+				symbol: "PodStore.apply",
+				find: "compareResourceVersions($version, this.#resourceVersion) <= 0",
+				replace: "false",
 			},
 			{
 				file: view,
-				find: "		this.#advance(resourceVersion);\n		this.#notify(pod.namespace);\n",
-				replace:
-					"		this.#advance(latestResourceVersion(resourceVersion, this.#resourceVersion));\n		this.#notify(pod.namespace);\n",
+				symbol: "PodStore.apply",
+				find: "this.#advance($version);",
+				replace: "this.#advance(latestResourceVersion($version, this.#resourceVersion));",
 			},
 		],
 	},
@@ -165,7 +169,12 @@ export const reservationMutants: readonly Mutant[] = [
 		without: "a consistent list for a Lease without `observed`",
 		scenarios: ["lease-forgotten"],
 		edits: [
-			{ file: count, find: 'if (!pods.live || lease.state.observed === "") await', replace: "if (!pods.live) await" },
+			{
+				file: count,
+				symbol: "countUnder",
+				find: 'if (!$pods.live || $lease.state.observed === "") $refresh;',
+				replace: "if (!$pods.live) $refresh;",
+			},
 		],
 	},
 	{
@@ -175,8 +184,9 @@ export const reservationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: "test/explore/world-steps.ts",
-				find: "		if (lease.spec.holderIdentity || !mayBeDeleted(server, lease.name)) continue;\n",
-				replace: "		if (lease.spec.holderIdentity && mayBeDeleted(server, lease.name)) continue;\n",
+				symbol: "leaseDeletionSteps",
+				find: "$lease.spec.holderIdentity || !mayBeDeleted($$all)",
+				replace: "$lease.spec.holderIdentity && mayBeDeleted($$all)",
 			},
 		],
 	},
@@ -187,9 +197,9 @@ export const reservationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: lease,
-				find: "			reservations: state.reservations.filter((reservation) => !ids.has(reservation.id)),\n",
-				replace:
-					"			reservations: state.reservations.filter((reservation) => !ids.has(reservation.id)),\n			controllers: ids.size > 0 ? [] : state.controllers,\n",
+				symbol: "withoutReservations",
+				find: "{ reservations: $left }",
+				replace: "{ reservations: $left, controllers: arguments[1].size > 0 ? [] : arguments[0].state.controllers }",
 			},
 		],
 	},
@@ -197,13 +207,7 @@ export const reservationMutants: readonly Mutant[] = [
 		name: "orphans-not-expected",
 		without: "expecting pods that nobody controls",
 		scenarios: ["orphans", "owners-change"],
-		edits: [
-			{
-				file: expected,
-				find: 'if (!controller || !scale || scale.kind === "gone" || controller.kind === "DaemonSet") total += 1;',
-				replace: 'if (!controller || !scale || scale.kind === "gone" || controller.kind === "DaemonSet") total += 0;',
-			},
-		],
+		edits: [{ file: expected, symbol: "expectedPods", find: "$total += 1;", replace: "$total += 0;" }],
 	},
 	{
 		name: "unknown-scale-is-zero",
@@ -212,9 +216,9 @@ export const reservationMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: expected,
-				find: "			const answer = await api.getScale(controller, namespace);\n",
-				replace:
-					'			const answer = await api.getScale(controller, namespace).catch(() => ({ kind: "replicas", replicas: 0 }) as ScaleAnswer);\n',
+				symbol: "expectedPods",
+				find: "const $answer = await $api.getScale($$all);",
+				replace: 'const $answer = await $api.getScale($$all).catch(() => ({ kind: "replicas", replicas: 0 }));',
 			},
 		],
 	},

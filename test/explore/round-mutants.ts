@@ -15,11 +15,11 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: round,
-				find: "	const commits = held.splice(0).map((slot) => ({ slot, grants: grantsFor(slot, judgements, tickets) }));\n",
-				replace:
-					"	const all = held.splice(0).map((slot) => ({ slot, grants: grantsFor(slot, judgements, tickets) }));\n" +
-					"	const commits = all.filter(({ grants }) => grants.length > 0);\n" +
-					"	await releaseAll(all.filter(({ grants }) => grants.length === 0).map(({ slot }) => slot), runtime);\n",
+				symbol: "commitAll",
+				find: "const $commits = $held.splice(0).map($each);",
+				replace: `const all = $held.splice(0).map($each);
+	const $commits = all.filter(({ grants }) => grants.length > 0);
+	await releaseAll(all.filter(({ grants }) => grants.length === 0).map(({ slot }) => slot), arguments[2]);`,
 			},
 		],
 	},
@@ -30,9 +30,10 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: round,
-				find: '	const failed = results.find((result) => result.kind !== "stood");\n	if (!failed) return',
-				replace:
-					'	const failed = results.find((result) => result.kind !== "stood");\n	if (!failed || results.some((result) => result.kind === "stood")) return',
+				symbol: "commitAll",
+				find: 'const $failed = $results.find(($result) => $result.kind !== "stood"); if (!$failed) $decided;',
+				replace: `const $failed = $results.find(($result) => $result.kind !== "stood");
+	if (!$failed || $results.some((each) => each.kind === "stood")) $decided;`,
 			},
 		],
 	},
@@ -41,32 +42,21 @@ export const roundMutants: readonly Mutant[] = [
 		without: "counting a commit whose answer cannot be had as failed",
 		scenarios: ["steal", "no-answer"],
 		edits: [
-			{
-				file: round,
-				find: 'return error instanceof LeaseLostError ? { kind: "lost", reason: error.message } : { kind: "failed", error };',
-				replace:
-					'return error instanceof LeaseLostError ? { kind: "lost", reason: error.message } : { kind: "stood" };',
-			},
-			{ file: round, find: "const commitAttempts = 3;", replace: "const commitAttempts = 1;" },
+			{ file: round, symbol: "commitSlot", find: '({ kind: "failed", error: $error })', replace: '{ kind: "stood" }' },
+			{ file: round, symbol: "commitAttempts", find: "3", replace: "1" },
 		],
 	},
 	{
 		name: "nothing-taken-back",
 		without: "taking the reservations back after a failed commit",
 		scenarios: ["broken-commit", "steal"],
-		edits: [{ file: round, find: "	await takeBack(commits, runtime);\n", replace: "" }],
+		edits: [{ file: round, symbol: "commitAll", find: "await takeBack($$all);", replace: "" }],
 	},
 	{
 		name: "commit-without-nonce",
 		without: "the nonce in what identifies an acquisition",
 		scenarios: ["restored"],
-		edits: [
-			{
-				file: lease,
-				find: "		lease.state.nonce === acquisition.nonce\n",
-				replace: "		acquisition.nonce !== undefined\n",
-			},
-		],
+		edits: [{ file: lease, symbol: "isLatest", find: "$lease.state.nonce === $acquisition.nonce", replace: "true" }],
 	},
 	{
 		name: "commit-without-transitions",
@@ -75,8 +65,9 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: lease,
-				find: "		lease.transitions === acquisition.leaseTransitions &&\n",
-				replace: "",
+				symbol: "isLatest",
+				find: "$lease.transitions === $acquisition.leaseTransitions",
+				replace: "true",
 			},
 		],
 	},
@@ -84,25 +75,19 @@ export const roundMutants: readonly Mutant[] = [
 		name: "doubled-acquire-revives",
 		without: "new transitions at every acquire",
 		scenarios: ["late-double", "doubled-acquire"],
-		edits: [{ file: lease, find: "		transitions: lease.transitions + 1,\n", replace: "" }],
+		edits: [{ file: lease, symbol: "acquired", find: "{ transitions: $lease.transitions + 1 }", replace: "" }],
 	},
 	{
 		name: "commit-without-lease-uid",
 		without: "the Lease's uid in what identifies an acquisition",
 		scenarios: ["lease-reborn", "lease-deleted"],
-		edits: [{ file: lease, find: "		lease.uid === acquisition.leaseUid &&\n", replace: "" }],
+		edits: [{ file: lease, symbol: "isLatest", find: "$lease.uid === $acquisition.leaseUid", replace: "true" }],
 	},
 	{
 		name: "commit-when-released",
 		without: "the Lease being held when it is committed",
 		scenarios: ["late-double", "steal", "race", "no-answer"],
-		edits: [
-			{
-				file: lease,
-				find: 'return isLatest(lease, acquisition) && lease.state.phase === "held";',
-				replace: "return isLatest(lease, acquisition);",
-			},
-		],
+		edits: [{ file: lease, symbol: "stands", find: '$lease.state.phase === "held"', replace: "true" }],
 		harmless:
 			"Whoever takes a Lease raises its transitions, so one that is only given back was nobody else's since its count; a commit after that leaves a reservation under which nobody evicts, and the sweep ends it",
 	},
@@ -111,7 +96,12 @@ export const roundMutants: readonly Mutant[] = [
 		without: "the resourceVersion in writes of the Lease",
 		scenarios: ["race", "steal"],
 		edits: [
-			{ file: store, find: "			resourceVersion: lease.resourceVersion,\n", replace: '			resourceVersion: "",\n' },
+			{
+				file: store,
+				symbol: "LeaseStore.#object",
+				find: "{ resourceVersion: $lease.resourceVersion }",
+				replace: '{ resourceVersion: "" }',
+			},
 		],
 	},
 	{
@@ -121,17 +111,17 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: local,
-				find: '		if (this.#closing) throw this.#unavailable("is shutting down");\n		const { lease, result: got }',
-				replace:
-					'		if (this.#closing) throw this.#unavailable("is shutting down");\n' +
-					"		const before = await this.leases.read(request.budget);\n" +
-					"		const early = before && (await countUnder(Promise.resolve(before), request, { ...this.#options, cluster: this.name })).count;\n" +
-					"		const { lease, result: got }",
+				symbol: "LocalCluster.#attempt",
+				find: "const { lease: $lease, result: $got } = await this.leases.change($$step);",
+				replace: `const before = await this.leases.read(arguments[0].budget);
+		const early = before && (await countUnder(Promise.resolve(before), arguments[0], { ...this.#options, cluster: this.name })).count;
+		const { lease: $lease, result: $got } = await this.leases.change($$step);`,
 			},
 			{
 				file: local,
-				find: "				count: await this.#count(acquisition, Promise.resolve(lease), request),\n",
-				replace: "				count: early ?? (await this.#count(acquisition, Promise.resolve(lease), request)),\n",
+				symbol: "LocalCluster.#attempt",
+				find: "await this.#count($$all)",
+				replace: "early ?? (await this.#count($$all))",
 			},
 		],
 	},
@@ -139,24 +129,19 @@ export const roundMutants: readonly Mutant[] = [
 		name: "waiting-in-any-order",
 		without: "the one order in which Leases are waited for",
 		scenarios: ["waiting"],
-		edits: [
-			{
-				file: round,
-				find: "	return slots.toSorted((a, b) => (a.key < b.key ? -1 : 1));\n",
-				replace: "	return slots;\n",
-			},
-		],
+		edits: [{ file: round, symbol: "slotsInOrder", find: "$slots.toSorted($$order)", replace: "$slots" }],
 	},
 	{
 		name: "nothing-given-back-before-waiting",
 		without: "giving back what was got before queueing",
 		scenarios: ["waiting"],
 		edits: [
+			{ file: round, symbol: "acquireAll", find: "await releaseAll($held.splice(0), $runtime);", replace: "" },
 			{
 				file: round,
-				find: "	await releaseAll(held.splice(0), runtime);\n	const signal = AbortSignal.any([request.signal, lost]);\n	for (const slot of slots) await",
-				replace:
-					"	const signal = AbortSignal.any([request.signal, lost]);\n	for (const slot of slots) if (!held.some((got) => got.cluster === slot.cluster)) await",
+				symbol: "acquireAll",
+				find: "for (const $slot of $slots) $wait;",
+				replace: "for (const $slot of $slots) if (!arguments[2].some((got) => got.cluster === $slot.cluster)) $wait;",
 			},
 		],
 	},
@@ -165,15 +150,18 @@ export const roundMutants: readonly Mutant[] = [
 		without: "refusing where a member gives no answer",
 		scenarios: ["no-answer", "race"],
 		edits: [
+			{ file: round, symbol: "acquireAtOnce", find: "if ($failed) throw $failed.reason;", replace: "" },
 			{
 				file: round,
-				find: "	if (failed) throw failed.reason;\n	return held.length === slots.length;",
-				replace: "	return failed !== undefined || held.length === slots.length;",
+				symbol: "acquireAtOnce",
+				find: "$held.length === $slots.length",
+				replace: "$held.length === $slots.length || arguments[3].length > 0",
 			},
 			{
 				file: decide,
-				find: "if (wrong.length > 0 || counted.length !== memberIds.length) {",
-				replace: "if (counted.length === 0) {",
+				symbol: "refuseFleet",
+				find: "$wrong.length > 0 || $counted.length !== $members.length",
+				replace: "$counted.length === 0",
 			},
 		],
 	},
@@ -181,23 +169,22 @@ export const roundMutants: readonly Mutant[] = [
 		name: "fleets-may-differ",
 		without: "the hash of the fleet",
 		scenarios: ["fleets-differ"],
-		edits: [{ file: decide, find: "		if (others.length > 0) {\n", replace: "		if (others.length > 99) {\n" }],
+		edits: [
+			{
+				file: decide,
+				symbol: "refuseFleet",
+				find: 'if ($others.length > 0) { return refused("FleetsDiffer", $message, true); }',
+				replace: "",
+			},
+		],
 	},
 	{
 		name: "selectors-may-differ",
 		without: "refusing selectors that differ between members",
 		scenarios: ["selectors-differ"],
 		edits: [
-			{
-				file: decide,
-				find: "		if (formatSelector(spec.selector) !== selector) {\n",
-				replace: "		if (spec.selector === undefined) {\n",
-			},
-			{
-				file: decide,
-				find: "	if (selector !== formatSelector(budget.selector)) {\n",
-				replace: "	if (!selector) {\n",
-			},
+			{ file: decide, symbol: "allowanceOf", find: "formatSelector($spec.selector) !== $selector", replace: "false" },
+			{ file: decide, symbol: "allowanceOf", find: "$selector !== formatSelector($budget.selector)", replace: "false" },
 		],
 	},
 	{
@@ -207,8 +194,9 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: decide,
-				find: "	const bounds = specs.map(({ spec }) => spec.bound);\n",
-				replace: "	const bounds = specs.slice(0, 1).map(({ spec }) => spec.bound);\n",
+				symbol: "allowanceOf",
+				find: "$specs.map(({ spec: $spec }) => $spec.bound)",
+				replace: "$specs.slice(0, 1).map(({ spec: $spec }) => $spec.bound)",
 			},
 		],
 	},
@@ -219,8 +207,9 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: decide,
-				find: "if (specs.every(({ spec }) => spec.suspended))",
-				replace: "if (specs.some(({ spec }) => spec.suspended))",
+				symbol: "allowanceOf",
+				find: "$specs.every(({ spec: $spec }) => $spec.suspended)",
+				replace: "$specs.some(({ spec: $spec }) => $spec.suspended)",
 			},
 		],
 	},
@@ -228,7 +217,14 @@ export const roundMutants: readonly Mutant[] = [
 		name: "percentage-rounded-down",
 		without: "rounding percentages up",
 		scenarios: ["percent"],
-		edits: [{ file: "disruption/budget.ts", find: "Math.ceil(", replace: "Math.floor(" }],
+		edits: [
+			{
+				file: "disruption/budget.ts",
+				symbol: "desiredHealthy",
+				find: "Math.ceil($pods)",
+				replace: "Math.floor($pods)",
+			},
+		],
 	},
 	{
 		name: "missing-in-member-is-free",
@@ -237,16 +233,17 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: decide,
-				find: "	const members = budgets.flatMap(({ counts }) => counts.flatMap((count) => count.budgets));\n",
-				replace:
-					"	const members = budgets.flatMap(({ counts }) =>\n" +
-					"		counts.filter((count) => count.clusterId === candidate.clusterId).flatMap((count) => count.budgets),\n	);\n",
+				symbol: "judge",
+				find: "const $members = $budgets.flatMap(({ counts: $counts }) => $counts.flatMap(($count) => $count.budgets));",
+				replace: `const $members = $budgets.flatMap(({ counts }) =>
+		counts.filter((each) => each.clusterId === arguments[0].clusterId).flatMap((each) => each.budgets),
+	);`,
 			},
 			{
 				file: decide,
-				find: "	if (covering.length === 0) {\n",
-				replace:
-					'	if (covering.length === 0) return { kind: "free", why: "Finished" };\n	if (covering.length === 0) {\n',
+				symbol: "judge",
+				find: "if ($covering.length === 0) { $$all; }",
+				replace: 'if ($covering.length === 0) return { kind: "free", why: "Finished" };',
 			},
 		],
 	},
@@ -257,9 +254,9 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: decide,
-				find: "	const exhausted = bounds.find((allowance) => !hasRoom(allowance, healthy));\n",
-				replace:
-					"	const exhausted = bounds.every((allowance) => !hasRoom(allowance, healthy)) ? bounds[0] : undefined;\n",
+				symbol: "judge",
+				find: "$bounds.find(($allowance) => !hasRoom($allowance, $healthy))",
+				replace: "$bounds.every(($allowance) => !hasRoom($allowance, $healthy)) ? $bounds[0] : undefined",
 			},
 		],
 	},
@@ -270,8 +267,9 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: round,
-				find: "		if (!covered) return [];\n",
-				replace: "		if (!covered || judgement.budgets[0]?.name !== slot.budget.name.name) return [];\n",
+				symbol: "grantsFor",
+				find: "const $covered = $judgement.budgets.some($$all);",
+				replace: "const $covered = $judgement.budgets[0]?.name === arguments[0].budget.name.name;",
 			},
 		],
 	},
@@ -279,9 +277,7 @@ export const roundMutants: readonly Mutant[] = [
 		name: "grants-of-one-round-not-summed",
 		without: "what a decision's earlier grants have used up",
 		scenarios: ["many-at-once", "bounds-differ"],
-		edits: [
-			{ file: decide, find: "	if (healthy) for (const allowance of bounds) allowance.healthy -= 1;\n", replace: "" },
-		],
+		edits: [{ file: decide, symbol: "judge", find: "$allowance.healthy -= 1;", replace: "" }],
 	},
 	{
 		name: "unready-is-free",
@@ -290,9 +286,10 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: decide,
-				find: "	if (healthy) for (const allowance of bounds) allowance.healthy -= 1;\n",
-				replace:
-					'	if (!healthy) return { kind: "free", why: "Finished" };\n	for (const allowance of bounds) allowance.healthy -= 1;\n',
+				symbol: "judge",
+				find: "if ($healthy) for (const $allowance of $bounds) $less;",
+				replace: `if (!$healthy) return { kind: "free", why: "Finished" };
+	for (const $allowance of $bounds) $less;`,
 			},
 		],
 	},
@@ -300,7 +297,14 @@ export const roundMutants: readonly Mutant[] = [
 		name: "reserved-pod-granted-again",
 		without: "refusing a pod that is reserved for somebody else",
 		scenarios: ["somebody-elses", "granted-anew", "two-cancellers"],
-		edits: [{ file: decide, find: "	if (reservedBy) {\n", replace: '	if (reservedBy?.holder === "") {\n' }],
+		edits: [
+			{
+				file: decide,
+				symbol: "judge",
+				find: 'if ($reservedBy) { return waiting("PodReserved", $$message); }',
+				replace: "",
+			},
+		],
 		harmless:
 			"The second grant is judged with the pod counted as unavailable, and has a reservation of its own with a fence of its own: the pod counts until the last of them has ended",
 	},
@@ -311,8 +315,9 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: decide,
-				find: "	if (reservedBy) {\n",
-				replace: '	if (reservedBy) return { kind: "free", why: "Terminating" };\n	if (reservedBy) {\n',
+				symbol: "judge",
+				find: 'if ($reservedBy) { return waiting("PodReserved", $$message); }',
+				replace: 'if ($reservedBy) return { kind: "free", why: "Terminating" };',
 			},
 		],
 	},
@@ -323,17 +328,18 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: local,
-				find: "		const { lease, result: got } = await this.leases.change(request.budget, (found) => {\n",
-				replace:
-					"		const { namespace, name } = request.budget;\n" +
-					'		const selected = JSON.stringify(request.selector).replace(/[^a-z]/g, "");\n' +
-					"		const named = { namespace, name: `${name}-${selected}` };\n" +
-					"		const { lease, result: got } = await this.leases.change(named, (found) => {\n",
+				symbol: "LocalCluster.#attempt",
+				find: "const { lease: $lease, result: $got } = await this.leases.change($request.budget, $step);",
+				replace: `const { namespace, name } = $request.budget;
+		const selected = JSON.stringify($request.selector).replace(/[^a-z]/g, "");
+		const named = { namespace, name: \`\${name}-\${selected}\` };
+		const { lease: $lease, result: $got } = await this.leases.change(named, $step);`,
 			},
 			{
 				file: local,
-				find: "const { lease: latest, result } = await this.leases.change(question.budget,",
-				replace: "const { lease: latest, result } = await this.leases.change(lease.budget,",
+				symbol: "LocalCluster.#count",
+				find: "this.leases.change($question.budget, $step)",
+				replace: "this.leases.change(arguments[0].budget, $step)",
 			},
 		],
 	},
@@ -344,7 +350,8 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: local,
-				find: '			if (!stands(found, acquisition)) return { result: "lost" as const };\n',
+				symbol: "LocalCluster.commit",
+				find: 'if (!stands($$all)) return { result: "lost" as const };',
 				replace: "",
 			},
 		],
@@ -353,13 +360,7 @@ export const roundMutants: readonly Mutant[] = [
 		name: "count-on-a-lost-acquisition",
 		without: "asking at a later count whether the acquisition stands",
 		scenarios: ["waiting", "one-line", "steal"],
-		edits: [
-			{
-				file: local,
-				find: "		if (!lease || !stands(lease, acquisition)) throw this.#lost(acquisition, lease);\n		return lease;",
-				replace: "		if (!lease) throw this.#lost(acquisition, lease);\n		return lease;",
-			},
-		],
+		edits: [{ file: local, symbol: "LocalCluster.#readHeld", find: "!stands($$all)", replace: "false" }],
 		harmless: "The commit asks again, in every cluster: a count that does not belong to the acquisition is never used",
 	},
 	{
@@ -369,13 +370,13 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: round,
-				find: "	for (const slot of slots) await acquireSlot(slot, request, runtime, held, true, signal);\n",
-				replace:
-					"	for (;;) {\n" +
-					"		for (const slot of slots) await acquireSlot(slot, request, runtime, held, false, signal);\n" +
-					"		if (held.length === slots.length) return;\n" +
-					"		await releaseAll(held.splice(0), runtime);\n" +
-					"	}\n",
+				symbol: "acquireAll",
+				find: "for (const $slot of $slots) await acquireSlot($slot, $request, $runtime, $held, true, $signal);",
+				replace: `for (;;) {
+		for (const $slot of $slots) await acquireSlot($slot, $request, $runtime, $held, false, $signal);
+		if ($held.length === $slots.length) return;
+		await releaseAll($held.splice(0), $runtime);
+	}`,
 			},
 		],
 	},
@@ -386,7 +387,8 @@ export const roundMutants: readonly Mutant[] = [
 		edits: [
 			{
 				file: local,
-				find: '			if (isLatest(found, acquisition) && found.state.phase === "committed") return { result: "stood" as const };\n',
+				symbol: "LocalCluster.commit",
+				find: 'if (isLatest($$all) && $found.state.phase === "committed") return { result: "stood" as const };',
 				replace: "",
 			},
 		],
