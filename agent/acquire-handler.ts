@@ -38,11 +38,14 @@ async function acquireFor(
 	const gone = new AbortController();
 	// Also emitted after a regular end, when nobody looks any more.
 	call.once("cancelled", () => gone.abort(new AgentUnavailableError("The caller went away", "")));
-	const refusal = await gate.admit(call);
-	if (refusal) return refusal;
+	const admission = await gate.admit(call);
+	if (admission.kind === "refused") return admission.status;
+	const { caller } = admission;
 	const request = readAcquireRequest(call.request);
 	limits.assertAcquire(request);
-	const cluster = await gate.route(call.request.clusterId, call.metadata);
+	const refusal = await gate.authorize(caller, request.budget);
+	if (refusal) return refusal;
+	const cluster = await gate.route(call.request.clusterId, call.metadata, caller);
 	const respond = (outcome: NonNullable<wire.AcquireResponse["outcome"]>): wire.AcquireResponse => ({
 		clusterId: cluster.id,
 		outcome,

@@ -1,7 +1,8 @@
-// The calls of AgentService: admit, check what was asked, have the right cluster answer. Every failure becomes a status; an
-// error that is not ours is a bug, reported here and shown to nobody else.
+// The calls of AgentService: admit, check what was asked, ask whether the caller may, have the right cluster answer. Every
+// failure becomes a status; an error that is not ours is a bug, reported here and shown to nobody else.
 import type { handleUnaryCall, StatusObject } from "@grpc/grpc-js";
 import { status } from "@grpc/grpc-js";
+import type { BudgetName } from "../disruption/budget.ts";
 import { AgentProtocolError } from "../disruption/errors.ts";
 import type { AgentCluster } from "../proto/agent-cluster.ts";
 import { required } from "../proto/fields.ts";
@@ -14,16 +15,23 @@ import type { IncomingCall } from "./gate.ts";
 import * as limits from "./request-limits.ts";
 import type { AgentServiceOptions } from "./service-options.ts";
 
+/** A request that was read and found possible. */
+interface Question<Response> {
+	/** The budget that it is about: the caller needs the right to it. Undefined where a verified caller is enough. */
+	readonly budget: BudgetName | undefined;
+	readonly answer: (cluster: AgentCluster) => Promise<Response>;
+}
+
 export function createAgentService(options: AgentServiceOptions): wire.AgentServiceServer {
-	const { watcher } = options;
+	const { gate, watcher } = options;
 	const serve = <Request extends { readonly clusterId: string }, Response>(
 		name: string,
-		answer: (request: Request, cluster: AgentCluster) => Promise<Response>,
+		read: (request: Request) => Question<Response>,
 	): handleUnaryCall<Request, Response> => {
 		return (call, callback) => {
 			const startedAt = performance.now();
 			const finish = (refusal: Partial<StatusObject> | undefined, response?: Response): void => {
-				watcher.answered({ name, port: options.gate.port, startedAt, code: refusal?.code ?? status.OK });
+				watcher.answered({ name, port: gate.port, startedAt, code: refusal?.code ?? status.OK });
 				if (refusal) callback(refusal);
 				else callback(null, response);
 			};
@@ -39,62 +47,103 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			call: IncomingCall,
 			request: Request,
 		): Promise<{ refusal?: Partial<StatusObject>; response?: Response }> {
-			const refusal = await options.gate.admit(call);
+			const admission = await gate.admit(call);
+			if (admission.kind === "refused") return { refusal: admission.status };
+			const { caller } = admission;
+			const { budget, answer } = read(request);
+			const refusal = budget && (await gate.authorize(caller, budget));
 			if (refusal) return { refusal };
-			const cluster = await options.gate.route(request.clusterId, call.metadata);
-			return { response: await answer(request, cluster) };
+			return { response: await answer(await gate.route(request.clusterId, call.metadata, caller)) };
 		}
 	};
 	return {
 		acquire: createAcquireHandler(options),
-		describe: serve("Describe", async (_request: wire.DescribeRequest, cluster) =>
-			descriptionMessage(await cluster.describe()),
-		),
-		listBudgets: serve("ListBudgets", async ({ namespaces }: wire.ListBudgetsRequest, cluster) => {
+		describe: serve("Describe", (_request: wire.DescribeRequest) => ({
+			budget: undefined,
+			answer: async (cluster) => descriptionMessage(await cluster.describe()),
+		})),
+		listBudgets: serve("ListBudgets", ({ namespaces }: wire.ListBudgetsRequest) => {
 			limits.assertNamespaces(namespaces);
-			return budgetListMessage(await cluster.listBudgets(namespaces));
+			return {
+				budget: undefined,
+				answer: async (cluster) => budgetListMessage(await cluster.listBudgets(namespaces)),
+			};
 		}),
-		count: serve("Count", async (request: wire.CountRequest, cluster) => {
+		count: serve("Count", (request: wire.CountRequest) => {
 			const call = readCountCall(request);
+			const { budget } = call.request;
 			limits.assertQuestion(call.request);
-			if (call.kind === "look") return countResponseMessage(await cluster.look(call.request));
+			if (call.kind === "look") {
+				return { budget, answer: async (cluster) => countResponseMessage(await cluster.look(call.request)) };
+			}
 			limits.assertAcquisition(call.acquisition);
-			const { budget } = call.acquisition;
-			if (budget.name !== call.request.budget.name || budget.namespace !== call.request.budget.namespace) {
+			const { budget: acquired } = call.acquisition;
+			// The right to one budget is no right to the Lease of another.
+			if (acquired.name !== budget.name || acquired.namespace !== budget.namespace) {
 				throw new AgentProtocolError("Cannot serve the request: acquisition.budget is not the budget to count for");
 			}
-			return countResponseMessage(await cluster.count(call.acquisition, call.request));
+			return {
+				budget,
+				answer: async (cluster) => countResponseMessage(await cluster.count(call.acquisition, call.request)),
+			};
 		}),
-		renew: serve("Renew", async (request: wire.RenewRequest, cluster) => {
+		renew: serve("Renew", (request: wire.RenewRequest) => {
 			const acquisition = readCheckedAcquisition(request);
-			await cluster.renew(acquisition);
-			watcher.renewed(acquisition);
-			return { clusterId: cluster.id };
+			return {
+				budget: acquisition.budget,
+				async answer(cluster) {
+					await cluster.renew(acquisition);
+					watcher.renewed(acquisition);
+					return { clusterId: cluster.id };
+				},
+			};
 		}),
-		commit: serve("Commit", async (request: wire.CommitRequest, cluster) => {
+		commit: serve("Commit", (request: wire.CommitRequest) => {
 			const acquisition = readCheckedAcquisition(request);
 			const grants = request.grants.map((grant, index) => readGrant(grant, `grants[${index}]`));
 			limits.assertGrants(acquisition, grants);
-			const outcome = await cluster.commit(acquisition, grants);
-			watcher.committed(acquisition, outcome, grants.length);
-			return { clusterId: cluster.id, outcome: commitOutcomeMessage(outcome) };
+			return {
+				budget: acquisition.budget,
+				async answer(cluster) {
+					const outcome = await cluster.commit(acquisition, grants);
+					watcher.committed(acquisition, outcome, grants.length);
+					return { clusterId: cluster.id, outcome: commitOutcomeMessage(outcome) };
+				},
+			};
 		}),
-		release: serve("Release", async (request: wire.ReleaseRequest, cluster) => {
+		release: serve("Release", (request: wire.ReleaseRequest) => {
 			const acquisition = readCheckedAcquisition(request);
-			await cluster.release(acquisition);
-			watcher.ended(acquisition);
-			return { clusterId: cluster.id };
+			return {
+				budget: acquisition.budget,
+				async answer(cluster) {
+					await cluster.release(acquisition);
+					watcher.ended(acquisition);
+					return { clusterId: cluster.id };
+				},
+			};
 		}),
-		confirm: serve("Confirm", async (request: wire.ConfirmRequest, cluster) => {
+		confirm: serve("Confirm", (request: wire.ConfirmRequest) => {
 			const budget = readCheckedBudget(request);
 			limits.assertIds(request.ids);
-			return { clusterId: cluster.id, stands: await cluster.confirm(budget, request.ids) };
+			return {
+				budget,
+				answer: async (cluster) => ({
+					clusterId: cluster.id,
+					stands: await cluster.confirm(budget, request.ids),
+				}),
+			};
 		}),
-		cancel: serve("Cancel", async (request: wire.CancelRequest, cluster) => {
+		cancel: serve("Cancel", (request: wire.CancelRequest) => {
 			const budget = readCheckedBudget(request);
 			limits.assertIds(request.ids);
-			await cluster.cancel(budget, request.ids, { sent: required(request.sent, "sent") });
-			return { clusterId: cluster.id };
+			const sent = required(request.sent, "sent");
+			return {
+				budget,
+				async answer(cluster) {
+					await cluster.cancel(budget, request.ids, { sent });
+					return { clusterId: cluster.id };
+				},
+			};
 		}),
 	};
 }

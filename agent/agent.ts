@@ -5,6 +5,7 @@ import { agentServerName } from "../proto/credentials.ts";
 import { createAgentService } from "./agent-service.ts";
 import { inClusterAccess, kubeconfigAccess } from "./api-access.ts";
 import { createCallWatcher } from "./call-watcher.ts";
+import { callerFields } from "./caller.ts";
 import { Certificates } from "./certificates.ts";
 import type { AgentConfig } from "./config.ts";
 import { createPeerGate, createTokenGate, type Gate } from "./gate.ts";
@@ -23,6 +24,7 @@ import { findPeerAddress } from "./pod-address.ts";
 import { createProblemLog } from "./problem-log.ts";
 import { Readiness } from "./readiness.ts";
 import { createReviews } from "./reviews.ts";
+import { Rights } from "./rights.ts";
 import { type AgentServer, startAgentServer } from "./server.ts";
 import { withSharedReads } from "./shared-reads.ts";
 import { Siblings } from "./siblings.ts";
@@ -162,11 +164,14 @@ export class Agent {
 	async #listen(home: Home, local: LocalCluster, peers: Peers, certificates: Certificates): Promise<void> {
 		const { config, log } = this.#options;
 		const { connection, clusterName } = home;
+		const reviews = createReviews({ api: connection, cluster: clusterName });
+		const now = () => systemClock.now();
 		const identity = new Identity({
-			reviews: createReviews({ api: connection, leaseNamespace: config.leaseNamespace, cluster: clusterName }),
-			now: () => systemClock.now(),
-			onCaller: ({ user, tokenId }) => log.info({ user, tokenId }, "A caller was let in"),
+			reviews,
+			now,
+			onCaller: (caller) => log.info(callerFields(caller), "A caller was let in"),
 		});
+		const rights = new Rights({ reviews, now, cluster: clusterName });
 		const watcher = createCallWatcher({ metrics: this.#metrics, log, held: this.#held });
 		const stopping = this.#stopping.signal;
 		const service = (gate: Gate) => createAgentService({ gate, watcher, stopping });
@@ -175,7 +180,7 @@ export class Agent {
 				startAgentServer({
 					address: config.listen,
 					credentials: certificates.serverCredentials({ peers: false }),
-					service: service(createTokenGate({ identity, local, member: (id) => peers.member(id) })),
+					service: service(createTokenGate({ identity, rights, local, member: (id) => peers.member(id) })),
 				}),
 				startAgentServer({
 					address: config.peerListen,

@@ -3,12 +3,15 @@
 // in circles.
 import { checkServerIdentity } from "node:tls";
 import type { Metadata, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
+import type { BudgetName } from "../disruption/budget.ts";
 import type { AcquireOptions, AcquireOutcome, AcquireRequest } from "../disruption/cluster.ts";
 import { AgentForbiddenError, AgentProtocolError } from "../disruption/errors.ts";
 import type { AgentCluster } from "../proto/agent-cluster.ts";
 import { passedOnKey } from "../proto/remote-cluster.ts";
 import { statusOfError, unauthenticatedStatus } from "../proto/status.ts";
+import type { Admission, Caller } from "./caller.ts";
 import type { Identity } from "./identity.ts";
+import type { Rights } from "./rights.ts";
 
 /** This cluster, which can also acquire without passing the call on to whoever keeps the line. */
 export interface ServedCluster extends AgentCluster {
@@ -18,35 +21,40 @@ export interface ServedCluster extends AgentCluster {
 /** What a gate looks at: every call has it, whatever its method. */
 export type IncomingCall = Pick<ServerUnaryCall<unknown, unknown>, "metadata" | "getAuthContext">;
 
+const notOfThisPort = "Cannot serve a peer on the port for callers with a token";
+
 export interface Gate {
 	readonly port: "token" | "peer";
-	/** The status to refuse the call with; undefined where it may go on. */
-	admit(call: IncomingCall): Promise<Partial<StatusObject> | undefined>;
+	/** Who calls, or the status to refuse the call with. */
+	admit(call: IncomingCall): Promise<Admission>;
+	/** Whether that caller may decide about the budget: the status to refuse the call with, undefined where it may go on. */
+	authorize(caller: Caller, budget: BudgetName): Promise<Partial<StatusObject> | undefined>;
 	/** Who answers for that cluster; rejects with AgentProtocolError where nobody here does. */
-	route(clusterId: string, metadata: Metadata): Promise<AgentCluster>;
+	route(clusterId: string, metadata: Metadata, caller: Caller): Promise<AgentCluster>;
 }
 
 export function createTokenGate(options: {
 	readonly identity: Pick<Identity, "check">;
+	readonly rights: Pick<Rights, "refusal">;
 	readonly local: ServedCluster;
-	/** Another member of the fleet. */
-	readonly member: (clusterId: string) => Promise<AgentCluster>;
+	/** Another member of the fleet, for calls that this caller makes through us. */
+	readonly member: (clusterId: string, caller: Caller) => Promise<AgentCluster>;
 }): Gate {
-	const { identity, local, member } = options;
+	const { identity, rights, local, member } = options;
 	return {
 		port: "token",
 		async admit({ metadata }) {
 			const verdict = await identity.check(metadata.get("authorization"));
-			switch (verdict.kind) {
-				case "allowed":
-					return undefined;
-				case "unauthenticated":
-					return unauthenticatedStatus(verdict.reason);
-				case "forbidden":
-					return statusOfError(new AgentForbiddenError(verdict.reason));
-			}
+			return verdict.kind === "authenticated"
+				? { kind: "admitted", caller: verdict.caller }
+				: { kind: "refused", status: unauthenticatedStatus(verdict.reason) };
 		},
-		route: async (clusterId) => (clusterId === "" || clusterId === local.id ? local : member(clusterId)),
+		async authorize(caller, budget) {
+			const refusal = caller.kind === "token" ? await rights.refusal(caller, budget) : notOfThisPort;
+			return refusal === undefined ? undefined : statusOfError(new AgentForbiddenError(refusal));
+		},
+		route: async (clusterId, _metadata, caller) =>
+			clusterId === "" || clusterId === local.id ? local : member(clusterId, caller),
 	};
 }
 
@@ -65,9 +73,12 @@ export function createPeerGate({
 			const certificate = call.getAuthContext().sslPeerCertificate;
 			// The CA may have signed certificates for others too: only an agent's name makes an agent.
 			const wrongName = certificate && checkServerIdentity(serverName, certificate);
-			if (certificate && !wrongName) return undefined;
-			return unauthenticatedStatus(`Cannot serve a peer without a certificate for "${serverName}"`);
+			if (certificate && !wrongName) return { kind: "admitted", caller: { kind: "peer", member: serverName } };
+			const why = `Cannot serve a peer without a certificate for "${serverName}"`;
+			return { kind: "refused", status: unauthenticatedStatus(why) };
 		},
+		// Whoever calls through a peer was authorised where their token was issued.
+		authorize: async () => undefined,
 		async route(clusterId, metadata) {
 			if (clusterId !== "" && clusterId !== local.id) {
 				throw new AgentProtocolError(

@@ -3,7 +3,8 @@ import { AgentUnavailableError } from "../disruption/errors.ts";
 import { shortenTo } from "../disruption/quote.ts";
 import { isRecord } from "../disruption/record.ts";
 import type { ApiRequest } from "./api-connection.ts";
-import type { ReviewedUser, Reviews, TokenVerdict } from "./identity.ts";
+import type { ReviewedUser } from "./caller.ts";
+import type { Reviews, TokenVerdict } from "./identity.ts";
 
 /** Tokens for anyone else, a person's own among them, are refused. */
 const audience = "xpdb-agent";
@@ -12,12 +13,11 @@ const longestReason = 500;
 
 export interface ReviewsOptions {
 	readonly api: ApiRequest;
-	readonly leaseNamespace: string;
 	/** For messages. */
 	readonly cluster: string;
 }
 
-export function createReviews({ api, leaseNamespace, cluster }: ReviewsOptions): Reviews {
+export function createReviews({ api, cluster }: ReviewsOptions): Reviews {
 	const create = async (group: string, kind: string, spec: unknown): Promise<Record<string, unknown>> => {
 		const { status, body } = await api.request({
 			method: "POST",
@@ -40,19 +40,18 @@ export function createReviews({ api, leaseNamespace, cluster }: ReviewsOptions):
 			const spec = { token, audiences: [audience] };
 			return tokenVerdict(await create("authentication.k8s.io", "TokenReview", spec), cluster);
 		},
-		async reviewAccess(user) {
+		async mayAcquire({ username, uid, groups, extra }, { namespace, name }) {
 			const resourceAttributes = {
-				group: "coordination.k8s.io",
-				resource: "leases",
-				// A verb that only we ask for, so that the right to it gives no right on real Leases.
+				group: "x-pdb.form3.tech",
+				resource: "xpoddisruptionbudgets",
+				// A verb that only we ask for, so that the right to it gives no right to change a budget.
 				verb: "acquire",
-				namespace: leaseNamespace,
+				namespace,
+				...(name !== "" && { name }),
 			};
-			const { username, uid, groups, extra } = user;
 			const spec = { resourceAttributes, user: username, uid, groups, extra };
 			const answer = await create("authorization.k8s.io", "SubjectAccessReview", spec);
-			if (answer["allowed"] === true && answer["denied"] !== true) return undefined;
-			return `User "${shortenTo(username, longestReason)}" may not acquire leases.coordination.k8s.io in namespace "${leaseNamespace}" of cluster "${cluster}"`;
+			return answer["allowed"] === true && answer["denied"] !== true;
 		},
 	};
 }

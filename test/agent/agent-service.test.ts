@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { BudgetName } from "../../disruption/budget.ts";
 import {
 	AgentForbiddenError,
 	AgentProtocolError,
@@ -96,15 +97,44 @@ describe("the service", () => {
 });
 
 describe("the token port", () => {
-	test("turns away who is unknown and who has no right, with the reason", async () => {
+	test("turns away who is unknown, with the reason", async () => {
 		const local = createFakeCluster();
-		for (const kind of ["unauthenticated", "forbidden"] as const) {
-			const agent = await serve({ local, verdict: { kind, reason: `Refused as ${kind}` } });
-			await expect(agent.asCaller().describe()).rejects.toEqual(new AgentForbiddenError(`Refused as ${kind}`));
-			const acquired = agent.asCaller().acquire(acquireRequest, { wait: true, signal: never });
-			await expect(acquired).rejects.toBeInstanceOf(AgentForbiddenError);
-		}
+		const agent = await serve({ local, verdict: { kind: "unauthenticated", reason: "Unknown token" } });
+		await expect(agent.asCaller().describe()).rejects.toEqual(new AgentForbiddenError("Unknown token"));
+		const acquired = agent.asCaller().acquire(acquireRequest, { wait: true, signal: never });
+		await expect(acquired).rejects.toBeInstanceOf(AgentForbiddenError);
 		expect(local.asked).toEqual([]);
+	});
+
+	test("does nothing about a budget for who has no right to it, here or through another member", async () => {
+		const local = createFakeCluster();
+		const other = createFakeCluster({}, "another-id", "eu-2");
+		const refusal = ({ namespace, name }: BudgetName) => `No right to ${namespace}/${name}`;
+		const agent = await serve({ local, members: [other], refusal });
+		for (const caller of [agent.asCaller(), agent.asCaller({ id: "another-id", name: "eu-2" })]) {
+			const calls = [
+				caller.acquire(acquireRequest, { wait: true, signal: never }),
+				caller.count(acquisition, acquireRequest),
+				caller.look(acquireRequest),
+				caller.renew(acquisition),
+				caller.commit(acquisition, grants),
+				caller.release(acquisition),
+				caller.confirm(budget, ["grant-1"]),
+				caller.cancel(budget, ["grant-1"], { sent: false }),
+			];
+			for (const call of calls) {
+				await expect(call).rejects.toEqual(new AgentForbiddenError(`No right to ${budget.namespace}/${budget.name}`));
+			}
+		}
+		expect([...local.asked, ...other.asked]).toEqual([]);
+	});
+
+	test("tells whoever has a token who it is and which budgets there are", async () => {
+		const local = createFakeCluster();
+		const caller = (await serve({ local, refusal: () => "No right" })).asCaller();
+		await caller.describe();
+		await caller.listBudgets([]);
+		expect(local.asked.map(([method]) => method)).toEqual(["describe", "listBudgets"]);
 	});
 
 	test("passes calls for another member on to it", async () => {

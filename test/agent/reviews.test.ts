@@ -18,7 +18,7 @@ function reviewsWith(answer: ApiAnswer) {
 			return answer;
 		},
 	};
-	return { reviews: createReviews({ api, leaseNamespace: "xpdb-system", cluster: "eu-1" }), asked };
+	return { reviews: createReviews({ api, cluster: "eu-1" }), asked };
 }
 
 const created = (status: unknown): ApiAnswer => ({ status: 201, body: { status } });
@@ -59,8 +59,6 @@ describe("reviewToken()", () => {
 		const long = "x".repeat(5_000);
 		const verdict = await reviewsWith(created({ error: long })).reviews.reviewToken("abc");
 		expect(verdict.kind === "rejected" && verdict.reason.length).toBeLessThan(700);
-		const refusal = await reviewsWith(created({})).reviews.reviewAccess({ ...user, username: long });
-		expect(refusal?.length).toBeLessThan(700);
 		const failure = reviewsWith({ status: 403, body: { message: long } }).reviews.reviewToken("abc");
 		await expect(failure).rejects.toThrow(/^.{1,700}$/);
 	});
@@ -78,35 +76,45 @@ describe("reviewToken()", () => {
 	}
 });
 
-describe("reviewAccess()", () => {
-	test("asks for the verb acquire on Leases, for the whole user", async () => {
+describe("mayAcquire()", () => {
+	test("asks for the verb acquire on the budget, for the whole user", async () => {
 		const { reviews, asked } = reviewsWith(created({ allowed: true }));
-		expect(await reviews.reviewAccess(user)).toBeUndefined();
-		expect(asked).toMatchObject([
-			{
-				path: "/apis/authorization.k8s.io/v1/subjectaccessreviews",
-				body: {
-					spec: {
-						user: user.username,
-						uid: "uid",
-						groups: user.groups,
-						extra: user.extra,
+		expect(await reviews.mayAcquire(user, { namespace: "shop", name: "web" })).toBe(true);
+		const resourceAttributes = {
+			group: "x-pdb.form3.tech",
+			resource: "xpoddisruptionbudgets",
+			verb: "acquire",
+			namespace: "shop",
+			name: "web",
+		};
+		const spec = { user: user.username, uid: "uid", groups: user.groups, extra: user.extra, resourceAttributes };
+		expect(asked).toMatchObject([{ path: "/apis/authorization.k8s.io/v1/subjectaccessreviews", body: { spec } }]);
+	});
+
+	test("asks for all budgets of a namespace by naming none", async () => {
+		const { reviews, asked } = reviewsWith(created({ allowed: true }));
+		await reviews.mayAcquire(user, { namespace: "shop", name: "" });
+		expect(asked).toEqual([
+			expect.objectContaining({
+				body: expect.objectContaining({
+					spec: expect.objectContaining({
 						resourceAttributes: {
-							group: "coordination.k8s.io",
-							resource: "leases",
+							group: "x-pdb.form3.tech",
+							resource: "xpoddisruptionbudgets",
 							verb: "acquire",
-							namespace: "xpdb-system",
+							namespace: "shop",
 						},
-					},
-				},
-			},
+					}),
+				}),
+			}),
 		]);
 	});
 
 	for (const status of [{}, { allowed: false }, { allowed: true, denied: true }, { allowed: "true" }]) {
-		test(`refuses on ${JSON.stringify(status)}`, async () => {
-			const refusal = await reviewsWith(created(status)).reviews.reviewAccess(user);
-			expect(refusal).toContain('may not acquire leases.coordination.k8s.io in namespace "xpdb-system"');
+		test(`takes ${JSON.stringify(status)} for a no`, async () => {
+			expect(await reviewsWith(created(status)).reviews.mayAcquire(user, { namespace: "shop", name: "web" })).toBe(
+				false,
+			);
 		});
 	}
 });

@@ -9,12 +9,14 @@ import type { CallerVerdict } from "../../agent/identity.ts";
 import { createLogger } from "../../agent/log.ts";
 import { createMetrics } from "../../agent/metrics.ts";
 import { startAgentServer } from "../../agent/server.ts";
+import type { BudgetName } from "../../disruption/budget.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { agentServerName, type CallerIdentity, createAgentClient } from "../../proto/credentials.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
 import { RemoteCluster, type RemoteClusterOptions } from "../../proto/remote-cluster.ts";
 import { type Authority, createAuthority, issueAgentCertificate, type KeyPair } from "../controlplane/certificates.ts";
 import { clusterId } from "../proto/samples.ts";
+import { buildTokenCaller } from "./build-caller.ts";
 import { createFakeCluster } from "./fake-cluster.ts";
 
 export const serverName = agentServerName("xpdb-system");
@@ -23,6 +25,8 @@ export interface ServedAgentOptions {
 	readonly fleet: Authority;
 	readonly local: ServedCluster;
 	readonly verdict?: CallerVerdict;
+	/** Why callers with a token may not decide about a budget. */
+	readonly refusal?: (budget: BudgetName) => string | undefined;
 	readonly members?: readonly AgentCluster[];
 }
 
@@ -50,10 +54,11 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 	const logger = createLogger("debug", { write: (line) => void log.push(line) });
 	const watcher = createCallWatcher({ metrics, log: logger, held });
 	const stopping = new AbortController();
-	const allowed: CallerVerdict = { kind: "allowed", caller: { user: "alice", tokenId: "" } };
+	const known: CallerVerdict = { kind: "authenticated", caller: buildTokenCaller() };
 	const gates = [
 		createTokenGate({
-			identity: { check: async () => options.verdict ?? allowed },
+			identity: { check: async () => options.verdict ?? known },
+			rights: { refusal: async (_caller, budget) => options.refusal?.(budget) },
 			local,
 			member: async (id) => {
 				const member = members.find((each) => each.id === id);

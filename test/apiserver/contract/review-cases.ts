@@ -151,20 +151,71 @@ export const reviewCases: readonly ContractCase[] = [
 		},
 	},
 	{
-		name: "an access review knows the verb that only the agents ask for",
+		name: "an access review knows the verb that only the agents ask for, on budgets everywhere and for nobody else",
 		async run(world) {
 			const user = "system:serviceaccount:xpdb-system:xpdb-operator";
-			const asked = (namespace: string, verb: string) => ({
-				user,
+			const asked = (verb: string, name?: string, account = user) => ({
+				user: account,
 				groups: ["system:serviceaccounts"],
-				resourceAttributes: { group: "coordination.k8s.io", resource: "leases", verb, namespace },
+				resourceAttributes: {
+					group: "x-pdb.form3.tech",
+					resource: "xpoddisruptionbudgets",
+					verb,
+					namespace: world.namespace,
+					...(name && { name }),
+				},
 			});
-			const allowed = await reviewAccess(world, asked("xpdb-system", "acquire"));
-			expect(allowed).toMatchObject({ code: 201, body: { kind: "SubjectAccessReview", status: { allowed: true } } });
-			const others = [asked("default", "acquire"), asked("xpdb-system", "update")];
-			for (const spec of others) {
+			for (const spec of [asked("acquire"), asked("acquire", "web")]) {
+				const answer = await reviewAccess(world, spec);
+				expect(answer).toMatchObject({ code: 201, body: { kind: "SubjectAccessReview", status: { allowed: true } } });
+			}
+			for (const spec of [
+				asked("update"),
+				asked("acquire", "web", `system:serviceaccount:${world.namespace}:default`),
+			]) {
 				expect(await reviewAccess(world, spec)).toMatchObject({ code: 201, body: { status: { allowed: false } } });
 			}
+		},
+	},
+	{
+		name: "a right to a budget by name is none to another, and none to all of its namespace",
+		async run(world) {
+			const rbac = "rbac.authorization.k8s.io";
+			const role = {
+				apiVersion: `${rbac}/v1`,
+				kind: "Role",
+				metadata: { name: "own-budget" },
+				rules: [
+					{
+						apiGroups: ["x-pdb.form3.tech"],
+						resources: ["xpoddisruptionbudgets"],
+						resourceNames: ["web"],
+						verbs: ["acquire"],
+					},
+				],
+			};
+			const binding = {
+				apiVersion: `${rbac}/v1`,
+				kind: "RoleBinding",
+				metadata: { name: "own-budget" },
+				roleRef: { apiGroup: rbac, kind: "Role", name: "own-budget" },
+				subjects: [{ kind: "ServiceAccount", name: "team", namespace: "xpdb-system" }],
+			};
+			const create = (resource: string, body: object) =>
+				world.call({ method: "POST", path: world.path(resource, undefined, `${rbac}/v1`), body });
+			expect((await create("roles", role)).code).toBe(201);
+			expect((await create("rolebindings", binding)).code).toBe(201);
+			const may = async (name: string, namespace = world.namespace) => {
+				const attributes = { group: "x-pdb.form3.tech", resource: "xpoddisruptionbudgets", verb: "acquire" };
+				const { body } = await reviewAccess(world, {
+					user: "system:serviceaccount:xpdb-system:team",
+					resourceAttributes: { ...attributes, namespace, ...(name !== "" && { name }) },
+				});
+				return (body as { status: { allowed: boolean } }).status.allowed;
+			};
+			// A real server learns of a new role by a watch.
+			await world.until("the right", () => may("web"));
+			expect([await may("db"), await may(""), await may("web", "default")]).toEqual([false, false, false]);
 		},
 	},
 	{

@@ -9,6 +9,7 @@ import { HeldLeases } from "../../../agent/held-leases.ts";
 import { createLogger } from "../../../agent/log.ts";
 import { createMetrics } from "../../../agent/metrics.ts";
 import { startAgentServer } from "../../../agent/server.ts";
+import { buildTokenCaller } from "../../agent/build-caller.ts";
 import { createFakeCluster } from "../../agent/fake-cluster.ts";
 import { demandClearText } from "../clear-error.ts";
 import { editedBytes, messageEdits } from "../edited-message.ts";
@@ -119,7 +120,8 @@ export const frameTarget: FuzzTarget = {
 		const log = createLogger("error", { write: (line) => void bugs.push(line) });
 		const local = createFakeCluster();
 		const gate = createTokenGate({
-			identity: { check: async () => ({ kind: "allowed", caller: { user: "alice", tokenId: "" } }) },
+			identity: { check: async () => ({ kind: "authenticated", caller: buildTokenCaller() }) },
+			rights: { refusal: async () => undefined },
 			local,
 			member: async () => local,
 		});

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { CertificateError, Certificates } from "../../../agent/certificates.ts";
 import { Identity } from "../../../agent/identity.ts";
 import { createReviews } from "../../../agent/reviews.ts";
+import { Rights } from "../../../agent/rights.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
 import { createAgentClient, parseCertificate } from "../../../proto/credentials.ts";
 import { createAuthority, issueAgentCertificate } from "../../controlplane/certificates.ts";
@@ -66,22 +67,20 @@ const tokenTarget: FuzzTarget = {
 			token: review(tokenReview),
 			access: review(accessReview),
 			code,
-			refusal: fc.constantFrom(...statusObjects),
+			failure: fc.constantFrom(...statusObjects),
 		});
-		return asyncTarget(input, async ({ header: authorization, token, access, code: status, refusal }) => {
+		return asyncTarget(input, async ({ header: authorization, token, access, code: status, failure }) => {
 			const api = createAnsweringConnection({
 				answer: ({ path }) => ({
 					status,
-					body: status >= 300 ? refusal : path.endsWith("/tokenreviews") ? token : access,
+					body: status >= 300 ? failure : path.endsWith("/tokenreviews") ? token : access,
 				}),
 			});
-			const identity = new Identity({
-				reviews: createReviews({ api, leaseNamespace: "xpdb-system", cluster: "eu-1" }),
-				now: () => 0,
-			});
+			const reviews = createReviews({ api, cluster: "eu-1" });
+			const identity = new Identity({ reviews, now: () => 0 });
 			const verdict = await attemptAsync(() => identity.check(authorization), [AgentUnavailableError], "eu-1");
 			if (!verdict) return;
-			if (verdict.kind !== "allowed") return demandClearText(verdict.reason);
+			if (verdict.kind !== "authenticated") return demandClearText(verdict.reason);
 			const [text] = authorization;
 			demand(
 				authorization.length === 1 && typeof text === "string" && /^bearer \S+$/i.test(text),
@@ -92,6 +91,14 @@ const tokenTarget: FuzzTarget = {
 			demand(Array.isArray(audiences) && audiences.includes("xpdb-agent"), "ALLOWED with a token for others");
 			const { username } = (user ?? {}) as Fields;
 			demand(typeof username === "string" && username !== "", "ALLOWED without a user");
+			const rights = new Rights({ reviews, now: () => 0, cluster: "eu-1" });
+			const refusal = await attemptAsync(
+				async () => ({ why: await rights.refusal(verdict.caller, { namespace: "shop", name: "web" }) }),
+				[AgentUnavailableError],
+				"eu-1",
+			);
+			if (!refusal) return;
+			if (refusal.why !== undefined) return demandClearText(refusal.why);
 			const { allowed, denied } = statusOf(access);
 			demand(allowed === true && denied !== true, "ALLOWED although the user may not");
 		});

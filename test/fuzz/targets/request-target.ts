@@ -12,6 +12,7 @@ import { createLogger } from "../../../agent/log.ts";
 import { createMetrics } from "../../../agent/metrics.ts";
 import { maxAnnotationBytes, parseLease } from "../../../disruption/lease.ts";
 import type * as wire from "../../../proto/gen/xpdb/v1/agent.ts";
+import { buildTokenCaller } from "../../agent/build-caller.ts";
 import { demandClearText } from "../clear-error.ts";
 import { decoded, editedBytes, type MessageEdits, messageEdits } from "../edited-message.ts";
 import { asyncTarget, demand, type FuzzTarget } from "../fuzz-target.ts";
@@ -78,13 +79,15 @@ export const requestTarget: FuzzTarget = {
 			const watcher = createCallWatcher({ metrics, log, held: new HeldLeases(() => 0) });
 			const stopping = new AbortController();
 			const gate = createTokenGate({
-				identity: { check: async () => ({ kind: "allowed", caller: { user: "alice", tokenId: "" } }) },
+				identity: { check: async () => ({ kind: "authenticated", caller: buildTokenCaller() }) },
+				rights: { refusal: async () => undefined },
 				local,
 				member: () => Promise.reject(new Error("no other member is asked for")),
 			});
 			const peer = {
 				...gate,
-				route: async (clusterId: string) => gate.route(clusterId === "" ? "" : local.id, new Metadata()),
+				route: async (clusterId: string) =>
+					gate.route(clusterId === "" ? "" : local.id, new Metadata(), buildTokenCaller()),
 			};
 			const service = createAgentService({ gate: peer, watcher, stopping: stopping.signal });
 			const all = acquires ? [{ method: "acquire", edits: whole } as const, ...steps] : steps;
