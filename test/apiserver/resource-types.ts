@@ -50,6 +50,9 @@ const clusterWide: readonly Row[] = [
 	["", "nodes", "Node", "no", "status"],
 	["rbac.authorization.k8s.io", "clusterroles", "ClusterRole", "", ""],
 	["rbac.authorization.k8s.io", "clusterrolebindings", "ClusterRoleBinding", "", ""],
+	// Stored and never asked: what they refuse, the small API server lets pass.
+	["admissionregistration.k8s.io", "validatingadmissionpolicies", "ValidatingAdmissionPolicy", "", "status"],
+	["admissionregistration.k8s.io", "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", "", ""],
 	["apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition", "crd crds", "status"],
 ];
 

@@ -1,17 +1,27 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createApiClient } from "./api-client.ts";
-import type { ApiClient } from "./api-client.ts";
+import type { ApiClient, Impersonation } from "./api-client.ts";
 
 /** A running cluster as another process knows it. */
 export type KnownCluster = { readonly name: string; readonly server: string; readonly dir: string };
 
+/**
+ * An administrator in the agents' name. The shipped policies let nobody but the agents write their Leases: what reaches those all the
+ * same are hands that have become the agent.
+ */
+export const inTheAgentsName: Impersonation = {
+	user: "system:serviceaccount:xpdb-system:xpdb-agent",
+	groups: ["system:masters"],
+};
+
 /** A client of the cluster's administrator, past all links, for any process on this machine. */
-export function createAdminClient({ server, dir }: KnownCluster): ApiClient {
+export function createAdminClient({ server, dir }: KnownCluster, as?: Impersonation): ApiClient {
 	const pki = (file: string) => readFileSync(join(dir, "pki", file), "utf8");
 	return createApiClient({
 		server,
 		authority: pki("ca.crt"),
 		credentials: { certificate: pki("admin.crt"), key: pki("admin.key") },
+		...(as !== undefined && { as }),
 	});
 }

@@ -11,6 +11,7 @@ import { installAgents } from "./install-agents.ts";
 import { peerPort } from "./links.ts";
 import type { Links } from "./links.ts";
 import { createPodNetwork } from "./pod-network.ts";
+import { waitForPolicies } from "./policies-in-force.ts";
 import { tailOf } from "./process.ts";
 import { SetupError } from "./setup-error.ts";
 
@@ -72,6 +73,7 @@ export async function startAgents(options: AgentsOptions): Promise<readonly Agen
 				guard: options.guard ?? false,
 			});
 			await waitUntilReady(cluster, pods, options.signal);
+			await waitForPolicies(cluster, options.signal);
 			return pods;
 		}),
 	);

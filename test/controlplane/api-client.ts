@@ -36,12 +36,22 @@ const requestTimeoutMs = 30_000;
 export const applyPatch = "application/apply-patch+yaml";
 export const strategicMergePatch = "application/strategic-merge-patch+json";
 
+/** Who an administrator pretends to be; the groups decide what that one may do. */
+export type Impersonation = { readonly user: string; readonly groups?: readonly string[] };
+
 export function createApiClient(options: {
 	readonly server: string;
 	readonly authority: string;
-	readonly credentials: KeyPair;
+	readonly credentials: KeyPair | { readonly token: string };
+	readonly as?: Impersonation;
 }): ApiClient {
-	const tls = { ca: options.authority, cert: options.credentials.certificate, key: options.credentials.key };
+	const { as, credentials } = options;
+	const pair = "token" in credentials ? {} : { cert: credentials.certificate, key: credentials.key };
+	const tls = { ca: options.authority, ...pair };
+	const identity = {
+		...("token" in credentials && { authorization: `Bearer ${credentials.token}` }),
+		...(as !== undefined && { "impersonate-user": as.user, "impersonate-group": [...(as.groups ?? [])] }),
+	};
 	const agent = new Agent({ ...tls, keepAlive: true, maxSockets: 128 });
 
 	function open(
@@ -58,6 +68,7 @@ export function createApiClient(options: {
 					headers: {
 						accept: "application/json",
 						"user-agent": "xpdb-bench",
+						...identity,
 						...(extra.body === undefined
 							? {}
 							: {

@@ -53,6 +53,7 @@ const controllers = [
 	"disruption-controller",
 	"node-lifecycle-controller",
 	"taint-eviction-controller",
+	"validatingadmissionpolicy-status-controller",
 ];
 
 export function componentSpec(

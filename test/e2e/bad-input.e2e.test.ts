@@ -5,7 +5,7 @@ import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { applyBudget, createDatabase, type Database } from "./database.ts";
 import { kubeconfigWithExpiredToken } from "./expired-token.ts";
 import { getJson, leasesPath } from "./get-json.ts";
-import { apply, kubectl } from "./kubectl.ts";
+import { apply, inTheAgentsName, kubectl } from "./kubectl.ts";
 import { kubeconfigWithLogin } from "./login-program.ts";
 import { isCordoned } from "./nodes.ts";
 import { plugin, type PluginResult } from "./plugin-process.ts";
@@ -163,15 +163,14 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 		expect((await evictFirst(database)).code).toBe(0);
 		await database.ready();
 		const state = "xpdb.form3.tech/state=not-json";
-		await kubectl("c2", ["annotate", "leases", "-n", "xpdb-system", "-l", selectorOf(database), "--overwrite", state]);
+		const selected = ["leases", "-n", "xpdb-system", "-l", selectorOf(database)];
+		await kubectl("c2", ["annotate", ...selected, "--overwrite", state, ...inTheAgentsName]);
 		const result = await evictFirst(database);
 		expect(result.code).not.toBe(0);
 		expect(result.stderr).toMatch(/Lease/);
 		expect(result.stderr).toMatch(/c2/);
-		expect(
-			await kubectl("c2", ["get", "leases", "-n", "xpdb-system", "-l", selectorOf(database), "-o", "yaml"]),
-		).toContain("not-json");
-		await kubectl("c2", ["delete", "leases", "-n", "xpdb-system", "-l", selectorOf(database)]);
+		expect(await kubectl("c2", ["get", ...selected, "-o", "yaml"])).toContain("not-json");
+		await kubectl("c2", ["delete", ...selected, ...inTheAgentsName]);
 		expect((await evictFirst(database)).code).toBe(0);
 	});
 
@@ -180,13 +179,19 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 		expect((await evictFirst(database)).code).toBe(0);
 		await database.ready();
 		const selected = ["leases", "-n", "xpdb-system", "-l", selectorOf(database)];
-		await kubectl("c3", ["annotate", ...selected, "--overwrite", 'xpdb.form3.tech/state={"schema":2}']);
+		await kubectl("c3", [
+			"annotate",
+			...selected,
+			"--overwrite",
+			'xpdb.form3.tech/state={"schema":2}',
+			...inTheAgentsName,
+		]);
 		const result = await evictFirst(database);
 		expect(result.code).not.toBe(0);
 		expect(result.stderr).toMatch(/c3/);
 		expect(result.stderr).toMatch(/schema 2, this version knows 1/);
 		expect(await database.pods()).toHaveLength(3);
-		await kubectl("c3", ["delete", ...selected]);
+		await kubectl("c3", ["delete", ...selected, ...inTheAgentsName]);
 	});
 
 	test("annotations at their limit: the Lease is full, which waits, and the pod stays", async () => {
@@ -207,7 +212,7 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 			// Room for another nonce, none for a reservation.
 			annotations[key] = "x".repeat(262_144 - used - 60);
 			const whole = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", ...lease };
-			await kubectl("c1", ["replace", "-f", "-"], JSON.stringify(whole));
+			await kubectl("c1", ["replace", "-f", "-", ...inTheAgentsName], JSON.stringify(whole));
 		}
 		await applyBudget(sharedFleet().contexts, database.namespace, { minAvailable: 2 });
 		const evict = ["evict", "db-0", "-n", database.namespace, "--context", "c1-operator", "--timeout", "4s"];

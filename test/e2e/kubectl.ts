@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { inTheAgentsName as impersonation } from "../controlplane/admin-client.ts";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 
 const run = promisify(execFile);
@@ -16,6 +17,12 @@ export async function kubectl(context: string, args: readonly string[], stdin?: 
 	const { stdout } = await child;
 	return stdout;
 }
+
+/** Flags for changes of the agents' Leases, which the shipped policies leave to the agents: the administrator in their name. */
+export const inTheAgentsName: readonly string[] = [
+	`--as=${impersonation.user}`,
+	...(impersonation.groups ?? []).map((group) => `--as-group=${group}`),
+];
 
 /** Applies the same objects in every one of these contexts. */
 export async function apply(contexts: readonly string[], objects: readonly object[]): Promise<void> {

@@ -15,6 +15,8 @@ async function resources(world: ContractWorld, path: string): Promise<readonly R
 	return (answer.body as { resources: Record<string, unknown>[] }).resources;
 }
 
+const configMaps = { apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"] };
+
 export const schemaCases: readonly ContractCase[] = [
 	{
 		name: "XPodDisruptionBudgets are served, with their kind in lists",
@@ -74,6 +76,23 @@ export const schemaCases: readonly ContractCase[] = [
 					expect.objectContaining({ name, preferredVersion: expect.objectContaining({ groupVersion }) as unknown }),
 				);
 			}
+		},
+	},
+	{
+		// A real API server enforces policies that are bound; the small one keeps them and asks none of them.
+		name: "a policy is kept as it was applied, and refuses nothing without a binding",
+		async run(world) {
+			const policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
+			const name = `${world.namespace}-refuses-all`;
+			const policy = {
+				failurePolicy: "Fail",
+				matchConstraints: { resourceRules: [{ ...configMaps, operations: ["CREATE"] }] },
+				validations: [{ expression: "false", message: "No" }],
+			};
+			const created = await world.create(policies, { metadata: { name }, spec: policy });
+			expect(created).toMatchObject({ kind: "ValidatingAdmissionPolicy", spec: policy });
+			await world.create(world.path("configmaps"), { metadata: { name: "not-refused" } });
+			expect((await world.call({ method: "DELETE", path: `${policies}/${name}` })).code).toBe(200);
 		},
 	},
 	{

@@ -1,6 +1,6 @@
 // Hands on the Leases: deleted, garbled or stolen at the moments when it matters, each in a namespace of its own, all at once.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createAdminClient } from "../../controlplane/admin-client.ts";
+import { createAdminClient, inTheAgentsName } from "../../controlplane/admin-client.ts";
 import type { ApiClient } from "../../controlplane/api-client.ts";
 import { deleteLeases, garbleLeases, stealLeases } from "../../controlplane/lease-faults.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
@@ -22,7 +22,7 @@ const moments = [
 describeOnFleet("Leases", () => {
 	let clients: readonly ApiClient[];
 	beforeAll(() => {
-		clients = sharedFleet().clusters.map(createAdminClient);
+		clients = sharedFleet().clusters.map((cluster) => createAdminClient(cluster, inTheAgentsName));
 	});
 	afterAll(() => {
 		for (const client of clients) client.close();

@@ -1,0 +1,19 @@
+// Whoever has got hold of the agents' token: a client with that and nothing else.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createAdminClient, type KnownCluster } from "../../controlplane/admin-client.ts";
+import { type ApiClient, createApiClient } from "../../controlplane/api-client.ts";
+
+/** With a real token of the agents' ServiceAccount. */
+export async function createAgentClient(cluster: KnownCluster): Promise<ApiClient> {
+	const admin = createAdminClient(cluster);
+	const path = "/api/v1/namespaces/xpdb-system/serviceaccounts/xpdb-agent/token";
+	const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { expirationSeconds: 600 } };
+	try {
+		const { status } = await admin.send<{ status: { token: string } }>("POST", path, request);
+		const authority = readFileSync(join(cluster.dir, "pki", "ca.crt"), "utf8");
+		return createApiClient({ server: cluster.server, authority, credentials: { token: status.token } });
+	} finally {
+		admin.close();
+	}
+}
