@@ -1,6 +1,12 @@
 // Acquire: a stream of places in line that ends with the acquisition. A caller that goes away leaves the line, and what was
 // acquired for it in that very moment is given back; otherwise it would block everyone for a lease time.
-import { type handleServerStreamingCall, type ServerWritableStream, type StatusObject, status } from "@grpc/grpc-js";
+import {
+	Metadata,
+	type handleServerStreamingCall,
+	type ServerWritableStream,
+	type StatusObject,
+	status,
+} from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import type * as wire from "../proto/gen/xpdb/v1/agent.ts";
 import { statusOfError } from "../proto/status.ts";
@@ -50,10 +56,14 @@ async function acquireFor(
 		clusterId: cluster.id,
 		outcome,
 	});
+	// Headers at once: the count may take long, and the caller is to know that somebody is at it.
+	call.sendMetadata(new Metadata());
+	const sent = Promise.withResolvers<void>();
 	const outcome = await cluster.acquire(request, {
 		wait: call.request.wait,
 		signal: AbortSignal.any([gone.signal, stopping]),
 		onQueued: (place) => call.write(respond({ $case: "held", value: placeMessage(place) })),
+		answered: sent.promise,
 	});
 	watcher.acquired(cluster, outcome);
 	if (outcome.kind === "held") {
@@ -61,10 +71,12 @@ async function acquireFor(
 		return undefined;
 	}
 	const message = respond({ $case: "acquired", value: acquiredMessage(outcome) });
-	if (!(await delivered(call, message, gone.signal))) {
-		watcher.ended(outcome.acquisition);
-		await cluster.release(outcome.acquisition);
+	if (await delivered(call, message, gone.signal)) {
+		sent.resolve();
+		return undefined;
 	}
+	watcher.ended(outcome.acquisition);
+	await cluster.release(outcome.acquisition);
 	return undefined;
 }
 

@@ -1,7 +1,7 @@
 // The calls of AgentService: admit, check what was asked, ask whether the caller may, have the right cluster answer. Every
 // failure becomes a status; an error that is not ours is a bug, reported here and shown to nobody else.
-import type { handleUnaryCall, StatusObject } from "@grpc/grpc-js";
-import { status } from "@grpc/grpc-js";
+import type { handleUnaryCall, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
+import { Metadata, status } from "@grpc/grpc-js";
 import type { BudgetName } from "../disruption/budget.ts";
 import { AgentProtocolError } from "../disruption/errors.ts";
 import type { AgentCluster } from "../proto/agent-cluster.ts";
@@ -11,7 +11,6 @@ import { statusOfError } from "../proto/status.ts";
 import { commitOutcomeMessage, readAcquisition, readBudgetName, readGrant } from "../proto/wire.ts";
 import { budgetListMessage, countResponseMessage, descriptionMessage, readCountCall } from "../proto/wire-calls.ts";
 import { createAcquireHandler } from "./acquire-handler.ts";
-import type { IncomingCall } from "./gate.ts";
 import * as limits from "./request-limits.ts";
 import type { AgentServiceOptions } from "./service-options.ts";
 
@@ -20,6 +19,8 @@ interface Question<Response> {
 	/** The budget that it is about: the caller needs the right to it. Undefined where a verified caller is enough. */
 	readonly budget: BudgetName | undefined;
 	readonly answer: (cluster: AgentCluster) => Promise<Response>;
+	/** It may take as long as a count: the caller is sent headers at once, and knows that somebody is at it. */
+	readonly takesLong?: boolean;
 }
 
 export function createAgentService(options: AgentServiceOptions): wire.AgentServiceServer {
@@ -44,15 +45,16 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			);
 		};
 		async function answerCall(
-			call: IncomingCall,
+			call: ServerUnaryCall<Request, Response>,
 			request: Request,
 		): Promise<{ refusal?: Partial<StatusObject>; response?: Response }> {
 			const admission = await gate.admit(call);
 			if (admission.kind === "refused") return { refusal: admission.status };
 			const { caller } = admission;
-			const { budget, answer } = read(request);
+			const { budget, answer, takesLong = false } = read(request);
 			const refusal = budget && (await gate.authorize(caller, budget));
 			if (refusal) return { refusal };
+			if (takesLong) call.sendMetadata(new Metadata());
 			return { response: await answer(await gate.route(request.clusterId, call.metadata, caller)) };
 		}
 	};
@@ -73,8 +75,10 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			const call = readCountCall(request);
 			const { budget } = call.request;
 			limits.assertQuestion(call.request);
+			const takesLong = true;
 			if (call.kind === "look") {
-				return { budget, answer: async (cluster) => countResponseMessage(await cluster.look(call.request)) };
+				const { request: question } = call;
+				return { budget, takesLong, answer: async (cluster) => countResponseMessage(await cluster.look(question)) };
 			}
 			limits.assertAcquisition(call.acquisition);
 			const { budget: acquired } = call.acquisition;
@@ -84,6 +88,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			}
 			return {
 				budget,
+				takesLong,
 				answer: async (cluster) => countResponseMessage(await cluster.count(call.acquisition, call.request)),
 			};
 		}),

@@ -27,6 +27,7 @@ import {
 	isLatest,
 	leaseDurationMs,
 	leaseName,
+	longestCountMs,
 	released,
 	renewed,
 	stands,
@@ -42,7 +43,9 @@ import { cancel, takeBack } from "./cancellation.ts";
 import type { Clock } from "./clock.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 import { type CountQuestion, countUnder, look } from "./count.ts";
+import { Handovers } from "./handovers.ts";
 import { LeaseStore } from "./lease-store.ts";
+import { withinTime } from "./within-time.ts";
 import type { BudgetView } from "./object-views.ts";
 import type { PodView } from "./pod-view.ts";
 import { WaitingLine } from "./waiting-line.ts";
@@ -69,6 +72,7 @@ export class LocalCluster implements AgentCluster {
 	readonly leases: LeaseStore;
 	readonly #options: LocalClusterOptions;
 	readonly #line: WaitingLine;
+	readonly #handovers: Handovers;
 	/** The latest acquisition of each Lease that was given out here and not ended here, for a shutdown to give back. */
 	readonly #held = new Map<string, Acquisition>();
 	#closing = false;
@@ -79,6 +83,11 @@ export class LocalCluster implements AgentCluster {
 		this.#options = options;
 		this.leases = new LeaseStore({ api: options.api, clock: options.clock, cluster: options.name });
 		this.#line = new WaitingLine(options.clock);
+		this.#handovers = new Handovers({
+			clock: options.clock,
+			giveBackUnused: (acquisition) => this.#giveBackUnused(acquisition),
+			report: (problem) => options.report?.(problem),
+		});
 	}
 
 	async acquire(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
@@ -97,16 +106,23 @@ export class LocalCluster implements AgentCluster {
 
 	/** Acquires without passing the call on: for callers that were passed on already. */
 	async acquireHere(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
+		let waited = false;
 		const outcome = await this.#line.acquire(
 			leaseName(request.budget),
-			(handover) => this.#attempt(request, handover ? handoverDurationMs : leaseDurationMs),
+			(handover) => {
+				waited = handover;
+				return this.#attempt(request);
+			},
 			options,
 		);
-		if (outcome.kind === "acquired" && options.signal.aborted) {
+		if (outcome.kind !== "acquired") return outcome;
+		if (options.signal.aborted) {
 			await this.#giveBack(outcome.acquisition);
 			throw options.signal.reason;
 		}
-		return outcome;
+		if (!waited) return outcome;
+		this.#handovers.begin(outcome.acquisition, options.answered ?? Promise.resolve());
+		return { ...outcome, leaseDurationMs: Math.min(handoverDurationMs, outcome.leaseDurationMs) };
 	}
 
 	async count(acquisition: Acquisition, question: CountQuestion): Promise<Count> {
@@ -230,7 +246,7 @@ export class LocalCluster implements AgentCluster {
 
 	readonly #newId = (): string => this.#options.newId?.() ?? randomUUID();
 
-	async #attempt(request: AcquireRequest, durationMs: number): ReturnType<Parameters<WaitingLine["acquire"]>[1]> {
+	async #attempt(request: AcquireRequest): ReturnType<Parameters<WaitingLine["acquire"]>[1]> {
 		this.#assertSynced();
 		if (this.#closing) throw this.#unavailable("is shutting down");
 		const { lease, result: got } = await this.leases.change(request.budget, (found) => {
@@ -238,7 +254,8 @@ export class LocalCluster implements AgentCluster {
 			if (found.state.phase === "held" && found.state.nonce === request.nonce) return { result: true };
 			if (!this.leases.isFree(found)) return { result: false };
 			const { holder, nonce } = request;
-			return { write: acquired(this.#withoutEvident(found), { holder, nonce, durationMs }), result: true };
+			const by = { holder, nonce, durationMs: leaseDurationMs };
+			return { write: acquired(this.#withoutEvident(found), by), result: true };
 		});
 		if (!got) {
 			return {
@@ -250,16 +267,14 @@ export class LocalCluster implements AgentCluster {
 			};
 		}
 		const acquisition = acquisitionOf(lease);
+		const endsAt = this.#options.clock.now() + lease.durationMs - this.leases.silentForMs(lease);
 		this.#held.set(lease.name, acquisition);
 		try {
 			// close() may have come and gone while the Lease was being written.
 			if (this.#closing) throw this.#unavailable("is shutting down");
-			return {
-				kind: "acquired",
-				acquisition,
-				count: await this.#count(acquisition, Promise.resolve(lease), request),
-				leaseDurationMs: lease.durationMs,
-			};
+			const count = await this.#count(acquisition, Promise.resolve(lease), request);
+			const leftMs = Math.max(endsAt - this.#options.clock.now(), 1);
+			return { kind: "acquired", acquisition, count, leaseDurationMs: leftMs };
 		} catch (error) {
 			await this.#giveBack(acquisition);
 			throw error;
@@ -271,13 +286,32 @@ export class LocalCluster implements AgentCluster {
 		await this.release(acquisition).catch((problem: unknown) => this.#options.report?.(problem));
 	}
 
+	/** Nothing was heard of whoever was handed the Lease, by no agent of this cluster: so says the Lease itself. */
+	async #giveBackUnused(acquisition: Acquisition): Promise<void> {
+		const { result } = await this.leases.change(acquisition.budget, (found) =>
+			stands(found, acquisition) && found.state.renewals === 0
+				? { write: released(found), result: true }
+				: { result: false },
+		);
+		if (result) this.#ended(acquisition);
+	}
+
 	async #readHeld(acquisition: Acquisition): Promise<BudgetLease> {
 		const lease = await this.leases.read(acquisition.budget);
 		if (!lease || !stands(lease, acquisition)) throw this.#lost(acquisition, lease);
 		return lease;
 	}
 
-	async #count(acquisition: Acquisition, reading: Promise<BudgetLease>, question: CountQuestion): Promise<Count> {
+	/** Fails where it takes so long that the Lease might end before its holder hears of it. */
+	#count(acquisition: Acquisition, reading: Promise<BudgetLease>, question: CountQuestion): Promise<Count> {
+		const late = (): Error =>
+			this.#unavailable(
+				`took more than ${longestCountMs / 1000} s to count for budget "${formatBudgetName(question.budget)}": is its API server slow?`,
+			);
+		return withinTime(this.#countNow(acquisition, reading, question), { ...this.#options, ms: longestCountMs, late });
+	}
+
+	async #countNow(acquisition: Acquisition, reading: Promise<BudgetLease>, question: CountQuestion): Promise<Count> {
 		const { count, listedAt, forgottenControllers } = await countUnder(reading, question, {
 			...this.#options,
 			cluster: this.name,
@@ -314,7 +348,9 @@ export class LocalCluster implements AgentCluster {
 		for (const result of results) if (result.status === "rejected") this.#options.report?.(result.reason);
 	}
 
-	#forget({ budget, nonce }: Acquisition): void {
+	#forget(acquisition: Acquisition): void {
+		const { budget, nonce } = acquisition;
+		this.#handovers.end(acquisition);
 		if (this.#held.get(leaseName(budget))?.nonce === nonce) this.#held.delete(leaseName(budget));
 	}
 

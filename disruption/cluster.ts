@@ -37,6 +37,8 @@ export interface AcquireOptions {
 	readonly wait: boolean;
 	readonly signal: AbortSignal;
 	readonly onQueued?: (place: PlaceInLine) => void;
+	/** Resolves once the caller was sent the answer, where it is not here: from then on it has to show life. */
+	readonly answered?: Promise<void>;
 }
 
 /** Where a waiting caller stands: 1 is next. `holder` is empty where nobody holds the Lease at this instant. */
@@ -52,7 +54,10 @@ export type AcquireOutcome =
 			readonly kind: "acquired";
 			readonly acquisition: Acquisition;
 			readonly count: Count;
-			/** Shorter for a Lease that was handed over in line: its new holder may have died while it waited. */
+			/**
+			 * How long the holding lasts from this answer on without a renewal. Shorter for a Lease that was handed over in
+			 * line, because its new holder may have died while it waited, and after a slow count.
+			 */
 			readonly leaseDurationMs: number;
 	  }
 	| ({ readonly kind: "held" } & PlaceInLine);

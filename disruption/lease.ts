@@ -16,8 +16,13 @@ import { isResourceVersion, latestResourceVersion } from "./resource-version.ts"
 
 /** Long enough for a round over a slow link (three trips of a second, with room), short enough to wait out after a crash. */
 export const leaseDurationMs = 10_000;
-/** A caller that was handed the Lease in line may have died while it waited: it has to show life soon. */
+/**
+ * A caller that was handed the Lease in line may have died while it waited: it has to show life within this after its
+ * answer was sent, or the agent that handed the Lease over gives it back. Two trips of a second.
+ */
 export const handoverDurationMs = 2_000;
+/** The 10 s of a lease, without 2 s for the answer to arrive and the first renewal to come back: a count over that fails. */
+export const longestCountMs = 8_000;
 /** A third of the lease duration: two renewals may be lost. */
 export const renewIntervalMs = 3_000;
 /**

@@ -185,22 +185,29 @@ function slotsInOrder({ clusters, budgets }: RoundRequest): readonly Slot[] {
 	return slots.toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** Keeps what is held alive, a third of its duration after it was got: a Lease handed over in line ends soon without it. */
+/**
+ * Keeps what is held alive, a third of its time after it was got: a Lease handed over in line ends soon without it. No
+ * renewal waits for another one: a slow member must not cost what others hand over meanwhile.
+ */
 async function keepAlive(held: readonly Held[], runtime: RoundRuntime, stop: AbortController): Promise<void> {
+	const renewing = new Map<Held, Promise<void>>();
+	const renew = async (slot: Held): Promise<void> => {
+		const [result] = await Promise.allSettled([slot.cluster.renew(slot.acquisition)]);
+		renewing.delete(slot);
+		// Given back meanwhile: nothing is lost.
+		if (!held.includes(slot)) return;
+		if (result.status === "fulfilled") slot.renewAt = runtime.now() + renewIntervalMs;
+		else if (result.reason instanceof LeaseLostError) stop.abort(result.reason);
+		else runtime.onLeftBehind?.(result.reason);
+	};
 	while (!stop.signal.aborted) {
 		await runtime.sleep(handoverDurationMs / 4, stop.signal);
-		if (stop.signal.aborted) return;
-		const due = held.filter((slot) => runtime.now() >= slot.renewAt);
-		const results = await Promise.allSettled(due.map(({ cluster, acquisition }) => cluster.renew(acquisition)));
-		for (const [index, result] of results.entries()) {
-			const slot = due[index];
-			// Given back meanwhile: nothing is lost.
-			if (!slot || !held.includes(slot)) continue;
-			if (result.status === "fulfilled") slot.renewAt = runtime.now() + renewIntervalMs;
-			else if (result.reason instanceof LeaseLostError) stop.abort(result.reason);
-			else runtime.onLeftBehind?.(result.reason);
+		if (stop.signal.aborted) break;
+		for (const slot of held) {
+			if (runtime.now() >= slot.renewAt && !renewing.has(slot)) renewing.set(slot, renew(slot));
 		}
 	}
+	await Promise.all(renewing.values());
 }
 
 async function recountOld(held: readonly Held[], runtime: RoundRuntime): Promise<void> {

@@ -1,6 +1,7 @@
 // A member of the fleet behind its agent, by gRPC.
 //
-// Every call has a deadline, except waiting in line, where keepalive tells a dead connection. Nothing is retried here: an
+// Every call has a deadline, except waiting in line, where keepalive tells a dead connection; a count may take longer than
+// other calls, if the agent shows at once that it is at it. Nothing is retried here: an
 // answer that does not come, cannot be read or comes from another cluster is an error, and what it asked for may or may
 // not have happened.
 import { Metadata, type ServiceError } from "@grpc/grpc-js";
@@ -15,12 +16,13 @@ import type {
 	Grant,
 } from "../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
+import { longestCountMs } from "../disruption/lease.ts";
 import { quote } from "../disruption/quote.ts";
 import type { AgentCluster, AgentDescription, BudgetList, LookRequest } from "./agent-cluster.ts";
 import { required } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
 import { errorOfStatus } from "./status.ts";
-import { callUnary, type OpenCall, type UnaryCall } from "./unary.ts";
+import { callUnary, limitSilence, type OpenCall, silent, type UnaryCall } from "./unary.ts";
 import { acquisitionMessage, budgetNameMessage, grantMessage, readCommitOutcome, readPlace } from "./wire.ts";
 import { acquireMessage, countCallMessage, readAcquired, readBudgetList, readDescription } from "./wire-calls.ts";
 import { readCount } from "./wire-count.ts";
@@ -39,6 +41,8 @@ export interface RemoteClusterOptions {
 	/** Stays open when the RemoteCluster is closed: several may share one. */
 	readonly client: wire.AgentServiceClient;
 	readonly deadlineMs?: number;
+	/** How much longer a count may take. */
+	readonly countMs?: number;
 	/** Says that the call was passed on already, for another agent of the same cluster to answer it itself. */
 	readonly passedOn?: "line";
 }
@@ -59,6 +63,7 @@ export class RemoteCluster implements AgentCluster {
 	readonly name: string;
 	readonly #client: wire.AgentServiceClient;
 	readonly #deadlineMs: number;
+	readonly #countMs: number;
 	readonly #passedOn: "line" | undefined;
 	readonly #open = new Set<OpenCall>();
 	#closed = false;
@@ -68,6 +73,7 @@ export class RemoteCluster implements AgentCluster {
 		this.name = options.name;
 		this.#client = options.client;
 		this.#deadlineMs = options.deadlineMs ?? defaultDeadlineMs;
+		this.#countMs = options.countMs ?? longestCountMs;
 		this.#passedOn = options.passedOn;
 	}
 
@@ -88,13 +94,14 @@ export class RemoteCluster implements AgentCluster {
 	async acquire(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
 		options.signal.throwIfAborted();
 		const metadata = this.#metadata();
-		const callOptions = options.wait ? {} : { deadline: Date.now() + this.#deadlineMs };
+		const callOptions = options.wait ? {} : { deadline: Date.now() + this.#deadlineMs + this.#countMs };
 		const message = acquireMessage(request, { clusterId: this.id, wait: options.wait });
 		this.#refuseIfClosed("Acquire");
 		const call = this.#client.acquire(message, metadata, callOptions);
 		return new Promise<AcquireOutcome>((resolve, reject) => {
 			const settle = (finish: () => void): void => {
 				options.signal.removeEventListener("abort", onAbort);
+				heard();
 				this.#open.delete(call);
 				finish();
 			};
@@ -104,6 +111,9 @@ export class RemoteCluster implements AgentCluster {
 			};
 			options.signal.addEventListener("abort", onAbort, { once: true });
 			this.#open.add(call);
+			const heard = limitSilence(call, options.wait ? undefined : this.#deadlineMs, () => {
+				settle(() => reject(errorOfStatus(silent(this.#deadlineMs), { cluster: this.name, call: "Acquire" })));
+			});
 			call.on("data", (response: wire.AcquireResponse) => {
 				try {
 					this.#requireOwnAnswer("Acquire", response.clusterId);
@@ -177,7 +187,8 @@ export class RemoteCluster implements AgentCluster {
 	}
 
 	async #count(request: wire.CountRequest): Promise<Count> {
-		const response = await this.#unary<wire.CountResponse>("Count", (...rest) => this.#client.count(request, ...rest));
+		const call: UnaryCall<wire.CountResponse> = (...rest) => this.#client.count(request, ...rest);
+		const response = await this.#unary("Count", call, this.#countMs);
 		const count = this.#read("Count", () => readCount(response.count, "count"));
 		this.#requireOwnAnswer("Count", count.clusterId);
 		return count;
@@ -202,6 +213,7 @@ export class RemoteCluster implements AgentCluster {
 	async #unary<Response extends { readonly clusterId: string }>(
 		name: string,
 		call: UnaryCall<Response>,
+		workMs = 0,
 	): Promise<Response> {
 		this.#refuseIfClosed(name);
 		const response = await callUnary(call, {
@@ -209,6 +221,7 @@ export class RemoteCluster implements AgentCluster {
 			cluster: this.name,
 			metadata: this.#metadata(),
 			deadlineMs: this.#deadlineMs,
+			workMs,
 			open: this.#open,
 		});
 		this.#requireOwnAnswer(name, response.clusterId);

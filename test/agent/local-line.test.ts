@@ -19,13 +19,13 @@ async function setUp(options: Parameters<ReturnType<typeof simulateCluster>["new
 }
 
 describe("LocalCluster with a line", () => {
-	test("hands over at once, for two seconds until the new holder shows life", async () => {
+	test("hands over at once, and says that the new holder has two seconds to show life", async () => {
 		const { agent, first, lease } = await setUp();
 		const second = agent.local.acquire(asks("second"), waiting());
 		await settle();
 		await agent.local.release(first);
 		expect(await second).toMatchObject({ kind: "acquired", leaseDurationMs: 2_000 });
-		expect(lease()).toMatchObject({ holder: "drain of second", durationMs: 2_000 });
+		expect(lease()).toMatchObject({ holder: "drain of second", durationMs: 10_000 });
 	});
 
 	test("hands over when a commit gives the Lease back", async () => {
@@ -81,6 +81,126 @@ describe("LocalCluster with a line", () => {
 		await agent.local.release(first);
 		await second;
 		expect(agent.local.lineLength(budget)).toBe(0);
+	});
+});
+
+describe("LocalCluster and whoever it handed a Lease to", () => {
+	/** The second has it in line; its answer goes out when the test says. */
+	async function handedOver() {
+		const world = await setUp();
+		const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+		const second = world.agent.local.acquire(asks("second"), { ...waiting(), answered });
+		await settle();
+		await world.agent.local.release(world.first);
+		const outcome = await second;
+		if (outcome.kind !== "acquired") throw new Error("the line ended");
+		const pass = async (ms: number): Promise<void> => {
+			await settle();
+			world.clock.advance(ms);
+			await settle();
+		};
+		return { ...world, answer, pass, acquisition: outcome.acquisition };
+	}
+
+	test("gives it back two seconds after the answer went out, if they show no life", async () => {
+		const { answer, pass, holder } = await handedOver();
+		answer();
+		await pass(1_999);
+		expect(holder()).toBe("drain of second");
+		await pass(1);
+		expect(holder()).toBe("");
+	});
+
+	test("hands it to the next in line then", async () => {
+		const { answer, pass, agent, holder } = await handedOver();
+		const third = agent.local.acquire(asks("third"), waiting());
+		answer();
+		await pass(2_000);
+		expect(await third).toMatchObject({ kind: "acquired" });
+		expect(holder()).toBe("drain of third");
+	});
+
+	test("does not count the time until the answer went out", async () => {
+		const { answer, pass, holder } = await handedOver();
+		await pass(5_000);
+		answer();
+		await pass(1_999);
+		expect(holder()).toBe("drain of second");
+	});
+
+	test("leaves it to a holder that renewed, through whichever agent", async () => {
+		const { answer, pass, acquisition, newAgent, holder } = await handedOver();
+		answer();
+		await newAgent().local.renew(acquisition);
+		await pass(9_000);
+		expect(holder()).toBe("drain of second");
+	});
+
+	test("does nothing more to one that was committed, through whichever agent", async () => {
+		const { answer, pass, acquisition, newAgent, lease } = await handedOver();
+		answer();
+		await newAgent().local.commit(acquisition, []);
+		const { resourceVersion } = lease();
+		await pass(9_000);
+		expect(lease().resourceVersion).toBe(resourceVersion);
+	});
+
+	test("does nothing where it was given back before the answer went out", async () => {
+		const { answer, pass, acquisition, agent } = await handedOver();
+		await agent.local.release(acquisition);
+		answer();
+		const before = agent.requests.length;
+		await pass(9_000);
+		expect(agent.requests.slice(before)).toEqual([]);
+	});
+
+	test("leaves it to whoever took it since", async () => {
+		const { answer, pass, agent, acquisition, holder } = await handedOver();
+		answer();
+		await agent.local.release(acquisition);
+		await agent.local.acquire(asks("third"), atOnce());
+		await pass(3_000);
+		expect(holder()).toBe("drain of third");
+	});
+
+	test("reports what it could not give back", async () => {
+		const { answer, pass, agent } = await handedOver();
+		answer();
+		agent.before = losing("update leases");
+		await pass(2_000);
+		expect(agent.problems).toEqual([unavailable]);
+	});
+});
+
+describe("LocalCluster and a count that takes long", () => {
+	/** Whatever the count reads comes after this time. */
+	async function slowly(ms: number) {
+		const world = await setUp();
+		const { agent, clock } = world;
+		await agent.local.release(world.first);
+		agent.before = async ({ resource }) => {
+			if (resource === "fleet") await new Promise<void>((resolve) => void clock.after(ms, resolve));
+		};
+		const second = agent.local.acquire(asks("second"), atOnce()).catch((error: unknown) => error);
+		await settle();
+		clock.advance(ms);
+		await settle();
+		return { ...world, second };
+	}
+
+	test("says how much is left of the lease", async () => {
+		expect(await (await slowly(7_000)).second).toMatchObject({ kind: "acquired", leaseDurationMs: 3_000 });
+	});
+
+	test("fails after 8 s, and gives the Lease back", async () => {
+		const { second, holder } = await slowly(8_000);
+		expect(await second).toEqual(
+			new AgentUnavailableError(
+				'The agent of cluster "eu-1" took more than 8 s to count for budget "shop/db": is its API server slow?',
+				"eu-1",
+			),
+		);
+		expect(holder()).toBe("");
 	});
 });
 

@@ -5,7 +5,7 @@ import { LocalCluster, type LocalClusterOptions } from "../../agent/local-cluste
 import { budgetViewOf, leaseViewOf, ObjectStore } from "../../agent/object-views.ts";
 import { PodStore } from "../../agent/pod-view.ts";
 import { ReservationSweep } from "../../agent/reservation-sweep.ts";
-import type { LeaseObject } from "../../agent/cluster-api.ts";
+import type { FleetMember, LeaseObject } from "../../agent/cluster-api.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
 import type { AcquireOptions, AcquireRequest, MemberBudget } from "../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -66,10 +66,17 @@ export function atOnce(signal: AbortSignal = new AbortController().signal): Acqu
 	return { wait: false, signal };
 }
 
-/** A cluster with budget shop/db: `maxUnavailable: 1`. */
-export function simulateCluster(): SimulatedAgents {
-	const clock = createManualClock();
-	const server = new SimulatedApiServer({ clusterId: "eu" });
+/** A cluster with budget shop/db: `maxUnavailable: 1`. Without `fleet` it is the only member. */
+export function simulateCluster({
+	clusterId = "eu",
+	clock = createManualClock(),
+	fleet,
+}: {
+	readonly clusterId?: string;
+	readonly clock?: ManualClock;
+	readonly fleet?: readonly FleetMember[];
+} = {}): SimulatedAgents {
+	const server = new SimulatedApiServer({ clusterId, ...(fleet && { fleet }) });
 	server.putBudget(memberBudget(newSpec({ maxUnavailable: 1 })));
 	let ids = 0;
 	const newId = () => `touch-${++ids}`;

@@ -164,6 +164,22 @@ describe("runRound() while it waits", () => {
 		await round;
 	});
 
+	test("renews one that was handed over also while another renewal hangs", async () => {
+		const { run, ap, eu, us, runtime, renewals } = setUp();
+		ap.before.renew = () => new Promise(() => undefined);
+		ap.steal(budget);
+		eu.steal(budget);
+		us.steal(budget);
+		void run();
+		await settle();
+		free(ap);
+		await runtime.advance(1_500);
+		expect(renewals("ap")).toBe(1);
+		free(eu);
+		await runtime.advance(1_900);
+		expect([renewals("ap"), renewals("eu")]).toEqual([1, 1]);
+	});
+
 	test("renews nothing any more once it has an answer", async () => {
 		const { run, us, runtime, renewals } = setUp();
 		us.steal(budget);

@@ -337,7 +337,7 @@ export const roundMutants: readonly Mutant[] = [
 			},
 			{
 				file: local,
-				symbol: "LocalCluster.#count",
+				symbol: "LocalCluster.#countNow",
 				find: "this.leases.change($question.budget, $step)",
 				replace: "this.leases.change(arguments[0].budget, $step)",
 			},

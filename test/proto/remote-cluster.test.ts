@@ -1,4 +1,4 @@
-import { credentials } from "@grpc/grpc-js";
+import { credentials, Metadata } from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "vitest";
 import type { PlaceInLine } from "../../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
@@ -148,6 +148,26 @@ describe("a call", () => {
 		expect(error).toMatchObject({ cluster: "eu-1", message: expect.stringContaining("DEADLINE_EXCEEDED") });
 	});
 
+	test("has more time for a count whose agent shows that it is at it", async () => {
+		const cluster = await connect(
+			{
+				count: (call, answer) => {
+					call.sendMetadata(new Metadata());
+					setTimeout(() => answer(null, countResponseMessage(samples.count)), 150);
+				},
+			},
+			{ deadlineMs: 50 },
+		);
+		expect(await cluster.count(acquisition, acquireRequest)).toEqual(samples.count);
+	});
+
+	test("gives a count up whose agent shows no life", async () => {
+		const cluster = await connect({ count: () => undefined }, { deadlineMs: 50 });
+		const error = await cluster.count(acquisition, acquireRequest).catch((reason: unknown) => reason);
+		expect(error).toBeInstanceOf(AgentUnavailableError);
+		expect(error).toMatchObject({ message: expect.stringContaining("no sign of life within 0.05 s") });
+	});
+
 	test("fails at once where nobody listens", async () => {
 		const client = new AgentServiceClient("127.0.0.1:1", credentials.createInsecure());
 		cleanups.push(() => client.close());
@@ -191,6 +211,29 @@ describe("acquire()", () => {
 			},
 		});
 		expect(await cluster.acquire(acquireRequest, atOnce)).toEqual(samples.acquired);
+	});
+
+	test("has more time where the agent shows at once that it is at it", async () => {
+		const cluster = await connect(
+			{
+				acquire: (call) => {
+					call.sendMetadata(new Metadata());
+					setTimeout(() => {
+						call.write(acquiredResponse);
+						call.end();
+					}, 150);
+				},
+			},
+			{ deadlineMs: 50 },
+		);
+		expect(await cluster.acquire(acquireRequest, atOnce)).toEqual(samples.acquired);
+	});
+
+	test("gives up an agent that shows no life, who hears of it", async () => {
+		const left = Promise.withResolvers<void>();
+		const cluster = await connect({ acquire: (call) => void call.on("cancelled", left.resolve) }, { deadlineMs: 50 });
+		await expect(cluster.acquire(acquireRequest, atOnce)).rejects.toThrow("no sign of life within 0.05 s");
+		await left.promise;
 	});
 
 	test("gives who holds it where it does not wait", async () => {
