@@ -41,6 +41,8 @@ export interface AgentOptions {
 
 /** Two requests to the API server, which have 5 s each, run at once for all Leases. */
 const giveBackMs = 10_000;
+/** A call has 5 s; who waits in line comes again over a new connection. */
+const renewMs = 5_000;
 /** A call has 5 s, waiting callers are sent away at once. Both together end within the 25 s that main.ts allows. */
 const drainMs = 6_000;
 
@@ -56,9 +58,11 @@ export class Agent {
 		reservations: () => (this.#views ? countReservations(this.#views) : 0),
 		waiting: () => this.#waiting(),
 		pods: () => this.#views?.pods.size ?? 0,
+		certificateExpiry: () => this.#certificates?.expiry,
 	});
 	readonly #report: (problem: unknown) => void;
 	readonly #serverName: string;
+	#certificates: Certificates | undefined;
 	#views: Views | undefined;
 	#local: LocalCluster | undefined;
 
@@ -76,6 +80,7 @@ export class Agent {
 	async start(): Promise<void> {
 		const { config, env, log } = this.#options;
 		const certificates = new Certificates({ files: config, serverName: this.#serverName, report: this.#report });
+		this.#certificates = certificates;
 		this.#closers.push(() => certificates.close());
 		this.#readiness.add(() => (this.#stopping.signal.aborted ? "The agent is shutting down" : undefined));
 		this.#readiness.add(() => (this.#views ? undefined : "The API server has not answered yet"));
@@ -96,6 +101,7 @@ export class Agent {
 			onTrouble: this.#report,
 		});
 		this.#closers.push(() => home.connection.close());
+		certificates.requireMember(home.api.clusterId);
 		await this.#serve(home, certificates);
 		log.info(
 			{ cluster: home.clusterName, clusterId: home.api.clusterId, version: packageJson.version, pod: config.pod.name },
@@ -189,6 +195,9 @@ export class Agent {
 				}),
 			])),
 		);
+		certificates.onChange(() => {
+			for (const server of this.#servers) server.renewConnections(renewMs);
+		});
 	}
 
 	#peerClients(certificates: Certificates): PeerClients {

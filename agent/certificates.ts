@@ -1,10 +1,13 @@
 // The agent's certificate, its key and the fleet's CA, read again when the files change: new connections get the new ones,
-// connections that stand go on. Files that do not fit together (a rotation half done, a wrong file) are never put to use:
-// the last good ones stay, and the problem is reported once.
-import { createPrivateKey, X509Certificate } from "node:crypto";
+// and whoever listens ends those that stand, so that a CA that was taken out is out. The certificate must name this very
+// cluster as a member. Files that do not fit together (a rotation half done, a wrong file) are never put to use: the last
+// good ones stay, and the problem is reported once.
+import { createPrivateKey, type X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { ServerCredentials } from "@grpc/grpc-js";
+import { describeMember, findMemberId, memberUri } from "../proto/member-certificate.ts";
+import { parseCertificates } from "../proto/credentials.ts";
 
 export interface CertificateFiles {
 	readonly certificateFile: string;
@@ -19,6 +22,12 @@ export interface CertificateMaterial {
 	readonly ca: string;
 }
 
+/** When the first certificate of each file expires. */
+export interface CertificateExpiry {
+	readonly certificateAt: Date;
+	readonly caAt: Date;
+}
+
 /** The files cannot be used; a person has to change them. */
 export class CertificateError extends Error {
 	override readonly name = "CertificateError";
@@ -29,7 +38,7 @@ export interface CertificatesOptions {
 	readonly files: CertificateFiles;
 	/** The name that every agent's certificate must have. */
 	readonly serverName: string;
-	/** A kubelet takes up to a minute to bring new files, so that a few seconds more do not matter. */
+	/** 2 s, and 5 s for the calls under way on old connections: a CA that was taken out is out within a lease time of 10 s. */
 	readonly pollMs?: number;
 	readonly report: (problem: Error) => void;
 }
@@ -39,18 +48,37 @@ export class Certificates {
 	readonly #listeners = new Set<(material: CertificateMaterial) => void>();
 	readonly #timer: NodeJS.Timeout;
 	#current: CertificateMaterial;
+	#expiry: CertificateExpiry;
+	/** The cluster id that the certificate must name, as soon as it is known. */
+	#member: string | undefined;
 	#lastProblem = "";
 
 	/** Throws CertificateError where the files cannot be used. */
 	constructor(options: CertificatesOptions) {
 		this.#options = options;
-		this.#current = readMaterial(options);
-		this.#timer = setInterval(() => this.#poll(), options.pollMs ?? 5_000);
+		const { material, expiry } = readMaterial(options, undefined);
+		this.#current = material;
+		this.#expiry = expiry;
+		this.#timer = setInterval(() => this.#poll(), options.pollMs ?? 2_000);
 		this.#timer.unref();
+		const expired = expiredFiles(options.files, expiry);
+		if (expired) options.report(expired);
+		this.#lastProblem = expired?.message ?? "";
 	}
 
 	get current(): CertificateMaterial {
 		return this.#current;
+	}
+
+	get expiry(): CertificateExpiry {
+		return this.#expiry;
+	}
+
+	/** From now on the certificate must name this cluster; throws CertificateError where it names another, or none. */
+	requireMember(clusterId: string): void {
+		const { files } = this.#options;
+		requireMemberOf(parseBundle(this.#current.certificate, files.certificateFile)[0], { files, member: clusterId });
+		this.#member = clusterId;
 	}
 
 	/** Calls back with new material; the returned function ends that. */
@@ -72,19 +100,23 @@ export class Certificates {
 	}
 
 	#poll(): void {
-		let material: CertificateMaterial;
+		let read: ReadMaterial;
 		try {
-			material = readMaterial(this.#options);
+			read = readMaterial(this.#options, this.#member);
 		} catch (error) {
 			if (!(error instanceof CertificateError)) throw error;
 			if (error.message !== this.#lastProblem) this.#options.report(error);
 			this.#lastProblem = error.message;
 			return;
 		}
-		this.#lastProblem = "";
+		const { material, expiry } = read;
+		const expired = expiredFiles(this.#options.files, expiry);
+		if (expired && expired.message !== this.#lastProblem) this.#options.report(expired);
+		this.#lastProblem = expired?.message ?? "";
 		const { certificate, privateKey, ca } = this.#current;
 		if (material.certificate === certificate && material.privateKey === privateKey && material.ca === ca) return;
 		this.#current = material;
+		this.#expiry = expiry;
 		for (const listener of this.#listeners) listener(material);
 	}
 }
@@ -110,15 +142,20 @@ function contextOptions({ certificate, privateKey, ca }: CertificateMaterial): S
 	return { cert: certificate, key: privateKey, ca, ...tls13 };
 }
 
-function readMaterial({ files, serverName, report }: CertificatesOptions): CertificateMaterial {
+interface ReadMaterial {
+	readonly material: CertificateMaterial;
+	readonly expiry: CertificateExpiry;
+}
+
+function readMaterial({ files, serverName }: CertificatesOptions, member: string | undefined): ReadMaterial {
 	const material = {
 		certificate: readFile(files.certificateFile),
 		privateKey: readFile(files.privateKeyFile),
 		ca: readFile(files.caFile),
 	};
-	const certificate = parse(() => new X509Certificate(material.certificate), files.certificateFile, "a certificate");
+	const [certificate, ...chain] = parseBundle(material.certificate, files.certificateFile);
 	const key = parse(() => createPrivateKey(material.privateKey), files.privateKeyFile, "a private key");
-	parse(() => new X509Certificate(material.ca), files.caFile, "a certificate");
+	const authorities = parseBundle(material.ca, files.caFile);
 	if (!certificate.checkPrivateKey(key)) {
 		throw new CertificateError(`"${files.privateKeyFile}" is not the key of "${files.certificateFile}"`);
 	}
@@ -128,11 +165,47 @@ function readMaterial({ files, serverName, report }: CertificatesOptions): Certi
 				`it has ${certificate.subjectAltName ?? "no subject alternative name"}`,
 		);
 	}
+	requireMemberOf(certificate, { files, member });
 	parse(() => createSecureContext(contextOptions(material)), files.certificateFile, "usable for TLS");
-	if (certificate.validToDate.getTime() < Date.now()) {
-		report(new CertificateError(`"${files.certificateFile}" expired at ${certificate.validToDate.toISOString()}`));
-	}
-	return material;
+	return {
+		material,
+		expiry: { certificateAt: firstToExpire([certificate, ...chain]), caAt: firstToExpire(authorities) },
+	};
+}
+
+/** Whoever it names is who the peers take us for; unknown as long as the API server has not said which cluster this is. */
+function requireMemberOf(
+	{ subjectAltName }: Pick<X509Certificate, "subjectAltName">,
+	{ files, member }: { readonly files: CertificateFiles; readonly member: string | undefined },
+): void {
+	const named = findMemberId(subjectAltName);
+	if (named !== undefined && (member === undefined || named === member)) return;
+	const wanted = memberUri(member ?? "ID");
+	throw new CertificateError(
+		`"${files.certificateFile}" is for ${describeMember(subjectAltName)}, and must have the URI ${wanted}, ` +
+			"where the id is that of this cluster: kubectl get namespace kube-system -o jsonpath={.metadata.uid}",
+	);
+}
+
+function expiredFiles(
+	files: CertificateFiles,
+	{ certificateAt, caAt }: CertificateExpiry,
+): CertificateError | undefined {
+	const expired = [
+		{ file: files.certificateFile, at: certificateAt },
+		{ file: files.caFile, at: caAt },
+	].find(({ at }) => at.getTime() < Date.now());
+	return expired && new CertificateError(`"${expired.file}" expired at ${expired.at.toISOString()}`);
+}
+
+function firstToExpire(certificates: readonly X509Certificate[]): Date {
+	return new Date(Math.min(...certificates.map(({ validToDate }) => validToDate.getTime())));
+}
+
+function parseBundle(pem: string, path: string): readonly [X509Certificate, ...X509Certificate[]] {
+	const [first, ...rest] = parse(() => parseCertificates(pem, `"${path}"`), path, "a certificate");
+	if (!first) throw new CertificateError(`"${path}" is not a certificate`);
+	return [first, ...rest];
 }
 
 function readFile(path: string): string {

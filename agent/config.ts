@@ -47,7 +47,7 @@ const flags = {
 	"http-listen-address": "HOST:PORT for /healthz, /readyz and /metrics",
 	"tls-cert-file": "Certificate of this agent, PEM; read again when it changes",
 	"tls-private-key-file": "Its private key, PEM",
-	"client-ca-file": "The fleet's CA, PEM: whoever has a certificate of it is an agent",
+	"client-ca-file": "The fleet's CA, PEM, two while it is being changed: a certificate of it makes an agent",
 	"lease-namespace": "Namespace of the agents' Leases, the same in all clusters of the fleet",
 	"fleet-configmap": "ConfigMap that declares the fleet, in the agent's own namespace",
 	kubeconfig: "How to reach the API server from outside a cluster",

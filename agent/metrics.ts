@@ -1,4 +1,5 @@
 // What the agent tells Prometheus.
+import type { CertificateExpiry } from "./certificates.ts";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 
 export interface MetricsSources {
@@ -8,6 +9,8 @@ export interface MetricsSources {
 	/** How many callers wait in line here. */
 	readonly waiting: () => number;
 	readonly pods: () => number;
+	/** Undefined before the files were read. */
+	readonly certificateExpiry?: () => CertificateExpiry | undefined;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -36,6 +39,20 @@ export function createMetrics(sources: MetricsSources) {
 		};
 		registry.registerMetric(new Gauge({ name, help, registers: [], collect }));
 	}
+	registry.registerMetric(
+		new Gauge({
+			name: "xpdb_certificate_expiry_timestamp_seconds",
+			help: "When the first certificate in the file expires, by file: the agent's own certificate, or the fleet's CA",
+			labelNames: ["file"],
+			registers: [],
+			collect() {
+				const expiry = sources.certificateExpiry?.();
+				if (!expiry) return;
+				this.set({ file: "certificate" }, expiry.certificateAt.getTime() / 1000);
+				this.set({ file: "ca" }, expiry.caAt.getTime() / 1000);
+			},
+		}),
+	);
 	return {
 		registry,
 		/** Counts among them: label method="Count". */

@@ -1,4 +1,5 @@
-// Connections to other agents by mutual TLS, one for each address, made again when our certificate or the CA changes.
+// Connections to other agents by mutual TLS, one for each member and address, made again when our certificate or the CA
+// changes. Whoever answers must show a certificate that names the member that was dialled.
 import { createAgentClient } from "../proto/credentials.ts";
 import type { AgentServiceClient } from "../proto/gen/xpdb/v1/agent.ts";
 import type { Certificates } from "./certificates.ts";
@@ -7,6 +8,14 @@ export interface PeerClientsOptions {
 	readonly certificates: Pick<Certificates, "current" | "onChange">;
 	/** The name that every agent's certificate must have. */
 	readonly serverName: string;
+}
+
+/** Whom to dial. */
+export interface PeerAddress {
+	/** The cluster id that its certificate must name. */
+	readonly id: string;
+	/** HOST:PORT. */
+	readonly address: string;
 }
 
 export class PeerClients {
@@ -20,9 +29,9 @@ export class PeerClients {
 		this.#stopListening = options.certificates.onChange(() => this.#closeAll());
 	}
 
-	/** The client for HOST:PORT. Ask for it anew for each call. */
-	get(address: string): AgentServiceClient {
-		const known = this.#clients.get(address);
+	/** Ask for it anew for each call. */
+	get({ id, address }: PeerAddress): AgentServiceClient {
+		const known = this.#clients.get(keyOf({ id, address }));
 		if (known) return known;
 		const { certificate, privateKey, ca } = this.#options.certificates.current;
 		const client = createAgentClient({
@@ -30,17 +39,19 @@ export class PeerClients {
 			serverName: this.#options.serverName,
 			ca,
 			identity: { kind: "certificate", certificate, privateKey },
+			member: id,
 		});
-		this.#clients.set(address, client);
+		this.#clients.set(keyOf({ id, address }), client);
 		return client;
 	}
 
-	/** Closes the connections to addresses that nobody needs any more. */
-	keep(addresses: ReadonlySet<string>): void {
-		for (const [address, client] of this.#clients) {
-			if (addresses.has(address)) continue;
+	/** Closes the connections to all others. */
+	keep(peers: readonly PeerAddress[]): void {
+		const needed = new Set(peers.map(keyOf));
+		for (const [key, client] of this.#clients) {
+			if (needed.has(key)) continue;
 			client.close();
-			this.#clients.delete(address);
+			this.#clients.delete(key);
 		}
 	}
 
@@ -53,4 +64,8 @@ export class PeerClients {
 		for (const client of this.#clients.values()) client.close();
 		this.#clients.clear();
 	}
+}
+
+function keyOf({ id, address }: PeerAddress): string {
+	return `${id} ${address}`;
 }

@@ -1,4 +1,5 @@
-// The other members of the fleet, reached at the addresses that the fleet's ConfigMap declares.
+// The other members of the fleet, reached at the addresses that the fleet's ConfigMap declares, by certificates that name
+// them.
 import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
 import type { AgentCluster } from "../proto/agent-cluster.ts";
 import { RemoteCluster } from "../proto/remote-cluster.ts";
@@ -41,11 +42,11 @@ export class Peers {
 				member.name,
 			);
 		}
-		clients.keep(new Set(members.flatMap(({ address }) => address ?? [])));
+		clients.keep(members.flatMap(({ id, address }) => (address === undefined ? [] : [{ id, address }])));
 		return new RemoteCluster({
 			id: member.id,
 			name: member.name,
-			client: clients.get(member.address),
+			client: clients.get({ id: member.id, address: member.address }),
 			deadlineMs: peerDeadlineMs,
 		});
 	}

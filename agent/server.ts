@@ -11,6 +11,8 @@ export interface AgentServerOptions {
 
 export interface AgentServer {
 	readonly port: number;
+	/** Ends the connections that stand: calls under way may end until the time is over. New connections are taken. */
+	renewConnections(graceMs: number): void;
 	/** Takes no new calls, waits for those under way until the time is over, then ends them. */
 	close(graceMs: number): Promise<void>;
 }
@@ -34,6 +36,7 @@ export async function startAgentServer({ address, credentials, service }: AgentS
 	});
 	return {
 		port,
+		renewConnections: (graceMs) => server.drain(formatAddress({ host: address.host, port }), graceMs),
 		async close(graceMs) {
 			const { promise, resolve } = Promise.withResolvers<void>();
 			const timer = setTimeout(resolve, graceMs);

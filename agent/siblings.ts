@@ -55,7 +55,7 @@ export class Siblings {
 				{
 					id: clusterId,
 					name: clusterName,
-					client: clients.get(address),
+					client: clients.get({ id: clusterId, address }),
 					deadlineMs: siblingDeadlineMs,
 					passedOn: "line",
 				},
@@ -105,7 +105,8 @@ export class Siblings {
 		const uids = new Set(agents.map(({ uid }) => uid));
 		for (const uid of this.#addresses.keys()) if (!uids.has(uid)) this.#addresses.delete(uid);
 		for (const uid of this.#suspectUntil.keys()) if (!uids.has(uid)) this.#suspectUntil.delete(uid);
-		this.#options.clients.keep(new Set([...this.#addresses.values()].filter((address) => address !== undefined)));
+		const { clients, clusterId: id } = this.#options;
+		clients.keep([...this.#addresses.values()].flatMap((address) => (address === undefined ? [] : [{ id, address }])));
 	}
 }
 

@@ -1,7 +1,8 @@
 // Channels to agents: TLS 1.3 against the fleet's CA, and the caller's identity, which is a short-lived token (plugin) or
-// a certificate of that CA (agents among themselves).
+// a certificate of that CA (agents among themselves). The agent's certificate has the name of all agents and, where the
+// caller knows which member it dials, names that member; a certificate that expired since is refused call by call.
 import { X509Certificate } from "node:crypto";
-import { createSecureContext } from "node:tls";
+import { checkServerIdentity, createSecureContext, type PeerCertificate } from "node:tls";
 import {
 	type CallCredentials,
 	type ChannelCredentials,
@@ -10,8 +11,9 @@ import {
 	Metadata,
 	status,
 } from "@grpc/grpc-js";
-import { AgentProtocolError } from "../disruption/errors.ts";
+import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
 import { AgentServiceClient } from "./gen/xpdb/v1/agent.ts";
+import { describeMember, findMemberId } from "./member-certificate.ts";
 import { statusOfError } from "./status.ts";
 
 export type CallerIdentity =
@@ -31,6 +33,10 @@ export interface AgentClientOptions {
 	/** The fleet's CA as PEM, one certificate or more. */
 	readonly ca: string;
 	readonly identity: CallerIdentity;
+	/** The cluster id that the certificate must name; without one any agent of the CA is taken. */
+	readonly member?: string;
+	/** Milliseconds since 1970, by which certificates expire. */
+	readonly wallClock?: () => number;
 }
 
 /** The name in the certificate of every agent whose Leases are in this namespace. */
@@ -80,22 +86,46 @@ export function createTokenSource(
 	};
 }
 
-function channelCredentials({ ca, identity }: AgentClientOptions): ChannelCredentials {
-	parseCertificate(ca, "the fleet's CA");
+function channelCredentials(options: AgentClientOptions): ChannelCredentials {
+	const { ca, identity, member, wallClock = () => Date.now() } = options;
+	parseCertificates(ca, "the fleet's CA");
 	const context = createSecureContext({
 		ca,
 		minVersion: "TLSv1.3",
 		...(identity.kind === "certificate" && { cert: identity.certificate, key: identity.privateKey }),
 	});
-	const channel = credentials.createFromSecureContext(context);
-	return identity.kind === "token"
-		? credentials.combineChannelCredentials(channel, bearerCredentials(identity.token))
-		: channel;
+	// Of the connection that was made last: a channel to one address has one at a time.
+	let validTo = "";
+	const channel = credentials.createFromSecureContext(context, {
+		checkServerIdentity: (host, certificate) => {
+			const problem = checkServerIdentity(host, certificate) ?? (member && wrongMember(certificate, member));
+			if (problem) return problem;
+			validTo = certificate.valid_to;
+			return undefined;
+		},
+	});
+	const expired = (): Error | undefined =>
+		Date.parse(validTo) > wallClock()
+			? undefined
+			: new AgentUnavailableError(`The agent's certificate expired at ${validTo}`, "");
+	return credentials.combineChannelCredentials(
+		channel,
+		callCredentials(async () => {
+			const problem = expired();
+			if (problem) throw problem;
+			return identity.kind === "token" ? bearerMetadata(identity.token) : new Metadata();
+		}),
+	);
 }
 
-function bearerCredentials(token: () => Promise<string>): CallCredentials {
+function wrongMember({ subjectaltname }: PeerCertificate, member: string): Error | undefined {
+	if (findMemberId(subjectaltname) === member) return undefined;
+	return new Error(`The agent's certificate is for ${describeMember(subjectaltname)}, not for cluster id "${member}"`);
+}
+
+function callCredentials(metadataOf: () => Promise<Metadata>): CallCredentials {
 	return credentials.createFromMetadataGenerator((_parameters, callback) => {
-		bearerMetadata(token).then(
+		metadataOf().then(
 			(metadata) => callback(null, metadata),
 			(error: unknown) => {
 				const message = error instanceof Error ? error.message : String(error);
@@ -119,10 +149,17 @@ async function bearerMetadata(token: () => Promise<string>): Promise<Metadata> {
 	return metadata;
 }
 
-/** Reads PEM; throws AgentProtocolError that names `what`. */
-export function parseCertificate(pem: string, what: string): X509Certificate {
+/**
+ * Every certificate of a bundle in PEM: a CA that is being changed has two. Throws AgentProtocolError that names `what`
+ * where there is none, or one that cannot be read.
+ */
+export function parseCertificates(pem: string, what: string): readonly X509Certificate[] {
+	const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
+	const begun = pem.split("-----BEGIN").length - 1;
 	try {
-		return new X509Certificate(pem);
+		// A block that is not whole is one that TLS would leave out without a word.
+		if (blocks.length === 0 || blocks.length !== begun) throw new TypeError("A block is not whole, or there is none");
+		return blocks.map((block) => new X509Certificate(block));
 	} catch (error) {
 		throw new AgentProtocolError(`Cannot read ${what}: it is not a certificate in PEM`, { cause: error });
 	}

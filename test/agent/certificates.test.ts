@@ -5,9 +5,11 @@ import { connect, type TLSSocket } from "node:tls";
 import { Server } from "@grpc/grpc-js";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { CertificateError, Certificates } from "../../agent/certificates.ts";
+import { memberUri } from "../../proto/member-certificate.ts";
 import { type Authority, createAuthority, issueAgentCertificate, type KeyPair } from "../controlplane/certificates.ts";
 
 const serverName = "xpdb-agent.xpdb-system.svc";
+const clusterId = "0f0d2f60-0000-4000-8000-000000000001";
 let fleet: Authority;
 let stranger: Authority;
 let first: KeyPair;
@@ -15,8 +17,8 @@ let second: KeyPair;
 beforeAll(async () => {
 	[fleet, stranger] = await Promise.all([createAuthority("fleet"), createAuthority("stranger")]);
 	[first, second] = await Promise.all([
-		issueAgentCertificate(fleet, "127.0.0.1"),
-		issueAgentCertificate(fleet, "127.0.0.1"),
+		issueAgentCertificate(fleet, { clusterId }),
+		issueAgentCertificate(fleet, { clusterId }),
 	]);
 });
 
@@ -35,6 +37,11 @@ function write(texts: Partial<KeyPair & { ca: string }>): void {
 	if (texts.certificate !== undefined) writeFileSync(join(folder, "tls.crt"), texts.certificate);
 	if (texts.key !== undefined) writeFileSync(join(folder, "tls.key"), texts.key);
 	if (texts.ca !== undefined) writeFileSync(join(folder, "ca.crt"), texts.ca);
+}
+
+/** From the fleet's CA, with these names. */
+function issue(names: { readonly dnsNames?: readonly string[]; readonly uris?: readonly string[] }): Promise<KeyPair> {
+	return fleet.issue({ commonName: "xpdb-agent", dnsNames: [serverName], ...names, usages: ["server", "client"] });
 }
 
 function open(problems: Error[] = []): Certificates {
@@ -115,14 +122,14 @@ describe("Certificates", () => {
 	test("let in no peer without a certificate of the fleet's CA", async () => {
 		const port = await listen(open(), true);
 		await expect(handshake(port)).rejects.toBeInstanceOf(Error);
-		await expect(handshake(port, await issueAgentCertificate(stranger, "127.0.0.1"))).rejects.toBeInstanceOf(Error);
+		await expect(handshake(port, await issueAgentCertificate(stranger, { clusterId }))).rejects.toBeInstanceOf(Error);
 		await expect(handshake(port, second)).resolves.toBeDefined();
 	});
 
 	test("let in peers of a new CA once it is there", async () => {
 		const certificates = open();
 		const port = await listen(certificates, true);
-		const peer = await issueAgentCertificate(stranger, "127.0.0.1");
+		const peer = await issueAgentCertificate(stranger, { clusterId });
 		const changed = new Promise((resolve) => certificates.onChange(resolve));
 		write({ ca: fleet.certificate + stranger.certificate });
 		await changed;
@@ -155,8 +162,23 @@ describe("Certificates", () => {
 		{ name: "the key of another certificate", change: () => write({ key: second.key }), why: "is not the key of" },
 		{
 			name: "a certificate of another name",
-			change: async () => write(await fleet.issue({ commonName: "a", dnsNames: ["a.svc"], usages: ["server"] })),
+			change: async () => write(await issue({ dnsNames: ["a.svc"] })),
 			why: `is not for "${serverName}"`,
+		},
+		{
+			name: "a certificate that names no cluster",
+			change: async () => write(await issue({})),
+			why: "is for no one cluster",
+		},
+		{
+			name: "a certificate that names two clusters",
+			change: async () => write(await issue({ uris: [memberUri("a"), memberUri("b")] })),
+			why: "is for no one cluster",
+		},
+		{
+			name: "a bundle of CAs of which the second cannot be read",
+			change: () => write({ ca: `${fleet.certificate}${stranger.certificate.slice(0, 100)}` }),
+			why: "is not a certificate",
 		},
 	];
 	for (const { name, change, why } of refusals) {
@@ -166,4 +188,30 @@ describe("Certificates", () => {
 			expect(() => open()).toThrow(why);
 		});
 	}
+
+	test("refuse to be another cluster's, at the start and later", async () => {
+		const problems: Error[] = [];
+		const certificates = open(problems);
+		expect(() => certificates.requireMember("another-id")).toThrow(
+			`is for cluster id "${clusterId}", and must have the URI xpdb://cluster/another-id`,
+		);
+		certificates.requireMember(clusterId);
+		write(await issueAgentCertificate(fleet, { clusterId: "another-id" }));
+		await vi.waitFor(() => expect(problems).toHaveLength(1));
+		expect(problems[0]?.message).toContain('is for cluster id "another-id"');
+		expect(certificates.current.certificate).toBe(first.certificate);
+	});
+
+	test("know when the first certificate of a file expires, and report one that has", async () => {
+		const problems: Error[] = [];
+		const brief = await issueAgentCertificate(fleet, { clusterId, validForMs: 60_000 });
+		write(brief);
+		const { expiry } = open(problems);
+		expect(expiry.certificateAt.getTime()).toBeLessThan(Date.now() + 61_000);
+		expect(expiry.caAt.getTime()).toBeGreaterThan(Date.now() + 300 * 86_400_000);
+		expect(problems).toEqual([]);
+		write(await issueAgentCertificate(fleet, { clusterId, validForMs: -1_000 }));
+		open(problems);
+		expect(problems.map(({ message }) => message)).toEqual([expect.stringContaining('tls.crt" expired at')]);
+	});
 });

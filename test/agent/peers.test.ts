@@ -14,7 +14,7 @@ let stranger: Authority;
 let pair: KeyPair;
 beforeAll(async () => {
 	[fleet, stranger] = await Promise.all([createAuthority("fleet"), createAuthority("stranger")]);
-	pair = await issueAgentCertificate(fleet, "127.0.0.1");
+	pair = await issueAgentCertificate(fleet, { clusterId: "eu-2-id" });
 });
 
 const cleanups: (() => unknown)[] = [];
@@ -82,11 +82,19 @@ describe("member()", () => {
 		await expect(member.describe()).rejects.toBeInstanceOf(AgentUnavailableError);
 	});
 
+	test("takes no other member's agent at a member's address", async () => {
+		const agent = await serve();
+		const { peers } = peersOf([{ id: "eu-3-id", name: "eu-3", address: agent.peerAddress }]);
+		const member = await peers.member("eu-3-id");
+		await expect(member.describe()).rejects.toBeInstanceOf(AgentUnavailableError);
+		await expect(member.describe()).rejects.toThrow(`is for cluster id "${clusterId}", not for cluster id "eu-3-id"`);
+	});
+
 	test("uses a new certificate and a new CA for the next call", async () => {
 		const agent = await serve(stranger);
 		const { peers, rotate } = peersOf([{ id: clusterId, name: "eu-1", address: agent.peerAddress }]);
 		await expect((await peers.member(clusterId)).describe()).rejects.toBeInstanceOf(AgentUnavailableError);
-		const { certificate, key } = await issueAgentCertificate(stranger, "127.0.0.1");
+		const { certificate, key } = await issueAgentCertificate(stranger, { clusterId });
 		rotate({ certificate, privateKey: key, ca: stranger.certificate });
 		expect((await (await peers.member(clusterId)).describe()).clusterName).toBe("eu-1");
 	});

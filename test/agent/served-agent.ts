@@ -38,6 +38,8 @@ export interface ServedAgent extends AsyncDisposable {
 	asPeer(options?: Partial<RemoteClusterOptions> & { readonly pair?: KeyPair }): RemoteCluster;
 	/** HOST:PORT of the peer port. */
 	readonly peerAddress: string;
+	/** Of both ports, as when certificates change. */
+	renewConnections(graceMs: number): void;
 	readonly stopping: AbortController;
 	readonly held: HeldLeases;
 	readonly watcher: CallWatcher;
@@ -47,7 +49,7 @@ export interface ServedAgent extends AsyncDisposable {
 
 export async function serveAgent(options: ServedAgentOptions): Promise<ServedAgent> {
 	const { fleet, local, members = [] } = options;
-	const pair = await issueAgentCertificate(fleet, "127.0.0.1");
+	const pair = await issueAgentCertificate(fleet, { clusterId });
 	const log: string[] = [];
 	const metrics = createMetrics({ version: "0.1.0", reservations: () => 0, waiting: () => 0, pods: () => 0 });
 	const held = new HeldLeases(() => performance.now());
@@ -96,6 +98,9 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 		asPeer: ({ pair: { certificate, key } = pair, ...rest } = {}) =>
 			remote(connect(servers[1]?.port, { kind: "certificate", certificate, privateKey: key }), rest),
 		peerAddress: `127.0.0.1:${servers[1]?.port}`,
+		renewConnections: (graceMs) => {
+			for (const server of servers) server.renewConnections(graceMs);
+		},
 		stopping,
 		held,
 		watcher,

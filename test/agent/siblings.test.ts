@@ -11,7 +11,7 @@ let fleet: Authority;
 let pair: KeyPair;
 beforeAll(async () => {
 	fleet = await createAuthority("fleet");
-	pair = await issueAgentCertificate(fleet, "127.0.0.1");
+	pair = await issueAgentCertificate(fleet, { clusterId: samples.clusterId });
 });
 
 const cleanups: (() => unknown)[] = [];

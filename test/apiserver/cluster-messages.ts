@@ -1,5 +1,5 @@
 // What a cluster's process and the process that started it tell each other.
-import type { KeyPair } from "../controlplane/certificates.ts";
+import type { KeyPair } from "../controlplane/key-pairs.ts";
 import type { PodTimes } from "./controllers/kubelet.ts";
 import type { SmallClusterCertificates } from "./small-cluster.ts";
 
@@ -14,7 +14,6 @@ export interface StartMessage {
 	/** The built agent. */
 	readonly program: string;
 	readonly certificates: SmallClusterCertificates;
-	readonly agentPair: KeyPair;
 	readonly fleetCertificate: string;
 	readonly environment: Readonly<Record<string, string>>;
 }
@@ -23,6 +22,8 @@ export interface StartMessage {
 export interface InstallMessage {
 	readonly kind: "install";
 	readonly members: readonly { readonly id: string; readonly name: string; readonly address: string }[];
+	/** It names the cluster's id, which is known only now. */
+	readonly agentPair: KeyPair;
 }
 
 export type ToCluster = StartMessage | InstallMessage | { readonly kind: "stop" };

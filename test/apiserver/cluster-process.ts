@@ -37,7 +37,6 @@ async function start(message: StartMessage): Promise<void> {
 	const { server, id, auditLog } = cluster;
 	agents = await startAgentPods({
 		cluster: { ...message, server, network: (client) => network.for(client) },
-		agentPair: message.agentPair,
 		fleetCertificate: message.fleetCertificate,
 		program: message.program,
 		environment: message.environment,
@@ -62,9 +61,10 @@ function isHealthy(pod: ApiObject): boolean {
 	return isReady(pod) && pod.metadata.deletionTimestamp === undefined;
 }
 
-function install({ members }: InstallMessage): void {
-	if (!cluster || !settings) throw new Error("There is no cluster to install anything in");
-	const { fleetCertificate, agentPair } = settings;
+function install({ members, agentPair }: InstallMessage): void {
+	if (!cluster || !agents || !settings) throw new Error("There is no cluster to install anything in");
+	const { fleetCertificate } = settings;
+	agents.setCertificate(agentPair);
 	const shipped = agentManifests(join(repositoryRoot, "agent", "deploy"), { members, fleetCertificate, agentPair });
 	const documents = parseAllDocuments(readFileSync(demo, "utf8")).map((document) => document.toJS() as ApiObject);
 	applyManifests(cluster.controllers, [...shipped, ...documents]);

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { createAuthority, issueAgentCertificate } from "../controlplane/certificates.ts";
+import { createAuthority, issueAgentCertificate, type KeyPair } from "../controlplane/certificates.ts";
 import { writeKubeconfig } from "../controlplane/kubeconfig.ts";
 import { tailOf } from "../controlplane/process.ts";
 import { SetupError } from "../controlplane/setup-error.ts";
@@ -49,7 +49,7 @@ interface Member {
 	readonly messages: (listener: (message: FromCluster) => void) => void;
 }
 
-type UpMember = Member & Started & { readonly certificates: SmallClusterCertificates };
+type UpMember = Member & Started & { readonly certificates: SmallClusterCertificates; readonly agentPair: KeyPair };
 type Started = Extract<FromCluster, { kind: "started" }>;
 
 const entry = join(import.meta.dirname, "cluster-process.ts");
@@ -87,7 +87,6 @@ async function bringUp(
 			// Made here while the process of the cluster begins.
 			const { authority: own, pairs } = await createSmallCertificates(name, dir);
 			const certificates = { authority: { certificate: own.certificate }, pairs };
-			const agentPair = await issueAgentCertificate(authority, "127.0.0.1");
 			const { port, nodes, times, environment } = options;
 			const program = await options.program;
 			const isUp = untilStarted(member);
@@ -103,15 +102,16 @@ async function bringUp(
 				times,
 				program,
 				certificates,
-				agentPair,
 				fleetCertificate: authority.certificate,
 				environment,
 			});
-			return { ...member, ...(await isUp), certificates };
+			const up = await isUp;
+			const agentPair = await issueAgentCertificate(authority, { clusterId: up.id });
+			return { ...member, ...up, certificates, agentPair };
 		}),
 	);
 	const declared = started.map(({ name, id, peerAddress }) => ({ name, id, address: peerAddress }));
-	for (const member of started) send(member, { kind: "install", members: declared });
+	for (const member of started) send(member, { kind: "install", members: declared, agentPair: member.agentPair });
 	const kubeconfigPath = join(options.dir, "kubeconfig");
 	writeKubeconfig(kubeconfigPath, started.flatMap(kubeconfigEntries));
 	return { ...parts, kubeconfigPath, auditLogs: started.map(({ name, auditLog }) => ({ name, auditLog })) };

@@ -26,6 +26,8 @@ export type AgentPods = {
 	setEnvironment(environment: Readonly<Record<string, string>>): void;
 	/** Off: what dies stays dead. */
 	setRestarts(on: boolean): void;
+	/** As a kubelet brings a Secret that changed. */
+	setCertificate(pair: KeyPair): void;
 	stop(): Promise<void>;
 };
 
@@ -43,7 +45,8 @@ export type AgentCluster = {
 
 export async function startAgentPods(options: {
 	readonly cluster: AgentCluster;
-	readonly agentPair: KeyPair;
+	/** Left out where it comes later, by setCertificate, and before there is a pod. */
+	readonly agentPair?: KeyPair;
 	readonly fleetCertificate: string;
 	readonly program: string;
 	readonly environment?: Readonly<Record<string, string>>;
@@ -53,7 +56,7 @@ export async function startAgentPods(options: {
 	const { cluster } = options;
 	const dir = join(cluster.dir, "agents");
 	mkdirSync(dir, { recursive: true, mode: 0o700 });
-	writeKeyPair(dir, "tls", options.agentPair);
+	if (options.agentPair) writeKeyPair(dir, "tls", options.agentPair);
 	writeFileSync(join(dir, "fleet-ca.crt"), options.fleetCertificate);
 	const authority = cluster.certificates.authority.certificate;
 	const client = createApiClient({ server: cluster.server, authority, credentials: cluster.certificates.pairs.kwok });
@@ -153,6 +156,7 @@ export async function startAgentPods(options: {
 		setRestarts(on) {
 			host.restarts = on;
 		},
+		setCertificate: (pair) => writeKeyPair(dir, "tls", pair),
 		async stop() {
 			abort.abort();
 			host.restarts = false;

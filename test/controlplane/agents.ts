@@ -53,7 +53,7 @@ export async function startAgents(options: AgentsOptions): Promise<readonly Agen
 		});
 	return await Promise.all(
 		options.clusters.map(async (cluster) => {
-			const agentPair = await issueAgentCertificate(authority, cluster.address);
+			const agentPair = await issueAgentCertificate(authority, { clusterId: cluster.id, address: cluster.address });
 			const pods = await startAgentPods({
 				cluster: { ...cluster, network: (client) => createPodNetwork(client, cluster) },
 				program,

@@ -11,6 +11,7 @@ import {
 import { generateKeyPairSync, randomBytes, webcrypto } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { memberUri } from "../../proto/member-certificate.ts";
 import { type KeyPair, writeKeyPair } from "./key-pairs.ts";
 
 export type { KeyPair } from "./key-pairs.ts";
@@ -20,6 +21,9 @@ export type CertificateRequest = {
 	readonly organizations?: readonly string[];
 	readonly dnsNames?: readonly string[];
 	readonly ipAddresses?: readonly string[];
+	readonly uris?: readonly string[];
+	/** From now; a year unless said otherwise. */
+	readonly validForMs?: number;
 	readonly usages: readonly ("server" | "client")[];
 };
 
@@ -55,7 +59,7 @@ export async function createAuthority(commonName: string): Promise<Authority> {
 					{ CN: [request.commonName] },
 				],
 				issuer: root.subject,
-				...validity(),
+				...validity(request.validForMs),
 				publicKey: own.publicKey,
 				signingKey: keys.privateKey,
 				signingAlgorithm,
@@ -71,6 +75,7 @@ function leafExtensions(request: CertificateRequest) {
 	const names = [
 		...(request.dnsNames ?? []).map((value) => ({ type: "dns" as const, value })),
 		...(request.ipAddresses ?? []).map((value) => ({ type: "ip" as const, value })),
+		...(request.uris ?? []).map((value) => ({ type: "url" as const, value })),
 	];
 	return [
 		new BasicConstraintsExtension(false, undefined, true),
@@ -82,8 +87,8 @@ function leafExtensions(request: CertificateRequest) {
 	];
 }
 
-function validity(): { notBefore: Date; notAfter: Date } {
-	return { notBefore: new Date(Date.now() - validBeforeMs), notAfter: new Date(Date.now() + validForMs) };
+function validity(forMs = validForMs): { notBefore: Date; notAfter: Date } {
+	return { notBefore: new Date(Date.now() - validBeforeMs), notAfter: new Date(Date.now() + forMs) };
 }
 
 // Clients that cached one certificate refuse another with the same issuer and serial number. A first byte below 0x80 keeps it positive.
@@ -163,11 +168,20 @@ function writeTokenKeys(folder: string): void {
 }
 
 /** What the agents of one cluster show to their callers and to their peers in the other clusters. */
-export function issueAgentCertificate(fleet: Authority, address: string): Promise<KeyPair> {
+export function issueAgentCertificate(
+	fleet: Authority,
+	{
+		clusterId,
+		address = "127.0.0.1",
+		...rest
+	}: { readonly clusterId: string; readonly address?: string; readonly validForMs?: number },
+): Promise<KeyPair> {
 	return fleet.issue({
 		commonName: "xpdb-agent",
 		dnsNames: ["xpdb-agent.xpdb-system.svc"],
 		ipAddresses: [address],
+		uris: [memberUri(clusterId)],
 		usages: ["server", "client"],
+		...rest,
 	});
 }

@@ -1,7 +1,7 @@
 import { ServerCredentials } from "@grpc/grpc-js";
 import type { AddressInfo } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { AgentForbiddenError, AgentUnavailableError } from "../../disruption/errors.ts";
 import { agentServerName, createAgentClient, createTokenSource } from "../../proto/credentials.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
@@ -21,7 +21,9 @@ let stranger: Authority;
 let agent: KeyPair;
 beforeAll(async () => {
 	[fleet, stranger] = await Promise.all([createAuthority("fleet"), createAuthority("stranger")]);
-	agent = await issueAgentCertificate(fleet, "127.0.0.1");
+});
+beforeEach(async () => {
+	agent = await issueAgentCertificate(fleet, { clusterId });
 });
 
 /** Answers Renew with what it was sent as authorization. */
@@ -136,6 +138,53 @@ describe("createAgentClient()", () => {
 			await expect(asked).rejects.not.toThrow(/secret/);
 		}
 		expect(seen).toEqual([]);
+	});
+
+	test("trusts no other member's agent, nor one that names none, where it knows whom it dials", async () => {
+		const { address, seen } = await startTlsAgent();
+		const options = { address, serverName, ca: fleet.certificate, identity: bearer(async () => "secret") };
+		const asked = renewThrough({ ...options, member: "another-id" });
+		await expect(asked).rejects.toBeInstanceOf(AgentUnavailableError);
+		await expect(asked).rejects.toThrow(`is for cluster id "${clusterId}", not for cluster id "another-id"`);
+		agent = await fleet.issue({ commonName: "xpdb-agent", dnsNames: [serverName], usages: ["server"] });
+		const old = await startTlsAgent();
+		await expect(renewThrough({ ...options, address: old.address, member: clusterId })).rejects.toThrow(
+			"is for no one cluster",
+		);
+		expect([...seen, ...old.seen]).toEqual([]);
+		agent = await issueAgentCertificate(fleet, { clusterId });
+		const right = await startTlsAgent();
+		await renewThrough({ ...options, address: right.address, member: clusterId });
+		expect(right.seen).toHaveLength(1);
+	});
+
+	test("sends nothing more over a connection whose certificate expired meanwhile", async () => {
+		agent = await issueAgentCertificate(fleet, { clusterId, validForMs: 60_000 });
+		const { address, seen } = await startTlsAgent();
+		let now = Date.now();
+		const identity = bearer(async () => "secret");
+		const options = { address, serverName, ca: fleet.certificate, identity, wallClock: () => now };
+		const client = createAgentClient(options);
+		cleanups.push(() => client.close());
+		const cluster = new RemoteCluster({ id: clusterId, name: "eu-1", client });
+		await cluster.renew(acquisition);
+		now += 61_000;
+		const asked = cluster.renew(acquisition);
+		await expect(asked).rejects.toBeInstanceOf(AgentUnavailableError);
+		await expect(asked).rejects.toThrow("The agent's certificate expired at");
+		expect(seen).toHaveLength(1);
+	});
+
+	test("trusts agents of each CA in a bundle, and takes no bundle of which a part cannot be read", async () => {
+		const { address, seen } = await startTlsAgent();
+		const identity = bearer(async () => "secret");
+		const options = { address, serverName, identity };
+		await renewThrough({ ...options, ca: `# old\n${stranger.certificate}# new\n${fleet.certificate}` });
+		expect(seen).toHaveLength(1);
+		const half = fleet.certificate.slice(0, fleet.certificate.length / 2);
+		for (const ca of [`${stranger.certificate}${half}`, `${stranger.certificate}${half}${fleet.certificate}`]) {
+			expect(() => createAgentClient({ ...options, ca })).toThrow("Cannot read the fleet's CA");
+		}
 	});
 
 	test("refuses a CA that is no certificate", () => {

@@ -48,6 +48,6 @@ async function manifests(id: string): Promise<readonly Manifest[]> {
 	return agentManifests(join(repositoryRoot, "agent", "deploy"), {
 		members: [{ id, name: "c1", address: "127.0.0.1:8444" }],
 		fleetCertificate: authority.certificate,
-		agentPair: await issueAgentCertificate(authority, "127.0.0.1"),
+		agentPair: await issueAgentCertificate(authority, { clusterId: id }),
 	});
 }

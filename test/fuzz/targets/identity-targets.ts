@@ -8,7 +8,7 @@ import { Identity } from "../../../agent/identity.ts";
 import { createReviews } from "../../../agent/reviews.ts";
 import { Rights } from "../../../agent/rights.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
-import { createAgentClient, parseCertificate } from "../../../proto/credentials.ts";
+import { createAgentClient, parseCertificates } from "../../../proto/credentials.ts";
 import { createAuthority, issueAgentCertificate } from "../../controlplane/certificates.ts";
 import { createAnsweringConnection } from "../answering-connection.ts";
 import { attempt, attemptAsync, demandClearText } from "../clear-error.ts";
@@ -122,7 +122,7 @@ const certificateTarget: FuzzTarget = {
 	share: 0.1,
 	open: async () => {
 		const authority = await createAuthority("xpdb-fleet");
-		const { certificate, key } = await issueAgentCertificate(authority, "127.0.0.1");
+		const { certificate, key } = await issueAgentCertificate(authority, { clusterId: "c1" });
 		const { certificate: ca } = authority;
 		const folder = mkdtempSync(join(tmpdir(), "xpdb-fuzz-"));
 		const paths = {
@@ -138,7 +138,7 @@ const certificateTarget: FuzzTarget = {
 		});
 		return {
 			...syncTarget(input, ({ ca: bundle, which, pem }) => {
-				attempt(() => parseCertificate(bundle, "the fleet's CA"), [AgentProtocolError], "the fleet's CA");
+				attempt(() => parseCertificates(bundle, "the fleet's CA"), [AgentProtocolError], "the fleet's CA");
 				if (which === "client") {
 					const identity = { kind: "token", token: async () => "abc" } as const;
 					const options = { address: "127.0.0.1:1", serverName, ca: bundle, identity };
