@@ -7,11 +7,13 @@ import {
 	type StatusObject,
 	status,
 } from "@grpc/grpc-js";
+import type { AcquireRequest } from "../disruption/cluster.ts";
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import type * as wire from "../proto/gen/xpdb/v1/agent.ts";
 import { statusOfError } from "../proto/status.ts";
 import { placeMessage } from "../proto/wire.ts";
 import { acquiredMessage, readAcquireRequest } from "../proto/wire-calls.ts";
+import type { Gate } from "./gate.ts";
 import * as limits from "./request-limits.ts";
 import type { AgentServiceOptions } from "./service-options.ts";
 
@@ -59,10 +61,14 @@ async function acquireFor(
 	// Headers at once: the count may take long, and the caller is to know that somebody is at it.
 	call.sendMetadata(new Metadata());
 	const sent = Promise.withResolvers<void>();
+	let hasWaited = false;
 	const outcome = await cluster.acquire(request, {
 		wait: call.request.wait,
 		signal: AbortSignal.any([gone.signal, stopping]),
-		onQueued: (place) => call.write(respond({ $case: "held", value: placeMessage(place) })),
+		onQueued(place) {
+			hasWaited = true;
+			call.write(respond({ $case: "held", value: placeMessage(place) }));
+		},
 		answered: sent.promise,
 	});
 	watcher.acquired(cluster, outcome);
@@ -70,14 +76,34 @@ async function acquireFor(
 		call.write(respond({ $case: "held", value: placeMessage(outcome) }));
 		return undefined;
 	}
-	const message = respond({ $case: "acquired", value: acquiredMessage(outcome) });
-	if (await delivered(call, message, gone.signal)) {
-		sent.resolve();
-		return undefined;
+	const giveBack = async (): Promise<void> => {
+		watcher.ended(outcome.acquisition);
+		await cluster.release(outcome.acquisition);
+	};
+	if (hasWaited) {
+		const refusal = await refusalAfterWait(call, gate, request).catch(async (error: unknown) => {
+			await giveBack();
+			throw error;
+		});
+		if (refusal) {
+			await giveBack();
+			return refusal;
+		}
 	}
-	watcher.ended(outcome.acquisition);
-	await cluster.release(outcome.acquisition);
+	const message = respond({ $case: "acquired", value: acquiredMessage(outcome) });
+	if (await delivered(call, message, gone.signal)) sent.resolve();
+	else await giveBack();
 	return undefined;
+}
+
+/** A member may have been taken out of the fleet while it stood in line, or a token or a right have ended. */
+async function refusalAfterWait(
+	call: AcquireCall,
+	gate: Gate,
+	{ budget }: AcquireRequest,
+): Promise<Partial<StatusObject> | undefined> {
+	const admission = await gate.admit(call);
+	return admission.kind === "refused" ? admission.status : gate.authorize(admission.caller, budget);
 }
 
 /** Whether the message was handed to the connection before the caller was seen to be gone. */

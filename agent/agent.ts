@@ -18,6 +18,7 @@ import { Identity } from "./identity.ts";
 import { LocalCluster } from "./local-cluster.ts";
 import type { Logger } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
+import { PeerIdentity } from "./peer-identity.ts";
 import { PeerClients } from "./peer-clients.ts";
 import { Peers } from "./peers.ts";
 import { findPeerAddress } from "./pod-address.ts";
@@ -177,6 +178,13 @@ export class Agent {
 			now,
 			onCaller: (caller) => log.info(callerFields(caller), "A caller was let in"),
 		});
+		const peerIdentity = new PeerIdentity({
+			serverName: this.#serverName,
+			local,
+			getFleet: () => home.api.getFleet(),
+			now,
+			wallClock: () => Date.now(),
+		});
 		const rights = new Rights({ reviews, now, cluster: clusterName });
 		const watcher = createCallWatcher({ metrics: this.#metrics, log, held: this.#held });
 		const stopping = this.#stopping.signal;
@@ -186,12 +194,14 @@ export class Agent {
 				startAgentServer({
 					address: config.listen,
 					credentials: certificates.serverCredentials({ peers: false }),
-					service: service(createTokenGate({ identity, rights, local, member: (id) => peers.member(id) })),
+					service: service(
+						createTokenGate({ identity, rights, local, member: (id, caller) => peers.member(id, caller) }),
+					),
 				}),
 				startAgentServer({
 					address: config.peerListen,
 					credentials: certificates.serverCredentials({ peers: true }),
-					service: service(createPeerGate({ local, serverName: this.#serverName })),
+					service: service(createPeerGate({ local, identity: peerIdentity })),
 				}),
 			])),
 		);

@@ -1,6 +1,7 @@
 // Who a call is from, as far as that is verified. What a caller says of itself (a holder, a person's name) is never in here.
 import type { StatusObject } from "@grpc/grpc-js";
 import { shortenTo } from "../disruption/quote.ts";
+import type { PassedOnCaller } from "../proto/passed-on.ts";
 
 /** The user as a TokenReview gives it. */
 export interface ReviewedUser {
@@ -23,7 +24,10 @@ export interface TokenCaller {
 /** Another agent of the fleet, by its certificate. */
 export interface PeerCaller {
 	readonly kind: "peer";
+	/** The id of its cluster; this one's for an agent beside us. */
 	readonly member: string;
+	/** Whose call it passes on, by that member's word: the caller was verified and authorised there. */
+	readonly onBehalfOf?: PassedOnCaller;
 }
 
 export type Caller = TokenCaller | PeerCaller;
@@ -35,9 +39,20 @@ export type Admission =
 /** Names of users may have any length. */
 const longestShown = 253;
 
-/** The caller as logs show it: what is verified, and no more. */
+/** The caller as logs show it: what is verified, here or by the member that is named beside it, and no more. */
 export function callerFields(caller: Caller): Readonly<Record<string, string>> {
-	return caller.kind === "token"
-		? { user: shortenTo(caller.user.username, longestShown), tokenId: shortenTo(caller.tokenId, longestShown) }
-		: { member: shortenTo(caller.member, longestShown) };
+	if (caller.kind === "peer") {
+		const { member, onBehalfOf } = caller;
+		return { member: shortenTo(member, longestShown), ...(onBehalfOf && userFields(onBehalfOf)) };
+	}
+	return userFields(passedOnCaller(caller));
+}
+
+/** What another member is told of the caller. */
+export function passedOnCaller({ user, tokenId }: TokenCaller): PassedOnCaller {
+	return { user: user.username, tokenId };
+}
+
+function userFields({ user, tokenId }: PassedOnCaller): Readonly<Record<string, string>> {
+	return { user: shortenTo(user, longestShown), tokenId: shortenTo(tokenId, longestShown) };
 }

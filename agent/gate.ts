@@ -1,16 +1,18 @@
 // Who may call on which port, and who answers. On the token port a call may be for any member and is passed on to it; on
 // the peer port it has been passed on already, and is answered for this cluster or not at all, so that no call goes round
 // in circles.
-import { checkServerIdentity } from "node:tls";
 import type { Metadata, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
 import type { BudgetName } from "../disruption/budget.ts";
 import type { AcquireOptions, AcquireOutcome, AcquireRequest } from "../disruption/cluster.ts";
 import { AgentForbiddenError, AgentProtocolError } from "../disruption/errors.ts";
 import type { AgentCluster } from "../proto/agent-cluster.ts";
+import { AgentServiceService } from "../proto/gen/xpdb/v1/agent.ts";
+import { findPassedOnCaller } from "../proto/passed-on.ts";
 import { passedOnKey } from "../proto/remote-cluster.ts";
 import { statusOfError, unauthenticatedStatus } from "../proto/status.ts";
 import type { Admission, Caller } from "./caller.ts";
 import type { Identity } from "./identity.ts";
+import type { PeerIdentity } from "./peer-identity.ts";
 import type { Rights } from "./rights.ts";
 
 /** This cluster, which can also acquire without passing the call on to whoever keeps the line. */
@@ -19,7 +21,7 @@ export interface ServedCluster extends AgentCluster {
 }
 
 /** What a gate looks at: every call has it, whatever its method. */
-export type IncomingCall = Pick<ServerUnaryCall<unknown, unknown>, "metadata" | "getAuthContext">;
+export type IncomingCall = Pick<ServerUnaryCall<unknown, unknown>, "metadata" | "getAuthContext" | "getPath">;
 
 const notOfThisPort = "Cannot serve a peer on the port for callers with a token";
 
@@ -58,24 +60,37 @@ export function createTokenGate(options: {
 	};
 }
 
+/** Whatever takes or counts asks anew who is a member; the rest ends what was begun, or only tells. */
+const decisiveCalls: ReadonlySet<string> = new Set(
+	[AgentServiceService.acquire, AgentServiceService.count, AgentServiceService.commit].map(({ path }) => path),
+);
+
 export function createPeerGate({
 	local,
-	serverName,
+	identity,
 }: {
 	readonly local: ServedCluster;
-	/** The name in the certificate of every agent. */
-	readonly serverName: string;
+	readonly identity: Pick<PeerIdentity, "check">;
 }): Gate {
 	const here: AgentCluster = withAcquire(local, (request, options) => local.acquireHere(request, options));
 	return {
 		port: "peer",
 		async admit(call) {
-			const certificate = call.getAuthContext().sslPeerCertificate;
-			// The CA may have signed certificates for others too: only an agent's name makes an agent.
-			const wrongName = certificate && checkServerIdentity(serverName, certificate);
-			if (certificate && !wrongName) return { kind: "admitted", caller: { kind: "peer", member: serverName } };
-			const why = `Cannot serve a peer without a certificate for "${serverName}"`;
-			return { kind: "refused", status: unauthenticatedStatus(why) };
+			const anew = decisiveCalls.has(call.getPath());
+			const verdict = await identity.check(call.getAuthContext().sslPeerCertificate, { anew });
+			switch (verdict.kind) {
+				case "member": {
+					const onBehalfOf = findPassedOnCaller(call.metadata);
+					return {
+						kind: "admitted",
+						caller: { kind: "peer", member: verdict.clusterId, ...(onBehalfOf && { onBehalfOf }) },
+					};
+				}
+				case "unauthenticated":
+					return { kind: "refused", status: unauthenticatedStatus(verdict.reason) };
+				case "forbidden":
+					return { kind: "refused", status: statusOfError(new AgentForbiddenError(verdict.reason)) };
+			}
 		},
 		// Whoever calls through a peer was authorised where their token was issued.
 		authorize: async () => undefined,

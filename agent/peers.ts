@@ -3,6 +3,7 @@
 import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
 import type { AgentCluster } from "../proto/agent-cluster.ts";
 import { RemoteCluster } from "../proto/remote-cluster.ts";
+import { type Caller, passedOnCaller } from "./caller.ts";
 import type { DeclaredFleet } from "./cluster-api.ts";
 import type { PeerClients } from "./peer-clients.ts";
 
@@ -25,8 +26,8 @@ export class Peers {
 		this.#options = options;
 	}
 
-	/** The member of that id; rejects with AgentProtocolError where the fleet has none. */
-	async member(clusterId: string): Promise<AgentCluster> {
+	/** The member of that id; rejects with AgentProtocolError where the fleet has none. `caller`: whose calls are passed on to it. */
+	async member(clusterId: string, caller?: Caller): Promise<AgentCluster> {
 		const { clients, getFleet, clusterName } = this.#options;
 		const { members } = await getFleet();
 		const member = members.find(({ id }) => id === clusterId);
@@ -48,6 +49,7 @@ export class Peers {
 			name: member.name,
 			client: clients.get({ id: member.id, address: member.address }),
 			deadlineMs: peerDeadlineMs,
+			...(caller?.kind === "token" && { onBehalfOf: passedOnCaller(caller) }),
 		});
 	}
 }

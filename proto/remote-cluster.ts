@@ -21,6 +21,7 @@ import { quote } from "../disruption/quote.ts";
 import type { AgentCluster, AgentDescription, BudgetList, LookRequest } from "./agent-cluster.ts";
 import { required } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
+import { type PassedOnCaller, writePassedOnCaller } from "./passed-on.ts";
 import { errorOfStatus } from "./status.ts";
 import { callUnary, limitSilence, type OpenCall, silent, type UnaryCall } from "./unary.ts";
 import { acquisitionMessage, budgetNameMessage, grantMessage, readCommitOutcome, readPlace } from "./wire.ts";
@@ -45,6 +46,8 @@ export interface RemoteClusterOptions {
 	readonly countMs?: number;
 	/** Says that the call was passed on already, for another agent of the same cluster to answer it itself. */
 	readonly passedOn?: "line";
+	/** Whose calls they are, where an agent passes them on. */
+	readonly onBehalfOf?: PassedOnCaller;
 }
 
 /** Asks an agent who it is, for a caller who does not know its cluster's id yet. `name` is for people. */
@@ -65,6 +68,7 @@ export class RemoteCluster implements AgentCluster {
 	readonly #deadlineMs: number;
 	readonly #countMs: number;
 	readonly #passedOn: "line" | undefined;
+	readonly #onBehalfOf: PassedOnCaller | undefined;
 	readonly #open = new Set<OpenCall>();
 	#closed = false;
 
@@ -75,6 +79,7 @@ export class RemoteCluster implements AgentCluster {
 		this.#deadlineMs = options.deadlineMs ?? defaultDeadlineMs;
 		this.#countMs = options.countMs ?? longestCountMs;
 		this.#passedOn = options.passedOn;
+		this.#onBehalfOf = options.onBehalfOf;
 	}
 
 	async describe(): Promise<AgentDescription> {
@@ -231,6 +236,7 @@ export class RemoteCluster implements AgentCluster {
 	#metadata(): Metadata {
 		const metadata = new Metadata();
 		if (this.#passedOn) metadata.set(passedOnKey, this.#passedOn);
+		if (this.#onBehalfOf) writePassedOnCaller(metadata, this.#onBehalfOf);
 		return metadata;
 	}
 

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { AcquireOptions, AcquireOutcome } from "../../disruption/cluster.ts";
-import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { AgentForbiddenError, AgentUnavailableError } from "../../disruption/errors.ts";
+import { issueAgentCertificate } from "../controlplane/certificates.ts";
 import * as samples from "../proto/samples.ts";
 import { createFakeCluster } from "./fake-cluster.ts";
 import { servedAgents } from "./served-agent.ts";
 
 const { acquireRequest, acquisition } = samples;
-const { serve } = servedAgents();
+const { fleet, serve } = servedAgents();
 const never = new AbortController().signal;
 
 describe("Acquire", () => {
@@ -50,6 +51,24 @@ describe("Acquire", () => {
 		await expect(waiting).rejects.toBe(reason);
 		await left;
 		expect(agent.log).toEqual([]);
+	});
+
+	test("gives nothing to a member that was taken out of the fleet while it stood in line", async () => {
+		const released: unknown[] = [];
+		const local = createFakeCluster({
+			acquire: async (_request, { onQueued }) => {
+				onQueued?.({ position: 1, holder: "drain-8a", heldForMs: 1 });
+				fleetMembers.pop();
+				return samples.acquired;
+			},
+			release: async (given) => void released.push(given),
+		});
+		const fleetMembers = [{ id: "peer-id", name: "eu-2" }];
+		const pair = await issueAgentCertificate(fleet(), { clusterId: "peer-id" });
+		const peer = (await serve({ local, fleetMembers })).asPeer({ pair });
+		const acquired = peer.acquire(acquireRequest, { wait: true, signal: never });
+		await expect(acquired).rejects.toBeInstanceOf(AgentForbiddenError);
+		expect(released).toEqual([samples.acquired.acquisition]);
 	});
 
 	test("gives back what it acquired for a caller that went away meanwhile", async () => {

@@ -7,7 +7,7 @@ import {
 	LeaseLostError,
 } from "../../disruption/errors.ts";
 import * as samples from "../proto/samples.ts";
-import { createAuthority } from "../controlplane/certificates.ts";
+import { createAuthority, issueAgentCertificate } from "../controlplane/certificates.ts";
 import { createFakeCluster } from "./fake-cluster.ts";
 import { servedAgents } from "./served-agent.ts";
 
@@ -150,6 +150,29 @@ describe("the token port", () => {
 });
 
 describe("the peer port", () => {
+	test("lets in a member, on whose behalf it says, and nobody who is no member (any more)", async () => {
+		const local = createFakeCluster();
+		const pair = await issueAgentCertificate(fleet(), { clusterId: "peer-id" });
+		const onBehalfOf = { user: "system:serviceaccount:xpdb-system:jürgen", tokenId: "JTI=1" };
+		const fleetMembers = [{ id: "peer-id", name: "eu-2" }];
+		const agent = await serve({ local, fleetMembers });
+		const peer = agent.asPeer({ pair, onBehalfOf });
+		await peer.acquire(acquireRequest, { wait: false, signal: never });
+		fleetMembers.pop();
+		const calls = [
+			peer.acquire(acquireRequest, { wait: true, signal: never }),
+			peer.count(acquisition, acquireRequest),
+			peer.commit(acquisition, grants),
+		];
+		for (const call of calls) {
+			await expect(call).rejects.toBeInstanceOf(AgentForbiddenError);
+			await expect(call).rejects.toThrow(
+				'Cannot serve the agents of cluster id "peer-id": it is no member of the fleet',
+			);
+		}
+		expect(local.asked.map(([method]) => method)).toEqual(["acquire"]);
+	});
+
 	test("lets in agents of the fleet", async () => {
 		const agent = await serve();
 		expect((await agent.asPeer().describe()).clusterName).toBe("eu-1");

@@ -23,7 +23,8 @@ afterEach(async () => {
 });
 
 async function serve(authority = fleet): Promise<ServedAgent> {
-	const agent = await serveAgent({ fleet: authority, local: createFakeCluster() });
+	const fleetMembers = [{ id: "eu-2-id", name: "eu-2" }];
+	const agent = await serveAgent({ fleet: authority, local: createFakeCluster(), fleetMembers });
 	cleanups.push(() => agent[Symbol.asyncDispose]());
 	return agent;
 }

@@ -4,10 +4,12 @@ import { afterEach, beforeAll } from "vitest";
 import { createAgentService } from "../../agent/agent-service.ts";
 import { type CallWatcher, createCallWatcher } from "../../agent/call-watcher.ts";
 import { createPeerGate, createTokenGate, type ServedCluster } from "../../agent/gate.ts";
+import type { FleetMember } from "../../agent/cluster-api.ts";
 import { HeldLeases } from "../../agent/held-leases.ts";
 import type { CallerVerdict } from "../../agent/identity.ts";
 import { createLogger } from "../../agent/log.ts";
 import { createMetrics } from "../../agent/metrics.ts";
+import { PeerIdentity } from "../../agent/peer-identity.ts";
 import { startAgentServer } from "../../agent/server.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
@@ -28,6 +30,8 @@ export interface ServedAgentOptions {
 	/** Why callers with a token may not decide about a budget. */
 	readonly refusal?: (budget: BudgetName) => string | undefined;
 	readonly members?: readonly AgentCluster[];
+	/** As the agent's own cluster declares it; it need not list itself. */
+	readonly fleetMembers?: readonly FleetMember[];
 }
 
 export interface ServedAgent extends AsyncDisposable {
@@ -68,7 +72,16 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 				return member;
 			},
 		}),
-		createPeerGate({ local, serverName }),
+		createPeerGate({
+			local,
+			identity: new PeerIdentity({
+				serverName,
+				local,
+				getFleet: async () => ({ members: options.fleetMembers ?? [], forgotten: [] }),
+				now: () => performance.now(),
+				wallClock: () => Date.now(),
+			}),
+		}),
 	];
 	const servers = await Promise.all(
 		gates.map((gate) =>

@@ -33,7 +33,7 @@ function ask(service: wire.AgentServiceServer, method: Method, request: unknown)
 	const codec = answers[method].codec;
 	return new Promise((resolve) => {
 		if (method !== "acquire") {
-			const call = { request, metadata, getAuthContext: () => ({}) };
+			const call = { request, metadata, getAuthContext: () => ({}), getPath: () => "" };
 			handler(call, (refusal, response) => resolve(refusal ?? codec.decode(codec.encode(response).finish())));
 			return;
 		}
@@ -42,6 +42,7 @@ function ask(service: wire.AgentServiceServer, method: Method, request: unknown)
 			request,
 			metadata,
 			getAuthContext: () => ({}),
+			getPath: () => "",
 			cancelled: false,
 			write(message: wire.AcquireResponse, done?: () => void) {
 				last = codec.decode(codec.encode(message).finish());

@@ -1,0 +1,50 @@
+import { Metadata } from "@grpc/grpc-js";
+import { describe, expect, test } from "vitest";
+import { callerFields } from "../../agent/caller.ts";
+import { createPeerGate, type IncomingCall } from "../../agent/gate.ts";
+import { AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
+import { writePassedOnCaller } from "../../proto/passed-on.ts";
+import { createFakeCluster } from "./fake-cluster.ts";
+
+function callOf(path: string, metadata = new Metadata()): IncomingCall {
+	return { metadata, getAuthContext: () => ({}), getPath: () => path };
+}
+
+describe("admit() on the peer port", () => {
+	test("says which member calls, and for whom it says that it does", async () => {
+		const gate = createPeerGate({
+			local: createFakeCluster(),
+			identity: { check: async () => ({ kind: "member", clusterId: "peer-id" }) },
+		});
+		const metadata = new Metadata();
+		writePassedOnCaller(metadata, { user: "alice", tokenId: "JTI=1" });
+		const admission = await gate.admit(callOf(AgentServiceService.renew.path, metadata));
+		if (admission.kind === "refused") throw new Error("It was refused");
+		expect(admission.caller).toEqual({
+			kind: "peer",
+			member: "peer-id",
+			onBehalfOf: { user: "alice", tokenId: "JTI=1" },
+		});
+		expect(callerFields(admission.caller)).toEqual({ member: "peer-id", user: "alice", tokenId: "JTI=1" });
+	});
+
+	test("asks anew who is a member for whatever takes or counts, and for nothing else", async () => {
+		const anew: string[] = [];
+		let path = "";
+		const gate = createPeerGate({
+			local: createFakeCluster(),
+			identity: {
+				async check(_certificate, options) {
+					if (options.anew) anew.push(path);
+					return { kind: "member", clusterId: "peer-id" };
+				},
+			},
+		});
+		for (const method of Object.values(AgentServiceService)) {
+			path = method.path;
+			await gate.admit(callOf(path));
+		}
+		const { acquire, count, commit } = AgentServiceService;
+		expect(new Set(anew)).toEqual(new Set([acquire, count, commit].map((method) => method.path)));
+	});
+});
