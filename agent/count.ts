@@ -3,7 +3,9 @@
 // Guarantee, for a count under an acquisition: it is taken after the Lease was written. It leaves out every pod that is
 // reserved in any Lease of the budget's namespace, as read after that write, marked reservations too; and it comes from
 // a view that has reached the highest `observed` of all those Leases, so that whoever ended a reservation on evidence
-// has not seen more than this view. A Lease without `observed` (new, or restored) is counted from a consistent list.
+// has not seen more than this view. A Lease without `observed` (new, or restored) is counted from a consistent list. An
+// `observed` above a consistent list that began after its Lease was read is from before etcd was restored from a backup,
+// and says nothing about the pods that are there now: it is left out, and the Lease that is held gets the list's.
 // Whatever cannot be read rejects: there is no guess and no default.
 import { type BudgetName, formatBudgetName, supportedFeatures } from "../disruption/budget.ts";
 import type {
@@ -14,11 +16,12 @@ import type {
 	PodReference,
 	UnavailablePod,
 } from "../disruption/cluster.ts";
+import { AgentUnavailableError } from "../disruption/errors.ts";
 import { fleetHash } from "../disruption/fleet.ts";
 import { type BudgetLease, parseLease } from "../disruption/lease.ts";
 import { type ControllerReference, isHealthy, type PodRecord } from "../disruption/pod.ts";
 import type { Reservation } from "../disruption/reservation.ts";
-import { latestResourceVersion } from "../disruption/resource-version.ts";
+import { compareResourceVersions, latestResourceVersion } from "../disruption/resource-version.ts";
 import { matchesSelector } from "../disruption/selector.ts";
 import type { ClusterApi, LeaseObject, ScaleAnswer } from "./cluster-api.ts";
 import { type ExpectedScale, expectedPods } from "./expected-pods.ts";
@@ -31,6 +34,8 @@ export interface CountOptions {
 	readonly budgets: BudgetView;
 	/** For people. */
 	readonly cluster: string;
+	/** Told of what went wrong beside an answer. */
+	readonly report?: (problem: unknown) => void;
 }
 
 /** What a count found out besides, for the next write of the Lease. */
@@ -39,6 +44,8 @@ export interface CountResult {
 	/** Version of the consistent list that a Lease without `observed` needed, else "". */
 	readonly listedAt: string;
 	readonly forgottenControllers: ReadonlySet<string>;
+	/** The Lease's `observed` is from before a restore: what a list showed that began after this version was read. */
+	readonly restored?: { readonly leaseVersion: string; readonly listedAt: string };
 }
 
 /** What a count is asked with. */
@@ -69,7 +76,11 @@ export async function countUnder(
 	];
 	if (!pods.live || lease.state.observed === "") await pods.refresh();
 	const listedAt = lease.state.observed === "" ? pods.resourceVersion : "";
-	await pods.reached(latestResourceVersion(...all.map(({ state }) => state.observed)));
+	const reach = await pods.reached(latestResourceVersion(...all.map(({ state }) => state.observed)));
+	// A view that forgot everything in this very moment would count nothing.
+	if (!pods.synced)
+		throw new AgentUnavailableError(`The agent of cluster "${options.cluster}" lists its pods anew`, options.cluster);
+	const lost = reach.kind === "below" ? beforeRestore(all, reach.listed, options) : [];
 	const reservations = new Map<string, Reservation>();
 	for (const { state } of all)
 		for (const reservation of state.reservations) reservations.set(reservation.uid, reservation);
@@ -78,7 +89,28 @@ export async function countUnder(
 		count: { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets },
 		listedAt,
 		forgottenControllers: scale.forgotten,
+		...(reach.kind === "below" &&
+			lost.includes(lease) && { restored: { leaseVersion: lease.resourceVersion, listedAt: reach.listed } }),
 	};
+}
+
+/** The Leases whose `observed` no list can reach, each with a warning. */
+function beforeRestore(
+	leases: readonly BudgetLease[],
+	listed: string,
+	{ cluster, report }: CountOptions,
+): readonly BudgetLease[] {
+	const lost = leases.filter(({ state }) => compareResourceVersions(state.observed, listed) > 0);
+	for (const { budget, state } of lost) {
+		const what = `Lease of budget "${formatBudgetName(budget)}" in cluster "${cluster}"`;
+		report?.(
+			new AgentUnavailableError(
+				`${what} says that pods were seen at version ${state.observed}, but its API server lists version ${listed} (was etcd restored?): counting by that list`,
+				cluster,
+			),
+		);
+	}
+	return lost;
 }
 
 interface EarlyScales {

@@ -32,6 +32,7 @@ import {
 	renewed,
 	stands,
 	withObserved,
+	withObservedFromRestore,
 	withoutControllers,
 	withoutReservations,
 } from "../disruption/lease.ts";
@@ -312,18 +313,20 @@ export class LocalCluster implements AgentCluster {
 	}
 
 	async #countNow(acquisition: Acquisition, reading: Promise<BudgetLease>, question: CountQuestion): Promise<Count> {
-		const { count, listedAt, forgottenControllers } = await countUnder(reading, question, {
+		const { count, listedAt, forgottenControllers, restored } = await countUnder(reading, question, {
 			...this.#options,
 			cluster: this.name,
 		});
 		await this.#markPreActivities(count);
-		// Only a Lease that is new to the view, or has lost a controller, costs this write.
-		if (listedAt !== "" || forgottenControllers.size > 0) {
-			const { lease: latest, result } = await this.leases.change(question.budget, (found) =>
-				stands(found, acquisition)
-					? { write: withObserved(withoutControllers(found, forgottenControllers), listedAt), result: true }
-					: { result: false },
-			);
+		// Only a Lease that is new to the view, comes from a backup or has lost a controller costs this write.
+		if (listedAt !== "" || forgottenControllers.size > 0 || restored) {
+			const { lease: latest, result } = await this.leases.change(question.budget, (found) => {
+				if (!stands(found, acquisition)) return { result: false };
+				const kept = withObserved(withoutControllers(found, forgottenControllers), listedAt);
+				// A Lease that was written since may say what was seen since: then the next count sees to it.
+				const isAsRead = found.resourceVersion === restored?.leaseVersion;
+				return { write: isAsRead ? withObservedFromRestore(kept, restored.listedAt) : kept, result: true };
+			});
 			if (!result) throw this.#lost(acquisition, latest);
 		}
 		return count;

@@ -10,7 +10,6 @@
 //
 // `live` is about time only, so nothing that must be safe rests on it: it says whether failures of pods are seen soon.
 import type { PodReference } from "../disruption/cluster.ts";
-import { AgentUnavailableError } from "../disruption/errors.ts";
 import type { PodRecord } from "../disruption/pod.ts";
 import { compareResourceVersions, latestResourceVersion } from "../disruption/resource-version.ts";
 import type { Clock } from "./clock.ts";
@@ -18,6 +17,9 @@ import type { ClusterApi } from "./cluster-api.ts";
 import { Heartbeats } from "./heartbeats.ts";
 import { PodsByLabels } from "./pods-by-labels.ts";
 import { signOfLifeMs, type WatchEvent, type WatchSink } from "./watch-sink.ts";
+
+/** Whether a view has come to a version; `below`: even a list that began after the question is older than that. */
+export type ViewReach = { readonly kind: "reached" } | { readonly kind: "below"; readonly listed: string };
 
 export interface PodView {
 	/** The first list is done: before, nothing here is an answer. */
@@ -41,10 +43,11 @@ export interface PodView {
 	 */
 	goneSince(uid: string): string;
 	/**
-	 * Resolves when the view has come to `version`. Where its own watch does not get there within a second it lists.
-	 * Rejects with AgentUnavailableError where that fails or the list is older than `version`.
+	 * Resolves when the view has come to `version`. Where its own watch does not get there within a second it lists, and
+	 * says so where that list is older than `version`: whoever saw it did so before etcd was restored from a backup.
+	 * Rejects with AgentUnavailableError where the list fails.
 	 */
-	reached(version: string, signal?: AbortSignal): Promise<void>;
+	reached(version: string, signal?: AbortSignal): Promise<ViewReach>;
 	/** Replaces the content by a consistent list that starts after this call. */
 	refresh(): Promise<void>;
 	/** Calls back for every namespace whose pods changed; the returned function ends that. */
@@ -83,8 +86,8 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	#lastSignAt = Number.NEGATIVE_INFINITY;
 	/** Counts the resets: a list that was asked for before one is not an answer after it. */
 	#life = 0;
-	#listing: Promise<void> = Promise.resolve();
-	#nextListing: Promise<void> | undefined;
+	#listing: Promise<string> = Promise.resolve("");
+	#nextListing: Promise<string> | undefined;
 	readonly #heartbeats: Heartbeats;
 	readonly #waiters = new Set<Waiter>();
 	readonly #listeners = new Set<(namespace: string) => void>();
@@ -138,20 +141,21 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		return this.#deletedAt.get(uid) ?? this.#goneFloor;
 	}
 
-	async reached(version: string, signal?: AbortSignal): Promise<void> {
+	async reached(version: string, signal?: AbortSignal): Promise<ViewReach> {
 		signal?.throwIfAborted();
-		if (this.#has(version)) return;
+		if (this.#has(version)) return { kind: "reached" };
 		const { clock, listAfterMs = 1_000 } = this.#options;
-		const { promise, resolve, reject } = Promise.withResolvers<void>();
+		const { promise, resolve, reject } = Promise.withResolvers<ViewReach>();
 		// Whatever gets there first: the watch, a list that somebody else asked for, or our own.
-		const waiter: Waiter = { version, arrived: resolve };
+		const arrived = () => resolve({ kind: "reached" });
+		const waiter: Waiter = { version, arrived };
 		const aborted = () => reject(signal?.reason);
-		const listed = () => (this.#has(version) ? resolve() : reject(this.#behind(version)));
-		const cancelTimer = clock.after(listAfterMs, () => void this.refresh().then(listed, reject));
+		const listed = (at: string) => (this.#has(version) ? arrived() : resolve({ kind: "below", listed: at }));
+		const cancelTimer = clock.after(listAfterMs, () => void this.#listAnew().then(listed, reject));
 		this.#waiters.add(waiter);
 		signal?.addEventListener("abort", aborted, { once: true });
 		try {
-			await promise;
+			return await promise;
 		} finally {
 			this.#waiters.delete(waiter);
 			signal?.removeEventListener("abort", aborted);
@@ -159,7 +163,12 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		}
 	}
 
-	refresh(): Promise<void> {
+	async refresh(): Promise<void> {
+		await this.#listAnew();
+	}
+
+	/** The version of a list that begins after this call. */
+	#listAnew(): Promise<string> {
 		// The list under way may have been answered before this call, so it takes the next one, which all callers until
 		// its start share.
 		this.#nextListing ??= this.#startAfter(this.#listing);
@@ -244,22 +253,14 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		return this.#synced && compareResourceVersions(this.#resourceVersion, version) >= 0;
 	}
 
-	#behind(version: string): AgentUnavailableError {
-		const { cluster } = this.#options;
-		return new AgentUnavailableError(
-			`Cannot count pods in cluster "${cluster}": its API server lists version ${this.#resourceVersion}, but version ${version} was seen before`,
-			cluster,
-		);
-	}
-
-	async #startAfter(listing: Promise<void>): Promise<void> {
+	async #startAfter(listing: Promise<string>): Promise<string> {
 		await listing.catch(() => undefined); // Its own callers were told.
 		this.#nextListing = undefined;
 		this.#listing = this.#list();
 		return this.#listing;
 	}
 
-	async #list(): Promise<void> {
+	async #list(): Promise<string> {
 		for (;;) {
 			const { resourceVersion: before } = this;
 			const life = this.#life;
@@ -270,7 +271,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 				this.#options.onWentBack?.();
 			}
 			this.replace(pods, resourceVersion);
-			return;
+			return resourceVersion;
 		}
 	}
 

@@ -226,6 +226,14 @@ export function withObserved(lease: BudgetLease, observed: string): BudgetLease 
 	return withoutReservations(lease, new Set(), observed);
 }
 
+/**
+ * Takes back an `observed` that no view can ever reach, because etcd was restored from a backup: to the version of a
+ * consistent list that began after this very Lease was read. Nothing else lowers it.
+ */
+export function withObservedFromRestore(lease: BudgetLease, listed: string): BudgetLease {
+	return { ...lease, state: { ...lease.state, observed: listed } };
+}
+
 /** Marks these reservations as being cancelled: their holders may send nothing any more. */
 export function marked(lease: BudgetLease, ids: ReadonlySet<string>): BudgetLease {
 	const reservations = lease.state.reservations.map((reservation) =>

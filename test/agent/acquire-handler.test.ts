@@ -100,7 +100,7 @@ describe("Acquire", () => {
 				new Promise((acquired) => signal.addEventListener("abort", () => acquired(samples.acquired))),
 			release: async (given) => resolve(given),
 		});
-		const caller = (await serve({ local })).asCaller({ deadlineMs: 50, countMs: 0 });
+		const caller = (await serve({ local })).asCaller({ deadlineMs: 2_000, countMs: 0 });
 		await expect(caller.acquire(acquireRequest, { wait: false, signal: never })).rejects.toBeInstanceOf(
 			AgentUnavailableError,
 		);

@@ -142,13 +142,24 @@ describe("countUnder() and the view", () => {
 		expect(requests).toContain("list pods");
 	});
 
-	test("rejects where no list comes that far: etcd was restored", async () => {
-		const { count, clock } = simulateCount();
+	test("goes by a list where none comes that far, because etcd was restored, and says what it was", async () => {
+		const { count, clock, now, lease } = simulateCount();
 		const counting = count({ observed: "999999" });
-		const caught = counting.catch((error: unknown) => error);
 		await settle();
 		clock.advance(1_000);
-		expect(await caught).toMatchObject({ name: "AgentUnavailableError" });
+		expect(await counting).toMatchObject({
+			count: { healthy: 3 },
+			restored: { leaseVersion: lease().resourceVersion, listedAt: now() },
+		});
+	});
+
+	test("rejects where the view forgets everything while it waits", async () => {
+		const { count, pods } = simulateCount();
+		pods.reached = async () => {
+			pods.reset();
+			return { kind: "reached" };
+		};
+		await expect(count()).rejects.toThrow("lists its pods anew");
 	});
 
 	test("lists for a Lease that nobody has observed for yet, and says at which version", async () => {

@@ -74,14 +74,29 @@ describe("PodStore.reached()", () => {
 		expect(store.synced).toBe(true);
 	});
 
-	test("rejects where even the list is older than the version", async () => {
+	test("says so where even the list is older than the version", async () => {
 		const { store, clock, lists } = setUp();
 		store.replace([], "10");
 		const reached = store.reached("15");
 		clock.advance(1_000);
 		await settle();
 		lists[0]?.resolve({ pods: [], resourceVersion: "14" });
-		await expect(reached).rejects.toThrow(/version 14, but version 15 was seen before/);
+		expect(await reached).toEqual({ kind: "below", listed: "14" });
+	});
+
+	test("judges by a list that began after the question, not by one under way", async () => {
+		const { store, clock, lists } = setUp();
+		store.replace([], "10");
+		const earlier = store.refresh();
+		await settle();
+		const reached = store.reached("15");
+		clock.advance(1_000);
+		await settle();
+		lists[0]?.resolve({ pods: [], resourceVersion: "14" });
+		await earlier;
+		expect(await isSettled(reached)).toBe(false);
+		lists[1]?.resolve({ pods: [], resourceVersion: "15" });
+		expect(await reached).toEqual({ kind: "reached" });
 	});
 
 	test("rejects with the reason of its signal", async () => {

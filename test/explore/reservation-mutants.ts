@@ -65,7 +65,14 @@ export const reservationMutants: readonly Mutant[] = [
 		name: "no-view-gate",
 		without: "waiting for the view to have come as far as the evidence",
 		scenarios: ["one-view-lags", "lag"],
-		edits: [{ file: count, symbol: "countUnder", find: "await $pods.reached($$version);", replace: "" }],
+		edits: [
+			{
+				file: count,
+				symbol: "countUnder",
+				find: "const $reach = await $pods.reached($$version);",
+				replace: 'const $reach = { kind: "reached" };',
+			},
+		],
 	},
 	{
 		name: "observed-not-written",
@@ -77,6 +84,19 @@ export const reservationMutants: readonly Mutant[] = [
 				symbol: "withoutReservations",
 				find: "latestResourceVersion($state.observed, $observed)",
 				replace: "$state.observed || $observed",
+			},
+		],
+	},
+	{
+		name: "observed-unreachable-for-a-view-that-lags",
+		without: "a list that began after the question, before an `observed` counts as one from before a restore",
+		scenarios: ["one-view-lags", "lag"],
+		edits: [
+			{
+				file: view,
+				symbol: "PodStore.reached",
+				find: "this.#listAnew()",
+				replace: "Promise.resolve(this.#resourceVersion)",
 			},
 		],
 	},
