@@ -26,13 +26,23 @@ export class ConflictError extends Error {
 	readonly reason = "Conflict";
 }
 
+/** Whoever has this name now. */
+export type ControllerName = Omit<ControllerReference, "uid">;
+
 /** How many pods a controller wants, or why that cannot be said. */
 export type ScaleAnswer =
-	/** `ownedBy`: the controller's own controller (a ReplicaSet's Deployment), which then decides instead. */
-	| { readonly kind: "replicas"; readonly replicas: number; readonly ownedBy?: ControllerReference }
-	/** 404, or the object of that name has another uid. */
+	/** `uid`: of whoever has the name now. `ownedBy`: its own controller (a ReplicaSet's Deployment), which then decides instead. */
+	| {
+			readonly kind: "replicas";
+			readonly replicas: number;
+			readonly uid: string;
+			readonly ownedBy?: ControllerReference;
+	  }
+	/** A DaemonSet that was changed, and whose controller has not said since how many nodes it is for. */
+	| { readonly kind: "unsettled"; readonly uid: string }
+	/** Nobody has the name (404), or no served version of the group has the kind. */
 	| { readonly kind: "gone" }
-	/** The resource exists but has no scale subresource (a Job, a DaemonSet). */
+	/** The resource exists but has no scale subresource (a Job). */
 	| { readonly kind: "withoutScale" };
 
 /** What a pod is right now, read from etcd and not from a cache. */
@@ -99,6 +109,6 @@ export interface ClusterApi {
 	touchPod(pod: PodReference, value: string): Promise<TouchAnswer>;
 	/** Sets `xpdb.form3.tech/has-pending-disruption: "true"` on the pod, for its pre-activities to see. */
 	markPendingDisruption(pod: PodReference): Promise<void>;
-	/** GET by name of a controller's replicas, and of who controls it. */
-	getScale(controller: ControllerReference, namespace: string): Promise<ScaleAnswer>;
+	/** GET by name of how many pods a controller wants, and of who controls it. */
+	getScale(controller: ControllerName, namespace: string): Promise<ScaleAnswer>;
 }

@@ -1,12 +1,16 @@
 // How many pods a controller wants, by the rules of pkg/controller/disruption's finders: the workload kinds of
-// Kubernetes by their own object, anything else by its scale subresource.
+// Kubernetes by their own object, anything else by its scale subresource. DaemonSets, which those finders leave out, by
+// the number of nodes that their controller has found for them.
+//
+// Guarantee: a controller is `gone` only where the API server said so of this very name (404), or where no served version
+// of its group has the kind. Whatever else is answered is an error, never a number.
 import { AgentUnavailableError } from "../disruption/errors.ts";
-import type { ControllerReference } from "../disruption/pod.ts";
 import { quote, shorten } from "../disruption/quote.ts";
 import { isRecord } from "../disruption/record.ts";
+import { groupOf } from "../disruption/remembered-controllers.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { isMissingObject } from "./api-refusal.ts";
-import type { ScaleAnswer } from "./cluster-api.ts";
+import type { ControllerName, ScaleAnswer } from "./cluster-api.ts";
 import type { DiscoveredKind, Discovery } from "./discovery.ts";
 import { controllerOf, objectMeta } from "./kubernetes-objects.ts";
 
@@ -15,6 +19,7 @@ const workloads: ReadonlyMap<string, { readonly prefix: string; readonly plural:
 	["apps/ReplicaSet", { prefix: "/apis/apps/v1", plural: "replicasets" }],
 	["apps/Deployment", { prefix: "/apis/apps/v1", plural: "deployments" }],
 	["apps/StatefulSet", { prefix: "/apis/apps/v1", plural: "statefulsets" }],
+	["apps/DaemonSet", { prefix: "/apis/apps/v1", plural: "daemonsets" }],
 	["/ReplicationController", { prefix: "/api/v1", plural: "replicationcontrollers" }],
 ]);
 
@@ -22,7 +27,7 @@ const workloads: ReadonlyMap<string, { readonly prefix: string; readonly plural:
 const pathSegment = /^[A-Za-z0-9]([-A-Za-z0-9.]{0,251}[A-Za-z0-9])?$/;
 
 export async function getScale(
-	controller: ControllerReference,
+	controller: ControllerName,
 	namespace: string,
 	{ asker, discovery }: { readonly asker: ApiAsker; readonly discovery: Discovery },
 ): Promise<ScaleAnswer> {
@@ -36,19 +41,16 @@ export async function getScale(
 		throw unreadable("the reference to it cannot be the one of an object");
 	}
 	const group = groupOf(controller.apiVersion);
-	if (group === "apps" && controller.kind === "DaemonSet") return { kind: "withoutScale" };
 	const workload = workloads.get(`${group}/${controller.kind}`);
 	if (workload) return ofWorkload(controller, workload, namespace, asker);
 	const kind = await discovery.find(controller.apiVersion, controller.kind);
-	if (!kind) {
-		// Removed, or not discovered yet: as in Kubernetes' own budgets nobody can say, so nobody may evict.
-		throw unreadable(`its API server does not serve ${shorten(controller.apiVersion)} ${shorten(controller.kind)}`);
-	}
+	// Uninstalled, and every object of the kind went with it.
+	if (!kind) return { kind: "gone" };
 	return kind.hasScale ? ofScale({ controller, kind, namespace, asker, discovery }) : { kind: "withoutScale" };
 }
 
 async function ofWorkload(
-	controller: ControllerReference,
+	controller: ControllerName,
 	{ prefix, plural }: { readonly prefix: string; readonly plural: string },
 	namespace: string,
 	asker: ApiAsker,
@@ -66,17 +68,28 @@ async function ofWorkload(
 	if (isMissingObject(answer, controller.name)) return { kind: "gone" };
 	if (answer.status === 404) throw asker.refusal(answer, question);
 	return asker.read(question, () => {
-		if (objectMeta(answer.body).uid !== controller.uid) return { kind: "gone" };
+		const { uid } = objectMeta(answer.body);
+		if (controller.kind === "DaemonSet") return ofDaemonSet(answer.body, uid);
 		const owner = controllerOf(answer.body);
 		const replicas = replicasOf(answer.body);
 		// The API server fills in what was left out: one without replicas is not whole.
 		if (replicas === undefined) throw new TypeError("it has no spec.replicas");
-		return { kind: "replicas", replicas, ...(owner && { ownedBy: owner }) };
+		return { kind: "replicas", replicas, uid, ...(owner && { ownedBy: owner }) };
 	});
 }
 
+/** Its controller says how many nodes it is for, and of which generation of the DaemonSet it speaks. */
+function ofDaemonSet(object: unknown, uid: string): ScaleAnswer {
+	const generation = numberIn(object, "metadata", "generation");
+	if (generation === undefined) throw new TypeError("it has no metadata.generation");
+	if (numberIn(object, "status", "observedGeneration") !== generation) return { kind: "unsettled", uid };
+	const replicas = numberIn(object, "status", "desiredNumberScheduled");
+	if (replicas === undefined) throw new TypeError("it has no status.desiredNumberScheduled");
+	return { kind: "replicas", replicas, uid };
+}
+
 async function ofScale(options: {
-	readonly controller: ControllerReference;
+	readonly controller: ControllerName;
 	readonly kind: DiscoveredKind;
 	readonly namespace: string;
 	readonly asker: ApiAsker;
@@ -102,25 +115,27 @@ async function ofScale(options: {
 	return asker.read(question, () => {
 		const { uid } = objectMeta(answer.body);
 		// A Scale leaves replicas out where it is 0.
-		return uid === controller.uid ? { kind: "replicas", replicas: replicasOf(answer.body) ?? 0 } : { kind: "gone" };
+		return { kind: "replicas", replicas: replicasOf(answer.body) ?? 0, uid };
 	});
 }
 
 function replicasOf(object: unknown): number | undefined {
-	const spec = isRecord(object) ? object["spec"] : undefined;
-	if (!isRecord(spec)) throw new TypeError("its spec is not an object");
-	const replicas = spec["replicas"] ?? undefined;
-	if (replicas === undefined) return undefined;
-	if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0 || replicas >= 2 ** 31) {
-		throw new TypeError(`its spec.replicas is ${quote(replicas)}`);
+	if (!isRecord(object) || !isRecord(object["spec"])) throw new TypeError("its spec is not an object");
+	return numberIn(object, "spec", "replicas");
+}
+
+/** A whole number, small enough to be sent; undefined where it was left out. */
+function numberIn(object: unknown, part: "metadata" | "spec" | "status", field: string): number | undefined {
+	const fields = isRecord(object) ? (object[part] ?? {}) : {};
+	if (!isRecord(fields)) throw new TypeError(`its ${part} is not an object`);
+	const value = fields[field] ?? undefined;
+	if (value === undefined) return undefined;
+	if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value >= 2 ** 31) {
+		throw new TypeError(`its ${part}.${field} is ${quote(value)}`);
 	}
-	return replicas;
+	return value;
 }
 
-function whatOf(controller: ControllerReference, namespace: string): string {
+function whatOf(controller: ControllerName, namespace: string): string {
 	return `read how many pods ${shorten(controller.kind)} "${namespace}/${shorten(controller.name)}" wants`;
-}
-
-function groupOf(apiVersion: string): string {
-	return apiVersion.includes("/") ? (apiVersion.split("/")[0] ?? "") : "";
 }

@@ -20,11 +20,12 @@ import { AgentUnavailableError } from "../disruption/errors.ts";
 import { fleetHash } from "../disruption/fleet.ts";
 import { type BudgetLease, parseLease } from "../disruption/lease.ts";
 import { type ControllerReference, isHealthy, type PodRecord } from "../disruption/pod.ts";
+import { controllerKey } from "../disruption/remembered-controllers.ts";
 import type { Reservation } from "../disruption/reservation.ts";
 import { compareResourceVersions, latestResourceVersion } from "../disruption/resource-version.ts";
 import { matchesSelector } from "../disruption/selector.ts";
-import type { ClusterApi, LeaseObject, ScaleAnswer } from "./cluster-api.ts";
-import { type ExpectedScale, expectedPods } from "./expected-pods.ts";
+import type { ClusterApi, ControllerName, LeaseObject, ScaleAnswer } from "./cluster-api.ts";
+import { type ExpectedScale, expectedPods, whyUnexpected } from "./expected-pods.ts";
 import type { BudgetView } from "./object-views.ts";
 import type { PodView } from "./pod-view.ts";
 
@@ -43,9 +44,12 @@ export interface CountResult {
 	readonly count: Count;
 	/** Version of the consistent list that a Lease without `observed` needed, else "". */
 	readonly listedAt: string;
+	/** Keys of remembered controllers that are gone for good. */
 	readonly forgottenControllers: ReadonlySet<string>;
 	/** The Lease's `observed` is from before a restore: what a list showed that began after this version was read. */
 	readonly restored?: { readonly leaseVersion: string; readonly listedAt: string };
+	/** Who decides for the pods that it saw: what a commit remembers. */
+	readonly owners: ExpectedScale["owners"];
 }
 
 /** What a count is asked with. */
@@ -91,6 +95,7 @@ export async function countUnder(
 		forgottenControllers: scale.forgotten,
 		...(reach.kind === "below" &&
 			lost.includes(lease) && { restored: { leaseVersion: lease.resourceVersion, listedAt: reach.listed } }),
+		owners: scale.owners,
 	};
 }
 
@@ -126,9 +131,8 @@ interface EarlyScales {
 function withEarlyScales(question: CountQuestion, { api, pods }: CountOptions): EarlyScales {
 	const scales = new Map<string, Promise<ScaleAnswer>>();
 	const { namespace } = question.budget;
-	const getScale = (controller: ControllerReference): Promise<ScaleAnswer> => {
-		const { apiVersion, kind, name, uid } = controller;
-		const key = [apiVersion, kind, name, uid].join(" ");
+	const getScale = (controller: ControllerName): Promise<ScaleAnswer> => {
+		const key = controllerKey(controller);
 		const scale = scales.get(key) ?? api.getScale(controller, namespace);
 		scales.set(key, scale);
 		return scale;
@@ -200,7 +204,19 @@ async function countView(
 		else if (!pod.finished) unavailable.push(unavailablePod(pod, reservation));
 	}
 	const present = question.candidates.map((candidate) => view.find(candidate));
-	const scale = await expectedPods(api, namespace, selected, lease?.state.controllers ?? []);
+	const remembered = lease?.state.controllers ?? [];
+	const everything = {
+		all: remembered.length > 0 ? [...view.pods(namespace)] : [],
+		selected: new Set(selected.map(({ uid }) => uid)),
+		reserved: new Set(reservations.keys()),
+	};
+	const scale = await expectedPods(api, {
+		namespace,
+		pods: selected,
+		candidates: present.filter((pod) => pod !== undefined),
+		remembered,
+		everything,
+	});
 	const candidates = await Promise.all(
 		question.candidates.map(async (candidate, index) => {
 			const state = await candidateState(candidate, present[index], reservations, scale, api);
@@ -241,14 +257,16 @@ async function candidateState(
 	if (pod.terminating) return { kind: "free", pod: reference, why: "Terminating" };
 	if (pod.finished) return { kind: "free", pod: reference, why: "Finished" };
 	const reservation = reservations.get(pod.uid);
-	const controller = pod.controller && (scale.decisive.get(pod.controller.uid) ?? pod.controller);
+	const owner = pod.controller && scale.owners.get(pod.controller.uid);
+	const unexpected = whyUnexpected(pod, scale.owners);
 	return {
 		kind: "present",
 		pod: reference,
 		healthy: isHealthy(pod) && !reservation,
 		resourceVersion: pod.resourceVersion,
 		labels: pod.labels,
-		...(controller && { controller }),
+		...(owner?.kind === "scaled" && { controller: owner.controller }),
+		...(unexpected !== undefined && { unexpected }),
 		...(reservation && { reservedBy: { holder: reservation.holder, sinceSeconds: reservation.sinceSeconds } }),
 		preActivities: pod.preActivities,
 	};

@@ -1,11 +1,11 @@
 // Counts of many budgets at once read the same objects. Questions that come in the same turn of the event loop share one
 // request, which is sent after all of them: each answer is as new as if it had been asked alone.
+import { controllerKey } from "../disruption/remembered-controllers.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 
 export function withSharedReads(api: ClusterApi): ClusterApi {
 	const scales = share(
-		([controller, namespace]: Parameters<ClusterApi["getScale"]>) =>
-			`${namespace} ${controller.apiVersion} ${controller.kind} ${controller.name} ${controller.uid}`,
+		([controller, namespace]: Parameters<ClusterApi["getScale"]>) => `${namespace} ${controllerKey(controller)}`,
 		([controller, namespace]) => api.getScale(controller, namespace),
 	);
 	const budgets = share(

@@ -74,7 +74,8 @@ export interface MemberBudget {
 /** Expected pods of one cluster, or why they cannot be had (an owner without scale): only a bound that needs them refuses. */
 export type ExpectedPods =
 	| { readonly kind: "known"; readonly pods: number }
-	| { readonly kind: "unknown"; readonly reason: string };
+	/** `settles`: it will be known in a moment, without anybody doing something about it. */
+	| { readonly kind: "unknown"; readonly reason: string; readonly settles?: boolean };
 
 /** What a pod's own cluster says of a candidate. */
 export type CandidateState =
@@ -91,7 +92,13 @@ export type CandidateState =
 			/** Somebody keeps changing it without any effect on the count, heartbeats in annotations for instance: how often. */
 			readonly changesEveryMs?: number;
 			readonly labels: Readonly<Record<string, string>>;
+			/** Who says how many pods like this one there should be; none where nobody does. */
 			readonly controller?: ControllerReference;
+			/**
+			 * Why nobody says so: no controller, or one that is gone. The pod counts as one expected pod, so that every
+			 * eviction of its like would lower what is expected: bounds that need the number keep it.
+			 */
+			readonly unexpected?: string;
 			/** Granted already, to whom and when (seconds since the epoch): nobody else may use that reservation. */
 			readonly reservedBy?: { readonly holder: string; readonly sinceSeconds: number };
 			/** Names of pre-activities that hold this pod back (annotation `pre-activity.xpdb.form3.tech/NAME`). */

@@ -3,8 +3,10 @@
 // Guarantee: a pod is granted only where every member answered for the same fleet, every budget that any member has
 // and that selects the pod is among those that were counted, all members agree on its selector and understand it, and
 // after this grant and all earlier ones at least the desired number stays healthy. Bounds are judged as Kubernetes'
-// disruption controller judges them (pkg/controller/disruption): percentages round up, no expected pods allow nothing.
+// disruption controller judges them (pkg/controller/disruption): percentages round up, no expected pods allow nothing. A
+// pod that no controller speaks for is not granted under a bound that needs the number of expected pods; others go on.
 import {
+	type Bound,
 	type BudgetName,
 	type BudgetSpec,
 	desiredHealthy,
@@ -98,6 +100,8 @@ interface Allowance {
 	/** Pods that must stay healthy; undefined where the budget is suspended in all members. */
 	readonly desired: number | undefined;
 	readonly expected: number | undefined;
+	/** The bound that is judged by the number of expected pods, where there is one. */
+	readonly needsExpected: Bound | undefined;
 	healthy: number;
 	readonly usedBy: readonly (UnavailablePod & { readonly cluster: string })[];
 }
@@ -154,6 +158,9 @@ function judge(
 		if (allowance && allowance.kind !== "allowance") return allowance;
 		if (allowance) bounds.push(allowance);
 	}
+	const unexpected = present.find((each) => each.unexpected !== undefined)?.unexpected;
+	const needing = bounds.find(({ needsExpected }) => needsExpected !== undefined);
+	if (unexpected !== undefined && needing) return refuseUnexpected(candidate, needing, unexpected);
 	const healthy = present.some((each) => each.healthy);
 	const exhausted = bounds.find((allowance) => !hasRoom(allowance, healthy));
 	if (exhausted) return exhaustedBudget(exhausted);
@@ -206,24 +213,42 @@ function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Waiting | Re
 	const healthy = counts.reduce((sum, count) => sum + count.healthy, 0);
 	const usedBy = counts.flatMap((count) => count.unavailable.map((pod) => ({ ...pod, cluster: count.clusterName })));
 	const base = { kind: "allowance", budget: budget.name, healthy, usedBy } as const;
-	if (specs.every(({ spec }) => spec.suspended)) return { ...base, desired: undefined, expected: undefined };
+	if (specs.every(({ spec }) => spec.suspended)) {
+		return { ...base, desired: undefined, expected: undefined, needsExpected: undefined };
+	}
 	const bounds = specs.map(({ spec }) => spec.bound);
+	const needsExpected = bounds.find(needsExpectedPods);
 	let expected = 0;
 	for (const count of counts) {
 		if (count.expected.kind === "known") {
 			expected += count.expected.pods;
 			continue;
 		}
-		const needing = bounds.find(needsExpectedPods);
-		if (!needing)
-			return { ...base, desired: Math.max(...bounds.map((bound) => desiredHealthy(bound, 0))), expected: undefined };
+		const { reason, settles = false } = count.expected;
+		if (!needsExpected) {
+			const desired = Math.max(...bounds.map((bound) => desiredHealthy(bound, 0)));
+			return { ...base, desired, expected: undefined, needsExpected };
+		}
 		return refused(
 			"ExpectedPodsUnknown",
-			`budget ${name} with ${formatBound(needing)} needs the number of expected pods, but in cluster ${count.clusterName} ` +
-				`${count.expected.reason}. A budget with minAvailable as a number does not need it`,
+			`budget ${name} with ${formatBound(needsExpected)} needs the number of expected pods, but in cluster ` +
+				`${count.clusterName} ${reason}. A budget with minAvailable as a number does not need it`,
+			settles,
 		);
 	}
-	return { ...base, desired: Math.max(...bounds.map((bound) => desiredHealthy(bound, expected))), expected };
+	const desired = Math.max(...bounds.map((bound) => desiredHealthy(bound, expected)));
+	return { ...base, desired, expected, needsExpected };
+}
+
+/** Of such pods each is one expected pod: granted, they would be walked down to nothing, bound by bound. */
+function refuseUnexpected(candidate: RoundCandidate, { budget, needsExpected }: Allowance, why: string): Refused {
+	const bound = needsExpected ? ` with ${formatBound(needsExpected)}` : "";
+	return refused(
+		"ExpectedPodsUnknown",
+		`budget ${formatBudgetName(budget)}${bound} needs the number of expected pods, which nobody says for pod ` +
+			`${podName(candidate)}: ${why}. It goes once a controller adopts it; a budget with minAvailable as a number does not need it`,
+		true,
+	);
 }
 
 /** The specs of one budget, as each member that has it says; InvalidBudget where one of them cannot be read. */

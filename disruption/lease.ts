@@ -11,7 +11,8 @@ import type { Acquisition, Grant } from "./cluster.ts";
 import { AgentProtocolError, GarbledLeaseError } from "./errors.ts";
 import type { ControllerReference } from "./pod.ts";
 import { quote, shorten } from "./quote.ts";
-import { type Reservation, rememberControllers } from "./reservation.ts";
+import { controllerKey, rememberControllers } from "./remembered-controllers.ts";
+import type { Reservation } from "./reservation.ts";
 import { isResourceVersion, latestResourceVersion } from "./resource-version.ts";
 
 /** Long enough for a round over a slow link (three trips of a second, with room), short enough to wait out after a crash. */
@@ -62,6 +63,7 @@ export interface LeaseState {
 	/** How far a view must have come to count; "" needs a consistent list. */
 	readonly observed: string;
 	readonly reservations: readonly Reservation[];
+	/** Each name once, and only of kinds that may have a scale: see remembered-controllers.ts. */
 	readonly controllers: readonly ControllerReference[];
 }
 
@@ -242,12 +244,10 @@ export function marked(lease: BudgetLease, ids: ReadonlySet<string>): BudgetLeas
 	return { ...lease, state: { ...lease.state, reservations } };
 }
 
-/** Forgets controllers that are gone for good (404, or another uid under the name). */
-export function withoutControllers(lease: BudgetLease, uids: ReadonlySet<string>): BudgetLease {
-	return {
-		...lease,
-		state: { ...lease.state, controllers: lease.state.controllers.filter(({ uid }) => !uids.has(uid)) },
-	};
+/** Forgets controllers that are gone for good: nobody has the name any more. `keys` are those of controllerKey. */
+export function withoutControllers(lease: BudgetLease, keys: ReadonlySet<string>): BudgetLease {
+	const controllers = lease.state.controllers.filter((controller) => !keys.has(controllerKey(controller)));
+	return { ...lease, state: { ...lease.state, controllers } };
 }
 
 /** All annotations of the Lease as it is to be written. */
@@ -269,7 +269,14 @@ export function fits(lease: BudgetLease): boolean {
 	return bytes <= maxAnnotationBytes;
 }
 
-/** The annotation's text; reservations as short rows, because a Lease has to hold 1,500 of them. */
+/**
+ * The annotation's text; reservations as short rows, because a Lease has to hold 1,500 of them.
+ *
+ * Controllers keep the row of four that every agent of schema 1 reads and writes, with the uid that was last seen under the
+ * name: agents of two versions run side by side in an update. Those before uids ceased to count take a controller with
+ * another uid for gone; without this row they could not read the Lease, and with a field of its own they would drop what
+ * stands there in their next write. What they still remember of Jobs is left out when it is read.
+ */
 function formatState(state: LeaseState): string {
 	const holders = [...new Set(state.reservations.map((reservation) => reservation.holder))];
 	return JSON.stringify({
@@ -333,12 +340,15 @@ function parseState(text: string, garbled: (what: string) => GarbledLeaseError):
 		phase,
 		renewals,
 		observed,
-		controllers: rows("controllers", 4).map(([apiVersion, kind, name, uid]) => {
-			if (!isText(apiVersion) || !isText(kind) || !isText(name) || !isText(uid)) {
-				throw garbled(`${stateAnnotation} has a malformed controller`);
-			}
-			return { apiVersion, kind, name, uid };
-		}),
+		controllers: rememberControllers(
+			rows("controllers", 4).map(([apiVersion, kind, name, uid]) => {
+				if (!isText(apiVersion) || !isText(kind) || !isText(name) || !isText(uid)) {
+					throw garbled(`${stateAnnotation} has a malformed controller`);
+				}
+				return { apiVersion, kind, name, uid };
+			}),
+			[],
+		),
 		reservations: rows("reservations", 7).map(([id, uid, name, resourceVersion, holder, sinceSeconds, cancelling]) => {
 			const who: unknown = typeof holder === "number" ? holders[holder] : undefined;
 			if (

@@ -5,7 +5,7 @@
 // and no one counts from a view that has not come as far; (2) by the fence: marked, then the pod touched, then the pod
 // read alive (agent/cancellation.ts); (3) taken back by a round that never sent an eviction.
 // Assumption: resourceVersions of pods grow in the order in which the API server changed them (Kubernetes 1.35 promises it).
-import type { ControllerReference, PodRecord } from "./pod.ts";
+import type { PodRecord } from "./pod.ts";
 import { compareResourceVersions, latestResourceVersion } from "./resource-version.ts";
 
 export interface Reservation {
@@ -43,14 +43,4 @@ export function evidenceOf(reservation: Reservation, namespace: string, view: Po
 	// Without a version nobody else could be held to what this view has seen.
 	if (gone === "") return undefined;
 	return replacement ? latestResourceVersion(gone, replacement.resourceVersion) : gone;
-}
-
-/** The controllers of granted pods, kept longer than the reservations: a pod just evicted must not take its expected pod along. */
-export function rememberControllers(
-	remembered: readonly ControllerReference[],
-	granted: readonly (ControllerReference | undefined)[],
-): readonly ControllerReference[] {
-	const byUid = new Map(remembered.map((controller) => [controller.uid, controller]));
-	for (const controller of granted) if (controller) byUid.set(controller.uid, controller);
-	return [...byUid.values()];
 }

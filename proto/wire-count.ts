@@ -69,16 +69,18 @@ function expectedMessage(expected: ExpectedPods): wire.ExpectedPods {
 			expected.kind === "known"
 				? { $case: "pods", value: expected.pods }
 				: { $case: "unknown", value: expected.reason },
+		settles: expected.kind === "unknown" && expected.settles === true,
 	};
 }
 
 function readExpected(message: wire.ExpectedPods | undefined, field: string): ExpectedPods {
-	const expected = required(required(message, field).expected, field);
+	const { expected: sent, settles } = required(message, field);
+	const expected = required(sent, field);
 	switch (expected.$case) {
 		case "pods":
 			return { kind: "known", pods: wholeNumber(expected.value, `${field}.pods`) };
 		case "unknown":
-			return { kind: "unknown", reason: expected.value };
+			return { kind: "unknown", reason: expected.value, ...(settles && { settles }) };
 	}
 }
 
@@ -108,6 +110,7 @@ function candidateStateMessage(candidate: CandidateState): NonNullable<wire.Cand
 					},
 					preActivities: [...candidate.preActivities],
 					changesEveryMs: candidate.changesEveryMs,
+					unexpected: candidate.unexpected,
 				},
 			};
 	}
@@ -145,6 +148,7 @@ function readPresent(pod: PodReference, message: wire.Present, field: string): C
 		}),
 		preActivities: message.preActivities,
 		...(message.changesEveryMs !== undefined && { changesEveryMs: message.changesEveryMs }),
+		...(message.unexpected !== undefined && { unexpected: message.unexpected }),
 	};
 }
 

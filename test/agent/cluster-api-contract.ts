@@ -44,10 +44,10 @@ function scaleRows(world: () => ContractWorld): void {
 			test(`gives the replicas of a ${kind}, as they are now, until it is gone`, async () => {
 				const name = `scaled-${kind.toLowerCase()}`;
 				const controller = await world().createController({ kind, name, replicas: 2 });
-				expect(await scaleOf(controller)).toEqual({ kind: "replicas", replicas: 2 });
+				const { uid } = controller;
+				expect(await scaleOf(controller)).toEqual({ kind: "replicas", replicas: 2, uid });
 				await world().scaleController(controller, 0);
-				expect(await scaleOf(controller)).toEqual({ kind: "replicas", replicas: 0 });
-				expect(await scaleOf({ ...controller, uid: "another" })).toEqual({ kind: "gone" });
+				expect(await scaleOf(controller)).toEqual({ kind: "replicas", replicas: 0, uid });
 				await world().removeController(controller);
 				expect(await scaleOf(controller)).toEqual({ kind: "gone" });
 			});
@@ -60,7 +60,16 @@ function scaleRows(world: () => ContractWorld): void {
 			expect(await scaleOf(controller)).toMatchObject({ kind: "replicas", ownedBy: owner });
 		});
 
-		for (const kind of ["DaemonSet", "Job", "Rock"] as const satisfies readonly ContractKind[]) {
+		test("gives the nodes of a DaemonSet once its controller has looked at it, until it is gone", async () => {
+			const controller = await world().createController({ kind: "DaemonSet", name: "scaled-daemonset", replicas: 0 });
+			await expect
+				.poll(() => scaleOf(controller), { timeout: 20_000 })
+				.toEqual({ kind: "replicas", replicas: expect.any(Number), uid: controller.uid });
+			await world().removeController(controller);
+			expect(await scaleOf(controller)).toEqual({ kind: "gone" });
+		});
+
+		for (const kind of ["Job", "Rock"] as const satisfies readonly ContractKind[]) {
 			test(`says that a ${kind} has no scale`, async () => {
 				const name = `unscaled-${kind.toLowerCase()}`;
 				const controller = await world().createController({ kind, name, replicas: 0 });
@@ -68,9 +77,14 @@ function scaleRows(world: () => ContractWorld): void {
 			});
 		}
 
-		test("refuses to guess about a kind that the cluster does not know", async () => {
+		test("says that one is gone whose kind the cluster does not serve, or not any more in that version", async () => {
 			const unknown = { apiVersion: "unknown.example.com/v1", kind: "Unknown", name: "a", uid: "b" };
-			await expect(scaleOf(unknown)).rejects.toThrow(AgentUnavailableError);
+			expect(await scaleOf(unknown)).toEqual({ kind: "gone" });
+			const controller = await world().createController({ kind: "Rocket", name: "versioned", replicas: 2 });
+			const { uid, apiVersion } = controller;
+			expect(await scaleOf({ ...controller, kind: "Comet" })).toEqual({ kind: "gone" });
+			const older = { ...controller, apiVersion: apiVersion.replace("/v1", "/v0") };
+			expect(await scaleOf(older)).toEqual({ kind: "replicas", replicas: 2, uid });
 		});
 	});
 }

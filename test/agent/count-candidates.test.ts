@@ -86,6 +86,15 @@ describe("countUnder() says of a candidate", () => {
 		expect(await stateOf(world, pod)).toMatchObject({ controller: deployment });
 	});
 
+	test("that nobody says how many there should be of it, where no controller owns it", async () => {
+		const world = simulateCount();
+		const pod = world.server.createPod({ name: "bare-0", namespace: "shop", labels });
+		world.see();
+		const state = await stateOf(world, pod);
+		expect(state).toMatchObject({ kind: "present", unexpected: "no controller owns it" });
+		expect(state).not.toHaveProperty("controller");
+	});
+
 	test("that it is unseen where it is younger than the view", async () => {
 		const world = simulateCount();
 		const pod = world.server.createPod({ name: "db-3", namespace: "shop", labels });

@@ -84,7 +84,7 @@ describe("countUnder() counts", () => {
 		const gone = { ...web, name: "old", uid: "uid-of-old" };
 		const { count: found, forgottenControllers } = await count({ controllers: [web, gone] });
 		expect(found.expected).toEqual({ kind: "known", pods: 5 });
-		expect([...forgottenControllers]).toEqual(["uid-of-old"]);
+		expect([...forgottenControllers]).toEqual(["apps/StatefulSet/old"]);
 	});
 
 	test("at most twenty unavailable pods for people, those that somebody holds first", async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { expectedPods } from "../../agent/expected-pods.ts";
-import type { ScaleAnswer } from "../../agent/cluster-api.ts";
+import { expectedPods, whyUnexpected } from "../../agent/expected-pods.ts";
+import type { ControllerName, ScaleAnswer } from "../../agent/cluster-api.ts";
 import type { ExpectedPods } from "../../disruption/cluster.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
+import { controllerKey } from "../../disruption/remembered-controllers.ts";
 import { newPod } from "../disruption/build-pod.ts";
 import { unavailable } from "./simulated-agent.ts";
 
@@ -17,11 +18,14 @@ const statefulSet = controller("StatefulSet", "db");
 const job = controller("Job", "import", "batch/v1");
 const daemonSet = controller("DaemonSet", "agent");
 
-const replicas = (count: number, ownedBy?: ControllerReference): ScaleAnswer => ({
+/** `uid` undefined: of the controller for which it stands. */
+const replicas = (count: number, ownedBy?: ControllerReference, uid = ""): ScaleAnswer => ({
 	kind: "replicas",
 	replicas: count,
+	uid,
 	...(ownedBy && { ownedBy }),
 });
+const unsettled: ScaleAnswer = { kind: "unsettled", uid: "" };
 
 function pods(owner: ControllerReference | undefined, count: number, more: Partial<PodRecord> = {}): PodRecord[] {
 	const name = owner?.name ?? "bare";
@@ -33,21 +37,30 @@ function pods(owner: ControllerReference | undefined, count: number, more: Parti
 /** Controllers that are not among the scales are gone. */
 function api(scales: readonly (readonly [ControllerReference, ScaleAnswer | Error])[]) {
 	const asked: string[] = [];
-	const getScale = async (owner: ControllerReference, namespace: string): Promise<ScaleAnswer> => {
+	const getScale = async (owner: ControllerName, namespace: string): Promise<ScaleAnswer> => {
 		asked.push(`${namespace} ${owner.kind} ${owner.name}`);
-		const answer = scales.find(([{ uid }]) => uid === owner.uid)?.[1] ?? { kind: "gone" };
+		const [named, answer = { kind: "gone" }] =
+			scales.find(([each]) => controllerKey(each) === controllerKey(owner)) ?? [];
 		if (answer instanceof Error) throw answer;
-		return answer;
+		return "uid" in answer ? { ...answer, uid: answer.uid || (named?.uid ?? "") } : answer;
 	};
 	return { asked, getScale };
+}
+
+/** All pods of the namespace are those that the budget selects, and none is reserved. */
+function question(pods: readonly PodRecord[], remembered: readonly ControllerReference[] = []) {
+	const selected = new Set(pods.map(({ uid }) => uid));
+	return { namespace: "shop", pods, remembered, everything: { all: pods, selected, reserved: new Set<string>() } };
 }
 
 const known = (count: number): ExpectedPods => ({ kind: "known", pods: count });
 const unknown = (reason: string): ExpectedPods => ({ kind: "unknown", reason });
 
 test("expectedPods() gives no number that cannot be sent", async () => {
-	const many: ScaleAnswer = { kind: "replicas", replicas: 2 ** 31 - 1 };
-	const { expected } = await expectedPods({ getScale: async () => many }, "shop", [], [statefulSet, job]);
+	const { expected } = await expectedPods(
+		{ getScale: async () => replicas(2 ** 31 - 1) },
+		question([], [statefulSet, deployment]),
+	);
 	expect(expected).toEqual({
 		kind: "unknown",
 		reason: "the controllers of namespace shop want 4294967294 pods, which nobody can count",
@@ -129,14 +142,44 @@ describe("expectedPods()", () => {
 			expected: known(7),
 		},
 		{
-			name: "is one for each pod of a DaemonSet",
-			scales: [[daemonSet, { kind: "withoutScale" }]],
-			pods: pods(daemonSet, 3),
+			name: "is as many as a DaemonSet is scheduled to have, one that is gone and not back yet among them",
+			scales: [[daemonSet, replicas(3)]],
+			pods: pods(daemonSet, 2),
 			expected: known(3),
+		},
+		{
+			name: "will be known once the controller has looked at a DaemonSet that was changed",
+			scales: [[daemonSet, unsettled]],
+			pods: pods(daemonSet, 3),
+			expected: {
+				kind: "unknown",
+				reason: 'DaemonSet "shop/agent" was changed, and its controller has not said since how many nodes it is for',
+				settles: true,
+			},
+		},
+		{
+			name: "remembers a DaemonSet, too",
+			scales: [[daemonSet, replicas(1)]],
+			pods: [],
+			remembered: [daemonSet],
+			expected: known(1),
 		},
 		{ name: "is one for each pod of a DaemonSet that is gone", pods: pods(daemonSet, 3), expected: known(3) },
 		{ name: "is one for each pod that nobody controls", pods: pods(undefined, 2), expected: known(2) },
 		{ name: "is one for each pod whose controller is gone", pods: pods(statefulSet, 2), expected: known(2) },
+		{
+			name: "is one for each pod whose controller's name somebody else has now",
+			scales: [[statefulSet, replicas(7, undefined, "another")]],
+			pods: pods(statefulSet, 2),
+			expected: known(2),
+		},
+		{
+			name: "is the next one's where a remembered controller was deleted and made anew",
+			scales: [[statefulSet, replicas(3, undefined, "another")]],
+			pods: [],
+			remembered: [statefulSet],
+			expected: known(3),
+		},
 		{
 			name: "is one for each pod of a ReplicaSet whose Deployment is gone",
 			scales: [[oldReplicaSet, replicas(3, deployment)]],
@@ -212,24 +255,24 @@ describe("expectedPods()", () => {
 	];
 	for (const { name, scales = [], pods: selected, remembered = [], expected } of rows) {
 		test(name, async () => {
-			expect((await expectedPods(api(scales), "shop", selected, remembered)).expected).toEqual(expected);
+			expect((await expectedPods(api(scales), question(selected, remembered))).expected).toEqual(expected);
 		});
 	}
 
 	test("rejects where the API server does not answer: an unknown scale is no scale of 0", async () => {
-		await expect(
-			expectedPods(api([[statefulSet, unavailable] as never]), "shop", pods(statefulSet, 1), []),
-		).rejects.toBe(unavailable);
+		await expect(expectedPods(api([[statefulSet, unavailable] as never]), question(pods(statefulSet, 1)))).rejects.toBe(
+			unavailable,
+		);
 	});
 
 	test("rejects where the Deployment behind a ReplicaSet cannot be read", async () => {
 		const scales = [[oldReplicaSet, replicas(1, deployment)] as const, [deployment, unavailable] as const];
-		await expect(expectedPods(api(scales), "shop", pods(oldReplicaSet, 1), [])).rejects.toBe(unavailable);
+		await expect(expectedPods(api(scales), question(pods(oldReplicaSet, 1)))).rejects.toBe(unavailable);
 	});
 
 	test("asks for each controller once, in the budget's namespace", async () => {
 		const { asked, getScale } = api([[statefulSet, replicas(3)]]);
-		await expectedPods({ getScale }, "shop", pods(statefulSet, 3), [statefulSet]);
+		await expectedPods({ getScale }, question(pods(statefulSet, 3), [statefulSet]));
 		expect(asked).toEqual(["shop StatefulSet db"]);
 	});
 });
@@ -241,14 +284,9 @@ describe("expectedPods() says who decides", () => {
 			[deployment, replicas(3)],
 			[statefulSet, replicas(1)],
 		] as const;
-		const { decisive } = await expectedPods(
-			api(scales),
-			"shop",
-			[...pods(oldReplicaSet, 1), ...pods(statefulSet, 1)],
-			[],
-		);
-		expect(decisive.get(oldReplicaSet.uid)).toEqual(deployment);
-		expect(decisive.get(statefulSet.uid)).toEqual(statefulSet);
+		const { owners } = await expectedPods(api(scales), question([...pods(oldReplicaSet, 1), ...pods(statefulSet, 1)]));
+		expect(owners.get(oldReplicaSet.uid)).toMatchObject({ kind: "scaled", controller: deployment });
+		expect(owners.get(statefulSet.uid)).toMatchObject({ kind: "scaled", controller: statefulSet });
 	});
 });
 
@@ -258,25 +296,63 @@ describe("expectedPods() forgets", () => {
 		readonly scales: readonly (readonly [ControllerReference, ScaleAnswer])[];
 		readonly forgotten: readonly string[];
 	}[] = [
-		{ name: "a remembered controller that is gone", scales: [], forgotten: [deployment.uid] },
+		{ name: "a remembered controller that is gone", scales: [], forgotten: ["apps/Deployment/web"] },
+		{
+			name: "none whose name another one has now",
+			scales: [[deployment, replicas(1, undefined, "another")]],
+			forgotten: [],
+		},
 		{ name: "none that is there, scaled to 0 or not", scales: [[deployment, replicas(0)]], forgotten: [] },
 		{ name: "none without scale", scales: [[deployment, { kind: "withoutScale" }]], forgotten: [] },
 	];
 	for (const { name, scales, forgotten } of cases) {
 		test(name, async () => {
-			const found = await expectedPods(api(scales), "shop", [], [deployment]);
+			const found = await expectedPods(api(scales), question([], [deployment]));
 			expect([...found.forgotten]).toEqual(forgotten);
 		});
 	}
 
 	test("a remembered ReplicaSet whose Deployment is gone", async () => {
 		const scales = [[oldReplicaSet, replicas(1, deployment)] as const];
-		expect((await expectedPods(api(scales), "shop", [], [oldReplicaSet])).forgotten).toEqual(
-			new Set([oldReplicaSet.uid]),
+		expect((await expectedPods(api(scales), question([], [oldReplicaSet]))).forgotten).toEqual(
+			new Set(["apps/ReplicaSet/web-1"]),
 		);
 	});
 
 	test("nobody who was not remembered", async () => {
-		expect((await expectedPods(api([]), "shop", pods(statefulSet, 1), [])).forgotten).toEqual(new Set());
+		expect((await expectedPods(api([]), question(pods(statefulSet, 1)))).forgotten).toEqual(new Set());
 	});
+});
+
+describe("whyUnexpected() says of a pod that nobody says how many there should be of", () => {
+	const rows: readonly {
+		readonly name: string;
+		readonly scales?: readonly (readonly [ControllerReference, ScaleAnswer])[];
+		readonly owner: ControllerReference | undefined;
+		readonly why: string | undefined;
+	}[] = [
+		{ name: "without a controller", owner: undefined, why: "no controller owns it" },
+		{ name: "whose controller is gone", owner: statefulSet, why: 'its StatefulSet "db" does not exist any more' },
+		{
+			name: "whose Deployment is gone",
+			scales: [[oldReplicaSet, replicas(1, deployment)]],
+			owner: oldReplicaSet,
+			why: 'its Deployment "web" does not exist any more',
+		},
+		{
+			name: "whose controller's name another one has",
+			scales: [[statefulSet, replicas(1, undefined, "another")]],
+			owner: statefulSet,
+			why: 'its StatefulSet "db" does not exist any more',
+		},
+		{ name: "nothing where it is known", scales: [[statefulSet, replicas(1)]], owner: statefulSet, why: undefined },
+	];
+	for (const { name, scales = [], owner, why } of rows) {
+		test(name, async () => {
+			const [pod] = pods(owner, 1);
+			if (!pod) throw new Error("there is one pod");
+			const { owners } = await expectedPods(api(scales), { ...question([]), candidates: [pod] });
+			expect(whyUnexpected(pod, owners)).toBe(why);
+		});
+	}
 });

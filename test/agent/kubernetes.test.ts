@@ -75,8 +75,8 @@ describe("ClusterApi errors", () => {
 		listPods: (api) => api.listPods(),
 		touchPod: (api) => api.touchPod(pod, "one"),
 		markPendingDisruption: (api) => api.markPendingDisruption(pod),
-		getScale: (api) => api.getScale({ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "u" }, "db"),
-		"getScale of another kind": (api) => api.getScale({ apiVersion: "a.b/v1", kind: "C", name: "web", uid: "u" }, "db"),
+		getScale: (api) => api.getScale({ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web" }, "db"),
+		"getScale of another kind": (api) => api.getScale({ apiVersion: "a.b/v1", kind: "C", name: "web" }, "db"),
 	};
 	const answers = [
 		{
@@ -303,7 +303,7 @@ describe("ClusterApi.getScale() of other kinds", () => {
 		);
 		const discoveries = () => asked().filter((call) => call === `GET ${prefix}`).length;
 		await Promise.all([api.getScale(rocket, "db"), api.getScale(rocket, "db")]);
-		expect(await api.getScale(rocket, "db")).toEqual({ kind: "replicas", replicas: 3 });
+		expect(await api.getScale(rocket, "db")).toMatchObject({ kind: "replicas", replicas: 3 });
 		expect(discoveries()).toBe(1);
 		expect(asked()).toContain(`GET ${prefix}/namespaces/db/rockets/r/scale`);
 		clock.advance(60_000);
@@ -315,20 +315,17 @@ describe("ClusterApi.getScale() of other kinds", () => {
 		const { api } = await setUp((request) =>
 			request.path === prefix ? request.json(200, resources("rockets", "rockets/scale")) : request.json(200, scale()),
 		);
-		expect(await api.getScale(rocket, "db")).toEqual({ kind: "replicas", replicas: 0 });
+		expect(await api.getScale(rocket, "db")).toMatchObject({ kind: "replicas", replicas: 0 });
 	});
 
-	test("asks again where the kind had no scale, or was not there", async () => {
-		const known: string[][] = [[], ["rockets"], ["rockets", "rockets/scale"]];
-		let step = 0;
+	test("asks again where the kind had no scale", async () => {
+		const known = ["rockets"];
 		const { api } = await setUp((request) =>
-			request.path === prefix ? request.json(200, resources(...(known[step] ?? []))) : request.json(200, scale(1)),
+			request.json(200, request.path === prefix ? resources(...known) : scale(1)),
 		);
-		await expect(api.getScale(rocket, "db")).rejects.toThrow(/does not serve space.example.com\/v1 Rocket/);
-		step = 1;
 		expect(await api.getScale(rocket, "db")).toEqual({ kind: "withoutScale" });
-		step = 2;
-		expect(await api.getScale(rocket, "db")).toEqual({ kind: "replicas", replicas: 1 });
+		known.push("rockets/scale");
+		expect(await api.getScale(rocket, "db")).toMatchObject({ kind: "replicas", replicas: 1 });
 	});
 
 	test("remembers no discovery that failed", async () => {
@@ -338,7 +335,7 @@ describe("ClusterApi.getScale() of other kinds", () => {
 			else request.json(200, scale(2));
 		});
 		await expect(api.getScale(rocket, "db")).rejects.toThrow(/503/);
-		expect(await api.getScale(rocket, "db")).toEqual({ kind: "replicas", replicas: 2 });
+		expect(await api.getScale(rocket, "db")).toMatchObject({ kind: "replicas", replicas: 2 });
 	});
 
 	for (const replicas of [-1, 1.5, "3"]) {

@@ -5,6 +5,7 @@ import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { runRound } from "../../disruption/round.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import { budget, selector } from "../disruption/build-count.ts";
+import { newController } from "../disruption/build-lease.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 import { settle, type SimulatedAgents, simulateCluster } from "./simulated-agent.ts";
 
@@ -24,7 +25,11 @@ function slowFleet(ids: readonly string[], countMs: number): SlowFleet {
 	const clock = createManualClock();
 	const fleet = ids.map((id) => ({ id, name: id, address: `${id}:9443` }));
 	const worlds = ids.map((clusterId) => simulateCluster({ clusterId, clock, fleet }));
-	for (const { newPod } of worlds) for (const name of ["db-0", "db-1"]) newPod(name);
+	for (const { server, newPod } of worlds) {
+		const controller = newController("db");
+		server.putController({ ...controller, namespace: "shop", replicas: 2 });
+		for (const name of ["db-0", "db-1"]) newPod(name, { controller });
+	}
 	const agents = worlds.map((world) => world.newAgent());
 	for (const agent of agents) {
 		agent.before = async ({ resource }) => {

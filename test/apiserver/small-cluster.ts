@@ -12,6 +12,7 @@ import { runDisruptionController } from "./controllers/disruption.ts";
 import { runGarbageCollector } from "./controllers/garbage-collector.ts";
 import { type PodTimes, quickPods, runKubelets } from "./controllers/kubelet.ts";
 import { runNamespaceController } from "./controllers/namespaces.ts";
+import { runDaemonSetController } from "./controllers/daemon-sets.ts";
 import { runReplicaSetController } from "./controllers/replica-sets.ts";
 import { runScheduler } from "./controllers/scheduler.ts";
 import { runStatefulSetController } from "./controllers/stateful-sets.ts";
@@ -61,6 +62,7 @@ export async function startSmallCluster(options: SmallClusterOptions): Promise<S
 	runNamespaceController(controllers);
 	runGarbageCollector(controllers);
 	runDisruptionController(controllers);
+	runDaemonSetController(controllers);
 	runReplicaSetController(controllers);
 	runDeploymentController(controllers);
 	runStatefulSetController(controllers);

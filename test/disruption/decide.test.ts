@@ -207,6 +207,11 @@ describe("decide() with expected pods that cannot be had", () => {
 		expect(judged.map(summary)).toEqual(["refused ExpectedPodsUnknown"]);
 	});
 
+	test("asks again where they will be known in a moment", () => {
+		expect(judge({ us: { expected: { ...unknown, settles: true } } })).toMatchObject([{ retry: true }]);
+		expect(judge({ us: { expected: unknown } })).toMatchObject([{ retry: false }]);
+	});
+
 	test("names the owner, the cluster and the way out", () => {
 		expect(judge({ us: { expected: unknown } })).toMatchObject([
 			{
@@ -215,6 +220,44 @@ describe("decide() with expected pods that cannot be had", () => {
 					'is controlled by Job "job", which has no scale. A budget with minAvailable as a number does not need it',
 			},
 		]);
+	});
+});
+
+describe("decide() of a pod for which nobody says how many there should be", () => {
+	const bare = presentPod("db-0", { unexpected: "no controller owns it" });
+	const rows: readonly { readonly name: string; readonly spec: Record<string, unknown>; readonly expected: string }[] =
+		[
+			{ name: "keeps it under maxUnavailable", spec: { maxUnavailable: 3 }, expected: "refused ExpectedPodsUnknown" },
+			{
+				name: "keeps it under minAvailable in percent",
+				spec: { minAvailable: "1%" },
+				expected: "refused ExpectedPodsUnknown",
+			},
+			{ name: "grants it under minAvailable as a number", spec: { minAvailable: 1 }, expected: "grantable" },
+			{ name: "grants it while suspended", spec: { maxUnavailable: 0, suspend: true }, expected: "grantable" },
+		];
+	for (const { name, spec, expected } of rows) {
+		test(name, () => expect(judge({ eu: both(spec), us: both(spec) }, bare).map(summary)).toEqual([expected]));
+	}
+
+	test("keeps one that is not healthy, too: it may be adopted", () => {
+		expect(judge({}, { ...bare, healthy: false }).map(summary)).toEqual(["refused ExpectedPodsUnknown"]);
+	});
+
+	test("goes on with others, and keeps it for later", () => {
+		const judged = judge({}, bare, presentPod("db-1"));
+		expect(judged.map(summary)).toEqual(["refused ExpectedPodsUnknown", "grantable"]);
+		expect(judged[0]).toMatchObject({
+			retry: true,
+			message:
+				"budget shop/db with maxUnavailable 1 needs the number of expected pods, which nobody says for pod shop/db-0: " +
+				"no controller owns it. It goes once a controller adopts it; a budget with minAvailable as a number does not need it",
+		});
+	});
+
+	test("keeps it where only one member's bound needs the number", () => {
+		const judged = judge({ eu: both({ minAvailable: 1 }), us: both({ minAvailable: "10%" }) }, bare);
+		expect(judged.map(summary)).toEqual(["refused ExpectedPodsUnknown"]);
 	});
 });
 

@@ -25,6 +25,8 @@ import {
 } from "../../disruption/lease.ts";
 import { budget } from "./build-count.ts";
 import { leaseFields, newController, newGrant, newLease, newReservation } from "./build-lease.ts";
+import type { ControllerReference } from "../../disruption/pod.ts";
+import { rememberControllers } from "../../disruption/remembered-controllers.ts";
 
 const by = { holder: "drain-7f", nonce: "nonce-1", durationMs: leaseDurationMs };
 const held = () => acquired(newLease(), by);
@@ -158,7 +160,7 @@ describe("the steps of a Lease", () => {
 		const lease = committed(held(), [newGrant("db-0", { controller: newController("db") })], 1);
 		const after = withoutReservations(lease, new Set(["id-db-0"]));
 		expect(after.state.controllers).toEqual([newController("db")]);
-		expect(withoutControllers(after, new Set(["uid-of-db"])).state.controllers).toEqual([]);
+		expect(withoutControllers(after, new Set(["apps/StatefulSet/db"])).state.controllers).toEqual([]);
 	});
 
 	test("a mark is for the ids that it names", () => {
@@ -198,7 +200,7 @@ describe("the annotations of a Lease", () => {
 		renewals: fc.nat(),
 		observed: fc.oneof(fc.constant(""), version),
 		reservations: fc.array(reservation, { maxLength: 6 }),
-		controllers: fc.array(controller, { maxLength: 3 }),
+		controllers: fc.array(controller, { maxLength: 3 }).map((controllers) => rememberControllers(controllers, [])),
 	});
 
 	test("come back as the state that was written", () => {
@@ -209,6 +211,19 @@ describe("the annotations of a Lease", () => {
 				expect(read.state).toEqual(written);
 			}),
 		);
+	});
+
+	test("are those that an agent writes which remembers controllers by uid, and Jobs among them", () => {
+		const row = ({ apiVersion, kind, name, uid }: ControllerReference) => [apiVersion, kind, name, uid];
+		const db = newController("db");
+		const fields = leaseFields(newLease({ state: { controllers: [db] } }));
+		const state = JSON.parse(fields.annotations[stateAnnotation] ?? "{}");
+		expect(state).toMatchObject({ schema: 1, controllers: [row(db)] });
+		const next = newController("db", { uid: "uid-of-the-next-one" });
+		const job = newController("import", { apiVersion: "batch/v1", kind: "Job" });
+		const written = JSON.stringify({ ...state, controllers: [db, job, next].map(row) });
+		const read = parseLease({ ...fields, annotations: { ...fields.annotations, [stateAnnotation]: written } });
+		expect(read.state.controllers).toEqual([next]);
 	});
 
 	test("come back with the holder of a held Lease", () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { PodStore } from "../../agent/pod-view.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
-import { evidenceOf, rememberControllers, type Reservation } from "../../disruption/reservation.ts";
+import { evidenceOf, type Reservation } from "../../disruption/reservation.ts";
 import { createManualClock } from "../agent/manual-clock.ts";
-import { newController, newReservation } from "./build-lease.ts";
+import { newReservation } from "./build-lease.ts";
 import { newPod } from "./build-pod.ts";
 
 type Event = readonly ["ADDED" | "MODIFIED" | "DELETED", PodRecord];
@@ -141,18 +141,5 @@ describe("evidenceOf()", () => {
 	test("none where the pod of that uid is in another namespace: there is no version that proves it gone", () => {
 		const view = viewOf([newPod("db-0", { namespace: "bank" })], "900");
 		expect(evidenceOf(newReservation("db-0"), "shop", view)).toBeUndefined();
-	});
-});
-
-describe("rememberControllers()", () => {
-	const [db, web] = [newController("db"), newController("web")];
-
-	test("adds those of granted pods, each once", () => {
-		expect(rememberControllers([db], [web, db, web, undefined])).toEqual([db, web]);
-	});
-
-	test("keeps two of one name: a Deployment that was deleted and made again", () => {
-		const again = newController("db", { uid: "uid-of-the-next-one" });
-		expect(rememberControllers([db], [again])).toEqual([db, again]);
 	});
 });

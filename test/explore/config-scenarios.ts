@@ -198,12 +198,16 @@ export const configScenarios: readonly Scenario<World>[] = [
 	},
 	{
 		name: "orphans",
-		about: "Pods that nobody controls are expected like all others",
+		about: "Pods that nobody controls are expected like all others, and kept",
 		clusters: [
 			cluster("c1", 0, { workloads: [{ kind: "Bare", name: "web", labels: web, replicas: 3 }] }),
 			cluster("c2", 2),
 		],
-		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c1/web-1"]), drain("drain-3", ["c2/web-0"])],
+		drains: [
+			drain("drain-1", ["c1/web-0", "c1/web-1"]),
+			drain("drain-2", ["c2/web-0"]),
+			drain("drain-3", ["c2/web-1"]),
+		],
 		limits: { agentJumps: 2, evidence: 2 },
 		afterEviction: "stays",
 	},

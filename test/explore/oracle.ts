@@ -122,6 +122,7 @@ export class Oracle {
 		const slot = cluster.slotOf(pod);
 		if (!slot || slot.down) return;
 		slot.down = { cause: "voluntary", revision: cluster.server.revision, by: { round, uid: pod.uid } };
+		if (slot.workload.spec.kind === "Bare") slot.workload.emptied.add(slot);
 		const now = this.#config();
 		for (const { budget, selector } of selectorsOf(now)) {
 			if (matches(selector, pod.labels)) this.#check(budget, selector, pod, round, now);
@@ -260,20 +261,32 @@ export class Oracle {
 				revision: server.revision,
 				budgets: new Map(server.listBudgets(namespace).map(({ name, spec }) => [name.name, spec as RawBudget])),
 				expected: (selector) =>
-					scales.reduce(
-						(sum, { labels, pods }) => sum + pods * labels.filter((each) => matches(selector, each)).length,
-						0,
-					),
+					scales.reduce((sum, { labels, pods, each }) => {
+						const selected = labels.filter((own) => matches(selector, own)).length;
+						return sum + (each ? selected : selected > 0 ? pods : 0);
+					}, 0),
 			};
 		});
 	}
 }
 
-/** Replicas of a controller, or a pod each for those that nobody controls. */
-function scaleOf(workload: Workload): { readonly labels: readonly Labels[]; readonly pods: number } {
-	if (workload.isManaged) return { labels: [workload.spec.labels], pods: workload.replicas };
-	const pods = workload.slots.flatMap((slot) => workload.podIn(slot) ?? []);
-	return { labels: pods.filter(({ finished }) => !finished).map(({ labels }) => labels), pods: 1 };
+/**
+ * Replicas of a controller, for whoever selects any of its pods; or a pod each for those that nobody controls: those that
+ * are there, and those that rounds have had evicted. (Of a workload whose controller is deleted while one of its pods is
+ * gone the fleet expects less from then on.)
+ */
+function scaleOf(workload: Workload): {
+	readonly labels: readonly Labels[];
+	readonly pods: number;
+	readonly each: boolean;
+} {
+	const { spec, slots, emptied, isManaged, replicas } = workload;
+	const labels = slots.flatMap((slot): readonly Labels[] => {
+		const pod = workload.podIn(slot);
+		return pod && !pod.finished && !emptied.has(slot) ? [pod.labels] : [];
+	});
+	if (isManaged) return { labels: labels.length > 0 ? labels : [spec.labels], pods: replicas, each: false };
+	return { labels: [...labels, ...[...emptied].map(() => spec.labels)], pods: 0, each: true };
 }
 
 /** Every budget with every selector that a member gives it. */

@@ -227,7 +227,20 @@ export const reservationMutants: readonly Mutant[] = [
 		name: "orphans-not-expected",
 		without: "expecting pods that nobody controls",
 		scenarios: ["orphans", "owners-change"],
-		edits: [{ file: expected, symbol: "expectedPods", find: "$total += 1;", replace: "$total += 0;" }],
+		edits: [{ file: expected, symbol: "expectedPods", find: "$bare += 1;", replace: "$bare += 0;" }],
+	},
+	{
+		name: "orphans-granted",
+		without: "keeping pods that nobody controls",
+		scenarios: ["orphans", "owners-change"],
+		edits: [
+			{
+				file: "disruption/decide.ts",
+				symbol: "judge",
+				find: "$unexpected !== undefined && $needing",
+				replace: "$unexpected === '' && $needing",
+			},
+		],
 	},
 	{
 		name: "unknown-scale-is-zero",
@@ -235,10 +248,11 @@ export const reservationMutants: readonly Mutant[] = [
 		scenarios: ["percent", "no-answer"],
 		edits: [
 			{
-				file: expected,
-				symbol: "expectedPods",
-				find: "const $answer = await $api.getScale($$all);",
-				replace: 'const $answer = await $api.getScale($$all).catch(() => ({ kind: "replicas", replicas: 0 }));',
+				file: "agent/controller-owners.ts",
+				symbol: "createOwners",
+				find: "$api.getScale($controller, $namespace)",
+				replace:
+					'$api.getScale($controller, $namespace).catch(() => ({ kind: "replicas", replicas: 0, uid: $controller.uid }))',
 			},
 		],
 	},

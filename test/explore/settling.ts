@@ -37,6 +37,8 @@ async function probe(world: World): Promise<void> {
 	passTime(world, longTimeMs);
 	for (const { id, workloads } of world.clusters) {
 		for (const workload of workloads) {
+			// Of its pods nobody says how many there should be: they wait for a controller.
+			if (!workload.isManaged) continue;
 			for (const slot of workload.slots) {
 				const pod = workload.podIn(slot);
 				if (!pod || slot.down || world.oracle.room(pod.labels) < 1) continue;

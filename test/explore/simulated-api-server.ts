@@ -12,6 +12,7 @@ import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import {
 	ConflictError,
+	type ControllerName,
 	type DeclaredFleet,
 	type FleetMember,
 	type LeaseObject,
@@ -28,8 +29,8 @@ export interface Preconditions {
 
 export interface SimulatedController extends ControllerReference {
 	readonly namespace: string;
-	/** "withoutScale" for a Job or a DaemonSet. */
-	readonly replicas: number | "withoutScale";
+	/** "withoutScale" for a Job, "unsettled" for a DaemonSet that was changed just now. */
+	readonly replicas: number | "withoutScale" | "unsettled";
 	readonly ownedBy?: ControllerReference;
 }
 
@@ -160,11 +161,13 @@ export class SimulatedApiServer {
 		return this.#controllers.values();
 	}
 
-	getScale(controller: ControllerReference, namespace: string): ScaleAnswer {
+	getScale(controller: ControllerName, namespace: string): ScaleAnswer {
 		const found = this.#controllers.get(controllerKey(controller, namespace));
-		if (!found || found.uid !== controller.uid) return { kind: "gone" };
-		if (found.replicas === "withoutScale") return { kind: "withoutScale" };
-		return { kind: "replicas", replicas: found.replicas, ...(found.ownedBy && { ownedBy: found.ownedBy }) };
+		if (!found) return { kind: "gone" };
+		const { uid, replicas, ownedBy } = found;
+		if (replicas === "withoutScale") return { kind: "withoutScale" };
+		if (replicas === "unsettled") return { kind: "unsettled", uid };
+		return { kind: "replicas", replicas, uid, ...(ownedBy && { ownedBy }) };
 	}
 
 	// Pods
@@ -324,8 +327,8 @@ function keyOf({ namespace, name }: { readonly namespace: string; readonly name:
 	return `${namespace}/${name}`;
 }
 
-function controllerKey({ apiVersion, kind, name }: ControllerReference, namespace: string): string {
-	return `${apiVersion} ${kind} ${namespace}/${name}`;
+function controllerKey({ apiVersion, kind, name }: ControllerName, namespace: string): string {
+	return `${apiVersion.split("/").slice(0, -1).join()} ${kind} ${namespace}/${name}`;
 }
 
 function meets(

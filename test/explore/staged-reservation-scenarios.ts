@@ -156,9 +156,9 @@ export const stagedReservationScenarios: readonly Scenario<World>[] = [
 		clusters: [
 			cluster("c1", 0, {
 				workloads: [
-					{ kind: "Bare", name: "moving", labels: front, replicas: 1 },
-					{ kind: "Bare", name: "front", labels: front, replicas: 2 },
-					{ kind: "Bare", name: "web", labels: web, replicas: 2 },
+					{ kind: "StatefulSet", name: "moving", labels: front, replicas: 1 },
+					{ kind: "StatefulSet", name: "front", labels: front, replicas: 2 },
+					{ kind: "StatefulSet", name: "web", labels: web, replicas: 2 },
 				],
 				budgets: twoBudgets,
 			}),

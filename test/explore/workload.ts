@@ -42,6 +42,8 @@ export class Workload {
 	replicas: number;
 	/** Its controller was deleted, and its pods were left. */
 	orphaned = false;
+	/** Slots of pods that nobody controls, which rounds have emptied. */
+	readonly emptied = new Set<Slot>();
 	readonly #server: SimulatedApiServer;
 	readonly #deployment: ControllerReference | undefined;
 	/** Slots that a scale took away; their pods are deleted past the budgets, as if they had failed. */

@@ -42,7 +42,7 @@ export function createAnsweringConnection({ answer, stream, asked }: AnsweringOp
 
 /** What the API server is asked for is a path of its API, whatever was in the objects that it is made from. */
 function demandPath(path: string): void {
-	demand(/^\/(api|apis\/[^/?]+)\//.test(path), `It asks for ${JSON.stringify(path.slice(0, 200))}`);
+	demand(/^\/(api\/|apis$|apis\/[^/?]+\/)/.test(path), `It asks for ${JSON.stringify(path.slice(0, 200))}`);
 	// Path and query without what would have to be encoded.
 	demand(/^[\w\-.~%!$&'()*+,;=:@/?]+$/.test(path), `It asks for ${JSON.stringify(path.slice(0, 200))}`);
 	const segments = path.split("?")[0]?.split("/").slice(1) ?? [];

@@ -27,9 +27,10 @@ describe("messages", () => {
 		},
 		{
 			name: "a count whose expected pods are unknown",
-			sent: { ...samples.count, expected: { kind: "unknown", reason: "Job has no scale" } },
+			sent: { ...samples.count, expected: { kind: "unknown", reason: "Job has no scale", settles: true } },
 			read: () => {
-				const count = { ...samples.count, expected: { kind: "unknown", reason: "Job has no scale" } as const };
+				const expected = { kind: "unknown", reason: "Job has no scale", settles: true } as const;
+				const count = { ...samples.count, expected };
 				return readCount(overBytes(generated.Count, countMessage(count)), "count");
 			},
 		},
@@ -191,12 +192,13 @@ describe("messages that say too little or something unknown", () => {
 		{
 			name: "no expected pods",
 			field: "count.expected",
-			read: () => readCount({ ...count(), expected: { expected: undefined } }, "count"),
+			read: () => readCount({ ...count(), expected: { expected: undefined, settles: false } }, "count"),
 		},
 		{
 			name: "negative expected pods",
 			field: "count.expected.pods",
-			read: () => readCount({ ...count(), expected: { expected: { $case: "pods", value: -3 } } }, "count"),
+			read: () =>
+				readCount({ ...count(), expected: { expected: { $case: "pods", value: -3 }, settles: false } }, "count"),
 		},
 		{ name: "no fleet", field: "count.fleet_hash", read: () => readCount({ ...count(), fleetHash: "" }, "count") },
 		{

@@ -154,9 +154,10 @@ const scaleTarget: FuzzTarget = {
 			);
 			if (!answer) return;
 			if (answer.kind === "gone") {
-				const other = status < 300 && isText(record(record(body)["metadata"])["uid"]);
 				const missing = status === 404 && record(record(body)["details"])["name"] === owner.name;
-				demand(other || missing, "It took a controller for gone that may be there");
+				const { groups } = record(body);
+				const unserved = status < 300 && Array.isArray(groups) && owner.apiVersion.includes("/");
+				demand(missing || unserved, "It took a controller for gone that may be there");
 			}
 			if (answer.kind !== "replicas") return;
 			const { replicas, ownedBy } = answer;

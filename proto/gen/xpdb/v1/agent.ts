@@ -134,9 +134,14 @@ export interface Budget {
 }
 
 export interface ExpectedPods {
-  expected: { $case: "pods"; value: number } | //
-  /** Why the number cannot be had. */
-  { $case: "unknown"; value: string } | undefined;
+  expected:
+    | { $case: "pods"; value: number }
+    | //
+    /** Why the number cannot be had. */
+    { $case: "unknown"; value: string }
+    | undefined;
+  /** An unknown number will be known in a moment, without anybody doing something about it. */
+  settles: boolean;
 }
 
 export interface CandidateState {
@@ -167,7 +172,11 @@ export interface Present {
   reservedBy: ReservedBy | undefined;
   preActivities: string[];
   /** Set where somebody keeps changing the pod without any effect on the count, heartbeats in annotations for instance. */
-  changesEveryMs?: number | undefined;
+  changesEveryMs?:
+    | number
+    | undefined;
+  /** Why nobody says how many pods like this one there should be: bounds that need the number keep it. */
+  unexpected?: string | undefined;
 }
 
 export interface Present_LabelsEntry {
@@ -2077,7 +2086,7 @@ export const Budget: MessageFns<Budget> = {
 };
 
 function createBaseExpectedPods(): ExpectedPods {
-  return { expected: undefined };
+  return { expected: undefined, settles: false };
 }
 
 export const ExpectedPods: MessageFns<ExpectedPods> = {
@@ -2089,6 +2098,9 @@ export const ExpectedPods: MessageFns<ExpectedPods> = {
       case "unknown":
         writer.uint32(18).string(message.expected.value);
         break;
+    }
+    if (message.settles !== false) {
+      writer.uint32(24).bool(message.settles);
     }
     return writer;
   },
@@ -2122,6 +2134,14 @@ export const ExpectedPods: MessageFns<ExpectedPods> = {
             message.expected = { $case: "unknown", value: reader.string() };
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.settles = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2141,6 +2161,7 @@ export const ExpectedPods: MessageFns<ExpectedPods> = {
         : isSet(object.unknown)
         ? { $case: "unknown", value: globalThis.String(object.unknown) }
         : undefined,
+      settles: isSet(object.settles) ? globalThis.Boolean(object.settles) : false,
     };
   },
 
@@ -2150,6 +2171,9 @@ export const ExpectedPods: MessageFns<ExpectedPods> = {
       obj.pods = Math.round(message.expected.value);
     } else if (message.expected?.$case === "unknown") {
       obj.unknown = message.expected.value;
+    }
+    if (message.settles !== false) {
+      obj.settles = message.settles;
     }
     return obj;
   },
@@ -2173,6 +2197,7 @@ export const ExpectedPods: MessageFns<ExpectedPods> = {
         break;
       }
     }
+    message.settles = object.settles ?? false;
     return message;
   },
 };
@@ -2516,6 +2541,7 @@ function createBasePresent(): Present {
     reservedBy: undefined,
     preActivities: [],
     changesEveryMs: undefined,
+    unexpected: undefined,
   };
 }
 
@@ -2541,6 +2567,9 @@ export const Present: MessageFns<Present> = {
     }
     if (message.changesEveryMs !== undefined) {
       writer.uint32(56).uint32(message.changesEveryMs);
+    }
+    if (message.unexpected !== undefined) {
+      writer.uint32(66).string(message.unexpected);
     }
     return writer;
   },
@@ -2617,6 +2646,14 @@ export const Present: MessageFns<Present> = {
             message.changesEveryMs = reader.uint32();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.unexpected = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2667,6 +2704,7 @@ export const Present: MessageFns<Present> = {
         : isSet(object.changes_every_ms)
         ? globalThis.Number(object.changes_every_ms)
         : undefined,
+      unexpected: isSet(object.unexpected) ? globalThis.String(object.unexpected) : undefined,
     };
   },
 
@@ -2699,6 +2737,9 @@ export const Present: MessageFns<Present> = {
     if (message.changesEveryMs !== undefined) {
       obj.changesEveryMs = Math.round(message.changesEveryMs);
     }
+    if (message.unexpected !== undefined) {
+      obj.unexpected = message.unexpected;
+    }
     return obj;
   },
 
@@ -2726,6 +2767,7 @@ export const Present: MessageFns<Present> = {
       : undefined;
     message.preActivities = object.preActivities?.map((e) => e) || [];
     message.changesEveryMs = object.changesEveryMs ?? undefined;
+    message.unexpected = object.unexpected ?? undefined;
     return message;
   },
 };
