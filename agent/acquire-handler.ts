@@ -13,6 +13,7 @@ import type * as wire from "../proto/gen/xpdb/v1/agent.ts";
 import { statusOfError } from "../proto/status.ts";
 import { placeMessage } from "../proto/wire.ts";
 import { acquiredMessage, readAcquireRequest } from "../proto/wire-calls.ts";
+import type { Admission, Caller } from "./caller.ts";
 import type { Gate } from "./gate.ts";
 import * as limits from "./request-limits.ts";
 import type { AgentServiceOptions } from "./service-options.ts";
@@ -39,20 +40,33 @@ export function createAcquireHandler(
 	};
 }
 
-async function acquireFor(
-	call: AcquireCall,
-	{ gate, watcher, stopping }: AgentServiceOptions,
-): Promise<Partial<StatusObject> | undefined> {
+async function acquireFor(call: AcquireCall, options: AgentServiceOptions): Promise<Partial<StatusObject> | undefined> {
+	const { gate, openCalls, findCaller } = options;
 	const gone = new AbortController();
 	// Also emitted after a regular end, when nobody looks any more.
 	call.once("cancelled", () => gone.abort(new AgentUnavailableError("The caller went away", "")));
-	const admission = await gate.admit(call);
+	const known = findCaller?.(call.metadata);
+	const admission: Admission = known ? { kind: "admitted", caller: known } : await gate.admit(call);
 	if (admission.kind === "refused") return admission.status;
 	const { caller } = admission;
 	const request = readAcquireRequest(call.request);
 	limits.assertAcquire(request);
 	const refusal = await gate.authorize(caller, request.budget);
 	if (refusal) return refusal;
+	const end = openCalls.begin(caller, request.candidates.length);
+	try {
+		return await serveAcquire(call, { request, caller, gone: gone.signal }, options);
+	} finally {
+		end();
+	}
+}
+
+async function serveAcquire(
+	call: AcquireCall,
+	{ request, caller, gone }: { readonly request: AcquireRequest; readonly caller: Caller; readonly gone: AbortSignal },
+	{ gate, watcher, holds, stopping }: AgentServiceOptions,
+): Promise<Partial<StatusObject> | undefined> {
+	holds.assertRoom(caller);
 	const cluster = await gate.route(call.request.clusterId, call.metadata, caller);
 	const respond = (outcome: NonNullable<wire.AcquireResponse["outcome"]>): wire.AcquireResponse => ({
 		clusterId: cluster.id,
@@ -64,7 +78,7 @@ async function acquireFor(
 	let hasWaited = false;
 	const outcome = await cluster.acquire(request, {
 		wait: call.request.wait,
-		signal: AbortSignal.any([gone.signal, stopping]),
+		signal: AbortSignal.any([gone, stopping]),
 		onQueued(place) {
 			hasWaited = true;
 			call.write(respond({ $case: "held", value: placeMessage(place) }));
@@ -76,7 +90,9 @@ async function acquireFor(
 		call.write(respond({ $case: "held", value: placeMessage(outcome) }));
 		return undefined;
 	}
+	holds.begin(caller, outcome.acquisition);
 	const giveBack = async (): Promise<void> => {
+		holds.end(outcome.acquisition);
 		watcher.ended(outcome.acquisition);
 		await cluster.release(outcome.acquisition);
 	};
@@ -91,7 +107,7 @@ async function acquireFor(
 		}
 	}
 	const message = respond({ $case: "acquired", value: acquiredMessage(outcome) });
-	if (await delivered(call, message, gone.signal)) sent.resolve();
+	if (await delivered(call, message, gone)) sent.resolve();
 	else await giveBack();
 	return undefined;
 }

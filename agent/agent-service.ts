@@ -11,6 +11,7 @@ import { statusOfError } from "../proto/status.ts";
 import { commitOutcomeMessage, readAcquisition, readBudgetName, readGrant } from "../proto/wire.ts";
 import { budgetListMessage, countResponseMessage, descriptionMessage, readCountCall } from "../proto/wire-calls.ts";
 import { createAcquireHandler } from "./acquire-handler.ts";
+import type { Admission } from "./caller.ts";
 import * as limits from "./request-limits.ts";
 import type { AgentServiceOptions } from "./service-options.ts";
 
@@ -24,7 +25,7 @@ interface Question<Response> {
 }
 
 export function createAgentService(options: AgentServiceOptions): wire.AgentServiceServer {
-	const { gate, watcher } = options;
+	const { gate, watcher, openCalls, holds, findCaller } = options;
 	const serve = <Request extends { readonly clusterId: string }, Response>(
 		name: string,
 		read: (request: Request) => Question<Response>,
@@ -48,14 +49,20 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			call: ServerUnaryCall<Request, Response>,
 			request: Request,
 		): Promise<{ refusal?: Partial<StatusObject>; response?: Response }> {
-			const admission = await gate.admit(call);
+			const known = findCaller?.(call.metadata);
+			const admission: Admission = known ? { kind: "admitted", caller: known } : await gate.admit(call);
 			if (admission.kind === "refused") return { refusal: admission.status };
 			const { caller } = admission;
 			const { budget, answer, takesLong = false } = read(request);
 			const refusal = budget && (await gate.authorize(caller, budget));
 			if (refusal) return { refusal };
 			if (takesLong) call.sendMetadata(new Metadata());
-			return { response: await answer(await gate.route(request.clusterId, call.metadata, caller)) };
+			const end = openCalls.begin(caller, 0);
+			try {
+				return { response: await answer(await gate.route(request.clusterId, call.metadata, caller)) };
+			} finally {
+				end();
+			}
 		}
 	};
 	return {
@@ -97,6 +104,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			return {
 				budget: acquisition.budget,
 				async answer(cluster) {
+					holds.renew(acquisition);
 					await cluster.renew(acquisition);
 					watcher.renewed(acquisition);
 					return { clusterId: cluster.id };
@@ -112,6 +120,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 				async answer(cluster) {
 					const outcome = await cluster.commit(acquisition, grants);
 					watcher.committed(acquisition, outcome, grants.length);
+					if (outcome.kind !== "full") holds.end(acquisition);
 					return { clusterId: cluster.id, outcome: commitOutcomeMessage(outcome) };
 				},
 			};
@@ -123,6 +132,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 				async answer(cluster) {
 					await cluster.release(acquisition);
 					watcher.ended(acquisition);
+					holds.end(acquisition);
 					return { clusterId: cluster.id };
 				},
 			};

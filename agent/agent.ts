@@ -2,28 +2,30 @@
 import packageJson from "../package.json" with { type: "json" };
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import { agentServerName } from "../proto/credentials.ts";
-import { createAgentService } from "./agent-service.ts";
 import { inClusterAccess, kubeconfigAccess } from "./api-access.ts";
 import { createCallWatcher } from "./call-watcher.ts";
 import { callerFields } from "./caller.ts";
 import { Certificates } from "./certificates.ts";
 import type { AgentConfig } from "./config.ts";
-import { createPeerGate, createTokenGate, type Gate } from "./gate.ts";
+import { createPeerGate, createTokenGate } from "./gate.ts";
 import { startHealthServer } from "./health.ts";
 import { withFailPoints } from "./fail-points.ts";
 import { HeldLeases } from "./held-leases.ts";
 import { findHome, type Home } from "./home.ts";
+import { Holds } from "./holds.ts";
 import { countReservations, keepHouse } from "./housekeeping.ts";
 import { Identity } from "./identity.ts";
 import { LocalCluster } from "./local-cluster.ts";
 import type { Logger } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
+import { OpenCalls } from "./open-calls.ts";
 import { PeerIdentity } from "./peer-identity.ts";
 import { PeerClients } from "./peer-clients.ts";
 import { Peers } from "./peers.ts";
 import { findPeerAddress } from "./pod-address.ts";
 import { createProblemLog } from "./problem-log.ts";
 import { Readiness } from "./readiness.ts";
+import { ReviewRate } from "./review-rate.ts";
 import { createReviews } from "./reviews.ts";
 import { Rights } from "./rights.ts";
 import { type AgentServer, startAgentServer } from "./server.ts";
@@ -175,6 +177,8 @@ export class Agent {
 		const now = () => systemClock.now();
 		const identity = new Identity({
 			reviews,
+			rate: new ReviewRate({ now }),
+			cluster: clusterName,
 			now,
 			onCaller: (caller) => log.info(callerFields(caller), "A caller was let in"),
 		});
@@ -188,20 +192,22 @@ export class Agent {
 		const rights = new Rights({ reviews, now, cluster: clusterName });
 		const watcher = createCallWatcher({ metrics: this.#metrics, log, held: this.#held });
 		const stopping = this.#stopping.signal;
-		const service = (gate: Gate) => createAgentService({ gate, watcher, stopping });
+		const openCalls = new OpenCalls(clusterName);
+		const holds = new Holds({ now, cluster: clusterName });
+		const serving = { watcher, stopping, openCalls, holds, clock: systemClock, cluster: clusterName };
 		this.#servers.push(
 			...(await Promise.all([
 				startAgentServer({
 					address: config.listen,
 					credentials: certificates.serverCredentials({ peers: false }),
-					service: service(
-						createTokenGate({ identity, rights, local, member: (id, caller) => peers.member(id, caller) }),
-					),
+					gate: createTokenGate({ identity, rights, local, member: (id, caller) => peers.member(id, caller) }),
+					...serving,
 				}),
 				startAgentServer({
 					address: config.peerListen,
 					credentials: certificates.serverCredentials({ peers: true }),
-					service: service(createPeerGate({ local, identity: peerIdentity })),
+					gate: createPeerGate({ local, identity: peerIdentity }),
+					...serving,
 				}),
 			])),
 		);

@@ -124,7 +124,10 @@ export class Certificates {
 /** grpc-js swaps the secure context of its listening sockets whenever the options are updated. */
 class RotatingServerCredentials extends ServerCredentials {
 	constructor(material: CertificateMaterial, peers: boolean) {
-		super({ requestCert: peers, rejectUnauthorized: peers, ...tls13 }, contextOptions(material));
+		super(
+			{ requestCert: peers, rejectUnauthorized: peers, handshakeTimeout: handshakeMs, ...tls13 },
+			contextOptions(material),
+		);
 	}
 
 	rotate(material: CertificateMaterial): void {
@@ -136,6 +139,8 @@ class RotatingServerCredentials extends ServerCredentials {
 	}
 }
 
+/** A second at the worst, on a machine that is busy; whoever begins none must not keep a connection for Node's two minutes. */
+const handshakeMs = 5_000;
 const tls13 = { minVersion: "TLSv1.3" } as const;
 
 function contextOptions({ certificate, privateKey, ca }: CertificateMaterial): SecureContextOptions {

@@ -21,7 +21,10 @@ export interface ServedCluster extends AgentCluster {
 }
 
 /** What a gate looks at: every call has it, whatever its method. */
-export type IncomingCall = Pick<ServerUnaryCall<unknown, unknown>, "metadata" | "getAuthContext" | "getPath">;
+export type IncomingCall = Pick<
+	ServerUnaryCall<unknown, unknown>,
+	"metadata" | "getAuthContext" | "getPath" | "getPeer"
+>;
 
 const notOfThisPort = "Cannot serve a peer on the port for callers with a token";
 
@@ -45,8 +48,10 @@ export function createTokenGate(options: {
 	const { identity, rights, local, member } = options;
 	return {
 		port: "token",
-		async admit({ metadata }) {
-			const verdict = await identity.check(metadata.get("authorization"));
+		async admit(call) {
+			// ADDRESS:PORT, of which an IPv6 address is not in brackets.
+			const address = call.getPeer().replace(/:[0-9]*$/, "");
+			const verdict = await identity.check(call.metadata.get("authorization"), address);
 			return verdict.kind === "authenticated"
 				? { kind: "admitted", caller: verdict.caller }
 				: { kind: "refused", status: unauthenticatedStatus(verdict.reason) };

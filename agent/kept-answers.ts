@@ -23,6 +23,12 @@ export class KeptAnswers<Answer> {
 		this.#options = options;
 	}
 
+	/** Whether there is an answer, or will be one that was asked for already. */
+	has(key: string): boolean {
+		const known = this.#byKey.get(key);
+		return known !== undefined && this.#options.now() < known.until;
+	}
+
 	/** The answer that is kept, else the one that is asked for now. */
 	async get(key: string, ask: () => Promise<Answer>): Promise<Answer> {
 		const now = this.#options.now();

@@ -4,10 +4,8 @@ import { shortenTo } from "../disruption/quote.ts";
 import { isRecord } from "../disruption/record.ts";
 import type { ApiRequest } from "./api-connection.ts";
 import type { ReviewedUser } from "./caller.ts";
-import type { Reviews, TokenVerdict } from "./identity.ts";
+import { audience, type Reviews, type TokenVerdict } from "./identity.ts";
 
-/** Tokens for anyone else, a person's own among them, are refused. */
-const audience = "xpdb-agent";
 /** Of what the API server says, for a caller to see. */
 const longestReason = 500;
 

@@ -7,7 +7,7 @@ import { writePassedOnCaller } from "../../proto/passed-on.ts";
 import { createFakeCluster } from "./fake-cluster.ts";
 
 function callOf(path: string, metadata = new Metadata()): IncomingCall {
-	return { metadata, getAuthContext: () => ({}), getPath: () => path };
+	return { metadata, getAuthContext: () => ({}), getPath: () => path, getPeer: () => "127.0.0.1:1" };
 }
 
 describe("admit() on the peer port", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { TokenCaller } from "../../agent/caller.ts";
 import { Identity, type Reviews, type TokenVerdict } from "../../agent/identity.ts";
+import { ReviewRate } from "../../agent/review-rate.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { operator } from "./build-caller.ts";
 
@@ -22,33 +23,47 @@ const known = {
 	caller: { kind: "token", user: operator, tokenId: "JTI=1", tokenHash: expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/) },
 };
 
+/** A token of the shape that TokenRequest gives, for these audiences. */
+function tokenOf(name: string, aud: unknown = ["xpdb-agent"]): string {
+	return `${encode({ alg: "RS256" })}.${encode({ aud, sub: name })}.c2lnbmF0dXJl`;
+}
+
+function encode(part: object): string {
+	return Buffer.from(JSON.stringify(part)).toString("base64url");
+}
+
+const abc = tokenOf("abc");
+
 describe("Identity", () => {
 	test("lets in who has a token, and says so once", async () => {
-		const { reviews, asked } = fakeReviews({ abc: good });
+		const { reviews, asked } = fakeReviews({ [abc]: good });
 		const callers: TokenCaller[] = [];
 		const identity = new Identity({ reviews, now: () => 0, onCaller: (caller) => callers.push(caller) });
-		expect(await Promise.all([identity.check(["Bearer abc"]), identity.check(["bearer abc"])])).toEqual([known, known]);
-		expect(asked).toEqual(["abc"]);
+		expect(await Promise.all([identity.check([`Bearer ${abc}`]), identity.check([`bearer ${abc}`])])).toEqual([
+			known,
+			known,
+		]);
+		expect(asked).toEqual([abc]);
 		expect(callers).toEqual([known.caller]);
 	});
 
 	test("asks again after a minute, and speaks of the same token once", async () => {
 		let now = 0;
 		const callers: TokenCaller[] = [];
-		const tokens: Record<string, TokenVerdict> = { abc: good };
+		const tokens: Record<string, TokenVerdict> = { [abc]: good };
 		const { reviews, asked } = fakeReviews(tokens);
 		const identity = new Identity({ reviews, now: () => now, onCaller: (caller) => callers.push(caller) });
-		await identity.check(["Bearer abc"]);
+		await identity.check([`Bearer ${abc}`]);
 		now = 59_999;
-		await identity.check(["Bearer abc"]);
+		await identity.check([`Bearer ${abc}`]);
 		expect(asked).toHaveLength(1);
 		now = 60_000;
-		expect((await identity.check(["Bearer abc"])).kind).toBe("authenticated");
+		expect((await identity.check([`Bearer ${abc}`])).kind).toBe("authenticated");
 		expect(asked).toHaveLength(2);
 		expect(callers).toHaveLength(1);
-		delete tokens["abc"];
+		delete tokens[abc];
 		now = 120_000;
-		expect((await identity.check(["Bearer abc"])).kind).toBe("unauthenticated");
+		expect((await identity.check([`Bearer ${abc}`])).kind).toBe("unauthenticated");
 	});
 
 	test("asks again soon for who was refused", async () => {
@@ -56,17 +71,17 @@ describe("Identity", () => {
 		const tokens: Record<string, TokenVerdict> = {};
 		const { reviews, asked } = fakeReviews(tokens);
 		const identity = new Identity({ reviews, now: () => now });
-		expect(await identity.check(["Bearer abc"])).toEqual({ kind: "unauthenticated", reason: "Unknown token" });
-		tokens["abc"] = good;
+		expect(await identity.check([`Bearer ${abc}`])).toEqual({ kind: "unauthenticated", reason: "Unknown token" });
+		tokens[abc] = good;
 		now = 2_999;
-		expect((await identity.check(["Bearer abc"])).kind).toBe("unauthenticated");
-		expect(asked).toEqual(["abc"]);
+		expect((await identity.check([`Bearer ${abc}`])).kind).toBe("unauthenticated");
+		expect(asked).toEqual([abc]);
 		now = 3_000;
-		expect((await identity.check(["Bearer abc"])).kind).toBe("authenticated");
+		expect((await identity.check([`Bearer ${abc}`])).kind).toBe("authenticated");
 	});
 
 	test("remembers nothing where the API server gave no answer", async () => {
-		const { reviews } = fakeReviews({ abc: good });
+		const { reviews } = fakeReviews({ [abc]: good });
 		let down = true;
 		const identity = new Identity({
 			reviews: {
@@ -78,16 +93,18 @@ describe("Identity", () => {
 			},
 			now: () => 0,
 		});
-		const first = [identity.check(["Bearer abc"]), identity.check(["Bearer abc"])];
+		const first = [identity.check([`Bearer ${abc}`]), identity.check([`Bearer ${abc}`])];
 		for (const check of first) await expect(check).rejects.toBeInstanceOf(AgentUnavailableError);
 		down = false;
-		expect((await identity.check(["Bearer abc"])).kind).toBe("authenticated");
+		expect((await identity.check([`Bearer ${abc}`])).kind).toBe("authenticated");
 	});
 
 	test("asks nobody about what is no bearer token", async () => {
-		const { reviews, asked } = fakeReviews({ abc: good });
+		const { reviews, asked } = fakeReviews({ [abc]: good });
 		const identity = new Identity({ reviews, now: () => 0 });
-		const rows = [[], [""], ["abc"], ["Basic abc"], ["Bearer a b"], ["Bearer "], ["Bearer abc", "Bearer abc"]];
+		const rows = [[], [""], [abc], ["Basic abc"], ["Bearer a b"], ["Bearer "], [`Bearer ${abc}`, `Bearer ${abc}`]];
+		const others = ["abc", "a.b.c", `${abc}.d`, tokenOf("abc", "https://kubernetes.default.svc"), tokenOf("abc", null)];
+		for (const other of others) rows.push([`Bearer ${other}`]);
 		for (const row of [...rows, [`Bearer ${"a".repeat(20_000)}`]]) {
 			expect((await identity.check(row)).kind).toBe("unauthenticated");
 		}
@@ -95,14 +112,41 @@ describe("Identity", () => {
 	});
 
 	test("remembers at most a thousand tokens, and asks again for those it forgot", async () => {
-		const { reviews, asked } = fakeReviews({ abc: good });
+		const { reviews, asked } = fakeReviews({ [abc]: good });
 		const identity = new Identity({ reviews, now: () => 0 });
-		await identity.check(["Bearer abc"]);
-		for (let index = 0; index < 1_000; index++) await identity.check([`Bearer made-up-${index}`]);
+		await identity.check([`Bearer ${abc}`]);
+		for (let index = 0; index < 1_000; index++) await identity.check([`Bearer ${tokenOf(`made-up-${index}`)}`]);
 		asked.length = 0;
-		await identity.check(["Bearer made-up-999"]);
+		await identity.check([`Bearer ${tokenOf("made-up-999")}`]);
 		expect(asked).toEqual([]);
-		await identity.check(["Bearer abc"]);
-		expect(asked).toEqual(["abc"]);
+		await identity.check([`Bearer ${abc}`]);
+		expect(asked).toEqual([abc]);
+	});
+
+	test("delays nobody who is known, while the API server is asked about few of many made-up tokens", async () => {
+		let now = 0;
+		const { reviews, asked } = fakeReviews({ [abc]: good });
+		const rate = new ReviewRate({ now: () => now });
+		const identity = new Identity({ reviews, rate, cluster: "eu-1", now: () => now });
+		expect((await identity.check([`Bearer ${abc}`], "127.0.0.1")).kind).toBe("authenticated");
+		const flood = async (round: number) => {
+			const checks = Array.from({ length: 3_000 }, (_, index) =>
+				identity.check([`Bearer ${tokenOf(`made-up-${round}-${index}`)}`], "127.0.0.1"),
+			);
+			const results = await Promise.allSettled(checks);
+			const answered = results.filter((result) => result.status === "fulfilled").map(({ value }) => value.kind);
+			const refused = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
+			expect(new Set(answered)).toEqual(new Set(["unauthenticated"]));
+			expect(refused.every((reason) => reason instanceof AgentUnavailableError)).toBe(true);
+			expect(refused.length).toBeGreaterThan(2_900);
+		};
+		await flood(1);
+		expect(asked.length).toBeLessThan(50);
+		expect((await identity.check([`Bearer ${abc}`], "127.0.0.1")).kind).toBe("authenticated");
+		// Its minute is over, and the flood has taken every question.
+		now = 60_000;
+		await flood(2);
+		expect((await identity.check([`Bearer ${abc}`], "127.0.0.1")).kind).toBe("authenticated");
+		expect(asked.filter((token) => token === abc)).toHaveLength(2);
 	});
 });

@@ -1,16 +1,18 @@
 // Both ports of an agent, for real, in front of a fake cluster.
 import { ServerCredentials } from "@grpc/grpc-js";
 import { afterEach, beforeAll } from "vitest";
-import { createAgentService } from "../../agent/agent-service.ts";
 import { type CallWatcher, createCallWatcher } from "../../agent/call-watcher.ts";
 import { createPeerGate, createTokenGate, type ServedCluster } from "../../agent/gate.ts";
 import type { FleetMember } from "../../agent/cluster-api.ts";
 import { HeldLeases } from "../../agent/held-leases.ts";
 import type { CallerVerdict } from "../../agent/identity.ts";
+import { Holds } from "../../agent/holds.ts";
 import { createLogger } from "../../agent/log.ts";
 import { createMetrics } from "../../agent/metrics.ts";
+import { OpenCalls } from "../../agent/open-calls.ts";
 import { PeerIdentity } from "../../agent/peer-identity.ts";
 import { startAgentServer } from "../../agent/server.ts";
+import { systemClock } from "../../agent/system-clock.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { agentServerName, type CallerIdentity, createAgentClient } from "../../proto/credentials.ts";
@@ -92,7 +94,13 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 					[{ cert_chain: Buffer.from(pair.certificate), private_key: Buffer.from(pair.key) }],
 					gate.port === "peer",
 				),
-				service: createAgentService({ gate, watcher, stopping: stopping.signal }),
+				gate,
+				watcher,
+				openCalls: new OpenCalls("eu-1"),
+				holds: new Holds({ now: () => performance.now(), cluster: "eu-1" }),
+				clock: systemClock,
+				cluster: "eu-1",
+				stopping: stopping.signal,
 			}),
 		),
 	);

@@ -43,6 +43,8 @@ const namespaced: readonly Row[] = [
 	["coordination.k8s.io", "leases", "Lease", "", ""],
 	["rbac.authorization.k8s.io", "roles", "Role", "", ""],
 	["rbac.authorization.k8s.io", "rolebindings", "RoleBinding", "", ""],
+	// Stored, and in nobody's way here.
+	["networking.k8s.io", "networkpolicies", "NetworkPolicy", "netpol", ""],
 ];
 
 const clusterWide: readonly Row[] = [

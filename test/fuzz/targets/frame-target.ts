@@ -2,13 +2,15 @@
 import { connect, type ClientHttp2Session } from "node:http2";
 import { ServerCredentials, status } from "@grpc/grpc-js";
 import fc from "fast-check";
-import { createAgentService } from "../../../agent/agent-service.ts";
 import { createCallWatcher } from "../../../agent/call-watcher.ts";
 import { createTokenGate } from "../../../agent/gate.ts";
 import { HeldLeases } from "../../../agent/held-leases.ts";
+import { Holds } from "../../../agent/holds.ts";
 import { createLogger } from "../../../agent/log.ts";
 import { createMetrics } from "../../../agent/metrics.ts";
+import { OpenCalls } from "../../../agent/open-calls.ts";
 import { startAgentServer } from "../../../agent/server.ts";
+import { systemClock } from "../../../agent/system-clock.ts";
 import { buildTokenCaller } from "../../agent/build-caller.ts";
 import { createFakeCluster } from "../../agent/fake-cluster.ts";
 import { demandClearText } from "../clear-error.ts";
@@ -129,7 +131,13 @@ export const frameTarget: FuzzTarget = {
 		const server = await startAgentServer({
 			address: { host: "127.0.0.1", port: 0 },
 			credentials: ServerCredentials.createInsecure(),
-			service: createAgentService({ gate, watcher, stopping: new AbortController().signal }),
+			gate,
+			watcher,
+			openCalls: new OpenCalls("eu-1"),
+			holds: new Holds({ now: () => 0, cluster: "eu-1" }),
+			clock: systemClock,
+			cluster: "eu-1",
+			stopping: new AbortController().signal,
 		});
 		let session: ClientHttp2Session | undefined;
 		const current = (): ClientHttp2Session => {

@@ -8,6 +8,8 @@ import { createCallWatcher } from "../../../agent/call-watcher.ts";
 import { createTokenGate } from "../../../agent/gate.ts";
 import { HeldLeases } from "../../../agent/held-leases.ts";
 import { readLease } from "../../../agent/kubernetes-objects.ts";
+import { OpenCalls } from "../../../agent/open-calls.ts";
+import { Holds } from "../../../agent/holds.ts";
 import { createLogger } from "../../../agent/log.ts";
 import { createMetrics } from "../../../agent/metrics.ts";
 import { maxAnnotationBytes, parseLease } from "../../../disruption/lease.ts";
@@ -33,7 +35,14 @@ function ask(service: wire.AgentServiceServer, method: Method, request: unknown)
 	const codec = answers[method].codec;
 	return new Promise((resolve) => {
 		if (method !== "acquire") {
-			const call = { request, metadata, getAuthContext: () => ({}), getPath: () => "" };
+			const call = {
+				request,
+				metadata,
+				getAuthContext: () => ({}),
+				getPath: () => "",
+				getPeer: () => "",
+				sendMetadata: () => undefined,
+			};
 			handler(call, (refusal, response) => resolve(refusal ?? codec.decode(codec.encode(response).finish())));
 			return;
 		}
@@ -43,6 +52,8 @@ function ask(service: wire.AgentServiceServer, method: Method, request: unknown)
 			metadata,
 			getAuthContext: () => ({}),
 			getPath: () => "",
+			getPeer: () => "",
+			sendMetadata: () => undefined,
 			cancelled: false,
 			write(message: wire.AcquireResponse, done?: () => void) {
 				last = codec.decode(codec.encode(message).finish());
@@ -90,7 +101,13 @@ export const requestTarget: FuzzTarget = {
 				route: async (clusterId: string) =>
 					gate.route(clusterId === "" ? "" : local.id, new Metadata(), buildTokenCaller()),
 			};
-			const service = createAgentService({ gate: peer, watcher, stopping: stopping.signal });
+			const service = createAgentService({
+				gate: peer,
+				watcher,
+				openCalls: new OpenCalls("eu-1"),
+				holds: new Holds({ now: () => 0, cluster: "eu-1" }),
+				stopping: stopping.signal,
+			});
 			const all = acquires ? [{ method: "acquire", edits: whole } as const, ...steps] : steps;
 			for (const { method, edits } of all) {
 				const bytes = editedBytes(requests[method], edits);

@@ -1,0 +1,112 @@
+// The connections of one port, bounded: before a call was let in, a connection may be closed for a newer one, and lives for
+// seconds; one on which calls are only refused ends. What is closed here its owner opens again; nothing is decided by it.
+import { isLoopback } from "./review-rate.ts";
+
+/** What is needed of a socket. */
+export interface Connection {
+	readonly remoteAddress?: string | undefined;
+	readonly remotePort?: number | undefined;
+	once(event: "close", listener: () => void): unknown;
+	destroy(): unknown;
+}
+
+interface Known {
+	readonly connection: Connection;
+	readonly address: string;
+	readonly stopWaiting: () => void;
+	/** Who was let in over it last; "" as long as nobody was. */
+	caller: string;
+	refusals: number;
+}
+
+export interface ConnectionsOptions {
+	readonly after: (ms: number, action: () => void) => () => void;
+}
+
+/** About 60 KB each with TLS and HTTP/2: 15 MB of the 60 MB between an agent at work and its limit of 160Mi. */
+const maxConnections = 256;
+/** People come by port-forward, from loopback, and share that address. */
+const maxPerAddress = 64;
+/** An account that a team shares; half of them stay for others. */
+const maxPerCaller = 128;
+/** A handshake, a review by an API server under load, and its 5 s. */
+const unprovenMs = 10_000;
+/** A plugin whose token just ended has some calls under way. */
+const maxRefusals = 20;
+/** For the refusal to reach its caller. */
+const lingerMs = 100;
+
+export class Connections {
+	readonly #options: ConnectionsOptions;
+	/** By "ADDRESS:PORT" of the other end, as grpc-js names a peer; the oldest first. */
+	readonly #byPeer = new Map<string, Known>();
+
+	constructor(options: ConnectionsOptions) {
+		this.#options = options;
+	}
+
+	get size(): number {
+		return this.#byPeer.size;
+	}
+
+	/** Whether the connection may be served; others may be closed for it. */
+	accept(connection: Connection): boolean {
+		const { remoteAddress: address = "", remotePort: port = 0 } = connection;
+		const fromThere = [...this.#byPeer.values()].filter((known) => known.address === address);
+		const full = !isLoopback(address) && fromThere.length >= maxPerAddress;
+		if (full && !closeOldestUnproven(fromThere)) return false;
+		if (this.#byPeer.size >= maxConnections && !closeOldestUnproven(this.#byPeer.values())) return false;
+		const peer = `${address}:${port}`;
+		const known: Known = {
+			connection,
+			address,
+			caller: "",
+			refusals: 0,
+			stopWaiting: this.#options.after(unprovenMs, () => {
+				if (known.caller === "") connection.destroy();
+			}),
+		};
+		this.#byPeer.set(peer, known);
+		connection.once("close", () => {
+			known.stopWaiting();
+			if (this.#byPeer.get(peer) === known) this.#byPeer.delete(peer);
+		});
+		return true;
+	}
+
+	/** A call of this caller was let in over the connection from that peer. */
+	admitted(peer: string, caller: string): void {
+		const known = this.#byPeer.get(peer);
+		if (!known) return;
+		known.refusals = 0;
+		if (known.caller === caller) return;
+		known.caller = caller;
+		const theirs = [...this.#byPeer.values()].filter((each) => each.caller === caller);
+		if (theirs.length > maxPerCaller) theirs[0]?.connection.destroy();
+	}
+
+	/** A call from that peer was refused before anything of it was read, or was never sent to its end. */
+	refused(peer: string): void {
+		const known = this.#byPeer.get(peer);
+		if (!known) return;
+		known.refusals++;
+		if (known.refusals === maxRefusals) this.#options.after(lingerMs, () => known.connection.destroy());
+	}
+
+	/** Closes those that stand now when the time is over. */
+	endAfter(ms: number): void {
+		const standing = [...this.#byPeer.values()];
+		this.#options.after(ms, () => {
+			for (const { connection } of standing) connection.destroy();
+		});
+	}
+}
+
+function closeOldestUnproven(candidates: Iterable<Known>): boolean {
+	for (const { caller, connection } of candidates) {
+		if (caller !== "") continue;
+		connection.destroy();
+		return true;
+	}
+	return false;
+}

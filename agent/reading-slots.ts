@@ -1,0 +1,64 @@
+// How many messages are read at once. A message has up to 2 MB, and HTTP/2 holds back all but 128 KB of one that is not read
+// yet: so many half-sent messages cost the agent what the slots cost, and the rest wait.
+
+/** 2 MB each. */
+const maxReading = 12;
+/** A third, so that nobody who sends slowly holds up everyone else. */
+const maxReadingPerCaller = 4;
+/** 128 KB each: 4 MB. */
+const maxWaiting = 32;
+
+interface Waiting {
+	readonly caller: string;
+	readonly start: () => void;
+}
+
+export class ReadingSlots {
+	readonly #readingBy = new Map<string, number>();
+	readonly #waiting: Waiting[] = [];
+	#reading = 0;
+
+	/**
+	 * Calls `start` when the message may be read, at once or later; the returned function frees the slot, or the place in
+	 * line. Undefined where too many wait.
+	 */
+	take(caller: string, start: () => void): (() => void) | undefined {
+		let state: "waiting" | "reading" | "over" = "waiting";
+		const waiting: Waiting = {
+			caller,
+			start: () => {
+				state = "reading";
+				start();
+			},
+		};
+		const end = (): void => {
+			if (state === "waiting") this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+			if (state === "reading") this.#end(caller);
+			state = "over";
+		};
+		if (this.#hasRoomFor(caller)) this.#begin(waiting);
+		else if (this.#waiting.length < maxWaiting) this.#waiting.push(waiting);
+		else return undefined;
+		return end;
+	}
+
+	#hasRoomFor(caller: string): boolean {
+		return this.#reading < maxReading && (this.#readingBy.get(caller) ?? 0) < maxReadingPerCaller;
+	}
+
+	#begin({ caller, start }: Waiting): void {
+		this.#reading++;
+		this.#readingBy.set(caller, (this.#readingBy.get(caller) ?? 0) + 1);
+		start();
+	}
+
+	#end(caller: string): void {
+		this.#reading--;
+		const left = (this.#readingBy.get(caller) ?? 1) - 1;
+		if (left === 0) this.#readingBy.delete(caller);
+		else this.#readingBy.set(caller, left);
+		const next = this.#waiting.findIndex((each) => this.#hasRoomFor(each.caller));
+		const [waiting] = next < 0 ? [] : this.#waiting.splice(next, 1);
+		if (waiting) this.#begin(waiting);
+	}
+}

@@ -1,0 +1,37 @@
+import { describe, expect, test } from "vitest";
+import { ReadingSlots } from "../../agent/reading-slots.ts";
+
+describe("ReadingSlots", () => {
+	test("let one caller read four at once, all together twelve, and the others in turn", () => {
+		const slots = new ReadingSlots();
+		const reading: string[] = [];
+		const take = (caller: string) => slots.take(caller, () => reading.push(caller));
+		const alice = Array.from({ length: 6 }, () => take("alice"));
+		expect(reading).toHaveLength(4);
+		take("bob");
+		expect(reading.at(-1)).toBe("bob");
+		alice[0]?.();
+		expect(reading.filter((caller) => caller === "alice")).toHaveLength(5);
+		for (const caller of ["carol", "dave"]) for (let index = 0; index < 4; index++) take(caller);
+		expect(reading).toHaveLength(13);
+	});
+
+	test("take no more than thirty-two that wait, and give a place in line back", () => {
+		const slots = new ReadingSlots();
+		const ends = Array.from({ length: 36 }, () => slots.take("alice", () => undefined));
+		expect(ends.every((end) => end !== undefined)).toBe(true);
+		expect(slots.take("alice", () => undefined)).toBeUndefined();
+		ends[35]?.();
+		expect(slots.take("alice", () => undefined)).toBeDefined();
+	});
+
+	test("free a slot once", () => {
+		const slots = new ReadingSlots();
+		const ends = Array.from({ length: 4 }, () => slots.take("alice", () => undefined));
+		ends[0]?.();
+		ends[0]?.();
+		let begun = 0;
+		for (let index = 0; index < 4; index++) slots.take("alice", () => begun++);
+		expect(begun).toBe(1);
+	});
+});
