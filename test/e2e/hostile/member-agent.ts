@@ -1,0 +1,54 @@
+// An agent of one member as another one meets it: its certificate and key, and calls on a peer port with them.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseLabelSelector } from "../../../disruption/selector.ts";
+import { agentServerName, createAgentClient } from "../../../proto/credentials.ts";
+import { RemoteCluster } from "../../../proto/remote-cluster.ts";
+import type { KeyPair } from "../../controlplane/key-pairs.ts";
+import { peerPort } from "../../controlplane/links.ts";
+import { type SharedFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
+
+export type Cluster = SharedFleet["clusters"][number];
+
+export function clusterOf(name: string): Cluster {
+	const cluster = sharedFleet().clusters.find((each) => each.name === name);
+	if (!cluster) throw new Error(`There is no cluster "${name}"`);
+	return cluster;
+}
+
+/** Where the agents of a cluster read what takes the place of mounted Secrets and ConfigMaps. */
+export function agentFile(cluster: Cluster, file: "tls.crt" | "tls.key" | "fleet-ca.crt"): string {
+	return join(cluster.dir, "agents", file);
+}
+
+/** What whoever reads the agents' Secret in that cluster has got hold of. */
+export function pairOf(cluster: Cluster): KeyPair {
+	const read = (file: "tls.crt" | "tls.key") => readFileSync(agentFile(cluster, file), "utf8");
+	return { certificate: read("tls.crt"), key: read("tls.key") };
+}
+
+/** HOST:PORT of the agents' peer port. */
+export function peerAddressOf(cluster: Cluster): string {
+	return `${new URL(cluster.server).hostname}:${peerPort}`;
+}
+
+/** `to` as an agent with this certificate reaches it. */
+export function dialPeer(to: Cluster, pair: KeyPair): { readonly peer: RemoteCluster } & Disposable {
+	const client = createAgentClient({
+		address: peerAddressOf(to),
+		serverName: agentServerName("xpdb-system"),
+		ca: readFileSync(agentFile(to, "fleet-ca.crt"), "utf8"),
+		identity: { kind: "certificate", certificate: pair.certificate, privateKey: pair.key },
+		member: to.id,
+	});
+	return {
+		peer: new RemoteCluster({ id: to.id, name: to.name, client }),
+		[Symbol.dispose]: () => client.close(),
+	};
+}
+
+/** For the Lease of a test database's budget. */
+export function acquireRequestFor(namespace: string, nonce: string) {
+	const selector = parseLabelSelector({ matchLabels: { app: "db" } }, "selector");
+	return { budget: { namespace, name: "db" }, selector, holder: "hostile", nonce, candidates: [] };
+}

@@ -1,0 +1,248 @@
+// Agents that are no members any more, or show another's certificate: refused, while everybody else goes on. And a change of
+// the CA, during which nobody is.
+import { ServerCredentials } from "@grpc/grpc-js";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { afterEach, expect, test } from "vitest";
+import { parse } from "yaml";
+import { AgentForbiddenError } from "../../../disruption/errors.ts";
+import { createAuthority, issueAgentCertificate } from "../../controlplane/certificates.ts";
+import type { KeyPair } from "../../controlplane/key-pairs.ts";
+import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
+import { startScriptedAgent } from "../../proto/scripted-agent.ts";
+import { agentNames, fleetControl, recoverAgents } from "../agents.ts";
+import { createDatabase, type Database, type Pod } from "../database.ts";
+import { getJson } from "../get-json.ts";
+import { eventually, kubectl } from "../kubectl.ts";
+import { uncordonAll } from "../nodes.ts";
+import { startPlugin, plugin } from "../plugin-process.ts";
+import { evictArgs, leaseMs, marginMs } from "../progress.ts";
+import { acquireRequestFor, agentFile, type Cluster, clusterOf, dialPeer, pairOf } from "./member-agent.ts";
+
+interface Member {
+	readonly id: string;
+	readonly name: string;
+	readonly address: string;
+}
+
+const never = new AbortController().signal;
+const cleanups: (() => Promise<void>)[] = [];
+async function cleanUp(): Promise<void> {
+	for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+}
+
+/** Changes what a cluster's ConfigMap says of the fleet, until the test is over. */
+async function declareFleet(
+	context: string,
+	change: (members: readonly Member[]) => { readonly members: readonly Member[]; readonly forgotten?: object[] },
+): Promise<void> {
+	const path = "/api/v1/namespaces/xpdb-system/configmaps/xpdb-fleet";
+	const { data } = await getJson<{ readonly data: { readonly members: string } }>(context, path);
+	const write = (keys: Readonly<Record<string, string | null>>) =>
+		kubectl(context, ["-n", "xpdb-system", "patch", "configmap", "xpdb-fleet", "-p", JSON.stringify({ data: keys })]);
+	const { members, forgotten = [] } = change(parse(data.members) as Member[]);
+	await write({ members: JSON.stringify(members), forgotten: JSON.stringify(forgotten) });
+	cleanups.push(async () => void (await write({ forgotten: null, ...data })));
+}
+
+/** As a kubelet brings it: whole, and never half. */
+function bring(cluster: Cluster, file: "tls.crt" | "tls.key" | "fleet-ca.crt", text: string): void {
+	const path = agentFile(cluster, file);
+	writeFileSync(`${path}.new`, text, { mode: 0o600 });
+	renameSync(`${path}.new`, path);
+}
+
+function bringPair(cluster: Cluster, { certificate, key }: KeyPair): void {
+	bring(cluster, "tls.key", key);
+	bring(cluster, "tls.crt", certificate);
+}
+
+describeOnFleet("a member that was taken out", () => {
+	afterEach(cleanUp);
+
+	test("gets no Lease and commits nothing with its certificate, and the others go on", async () => {
+		const [c1, c3] = [clusterOf("c1"), clusterOf("c3")];
+		await using database = await createDatabase({
+			replicas: 1,
+			budget: { maxUnavailable: 1 },
+			contexts: ["c1", "c2"],
+		});
+		using dialed = dialPeer(c1, pairOf(c3));
+		const { peer } = dialed;
+		const request = acquireRequestFor(database.namespace, "nonce-1");
+		const before = await peer.acquire(request, { wait: true, signal: never });
+		if (before.kind !== "acquired") throw new Error("A member must get the Lease");
+		for (const context of ["c1", "c2"]) {
+			await declareFleet(context, (members) => ({
+				members: members.filter(({ id }) => id !== c3.id),
+				forgotten: [{ id: c3.id, name: "c3" }],
+			}));
+		}
+		// Over a connection that stands, with an acquisition that stands.
+		const calls = await Promise.allSettled([
+			peer.commit(before.acquisition, []),
+			peer.count(before.acquisition, request),
+			peer.acquire(acquireRequestFor(database.namespace, "nonce-2"), { wait: true, signal: never }),
+		]);
+		const refused = `Cannot serve the agents of cluster id "${c3.id}": it is no member of the fleet of cluster "c1"`;
+		for (const call of calls) {
+			const reason: unknown = call.status === "rejected" ? call.reason : undefined;
+			expect(reason).toBeInstanceOf(AgentForbiddenError);
+			expect(String(reason)).toContain(refused);
+		}
+		await eventually(
+			"the rest to be refused too",
+			async () => {
+				const rest = await Promise.allSettled([peer.renew(before.acquisition), peer.describe()]);
+				return rest.every((each) => each.status === "rejected");
+			},
+			2_000,
+		);
+		const [pod] = await database.pods();
+		const evicted = await plugin([
+			...evictOfMany(database, pod, ["c1", "c2"]),
+			"--timeout",
+			`${(leaseMs + marginMs) / 1000}s`,
+		]);
+		expect(evicted.code, evicted.stderr).toBe(0);
+		await database.ready();
+		expect(await database.violations(1)).toEqual([]);
+	});
+});
+
+describeOnFleet("a certificate of another member", () => {
+	afterEach(async () => {
+		await cleanUp();
+		await recoverAgents();
+	});
+
+	test("is not taken from whoever answers at a member's address", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		const c3 = clusterOf("c3");
+		const { certificate, key } = pairOf(c3);
+		const seen: string[] = [];
+		const see = (name: string) => () => void seen.push(name);
+		const impostor = await startScriptedAgent(
+			{ describe: see("describe"), listBudgets: see("listBudgets"), acquire: see("acquire") },
+			ServerCredentials.createSsl(
+				readFileSync(agentFile(c3, "fleet-ca.crt")),
+				[{ cert_chain: Buffer.from(certificate), private_key: Buffer.from(key) }],
+				false,
+			),
+		);
+		cleanups.push(async () => impostor[Symbol.asyncDispose]());
+		await declareFleet("c1", (members) => ({
+			members: members.map((member) => (member.name === "c2" ? { ...member, address: impostor.address } : member)),
+		}));
+		const pod = (await database.pods()).find(({ context }) => context === "c1");
+		// Through c1 alone, whose agents pass calls on.
+		const refused = await plugin([...evictArgs(database, pod), "--timeout", "10s"]);
+		expect(refused.code, refused.stdout + refused.stderr).toBe(4);
+		expect(refused.stderr).toContain(`is for cluster id "${c3.id}", not for cluster id "${clusterOf("c2").id}"`);
+		expect(seen).toEqual([]);
+		expect(await database.pods()).toHaveLength(3);
+		// Each cluster reached by its own API server.
+		const evicted = await plugin([...evictOfMany(database, pod, sharedFleet().contexts), "--timeout", "30s"]);
+		expect(evicted.code, evicted.stderr).toBe(0);
+		await database.ready();
+		expect(await database.violations(1)).toEqual([]);
+	});
+
+	test("makes no agent: it says why and ends, and the other one of its cluster goes on", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		const [c2, c3] = [clusterOf("c2"), clusterOf("c3")];
+		const own = pairOf(c2);
+		bringPair(c2, pairOf(c3));
+		cleanups.push(async () => bringPair(c2, own));
+		const [name = ""] = await agentNames("c2");
+		await fleetControl().killAgent("c2", name);
+		const find = async () => (await fleetControl().listAgents("c2")).find((agent) => agent.name === name);
+		await eventually("the agent to say why it does not start", async () => {
+			const log = readFileSync((await find())?.logFile ?? "", "utf8");
+			return log.includes(`is for cluster id "${c3.id}", and must have the URI xpdb://cluster/${c2.id}`);
+		});
+		expect((await find())?.ready).toBe(false);
+		const [pod] = await database.pods();
+		const evicted = await plugin([...evictArgs(database, pod), "--timeout", "40s"]);
+		expect(evicted.code, evicted.stderr).toBe(0);
+		await database.ready();
+		expect(await database.violations(1)).toEqual([]);
+	});
+});
+
+describeOnFleet("a change of the CA", () => {
+	afterEach(async () => {
+		await cleanUp();
+		await uncordonAll();
+	});
+
+	test("with both for a while: a drain goes on, and whoever has only the old one is out at its end", async () => {
+		const { clusters, contexts } = sharedFleet();
+		const oldPairs = new Map(clusters.map((cluster) => [cluster.name, pairOf(cluster)]));
+		const [c1, c2] = [clusterOf("c1"), clusterOf("c2")];
+		const oldCa = readFileSync(agentFile(c1, "fleet-ca.crt"), "utf8");
+		const authority = await createAuthority("xpdb-fleet-ca-2");
+		const trust = async (ca: string) => {
+			for (const cluster of clusters) {
+				bring(cluster, "fleet-ca.crt", ca);
+				const patch = JSON.stringify({ data: { "ca.crt": ca } });
+				await kubectl(cluster.name, ["-n", "xpdb-system", "patch", "configmap", "xpdb-ca", "-p", patch]);
+			}
+		};
+		const [oldOnly, both] = [pairOf(c2), oldCa + authority.certificate];
+		// The way back goes by the same steps, so that the fleet is as it was.
+		cleanups.push(async () => {
+			await trust(both);
+			await taken();
+			for (const cluster of clusters) bringPair(cluster, oldPairs.get(cluster.name) ?? pairOf(cluster));
+			await taken();
+			await trust(oldCa);
+			await taken();
+		});
+		await trust(both);
+		await taken();
+		await using database = await createDatabase({
+			replicas: 2,
+			budget: { maxUnavailable: 1 },
+			annotations: { "bench/ready-after": "6s" },
+		});
+		using old = dialPeer(c1, oldOnly);
+		await old.peer.describe();
+		const nodes = contexts.map((context) => `${context}-operator/${context}-n0`);
+		const operators = contexts.map((context) => `${context}-operator`).join(",");
+		using drain = startPlugin(["drain", ...nodes, "--contexts", operators, "-y", "--ignore-daemonsets"]);
+		await drain.printed("evicted");
+		for (const cluster of clusters) {
+			bringPair(cluster, await issueAgentCertificate(authority, { clusterId: cluster.id }));
+		}
+		await taken();
+		expect((await old.peer.describe()).clusterId).toBe(c1.id);
+		await trust(authority.certificate);
+		await taken();
+		await eventually(
+			"whoever has a certificate of the old CA to be out",
+			async () => {
+				return old.peer.describe().then(
+					() => false,
+					() => true,
+				);
+			},
+			leaseMs,
+		);
+		const result = await drain.finished;
+		expect(result.code, result.stderr).toBe(0);
+		expect(result.stderr).not.toContain("certificate");
+		await database.ready();
+		expect(await database.violations(1)).toEqual([]);
+	});
+});
+
+/** Each of these clusters reached by its own API server. */
+function evictOfMany(database: Database, pod: Pod | undefined, contexts: readonly string[]): readonly string[] {
+	const operators = contexts.map((context) => `${context}-operator`).join(",");
+	return ["evict", `${pod?.context}-operator/${pod?.name}`, "-n", database.namespace, "--contexts", operators, "-y"];
+}
+
+/** Files are read every 2 s, and what is under way on old connections has 5 s. */
+async function taken(): Promise<void> {
+	await new Promise((resolve) => setTimeout(resolve, 3_000));
+}
