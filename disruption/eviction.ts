@@ -3,7 +3,8 @@
 // Guarantee: every eviction names the pod's uid and a resourceVersion that was read before the reservation was last
 // known to stand. Who cancels a reservation marks it, touches the pod and only then removes it: a request that is later
 // than the mark finds either another version (409, nothing happens) or a pod that still counts as unavailable. A pod
-// whose labels are not those that were counted is not evicted: other budgets may cover it now.
+// whose labels are not those that were counted is not evicted: other budgets may cover it now. Nor is one that was given
+// a pre-activity since.
 // Assumption: the API server honours preconditions.
 import type { BudgetName } from "./budget.ts";
 import type { Cluster, PodReference } from "./cluster.ts";
@@ -43,16 +44,19 @@ export interface Evictor<R> {
 		reservationId: string,
 	): Promise<EvictionAnswer<R>>;
 	/** A consistent read of this very pod: another uid under the name is `gone`. */
-	read(pod: PodReference): Promise<
-		| { readonly kind: "gone" }
-		| { readonly kind: "terminating" }
-		| {
-				readonly kind: "present";
-				readonly resourceVersion: string;
-				readonly labels: Readonly<Record<string, string>>;
-		  }
-	>;
+	read(pod: PodReference): Promise<FoundPod>;
 }
+
+export type FoundPod =
+	| { readonly kind: "gone" }
+	| { readonly kind: "terminating" }
+	| {
+			readonly kind: "present";
+			readonly resourceVersion: string;
+			readonly labels: Readonly<Record<string, string>>;
+			/** Names of pre-activities that hold this pod back. */
+			readonly preActivities: readonly string[];
+	  };
 
 export type EvictionOutcome<R> =
 	| { readonly kind: "evicted" }
@@ -71,7 +75,7 @@ export const freshForMs = 1_000;
 /** Of a pod that changes five times a second, a twentieth of the time. */
 const lookForChangeEveryMs = 10;
 /** How long the right moment is waited for: a machine that is too slow for it must get on as well. */
-const patientForMs = 10_000;
+export const patientForMs = 10_000;
 /** A pod whose annotations change all the time gives a 409 each time; the next round sees a newer version. */
 const maxAttempts = 8;
 
@@ -144,32 +148,40 @@ async function confirmAnew<R>(
 		let readAt = runtime.now();
 		let found = await evictor.read(pod);
 		if (changesEveryMs !== undefined && found.kind === "present") {
-			({ found, readAt } = await readAfterChange(ticket, found.resourceVersion, evictor, runtime));
+			const read = (): Promise<FoundPod> => evictor.read(pod);
+			({ found, readAt } = await readAfterChange(changesEveryMs, found.resourceVersion, read, runtime));
 		}
 		if (found.kind !== "present") return { kind: found.kind };
 		if (!sameLabels(found.labels, ticket.labels)) return { kind: "lost", why: "got other labels" };
+		const [preActivity] = found.preActivities;
+		if (preActivity !== undefined) return { kind: "lost", why: `got the pre-activity ${preActivity}` };
 		if (!(await standsEverywhere(ticket, cluster))) return { kind: "lost", why: "lost its reservation" };
 		const now = runtime.now();
-		const isLate = changesEveryMs !== undefined && now - readAt > changesEveryMs / 4;
+		const isLate = changesEveryMs !== undefined && isTooLate(now - readAt, changesEveryMs);
 		if (!isLate || now >= patientUntil) return { kind: "stands", resourceVersion: found.resourceVersion };
 	}
 }
 
 /** Reads until the pod has another version, or it is long past the time for that; `readAt`: before the change was asked for. */
-async function readAfterChange<R>(
-	{ pod, changesEveryMs = 0 }: Ticket,
+export async function readAfterChange(
+	changesEveryMs: number,
 	version: string,
-	evictor: Evictor<R>,
+	read: () => Promise<FoundPod>,
 	runtime: Pick<RoundRuntime, "now" | "sleep">,
-): Promise<{ readonly found: Awaited<ReturnType<Evictor<R>["read"]>>; readonly readAt: number }> {
+): Promise<{ readonly found: FoundPod; readonly readAt: number; readonly changed: boolean }> {
 	const until = runtime.now() + 2 * changesEveryMs;
 	for (;;) {
 		await runtime.sleep(lookForChangeEveryMs, new AbortController().signal);
 		const readAt = runtime.now();
-		const found = await evictor.read(pod);
+		const found = await read();
 		const changed = found.kind !== "present" || found.resourceVersion !== version;
-		if (changed || runtime.now() >= until) return { found, readAt };
+		if (changed || runtime.now() >= until) return { found, readAt, changed };
 	}
+}
+
+/** Of a busy pod, so long after a change: the next one may come before the eviction has ended. */
+export function isTooLate(sinceMs: number, changesEveryMs: number): boolean {
+	return sinceMs > changesEveryMs / 4;
 }
 
 async function standsEverywhere(ticket: Ticket, cluster: Cluster): Promise<boolean> {

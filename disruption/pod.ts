@@ -59,10 +59,15 @@ export function podRecord(pod: unknown): PodRecord {
 		ready: conditions.some(({ type, status }) => type === "Ready" && status === "True"),
 		terminating: deleted !== undefined,
 		finished: phase === "Succeeded" || phase === "Failed",
-		preActivities: Object.keys(fieldsOf(metadata, "annotations", garbled))
-			.filter((key) => key.startsWith(preActivityPrefix))
-			.map((key) => key.slice(preActivityPrefix.length)),
+		preActivities: preActivitiesOf(fieldsOf(metadata, "annotations", garbled)),
 	};
+}
+
+/** Names of the pre-activities that hold the pod back. */
+export function preActivitiesOf(annotations: Readonly<Record<string, unknown>>): readonly string[] {
+	return Object.keys(annotations)
+		.filter((key) => key.startsWith(preActivityPrefix))
+		.map((key) => key.slice(preActivityPrefix.length));
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -16,7 +16,8 @@ import { type EvictionJob, evictionError, podEvent, retryAfterMs, type TryOutcom
 import type { EvictionOptions } from "./eviction-request.ts";
 import type { EvictionSlots } from "./eviction-slots.ts";
 import type { EventSink } from "./events.ts";
-import { tryEviction } from "./native-eviction.ts";
+import type { Fleet } from "./fleet.ts";
+import { tryFreeEviction } from "./native-eviction.ts";
 import type { Reachability } from "./reachability.ts";
 import { hasRoom } from "./room.ts";
 import type { Reason } from "./reason.ts";
@@ -24,9 +25,8 @@ import { type EvictorMaker, evictWithTicket } from "./ticket-eviction.ts";
 import { WaitingPod } from "./waiting-pod.ts";
 
 export interface GroupDependencies {
-	/** All members of the fleet. */
-	readonly members: readonly AgentCluster[];
-	readonly memberOf: (contextName: string) => AgentCluster | undefined;
+	/** As it is now: its members may be others from one round to the next. */
+	readonly fleet: Pick<Fleet, "members" | "memberOf">;
 	readonly holder: string;
 	readonly options: EvictionOptions;
 	readonly evictor: EvictorMaker;
@@ -49,6 +49,8 @@ const roundAtLeastEveryMs = 10_000;
 const afterFailureMs = 1_000;
 const gatherForMs = 250;
 const afterLostMs = 50;
+/** Rounds that come to nothing again and again are further and further apart. */
+const lostAtMostEveryMs = 5_000;
 
 export class BudgetGroup {
 	readonly #budgets: readonly RoundBudget[];
@@ -64,6 +66,12 @@ export class BudgetGroup {
 	readonly #told = new Map<string, string>();
 	/** The last round had to wait for others. */
 	#contended = false;
+	/** Rounds in a row that were lost. */
+	#lost = 0;
+	/** A look said that the next round would do something. */
+	#promised = false;
+	/** Such rounds in a row that granted nothing. */
+	#fruitless = 0;
 
 	constructor(budgets: readonly RoundBudget[], deps: GroupDependencies) {
 		this.#budgets = budgets;
@@ -78,7 +86,7 @@ export class BudgetGroup {
 
 	/** One try for a pod: resolves when its eviction was accepted, or when nothing more can be done here. */
 	async tryEviction(job: EvictionJob): Promise<TryOutcome> {
-		const member = this.#deps.memberOf(job.context.name);
+		const member = this.#deps.fleet.memberOf(job.context.name);
 		if (!member) throw new Error(`context ${job.context.name} has a covered pod but is no member of the fleet`);
 		const entry = new WaitingPod(job, member.id, this.#deps.stop);
 		if (!entry.over.aborted) {
@@ -126,7 +134,7 @@ export class BudgetGroup {
 			}
 			const asked = this.#withSlots(due);
 			if (asked.length === 0) {
-				await this.#deps.slots.freed(this.#deps.stop);
+				await this.#untilFreed();
 				continue;
 			}
 			const left = await this.#ask(asked);
@@ -134,6 +142,19 @@ export class BudgetGroup {
 			if (due.length > asked.length) this.#sendToTheEnd(left);
 			await this.#untilRoom();
 		}
+	}
+
+	/** Until there is a slot, or a pod that may have one elsewhere: another one came, or its time has. */
+	async #untilFreed(): Promise<void> {
+		const { slots, stop, runtime } = this.#deps;
+		const over = new AbortController();
+		const ends = AbortSignal.any([stop, this.#wake.signal, over.signal]);
+		const later = [...this.#waiting.values()].map(({ dueAt }) => dueAt).filter((dueAt) => dueAt > runtime.now());
+		const freed = slots.freed(ends);
+		const due = later.length > 0 ? runtime.sleep(Math.min(...later) - runtime.now(), ends) : freed;
+		await Promise.race([freed, due]);
+		over.abort();
+		await Promise.all([freed, due]);
 	}
 
 	/** Until those on their way are done, but not for long: where rounds have to wait for others, few are to ask for many. */
@@ -155,13 +176,17 @@ export class BudgetGroup {
 	/** One round; those that wait on, unless there was no answer to apply. */
 	async #ask(asked: readonly WaitingPod[]): Promise<readonly WaitingPod[]> {
 		let verdicts: readonly Verdict[] | undefined;
+		const { members } = this.#deps.fleet;
 		try {
-			verdicts = await this.#round(asked);
-			for (const verdict of verdicts ?? []) this.#apply(verdict);
+			verdicts = await this.#round(asked, members);
+			for (const verdict of verdicts ?? []) this.#apply(verdict, members);
 		} finally {
 			const byContext = Map.groupBy(asked, ({ job }) => job.context.name);
 			for (const [context, { length }] of byContext) this.#deps.slots.answered(context, length);
 		}
+		if (verdicts?.some(({ kind }) => kind === "granted")) this.#fruitless = 0;
+		else if (this.#promised) this.#fruitless += 1;
+		this.#promised = false;
 		const now = this.#deps.runtime.now();
 		return verdicts
 			? asked.filter((entry) => this.#waiting.get(entry.job.pod.uid) === entry && entry.dueAt <= now)
@@ -181,8 +206,8 @@ export class BudgetGroup {
 	}
 
 	/** Undefined where there is nothing to apply: start over. */
-	async #round(due: readonly WaitingPod[]): Promise<readonly Verdict[] | undefined> {
-		const { members, holder, stop, runtime, reachability, emit } = this.#deps;
+	async #round(due: readonly WaitingPod[], members: readonly AgentCluster[]): Promise<readonly Verdict[] | undefined> {
+		const { holder, stop, runtime, reachability, emit } = this.#deps;
 		const contended = this.#contended;
 		this.#contended = false;
 		try {
@@ -210,8 +235,12 @@ export class BudgetGroup {
 				runtime,
 			);
 			reachability.answered();
-			if (outcome.kind === "decided") return outcome.verdicts;
-			await this.#pause(afterLostMs);
+			if (outcome.kind === "decided") {
+				this.#lost = 0;
+				return outcome.verdicts;
+			}
+			await this.#pause(Math.min(afterLostMs * 2 ** this.#lost, lostAtMostEveryMs));
+			this.#lost += 1;
 		} catch (error) {
 			if (stop.aborted) return undefined;
 			await this.#failRound(error, due);
@@ -227,29 +256,28 @@ export class BudgetGroup {
 		} else if (error instanceof GarbledLeaseError) {
 			for (const entry of due) this.#tryLater(entry, error);
 		} else if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
-			for (const entry of due) {
-				const message = evictionError(entry.job, error.message);
-				entry.finish({ kind: "failed", message, reason: "AgentRefused", unreachable: false });
-			}
+			for (const entry of due) entry.finish({ kind: "agentRefused", message: error.message });
 		} else {
 			throw error;
 		}
 	}
 
-	#apply(verdict: Verdict): void {
+	#apply(verdict: Verdict, members: readonly AgentCluster[]): void {
 		const entry = this.#waiting.get(verdict.candidate.pod.uid);
 		if (verdict.kind === "granted") {
-			this.#use(verdict.ticket, entry);
+			this.#use(verdict.ticket, entry, members);
 		} else if (entry && verdict.kind === "free") {
-			// Nothing can make it healthy again; a finished pod still has to be deleted, by its uid.
-			if (verdict.why === "Gone") entry.finish({ kind: "gone" });
-			else this.#handOver(entry, () => tryEviction(entry.job, this.#deps.options, this.#deps.emit));
+			const { why } = verdict;
+			if (why === "Gone") entry.finish({ kind: "gone" });
+			else this.#handOver(entry, () => tryFreeEviction(entry.job, why, this.#deps));
 		} else if (entry && verdict.kind === "waiting") {
 			if (verdict.reason === "CoverageChanged") entry.finish({ kind: "again", afterMs: 0 });
 			else this.#tellWaiting(entry, verdict);
 		} else if (entry && verdict.kind === "refused") {
 			const { message, reason } = verdict;
-			if (verdict.retry) this.#tryLater(entry, verdict);
+			// Its members have to be asked who they are.
+			if (reason === "FleetsDiffer") entry.finish({ kind: "again", afterMs: 0, reason });
+			else if (verdict.retry) this.#tryLater(entry, verdict);
 			else entry.finish({ kind: "failed", message: evictionError(entry.job, message), reason, unreachable: false });
 		}
 	}
@@ -261,8 +289,8 @@ export class BudgetGroup {
 	}
 
 	/** Evicts while the next round goes on; a pod that nobody waits for any more is given back. */
-	#use(ticket: Ticket, entry: WaitingPod | undefined): void {
-		const { members, runtime, stop, emit, reachability, evictor } = this.#deps;
+	#use(ticket: Ticket, entry: WaitingPod | undefined, members: readonly AgentCluster[]): void {
+		const { runtime, stop, emit, reachability, evictor } = this.#deps;
 		const cluster = members.find(({ id }) => id === ticket.clusterId);
 		if (!cluster) throw new Error(`a ticket for cluster ${ticket.clusterId}, which is no member`);
 		const giveBack = (): Promise<void> => cancelTicket(ticket, cluster, runtime, { sent: false });
@@ -313,16 +341,17 @@ export class BudgetGroup {
 
 	/** Until a look says that somebody could be granted, another pod comes, or it is time for a round anyway. */
 	async #untilRoom(): Promise<void> {
-		const { members, runtime, stop, reachability } = this.#deps;
+		const { fleet, runtime, stop, reachability } = this.#deps;
 		const wake = this.#wake.signal;
 		const until = runtime.now() + roundAtLeastEveryMs;
 		while (!wake.aborted && !stop.aborted && runtime.now() < until) {
-			await this.#pause(lookEveryMs, wake);
+			await this.#pause(Math.min(lookEveryMs * 2 ** this.#fruitless, roundAtLeastEveryMs), wake);
 			const due = this.#due().slice(0, maxLookedAt);
 			if (wake.aborted || stop.aborted || due.length === 0) return;
 			try {
 				const candidates = due.map(({ clusterId, job }) => ({ clusterId, pod: job.pod }));
-				if (await hasRoom(members, this.#budgets, candidates)) return;
+				this.#promised = await hasRoom(fleet.members, this.#budgets, candidates);
+				if (this.#promised) return;
 				reachability.answered();
 			} catch (error) {
 				await this.#failRound(error, due);

@@ -37,6 +37,8 @@ export interface DrainDependencies {
 	/** No new evictions, no new nodes. */
 	readonly stop: AbortSignal;
 	readonly wallClock: () => number;
+	/** The clock of the evictions. */
+	readonly now: () => number;
 	/** Left out, every pod is asked for until it is gone. */
 	readonly watchDeletions?: (client: KubernetesClient, node: string) => Promise<PodDeletions>;
 	/** An agent's pod is about to be evicted. */
@@ -102,10 +104,11 @@ async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDep
 	const { emit } = deps;
 	const at = { context: node.context.name, node: node.name };
 	try {
+		const readAt = deps.now();
 		const { take, warnings, errors } = await podsToTake(node, options, deps.wallClock());
 		if (errors.length > 0) return fail(node, errors, [], { deps, reason: "PodsNotAllowed" });
 		if (warnings !== "") emit({ type: "node.warning", ...at, message: warnings });
-		const failures = await evictAll(node, take, options, deps);
+		const failures = await evictAll(node, { pods: take, readAt }, options, deps);
 		if (failures === "stopped") return { kind: "stopped" };
 		if (failures.length > 0) {
 			const pending = await podsToTake(node, options, deps.wallClock());
@@ -156,7 +159,7 @@ function fail(
 /** Evicts the pods group by group. A group that is not gone as a whole ends it: what comes after would be out of order. */
 async function evictAll(
 	node: NodeTarget,
-	pods: readonly V1Pod[],
+	{ pods, readAt }: { readonly pods: readonly V1Pod[]; readonly readAt: number },
 	options: DrainOptions,
 	deps: DrainDependencies,
 ): Promise<"stopped" | readonly Extract<JobOutcome, { kind: "failed" }>[]> {
@@ -167,7 +170,15 @@ async function evictAll(
 	using _ = { [Symbol.dispose]: () => deletions?.close() };
 	const groups = drainOrder(pods, options.order).map((group) =>
 		group.map((pod) =>
-			createJob(pod, { context: node.context, node: node.name, timeout, deletes, deletions, gracePeriodSeconds }),
+			createJob(pod, {
+				context: node.context,
+				node: node.name,
+				timeout,
+				deletes,
+				deletions,
+				gracePeriodSeconds,
+				readAt,
+			}),
 		),
 	);
 	if (!evictions) {
@@ -179,7 +190,7 @@ async function evictAll(
 	}
 	for (const jobs of groups) {
 		if (deps.stop.aborted) return "stopped";
-		for (const { pod, labels } of jobs) if (isAgentPod(labels)) deps.leaveAgent(node.context.name, pod.uid);
+		for (const { pod, seen } of jobs) if (isAgentPod(seen.labels)) deps.leaveAgent(node.context.name, pod.uid);
 		const outcomes = await Promise.all(jobs.map((job) => evictions.evict(job)));
 		const failures = outcomes.filter((outcome) => outcome.kind === "failed");
 		if (failures.length > 0) return failures;

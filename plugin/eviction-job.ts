@@ -6,6 +6,7 @@ import type { EvictionTarget } from "./eviction-request.ts";
 import type { KubeContext } from "./kube-context.ts";
 import type { PodDeletions } from "./pod-deletions.ts";
 import type { Reason } from "./reason.ts";
+import { type SeenPod, seenPod } from "./seen-pod.ts";
 
 /** The time a job may take: of its node for a drain, of the command for an eviction. */
 export interface Timeout {
@@ -17,8 +18,8 @@ export interface Timeout {
 export interface EvictionJob {
 	readonly context: KubeContext;
 	readonly pod: EvictionTarget;
-	/** Read anew after each refusal: labels may change. */
-	labels: Readonly<Record<string, string>>;
+	/** Read anew where it has grown old: labels change. */
+	seen: SeenPod;
 	readonly node?: string;
 	readonly timeout: Timeout;
 	/** DELETE instead of an eviction. */
@@ -53,6 +54,8 @@ export type TryOutcome =
 	/** Ask who covers the pod, and try again after so long. */
 	| { readonly kind: "again"; readonly afterMs: number; readonly reason?: Reason }
 	| Extract<JobOutcome, { kind: "stopped" | "failed" }>
+	/** An agent does not understand us, or does not let us: for good, unless the fleet has become another one. */
+	| { readonly kind: "agentRefused"; readonly message: string }
 	/** `waitedFor`: in words. */
 	| { readonly kind: "timedOut"; readonly waitedFor?: string; readonly reason?: Reason };
 
@@ -66,14 +69,16 @@ export function createJob(
 		readonly deletes?: boolean;
 		readonly deletions?: PodDeletions | undefined;
 		readonly gracePeriodSeconds: number;
+		/** On the clock of the run, before the pod was asked for. */
+		readonly readAt?: number;
 	},
 ): EvictionJob {
 	const { metadata, spec } = pod;
-	const { context, timeout, node, deletes = false, deletions, gracePeriodSeconds } = rest;
+	const { context, timeout, node, deletes = false, deletions, gracePeriodSeconds, readAt } = rest;
 	return {
 		context,
 		pod: { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "", uid: metadata?.uid ?? "" },
-		labels: metadata?.labels ?? {},
+		seen: seenPod(pod, readAt),
 		...(node !== undefined && { node }),
 		timeout,
 		deletes,

@@ -1,27 +1,57 @@
-// What drain and evict share: pods come in one by one, budgets are looked up for each of them anew before every try, and
-// those that the same budgets cover go through rounds together.
+// What drain and evict share: pods come in one by one, what covers each of them is judged anew before every try, and those
+// that the same budgets cover go through rounds together.
+//
+// Guarantee: a pod of a fleet's cluster is evicted under a grant of all budgets that cover it, or without one only where
+// disruption/coverage-judgement.ts says so of the version that the eviction names, at that moment; never while members
+// disagree who the fleet is. Tries that come to nothing are further and further apart.
+// Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts; pods of contexts without agents are not ours.
 import { AgentForbiddenError, AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
 import { formatBudgetName } from "../disruption/budget.ts";
 import type { RoundBudget } from "../disruption/decide.ts";
 import { BudgetGroup, type GroupDependencies } from "./budget-group.ts";
-import { type Coverage, CoverageLists } from "./coverage-lists.ts";
-import { type EvictionJob, evictionError, type JobOutcome, podEvent, type TryOutcome } from "./eviction-job.ts";
+import { ApiError, errorText, isPassing } from "./api-error.ts";
+import { CoverageLists } from "./coverage-lists.ts";
+import {
+	type EvictionJob,
+	evictionError,
+	type JobOutcome,
+	podEvent,
+	retryAfterMs,
+	type TryOutcome,
+} from "./eviction-job.ts";
 import { EvictionSlots } from "./eviction-slots.ts";
 import type { Fleet } from "./fleet.ts";
+import { FleetChanges } from "./fleet-changes.ts";
 import { tryEviction } from "./native-eviction.ts";
+import { coverPod, type PodCoverage } from "./pod-coverage.ts";
 import { waitUntilGone } from "./pod-termination.ts";
-import type { Reason } from "./reason.ts";
+import { type Reason, refusalReason } from "./reason.ts";
 
-export interface EvictionsDependencies extends Omit<GroupDependencies, "members" | "memberOf" | "slots"> {
-	readonly fleet: Pick<Fleet, "members" | "memberOf" | "listBudgets"> | undefined;
+export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" | "reconnect">;
+
+export interface EvictionsDependencies extends Omit<GroupDependencies, "fleet" | "slots"> {
+	readonly fleet: EvictionFleet | undefined;
 	/** False: an accepted eviction is enough. */
 	readonly waitsUntilGone: boolean;
 	readonly skipWaitAfterSeconds: number;
 	readonly wallClock: () => number;
 }
 
-/** After an agent without an answer. */
+/** After an agent without an answer, and while members disagree. */
 const askAgainAfterMs = 1_000;
+/** A try that came to nothing is made again at once, once: what it rested on had changed. The next ones wait. */
+const pauses = [0, 250, 500, 1_000, 2_000, 5_000];
+/** Who waited for so long is not in a loop. */
+const longTryMs = 10_000;
+
+/** Some of what a run knows of its fleet. */
+interface FleetState {
+	readonly fleet: EvictionFleet;
+	readonly lists: CoverageLists;
+	readonly changes: FleetChanges;
+	/** Contexts whose clusters were members once. */
+	readonly contexts: Set<string>;
+}
 
 export interface EvictionCounts {
 	readonly total: number;
@@ -34,7 +64,7 @@ export interface EvictionCounts {
 
 export class Evictions {
 	readonly #deps: EvictionsDependencies;
-	readonly #coverage: CoverageLists | undefined;
+	readonly #state: FleetState | undefined;
 	/** By the names of their budgets. */
 	readonly #groups = new Map<string, BudgetGroup>();
 	readonly #slots = new EvictionSlots();
@@ -45,7 +75,11 @@ export class Evictions {
 
 	constructor(deps: EvictionsDependencies) {
 		this.#deps = deps;
-		this.#coverage = deps.fleet && new CoverageLists(deps.fleet, deps.runtime);
+		const { fleet } = deps;
+		if (!fleet) return;
+		const lists = new CoverageLists(fleet, deps.runtime);
+		const changes = new FleetChanges(fleet, deps.emit, () => lists.forget());
+		this.#state = { fleet, lists, changes, contexts: new Set() };
 	}
 
 	get counts(): EvictionCounts {
@@ -96,8 +130,10 @@ export class Evictions {
 		const { stop, runtime } = this.#deps;
 		const ends = AbortSignal.any([stop, job.timeout.signal]);
 		let reason: Reason | undefined;
+		let inVain = 0;
 		for (let isFirst = true; ; isFirst = false) {
 			if (stop.aborted) return { kind: "stopped" };
+			const startedAt = runtime.now();
 			const outcome: TryOutcome = job.timeout.signal.aborted ? { kind: "timedOut" } : await this.#try(job, isFirst);
 			switch (outcome.kind) {
 				case "accepted":
@@ -105,68 +141,105 @@ export class Evictions {
 				case "stopped":
 				case "failed":
 					return outcome;
+				case "agentRefused":
+					return failed(job, outcome.message, "AgentRefused");
 				case "timedOut":
 					return this.#timedOut(job, { reason, ...outcome });
-				case "again":
+				case "again": {
 					reason = outcome.reason ?? reason;
-					if (outcome.afterMs > 0) await runtime.sleep(outcome.afterMs, ends);
+					if (runtime.now() - startedAt >= longTryMs) inVain = 0;
+					const pauseMs = outcome.afterMs > 0 ? outcome.afterMs : (pauses[Math.min(inVain++, pauses.length - 1)] ?? 0);
+					if (pauseMs > 0) await runtime.sleep(pauseMs, ends);
+				}
 			}
 		}
 	}
 
 	async #try(job: EvictionJob, isFirst: boolean): Promise<TryOutcome> {
-		const { options, emit, reachability, fleet } = this.#deps;
+		const state = this.#state;
+		const context = job.context.name;
 		// A dry run takes no lease and makes no reservation; a cluster without agents is none of the fleet's business.
-		if (!this.#coverage || !fleet?.memberOf(job.context.name) || options.dryRun) return tryEviction(job, options, emit);
-		const pod = { namespace: job.pod.namespace, labels: job.labels };
+		if (!state || this.#deps.options.dryRun) return tryEviction(job, undefined, this.#deps);
+		if (state.fleet.memberOf(context)) state.contexts.add(context);
+		else if (!state.contexts.has(context)) return tryEviction(job, undefined, this.#deps);
+		else return this.#askFleet(job, state, `the cluster of context ${context} is no member of the fleet any more`);
+		const before = state.fleet.members;
+		const outcome = await this.#tryAsMember(job, isFirst, state);
+		if (outcome.kind === "again" && outcome.reason === "FleetsDiffer") return this.#askFleet(job, state);
+		if (outcome.kind !== "agentRefused") return outcome;
+		// It may be one that is no member any more.
+		const asked = await this.#askFleet(job, state);
+		const ids = JSON.stringify(before.map(({ id }) => id));
+		const isSame = ids === JSON.stringify(state.fleet.members.map(({ id }) => id));
+		return isSame && asked.kind === "again" && asked.afterMs === 0 ? outcome : asked;
+	}
+
+	async #tryAsMember(job: EvictionJob, isFirst: boolean, { fleet, lists }: FleetState): Promise<TryOutcome> {
+		const { reachability, runtime } = this.#deps;
+		const { namespace } = job.pod;
 		// What was listed for others is good for one try: if it does not hold any more, the round says so.
-		const known = isFirst ? this.#coverage.findKnown(pod) : undefined;
-		if (known) return this.#group(known.budgets, fleet).tryEviction(job);
-		let coverage: Coverage;
+		const known = isFirst ? lists.findKnown({ namespace, labels: job.seen.labels }) : undefined;
+		if (known) return this.#group(known, fleet).tryEviction(job);
+		let coverage: PodCoverage;
 		try {
-			coverage = await this.#coverage.coverageOf(pod);
+			coverage = await coverPod(job, { lists, memberIds: () => fleet.members.map(({ id }) => id), runtime });
 		} catch (error) {
 			if (error instanceof AgentUnavailableError) {
 				reachability.failed(error);
 				return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable" };
 			}
 			if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
-				return {
-					kind: "failed",
-					message: evictionError(job, error.message),
-					reason: "AgentRefused",
-					unreachable: false,
-				};
+				return { kind: "agentRefused", message: error.message };
 			}
+			// The pod could not be read.
+			if (isPassing(error)) return { kind: "again", afterMs: retryAfterMs, reason: "ServerUnreachable" };
+			if (error instanceof ApiError) return failed(job, errorText(error), refusalReason(error));
 			throw error;
 		}
 		reachability.answered();
 		switch (coverage.kind) {
-			case "none":
-				return tryEviction(job, options, emit);
+			case "gone":
+				return { kind: "gone" };
+			case "uncovered":
+				return tryEviction(job, coverage.resourceVersion, this.#deps);
 			case "unreadable":
-				return {
-					kind: "failed",
-					message: evictionError(job, coverage.message),
-					reason: "InvalidBudget",
-					unreachable: false,
-				};
+				return failed(job, coverage.message, "InvalidBudget");
 			case "covered":
 				return this.#group(coverage.budgets, fleet).tryEviction(job);
+			case "fleetsDiffer":
+				return { kind: "again", afterMs: 0, reason: "FleetsDiffer" };
+			case "tooSlow":
+				this.#tellWaiting(job, "PeerUnreachable", tooSlowMessage);
+				return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable" };
 		}
 	}
 
-	#group(budgets: readonly RoundBudget[], fleet: Pick<Fleet, "members" | "memberOf">): BudgetGroup {
+	/** `problem`: what asking cannot put right. */
+	async #askFleet(
+		job: EvictionJob,
+		{ changes }: FleetState,
+		problem?: string,
+	): Promise<Extract<TryOutcome, { kind: "again" }>> {
+		const answer = await changes.ask();
+		if (answer.kind === "unreachable") {
+			this.#deps.reachability.failed(answer.error);
+			return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable" };
+		}
+		const message = answer.kind === "differ" ? answer.message : problem;
+		if (message === undefined) return { kind: "again", afterMs: 0 };
+		this.#tellWaiting(job, "FleetsDiffer", message);
+		return { kind: "again", afterMs: askAgainAfterMs, reason: "FleetsDiffer" };
+	}
+
+	#tellWaiting(job: EvictionJob, reason: Reason, message: string): void {
+		const { emit } = this.#deps;
+		emit({ type: "pod.waiting", ...podEvent(job), reason, message, retryAfterMs: askAgainAfterMs, usedBy: [] });
+	}
+
+	#group(budgets: readonly RoundBudget[], fleet: EvictionFleet): BudgetGroup {
 		// The selector belongs to the key: after it was changed, rounds count by the new one.
 		const key = JSON.stringify(budgets);
-		const group =
-			this.#groups.get(key) ??
-			new BudgetGroup(budgets, {
-				...this.#deps,
-				slots: this.#slots,
-				members: fleet.members,
-				memberOf: (contextName) => fleet.memberOf(contextName),
-			});
+		const group = this.#groups.get(key) ?? new BudgetGroup(budgets, { ...this.#deps, slots: this.#slots, fleet });
 		this.#groups.set(key, group);
 		for (const budget of budgets) this.#coveredBy.set(formatBudgetName(budget.name), budget);
 		return group;
@@ -205,4 +278,11 @@ export class Evictions {
 			...(waitedFor !== undefined && { waitedFor }),
 		};
 	}
+}
+
+const tooSlowMessage =
+	"the fleet's budgets and the pod take longer than a second to read: what is older says nothing about what covers the pod";
+
+function failed(job: EvictionJob, message: string, reason: Reason): Extract<JobOutcome, { kind: "failed" }> {
+	return { kind: "failed", message: evictionError(job, message), reason, unreachable: false };
 }

@@ -1,16 +1,16 @@
 // The fleet that the contexts belong to: every member, also those that no context names. It is covered or refused.
 import { AgentForbiddenError, AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
-import type { MemberBudget } from "../disruption/cluster.ts";
+import type { BudgetsOfMember } from "../disruption/coverage-judgement.ts";
 import { fleetHash } from "../disruption/fleet.ts";
 import type { AgentCluster, AgentDescription } from "../proto/agent-cluster.ts";
-import { RemoteCluster } from "../proto/remote-cluster.ts";
+import { describeAgent, RemoteCluster } from "../proto/remote-cluster.ts";
 import { type AgentAccess, accessAgents } from "./agent-access.ts";
 import { FleetUncoveredError, sameClusterError } from "./errors.ts";
 import type { KubeContext } from "./kube-context.ts";
 import { RoutedCluster } from "./routed-cluster.ts";
 
 export interface Fleet {
-	/** All members, sorted by name. */
+	/** All members, sorted by name; others after a reconnect(). */
 	readonly members: readonly AgentCluster[];
 	/** What each member said of itself, by cluster id. */
 	readonly descriptions: ReadonlyMap<string, AgentDescription>;
@@ -21,7 +21,13 @@ export interface Fleet {
 	/** The name of the context that leads to a member; undefined where none of this run's does. */
 	contextOf(memberId: string): string | undefined;
 	/** The budgets of these namespaces in all members, by consistent lists; one member without an answer fails it. */
-	listBudgets(namespaces: readonly string[]): Promise<readonly MemberBudget[]>;
+	listBudgets(namespaces: readonly string[]): Promise<readonly BudgetsOfMember[]>;
+	/**
+	 * Asks the agents of all contexts anew which members there are, and goes on with those: also where they are others. Rejects
+	 * with AgentUnavailableError where one of them gives no answer, with FleetUncoveredError that names those who disagree;
+	 * then everything stays as it was.
+	 */
+	reconnect(): Promise<void>;
 	/** This agent's pod is about to be evicted: use another one. */
 	leave(contextName: string, podUid: string): void;
 	close(): void;
@@ -68,40 +74,49 @@ export async function connectFleet(
 }
 
 async function assemble(accesses: readonly AgentAccess[], mayMiss: boolean): Promise<Fleet> {
-	const [first] = accesses;
-	if (!first) throw new Error("a fleet without an agent");
-	refuseDifferentFleets(accesses.map(({ context, description }) => ({ name: context.name, description })));
 	const clusters: RemoteCluster[] = [];
-	const members = first.description.members
-		.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-		.map(({ id, name }) => {
-			// Its own agents first; any other agent passes the call on.
-			const direct = accesses.filter(({ description }) => description.clusterId === id);
-			const others = accesses.filter(({ description }) => description.clusterId !== id);
-			const routes = [...direct, ...others].map(({ client }) => new RemoteCluster({ id, name, client }));
-			clusters.push(...routes);
-			return new RoutedCluster({ id, name, routes });
-		});
-	const { descriptions, problems } = await describeAll(members);
-	if (problems.length > 0 && !mayMiss) {
+	const idOfContext = new Map(accesses.map(({ context, description }) => [context.name, description.clusterId]));
+	let current = await reachMembers(accesses, [], clusters);
+	if (current.problems.length > 0 && !mayMiss) {
+		const problems = current.problems.map(({ text }) => text);
 		throw new FleetUncoveredError("Cannot cover the fleet: some members give no answer, nothing was touched", problems);
 	}
-	refuseDifferentFleets(
-		members.flatMap(({ id, name }) => {
-			const description = descriptions.get(id);
-			return description ? [{ name, description }] : [];
-		}),
-	);
-	const idOfContext = new Map(accesses.map(({ context, description }) => [context.name, description.clusterId]));
 	return {
-		members,
-		descriptions,
-		problems,
+		get members() {
+			return current.members;
+		},
+		get descriptions() {
+			return current.descriptions;
+		},
+		get problems() {
+			return current.problems.map(({ text }) => text);
+		},
 		contextOf: (memberId) => accesses.find(({ description }) => description.clusterId === memberId)?.context.name,
-		memberOf: (contextName) => members.find(({ id }) => id === idOfContext.get(contextName)),
+		memberOf: (contextName) => current.members.find(({ id }) => id === idOfContext.get(contextName)),
 		async listBudgets(namespaces) {
-			const lists = await Promise.all(members.map((member) => member.listBudgets(namespaces)));
-			return lists.flatMap(({ budgets }) => budgets);
+			return Promise.all(
+				current.members.map(async (member) => {
+					const { fleetHash, budgets } = await member.listBudgets(namespaces);
+					return { clusterId: member.id, clusterName: member.name, fleetHash, budgets };
+				}),
+			);
+		},
+		async reconnect() {
+			const described = await Promise.all(
+				accesses.map(async (access) => {
+					const description = await describeAgent(access.client, { name: access.context.name });
+					if (description.clusterId !== access.description.clusterId) {
+						throw new FleetUncoveredError("Cannot go on with the fleet", [
+							`${access.context.name}: its agent answers for another cluster than before`,
+						]);
+					}
+					return { ...access, description };
+				}),
+			);
+			const next = await reachMembers(described, current.members, clusters);
+			const [problem] = next.problems;
+			if (problem) throw problem.error;
+			current = next;
 		},
 		leave(contextName, podUid) {
 			accesses.find(({ context }) => context.name === contextName)?.leave(podUid);
@@ -113,10 +128,53 @@ async function assemble(accesses: readonly AgentAccess[], mayMiss: boolean): Pro
 	};
 }
 
+interface ReachedMembers {
+	readonly members: readonly AgentCluster[];
+	readonly descriptions: ReadonlyMap<string, AgentDescription>;
+	readonly problems: readonly Problem[];
+}
+
+/** Why a member gave no answer. */
+interface Problem {
+	readonly text: string;
+	readonly error: Error;
+}
+
+/** The members that the agents declare, `known` ones as they are; what is opened is added to `opened`. */
+async function reachMembers(
+	accesses: readonly Pick<AgentAccess, "context" | "description" | "client">[],
+	known: readonly AgentCluster[],
+	opened: RemoteCluster[],
+): Promise<ReachedMembers> {
+	const [first] = accesses;
+	if (!first) throw new Error("a fleet without an agent");
+	refuseDifferentFleets(accesses.map(({ context, description }) => ({ name: context.name, description })));
+	const members = first.description.members
+		.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+		.map(({ id, name }) => {
+			const before = known.find((member) => member.id === id && member.name === name);
+			if (before) return before;
+			// Its own agents first; any other agent passes the call on.
+			const direct = accesses.filter(({ description }) => description.clusterId === id);
+			const others = accesses.filter(({ description }) => description.clusterId !== id);
+			const routes = [...direct, ...others].map(({ client }) => new RemoteCluster({ id, name, client }));
+			opened.push(...routes);
+			return new RoutedCluster({ id, name, routes });
+		});
+	const { descriptions, problems } = await describeAll(members);
+	refuseDifferentFleets(
+		members.flatMap(({ id, name }) => {
+			const description = descriptions.get(id);
+			return description ? [{ name, description }] : [];
+		}),
+	);
+	return { members, descriptions, problems };
+}
+
 /** Every member has to answer; each has as many tries as there are ways to it. */
-async function describeAll(members: readonly AgentCluster[]): Promise<Pick<Fleet, "descriptions" | "problems">> {
+async function describeAll(members: readonly AgentCluster[]): Promise<Omit<ReachedMembers, "members">> {
 	const descriptions = new Map<string, AgentDescription>();
-	const problems: string[] = [];
+	const problems: Problem[] = [];
 	await Promise.all(
 		members.map(async (member) => {
 			for (let attempt = 1; ; attempt += 1) {
@@ -127,13 +185,13 @@ async function describeAll(members: readonly AgentCluster[]): Promise<Pick<Fleet
 					if (error instanceof AgentUnavailableError && attempt < 3) continue;
 					const expected = [AgentUnavailableError, AgentForbiddenError, AgentProtocolError];
 					if (!(error instanceof Error) || !expected.some((kind) => error instanceof kind)) throw error;
-					problems.push(`${member.name}: ${error.message}`);
+					problems.push({ text: `${member.name}: ${error.message}`, error });
 					return;
 				}
 			}
 		}),
 	);
-	return { descriptions, problems: problems.toSorted() };
+	return { descriptions, problems: problems.toSorted((a, b) => (a.text < b.text ? -1 : 1)) };
 }
 
 function refuseSameCluster(accesses: readonly AgentAccess[]): void {

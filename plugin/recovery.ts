@@ -1,8 +1,8 @@
 // --for=replaced: waiting until the budgets of the evicted pods have as many healthy pods as before.
 import { formatBudgetName } from "../disruption/budget.ts";
+import { findCovering } from "../disruption/coverage-judgement.ts";
 import type { RoundBudget } from "../disruption/decide.ts";
 import { AgentUnavailableError } from "../disruption/errors.ts";
-import { judgeCoverage } from "./coverage-lists.ts";
 import type { JobOutcome, Timeout } from "./eviction-job.ts";
 import type { EventSink } from "./events.ts";
 import type { Fleet } from "./fleet.ts";
@@ -20,10 +20,10 @@ const lookEveryMs = 1_000;
 export async function measureBudgets(fleet: Fleet, pods: readonly PodTarget[]): Promise<readonly Measured[]> {
 	const covered = pods.filter(({ context }) => fleet.memberOf(context.name));
 	const namespaces = [...new Set(covered.map(({ pod }) => pod.metadata?.namespace ?? ""))];
-	const lists = await fleet.listBudgets(namespaces);
+	const lists = (await fleet.listBudgets(namespaces)).flatMap((member) => member.budgets);
 	const budgets = new Map<string, RoundBudget>();
 	for (const { pod } of covered) {
-		const coverage = judgeCoverage(lists, {
+		const coverage = findCovering(lists, {
 			namespace: pod.metadata?.namespace ?? "",
 			labels: pod.metadata?.labels ?? {},
 		});

@@ -1,8 +1,9 @@
 // What evict and drain have in common around their work: the fleet behind the contexts, the events, the evictions.
 import type { RoundRuntime } from "../disruption/round-runtime.ts";
+import type { AgentCluster } from "../proto/agent-cluster.ts";
 import type { CommandDependencies, CommandInput } from "./command.ts";
 import type { EvictionOptions } from "./eviction-request.ts";
-import { Evictions } from "./evictions.ts";
+import { type EvictionFleet, Evictions } from "./evictions.ts";
 import type { EventSink, FleetMember } from "./events.ts";
 import { type ExitCode, exitCode } from "./exit.ts";
 import { evictorWithFailPoints, membersWithFailPoints } from "./fail-points.ts";
@@ -64,11 +65,10 @@ export async function openSession(
 		// It ends by itself; only who looks for it wants to know.
 		if (input.globals.verbosity >= 2) deps.streams.stderr.write(`left behind: ${String(problem)}\n`);
 	});
-	const members = membersWithFailPoints(fleet?.members ?? [], deps.env).map((member) =>
-		tellLeases(member, { emit, now: () => runtime.now() }),
-	);
+	const watch = (members: readonly AgentCluster[]): readonly AgentCluster[] =>
+		membersWithFailPoints(members, deps.env).map((member) => tellLeases(member, { emit, now: () => runtime.now() }));
 	const evictions = new Evictions({
-		fleet: fleet && { ...fleet, members },
+		fleet: fleet && watchMembers(fleet, watch),
 		holder: holderIdentity(command, op),
 		options,
 		evictor: evictorWithFailPoints(createEvictor(options, emit), deps.env),
@@ -92,6 +92,23 @@ export async function openSession(
 			await leftBehind.settled();
 			fleet?.close();
 		},
+	};
+}
+
+/** The same fleet, with its members as `watch` makes them, also after it has changed. */
+function watchMembers(
+	fleet: Fleet,
+	watch: (members: readonly AgentCluster[]) => readonly AgentCluster[],
+): EvictionFleet {
+	let watched = { from: fleet.members, members: watch(fleet.members) };
+	return {
+		get members() {
+			if (watched.from !== fleet.members) watched = { from: fleet.members, members: watch(fleet.members) };
+			return watched.members;
+		},
+		memberOf: (contextName) => fleet.memberOf(contextName),
+		listBudgets: (namespaces) => fleet.listBudgets(namespaces),
+		reconnect: () => fleet.reconnect(),
 	};
 }
 

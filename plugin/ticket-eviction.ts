@@ -1,14 +1,22 @@
 // A granted pod: the eviction under its reservation, until its answer is known or nobody can know it.
+import type { V1Pod } from "@kubernetes/client-node";
 import type { Cluster, PodReference } from "../disruption/cluster.ts";
-import { AgentUnavailableError, GarbledLeaseError } from "../disruption/errors.ts";
+import {
+	AgentForbiddenError,
+	AgentProtocolError,
+	AgentUnavailableError,
+	GarbledLeaseError,
+} from "../disruption/errors.ts";
 import {
 	cancelTicket,
 	carryOut,
 	type EvictionAnswer,
 	type EvictionOutcome,
 	type Evictor,
+	type FoundPod,
 	type Ticket,
 } from "../disruption/eviction.ts";
+import { preActivitiesOf } from "../disruption/pod.ts";
 import type { RoundRuntime } from "../disruption/round-runtime.ts";
 import { ApiError, errorText, isPassing } from "./api-error.ts";
 import { type EvictionJob, evictionError, podEvent, retryAfterMs, retryLine, type TryOutcome } from "./eviction-job.ts";
@@ -56,6 +64,9 @@ export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: Ti
 				});
 			} else if (!isPassing(error)) {
 				await cancelTicket(ticket, cluster, runtime, { sent: true });
+				if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
+					return { kind: "agentRefused", message: error.message };
+				}
 				if (!(error instanceof ApiError)) throw error;
 				return {
 					kind: "failed",
@@ -128,6 +139,11 @@ async function isTerminating({ context, pod }: EvictionJob): Promise<boolean> {
 	}
 }
 
+export function presentPod({ metadata }: V1Pod): Extract<FoundPod, { kind: "present" }> {
+	const { resourceVersion = "", labels = {}, annotations = {} } = metadata ?? {};
+	return { kind: "present", resourceVersion, labels, preActivities: preActivitiesOf(annotations) };
+}
+
 /** The evictor that talks to the pod's API server. Says once that it evicts, however often the version has to be read anew. */
 export function createEvictor(options: EvictionOptions, emit: EventSink): EvictorMaker {
 	return (job, budgets) => {
@@ -164,8 +180,7 @@ export function createEvictor(options: EvictionOptions, emit: EventSink): Evicto
 			async read(pod) {
 				const found = await readPod(client, pod);
 				if (found.kind !== "present") return { kind: found.kind };
-				const { resourceVersion = "", labels = {} } = found.pod.metadata ?? {};
-				return { kind: "present", resourceVersion, labels };
+				return presentPod(found.pod);
 			},
 		};
 	};

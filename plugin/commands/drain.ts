@@ -55,6 +55,7 @@ async function drainNodes(nodes: readonly NodeTarget[], options: DrainOptions, r
 		emit: run.emit,
 		stop: run.deps.interrupts.stop,
 		wallClock: () => Date.now(),
+		now: () => performance.now(),
 		leaveAgent: () => undefined,
 	});
 	return finish(result, { emit: run.emit, several: run.contexts.length > 1, interrupted: undefined });
@@ -139,6 +140,7 @@ async function drainUnderBudgets(
 				...(dryRun === "none" && { marks }),
 				stop: interrupts.stop,
 				wallClock: () => Date.now(),
+				now: () => session.runtime.now(),
 				...(dryRun === "none" && { watchDeletions }),
 				leaveAgent: (contextName, podUid) => session.fleet?.leave(contextName, podUid),
 				onNode: () => {

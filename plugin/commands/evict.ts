@@ -27,12 +27,15 @@ export const runEvict: CommandRunner = (input, deps) => {
 	return reportRun({ command: "evict", op, input, deps }, async (run) => {
 		const options = readOptions(input, parseDryRun(textFlag(input, "dry-run"), deps.streams.stderr));
 		const contexts = run.openContexts();
+		// The clock of the session's runtime.
+		const readAt = performance.now();
 		const pods = await resolvePods(contexts, options);
 		if (pods.length === 0) {
 			deps.streams.stderr.write("No resources found\n");
 			return exitCode.done;
 		}
-		if (options.dryRun !== "client") return evictUnderBudgets(pods, options, { ...run, op, input, deps, contexts });
+		if (options.dryRun !== "client")
+			return evictUnderBudgets(pods, options, { ...run, op, input, deps, contexts, readAt });
 		for (const pod of pods) {
 			const { emit } = run;
 			emit({ type: "pod.evicting", ...nameOf(pod), dryRun: "client", deletes: false, budgets: [], attempt: 1 });
@@ -46,12 +49,14 @@ interface EvictRun extends ReportedRun {
 	readonly input: CommandInput;
 	readonly deps: CommandDependencies;
 	readonly contexts: readonly KubeContext[];
+	/** When the pods were asked for. */
+	readonly readAt: number;
 }
 
 async function evictUnderBudgets(
 	pods: readonly PodTarget[],
 	options: ReturnType<typeof readOptions>,
-	{ op, input, deps, contexts, emit, offer, record }: EvictRun,
+	{ op, input, deps, contexts, readAt, emit, offer, record }: EvictRun,
 ): Promise<ExitCode> {
 	const { streams, interrupts } = deps;
 	const { gracePeriodSeconds, dryRun } = options;
@@ -86,7 +91,9 @@ async function evictUnderBudgets(
 		tellInterruption(interrupts.stop, session);
 		const endHeartbeat = startHeartbeat(session, () => ({ nodesDone: 0, nodesTotal: 0 }));
 		const outcomes = await Promise.all(
-			pods.map(({ pod, context }) => session.evictions.evict(createJob(pod, { context, timeout, gracePeriodSeconds }))),
+			pods.map(({ pod, context }) =>
+				session.evictions.evict(createJob(pod, { context, timeout, gracePeriodSeconds, readAt })),
+			),
 		).finally(endHeartbeat);
 		const failures = outcomes.filter((outcome) => outcome.kind === "failed");
 		if (fleet && before.length > 0 && failures.length === 0 && !interrupts.stop.aborted) {

@@ -3,12 +3,19 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBound, formatBudgetName, parseBudgetSpec } from "../../disruption/budget.ts";
 import type { CandidateState, Count, MemberBudget, PodReference } from "../../disruption/cluster.ts";
+import { findCovering } from "../../disruption/coverage-judgement.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
 import type { PlanBudget } from "../../disruption/drain-plan.ts";
 import { GarbledLeaseError, InvalidBudgetError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
-import { type Coverage, judgeCoverage } from "../coverage-lists.ts";
+import { unreadableMessage } from "../coverage-lists.ts";
 import type { Fleet } from "../fleet.ts";
+
+export type Coverage =
+	| { readonly kind: "none" }
+	| { readonly kind: "covered"; readonly budgets: readonly RoundBudget[] }
+	/** A budget of the pod's namespace that nobody can read: it may cover the pod. */
+	| { readonly kind: "unreadable"; readonly message: string };
 
 export interface ClusterPod {
 	readonly clusterId: string;
@@ -32,7 +39,8 @@ export async function readFleetBudgets(
 	pods: readonly ClusterPod[],
 ): Promise<FleetBudgets> {
 	const namespaces = [...new Set(pods.map(({ pod }) => pod.metadata?.namespace ?? ""))].toSorted();
-	const listed = namespaces.length > 0 ? await listBudgets(namespaces) : [];
+	const lists = namespaces.length > 0 ? await listBudgets(namespaces) : [];
+	const listed = lists.flatMap((member) => member.budgets);
 	const coverages = new Map(pods.map(({ pod }) => [pod, coverage(listed, pod)]));
 	const covered = new Map<string, { readonly budget: RoundBudget; readonly pods: ClusterPod[] }>();
 	for (const each of pods) {
@@ -69,7 +77,10 @@ export async function readFleetBudgets(
 }
 
 function coverage(budgets: readonly MemberBudget[], { metadata }: V1Pod): Coverage {
-	return judgeCoverage(budgets, { namespace: metadata?.namespace ?? "", labels: metadata?.labels ?? {} });
+	const pod = { namespace: metadata?.namespace ?? "", labels: metadata?.labels ?? {} };
+	const covering = findCovering(budgets, pod);
+	if (covering.kind !== "unreadable") return covering;
+	return { kind: "unreadable", message: unreadableMessage(budgets, covering.budget) };
 }
 
 /** The counts of all members; a text where a Lease cannot be read. */

@@ -61,7 +61,9 @@ function setUp(
 			reads += 1;
 			const { found } = options;
 			if (typeof found === "function") return found(reads);
-			return found ?? { kind: "present", resourceVersion: String(100 + reads), labels: { app: "db" } };
+			return (
+				found ?? { kind: "present", resourceVersion: String(100 + reads), labels: { app: "db" }, preActivities: [] }
+			);
 		},
 	};
 	const reservations = (name: BudgetName = budget) => cluster.lease(name).state.reservations.length;
@@ -167,10 +169,28 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 	}
 
 	test("sends nothing to a pod that got other labels since it was counted, and cancels", async () => {
-		const found = { kind: "present", resourceVersion: "101", labels: { app: "db", tier: "gold" } } as const;
+		const found = {
+			kind: "present",
+			resourceVersion: "101",
+			labels: { app: "db", tier: "gold" },
+			preActivities: [],
+		} as const;
 		const { run, reservations, calls } = setUp({ ageMs: 5_000, found });
 		expect(await run()).toEqual({ kind: "lost", reason: "pod shop/db-0 got other labels before it was evicted" });
 		expect(calls).toEqual(["read", "eu cancel sent"]);
+		expect(reservations()).toBe(0);
+	});
+
+	test("sends nothing to a pod that was given a pre-activity since it was counted, and cancels", async () => {
+		const found = {
+			kind: "present",
+			resourceVersion: "101",
+			labels: { app: "db" },
+			preActivities: ["backup"],
+		} as const;
+		const { run, reservations } = setUp({ answers: [conflict], found });
+		const reason = "pod shop/db-0 got the pre-activity backup before it was evicted";
+		expect(await run()).toEqual({ kind: "lost", reason });
 		expect(reservations()).toBe(0);
 	});
 
@@ -208,7 +228,12 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 });
 
 describe("carryOut() of a pod that somebody keeps changing", () => {
-	const present = (resourceVersion: string): Found => ({ kind: "present", resourceVersion, labels: { app: "db" } });
+	const present = (resourceVersion: string): Found => ({
+		kind: "present",
+		resourceVersion,
+		labels: { app: "db" },
+		preActivities: [],
+	});
 
 	test("evicts right after a change, with the version of that change, once it has confirmed", async () => {
 		const { run, calls, runtime } = setUp({ changesEveryMs: 200, found: (read) => present(read < 4 ? "105" : "106") });

@@ -105,7 +105,8 @@ export function simulatedEvictor(server: SimulatedApiServer, carry: Carrier = di
 			const found = await carry({ verb: "get", resource: "pods", name: keyOf(pod), execute: () => server.getPod(pod) });
 			if (found.kind === "gone" || found.pod.uid !== pod.uid) return { kind: "gone" };
 			if (found.pod.terminating) return { kind: "terminating" };
-			return { kind: "present", resourceVersion: found.pod.resourceVersion, labels: found.pod.labels };
+			const { resourceVersion, labels, preActivities } = found.pod;
+			return { kind: "present", resourceVersion, labels, preActivities };
 		},
 	};
 }

@@ -55,6 +55,7 @@ function newRun(calls: string[], evict?: (job: EvictionJob) => Promise<JobOutcom
 		emit: (event) => void events.push(event),
 		stop: stop.signal,
 		wallClock: () => 0,
+		now: () => 0,
 		leaveAgent: (contextName, uid) => void left.push(`${contextName} ${uid}`),
 	};
 	return { deps, events, stop, left };

@@ -1,4 +1,5 @@
 // The engine of evictions over a fake fleet, for tests.
+import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { EvictionJob } from "../../plugin/eviction-job.ts";
 import { Evictions, type EvictionsDependencies } from "../../plugin/evictions.ts";
 import type { RunEvent } from "../../plugin/events.ts";
@@ -13,7 +14,9 @@ export interface Run {
 	readonly stop: AbortController;
 	readonly timeout: AbortController;
 	readonly leftBehind: readonly unknown[];
-	job(member: FakeMember, pod: FakePod): EvictionJob;
+	readonly runtime: RoundRuntime;
+	/** `readAt`: when the pod was listed; now, if left out. */
+	job(member: FakeMember, pod: FakePod, readAt?: number): EvictionJob;
 }
 
 export function newRun(fleet: FakeFleet, more: Partial<EvictionsDependencies> = {}): Run {
@@ -43,11 +46,12 @@ export function newRun(fleet: FakeFleet, more: Partial<EvictionsDependencies> = 
 		events,
 		stop,
 		timeout,
+		runtime,
 		leftBehind: runtime.leftBehind,
-		job: (member, { name, uid, labels }) => ({
+		job: (member, { name, uid, labels, version }, readAt = runtime.now()) => ({
 			context: member.context,
 			pod: { namespace, name, uid },
-			labels,
+			seen: { resourceVersion: String(version), labels, readAt, since: readAt },
 			timeout: { signal: timeout.signal, text: "9s" },
 			deletes: false,
 			graceSeconds: 30,

@@ -13,10 +13,13 @@ import type {
 } from "../../disruption/cluster.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
 import { AgentUnavailableError, GarbledLeaseError, LeaseLostError } from "../../disruption/errors.ts";
+import type { BudgetsOfMember } from "../../disruption/coverage-judgement.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import { matchesSelector, parseLabelSelector } from "../../disruption/selector.ts";
+import { preActivitiesOf } from "../../disruption/pod.ts";
 import { ApiError } from "../../plugin/api-error.ts";
+import { FleetUncoveredError } from "../../plugin/errors.ts";
 import type { KubeContext } from "../../plugin/kube-context.ts";
 import type { AgentCluster, AgentDescription, BudgetList, LookRequest } from "../../proto/agent-cluster.ts";
 import { newClient, newContext, notFound } from "./build-plugin-pod.ts";
@@ -24,7 +27,8 @@ import { newClient, newContext, notFound } from "./build-plugin-pod.ts";
 export interface FakePod {
 	readonly name: string;
 	readonly uid: string;
-	readonly labels: Readonly<Record<string, string>>;
+	labels: Readonly<Record<string, string>>;
+	annotations: Readonly<Record<string, string>>;
 	healthy: boolean;
 	finished: boolean;
 	version: number;
@@ -40,7 +44,11 @@ export interface FakeEviction {
 export const namespace = "shop";
 
 export class FakeFleet {
-	readonly members: readonly FakeMember[];
+	/** Those that the run is connected to. */
+	members: readonly FakeMember[];
+	/** Those that ConfigMap xpdb-fleet lists. */
+	declared: readonly FakeMember[];
+	reconnects = 0;
 	readonly evictions: FakeEviction[] = [];
 	budgets: MemberBudget[] = [];
 	/** What the API servers answer to an eviction, one after the other; then yes. */
@@ -52,10 +60,26 @@ export class FakeFleet {
 
 	constructor(names: readonly string[]) {
 		this.members = names.map((name) => new FakeMember(name, this));
+		this.declared = this.members;
+	}
+
+	/** A new member of this name, which the run has not heard of. */
+	declare(name: string): FakeMember {
+		const member = new FakeMember(name, this);
+		this.declared = [...this.declared, member];
+		return member;
+	}
+
+	async reconnect(): Promise<void> {
+		this.reconnects += 1;
+		for (const member of this.declared) member.requireUp("Describe");
+		const others = this.declared.filter((member) => member.hash !== this.hash).map(({ name }) => name);
+		if (others.length > 0) throw new FleetUncoveredError("Cannot", [`${others.join()}: declares another fleet`]);
+		this.members = this.declared;
 	}
 
 	get hash(): string {
-		return fleetHash(this.members.map(({ id }) => id));
+		return fleetHash(this.declared.map(({ id }) => id));
 	}
 
 	member(name: string): FakeMember {
@@ -68,12 +92,22 @@ export class FakeFleet {
 		return this.members.find(({ name }) => name === context);
 	}
 
-	async listBudgets(namespaces: readonly string[]): Promise<readonly MemberBudget[]> {
+	async listBudgets(namespaces: readonly string[]): Promise<readonly BudgetsOfMember[]> {
 		this.lists += 1;
 		for (const member of this.members) member.requireUp("ListBudgets");
-		return this.budgets.filter(({ name }) => namespaces.includes(name.namespace));
+		const lists = await Promise.all(
+			this.members.map(async (member) => {
+				const { fleetHash: hash, budgets } = await member.listBudgets();
+				const wanted = budgets.filter(({ name }) => namespaces.includes(name.namespace));
+				return { clusterId: member.id, clusterName: member.name, fleetHash: hash, budgets: wanted };
+			}),
+		);
+		await this.onList();
+		return lists;
 	}
 
+	/** Called when the budgets have been listed, before that is answered. */
+	onList: () => Promise<void> | void = () => undefined;
 	/** How often the budgets were listed. */
 	lists = 0;
 
@@ -82,8 +116,8 @@ export class FakeFleet {
 	}
 
 	note(): void {
-		const pods = this.members.flatMap((member) => [...member.pods.values()]);
-		const expected = this.members.reduce((sum, { expected: pods }) => sum + pods, 0);
+		const pods = this.declared.flatMap((member) => [...member.pods.values()]);
+		const expected = this.declared.reduce((sum, { expected: pods }) => sum + pods, 0);
 		this.mostUnavailable = Math.max(this.mostUnavailable, expected - pods.filter(({ healthy }) => healthy).length);
 	}
 }
@@ -98,12 +132,20 @@ export class FakeMember implements AgentCluster {
 	readonly reservations = new Map<string, string>();
 	expected = 0;
 	isDown = false;
+	/** That only it has. */
+	readonly ownBudgets: MemberBudget[] = [];
+	/** Where it declares another fleet than the others. */
+	otherHash: string | undefined;
+	/** How often a pod was read. */
+	reads = 0;
 	/** Its Lease cannot be read. */
 	isGarbled = false;
 	looks = 0;
 	rounds = 0;
 	onLook: () => void = () => undefined;
 	onConfirm: () => void = () => undefined;
+	/** Called when a pod is read, before it is answered. */
+	onRead: () => void = () => undefined;
 	readonly #fleet: FakeFleet;
 	#held: Acquisition | undefined;
 	#version = 10;
@@ -122,12 +164,27 @@ export class FakeMember implements AgentCluster {
 		);
 	}
 
+	get hash(): string {
+		return this.otherHash ?? this.#fleet.hash;
+	}
+
+	get budgets(): readonly MemberBudget[] {
+		return [...this.#fleet.budgets, ...this.ownBudgets];
+	}
+
+	/** Somebody changes the pod. */
+	change(pod: FakePod, fields: Partial<FakePod> = {}): void {
+		this.#version += 1;
+		Object.assign(pod, fields, { version: this.#version });
+	}
+
 	addPod(name: string, { healthy = true, finished = false, labels = { app: "db" } }: Partial<FakePod> = {}): FakePod {
 		this.#version += 1;
 		const pod = {
 			name,
 			uid: `uid-${this.name}-${name}-${this.#version}`,
 			labels,
+			annotations: {},
 			healthy,
 			finished,
 			version: this.#version,
@@ -201,7 +258,7 @@ export class FakeMember implements AgentCluster {
 	}
 
 	async listBudgets(): Promise<BudgetList> {
-		return { clusterId: this.id, fleetHash: this.#fleet.hash, budgets: this.#fleet.budgets };
+		return { clusterId: this.id, fleetHash: this.hash, budgets: this.budgets };
 	}
 
 	async look(request: LookRequest): Promise<Count> {
@@ -230,9 +287,9 @@ export class FakeMember implements AgentCluster {
 		return {
 			clusterId: this.id,
 			clusterName: this.name,
-			fleetHash: this.#fleet.hash,
+			fleetHash: this.hash,
 			features: [],
-			budgets: this.#fleet.budgets,
+			budgets: this.budgets,
 			expected: { kind: "known", pods: this.expected },
 			healthy: healthy.length,
 			candidates: candidates.map((pod): CandidateState => {
@@ -245,7 +302,7 @@ export class FakeMember implements AgentCluster {
 					healthy: found.healthy,
 					resourceVersion: String(found.version),
 					labels: found.labels,
-					preActivities: [],
+					preActivities: preActivitiesOf(found.annotations),
 					...(this.reservations.has(pod.uid) && { reservedBy: { holder: "someone", sinceSeconds: 0 } }),
 				};
 			}),
@@ -254,9 +311,13 @@ export class FakeMember implements AgentCluster {
 	}
 
 	#get(path: string): unknown {
+		this.reads += 1;
+		this.onRead();
 		const pod = this.#find(path.split("/")[6] ?? "");
+		const { name, uid, labels, annotations } = pod;
 		return {
-			metadata: { name: pod.name, namespace, uid: pod.uid, resourceVersion: String(pod.version), labels: pod.labels },
+			metadata: { name, namespace, uid, resourceVersion: String(pod.version), labels, annotations },
+			status: { phase: pod.finished ? "Succeeded" : "Running" },
 		};
 	}
 

@@ -17,6 +17,7 @@ function newWorld() {
 		problems: [],
 		memberOf: (name) => fake.memberOf(name),
 		listBudgets: (namespaces) => fake.listBudgets(namespaces),
+		reconnect: () => fake.reconnect(),
 		contextOf: () => undefined,
 		leave: () => undefined,
 		close: () => undefined,

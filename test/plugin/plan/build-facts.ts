@@ -1,7 +1,7 @@
 // A drain to plan: two clusters of a fleet, "eu" and "us", with a node each that goes and one that stays.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import type { CandidateState, Count } from "../../../disruption/cluster.ts";
-import type { Coverage } from "../../../plugin/coverage-lists.ts";
+import type { Coverage } from "../../../plugin/plan/fleet-budgets.ts";
 import type { FleetBudgets } from "../../../plugin/plan/fleet-budgets.ts";
 import type { PlanOptions } from "../../../plugin/plan/make-plan.ts";
 import type { LocalVolume } from "../../../plugin/plan/placement.ts";

@@ -1,0 +1,96 @@
+// Which budgets cover a pod, judged for the version that its eviction would name (coverage-judgement.ts): asks for lists
+// and reads the pod until both are young enough. Where no member has a budget in the namespace, that is one list for many
+// pods and no read.
+import {
+	type CoverageJudgement,
+	coverageFreshForMs,
+	judgeCoverage,
+	type ListedBudgets,
+} from "../disruption/coverage-judgement.ts";
+import { isTooLate, patientForMs, readAfterChange } from "../disruption/eviction.ts";
+import type { RoundRuntime } from "../disruption/round-runtime.ts";
+import { type CoverageLists, unreadableMessage } from "./coverage-lists.ts";
+import type { EvictionJob } from "./eviction-job.ts";
+import { isQuietNow, seeAnew } from "./seen-pod.ts";
+import { presentPod } from "./ticket-eviction.ts";
+
+export type PodCoverage =
+	| Extract<CoverageJudgement, { kind: "uncovered" | "covered" | "fleetsDiffer" }>
+	| { readonly kind: "unreadable"; readonly message: string }
+	| { readonly kind: "gone" }
+	/** Members or API servers that take longer than what they say is worth. */
+	| { readonly kind: "tooSlow" };
+
+export interface PodCoverageDependencies {
+	readonly lists: CoverageLists;
+	readonly memberIds: () => readonly string[];
+	readonly runtime: Pick<RoundRuntime, "now" | "sleep">;
+}
+
+/** Lists and reads in vain, before others have a turn. */
+const maxAttempts = 5;
+
+/**
+ * To be used at once. Rejects with AgentUnavailableError where a member gives no answer, with ApiError or ConnectionError
+ * where the pod cannot be read.
+ */
+export async function coverPod(job: EvictionJob, deps: PodCoverageDependencies): Promise<PodCoverage> {
+	const { lists, memberIds, runtime } = deps;
+	const { namespace } = job.pod;
+	const now = (): number => runtime.now();
+	const patientUntil = now() + patientForMs;
+	let mustRead = lists.hadBudgets(namespace) && now() - job.seen.readAt > coverageFreshForMs;
+	let isTimed = false;
+	for (let attempt = 0; attempt < maxAttempts; ) {
+		const [listed, found] = await Promise.all([lists.list(namespace), mustRead ? seeAnew(job, now) : undefined]);
+		if (found?.kind === "gone") return { kind: "gone" };
+		const judged = judgeCoverage({ namespace, version: job.seen }, listed, { memberIds: memberIds(), now: now() });
+		mustRead = judged.kind === "readAgain";
+		switch (judged.kind) {
+			case "listAgain":
+			case "readAgain":
+				attempt += 1;
+				continue;
+			case "unreadable":
+				return { kind: "unreadable", message: messageOf(listed, judged.budget) };
+			case "covered":
+			case "fleetsDiffer":
+				return judged;
+			case "uncovered":
+				break;
+		}
+		const { changesEveryMs, readAt } = job.seen;
+		if (judged.resourceVersion === undefined || changesEveryMs === undefined || now() >= patientUntil) return judged;
+		if (isTimed && !isTooLate(now() - readAt, changesEveryMs)) return judged;
+		if ((await waitForChange(job, changesEveryMs, runtime)) === "gone") return { kind: "gone" };
+		isTimed = true;
+	}
+	return { kind: "tooSlow" };
+}
+
+async function waitForChange(
+	job: EvictionJob,
+	changesEveryMs: number,
+	runtime: PodCoverageDependencies["runtime"],
+): Promise<"gone" | "seen"> {
+	let gone = false;
+	const { changed } = await readAfterChange(
+		changesEveryMs,
+		job.seen.resourceVersion,
+		async () => {
+			const found = await seeAnew(job, () => runtime.now());
+			gone = found.kind === "gone";
+			return found.kind === "gone" ? { kind: "gone" } : presentPod(found.pod);
+		},
+		runtime,
+	);
+	if (!changed) isQuietNow(job);
+	return gone ? "gone" : "seen";
+}
+
+function messageOf({ members }: ListedBudgets, budget: string): string {
+	return unreadableMessage(
+		members.flatMap(({ budgets }) => budgets),
+		budget,
+	);
+}
