@@ -3,11 +3,12 @@ import { formatBudgetName } from "../disruption/budget.ts";
 import { findCovering } from "../disruption/coverage-judgement.ts";
 import type { RoundBudget } from "../disruption/decide.ts";
 import { AgentUnavailableError } from "../disruption/errors.ts";
+import type { RoundRuntime } from "../disruption/round-runtime.ts";
 import type { JobOutcome, Timeout } from "./eviction-job.ts";
 import type { EventSink } from "./events.ts";
 import type { Fleet } from "./fleet.ts";
 import type { PodTarget } from "./pod-targets.ts";
-import { sleep } from "./run-runtime.ts";
+import type { Reachability } from "./reachability.ts";
 
 export interface Measured {
 	readonly budget: RoundBudget;
@@ -39,39 +40,46 @@ export async function measureBudgets(fleet: Fleet, pods: readonly PodTarget[]): 
 export async function waitUntilRecovered(
 	before: readonly Measured[],
 	deps: {
-		readonly fleet: Fleet;
+		readonly fleet: Pick<Fleet, "members">;
 		readonly timeout: Timeout;
 		readonly stop: AbortSignal;
 		readonly emit: EventSink;
+		readonly reachability: Reachability;
+		readonly runtime: Pick<RoundRuntime, "sleep">;
 	},
 ): Promise<{ readonly kind: "recovered" | "stopped" } | Extract<JobOutcome, { kind: "failed" }>> {
-	const { fleet, timeout, stop, emit } = deps;
+	const { fleet, timeout, stop, emit, reachability, runtime } = deps;
 	const ends = AbortSignal.any([timeout.signal, stop]);
 	const missing = new Map(before.map((measured) => [formatBudgetName(measured.budget.name), measured]));
 	for (;;) {
-		for (const [name, { budget, healthy }] of missing) {
-			try {
+		try {
+			for (const [name, { budget, healthy }] of missing) {
 				const now = await look(fleet, budget);
 				if (now.healthy >= Math.min(healthy, now.expected ?? healthy)) missing.delete(name);
-			} catch (error) {
-				// Members that give no answer may come back; until then the budget has not recovered.
-				if (!(error instanceof AgentUnavailableError)) throw error;
-				emit({ type: "cluster.unreachable", cluster: error.cluster, message: error.message, elapsedMs: 0 });
 			}
+			reachability.answered();
+		} catch (error) {
+			// Members that give no answer may come back; until then the budget has not recovered.
+			if (!(error instanceof AgentUnavailableError)) throw error;
+			reachability.failed(error);
 		}
 		if (missing.size === 0) return { kind: "recovered" };
 		if (stop.aborted) return { kind: "stopped" };
 		if (timeout.signal.aborted) {
-			const message = `budget ${[...missing.keys()].join(", ")} has not recovered within ${timeout.text}`;
-			emit({ type: "diagnostic", level: "error", reason: "TimedOut", message });
-			return { kind: "failed", message, reason: "TimedOut", unreachable: false };
+			const { lost } = reachability;
+			const unreachable = lost.length > 0;
+			const why = unreachable ? `: cluster ${lost.join(", ")} gives no answer` : "";
+			const message = `budget ${[...missing.keys()].join(", ")} has not recovered within ${timeout.text}${why}`;
+			const reason = unreachable ? "PeerUnreachable" : "TimedOut";
+			emit({ type: "diagnostic", level: "error", reason, message });
+			return { kind: "failed", message, reason, unreachable };
 		}
-		await sleep(lookEveryMs, ends);
+		await runtime.sleep(lookEveryMs, ends);
 	}
 }
 
 async function look(
-	{ members }: Fleet,
+	{ members }: Pick<Fleet, "members">,
 	budget: RoundBudget,
 ): Promise<{ readonly healthy: number; readonly expected: number | undefined }> {
 	const counts = await Promise.all(

@@ -32,6 +32,7 @@ export interface Session {
 	readonly evictions: Evictions;
 	readonly emit: EventSink;
 	readonly runtime: RoundRuntime;
+	readonly reachability: Reachability;
 	close(): Promise<void>;
 }
 
@@ -65,6 +66,7 @@ export async function openSession(
 		// It ends by itself; only who looks for it wants to know.
 		if (input.globals.verbosity >= 2) deps.streams.stderr.write(`left behind: ${String(problem)}\n`);
 	});
+	const reachability = new Reachability(emit, () => runtime.now());
 	const watch = (members: readonly AgentCluster[]): readonly AgentCluster[] =>
 		membersWithFailPoints(members, deps.env).map((member) => tellLeases(member, { emit, now: () => runtime.now() }));
 	const evictions = new Evictions({
@@ -73,7 +75,7 @@ export async function openSession(
 		options,
 		evictor: evictorWithFailPoints(createEvictor(options, emit), deps.env),
 		runtime,
-		reachability: new Reachability(emit, () => performance.now()),
+		reachability,
 		stop: AbortSignal.any([deps.interrupts.stop, closing.signal]),
 		emit,
 		waitsUntilGone,
@@ -85,6 +87,7 @@ export async function openSession(
 		evictions,
 		emit,
 		runtime,
+		reachability,
 		async close() {
 			// After an error some pods may still wait: they are let go, and what was reserved for them is given back.
 			closing.abort(new Error("the run is over"));

@@ -97,7 +97,7 @@ async function evictUnderBudgets(
 		).finally(endHeartbeat);
 		const failures = outcomes.filter((outcome) => outcome.kind === "failed");
 		if (fleet && before.length > 0 && failures.length === 0 && !interrupts.stop.aborted) {
-			const recovered = await waitUntilRecovered(before, { fleet, timeout, stop: interrupts.stop, emit });
+			const recovered = await waitUntilRecovered(before, { ...session, fleet, timeout, stop: interrupts.stop });
 			if (recovered.kind === "failed") failures.push(recovered);
 		}
 		return runExitCode(interrupts.stoppedBy, failures);

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../plugin/events.ts";
 import type { Fleet } from "../../plugin/fleet.ts";
+import { Reachability } from "../../plugin/reachability.ts";
 import { measureBudgets, waitUntilRecovered } from "../../plugin/recovery.ts";
-import { FakeFleet, namespace } from "./fake-fleet.ts";
+import { createFastRuntime, FakeFleet, namespace } from "./fake-fleet.ts";
 
 function newWorld() {
 	const fake = new FakeFleet(["eu", "us"]);
@@ -26,11 +27,15 @@ function newWorld() {
 	const events: RunEvent[] = [];
 	const timeout = new AbortController();
 	const stop = new AbortController();
+	const emit = (event: RunEvent): void => void events.push(event);
+	const runtime = createFastRuntime();
 	const deps = {
 		fleet,
 		timeout: { signal: timeout.signal, text: "9s" },
 		stop: stop.signal,
-		emit: (event: RunEvent) => void events.push(event),
+		emit,
+		runtime,
+		reachability: new Reachability(emit, () => runtime.now()),
 	};
 	return { eu, us, pod, fleet, target, deps, events, timeout, stop };
 }
@@ -77,5 +82,36 @@ describe("waitUntilRecovered()", () => {
 		await expect.poll(() => events.length).toBeGreaterThan(0);
 		stop.abort();
 		expect(await recovered).toEqual({ kind: "stopped" });
+	});
+
+	test("says for how long a member has given no answer, and fails for lack of one", async () => {
+		const { us, fleet, target, deps, events, timeout } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		us.isDown = true;
+		const recovered = waitUntilRecovered(before, deps);
+		await expect.poll(() => events.length).toBeGreaterThan(2);
+		expect(events.slice(0, 3)).toEqual(
+			[0, 1_000, 2_000].map((elapsedMs) => expect.objectContaining({ type: "cluster.unreachable", elapsedMs })),
+		);
+		timeout.abort();
+		expect(await recovered).toEqual({
+			kind: "failed",
+			message: "budget shop/db has not recovered within 9s: cluster us gives no answer",
+			reason: "PeerUnreachable",
+			unreachable: true,
+		});
+	});
+
+	test("fails as a budget that has not recovered where the member was back before", async () => {
+		const { us, pod, fleet, target, deps, events, timeout } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		pod.healthy = false;
+		us.isDown = true;
+		const recovered = waitUntilRecovered(before, deps);
+		await expect.poll(() => events.length).toBeGreaterThan(2);
+		us.isDown = false;
+		await expect.poll(() => events.some(({ type }) => type === "cluster.recovered")).toBe(true);
+		timeout.abort();
+		expect(await recovered).toMatchObject({ reason: "TimedOut", unreachable: false });
 	});
 });
