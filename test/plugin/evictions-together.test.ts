@@ -52,6 +52,22 @@ describe("many pods under a budget", () => {
 		expect(granted).toBeLessThanOrEqual(125);
 	});
 
+	test("of one cluster do not hold up those of another while all their places are taken", async () => {
+		const { fleet, eu, run, evictAll } = setUp(200);
+		const us = fleet.member("us");
+		const pod = us.addPod("db-0");
+		const { promise, resolve } = Promise.withResolvers<void>();
+		eu.slow = promise;
+		const outcomes = evictAll();
+		await expect.poll(() => eu.reservations.size).toBe(125);
+		await run.runtime.sleep(0, new AbortController().signal);
+		const other = run.evictions.evict(run.job(us, pod));
+		await expect.poll(() => fleet.evictions.length).toBe(1);
+		expect(await other).toEqual({ kind: "evicted" });
+		resolve();
+		expect((await outcomes).every(({ kind }) => kind === "evicted")).toBe(true);
+	});
+
 	test("are told of what was counted where it has changed", async () => {
 		const fleet = new FakeFleet(["eu", "us"]);
 		fleet.addBudget("db", { maxUnavailable: 1 });

@@ -136,6 +136,8 @@ export class FakeMember implements AgentCluster {
 	readonly ownBudgets: MemberBudget[] = [];
 	/** Where it declares another fleet than the others. */
 	otherHash: string | undefined;
+	/** Its API server answers evictions only after that. */
+	slow: Promise<void> | undefined;
 	/** How often a pod was read. */
 	reads = 0;
 	/** Its Lease cannot be read. */
@@ -327,7 +329,8 @@ export class FakeMember implements AgentCluster {
 		return pod;
 	}
 
-	#evict(path: string, body: unknown): unknown {
+	async #evict(path: string, body: unknown): Promise<unknown> {
+		if (this.slow) await this.slow;
 		this.#fleet.onEviction();
 		const pod = this.#find(path.split("/")[6] ?? "");
 		const { uid, resourceVersion } = preconditionsOf(body);
