@@ -78,14 +78,25 @@ export interface BudgetState {
 /** Undefined where the budget refuses or waits for another round: the verdicts say why. */
 export function budgetState(counted: BudgetCounts): BudgetState | undefined {
 	const allowance = allowanceOf(counted);
-	if (allowance.kind !== "allowance") return undefined;
-	const { budget, healthy, desired, expected } = allowance;
+	return allowance.kind === "allowance" ? stateOf(allowance, counted) : undefined;
+}
+
+/** What one budget comes to where nobody asks for a pod: its state, or why it would grant nothing. */
+export function judgeBudget(
+	memberIds: readonly string[],
+	counted: BudgetCounts,
+): { readonly kind: "state"; readonly state: BudgetState } | Waiting | Refused {
+	const allowance = refuseFleet(memberIds, [counted]) ?? allowanceOf(counted);
+	return allowance.kind === "allowance" ? { kind: "state", state: stateOf(allowance, counted) } : allowance;
+}
+
+function stateOf({ budget, healthy, desired, expected }: Allowance, { counts }: BudgetCounts): BudgetState {
 	return {
 		budget,
 		healthy,
 		...(desired !== undefined && { need: desired, left: expected === 0 ? 0 : Math.max(0, healthy - desired) }),
 		...(expected !== undefined && { expected }),
-		clusters: counted.counts.map(({ clusterName, healthy: here, expected: wanted }) => ({
+		clusters: counts.map(({ clusterName, healthy: here, expected: wanted }) => ({
 			name: clusterName,
 			healthy: here,
 			...(wanted.kind === "known" && { expected: wanted.pods }),
@@ -252,9 +263,9 @@ function refuseUnexpected(candidate: RoundCandidate, { budget, needsExpected }: 
 }
 
 /** The specs of one budget, as each member that has it says; InvalidBudget where one of them cannot be read. */
-function readSpecs(
+export function readSpecs(
 	name: string,
-	counts: readonly Count[],
+	counts: readonly Pick<Count, "clusterName" | "budgets">[],
 ):
 	| { readonly kind: "read"; readonly specs: readonly { readonly cluster: string; readonly spec: BudgetSpec }[] }
 	| Refused {

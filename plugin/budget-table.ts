@@ -1,14 +1,10 @@
-// What each budget allows over all members: the rows of `kubectl xpdb budgets`.
-import {
-	type BudgetSpec,
-	desiredHealthy,
-	formatBudgetName,
-	needsExpectedPods,
-	parseBudgetSpec,
-} from "../disruption/budget.ts";
-import type { Count, MemberBudget } from "../disruption/cluster.ts";
-import { AgentUnavailableError, InvalidBudgetError } from "../disruption/errors.ts";
-import { formatSelector } from "../disruption/selector.ts";
+// What each budget allows over all members: the rows of `kubectl xpdb budgets`. The numbers and the refusals are those of
+// decide(), which every round asks.
+import { type BudgetName, formatBudgetName } from "../disruption/budget.ts";
+import type { Count } from "../disruption/cluster.ts";
+import type { BudgetsOfMember } from "../disruption/coverage-judgement.ts";
+import { type BudgetCounts, judgeBudget, readSpecs, type RoundBudget } from "../disruption/decide.ts";
+import { AgentUnavailableError } from "../disruption/errors.ts";
 import { errorText } from "./api-error.ts";
 import type { Fleet } from "./fleet.ts";
 
@@ -32,11 +28,6 @@ export interface CountsOfMember {
 	readonly expected: number | undefined;
 }
 
-/** A budget as one member has it. */
-export interface BudgetOfMember extends MemberBudget {
-	readonly cluster: string;
-}
-
 /** Counts of one budget; an error in place of a count that could not be had. */
 export interface CountOfMember {
 	readonly cluster: string;
@@ -45,113 +36,95 @@ export interface CountOfMember {
 
 export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]): Promise<readonly BudgetRow[]> {
 	const lists = await Promise.all(
-		fleet.members.map(async (member) => {
+		fleet.members.map(async (member): Promise<Pick<BudgetsOfMember, "clusterName" | "budgets">> => {
 			// Told by the fleet already; what the others have is still worth a row.
-			if (!fleet.descriptions.has(member.id)) return [];
+			if (!fleet.descriptions.has(member.id)) return { clusterName: member.name, budgets: [] };
 			const { budgets } = await member.listBudgets(namespaces);
-			return budgets.map((budget): BudgetOfMember => ({ ...budget, cluster: member.name }));
+			return { clusterName: member.name, budgets };
 		}),
 	);
-	const byName = Map.groupBy(lists.flat(), ({ name }) => formatBudgetName(name));
-	const rows = [...byName.keys()].toSorted().map((key) => readRow(fleet, byName.get(key) ?? []));
+	const names = new Map(lists.flatMap(({ budgets }) => budgets.map(({ name }) => [formatBudgetName(name), name])));
+	const rows = [...names.keys()].toSorted().flatMap((key) => {
+		const name = names.get(key);
+		return name ? [readRow(fleet, name, lists)] : [];
+	});
 	return Promise.all(rows);
 }
 
-async function readRow({ members, descriptions }: Fleet, budgets: readonly BudgetOfMember[]): Promise<BudgetRow> {
-	const [first] = budgets;
-	if (!first) throw new Error("a budget that no member has");
-	const specs = readSpecs(budgets);
-	if (typeof specs === "string") return budgetRow(first, specs, []);
-	const selector = specs[0]?.spec.selector;
-	if (!selector) throw new Error("a budget without a spec");
+async function readRow(
+	{ members, descriptions }: Fleet,
+	name: BudgetName,
+	lists: readonly Pick<BudgetsOfMember, "clusterName" | "budgets">[],
+): Promise<BudgetRow> {
+	const read = readSpecs(formatBudgetName(name), lists);
+	// Without a selector nothing can be counted.
+	if (read.kind === "refused") return unknownRow(name, [], read.message);
+	const selector = read.specs[0]?.spec.selector;
+	if (!selector) throw new Error("a budget that no member has");
 	const counts = await Promise.all(
 		members.map(async (member): Promise<CountOfMember> => {
 			if (!descriptions.has(member.id)) return { cluster: member.name, count: new Error("its agent gives no answer") };
 			try {
-				return { cluster: member.name, count: await member.look({ budget: first.name, selector, candidates: [] }) };
+				return { cluster: member.name, count: await member.look({ budget: name, selector, candidates: [] }) };
 			} catch (error) {
 				if (error instanceof AgentUnavailableError) return { cluster: member.name, count: error };
 				throw error;
 			}
 		}),
 	);
-	return budgetRow(first, specs, counts);
+	const memberIds = members.map(({ id }) => id);
+	return budgetRow({ name, selector }, memberIds, counts);
 }
 
-interface SpecOfMember {
-	readonly cluster: string;
-	readonly spec: BudgetSpec;
-}
-
-/** The specs, or why they refuse everything. */
-export function readSpecs(budgets: readonly BudgetOfMember[]): readonly SpecOfMember[] | string {
-	const specs: SpecOfMember[] = [];
-	for (const { cluster, spec } of budgets) {
-		try {
-			specs.push({ cluster, spec: parseBudgetSpec(spec) });
-		} catch (error) {
-			if (error instanceof InvalidBudgetError) return `${cluster}: ${error.message}`;
-			throw error;
-		}
-	}
-	const byText = Map.groupBy(specs, ({ spec }) => formatSelector(spec.selector));
-	if (byText.size > 1) {
-		const parts = [...byText].map(
-			([text, members]) => `"${text}" in ${members.map(({ cluster }) => cluster).join(", ")}`,
-		);
-		return `selectors differ: ${parts.join(", ")}`;
-	}
-	return specs;
-}
-
-/** The sums over all counts; one that is missing makes them unknown, and unknown allows nothing. */
+/** A count that is missing makes all sums unknown, and unknown allows nothing. */
 export function budgetRow(
-	{ name }: MemberBudget,
-	specs: readonly SpecOfMember[] | string,
+	budget: RoundBudget,
+	memberIds: readonly string[],
 	counts: readonly CountOfMember[],
 ): BudgetRow {
-	const perCluster = new Map(
-		counts.map(({ cluster, count }) => [
-			cluster,
-			count instanceof Error
-				? { healthy: undefined, expected: undefined }
-				: { healthy: count.healthy, expected: count.expected.kind === "known" ? count.expected.pods : undefined },
-		]),
+	const missing = counts.flatMap(({ cluster, count }) =>
+		count instanceof Error ? [`${cluster}: ${errorText(count)}`] : [],
 	);
-	const base = { namespace: name.namespace, name: name.name, perCluster };
-	const unknown = { allowed: undefined, healthy: undefined, need: undefined, expected: undefined };
-	if (typeof specs === "string") return { ...base, ...unknown, suspended: false, problem: specs };
-	const suspended = specs.every(({ spec }) => spec.suspended);
-	const problems: string[] = [];
-	let healthy: number | undefined = 0;
-	let expected: number | undefined = 0;
-	for (const { cluster, count } of counts) {
-		if (count instanceof Error) {
-			problems.push(`${cluster}: ${errorText(count)}`);
-			healthy = undefined;
-			expected = undefined;
-			continue;
-		}
-		if (healthy !== undefined) healthy += count.healthy;
-		if (count.expected.kind === "known") {
-			if (expected !== undefined) expected += count.expected.pods;
-		} else {
-			expected = undefined;
-			if (specs.some(({ spec }) => needsExpectedPods(spec.bound)))
-				problems.push(`${cluster}: ${count.expected.reason}`);
-		}
-		const missing = specs.flatMap(({ spec }) => spec.features).filter((feature) => !count.features.includes(feature));
-		if (missing.length > 0) problems.push(`${cluster}: its agent does not understand ${missing.join(", ")}`);
-	}
-	const need = needOf(specs, expected);
-	const problem = problems.length > 0 ? problems.join("; ") : undefined;
-	const known = healthy !== undefined && need !== undefined && problem === undefined;
-	const allowed = known ? (expected === 0 ? 0 : Math.max(0, (healthy ?? 0) - (need ?? 0))) : undefined;
-	return { ...base, allowed: suspended ? undefined : allowed, healthy, need, expected, suspended, problem };
+	if (missing.length > 0) return unknownRow(budget.name, counts, missing.join("; "));
+	return countedRow(memberIds, {
+		budget,
+		counts: counts.flatMap(({ count }) => (count instanceof Error ? [] : [count])),
+	});
 }
 
-function needOf(specs: readonly SpecOfMember[], expected: number | undefined): number | undefined {
-	if (expected !== undefined) return Math.max(...specs.map(({ spec }) => desiredHealthy(spec.bound, expected)));
-	if (specs.some(({ spec }) => needsExpectedPods(spec.bound))) return undefined;
-	return Math.max(...specs.map(({ spec }) => desiredHealthy(spec.bound, 0)));
+/** Of a budget that every member has counted. */
+export function countedRow(memberIds: readonly string[], counted: BudgetCounts): BudgetRow {
+	const { name } = counted.budget;
+	const counts = counted.counts.map((count) => ({ cluster: count.clusterName, count }));
+	const judged = judgeBudget(memberIds, counted);
+	if (judged.kind !== "state") return unknownRow(name, counts, judged.message);
+	const { healthy, need, expected, left } = judged.state;
+	return {
+		...unknownRow(name, counts, undefined),
+		healthy,
+		need,
+		expected,
+		allowed: left,
+		suspended: need === undefined,
+	};
+}
+
+function unknownRow(name: BudgetName, counts: readonly CountOfMember[], problem: string | undefined): BudgetRow {
+	return {
+		...name,
+		allowed: undefined,
+		healthy: undefined,
+		need: undefined,
+		expected: undefined,
+		suspended: false,
+		perCluster: new Map(
+			counts.map(({ cluster, count }) => [
+				cluster,
+				count instanceof Error
+					? { healthy: undefined, expected: undefined }
+					: { healthy: count.healthy, expected: count.expected.kind === "known" ? count.expected.pods : undefined },
+			]),
+		),
+		problem,
+	};
 }

@@ -61,7 +61,7 @@ export const runBudgets: CommandRunner = async (input, deps) => {
 	}
 };
 
-/** "?" for what nobody knows, which counts as nothing allowed; "off" for a suspended budget. */
+/** "?" for what nobody knows, which counts as nothing allowed; "off" for a suspended budget, "-" for what it does not need. */
 function rowCells(row: BudgetRow, clusters: readonly string[]): readonly string[] {
 	const cell = (value: number | undefined): string => (value === undefined ? "?" : String(value));
 	return [
@@ -69,8 +69,8 @@ function rowCells(row: BudgetRow, clusters: readonly string[]): readonly string[
 		row.name,
 		row.suspended ? "off" : cell(row.allowed),
 		cell(row.healthy),
-		cell(row.need),
-		cell(row.expected),
+		row.suspended ? "-" : cell(row.need),
+		row.suspended ? "-" : cell(row.expected),
 		...clusters.map((name) => {
 			const counts = row.perCluster.get(name);
 			return counts?.healthy === undefined ? "?" : `${counts.healthy}/${cell(counts.expected)}`;

@@ -110,8 +110,8 @@ function budgetCells(budget: PlannedBudget, { several }: PlanLinesOptions): read
 		`${namespace}/${name}${place}`,
 		suspended ? "off" : cell(allowed),
 		cell(healthy),
-		cell(need),
-		cell(expected),
+		suspended ? "-" : cell(need),
+		suspended ? "-" : cell(expected),
 		String(pods),
 	];
 }

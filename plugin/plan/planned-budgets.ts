@@ -1,7 +1,6 @@
 // The budgets of a plan with their numbers, as `kubectl xpdb budgets` has them.
-import { formatBudgetName } from "../../disruption/budget.ts";
 import type { PlanBudget } from "../../disruption/drain-plan.ts";
-import { budgetRow, readSpecs } from "../budget-table.ts";
+import { countedRow } from "../budget-table.ts";
 import { type OwnBudget, ownBudgetText } from "./own-budgets.ts";
 import type { PlanEntry, PlannedBudget } from "./plan.ts";
 
@@ -15,17 +14,7 @@ export function fleetBudgetRow(
 	const base = { kind: "XPodDisruptionBudget", namespace, name, pods: covered } as const;
 	const unknown = { need: null, healthy: null, expected: null, allowed: null };
 	if ("garbled" in budget) return { ...base, ...unknown, bound: "", suspended: false };
-	const { counts, budget: counted } = budget.counted;
-	const members = counts.flatMap((count) =>
-		count.budgets
-			.filter((member) => formatBudgetName(member.name) === key)
-			.map((member) => ({ ...member, cluster: count.clusterName })),
-	);
-	const row = budgetRow(
-		{ name: counted.name, spec: undefined },
-		readSpecs(members),
-		counts.map((count) => ({ cluster: count.clusterName, count })),
-	);
+	const row = countedRow(budget.memberIds, budget.counted);
 	return {
 		...base,
 		bound: budget.bound,

@@ -255,8 +255,23 @@ export class FakeMember implements AgentCluster {
 		for (const [uid, id] of this.reservations) if (ids.includes(id)) this.reservations.delete(uid);
 	}
 
+	get description(): AgentDescription {
+		const { id: clusterId, name: clusterName, hash } = this;
+		const members = this.#fleet.declared.map(({ id, name }) => ({ id, name, address: "" }));
+		return {
+			clusterId,
+			clusterName,
+			version: "",
+			features: [],
+			members,
+			fleetHash: hash,
+			leaseNamespace: "xpdb-system",
+		};
+	}
+
 	async describe(): Promise<AgentDescription> {
-		throw new Error("not asked for");
+		this.requireUp("Describe");
+		return this.description;
 	}
 
 	async listBudgets(): Promise<BudgetList> {

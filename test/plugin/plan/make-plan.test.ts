@@ -90,6 +90,12 @@ describe("makePlan()", () => {
 		]);
 	});
 
+	test("knows nothing of a budget whose members are of different fleets", () => {
+		const planned = plan({ ...three, counts: { us: { fleetHash: "of another fleet" } } });
+		expect(planned).toMatchObject({ possible: false, impossible: [{ reason: "FleetsDiffer" }, {}, {}] });
+		expect(planned.budgets).toMatchObject([{ need: null, healthy: null, expected: null, allowed: null }]);
+	});
+
 	test("warns of what is not held, not known, or may be too slow", () => {
 		const planned = plan(
 			{
