@@ -1,0 +1,162 @@
+// Pods that become somebody else's while they wait for their turn: by a failover, and by a member that joins the fleet.
+import { randomBytes } from "node:crypto";
+import { afterEach, expect, test } from "vitest";
+import { parse } from "yaml";
+import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
+import { getJson, podsPath } from "./get-json.ts";
+import { apply, eventually, kubectl } from "./kubectl.ts";
+import { uncordonAll } from "./nodes.ts";
+import { type PluginProcess, plugin, startPlugin } from "./plugin-process.ts";
+
+interface PodList {
+	readonly items: readonly {
+		readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string };
+		readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+	}[];
+}
+
+interface Member {
+	readonly id: string;
+	readonly name: string;
+}
+
+interface Declaration {
+	readonly members: string;
+	readonly forgotten?: string;
+}
+
+const [cluster, node] = ["c1", "c1-n0"];
+const operator = `${cluster}-operator`;
+const everyCluster = ["c1", "c2", "c3"];
+
+/** first-0, which takes its time to stop, and pg-0, a replica, whose turn comes after it: both on one node. */
+async function createScene() {
+	const namespace = `pg-${randomBytes(4).toString("hex")}`;
+	const statefulSet = (name: string, labels: Readonly<Record<string, string>>, annotations = {}): object => ({
+		apiVersion: "apps/v1",
+		kind: "StatefulSet",
+		metadata: { name, namespace },
+		spec: {
+			replicas: 1,
+			serviceName: name,
+			selector: { matchLabels: { app: name } },
+			template: {
+				metadata: { labels: { app: name, ...labels }, annotations },
+				spec: {
+					containers: [{ name, image: "example.com/pg:1" }],
+					nodeSelector: { "kubernetes.io/hostname": node },
+				},
+			},
+		},
+	});
+	await apply(everyCluster, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }]);
+	await apply(
+		[cluster],
+		[
+			statefulSet("first", { step: "1" }, { "bench/stop-after": "8s" }),
+			statefulSet("pg", { step: "2", role: "replica" }),
+		],
+	);
+	const pods = async () => (await getJson<PodList>(cluster, podsPath(namespace))).items;
+	await eventually(`two ready pods in namespace ${namespace}`, async () => {
+		const ready = (await pods()).filter(({ status }) =>
+			status.conditions?.some((condition) => condition.type === "Ready" && condition.status === "True"),
+		);
+		return ready.length === 2;
+	});
+	const findPg = async () => (await pods()).find(({ metadata }) => metadata.name === "pg-0")?.metadata;
+	const pg = await findPg();
+	return {
+		namespace,
+		/** Nobody has asked for its end. */
+		isPgLeft: async (): Promise<boolean> => {
+			const found = await findPg();
+			return found !== undefined && found.uid === pg?.uid && found.deletionTimestamp === undefined;
+		},
+		[Symbol.asyncDispose]: async (): Promise<void> => {
+			const remove = ["delete", "namespace", namespace, "--wait=false"];
+			await Promise.all(everyCluster.map((context) => kubectl(context, remove)));
+		},
+	};
+}
+
+const primaryOnly = (namespace: string): object => ({
+	apiVersion: "x-pdb.form3.tech/v1alpha1",
+	kind: "XPodDisruptionBudget",
+	metadata: { name: "pg-primary", namespace },
+	spec: { selector: { matchLabels: { app: "pg", role: "primary" } }, maxUnavailable: 0 },
+});
+
+function startDrain(): PluginProcess {
+	const only = ["--pod-selector", "app in (first, pg)", "--order-by", "step", "--ignore-daemonsets"];
+	return startPlugin(["drain", node, "--context", operator, ...only]);
+}
+
+describeOnFleet("a pod that waits for its turn", () => {
+	afterEach(uncordonAll);
+
+	test("stays where it has become the primary of a budget that lets none go", async () => {
+		await using scene = await createScene();
+		const { namespace } = scene;
+		await apply(everyCluster, [primaryOnly(namespace)]);
+		using drain = startDrain();
+		await drain.printed(`evicting pod ${namespace}/first-0`);
+		await kubectl(cluster, ["label", "pod", "pg-0", "-n", namespace, "role=primary", "--overwrite"]);
+		await drain.printed(`budget ${namespace}/pg-primary needs 1 healthy, has 1`);
+		expect(await scene.isPgLeft()).toBe(true);
+		// It fails back, and may go.
+		await kubectl(cluster, ["label", "pod", "pg-0", "-n", namespace, "role=replica", "--overwrite"]);
+		const { code, stdout, stderr } = await drain.finished;
+		expect(code, stderr).toBe(0);
+		expect(stdout).toContain("pod/pg-0 evicted");
+	});
+
+	test("stays where a member that joins the fleet meanwhile has a budget for it", async () => {
+		await using scene = await createScene();
+		const { namespace } = scene;
+		await using fleet = await splitFleet("c3");
+		await apply(["c3"], [{ ...primaryOnly(namespace), spec: { selector: {}, maxUnavailable: 0 } }]);
+		await eventually("a fleet of c1 and c2", async () => {
+			const { stdout } = await plugin(["version", "--context", operator]);
+			return stdout.includes("c2") && !stdout.includes("c3");
+		});
+		using drain = startDrain();
+		await drain.printed(`evicting pod ${namespace}/first-0`);
+		await fleet.join();
+		await drain.printed("the fleet has changed: c3 was added; going on with c1, c2, c3");
+		await drain.printed(`budget ${namespace}/pg-primary needs 2 healthy`);
+		expect(await scene.isPgLeft()).toBe(true);
+		await kubectl("c3", ["delete", "xpdb", "pg-primary", "-n", namespace]);
+		const { code, stdout, stderr } = await drain.finished;
+		expect(code, stderr).toBe(0);
+		expect(stdout).toContain("pod/pg-0 evicted");
+	});
+});
+
+/** Two fleets that have forgotten each other: of one cluster, and of all the others. */
+async function splitFleet(alone: string): Promise<AsyncDisposable & { join(): Promise<void> }> {
+	const path = "/api/v1/namespaces/xpdb-system/configmaps/xpdb-fleet";
+	const read = async (context: string) => (await getJson<{ readonly data: Declaration }>(context, path)).data;
+	const { contexts } = sharedFleet();
+	const before = new Map(await Promise.all(contexts.map(async (context) => [context, await read(context)] as const)));
+	const write = async (context: string, data: object): Promise<void> => {
+		const patch = JSON.stringify({ data });
+		await kubectl(context, ["patch", "configmap", "xpdb-fleet", "-n", "xpdb-system", "--type=merge", "-p", patch]);
+	};
+	const join = async (): Promise<void> => {
+		const entries = [...before].map(([context, data]) =>
+			write(context, { ...data, forgotten: data.forgotten ?? null }),
+		);
+		await Promise.all(entries);
+	};
+	await Promise.all(
+		[...before].map(async ([context, { members }]) => {
+			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the test's own fleet was installed
+			const all = parse(members) as readonly Member[];
+			const isOurs = ({ name }: Member): boolean => (name === alone) === (context === alone);
+			const forgotten = all.filter((member) => !isOurs(member)).map(({ id }) => ({ id }));
+			await write(context, { members: JSON.stringify(all.filter(isOurs)), forgotten: JSON.stringify(forgotten) });
+		}),
+	);
+	return { join, [Symbol.asyncDispose]: join };
+}
