@@ -3,7 +3,12 @@
 import { controllerKey } from "../disruption/remembered-controllers.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 
-export function withSharedReads(api: ClusterApi): ClusterApi {
+/** Calls back in the next turn of the event loop. */
+export type NextTurn = (run: () => void) => void;
+
+export function withSharedReads(api: ClusterApi, nextTurn: NextTurn = setImmediate): ClusterApi {
+	const share = <Q, A>(keyOf: (question: Q) => string, ask: (question: Q) => Promise<A>) =>
+		shareReads(keyOf, ask, nextTurn);
 	const scales = share(
 		([controller, namespace]: Parameters<ClusterApi["getScale"]>) => `${namespace} ${controllerKey(controller)}`,
 		([controller, namespace]) => api.getScale(controller, namespace),
@@ -24,14 +29,18 @@ export function withSharedReads(api: ClusterApi): ClusterApi {
 	};
 }
 
-function share<Q, A>(keyOf: (question: Q) => string, ask: (question: Q) => Promise<A>): (question: Q) => Promise<A> {
+function shareReads<Q, A>(
+	keyOf: (question: Q) => string,
+	ask: (question: Q) => Promise<A>,
+	nextTurn: NextTurn,
+): (question: Q) => Promise<A> {
 	const waiting = new Map<string, Promise<A>>();
 	return (question) => {
 		const key = keyOf(question);
 		const known = waiting.get(key);
 		if (known) return known;
 		const answer = new Promise<void>((resolve) => {
-			setImmediate(resolve);
+			nextTurn(resolve);
 		}).then(() => {
 			waiting.delete(key);
 			return ask(question);

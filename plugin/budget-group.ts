@@ -31,6 +31,8 @@ export interface GroupDependencies {
 	readonly options: EvictionOptions;
 	readonly evictor: EvictorMaker;
 	readonly runtime: RoundRuntime;
+	/** The round itself; somebody may want to watch it. */
+	readonly runRound?: typeof runRound;
 	readonly reachability: Reachability;
 	/** Shared by all groups. */
 	readonly slots: EvictionSlots;
@@ -207,11 +209,11 @@ export class BudgetGroup {
 
 	/** Undefined where there is nothing to apply: start over. */
 	async #round(due: readonly WaitingPod[], members: readonly AgentCluster[]): Promise<readonly Verdict[] | undefined> {
-		const { holder, stop, runtime, reachability, emit } = this.#deps;
+		const { holder, stop, runtime, reachability, emit, runRound: run = runRound } = this.#deps;
 		const contended = this.#contended;
 		this.#contended = false;
 		try {
-			const outcome = await runRound(
+			const outcome = await run(
 				{
 					clusters: members,
 					budgets: this.#budgets,

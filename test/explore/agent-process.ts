@@ -4,15 +4,20 @@ import type { MemberBudget } from "../../disruption/cluster.ts";
 import { AgentUnavailableError, GarbledLeaseError, LeaseLostError } from "../../disruption/errors.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import type { ClusterApi, LeaseObject } from "../../agent/cluster-api.ts";
+import { idleMs, LeaseCleanup } from "../../agent/lease-cleanup.ts";
 import { LocalCluster } from "../../agent/local-cluster.ts";
 import { budgetViewOf, leaseViewOf, ObjectStore } from "../../agent/object-views.ts";
 import { PodStore } from "../../agent/pod-view.ts";
-import { ReservationSweep } from "../../agent/reservation-sweep.ts";
+import { ReservationSweep, reservationDeadlineMs } from "../../agent/reservation-sweep.ts";
+import { withSharedReads } from "../../agent/shared-reads.ts";
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { WatchEvent, WatchSink } from "../../agent/watch-sink.ts";
 import { withWatchedLeases } from "../../agent/watched-leases.ts";
 import type { Step } from "./scheduler.ts";
 import { type ApiCall, clusterApi, type SimulatedApiServer } from "./simulated-api.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
+
+const overdueMs = reservationDeadlineMs + 1_000;
 
 export interface AgentProcessOptions {
 	readonly name: string;
@@ -23,6 +28,8 @@ export interface AgentProcessOptions {
 	/** Told of what no code here should ever throw. */
 	readonly onBug: (error: unknown) => void;
 	readonly lineHost: (from: SimulatedProcess) => Cluster | undefined;
+	/** All members of the fleet. */
+	readonly members: (from: AgentProcess) => readonly AgentCluster[];
 }
 
 /** One watch: how far its sink has been shown the log of events. */
@@ -42,6 +49,7 @@ export class AgentProcess extends SimulatedProcess {
 	readonly #budgets: ObjectStore<MemberBudget>;
 	readonly #leases: ObjectStore<LeaseObject>;
 	readonly #sweep: ReservationSweep;
+	readonly #cleanup: LeaseCleanup;
 	#feeds: readonly Feed[] = [];
 	/** Whether the watches show life; otherwise counts come from lists. */
 	#watching = true;
@@ -55,8 +63,12 @@ export class AgentProcess extends SimulatedProcess {
 		this.#pods = new PodStore({ cluster, clock, listPods: () => this.#api.listPods() });
 		this.#budgets = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
 		this.#leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
+		// Questions of one step share a read: here a step is what a turn of the event loop is elsewhere.
 		this.#api = withWatchedLeases(
-			clusterApi(server, (call) => carry(this, call)),
+			withSharedReads(
+				clusterApi(server, (call) => carry(this, call)),
+				queueMicrotask,
+			),
 			leaseViewOf(this.#leases),
 		);
 		this.local = new LocalCluster({
@@ -77,6 +89,14 @@ export class AgentProcess extends SimulatedProcess {
 			leases: () => leaseViewOf(this.#leases).leases(),
 			clock,
 			extraDelayMs: () => 0,
+			report: (problem) => this.#check(problem),
+		});
+		this.#cleanup = new LeaseCleanup({
+			api: this.#api,
+			leases: () => leaseViewOf(this.#leases).leases(),
+			budgets: budgetViewOf(this.#budgets),
+			members: async () => options.members(this),
+			clock,
 			report: (problem) => this.#check(problem),
 		});
 	}
@@ -150,6 +170,8 @@ export class AgentProcess extends SimulatedProcess {
 		if (!this.#watching) {
 			const run = (): void => {
 				this.learns(() => "its watches are back");
+				// They go on from where they were, and what has happened since comes first.
+				this.seesEverything();
 				this.isWatching = true;
 			};
 			steps.push({ kind: "watch", actor: this.name, what: "its watches are back", run });
@@ -192,6 +214,24 @@ export class AgentProcess extends SimulatedProcess {
 
 	sweep(): void {
 		this.task("sweeps", () => this.#sweep.sweep());
+	}
+
+	/** Sweeps what it saw for the first time half a minute ago. */
+	sweepOverdue(): void {
+		this.sweep();
+		this.clock.jump(overdueMs);
+		this.signOfLife();
+		this.sweep();
+	}
+
+	/** Looks for Leases without a budget that have been idle for a minute. */
+	cleanUp(): void {
+		this.task("cleans up", async () => {
+			await this.#cleanup.cleanUp();
+			this.clock.jump(idleMs + 1);
+			this.signOfLife();
+			await this.#cleanup.cleanUp();
+		});
 	}
 
 	override fingerprint(): string {

@@ -1,19 +1,36 @@
-// One plugin process: it runs rounds for its pods through the shipped runRound, and carries out what it is granted
-// through the shipped carryOut, until all its pods are gone or its attempts are used up.
+// A thin plugin process, where the engine of evictions (plugin-process.ts) is too much: in exhaustive searches each of its
+// timers and looks multiplies the states, and in some random runs rounds are to meet as densely as they can. It runs them through
+// the shipped runRound, and carries out what it is granted through the shipped carryOut, until all its pods are gone or its
+// attempts are used up; around these it is a twin.
 import type { Cluster, PodReference } from "../../disruption/cluster.ts";
 import { coveringBudgets } from "../../disruption/coverage.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { carryOut, type EvictionAnswer } from "../../disruption/eviction.ts";
 import { type RoundBudget, type RoundRuntime, runRound } from "../../disruption/round.ts";
 import type { RoundCandidate, Verdict } from "../../disruption/verdict.ts";
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { Oracle, RoundRecord } from "./oracle.ts";
 import type { DrainData } from "./scenario.ts";
 import { type ApiCall, simulatedEvictor } from "./simulated-api.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
-import { SimulatedProcess } from "./simulated-process.ts";
+import { sleepOn, SimulatedProcess } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 
 const betweenAttemptsMs = 1_000;
+
+/** A plugin process, of whatever kind. */
+export interface Drain extends SimulatedProcess {
+	readonly data: DrainData;
+	/** It has done what it could, and nothing of it is under way. */
+	readonly finished: boolean;
+	/** Pods whose evictions were accepted. */
+	readonly evicted: number;
+	/** Why its last round ended as it did; for people. */
+	readonly last: string;
+	start(): void;
+	/** As by Ctrl-C. */
+	stop(): void;
+}
 
 /** What a drain needs of the world around it. */
 export interface DrainWorld {
@@ -22,13 +39,15 @@ export interface DrainWorld {
 	readonly clusters: readonly SimulatedCluster[];
 	readonly oracle: Oracle;
 	cluster(id: string): SimulatedCluster;
-	dies(drain: DrainProcess): void;
-	member(from: DrainProcess, id: string): Cluster;
+	dies(drain: Drain): void;
+	member(from: Drain, id: string): AgentCluster;
+	/** Ids of the members that this cluster declares now. */
+	memberIds(clusterId: string): readonly string[];
 	carry<T>(from: SimulatedProcess, cluster: SimulatedCluster, call: ApiCall<T>): Promise<T>;
 	bug(where: string, error: unknown): void;
 }
 
-export class DrainProcess extends SimulatedProcess {
+export class DrainProcess extends SimulatedProcess implements Drain {
 	readonly data: DrainData;
 	readonly #world: DrainWorld;
 	readonly #runtime: RoundRuntime;
@@ -52,17 +71,7 @@ export class DrainProcess extends SimulatedProcess {
 		this.#runtime = {
 			now: () => this.clock.now(),
 			newId: () => this.newId(),
-			sleep: (ms, signal) => {
-				const { promise, resolve } = Promise.withResolvers<void>();
-				if (signal.aborted) return Promise.resolve();
-				const cancel = this.clock.after(ms, resolve);
-				const aborted = (): void => resolve();
-				signal.addEventListener("abort", aborted);
-				return promise.finally(() => {
-					cancel();
-					signal.removeEventListener("abort", aborted);
-				});
-			},
+			sleep: (ms, signal) => sleepOn(this.clock, ms, signal),
 		};
 	}
 
@@ -74,6 +83,9 @@ export class DrainProcess extends SimulatedProcess {
 			(error: unknown) => this.#world.bug(this.name, error),
 		);
 	}
+
+	/** It ends when its attempts are used up. */
+	stop(): void {}
 
 	async #drain(): Promise<void> {
 		for (let attempt = 1; attempt <= this.data.attempts && this.#pods.size > 0; attempt += 1) {
@@ -129,7 +141,12 @@ export class DrainProcess extends SimulatedProcess {
 				this.#contended = true;
 			};
 			const request = { clusters, budgets, holder: this.name, candidates, signal, contended, onQueued };
-			const outcome = await runRound(request, this.#runtime);
+			const newId = (): string => {
+				const id = this.newId();
+				round.ids.push(id);
+				return id;
+			};
+			const outcome = await runRound(request, { ...this.#runtime, newId });
 			oracle.roundEnds(round, outcome);
 			return outcome;
 		} catch (error) {
@@ -171,8 +188,9 @@ export class DrainProcess extends SimulatedProcess {
 					const before = cluster.server.getPod(pod);
 					const answer = call.execute();
 					const found = before.kind === "present" ? before.pod : undefined;
-					if (call.verb === "evict" && found)
-						this.#world.oracle.evicted(cluster, found, answer as EvictionAnswer<never>, round);
+					const given = answer as EvictionAnswer<never>;
+					if (call.verb === "evict" && found && given.kind === "evicted")
+						this.#world.oracle.evicted(cluster, found, round);
 					return answer;
 				},
 			}),

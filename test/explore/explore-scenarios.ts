@@ -22,7 +22,7 @@ export async function exploreRandomly(
 		}
 	}
 	const startedAt = performance.now();
-	const sums = new Map(scenarios.map(({ name }) => [name, { schedules: 0, steps: 0, evictions: 0 }]));
+	const sums = new Map(scenarios.map(({ name }) => [name, { schedules: 0, steps: 0, evictions: 0, pods: 0 }]));
 	const progress = createProgressLine();
 	let done = 0;
 	const failure = await firstFailure(jobs, (result) => {
@@ -31,6 +31,7 @@ export async function exploreRandomly(
 			sum.schedules += result.schedules;
 			sum.steps += result.steps;
 			sum.evictions += result.evictions;
+			sum.pods += result.pods;
 		}
 		done += result.schedules;
 		progress.show(`${done} of ${each * scenarios.length} schedules`);
@@ -43,8 +44,12 @@ export async function exploreRandomly(
 		console.log(`${name.padEnd(width)}  ${cells.join("  ")}`);
 	}
 	const seconds = (performance.now() - startedAt) / 1_000;
+	const all = [...sums.values()];
+	const perSchedule = (of: "steps" | "pods"): string =>
+		(all.reduce((sum, each) => sum + each[of], 0) / Math.max(done, 1)).toFixed(1);
 	console.log(
-		`${done} schedules with seed ${seed} in ${seconds.toFixed(1)} s (${Math.round(done / seconds)} a second)`,
+		`${done} schedules with seed ${seed} in ${seconds.toFixed(1)} s (${Math.round(done / seconds)} a second), ` +
+			`with ${perSchedule("steps")} steps and ${perSchedule("pods")} pods each`,
 	);
 	return report(failure);
 }

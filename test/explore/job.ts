@@ -31,6 +31,8 @@ export interface JobResult {
 	readonly schedules: number;
 	readonly steps: number;
 	readonly evictions: number;
+	/** That were ever there, of all schedules together. */
+	readonly pods: number;
 	/** Of a search. */
 	readonly states: number;
 	readonly isComplete: boolean;

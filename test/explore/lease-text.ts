@@ -10,13 +10,24 @@ interface StateText {
 	readonly nonce: string;
 	readonly phase: string;
 	readonly observed: string;
-	readonly reservations: readonly (readonly [id: string, uid: string, name: string, ...rest: unknown[]])[];
+	readonly renewals: number;
+	readonly holders: readonly string[];
+	readonly reservations: readonly (readonly [
+		id: string,
+		uid: string,
+		name: string,
+		version: string,
+		holder: number,
+		...rest: unknown[],
+	])[];
 }
 
 export interface StandingReservation {
 	readonly budget: string;
 	readonly id: string;
+	readonly uid: string;
 	readonly pod: string;
+	readonly holder: string;
 	readonly cancelling: boolean;
 }
 
@@ -35,6 +46,12 @@ export function endedReservations(server: SimulatedApiServer): number {
 /** Of the latest acquisition. */
 export function nonceOf(lease: LeaseObject): string {
 	return stateOf(lease).nonce;
+}
+
+/** Another one for every acquisition, and for every renewal of it. */
+export function signOfLifeOf(lease: LeaseObject): string {
+	const { nonce, renewals } = stateOf(lease);
+	return `${lease.uid} ${lease.spec.leaseTransitions} ${nonce} ${renewals}`;
 }
 
 /** "held by drain-1 (7), observed 99, reserved web-0 as drain-1.3". */
@@ -61,7 +78,14 @@ function stateOf(lease: LeaseObject): State {
 	if (known) return known;
 	const text = JSON.parse(lease.annotations["xpdb.form3.tech/state"] ?? "{}") as StateText;
 	const budget = budgetOf(lease);
-	const standing = text.reservations.map((row) => ({ budget, id: row[0], pod: row[2], cancelling: row[6] === 1 }));
+	const standing = text.reservations.map((row) => ({
+		budget,
+		id: row[0],
+		uid: row[1],
+		pod: row[2],
+		holder: text.holders[row[4]] ?? "",
+		cancelling: row[6] === 1,
+	}));
 	const state = { ...text, standing };
 	states.set(lease, state);
 	return state;

@@ -1,5 +1,6 @@
 // A member of the fleet as a simulated process asks it: every call goes over the simulated network to one of its agents.
-import type { Acquisition, Cluster } from "../../disruption/cluster.ts";
+import type { Acquisition } from "../../disruption/cluster.ts";
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import type { Network } from "./network.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
@@ -13,9 +14,11 @@ export interface MemberOptions {
 	readonly agent: number | undefined;
 	/** To the agent that keeps the line: it does not pass the call on again. */
 	readonly here?: boolean;
+	/** A caller that does not wait was given a Lease past those who do. */
+	readonly onPassedLine: (agent: AgentProcess, what: string) => void;
 }
 
-export function simulatedMember(options: MemberOptions): Cluster {
+export function simulatedMember(options: MemberOptions): AgentCluster {
 	const { from, cluster, network, here = false } = options;
 	const agents = (): readonly AgentProcess[] => {
 		const alive = cluster.agents.filter((agent) => agent.alive);
@@ -49,7 +52,13 @@ export function simulatedMember(options: MemberOptions): Cluster {
 				request,
 				(agent, gone) => {
 					const passed = { wait: acquireOptions.wait, signal: gone };
-					return here ? agent.local.acquireHere(request, passed) : agent.local.acquire(request, passed);
+					const waiting = agent.local.lineLength(request.budget);
+					const acquired = here ? agent.local.acquireHere(request, passed) : agent.local.acquire(request, passed);
+					if (acquireOptions.wait || waiting === 0) return acquired;
+					return acquired.then((outcome) => {
+						if (outcome.kind === "acquired") options.onPassedLine(agent, `${from.name} under ${request.budget.name}`);
+						return outcome;
+					});
 				},
 				acquireOptions.signal,
 			),
@@ -70,5 +79,8 @@ export function simulatedMember(options: MemberOptions): Cluster {
 			ask(`${how.sent ? "cancel" : "take back"} ${budget.name} ${ids.join(", ")}`, [budget, ids, how], (agent) =>
 				agent.local.cancel(budget, ids, how),
 			),
+		describe: () => ask("describe", "", (agent) => agent.local.describe()),
+		listBudgets: (namespaces) => ask("list budgets", namespaces, (agent) => agent.local.listBudgets(namespaces)),
+		look: (request) => ask(`look at ${request.budget.name}`, request, (agent) => agent.local.look(request)),
 	};
 }

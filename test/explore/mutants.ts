@@ -1,10 +1,16 @@
 // All mutants: one for each safeguard of the design, and for each trap that an earlier draft of it fell into.
 import { cancellationMutants } from "./cancellation-mutants.ts";
+import { engineMutants } from "./engine-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { reservationMutants } from "./reservation-mutants.ts";
 import { roundMutants } from "./round-mutants.ts";
 
-export const mutants: readonly Mutant[] = [...roundMutants, ...reservationMutants, ...cancellationMutants];
+export const mutants: readonly Mutant[] = [
+	...roundMutants,
+	...reservationMutants,
+	...cancellationMutants,
+	...engineMutants,
+];
 
 export function findMutant(name: string): Mutant {
 	const found = mutants.find((mutant) => mutant.name === name);

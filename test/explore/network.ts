@@ -104,6 +104,13 @@ export class Network {
 			.map(({ request }) => request.what);
 	}
 
+	/** What this process has asked, is answered, and has not heard. */
+	answered(from: string): readonly string[] {
+		return [...this.#calls]
+			.filter(({ request, state, awaited }) => request.from.name === from && state === "answered" && awaited)
+			.map(({ request }) => request.what);
+	}
+
 	get isIdle(): boolean {
 		return this.#calls.size === 0 && this.#closing.size === 0;
 	}

@@ -5,7 +5,8 @@
 // the desired healthy, from the true scales of the controllers. Everything that a round caused counts, however late it
 // was executed. Three things a round could not know are not held against it, and are added to what is up:
 // - a pod that failed or was deleted past the budgets, unless every view of its cluster had seen it before the round
-//   began (involuntary disruptions are counted as soon as the views show them, and not prevented);
+//   began (involuntary disruptions are counted as soon as the views show them, and not prevented); likewise one that got
+//   other labels and is no longer the budget's;
 // - a pod evicted by a round that was granted it under other budgets only, and after this round began (its labels, or
 //   the budgets, changed between the two);
 // - what budgets and scales said: of each member the least that it demanded at any time since the round's first
@@ -13,9 +14,10 @@
 //   under which the round did not count is judged from the beginning of the round, when its caller listed all budgets:
 //   agents see new ones as fast as their watch shows them. One that did not stand all that time is not checked. A pod
 //   that got other labels since it was granted cannot have been evicted before: it is judged from then on.
+// A pod that is evicted without a round must not be covered: there must be a member-by-member reading of the budgets of the
+// last second before the request was sent (on its sender's clock) by which nobody covers the labels that it has.
 // Where nothing fails and no budget changes, none of these exists and the sum is simply: up >= desired.
 import type { RoundOutcome } from "../../disruption/round.ts";
-import type { EvictionAnswer } from "../../disruption/eviction.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import { nonceOf, reservationsIn } from "./lease-text.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
@@ -33,12 +35,23 @@ export interface RoundRecord {
 	readonly viewsAt: ReadonlyMap<string, number>;
 	/** How many faults had happened. */
 	readonly faults: number;
-	readonly firstId: number;
+	/** Of its acquisitions and reservations. */
+	readonly ids: string[];
 	decidedAt: number;
 	decidedConfig: number;
 	/** Budgets under which it was granted each pod, by uid. */
 	readonly granted: Map<string, readonly string[]>;
 }
+
+/** An eviction without a round, and which configs its sender can have gone by. */
+export interface FreeEviction {
+	readonly round: RoundRecord;
+	readonly from: number;
+	readonly to: number;
+}
+
+/** Whoever evicts without a round has asked all members for their budgets at most so long before, on its own clock. */
+const listedWithinMs = 1_000;
 
 /** What one cluster says at one time. */
 interface ClusterConfig {
@@ -54,7 +67,7 @@ type Config = readonly (ClusterConfig & { readonly revision: number })[];
 type Labels = Readonly<Record<string, string>>;
 
 export interface Violation {
-	readonly rule: "budget" | "leak" | "liveness" | "bug";
+	readonly rule: "budget" | "bypass" | "order" | "leak" | "liveness" | "bug";
 	readonly message: string;
 }
 
@@ -62,6 +75,7 @@ export interface OracleOptions {
 	readonly clusters: readonly SimulatedCluster[];
 	readonly step: () => number;
 	readonly faults: () => number;
+	readonly processes: () => readonly SimulatedProcess[];
 	readonly onViolation: (violation: Violation) => void;
 }
 
@@ -69,6 +83,8 @@ export class Oracle {
 	readonly #options: OracleOptions;
 	/** After each change of budgets or scales. */
 	readonly #configs: Config[] = [];
+	/** When each of them began, on the clocks of all processes. */
+	readonly #configTimes: ReadonlyMap<SimulatedProcess, number>[] = [];
 	#evictions = 0;
 
 	constructor(options: OracleOptions) {
@@ -78,6 +94,7 @@ export class Oracle {
 	/** Budgets, scales or labels are others from now on. */
 	configChanged(): void {
 		this.#configs.push(this.#config());
+		this.#configTimes.push(new Map(this.#options.processes().map((process) => [process, process.clock.now()])));
 	}
 
 	/** How many evictions rounds have had executed. */
@@ -94,7 +111,7 @@ export class Oracle {
 			committed: [],
 			viewsAt: new Map(clusters.map((cluster) => [cluster.id, cluster.slowestView()])),
 			faults: faults(),
-			firstId: process.idsMade,
+			ids: [],
 			decidedAt: Number.POSITIVE_INFINITY,
 			decidedConfig: Number.POSITIVE_INFINITY,
 			granted: new Map(),
@@ -116,8 +133,9 @@ export class Oracle {
 		if (round.granted.size === 0 && this.#options.faults() === round.faults) this.#checkTakenBack(round);
 	}
 
-	evicted(cluster: SimulatedCluster, pod: PodRecord, answer: EvictionAnswer<never>, round: RoundRecord): void {
-		if (answer.kind !== "evicted" || pod.terminating) return;
+	/** A pod was evicted under a reservation of this round; `pod` as it was before. */
+	evicted(cluster: SimulatedCluster, pod: PodRecord, round: RoundRecord): void {
+		if (pod.terminating) return;
 		this.#evictions += 1;
 		const slot = cluster.slotOf(pod);
 		if (!slot || slot.down) return;
@@ -126,6 +144,29 @@ export class Oracle {
 		const now = this.#config();
 		for (const { budget, selector } of selectorsOf(now)) {
 			if (matches(selector, pod.labels)) this.#check(budget, selector, pod, round, now);
+		}
+	}
+
+	/** An eviction goes out for which nobody asked for a round. */
+	sendsFreely(process: SimulatedProcess): FreeEviction {
+		const now = process.clock.now();
+		const from = this.#configTimes.findLastIndex((times) => (times.get(process) ?? 0) <= now - listedWithinMs);
+		return { round: this.roundStarts(process), from: Math.max(from, 0), to: this.#configs.length - 1 };
+	}
+
+	/** A pod was evicted for which nobody asked for a round: right only where no budget covers it. */
+	evictedFreely(cluster: SimulatedCluster, pod: PodRecord, { round, from, to }: FreeEviction): void {
+		if (pod.terminating || pod.finished) return;
+		this.#evictions += 1;
+		const slot = cluster.slotOf(pod);
+		if (slot) slot.down ??= { cause: "voluntary", revision: cluster.server.revision, by: { round, uid: pod.uid } };
+		const configs = this.#configs.slice(from, to + 1);
+		for (const { budget, selector } of configs.flatMap(selectorsOf)) {
+			if (!matches(selector, pod.labels) || leastDesired(configs, budget, selector) === undefined) continue;
+			this.#options.onViolation({
+				rule: "bypass",
+				message: `${round.process.name} has pod ${pod.name} evicted without a round, and budget ${budget} covers it`,
+			});
 		}
 	}
 
@@ -181,6 +222,8 @@ export class Oracle {
 			else down.push(name);
 		}
 		if (up + excused.length >= desired) return;
+		excused.push(...this.#relabelledSince(budget, selector, round));
+		if (up + excused.length >= desired) return;
 		const sum = `${up} up${excused.length > 0 ? ` and ${excused.join(", ")} excused` : ""}, ${desired} must be`;
 		this.#options.onViolation({
 			rule: "budget",
@@ -231,9 +274,27 @@ export class Oracle {
 		return !granted.includes(budget) && by.decidedAt > round.startedAt;
 	}
 
+	/** Pods that other labels took out of the budget, and that some view of their cluster still had in it when the round began. */
+	#relabelledSince(budget: string, selector: Labels, round: RoundRecord): readonly string[] {
+		return this.#options.clusters.flatMap((cluster) =>
+			cluster.workloads.flatMap((workload) => {
+				const since = round.viewsAt.get(cluster.id) ?? 0;
+				return workload.slots.flatMap((slot) => {
+					const pod = workload.podIn(slot);
+					if (!pod || matches(selector, pod.labels)) return [];
+					if (slot.down && !this.#couldNotKnow(slot, cluster, budget, round)) return [];
+					const versions = cluster.server.podEvents.filter(({ object }) => object.uid === pod.uid);
+					const first = versions.findLastIndex(({ resourceVersion }) => Number(resourceVersion) <= since);
+					const seen = versions.slice(Math.max(first, 0));
+					return seen.some(({ object }) => matches(selector, object.labels)) ? [`${cluster.id}/${pod.name}`] : [];
+				});
+			}),
+		);
+	}
+
 	/** Nothing was granted and no message was lost: then nothing of this round may be left in any Lease. */
 	#checkTakenBack(round: RoundRecord): void {
-		const own = new Set(round.process.idsSince(round.firstId));
+		const own = new Set(round.ids);
 		for (const { id, server } of this.#options.clusters) {
 			const left = reservationsIn(server).find((reservation) => own.has(reservation.id));
 			if (!left) continue;

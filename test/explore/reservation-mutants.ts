@@ -203,10 +203,10 @@ export const reservationMutants: readonly Mutant[] = [
 		scenarios: ["lease-goes", "lease-deleted"],
 		edits: [
 			{
-				file: "test/explore/world-steps.ts",
-				symbol: "leaseDeletionSteps",
-				find: "$lease.spec.holderIdentity || !mayBeDeleted($$all)",
-				replace: "$lease.spec.holderIdentity && mayBeDeleted($$all)",
+				file: "agent/lease-cleanup.ts",
+				symbol: "isEmpty",
+				find: "$state.reservations.length === 0",
+				replace: "true",
 			},
 		],
 	},

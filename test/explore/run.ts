@@ -12,6 +12,8 @@ export interface RunResult {
 	readonly violation: Violation | undefined;
 	readonly steps: number;
 	readonly evictions: number;
+	/** That were ever there. */
+	readonly pods: number;
 	readonly history: readonly HistoryEntry[];
 	readonly taken: readonly number[];
 }
@@ -26,10 +28,11 @@ export async function runRandom(
 ): Promise<RunResult> {
 	const choices = randomChoices(seed);
 	const temper = randomTemper(scenario, choices.random);
-	const { limits, splitAnswers, oneAgent } = temper;
+	const { limits, thinDrains, splitAnswers, oneAgent } = temper;
 	const world = new World(scenario, {
 		choices,
 		limits,
+		thinDrains,
 		splitAnswers,
 		oneAgent,
 		keepsHistory: false,
@@ -79,6 +82,7 @@ export async function runSearched(
 	const world = new World(searched, {
 		choices,
 		limits,
+		thinDrains: true,
 		splitAnswers: false,
 		oneAgent: true,
 		keepsHistory: true,
@@ -143,5 +147,6 @@ async function ended(world: World, choices: Choices): Promise<RunResult> {
 
 function resultOf(world: World, choices: Choices): RunResult {
 	const { violation, step, history, oracle } = world;
-	return { violation, steps: step, evictions: oracle.evictions, history, taken: choices.taken };
+	const pods = world.clusters.reduce((sum, { server }) => sum + server.podsMade, 0);
+	return { violation, steps: step, evictions: oracle.evictions, pods, history, taken: choices.taken };
 }

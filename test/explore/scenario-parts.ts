@@ -35,4 +35,5 @@ export const trouble: Partial<Limits> = {
 	crashes: 1,
 	restarts: 1,
 	touches: 1,
+	sweeps: 2,
 };

@@ -63,6 +63,8 @@ export interface Limits {
 	readonly refused: number;
 	/** Drains that die. */
 	readonly crashes: number;
+	/** Drains that are told to stop. */
+	readonly stops: number;
 	/** Agents that die and come back with nothing in memory. */
 	readonly restarts: number;
 	/** Cancels that an agent begins, of any reservation and however young. */
@@ -74,7 +76,7 @@ export interface Limits {
 	readonly failures: number;
 	/** Writes to pods that mean nothing but a new version. */
 	readonly touches: number;
-	/** Leases, unheld and empty, that go when no member has the budget. */
+	/** Times that an agent looks for Leases without a budget that have been idle for a minute. */
 	readonly leaseDeletions: number;
 }
 
@@ -89,6 +91,7 @@ export const noLimits: Limits = {
 	answerLost: 0,
 	refused: 0,
 	crashes: 0,
+	stops: 0,
 	restarts: 0,
 	cancels: 0,
 	evidence: 0,
@@ -131,12 +134,16 @@ export interface Scenario<W = never> {
 	readonly lineHost?: boolean;
 	/** What becomes of evicted pods while the rounds run: they end and are replaced, they only end, or they stay terminating. */
 	readonly afterEviction?: "replaced" | "ends" | "stays";
+	/** Answers travel on their own in every run. */
+	readonly splitAnswers?: boolean;
 	/** Views are shown every event at once. */
 	readonly freshViews?: boolean;
 	/** Whether a round must be granted at the end; false where the budget refuses for ever. */
 	readonly probe?: boolean;
 	/** What happened before the drains began. */
 	readonly prepare?: (world: W) => void;
+	/** Which faults may meet which requests; all of them where it says nothing. */
+	readonly mayFail?: (fault: string, what: string) => boolean;
 	/** The network fails only requests that begin with this word: "evict", "acquire". */
 	readonly onlyFails?: string;
 	/**
@@ -144,6 +151,8 @@ export interface Scenario<W = never> {
 	 * where nothing but time could pass otherwise. Its limits hold in every run, where other scenarios draw theirs.
 	 */
 	readonly holdsBack?: (step: Step, world: W) => boolean;
+	/** What goes wrong here goes wrong beside the rounds: every run has the whole engine of evictions. */
+	readonly needsEngine?: boolean;
 	/** Calls to Leases are executed at once in random runs, too. */
 	readonly leaseCallsAtOnce?: boolean;
 	/** How an exhaustive search bounds it. */

@@ -1,7 +1,9 @@
 // All scenarios: small worlds, each for a few safeguards.
 import { configScenarios } from "./config-scenarios.ts";
+import { engineScenarios } from "./engine-scenarios.ts";
 import { reservationScenarios } from "./reservation-scenarios.ts";
 import { roundScenarios } from "./round-scenarios.ts";
+import { stagedEngineScenarios } from "./staged-engine-scenarios.ts";
 import { stagedReservationScenarios } from "./staged-reservation-scenarios.ts";
 import { stagedRoundScenarios } from "./staged-round-scenarios.ts";
 import type { Scenario } from "./scenario.ts";
@@ -13,6 +15,8 @@ export const scenarios: readonly Scenario<World>[] = [
 	...reservationScenarios,
 	...stagedReservationScenarios,
 	...configScenarios,
+	...engineScenarios,
+	...stagedEngineScenarios,
 ];
 
 export function findScenario(name: string): Scenario<World> {

@@ -22,6 +22,7 @@ export async function settle(world: World): Promise<void> {
 	world.settling = true;
 	for (const agent of world.agents()) agent.isWatching = true;
 	await finish(world, () => world.drains.every((drain) => drain.finished || !drain.alive));
+	if (!world.violation && !world.isTroubled) checkGivenBack(world);
 	for (let pass = 0; pass < 6 && !world.violation && left(world).length > 0; pass += 1) {
 		passTime(world, longTimeMs);
 		for (const agent of world.agents()) agent.sweep();
@@ -30,6 +31,16 @@ export async function settle(world: World): Promise<void> {
 	const [still] = left(world);
 	if (still) fail(world, `reservation ${still.id} of pod ${still.pod} stands for ever`);
 	if (!world.violation && world.scenario.probe !== false) await probe(world);
+}
+
+/** Where no message and no process came to harm, whoever was granted a pod has it evicted or has given it back. */
+function checkGivenBack(world: World): void {
+	for (const { id, server } of world.clusters) {
+		for (const { uid, pod, holder } of reservationsIn(server)) {
+			const alive = server.pods().some((each) => each.uid === uid && !each.terminating && !each.finished);
+			if (alive) fail(world, `${holder} is done, and its reservation of pod ${pod} in cluster ${id} was left`, "leak");
+		}
+	}
 }
 
 /** A pod that the budget has room for, asked for when everything is quiet. */
@@ -86,8 +97,8 @@ function left(world: World) {
 }
 
 /** Where this run gets stuck. */
-export function fail(world: World, message: string): void {
+export function fail(world: World, message: string, rule: "liveness" | "leak" = "liveness"): void {
 	if (world.violation) return;
-	world.violation = { rule: "liveness", message };
+	world.violation = { rule, message };
 	world.notes(`VIOLATION: ${message}`);
 }

@@ -68,6 +68,7 @@ export class SimulatedApiServer {
 	readonly budgetEvents: WatchEvent<MemberBudget>[] = [];
 	/** A watch cache may answer a list from any version that is not older than asked: picks one of `count`, 0 the newest. */
 	pickListVersion: (count: number) => number = () => 0;
+	podsMade = 0;
 	#uids = 0;
 
 	/** `firstRevision`: near a power of ten, versions of different length are met. */
@@ -173,6 +174,7 @@ export class SimulatedApiServer {
 	// Pods
 
 	createPod(pod: NewPod): PodRecord {
+		this.podsMade += 1;
 		if (this.#pods.has(keyOf(pod))) throw new ConflictError(`Pod "${keyOf(pod)}" already exists`);
 		const record: PodRecord = {
 			labels: {},

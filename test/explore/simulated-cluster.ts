@@ -51,10 +51,10 @@ export class SimulatedCluster {
 		return undefined;
 	}
 
-	/** The revision that every agent's view has reached; one that starts anew will list, and is past it. */
+	/** The revision that every agent's view has reached; one that starts anew, or has no watch, will list, and is past it. */
 	slowestView(): number {
 		return Math.min(
-			...this.agents.filter((agent) => agent.isSynced).map((agent) => agent.podRevision),
+			...this.agents.filter((agent) => agent.isSynced && agent.isWatching).map((agent) => agent.podRevision),
 			this.server.revision,
 		);
 	}

@@ -65,15 +65,6 @@ export class SimulatedProcess {
 		return `${this.name}.${this.#ids}`;
 	}
 
-	get idsMade(): number {
-		return this.#ids;
-	}
-
-	/** Those made after the first `count`. */
-	idsSince(count: number): readonly string[] {
-		return Array.from({ length: this.#ids - count }, (_, index) => `${this.name}.${count + index + 1}`);
-	}
-
 	/** Notes what the process has been told. Its code is deterministic: equal histories, equal memories. */
 	learns(what: () => string): void {
 		if (this.#keepsHistory) this.#history = createHash("sha1").update(this.#history).update(what()).digest("base64");
@@ -82,4 +73,23 @@ export class SimulatedProcess {
 	fingerprint(): string {
 		return `${this.name} ${this.alive} ${this.clock.now()} ${this.#history}`;
 	}
+}
+
+/** Shorter than any message takes: it passes at once, so that who collects for a moment is no slower than others. */
+const momentMs = 10;
+
+/** Resolves after `ms` of the clock, or at once when the signal aborts. */
+export async function sleepOn(clock: SimulatedClock, ms: number, signal: AbortSignal): Promise<void> {
+	if (signal.aborted || ms <= 0) return;
+	if (ms <= momentMs) {
+		clock.jump(ms);
+		return;
+	}
+	const { promise, resolve } = Promise.withResolvers<void>();
+	const cancel = clock.after(ms, resolve);
+	const aborted = (): void => resolve();
+	signal.addEventListener("abort", aborted);
+	await promise;
+	cancel();
+	signal.removeEventListener("abort", aborted);
 }

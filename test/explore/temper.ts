@@ -6,6 +6,7 @@ import type { World } from "./world.ts";
 
 export interface Temper {
 	readonly limits: Limits;
+	readonly thinDrains: boolean;
 	readonly splitAnswers: boolean;
 	readonly oneAgent: boolean;
 	weightOf(step: Step): number;
@@ -46,7 +47,9 @@ export function randomTemper(scenario: Scenario<World>, random: () => number): T
 	let timers = 0;
 	return {
 		limits,
-		splitAnswers: random() < 0.3,
+		// Rounds are denser without the engine's looks and pauses.
+		thinDrains: random() < 0.4 && !scenario.needsEngine,
+		splitAnswers: random() < 0.3 || (scenario.splitAnswers ?? false),
 		oneAgent: random() < 0.4,
 		weightOf: ({ kind, actor }) => {
 			let speed = actors.get(actor);

@@ -1,5 +1,4 @@
 // Everything that may happen in a world next, besides messages.
-import { leaseName } from "../../disruption/lease.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import { reservationsIn } from "./lease-text.ts";
 import type { Step, StepKind } from "./scheduler.ts";
@@ -91,12 +90,12 @@ function limitedSteps(world: World): readonly Step[] {
 	for (const cluster of world.clusters) {
 		for (const agent of cluster.agents) agentSteps(world, cluster, agent, offer);
 		if (world.may("touches") || world.may("failures")) podSteps(cluster, offer);
-		if (world.may("leaseDeletions")) leaseDeletionSteps(world, cluster, offer);
 	}
 	for (const drain of world.drains) {
 		if (drain.finished || !drain.alive) continue;
 		offer("drainJumps", "jump", drain.name, `does nothing for ${drainJumpMs} ms`, () => drain.clock.jump(drainJumpMs));
 		offer("crashes", "fault", drain.name, "dies", () => world.dies(drain));
+		offer("stops", "event", drain.name, "is told to stop", () => drain.stop());
 	}
 	for (const event of world.scenario.events ?? []) {
 		if (world.times(event.name) >= (event.times ?? 1) || !(event.when?.(world) ?? true)) continue;
@@ -128,6 +127,12 @@ function agentSteps(world: World, cluster: SimulatedCluster, agent: AgentProcess
 		world.network.died(agent);
 	});
 	offer("sweeps", "agent", name, "sweeps", () => agent.sweep());
+	if (reservationsIn(cluster.server).length > 0) {
+		offer("sweeps", "agent", name, "sweeps what is overdue", () => agent.sweepOverdue());
+	}
+	if (world.may("leaseDeletions") && hasLeaseWithoutBudget(cluster)) {
+		offer("leaseDeletions", "agent", name, "looks for Leases without a budget", () => agent.cleanUp());
+	}
 	if (!world.may("cancels") && !world.may("evidence")) return;
 	const standing = reservationsIn(cluster.server);
 	for (const { budget, id } of standing) {
@@ -140,6 +145,11 @@ function agentSteps(world: World, cluster: SimulatedCluster, agent: AgentProcess
 			agent.task(`evidence ${budget}`, () => agent.local.endOnEvidence({ namespace, name: budget })),
 		);
 	}
+}
+
+function hasLeaseWithoutBudget({ server }: SimulatedCluster): boolean {
+	const budgetOf = (annotations: Readonly<Record<string, string>>) => annotations["xpdb.form3.tech/budget"] ?? "";
+	return [...server.leases.values()].some(({ annotations }) => !server.budgets.has(budgetOf(annotations)));
 }
 
 function podSteps({ id, server, workloads }: SimulatedCluster, offer: Offer): void {
@@ -157,20 +167,4 @@ function podSteps({ id, server, workloads }: SimulatedCluster, offer: Offer): vo
 			offer("failures", "event", id, `pod ${pod.name} fails`, fails({ ready: false }));
 		}
 	}
-}
-
-/** The design's rule: unheld, without reservations, with preconditions, and only when no member has the budget. */
-function leaseDeletionSteps(world: World, { id, server }: SimulatedCluster, offer: Offer): void {
-	for (const lease of server.leases.values()) {
-		const budget = lease.annotations["xpdb.form3.tech/budget"] ?? "";
-		if (world.clusters.some((cluster) => cluster.server.budgets.has(budget))) continue;
-		if (lease.spec.holderIdentity || !mayBeDeleted(server, lease.name)) continue;
-		offer("leaseDeletions", "agent", id, `an agent deletes Lease ${budget}`, () =>
-			server.deleteLease(lease.name, lease),
-		);
-	}
-}
-
-function mayBeDeleted(server: SimulatedCluster["server"], name: string): boolean {
-	return !reservationsIn(server).some(({ budget }) => leaseName({ namespace, name: budget }) === name);
 }

@@ -1,13 +1,15 @@
 // One run's world: the clusters of a scenario, its processes, the network between them, and everything that may happen next.
 import { leaseName } from "../../disruption/lease.ts";
-import type { Cluster } from "../../disruption/cluster.ts";
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import type { AgentProcess } from "./agent-process.ts";
-import { DrainProcess } from "./drain-process.ts";
+import { type Drain, DrainProcess } from "./drain-process.ts";
 import { answerText, type HistoryEntry, requestText } from "./history.ts";
 import { simulatedMember } from "./member.ts";
 import { Network } from "./network.ts";
+import { PluginProcess } from "./plugin-process.ts";
 import { Oracle, type Violation } from "./oracle.ts";
+import { OrderJudge } from "./order-judge.ts";
 import type { Limits, Scenario } from "./scenario.ts";
 import type { Choices, Step } from "./scheduler.ts";
 import type { ApiCall } from "./simulated-api.ts";
@@ -19,6 +21,8 @@ import { namespace } from "./workload.ts";
 export interface WorldOptions {
 	readonly choices: Choices;
 	readonly limits: Limits;
+	/** Plugins are rounds without the engine around them. */
+	readonly thinDrains: boolean;
 	/** Answers travel on their own. */
 	readonly splitAnswers: boolean;
 	/** Every process asks the one agent that the scenario names, or the first. */
@@ -50,7 +54,8 @@ export class World {
 	readonly clusters: readonly SimulatedCluster[];
 	readonly network: Network;
 	readonly oracle: Oracle;
-	readonly drains: DrainProcess[] = [];
+	readonly #order: OrderJudge;
+	readonly drains: Drain[] = [];
 	readonly history: HistoryEntry[] = [];
 	step = 0;
 	/** No faults and no events any more: what is left has to come to its end. */
@@ -66,7 +71,8 @@ export class World {
 		const ids = scenario.clusters.map(({ id }) => id);
 		this.network = new Network({
 			splitAnswers: options.splitAnswers,
-			mayFail: (fault, { what }) => this.may(fault) && what.startsWith(scenario.onlyFails ?? ""),
+			mayFail: (fault, { what }) =>
+				this.may(fault) && what.startsWith(scenario.onlyFails ?? "") && (scenario.mayFail?.(fault, what) ?? true),
 			failing: (fault, from) => {
 				this.uses(fault);
 				from.learns(() => fault);
@@ -83,16 +89,20 @@ export class World {
 					carry: (from, call) => this.carry(from, this.cluster(data.id), call),
 					onBug: (error) => this.bug(data.id, error),
 					lineHost: (from) => this.#lineHost(from, data.id),
+					members: (from) => this.#membersOf(from, data.id),
 				}),
 		);
+		const onViolation = (violation: Violation): void => {
+			this.violation ??= violation;
+			this.notes(`VIOLATION: ${violation.message}`);
+		};
+		this.#order = new OrderJudge({ processes: () => this.agents(), onViolation });
 		this.oracle = new Oracle({
 			clusters: this.clusters,
 			step: () => this.step,
 			faults: () => this.#faults,
-			onViolation: (violation) => {
-				this.violation ??= violation;
-				this.notes(`VIOLATION: ${violation.message}`);
-			},
+			processes: () => this.drains,
+			onViolation,
 		});
 		for (const { server } of this.clusters)
 			server.pickListVersion = (count) => (count > 1 && !this.settling ? this.pick(count) : 0);
@@ -119,13 +129,13 @@ export class World {
 		return this.options.choices.pick(Array.from({ length: count }, () => 1));
 	}
 
-	dies(drain: DrainProcess): void {
+	dies(drain: Drain): void {
 		drain.alive = false;
 		this.network.died(drain);
 	}
 
-	startDrain(data: Scenario["drains"][number]): DrainProcess {
-		const drain = new DrainProcess(data, this);
+	startDrain(data: Scenario["drains"][number]): Drain {
+		const drain = this.options.thinDrains ? new DrainProcess(data, this) : new PluginProcess(data, this);
 		this.drains.push(drain);
 		drain.start();
 		return drain;
@@ -152,10 +162,14 @@ export class World {
 		return [...this.agents(), ...this.drains].filter(({ alive }) => alive);
 	}
 
+	memberIds(clusterId: string): readonly string[] {
+		return this.cluster(clusterId).server.fleet.members.map(({ id }) => id);
+	}
+
 	/** The cluster as a drain asks it. */
-	member(from: DrainProcess, id: string): Cluster {
+	member(from: Drain, id: string): AgentCluster {
 		const agent = from.data.agent ?? (this.options.oneAgent ? 0 : undefined);
-		return simulatedMember({ from, cluster: this.cluster(id), network: this.network, agent });
+		return this.#memberFor(from, id, agent);
 	}
 
 	carry<T>(from: SimulatedProcess, cluster: SimulatedCluster, call: ApiCall<T>): Promise<T> {
@@ -164,11 +178,16 @@ export class World {
 			cluster: cluster.id,
 			what: requestText(call, cluster.id, this.scenario),
 			detail: () => JSON.stringify(call.detail ?? ""),
-			routes: () => [{ name: `API server of ${cluster.id}`, run: () => call.execute() }],
+			routes: () => [{ name: `API server of ${cluster.id}`, run: () => this.#execute(from, cluster, call) }],
 			atOnce: this.#neverChanges(call),
 			mayDouble: call.verb !== "get" && call.verb !== "list",
 			...(call.verb === "evict" && { refusal: () => ({ kind: "refused", refusal: "429" }) as T }),
 		});
+	}
+
+	/** Whether a request or a process came to harm; who only met a refusal must have cleaned up after it. */
+	get isTroubled(): boolean {
+		return [...troubles].some((what) => what !== "refused" && this.times(what) > 0);
 	}
 
 	/** Whether the scenario lets this happen once more. */
@@ -240,11 +259,34 @@ export class World {
 		);
 	}
 
-	#lineHost(from: SimulatedProcess, id: string): Cluster | undefined {
+	#memberFor(from: SimulatedProcess, id: string, agent: number | undefined): AgentCluster {
+		const onPassedLine = (at: SimulatedProcess, what: string): void => this.#order.passedLine(at, what);
+		return simulatedMember({ from, cluster: this.cluster(id), network: this.network, agent, onPassedLine });
+	}
+
+	/** All members of the fleet as an agent of this cluster asks them. */
+	#membersOf(from: AgentProcess, clusterId: string): readonly AgentCluster[] {
+		return this.memberIds(clusterId).map((id) =>
+			id === clusterId ? from.local : this.#memberFor(from, id, undefined),
+		);
+	}
+
+	#execute<T>(from: SimulatedProcess, { server }: SimulatedCluster, call: ApiCall<T>): T {
+		const isWrite = call.resource === "leases" && (call.verb === "update" || call.verb === "create");
+		if (!isWrite) return call.execute();
+		const before = server.leases.get(call.name);
+		const answer = call.execute();
+		const after = server.leases.get(call.name);
+		if (after && after !== before) this.#order.wrote(from, before, after);
+		return answer;
+	}
+
+	#lineHost(from: SimulatedProcess, id: string): AgentCluster | undefined {
 		const cluster = this.cluster(id);
 		const [host] = cluster.agents;
 		if (!this.scenario.lineHost || !host?.alive || host === from) return undefined;
-		return simulatedMember({ from, cluster, network: this.network, agent: 0, here: true });
+		const onPassedLine = (): void => undefined;
+		return simulatedMember({ from, cluster, network: this.network, agent: 0, here: true, onPassedLine });
 	}
 
 	/** As a first round leaves them: free, and with the version up to which it has listed. */

@@ -1,0 +1,151 @@
+// Safeguards of the engine of evictions, of what agents do beside the rounds, and of who gets on.
+import type { Mutant } from "./mutant.ts";
+
+const judgement = "disruption/coverage-judgement.ts";
+const eviction = "disruption/eviction.ts";
+const lease = "disruption/lease.ts";
+const cleanup = "agent/lease-cleanup.ts";
+
+export const engineMutants: readonly Mutant[] = [
+	{
+		name: "read-joins-one-under-way",
+		without: "sending a shared read after everybody who shares it has asked",
+		scenarios: ["joined-read"],
+		edits: [
+			{
+				file: "agent/shared-reads.ts",
+				symbol: "shareReads",
+				find: "$waiting.delete($key); return $ask($question);",
+				replace: "return $ask($question).finally(() => $waiting.delete($key));",
+			},
+		],
+	},
+	{
+		name: "stopped-as-if-not-sent",
+		without: "the fence for a ticket that may have been sent when its run was stopped",
+		scenarios: ["stopped-unsure"],
+		edits: [
+			{
+				file: "plugin/ticket-eviction.ts",
+				symbol: "evictWithTicket",
+				find: "if ($stop.aborted || $job.timeout.signal.aborted) { await cancelTicket($ticket, $cluster, $runtime, { sent: true }); return $outcome; }",
+				replace:
+					"if ($stop.aborted || $job.timeout.signal.aborted) { await cancelTicket($ticket, $cluster, $runtime, { sent: false }); return $outcome; }",
+			},
+		],
+	},
+	{
+		name: "old-list-says-nobody",
+		without: "asking anew for lists that are older than a second",
+		scenarios: ["budget-made-late", "budgets-come-and-go", "first-budget"],
+		edits: [
+			{
+				file: "plugin/coverage-lists.ts",
+				symbol: "CoverageLists.#isYoung",
+				find: "return $young;",
+				replace: "return true;",
+			},
+			{ file: judgement, symbol: "judgeCoverage", find: "!isFresh($listed.askedAt, $now)", replace: "false" },
+		],
+	},
+	{
+		name: "labels-of-the-first-list",
+		without: "judging the labels of the version that an eviction names",
+		scenarios: ["relabelled-late", "labels-change"],
+		edits: [
+			{
+				file: "plugin/native-eviction.ts",
+				symbol: "tryOnce",
+				find: "{ resourceVersion: $version }",
+				replace: "",
+			},
+			{ file: judgement, symbol: "judgeCoverage", find: "!isFresh($version.readAt, $now)", replace: "false" },
+		],
+	},
+	{
+		name: "observed-goes-back",
+		without: "keeping the latest `observed`",
+		scenarios: ["observed-again", "lag"],
+		edits: [
+			{
+				file: lease,
+				symbol: "withoutReservations",
+				find: "latestResourceVersion($state.observed, $observed)",
+				replace: "$observed || $state.observed",
+			},
+		],
+	},
+	{
+		name: "swept-without-fence",
+		without: "the fence where an agent ends a silent grant",
+		scenarios: ["swept-late", "race"],
+		edits: [
+			{
+				file: "agent/reservation-sweep.ts",
+				symbol: "ReservationSweep.#sweepLease",
+				find: "{ sent: true }",
+				replace: "{ sent: false }",
+			},
+		],
+	},
+	{
+		name: "newcomer-passes-the-line",
+		without: "sending newcomers to the end of the line",
+		scenarios: ["waiting", "one-line"],
+		edits: [
+			{
+				file: "agent/waiting-line.ts",
+				symbol: "WaitingLine.acquire",
+				find: "if (!$options.wait) return this.#place($line, $line.waiters.length + 1);",
+				replace: "if (!$options.wait) return arguments[1](false);",
+			},
+		],
+	},
+	{
+		name: "dead-watch-is-a-view",
+		without: "counting from a list where the watch on pods is dead",
+		scenarios: ["dead-watch"],
+		edits: [
+			{
+				file: "agent/count.ts",
+				symbol: "countUnder",
+				find: '!$pods.live || $lease.state.observed === ""',
+				replace: '$lease.state.observed === ""',
+			},
+		],
+	},
+	{
+		name: "any-lease-is-free",
+		without: "leaving a Lease to a holder that shows life",
+		scenarios: ["race", "steal"],
+		edits: [
+			{
+				file: "agent/lease-store.ts",
+				symbol: "LeaseStore.isFree",
+				find: '$lease.holder === "" || this.silentForMs($lease) > $lease.durationMs',
+				replace: "true",
+			},
+		],
+	},
+	{
+		name: "refused-keeps-its-reservation",
+		without: "ending the reservation of an eviction that the API server refused",
+		scenarios: ["refused", "labels-change"],
+		edits: [
+			{
+				file: eviction,
+				symbol: "carryOut",
+				find: "const $answer = await $evictor.evict($$request);",
+				replace: 'const $answer = await $evictor.evict($$request); if ($answer.kind === "refused") return $answer;',
+			},
+		],
+	},
+	{
+		name: "cleaned-up-without-asking",
+		without: "asking all members whether they have the budget of a Lease that is to be deleted",
+		scenarios: ["cleaned-up"],
+		edits: [
+			{ file: cleanup, symbol: "LeaseCleanup.#deleteUnwanted", find: "if ($lists.some($$has)) return;", replace: "" },
+		],
+	},
+];

@@ -1,0 +1,164 @@
+// What goes wrong beside the rounds: pods that no budget covers, labels, budgets and members that change at any step, and
+// what the engine of evictions remembers of all these. Every run has the shipped engine.
+import type { EventData, Scenario } from "./scenario.ts";
+import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
+import { namespace } from "./workload.ts";
+import type { World } from "./world.ts";
+
+const free = { app: "free" };
+const four = [{ name: "web", selector: web, minAvailable: 3 }];
+
+/** Pods that nobody covers beside those that a budget does. */
+function mixed(id: string, uncovered: number) {
+	const moving = { kind: "StatefulSet", name: "free", labels: free, replicas: uncovered } as const;
+	return cluster(id, 3, { workloads: [statefulSet(3), moving], budgets: four });
+}
+
+function relabels(id: string, name: string, labels: Readonly<Record<string, string>>): EventData<World> {
+	const text = Object.values(labels).join();
+	const podOf = (world: World) => {
+		const found = world.cluster(id).server.getPod({ namespace, name });
+		return found.kind === "present" && !found.pod.terminating ? found.pod : undefined;
+	};
+	return {
+		name: `pod ${name} of ${id} gets the labels of ${text}`,
+		when: (world) => {
+			const pod = podOf(world);
+			return pod !== undefined && JSON.stringify(pod.labels) !== JSON.stringify(labels);
+		},
+		run: (world) => {
+			const pod = podOf(world);
+			if (pod) world.cluster(id).server.changePod(pod, { labels });
+		},
+	};
+}
+
+function makes(id: string, selector: Readonly<Record<string, string>>, bound: object): EventData<World> {
+	const [name = ""] = Object.values(selector);
+	return {
+		name: `budget ${name} is made in ${id}`,
+		when: (world) =>
+			!world
+				.cluster(id)
+				.server.listBudgets(namespace)
+				.some((budget) => budget.name.name === name),
+		run: (world) => {
+			const spec = { selector: { matchLabels: selector }, ...bound };
+			world.cluster(id).server.putBudget({ name: { namespace, name }, spec });
+		},
+	};
+}
+
+function deletes(id: string, name: string): EventData<World> {
+	return {
+		name: `budget ${name} is deleted in ${id}`,
+		when: (world) =>
+			world
+				.cluster(id)
+				.server.listBudgets(namespace)
+				.some((budget) => budget.name.name === name),
+		run: (world) => world.cluster(id).server.deleteBudget({ namespace, name }),
+	};
+}
+
+const pauses = { drainJumps: 3, refused: 2, gaveUp: 1, lost: 1 };
+
+export const engineScenarios: readonly Scenario<World>[] = [
+	{
+		name: "labels-change",
+		about: "Pods that no budget covers get the labels of a budget without room, before and while they are evicted",
+		clusters: [mixed("c1", 2)],
+		drains: [drain("drain-1", ["c1/free-0", "c1/free-1"], { attempts: 4 }), drain("drain-2", ["c1/web-0"])],
+		events: [
+			relabels("c1", "free-0", web),
+			relabels("c1", "free-1", web),
+			relabels("c1", "web-0", free),
+			relabels("c1", "free-0", free),
+		],
+		limits: { ...pauses, touches: 2 },
+		needsEngine: true,
+		configChanges: true,
+		afterEviction: "stays",
+		probe: false,
+	},
+	{
+		name: "relabelled-late",
+		about: "A pod is listed as one that nobody covers, and gets the labels of a budget before its turn comes",
+		clusters: [mixed("c1", 1)],
+		drains: [drain("drain-1", ["c1/free-0"], { attempts: 4 })],
+		events: [relabels("c1", "free-0", web)],
+		limits: { drainJumps: 1, refused: 1 },
+		needsEngine: true,
+		configChanges: true,
+		afterEviction: "stays",
+		probe: false,
+	},
+	{
+		name: "budgets-come-and-go",
+		about: "Budgets over pods that nobody covered are made and deleted at any step, in one member and in another",
+		clusters: [mixed("c1", 2), mixed("c2", 1)],
+		drains: [
+			drain("drain-1", ["c1/free-0", "c1/free-1"], { attempts: 4 }),
+			drain("drain-2", ["c2/free-0", "c2/web-0"], { attempts: 4 }),
+		],
+		events: [
+			makes("c1", free, { maxUnavailable: 1 }),
+			makes("c2", free, { maxUnavailable: 0 }),
+			deletes("c1", "free"),
+			deletes("c2", "free"),
+		],
+		limits: { ...pauses, stops: 1 },
+		needsEngine: true,
+		configChanges: true,
+		afterEviction: "stays",
+		probe: false,
+	},
+	{
+		name: "budget-made-late",
+		about: "An eviction that was refused is tried again, when a budget covers its pod by now",
+		clusters: [mixed("c1", 2)],
+		drains: [drain("drain-1", ["c1/free-0", "c1/free-1"], { attempts: 4 })],
+		events: [makes("c1", free, { maxUnavailable: 0 })],
+		limits: { refused: 2, drainJumps: 1 },
+		needsEngine: true,
+		configChanges: true,
+		afterEviction: "stays",
+		probe: false,
+	},
+	{
+		name: "first-budget",
+		about: "The first budget of a namespace is made while its pods are evicted by their uids alone",
+		clusters: [cluster("c1", 3, { budgets: [] }), cluster("c2", 1, { budgets: [] })],
+		drains: [
+			drain("drain-1", ["c1/web-0", "c1/web-1"], { attempts: 4 }),
+			drain("drain-2", ["c2/web-0"], { attempts: 4 }),
+		],
+		events: [makes("c1", web, { maxUnavailable: 1 }), makes("c2", web, { maxUnavailable: 1 })],
+		limits: pauses,
+		needsEngine: true,
+		configChanges: true,
+		afterEviction: "stays",
+		probe: false,
+	},
+	{
+		name: "dead-watch",
+		about: "A pod fails while the watches are silent: whoever counts then has to list",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 3 }), drain("drain-2", ["c1/web-1"], { attempts: 3 })],
+		limits: { silences: 1, failures: 1, drainJumps: 1 },
+		afterEviction: "stays",
+	},
+	{
+		name: "cleaned-up",
+		about: "A Lease is idle in a cluster that has not the budget, and another member has",
+		clusters: [cluster("c1", 1, { agents: 1, budgets: [] }), cluster("c2", 2, { agents: 1 })],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { attempts: 2 }),
+			drain("drain-2", ["c2/web-0"], { attempts: 3 }),
+			drain("drain-3", ["c2/web-1"], { attempts: 3 }),
+		],
+		limits: { leaseDeletions: 2, evidence: 2, drainJumps: 1 },
+		afterEviction: "ends",
+		freshViews: true,
+	},
+];

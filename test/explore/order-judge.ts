@@ -1,0 +1,47 @@
+// The judge of what is no question of safety, but of who gets on: nobody passes a line, and nobody takes a Lease from a
+// holder that shows life.
+import type { LeaseObject } from "../../agent/cluster-api.ts";
+import { nonceOf, signOfLifeOf } from "./lease-text.ts";
+import type { Violation } from "./oracle.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+
+export interface OrderJudgeOptions {
+	readonly processes: () => readonly SimulatedProcess[];
+	readonly onViolation: (violation: Violation) => void;
+}
+
+export class OrderJudge {
+	readonly #options: OrderJudgeOptions;
+	/** By Lease and sign of life: when it was given, on the clock of each process. */
+	readonly #signs = new Map<string, ReadonlyMap<SimulatedProcess, number>>();
+
+	constructor(options: OrderJudgeOptions) {
+		this.#options = options;
+	}
+
+	/** An agent has written a Lease of its cluster. */
+	wrote(by: SimulatedProcess, before: LeaseObject | undefined, after: LeaseObject): void {
+		if (before) this.#judge(by, before, after);
+		const { processes } = this.#options;
+		if (!this.#signs.has(signOfLifeOf(after))) {
+			this.#signs.set(signOfLifeOf(after), new Map(processes().map((process) => [process, process.clock.now()])));
+		}
+	}
+
+	/** A caller that does not wait got a Lease for which others wait at the same agent. */
+	passedLine(agent: SimulatedProcess, what: string): void {
+		this.#options.onViolation({ rule: "order", message: `${agent.name} lets a newcomer past its line: ${what}` });
+	}
+
+	#judge(by: SimulatedProcess, before: LeaseObject, after: LeaseObject): void {
+		const { holderIdentity: holder, leaseDurationSeconds = 1 } = before.spec;
+		if (!holder || nonceOf(before) === nonceOf(after)) return;
+		// It cannot have seen the sign earlier than it was given.
+		const givenAt = this.#signs.get(signOfLifeOf(before))?.get(by) ?? 0;
+		if (by.clock.now() - givenAt >= leaseDurationSeconds * 1_000) return;
+		this.#options.onViolation({
+			rule: "order",
+			message: `${by.name} takes Lease ${before.name} from ${holder}, which has shown life ${by.clock.now() - givenAt} ms ago`,
+		});
+	}
+}

@@ -1,0 +1,110 @@
+// A simulated API server as the plugin asks it: the few paths that the engine of evictions uses, over the simulated network.
+import type { V1Pod } from "@kubernetes/client-node";
+import type { EvictionAnswer } from "../../disruption/eviction.ts";
+import type { PodRecord } from "../../disruption/pod.ts";
+import { ApiError, ConnectionError } from "../../plugin/api-error.ts";
+import { reservationAnnotation } from "../../plugin/eviction-request.ts";
+import type { KubernetesClient } from "../../plugin/kubernetes.ts";
+import type { FreeEviction } from "./oracle.ts";
+import type { ApiCall } from "./simulated-api.ts";
+import type { Preconditions } from "./simulated-api-server.ts";
+import type { SimulatedCluster } from "./simulated-cluster.ts";
+
+export interface PluginClientOptions {
+	readonly cluster: SimulatedCluster;
+	readonly carry: <T>(call: ApiCall<T>) => Promise<T>;
+	/** Told of each eviction when it has been executed: what it hit, and the reservation that it named. */
+	readonly onEvicted: (pod: PodRecord, under: string | FreeEviction) => void;
+	/** Told of each eviction that names no reservation when it is sent. */
+	readonly onSentFreely: () => FreeEviction;
+}
+
+interface EvictionBody {
+	readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
+	readonly deleteOptions: { readonly preconditions: Preconditions };
+}
+
+const podOfPath = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)(\/eviction)?$/;
+
+export function pluginClient({ cluster, carry, onEvicted, onSentFreely }: PluginClientOptions): KubernetesClient {
+	const { server } = cluster;
+	const ask = async <T>(call: ApiCall<T>): Promise<T> => {
+		try {
+			return await carry(call);
+		} catch (error) {
+			throw new ConnectionError(server.clusterId, error);
+		}
+	};
+	const never = async (): Promise<never> => {
+		throw new Error("the engine of evictions does not ask this");
+	};
+	return {
+		server: server.clusterId,
+		async get<T>(path: string): Promise<T> {
+			const pod = podAt(path);
+			const found = await ask({
+				verb: "get",
+				resource: "pods",
+				name: `${pod.namespace}/${pod.name}`,
+				execute: () => server.getPod(pod),
+			});
+			if (found.kind === "gone") throw new ApiError(`pods "${pod.name}" not found`, { code: 404, reason: "NotFound" });
+			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is at a pod's path
+			return toV1Pod(found.pod) as T;
+		},
+		async post<T>(path: string, body: unknown): Promise<T> {
+			const pod = podAt(path);
+			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin's own request
+			const { metadata, deleteOptions } = body as EvictionBody;
+			const { preconditions } = deleteOptions;
+			const under = metadata.annotations?.[reservationAnnotation] ?? onSentFreely();
+			const answer = await ask<EvictionAnswer<string>>({
+				verb: "evict",
+				resource: "pods",
+				name: `${pod.namespace}/${pod.name}`,
+				detail: preconditions,
+				execute: () => {
+					const before = server.getPod(pod);
+					const given = server.evict(pod, preconditions);
+					if (before.kind === "present" && given.kind === "evicted") onEvicted(before.pod, under);
+					return given;
+				},
+			});
+			const refuse = (code: number, reason: string): ApiError =>
+				new ApiError(`pod ${pod.name}: ${reason}`, { code, reason });
+			if (answer.kind === "gone") throw refuse(404, "NotFound");
+			if (answer.kind === "conflict") throw refuse(409, "Conflict");
+			if (answer.kind === "refused") throw refuse(429, "TooManyRequests");
+			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the API server answers to an eviction
+			return { kind: "Status", status: "Success" } as T;
+		},
+		list: never,
+		patch: never,
+		delete: never,
+		dialOptions: never,
+		close: () => undefined,
+	};
+}
+
+/** As a list shows it. */
+export function toV1Pod({ name, namespace, uid, resourceVersion, labels, terminating }: PodRecord): V1Pod {
+	return {
+		metadata: {
+			name,
+			namespace,
+			uid,
+			resourceVersion,
+			labels,
+			// As it is on the wire.
+			...(terminating && { deletionTimestamp: "2023-11-14T22:13:20Z" as unknown as Date }),
+		},
+		spec: { containers: [] },
+	};
+}
+
+function podAt(path: string): { readonly namespace: string; readonly name: string } {
+	const [, namespace, name] = podOfPath.exec(path) ?? [];
+	if (namespace === undefined || name === undefined)
+		throw new Error(`the engine of evictions does not ask for ${path}`);
+	return { namespace: decodeURIComponent(namespace), name: decodeURIComponent(name) };
+}

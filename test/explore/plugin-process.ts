@@ -1,0 +1,196 @@
+// One plugin process: the shipped engine of evictions with its queues, groups, coverage lists and slots, its tickets and its
+// native evictions, over members and API servers behind the simulated network.
+//
+// It stops, as by Ctrl-C, when its attempts are used up: rounds, looks that found no room, questions who the fleet is.
+import type { Cluster } from "../../disruption/cluster.ts";
+import { runRound, type RoundOutcome, type RoundRequest, type RoundRuntime } from "../../disruption/round.ts";
+import { createJob, type JobOutcome } from "../../plugin/eviction-job.ts";
+import { Evictions } from "../../plugin/evictions.ts";
+import type { RunEvent } from "../../plugin/events.ts";
+import type { KubeContext } from "../../plugin/kube-context.ts";
+import { LeftBehind } from "../../plugin/left-behind.ts";
+import { Reachability } from "../../plugin/reachability.ts";
+import { createEvictor } from "../../plugin/ticket-eviction.ts";
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import type { Drain, DrainWorld } from "./drain-process.ts";
+import type { RoundRecord } from "./oracle.ts";
+import { pluginClient, toV1Pod } from "./plugin-client.ts";
+import type { DrainData } from "./scenario.ts";
+import { simulatedFleet } from "./simulated-fleet.ts";
+import { sleepOn, SimulatedProcess } from "./simulated-process.ts";
+import { namespace } from "./workload.ts";
+
+const options = { gracePeriodSeconds: -1, deletes: false, dryRun: false };
+/** Pods of one name that a process which follows it asks for, one after the other. */
+const mostFollowed = 2;
+/** A look is made every 300 ms: so many are worth an attempt of a round. */
+const looksPerAttempt = 3;
+/** What covers its pods is asked before the first round. */
+const firstQuestions = 2;
+
+export class PluginProcess extends SimulatedProcess implements Drain {
+	readonly data: DrainData;
+	readonly #world: DrainWorld;
+	readonly #runtime: RoundRuntime;
+	readonly #evictions: Evictions;
+	readonly #leftBehind: LeftBehind;
+	readonly #contexts: ReadonlyMap<string, KubeContext>;
+	readonly #stop = new AbortController();
+	/** By the reservations that they made. */
+	readonly #rounds = new Map<string, RoundRecord>();
+	#turns = 0;
+	finished = false;
+	evicted = 0;
+	last = "";
+
+	constructor(data: DrainData, world: DrainWorld) {
+		super(data.name, world.options);
+		this.data = data;
+		this.#world = world;
+		this.#runtime = {
+			now: () => this.clock.now(),
+			newId: () => this.newId(),
+			sleep: (ms, signal) => sleepOn(this.clock, ms, signal),
+			onLeftBehind: (problem, giveBack) => this.#leftBehind.add(problem, giveBack),
+		};
+		this.#leftBehind = new LeftBehind(this.#runtime, () => undefined);
+		this.#contexts = new Map(world.clusters.map(({ id }) => [id, this.#context(id)]));
+		const contextIds = [...new Set(data.pods.map((path) => path.slice(0, path.indexOf("/"))))];
+		const memberIds = data.members ?? world.memberIds(contextIds[0] ?? "");
+		const fleet = simulatedFleet(contextIds, memberIds, (id) => this.#member(id, memberIds[0] === id));
+		const emit = (event: RunEvent): void => this.#heard(event);
+		this.#evictions = new Evictions({
+			fleet: {
+				...fleet,
+				get members() {
+					return fleet.members;
+				},
+				listBudgets: (namespaces) => {
+					this.#turn(1);
+					return fleet.listBudgets(namespaces);
+				},
+				reconnect: () => {
+					this.#turn(looksPerAttempt);
+					return fleet.reconnect();
+				},
+			},
+			holder: data.name,
+			options,
+			evictor: createEvictor(options, emit),
+			runtime: this.#runtime,
+			reachability: new Reachability(emit, () => this.clock.now()),
+			stop: this.#stop.signal,
+			emit,
+			waitsUntilGone: false,
+			skipWaitAfterSeconds: 0,
+			wallClock: () => this.clock.wallSeconds() * 1_000,
+			runRound: (request, runtime) => this.#round(request, runtime),
+		});
+	}
+
+	start(): void {
+		this.#run().then(
+			() => {
+				this.finished = true;
+			},
+			(error: unknown) => this.#world.bug(this.name, error),
+		);
+	}
+
+	stop(): void {
+		this.#stop.abort(new Error("it is told to stop"));
+	}
+
+	async #run(): Promise<void> {
+		await Promise.all(this.data.pods.map((path) => this.#evict(path)));
+		this.#stop.abort(new Error("the run is over"));
+		await this.#evictions.settled();
+		await this.#leftBehind.settled();
+	}
+
+	async #evict(path: string): Promise<void> {
+		const [clusterId = "", name = ""] = path.split("/");
+		const context = this.#contexts.get(clusterId);
+		if (!context) throw new Error(`no cluster ${clusterId} in scenario ${this.#world.scenario.name}`);
+		const timeout = { signal: new AbortController().signal, text: "0s" };
+		for (let made = 0; made < (this.data.follows ? mostFollowed : 1); made += 1) {
+			const found = this.#world.cluster(clusterId).server.getPod({ namespace, name });
+			if (found.kind === "gone") return;
+			const job = createJob(toV1Pod(found.pod), { context, timeout, gracePeriodSeconds: -1, readAt: this.clock.now() });
+			const outcome: JobOutcome = await this.#evictions.evict(job);
+			if (outcome.kind === "failed") this.last = outcome.message;
+			if (outcome.kind === "stopped") return;
+		}
+	}
+
+	async #round(request: RoundRequest, runtime: RoundRuntime): Promise<RoundOutcome> {
+		this.#turn(looksPerAttempt);
+		const { oracle } = this.#world;
+		const record = oracle.roundStarts(this);
+		const clusters = request.clusters.map((member): Cluster => watched(member, record));
+		const newId = (): string => {
+			const id = runtime.newId();
+			record.ids.push(id);
+			return id;
+		};
+		let outcome: RoundOutcome | undefined;
+		try {
+			outcome = await runRound({ ...request, clusters }, { ...runtime, newId });
+			if (outcome.kind === "lost") this.last = outcome.reason;
+			return outcome;
+		} finally {
+			for (const id of record.ids) this.#rounds.set(id, record);
+			oracle.roundEnds(record, outcome);
+		}
+	}
+
+	/** Stops the process where it has had its turns. */
+	#turn(looks: number): void {
+		this.#turns += looks;
+		if (this.#turns > this.data.attempts * looksPerAttempt + firstQuestions)
+			this.#stop.abort(new Error("its attempts are used up"));
+	}
+
+	#context(id: string): KubeContext {
+		const cluster = this.#world.cluster(id);
+		const { oracle } = this.#world;
+		const client = pluginClient({
+			cluster,
+			carry: (call) => this.#world.carry(this, cluster, call),
+			onSentFreely: () => oracle.sendsFreely(this),
+			onEvicted: (pod, under) => {
+				const round = typeof under === "string" ? this.#rounds.get(under) : undefined;
+				if (round) oracle.evicted(cluster, pod, round);
+				else oracle.evictedFreely(cluster, pod, typeof under === "string" ? oracle.sendsFreely(this) : under);
+			},
+		});
+		return { name: id, namespace, client };
+	}
+
+	#member(id: string, countsLooks: boolean): AgentCluster {
+		const member = this.#world.member(this, id);
+		return {
+			...member,
+			look: (request) => {
+				if (countsLooks) this.#turn(1);
+				return member.look(request);
+			},
+		};
+	}
+
+	#heard(event: RunEvent): void {
+		if (event.type === "pod.accepted") this.evicted += 1;
+		if (event.type === "pod.waiting" || event.type === "cluster.unreachable") this.last = event.message;
+	}
+}
+
+/** The cluster, and a note of what is committed there. */
+function watched(member: Cluster, record: RoundRecord): Cluster {
+	return {
+		...member,
+		commit: (acquisition, grants) => {
+			record.committed.push({ cluster: member.id, nonce: acquisition.nonce });
+			return member.commit(acquisition, grants);
+		},
+	};
+}

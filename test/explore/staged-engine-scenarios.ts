@@ -1,0 +1,137 @@
+// One interleaving each, of what goes on beside the rounds: sweeps, ends of runs, and evidence in the wrong order.
+import type { Scenario } from "./scenario.ts";
+import { cluster, drain, web } from "./scenario-parts.ts";
+import {
+	acquisitionsBy,
+	agent,
+	agentSleeps,
+	begins,
+	cancels,
+	ended,
+	isCall,
+	isCancelled,
+	isHeldBy,
+	nobodyIsEvicted,
+	reserved,
+	server,
+	waitsFor,
+} from "./staging.ts";
+import type { World } from "./world.ts";
+
+const two = [{ name: "web", selector: web, maxUnavailable: 2 }];
+
+/** The version of a pod since its eviction began; before that no view has come so far. */
+function evictedAt(world: World, pod: string): number {
+	const found = server(world).getPod({ namespace: "shop", name: pod });
+	if (found.kind === "gone" || !found.pod.terminating) return Number.POSITIVE_INFINITY;
+	const first = server(world).podEvents.find(({ object }) => object.name === pod && object.terminating);
+	return Number(first?.resourceVersion);
+}
+
+export const stagedEngineScenarios: readonly Scenario<World>[] = [
+	{
+		name: "swept-late",
+		about: "A silent grant is swept, and its eviction arrives after its budget's room was given to another pod",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "agent-0 sweeps what is overdue",
+				when: (world) => waitsFor(world, "drain-1", "evict"),
+				run: (world) => agent(world, 0).sweepOverdue(),
+			},
+			begins("drain-2", "c1/web-1", isCancelled),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) => isCall(step, "drain-1", "evict") && nobodyIsEvicted(world),
+	},
+	{
+		name: "stopped-unsure",
+		about:
+			"A run is stopped that does not know whether its eviction was sent, and cannot ask whether it may send it again",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "drain-1 is told to stop",
+				when: (world) => world.times("gaveUp") > 0 && waitsFor(world, "drain-1", "confirm"),
+				run: (world) => world.drains.find(({ name }) => name === "drain-1")?.stop(),
+			},
+			begins("drain-2", "c1/web-1", isCancelled),
+		],
+		limits: { gaveUp: 1, lost: 1 },
+		afterEviction: "stays",
+		freshViews: true,
+		needsEngine: true,
+		mayFail: (fault, what) => (fault === "gaveUp" ? what.startsWith("evict") : what.startsWith("confirm")),
+		holdsBack: (step, world) => {
+			if (step.kind === "late") return nobodyIsEvicted(world);
+			if (step.kind === "fault")
+				return isCall(step, "drain-1", "confirm") && world.times("drain-1 is told to stop") === 0;
+			// Each of them meets its fault first.
+			if (isCall(step, "drain-1", "evict")) return world.times("gaveUp") === 0;
+			return isCall(step, "drain-1", "confirm") && world.times("lost") === 0;
+		},
+	},
+	{
+		name: "observed-again",
+		about: "One reservation ends on what was seen late, and then another one on what was seen early",
+		clusters: [cluster("c1", 5, { budgets: two })],
+		drains: [drain("drain-1", ["c1/web-1"], { attempts: 1, agent: 0 })],
+		events: [
+			begins("drain-2", "c1/web-0", (world) => evictedAt(world, "web-1") < Number.POSITIVE_INFINITY, { attempts: 1 }),
+			cancels(0, "web-0", (world) => evictedAt(world, "web-0") < Number.POSITIVE_INFINITY),
+			{
+				name: "agent-1 ends reservations on evidence",
+				when: (world) => ended(world) > 0 && agent(world, 1).podRevision >= evictedAt(world, "web-1"),
+				run: (world) => {
+					const ender = agent(world, 1);
+					ender.task("evidence", () => ender.local.endOnEvidence({ namespace: "shop", name: "web" }));
+				},
+			},
+			begins("drain-3", "c1/web-2", (world) => ended(world) > 1 && !reserved(world, "web-1"), {
+				agent: 1,
+				attempts: 1,
+			}),
+		],
+		limits: {},
+		afterEviction: "stays",
+		probe: false,
+		holdsBack: ({ actor, what }, world) =>
+			actor === "c1/agent-1" &&
+			(what.startsWith("sees that no pod") ||
+				(what.startsWith("sees pod") && agent(world, 1).podRevision >= evictedAt(world, "web-1"))),
+	},
+	{
+		name: "joined-read",
+		about: "A read of the budget was answered before the budget was edited, and its answer is still on its way",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "the budget allows nothing any more",
+				when: (world) => isHeldBy(world, "drain-1") && world.network.answered("c1/agent-0").some(isBudgetRead),
+				run: (world) => {
+					const spec = { selector: { matchLabels: web }, maxUnavailable: 0 };
+					server(world).putBudget({ name: { namespace: "shop", name: "web" }, spec });
+				},
+			},
+			agentSleeps(0, (world) => world.times("the budget allows nothing any more") > 0),
+			begins("drain-2", "c1/web-1", (world) => world.times("agent-0 of c1 sleeps") > 0, { attempts: 1 }),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		configChanges: true,
+		splitAnswers: true,
+		probe: false,
+		holdsBack: (step, world) =>
+			isCall(step, "c1/agent-0", "gets the answer to get budgets") && acquisitionsBy(world, "drain-2") === 0,
+	},
+];
+
+function isBudgetRead(what: string): boolean {
+	return what.startsWith("get budgets");
+}
