@@ -1,5 +1,6 @@
 // How the agent gets to its own API server: the Pod's ServiceAccount, or a kubeconfig. Tokens, certificates and CAs in
 // files are read again whenever they are needed, because all of them rotate. TLS is verified always.
+import { BoundedError } from "../disruption/bounded-error.ts";
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parserProblem } from "../disruption/parser-problem.ts";
@@ -22,7 +23,7 @@ export interface ApiAccess {
 }
 
 /** The API server cannot be reached the way the configuration says; a person has to change it. */
-export class ApiAccessError extends Error {
+export class ApiAccessError extends BoundedError {
 	override readonly name = "ApiAccessError";
 	readonly reason = "ApiAccess";
 }

@@ -2,6 +2,7 @@
 // and whoever listens ends those that stand, so that a CA that was taken out is out. The certificate must name this very
 // cluster as a member. Files that do not fit together (a rotation half done, a wrong file) are never put to use: the last
 // good ones stay, and the problem is reported once.
+import { BoundedError } from "../disruption/bounded-error.ts";
 import { createPrivateKey, type X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
@@ -29,7 +30,7 @@ export interface CertificateExpiry {
 }
 
 /** The files cannot be used; a person has to change them. */
-export class CertificateError extends Error {
+export class CertificateError extends BoundedError {
 	override readonly name = "CertificateError";
 	readonly reason = "Certificate";
 }

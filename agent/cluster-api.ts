@@ -1,5 +1,6 @@
 // What the agent asks of its own API server. agent/kubernetes.ts asks a real one; the exploration has a small true one
 // with resourceVersions and conflicts; both pass the same contract tests.
+import { BoundedError } from "../disruption/bounded-error.ts";
 import type { BudgetName } from "../disruption/budget.ts";
 import type { MemberBudget, PodReference } from "../disruption/cluster.ts";
 import type { ControllerReference, PodRecord } from "../disruption/pod.ts";
@@ -21,7 +22,7 @@ export interface LeaseObject {
 }
 
 /** The write lost against another one (409 Conflict or AlreadyExists): read again before judging. */
-export class ConflictError extends Error {
+export class ConflictError extends BoundedError {
 	override readonly name = "ConflictError";
 	readonly reason = "Conflict";
 }

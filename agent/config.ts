@@ -1,5 +1,6 @@
 // What the agent is told: flags, each with an environment variable (--listen-address is XPDB_LISTEN_ADDRESS; a flag wins).
 // What contradicts itself or is missing is refused with the reason, before anything is started.
+import { BoundedError } from "../disruption/bounded-error.ts";
 import { isIP } from "node:net";
 import yargs from "yargs";
 import { quote, shortenTo } from "../disruption/quote.ts";
@@ -34,7 +35,7 @@ export type LogLevel = (typeof logLevels)[number];
 const logLevels = ["trace", "debug", "info", "warn", "error"] as const;
 
 /** What the agent was told makes no sense; the message is all that a person needs. */
-export class ConfigError extends Error {
+export class ConfigError extends BoundedError {
 	override readonly name = "ConfigError";
 	readonly reason = "Config";
 }

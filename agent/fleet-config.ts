@@ -1,11 +1,13 @@
 // The fleet as the ConfigMap `xpdb-fleet` declares it: key `members`, and, optional, key `forgotten`; each a list in YAML
 // or JSON. Other keys mean nothing here.
+import { BoundedError } from "../disruption/bounded-error.ts";
 import { parserProblem } from "../disruption/parser-problem.ts";
+import { oneLine } from "../disruption/printable.ts";
 import { quote, shorten } from "../disruption/quote.ts";
 import type { DeclaredFleet, FleetMember, ForgottenMember } from "./cluster-api.ts";
 
 /** The declaration cannot be used as it is written; the message names the entry. */
-export class InvalidFleetError extends Error {
+export class InvalidFleetError extends BoundedError {
 	override readonly name = "InvalidFleetError";
 	readonly reason = "InvalidFleet";
 }
@@ -75,8 +77,10 @@ function readFields(entry: unknown, path: string, known: readonly string[]): Tex
 		const value = fields[field];
 		if (typeof value !== "string" || value.trim() === "") throw new InvalidFleetError(`${path}.${field} is not a text`);
 		// They are shown to people and sent to others.
-		if (/\p{Cc}/u.test(value) || !value.isWellFormed() || value.length > 253) {
-			throw new InvalidFleetError(`${path}.${field} has control characters or more than 253: ${quote(value)}`);
+		if (oneLine(value) !== value || value.length > 253) {
+			throw new InvalidFleetError(
+				`${path}.${field} has characters that cannot be shown, or more than 253: ${quote(value)}`,
+			);
 		}
 		return value;
 	};

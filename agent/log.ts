@@ -1,5 +1,9 @@
-// The agent's log: JSON lines on stdout. No token is ever in it, whoever put it into a message.
+// The agent's log: JSON lines on stdout. No token is ever in it, whoever put it into a message; nor anything that would steer the terminal
+// of whoever reads it, or a text without end.
 import pino, { type Logger } from "pino";
+import { printable } from "../disruption/printable.ts";
+import { shortenTo } from "../disruption/quote.ts";
+import { isRecord } from "../disruption/record.ts";
 import type { LogLevel } from "./config.ts";
 
 export type { Logger } from "pino";
@@ -25,8 +29,28 @@ export function createLogger(level: LogLevel, sink: LineSink = openStdout()): Lo
 			errorKey: "err",
 		},
 		// The whole line and not some fields: messages of other programs may quote what they were sent.
-		{ write: (line) => sink.write(line.replace(secrets, "[secret]")) },
+		{ write: (line) => sink.write(boundLine(printable(line.replace(secrets, "[secret]")))) },
 	);
+}
+
+/** A stack, a page of somebody's error, and the rest of a line beside them. */
+const maxLineLength = 16 * 1024;
+const maxTextLength = 2_000;
+const maxEntries = 20;
+
+/** Lists and texts are cut where a line is too long; it stays JSON. */
+function boundLine(line: string): string {
+	if (line.length <= maxLineLength) return line;
+	const bounded = printable(JSON.stringify(boundTexts(JSON.parse(line))));
+	if (bounded.length <= maxLineLength) return `${bounded}\n`;
+	return `${JSON.stringify({ level: "warn", msg: "A line was left out of the log: it is too long" })}\n`;
+}
+
+function boundTexts(value: unknown): unknown {
+	if (typeof value === "string") return shortenTo(value, maxTextLength);
+	if (Array.isArray(value)) return value.slice(0, maxEntries).map(boundTexts);
+	if (!isRecord(value)) return value;
+	return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, boundTexts(child)]));
 }
 
 function openStdout(): LineSink {

@@ -1,7 +1,8 @@
 // The failures of the domain: expected answers are values, these are not expected. `reason` is stable, the text is not.
+import { BoundedError } from "./bounded-error.ts";
 
 /** A budget that cannot be enforced as it is written; `field` is the path in the object that is wrong. */
-export class InvalidBudgetError extends Error {
+export class InvalidBudgetError extends BoundedError {
 	override readonly name = "InvalidBudgetError";
 	readonly reason = "InvalidBudget";
 	readonly field: string;
@@ -12,19 +13,19 @@ export class InvalidBudgetError extends Error {
 }
 
 /** The acquisition does not stand any more: the round stops and starts over. */
-export class LeaseLostError extends Error {
+export class LeaseLostError extends BoundedError {
 	override readonly name = "LeaseLostError";
 	readonly reason = "LeaseLost";
 }
 
 /** A Lease whose holder, versions or reservations cannot be read: nothing is granted until a person has looked at it. */
-export class GarbledLeaseError extends Error {
+export class GarbledLeaseError extends BoundedError {
 	override readonly name = "GarbledLeaseError";
 	readonly reason = "GarbledLease";
 }
 
 /** No answer from a cluster's agent, or from the API server behind it; trying again may help. */
-export class AgentUnavailableError extends Error {
+export class AgentUnavailableError extends BoundedError {
 	override readonly name = "AgentUnavailableError";
 	readonly reason = "AgentUnavailable";
 	readonly cluster: string;
@@ -35,13 +36,13 @@ export class AgentUnavailableError extends Error {
 }
 
 /** The agent does not understand us or we do not understand it: versions differ. */
-export class AgentProtocolError extends Error {
+export class AgentProtocolError extends BoundedError {
 	override readonly name = "AgentProtocolError";
 	readonly reason = "AgentProtocol";
 }
 
 /** The agent knows the caller and does not let it. */
-export class AgentForbiddenError extends Error {
+export class AgentForbiddenError extends BoundedError {
 	override readonly name = "AgentForbiddenError";
 	readonly reason = "AgentForbidden";
 }

@@ -1,4 +1,5 @@
 // The way from a context to its cluster's agents: CA and token from the API server, then gRPC through a port-forward.
+import { BoundedError } from "../disruption/bounded-error.ts";
 import { tmpdir } from "node:os";
 import { AgentForbiddenError, AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
 import type { AgentDescription } from "../proto/agent-cluster.ts";
@@ -159,7 +160,7 @@ async function hasBudgetKind({ client }: KubeContext): Promise<boolean> {
 }
 
 /** A step on the way that somebody has to repair. */
-class StepError extends Error {
+class StepError extends BoundedError {
 	override readonly name = "StepError";
 }
 

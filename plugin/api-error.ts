@@ -1,4 +1,5 @@
 // What an API server answers when it says no, and how kubectl words it.
+import { BoundedError } from "../disruption/bounded-error.ts";
 import { isRecord } from "../disruption/record.ts";
 
 export interface StatusCause {
@@ -8,7 +9,7 @@ export interface StatusCause {
 }
 
 /** An answer other than 2xx, read as a metav1.Status where it is one. */
-export class ApiError extends Error {
+export class ApiError extends BoundedError {
 	override readonly name = "ApiError";
 	readonly code: number;
 	/** Status.reason, for example NotFound; "" where the server gave none. */
@@ -34,7 +35,7 @@ export class ApiError extends Error {
 }
 
 /** No answer at all: refused, reset, timed out, a certificate that is not trusted. */
-export class ConnectionError extends Error {
+export class ConnectionError extends BoundedError {
 	override readonly name = "ConnectionError";
 	readonly server: string;
 	/** The system's code, for example ECONNREFUSED. */

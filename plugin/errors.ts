@@ -1,8 +1,10 @@
 // The failures that a person sees as one message and an exit code, by who has to act.
+import { BoundedError, longestMessage } from "../disruption/bounded-error.ts";
+import { shortenTo } from "../disruption/quote.ts";
 import { type ExitCode, exitCode } from "./exit.ts";
 
 /** The command was used wrongly: the person typing has to change it. */
-export class UsageError extends Error {
+export class UsageError extends BoundedError {
 	override readonly name = "UsageError";
 	readonly reason = "Usage";
 	/** Printed on a line of its own. */
@@ -14,13 +16,13 @@ export class UsageError extends Error {
 }
 
 /** A kubeconfig that does not say how to reach a cluster. The message is complete, as kubectl's is. */
-export class KubeconfigError extends Error {
+export class KubeconfigError extends BoundedError {
 	override readonly name = "KubeconfigError";
 	readonly reason = "Kubeconfig";
 }
 
 /** Members of the fleet that cannot be asked: nothing is evicted without all of them. */
-export class FleetUncoveredError extends Error {
+export class FleetUncoveredError extends BoundedError {
 	override readonly name = "FleetUncoveredError";
 	readonly reason = "FleetUncovered";
 	readonly exitCode: ExitCode = exitCode.failedClosed;
@@ -28,7 +30,7 @@ export class FleetUncoveredError extends Error {
 	readonly details: readonly string[];
 	constructor(message: string, details: readonly string[], options?: ErrorOptions) {
 		super(message, options);
-		this.details = details;
+		this.details = details.map((detail) => shortenTo(detail, longestMessage));
 	}
 }
 

@@ -3,6 +3,7 @@
 import { createInterface } from "node:readline";
 import { isatty } from "node:tty";
 import { type ExitCode, exitCode } from "./exit.ts";
+import { guardSink } from "./guarded-streams.ts";
 import { InterruptSource } from "./interrupts.ts";
 import { reportError } from "./report-error.ts";
 import { run } from "./run-command.ts";
@@ -20,7 +21,7 @@ function closeOutput(error: NodeJS.ErrnoException | null | undefined): void {
 	if (!error || outputClosed) return;
 	outputClosed = true;
 	const hasLeft = error.code === "EPIPE";
-	if (!hasLeft) streams.stderr.write(`error: cannot write the output: ${error.message}\n`);
+	if (!hasLeft) guardSink(streams.stderr).write(`error: cannot write the output: ${error.message}\n`);
 	interrupts.interrupt(exitCode.stoppedEarly, { atOnce: hasLeft ? exitCode.done : exitCode.error });
 }
 process.stdout.on("error", closeOutput);
@@ -29,7 +30,7 @@ process.stderr.on("error", () => undefined);
 
 // A bug outside of every promise that somebody waits for: told like any other, never as a bare stack.
 process.on("uncaughtException", (error) => {
-	interrupts.leave(reportError(error, { argv: process.argv.slice(2), stderr: streams.stderr }));
+	interrupts.leave(reportError(error, { argv: process.argv.slice(2), stderr: guardSink(streams.stderr) }));
 });
 
 const streams: Streams = {

@@ -4,17 +4,17 @@ import { AgentUnavailableError, isDomainError } from "../disruption/errors.ts";
 import { ApiError, ConnectionError, kubectlErrorLine } from "./api-error.ts";
 import { FleetUncoveredError, KubeconfigError, SilentExit, UsageError } from "./errors.ts";
 import { type ExitCode, exitCode } from "./exit.ts";
-import { printable } from "./printable.ts";
 import type { TextSink } from "./streams.ts";
 
 export interface ErrorReport {
 	readonly argv: readonly string[];
+	/** Of guardStreams(): the error quotes others. */
 	readonly stderr: TextSink;
 }
 
 export function reportError(error: unknown, { argv, stderr }: ErrorReport): ExitCode {
 	const { lines, code } = describeError(error, argv);
-	for (const line of lines) stderr.write(`${printable(line)}\n`);
+	for (const line of lines) stderr.write(`${line}\n`);
 	return code;
 }
 

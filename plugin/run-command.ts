@@ -2,9 +2,11 @@
 import type { CommandDependencies } from "./command.ts";
 import { parseCommandLine } from "./cli.ts";
 import type { ExitCode } from "./exit.ts";
+import { guardStreams } from "./guarded-streams.ts";
 import { reportError } from "./report-error.ts";
 
-export async function run(argv: readonly string[], deps: CommandDependencies): Promise<ExitCode> {
+export async function run(argv: readonly string[], dependencies: CommandDependencies): Promise<ExitCode> {
+	const deps = { ...dependencies, streams: guardStreams(dependencies.streams) };
 	try {
 		const parsed = await parseCommandLine(argv);
 		if (parsed.kind === "help") {

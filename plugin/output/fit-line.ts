@@ -1,18 +1,25 @@
 // One event is one line below 64 KiB, whatever is in it: a reader may then use a fixed buffer. What is too long is cut
 // where it is longest, and the line says so.
 
+import { printable } from "../../disruption/printable.ts";
+
 type Fields = Record<string, unknown>;
 
 /** 64 KiB with the line's end, less one. */
 export const maxLineBytes = 65_535;
 
 export function fitLine(event: Readonly<Fields>): string {
-	let text = JSON.stringify(event);
+	let text = lineOf(event);
 	if (fits(text)) return text;
 	// Deep copies: what the others read stays whole.
 	const cut: Fields = { ...structuredClone(event), truncated: true };
-	for (text = JSON.stringify(cut); !fits(text); text = JSON.stringify(cut)) halveLongest(cut);
+	for (text = lineOf(cut); !fits(text); text = lineOf(cut)) halveLongest(cut);
 	return text;
+}
+
+/** As it leaves: escapes of what must not reach a terminal take room too. */
+function lineOf(event: Readonly<Fields>): string {
+	return printable(JSON.stringify(event));
 }
 
 function fits(text: string): boolean {

@@ -2,8 +2,8 @@
 // begins with its context. Results go to stdout, everything else to stderr.
 import { formatElapsed } from "../duration.ts";
 import type { DryRun, EventSink, PodEvent, RunEvent, UsedBy } from "../events.ts";
-import { printable } from "../printable.ts";
 import type { Streams, TextSink } from "../streams.ts";
+import { flatEvent } from "./flat-event.ts";
 import { Crowds, Repeats } from "./repeats.ts";
 import { summaryLines } from "./summary.ts";
 
@@ -28,8 +28,7 @@ const shortOutageMs = 2_000;
 const levelPrefixes = { error: "error: ", warning: "Warning: ", info: "" } as const;
 
 export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOptions): EventSink {
-	const stdout: TextSink = { write: (text) => streams.stdout.write(printable(text)) };
-	const stderr: TextSink = { write: (text) => streams.stderr.write(printable(text)) };
+	const { stdout, stderr } = streams;
 	const waits = new Repeats(repeatAfterMs, now);
 	const crowds = new Crowds(repeatAfterMs, now);
 	const width = Math.max(...contexts.map((name) => name.length), 0);
@@ -163,7 +162,7 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 		line(stderr, context, `error: unable to drain node "${node}" due to error: ${text}, continuing command...`);
 	}
 
-	return write;
+	return (event) => write(flatEvent(event));
 }
 
 /** Several errors as Go's aggregate prints them. */

@@ -1,5 +1,6 @@
 // -o of the commands that only read.
 import { stringify } from "yaml";
+import { shortenTo } from "../../disruption/quote.ts";
 import { UsageError } from "../errors.ts";
 import type { TextSink } from "../streams.ts";
 
@@ -19,9 +20,17 @@ export function isDocument(format: ReadFormat): format is "json" | "yaml" {
 	return format === "json" || format === "yaml";
 }
 
+/** Escaped, six characters each, it is shorter than the longest line (guarded-streams.ts), which would be cut. */
+const longestText = 8_000;
+
+function boundText(value: unknown): unknown {
+	return typeof value === "string" ? shortenTo(value, longestText) : value;
+}
+
 /** As kubectl prints objects. */
 export function writeDocument(stdout: TextSink, format: "json" | "yaml", document: object): void {
 	// Without line folding: a text stays on its line, as in kubectl's YAML.
-	const text = format === "json" ? `${JSON.stringify(document, null, 4)}\n` : stringify(document, { lineWidth: 0 });
+	const bounded: unknown = JSON.parse(JSON.stringify(document, (_, value: unknown) => boundText(value)));
+	const text = format === "json" ? `${JSON.stringify(bounded, null, 4)}\n` : stringify(bounded, { lineWidth: 0 });
 	stdout.write(text);
 }

@@ -1,11 +1,17 @@
 // Rows as kubectl prints them: columns padded to their widest cell, three spaces between.
-import { printable } from "../printable.ts";
+import { oneLine } from "../../disruption/printable.ts";
+import { shortenTo } from "../../disruption/quote.ts";
+
+/** The longest list of nodes that a person may want to copy. */
+const longestCell = 8_000;
 
 export function tableLines(
 	headers: readonly string[] | undefined,
 	rows: readonly (readonly string[])[],
 ): readonly string[] {
-	const all = (headers ? [headers, ...rows] : rows).map((row) => row.map(printable));
+	const all = (headers ? [headers, ...rows] : rows).map((row) =>
+		row.map((cell) => shortenTo(oneLine(cell), longestCell)),
+	);
 	const widths: number[] = [];
 	for (const row of all) {
 		for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);

@@ -43,7 +43,7 @@ describe("parseFleet()", () => {
 		{
 			name: "a name that steers terminals",
 			text: JSON.stringify([{ ...one, name: "\u001b[2J" }]),
-			says: "control characters",
+			says: "cannot be shown",
 		},
 		{ name: "an entry that is a text", text: '["a"]', says: "members[0] is not an object" },
 		{ name: "an entry without id", text: '[{"name":"b","address":"c:1"}]', says: "members[0].id is not a text" },

@@ -43,6 +43,25 @@ describe("the log", () => {
 		expect(lines.every((line) => typeof JSON.parse(line) === "object")).toBe(true);
 	});
 
+	test("does not steer the terminal of whoever reads it, and says the same", () => {
+		const { lines, log } = collect();
+		const user = "al\u202eice\u009b31m\u200b\u{e0041}";
+		log.info({ user }, "A caller");
+		expect(lines[0]).toMatch(/^[\x20-\x7e]+\n$/);
+		expect(JSON.parse(lines[0] ?? "")).toMatchObject({ user });
+	});
+
+	test("has lines with an end, whatever is in them", () => {
+		const { lines, log } = collect();
+		const long = "x".repeat(100_000);
+		log.warn({ err: new Error(long), ids: Array.from({ length: 10_000 }, () => "an id") }, "Too much");
+		log.warn(Object.fromEntries(Array.from({ length: 100 }, (_, field) => [`field${field}`, long])), "Far too much");
+		const [cut, left] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+		expect(cut).toMatchObject({ msg: "Too much", err: { message: `${"x".repeat(2_000)}…` } });
+		expect(left).toMatchObject({ msg: "A line was left out of the log: it is too long" });
+		expect(lines.every((line) => line.length <= 16 * 1024 + 1 && line.endsWith("\n"))).toBe(true);
+	});
+
 	test("has errors of ours by reason, and bugs with their stack", () => {
 		const { lines, log } = collect();
 		log.warn({ err: new AgentUnavailableError("No answer", "eu-1", { cause: new Error("ECONNREFUSED") }) });

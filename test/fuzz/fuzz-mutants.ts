@@ -172,9 +172,23 @@ const rows: readonly Row[] = [
 	{
 		target: "command",
 		without: "errors do not steer the terminal",
-		file: "plugin/report-error.ts",
-		find: "${printable(line)}",
-		replace: "${line}",
+		file: "plugin/guarded-streams.ts",
+		find: "boundLines(printable(text))",
+		replace: "boundLines(text)",
+	},
+	{
+		target: "api-error",
+		without: "nothing is hidden in what an API server says",
+		file: "disruption/printable.ts",
+		find: "\\p{Cf}\\p{Default_Ignorable_Code_Point}",
+		replace: "",
+	},
+	{
+		target: "kubeconfig",
+		without: "messages have an end",
+		file: "disruption/bounded-error.ts",
+		find: "shortenTo(message, longestMessage)",
+		replace: "message",
 	},
 	{
 		target: "duration",

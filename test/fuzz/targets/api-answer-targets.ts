@@ -8,6 +8,7 @@ import { classifyRefusal, type EvictionResponse, readPod, requestEviction } from
 import { readGlobalFlags } from "../../../plugin/global-flags.ts";
 import { resolveConnection } from "../../../plugin/connection.ts";
 import { createKubernetesClient } from "../../../plugin/kubernetes.ts";
+import { guardSink } from "../../../plugin/guarded-streams.ts";
 import { reportError } from "../../../plugin/report-error.ts";
 import { attemptAsync, demandClearText, demandPrintable } from "../clear-error.ts";
 import { asyncTarget, demand, type FuzzTarget, syncTarget } from "../fuzz-target.ts";
@@ -37,15 +38,15 @@ const refusalTarget: FuzzTarget = {
 		);
 		return syncTarget(fc.tuple(codes, refusalText, retryAfter), ([code, body, after]) => {
 			const error = readApiError(code, body, after);
-			demandClearText(error.message.slice(0, 3_000));
-			demandClearText(kubectlErrorLine(error).slice(0, 3_000), "rror");
+			demandClearText(error.message);
+			demandClearText(kubectlErrorLine(error), "rror");
 			const seconds = error.retryAfterSeconds;
 			demand(seconds === undefined || (seconds >= 0 && seconds <= 60), `It would wait for ${seconds} s`);
 			const { kind } = classifyRefusal(error);
 			demand(kind !== "gone" || code === 404, `It takes a ${code} for gone`);
 			demand(kind !== "conflict" || code === 409, `It takes a ${code} for a conflict`);
 			let shown = "";
-			const exit = reportError(error, { argv: [], stderr: { write: (text) => (shown += text) } });
+			const exit = reportError(error, { argv: [], stderr: guardSink({ write: (text) => (shown += text) }) });
 			demand(exit !== 0, "It ends well");
 			demandPrintable(shown);
 			demand(!shown.includes("internal error"), "It takes a refusal for a bug");

@@ -67,6 +67,7 @@ const kubeconfigTarget: FuzzTarget = {
 					{ token: "a\nb" },
 					{ asUserExtra: ["a=b", "%=x", "="], asGroup: ["g"] },
 					{ certificateAuthority: "/nonexistent/ca.crt" },
+					{ certificateAuthority: `/nonexistent/${"ü".repeat(5_000)}` },
 				),
 			},
 		);

@@ -1,0 +1,12 @@
+// Errors whose messages quote what others wrote.
+import { shortenTo } from "./quote.ts";
+
+/** Room for a page of text: an API server that explains itself needs a few lines of it. */
+export const longestMessage = 3_000;
+
+/** An error with an end: whatever was quoted in its message, no more than longestMessage of it is kept. */
+export abstract class BoundedError extends Error {
+	constructor(message: string, options?: ErrorOptions) {
+		super(shortenTo(message, longestMessage), options);
+	}
+}
