@@ -1,53 +1,13 @@
-// Dying at a named step, and pods that are seen late: for tests of crashes on real clusters. Only test builds have it
-// (scripts/build.ts --test); in all others the bundler takes the body out.
-import { parseLease } from "../disruption/lease.ts";
+// Nothing. Builds for tests of crashes (scripts/build.ts --test) have test/fail-points/agent-fail-points.ts in the place of this file; what
+// is shipped has no such code, whatever its environment says.
 import type { PodRecord } from "../disruption/pod.ts";
-import type { ClusterApi, LeaseObject } from "./cluster-api.ts";
+import type { ClusterApi } from "./cluster-api.ts";
 import type { WatchSink } from "./watch-sink.ts";
 
-declare const XPDB_FAIL_POINTS: boolean;
-
-/** The API of a process that dies at the step which XPDB_FAIL_POINT names. */
-export function withFailPoints(api: ClusterApi, environment: NodeJS.ProcessEnv): ClusterApi {
-	if (typeof XPDB_FAIL_POINTS === "undefined" || !XPDB_FAIL_POINTS) return api;
-	const wanted = environment["XPDB_FAIL_POINT"];
-	const dieAt = (step: string): void => {
-		if (step === wanted) process.kill(process.pid, "SIGKILL");
-	};
-	const phaseOf = (lease: LeaseObject): string => parseLease({ ...lease }).state.phase;
-	return new Proxy(api, {
-		get(target, property, receiver): unknown {
-			if (property === "updateLease") {
-				return async (lease: LeaseObject): Promise<LeaseObject> => {
-					const step = { held: "acquire", committed: "commit", released: "release" }[phaseOf(lease)] ?? "other";
-					dieAt(`before-${step}-write`);
-					const written = await target.updateLease(lease);
-					dieAt(`after-${step}-write`);
-					return written;
-				};
-			}
-			if (property === "listLeases") {
-				return async (options: Parameters<ClusterApi["listLeases"]>[0]) => {
-					dieAt("before-count");
-					return target.listLeases(options);
-				};
-			}
-			return Reflect.get(target, property, receiver);
-		},
-	});
+export function withFailPoints(api: ClusterApi, _environment: NodeJS.ProcessEnv): ClusterApi {
+	return api;
 }
 
-/** The same sink, told of changes XPDB_HOLD_POD_EVENTS_MS later; lists are not held back. */
-export function withHeldEvents(sink: WatchSink<PodRecord>, environment: NodeJS.ProcessEnv): WatchSink<PodRecord> {
-	if (typeof XPDB_FAIL_POINTS === "undefined" || !XPDB_FAIL_POINTS) return sink;
-	const holdMs = Number(environment["XPDB_HOLD_POD_EVENTS_MS"] ?? 0);
-	if (holdMs === 0) return sink;
-	return {
-		replace: (pods, version) => sink.replace(pods, version),
-		apply: (event) => void setTimeout(() => sink.apply(event), holdMs),
-		bookmark: (version) => void setTimeout(() => sink.bookmark(version), holdMs),
-		reset: () => sink.reset(),
-		signOfLife: (at) => sink.signOfLife(at),
-		watchLost: () => sink.watchLost(),
-	};
+export function withHeldEvents(sink: WatchSink<PodRecord>, _environment: NodeJS.ProcessEnv): WatchSink<PodRecord> {
+	return sink;
 }

@@ -6,7 +6,7 @@
  * tags, fillers. Emoji and scripts keep what they are written with: variation selectors, and the joiner between two pictures.
  */
 const steering =
-	/(?![\n\t\ufe00-\ufe0f])(?!(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d\p{Extended_Pictographic})[\p{Cc}\p{Zl}\p{Zp}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
+	/(?![\n\t]|\p{Variation_Selector})(?!(?<=\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?)\u200d\p{Extended_Pictographic})[\p{Cc}\p{Zl}\p{Zp}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 const plain = /^[\n\t\x20-\x7e]*$/;
 
 /**

@@ -1,5 +1,6 @@
 // What an API server answers when it says no, and how kubectl words it.
-import { BoundedError } from "../disruption/bounded-error.ts";
+import { BoundedError, longestMessage } from "../disruption/bounded-error.ts";
+import { shorten, shortenTo } from "../disruption/quote.ts";
 import { isRecord } from "../disruption/record.ts";
 
 export interface StatusCause {
@@ -7,6 +8,9 @@ export interface StatusCause {
 	readonly message: string;
 	readonly field: string;
 }
+
+/** More than a person reads. */
+const maxCauses = 100;
 
 /** An answer other than 2xx, read as a metav1.Status where it is one. */
 export class ApiError extends BoundedError {
@@ -28,8 +32,12 @@ export class ApiError extends BoundedError {
 	) {
 		super(message);
 		this.code = status.code;
-		this.reason = status.reason ?? "";
-		this.causes = status.causes ?? [];
+		this.reason = shorten(status.reason ?? "");
+		this.causes = (status.causes ?? []).slice(0, maxCauses).map(({ reason, message: why, field }) => ({
+			reason: shorten(reason),
+			message: shortenTo(why, longestMessage),
+			field: shorten(field),
+		}));
 		this.retryAfterSeconds = status.retryAfterSeconds;
 	}
 }

@@ -1,75 +1,15 @@
-// Dying or falling asleep at a named step of a round, for tests of crashes on real clusters. Only test builds have it
-// (scripts/build.ts defines XPDB_FAIL_POINTS); in all others the bundler takes the bodies out.
+// Nothing. Builds for tests of crashes (scripts/build.ts --test) have test/fail-points/plugin-fail-points.ts in the place of this file; what
+// is shipped has no such code, whatever its environment says.
 import type { AgentCluster } from "../proto/agent-cluster.ts";
 import type { EvictorMaker } from "./ticket-eviction.ts";
 
-declare const XPDB_FAIL_POINTS: boolean;
-
-const enabled = typeof XPDB_FAIL_POINTS !== "undefined" && XPDB_FAIL_POINTS;
-
-type Step = "after-acquire" | "mid-commit" | "after-commit" | "before-evict" | "after-evict";
-
-/** after-acquire: the last member has answered; mid-commit: the first commit stood; after-commit: all did. */
 export function membersWithFailPoints(
 	members: readonly AgentCluster[],
-	env: NodeJS.ProcessEnv,
+	_env: NodeJS.ProcessEnv,
 ): readonly AgentCluster[] {
-	if (!enabled) return members;
-	const acquired = new Set<string>();
-	const committed = new Set<string>();
-	return members.map(
-		(member) =>
-			new Proxy(member, {
-				get(target, property): unknown {
-					if (property === "acquire") {
-						return async (...args: Parameters<AgentCluster["acquire"]>) => {
-							committed.clear();
-							const outcome = await target.acquire(...args);
-							if (outcome.kind === "acquired") acquired.add(target.id);
-							if (acquired.size === members.length) reach("after-acquire", env);
-							return outcome;
-						};
-					}
-					if (property === "commit") {
-						return async (...args: Parameters<AgentCluster["commit"]>) => {
-							acquired.clear();
-							const outcome = await target.commit(...args);
-							if (outcome.kind === "stood") committed.add(target.id);
-							if (committed.size > 0) reach("mid-commit", env);
-							if (committed.size === members.length) reach("after-commit", env);
-							return outcome;
-						};
-					}
-					const value: unknown = Reflect.get(target, property, target);
-					return typeof value === "function" ? value.bind(target) : value;
-				},
-			}),
-	);
+	return members;
 }
 
-export function evictorWithFailPoints(maker: EvictorMaker, env: NodeJS.ProcessEnv): EvictorMaker {
-	if (!enabled) return maker;
-	return (...args) => {
-		const evictor = maker(...args);
-		return {
-			read: (pod) => evictor.read(pod),
-			async evict(...request) {
-				reach("before-evict", env);
-				const answer = await evictor.evict(...request);
-				reach("after-evict", env);
-				return answer;
-			},
-		};
-	};
+export function evictorWithFailPoints(maker: EvictorMaker, _env: NodeJS.ProcessEnv): EvictorMaker {
+	return maker;
 }
-
-function reach(step: Step, env: NodeJS.ProcessEnv): void {
-	if (env["XPDB_FAIL_POINT"] === step) process.kill(process.pid, "SIGKILL");
-	// Once: who was woken up goes on.
-	if (env["XPDB_PAUSE_POINT"] === step && !paused) {
-		paused = true;
-		process.kill(process.pid, "SIGSTOP");
-	}
-}
-
-let paused = false;

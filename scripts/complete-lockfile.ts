@@ -1,12 +1,14 @@
 // `npm run lockfile`, after a dependency was added or raised. npm leaves those builds of a tool for other platforms out of
 // package-lock.json that its registry could not show, and `npm ci` then refuses the file: everywhere, not only there. Their
-// names, versions and platforms are known without the registry, so this writes them in.
+// names, versions and platforms are known without the registry, so this writes them in; and their integrity, where the registry has them
+// now. A build without one is installed nowhere before it has been found (test/architecture/lockfile.ts).
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "./run-command.ts";
+import { root, runCommand } from "./run-command.ts";
 
 interface LockEntry {
 	readonly version?: string;
+	readonly integrity?: string;
 	readonly dev?: boolean;
 	readonly optionalDependencies?: Readonly<Record<string, string>>;
 	readonly [field: string]: unknown;
@@ -46,13 +48,36 @@ function findMissing(packages: Lockfile["packages"]): [string, LockEntry][] {
 	);
 }
 
+/** By the path of each entry that has none: what the registry says now. */
+async function findIntegrity(packages: Lockfile["packages"]): Promise<ReadonlyMap<string, string>> {
+	const found = new Map<string, string>();
+	for (const [path, { version, integrity }] of Object.entries(packages)) {
+		if (path === "" || integrity !== undefined) continue;
+		const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
+		const { code, output } = await runCommand(["npm", "view", `${name}@${version}`, "dist.integrity"]);
+		const [said] = /^sha512-[A-Za-z0-9+/]{86}==$/m.exec(output) ?? [];
+		if (code === 0 && said !== undefined) found.set(path, said);
+		else console.log(`${name}@${version}: the registry has no integrity`);
+	}
+	return found;
+}
+
 const file = join(root, "package-lock.json");
 const lockfile = JSON.parse(readFileSync(file, "utf8")) as Lockfile;
 const missing = findMissing(lockfile.packages);
-const packages = Object.fromEntries(
+const listed = Object.fromEntries(
 	// In npm's own order, so that npm does not shuffle them the next time.
 	[...Object.entries(lockfile.packages), ...missing].toSorted(([a], [b]) => a.localeCompare(b, "en")),
 );
+const proven = await findIntegrity(listed);
+const packages = Object.fromEntries(
+	Object.entries(listed).map(([path, entry]) => {
+		const integrity = proven.get(path);
+		const { version, ...rest } = entry;
+		return [path, integrity === undefined ? entry : { version, integrity, ...rest }];
+	}),
+);
 // With tabs as in package.json: npm writes it so too.
-if (missing.length > 0) writeFileSync(file, `${JSON.stringify({ ...lockfile, packages }, undefined, "\t")}\n`);
-console.log(missing.length > 0 ? `package-lock.json: ${missing.length} added` : "package-lock.json is complete");
+if (missing.length > 0 || proven.size > 0)
+	writeFileSync(file, `${JSON.stringify({ ...lockfile, packages }, undefined, "\t")}\n`);
+console.log(`package-lock.json: ${missing.length} builds added, ${proven.size} with their integrity now`);

@@ -3,6 +3,7 @@ import { basename, extname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findBreaches } from "./architecture/import-rules.ts";
 import { findImpurities } from "./architecture/purity.ts";
+import { findUnprovenPackages, type LockEntry, readInstalledPackages } from "./architecture/lockfile.ts";
 import { isGenerated, isSourceFile, listFiles, readSource } from "./architecture/source-files.ts";
 
 const files = listFiles();
@@ -69,15 +70,18 @@ describe("dependencies", () => {
 		expect(all.map(([name]) => name).filter((name) => !rows.some((row) => row.includes(`\`${name}\``)))).toEqual([]);
 	});
 
+	const { packages } = JSON.parse(readSource("package-lock.json")) as { packages: Record<string, LockEntry> };
+
 	test("are all in package-lock.json, the builds for other platforms too", () => {
-		const { packages } = JSON.parse(readSource("package-lock.json")) as {
-			packages: Record<string, { readonly optionalDependencies?: Record<string, string> }>;
-		};
 		const missing = Object.entries(packages).flatMap(([path, entry]) =>
 			Object.keys(entry.optionalDependencies ?? {}).filter(
 				(name) => !(`node_modules/${name}` in packages) && !(`${path}/node_modules/${name}` in packages),
 			),
 		);
 		expect(missing, "run `npm run lockfile`").toEqual([]);
+	});
+
+	test("are what they were, byte by byte: each has its integrity, and comes from no place of its own", () => {
+		expect(findUnprovenPackages(packages, readInstalledPackages())).toEqual([]);
 	});
 });

@@ -5,7 +5,7 @@ import { runCommand } from "../../scripts/run-command.ts";
 import { repositoryRoot } from "../controlplane/fleet-dir.ts";
 import { SetupError } from "../controlplane/setup-error.ts";
 
-const sources = ["disruption", "proto", "agent", "plugin", "scripts/build.ts", "package.json"];
+const sources = ["disruption", "proto", "agent", "plugin", "scripts", "package.json"];
 
 export interface Programs {
 	readonly agent: string;

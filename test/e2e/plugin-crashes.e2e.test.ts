@@ -34,6 +34,21 @@ describeOnFleet(
 );
 
 describeOnFleet(
+	"the plugin that is shipped",
+	() => {
+		test("has no such steps, whatever its environment says", async () => {
+			await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+			const [pod] = await database.pods();
+			const environment = { XPDB_FAIL_POINT: "after-commit", XPDB_PAUSE_POINT: "before-evict" };
+			using evicting = startPlugin(evictArgs(database, pod), environment, { shipped: true });
+			const { code, signal, stderr } = await evicting.finished;
+			expect({ code, signal }, stderr).toEqual({ code: 0, signal: null });
+		});
+	},
+	concurrent,
+);
+
+describeOnFleet(
 	"a plugin asleep between commit and evict, past its deadline",
 	() => {
 		test("finds its reservation cancelled and evicts nothing on it", async () => {

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 import { join } from "node:path";
+import { repositoryRoot } from "../controlplane/fleet-dir.ts";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import { eventually } from "./kubectl.ts";
 
@@ -27,17 +28,22 @@ export interface PluginProcess extends Disposable {
 export interface PluginOptions {
 	/** One of very many, none of them in a hurry: suites on other fleets, which wait for clocks, go first. */
 	readonly patient?: boolean;
+	/** The program that is shipped, in the place of the one with fail points. */
+	readonly shipped?: boolean;
 }
 
 /** Starts `kubectl-xpdb` with these arguments. */
 export function startPlugin(
 	args: readonly string[],
 	environment: Readonly<Record<string, string>> = {},
-	{ patient = false }: PluginOptions = {},
+	{ patient = false, shipped = false }: PluginOptions = {},
 ): PluginProcess {
 	const { dir, kubeconfigPath } = sharedFleet();
 	// The wrapper execs, so this is the plugin's own process.
-	const child = spawn(join(dir, "bin", "kubectl-xpdb"), args, {
+	const [command, ...words] = shipped
+		? [process.execPath, join(repositoryRoot, "dist", "kubectl-xpdb.js"), ...args]
+		: [join(dir, "bin", "kubectl-xpdb"), ...args];
+	const child = spawn(command, words, {
 		env: { ...process.env, KUBECONFIG: kubeconfigPath, ...environment },
 		stdio: ["ignore", "pipe", "pipe"],
 	});

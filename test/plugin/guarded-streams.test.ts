@@ -73,6 +73,14 @@ describe("guardStreams()", () => {
 });
 
 describe("messages", () => {
+	test("have reasons and causes with an end", () => {
+		const causes = Array.from({ length: 1_000 }, () => ({ reason: "", message: "y".repeat(10_000), field: "" }));
+		const error = new ApiError("", { code: 422, reason: "x".repeat(10_000), causes });
+		expect(error.reason).toBe(`${"x".repeat(80)}…`);
+		expect(error.causes).toHaveLength(100);
+		expect(error.causes[0]?.message).toBe(`${"y".repeat(3_000)}…`);
+	});
+
 	test("have an end, whatever they quote", () => {
 		expect(new ApiError("x".repeat(10_000), { code: 500 }).message).toBe(`${"x".repeat(3_000)}…`);
 	});

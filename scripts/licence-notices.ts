@@ -1,0 +1,42 @@
+// The licences of the packages that a bundle has code of: most ask that their text goes along with it.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./run-command.ts";
+
+/** LICENSE, LICENCE.md, UNLICENSE, COPYING, NOTICE and the like. */
+const noticeFile = /^((un)?licen[cs]e|copying|notice)([-.].*)?$/i;
+const rule = "=".repeat(100);
+
+/** The folders of the packages that these files belong to, from the root: "node_modules/yargs", each with its files. */
+export function packagesOf(inputs: readonly string[]): ReadonlyMap<string, readonly string[]> {
+	const packages = new Map<string, string[]>();
+	for (const path of inputs.toSorted()) {
+		const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0];
+		if (folder !== undefined) packages.set(folder, [...(packages.get(folder) ?? []), path]);
+	}
+	return packages;
+}
+
+/** All of them in one text; throws where a package brings none, because somebody has to look for it then. */
+export function licenceNotices(packages: ReadonlyMap<string, readonly string[]>): string {
+	const notices = [...packages].map(([folder, inputs]) => {
+		const text = readFileSync(join(root, folder, "package.json"), "utf8");
+		const { name, version, license } = JSON.parse(text) as { name: string; version: string; license: string };
+		const files = readdirSync(join(root, folder)).filter((file) => noticeFile.test(file));
+		const texts = files.toSorted().map((file) => readFileSync(join(root, folder, file), "utf8").trim());
+		if (texts.length === 0) texts.push(...textsWithoutFile(license, inputs));
+		if (texts.length === 0) throw new Error(`${name} ${version} is bundled and brings no text of its licence`);
+		return `${rule}\n${name} ${version} (${license})\n\n${texts.join("\n\n")}\n`;
+	});
+	return `kubectl-xpdb and xpdb-agent have code of the following packages in them.\n\n${notices.join("\n")}`;
+}
+
+/** Of a package that has them in its sources: the notices there, and of the Apache License the text that is ours too. */
+function textsWithoutFile(license: string, inputs: readonly string[]): readonly string[] {
+	if (!/\bApache-2\.0\b/.test(license)) return [];
+	const comments = inputs.flatMap(
+		(path) => readFileSync(join(root, path), "utf8").match(/(^ *\/\/.*\n)+|\/\*[^]*?\*\//gm) ?? [],
+	);
+	const notices = comments.filter((comment) => /copyright/i.test(comment)).map((comment) => comment.trim());
+	return [...new Set(notices), readFileSync(join(root, "LICENSE"), "utf8").trim()];
+}

@@ -1,0 +1,49 @@
+// Dying at a named step, and pods that are seen late: for tests of crashes on real clusters. Test builds (scripts/build.ts --test) have it
+// in the place of agent/fail-points.ts.
+import { parseLease } from "../../disruption/lease.ts";
+import type { PodRecord } from "../../disruption/pod.ts";
+import type { ClusterApi, LeaseObject } from "../../agent/cluster-api.ts";
+import type { WatchSink } from "../../agent/watch-sink.ts";
+
+/** The API of a process that dies at the step which XPDB_FAIL_POINT names. */
+export function withFailPoints(api: ClusterApi, environment: NodeJS.ProcessEnv): ClusterApi {
+	const wanted = environment["XPDB_FAIL_POINT"];
+	const dieAt = (step: string): void => {
+		if (step === wanted) process.kill(process.pid, "SIGKILL");
+	};
+	const phaseOf = (lease: LeaseObject): string => parseLease({ ...lease }).state.phase;
+	return new Proxy(api, {
+		get(target, property, receiver): unknown {
+			if (property === "updateLease") {
+				return async (lease: LeaseObject): Promise<LeaseObject> => {
+					const step = { held: "acquire", committed: "commit", released: "release" }[phaseOf(lease)] ?? "other";
+					dieAt(`before-${step}-write`);
+					const written = await target.updateLease(lease);
+					dieAt(`after-${step}-write`);
+					return written;
+				};
+			}
+			if (property === "listLeases") {
+				return async (options: Parameters<ClusterApi["listLeases"]>[0]) => {
+					dieAt("before-count");
+					return target.listLeases(options);
+				};
+			}
+			return Reflect.get(target, property, receiver);
+		},
+	});
+}
+
+/** The same sink, told of changes XPDB_HOLD_POD_EVENTS_MS later; lists are not held back. */
+export function withHeldEvents(sink: WatchSink<PodRecord>, environment: NodeJS.ProcessEnv): WatchSink<PodRecord> {
+	const holdMs = Number(environment["XPDB_HOLD_POD_EVENTS_MS"] ?? 0);
+	if (holdMs === 0) return sink;
+	return {
+		replace: (pods, version) => sink.replace(pods, version),
+		apply: (event) => void setTimeout(() => sink.apply(event), holdMs),
+		bookmark: (version) => void setTimeout(() => sink.bookmark(version), holdMs),
+		reset: () => sink.reset(),
+		signOfLife: (at) => sink.signOfLife(at),
+		watchLost: () => sink.watchLost(),
+	};
+}

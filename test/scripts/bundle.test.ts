@@ -1,0 +1,52 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Bundle, bundle, noticesFile } from "../../scripts/bundle.ts";
+import { repositoryRoot } from "../architecture/source-files.ts";
+
+/** Every text of the folder's programs, with its chunks; a source map tells what was in the sources. */
+function programsIn(folder: string): string {
+	const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.(js|map)$/.test(file));
+	expect(files).toEqual(expect.arrayContaining(["agent.js", "kubectl-xpdb.js"]));
+	return files.map((file) => readFileSync(join(folder, file), "utf8")).join("\n");
+}
+
+describe("bundle()", () => {
+	const folder = mkdtempSync(join(tmpdir(), "xpdb-bundle-"));
+	const [shipped, forTests] = [join(folder, "shipped"), join(folder, "tests")];
+	let built: Bundle;
+	beforeAll(async () => {
+		built = await bundle({ folder: shipped, failPoints: false });
+		await bundle({ folder: forTests, failPoints: true });
+	});
+	afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+	test("puts fail points into builds for tests, and not a word of them into what is shipped", () => {
+		for (const name of ["XPDB_FAIL_POINT", "XPDB_PAUSE_POINT", "XPDB_HOLD_POD_EVENTS_MS"]) {
+			expect(programsIn(forTests).includes(name), name).toBe(true);
+			expect(programsIn(shipped).includes(name), name).toBe(false);
+		}
+		expect(built.inputs.filter((path) => path.startsWith("test/"))).toEqual([]);
+		expect(programsIn(shipped).includes("SIGSTOP")).toBe(false);
+	});
+
+	test("brings the licence of every package along", () => {
+		const notices = readFileSync(join(shipped, noticesFile), "utf8");
+		const bundled = built.inputs.flatMap((path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
+		const packages = [...new Set(bundled)].map((path) => join(repositoryRoot, path));
+		expect(packages.length).toBeGreaterThan(40);
+		const without = packages.filter((path) => {
+			const { name, version } = JSON.parse(readFileSync(join(path, "package.json"), "utf8")) as Record<string, string>;
+			const own = readdirSync(path).filter((file) => /licen[cs]e/i.test(file));
+			const texts = own.map((file) => readFileSync(join(path, file), "utf8").trim());
+			return !notices.includes(`${name} ${version} (`) || !texts.every((text) => notices.includes(text));
+		});
+		expect(without).toEqual([]);
+		// This one has no such file: its notices are in its sources.
+		const [, own = ""] = /\n(@bufbuild\/protobuf [^]*?)\n={100}\n/.exec(notices) ?? [];
+		for (const words of ["Copyright 2008 Google Inc.", "Neither the name of Google Inc.", "Apache License"]) {
+			expect(own.includes(words), words).toBe(true);
+		}
+	});
+});
