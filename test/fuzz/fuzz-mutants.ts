@@ -54,7 +54,7 @@ const rows: readonly Row[] = [
 		target: "scale",
 		without: "replicas are not negative",
 		file: "agent/controller-scale.ts",
-		find: " || replicas < 0",
+		find: " || value < 0",
 		replace: "",
 	},
 	{
@@ -137,9 +137,9 @@ const rows: readonly Row[] = [
 	{
 		target: "kubeconfig",
 		without: "a server is a URL",
-		file: "plugin/kubeconfig.ts",
-		find: "if (!/^https?:$/.test(",
-		replace: "if (name === undefined && !/^https?:$/.test(",
+		file: "plugin/connection.ts",
+		find: " || !/^https?:$/.test(url.protocol)",
+		replace: "",
 	},
 	{
 		target: "agent-kubeconfig",
