@@ -278,7 +278,7 @@ export class BudgetGroup {
 		} else if (entry && verdict.kind === "refused") {
 			const { message, reason } = verdict;
 			// Its members have to be asked who they are.
-			if (reason === "FleetsDiffer") entry.finish({ kind: "again", afterMs: 0, reason });
+			if (reason === "FleetsDiffer") entry.finish({ kind: "again", afterMs: 0, reason, message });
 			else if (verdict.retry) this.#tryLater(entry, verdict);
 			else entry.finish({ kind: "failed", message: evictionError(entry.job, message), reason, unreachable: false });
 		}

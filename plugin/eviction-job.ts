@@ -52,7 +52,13 @@ export type TryOutcome =
 	| { readonly kind: "accepted" }
 	| { readonly kind: "gone" }
 	/** Ask who covers the pod, and try again after so long. */
-	| { readonly kind: "again"; readonly afterMs: number; readonly reason?: Reason }
+	| {
+			readonly kind: "again";
+			readonly afterMs: number;
+			readonly reason?: Reason;
+			/** Why, where nobody has been told yet. */
+			readonly message?: string;
+	  }
 	| Extract<JobOutcome, { kind: "stopped" | "failed" }>
 	/** An agent does not understand us, or does not let us: for good, unless the fleet has become another one. */
 	| { readonly kind: "agentRefused"; readonly message: string }

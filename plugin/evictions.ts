@@ -163,15 +163,17 @@ export class Evictions {
 		if (state.fleet.memberOf(context)) state.contexts.add(context);
 		else if (!state.contexts.has(context)) return tryEviction(job, undefined, this.#deps);
 		else return this.#askFleet(job, state, `the cluster of context ${context} is no member of the fleet any more`);
-		const before = state.fleet.members;
+		const before = idsOf(state.fleet);
 		const outcome = await this.#tryAsMember(job, isFirst, state);
-		if (outcome.kind === "again" && outcome.reason === "FleetsDiffer") return this.#askFleet(job, state);
-		if (outcome.kind !== "agentRefused") return outcome;
-		// It may be one that is no member any more.
+		const differs = outcome.kind === "again" && outcome.reason === "FleetsDiffer";
+		if (!differs && outcome.kind !== "agentRefused") return outcome;
+		// Who refused may be one that is no member any more.
 		const asked = await this.#askFleet(job, state);
-		const ids = JSON.stringify(before.map(({ id }) => id));
-		const isSame = ids === JSON.stringify(state.fleet.members.map(({ id }) => id));
-		return isSame && asked.kind === "again" && asked.afterMs === 0 ? outcome : asked;
+		if (asked.kind === "agentRefused" || asked.afterMs > 0 || idsOf(state.fleet) !== before) return asked;
+		if (outcome.kind === "agentRefused") return outcome;
+		// They say that they agree, and answer otherwise.
+		this.#tellWaiting(job, "FleetsDiffer", outcome.message ?? "the members of the fleet disagree");
+		return { ...outcome, afterMs: askAgainAfterMs };
 	}
 
 	async #tryAsMember(job: EvictionJob, isFirst: boolean, { fleet, lists }: FleetState): Promise<TryOutcome> {
@@ -207,7 +209,7 @@ export class Evictions {
 			case "covered":
 				return this.#group(coverage.budgets, fleet).tryEviction(job);
 			case "fleetsDiffer":
-				return { kind: "again", afterMs: 0, reason: "FleetsDiffer" };
+				return { kind: "again", afterMs: 0, reason: "FleetsDiffer", message: coverage.message };
 			case "tooSlow":
 				this.#tellWaiting(job, "PeerUnreachable", tooSlowMessage);
 				return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable" };
@@ -219,8 +221,9 @@ export class Evictions {
 		job: EvictionJob,
 		{ changes }: FleetState,
 		problem?: string,
-	): Promise<Extract<TryOutcome, { kind: "again" }>> {
+	): Promise<Extract<TryOutcome, { kind: "again" | "agentRefused" }>> {
 		const answer = await changes.ask();
+		if (answer.kind === "refused") return { kind: "agentRefused", message: answer.message };
 		if (answer.kind === "unreachable") {
 			this.#deps.reachability.failed(answer.error);
 			return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable" };
@@ -278,6 +281,10 @@ export class Evictions {
 			...(waitedFor !== undefined && { waitedFor }),
 		};
 	}
+}
+
+function idsOf({ members }: EvictionFleet): string {
+	return JSON.stringify(members.map(({ id }) => id));
 }
 
 const tooSlowMessage =

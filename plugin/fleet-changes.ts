@@ -10,6 +10,8 @@ export type FleetAnswer =
 	/** On one fleet, the same or another one. */
 	| { readonly kind: "agreed" }
 	| { readonly kind: "differ"; readonly message: string }
+	/** An agent does not understand us, or does not let us. */
+	| { readonly kind: "refused"; readonly message: string }
 	| { readonly kind: "unreachable"; readonly error: AgentUnavailableError };
 
 export class FleetChanges {
@@ -39,7 +41,7 @@ export class FleetChanges {
 			if (error instanceof AgentUnavailableError) return { kind: "unreachable", error };
 			if (error instanceof FleetUncoveredError) return { kind: "differ", message: error.details.join("; ") };
 			if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
-				return { kind: "differ", message: error.message };
+				return { kind: "refused", message: error.message };
 			}
 			throw error;
 		}

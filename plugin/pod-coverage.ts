@@ -59,10 +59,10 @@ export async function coverPod(job: EvictionJob, deps: PodCoverageDependencies):
 			case "uncovered":
 				break;
 		}
-		const { changesEveryMs, readAt } = job.seen;
-		if (judged.resourceVersion === undefined || changesEveryMs === undefined || now() >= patientUntil) return judged;
-		if (isTimed && !isTooLate(now() - readAt, changesEveryMs)) return judged;
-		if ((await waitForChange(job, changesEveryMs, runtime)) === "gone") return { kind: "gone" };
+		const { changes, readAt } = job.seen;
+		if (judged.resourceVersion === undefined || !changes || now() >= patientUntil) return judged;
+		if (isTimed && changes.isMeasured && !isTooLate(now() - readAt, changes.everyMs)) return judged;
+		if ((await waitForChange(job, changes.everyMs, runtime)) === "gone") return { kind: "gone" };
 		isTimed = true;
 	}
 	return { kind: "tooSlow" };

@@ -8,8 +8,10 @@ import type { KubeContext } from "./kube-context.ts";
 export interface SeenPod extends PodVersion {
 	/** When this very version was first seen, on the clock of the run. */
 	readonly since: number;
-	/** As far as looks have shown: how long the version before was there. */
-	readonly changesEveryMs?: number;
+	/** Of a pod that somebody keeps changing: how often, as far as looks have shown. */
+	readonly changes?: { readonly everyMs: number; readonly isMeasured: boolean };
+	/** When it was changed last, where a look was just before. */
+	readonly changedAt?: number;
 }
 
 /** A pod with what was last seen of it. */
@@ -21,6 +23,10 @@ export interface WatchedPod {
 
 /** Changes further apart are no trouble, as for an agent (heartbeats.ts). */
 const oftenMs = 1_000;
+/** Two looks say little of how often a pod changes: it may have been just before the first one. */
+const oftenAtMostMs = 250;
+/** Looks this close to each other show when a change was. */
+const closeMs = 150;
 
 /** `readAt`: on the clock of the run, before it was asked for; left out: nobody knows, so it is too old for everything. */
 export function seenPod({ metadata }: V1Pod, readAt = Number.NEGATIVE_INFINITY): SeenPod {
@@ -35,17 +41,25 @@ export async function seeAnew(job: WatchedPod, now: () => number): Promise<PodRe
 	if (found.kind === "gone") return found;
 	const before = job.seen;
 	const seen = seenPod(found.pod, readAt);
-	if (seen.resourceVersion === before.resourceVersion) {
-		job.seen = { ...before, readAt };
-	} else {
-		const everyMs = Math.ceil(readAt - before.since);
-		job.seen = { ...seen, ...(everyMs <= oftenMs && { changesEveryMs: Math.max(1, everyMs) }) };
-	}
+	job.seen =
+		seen.resourceVersion === before.resourceVersion
+			? { ...before, readAt }
+			: { ...seen, ...changesOf(before, readAt), ...(readAt - before.readAt <= closeMs && { changedAt: readAt }) };
 	return found;
+}
+
+function changesOf({ since, changes, changedAt, readAt: lookedAt }: SeenPod, readAt: number): Pick<SeenPod, "changes"> {
+	const everyMs = Math.ceil(readAt - since);
+	if (changedAt !== undefined && readAt - lookedAt <= closeMs && everyMs <= oftenMs) {
+		return { changes: { everyMs: Math.max(1, everyMs), isMeasured: true } };
+	}
+	// After a longer pause nobody knows how many changes there were: a pod that was busy is believed to be so still.
+	if (changes?.isMeasured || everyMs > oftenMs) return changes ? { changes } : {};
+	return { changes: { everyMs: Math.max(everyMs, oftenAtMostMs, changes?.everyMs ?? 0), isMeasured: false } };
 }
 
 /** It has been quiet for long enough. */
 export function isQuietNow(job: WatchedPod): void {
-	const { changesEveryMs: _, ...seen } = job.seen;
+	const { changes: _, ...seen } = job.seen;
 	job.seen = seen;
 }

@@ -1,6 +1,6 @@
 // Members that come and go while a run goes on.
 import { describe, expect, test } from "vitest";
-import { AgentProtocolError } from "../../disruption/errors.ts";
+import { AgentForbiddenError, AgentProtocolError } from "../../disruption/errors.ts";
 import { newRun } from "./eviction-run.ts";
 import { FakeFleet } from "./fake-fleet.ts";
 
@@ -102,6 +102,35 @@ describe("members that disagree", () => {
 			expect(told()).toEqual([]);
 		});
 	}
+
+	test("are named where they agree and answer otherwise all the same", async () => {
+		const { fleet, eu, pod, run } = newFleet();
+		const list = fleet.listBudgets.bind(fleet);
+		fleet.listBudgets = async (namespaces) =>
+			(await list(namespaces)).map((member) => ({
+				...member,
+				fleetHash: member.clusterName === "us" ? "x" : member.fleetHash,
+			}));
+		const outcome = run.evictions.evict(run.job(eu, pod));
+		const waits = () => run.events.filter((event) => event.type === "pod.waiting" && event.reason === "FleetsDiffer");
+		await expect.poll(() => waits().length).toBeGreaterThan(2);
+		expect(waits()[0]).toMatchObject({ message: expect.stringContaining("cluster us declares another fleet") });
+		expect(fleet.lists).toBeLessThanOrEqual(run.runtime.now() / 1_000 + 2);
+		run.stop.abort();
+		await outcome;
+		expect(fleet.evictions).toEqual([]);
+	});
+
+	test("fail a pod where an agent lets nobody ask", async () => {
+		const { fleet, eu, pod, run } = newFleet();
+		const forbidden = async (): Promise<never> => {
+			throw new AgentForbiddenError("who are you");
+		};
+		fleet.listBudgets = forbidden;
+		fleet.reconnect = forbidden;
+		expect(await run.evictions.evict(run.job(eu, pod))).toMatchObject({ kind: "failed", reason: "AgentRefused" });
+		expect(fleet.evictions).toEqual([]);
+	});
 
 	test("are asked once a second", async () => {
 		const { fleet, eu, pod, run } = newFleet();

@@ -165,29 +165,35 @@ describe("a pod that no budget covers", () => {
 		expect(await outcome).toEqual({ kind: "evicted" });
 	});
 
-	test("is evicted right after one of its changes, once a 409 has shown that it is busy", async () => {
-		const { fleet, eu, pod, run, job } = newPostgres();
-		const changesEveryMs = 200;
-		let changedAt = run.runtime.now();
-		const beat = (): void => {
-			while (run.runtime.now() - changedAt >= changesEveryMs) {
-				changedAt += changesEveryMs;
-				eu.change(pod);
-			}
-		};
-		eu.onRead = beat;
-		let conflicts = 0;
-		fleet.onEviction = () => {
-			beat();
-			const sinceMs = run.runtime.now() - changedAt;
-			conflicts += 1;
-			// It takes the API server so long that a version of the second half has changed when it is looked at.
-			if (conflicts === 1 || sinceMs > changesEveryMs / 2) eu.change(pod);
-		};
-		await pass(run, 150);
-		expect(await run.evictions.evict(job)).toEqual({ kind: "evicted" });
-		expect(conflicts).toBe(2);
-	});
+	for (const refusals of [0, 3]) {
+		test(`is evicted right after one of its changes, once a 409 has shown that it is busy, ${refusals} refusals later`, async () => {
+			const { fleet, eu, pod, run, job } = newPostgres();
+			const changesEveryMs = 200;
+			let changedAt = run.runtime.now();
+			const beat = (): void => {
+				while (run.runtime.now() - changedAt >= changesEveryMs) {
+					changedAt += changesEveryMs;
+					eu.change(pod);
+				}
+			};
+			eu.onRead = beat;
+			let requests = 0;
+			const late: number[] = [];
+			fleet.onEviction = () => {
+				beat();
+				const sinceMs = run.runtime.now() - changedAt;
+				requests += 1;
+				if (requests === 1) {
+					eu.change(pod);
+					for (let n = 0; n < refusals; n += 1) fleet.refusals.push(new ApiError("no", { code: 429 }));
+				} else if (sinceMs > changesEveryMs / 4) late.push(sinceMs);
+			};
+			await pass(run, 150);
+			expect(await run.evictions.evict(job)).toEqual({ kind: "evicted" });
+			expect(requests).toBe(2 + refusals);
+			expect(late).toEqual([]);
+		});
+	}
 });
 
 describe("tries that come to nothing", () => {
