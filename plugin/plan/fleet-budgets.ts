@@ -3,7 +3,7 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBound, formatBudgetName, parseBudgetSpec } from "../../disruption/budget.ts";
 import type { CandidateState, Count, MemberBudget, PodReference } from "../../disruption/cluster.ts";
-import { findCovering } from "../../disruption/coverage-judgement.ts";
+import { findCovering, findFleetsDiffer } from "../../disruption/coverage-judgement.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
 import type { PlanBudget } from "../../disruption/drain-plan.ts";
 import { GarbledLeaseError, InvalidBudgetError } from "../../disruption/errors.ts";
@@ -15,7 +15,9 @@ export type Coverage =
 	| { readonly kind: "none" }
 	| { readonly kind: "covered"; readonly budgets: readonly RoundBudget[] }
 	/** A budget of the pod's namespace that nobody can read: it may cover the pod. */
-	| { readonly kind: "unreadable"; readonly message: string };
+	| { readonly kind: "unreadable"; readonly message: string }
+	/** Nobody knows which budgets there are. */
+	| { readonly kind: "fleetsDiffer"; readonly message: string };
 
 export interface ClusterPod {
 	readonly clusterId: string;
@@ -41,7 +43,13 @@ export async function readFleetBudgets(
 	const namespaces = [...new Set(pods.map(({ pod }) => pod.metadata?.namespace ?? ""))].toSorted();
 	const lists = namespaces.length > 0 ? await listBudgets(namespaces) : [];
 	const listed = lists.flatMap((member) => member.budgets);
-	const coverages = new Map(pods.map(({ pod }) => [pod, coverage(listed, pod)]));
+	const differ = findFleetsDiffer(lists);
+	const coverages = new Map(
+		pods.map(({ pod }): [V1Pod, Coverage] => [
+			pod,
+			differ === undefined ? coverage(listed, pod) : { kind: "fleetsDiffer", message: differ },
+		]),
+	);
 	const covered = new Map<string, { readonly budget: RoundBudget; readonly pods: ClusterPod[] }>();
 	for (const each of pods) {
 		const found = coverages.get(each.pod);

@@ -35,6 +35,7 @@ export function judgePod(
 	const states = new Map<string, CandidateState>();
 	const coverage = cluster.isMember && fleet ? fleet.coverageOf(pod) : ({ kind: "none" } as const);
 	if (coverage.kind === "unreadable") return { kind: "never", reason: "InvalidBudget", message: coverage.message };
+	if (coverage.kind === "fleetsDiffer") return { kind: "never", reason: "FleetsDiffer", message: coverage.message };
 	if (coverage.kind === "covered") {
 		for (const { name } of coverage.budgets) {
 			const key = formatBudgetName(name);

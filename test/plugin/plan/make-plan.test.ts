@@ -96,6 +96,15 @@ describe("makePlan()", () => {
 		expect(planned.budgets).toMatchObject([{ need: null, healthy: null, expected: null, allowed: null }]);
 	});
 
+	test("lets no pod go that nobody knows the budgets of", () => {
+		const coverage = { kind: "fleetsDiffer", message: "cluster us-1 declares another fleet" } as const;
+		const planned = plan({ ...three, coverage });
+		expect(planned).toMatchObject({ possible: false, exitCode: 3 });
+		expect(planned.impossible).toMatchObject(
+			Array.from({ length: 3 }, () => ({ reason: "FleetsDiffer", message: coverage.message })),
+		);
+	});
+
 	test("warns of what is not held, not known, or may be too slow", () => {
 		const planned = plan(
 			{
