@@ -184,7 +184,8 @@ export class Evictions {
 		if (known) return this.#group(known, fleet).tryEviction(job);
 		let coverage: PodCoverage;
 		try {
-			coverage = await coverPod(job, { lists, memberIds: () => fleet.members.map(({ id }) => id), runtime });
+			const memberIds = (): readonly string[] => fleet.members.map(({ id }) => id);
+			coverage = await coverPod(job, { lists, memberIds, runtime, mayBeginRound: isFirst });
 		} catch (error) {
 			if (error instanceof AgentUnavailableError) {
 				reachability.failed(error);

@@ -25,6 +25,8 @@ export interface PodCoverageDependencies {
 	readonly lists: CoverageLists;
 	readonly memberIds: () => readonly string[];
 	readonly runtime: Pick<RoundRuntime, "now" | "sleep">;
+	/** Whether old labels may say that the pod is covered: not after a round that began so. */
+	readonly mayBeginRound: boolean;
 }
 
 /** Lists and reads in vain, before others have a turn. */
@@ -35,7 +37,7 @@ const maxAttempts = 5;
  * where the pod cannot be read.
  */
 export async function coverPod(job: EvictionJob, deps: PodCoverageDependencies): Promise<PodCoverage> {
-	const { lists, memberIds, runtime } = deps;
+	const { lists, memberIds, runtime, mayBeginRound } = deps;
 	const { namespace } = job.pod;
 	const now = (): number => runtime.now();
 	const patientUntil = now() + patientForMs;
@@ -48,9 +50,15 @@ export async function coverPod(job: EvictionJob, deps: PodCoverageDependencies):
 		mustRead = judged.kind === "readAgain";
 		switch (judged.kind) {
 			case "listAgain":
-			case "readAgain":
 				attempt += 1;
 				continue;
+			case "readAgain": {
+				// Labels as they were are enough to begin a round with: it counts by those of now.
+				const known = mayBeginRound ? lists.findKnown({ namespace, labels: job.seen.labels }) : undefined;
+				if (known) return { kind: "covered", budgets: known };
+				attempt += 1;
+				continue;
+			}
 			case "unreadable":
 				return { kind: "unreadable", message: messageOf(listed, judged.budget) };
 			case "covered":

@@ -251,6 +251,21 @@ describe("tries that come to nothing", () => {
 	});
 });
 
+describe("pods that a budget covers", () => {
+	test("go into a round unread, however long ago they were listed", async () => {
+		const fleet = new FakeFleet(["eu", "us"]);
+		fleet.addBudget("db", { maxUnavailable: "100%" });
+		const eu = fleet.member("eu");
+		const pods = Array.from({ length: 20 }, (_, index) => eu.addPod(`db-${index}`));
+		const run = newRun(fleet, { waitsUntilGone: false });
+		const jobs = pods.map((pod) => run.job(eu, pod));
+		await pass(run, 60_000);
+		await Promise.all(jobs.map((job) => run.evictions.evict(job)));
+		expect(fleet.evictions).toHaveLength(20);
+		expect([eu.reads, fleet.lists]).toEqual([0, 1]);
+	});
+});
+
 describe("a pod that was granted", () => {
 	test("stays where it was given a pre-activity before its eviction", async () => {
 		const fleet = new FakeFleet(["eu", "us"]);
