@@ -64,6 +64,7 @@ const kubeconfigTarget: FuzzTarget = {
 					{ user: "nobody" },
 					{ server: "http://[" },
 					{ server: "x y" },
+					{ server: "ftp://127.0.0.1" },
 					{ token: "a\nb" },
 					{ asUserExtra: ["a=b", "%=x", "="], asGroup: ["g"] },
 					{ certificateAuthority: "/nonexistent/ca.crt" },
