@@ -147,6 +147,11 @@ export class Agent {
 			clock: systemClock,
 			report: this.#report,
 		});
+		const peers = new Peers({
+			clients: this.#peerClients(certificates),
+			getFleet: () => api.getFleet(),
+			clusterName,
+		});
 		const local = new LocalCluster({
 			api: withFailPoints(withWatchedLeases(withSharedReads(api), views.leases), env),
 			pods: views.pods,
@@ -156,15 +161,11 @@ export class Agent {
 			version: packageJson.version,
 			leaseNamespace: config.leaseNamespace,
 			lineHost: () => siblings.lineHost(),
+			budgetElsewhere: (budget) => peers.budget(budget, { exceptId: api.clusterId }),
 			report: this.#report,
 		});
 		this.#local = local;
 		const isSecond = () => siblings.lineHost() !== undefined;
-		const peers = new Peers({
-			clients: this.#peerClients(certificates),
-			getFleet: () => api.getFleet(),
-			clusterName,
-		});
 		this.#closers.push(collectStartUpGarbage(systemClock, () => views.synced));
 		this.#closers.push(keepHouse({ local, api, peers, views, clock: systemClock, isSecond, report: this.#report }));
 		await this.#listen(home, local, peers, certificates);

@@ -43,6 +43,7 @@ import type { AgentCluster, AgentDescription, BudgetList } from "../proto/agent-
 import { cancel, takeBack } from "./cancellation.ts";
 import type { Clock } from "./clock.ts";
 import type { ClusterApi } from "./cluster-api.ts";
+import { CommitCheck, type CommitCheckOptions, notReserved } from "./commit-check.ts";
 import { type CountQuestion, countUnder, look } from "./count.ts";
 import { Handovers } from "./handovers.ts";
 import { LeaseStore } from "./lease-store.ts";
@@ -63,6 +64,8 @@ export interface LocalClusterOptions {
 	/** The agent of this cluster that keeps the line; undefined where it is this one. */
 	readonly lineHost?: () => Cluster | undefined;
 	readonly newId?: () => string;
+	/** See CommitCheckOptions. */
+	readonly budgetElsewhere?: CommitCheckOptions["budgetElsewhere"];
 	/** Told of what went wrong beside an answer. */
 	readonly report?: (problem: unknown) => void;
 }
@@ -73,6 +76,7 @@ export class LocalCluster implements AgentCluster {
 	readonly leases: LeaseStore;
 	readonly #options: LocalClusterOptions;
 	readonly #line: WaitingLine;
+	readonly #commitCheck: CommitCheck;
 	readonly #handovers: Handovers;
 	/** The latest acquisition of each Lease that was given out here and not ended here, for a shutdown to give back. */
 	readonly #held = new Map<string, Acquisition>();
@@ -84,6 +88,7 @@ export class LocalCluster implements AgentCluster {
 		this.#options = options;
 		this.leases = new LeaseStore({ api: options.api, clock: options.clock, cluster: options.name });
 		this.#line = new WaitingLine(options.clock);
+		this.#commitCheck = new CommitCheck(options);
 		this.#handovers = new Handovers({
 			clock: options.clock,
 			giveBackUnused: (acquisition) => this.#giveBackUnused(acquisition),
@@ -174,16 +179,22 @@ export class LocalCluster implements AgentCluster {
 
 	async commit(acquisition: Acquisition, grants: readonly Grant[]): Promise<CommitOutcome> {
 		const since = this.#options.clock.wallSeconds();
-		const { lease, result } = await this.leases.change(acquisition.budget, (found) => {
-			if (isLatest(found, acquisition) && found.state.phase === "committed") return { result: "stood" as const };
-			if (!stands(found, acquisition)) return { result: "lost" as const };
-			const next = committed(found, grants, since);
-			if (!fits(next)) return { result: "full" as const };
-			return { write: next, result: "stood" as const };
+		const checked = await this.#commitCheck.check(acquisition, grants);
+		const { lease, result } = await this.leases.change<CommitOutcome["kind"]>(acquisition.budget, (found) => {
+			if (isLatest(found, acquisition) && found.state.phase === "committed") return { result: "stood" };
+			if (!stands(found, acquisition)) return { result: "lost" };
+			const next = committed(found, checked.grants, since);
+			return fits(next) ? { write: next, result: "stood" } : { result: "full" };
 		});
-		if (result === "full") return { kind: "full", reservations: lease.state.reservations.length };
+		const { reservations, controllers } = lease.state;
+		if (result === "full") {
+			const remembered = controllers.length > 0 && { controllers: controllers.length };
+			return { kind: "full", reservations: reservations.length, ...remembered };
+		}
 		this.#ended(acquisition);
-		return result === "stood" ? { kind: "stood" } : { kind: "lost", reason: this.#lost(acquisition, lease).message };
+		if (result === "lost") return { kind: "lost", reason: this.#lost(acquisition, lease).message };
+		const leftOut = notReserved(lease, grants, checked);
+		return { kind: "stood", ...(leftOut.length > 0 && { leftOut }) };
 	}
 
 	async release(acquisition: Acquisition): Promise<void> {
@@ -313,10 +324,9 @@ export class LocalCluster implements AgentCluster {
 	}
 
 	async #countNow(acquisition: Acquisition, reading: Promise<BudgetLease>, question: CountQuestion): Promise<Count> {
-		const { count, listedAt, forgottenControllers, restored } = await countUnder(reading, question, {
-			...this.#options,
-			cluster: this.name,
-		});
+		const options = { ...this.#options, cluster: this.name };
+		const counted = await countUnder(reading, question, options);
+		const { count, listedAt, forgottenControllers, restored } = counted;
 		await this.#markPreActivities(count);
 		// Only a Lease that is new to the view, comes from a backup or has lost a controller costs this write.
 		if (listedAt !== "" || forgottenControllers.size > 0 || restored) {
@@ -329,6 +339,7 @@ export class LocalCluster implements AgentCluster {
 			});
 			if (!result) throw this.#lost(acquisition, latest);
 		}
+		this.#commitCheck.counted(acquisition, counted);
 		return count;
 	}
 
@@ -355,6 +366,7 @@ export class LocalCluster implements AgentCluster {
 		const { budget, nonce } = acquisition;
 		this.#handovers.end(acquisition);
 		if (this.#held.get(leaseName(budget))?.nonce === nonce) this.#held.delete(leaseName(budget));
+		this.#commitCheck.forget(acquisition);
 	}
 
 	#ended(acquisition: Acquisition): void {

@@ -1,5 +1,7 @@
 // The other members of the fleet, reached at the addresses that the fleet's ConfigMap declares, by certificates that name
 // them.
+import { type BudgetName, formatBudgetName } from "../disruption/budget.ts";
+import type { MemberBudget } from "../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
 import type { AgentCluster } from "../proto/agent-cluster.ts";
 import { RemoteCluster } from "../proto/remote-cluster.ts";
@@ -24,6 +26,27 @@ export class Peers {
 
 	constructor(options: PeersOptions) {
 		this.#options = options;
+	}
+
+	/** The budget as members other than this one have it; rejects where none has it and one of them cannot be asked. */
+	async budget(budget: BudgetName, { exceptId }: { readonly exceptId: string }): Promise<readonly MemberBudget[]> {
+		const { getFleet, clusterName } = this.#options;
+		const others = (await getFleet()).members.filter(({ id }) => id !== exceptId);
+		const lists = await Promise.allSettled(
+			others.map(async ({ id }) => (await this.member(id)).listBudgets([budget.namespace])),
+		);
+		const key = formatBudgetName(budget);
+		const found = lists
+			.flatMap((list) => (list.status === "fulfilled" ? list.value.budgets : []))
+			.filter(({ name }) => formatBudgetName(name) === key);
+		const failed = lists.find((list) => list.status === "rejected");
+		if (found.length > 0 || !failed) return found;
+		throw new AgentUnavailableError(
+			`Cannot find budget "${key}", which cluster "${clusterName}" does not have, in the other members: ` +
+				`${failed.reason instanceof Error ? failed.reason.message : String(failed.reason)}. Make the budget in every member`,
+			clusterName,
+			{ cause: failed.reason },
+		);
 	}
 
 	/** The member of that id; rejects with AgentProtocolError where the fleet has none. `caller`: whose calls are passed on to it. */

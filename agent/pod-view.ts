@@ -48,6 +48,8 @@ export interface PodView {
 	 * Rejects with AgentUnavailableError where the list fails.
 	 */
 	reached(version: string, signal?: AbortSignal): Promise<ViewReach>;
+	/** Whether the view comes to `version` within this time, by its watch or by a list that somebody else asks for. */
+	arrives(version: string, withinMs: number): Promise<boolean>;
 	/** Replaces the content by a consistent list that starts after this call. */
 	refresh(): Promise<void>;
 	/** Calls back for every namespace whose pods changed; the returned function ends that. */
@@ -161,6 +163,18 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 			signal?.removeEventListener("abort", aborted);
 			cancelTimer();
 		}
+	}
+
+	async arrives(version: string, withinMs: number): Promise<boolean> {
+		if (this.#has(version)) return true;
+		const { promise, resolve } = Promise.withResolvers<boolean>();
+		const waiter: Waiter = { version, arrived: () => resolve(true) };
+		const cancelTimer = this.#options.clock.after(withinMs, () => resolve(false));
+		this.#waiters.add(waiter);
+		const arrived = await promise;
+		this.#waiters.delete(waiter);
+		cancelTimer();
+		return arrived;
 	}
 
 	async refresh(): Promise<void> {

@@ -142,12 +142,20 @@ export interface Grant {
 	readonly controller?: ControllerReference;
 }
 
+/** A grant that got no reservation, because the agent of the pod's own cluster knows better. */
+export interface LeftOut {
+	readonly uid: string;
+	/** Gone: its view has come to the grant's version, and has no such pod. NotCovered: the budget does not select its labels. */
+	readonly why: "Gone" | "NotCovered";
+}
+
 export type CommitOutcome =
-	| { readonly kind: "stood" }
+	/** `leftOut`: these got no reservation, and all others did. */
+	| { readonly kind: "stood"; readonly leftOut?: readonly LeftOut[] }
 	/** The acquisition was broken before the write: nothing was written. */
 	| { readonly kind: "lost"; readonly reason: string }
 	/** The Lease has no room for more reservations: nothing was written, the Lease is still held. */
-	| { readonly kind: "full"; readonly reservations: number };
+	| { readonly kind: "full"; readonly reservations: number; readonly controllers?: number };
 
 /**
  * One member of the fleet. Every method rejects with AgentUnavailableError where no answer could be had, and with
@@ -161,7 +169,10 @@ export interface Cluster {
 	/** Counts again under an acquisition that still stands. */
 	count(acquisition: Acquisition, request: AcquireRequest): Promise<Count>;
 	renew(acquisition: Acquisition): Promise<void>;
-	/** Adds the reservations and releases, in one conditional write; idempotent for one acquisition. */
+	/**
+	 * Adds the reservations and releases, in one conditional write; idempotent for one acquisition. The agent checks the
+	 * grants against its own view first, and rejects where that does not come to their versions.
+	 */
 	commit(acquisition: Acquisition, grants: readonly Grant[]): Promise<CommitOutcome>;
 	/** Gives the Lease back; nothing happens where the acquisition is lost already. */
 	release(acquisition: Acquisition): Promise<void>;

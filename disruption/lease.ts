@@ -184,15 +184,9 @@ export function released(lease: BudgetLease): BudgetLease {
 
 /** Adds the reservations and gives the Lease back, in one step; also where nothing is granted. */
 export function committed(lease: BudgetLease, grants: readonly Grant[], sinceSeconds: number): BudgetLease {
-	const reservations = grants.map(({ id, pod, resourceVersion }): Reservation => {
-		const readable = id !== "" && pod.uid !== "" && pod.name !== "" && isResourceVersion(resourceVersion);
-		// A reservation has no namespace of its own: it speaks of a pod in the budget's.
-		if (!readable || pod.namespace !== lease.budget.namespace) {
-			throw new AgentProtocolError(
-				`Cannot reserve pod "${pod.namespace}/${pod.name}" under budget "${formatBudgetName(lease.budget)}": ` +
-					`it needs an id, a uid, a resourceVersion (is ${quote(resourceVersion)}) and the budget's namespace`,
-			);
-		}
+	const reservations = grants.map((grant): Reservation => {
+		assertReservable(grant, lease.budget);
+		const { id, pod, resourceVersion } = grant;
 		return { id, uid: pod.uid, name: pod.name, resourceVersion, holder: lease.holder, sinceSeconds, cancelling: false };
 	});
 	return {
@@ -209,6 +203,17 @@ export function committed(lease: BudgetLease, grants: readonly Grant[], sinceSec
 			),
 		},
 	};
+}
+
+/** Throws AgentProtocolError where nobody could read the reservation again that this grant would become. */
+export function assertReservable({ id, pod, resourceVersion }: Grant, budget: BudgetName): void {
+	const readable = id !== "" && pod.uid !== "" && pod.name !== "" && isResourceVersion(resourceVersion);
+	// A reservation has no namespace of its own: it speaks of a pod in the budget's.
+	if (readable && pod.namespace === budget.namespace) return;
+	throw new AgentProtocolError(
+		`Cannot reserve pod "${pod.namespace}/${pod.name}" under budget "${formatBudgetName(budget)}": ` +
+			`it needs an id, a uid, a resourceVersion (is ${quote(resourceVersion)}) and the budget's namespace`,
+	);
 }
 
 /** Ends these reservations; `observed` is how far the evidence had come, where it was evidence. */

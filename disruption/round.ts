@@ -5,9 +5,19 @@
 // that all stood therefore follow one another in the same order in every cluster, and the later one counted the earlier
 // one's reservations (two-phase locking with the locks checked at the end). What is not guaranteed: that an acquisition
 // stays ours while we wait. Leases may expire, be stolen or be lost at any moment; then a commit fails and nothing is
-// evicted. Nothing here rests on a clock: durations only decide how soon others may go on.
+// evicted. A pod whose own agent gave it no reservation (it is gone, or got other labels) is not granted, and is taken back
+// under its other budgets. Nothing here rests on a clock: durations only decide how soon others may go on.
 import { type BudgetName, formatBudgetName } from "./budget.ts";
-import type { AcquireOutcome, AcquireRequest, Acquisition, Cluster, Count, Grant, PlaceInLine } from "./cluster.ts";
+import type {
+	AcquireOutcome,
+	AcquireRequest,
+	Acquisition,
+	Cluster,
+	CommitOutcome,
+	Count,
+	Grant,
+	PlaceInLine,
+} from "./cluster.ts";
 import {
 	type BudgetCounts,
 	type BudgetState,
@@ -20,6 +30,7 @@ import {
 import { AgentUnavailableError, GarbledLeaseError, LeaseLostError } from "./errors.ts";
 import type { Ticket } from "./eviction.ts";
 import { giveBackAll } from "./give-back.ts";
+import { leftOutKey, type LeftOutPods, leftOutPods, waitingFor } from "./left-out.ts";
 import { handoverDurationMs, leaseName, renewIntervalMs } from "./lease.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
 import type { RoundCandidate, Verdict } from "./verdict.ts";
@@ -236,7 +247,11 @@ async function commitAll(judgements: readonly Judgement[], held: Held[], runtime
 		commits.map(async ({ slot, grants }) => ({ slot, ...(await commitSlot(slot, grants)) })),
 	);
 	const failed = results.find((result) => result.kind !== "stood");
-	if (!failed) return { kind: "decided", verdicts: verdictsOf(judgements, tickets) };
+	if (!failed) {
+		const leftOut = leftOutPods(results.map(({ slot, ...outcome }) => ({ clusterId: slot.cluster.id, outcome })));
+		await takeBackLeftOut(commits, leftOut, runtime);
+		return { kind: "decided", verdicts: verdictsOf(judgements, tickets, leftOut) };
+	}
 	await takeBack(commits, runtime);
 	await releaseAll(
 		commits.map(({ slot }) => slot),
@@ -245,9 +260,10 @@ async function commitAll(judgements: readonly Judgement[], held: Held[], runtime
 	if (failed.kind === "failed") throw failed.error;
 	if (failed.kind === "lost") return { kind: "lost", reason: failed.reason };
 	const { budget, cluster } = failed.slot;
+	const { reservations, controllers = 0 } = failed;
 	const message =
-		`the Lease of budget ${formatBudgetName(budget.name)} in cluster ${cluster.name} holds ${failed.reservations} ` +
-		"reservations and has no room for more";
+		`the Lease of budget ${formatBudgetName(budget.name)} in cluster ${cluster.name} holds ${reservations} reservations` +
+		`${controllers > 0 ? `, remembers ${controllers} controllers,` : ""} and has no room for more`;
 	return {
 		kind: "decided",
 		verdicts: judgements.map((judgement) =>
@@ -259,11 +275,16 @@ async function commitAll(judgements: readonly Judgement[], held: Held[], runtime
 }
 
 type Commit = { readonly slot: Held; readonly grants: readonly Grant[] };
-type CommitResult =
-	| { readonly kind: "stood" }
-	| { readonly kind: "lost"; readonly reason: string }
-	| { readonly kind: "full"; readonly reservations: number }
-	| { readonly kind: "failed"; readonly error: unknown };
+type CommitResult = CommitOutcome | { readonly kind: "failed"; readonly error: unknown };
+
+/** What was written for these pods under other budgets. */
+async function takeBackLeftOut(commits: readonly Commit[], leftOut: LeftOutPods, runtime: RoundRuntime): Promise<void> {
+	const written = commits.map(({ slot, grants }) => ({
+		slot,
+		grants: grants.filter(({ pod }) => leftOut.has(leftOutKey(slot.cluster.id, pod))),
+	}));
+	await takeBack(written, runtime);
+}
 
 async function commitSlot({ cluster, acquisition }: Held, grants: readonly Grant[]): Promise<CommitResult> {
 	let error: unknown;
@@ -327,9 +348,16 @@ function ticketFor(
 	};
 }
 
-function verdictsOf(judgements: readonly Judgement[], tickets: ReadonlyMap<Judgement, Ticket>): readonly Verdict[] {
+function verdictsOf(
+	judgements: readonly Judgement[],
+	tickets: ReadonlyMap<Judgement, Ticket>,
+	leftOut: LeftOutPods = new Map(),
+): readonly Verdict[] {
 	return judgements.map((judgement): Verdict => {
 		if (judgement.kind !== "grantable") return judgement;
+		const { clusterId, pod } = judgement.candidate;
+		const left = leftOut.get(leftOutKey(clusterId, pod));
+		if (left) return { candidate: judgement.candidate, ...waitingFor(pod, left) };
 		const ticket = tickets.get(judgement);
 		if (!ticket) throw new Error(`pod ${judgement.candidate.pod.name} was judged grantable without a ticket`);
 		return { candidate: judgement.candidate, kind: "granted", ticket };

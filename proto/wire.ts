@@ -5,7 +5,7 @@ import type { Acquisition, CommitOutcome, Grant, PlaceInLine, PodReference } fro
 import { AgentProtocolError, InvalidBudgetError } from "../disruption/errors.ts";
 import type { ControllerReference } from "../disruption/pod.ts";
 import { labelSelectorObject, parseLabelSelector } from "../disruption/selector.ts";
-import { required, requiredText, resourceVersion, wholeNumber } from "./fields.ts";
+import { oneOf, required, requiredText, resourceVersion, wholeNumber } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
 
 export function budgetNameMessage({ namespace, name }: BudgetName): wire.BudgetName {
@@ -123,11 +123,11 @@ export function readGrant(message: wire.Grant, field: string): Grant {
 export function commitOutcomeMessage(outcome: CommitOutcome): NonNullable<wire.CommitResponse["outcome"]> {
 	switch (outcome.kind) {
 		case "stood":
-			return { $case: "stood", value: {} };
+			return { $case: "stood", value: { leftOut: (outcome.leftOut ?? []).map(({ uid, why }) => ({ uid, why })) } };
 		case "lost":
 			return { $case: "lost", value: { reason: outcome.reason } };
 		case "full":
-			return { $case: "full", value: { reservations: outcome.reservations } };
+			return { $case: "full", value: { reservations: outcome.reservations, controllers: outcome.controllers ?? 0 } };
 	}
 }
 
@@ -135,10 +135,27 @@ export function readCommitOutcome(outcome: wire.CommitResponse["outcome"]): Comm
 	const sent = required(outcome, "outcome");
 	switch (sent.$case) {
 		case "stood":
-			return { kind: "stood" };
+			return readStood(sent.value);
 		case "lost":
 			return { kind: "lost", reason: sent.value.reason };
 		case "full":
-			return { kind: "full", reservations: wholeNumber(sent.value.reservations, "outcome.full.reservations") };
+			return {
+				kind: "full",
+				reservations: wholeNumber(sent.value.reservations, "outcome.full.reservations"),
+				...(sent.value.controllers !== 0 && {
+					controllers: wholeNumber(sent.value.controllers, "outcome.full.controllers"),
+				}),
+			};
 	}
+}
+
+function readStood({ leftOut }: wire.Stood): CommitOutcome {
+	if (leftOut.length === 0) return { kind: "stood" };
+	return {
+		kind: "stood",
+		leftOut: leftOut.map(({ uid, why }, index) => ({
+			uid: requiredText(uid, `outcome.stood.left_out[${index}].uid`),
+			why: oneOf(["Gone", "NotCovered"], why, `outcome.stood.left_out[${index}].why`),
+		})),
+	};
 }

@@ -213,6 +213,7 @@ describe("cancel() of others", () => {
 		await cancel(["id-db-0"]);
 		const again = await agent.local.acquire(asks("m"), atOnce());
 		if (again.kind !== "acquired") throw new Error("the Lease is free");
+		agent.see();
 		const granted = { id: "id-again", pod: pods[0], resourceVersion: version(pods[0]) };
 		await agent.local.commit(again.acquisition, [granted]);
 		goOn.resolve();

@@ -92,8 +92,10 @@ describe("LeaseCleanup", () => {
 	});
 
 	test("leaves a Lease alone that has a reservation", async () => {
-		const { cleanUpAfter, exists, acquire, agent, pod } = await setUp();
+		const { cleanUpAfter, exists, acquire, agent, pod, server } = await setUp();
+		server.putBudget(memberBudget(newSpec({ maxUnavailable: 1 })));
 		await agent.local.commit(await acquire("second"), [{ id: "id-0", pod, resourceVersion: pod.resourceVersion }]);
+		server.deleteBudget(budget);
 		await cleanUpAfter(0);
 		await cleanUpAfter(idleMs);
 		expect(exists()).toBe(true);

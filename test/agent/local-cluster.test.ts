@@ -3,7 +3,7 @@ import type { AcquireOutcome, Acquisition } from "../../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
 import { leaseName, marked, maxAnnotationBytes } from "../../disruption/lease.ts";
 import { budget, memberBudget, newSpec } from "../disruption/build-count.ts";
-import { newGrant } from "../disruption/build-lease.ts";
+import { newController, newGrant } from "../disruption/build-lease.ts";
 import { asks, atOnce, losing, type SimulatedAgent, simulateCluster, unavailable } from "./simulated-agent.ts";
 
 /** Pod db-0 of budget shop/db, and two agents. */
@@ -144,10 +144,16 @@ describe("LocalCluster.acquire()", () => {
 	});
 
 	test("forgets a controller that is gone for good", async () => {
-		const { acquire, agent, grant, lease } = setUp();
-		const controller = { apiVersion: "apps/v1", kind: "StatefulSet", name: "db", uid: "uid-of-db" };
-		await agent.local.commit((await acquire("n")).acquisition, [{ ...grant, controller }]);
+		const { acquire, agent, grant, lease, server, newPod } = setUp();
+		const controller = newController("db");
+		server.putController({ ...controller, namespace: "shop", replicas: 1 });
+		const pod = newPod("db-1", { controller });
+		agent.see();
+		await agent.local.commit((await acquire("n")).acquisition, [
+			{ ...grant, pod, resourceVersion: pod.resourceVersion },
+		]);
 		expect(lease().state.controllers).toEqual([controller]);
+		server.deleteController(controller, "shop");
 		await acquire("m");
 		expect(lease().state.controllers).toEqual([]);
 	});

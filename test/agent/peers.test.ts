@@ -3,6 +3,7 @@ import type { CertificateMaterial } from "../../agent/certificates.ts";
 import type { FleetMember } from "../../agent/cluster-api.ts";
 import { PeerClients } from "../../agent/peer-clients.ts";
 import { Peers } from "../../agent/peers.ts";
+import type { MemberBudget } from "../../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import { type Authority, createAuthority, issueAgentCertificate, type KeyPair } from "../controlplane/certificates.ts";
 import { clusterId } from "../proto/samples.ts";
@@ -22,9 +23,9 @@ afterEach(async () => {
 	for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
 
-async function serve(authority = fleet): Promise<ServedAgent> {
+async function serve(authority = fleet, local = createFakeCluster()): Promise<ServedAgent> {
 	const fleetMembers = [{ id: "eu-2-id", name: "eu-2" }];
-	const agent = await serveAgent({ fleet: authority, local: createFakeCluster(), fleetMembers });
+	const agent = await serveAgent({ fleet: authority, local, fleetMembers });
 	cleanups.push(() => agent[Symbol.asyncDispose]());
 	return agent;
 }
@@ -50,6 +51,41 @@ function peersOf(members: readonly FleetMember[] | Error) {
 	};
 	return { peers: new Peers({ clients, getFleet, clusterName: "eu-2" }), rotate };
 }
+
+describe("budget()", () => {
+	const [db, web] = ["db", "web"].map((name) => ({ name: { namespace: "shop", name }, spec: { maxUnavailable: 1 } }));
+	if (!db || !web) throw new Error("there are two");
+	const serving = (budgets: readonly MemberBudget[]) =>
+		serve(fleet, createFakeCluster({ listBudgets: async () => ({ clusterId, fleetHash: "5f", budgets }) }));
+	const own = { id: "eu-2-id", name: "eu-2", address: "127.0.0.1:1" };
+	const silent = { id: "eu-3-id", name: "eu-3" };
+	const ask = (peers: Peers) => peers.budget(db.name, { exceptId: "eu-2-id" });
+
+	test("gives the one of that name as another member has it, without asking its own cluster", async () => {
+		const { peerAddress } = await serving([web, db]);
+		const { peers } = peersOf([own, { id: clusterId, name: "eu-1", address: peerAddress }]);
+		expect(await ask(peers)).toEqual([db]);
+	});
+
+	test("gives it also where another one cannot be asked", async () => {
+		const { peerAddress } = await serving([db]);
+		const { peers } = peersOf([own, silent, { id: clusterId, name: "eu-1", address: peerAddress }]);
+		expect(await ask(peers)).toEqual([db]);
+	});
+
+	test("gives none where all have answered", async () => {
+		const { peerAddress } = await serving([web]);
+		const { peers } = peersOf([own, { id: clusterId, name: "eu-1", address: peerAddress }]);
+		expect(await ask(peers)).toEqual([]);
+	});
+
+	test("refuses where none has it and one cannot be asked, and says what helps", async () => {
+		const { peerAddress } = await serving([web]);
+		const { peers } = peersOf([own, silent, { id: clusterId, name: "eu-1", address: peerAddress }]);
+		await expect(ask(peers)).rejects.toBeInstanceOf(AgentUnavailableError);
+		await expect(ask(peers)).rejects.toThrow(/budget "shop\/db".*"eu-2" does not have.*no address.*in every member/);
+	});
+});
 
 describe("member()", () => {
 	test("reaches the member at its declared address", async () => {

@@ -2,6 +2,36 @@ import { describe, expect, test } from "vitest";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { pod, added, deleted, setUp, names, settle, isSettled } from "./pod-store-setup.ts";
 
+describe("PodStore.arrives()", () => {
+	test("says at once that the view has come that far", async () => {
+		const { store } = setUp();
+		store.replace([], "10");
+		expect(await store.arrives("10", 1_000)).toBe(true);
+	});
+
+	test("waits for an event, and asks for no list where none comes in time", async () => {
+		const { store, clock, lists } = setUp();
+		store.replace([], "10");
+		const soon = store.arrives("11", 1_000);
+		const never = store.arrives("9".repeat(39), 1_000);
+		clock.advance(999);
+		expect(await isSettled(soon)).toBe(false);
+		store.apply(added(pod("a", "11")));
+		expect(await soon).toBe(true);
+		expect(await isSettled(never)).toBe(false);
+		clock.advance(1);
+		expect(await never).toBe(false);
+		expect(lists).toHaveLength(0);
+	});
+
+	test("says no before the first list", async () => {
+		const { store, clock } = setUp();
+		const arrives = store.arrives("1", 1_000);
+		clock.advance(1_000);
+		expect(await arrives).toBe(false);
+	});
+});
+
 describe("PodStore.reached()", () => {
 	test("resolves at once where the view has come that far", async () => {
 		const { store, lists } = setUp();

@@ -5,6 +5,7 @@ import { ReservationSweep } from "../../agent/reservation-sweep.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
 import { leaseName, marked, stateAnnotation } from "../../disruption/lease.ts";
 import { budget, memberBudget, newSpec } from "../disruption/build-count.ts";
+import { newReservation } from "../disruption/build-lease.ts";
 import { asks, atOnce, losing, simulateCluster, unavailable } from "./simulated-agent.ts";
 
 const web: BudgetName = { namespace: "shop", name: "web" };
@@ -158,6 +159,71 @@ describe("ReservationSweep", () => {
 		await sweepAfter(0);
 		await sweepAfter(5_000);
 		expect(reservations()).toEqual([]);
+	});
+
+	describe("with a reservation that nothing ends", () => {
+		const far = "9".repeat(39);
+		/** Reservations of pods that never were, with a version that no view comes to. */
+		const withGhosts = async (count: number) => {
+			const world = await setUp();
+			await world.agent.local.cancel(budget, ["id-0"], { sent: false });
+			const ghosts = Array.from({ length: count }, (_, index) =>
+				newReservation(`ghost-${index}`, { resourceVersion: far, cancelling: true }),
+			);
+			await world.agent.local.leases.change(budget, (lease) => ({
+				write: { ...lease, state: { ...lease.state, reservations: ghosts } },
+				result: undefined,
+			}));
+			/** A pass each second, and how many reads of pods they take. */
+			const readsWithin = async (seconds: number) => {
+				world.agent.requests.length = 0;
+				for (let second = 0; second < seconds; second += 1) await world.sweepAfter(1_000);
+				return world.agent.requests.filter((request) => request.startsWith("get pods")).length;
+			};
+			return { ...world, readsWithin };
+		};
+
+		test("tries ever more rarely, and never gives up", async () => {
+			const { readsWithin } = await withGhosts(1);
+			expect(await readsWithin(10)).toBe(2);
+			expect(await readsWithin(310)).toBe(2 * 5);
+			expect(await readsWithin(3_000)).toBeLessThanOrEqual(2 * 11);
+			expect(await readsWithin(3_000)).toBeGreaterThanOrEqual(2 * 9);
+		});
+
+		test("takes few requests a second for very many of them", async () => {
+			const { readsWithin } = await withGhosts(1_500);
+			await readsWithin(60);
+			expect(await readsWithin(1)).toBeLessThanOrEqual(2 * 20);
+			expect(await readsWithin(600)).toBeLessThanOrEqual(600 * 2 * 20);
+		});
+
+		test("says which Lease somebody has to see to, and why", async () => {
+			const { readsWithin, agent, lease } = await withGhosts(2);
+			await readsWithin(60);
+			expect(agent.problems.at(-1)).toMatchObject({
+				name: "GarbledLeaseError",
+				message: expect.stringMatching(
+					new RegExp(
+						`Cannot end 2 reservations in Lease "${lease().name}" of budget "shop/db" in cluster "eu-1".*${far}`,
+					),
+				),
+			});
+			expect(lease().state.reservations).toHaveLength(2);
+		});
+
+		test("ends one of a pod that never was, where the view is past its version", async () => {
+			const { readsWithin, agent, reservations } = await withGhosts(1);
+			await agent.local.leases.change(budget, (lease) => ({
+				write: {
+					...lease,
+					state: { ...lease.state, reservations: [newReservation("ghost", { resourceVersion: "1" })] },
+				},
+				result: undefined,
+			}));
+			await readsWithin(12);
+			expect(reservations()).toEqual([]);
+		});
 	});
 
 	test("reports a Lease that cannot be read, with the cluster, and sweeps the others", async () => {

@@ -290,6 +290,58 @@ describe("runRound() commits everywhere or not at all", () => {
 		expectNothingLeft(eu, us);
 	});
 
+	test("a pod that its agent left out is not granted, and the others are", async () => {
+		const { run, eu, us } = setUp();
+		for (const cluster of [eu, us]) {
+			cluster.counted = { ...cluster.counted, budgets: [memberBudget(newSpec({ maxUnavailable: 2 }))] };
+		}
+		eu.leavesOut.set("uid-db-0", "Gone");
+		const both = ["db-0", "db-1"].map((name) => ({ clusterId: "eu", pod: podReference(name) }));
+		const outcome = await run({ candidates: both });
+		expect(kinds(outcome)).toEqual(["waiting PodUnseen", "granted"]);
+		expect(outcome).toMatchObject({
+			verdicts: [{ message: "pod shop/db-0 went away while it was being granted" }, {}],
+		});
+		expect(eu.lease(budget).state.reservations.map(({ name }) => name)).toEqual(["db-1"]);
+	});
+
+	test("a pod that was left out under one budget is taken back under the other", async () => {
+		const zone: BudgetName = { namespace: "shop", name: "zone-a" };
+		const zoneBudget = memberBudget({ selector: { matchLabels: { zone: "a" } }, maxUnavailable: 1 }, zone);
+		const budgets = [memberBudget(newSpec({ maxUnavailable: 1 })), zoneBudget];
+		const { run, eu, us } = setUp({ budgets, candidates: [presentPod("db-0", { labels: { app: "db", zone: "a" } })] });
+		us.counted = { budgets };
+		let commits = 0;
+		eu.before.commit = () => {
+			commits += 1;
+			if (commits === 2) eu.leavesOut.set("uid-db-0", "NotCovered");
+		};
+		const outcome = await run({
+			budgets: [
+				{ name: budget, selector },
+				{ name: zone, selector: parseLabelSelector({ matchLabels: { zone: "a" } }, "spec.selector") },
+			],
+		});
+		expect(kinds(outcome)).toEqual(["waiting CoverageChanged"]);
+		for (const name of [budget, zone]) {
+			expect(eu.lease(name)).toMatchObject({ holder: "", state: { phase: "committed", reservations: [] } });
+		}
+	});
+
+	test("a pod of the same uid in another cluster is not the one that was left out", async () => {
+		const { run, eu, us } = setUp();
+		for (const cluster of [eu, us]) {
+			cluster.counted = {
+				...cluster.counted,
+				candidates: [presentPod("db-0")],
+				budgets: [memberBudget(newSpec({ maxUnavailable: 2 }))],
+			};
+		}
+		us.leavesOut.set("uid-db-0", "Gone");
+		const candidates = ["eu", "us"].map((clusterId) => ({ clusterId, pod: podReference("db-0") }));
+		expect(kinds(await run({ candidates }))).toEqual(["granted", "waiting PodUnseen"]);
+	});
+
 	test("what cannot be taken back is reported, and the failure is still the commit's", async () => {
 		const { run, eu, us, runtime } = setUp();
 		us.before.commit = throwing(unavailable("us-1"));

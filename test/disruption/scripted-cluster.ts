@@ -10,6 +10,7 @@ import type {
 	CommitOutcome,
 	Count,
 	Grant,
+	LeftOut,
 } from "../../disruption/cluster.ts";
 import { LeaseLostError } from "../../disruption/errors.ts";
 import {
@@ -39,6 +40,8 @@ export class ScriptedCluster implements Cluster {
 	readonly name: string;
 	/** What the counts say, beside what is reserved. */
 	counted: Partial<Count>;
+	/** Of a commit these get no reservation: by uid, and why. */
+	readonly leavesOut = new Map<string, LeftOut["why"]>();
 	/** Lease has no room for more than this. */
 	maxReservations = 1_500;
 	readonly before: Partial<Record<Method, Fault>> = {};
@@ -112,8 +115,13 @@ export class ScriptedCluster implements Cluster {
 			if (!stands(lease, acquisition)) return { kind: "lost", reason: `held by "${lease.holder}"` };
 			const reservations = lease.state.reservations.length;
 			if (reservations + grants.length > this.maxReservations) return { kind: "full", reservations };
-			this.change(acquisition.budget, () => committed(lease, grants, 0));
-			return { kind: "stood" };
+			const kept = grants.filter(({ pod }) => !this.leavesOut.has(pod.uid));
+			this.change(acquisition.budget, () => committed(lease, kept, 0));
+			const leftOut = grants.flatMap(({ pod: { uid } }) => {
+				const why = this.leavesOut.get(uid);
+				return why ? [{ uid, why }] : [];
+			});
+			return { kind: "stood", ...(leftOut.length > 0 && { leftOut }) };
 		});
 	}
 

@@ -1,4 +1,5 @@
 // One agent of a simulated cluster: the shipped LocalCluster, views and sweep, fed by the scheduler.
+import type { BudgetName } from "../../disruption/budget.ts";
 import type { Cluster } from "../../disruption/cluster.ts";
 import type { MemberBudget } from "../../disruption/cluster.ts";
 import { AgentUnavailableError, GarbledLeaseError, LeaseLostError } from "../../disruption/errors.ts";
@@ -30,6 +31,8 @@ export interface AgentProcessOptions {
 	readonly lineHost: (from: SimulatedProcess) => Cluster | undefined;
 	/** All members of the fleet. */
 	readonly members: (from: AgentProcess) => readonly AgentCluster[];
+	/** The budget as other clusters have it now: that is asked for over no network here. */
+	readonly budgetElsewhere: (budget: BudgetName) => readonly MemberBudget[];
 }
 
 /** One watch: how far its sink has been shown the log of events. */
@@ -80,6 +83,7 @@ export class AgentProcess extends SimulatedProcess {
 			version: "0.0.0",
 			leaseNamespace: "xpdb-system",
 			lineHost: () => options.lineHost(this),
+			budgetElsewhere: async (budget) => options.budgetElsewhere(budget),
 			newId: () => this.newId(),
 			report: (problem) => this.#check(problem),
 		});

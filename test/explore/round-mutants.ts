@@ -351,7 +351,7 @@ export const roundMutants: readonly Mutant[] = [
 			{
 				file: local,
 				symbol: "LocalCluster.commit",
-				find: 'if (!stands($$all)) return { result: "lost" as const };',
+				find: 'if (!stands($$all)) return { result: "lost" };',
 				replace: "",
 			},
 		],
@@ -388,7 +388,7 @@ export const roundMutants: readonly Mutant[] = [
 			{
 				file: local,
 				symbol: "LocalCluster.commit",
-				find: 'if (isLatest($$all) && $found.state.phase === "committed") return { result: "stood" as const };',
+				find: 'if (isLatest($$all) && $found.state.phase === "committed") return { result: "stood" };',
 				replace: "",
 			},
 		],

@@ -90,6 +90,10 @@ export class World {
 					onBug: (error) => this.bug(data.id, error),
 					lineHost: (from) => this.#lineHost(from, data.id),
 					members: (from) => this.#membersOf(from, data.id),
+					budgetElsewhere: ({ namespace, name }) =>
+						this.clusters
+							.filter(({ id }) => id !== data.id)
+							.flatMap(({ server }) => server.budgets.get(`${namespace}/${name}`) ?? []),
 				}),
 		);
 		const onViolation = (violation: Violation): void => {

@@ -87,6 +87,14 @@ describe("messages", () => {
 		{ kind: "stood" },
 		{ kind: "lost", reason: "taken over" },
 		{ kind: "full", reservations: 1500 },
+		{ kind: "full", reservations: 3, controllers: 900 },
+		{
+			kind: "stood",
+			leftOut: [
+				{ uid: "uid-db-0", why: "Gone" },
+				{ uid: "uid-web-0", why: "NotCovered" },
+			],
+		},
 	];
 	for (const outcome of outcomes) {
 		test(`bring back the commit outcome ${outcome.kind}`, () => {

@@ -246,6 +246,14 @@ export interface CommitResponse {
 }
 
 export interface Stood {
+  /** Grants that got no reservation; all others stand. */
+  leftOut: LeftOut[];
+}
+
+export interface LeftOut {
+  uid: string;
+  /** Gone or NotCovered, as the agent of the pod's own cluster has it. */
+  why: string;
 }
 
 export interface Lost {
@@ -254,6 +262,8 @@ export interface Lost {
 
 export interface Full {
   reservations: number;
+  /** Controllers that the Lease remembers; they take room as well. */
+  controllers: number;
 }
 
 export interface ReleaseRequest {
@@ -3894,11 +3904,14 @@ export const CommitResponse: MessageFns<CommitResponse> = {
 };
 
 function createBaseStood(): Stood {
-  return {};
+  return { leftOut: [] };
 }
 
 export const Stood: MessageFns<Stood> = {
-  encode(_: Stood, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: Stood, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.leftOut) {
+      LeftOut.encode(v!, writer.uint32(10).fork()).join();
+    }
     return writer;
   },
 
@@ -3915,6 +3928,14 @@ export const Stood: MessageFns<Stood> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.leftOut.push(LeftOut.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3927,20 +3948,115 @@ export const Stood: MessageFns<Stood> = {
     }
   },
 
-  fromJSON(_: any): Stood {
-    return {};
+  fromJSON(object: any): Stood {
+    return {
+      leftOut: globalThis.Array.isArray(object?.leftOut)
+        ? object.leftOut.map((e: any) => LeftOut.fromJSON(e))
+        : globalThis.Array.isArray(object?.left_out)
+        ? object.left_out.map((e: any) => LeftOut.fromJSON(e))
+        : [],
+    };
   },
 
-  toJSON(_: Stood): unknown {
+  toJSON(message: Stood): unknown {
     const obj: any = {};
+    if (message.leftOut?.length) {
+      obj.leftOut = message.leftOut.map((e) => LeftOut.toJSON(e));
+    }
     return obj;
   },
 
   create<I extends Exact<DeepPartial<Stood>, I>>(base?: I): Stood {
     return Stood.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<Stood>, I>>(_: I): Stood {
+  fromPartial<I extends Exact<DeepPartial<Stood>, I>>(object: I): Stood {
     const message = createBaseStood();
+    message.leftOut = object.leftOut?.map((e) => LeftOut.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseLeftOut(): LeftOut {
+  return { uid: "", why: "" };
+}
+
+export const LeftOut: MessageFns<LeftOut> = {
+  encode(message: LeftOut, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.uid !== "") {
+      writer.uint32(10).string(message.uid);
+    }
+    if (message.why !== "") {
+      writer.uint32(18).string(message.why);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LeftOut {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLeftOut();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.uid = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.why = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): LeftOut {
+    return {
+      uid: isSet(object.uid) ? globalThis.String(object.uid) : "",
+      why: isSet(object.why) ? globalThis.String(object.why) : "",
+    };
+  },
+
+  toJSON(message: LeftOut): unknown {
+    const obj: any = {};
+    if (message.uid !== "") {
+      obj.uid = message.uid;
+    }
+    if (message.why !== "") {
+      obj.why = message.why;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<LeftOut>, I>>(base?: I): LeftOut {
+    return LeftOut.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<LeftOut>, I>>(object: I): LeftOut {
+    const message = createBaseLeftOut();
+    message.uid = object.uid ?? "";
+    message.why = object.why ?? "";
     return message;
   },
 };
@@ -4013,13 +4129,16 @@ export const Lost: MessageFns<Lost> = {
 };
 
 function createBaseFull(): Full {
-  return { reservations: 0 };
+  return { reservations: 0, controllers: 0 };
 }
 
 export const Full: MessageFns<Full> = {
   encode(message: Full, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.reservations !== 0) {
       writer.uint32(8).int32(message.reservations);
+    }
+    if (message.controllers !== 0) {
+      writer.uint32(16).int32(message.controllers);
     }
     return writer;
   },
@@ -4045,6 +4164,14 @@ export const Full: MessageFns<Full> = {
             message.reservations = reader.int32();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.controllers = reader.int32();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4058,13 +4185,19 @@ export const Full: MessageFns<Full> = {
   },
 
   fromJSON(object: any): Full {
-    return { reservations: isSet(object.reservations) ? globalThis.Number(object.reservations) : 0 };
+    return {
+      reservations: isSet(object.reservations) ? globalThis.Number(object.reservations) : 0,
+      controllers: isSet(object.controllers) ? globalThis.Number(object.controllers) : 0,
+    };
   },
 
   toJSON(message: Full): unknown {
     const obj: any = {};
     if (message.reservations !== 0) {
       obj.reservations = Math.round(message.reservations);
+    }
+    if (message.controllers !== 0) {
+      obj.controllers = Math.round(message.controllers);
     }
     return obj;
   },
@@ -4075,6 +4208,7 @@ export const Full: MessageFns<Full> = {
   fromPartial<I extends Exact<DeepPartial<Full>, I>>(object: I): Full {
     const message = createBaseFull();
     message.reservations = object.reservations ?? 0;
+    message.controllers = object.controllers ?? 0;
     return message;
   },
 };
