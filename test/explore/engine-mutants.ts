@@ -148,4 +148,33 @@ export const engineMutants: readonly Mutant[] = [
 			{ file: cleanup, symbol: "LeaseCleanup.#deleteUnwanted", find: "if ($lists.some($$has)) return;", replace: "" },
 		],
 	},
+	{
+		name: "remembered-owners-win",
+		without: "asking the controllers that the view shows",
+		scenarios: ["two-budgets", "owners-change", "many-at-once"],
+		edits: [
+			{
+				file: "agent/expected-pods.ts",
+				symbol: "expectedPods",
+				find: "const [$owning, $names] = await $reads; $$between; for (const $pod of $pods) { const $owner = $pod.controller && $owning.get($pod.controller.uid); $$rest; }",
+				replace: `const [$owning, $names] = await $reads; $$between;
+	for (const $pod of $pods) {
+		const remembered = [...$names.values()].find((each) => each.kind === "scaled");
+		const $owner = remembered ?? ($pod.controller && $owning.get($pod.controller.uid)); $$rest; }`,
+			},
+		],
+	},
+	{
+		name: "list-of-another-fleet",
+		without: "comparing the fleets that lists of budgets were made in",
+		scenarios: ["member-with-the-budget"],
+		edits: [
+			{
+				file: judgement,
+				symbol: "judgeCoverage",
+				find: "if ($message !== undefined) $differs;",
+				replace: "",
+			},
+		],
+	},
 ];

@@ -61,6 +61,23 @@ function deletes(id: string, name: string): EventData<World> {
 	};
 }
 
+/** Members that it leaves out are forgotten by name. */
+function declares(id: string, members: readonly string[]): EventData<World> {
+	const declared = (world: World) => world.cluster(id).server.fleet.members;
+	return {
+		name: `${id} declares ${members.join(", ")}`,
+		times: 2,
+		when: (world) => declared(world).length !== members.length,
+		run: (world) => {
+			const left = declared(world).filter((member) => !members.includes(member.id));
+			world.cluster(id).server.fleet = {
+				members: members.map((each) => ({ id: each, name: each, address: `${each}:9443` })),
+				forgotten: left.map((member) => ({ id: member.id })),
+			};
+		},
+	};
+}
+
 const pauses = { drainJumps: 3, refused: 2, gaveUp: 1, lost: 1 };
 
 export const engineScenarios: readonly Scenario<World>[] = [
@@ -135,6 +152,46 @@ export const engineScenarios: readonly Scenario<World>[] = [
 		],
 		events: [makes("c1", web, { maxUnavailable: 1 }), makes("c2", web, { maxUnavailable: 1 })],
 		limits: pauses,
+		needsEngine: true,
+		configChanges: true,
+		afterEviction: "stays",
+		probe: false,
+	},
+	{
+		name: "members-change",
+		about: "A third cluster becomes a member, and is forgotten, while pods of two members wait and are evicted",
+		clusters: [
+			cluster("c1", 2, { agents: 1, fleet: ["c1", "c2"] }),
+			cluster("c2", 2, { agents: 1, fleet: ["c1", "c2"] }),
+			cluster("c3", 1, {
+				agents: 1,
+				fleet: ["c1", "c2", "c3"],
+				budgets: [{ name: "web", selector: web, maxUnavailable: 0 }],
+			}),
+		],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 4 }), drain("drain-2", ["c2/web-0"], { attempts: 4 })],
+		events: ["c1", "c2"].flatMap((id) => [declares(id, ["c1", "c2", "c3"]), declares(id, ["c1", "c2"])]),
+		limits: { drainJumps: 2, agentJumps: 1 },
+		needsEngine: true,
+		configChanges: true,
+		afterEviction: "stays",
+		probe: false,
+	},
+	{
+		name: "member-with-the-budget",
+		about: "Nobody covers a pod but a budget of a cluster that becomes a member",
+		clusters: [
+			{ ...mixed("c1", 2), agents: 1, fleet: ["c1"] },
+			cluster("c2", 1, {
+				agents: 1,
+				fleet: ["c1", "c2"],
+				workloads: [],
+				budgets: [{ name: "free", selector: free, maxUnavailable: 0 }],
+			}),
+		],
+		drains: [drain("drain-1", ["c1/free-0", "c1/free-1"], { attempts: 4 })],
+		events: [declares("c1", ["c1", "c2"])],
+		limits: { refused: 2, drainJumps: 1 },
 		needsEngine: true,
 		configChanges: true,
 		afterEviction: "stays",

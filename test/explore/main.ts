@@ -9,7 +9,7 @@ import { findScenario, scenarios } from "./scenarios.ts";
 const flags = await yargs(process.argv.slice(2))
 	.scriptName("npm run explore --")
 	.usage("$0 [flags]")
-	.option("schedules", { type: "number", default: 5_000, describe: "Random schedules, over all scenarios together" })
+	.option("schedules", { type: "number", default: 10_000, describe: "Random schedules, over all scenarios together" })
 	.option("seed", { type: "number", default: 1, describe: "Other seeds, other schedules" })
 	.option("scenario", { type: "string", describe: "Only this one" })
 	.option("mutants", { type: "boolean", default: false, describe: "Whether every mutant is caught, too" })

@@ -14,15 +14,17 @@
 //   under which the round did not count is judged from the beginning of the round, when its caller listed all budgets:
 //   agents see new ones as fast as their watch shows them. One that did not stand all that time is not checked. A pod
 //   that got other labels since it was granted cannot have been evicted before: it is judged from then on.
+// Where members change, a round is judged over a fleet that all its members declared at some time since it began.
 // A pod that is evicted without a round must not be covered: there must be a member-by-member reading of the budgets of the
 // last second before the request was sent (on its sender's clock) by which nobody covers the labels that it has.
 // Where nothing fails and no budget changes, none of these exists and the sum is simply: up >= desired.
 import type { RoundOutcome } from "../../disruption/round.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import { nonceOf, reservationsIn } from "./lease-text.ts";
+import { type Config, configOf, type Labels, leastDesired, matches, ofFleet, selectorsOf } from "./oracle-config.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
-import { namespace, type Slot, type Workload } from "./workload.ts";
+import type { Slot } from "./workload.ts";
 
 /** One round of one process, and what it can have known. */
 export interface RoundRecord {
@@ -53,19 +55,6 @@ export interface FreeEviction {
 /** Whoever evicts without a round has asked all members for their budgets at most so long before, on its own clock. */
 const listedWithinMs = 1_000;
 
-/** What one cluster says at one time. */
-interface ClusterConfig {
-	/** By the budget's name. */
-	readonly budgets: ReadonlyMap<string, RawBudget>;
-	/** Expected pods by selector. */
-	expected(selector: Labels): number;
-}
-
-/** All clusters at one time, in their order. */
-type Config = readonly (ClusterConfig & { readonly revision: number })[];
-
-type Labels = Readonly<Record<string, string>>;
-
 export interface Violation {
 	readonly rule: "budget" | "bypass" | "order" | "leak" | "liveness" | "bug";
 	readonly message: string;
@@ -93,7 +82,7 @@ export class Oracle {
 
 	/** Budgets, scales or labels are others from now on. */
 	configChanged(): void {
-		this.#configs.push(this.#config());
+		this.#configs.push(configOf(this.#options.clusters));
 		this.#configTimes.push(new Map(this.#options.processes().map((process) => [process, process.clock.now()])));
 	}
 
@@ -141,7 +130,7 @@ export class Oracle {
 		if (!slot || slot.down) return;
 		slot.down = { cause: "voluntary", revision: cluster.server.revision, by: { round, uid: pod.uid } };
 		if (slot.workload.spec.kind === "Bare") slot.workload.emptied.add(slot);
-		const now = this.#config();
+		const now = configOf(this.#options.clusters);
 		for (const { budget, selector } of selectorsOf(now)) {
 			if (matches(selector, pod.labels)) this.#check(budget, selector, pod, round, now);
 		}
@@ -161,8 +150,11 @@ export class Oracle {
 		const slot = cluster.slotOf(pod);
 		if (slot) slot.down ??= { cause: "voluntary", revision: cluster.server.revision, by: { round, uid: pod.uid } };
 		const configs = this.#configs.slice(from, to + 1);
+		const fleets = this.#fleetsAt(configs, pod);
 		for (const { budget, selector } of configs.flatMap(selectorsOf)) {
-			if (!matches(selector, pod.labels) || leastDesired(configs, budget, selector) === undefined) continue;
+			const isFree = (fleet: readonly string[]) =>
+				leastDesired(ofFleet(configs, fleet), budget, selector) === undefined;
+			if (!matches(selector, pod.labels) || fleets.some(isFree)) continue;
 			this.#options.onViolation({
 				rule: "bypass",
 				message: `${round.process.name} has pod ${pod.name} evicted without a round, and budget ${budget} covers it`,
@@ -179,7 +171,7 @@ export class Oracle {
 
 	/** How many more pods with these labels may go; 0 where no budget speaks of them. */
 	room(labels: Labels): number {
-		const now = this.#config();
+		const now = configOf(this.#options.clusters);
 		const rooms = selectorsOf(now).flatMap(({ budget, selector }) => {
 			const desired = matches(selector, labels) ? leastDesired([now], budget, selector) : undefined;
 			if (desired === undefined) return [];
@@ -204,32 +196,73 @@ export class Oracle {
 		const granted = round.granted.get(pod.uid);
 		const counted = granted?.includes(budget) ?? false;
 		const config = counted ? this.#configAt(round) : round.config;
-		if (
-			leastDesired(this.#configs.slice(config, Math.min(decidedConfig, this.#configs.length) + 1), budget, selector) ===
-			undefined
-		)
-			return;
+		const decided = this.#configs.slice(config, Math.min(decidedConfig, this.#configs.length) + 1);
 		const since = granted && !counted ? Math.max(config, this.#labelledAt(pod)) : config;
-		const desired = leastDesired([...this.#configs.slice(since), now], budget, selector);
-		if (desired === undefined) return;
+		const all = [...this.#configs.slice(since), now];
+		const shortfalls = this.#fleetsAt(this.#configs.slice(round.config), pod).map((fleet) => {
+			if (leastDesired(ofFleet(decided, fleet), budget, selector) === undefined) return undefined;
+			return this.#shortfall({
+				budget,
+				selector,
+				round,
+				fleet,
+				desired: leastDesired(ofFleet(all, fleet), budget, selector),
+			});
+		});
+		// Whatever fleet it was a round of, the budget does not allow it; or there was none on which its members agreed.
+		if (shortfalls.includes(undefined)) return;
+		const [shortfall = "no members agreed who the fleet is"] = shortfalls;
+		this.#options.onViolation({
+			rule: "budget",
+			message:
+				`${round.process.name} (round of step ${startedAt}) has pod ${pod.name} evicted, and budget ${budget} is ` +
+				`broken: ${shortfall}`,
+		});
+	}
+
+	/** How the members of this fleet break the budget; undefined where they do not. */
+	#shortfall({
+		budget,
+		selector,
+		round,
+		fleet,
+		desired,
+	}: {
+		readonly budget: string;
+		readonly selector: Labels;
+		readonly round: RoundRecord;
+		readonly fleet: readonly string[];
+		readonly desired: number | undefined;
+	}): string | undefined {
+		if (desired === undefined) return undefined;
 		let up = 0;
 		const excused: string[] = [];
 		const down: string[] = [];
 		for (const { slot, cluster } of this.#slots(selector)) {
+			if (!fleet.includes(cluster.id)) continue;
 			const name = `${cluster.id}/${slot.workload.spec.name}-${slot.ordinal}`;
 			if (!slot.down) up += 1;
 			else if (this.#couldNotKnow(slot, cluster, budget, round)) excused.push(name);
 			else down.push(name);
 		}
-		if (up + excused.length >= desired) return;
+		if (up + excused.length >= desired) return undefined;
 		excused.push(...this.#relabelledSince(budget, selector, round));
-		if (up + excused.length >= desired) return;
+		if (up + excused.length >= desired) return undefined;
 		const sum = `${up} up${excused.length > 0 ? ` and ${excused.join(", ")} excused` : ""}, ${desired} must be`;
-		this.#options.onViolation({
-			rule: "budget",
-			message:
-				`${round.process.name} (round of step ${startedAt}) has pod ${pod.name} evicted, and budget ${budget} is ` +
-				`broken: ${sum}; down are ${down.join(", ")}`,
+		return `${sum}; down are ${down.join(", ")}`;
+	}
+
+	/** Fleets with this pod's cluster that each of their members has declared at one of these times. */
+	#fleetsAt(configs: readonly Config[], pod: PodRecord): readonly (readonly string[])[] {
+		const { clusters } = this.#options;
+		const own = clusters.findIndex((cluster) => cluster.slotOf(pod) !== undefined);
+		const declared = new Map(configs.map((config) => config[own]?.fleet ?? []).map((fleet) => [fleet.join(), fleet]));
+		return [...declared].flatMap(([text, fleet]) => {
+			const agrees = (id: string): boolean => {
+				const index = clusters.findIndex((cluster) => cluster.id === id);
+				return configs.some((config) => config[index]?.fleet.join() === text);
+			};
+			return fleet.every(agrees) ? [fleet] : [];
 		});
 	}
 
@@ -314,85 +347,4 @@ export class Oracle {
 			),
 		);
 	}
-
-	#config(): Config {
-		return this.#options.clusters.map(({ server, workloads }) => {
-			const scales = workloads.map((workload) => ({ ...scaleOf(workload) }));
-			return {
-				revision: server.revision,
-				budgets: new Map(server.listBudgets(namespace).map(({ name, spec }) => [name.name, spec as RawBudget])),
-				expected: (selector) =>
-					scales.reduce((sum, { labels, pods, each }) => {
-						const selected = labels.filter((own) => matches(selector, own)).length;
-						return sum + (each ? selected : selected > 0 ? pods : 0);
-					}, 0),
-			};
-		});
-	}
-}
-
-/**
- * Replicas of a controller, for whoever selects any of its pods; or a pod each for those that nobody controls: those that
- * are there, and those that rounds have had evicted. (Of a workload whose controller is deleted while one of its pods is
- * gone the fleet expects less from then on.)
- */
-function scaleOf(workload: Workload): {
-	readonly labels: readonly Labels[];
-	readonly pods: number;
-	readonly each: boolean;
-} {
-	const { spec, slots, emptied, isManaged, replicas } = workload;
-	const labels = slots.flatMap((slot): readonly Labels[] => {
-		const pod = workload.podIn(slot);
-		return pod && !pod.finished && !emptied.has(slot) ? [pod.labels] : [];
-	});
-	if (isManaged) return { labels: labels.length > 0 ? labels : [spec.labels], pods: replicas, each: false };
-	return { labels: [...labels, ...[...emptied].map(() => spec.labels)], pods: 0, each: true };
-}
-
-/** Every budget with every selector that a member gives it. */
-function selectorsOf(config: Config): readonly { readonly budget: string; readonly selector: Labels }[] {
-	const found = new Map<string, { readonly budget: string; readonly selector: Labels }>();
-	for (const { budgets } of config) {
-		for (const [budget, { selector }] of budgets) {
-			found.set(JSON.stringify([budget, selector.matchLabels]), { budget, selector: selector.matchLabels });
-		}
-	}
-	return [...found.values()];
-}
-
-/**
- * The least that a budget demanded of anybody who asked every member at some time among these, one member before the
- * other: the strictest of the members' own least bounds, over the least expected pods. Undefined where it could be read
- * as absent from all members, or as suspended in all.
- */
-function leastDesired(configs: readonly Config[], budget: string, selector: Labels): number | undefined {
-	const members = (configs[0] ?? []).map((_, index) => configs.flatMap((config) => config[index] ?? []));
-	const specs = members.map((times) => times.map(({ budgets }) => budgets.get(budget)));
-	const covers = (spec: RawBudget | undefined): boolean =>
-		spec !== undefined && JSON.stringify(spec.selector.matchLabels) === JSON.stringify(selector);
-	if (specs.every((times) => times.some((spec) => !covers(spec)))) return undefined;
-	if (specs.every((times) => times.some((spec) => !spec || spec.suspend))) return undefined;
-	const expected = members.reduce((sum, times) => sum + Math.min(...times.map((time) => time.expected(selector))), 0);
-	const least = specs.map((times) => Math.min(...times.map((spec) => (spec ? desiredHealthy(spec, expected) : 0))));
-	return Math.max(...least);
-}
-
-interface RawBudget {
-	readonly selector: { readonly matchLabels: Labels };
-	readonly minAvailable?: number | string;
-	readonly maxUnavailable?: number | string;
-	readonly suspend?: boolean;
-}
-
-// On purpose not the functions of disruption/: those are under test.
-function desiredHealthy({ minAvailable, maxUnavailable }: RawBudget, expected: number): number {
-	const pods = (quantity: number | string): number =>
-		typeof quantity === "number" ? quantity : Math.ceil((Number.parseInt(quantity, 10) * expected) / 100);
-	if (minAvailable !== undefined) return pods(minAvailable);
-	return Math.max(0, expected - pods(maxUnavailable ?? 0));
-}
-
-function matches(selector: Labels, labels: Labels): boolean {
-	return Object.entries(selector).every(([key, value]) => labels[key] === value);
 }

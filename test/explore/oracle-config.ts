@@ -1,0 +1,105 @@
+// What budgets, scales and fleets demand at one time, read without the code under test: for the judge.
+import type { SimulatedCluster } from "./simulated-cluster.ts";
+import { namespace, type Workload } from "./workload.ts";
+
+/** What one cluster says at one time. */
+export interface ClusterConfig {
+	readonly id: string;
+	/** Ids of the members that it declares, in their order. */
+	readonly fleet: readonly string[];
+	/** By the budget's name. */
+	readonly budgets: ReadonlyMap<string, RawBudget>;
+	/** Expected pods by selector. */
+	expected(selector: Labels): number;
+}
+
+/** All clusters at one time, in their order. */
+export type Config = readonly (ClusterConfig & { readonly revision: number })[];
+
+export type Labels = Readonly<Record<string, string>>;
+
+export function configOf(clusters: readonly SimulatedCluster[]): Config {
+	return clusters.map(({ server, workloads }) => {
+		const scales = workloads.map((workload) => ({ ...scaleOf(workload) }));
+		return {
+			id: server.clusterId,
+			fleet: server.fleet.members.map(({ id }) => id).toSorted(),
+			revision: server.revision,
+			budgets: new Map(server.listBudgets(namespace).map(({ name, spec }) => [name.name, spec as RawBudget])),
+			expected: (selector) =>
+				scales.reduce((sum, { labels, pods, each }) => {
+					const selected = labels.filter((own) => matches(selector, own)).length;
+					return sum + (each ? selected : selected > 0 ? pods : 0);
+				}, 0),
+		};
+	});
+}
+/**
+ * Replicas of a controller, for whoever selects any of its pods; or a pod each for those that nobody controls: those that
+ * are there, and those that rounds have had evicted. (Of a workload whose controller is deleted while one of its pods is
+ * gone the fleet expects less from then on.)
+ */
+function scaleOf(workload: Workload): {
+	readonly labels: readonly Labels[];
+	readonly pods: number;
+	readonly each: boolean;
+} {
+	const { spec, slots, emptied, isManaged, replicas } = workload;
+	const labels = slots.flatMap((slot): readonly Labels[] => {
+		const pod = workload.podIn(slot);
+		return pod && !pod.finished && !emptied.has(slot) ? [pod.labels] : [];
+	});
+	if (isManaged) return { labels: labels.length > 0 ? labels : [spec.labels], pods: replicas, each: false };
+	return { labels: [...labels, ...[...emptied].map(() => spec.labels)], pods: 0, each: true };
+}
+
+export function ofFleet(configs: readonly Config[], fleet: readonly string[]): readonly Config[] {
+	return configs.map((config) => config.filter(({ id }) => fleet.includes(id)));
+}
+
+/** Every budget with every selector that a member gives it. */
+export function selectorsOf(config: Config): readonly { readonly budget: string; readonly selector: Labels }[] {
+	const found = new Map<string, { readonly budget: string; readonly selector: Labels }>();
+	for (const { budgets } of config) {
+		for (const [budget, { selector }] of budgets) {
+			found.set(JSON.stringify([budget, selector.matchLabels]), { budget, selector: selector.matchLabels });
+		}
+	}
+	return [...found.values()];
+}
+
+/**
+ * The least that a budget demanded of anybody who asked every member at some time among these, one member before the
+ * other: the strictest of the members' own least bounds, over the least expected pods. Undefined where it could be read
+ * as absent from all members, or as suspended in all.
+ */
+export function leastDesired(configs: readonly Config[], budget: string, selector: Labels): number | undefined {
+	const members = (configs[0] ?? []).map((_, index) => configs.flatMap((config) => config[index] ?? []));
+	const specs = members.map((times) => times.map(({ budgets }) => budgets.get(budget)));
+	const covers = (spec: RawBudget | undefined): boolean =>
+		spec !== undefined && JSON.stringify(spec.selector.matchLabels) === JSON.stringify(selector);
+	if (specs.every((times) => times.some((spec) => !covers(spec)))) return undefined;
+	if (specs.every((times) => times.some((spec) => !spec || spec.suspend))) return undefined;
+	const expected = members.reduce((sum, times) => sum + Math.min(...times.map((time) => time.expected(selector))), 0);
+	const least = specs.map((times) => Math.min(...times.map((spec) => (spec ? desiredHealthy(spec, expected) : 0))));
+	return Math.max(...least);
+}
+
+interface RawBudget {
+	readonly selector: { readonly matchLabels: Labels };
+	readonly minAvailable?: number | string;
+	readonly maxUnavailable?: number | string;
+	readonly suspend?: boolean;
+}
+
+// On purpose not the functions of disruption/: those are under test.
+function desiredHealthy({ minAvailable, maxUnavailable }: RawBudget, expected: number): number {
+	const pods = (quantity: number | string): number =>
+		typeof quantity === "number" ? quantity : Math.ceil((Number.parseInt(quantity, 10) * expected) / 100);
+	if (minAvailable !== undefined) return pods(minAvailable);
+	return Math.max(0, expected - pods(maxUnavailable ?? 0));
+}
+
+export function matches(selector: Labels, labels: Labels): boolean {
+	return Object.entries(selector).every(([key, value]) => labels[key] === value);
+}
