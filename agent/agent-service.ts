@@ -12,6 +12,7 @@ import { commitOutcomeMessage, readAcquisition, readBudgetName, readGrant } from
 import { budgetListMessage, countResponseMessage, descriptionMessage, readCountCall } from "../proto/wire-calls.ts";
 import { createAcquireHandler } from "./acquire-handler.ts";
 import type { Admission } from "./caller.ts";
+import { createGreetHandler } from "./greet-handler.ts";
 import * as limits from "./request-limits.ts";
 import type { AgentServiceOptions } from "./service-options.ts";
 
@@ -66,6 +67,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 		}
 	};
 	return {
+		greet: createGreetHandler(options),
 		acquire: createAcquireHandler(options),
 		describe: serve("Describe", (_request: wire.DescribeRequest) => ({
 			budget: undefined,

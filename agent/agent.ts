@@ -17,6 +17,7 @@ import { countReservations, keepHouse } from "./housekeeping.ts";
 import { Identity } from "./identity.ts";
 import { LocalCluster } from "./local-cluster.ts";
 import type { Logger } from "./log.ts";
+import { createMembership, type Membership } from "./membership.ts";
 import { createMetrics } from "./metrics.ts";
 import { OpenCalls } from "./open-calls.ts";
 import { PeerIdentity } from "./peer-identity.ts";
@@ -40,6 +41,14 @@ export interface AgentOptions {
 	readonly config: AgentConfig;
 	readonly env: NodeJS.ProcessEnv;
 	readonly log: Logger;
+}
+
+interface Listening {
+	readonly home: Home;
+	readonly local: LocalCluster;
+	readonly peers: Peers;
+	readonly membership: Membership;
+	readonly certificates: Certificates;
 }
 
 /** Two requests to the API server, which have 5 s each, run at once for all Leases. */
@@ -152,8 +161,21 @@ export class Agent {
 			getFleet: () => api.getFleet(),
 			clusterName,
 		});
+		const membership = createMembership({
+			api,
+			leases: views.leases,
+			clusterName,
+			fleetConfigMap: `${config.pod.namespace}/${config.fleetConfigMap}`,
+			clients: this.#peerClients(certificates),
+			clock: systemClock,
+			random: Math.random,
+			metrics: this.#metrics,
+			report: this.#report,
+		});
+		this.#closers.push(() => membership.close());
 		const local = new LocalCluster({
-			api: withFailPoints(withWatchedLeases(withSharedReads(api), views.leases), env),
+			api: withFailPoints(withWatchedLeases(withSharedReads(membership.api), views.leases), env),
+			membership: membership.known,
 			pods: views.pods,
 			budgets: views.budgets,
 			clock: systemClock,
@@ -167,11 +189,14 @@ export class Agent {
 		this.#local = local;
 		const isSecond = () => siblings.lineHost() !== undefined;
 		this.#closers.push(collectStartUpGarbage(systemClock, () => views.synced));
-		this.#closers.push(keepHouse({ local, api, peers, views, clock: systemClock, isSecond, report: this.#report }));
-		await this.#listen(home, local, peers, certificates);
+		this.#closers.push(
+			keepHouse({ local, api: membership.api, peers, views, clock: systemClock, isSecond, report: this.#report }),
+		);
+		await this.#listen({ home, local, peers, membership, certificates });
+		membership.start();
 	}
 
-	async #listen(home: Home, local: LocalCluster, peers: Peers, certificates: Certificates): Promise<void> {
+	async #listen({ home, local, peers, membership, certificates }: Listening): Promise<void> {
 		const { config, log } = this.#options;
 		const { connection, clusterName } = home;
 		const reviews = createReviews({ api: connection, cluster: clusterName });
@@ -195,7 +220,8 @@ export class Agent {
 		const stopping = this.#stopping.signal;
 		const openCalls = new OpenCalls(clusterName);
 		const holds = new Holds({ now, cluster: clusterName });
-		const serving = { watcher, stopping, openCalls, holds, clock: systemClock, cluster: clusterName };
+		const greetings = membership.receiver;
+		const serving = { watcher, stopping, openCalls, holds, greetings, clock: systemClock, cluster: clusterName };
 		this.#servers.push(
 			...(await Promise.all([
 				startAgentServer({

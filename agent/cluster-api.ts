@@ -69,6 +69,8 @@ export interface ForgottenMember {
 
 /** The fleet as this cluster declares it in ConfigMap `xpdb-fleet`; no id is in both lists. */
 export interface DeclaredFleet {
+	/** Of the declaration: another one wherever it was written in between. Undefined where that cannot be told. */
+	readonly version?: string;
 	readonly members: readonly FleetMember[];
 	readonly forgotten: readonly ForgottenMember[];
 }

@@ -4,6 +4,7 @@ import { isRecord } from "../disruption/record.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { isMissingObject } from "./api-refusal.ts";
 import type { ClusterApi, DeclaredFleet } from "./cluster-api.ts";
+import { objectMeta } from "./kubernetes-objects.ts";
 import { fleetKeys, InvalidFleetError, parseFleet } from "./fleet-config.ts";
 
 export function createFleetCalls(
@@ -31,14 +32,16 @@ export function createFleetCalls(
 			if (isMissingObject(answer, name))
 				throw fail("it does not exist, and no eviction is safe before a fleet is declared");
 			if (answer.status === 404) throw asker.refusal(answer, question);
+			const { uid, resourceVersion } = asker.read(question, () => objectMeta(answer.body));
+			const version = `${uid} ${resourceVersion}`;
 			const found = isRecord(answer.body) ? answer.body["data"] : undefined;
 			const data = isRecord(found) ? found : {};
 			const text = JSON.stringify(fleetKeys.map((key) => data[key]));
-			if (parsed?.text === text) return parsed.fleet;
+			if (parsed?.text === text) return { ...parsed.fleet, version };
 			try {
 				const fleet = await parseFleet(data);
 				parsed = { text, fleet };
-				return fleet;
+				return { ...fleet, version };
 			} catch (error) {
 				if (!(error instanceof InvalidFleetError)) throw error;
 				throw fail(error.message, error);

@@ -75,14 +75,17 @@ export function createPeerGate({
 	identity,
 }: {
 	readonly local: ServedCluster;
-	readonly identity: Pick<PeerIdentity, "check">;
+	readonly identity: Pick<PeerIdentity, "certified" | "check">;
 }): Gate {
 	const here: AgentCluster = withAcquire(local, (request, options) => local.acquireHere(request, options));
 	return {
 		port: "peer",
 		async admit(call) {
 			const anew = decisiveCalls.has(call.getPath());
-			const verdict = await identity.check(call.getAuthContext().sslPeerCertificate, { anew });
+			const certificate = call.getAuthContext().sslPeerCertificate;
+			// Whoever greets need not be a member: that is what it is for.
+			const greets = call.getPath() === AgentServiceService.greet.path;
+			const verdict = greets ? identity.certified(certificate) : await identity.check(certificate, { anew });
 			switch (verdict.kind) {
 				case "member": {
 					const onBehalfOf = findPassedOnCaller(call.metadata);

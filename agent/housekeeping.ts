@@ -4,6 +4,7 @@ import { GarbledLeaseError } from "../disruption/errors.ts";
 import { parseLease } from "../disruption/lease.ts";
 import type { Clock } from "./clock.ts";
 import type { ClusterApi } from "./cluster-api.ts";
+import { knownMembersLease } from "./known-members-lease.ts";
 import { LeaseCleanup } from "./lease-cleanup.ts";
 import type { LocalCluster } from "./local-cluster.ts";
 import type { Peers } from "./peers.ts";
@@ -30,6 +31,7 @@ const secondDelayMs = 5_000;
 export function keepHouse(options: HousekeepingOptions): () => void {
 	const { local, views, clock, isSecond, report } = options;
 	const stopListening = views.leases.onChange((name) => {
+		if (name === knownMembersLease) return;
 		const object = views.leases.find(name);
 		try {
 			if (object) local.leases.sighted(object);

@@ -46,6 +46,7 @@ import type { ClusterApi } from "./cluster-api.ts";
 import { CommitCheck, type CommitCheckOptions, notReserved } from "./commit-check.ts";
 import { type CountQuestion, countUnder, look } from "./count.ts";
 import { Handovers } from "./handovers.ts";
+import type { KnownMembers } from "./known-members.ts";
 import { LeaseStore } from "./lease-store.ts";
 import { withinTime } from "./within-time.ts";
 import type { BudgetView } from "./object-views.ts";
@@ -61,6 +62,7 @@ export interface LocalClusterOptions {
 	readonly name: string;
 	readonly version: string;
 	readonly leaseNamespace: string;
+	readonly membership?: Pick<KnownMembers, "judge" | "assertStill">;
 	/** The agent of this cluster that keeps the line; undefined where it is this one. */
 	readonly lineHost?: () => Cluster | undefined;
 	readonly newId?: () => string;
@@ -143,15 +145,17 @@ export class LocalCluster implements AgentCluster {
 	}
 
 	async describe(): Promise<AgentDescription> {
-		const { members } = await this.#options.api.getFleet();
+		const { api, membership } = this.#options;
+		const { fleet, missing } = membership ? await membership.judge() : { fleet: await api.getFleet(), missing: [] };
 		return {
 			clusterId: this.id,
 			clusterName: this.name,
 			version: this.#options.version,
 			features: supportedFeatures,
-			members,
-			fleetHash: fleetHash(members.map(({ id }) => id)),
+			members: fleet.members,
+			fleetHash: fleetHash(fleet.members.map(({ id }) => id)),
 			leaseNamespace: this.#options.leaseNamespace,
+			...(missing.length > 0 && { unresolved: missing.map(({ id, name }) => ({ id, name })) }),
 		};
 	}
 
@@ -178,6 +182,7 @@ export class LocalCluster implements AgentCluster {
 	}
 
 	async commit(acquisition: Acquisition, grants: readonly Grant[]): Promise<CommitOutcome> {
+		await this.#options.membership?.assertStill();
 		const since = this.#options.clock.wallSeconds();
 		const checked = await this.#commitCheck.check(acquisition, grants);
 		const { lease, result } = await this.leases.change<CommitOutcome["kind"]>(acquisition.budget, (found) => {

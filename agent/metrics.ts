@@ -88,6 +88,12 @@ export function createMetrics(sources: MetricsSources) {
 			labelNames: ["resource"],
 			registers,
 		}),
+		greetings: new Counter({
+			name: "xpdb_greetings_total",
+			help: "Greetings to other members: answered, failed, or unimplemented by an older agent",
+			labelNames: ["outcome"],
+			registers,
+		}),
 		problems: new Counter({
 			name: "xpdb_problems_total",
 			help: "Problems beside an answer, by reason; each one is in the log",

@@ -8,6 +8,7 @@ import type { ApiConnection } from "./api-connection.ts";
 import { allBudgets } from "./budget-calls.ts";
 import type { Clock } from "./clock.ts";
 import type { LeaseObject } from "./cluster-api.ts";
+import { knownMembersLease } from "./known-members-lease.ts";
 import { readBudget, readLease } from "./kubernetes-objects.ts";
 import { leasesPath } from "./lease-calls.ts";
 import type { ListedResource } from "./paged-list.ts";
@@ -27,6 +28,7 @@ interface ObjectView {
 export interface LeaseView extends ObjectView {
 	/** The latest Lease of this name that the watch has shown; there may be a later one. */
 	find(name: string): LeaseObject | undefined;
+	/** Those of budgets. */
 	leases(): Iterable<LeaseObject>;
 	/**
 	 * True once the view has everything up to this version; false where it does not get there within half a second, or
@@ -203,10 +205,15 @@ export function leaseViewOf(store: ObjectStore<LeaseObject>): LeaseView {
 			return store.live;
 		},
 		find: (name) => store.get(name),
-		leases: () => store.values(),
+		leases: () => budgetLeases(store),
 		reached: (version) => store.reached(version),
 		onChange: (listener) => store.onChange(({ name }) => listener(name)),
 	};
+}
+
+/** The one of known members is ours too, but of no budget: nobody sweeps, counts or deletes it. */
+function* budgetLeases(store: ObjectStore<LeaseObject>): Iterable<LeaseObject> {
+	for (const lease of store.values()) if (lease.name !== knownMembersLease) yield lease;
 }
 
 export function budgetViewOf(store: ObjectStore<MemberBudget>): BudgetView {

@@ -40,9 +40,9 @@ export class PeerIdentity {
 		this.#options = options;
 	}
 
-	/** Judges the certificate of a call. Rejects with AgentUnavailableError where the fleet cannot be had. */
-	async check(certificate: PeerCertificate | undefined, { anew }: { readonly anew: boolean }): Promise<PeerVerdict> {
-		const { serverName, local, wallClock } = this.#options;
+	/** The cluster that the certificate names, a member or not: for those who greet. */
+	certified(certificate: PeerCertificate | undefined): Exclude<PeerVerdict, { readonly kind: "forbidden" }> {
+		const { serverName, wallClock } = this.#options;
 		// The CA may have signed certificates for others too: only an agent's name makes an agent.
 		if (!certificate || checkServerIdentity(serverName, certificate)) {
 			return { kind: "unauthenticated", reason: `Cannot serve a peer without a certificate for "${serverName}"` };
@@ -53,10 +53,17 @@ export class PeerIdentity {
 			return { kind: "unauthenticated", reason: `Cannot serve a peer whose certificate expired at ${validTo}` };
 		}
 		const id = findMemberId(subjectaltname);
-		if (id === undefined) {
-			const reason = `Cannot serve a peer whose certificate is for ${describeMember(subjectaltname)}`;
-			return { kind: "unauthenticated", reason };
-		}
+		if (id !== undefined) return { kind: "member", clusterId: id };
+		const reason = `Cannot serve a peer whose certificate is for ${describeMember(subjectaltname)}`;
+		return { kind: "unauthenticated", reason };
+	}
+
+	/** Judges the certificate of a call. Rejects with AgentUnavailableError where the fleet cannot be had. */
+	async check(certificate: PeerCertificate | undefined, { anew }: { readonly anew: boolean }): Promise<PeerVerdict> {
+		const { local } = this.#options;
+		const certified = this.certified(certificate);
+		if (certified.kind === "unauthenticated") return certified;
+		const id = certified.clusterId;
 		if (id === local.id) return { kind: "member", clusterId: id };
 		const { members } = await this.#fleet(anew);
 		if (members.some((member) => member.id === id)) return { kind: "member", clusterId: id };

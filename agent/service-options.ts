@@ -4,6 +4,7 @@ import type { Caller } from "./caller.ts";
 import type { Gate } from "./gate.ts";
 import type { Holds } from "./holds.ts";
 import type { OpenCalls } from "./open-calls.ts";
+import type { GreetingReceiver } from "./greetings.ts";
 
 export interface AgentServiceOptions {
 	readonly gate: Gate;
@@ -13,6 +14,8 @@ export interface AgentServiceOptions {
 	readonly holds: Holds;
 	/** Whose call it is, where that was judged by its headers already; asked of the gate if left out. */
 	readonly findCaller?: (metadata: Metadata) => Caller | undefined;
+	/** Who is told of greetings, on the peer port. */
+	readonly greetings?: GreetingReceiver;
 	/** Aborts callers that wait in line when the agent stops. */
 	readonly stopping: AbortSignal;
 }

@@ -24,6 +24,12 @@ export class GarbledLeaseError extends BoundedError {
 	readonly reason = "GarbledLease";
 }
 
+/** A cluster knows of a member that its declared fleet neither lists nor forgets: somebody has to do one of both. */
+export class FleetsDifferError extends Error {
+	override readonly name = "FleetsDifferError";
+	readonly reason = "FleetsDiffer";
+}
+
 /** No answer from a cluster's agent, or from the API server behind it; trying again may help. */
 export class AgentUnavailableError extends BoundedError {
 	override readonly name = "AgentUnavailableError";
@@ -52,6 +58,7 @@ export type DomainError =
 	| InvalidBudgetError
 	| LeaseLostError
 	| GarbledLeaseError
+	| FleetsDifferError
 	| AgentUnavailableError
 	| AgentProtocolError
 	| AgentForbiddenError;
@@ -61,6 +68,7 @@ export function isDomainError(error: unknown): error is DomainError {
 		error instanceof InvalidBudgetError ||
 		error instanceof LeaseLostError ||
 		error instanceof GarbledLeaseError ||
+		error instanceof FleetsDifferError ||
 		error instanceof AgentUnavailableError ||
 		error instanceof AgentProtocolError ||
 		error instanceof AgentForbiddenError

@@ -27,7 +27,7 @@ import {
 	type Judgement,
 	type RoundBudget,
 } from "./decide.ts";
-import { AgentUnavailableError, GarbledLeaseError, LeaseLostError } from "./errors.ts";
+import { AgentUnavailableError, FleetsDifferError, GarbledLeaseError, LeaseLostError } from "./errors.ts";
 import type { Ticket } from "./eviction.ts";
 import { giveBackAll } from "./give-back.ts";
 import { leftOutKey, type LeftOutPods, leftOutPods, waitingFor } from "./left-out.ts";
@@ -93,7 +93,8 @@ export async function runRound(request: RoundRequest, runtime: RoundRuntime): Pr
 	} catch (error) {
 		await releaseAll(held.splice(0), runtime);
 		if (error instanceof LeaseLostError) return { kind: "lost", reason: error.message };
-		if (error instanceof GarbledLeaseError) return refuseAll(request.candidates, error);
+		if (error instanceof GarbledLeaseError || error instanceof FleetsDifferError)
+			return refuseAll(request.candidates, error);
 		throw error;
 	}
 }
@@ -364,13 +365,13 @@ function verdictsOf(
 	});
 }
 
-function refuseAll(candidates: readonly RoundCandidate[], error: GarbledLeaseError): RoundOutcome {
+function refuseAll(candidates: readonly RoundCandidate[], error: GarbledLeaseError | FleetsDifferError): RoundOutcome {
 	return {
 		kind: "decided",
 		verdicts: candidates.map((candidate) => ({
 			candidate,
 			kind: "refused",
-			reason: "GarbledLease",
+			reason: error.reason,
 			message: error.message,
 			retry: true,
 		})),

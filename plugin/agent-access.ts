@@ -1,7 +1,12 @@
 // The way from a context to its cluster's agents: CA and token from the API server, then gRPC through a port-forward.
 import { BoundedError } from "../disruption/bounded-error.ts";
 import { tmpdir } from "node:os";
-import { AgentForbiddenError, AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
+import {
+	AgentForbiddenError,
+	AgentProtocolError,
+	AgentUnavailableError,
+	GarbledLeaseError,
+} from "../disruption/errors.ts";
 import type { AgentDescription } from "../proto/agent-cluster.ts";
 import { agentServerName, createAgentClient, createTokenSource, type IssuedToken } from "../proto/credentials.ts";
 import type { AgentServiceClient } from "../proto/gen/xpdb/v1/agent.ts";
@@ -177,9 +182,15 @@ async function step<T>(action: string, answer: Promise<T>): Promise<T> {
 }
 
 function isForPeople(error: unknown): boolean {
-	return [StepError, ApiError, ConnectionError, AgentUnavailableError, AgentForbiddenError, AgentProtocolError].some(
-		(kind) => error instanceof kind,
-	);
+	return [
+		StepError,
+		ApiError,
+		ConnectionError,
+		AgentUnavailableError,
+		AgentForbiddenError,
+		AgentProtocolError,
+		GarbledLeaseError,
+	].some((kind) => error instanceof kind);
 }
 
 function explain(error: unknown): string {

@@ -6,6 +6,7 @@ import {
 	AgentForbiddenError,
 	AgentProtocolError,
 	AgentUnavailableError,
+	FleetsDifferError,
 	GarbledLeaseError,
 } from "../disruption/errors.ts";
 import { cancelTicket, type Ticket } from "../disruption/eviction.ts";
@@ -255,7 +256,7 @@ export class BudgetGroup {
 			for (const entry of due) entry.waitedFor = { message: error.message, reason: "PeerUnreachable" };
 			this.#deps.reachability.failed(error);
 			await this.#pause(afterFailureMs);
-		} else if (error instanceof GarbledLeaseError) {
+		} else if (error instanceof GarbledLeaseError || error instanceof FleetsDifferError) {
 			for (const entry of due) this.#tryLater(entry, error);
 		} else if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
 			for (const entry of due) entry.finish({ kind: "agentRefused", message: error.message });

@@ -5,7 +5,12 @@
 // disruption/coverage-judgement.ts says so of the version that the eviction names, at that moment; never while members
 // disagree who the fleet is. Tries that come to nothing are further and further apart.
 // Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts; pods of contexts without agents are not ours.
-import { AgentForbiddenError, AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
+import {
+	AgentForbiddenError,
+	AgentProtocolError,
+	AgentUnavailableError,
+	FleetsDifferError,
+} from "../disruption/errors.ts";
 import { formatBudgetName } from "../disruption/budget.ts";
 import type { RoundBudget } from "../disruption/decide.ts";
 import { BudgetGroup, type GroupDependencies } from "./budget-group.ts";
@@ -191,6 +196,8 @@ export class Evictions {
 				reachability.failed(error);
 				return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable" };
 			}
+			// The fleet is asked anew, and says who is missing.
+			if (error instanceof FleetsDifferError) return { kind: "again", afterMs: 0, reason: error.reason };
 			if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
 				return { kind: "agentRefused", message: error.message };
 			}

@@ -1,6 +1,12 @@
 // A fleet that changes while a run goes on: its members are asked anew who they are, by all who doubt it together, and the
 // person is told once of each change. While members disagree nothing is evicted.
-import { AgentForbiddenError, AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
+import {
+	AgentForbiddenError,
+	AgentProtocolError,
+	AgentUnavailableError,
+	FleetsDifferError,
+	GarbledLeaseError,
+} from "../disruption/errors.ts";
 import type { AgentCluster } from "../proto/agent-cluster.ts";
 import { FleetUncoveredError } from "./errors.ts";
 import type { EventSink } from "./events.ts";
@@ -42,6 +48,9 @@ export class FleetChanges {
 			if (error instanceof FleetUncoveredError) return { kind: "differ", message: error.details.join("; ") };
 			if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
 				return { kind: "refused", message: error.message };
+			}
+			if (error instanceof FleetsDifferError || error instanceof GarbledLeaseError) {
+				return { kind: "differ", message: error.message };
 			}
 			throw error;
 		}

@@ -1,11 +1,17 @@
 // The fleet that the contexts belong to: every member, also those that no context names. It is covered or refused.
-import { AgentForbiddenError, AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
+import {
+	AgentForbiddenError,
+	AgentProtocolError,
+	AgentUnavailableError,
+	FleetsDifferError,
+	GarbledLeaseError,
+} from "../disruption/errors.ts";
 import type { BudgetsOfMember } from "../disruption/coverage-judgement.ts";
-import { fleetHash } from "../disruption/fleet.ts";
 import type { AgentCluster, AgentDescription } from "../proto/agent-cluster.ts";
 import { describeAgent, RemoteCluster } from "../proto/remote-cluster.ts";
 import { type AgentAccess, accessAgents } from "./agent-access.ts";
 import { FleetUncoveredError, sameClusterError } from "./errors.ts";
+import { fleetDifferences, membersWithoutWay } from "./fleet-differences.ts";
 import type { KubeContext } from "./kube-context.ts";
 import { RoutedCluster } from "./routed-cluster.ts";
 
@@ -74,6 +80,12 @@ export async function connectFleet(
 }
 
 async function assemble(accesses: readonly AgentAccess[], mayMiss: boolean): Promise<Fleet> {
+	const described = accesses.map(({ context, description }) => ({ name: context.name, description }));
+	refuseDifferentFleets(described);
+	const wayless = membersWithoutWay(described);
+	if (wayless.length > 0 && !mayMiss) {
+		throw new FleetUncoveredError("Cannot cover the fleet: no way leads to some members, nothing was touched", wayless);
+	}
 	const clusters: RemoteCluster[] = [];
 	const idOfContext = new Map(accesses.map(({ context, description }) => [context.name, description.clusterId]));
 	let current = await reachMembers(accesses, [], clusters);
@@ -183,7 +195,13 @@ async function describeAll(members: readonly AgentCluster[]): Promise<Omit<Reach
 					return;
 				} catch (error) {
 					if (error instanceof AgentUnavailableError && attempt < 3) continue;
-					const expected = [AgentUnavailableError, AgentForbiddenError, AgentProtocolError];
+					const expected = [
+						AgentUnavailableError,
+						AgentForbiddenError,
+						AgentProtocolError,
+						FleetsDifferError,
+						GarbledLeaseError,
+					];
 					if (!(error instanceof Error) || !expected.some((kind) => error instanceof kind)) throw error;
 					problems.push({ text: `${member.name}: ${error.message}`, error });
 					return;
@@ -221,29 +239,11 @@ async function refuseSameNamespace(contexts: readonly KubeContext[]): Promise<vo
 function refuseDifferentFleets(
 	described: readonly { readonly name: string; readonly description: AgentDescription }[],
 ): void {
-	const hashes = new Set(described.map(({ description }) => description.fleetHash));
-	const strangers = described.filter(
-		({ description: { clusterId, members } }) => !members.some(({ id }) => id === clusterId),
-	);
-	const details = [
-		...strangers.map(
-			({ name, description }) =>
-				`${name}: its own id ${description.clusterId} is not among the members that it declares (${memberNames(description)})`,
-		),
-		...(hashes.size > 1
-			? described.map(({ name, description }) => `${name}: declares the fleet ${memberNames(description)}`)
-			: described
-					.filter(({ description }) => fleetHash(description.members.map(({ id }) => id)) !== description.fleetHash)
-					.map(({ name }) => `${name}: its agent's hash does not fit the members that it declares`)),
-	];
+	const details = fleetDifferences(described);
 	if (details.length > 0) {
 		throw new FleetUncoveredError(
 			"Cannot cover the fleet: ConfigMap xpdb-fleet must list the same members in every cluster, nothing was touched",
 			details,
 		);
 	}
-}
-
-function memberNames({ members }: AgentDescription): string {
-	return members.map(({ name }) => name).join(", ");
 }

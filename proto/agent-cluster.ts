@@ -18,6 +18,8 @@ export interface AgentDescription {
 	readonly members: readonly DeclaredMember[];
 	readonly fleetHash: string;
 	readonly leaseNamespace: string;
+	/** Whom the cluster knows as members, and its fleet neither lists nor forgets: until it does, it counts nothing. */
+	readonly unresolved?: readonly { readonly id: string; readonly name: string }[];
 }
 
 export interface BudgetList {

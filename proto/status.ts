@@ -6,13 +6,21 @@ import {
 	AgentForbiddenError,
 	AgentProtocolError,
 	AgentUnavailableError,
+	FleetsDifferError,
 	GarbledLeaseError,
 	InvalidBudgetError,
 	isDomainError,
 	LeaseLostError,
 } from "../disruption/errors.ts";
 
-type Reason = "InvalidBudget" | "LeaseLost" | "GarbledLease" | "AgentUnavailable" | "AgentProtocol" | "AgentForbidden";
+type Reason =
+	| "InvalidBudget"
+	| "LeaseLost"
+	| "GarbledLease"
+	| "FleetsDiffer"
+	| "AgentUnavailable"
+	| "AgentProtocol"
+	| "AgentForbidden";
 
 interface ErrorDetails {
 	readonly message: string;
@@ -46,6 +54,12 @@ const kinds: Readonly<Record<Reason, ErrorKind>> = {
 		code: status.DATA_LOSS,
 		foreignCodes: [status.DATA_LOSS],
 		make: ({ message }) => new GarbledLeaseError(message),
+	},
+	FleetsDiffer: {
+		// Who does not know the reason takes it for AgentProtocol, and evicts nothing either.
+		code: status.FAILED_PRECONDITION,
+		foreignCodes: [],
+		make: ({ message }) => new FleetsDifferError(message),
 	},
 	AgentUnavailable: {
 		code: status.UNAVAILABLE,

@@ -85,6 +85,7 @@ export function descriptionMessage(description: AgentDescription): wire.Describe
 		...description,
 		features: [...description.features],
 		members: description.members.map(({ id, name, address = "" }) => ({ id, name, address })),
+		unresolved: (description.unresolved ?? []).map(({ id, name }) => ({ id, name, address: "" })),
 	};
 }
 
@@ -101,6 +102,12 @@ export function readDescription(message: wire.DescribeResponse): AgentDescriptio
 		})),
 		fleetHash: requiredText(message.fleetHash, "fleet_hash"),
 		leaseNamespace: requiredText(message.leaseNamespace, "lease_namespace"),
+		...(message.unresolved.length > 0 && {
+			unresolved: message.unresolved.map(({ id, name }, index) => ({
+				id: requiredText(id, `unresolved[${index}].id`),
+				name,
+			})),
+		}),
 	};
 }
 

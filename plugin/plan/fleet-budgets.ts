@@ -6,7 +6,7 @@ import type { CandidateState, Count, MemberBudget, PodReference } from "../../di
 import { findCovering, findFleetsDiffer } from "../../disruption/coverage-judgement.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
 import type { PlanBudget } from "../../disruption/drain-plan.ts";
-import { GarbledLeaseError, InvalidBudgetError } from "../../disruption/errors.ts";
+import { FleetsDifferError, GarbledLeaseError, InvalidBudgetError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { unreadableMessage } from "../coverage-lists.ts";
 import type { Fleet } from "../fleet.ts";
@@ -105,7 +105,7 @@ async function lookAtAll(
 			}),
 		);
 	} catch (error) {
-		if (error instanceof GarbledLeaseError) return error.message;
+		if (error instanceof GarbledLeaseError || error instanceof FleetsDifferError) return error.message;
 		throw error;
 	}
 }

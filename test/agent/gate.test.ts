@@ -14,7 +14,10 @@ describe("admit() on the peer port", () => {
 	test("says which member calls, and for whom it says that it does", async () => {
 		const gate = createPeerGate({
 			local: createFakeCluster(),
-			identity: { check: async () => ({ kind: "member", clusterId: "peer-id" }) },
+			identity: {
+				certified: () => ({ kind: "unauthenticated", reason: "not asked for" }),
+				check: async () => ({ kind: "member", clusterId: "peer-id" }),
+			},
 		});
 		const metadata = new Metadata();
 		writePassedOnCaller(metadata, { user: "alice", tokenId: "JTI=1" });
@@ -30,10 +33,15 @@ describe("admit() on the peer port", () => {
 
 	test("asks anew who is a member for whatever takes or counts, and for nothing else", async () => {
 		const anew: string[] = [];
+		const certified: string[] = [];
 		let path = "";
 		const gate = createPeerGate({
 			local: createFakeCluster(),
 			identity: {
+				certified() {
+					certified.push(path);
+					return { kind: "member", clusterId: "peer-id" };
+				},
 				async check(_certificate, options) {
 					if (options.anew) anew.push(path);
 					return { kind: "member", clusterId: "peer-id" };
@@ -46,5 +54,7 @@ describe("admit() on the peer port", () => {
 		}
 		const { acquire, count, commit } = AgentServiceService;
 		expect(new Set(anew)).toEqual(new Set([acquire, count, commit].map((method) => method.path)));
+		// Greet alone is for those who are no members, too.
+		expect(certified).toEqual([AgentServiceService.greet.path]);
 	});
 });

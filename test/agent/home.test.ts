@@ -18,7 +18,8 @@ function answerWith(members: unknown): (request: ScriptedRequest) => void {
 		if (request.path === namespacePath) {
 			request.json(200, { metadata: { name: "kube-system", uid: id, resourceVersion: "1" } });
 		} else if (request.path === fleetPath && members !== undefined) {
-			request.json(200, { data: { members: JSON.stringify(members) } });
+			const metadata = { name: "xpdb-fleet", uid: "u", resourceVersion: "7" };
+			request.json(200, { metadata, data: { members: JSON.stringify(members) } });
 		} else {
 			request.json(404, { kind: "Status", reason: "NotFound", details: { name: "xpdb-fleet" } });
 		}

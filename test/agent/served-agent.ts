@@ -4,6 +4,7 @@ import { afterEach, beforeAll } from "vitest";
 import { type CallWatcher, createCallWatcher } from "../../agent/call-watcher.ts";
 import { createPeerGate, createTokenGate, type ServedCluster } from "../../agent/gate.ts";
 import type { FleetMember } from "../../agent/cluster-api.ts";
+import type { GreetingReceiver } from "../../agent/greetings.ts";
 import { HeldLeases } from "../../agent/held-leases.ts";
 import type { CallerVerdict } from "../../agent/identity.ts";
 import { Holds } from "../../agent/holds.ts";
@@ -34,6 +35,7 @@ export interface ServedAgentOptions {
 	readonly members?: readonly AgentCluster[];
 	/** As the agent's own cluster declares it; it need not list itself. */
 	readonly fleetMembers?: readonly FleetMember[];
+	readonly greetings?: GreetingReceiver;
 }
 
 export interface ServedAgent extends AsyncDisposable {
@@ -101,6 +103,7 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 				clock: systemClock,
 				cluster: "eu-1",
 				stopping: stopping.signal,
+				...(options.greetings && { greetings: options.greetings }),
 			}),
 		),
 	);

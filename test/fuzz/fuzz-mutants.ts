@@ -156,6 +156,13 @@ const rows: readonly Row[] = [
 		replace: "",
 	},
 	{
+		target: "known-members",
+		without: "an id is known once",
+		file: "agent/known-members-lease.ts",
+		find: "if (seen.has(member.id)) throw",
+		replace: "if (false) throw",
+	},
+	{
 		target: "agent-config",
 		without: "ports end at 65,535",
 		file: "agent/config.ts",

@@ -105,5 +105,9 @@ export const answers: Readonly<Record<Method, SeedMessages>> = {
 		wire.ListBudgetsResponse,
 		budgetListMessage({ clusterId, fleetHash: "5f", budgets: samples.count.budgets }),
 	),
-	describe: seedsOf(wire.DescribeResponse, descriptionMessage(description)),
+	describe: seedsOf(
+		wire.DescribeResponse,
+		descriptionMessage(description),
+		descriptionMessage({ ...description, unresolved: [{ id: "id-9", name: "us-1" }] }),
+	),
 };

@@ -4,6 +4,7 @@ import { answerTargets } from "./targets/answer-targets.ts";
 import { apiAnswerTargets } from "./targets/api-answer-targets.ts";
 import { identityTargets } from "./targets/identity-targets.ts";
 import { apiObjectTargets } from "./targets/api-object-targets.ts";
+import { knownMembersTarget } from "./targets/known-members-target.ts";
 import { requestTarget } from "./targets/request-target.ts";
 import { frameTarget } from "./targets/frame-target.ts";
 import { watchTargets } from "./targets/watch-targets.ts";
@@ -24,6 +25,7 @@ export const targets: readonly FuzzTarget[] = [
 	...argvTargets,
 	...apiAnswerTargets,
 	...identityTargets,
+	knownMembersTarget,
 ];
 
 export function findTarget(name: string): FuzzTarget {

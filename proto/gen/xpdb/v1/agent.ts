@@ -38,6 +38,11 @@ export interface DescribeResponse {
   fleetHash: string;
   /** The namespace of the agent's Leases. */
   leaseNamespace: string;
+  /**
+   * Whom the cluster knows as members, and its fleet neither lists nor forgets. Until it does, it counts nothing and lists
+   * no budgets. 8 and 9 are left for what else a description tells.
+   */
+  unresolved: Member[];
 }
 
 export interface Member {
@@ -310,6 +315,25 @@ export interface ListBudgetsResponse {
   budgets: Budget[];
 }
 
+export interface GreetRequest {
+  /** Whom the greeting is for. */
+  clusterId: string;
+  /** Who greets; the certificate has to name the same cluster id. */
+  fromId: string;
+  fromName: string;
+  /** The fleet that the greeter declares. */
+  memberIds: string[];
+}
+
+export interface GreetResponse {
+  clusterId: string;
+  clusterName: string;
+  memberIds: string[];
+  /** Whether the greeter is among these, or forgotten by name; neither: it is known from now on, and refused for. */
+  listed: boolean;
+  forgotten: boolean;
+}
+
 function createBaseDescribeRequest(): DescribeRequest {
   return { clusterId: "" };
 }
@@ -384,7 +408,16 @@ export const DescribeRequest: MessageFns<DescribeRequest> = {
 };
 
 function createBaseDescribeResponse(): DescribeResponse {
-  return { clusterId: "", clusterName: "", version: "", features: [], members: [], fleetHash: "", leaseNamespace: "" };
+  return {
+    clusterId: "",
+    clusterName: "",
+    version: "",
+    features: [],
+    members: [],
+    fleetHash: "",
+    leaseNamespace: "",
+    unresolved: [],
+  };
 }
 
 export const DescribeResponse: MessageFns<DescribeResponse> = {
@@ -409,6 +442,9 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
     }
     if (message.leaseNamespace !== "") {
       writer.uint32(58).string(message.leaseNamespace);
+    }
+    for (const v of message.unresolved) {
+      Member.encode(v!, writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -482,6 +518,14 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
             message.leaseNamespace = reader.string();
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.unresolved.push(Member.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -519,6 +563,9 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
         : isSet(object.lease_namespace)
         ? globalThis.String(object.lease_namespace)
         : "",
+      unresolved: globalThis.Array.isArray(object?.unresolved)
+        ? object.unresolved.map((e: any) => Member.fromJSON(e))
+        : [],
     };
   },
 
@@ -545,6 +592,9 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
     if (message.leaseNamespace !== "") {
       obj.leaseNamespace = message.leaseNamespace;
     }
+    if (message.unresolved?.length) {
+      obj.unresolved = message.unresolved.map((e) => Member.toJSON(e));
+    }
     return obj;
   },
 
@@ -560,6 +610,7 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
     message.members = object.members?.map((e) => Member.fromPartial(e)) || [];
     message.fleetHash = object.fleetHash ?? "";
     message.leaseNamespace = object.leaseNamespace ?? "";
+    message.unresolved = object.unresolved?.map((e) => Member.fromPartial(e)) || [];
     return message;
   },
 };
@@ -4969,6 +5020,284 @@ export const ListBudgetsResponse: MessageFns<ListBudgetsResponse> = {
   },
 };
 
+function createBaseGreetRequest(): GreetRequest {
+  return { clusterId: "", fromId: "", fromName: "", memberIds: [] };
+}
+
+export const GreetRequest: MessageFns<GreetRequest> = {
+  encode(message: GreetRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.clusterId !== "") {
+      writer.uint32(10).string(message.clusterId);
+    }
+    if (message.fromId !== "") {
+      writer.uint32(18).string(message.fromId);
+    }
+    if (message.fromName !== "") {
+      writer.uint32(26).string(message.fromName);
+    }
+    for (const v of message.memberIds) {
+      writer.uint32(34).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GreetRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGreetRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.clusterId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.fromId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.fromName = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.memberIds.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GreetRequest {
+    return {
+      clusterId: isSet(object.clusterId)
+        ? globalThis.String(object.clusterId)
+        : isSet(object.cluster_id)
+        ? globalThis.String(object.cluster_id)
+        : "",
+      fromId: isSet(object.fromId)
+        ? globalThis.String(object.fromId)
+        : isSet(object.from_id)
+        ? globalThis.String(object.from_id)
+        : "",
+      fromName: isSet(object.fromName)
+        ? globalThis.String(object.fromName)
+        : isSet(object.from_name)
+        ? globalThis.String(object.from_name)
+        : "",
+      memberIds: globalThis.Array.isArray(object?.memberIds)
+        ? object.memberIds.map((e: any) => globalThis.String(e))
+        : globalThis.Array.isArray(object?.member_ids)
+        ? object.member_ids.map((e: any) => globalThis.String(e))
+        : [],
+    };
+  },
+
+  toJSON(message: GreetRequest): unknown {
+    const obj: any = {};
+    if (message.clusterId !== "") {
+      obj.clusterId = message.clusterId;
+    }
+    if (message.fromId !== "") {
+      obj.fromId = message.fromId;
+    }
+    if (message.fromName !== "") {
+      obj.fromName = message.fromName;
+    }
+    if (message.memberIds?.length) {
+      obj.memberIds = message.memberIds;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GreetRequest>, I>>(base?: I): GreetRequest {
+    return GreetRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GreetRequest>, I>>(object: I): GreetRequest {
+    const message = createBaseGreetRequest();
+    message.clusterId = object.clusterId ?? "";
+    message.fromId = object.fromId ?? "";
+    message.fromName = object.fromName ?? "";
+    message.memberIds = object.memberIds?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseGreetResponse(): GreetResponse {
+  return { clusterId: "", clusterName: "", memberIds: [], listed: false, forgotten: false };
+}
+
+export const GreetResponse: MessageFns<GreetResponse> = {
+  encode(message: GreetResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.clusterId !== "") {
+      writer.uint32(10).string(message.clusterId);
+    }
+    if (message.clusterName !== "") {
+      writer.uint32(18).string(message.clusterName);
+    }
+    for (const v of message.memberIds) {
+      writer.uint32(26).string(v!);
+    }
+    if (message.listed !== false) {
+      writer.uint32(32).bool(message.listed);
+    }
+    if (message.forgotten !== false) {
+      writer.uint32(40).bool(message.forgotten);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GreetResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGreetResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.clusterId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.clusterName = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.memberIds.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.listed = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.forgotten = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GreetResponse {
+    return {
+      clusterId: isSet(object.clusterId)
+        ? globalThis.String(object.clusterId)
+        : isSet(object.cluster_id)
+        ? globalThis.String(object.cluster_id)
+        : "",
+      clusterName: isSet(object.clusterName)
+        ? globalThis.String(object.clusterName)
+        : isSet(object.cluster_name)
+        ? globalThis.String(object.cluster_name)
+        : "",
+      memberIds: globalThis.Array.isArray(object?.memberIds)
+        ? object.memberIds.map((e: any) => globalThis.String(e))
+        : globalThis.Array.isArray(object?.member_ids)
+        ? object.member_ids.map((e: any) => globalThis.String(e))
+        : [],
+      listed: isSet(object.listed) ? globalThis.Boolean(object.listed) : false,
+      forgotten: isSet(object.forgotten) ? globalThis.Boolean(object.forgotten) : false,
+    };
+  },
+
+  toJSON(message: GreetResponse): unknown {
+    const obj: any = {};
+    if (message.clusterId !== "") {
+      obj.clusterId = message.clusterId;
+    }
+    if (message.clusterName !== "") {
+      obj.clusterName = message.clusterName;
+    }
+    if (message.memberIds?.length) {
+      obj.memberIds = message.memberIds;
+    }
+    if (message.listed !== false) {
+      obj.listed = message.listed;
+    }
+    if (message.forgotten !== false) {
+      obj.forgotten = message.forgotten;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GreetResponse>, I>>(base?: I): GreetResponse {
+    return GreetResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GreetResponse>, I>>(object: I): GreetResponse {
+    const message = createBaseGreetResponse();
+    message.clusterId = object.clusterId ?? "";
+    message.clusterName = object.clusterName ?? "";
+    message.memberIds = object.memberIds?.map((e) => e) || [];
+    message.listed = object.listed ?? false;
+    message.forgotten = object.forgotten ?? false;
+    return message;
+  },
+};
+
 /**
  * Every request may name the cluster it is for (`cluster_id`, the UID of its kube-system namespace): an agent of another
  * member passes the call on to that peer; empty means the agent that was called. Every answer names the cluster that gave
@@ -5066,6 +5395,16 @@ export const AgentServiceService = {
     responseSerialize: (value: ListBudgetsResponse): Buffer => Buffer.from(ListBudgetsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListBudgetsResponse => ListBudgetsResponse.decode(value),
   },
+  /** From agent to agent: who else takes this cluster for a member of its fleet. Whoever greets is known from then on. */
+  greet: {
+    path: "/xpdb.v1.AgentService/Greet" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GreetRequest): Buffer => Buffer.from(GreetRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GreetRequest => GreetRequest.decode(value),
+    responseSerialize: (value: GreetResponse): Buffer => Buffer.from(GreetResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GreetResponse => GreetResponse.decode(value),
+  },
 } as const;
 
 export interface AgentServiceServer extends UntypedServiceImplementation {
@@ -5087,6 +5426,8 @@ export interface AgentServiceServer extends UntypedServiceImplementation {
   cancel: handleUnaryCall<CancelRequest, CancelResponse>;
   /** All budgets of this cluster, by a consistent list. */
   listBudgets: handleUnaryCall<ListBudgetsRequest, ListBudgetsResponse>;
+  /** From agent to agent: who else takes this cluster for a member of its fleet. Whoever greets is known from then on. */
+  greet: handleUnaryCall<GreetRequest, GreetResponse>;
 }
 
 export interface AgentServiceClient extends Client {
@@ -5224,6 +5565,22 @@ export interface AgentServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListBudgetsResponse) => void,
+  ): ClientUnaryCall;
+  /** From agent to agent: who else takes this cluster for a member of its fleet. Whoever greets is known from then on. */
+  greet(
+    request: GreetRequest,
+    callback: (error: ServiceError | null, response: GreetResponse) => void,
+  ): ClientUnaryCall;
+  greet(
+    request: GreetRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GreetResponse) => void,
+  ): ClientUnaryCall;
+  greet(
+    request: GreetRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GreetResponse) => void,
   ): ClientUnaryCall;
 }
 

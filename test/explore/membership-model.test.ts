@@ -1,0 +1,29 @@
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { describe, expect, test } from "vitest";
+import { exploreMembership, membershipScenarios } from "./membership-model.ts";
+import { membershipMutants } from "./membership-mutants.ts";
+
+const schedules = 500;
+/** The rarest catch that we know of takes 1,300. */
+const mostUntilCaught = 20_000;
+
+describe("The rule about members holds", () => {
+	for (const scenario of membershipScenarios) {
+		test(scenario.name, async () => {
+			expect(await exploreMembership(scenario, schedules)).toEqual({ schedules, violation: undefined });
+		});
+	}
+});
+
+describe("and breaks without", () => {
+	for (const { name, without } of membershipMutants) {
+		test(without, async () => {
+			const workerData = { name, most: mostUntilCaught };
+			const worker = new Worker(new URL("membership-worker.ts", import.meta.url), { workerData });
+			const [violation]: unknown[] = await once(worker, "message");
+			await worker.terminate();
+			expect(violation).toMatch(/obeys|refuses/);
+		});
+	}
+});

@@ -1,0 +1,370 @@
+// The rule about members, over the shipped KnownMembers: two agents of one cluster answer from lists that a person edits
+// meanwhile, while their requests, their watches and their restarts come in every order there is.
+//
+// What must never be: an answer that rests on a list without a cluster which an answer before it rested on, or which had
+// greeted the cluster before, unless it is forgotten there by name. "Before" is in real time: what was over when the later
+// one began; a greeting counts for the other agent from when its watch has shown it.
+import type { ClusterApi, DeclaredFleet, LeaseObject } from "../../agent/cluster-api.ts";
+import { KnownMembers, withKnownMembers } from "../../agent/known-members.ts";
+import { leaseViewOf, ObjectStore } from "../../agent/object-views.ts";
+import { AgentUnavailableError, FleetsDifferError } from "../../disruption/errors.ts";
+import { createManualClock } from "../agent/manual-clock.ts";
+import { scheduleSeed, seededRandom } from "./random.ts";
+import { clusterApi, SimulatedApiServer } from "./simulated-api.ts";
+
+export interface MembershipScenario {
+	readonly name: string;
+	/** As the list is declared, one after the other; "-x" is forgotten. The first one stands at the start. */
+	readonly lists: readonly (readonly string[])[];
+	/** Answers of each agent. */
+	readonly answers: readonly [number, number];
+	/** The first agent is greeted by this cluster. */
+	readonly greeter?: string;
+	/** The second agent may start anew once. */
+	readonly restarts?: boolean;
+	/** What begins, in this order and one after the other; only requests come in every order. */
+	readonly staged?: readonly string[];
+	/** The next read or write of a Lease may be lost: once on its way, or its answer. */
+	readonly losses?: number;
+}
+
+export const membershipScenarios: readonly MembershipScenario[] = [
+	{ name: "shortened", lists: [["a", "b"], ["a"]], answers: [1, 2], losses: 1 },
+	{ name: "longer for a moment", lists: [["a"], ["a", "b"], ["a"]], answers: [1, 2] },
+	{
+		name: "longer in between",
+		lists: [["a"], ["a", "b"], ["a"]],
+		answers: [1, 2],
+		// The watch of agent 1 is alive and late.
+		staged: [
+			"agent 1 is asked",
+			"agent 1 sees",
+			"list 1 is declared",
+			"agent 0 is asked",
+			"list 2 is declared",
+			"agent 1 is asked",
+		],
+	},
+	{
+		name: "moved",
+		lists: [
+			["a", "b"],
+			["a", "c"],
+		],
+		answers: [1, 1],
+		restarts: true,
+	},
+	{
+		name: "forgotten",
+		lists: [
+			["a", "b"],
+			["a", "-b"],
+		],
+		answers: [1, 2],
+	},
+	{ name: "greeted", lists: [["a"]], answers: [2, 2], greeter: "g", losses: 1 },
+	{ name: "greeted and shortened", lists: [["a", "b"], ["a"]], answers: [1, 1], greeter: "g", restarts: true },
+];
+
+export interface MembershipResult {
+	readonly schedules: number;
+	/** The first run that broke the rule, by its steps. */
+	readonly violation: string | undefined;
+}
+
+/** Orders of the scenario's steps at random, until one breaks the rule. */
+export async function exploreMembership(
+	scenario: MembershipScenario,
+	most: number,
+	seed = 1,
+): Promise<MembershipResult> {
+	for (let schedules = 1; ; schedules += 1) {
+		const random = seededRandom(scheduleSeed(seed, scenario.name, schedules));
+		const run = new MembershipRun(scenario, (of) => Math.floor(random() * of));
+		const violation = await run.toItsEnd();
+		if (violation !== undefined) return { schedules, violation: `${violation}: ${run.history.join(", ")}` };
+		if (schedules === most) return { schedules, violation: undefined };
+	}
+}
+
+/** Every order of the scenario's steps, or the first `most` of them: for whoever has the time. */
+export async function searchMembership(scenario: MembershipScenario, most: number): Promise<MembershipResult> {
+	let path: readonly number[] = [];
+	for (let schedules = 1; ; schedules += 1) {
+		const choices: { readonly taken: number; readonly of: number }[] = [];
+		const run = new MembershipRun(scenario, (of) => {
+			const taken = path[choices.length] ?? 0;
+			choices.push({ taken, of });
+			return taken;
+		});
+		const violation = await run.toItsEnd();
+		if (violation !== undefined) return { schedules, violation: `${violation}: ${run.history.join(", ")}` };
+		const last = choices.findLastIndex(({ taken, of }) => taken + 1 < of);
+		if (last < 0 || schedules === most) return { schedules, violation: undefined };
+		path = choices.slice(0, last + 1).map(({ taken }, index) => (index === last ? taken + 1 : taken));
+	}
+}
+
+interface Step {
+	readonly what: string;
+	run(): void;
+}
+
+interface Obeyed {
+	readonly ids: readonly string[];
+	/** Counts everything that happened. */
+	readonly endedAt: number;
+}
+
+class MembershipRun {
+	readonly history: string[] = [];
+	readonly #scenario: MembershipScenario;
+	readonly #choose: (of: number) => number;
+	readonly #server = new SimulatedApiServer({ clusterId: "a" });
+	readonly #agents: readonly SimulatedMember[];
+	readonly #obeyed: Obeyed[] = [];
+	#lists = 0;
+	#stages = 0;
+	#losses: number;
+	#greeted = false;
+	#restarts: number;
+	#violation: string | undefined;
+
+	/** `choose`: which of so many steps is next. */
+	constructor(scenario: MembershipScenario, choose: (of: number) => number) {
+		this.#scenario = scenario;
+		this.#choose = choose;
+		this.#losses = scenario.losses ?? 0;
+		this.#restarts = scenario.restarts ? 1 : 0;
+		this.#declareNext();
+		this.#agents = scenario.answers.map(
+			(answers, index) => new SimulatedMember(`agent ${index}`, this.#server, answers),
+		);
+	}
+
+	/** What went wrong, if anything did. */
+	async toItsEnd(): Promise<string | undefined> {
+		for (;;) {
+			const steps = this.#steps();
+			if (steps.length === 0 || this.#violation !== undefined) break;
+			const step = steps[this.#choose(steps.length)];
+			if (!step) throw new Error("a run that does not repeat itself");
+			this.history.push(step.what);
+			if (step.what === this.#scenario.staged?.[this.#stages]) this.#stages += 1;
+			step.run();
+			await new Promise<void>(setImmediate);
+		}
+		return this.#violation ?? (await this.#neverSettled());
+	}
+
+	#steps(): readonly Step[] {
+		const steps = this.#allSteps();
+		const { staged } = this.#scenario;
+		if (!staged) return steps;
+		const next = this.#agents.some(({ busy }) => busy) ? undefined : staged[this.#stages];
+		return steps.filter(({ what }) => what.includes(" is answered ") || what === next);
+	}
+
+	#allSteps(): readonly Step[] {
+		const steps: Step[] = [];
+		if (this.#lists < this.#scenario.lists.length) {
+			steps.push({ what: `list ${this.#lists} is declared`, run: () => this.#declareNext() });
+		}
+		const [first, second] = this.#agents;
+		for (const agent of this.#agents) {
+			const { name } = agent;
+			if (agent.call) steps.push({ what: `${name} is answered to ${agent.call.what}`, run: () => agent.carry() });
+			else if (!agent.busy && agent.answersLeft > 0) {
+				steps.push({ what: `${name} is asked`, run: () => this.#ask(agent) });
+			}
+			if (agent.call && agent.call.what.includes("leases") && this.#losses > 0) {
+				const lose = (isDone: boolean) => () => {
+					this.#losses -= 1;
+					agent.lose(isDone);
+				};
+				steps.push({ what: `${name} loses ${agent.call.what}`, run: lose(false) });
+				steps.push({ what: `${name} loses the answer to ${agent.call.what}`, run: lose(true) });
+			}
+			if (agent.isBehind) steps.push({ what: `${name} sees`, run: () => agent.see() });
+		}
+		const { greeter } = this.#scenario;
+		if (greeter !== undefined && first && !first.busy && !this.#greeted) {
+			steps.push({ what: `${first.name} is greeted`, run: () => this.#greet(first, greeter) });
+		}
+		if (second && !second.busy && this.#restarts > 0) {
+			const run = (): void => {
+				this.#restarts -= 1;
+				second.startAnew();
+			};
+			steps.push({ what: `${second.name} starts anew`, run });
+		}
+		return steps;
+	}
+
+	#declareNext(): void {
+		const entries = this.#scenario.lists[this.#lists] ?? [];
+		this.#lists += 1;
+		this.#server.fleet = fleetOf(entries, this.#lists);
+	}
+
+	#ask(agent: SimulatedMember): void {
+		const begunAt = this.history.length;
+		const greeters = [...agent.greeters()];
+		agent.answersLeft -= 1;
+		agent.does(async () => {
+			const { members, forgotten } = await agent.getFleet();
+			const ids = members.map(({ id }) => id);
+			const resolved = new Set([...ids, ...forgotten.map(({ id }) => id)]);
+			const before = this.#obeyed.filter(({ endedAt }) => endedAt < begunAt).flatMap((each) => each.ids);
+			const missing = [...before, ...greeters].find((id) => !resolved.has(id));
+			if (missing !== undefined) this.#violation ??= `${agent.name} obeys [${ids.join(" ")}] without "${missing}"`;
+			this.#obeyed.push({ ids, endedAt: this.history.length });
+		});
+	}
+
+	#greet(agent: SimulatedMember, id: string): void {
+		this.#greeted = true;
+		agent.does(async () => {
+			await agent.known.learn([{ id, name: id }]);
+			for (const each of this.#agents) each.greetedBy(id, each === agent, this.#server.revision);
+		});
+	}
+
+	/** In the end everybody who was ever named is forgotten: then the list is obeyed. */
+	async #neverSettled(): Promise<string | undefined> {
+		this.#server.fleet = fleetOf(["a", "-b", "-c", "-g"], this.#lists + 1);
+		for (const agent of this.#agents) {
+			let settled: DeclaredFleet | undefined;
+			agent.does(async () => {
+				settled = await agent.getFleet();
+			});
+			// Ten requests at the most.
+			for (let turn = 0; turn < 10; turn += 1) {
+				await new Promise<void>(setImmediate);
+				agent.carry();
+			}
+			if (!settled) return `${agent.name} refuses, though everybody is listed or forgotten`;
+		}
+		return undefined;
+	}
+}
+
+function fleetOf(entries: readonly string[], version: number): DeclaredFleet {
+	const forgotten = entries.filter((entry) => entry.startsWith("-")).map((entry) => ({ id: entry.slice(1) }));
+	const members = entries.filter((entry) => !entry.startsWith("-")).map((id) => ({ id, name: id }));
+	return { version: String(version), members, forgotten };
+}
+
+interface PendingCall {
+	readonly what: string;
+	execute(): void;
+	reject(): void;
+}
+
+/** One agent, whose requests wait until they are carried. */
+class SimulatedMember {
+	readonly name: string;
+	answersLeft: number;
+	busy = false;
+	call: PendingCall | undefined;
+	known: KnownMembers;
+	readonly #server: SimulatedApiServer;
+	readonly #api: ClusterApi;
+	readonly #clock = createManualClock();
+	readonly #greeters = new Map<string, number>();
+	#store: ObjectStore<LeaseObject>;
+	#shown = 0;
+
+	constructor(name: string, server: SimulatedApiServer, answers: number) {
+		this.name = name;
+		this.answersLeft = answers;
+		this.#server = server;
+		this.#api = clusterApi(server, (call) => {
+			const { promise, resolve, reject } = Promise.withResolvers<ReturnType<typeof call.execute>>();
+			this.call = {
+				what: `${call.verb} ${call.resource}`,
+				execute: () => {
+					try {
+						resolve(call.execute());
+					} catch (error) {
+						reject(error);
+					}
+				},
+				reject: () => reject(new AgentUnavailableError("lost", name)),
+			};
+			return promise;
+		});
+		[this.#store, this.known] = this.#start();
+	}
+
+	get isBehind(): boolean {
+		return this.#shown < this.#server.leaseEvents.length;
+	}
+
+	/** Who greeted the cluster, as far as this agent has to know. */
+	*greeters(): Iterable<string> {
+		for (const [id, revision] of this.#greeters) if (this.#shownRevision() >= revision) yield id;
+	}
+
+	greetedBy(id: string, here: boolean, revision: number): void {
+		this.#greeters.set(id, here ? 0 : revision);
+	}
+
+	async getFleet(): Promise<DeclaredFleet> {
+		return withKnownMembers(this.#api, this.known).getFleet();
+	}
+
+	carry(): void {
+		const { call } = this;
+		this.call = undefined;
+		call?.execute();
+	}
+
+	/** `isDone`: only the answer is lost. */
+	lose(isDone: boolean): void {
+		const { call } = this;
+		this.call = undefined;
+		call?.reject();
+		if (isDone) call?.execute();
+	}
+
+	see(): void {
+		for (const event of this.#server.leaseEvents.slice(this.#shown)) this.#store.apply(event);
+		this.#shown = this.#server.leaseEvents.length;
+	}
+
+	startAnew(): void {
+		this.known.close();
+		[this.#store, this.known] = this.#start();
+	}
+
+	does(work: () => Promise<void>): void {
+		this.busy = true;
+		work()
+			.catch((error: unknown) => {
+				if (!(error instanceof FleetsDifferError || error instanceof AgentUnavailableError)) throw error;
+			})
+			.finally(() => {
+				this.busy = false;
+			});
+	}
+
+	#shownRevision(): number {
+		return Number(this.#server.leaseEvents[this.#shown - 1]?.resourceVersion ?? 0);
+	}
+
+	#start(): [ObjectStore<LeaseObject>, KnownMembers] {
+		const store = new ObjectStore<LeaseObject>({ clock: this.#clock, keyOf: ({ name }) => name });
+		store.replace([...this.#server.leases.values()], String(this.#server.revision));
+		store.signOfLife(this.#clock.now());
+		this.#shown = this.#server.leaseEvents.length;
+		const known = new KnownMembers({
+			api: this.#api,
+			leases: leaseViewOf(store),
+			clock: this.#clock,
+			cluster: "a",
+			fleetConfigMap: "xpdb-system/xpdb-fleet",
+		});
+		return [store, known];
+	}
+}
