@@ -54,7 +54,7 @@ async function isPodOf(
 	const owner = await owners.ofPod(pod.controller);
 	// A ReplicaSet that is gone may have been any Deployment's.
 	if (owner.kind === "gone") return generous;
-	return controllerKey(owner.controller) === controllerKey(controller) && owner.controller.uid === controller.uid;
+	return controllerKey(owner.controller) === controllerKey(controller);
 }
 
 /** All of them; of many ReplicaSets with other names none, so that a count in a large namespace stays a few requests. */

@@ -91,6 +91,12 @@ describe("isRelabelled()", () => {
 			expected: false,
 		},
 		{
+			name: "not for a Deployment that lacks one pod, beside one of another whose name begins like it",
+			of: web,
+			pods: [pod(next, 0), pod(other, 0)],
+			expected: false,
+		},
+		{
 			name: "not for a Deployment while a pod of its old ReplicaSet terminates and is selected: a rollout",
 			of: web,
 			pods: [pod(next, 0), pod(next, 1), pod(old, 0, { terminating: true, selected: true })],

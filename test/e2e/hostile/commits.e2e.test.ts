@@ -1,0 +1,170 @@
+// Somebody with a valid token and a client of their own: what they can have written into the Leases that all others go by.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { BudgetName } from "../../../disruption/budget.ts";
+import type { Grant } from "../../../disruption/cluster.ts";
+import { AgentUnavailableError } from "../../../disruption/errors.ts";
+import { leaseName, stateAnnotation } from "../../../disruption/lease.ts";
+import { parseLabelSelector } from "../../../disruption/selector.ts";
+import { connectFleet, type Fleet } from "../../../plugin/fleet.ts";
+import { openContexts } from "../../../plugin/open-contexts.ts";
+import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
+import { applyBudget, createDatabase, type Database } from "../database.ts";
+import { getJson, podsPath } from "../get-json.ts";
+import { plugin } from "../plugin-process.ts";
+
+const labels = { matchLabels: { app: "db" } };
+const selector = parseLabelSelector(labels, "spec.selector");
+const far = "9".repeat(39);
+
+describeOnFleet("a caller who commits what is not so", () => {
+	let database: Database;
+	let fleet: Fleet;
+	beforeAll(async () => {
+		database = await createDatabase({ replicas: 2, budget: { maxUnavailable: 1 } });
+		await applyBudget(
+			["c1"],
+			database.namespace,
+			{ selector: { matchLabels: { app: "web" } }, maxUnavailable: 1 },
+			"web",
+		);
+		const contexts = openContexts(
+			{ ...flags, kubeconfig: sharedFleet().kubeconfigPath, contexts: ["c1-operator", "c2-operator", "c3-operator"] },
+			process.env,
+			process.stderr,
+		);
+		const connection = await connectFleet(contexts);
+		if (!connection.fleet) throw new Error("The contexts have agents");
+		({ fleet } = connection);
+	});
+	afterAll(async () => {
+		fleet?.close();
+		await database?.[Symbol.asyncDispose]();
+	});
+
+	const member = () => {
+		const found = fleet.memberOf("c1-operator");
+		if (!found) throw new Error("c1 is a member");
+		return found;
+	};
+	const named = (name: string): BudgetName => ({ namespace: database.namespace, name });
+	const acquire = async (name: string) => {
+		const outcome = await member().acquire(
+			{ budget: named(name), selector, holder: "mallory", nonce: crypto.randomUUID(), candidates: [] },
+			{ wait: true, signal: AbortSignal.timeout(20_000) },
+		);
+		if (outcome.kind !== "acquired") throw new Error("It waits until it is acquired");
+		return outcome;
+	};
+	const commit = async (name: string, ...grants: readonly Omit<Grant, "id">[]) => {
+		const { acquisition } = await acquire(name);
+		try {
+			return await member().commit(
+				acquisition,
+				grants.map((grant) => ({ id: crypto.randomUUID(), ...grant })),
+			);
+		} finally {
+			await member().release(acquisition);
+		}
+	};
+	/** What stands in the Lease of c1. */
+	const stateOf = async (name: string) => {
+		const path = `/apis/coordination.k8s.io/v1/namespaces/xpdb-system/leases/${leaseName(named(name))}`;
+		const { metadata } = await getJson<{ metadata: { annotations: Record<string, string> } }>("c1", path);
+		const { reservations, controllers } = JSON.parse(metadata.annotations[stateAnnotation] ?? "{}") as {
+			reservations: unknown[];
+			controllers: unknown[];
+		};
+		return { reservations, controllers };
+	};
+	const nothing = { reservations: [], controllers: [] };
+	const realPod = async (name = "db-0") => {
+		interface Pods {
+			items: { metadata: { name: string; uid: string; resourceVersion: string } }[];
+		}
+		const { items } = await getJson<Pods>("c1", podsPath(database.namespace));
+		const pod = items.find(({ metadata }) => metadata.name === name)?.metadata;
+		if (!pod) throw new Error(`There is no pod ${name}`);
+		return { pod: { namespace: database.namespace, name, uid: pod.uid }, resourceVersion: pod.resourceVersion };
+	};
+	const ghost = (name: string, resourceVersion = "1"): Omit<Grant, "id"> => ({
+		pod: { namespace: database.namespace, name, uid: `00000000-0000-4000-8000-0000000${name.slice(-5)}` },
+		resourceVersion,
+	});
+
+	test("gets no reservation of pods that do not exist", async () => {
+		const ghosts = Array.from({ length: 300 }, (_, index) => ghost(`ghost-${String(index).padStart(5, "0")}`));
+		const outcome = await commit("db", ...ghosts);
+		expect(outcome).toMatchObject({ kind: "stood" });
+		expect(outcome.kind === "stood" && outcome.leftOut).toHaveLength(300);
+		expect(await stateOf("db")).toEqual(nothing);
+	});
+
+	test("fails within some seconds with a version that no API server gives, and writes nothing", async () => {
+		const pod = await realPod();
+		const begun = performance.now();
+		await expect(commit("db", { ...pod, resourceVersion: far })).rejects.toBeInstanceOf(AgentUnavailableError);
+		expect(performance.now() - begun).toBeLessThan(10_000);
+		expect(await stateOf("db")).toEqual(nothing);
+	});
+
+	test("gets no pod of another budget reserved, and none under a budget that does not exist", async () => {
+		const pod = await realPod();
+		for (const budget of ["web", "nobody-has-this"]) {
+			const { uid } = pod.pod;
+			expect(await commit(budget, pod)).toEqual({ kind: "stood", leftOut: [{ uid, why: "NotCovered" }] });
+			expect(await stateOf(budget)).toEqual(nothing);
+		}
+	});
+
+	test("has the pod's own controller remembered, and expects no more for those that it names", async () => {
+		const pod = await realPod();
+		const before = await acquire("db");
+		await member().release(before.acquisition);
+		const huge = {
+			apiVersion: "apps/v1",
+			kind: "StatefulSet",
+			name: "huge",
+			uid: "00000000-0000-4000-8000-000000000001",
+		};
+		const { acquisition } = await acquire("db");
+		const id = crypto.randomUUID();
+		expect(await member().commit(acquisition, [{ id, ...pod, controller: huge }])).toEqual({ kind: "stood" });
+		const { controllers } = await stateOf("db");
+		expect(controllers).toMatchObject([["apps/v1", "StatefulSet", "db", expect.any(String)]]);
+		await member().cancel(named("db"), [id], { sent: false });
+		const after = await acquire("db");
+		await member().release(after.acquisition);
+		expect(after.count.expected).toEqual(before.count.expected);
+	});
+
+	test("keeps nobody else from evicting", async () => {
+		const result = await plugin(["evict", "db-1", "-n", database.namespace, "--context", "c1-operator"]);
+		expect(result.code, result.stderr).toBe(0);
+	});
+});
+
+const flags = {
+	kubeconfig: undefined,
+	context: undefined,
+	contexts: [],
+	cluster: undefined,
+	user: undefined,
+	namespace: undefined,
+	server: undefined,
+	token: undefined,
+	username: undefined,
+	password: undefined,
+	as: undefined,
+	asUid: undefined,
+	asGroup: [],
+	asUserExtra: [],
+	certificateAuthority: undefined,
+	clientCertificate: undefined,
+	clientKey: undefined,
+	insecureSkipTlsVerify: false,
+	tlsServerName: undefined,
+	requestTimeoutMs: 0,
+	matchServerVersion: false,
+	warningsAsErrors: false,
+	verbosity: 0,
+} as const;
