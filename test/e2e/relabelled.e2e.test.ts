@@ -118,7 +118,7 @@ describeOnFleet("a pod that waits for its turn", () => {
 		await apply(["c3"], [{ ...primaryOnly(namespace), spec: { selector: {}, maxUnavailable: 0 } }]);
 		await eventually("a fleet of c1 and c2", async () => {
 			const { stdout } = await plugin(["version", "--context", operator]);
-			return stdout.includes("c2") && !stdout.includes("c3");
+			return /^c2 /m.test(stdout) && !/^c3 /m.test(stdout);
 		});
 		using drain = startDrain();
 		await drain.printed(`evicting pod ${namespace}/first-0`);
