@@ -1,11 +1,15 @@
 // A thread that explores: the shipped code, or one mutant of it, which has to be loaded before all else.
+import { enableCompileCache } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Job, JobResult, WorkerOptions } from "./job.ts";
-import { loadMutant } from "./mutant.ts";
-import { findMutant } from "./mutants.ts";
 
+// Each mutant has a thread of its own, which would take the types out of the same files again.
+enableCompileCache();
 const { mutant } = workerData as WorkerOptions;
-if (mutant !== undefined) loadMutant(findMutant(mutant));
+if (mutant !== undefined) {
+	const [{ loadMutant }, { findMutant }] = await Promise.all([import("./mutant.ts"), import("./mutants.ts")]);
+	loadMutant(findMutant(mutant));
+}
 // Errors are answers here, by the thousand, and nobody looks at where they were made.
 Error.stackTraceLimit = 0;
 const { runJob } = await import("./job-runner.ts");
