@@ -3,6 +3,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import { agentServerName } from "../proto/credentials.ts";
 import { inClusterAccess, kubeconfigAccess } from "./api-access.ts";
+import { BudgetExistence } from "./budget-existence.ts";
 import { createCallWatcher } from "./call-watcher.ts";
 import { callerFields } from "./caller.ts";
 import { Certificates } from "./certificates.ts";
@@ -173,6 +174,16 @@ export class Agent {
 			report: this.#report,
 		});
 		this.#closers.push(() => membership.close());
+		const existence = new BudgetExistence({
+			api,
+			budgets: views.budgets,
+			members: async () => {
+				const { members } = await api.getFleet();
+				return members.filter(({ id }) => id !== api.clusterId).map(({ id }) => peers.member(id));
+			},
+			now: () => systemClock.now(),
+			cluster: clusterName,
+		});
 		const local = new LocalCluster({
 			api: withFailPoints(withWatchedLeases(withSharedReads(membership.api), views.leases), env),
 			membership: membership.known,
@@ -184,6 +195,7 @@ export class Agent {
 			leaseNamespace: config.leaseNamespace,
 			lineHost: () => siblings.lineHost(),
 			budgetElsewhere: (budget) => peers.budget(budget, { exceptId: api.clusterId }),
+			beforeCreating: (budget) => existence.assertExists(budget),
 			report: this.#report,
 		});
 		this.#local = local;

@@ -26,7 +26,7 @@ export function createGreetHandler(
 			const known = findCaller?.(call.metadata);
 			const admission: Admission = known ? { kind: "admitted", caller: known } : await gate.admit(call);
 			if (admission.kind === "refused") return finish(admission.status);
-			const end = openCalls.begin(admission.caller, 0);
+			const end = openCalls.begin(admission.caller);
 			try {
 				finish(undefined, await answer(call.request, admission.caller, greetings));
 			} finally {

@@ -32,7 +32,16 @@ interface Sighting {
 /** Many agents and rounds may write one Lease; each lost race means that somebody else got on. */
 const maxConflicts = 20;
 
+export interface LeaseStoreOptions {
+	readonly api: ClusterApi;
+	readonly clock: Clock;
+	readonly cluster: string;
+	/** Asked before a Lease is made; rejects where none is to be made for this budget. */
+	readonly beforeCreating?: (budget: BudgetName) => Promise<void>;
+}
+
 export class LeaseStore {
+	readonly #beforeCreating: ((budget: BudgetName) => Promise<void>) | undefined;
 	readonly #api: ClusterApi;
 	readonly #clock: Clock;
 	readonly #cluster: string;
@@ -42,7 +51,8 @@ export class LeaseStore {
 	/** The last step under way on each Lease. */
 	readonly #turns = new Map<string, Promise<void>>();
 
-	constructor(options: { readonly api: ClusterApi; readonly clock: Clock; readonly cluster: string }) {
+	constructor(options: LeaseStoreOptions) {
+		this.#beforeCreating = options.beforeCreating;
 		this.#api = options.api;
 		this.#clock = options.clock;
 		this.#cluster = options.cluster;
@@ -88,7 +98,7 @@ export class LeaseStore {
 	}
 
 	/**
-	 * One step on the budget's Lease, which is made where there is none; again from a fresh read where a write lost a race.
+	 * One step on the budget's Lease, which is made where there is none and may be one; again from a fresh read where a write lost a race.
 	 * The steps of this process on one Lease follow one another: at once they would only make each other's writes fail.
 	 */
 	change<T>(
@@ -140,6 +150,7 @@ export class LeaseStore {
 	async #readOrCreate(budget: BudgetName): Promise<BudgetLease> {
 		const found = await this.read(budget);
 		if (found) return found;
+		await this.#beforeCreating?.(budget);
 		try {
 			return this.#note(
 				await this.#api.createLease({

@@ -47,13 +47,13 @@ import { CommitCheck, type CommitCheckOptions, notReserved } from "./commit-chec
 import { type CountQuestion, countUnder, look } from "./count.ts";
 import { Handovers } from "./handovers.ts";
 import type { KnownMembers } from "./known-members.ts";
-import { LeaseStore } from "./lease-store.ts";
+import { LeaseStore, type LeaseStoreOptions } from "./lease-store.ts";
 import { withinTime } from "./within-time.ts";
 import type { BudgetView } from "./object-views.ts";
 import type { PodView } from "./pod-view.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
-export interface LocalClusterOptions {
+export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCreating"> {
 	readonly api: ClusterApi;
 	readonly pods: PodView;
 	readonly budgets: BudgetView;
@@ -88,7 +88,7 @@ export class LocalCluster implements AgentCluster {
 		this.id = options.api.clusterId;
 		this.name = options.name;
 		this.#options = options;
-		this.leases = new LeaseStore({ api: options.api, clock: options.clock, cluster: options.name });
+		this.leases = new LeaseStore({ ...options, cluster: options.name });
 		this.#line = new WaitingLine(options.clock);
 		this.#commitCheck = new CommitCheck(options);
 		this.#handovers = new Handovers({

@@ -47,6 +47,24 @@ function setUp(server = new SimulatedApiServer({ clusterId: "eu" }), clock = cre
 
 const observing = (version: string) => (lease: BudgetLease) => withObserved(lease, version);
 
+describe("LeaseStore.change()", () => {
+	test("makes no Lease, whatever the step, where none is to be made for the budget", async () => {
+		const server = new SimulatedApiServer({ clusterId: "eu" });
+		const problem = new AgentUnavailableError("It exists in no member", "eu-1");
+		const store = new LeaseStore({
+			api: clusterApi(server, async (call) => call.execute()),
+			clock: createManualClock(),
+			cluster: "eu-1",
+			beforeCreating: () => Promise.reject(problem),
+		});
+		for (const step of [acquired, released, renewed]) {
+			const change = store.change(budget, (lease) => ({ write: step(lease, by("n")), result: undefined }));
+			await expect(change).rejects.toBe(problem);
+		}
+		expect(server.leases.size).toBe(0);
+	});
+});
+
 describe("LeaseStore.read()", () => {
 	test("gives nothing where there is no Lease, and makes none", async () => {
 		const { read, server } = setUp();

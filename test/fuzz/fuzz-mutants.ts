@@ -233,6 +233,13 @@ const rows: readonly Row[] = [
 		replace: 'if (status["authenticated"] === undefined) {',
 	},
 	{
+		target: "member",
+		without: "a certificate of two members names neither",
+		file: "proto/member-certificate.ts",
+		find: "if (uri === undefined || more.length > 0) return undefined;",
+		replace: "if (uri === undefined || more.length > 9) return undefined;",
+	},
+	{
 		target: "certificate",
 		without: "what is no certificate is said in our words",
 		file: "proto/credentials.ts",

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Metadata } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { CertificateError, Certificates } from "../../../agent/certificates.ts";
 import { Identity } from "../../../agent/identity.ts";
@@ -9,6 +10,8 @@ import { createReviews } from "../../../agent/reviews.ts";
 import { Rights } from "../../../agent/rights.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
 import { createAgentClient, parseCertificates } from "../../../proto/credentials.ts";
+import { describeMember, findMemberId } from "../../../proto/member-certificate.ts";
+import { findPassedOnCaller, writePassedOnCaller } from "../../../proto/passed-on.ts";
 import { createAuthority, issueAgentCertificate } from "../../controlplane/certificates.ts";
 import { createAnsweringConnection } from "../answering-connection.ts";
 import { attempt, attemptAsync, demandClearText } from "../clear-error.ts";
@@ -36,20 +39,31 @@ const accessReview: Json = { kind: "SubjectAccessReview", status: { allowed: tru
 type Fields = Readonly<Record<string, unknown>>;
 const statusOf = (body: unknown): Fields => (body as { status?: Fields } | null)?.status ?? {};
 
+/** Of the shape that TokenRequest gives for the agents. */
+const shaped = ["{}", '{"aud":["xpdb-agent"]}', "signature"]
+	.map((part) => Buffer.from(part).toString("base64url"))
+	.join(".");
+
 const tokenTarget: FuzzTarget = {
 	name: "token",
 	reads: "authorization headers, and the API server's reviews of them",
 	share: 1,
 	open: () => {
 		const header = fc.oneof(
-			{ weight: 4, arbitrary: fc.constant<(string | Buffer)[]>(["Bearer abc.def"]) },
+			{ weight: 4, arbitrary: fc.constant<(string | Buffer)[]>([`Bearer ${shaped}`]) },
 			{
 				weight: 2,
-				arbitrary: editedText(["Bearer abc", "bearer a==", "Basic YTpi"], ["Bearer ", " ", "="]).map((text) => [text]),
+				arbitrary: editedText([`Bearer ${shaped}`, "bearer a==", "Basic YTpi"], ["Bearer ", " ", "=", "."]).map(
+					(text) => [text],
+				),
 			},
 			{
 				weight: 1,
-				arbitrary: fc.constantFrom<(string | Buffer)[][]>([], ["Bearer a", "Bearer b"], [Buffer.from("Bearer a")]),
+				arbitrary: fc.constantFrom<(string | Buffer)[][]>(
+					[],
+					[`Bearer ${shaped}`, `Bearer ${shaped}`],
+					[Buffer.from(`Bearer ${shaped}`)],
+				),
 			},
 		);
 		const review = (seed: Json): fc.Arbitrary<Json> =>
@@ -159,4 +173,37 @@ const certificateTarget: FuzzTarget = {
 	},
 };
 
-export const identityTargets: readonly FuzzTarget[] = [tokenTarget, certificateTarget];
+const memberTarget: FuzzTarget = {
+	name: "member",
+	reads: "the names in a certificate, and on whose behalf a peer says that it calls",
+	share: 1,
+	open: () => {
+		const uri = "URI:xpdb://cluster/";
+		const names = editedText(
+			[`DNS:a.svc, ${uri}c1, IP Address:127.0.0.1`, `${uri}c1, ${uri}c2`, `DNS:"a, ${uri}c1"`],
+			[uri, ", ", '"', "\\", "c1", "DNS:"],
+		);
+		const input = fc.record({ names, user: editedText(["alice", "a%20b", "%E0%A4%A"], ["%", "é"]) });
+		return syncTarget(input, ({ names: text, user }) => {
+			const id = findMemberId(text);
+			if (id !== undefined) {
+				demand(/^[A-Za-z0-9._-]+$/.test(id), `ALLOWED as ${JSON.stringify(id)}`);
+				demand(text.includes(`${uri}${id}`), "ALLOWED under a name that is not in the certificate");
+				demand(
+					!text.replaceAll(/"(?:[^"\\]|\\.)*"/g, "").includes(`, ${uri}`) || !text.startsWith(uri),
+					"ALLOWED as two",
+				);
+			}
+			demandClearText(describeMember(id === undefined ? undefined : `${uri}${id}`));
+			const metadata = new Metadata();
+			writePassedOnCaller(metadata, { user, tokenId: user });
+			const written = findPassedOnCaller(metadata);
+			demand((written?.user ?? "") === user.toWellFormed().slice(0, 253).toWellFormed(), "Another caller arrives");
+			const raw = new Metadata();
+			if (/^[\x20-\x7e]*$/.test(user)) raw.set("xpdb-caller-user", user);
+			demand((findPassedOnCaller(raw)?.user.length ?? 0) <= 253, "A caller's name is too long");
+		});
+	},
+};
+
+export const identityTargets: readonly FuzzTarget[] = [tokenTarget, certificateTarget, memberTarget];
