@@ -53,7 +53,7 @@ async function acquireFor(call: AcquireCall, options: AgentServiceOptions): Prom
 	limits.assertAcquire(request);
 	const refusal = await gate.authorize(caller, request.budget);
 	if (refusal) return refusal;
-	const end = openCalls.begin(caller, request.candidates.length);
+	const end = openCalls.beginAcquire(caller, request.candidates.length);
 	try {
 		return await serveAcquire(call, { request, caller, gone: gone.signal }, options);
 	} finally {

@@ -58,7 +58,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			const refusal = budget && (await gate.authorize(caller, budget));
 			if (refusal) return { refusal };
 			if (takesLong) call.sendMetadata(new Metadata());
-			const end = openCalls.begin(caller, 0);
+			const end = openCalls.begin(caller);
 			try {
 				return { response: await answer(await gate.route(request.clusterId, call.metadata, caller)) };
 			} finally {

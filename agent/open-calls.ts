@@ -1,5 +1,5 @@
-// What one caller may have open at once. A waiting Acquire holds what it asked for, a round asks for a budget in each
-// cluster: the weights follow the memory.
+// What one caller may have open at once. A waiting Acquire holds what it asked for: the weights follow the memory. Calls that
+// end soon have room of their own, so that those who wait do not keep their own renewals and commits out.
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import type { Caller } from "./caller.ts";
 
@@ -15,28 +15,31 @@ const maxPerToken = 400;
 export class OpenCalls {
 	readonly #byKey = new Map<string, number>();
 	readonly #cluster: string;
-	#open = 0;
 
 	/** `cluster`: its name, for messages. */
 	constructor(cluster: string) {
 		this.#cluster = cluster;
 	}
 
-	/** Counts the call until the returned function is called; throws AgentUnavailableError where the caller has too many. */
-	begin(caller: Caller, candidates: number): () => void {
-		const units = 1 + Math.ceil(candidates / candidatesPerUnit);
-		const bounds = [...boundsOf(caller)];
-		for (const { key, max, who } of bounds) {
-			if ((this.#byKey.get(key) ?? 0) + units > max) this.#refuse(`${who} has as many open as one may have`);
+	/** Counts an Acquire until the returned function is called; throws AgentUnavailableError where the caller has too many. */
+	beginAcquire(caller: Caller, candidates: number): () => void {
+		return this.#begin([...boundsOf("acquire", caller)], 1 + Math.ceil(candidates / candidatesPerUnit));
+	}
+
+	/** As beginAcquire(), for any other call. */
+	begin(caller: Caller): () => void {
+		return this.#begin([...boundsOf("other", caller)], 1);
+	}
+
+	#begin(bounds: readonly Bound[], units: number): () => void {
+		for (const { key, max, problem } of bounds) {
+			if ((this.#byKey.get(key) ?? 0) + units > max) this.#refuse(problem);
 		}
-		if (this.#open + units > maxUnits) this.#refuse("it has as many open as it can serve");
-		this.#open += units;
 		for (const { key } of bounds) this.#byKey.set(key, (this.#byKey.get(key) ?? 0) + units);
 		let isOver = false;
 		return () => {
 			if (isOver) return;
 			isOver = true;
-			this.#open -= units;
 			for (const { key } of bounds) {
 				const left = (this.#byKey.get(key) ?? units) - units;
 				if (left === 0) this.#byKey.delete(key);
@@ -57,12 +60,17 @@ interface Bound {
 	readonly key: string;
 	readonly max: number;
 	/** For people. */
-	readonly who: string;
+	readonly problem: string;
 }
 
-function* boundsOf(caller: Caller): Generator<Bound> {
-	yield { key: partyOf(caller), max: maxPerParty, who: caller.kind === "token" ? "this account" : "this member" };
-	if (caller.kind === "token") yield { key: `token ${caller.tokenHash}`, max: maxPerToken, who: "this token" };
+function* boundsOf(kind: "acquire" | "other", caller: Caller): Generator<Bound> {
+	const tooMany = (who: string): string => `${who} has as many open as one may have`;
+	const party = caller.kind === "token" ? "this account" : "this member";
+	yield { key: `${kind} ${partyOf(caller)}`, max: maxPerParty, problem: tooMany(party) };
+	if (caller.kind === "token") {
+		yield { key: `${kind} token ${caller.tokenHash}`, max: maxPerToken, problem: tooMany("this token") };
+	}
+	yield { key: kind, max: maxUnits, problem: "it has as many open as it can serve" };
 }
 
 /** Whoever shares one account, or calls through one member, is one party. */
