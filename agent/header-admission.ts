@@ -65,7 +65,8 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 		const read = (metadata: Metadata, caller: Caller, pass: (metadata: Metadata) => void): void => {
 			callers.set(metadata, caller);
 			connections.admitted(peer, partyOf(caller));
-			const slot = reading.take(partyOf(caller), () => {
+			// By the token: people who share an account do not send for each other.
+			const slot = reading.take(caller.kind === "token" ? caller.tokenHash : caller.member, () => {
 				stopClock = after(readWithinMs, () => refuse(unavailable(`it did not arrive within ${readWithinMs / 1000} s`)));
 				pass(metadata);
 			});

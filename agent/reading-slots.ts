@@ -5,8 +5,10 @@
 const maxReading = 12;
 /** A third, so that nobody who sends slowly holds up everyone else. */
 const maxReadingPerCaller = 4;
-/** 128 KB each: 4 MB. */
-const maxWaiting = 32;
+/** 128 KB each: 8 MB. */
+const maxWaiting = 64;
+/** So that a caller who sends slowly fills only a part of the line. */
+const maxWaitingPerCaller = 8;
 
 interface Waiting {
 	readonly caller: string;
@@ -37,13 +39,18 @@ export class ReadingSlots {
 			state = "over";
 		};
 		if (this.#hasRoomFor(caller)) this.#begin(waiting);
-		else if (this.#waiting.length < maxWaiting) this.#waiting.push(waiting);
+		else if (this.#hasPlaceFor(caller)) this.#waiting.push(waiting);
 		else return undefined;
 		return end;
 	}
 
 	#hasRoomFor(caller: string): boolean {
 		return this.#reading < maxReading && (this.#readingBy.get(caller) ?? 0) < maxReadingPerCaller;
+	}
+
+	#hasPlaceFor(caller: string): boolean {
+		const theirs = this.#waiting.filter((waiting) => waiting.caller === caller);
+		return this.#waiting.length < maxWaiting && theirs.length < maxWaitingPerCaller;
 	}
 
 	#begin({ caller, start }: Waiting): void {

@@ -16,13 +16,15 @@ describe("ReadingSlots", () => {
 		expect(reading).toHaveLength(13);
 	});
 
-	test("take no more than thirty-two that wait, and give a place in line back", () => {
+	test("let eight of one caller wait, sixty-four of all, and give a place in line back", () => {
 		const slots = new ReadingSlots();
-		const ends = Array.from({ length: 36 }, () => slots.take("alice", () => undefined));
+		const ends = Array.from({ length: 12 }, () => slots.take("alice", () => undefined));
 		expect(ends.every((end) => end !== undefined)).toBe(true);
 		expect(slots.take("alice", () => undefined)).toBeUndefined();
-		ends[35]?.();
+		ends[11]?.();
 		expect(slots.take("alice", () => undefined)).toBeDefined();
+		const others = Array.from({ length: 100 }, (_, index) => slots.take(`caller ${index}`, () => undefined));
+		expect(others.filter((end) => end !== undefined)).toHaveLength(8 + 56);
 	});
 
 	test("free a slot once", () => {
