@@ -1,9 +1,9 @@
 // How many messages are read at once. A message has up to 2 MB, and HTTP/2 holds back all but 128 KB of one that is not read
 // yet: so many half-sent messages cost the agent what the slots cost, and the rest wait.
 
-/** 2 MB each. */
-const maxReading = 12;
-/** A third, so that nobody who sends slowly holds up everyone else. */
+/** 2 MB each: 16 of the 60 MB between an agent at work and its limit of 160Mi. */
+const maxReading = 8;
+/** Half, so that nobody who sends slowly holds up everyone else. */
 const maxReadingPerCaller = 4;
 /** 128 KB each: 8 MB. */
 const maxWaiting = 64;
