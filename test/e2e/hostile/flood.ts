@@ -1,0 +1,59 @@
+// What a pod in the cluster can send to an agent's port: connections, headers, parts of messages.
+import { readFileSync } from "node:fs";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
+import { agentFile, type Cluster } from "./member-agent.ts";
+
+export interface Flood extends Disposable {
+	/** One more connection, from an address of its own if one is named; whatever becomes of it. */
+	open(localAddress?: string): ClientHttp2Session;
+	/** The headers of a call. */
+	call(session: ClientHttp2Session, method: string, token: string): ClientHttp2Stream | undefined;
+}
+
+export function createFlood(cluster: Cluster, agentIp: string): Flood {
+	const ca = readFileSync(agentFile(cluster, "fleet-ca.crt"));
+	const sessions: ClientHttp2Session[] = [];
+	return {
+		open(localAddress) {
+			const session = connect(`https://${agentIp}:8443`, {
+				ca,
+				servername: "xpdb-agent.xpdb-system.svc",
+				maxSessionMemory: 1_000,
+				...(localAddress !== undefined && { localAddress }),
+			});
+			// Closed is closed: that is what the agent is for.
+			session.on("error", () => undefined);
+			sessions.push(session);
+			return session;
+		},
+		call(session, method, token) {
+			if (session.destroyed || session.closed) return undefined;
+			const stream = session.request({
+				[constants.HTTP2_HEADER_METHOD]: "POST",
+				[constants.HTTP2_HEADER_PATH]: `/xpdb.v1.AgentService/${method}`,
+				[constants.HTTP2_HEADER_CONTENT_TYPE]: "application/grpc",
+				te: "trailers",
+				authorization: `Bearer ${token}`,
+			});
+			stream.on("error", () => undefined);
+			stream.resume();
+			return stream;
+		},
+		[Symbol.dispose]: () => {
+			for (const session of sessions) session.destroy();
+		},
+	};
+}
+
+/** Most of a message of 2 MB, the longest that an agent takes. */
+export function halfAMessage(): Buffer {
+	const frame = Buffer.alloc(5 + 1_900_000);
+	frame.writeUInt32BE(2_000_000, 1);
+	return frame;
+}
+
+/** It has the shape of a token for the agents, and no API server has signed it. */
+export function madeUpToken(number: number): string {
+	const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
+	return `${encode({ alg: "RS256", kid: "k" })}.${encode({ aud: ["xpdb-agent"], sub: `${number}` })}.${encode({ s: 1 })}`;
+}

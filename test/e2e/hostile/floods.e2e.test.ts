@@ -1,0 +1,169 @@
+// Floods of an agent's port for callers, without a token and with one, from loopback: the agent stays within the memory that its
+// manifest gives it, its probes and metrics answer, and somebody else's drain goes on.
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { afterEach, expect, test } from "vitest";
+import { AgentUnavailableError } from "../../../disruption/errors.ts";
+import { agentServerName, createAgentClient } from "../../../proto/credentials.ts";
+import { RemoteCluster } from "../../../proto/remote-cluster.ts";
+import { createAdminClient } from "../../controlplane/admin-client.ts";
+import type { AgentInfo } from "../../controlplane/fleet-control.ts";
+import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
+import { agentNames, fleetControl } from "../agents.ts";
+import { createDatabase, type Database } from "../database.ts";
+import { getJson, leasesPath } from "../get-json.ts";
+import { kubectl } from "../kubectl.ts";
+import { uncordonAll } from "../nodes.ts";
+import { startPlugin } from "../plugin-process.ts";
+import type { SeenOfAgent } from "./agent-watch.ts";
+import { createFlood, halfAMessage, madeUpToken } from "./flood.ts";
+import { acquireRequestFor, agentFile, type Cluster, clusterOf } from "./member-agent.ts";
+
+/** Of agent/deploy/deployment.yaml. */
+const memoryLimitMb = 160;
+/** The agent that keeps the line in that cluster: the plugin's port-forwards go to it, too. */
+async function firstAgent(cluster: Cluster): Promise<AgentInfo> {
+	const [first] = await agentNames(cluster.name);
+	const agent = (await fleetControl().listAgents(cluster.name)).find(({ name }) => name === first);
+	if (agent?.pid === undefined) throw new Error(`There is no agent in ${cluster.name}`);
+	return agent;
+}
+
+/** Looks at the agent all the time; the returned function ends that, and gives what was seen. */
+function watchAgent({ ip, pid }: AgentInfo): () => Promise<SeenOfAgent> {
+	const worker = new Worker(new URL("agent-watch.ts", import.meta.url), { workerData: { ip, pid } });
+	const seen = new Promise<SeenOfAgent>((resolve, reject) => {
+		worker.once("message", resolve);
+		worker.once("error", reject);
+	});
+	return () => {
+		worker.postMessage("end");
+		return seen;
+	};
+}
+
+function expectToBeWell({ highestMb, answers, failedInARow }: SeenOfAgent): void {
+	expect(answers).toBeGreaterThan(10);
+	expect(highestMb).toBeLessThan(memoryLimitMb);
+	expect(failedInARow).toBeLessThan(3);
+}
+
+/** How many TokenReviews the API server has answered. */
+async function tokenReviews(context: string): Promise<number> {
+	const metrics = await kubectl(context, ["get", "--raw", "/metrics"]);
+	const lines = metrics.split("\n").filter((line) => /^apiserver_request_total\{.*resource="tokenreviews"/.test(line));
+	return lines.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+}
+
+async function tokenOf(cluster: Cluster): Promise<string> {
+	const admin = createAdminClient(cluster);
+	try {
+		const path = "/api/v1/namespaces/xpdb-system/serviceaccounts/xpdb-operator/token";
+		const { status } = await admin.send<{ status: { token: string } }>("POST", path, {
+			apiVersion: "authentication.k8s.io/v1",
+			kind: "TokenRequest",
+			spec: { audiences: ["xpdb-agent"], expirationSeconds: 600 },
+		});
+		return status.token;
+	} finally {
+		admin.close();
+	}
+}
+
+/** Of a node that has a pod of the database, and not the agent that is watched. */
+async function drainArgs(database: Database, { name, namespace }: AgentInfo): Promise<readonly string[]> {
+	const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+	const { spec } = await getJson<{ readonly spec: { readonly nodeName: string } }>("c1", path);
+	const pods = await database.pods();
+	const found = pods.find(({ context, node }) => context === "c1" && node !== spec.nodeName);
+	if (!found) throw new Error(`There is no pod of the database beside ${spec.nodeName}`);
+	return ["drain", found.node, "--context", "c1-operator", "--ignore-daemonsets", "--timeout", "120s"];
+}
+
+describeOnFleet("a flood", () => {
+	afterEach(uncordonAll);
+
+	test("without a token: made-up ones, half-sent messages, connections that say nothing", async () => {
+		await using database = await createDatabase({ replicas: 2, budget: { maxUnavailable: 1 } });
+		const c1 = clusterOf("c1");
+		const agent = await firstAgent(c1);
+		const endWatch = watchAgent(agent);
+		const reviewsBefore = await tokenReviews("c1");
+		const startedAt = performance.now();
+		using flood = createFlood(c1, agent.ip);
+		using drain = startPlugin(await drainArgs(database, agent));
+		const silent = Array.from({ length: 300 }, (_, index) => flood.open(`127.66.0.${1 + (index % 20)}`));
+		const half = halfAMessage();
+		for (let index = 0; index < 110; index++) {
+			flood.call(flood.open(`127.66.1.${1 + (index % 50)}`), "Commit", madeUpToken(index))?.write(half);
+		}
+		for (let index = 0; index < 3_000; index++) {
+			const session = silent[index % 30] ?? flood.open();
+			flood.call(session, "Describe", madeUpToken(1_000 + index))?.end(Buffer.alloc(5));
+			if (index % 300 === 0) await delay(100);
+		}
+		const result = await drain.finished;
+		expect(result.code, result.stderr).toBe(0);
+		expectToBeWell(await endWatch());
+		// A burst of sixty, twenty a second, and those of people.
+		const seconds = (performance.now() - startedAt) / 1000;
+		expect((await tokenReviews("c1")) - reviewsBefore).toBeLessThan(150 + 20 * seconds);
+		expect(await database.violations(1)).toEqual([]);
+	});
+
+	test("with a token: half-sent messages, thousands who wait, Leases for made-up budgets", async () => {
+		await using database = await createDatabase({ replicas: 2, budget: { maxUnavailable: 1 } });
+		await using other = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		const c1 = clusterOf("c1");
+		const agent = await firstAgent(c1);
+		const token = await tokenOf(c1);
+		const leaseCount = async () =>
+			(await getJson<{ readonly items: readonly unknown[] }>("c1", leasesPath())).items.length;
+		const endWatch = watchAgent(agent);
+		using flood = createFlood(c1, agent.ip);
+		const half = halfAMessage();
+		for (let index = 0; index < 110; index++) flood.call(flood.open(), "Commit", token)?.write(half);
+		const clients = Array.from({ length: 5 }, () =>
+			createAgentClient({
+				address: `${agent.ip}:8443`,
+				serverName: agentServerName("xpdb-system"),
+				ca: readFileSync(agentFile(c1, "fleet-ca.crt"), "utf8"),
+				identity: { kind: "token", token: async () => token },
+			}),
+		);
+		try {
+			const callers = clients.map((client) => new RemoteCluster({ id: c1.id, name: "c1", client }));
+			const leave = new AbortController();
+			let refused = 0;
+			const waiting = callers.flatMap((caller, at) =>
+				Array.from({ length: 800 }, async (_, index) => {
+					const request = acquireRequestFor(other.namespace, `wait-${at}-${index}`);
+					await caller.acquire(request, { wait: true, signal: leave.signal }).catch((error: unknown) => {
+						if (error instanceof AgentUnavailableError) refused++;
+					});
+				}),
+			);
+			using drain = startPlugin(await drainArgs(database, agent));
+			const before = await leaseCount();
+			const madeUp = await Promise.allSettled(
+				Array.from({ length: 200 }, async (_, index) => {
+					const request = { ...acquireRequestFor(database.namespace, `made-up-${index}`) };
+					const budget = { namespace: database.namespace, name: `made-up-${index}` };
+					return callers[0]?.acquire({ ...request, budget }, { wait: false, signal: leave.signal });
+				}),
+			);
+			expect(madeUp.every(({ status }) => status === "rejected")).toBe(true);
+			expect((await leaseCount()) - before).toBeLessThan(5);
+			const result = await drain.finished;
+			expect(result.code, result.stderr).toBe(0);
+			leave.abort(new Error("It is over"));
+			await Promise.all(waiting);
+			expect(refused).toBeGreaterThan(3_000);
+		} finally {
+			for (const client of clients) client.close();
+		}
+		expectToBeWell(await endWatch());
+		expect(await database.violations(1)).toEqual([]);
+	});
+});
