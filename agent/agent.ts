@@ -81,7 +81,7 @@ export class Agent {
 
 	constructor(options: AgentOptions) {
 		this.#options = options;
-		this.#serverName = agentServerName(options.config.leaseNamespace);
+		this.#serverName = agentServerName(options.config.agentNamespace);
 		this.#report = createProblemLog(this.#metrics, options.log, () => systemClock.now());
 	}
 

@@ -21,6 +21,8 @@ export interface AgentConfig {
 	readonly privateKeyFile: string;
 	readonly caFile: string;
 	readonly leaseNamespace: string;
+	/** The anchor of trust: whoever may write there is the agent. */
+	readonly agentNamespace: string;
 	readonly fleetConfigMap: string;
 	/** Without one: the Pod's ServiceAccount. */
 	readonly kubeconfig?: string;
@@ -50,7 +52,8 @@ const flags = {
 	"tls-private-key-file": "Its private key, PEM",
 	"client-ca-file": "The fleet's CA, PEM, two while it is being changed: a certificate of it makes an agent",
 	"lease-namespace": "Namespace of the agents' Leases, the same in all clusters of the fleet",
-	"fleet-configmap": "ConfigMap that declares the fleet, in the agent's own namespace",
+	"agent-namespace": "Namespace that declares the fleet and names the agents' certificates, the same in all clusters",
+	"fleet-configmap": "ConfigMap that declares the fleet, in the agents' namespace",
 	kubeconfig: "How to reach the API server from outside a cluster",
 	"pod-name": "Name of the Pod that this agent runs in (also POD_NAME)",
 	"pod-namespace": "Its namespace (also POD_NAMESPACE)",
@@ -66,6 +69,7 @@ const defaults: Partial<Record<Flag, string>> = {
 	"peer-listen-address": "0.0.0.0:8444",
 	"http-listen-address": "0.0.0.0:8080",
 	"lease-namespace": "xpdb-system",
+	"agent-namespace": "xpdb-system",
 	"fleet-configmap": "xpdb-fleet",
 	"log-level": "info",
 };
@@ -132,6 +136,7 @@ function readConfig(value: (flag: Flag) => string, env: Environment): AgentConfi
 		privateKeyFile: needed("tls-private-key-file"),
 		caFile: needed("client-ca-file"),
 		leaseNamespace: objectName("lease-namespace", needed("lease-namespace")),
+		agentNamespace: objectName("agent-namespace", needed("agent-namespace")),
 		fleetConfigMap: objectName("fleet-configmap", needed("fleet-configmap")),
 		...(kubeconfig !== "" && { kubeconfig }),
 		pod: {

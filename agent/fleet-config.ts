@@ -1,5 +1,6 @@
-// The fleet as the ConfigMap `xpdb-fleet` declares it: key `members`, and, optional, key `forgotten`; each a list in YAML
-// or JSON. Other keys mean nothing here.
+// The fleet as the ConfigMap `xpdb-fleet` declares it: key `members`, and, optional, keys `forgotten` and `namespaces`; each
+// a list in YAML or JSON. Other keys mean nothing here.
+import { agentNamespacesKey, readAgentNamespaces } from "../disruption/agent-namespaces.ts";
 import { BoundedError } from "../disruption/bounded-error.ts";
 import { parserProblem } from "../disruption/parser-problem.ts";
 import { oneLine } from "../disruption/printable.ts";
@@ -15,7 +16,7 @@ export class InvalidFleetError extends BoundedError {
 type Data = Readonly<Record<string, unknown>>;
 
 /** Every key that is read, for whoever asks whether the declaration is still as it was. */
-export const fleetKeys = ["members", "forgotten"] as const;
+export const fleetKeys = ["members", "forgotten", agentNamespacesKey] as const;
 
 /** Reads the ConfigMap's data. Throws InvalidFleetError: a fleet that is misread is a cluster that is not counted. */
 export async function parseFleet(data: Data): Promise<DeclaredFleet> {
@@ -32,6 +33,9 @@ export async function parseFleet(data: Data): Promise<DeclaredFleet> {
 	for (const { id } of forgotten) {
 		if (ids.has(id)) throw new InvalidFleetError(`the id ${quote(id)} is both in members and in forgotten`);
 	}
+	// It is for those who look for agents; what they would refuse is refused here too, where somebody sees it.
+	const named = readAgentNamespaces((await parseList(data, agentNamespacesKey)) ?? []);
+	if (named.kind === "invalid") throw new InvalidFleetError(named.why);
 	return { members, forgotten };
 }
 

@@ -15,7 +15,7 @@ export interface Home {
 
 export interface HomeOptions {
 	readonly access: ApiAccess;
-	readonly config: Pick<AgentConfig, "leaseNamespace" | "fleetConfigMap" | "clusterName" | "pod">;
+	readonly config: Pick<AgentConfig, "leaseNamespace" | "agentNamespace" | "fleetConfigMap" | "clusterName">;
 	readonly clock: Clock;
 	readonly signal: AbortSignal;
 	/** The API server gives no answer yet; asked again after a second. */
@@ -30,7 +30,7 @@ export async function findHome(options: HomeOptions): Promise<Home> {
 	const apiOptions = {
 		leaseNamespace: config.leaseNamespace,
 		fleetConfigMap: config.fleetConfigMap,
-		fleetNamespace: config.pod.namespace,
+		fleetNamespace: config.agentNamespace,
 		clock,
 	};
 	const clusterName = config.clusterName ?? (await nameInFleet(apiOptions, options));

@@ -1,5 +1,4 @@
 // The way from a context to its cluster's agents: CA and token from the API server, then gRPC through a port-forward.
-import { BoundedError } from "../disruption/bounded-error.ts";
 import { tmpdir } from "node:os";
 import {
 	AgentForbiddenError,
@@ -8,20 +7,19 @@ import {
 	GarbledLeaseError,
 } from "../disruption/errors.ts";
 import type { AgentDescription } from "../proto/agent-cluster.ts";
-import { agentServerName, createAgentClient, createTokenSource, type IssuedToken } from "../proto/credentials.ts";
+import { quote } from "../disruption/quote.ts";
+import { agentServerName, createAgentClient, createTokenSource } from "../proto/credentials.ts";
 import type { AgentServiceClient } from "../proto/gen/xpdb/v1/agent.ts";
 import { describeAgent } from "../proto/remote-cluster.ts";
-import { AgentDialer, type AgentPod, findAgentPods } from "./agent-pods.ts";
+import { AgentDialer, AgentNamespacesError, findAgentNamespaces, findAgentPods } from "./agent-pods.ts";
+import { createTokenIssuer } from "./agent-token.ts";
+import { step, StepError } from "./access-step.ts";
 import { ApiError, ConnectionError, errorText, isNotFound, kubectlErrorLine } from "./api-error.ts";
 import type { KubeContext } from "./kube-context.ts";
 import { createTunnel } from "./tunnel.ts";
 
-const audience = "xpdb-agent";
-const operatorAccount = "xpdb-operator";
 const caConfigMap = "xpdb-ca";
 const caKey = "ca.crt";
-/** The shortest that the API server gives; it is renewed while the run goes on. */
-const tokenLifetimeSeconds = 600;
 /** One connection more than a moved agent needs: the first call after a broken tunnel fails. */
 const describeAttempts = 3;
 
@@ -31,6 +29,8 @@ export interface AgentAccess {
 	readonly context: KubeContext;
 	readonly description: AgentDescription;
 	readonly client: AgentServiceClient;
+	/** Where this cluster's agents are: the anchor, and what its fleet names. */
+	readonly namespaces: readonly string[];
 	/** Moves to another agent if this pod is the one in use. */
 	leave(podUid: string): void;
 	close(): void;
@@ -46,33 +46,39 @@ export type AgentAccessResult =
 /** Never rejects for what a person can put right: that is a `failed`. */
 export async function accessAgents(context: KubeContext): Promise<AgentAccessResult> {
 	const failed = (problem: string): AgentAccessResult => ({ kind: "failed", context, problem });
+	const { client, name, agents } = context;
 	try {
-		const pods = await findAgentPods(context.client);
+		// A cluster that has nothing to do with us may well forbid to read what is not there.
+		const reading = findAgentNamespaces(client, agents.namespace);
+		const [named, inAnchor] = await Promise.allSettled([reading, findAgentPods(client, [agents.namespace])]);
+		if (inAnchor.status === "rejected") throw inAnchor.reason;
+		const others = named.status === "fulfilled" ? named.value.filter((each) => each !== agents.namespace) : [];
+		const pods = others.length === 0 ? inAnchor.value : await findAgentPods(client, [agents.namespace, ...others]);
 		const [pod] = pods;
 		if (!pod) {
-			return (await hasBudgetKind(context))
-				? failed(
-						"there are XPodDisruptionBudgets but no agent: install the agent (pods labelled app.kubernetes.io/name=xpdb-agent)",
-					)
-				: { kind: "none", context };
-		}
-		if (!pod.ready) {
+			if (!(await hasBudgetKind(context))) return { kind: "none", context };
+			if (named.status === "rejected" && !isForPeople(named.reason)) throw named.reason;
+			const unread = named.status === "rejected" ? `; ${explain(named.reason)}` : "";
 			return failed(
-				`no agent is ready: see kubectl --context ${context.name} -n ${pod.namespace} describe pod ${pod.name}`,
+				`there are XPodDisruptionBudgets but no agent in namespace ${agents.namespace}: install the agent (pods labelled app.kubernetes.io/name=xpdb-agent), or name the agents' namespace with --agent-namespace${unread}`,
 			);
 		}
-		return await open(context, pod);
+		const namespaces = await reading;
+		if (!pod.ready) {
+			return failed(`no agent is ready: see kubectl --context ${name} -n ${pod.namespace} describe pod ${pod.name}`);
+		}
+		return await open(context, namespaces);
 	} catch (error) {
 		if (isForPeople(error)) return failed(explain(error));
 		throw error;
 	}
 }
 
-async function open(context: KubeContext, pod: AgentPod): Promise<AgentAccessResult> {
-	const ca = await readCa(context, pod.namespace);
-	const token = createTokenSource(() => issueToken(context, pod.namespace));
-	await token();
-	const dialer = new AgentDialer(context.client);
+async function open(context: KubeContext, namespaces: readonly string[]): Promise<AgentAccessResult> {
+	const anchor = context.agents.namespace;
+	const token = createTokenSource(createTokenIssuer(context));
+	const [ca, clusterId] = await Promise.all([readCa(context, anchor), readClusterId(context), token()]);
+	const dialer = new AgentDialer(context.client, namespaces);
 	const tunnel = await createTunnel((socket) => dialer.connect(socket)).catch((error: unknown) => {
 		const hint = "set TMPDIR to a folder that you can write to";
 		throw new StepError(`cannot make a socket in the folder ${tmpdir()}: ${errorText(error)} (${hint})`, {
@@ -83,17 +89,19 @@ async function open(context: KubeContext, pod: AgentPod): Promise<AgentAccessRes
 	try {
 		client = createAgentClient({
 			address: tunnel.address,
-			serverName: agentServerName(pod.leaseNamespace),
+			serverName: agentServerName(anchor),
 			ca,
 			identity: { kind: "token", token },
 		});
 		const description = await describe(client, context.name, dialer);
+		requireOwnCluster(description, clusterId, context);
 		const opened = client;
 		return {
 			kind: "reached",
 			context,
 			description,
 			client: opened,
+			namespaces,
 			leave(podUid) {
 				dialer.leave(podUid);
 				if (dialer.current?.uid === podUid) tunnel.disconnect();
@@ -135,21 +143,28 @@ async function readCa(context: KubeContext, namespace: string): Promise<string> 
 	return ca;
 }
 
-async function issueToken(context: KubeContext, namespace: string): Promise<IssuedToken> {
-	const answer = await step(
-		`ask for a token of ServiceAccount ${namespace}/${operatorAccount}`,
-		context.client.post<{ readonly status?: { readonly token?: string; readonly expirationTimestamp?: string } }>(
-			`/api/v1/namespaces/${namespace}/serviceaccounts/${operatorAccount}/token`,
-			{
-				apiVersion: "authentication.k8s.io/v1",
-				kind: "TokenRequest",
-				spec: { audiences: [audience], expirationSeconds: tokenLifetimeSeconds },
-			},
-		),
+/** The cluster's id as the API server has it, which no agent can make up. */
+async function readClusterId({ client, name }: KubeContext): Promise<string> {
+	const namespace = await step(
+		"read the cluster's id, the UID of namespace kube-system",
+		client.get<{ readonly metadata?: { readonly uid?: string } }>("/api/v1/namespaces/kube-system"),
+		`an administrator gives you the right: kubectl --context ${name} apply -f agent/deploy/rbac-operator.yaml`,
 	);
-	const token = answer.status?.token;
-	if (typeof token !== "string" || token === "") throw new StepError("the API server issued an empty token");
-	return { token, lifetimeMs: tokenLifetimeSeconds * 1_000 };
+	const uid = namespace.metadata?.uid;
+	if (typeof uid !== "string" || uid === "") throw new StepError("namespace kube-system has no UID");
+	return uid;
+}
+
+/** Throws where the agent speaks for another cluster than the one whose API server led to it. */
+export function requireOwnCluster(
+	description: Pick<AgentDescription, "clusterId">,
+	clusterId: string,
+	{ name, agents }: Pick<KubeContext, "name" | "agents">,
+): void {
+	if (description.clusterId === clusterId) return;
+	throw new StepError(
+		`its agent says that it is cluster ${quote(description.clusterId)}, but the UID of namespace kube-system is "${clusterId}": it is not believed, see kubectl --context ${name} -n ${agents.namespace} get pods -l app.kubernetes.io/name=xpdb-agent -o wide`,
+	);
 }
 
 async function hasBudgetKind({ client }: KubeContext): Promise<boolean> {
@@ -164,26 +179,10 @@ async function hasBudgetKind({ client }: KubeContext): Promise<boolean> {
 	}
 }
 
-/** A step on the way that somebody has to repair. */
-class StepError extends BoundedError {
-	override readonly name = "StepError";
-}
-
-async function step<T>(action: string, answer: Promise<T>): Promise<T> {
-	try {
-		return await answer;
-	} catch (error) {
-		if (error instanceof ApiError) {
-			const hint = error.code === 403 ? " (bind your user to the roles xpdb-operators of the agent's manifests)" : "";
-			throw new StepError(`cannot ${action}: ${error.message}${hint}`, { cause: error });
-		}
-		throw error;
-	}
-}
-
 function isForPeople(error: unknown): boolean {
 	return [
 		StepError,
+		AgentNamespacesError,
 		ApiError,
 		ConnectionError,
 		AgentUnavailableError,

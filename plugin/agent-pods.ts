@@ -1,17 +1,21 @@
-// The agents of one cluster, found by label in any namespace; the way to one that answers.
-import type { V1Container, V1Pod } from "@kubernetes/client-node";
+// The agents of one cluster, found by label, and the way to one that answers.
+//
+// Guarantee: nobody is taken for an agent but pods of the anchor (one namespace, xpdb-system unless the person who runs the plugin
+// says otherwise) and of the namespaces that the anchor's ConfigMap xpdb-fleet names. A pod elsewhere changes nothing, whatever
+// its labels. It assumes that whoever may write in these namespaces is trusted as the agent.
+import type { V1Pod } from "@kubernetes/client-node";
 import type { Socket } from "node:net";
-import { ApiError, errorText } from "./api-error.ts";
+import { parse } from "yaml";
+import { agentNamespacesKey, readAgentNamespaces } from "../disruption/agent-namespaces.ts";
+import { BoundedError } from "../disruption/bounded-error.ts";
+import { parserProblem } from "../disruption/parser-problem.ts";
+import { errorText, isNotFound } from "./api-error.ts";
 import type { KubernetesClient } from "./kubernetes.ts";
 import { forwardToPod } from "./port-forward.ts";
 
 export const agentLabel = "app.kubernetes.io/name";
 export const agentLabelValue = "xpdb-agent";
-/** Where the shipped manifests put the agents. */
-export const defaultAgentNamespace = "xpdb-system";
-/** How an agent is told of another namespace for its Leases. */
-const leaseNamespaceFlag = "--lease-namespace";
-const leaseNamespaceVariable = "XPDB_LEASE_NAMESPACE";
+const fleetConfigMap = "xpdb-fleet";
 const grpcPortName = "grpc";
 const defaultGrpcPort = 8443;
 /** An agent whose connection just broke goes to the end of the list for so long: it may be frozen and still called ready. */
@@ -25,26 +29,61 @@ export interface AgentPod {
 	readonly uid: string;
 	readonly ready: boolean;
 	readonly port: number;
-	/** Where its Leases are; its certificate is for that namespace. */
-	readonly leaseNamespace: string;
 }
 
-/** Whether a pod is an agent of ours: those go last when a node is drained. */
-export function isAgentPod(labels: Readonly<Record<string, string>>): boolean {
-	return labels[agentLabel] === agentLabelValue;
+/** Whether a pod is an agent of ours: those go last when a node is drained. `namespaces`: where agents are. */
+export function isAgentPod(
+	{ namespace, labels }: { readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
+	namespaces: readonly string[],
+): boolean {
+	return labels[agentLabel] === agentLabelValue && namespaces.includes(namespace);
 }
 
-/** All agents, ready ones first, then by name. Who may not list pods everywhere is asked in the default namespace. */
-export async function findAgentPods(client: KubernetesClient): Promise<readonly AgentPod[]> {
-	const query = { labelSelector: `${agentLabel}=${agentLabelValue}` };
-	let pods: readonly V1Pod[];
+/** The anchor says something about its agents that cannot be used; the message is all that a person needs. */
+export class AgentNamespacesError extends BoundedError {
+	override readonly name = "AgentNamespacesError";
+}
+
+/** The anchor, and the namespaces that its fleet names. Throws AgentNamespacesError, ApiError, ConnectionError. */
+export async function findAgentNamespaces(client: KubernetesClient, anchor: string): Promise<readonly string[]> {
+	let map: { readonly data?: Readonly<Record<string, unknown>> };
 	try {
-		pods = await client.list<V1Pod>("/api/v1/pods", query);
+		map = await client.get(`/api/v1/namespaces/${anchor}/configmaps/${fleetConfigMap}`);
 	} catch (error) {
-		if (!(error instanceof ApiError && error.code === 403)) throw error;
-		pods = await client.list<V1Pod>(`/api/v1/namespaces/${defaultAgentNamespace}/pods`, query);
+		if (isNotFound(error)) return [anchor];
+		throw error;
 	}
-	return pods
+	const text = map.data?.[agentNamespacesKey];
+	if (text === undefined) return [anchor];
+	const named = typeof text === "string" ? readAgentNamespaces(parseYaml(text, anchor)) : readAgentNamespaces(text);
+	if (named.kind === "invalid") throw unusable(anchor, named.why);
+	return [...new Set([anchor, ...named.namespaces])];
+}
+
+function parseYaml(text: string, anchor: string): unknown {
+	try {
+		const list: unknown = parse(text, { logLevel: "error" });
+		return list;
+	} catch (error) {
+		throw unusable(anchor, `${agentNamespacesKey} is neither YAML nor JSON: ${parserProblem(error)}`);
+	}
+}
+
+function unusable(anchor: string, why: string): AgentNamespacesError {
+	return new AgentNamespacesError(`cannot use ConfigMap ${anchor}/${fleetConfigMap}: ${why}`);
+}
+
+/** The agents in these namespaces, ready ones first, then by name. */
+export async function findAgentPods(
+	client: KubernetesClient,
+	namespaces: readonly string[],
+): Promise<readonly AgentPod[]> {
+	const labelSelector = `${agentLabel}=${agentLabelValue}`;
+	const lists = await Promise.all(
+		namespaces.map((namespace) => client.list<V1Pod>(`/api/v1/namespaces/${namespace}/pods`, { labelSelector })),
+	);
+	return lists
+		.flat()
 		.filter(({ metadata, status }) => metadata?.deletionTimestamp === undefined && status?.phase === "Running")
 		.map(readAgentPod)
 		.toSorted((a, b) => Number(b.ready) - Number(a.ready) || (a.name < b.name ? -1 : 1));
@@ -53,14 +92,16 @@ export async function findAgentPods(client: KubernetesClient): Promise<readonly 
 /** Joins sockets with ready agents of one cluster. */
 export class AgentDialer {
 	readonly #client: KubernetesClient;
+	readonly #namespaces: readonly string[];
 	readonly #brokenAt = new Map<string, number>();
 	readonly #leaving = new Set<string>();
 	#pods: Promise<readonly AgentPod[]> | undefined;
 	#current: AgentPod | undefined;
 	#problem: string | undefined;
 
-	constructor(client: KubernetesClient) {
+	constructor(client: KubernetesClient, namespaces: readonly string[]) {
 		this.#client = client;
+		this.#namespaces = namespaces;
 	}
 
 	/** The agent of the last connection. */
@@ -111,7 +152,7 @@ export class AgentDialer {
 
 	#list(): Promise<readonly AgentPod[]> {
 		if (!this.#pods) {
-			const pods = findAgentPods(this.#client);
+			const pods = findAgentPods(this.#client, this.#namespaces);
 			this.#pods = pods;
 			const forget = (): void => {
 				this.#pods = undefined;
@@ -130,16 +171,5 @@ function readAgentPod({ metadata, spec, status }: V1Pod): AgentPod {
 		uid: metadata?.uid ?? "",
 		ready: status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false,
 		port: ports.find(({ name }) => name === grpcPortName)?.containerPort ?? defaultGrpcPort,
-		leaseNamespace:
-			spec?.containers.map(findLeaseNamespace).find((found) => found !== undefined) ?? defaultAgentNamespace,
 	};
-}
-
-/** As the agent itself reads it: the flag wins over the variable. */
-function findLeaseNamespace({ command = [], args = [], env = [] }: V1Container): string | undefined {
-	const words = [...command, ...args];
-	const joined = words.find((word) => word.startsWith(`${leaseNamespaceFlag}=`))?.slice(leaseNamespaceFlag.length + 1);
-	const at = words.indexOf(leaseNamespaceFlag);
-	const apart = at === -1 ? undefined : words[at + 1];
-	return joined ?? apart ?? env.find(({ name }) => name === leaseNamespaceVariable)?.value;
 }

@@ -43,6 +43,8 @@ export interface DrainDependencies {
 	readonly watchDeletions?: (client: KubernetesClient, node: string) => Promise<PodDeletions>;
 	/** An agent's pod is about to be evicted. */
 	readonly leaveAgent: (contextName: string, podUid: string) => void;
+	/** Where the agents of that context's cluster are. */
+	readonly agentNamespaces: (contextName: string) => readonly string[];
 	/** Counts nodes as they are done. */
 	readonly onNode?: () => void;
 }
@@ -168,7 +170,8 @@ async function evictAll(
 	const { gracePeriodSeconds, deletes } = options;
 	const deletions = evictions && (await deps.watchDeletions?.(node.context.client, node.name));
 	using _ = { [Symbol.dispose]: () => deletions?.close() };
-	const groups = drainOrder(pods, options.order).map((group) =>
+	const agents = deps.agentNamespaces(node.context.name);
+	const groups = drainOrder(pods, options.order, agents).map((group) =>
 		group.map((pod) =>
 			createJob(pod, {
 				context: node.context,
@@ -190,7 +193,10 @@ async function evictAll(
 	}
 	for (const jobs of groups) {
 		if (deps.stop.aborted) return "stopped";
-		for (const { pod, seen } of jobs) if (isAgentPod(seen.labels)) deps.leaveAgent(node.context.name, pod.uid);
+		for (const { pod, seen } of jobs) {
+			const isAgent = isAgentPod({ namespace: pod.namespace, labels: seen.labels }, agents);
+			if (isAgent) deps.leaveAgent(node.context.name, pod.uid);
+		}
 		const outcomes = await Promise.all(jobs.map((job) => evictions.evict(job)));
 		const failures = outcomes.filter((outcome) => outcome.kind === "failed");
 		if (failures.length > 0) return failures;
@@ -199,9 +205,14 @@ async function evictAll(
 	return [];
 }
 
-/** As the pods' order has it, but agents last: while they are there, budgets can be asked for. */
-export function drainOrder(pods: readonly V1Pod[], order: PodOrder): readonly (readonly V1Pod[])[] {
-	const isAgent = ({ metadata }: V1Pod): boolean => isAgentPod(metadata?.labels ?? {});
+/** As the pods' order has it, but agents last: while they are there, budgets can be asked for. `agentNamespaces`: of the cluster. */
+export function drainOrder(
+	pods: readonly V1Pod[],
+	order: PodOrder,
+	agentNamespaces: readonly string[],
+): readonly (readonly V1Pod[])[] {
+	const isAgent = ({ metadata }: V1Pod): boolean =>
+		isAgentPod({ namespace: metadata?.namespace ?? "", labels: metadata?.labels ?? {} }, agentNamespaces);
 	const agents = pods.filter(isAgent);
 	const others = pods.filter((pod) => !isAgent(pod));
 	return [...orderPods(others, order), ...(agents.length > 0 ? [agents] : [])];

@@ -26,6 +26,8 @@ export interface Fleet {
 	memberOf(contextName: string): AgentCluster | undefined;
 	/** The name of the context that leads to a member; undefined where none of this run's does. */
 	contextOf(memberId: string): string | undefined;
+	/** Where the agents of a context's cluster are; empty where it has none. */
+	agentNamespaces(contextName: string): readonly string[];
 	/** The budgets of these namespaces in all members, by consistent lists; one member without an answer fails it. */
 	listBudgets(namespaces: readonly string[]): Promise<readonly BudgetsOfMember[]>;
 	/**
@@ -130,6 +132,7 @@ async function assemble(accesses: readonly AgentAccess[], mayMiss: boolean): Pro
 			if (problem) throw problem.error;
 			current = next;
 		},
+		agentNamespaces: (contextName) => accesses.find(({ context }) => context.name === contextName)?.namespaces ?? [],
 		leave(contextName, podUid) {
 			accesses.find(({ context }) => context.name === contextName)?.leave(podUid);
 		},

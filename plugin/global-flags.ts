@@ -1,5 +1,6 @@
 // kubectl's global flags, as far as they mean something here. kubectl takes no flags before a plugin's name, so all of
 // them come after it.
+import { defaultAgentNamespace } from "./agent-place.ts";
 import type { FlagTable } from "./flags.ts";
 
 export interface GlobalFlags {
@@ -7,6 +8,10 @@ export interface GlobalFlags {
 	readonly context: string | undefined;
 	/** Ours: the contexts to work in, side by side. */
 	readonly contexts: readonly string[];
+	/** Ours: the namespace whose pods are agents. */
+	readonly agentNamespace: string;
+	/** Ours: the ServiceAccount that the agents know us by. */
+	readonly agentAccount: string | undefined;
 	readonly cluster: string | undefined;
 	readonly user: string | undefined;
 	readonly namespace: string | undefined;
@@ -32,6 +37,11 @@ export interface GlobalFlags {
 export const globalFlags: FlagTable = {
 	contexts: { kind: "list", describe: "Contexts to work in, side by side: a,b,c (instead of --context)" },
 	context: { kind: "text", describe: "The name of the kubeconfig context to use" },
+	"agent-namespace": { kind: "text", describe: "The namespace of the agents, in every context (xpdb-system)" },
+	"agent-account": {
+		kind: "text",
+		describe: "The ServiceAccount there to be known by (xpdb-operator, or the only one that you may ask tokens for)",
+	},
 	namespace: { kind: "text", short: "n", describe: "The namespace of the pods" },
 	kubeconfig: { kind: "text", describe: "Path to the kubeconfig file" },
 	cluster: { kind: "text", describe: "The name of the kubeconfig cluster to use" },
@@ -68,6 +78,8 @@ export function readGlobalFlags(values: Readonly<Record<string, unknown>>): Glob
 		kubeconfig: text(values["kubeconfig"]),
 		context: text(values["context"]),
 		contexts: list(values["contexts"]),
+		agentNamespace: text(values["agent-namespace"]) ?? defaultAgentNamespace,
+		agentAccount: text(values["agent-account"]),
 		cluster: text(values["cluster"]),
 		user: text(values["user"]),
 		namespace: text(values["namespace"]),

@@ -1,4 +1,5 @@
 // A context of the kubeconfig to work in: a name for people and a client for its API server.
+import type { AgentPlace } from "./agent-place.ts";
 import type { KubernetesClient } from "./kubernetes.ts";
 
 export interface KubeContext {
@@ -7,4 +8,5 @@ export interface KubeContext {
 	/** Of the context or of --namespace. */
 	readonly namespace: string;
 	readonly client: KubernetesClient;
+	readonly agents: AgentPlace;
 }

@@ -1,4 +1,5 @@
 // The contexts a command works in, from its flags.
+import { quote } from "../disruption/quote.ts";
 import { resolveConnection, unknownContext } from "./connection.ts";
 import { KubeconfigError, UsageError } from "./errors.ts";
 import type { GlobalFlags } from "./global-flags.ts";
@@ -29,6 +30,7 @@ export function openContexts(
 		if (name === "") throw new UsageError("--contexts has an empty name", "Write --contexts=a,b,c");
 		if (flags.contexts.indexOf(name) !== index) throw new UsageError(`context "${name}" is given twice in --contexts`);
 	}
+	refuseOtherNames(flags);
 	const kubeconfig = loadKubeconfig(flags, env);
 	for (const name of flags.contexts) {
 		if (kubeconfig.contexts.has(name)) continue;
@@ -45,8 +47,20 @@ export function openContexts(
 		const connection = resolveConnection(kubeconfig, name, flags);
 		const { context, namespace } = connection;
 		const client = createKubernetesClient(connection, (message) => onWarning(context, message));
-		return { name: context, namespace, client };
+		const agents = { namespace: flags.agentNamespace, account: flags.agentAccount };
+		return { name: context, namespace, client, agents };
 	});
+}
+
+/** They become part of a path, and whoever may write there is believed. */
+function refuseOtherNames({ agentNamespace, agentAccount }: GlobalFlags): void {
+	const see = "Name one as 'kubectl get namespaces' and 'kubectl get serviceaccounts' have them";
+	if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(agentNamespace)) {
+		throw new UsageError(`--agent-namespace is not the name of a namespace: ${quote(agentNamespace)}`, see);
+	}
+	if (agentAccount !== undefined && !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(agentAccount)) {
+		throw new UsageError(`--agent-account is not the name of a ServiceAccount: ${quote(agentAccount)}`, see);
+	}
 }
 
 /** Flags that rarely mean the same in two clusters. */

@@ -1,4 +1,5 @@
 // The commands that go on where a run stopped, or take its cordons back.
+import { defaultAgentNamespace } from "./agent-place.ts";
 import { commandLine } from "./command-line.ts";
 import type { NodeName } from "./events.ts";
 import type { GlobalFlags } from "./global-flags.ts";
@@ -42,11 +43,13 @@ export function undoCommand(nodes: readonly NodeName[], globals: GlobalFlags): s
 }
 
 /** No token and no password: a command line may be seen by others. */
-function sameContexts({ context, contexts, kubeconfig }: GlobalFlags): readonly string[] {
+function sameContexts({ context, contexts, kubeconfig, agentNamespace, agentAccount }: GlobalFlags): readonly string[] {
 	return [
 		...(contexts.length > 0 ? [`--contexts=${contexts.join(",")}`] : []),
 		...(context === undefined ? [] : [`--context=${context}`]),
 		...(kubeconfig === undefined ? [] : [`--kubeconfig=${kubeconfig}`]),
+		...(agentNamespace === defaultAgentNamespace ? [] : [`--agent-namespace=${agentNamespace}`]),
+		...(agentAccount === undefined ? [] : [`--agent-account=${agentAccount}`]),
 	];
 }
 

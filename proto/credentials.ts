@@ -39,9 +39,9 @@ export interface AgentClientOptions {
 	readonly wallClock?: () => number;
 }
 
-/** The name in the certificate of every agent whose Leases are in this namespace. */
-export function agentServerName(leaseNamespace: string): string {
-	return `xpdb-agent.${leaseNamespace}.svc`;
+/** The name in the certificate of every agent whose anchor of trust is this namespace. */
+export function agentServerName(agentNamespace: string): string {
+	return `xpdb-agent.${agentNamespace}.svc`;
 }
 
 /** A client whose calls fail at once while the agent cannot be reached; must be closed. */

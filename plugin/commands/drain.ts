@@ -57,6 +57,7 @@ async function drainNodes(nodes: readonly NodeTarget[], options: DrainOptions, r
 		wallClock: () => Date.now(),
 		now: () => performance.now(),
 		leaveAgent: () => undefined,
+		agentNamespaces: () => [run.input.globals.agentNamespace],
 	});
 	return finish(result, { emit: run.emit, several: run.contexts.length > 1, interrupted: undefined });
 }
@@ -143,6 +144,7 @@ async function drainUnderBudgets(
 				now: () => session.runtime.now(),
 				...(dryRun === "none" && { watchDeletions }),
 				leaveAgent: (contextName, podUid) => session.fleet?.leave(contextName, podUid),
+				agentNamespaces: (contextName) => session.fleet?.agentNamespaces(contextName) ?? [],
 				onNode: () => {
 					nodesDone += 1;
 				},

@@ -102,7 +102,9 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 		}
 		if (found.refused.length > 0) return [];
 		if (found.warnings !== "") warnings.add(`${nodeText(target)}: ${found.warnings}`);
-		return drainOrder(found.take, options.order).map((group) => group.flatMap((pod) => plannedPod(pod, target) ?? []));
+		const agents = facts.clusters.get(target.context.name)?.agentNamespaces ?? [];
+		const groups = drainOrder(found.take, options.order, agents);
+		return groups.map((group) => group.flatMap((pod) => plannedPod(pod, target) ?? []));
 	}
 
 	function plannedPod(pod: V1Pod, node: NodeTarget): PlanPod | undefined {

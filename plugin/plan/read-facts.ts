@@ -19,6 +19,8 @@ export interface ClusterFacts {
 	/** The member's id, or the context's name where there is no agent. */
 	readonly clusterId: string;
 	readonly isMember: boolean;
+	/** Where its agents are. */
+	readonly agentNamespaces: readonly string[];
 	readonly nodes: readonly V1Node[];
 	readonly volumes: LocalVolumes;
 	readonly own: OwnBudgets;
@@ -67,7 +69,8 @@ export async function readFacts(
 					query.deletes ? { budgets: [], problems: [] } : readOwnBudgets(context, clusterId),
 				]);
 				const isMember = fleet?.memberOf(context.name) !== undefined;
-				return { context, clusterId, isMember, nodes: lists[index] ?? [], volumes, own };
+				const agentNamespaces = fleet?.agentNamespaces(context.name) ?? [];
+				return { context, clusterId, isMember, agentNamespaces, nodes: lists[index] ?? [], volumes, own };
 			}),
 		),
 		fleet && readFleetBudgets(fleet, covered),

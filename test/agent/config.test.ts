@@ -25,6 +25,7 @@ describe("parseConfig()", () => {
 			privateKeyFile: "tls.key",
 			caFile: "ca.crt",
 			leaseNamespace: "xpdb-system",
+			agentNamespace: "xpdb-system",
 			fleetConfigMap: "xpdb-fleet",
 			pod: { name: "agent-a", namespace: "xpdb-system", ip: "10.1.0.7" },
 			logLevel: "info",

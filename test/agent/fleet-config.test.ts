@@ -82,6 +82,14 @@ describe("parseFleet()", () => {
 		});
 	}
 
+	test("takes namespaces of sidecars beside the members, and refuses what names none", async () => {
+		const members = JSON.stringify([one]);
+		expect(await parseFleet({ members, namespaces: "[shop, web]" })).toEqual(await parseFleet({ members }));
+		for (const namespaces of ["shop", "[shop, shop]", "[../shop]", "{}", "[5]"]) {
+			await expect(parseFleet({ members, namespaces })).rejects.toThrow(InvalidFleetError);
+		}
+	});
+
 	const broken = [
 		{ name: "no members", data: { forgotten: "[]" }, says: "it has no data.members" },
 		{ name: "members that are no text", data: { members: [] }, says: "members is not a text" },

@@ -34,8 +34,8 @@ async function find(handle: (request: ScriptedRequest) => void, change: Partial<
 		access: server.access,
 		config: {
 			leaseNamespace: "xpdb-system",
+			agentNamespace: "xpdb-system",
 			fleetConfigMap: "xpdb-fleet",
-			pod: { name: "agent-a", namespace: "xpdb-system", ip: "127.0.0.1" },
 		},
 		clock: createFastClock(50),
 		signal: new AbortController().signal,

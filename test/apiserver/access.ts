@@ -19,13 +19,16 @@ export function mayAccess(store: ObjectStore, user: User, attributes: Attributes
 	// What the bootstrap roles give to everyone who has a name.
 	const isKnown = user.groups.includes("system:authenticated");
 	if (isKnown && attributes.verb === "create" && attributes.resource.startsWith("self")) return true;
+	return rulesIn(store, user, attributes.namespace).some((rule) => allows(rule, attributes));
+}
+
+/** The rules of the user's roles for the whole cluster and, unless it is "", for this namespace. */
+export function rulesIn(store: ObjectStore, user: User, namespace: string): readonly JsonObject[] {
 	const clusterWide = bindings(store, "clusterrolebindings", user);
 	const inNamespace = bindings(store, "rolebindings", user).filter(
-		({ metadata }) => attributes.namespace !== "" && metadata.namespace === attributes.namespace,
+		({ metadata }) => namespace !== "" && metadata.namespace === namespace,
 	);
-	return [...clusterWide, ...inNamespace]
-		.flatMap((binding) => rulesOf(store, binding))
-		.some((rule) => allows(rule, attributes));
+	return [...clusterWide, ...inNamespace].flatMap((binding) => rulesOf(store, binding));
 }
 
 /** The sentence after "is forbidden: ". */

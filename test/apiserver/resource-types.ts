@@ -63,6 +63,7 @@ const reviews: readonly Row[] = [
 	["authentication.k8s.io", "tokenreviews", "TokenReview", "", ""],
 	["authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview", "", ""],
 	["authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview", "", ""],
+	["authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview", "", ""],
 ];
 
 function typeOf([group, plural, kind, shortNames, subresources]: Row, isNamespaced: boolean): ResourceType {

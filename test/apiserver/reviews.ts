@@ -1,5 +1,5 @@
-// TokenReview and SubjectAccessReview: questions that are posted like objects.
-import { mayAccess } from "./access.ts";
+// TokenReview, SubjectAccessReview and those about oneself: questions that are posted like objects.
+import { mayAccess, rulesIn } from "./access.ts";
 import { isRecord, textAt, valueAt } from "./api-object.ts";
 import { type ApiAnswer, type ApiRequest, sentObject, type User } from "./api-request.ts";
 import type { ObjectStore } from "./object-store.ts";
@@ -25,6 +25,10 @@ function userInfo({ name, uid, groups, extra }: User): object {
 export function reviewAccess(store: ObjectStore, request: ApiRequest): ApiAnswer {
 	const sent = sentObject(request);
 	const spec = isRecord(sent["spec"]) ? sent["spec"] : {};
+	if (request.type.kind === "SelfSubjectRulesReview") {
+		const resourceRules = rulesIn(store, request.user, textAt(spec, "namespace"));
+		return answer(request, { ...sent, status: { resourceRules, nonResourceRules: [], incomplete: false } });
+	}
 	const isOwn = request.type.kind === "SelfSubjectAccessReview";
 	const user = isOwn ? request.user : { name: textAt(spec, "user"), groups: texts(spec["groups"]) };
 	const asked = (field: string) => textAt(spec, `resourceAttributes.${field}`);

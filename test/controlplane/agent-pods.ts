@@ -99,7 +99,8 @@ export async function startAgentPods(options: {
 
 	const following = follow<AgentPodObject>({
 		client,
-		path: `/api/v1/pods?labelSelector=${encodeURIComponent(agentLabel)}`,
+		// A pod elsewhere that calls itself an agent is a hostile suite's, which runs it itself.
+		path: `/api/v1/namespaces/xpdb-system/pods?labelSelector=${encodeURIComponent(agentLabel)}`,
 		signal: abort.signal,
 		onList(objects) {
 			const alive = new Set(objects.map((object) => object.metadata.uid));

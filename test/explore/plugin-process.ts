@@ -164,7 +164,7 @@ export class PluginProcess extends SimulatedProcess implements Drain {
 				else oracle.evictedFreely(cluster, pod, typeof under === "string" ? oracle.sendsFreely(this) : under);
 			},
 		});
-		return { name: id, namespace, client };
+		return { name: id, namespace, client, agents: { namespace: "xpdb-system", account: undefined } };
 	}
 
 	#member(id: string, countsLooks: boolean): AgentCluster {

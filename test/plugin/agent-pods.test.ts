@@ -1,8 +1,10 @@
-import type { V1Container, V1Pod } from "@kubernetes/client-node";
+import type { V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
-import { findAgentPods } from "../../plugin/agent-pods.ts";
+import { AgentNamespacesError, findAgentNamespaces, findAgentPods, isAgentPod } from "../../plugin/agent-pods.ts";
 import { ApiError } from "../../plugin/api-error.ts";
-import { newClient, newPod } from "./build-plugin-pod.ts";
+import { newClient, newPod, notFound } from "./build-plugin-pod.ts";
+
+const anchor = ["xpdb-system"];
 
 function newAgent(
 	name: string,
@@ -24,7 +26,7 @@ describe("findAgentPods()", () => {
 			newAgent("going", { deletedAt: "2026-01-01T00:00:00Z" }),
 			newAgent("coming", { phase: "Pending" }),
 		];
-		const found = await findAgentPods(newClient({ list: () => pods }));
+		const found = await findAgentPods(newClient({ list: () => pods }), anchor);
 		expect(found.map(({ name, ready }) => `${name} ${ready}`)).toEqual(["b true", "c true", "a false"]);
 	});
 
@@ -34,46 +36,98 @@ describe("findAgentPods()", () => {
 			{ name: "grpc", containerPort: 9000 },
 		];
 		const own = { ...newAgent("b"), spec: { containers: [{ name: "agent", ports }] } };
-		const found = await findAgentPods(newClient({ list: () => [newAgent("a"), own] }));
+		const found = await findAgentPods(newClient({ list: () => [newAgent("a"), own] }), anchor);
 		expect(found.map(({ port }) => port)).toEqual([8443, 9000]);
 	});
 
-	const rows: readonly {
-		readonly name: string;
-		readonly container: Partial<V1Container>;
-		readonly expected: string;
-	}[] = [
-		{ name: "nothing", container: {}, expected: "xpdb-system" },
-		{ name: "the flag", container: { args: ["--lease-namespace=leases"] }, expected: "leases" },
-		{
-			name: "the flag in two words",
-			container: { command: ["agent", "--lease-namespace", "leases"] },
-			expected: "leases",
-		},
-		{
-			name: "the variable",
-			container: { env: [{ name: "XPDB_LEASE_NAMESPACE", value: "leases" }] },
-			expected: "leases",
-		},
-	];
-	for (const { name, container, expected } of rows) {
-		test(`knows the lease namespace by ${name}`, async () => {
-			const pod = { ...newAgent("a"), spec: { containers: [{ name: "agent", ...container }] } };
-			const found = await findAgentPods(newClient({ list: () => [pod] }));
-			expect(found.map(({ leaseNamespace }) => leaseNamespace)).toEqual([expected]);
-		});
-	}
-
-	test("who may not list all pods is asked in the default namespace", async () => {
+	test("asks in the namespaces of the agents and nowhere else, whatever the rights", async () => {
 		const paths: string[] = [];
 		const client = newClient({
 			list(path) {
 				paths.push(path);
-				if (path === "/api/v1/pods") throw new ApiError("pods is forbidden", { code: 403, reason: "Forbidden" });
-				return [newAgent("a")];
+				return [newAgent(path.includes("xpdb-system") ? "b" : "a")];
 			},
 		});
-		expect(await findAgentPods(client)).toHaveLength(1);
-		expect(paths).toEqual(["/api/v1/pods", "/api/v1/namespaces/xpdb-system/pods"]);
+		const found = await findAgentPods(client, ["xpdb-system", "shop"]);
+		expect(found.map(({ name }) => name)).toEqual(["a", "b"]);
+		expect(paths).toEqual(["/api/v1/namespaces/xpdb-system/pods", "/api/v1/namespaces/shop/pods"]);
+	});
+
+	test("who may not list pods there is told so, and is sent nowhere else", async () => {
+		const paths: string[] = [];
+		const client = newClient({
+			list(path) {
+				paths.push(path);
+				throw new ApiError("pods is forbidden", { code: 403, reason: "Forbidden" });
+			},
+		});
+		await expect(findAgentPods(client, anchor)).rejects.toBeInstanceOf(ApiError);
+		expect(paths).toEqual(["/api/v1/namespaces/xpdb-system/pods"]);
+	});
+});
+
+describe("findAgentNamespaces()", () => {
+	const inFleet = (data: unknown) =>
+		findAgentNamespaces(
+			newClient({
+				get(path) {
+					expect(path).toBe("/api/v1/namespaces/agents/configmaps/xpdb-fleet");
+					return { data };
+				},
+			}),
+			"agents",
+		);
+
+	test("is the anchor alone where its fleet names none, or is not there", async () => {
+		expect(await inFleet({ members: "[]" })).toEqual(["agents"]);
+		const none = newClient({
+			get() {
+				throw notFound('configmaps "xpdb-fleet" not found');
+			},
+		});
+		expect(await findAgentNamespaces(none, "agents")).toEqual(["agents"]);
+	});
+
+	test("is the anchor and those that its fleet names, as YAML or JSON", async () => {
+		expect(await inFleet({ namespaces: "- shop\n- agents\n" })).toEqual(["agents", "shop"]);
+		expect(await inFleet({ namespaces: '["shop","web"]' })).toEqual(["agents", "shop", "web"]);
+	});
+
+	test("is nothing where it cannot be read", async () => {
+		const forbidden = newClient({
+			get() {
+				throw new ApiError("configmaps is forbidden", { code: 403, reason: "Forbidden" });
+			},
+		});
+		await expect(findAgentNamespaces(forbidden, "agents")).rejects.toBeInstanceOf(ApiError);
+	});
+
+	const rows = [
+		{ namespaces: "shop", says: "namespaces is not a list" },
+		{ namespaces: "- ../../secrets", says: 'namespaces[0] is not the name of a namespace: "../../secrets"' },
+		{ namespaces: "- shop\n- 5", says: "namespaces[1] is not the name of a namespace: 5" },
+		{ namespaces: "- shop\n- shop", says: 'namespaces names "shop" twice' },
+		{ namespaces: "- [", says: "namespaces is neither YAML nor JSON" },
+		{
+			namespaces: JSON.stringify(Array.from({ length: 101 }, (_, index) => `n${index}`)),
+			says: "namespaces has 101 entries, more than 100",
+		},
+		{ namespaces: 5, says: "namespaces is not a list" },
+	];
+	for (const { namespaces, says } of rows) {
+		test(`refuses ${JSON.stringify(namespaces).slice(0, 40)}`, async () => {
+			const error: unknown = await inFleet({ namespaces }).catch((reason: unknown) => reason);
+			expect(error).toBeInstanceOf(AgentNamespacesError);
+			expect(String(error)).toContain(`cannot use ConfigMap agents/xpdb-fleet: ${says}`);
+		});
+	}
+});
+
+describe("isAgentPod()", () => {
+	const labels = { "app.kubernetes.io/name": "xpdb-agent" };
+	test("is by label and namespace", () => {
+		expect(isAgentPod({ namespace: "xpdb-system", labels }, anchor)).toBe(true);
+		expect(isAgentPod({ namespace: "tenant", labels }, anchor)).toBe(false);
+		expect(isAgentPod({ namespace: "xpdb-system", labels: {} }, anchor)).toBe(false);
 	});
 });

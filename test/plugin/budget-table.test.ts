@@ -168,6 +168,7 @@ describe("readBudgetRows()", () => {
 			problems: [],
 			memberOf: () => undefined,
 			contextOf: () => undefined,
+			agentNamespaces: () => [],
 			listBudgets: (namespaces) => fake.listBudgets(namespaces),
 			reconnect: () => fake.reconnect(),
 			leave: () => undefined,

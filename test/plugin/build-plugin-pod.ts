@@ -83,5 +83,5 @@ export function newClient(calls: {
 }
 
 export function newContext(name: string, client: KubernetesClient = newClient({})): KubeContext {
-	return { name, namespace: "default", client };
+	return { name, namespace: "default", client, agents: { namespace: "xpdb-system", account: undefined } };
 }

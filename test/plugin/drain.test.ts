@@ -57,12 +57,14 @@ function newRun(calls: string[], evict?: (job: EvictionJob) => Promise<JobOutcom
 		wallClock: () => 0,
 		now: () => 0,
 		leaveAgent: (contextName, uid) => void left.push(`${contextName} ${uid}`),
+		agentNamespaces: () => ["xpdb-system"],
 	};
 	return { deps, events, stop, left };
 }
 
 const owned = { owner: { kind: "ReplicaSet", name: "rs" } };
-const agent = newPod("agent-1", { ...owned, labels: { "app.kubernetes.io/name": "xpdb-agent" } });
+const labels = { "app.kubernetes.io/name": "xpdb-agent" };
+const agent = newPod("agent-1", { ...owned, namespace: "xpdb-system", labels });
 const nodesOf = (worlds: readonly World[]): readonly NodeTarget[] => worlds.flatMap(({ nodes }) => nodes);
 const kinds = (result: Awaited<ReturnType<typeof drain>>): readonly string[] =>
 	result.nodes.map(({ node, kind }) => `${node.name} ${kind}`);
@@ -175,6 +177,15 @@ describe("drain()", () => {
 		await drain(nodes, drainOptions, deps);
 		expect(leftBefore).toEqual(["a 0", "agent-1 1"]);
 		expect(calls.slice(1)).toEqual(["evict n1/a", "evict n1/agent-1"]);
+		expect(left).toEqual(["c1 uid-agent-1"]);
+	});
+
+	test("a pod that only calls itself an agent goes with the others", async () => {
+		const impostor = newPod("impostor", { ...owned, namespace: "tenant", labels });
+		const { nodes, calls } = newWorld("c1", { n1: [impostor, newPod("b", owned), agent] });
+		const { deps, left } = newRun(calls);
+		await drain(nodes, drainOptions, deps);
+		expect(calls.slice(1)).toEqual(["evict n1/impostor", "evict n1/b", "evict n1/agent-1"]);
 		expect(left).toEqual(["c1 uid-agent-1"]);
 	});
 

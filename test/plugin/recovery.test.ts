@@ -20,6 +20,7 @@ function newWorld() {
 		listBudgets: (namespaces) => fake.listBudgets(namespaces),
 		reconnect: () => fake.reconnect(),
 		contextOf: () => undefined,
+		agentNamespaces: () => [],
 		leave: () => undefined,
 		close: () => undefined,
 	};

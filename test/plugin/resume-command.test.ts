@@ -29,6 +29,13 @@ test("undoCommand() names the same contexts", () => {
 	);
 });
 
+test("undoCommand() names the same agents, where they are not the usual ones", () => {
+	const globals = readGlobalFlags({ context: "eu", "agent-namespace": "agents", "agent-account": "team-shop" });
+	expect(undoCommand([{ context: "eu", node: "n1" }], globals)).toBe(
+		"kubectl xpdb uncordon n1 --context=eu --agent-namespace=agents --agent-account=team-shop",
+	);
+});
+
 test("resumeEvictCommand() names the pods that are left, a command for each namespace", () => {
 	const left = [
 		{ context: "eu", namespace: "shop", pod: "db-1" },

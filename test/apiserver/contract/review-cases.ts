@@ -230,4 +230,24 @@ export const reviewCases: readonly ContractCase[] = [
 			expect(await may("pods", "create")).toBe(false);
 		},
 	},
+	{
+		name: "everyone may ask for the rules that give them their rights in a namespace",
+		async run(world) {
+			const rules = async (namespace: string) => {
+				const answer = await reviewAccess(world, { namespace }, "SelfSubjectRulesReview", "operator");
+				expect(answer).toMatchObject({ code: 201, body: { kind: "SelfSubjectRulesReview" } });
+				return (answer.body as { status: { resourceRules: readonly { resources?: string[] }[] } }).status.resourceRules;
+			};
+			const forTokens = {
+				verbs: ["create"],
+				apiGroups: [""],
+				resources: ["serviceaccounts/token"],
+				resourceNames: ["xpdb-operator"],
+			};
+			expect(await rules("xpdb-system")).toContainEqual(forTokens);
+			expect((await rules(world.namespace)).flatMap(({ resources = [] }) => resources)).not.toContain(
+				"serviceaccounts/token",
+			);
+		},
+	},
 ];

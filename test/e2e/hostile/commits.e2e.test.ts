@@ -147,6 +147,8 @@ const flags = {
 	kubeconfig: undefined,
 	context: undefined,
 	contexts: [],
+	agentNamespace: "xpdb-system",
+	agentAccount: undefined,
 	cluster: undefined,
 	user: undefined,
 	namespace: undefined,

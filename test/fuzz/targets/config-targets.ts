@@ -239,8 +239,8 @@ const agentConfigTarget: FuzzTarget = {
 					`It would listen on ${host}:${port}`,
 				);
 			}
-			const { pod, leaseNamespace, fleetConfigMap } = config;
-			const names = [pod.name, pod.namespace, leaseNamespace, fleetConfigMap];
+			const { pod, leaseNamespace, agentNamespace, fleetConfigMap } = config;
+			const names = [pod.name, pod.namespace, leaseNamespace, agentNamespace, fleetConfigMap];
 			demand(
 				names.every((name) => /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name)),
 				`It took the names ${names.join(" ")}`,

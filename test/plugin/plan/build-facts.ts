@@ -63,6 +63,7 @@ export function newFacts(fields: FactFields = {}): PlanFacts {
 			context,
 			clusterId: name,
 			isMember: true,
+			agentNamespaces: ["xpdb-system"],
 			nodes: [newNode(`${name}-n0`), newNode(`${name}-n1`)],
 			volumes: { of: () => fields.volumes ?? [], problems: [] },
 			own: { budgets: [], problems: [] },

@@ -67,7 +67,7 @@ describe("makePlan()", () => {
 	});
 
 	test("orders the pods of a node as drain does, agents last", () => {
-		const agent = newPod("agent", { labels: { "app.kubernetes.io/name": "xpdb-agent" } });
+		const agent = newPod("agent", { namespace: "xpdb-system", labels: { "app.kubernetes.io/name": "xpdb-agent" } });
 		const first = newPod("first", { labels: { step: "1" } });
 		const second = newPod("second", { labels: { step: "2" } });
 		const { pods } = plan({ eu: [agent, second, first] }, { order: { kind: "label", key: "step" } });

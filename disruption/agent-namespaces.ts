@@ -1,0 +1,31 @@
+// Which namespaces beside the anchor have agents in them, as ConfigMap `xpdb-fleet` of the anchor names them. Whoever may write
+// in one of these is trusted as an agent is, so that nothing is guessed: a list that cannot be read names nobody.
+import { quote } from "./quote.ts";
+
+export const agentNamespacesKey = "namespaces";
+
+export type AgentNamespaces =
+	| { readonly kind: "namespaces"; readonly namespaces: readonly string[] }
+	/** Why it cannot be used, with the entry. */
+	| { readonly kind: "invalid"; readonly why: string };
+
+/** Each of them is listed whenever an agent is looked for. */
+const maxNamespaces = 100;
+/** DNS-1123 label, as the API server demands of namespaces. */
+const namespaceName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** Reads the list behind the key, already parsed. */
+export function readAgentNamespaces(list: unknown): AgentNamespaces {
+	const invalid = (why: string): AgentNamespaces => ({ kind: "invalid", why: `${agentNamespacesKey}${why}` });
+	if (!Array.isArray(list)) return invalid(" is not a list");
+	if (list.length > maxNamespaces) return invalid(` has ${list.length} entries, more than ${maxNamespaces}`);
+	const namespaces: string[] = [];
+	for (const [index, entry] of list.entries()) {
+		if (typeof entry !== "string" || !namespaceName.test(entry)) {
+			return invalid(`[${index}] is not the name of a namespace: ${quote(entry)}`);
+		}
+		if (namespaces.includes(entry)) return invalid(` names ${quote(entry)} twice`);
+		namespaces.push(entry);
+	}
+	return { kind: "namespaces", namespaces };
+}

@@ -1,0 +1,79 @@
+// A tenant plays the agent in its own namespace, in two of three clusters. Judged by what it got (no call, no token, no pod beyond
+// the budget) and by whether others went on, whatever state its pod is in.
+import { expect, test } from "vitest";
+import { readTimeline } from "../../controlplane/audit.ts";
+import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
+import { createDatabase, type Database, type Pod } from "../database.ts";
+import { plugin, type PluginResult } from "../plugin-process.ts";
+import { startTenantAgent, type TenantAgent } from "./tenant-agent.ts";
+
+/** One eviction in each of these clusters, at once. */
+async function evictTogether(database: Database, clusters: readonly string[]): Promise<readonly PluginResult[]> {
+	const pods = await database.pods();
+	const first = (cluster: string): Pod => {
+		const pod = pods.find(({ context }) => context === cluster);
+		if (!pod) throw new Error(`There is no pod in ${cluster}`);
+		return pod;
+	};
+	return Promise.all(
+		clusters.map((cluster) =>
+			plugin(["evict", first(cluster).name, "-n", database.namespace, "--context", `${cluster}-operator`]),
+		),
+	);
+}
+
+async function tokensOf(namespace: string): Promise<readonly string[]> {
+	const events = await readTimeline(sharedFleet().clusters);
+	return events
+		.filter((event) => event.resource === "serviceaccounts/token" && event.namespace === namespace && event.code < 300)
+		.map(({ user }) => user);
+}
+
+describeOnFleet("a tenant whose pods call themselves agents", () => {
+	const states: readonly { name: string; bring: (tenant: TenantAgent) => Promise<void> }[] = [
+		{ name: "ready", bring: (tenant) => tenant.setReady(true) },
+		{ name: "not ready", bring: (tenant) => tenant.setReady(false) },
+		{ name: "deleted", bring: (tenant) => tenant.deletePod() },
+	];
+	for (const { name, bring } of states) {
+		test(`gets nothing and stops nobody while they are ${name}`, async () => {
+			await using database = await createDatabase({
+				replicas: 1,
+				budget: { maxUnavailable: 1 },
+				// Long enough that two at once would be down together.
+				annotations: { "bench/ready-after": "4s" },
+			});
+			await using here = await startTenantAgent("c1");
+			await using there = await startTenantAgent("c2");
+			for (const tenant of [here, there]) await bring(tenant);
+			const before = (await database.pods()).map(({ uid }) => uid);
+			const results = await evictTogether(database, ["c1", "c2", "c3"]);
+			for (const { code, stdout, stderr } of results) {
+				expect(code, stderr).toBe(0);
+				expect(stdout).toMatch(/pod\/db-0 evicted/);
+			}
+			await database.ready();
+			expect((await database.pods()).filter(({ uid }) => before.includes(uid))).toEqual([]);
+			expect(await database.violations(1)).toEqual([]);
+			expect([...here.asked, ...there.asked]).toEqual([]);
+			expect(await tokensOf(here.namespace)).toEqual([]);
+		});
+	}
+
+	test("gets no call where the agents themselves are away", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		await using tenant = await startTenantAgent("c1");
+		const result = await plugin([
+			"evict",
+			"db-0",
+			`--namespace=${database.namespace}`,
+			"--context=c1-operator",
+			// Nobody runs agents there: as if there were none.
+			"--agent-namespace=nobody",
+		]);
+		expect(result.code).toBe(4);
+		expect(result.stderr).toMatch(/no agent in namespace nobody/);
+		expect(tenant.asked).toEqual([]);
+		expect((await database.samples()).filter(({ disruption }) => disruption)).toEqual([]);
+	});
+});
