@@ -1,5 +1,5 @@
-// Who calls: every call on the token port brings a short-lived token for the audience of the agents, which the API server
-// reviews. Its answer is kept for a minute, by the token's hash; the token itself is kept nowhere and never logged.
+// Who calls: every call on the token port brings a token for the audience of the agents, which lives an hour at most and which
+// the API server reviews. Its answer is kept for a minute, by the token's hash; the token itself is kept nowhere and never logged.
 import { createHash } from "node:crypto";
 import type { BudgetName } from "../disruption/budget.ts";
 import { AgentUnavailableError } from "../disruption/errors.ts";
@@ -7,6 +7,7 @@ import { isRecord } from "../disruption/record.ts";
 import type { ReviewedUser, TokenCaller } from "./caller.ts";
 import { KeptAnswers } from "./kept-answers.ts";
 import type { ReviewRate } from "./review-rate.ts";
+import { lifetimeProblem } from "./token-lifetime.ts";
 
 export type TokenVerdict =
 	| { readonly kind: "authenticated"; readonly user: ReviewedUser }
@@ -95,6 +96,11 @@ export class Identity {
 	async #ask(token: string, tokenHash: string): Promise<CallerVerdict> {
 		const review = await this.#options.reviews.reviewToken(token);
 		if (review.kind === "rejected") return { kind: "unauthenticated", reason: review.reason };
+		const problem = lifetimeProblem(token);
+		if (problem !== undefined) {
+			const reason = `Cannot accept the token: ${problem}; let kubectl xpdb ask for one, or use kubectl create token --duration=10m`;
+			return { kind: "unauthenticated", reason };
+		}
 		const { user } = review;
 		const caller: TokenCaller = { kind: "token", user, tokenId: user.extra[credentialId]?.[0] ?? "", tokenHash };
 		this.#announce(caller);

@@ -4,6 +4,7 @@ import { Identity, type Reviews, type TokenVerdict } from "../../agent/identity.
 import { ReviewRate } from "../../agent/review-rate.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { operator } from "./build-caller.ts";
+import { tokenWith } from "./build-token.ts";
 
 /** Knows tokens by their text; counts what it is asked. */
 function fakeReviews(tokens: Record<string, TokenVerdict>) {
@@ -25,11 +26,7 @@ const known = {
 
 /** A token of the shape that TokenRequest gives, for these audiences. */
 function tokenOf(name: string, aud: unknown = ["xpdb-agent"]): string {
-	return `${encode({ alg: "RS256" })}.${encode({ aud, sub: name })}.c2lnbmF0dXJl`;
-}
-
-function encode(part: object): string {
-	return Buffer.from(JSON.stringify(part)).toString("base64url");
+	return tokenWith({ aud, sub: name, iat: 1_700_000_000, exp: 1_700_000_600 });
 }
 
 const abc = tokenOf("abc");
@@ -64,6 +61,26 @@ describe("Identity", () => {
 		delete tokens[abc];
 		now = 120_000;
 		expect((await identity.check([`Bearer ${abc}`])).kind).toBe("unauthenticated");
+	});
+
+	test("refuses tokens that live longer than an hour or never end, whatever the API server says of them", async () => {
+		const aud = ["xpdb-agent"];
+		const day = tokenWith({ aud, iat: 1_700_000_000, exp: 1_700_086_400 });
+		const endless = tokenWith({ aud, iss: "kubernetes/serviceaccount" });
+		const { reviews } = fakeReviews({ [day]: good, [endless]: good });
+		const callers: TokenCaller[] = [];
+		const identity = new Identity({ reviews, now: () => 0, onCaller: (caller) => callers.push(caller) });
+		const reasons = [
+			[day, "it lives for 1440 minutes, more than 60"],
+			[endless, "it never ends"],
+		] as const;
+		for (const [token, why] of reasons) {
+			expect(await identity.check([`Bearer ${token}`])).toEqual({
+				kind: "unauthenticated",
+				reason: expect.stringContaining(why),
+			});
+		}
+		expect(callers).toEqual([]);
 	});
 
 	test("asks again soon for who was refused", async () => {

@@ -240,6 +240,27 @@ const rows: readonly Row[] = [
 		replace: "if (uri === undefined || more.length > 9) return undefined;",
 	},
 	{
+		target: "token",
+		without: "tokens live an hour at most",
+		file: "agent/token-lifetime.ts",
+		find: "if (seconds <= longestSeconds) return undefined;",
+		replace: "if (seconds <= longestSeconds * longestSeconds) return undefined;",
+	},
+	{
+		target: "token",
+		without: "what has no end lives too long",
+		file: "agent/token-lifetime.ts",
+		find: 'if (exp === undefined) return "it never ends";',
+		replace: "if (exp === undefined) return undefined;",
+	},
+	{
+		target: "agent-namespaces",
+		without: "a namespace is one",
+		file: "disruption/agent-namespaces.ts",
+		find: " || !namespaceName.test(entry)",
+		replace: "",
+	},
+	{
 		target: "certificate",
 		without: "what is no certificate is said in our words",
 		file: "proto/credentials.ts",

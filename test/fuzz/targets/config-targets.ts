@@ -9,12 +9,14 @@ import { createApiConnection } from "../../../agent/api-connection.ts";
 import { ConfigError, parseConfig } from "../../../agent/config.ts";
 import { InvalidFleetError, parseFleet } from "../../../agent/fleet-config.ts";
 import { systemClock } from "../../../agent/system-clock.ts";
+import { AgentNamespacesError, findAgentNamespaces } from "../../../plugin/agent-pods.ts";
 import { createCredentialReader } from "../../../plugin/api-credentials.ts";
 import { ConnectionError } from "../../../plugin/api-error.ts";
 import { KubeconfigError } from "../../../plugin/errors.ts";
 import { type GlobalFlags, readGlobalFlags } from "../../../plugin/global-flags.ts";
 import { type Connection, resolveConnection } from "../../../plugin/connection.ts";
 import { loadKubeconfig } from "../../../plugin/kubeconfig.ts";
+import { newClient } from "../../plugin/build-plugin-pod.ts";
 import { attempt, attemptAsync, demandPrintable } from "../clear-error.ts";
 import { asyncTarget, demand, type FuzzTarget } from "../fuzz-target.ts";
 import { applyEdits, jsonEdits, jsonOf } from "../json-edits.ts";
@@ -186,6 +188,33 @@ const fleetTarget: FuzzTarget = {
 	},
 };
 
+/** What the anchor says of its sidecars: whoever is named there is believed, so that nothing else may come out. */
+const agentNamespacesTarget: FuzzTarget = {
+	name: "agent-namespaces",
+	reads: "the namespaces of agents in the fleet's ConfigMap, by the plugin",
+	share: 0.5,
+	open: () => {
+		const seeds = ["- shop\n- payments\n", '["shop"]', "[]"];
+		const odd = fc.oneof(fc.constantFrom<Json[]>(5, null, [], {}, ["shop"]), oddText);
+		const input = fc.oneof({ weight: 5, arbitrary: editedYaml(seeds) }, { weight: 1, arbitrary: odd });
+		return asyncTarget(input, async (namespaces) => {
+			const client = newClient({ get: () => ({ data: { namespaces } }) });
+			const found = await attemptAsync(
+				() => findAgentNamespaces(client, "agents"),
+				[AgentNamespacesError],
+				"agents/xpdb-fleet",
+			);
+			if (!found) return;
+			demand(found[0] === "agents", "The anchor is not the first");
+			demand(
+				found.every((name) => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name)),
+				`It took the namespaces ${found.join(" ").slice(0, 200)}`,
+			);
+			demand(new Set(found).size === found.length && found.length <= 101, "It took some twice, or too many");
+		});
+	},
+};
+
 const agentConfigTarget: FuzzTarget = {
 	name: "agent-config",
 	reads: "the agent's flags and environment",
@@ -254,5 +283,6 @@ export const configTargets: readonly FuzzTarget[] = [
 	kubeconfigTarget,
 	agentKubeconfigTarget,
 	fleetTarget,
+	agentNamespacesTarget,
 	agentConfigTarget,
 ];

@@ -12,11 +12,12 @@ import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/e
 import { createAgentClient, parseCertificates } from "../../../proto/credentials.ts";
 import { describeMember, findMemberId } from "../../../proto/member-certificate.ts";
 import { findPassedOnCaller, writePassedOnCaller } from "../../../proto/passed-on.ts";
+import { shortToken } from "../../agent/build-token.ts";
 import { createAuthority, issueAgentCertificate } from "../../controlplane/certificates.ts";
 import { createAnsweringConnection } from "../answering-connection.ts";
 import { attempt, attemptAsync, demandClearText } from "../clear-error.ts";
 import { asyncTarget, demand, type FuzzTarget, syncTarget } from "../fuzz-target.ts";
-import { edited } from "../json-edits.ts";
+import { edited, jsonOf } from "../json-edits.ts";
 import { oddValue, type Json } from "../odd-values.ts";
 import { statusObjects } from "../seed-objects.ts";
 import { editedText } from "../text-edits.ts";
@@ -39,10 +40,13 @@ const accessReview: Json = { kind: "SubjectAccessReview", status: { allowed: tru
 type Fields = Readonly<Record<string, unknown>>;
 const statusOf = (body: unknown): Fields => (body as { status?: Fields } | null)?.status ?? {};
 
-/** Of the shape that TokenRequest gives for the agents. */
-const shaped = ["{}", '{"aud":["xpdb-agent"]}', "signature"]
-	.map((part) => Buffer.from(part).toString("base64url"))
-	.join(".");
+/** Of what was let in, so that it is an object. */
+function claimsIn(authorization: unknown): Fields {
+	const claims: Fields = JSON.parse(
+		Buffer.from(String(authorization).split(".")[1] ?? "", "base64url").toString("utf8"),
+	);
+	return claims;
+}
 
 const tokenTarget: FuzzTarget = {
 	name: "token",
@@ -50,12 +54,19 @@ const tokenTarget: FuzzTarget = {
 	share: 1,
 	open: () => {
 		const header = fc.oneof(
-			{ weight: 4, arbitrary: fc.constant<(string | Buffer)[]>([`Bearer ${shaped}`]) },
+			{ weight: 4, arbitrary: fc.constant<(string | Buffer)[]>([`Bearer ${shortToken("alice")}`]) },
+			{
+				weight: 3,
+				arbitrary: fc
+					.oneof(edited([{ iat: 1_700_000_000, exp: 1_700_000_600, aud: ["xpdb-agent"], sub: "alice" }]), oddValue)
+					.map((claims) => [`Bearer e30.${Buffer.from(jsonOf(claims)).toString("base64url")}.c2ln`]),
+			},
 			{
 				weight: 2,
-				arbitrary: editedText([`Bearer ${shaped}`, "bearer a==", "Basic YTpi"], ["Bearer ", " ", "=", "."]).map(
-					(text) => [text],
-				),
+				arbitrary: editedText(
+					[`Bearer ${shortToken("alice")}`, "bearer a==", "Basic YTpi"],
+					["Bearer ", " ", "=", "."],
+				).map((text) => [text]),
 			},
 			{
 				weight: 1,
@@ -99,6 +110,11 @@ const tokenTarget: FuzzTarget = {
 			demand(
 				authorization.length === 1 && typeof text === "string" && /^bearer \S+$/i.test(text),
 				"ALLOWED without a token",
+			);
+			const { iat, exp } = claimsIn(text);
+			demand(
+				typeof exp === "number" && exp - Number(iat) <= 3_600,
+				"ALLOWED with a token that lives longer than an hour",
 			);
 			const { authenticated, audiences, user } = statusOf(token);
 			demand(status === 201 && authenticated === true, "ALLOWED although nobody knows the token");
