@@ -13,6 +13,7 @@ import type * as wire from "../proto/gen/xpdb/v1/agent.ts";
 import { statusOfError } from "../proto/status.ts";
 import { placeMessage } from "../proto/wire.ts";
 import { acquiredMessage, readAcquireRequest } from "../proto/wire-calls.ts";
+import type { AuditRecord } from "./audit-log.ts";
 import type { Admission, Caller } from "./caller.ts";
 import type { Gate } from "./gate.ts";
 import * as limits from "./request-limits.ts";
@@ -23,16 +24,18 @@ type AcquireCall = ServerWritableStream<wire.AcquireRequest, wire.AcquireRespons
 export function createAcquireHandler(
 	options: AgentServiceOptions,
 ): handleServerStreamingCall<wire.AcquireRequest, wire.AcquireResponse> {
-	const { gate, watcher } = options;
+	const { gate, watcher, audit } = options;
 	return (call) => {
 		const startedAt = performance.now();
+		const record: AuditRecord = { method: "Acquire", port: gate.port, cluster: call.request.clusterId };
 		const finish = (refusal: Partial<StatusObject> | undefined): void => {
 			watcher.answered({ name: "Acquire", port: gate.port, startedAt, code: refusal?.code ?? status.OK });
+			audit.ended(record, refusal);
 			// What grpc-js takes for the end of a stream with a status.
 			if (refusal) call.emit("error", refusal);
 			else call.end();
 		};
-		acquireFor(call, options).then(finish, (error: unknown) => {
+		acquireFor(call, record, options).then(finish, (error: unknown) => {
 			// Gone is gone: there is nobody to tell, and nothing is wrong here.
 			if (!call.cancelled) watcher.failed("Acquire", error);
 			finish(statusOfError(error));
@@ -40,7 +43,11 @@ export function createAcquireHandler(
 	};
 }
 
-async function acquireFor(call: AcquireCall, options: AgentServiceOptions): Promise<Partial<StatusObject> | undefined> {
+async function acquireFor(
+	call: AcquireCall,
+	record: AuditRecord,
+	options: AgentServiceOptions,
+): Promise<Partial<StatusObject> | undefined> {
 	const { gate, openCalls, findCaller } = options;
 	const gone = new AbortController();
 	// Also emitted after a regular end, when nobody looks any more.
@@ -49,13 +56,16 @@ async function acquireFor(call: AcquireCall, options: AgentServiceOptions): Prom
 	const admission: Admission = known ? { kind: "admitted", caller: known } : await gate.admit(call);
 	if (admission.kind === "refused") return admission.status;
 	const { caller } = admission;
+	record.caller = caller;
 	const request = readAcquireRequest(call.request);
 	limits.assertAcquire(request);
+	record.budget = request.budget;
+	record.details = { candidates: request.candidates.length, claimedHolder: request.holder };
 	const refusal = await gate.authorize(caller, request.budget);
 	if (refusal) return refusal;
 	const end = openCalls.beginAcquire(caller, request.candidates.length);
 	try {
-		return await serveAcquire(call, { request, caller, gone: gone.signal }, options);
+		return await serveAcquire(call, { request, caller, record, gone: gone.signal }, options);
 	} finally {
 		end();
 	}
@@ -63,7 +73,17 @@ async function acquireFor(call: AcquireCall, options: AgentServiceOptions): Prom
 
 async function serveAcquire(
 	call: AcquireCall,
-	{ request, caller, gone }: { readonly request: AcquireRequest; readonly caller: Caller; readonly gone: AbortSignal },
+	{
+		request,
+		caller,
+		record,
+		gone,
+	}: {
+		readonly request: AcquireRequest;
+		readonly caller: Caller;
+		readonly record: AuditRecord;
+		readonly gone: AbortSignal;
+	},
 	{ gate, watcher, holds, stopping }: AgentServiceOptions,
 ): Promise<Partial<StatusObject> | undefined> {
 	holds.assertRoom(caller);
@@ -86,6 +106,7 @@ async function serveAcquire(
 		answered: sent.promise,
 	});
 	watcher.acquired(cluster, outcome);
+	record.outcome = outcome.kind;
 	if (outcome.kind === "held") {
 		call.write(respond({ $case: "held", value: placeMessage(outcome) }));
 		return undefined;
@@ -106,6 +127,7 @@ async function serveAcquire(
 			return refusal;
 		}
 	}
+	record.details = { ...record.details, transitions: outcome.acquisition.leaseTransitions };
 	const message = respond({ $case: "acquired", value: acquiredMessage(outcome) });
 	if (await delivered(call, message, gone)) sent.resolve();
 	else await giveBack();

@@ -11,6 +11,7 @@ import { statusOfError } from "../proto/status.ts";
 import { commitOutcomeMessage, readAcquisition, readBudgetName, readGrant } from "../proto/wire.ts";
 import { budgetListMessage, countResponseMessage, descriptionMessage, readCountCall } from "../proto/wire-calls.ts";
 import { createAcquireHandler } from "./acquire-handler.ts";
+import type { AuditDetails, AuditRecord } from "./audit-log.ts";
 import type { Admission } from "./caller.ts";
 import { createGreetHandler } from "./greet-handler.ts";
 import * as limits from "./request-limits.ts";
@@ -20,25 +21,31 @@ import type { AgentServiceOptions } from "./service-options.ts";
 interface Question<Response> {
 	/** The budget that it is about: the caller needs the right to it. Undefined where a verified caller is enough. */
 	readonly budget: BudgetName | undefined;
+	/** For the audit line. */
+	readonly details?: AuditDetails;
 	readonly answer: (cluster: AgentCluster) => Promise<Response>;
+	/** What an answer is called in the audit line. */
+	readonly outcome?: (response: Response) => string;
 	/** It may take as long as a count: the caller is sent headers at once, and knows that somebody is at it. */
 	readonly takesLong?: boolean;
 }
 
 export function createAgentService(options: AgentServiceOptions): wire.AgentServiceServer {
-	const { gate, watcher, openCalls, holds, findCaller } = options;
+	const { gate, watcher, audit, openCalls, holds, findCaller } = options;
 	const serve = <Request extends { readonly clusterId: string }, Response>(
 		name: string,
 		read: (request: Request) => Question<Response>,
 	): handleUnaryCall<Request, Response> => {
 		return (call, callback) => {
 			const startedAt = performance.now();
+			const record: AuditRecord = { method: name, port: gate.port, cluster: call.request.clusterId };
 			const finish = (refusal: Partial<StatusObject> | undefined, response?: Response): void => {
 				watcher.answered({ name, port: gate.port, startedAt, code: refusal?.code ?? status.OK });
+				audit.ended(record, refusal);
 				if (refusal) callback(refusal);
 				else callback(null, response);
 			};
-			answerCall(call, call.request).then(
+			answerCall(call, record).then(
 				({ refusal, response }) => finish(refusal, response),
 				(error: unknown) => {
 					watcher.failed(name, error);
@@ -48,19 +55,24 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 		};
 		async function answerCall(
 			call: ServerUnaryCall<Request, Response>,
-			request: Request,
+			record: AuditRecord,
 		): Promise<{ refusal?: Partial<StatusObject>; response?: Response }> {
 			const known = findCaller?.(call.metadata);
 			const admission: Admission = known ? { kind: "admitted", caller: known } : await gate.admit(call);
 			if (admission.kind === "refused") return { refusal: admission.status };
+			const { request } = call;
 			const { caller } = admission;
-			const { budget, answer, takesLong = false } = read(request);
+			record.caller = caller;
+			const { budget, details, answer, outcome, takesLong = false } = read(request);
+			Object.assign(record, budget && { budget }, details && { details });
 			const refusal = budget && (await gate.authorize(caller, budget));
 			if (refusal) return { refusal };
 			if (takesLong) call.sendMetadata(new Metadata());
 			const end = openCalls.begin(caller);
 			try {
-				return { response: await answer(await gate.route(request.clusterId, call.metadata, caller)) };
+				const response = await answer(await gate.route(request.clusterId, call.metadata, caller));
+				if (outcome) record.outcome = outcome(response);
+				return { response };
 			} finally {
 				end();
 			}
@@ -119,6 +131,8 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			limits.assertGrants(acquisition, grants);
 			return {
 				budget: acquisition.budget,
+				details: { grants: grants.length, transitions: acquisition.leaseTransitions },
+				outcome: ({ outcome }) => outcome?.$case ?? "answered",
 				async answer(cluster) {
 					const outcome = await cluster.commit(acquisition, grants);
 					watcher.committed(acquisition, outcome, grants.length);
@@ -156,6 +170,8 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			const sent = required(request.sent, "sent");
 			return {
 				budget,
+				details: { ids: request.ids.length, sent },
+				outcome: () => "cancelled",
 				async answer(cluster) {
 					await cluster.cancel(budget, request.ids, { sent });
 					return { clusterId: cluster.id };

@@ -3,6 +3,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import { agentServerName } from "../proto/credentials.ts";
 import { inClusterAccess, kubeconfigAccess } from "./api-access.ts";
+import { createAuditLog } from "./audit-log.ts";
 import { BudgetExistence } from "./budget-existence.ts";
 import { createCallWatcher } from "./call-watcher.ts";
 import { callerFields } from "./caller.ts";
@@ -229,11 +230,12 @@ export class Agent {
 		});
 		const rights = new Rights({ reviews, now, cluster: clusterName });
 		const watcher = createCallWatcher({ metrics: this.#metrics, log, held: this.#held });
+		const audit = createAuditLog(log);
 		const stopping = this.#stopping.signal;
 		const openCalls = new OpenCalls(clusterName);
 		const holds = new Holds({ now, cluster: clusterName });
 		const greetings = membership.receiver;
-		const serving = { watcher, stopping, openCalls, holds, greetings, clock: systemClock, cluster: clusterName };
+		const serving = { watcher, audit, stopping, openCalls, holds, greetings, clock: systemClock, cluster: clusterName };
 		this.#servers.push(
 			...(await Promise.all([
 				startAgentServer({

@@ -11,6 +11,7 @@ import {
 } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import { statusOfError } from "../proto/status.ts";
+import type { AuditLog } from "./audit-log.ts";
 import type { CallWatcher } from "./call-watcher.ts";
 import type { Caller } from "./caller.ts";
 import type { Connections } from "./connections.ts";
@@ -21,6 +22,7 @@ import type { ReadingSlots } from "./reading-slots.ts";
 export interface HeaderAdmissionOptions {
 	readonly gate: Pick<Gate, "admit" | "port">;
 	readonly watcher: Pick<CallWatcher, "answered" | "failed">;
+	readonly audit: AuditLog;
 	readonly connections: Pick<Connections, "admitted" | "refused">;
 	readonly reading: Pick<ReadingSlots, "take">;
 	readonly after: (ms: number, action: () => void) => () => void;
@@ -38,7 +40,7 @@ export interface HeaderAdmission {
 const readWithinMs = 5_000;
 
 export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAdmission {
-	const { gate, watcher, connections, reading, after, cluster } = options;
+	const { gate, watcher, audit, connections, reading, after, cluster } = options;
 	// grpc-js hands the same object on to the handler.
 	const callers = new WeakMap<Metadata, Caller>();
 	const unavailable = (why: string) =>
@@ -47,6 +49,7 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 		const startedAt = performance.now();
 		const name = method.path.split("/").at(-1) ?? "";
 		const peer = call.getPeer();
+		let caller: Caller | undefined;
 		let isOver = false;
 		let stopClock = (): void => undefined;
 		let freeSlot = (): void => undefined;
@@ -60,13 +63,15 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 			over();
 			connections.refused(peer);
 			watcher.answered({ name, port: gate.port, startedAt, code });
+			audit.ended({ method: name, port: gate.port, ...(caller && { caller }) }, { code, details });
 			call.sendStatus({ code, details, ...(metadata && { metadata }) });
 		};
-		const read = (metadata: Metadata, caller: Caller, pass: (metadata: Metadata) => void): void => {
-			callers.set(metadata, caller);
-			connections.admitted(peer, partyOf(caller));
+		const read = (metadata: Metadata, admitted: Caller, pass: (metadata: Metadata) => void): void => {
+			caller = admitted;
+			callers.set(metadata, admitted);
+			connections.admitted(peer, partyOf(admitted));
 			// By the token: people who share an account do not send for each other.
-			const slot = reading.take(caller.kind === "token" ? caller.tokenHash : caller.member, () => {
+			const slot = reading.take(admitted.kind === "token" ? admitted.tokenHash : admitted.member, () => {
 				stopClock = after(readWithinMs, () => refuse(unavailable(`it did not arrive within ${readWithinMs / 1000} s`)));
 				pass(metadata);
 			});

@@ -32,11 +32,11 @@ const neverMs = 2 ** 31 - 1;
 
 /** Listens; rejects where it cannot. */
 export async function startAgentServer(options: AgentServerOptions): Promise<AgentServer> {
-	const { address, credentials, clock, gate, watcher, cluster } = options;
+	const { address, credentials, clock, gate, watcher, audit, cluster } = options;
 	const after = (ms: number, action: () => void) => clock.after(ms, action);
 	const connections = new Connections({ after });
 	const reading = new ReadingSlots();
-	const admission = createHeaderAdmission({ gate, watcher, connections, reading, after, cluster });
+	const admission = createHeaderAdmission({ gate, watcher, audit, connections, reading, after, cluster });
 	const server = new Server({
 		// A caller that is gone without a word leaves the line within 5 + 5 seconds: a lease time.
 		"grpc.keepalive_time_ms": 5_000,

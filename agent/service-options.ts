@@ -1,4 +1,5 @@
 import type { Metadata } from "@grpc/grpc-js";
+import type { AuditLog } from "./audit-log.ts";
 import type { CallWatcher } from "./call-watcher.ts";
 import type { Caller } from "./caller.ts";
 import type { Gate } from "./gate.ts";
@@ -16,6 +17,7 @@ export interface AgentServiceOptions {
 	readonly findCaller?: (metadata: Metadata) => Caller | undefined;
 	/** Who is told of greetings, on the peer port. */
 	readonly greetings?: GreetingReceiver;
+	readonly audit: AuditLog;
 	/** Aborts callers that wait in line when the agent stops. */
 	readonly stopping: AbortSignal;
 }

@@ -3,6 +3,7 @@ import { ServerCredentials } from "@grpc/grpc-js";
 import { once } from "node:events";
 import { type ClientHttp2Stream, connect, constants } from "node:http2";
 import { afterEach, describe, expect, test } from "vitest";
+import { createAuditLog } from "../../agent/audit-log.ts";
 import { createCallWatcher } from "../../agent/call-watcher.ts";
 import type { Admission } from "../../agent/caller.ts";
 import { createTokenGate, type Gate } from "../../agent/gate.ts";
@@ -61,6 +62,7 @@ async function serve(): Promise<Served> {
 			log: createLogger("error", { write: () => undefined }),
 			held: new HeldLeases(() => 0),
 		}),
+		audit: createAuditLog(createLogger("error", { write: () => undefined })),
 		openCalls: new OpenCalls("eu-1"),
 		holds: new Holds({ now: () => 0, cluster: "eu-1" }),
 		clock,

@@ -1,6 +1,7 @@
 // Both ports of an agent, for real, in front of a fake cluster.
 import { ServerCredentials } from "@grpc/grpc-js";
 import { afterEach, beforeAll } from "vitest";
+import { createAuditLog } from "../../agent/audit-log.ts";
 import { type CallWatcher, createCallWatcher } from "../../agent/call-watcher.ts";
 import { createPeerGate, createTokenGate, type ServedCluster } from "../../agent/gate.ts";
 import type { FleetMember } from "../../agent/cluster-api.ts";
@@ -41,7 +42,7 @@ export interface ServedAgentOptions {
 export interface ServedAgent extends AsyncDisposable {
 	/** Through the token port, for the agent's own cluster unless said otherwise. */
 	asCaller(options?: Partial<RemoteClusterOptions>): RemoteCluster;
-	clientForCallers(): AgentServiceClient;
+	clientForCallers(token?: string): AgentServiceClient;
 	/** Through the peer port. */
 	asPeer(options?: Partial<RemoteClusterOptions> & { readonly pair?: KeyPair }): RemoteCluster;
 	/** HOST:PORT of the peer port. */
@@ -51,7 +52,9 @@ export interface ServedAgent extends AsyncDisposable {
 	readonly stopping: AbortController;
 	readonly held: HeldLeases;
 	readonly watcher: CallWatcher;
+	/** Without the audit lines. */
 	readonly log: string[];
+	readonly audit: string[];
 	readonly metrics: ReturnType<typeof createMetrics>;
 }
 
@@ -62,6 +65,8 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 	const metrics = createMetrics({ version: "0.1.0", reservations: () => 0, waiting: () => 0, pods: () => 0 });
 	const held = new HeldLeases(() => performance.now());
 	const logger = createLogger("debug", { write: (line) => void log.push(line) });
+	const audit: string[] = [];
+	const auditLogger = createLogger("error", { write: (line) => void audit.push(line) });
 	const watcher = createCallWatcher({ metrics, log: logger, held });
 	const stopping = new AbortController();
 	const known: CallerVerdict = { kind: "authenticated", caller: buildTokenCaller() };
@@ -98,6 +103,7 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 				),
 				gate,
 				watcher,
+				audit: createAuditLog(auditLogger),
 				openCalls: new OpenCalls("eu-1"),
 				holds: new Holds({ now: () => performance.now(), cluster: "eu-1" }),
 				clock: systemClock,
@@ -113,7 +119,7 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 		clients.push(client);
 		return client;
 	};
-	const clientForCallers = () => connect(servers[0]?.port, { kind: "token", token: async () => "abc" });
+	const clientForCallers = (token = "abc") => connect(servers[0]?.port, { kind: "token", token: async () => token });
 	const remote = (client: AgentServiceClient, rest: Partial<RemoteClusterOptions>) =>
 		new RemoteCluster({ id: clusterId, name: "eu-1", client, ...rest });
 	return {
@@ -129,6 +135,7 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 		held,
 		watcher,
 		log,
+		audit,
 		metrics,
 		[Symbol.asyncDispose]: async () => {
 			for (const client of clients) client.close();

@@ -2,6 +2,7 @@
 import { connect, type ClientHttp2Session } from "node:http2";
 import { ServerCredentials, status } from "@grpc/grpc-js";
 import fc from "fast-check";
+import { createAuditLog } from "../../../agent/audit-log.ts";
 import { createCallWatcher } from "../../../agent/call-watcher.ts";
 import { createTokenGate } from "../../../agent/gate.ts";
 import { HeldLeases } from "../../../agent/held-leases.ts";
@@ -120,6 +121,7 @@ export const frameTarget: FuzzTarget = {
 		const metrics = createMetrics({ version: "0.1.0", reservations: () => 0, waiting: () => 0, pods: () => 0 });
 		const bugs: string[] = [];
 		const log = createLogger("error", { write: (line) => void bugs.push(line) });
+		const audit = createAuditLog(createLogger("error", { write: () => undefined }));
 		const local = createFakeCluster();
 		const gate = createTokenGate({
 			identity: { check: async () => ({ kind: "authenticated", caller: buildTokenCaller() }) },
@@ -133,6 +135,7 @@ export const frameTarget: FuzzTarget = {
 			credentials: ServerCredentials.createInsecure(),
 			gate,
 			watcher,
+			audit,
 			openCalls: new OpenCalls("eu-1"),
 			holds: new Holds({ now: () => 0, cluster: "eu-1" }),
 			clock: systemClock,

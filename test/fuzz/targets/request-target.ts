@@ -4,6 +4,7 @@ import { EventEmitter } from "node:events";
 import { Metadata, type StatusObject, status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { createAgentService } from "../../../agent/agent-service.ts";
+import { createAuditLog } from "../../../agent/audit-log.ts";
 import { createCallWatcher } from "../../../agent/call-watcher.ts";
 import { createTokenGate } from "../../../agent/gate.ts";
 import { HeldLeases } from "../../../agent/held-leases.ts";
@@ -78,6 +79,9 @@ export const requestTarget: FuzzTarget = {
 	open: () => {
 		const metrics = createMetrics({ version: "0.1.0", reservations: () => 0, waiting: () => 0, pods: () => 0 });
 		const log = createLogger("error", { write: () => undefined });
+		const audit = createAuditLog(
+			createLogger("error", { write: (line) => demand(line.length < 4_000, "A long audit line") }),
+		);
 		const whole: MessageEdits = { seed: 0, fields: [], bytes: [] };
 		const step: fc.Arbitrary<Step> = fc.record({ method: fc.constantFrom(...methods), edits: messageEdits });
 		const input = fc.record({
@@ -104,6 +108,7 @@ export const requestTarget: FuzzTarget = {
 			const service = createAgentService({
 				gate: peer,
 				watcher,
+				audit,
 				openCalls: new OpenCalls("eu-1"),
 				holds: new Holds({ now: () => 0, cluster: "eu-1" }),
 				stopping: stopping.signal,
