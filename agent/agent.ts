@@ -194,7 +194,7 @@ export class Agent {
 			name: clusterName,
 			version: packageJson.version,
 			leaseNamespace: config.leaseNamespace,
-			lineHost: () => siblings.lineHost(),
+			lineHost: (onBehalfOf) => siblings.lineHost(onBehalfOf),
 			budgetElsewhere: (budget) => peers.budget(budget, { exceptId: api.clusterId }),
 			beforeCreating: (budget) => existence.assertExists(budget),
 			report: this.#report,

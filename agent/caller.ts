@@ -48,6 +48,11 @@ export function callerFields(caller: Caller): Readonly<Record<string, string>> {
 	return userFields(passedOnCaller(caller));
 }
 
+/** Whose call it is, by our own word or that of the member which passed it on. */
+export function verifiedCaller(caller: Caller): PassedOnCaller | undefined {
+	return caller.kind === "token" ? passedOnCaller(caller) : caller.onBehalfOf;
+}
+
 /** What another member is told of the caller. */
 export function passedOnCaller({ user, tokenId }: TokenCaller): PassedOnCaller {
 	return { user: user.username, tokenId };

@@ -7,16 +7,18 @@ import type { AcquireOptions, AcquireOutcome, AcquireRequest } from "../disrupti
 import { AgentForbiddenError, AgentProtocolError } from "../disruption/errors.ts";
 import type { AgentCluster } from "../proto/agent-cluster.ts";
 import { AgentServiceService } from "../proto/gen/xpdb/v1/agent.ts";
-import { findPassedOnCaller } from "../proto/passed-on.ts";
+import { findPassedOnCaller, type PassedOnCaller } from "../proto/passed-on.ts";
 import { passedOnKey } from "../proto/remote-cluster.ts";
 import { statusOfError, unauthenticatedStatus } from "../proto/status.ts";
-import type { Admission, Caller } from "./caller.ts";
+import { type Admission, type Caller, verifiedCaller } from "./caller.ts";
 import type { Identity } from "./identity.ts";
 import type { PeerIdentity } from "./peer-identity.ts";
 import type { Rights } from "./rights.ts";
 
 /** This cluster, which can also acquire without passing the call on to whoever keeps the line. */
 export interface ServedCluster extends AgentCluster {
+	/** `onBehalfOf`: whose call it is, for the log of whoever keeps the line. */
+	acquire(request: AcquireRequest, options: AcquireOptions, onBehalfOf?: PassedOnCaller): Promise<AcquireOutcome>;
 	acquireHere(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome>;
 }
 
@@ -61,7 +63,7 @@ export function createTokenGate(options: {
 			return refusal === undefined ? undefined : statusOfError(new AgentForbiddenError(refusal));
 		},
 		route: async (clusterId, _metadata, caller) =>
-			clusterId === "" || clusterId === local.id ? local : member(clusterId, caller),
+			clusterId === "" || clusterId === local.id ? forCaller(local, caller) : member(clusterId, caller),
 	};
 }
 
@@ -102,15 +104,20 @@ export function createPeerGate({
 		},
 		// Whoever calls through a peer was authorised where their token was issued.
 		authorize: async () => undefined,
-		async route(clusterId, metadata) {
+		async route(clusterId, metadata, caller) {
 			if (clusterId !== "" && clusterId !== local.id) {
 				throw new AgentProtocolError(
 					`Cannot pass a call on a second time: cluster "${local.name}" has id "${local.id}", asked for is "${clusterId}"`,
 				);
 			}
-			return metadata.get(passedOnKey).includes("line") ? here : local;
+			return metadata.get(passedOnKey).includes("line") ? here : forCaller(local, caller);
 		},
 	};
+}
+
+/** This cluster for one call: where it is passed on to a sibling, that one is told whose call it is. */
+function forCaller(local: ServedCluster, caller: Caller): AgentCluster {
+	return withAcquire(local, (request, options) => local.acquire(request, options, verifiedCaller(caller)));
 }
 
 function withAcquire(cluster: AgentCluster, acquire: AgentCluster["acquire"]): AgentCluster {

@@ -40,6 +40,7 @@ import { fleetHash } from "../disruption/fleet.ts";
 import { evidenceOf } from "../disruption/reservation.ts";
 import { latestResourceVersion } from "../disruption/resource-version.ts";
 import type { AgentCluster, AgentDescription, BudgetList } from "../proto/agent-cluster.ts";
+import type { PassedOnCaller } from "../proto/passed-on.ts";
 import { cancel, takeBack } from "./cancellation.ts";
 import type { Clock } from "./clock.ts";
 import type { ClusterApi } from "./cluster-api.ts";
@@ -64,9 +65,8 @@ export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCrea
 	readonly leaseNamespace: string;
 	readonly membership?: Pick<KnownMembers, "judge" | "assertStill">;
 	/** The agent of this cluster that keeps the line; undefined where it is this one. */
-	readonly lineHost?: () => Cluster | undefined;
+	readonly lineHost?: (onBehalfOf?: PassedOnCaller) => Cluster | undefined;
 	readonly newId?: () => string;
-	/** See CommitCheckOptions. */
 	readonly budgetElsewhere?: CommitCheckOptions["budgetElsewhere"];
 	/** Told of what went wrong beside an answer. */
 	readonly report?: (problem: unknown) => void;
@@ -98,8 +98,8 @@ export class LocalCluster implements AgentCluster {
 		});
 	}
 
-	async acquire(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
-		const host = this.#options.lineHost?.();
+	async acquire(request: AcquireRequest, options: AcquireOptions, caller?: PassedOnCaller): Promise<AcquireOutcome> {
+		const host = this.#options.lineHost?.(caller);
 		if (host) {
 			try {
 				return await host.acquire(request, options);

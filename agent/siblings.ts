@@ -4,6 +4,7 @@
 import type { AcquireOptions, AcquireOutcome, AcquireRequest } from "../disruption/cluster.ts";
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import type { PodRecord } from "../disruption/pod.ts";
+import type { PassedOnCaller } from "../proto/passed-on.ts";
 import { RemoteCluster, type RemoteClusterOptions } from "../proto/remote-cluster.ts";
 import type { Clock } from "./clock.ts";
 import type { PeerClients } from "./peer-clients.ts";
@@ -42,7 +43,7 @@ export class Siblings {
 	}
 
 	/** Who keeps the line; undefined where it is us, or where nobody better is known at this moment. */
-	lineHost(): RemoteCluster | undefined {
+	lineHost(onBehalfOf?: PassedOnCaller): RemoteCluster | undefined {
 		const { pod: own, clusterId, clusterName, clients } = this.#options;
 		const agents = this.#readyAgents();
 		this.#forgetOthers(agents);
@@ -58,6 +59,7 @@ export class Siblings {
 					client: clients.get({ id: clusterId, address }),
 					deadlineMs: siblingDeadlineMs,
 					passedOn: "line",
+					...(onBehalfOf && { onBehalfOf }),
 				},
 				() => this.#suspect(agent),
 			);

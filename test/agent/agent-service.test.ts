@@ -8,6 +8,7 @@ import {
 } from "../../disruption/errors.ts";
 import * as samples from "../proto/samples.ts";
 import { createAuthority, issueAgentCertificate } from "../controlplane/certificates.ts";
+import { operator } from "./build-caller.ts";
 import { createFakeCluster } from "./fake-cluster.ts";
 import { servedAgents } from "./served-agent.ts";
 
@@ -32,7 +33,12 @@ describe("the service", () => {
 		await caller.listBudgets(["shop"]);
 		const { selector, candidates } = acquireRequest;
 		expect(local.asked).toEqual([
-			["acquire", acquireRequest, expect.objectContaining({ wait: true })],
+			[
+				"acquire",
+				acquireRequest,
+				expect.objectContaining({ wait: true }),
+				{ user: operator.username, tokenId: "JTI=1" },
+			],
 			["count", acquisition, acquireRequest],
 			["renew", acquisition],
 			["commit", acquisition, grants],

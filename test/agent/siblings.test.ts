@@ -124,10 +124,16 @@ describe("lineHost()", () => {
 		siblings.lineHost();
 		await soon();
 		const signal = new AbortController().signal;
-		expect(await siblings.lineHost()?.acquire(samples.acquireRequest, { wait: true, signal })).toEqual(
-			samples.acquired,
-		);
+		const host = siblings.lineHost({ user: "alice", tokenId: "JTI=5" });
+		expect(await host?.acquire(samples.acquireRequest, { wait: true, signal })).toEqual(samples.acquired);
 		expect(local.asked.map(([method]) => method)).toEqual(["acquireHere"]);
+		const [line = "{}"] = agent.audit;
+		expect(JSON.parse(line)).toMatchObject({
+			port: "peer",
+			member: samples.clusterId,
+			user: "alice",
+			tokenId: "JTI=5",
+		});
 	});
 
 	test("is left alone for a while when it does not answer, then asked for its address anew", async () => {
