@@ -73,6 +73,8 @@ export interface DeclaredFleet {
 	readonly version?: string;
 	readonly members: readonly FleetMember[];
 	readonly forgotten: readonly ForgottenMember[];
+	/** Where the Leases of this cluster stand; without it, beside the declaration. */
+	readonly leaseNamespace?: string;
 }
 
 /**
@@ -99,7 +101,7 @@ export interface ClusterApi {
 	getBudget(budget: BudgetName): Promise<MemberBudget | undefined>;
 	/** Consistent LIST; no namespace: all of them. */
 	listBudgets(namespace?: string): Promise<readonly MemberBudget[]>;
-	/** Consistent GET of ConfigMap `xpdb-fleet`. */
+	/** Consistent GET of ConfigMap `xpdb-fleet`; rejects where it keeps Leases in another namespace than this agent. */
 	getFleet(): Promise<DeclaredFleet>;
 	/** Consistent GET by namespace and name: the answer may have another uid. */
 	getPod(pod: Pick<PodReference, "namespace" | "name">): Promise<PodRead>;

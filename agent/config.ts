@@ -51,7 +51,8 @@ const flags = {
 	"tls-cert-file": "Certificate of this agent, PEM; read again when it changes",
 	"tls-private-key-file": "Its private key, PEM",
 	"client-ca-file": "The fleet's CA, PEM, two while it is being changed: a certificate of it makes an agent",
-	"lease-namespace": "Namespace of the agents' Leases, the same in all clusters of the fleet",
+	"lease-namespace":
+		"Namespace of the agents' Leases, as the fleet's ConfigMap has it; the same in all clusters of the fleet",
 	"agent-namespace": "Namespace that declares the fleet and names the agents' certificates, the same in all clusters",
 	"fleet-configmap": "ConfigMap that declares the fleet, in the agents' namespace",
 	kubeconfig: "How to reach the API server from outside a cluster",

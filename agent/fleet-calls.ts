@@ -1,4 +1,8 @@
 // The declared fleet over the API server.
+//
+// Guarantee: no fleet is given to an agent that keeps its Leases in another namespace than the declaration says. Agents of
+// one cluster that keep two sets of Leases count past each other; each count, list and description reads the fleet, so
+// that the ones that are wrong answer nothing.
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import { isRecord } from "../disruption/record.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
@@ -9,7 +13,7 @@ import { fleetKeys, InvalidFleetError, parseFleet } from "./fleet-config.ts";
 
 export function createFleetCalls(
 	asker: ApiAsker,
-	options: { readonly fleetConfigMap: string; readonly fleetNamespace: string },
+	options: { readonly fleetConfigMap: string; readonly fleetNamespace: string; readonly leaseNamespace: string },
 ): Pick<ClusterApi, "getFleet"> {
 	const { fleetNamespace: namespace, fleetConfigMap: name } = options;
 	const { cluster } = asker.connection;
@@ -40,6 +44,8 @@ export function createFleetCalls(
 			if (parsed?.text === text) return { ...parsed.fleet, version };
 			try {
 				const fleet = await parseFleet(data);
+				const { leaseNamespace = namespace } = fleet;
+				if (leaseNamespace !== options.leaseNamespace) throw fail(otherLeases(leaseNamespace, options.leaseNamespace));
 				parsed = { text, fleet };
 				return { ...fleet, version };
 			} catch (error) {
@@ -48,4 +54,11 @@ export function createFleetCalls(
 			}
 		},
 	};
+}
+
+function otherLeases(declared: string, own: string): string {
+	return (
+		`it keeps the Leases of this cluster in namespace "${declared}" (data.leaseNamespace, else its own), and this agent ` +
+		`keeps its own in "${own}" (--lease-namespace): agents that keep two sets of Leases would not see each other's reservations`
+	);
 }

@@ -1,5 +1,5 @@
-// The fleet as the ConfigMap `xpdb-fleet` declares it: key `members`, and, optional, keys `forgotten` and `namespaces`; each
-// a list in YAML or JSON. Other keys mean nothing here.
+// The fleet as the ConfigMap `xpdb-fleet` declares it: key `members`, and, optional, keys `forgotten` and `namespaces`, each
+// a list in YAML or JSON, and key `leaseNamespace`. Other keys mean nothing here.
 import { agentNamespacesKey, readAgentNamespaces } from "../disruption/agent-namespaces.ts";
 import { BoundedError } from "../disruption/bounded-error.ts";
 import { parserProblem } from "../disruption/parser-problem.ts";
@@ -16,7 +16,7 @@ export class InvalidFleetError extends BoundedError {
 type Data = Readonly<Record<string, unknown>>;
 
 /** Every key that is read, for whoever asks whether the declaration is still as it was. */
-export const fleetKeys = ["members", "forgotten", agentNamespacesKey] as const;
+export const fleetKeys = ["members", "forgotten", "leaseNamespace", agentNamespacesKey] as const;
 
 /** Reads the ConfigMap's data. Throws InvalidFleetError: a fleet that is misread is a cluster that is not counted. */
 export async function parseFleet(data: Data): Promise<DeclaredFleet> {
@@ -36,7 +36,17 @@ export async function parseFleet(data: Data): Promise<DeclaredFleet> {
 	// It is for those who look for agents; what they would refuse is refused here too, where somebody sees it.
 	const named = readAgentNamespaces((await parseList(data, agentNamespacesKey)) ?? []);
 	if (named.kind === "invalid") throw new InvalidFleetError(named.why);
-	return { members, forgotten };
+	const leaseNamespace = parseNamespace(data, "leaseNamespace");
+	return { members, forgotten, ...(leaseNamespace !== undefined && { leaseNamespace }) };
+}
+
+function parseNamespace(data: Data, key: string): string | undefined {
+	if (!Object.hasOwn(data, key)) return undefined;
+	const value = data[key];
+	// A block of YAML ends in a newline.
+	const name = typeof value === "string" ? value.trim() : "";
+	if (name.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name)) return name;
+	throw new InvalidFleetError(`${key} is not the name of a namespace: ${quote(value)}`);
 }
 
 function refuseTwice<F extends string>(entries: readonly Readonly<Record<F, string>>[], field: F, list: string): void {

@@ -32,6 +32,12 @@ describe("parseFleet()", () => {
 		});
 	});
 
+	test("reads where the Leases stand", async () => {
+		const members = '[{"id":"id-1","name":"eu-1"}]';
+		expect(await parseFleet({ members, leaseNamespace: "leases\n" })).toMatchObject({ leaseNamespace: "leases" });
+		expect(await parseFleet({ members })).not.toHaveProperty("leaseNamespace");
+	});
+
 	const one = { id: "a", name: "b", address: "c:1" };
 	const rows = [
 		{ name: "nothing", text: "", says: "members is not a list" },
@@ -92,6 +98,11 @@ describe("parseFleet()", () => {
 
 	const broken = [
 		{ name: "no members", data: { forgotten: "[]" }, says: "it has no data.members" },
+		...["", "Leases", "a/b", "a.b", "-a", "x".repeat(64), 5].map((leaseNamespace) => ({
+			name: `Leases in ${JSON.stringify(leaseNamespace)}`,
+			data: { members: JSON.stringify([one]), leaseNamespace },
+			says: "leaseNamespace is not the name of a namespace",
+		})),
 		{ name: "members that are no text", data: { members: [] }, says: "members is not a text" },
 		...[
 			{ name: "an id in both lists", forgotten: '[{"id":"a"}]', says: '"a" is both in members and in forgotten' },
