@@ -145,6 +145,7 @@ export class Agent {
 				this.#metrics.watchRestarts.inc({ resource });
 				this.#report(new AgentUnavailableError(message, clusterName));
 			},
+			report: this.#report,
 		});
 		this.#views = views;
 		this.#closers.push(() => views.close());

@@ -3,7 +3,9 @@ import { AgentUnavailableError } from "../disruption/errors.ts";
 import type { ApiAnswer, ApiConnection, ApiRequestOptions } from "./api-connection.ts";
 import { type ApiQuestion, refusal } from "./api-refusal.ts";
 
-export interface AskOptions extends ApiQuestion, Pick<ApiRequestOptions, "method" | "path" | "body" | "contentType"> {}
+export interface AskOptions
+	extends ApiQuestion,
+		Pick<ApiRequestOptions, "method" | "path" | "body" | "contentType" | "accept"> {}
 
 export interface ApiAsker {
 	readonly connection: ApiConnection;

@@ -23,6 +23,8 @@ export interface ApiRequestOptions {
 	readonly body?: unknown;
 	/** "application/json" where it is not said. */
 	readonly contentType?: string;
+	/** "application/json" where it is not said. */
+	readonly accept?: string;
 	/** For messages, after "Cannot": 'read Lease "a"'. */
 	readonly what?: string;
 	readonly deadlineMs?: number;
@@ -190,7 +192,7 @@ class HttpApiConnection implements ApiConnection {
 		for (const session of this.#sessions) session.end(new Error("the agent is stopping"));
 	}
 
-	#open(options: Pick<ApiRequestOptions, "method" | "path" | "body" | "contentType" | "what">): {
+	#open(options: Pick<ApiRequestOptions, "method" | "path" | "body" | "contentType" | "accept" | "what">): {
 		readonly session: ApiSession;
 		readonly stream: ClientHttp2Stream;
 	} {
@@ -203,7 +205,7 @@ class HttpApiConnection implements ApiConnection {
 			const headers: OutgoingHttpHeaders = {
 				":method": options.method,
 				":path": this.#pathPrefix + options.path,
-				accept: "application/json",
+				accept: options.accept ?? "application/json",
 				"user-agent": this.#userAgent,
 				...(token !== undefined && { authorization: `Bearer ${token}` }),
 				...(body !== undefined && { "content-type": options.contentType ?? "application/json" }),

@@ -2,7 +2,8 @@
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { isMissingObject } from "./api-refusal.ts";
 import type { ClusterApi } from "./cluster-api.ts";
-import { listPage, readBudget } from "./kubernetes-objects.ts";
+import type { ListedBudgets } from "./budget-comparison.ts";
+import { listPage, objectMeta, readBudget } from "./kubernetes-objects.ts";
 import type { ListedResource } from "./paged-list.ts";
 
 const budgetGroup = "x-pdb.form3.tech";
@@ -16,6 +17,31 @@ export const allBudgets: ListedResource = {
 	resource: "xpoddisruptionbudgets",
 	group: budgetGroup,
 };
+
+/** Every budget's resourceVersion, by a consistent list of nothing but metadata. */
+export async function listBudgetVersions(asker: ApiAsker): Promise<ListedBudgets> {
+	const { versions } = asker.connection;
+	const mark = versions.mark(allBudgets.name);
+	const options: AskOptions = {
+		method: "GET",
+		path: allBudgets.path,
+		accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+		what: "list the names of XPodDisruptionBudgets",
+		verb: "list",
+		resource: allBudgets.resource,
+		group: budgetGroup,
+	};
+	const answer = await asker.ask(options);
+	return asker.read(options, () => {
+		const { items, resourceVersion } = listPage(answer.body);
+		versions.answered(mark, resourceVersion);
+		const listed = items.map((item) => {
+			const { name } = readBudget(item);
+			return [`${name.namespace}/${name.name}`, objectMeta(item).resourceVersion] as const;
+		});
+		return { versions: new Map(listed), resourceVersion };
+	});
+}
 
 export function createBudgetCalls(asker: ApiAsker): Pick<ClusterApi, "getBudget" | "listBudgets"> {
 	const { versions } = asker.connection;

@@ -174,11 +174,12 @@ export async function look(
 
 /**
  * The namespace's budgets: each by a consistent read, after the acquisition. Which ones there are comes from a watch that
- * is alive, or from a consistent list: a list costs up to 100 ms after any write, so a budget holds from when its watch
- * event arrives, as it does for Kubernetes' own disruption controller.
+ * is alive and was found equal to a list in the last 5 s, or from a consistent list: a list costs up to 100 ms after any
+ * write, so a budget holds from when its watch event arrives, and from 5 s after it was made at the latest.
  */
 async function budgetsOf(budget: BudgetName, { api, budgets }: CountOptions): Promise<readonly MemberBudget[]> {
-	if (!budgets.live) return api.listBudgets(budget.namespace);
+	budgets.wanted();
+	if (!budgets.proven) return api.listBudgets(budget.namespace);
 	const names = new Map([[formatBudgetName(budget), budget]]);
 	for (const { name } of budgets.budgets(budget.namespace)) names.set(formatBudgetName(name), name);
 	const found = await Promise.all([...names.values()].map((name) => api.getBudget(name)));

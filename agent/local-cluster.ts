@@ -161,6 +161,8 @@ export class LocalCluster implements AgentCluster {
 
 	/** All budgets of these namespaces, or of all, by a consistent list. */
 	async listBudgets(namespaces: readonly string[]): Promise<BudgetList> {
+		// Whoever asks for budgets will ask for counts.
+		this.#options.budgets.wanted();
 		const [namespace] = namespaces;
 		const wanted = new Set(namespaces);
 		const [{ members }, budgets] = await Promise.all([

@@ -4,8 +4,10 @@
 import type { MemberBudget } from "../disruption/cluster.ts";
 import { namespaceLabel } from "../disruption/lease.ts";
 import { compareResourceVersions } from "../disruption/resource-version.ts";
+import { createApiAsker } from "./api-asker.ts";
 import type { ApiConnection } from "./api-connection.ts";
-import { allBudgets } from "./budget-calls.ts";
+import { allBudgets, listBudgetVersions } from "./budget-calls.ts";
+import { BudgetComparison } from "./budget-comparison.ts";
 import type { Clock } from "./clock.ts";
 import type { LeaseObject } from "./cluster-api.ts";
 import { knownMembersLease } from "./known-members-lease.ts";
@@ -40,6 +42,10 @@ export interface LeaseView extends ObjectView {
 }
 
 export interface BudgetView extends ObjectView {
+	/** It is alive, and its last comparison with a consistent list that held began in the last 5 s. */
+	readonly proven: boolean;
+	/** Somebody asks for budgets, and will probably ask again soon: it is compared for a while. */
+	wanted(): void;
 	/** The budgets of a namespace, or of all. */
 	budgets(namespace?: string): Iterable<MemberBudget>;
 	/** Calls back with the namespace of every budget that came, changed or went. */
@@ -48,7 +54,7 @@ export interface BudgetView extends ObjectView {
 
 /** The objects of one watch by a key of theirs. */
 export class ObjectStore<T> implements WatchSink<T>, ObjectView {
-	readonly #keyOf: (object: T) => string;
+	readonly keyOf: (object: T) => string;
 	readonly #clock: Pick<Clock, "now" | "after">;
 	readonly #waiters = new Set<() => void>();
 	readonly #objects = new Map<string, T>();
@@ -57,7 +63,7 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 	#lastSignAt = Number.NEGATIVE_INFINITY;
 
 	constructor(options: { readonly keyOf: (object: T) => string; readonly clock: Pick<Clock, "now" | "after"> }) {
-		this.#keyOf = options.keyOf;
+		this.keyOf = options.keyOf;
 		this.#clock = options.clock;
 	}
 
@@ -69,6 +75,11 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 		return this.synced && this.#clock.now() - this.#lastSignAt < signOfLifeMs;
 	}
 
+	/** How far it has come; "" before the first list. */
+	get resourceVersion(): string {
+		return this.#resourceVersion;
+	}
+
 	get(key: string): T | undefined {
 		return this.#objects.get(key);
 	}
@@ -78,8 +89,13 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 	}
 
 	/** See LeaseView. */
-	async reached(version: string): Promise<boolean> {
-		const has = (): boolean => this.live && compareResourceVersions(this.#resourceVersion, version) >= 0;
+	reached(version: string): Promise<boolean> {
+		return this.becomes(() => compareResourceVersions(this.#resourceVersion, version) >= 0);
+	}
+
+	/** True once it is so; false where it is not within half a second, or where the watch is not alive. */
+	async becomes(isSo: () => boolean): Promise<boolean> {
+		const has = (): boolean => this.live && isSo();
 		if (has() || !this.live) return has();
 		const { promise, resolve } = Promise.withResolvers<void>();
 		const look = (): void => {
@@ -105,8 +121,8 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 		this.#objects.clear();
 		this.#resourceVersion = resourceVersion;
 		for (const object of objects) {
-			this.#objects.set(this.#keyOf(object), object);
-			before.delete(this.#keyOf(object));
+			this.#objects.set(this.keyOf(object), object);
+			before.delete(this.keyOf(object));
 		}
 		for (const object of [...before.values(), ...objects]) this.#notify(object);
 		this.#moved();
@@ -115,8 +131,8 @@ export class ObjectStore<T> implements WatchSink<T>, ObjectView {
 	apply({ type, object, resourceVersion }: WatchEvent<T>): void {
 		if (!this.synced || compareResourceVersions(resourceVersion, this.#resourceVersion) <= 0) return;
 		this.#resourceVersion = resourceVersion;
-		if (type === "DELETED") this.#objects.delete(this.#keyOf(object));
-		else this.#objects.set(this.#keyOf(object), object);
+		if (type === "DELETED") this.#objects.delete(this.keyOf(object));
+		else this.#objects.set(this.keyOf(object), object);
 		this.#notify(object);
 		this.#moved();
 	}
@@ -187,13 +203,36 @@ export function createLeaseView(options: ViewOptions & { readonly namespace: str
 }
 
 /** All budgets of the cluster. */
-export function createBudgetView(options: ViewOptions): OpenView<BudgetView> {
+export function createBudgetView(
+	options: ViewOptions & { readonly report: (problem: unknown) => void },
+): OpenView<BudgetView> {
 	const store = new ObjectStore<MemberBudget>({
 		clock: options.clock,
 		keyOf: ({ name }) => `${name.namespace}/${name.name}`,
 	});
+	const { connection, clock, warn, report } = options;
 	const watch = startWatch({ ...options, resource: allBudgets, project: readBudget, sink: store });
-	return { view: budgetViewOf(store), close: () => watch.close() };
+	const asker = createApiAsker(connection);
+	const comparison = new BudgetComparison({
+		store,
+		list: () => listBudgetVersions(asker),
+		clock,
+		onDifferent: (names) => {
+			const some = names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
+			warn(
+				`The watch on XPodDisruptionBudgets of cluster "${connection.cluster}" and a list differ in ${some}: opening it anew`,
+			);
+			watch.restart();
+		},
+		report,
+	});
+	return {
+		view: budgetViewOf(store, comparison),
+		close: () => {
+			comparison.close();
+			watch.close();
+		},
+	};
 }
 
 export function leaseViewOf(store: ObjectStore<LeaseObject>): LeaseView {
@@ -216,8 +255,15 @@ function* budgetLeases(store: ObjectStore<LeaseObject>): Iterable<LeaseObject> {
 	for (const lease of store.values()) if (lease.name !== knownMembersLease) yield lease;
 }
 
-export function budgetViewOf(store: ObjectStore<MemberBudget>): BudgetView {
+export function budgetViewOf(
+	store: ObjectStore<MemberBudget>,
+	comparison: Pick<BudgetComparison, "isRecent" | "wanted">,
+): BudgetView {
 	return {
+		get proven() {
+			return store.live && comparison.isRecent;
+		},
+		wanted: () => comparison.wanted(),
 		get synced() {
 			return store.synced;
 		},

@@ -27,6 +27,8 @@ export interface ViewsOptions {
 	readonly env: NodeJS.ProcessEnv;
 	/** A watch broke and is opened again. */
 	readonly onTrouble: (resource: string, message: string) => void;
+	/** Told of everything else that went wrong. */
+	readonly report: (problem: unknown) => void;
 }
 
 export function openViews(options: ViewsOptions): Views {
@@ -45,7 +47,7 @@ export function openViews(options: ViewsOptions): Views {
 		sink: withHeldEvents(pods, env),
 	});
 	const leases = createLeaseView({ ...common("leases"), namespace: leaseNamespace });
-	const budgets = createBudgetView(common("budgets"));
+	const budgets = createBudgetView({ ...common("budgets"), report: options.report });
 	return {
 		pods,
 		leases: leases.view,

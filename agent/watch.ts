@@ -37,6 +37,8 @@ export interface WatchOptions<T> {
 }
 
 export interface Watch {
+	/** Opens it anew, with a list: what it told cannot be trusted. */
+	restart(): void;
 	/** Ends it; the sink hears nothing more. */
 	close(): void;
 }
@@ -70,6 +72,12 @@ class ObjectWatch<T> implements Watch {
 			this.#options.sink.reset();
 			this.#attempt.abort();
 		});
+	}
+
+	restart(): void {
+		this.#version = "";
+		this.#options.sink.watchLost();
+		this.#attempt.abort();
 	}
 
 	close(): void {

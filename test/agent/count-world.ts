@@ -35,7 +35,9 @@ export function simulateCount() {
 	budgets.replace([...server.budgets.values()], now());
 	const live = () => [pods, budgets].forEach((sink) => sink.signOfLife(clock.now()));
 	live();
-	const options = { api, pods, budgets: budgetViewOf(budgets), cluster: "eu-1" };
+	/** How the last comparison of the budgets with a list went. */
+	const compared = { isRecent: true, wanted: () => undefined };
+	const options = { api, pods, budgets: budgetViewOf(budgets, compared), cluster: "eu-1" };
 	/** The Lease as an acquisition wrote it, with `observed` where the view is. */
 	const lease = (state: Partial<LeaseState> = {}) =>
 		acquired(newLease({ resourceVersion: now(), state: { observed: pods.resourceVersion, ...state } }), {
@@ -68,6 +70,7 @@ export function simulateCount() {
 		faults,
 		pods,
 		budgets,
+		compared,
 		options,
 		lease,
 		otherLease,

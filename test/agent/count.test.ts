@@ -190,6 +190,15 @@ describe("countUnder() and the view", () => {
 });
 
 describe("countUnder() and budgets", () => {
+	test("lists where the watch is alive and its last comparison began too long ago", async () => {
+		const { count, server, compared, requests } = simulateCount();
+		// Its watch is not shown this one, though it answers its pings.
+		server.putBudget(memberBudget(newSpec({ maxUnavailable: 0 }), { namespace: "shop", name: "strict" }));
+		compared.isRecent = false;
+		expect((await count()).count.budgets.map(({ name }) => name.name)).toEqual(["db", "strict"]);
+		expect(requests).toContain("list budgets");
+	});
+
 	test("reads the counted one from the server, and the others from a watch that lives", async () => {
 		const { count, server, requests } = simulateCount();
 		server.putBudget(memberBudget(newSpec({ maxUnavailable: 0 })));

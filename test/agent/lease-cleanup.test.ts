@@ -25,7 +25,10 @@ async function setUp() {
 	const cleanup = new LeaseCleanup({
 		api: agent.api,
 		leases: () => world.server.leases.values(),
-		budgets: budgetViewOf(new ObjectStore({ clock: world.clock, keyOf: ({ name }) => name.name })),
+		budgets: budgetViewOf(new ObjectStore({ clock: world.clock, keyOf: ({ name }) => name.name }), {
+			isRecent: true,
+			wanted: () => undefined,
+		}),
 		members: async () => [
 			agent.local,
 			{

@@ -21,10 +21,11 @@ const budget = (namespace: string, name: string, spec: unknown = {}): MemberBudg
 function setUp() {
 	const clock = createManualClock();
 	const store = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
-	const view = budgetViewOf(store);
+	const compared = { isRecent: true, wanted: () => undefined };
+	const view = budgetViewOf(store, compared);
 	const changed: string[] = [];
 	view.onChange((namespace) => void changed.push(namespace));
-	return { clock, store, view, changed };
+	return { clock, store, view, changed, compared };
 }
 
 const names = (budgets: Iterable<MemberBudget>) =>
@@ -65,6 +66,19 @@ describe("BudgetView", () => {
 		expect(view.live).toBe(true);
 		store.watchLost();
 		expect(view.live).toBe(false);
+	});
+
+	test("is proven while it is alive and was compared in the last seconds", () => {
+		const { store, view, compared, clock } = setUp();
+		expect(view.proven).toBe(false);
+		store.replace([], "10");
+		store.signOfLife(clock.now());
+		expect(view.proven).toBe(true);
+		compared.isRecent = false;
+		expect(view.proven).toBe(false);
+		compared.isRecent = true;
+		store.watchLost();
+		expect(view.proven).toBe(false);
 	});
 
 	test("forgets everything when the versions went back, until an older list", () => {
@@ -122,11 +136,56 @@ describe("views of an API server", () => {
 
 	test("createBudgetView() watches the budgets of all namespaces", async () => {
 		const { options, watched } = await connect({ metadata, spec: { maxUnavailable: 1 } });
-		const opened = createBudgetView(options);
+		const opened = createBudgetView({ ...options, report: () => undefined });
 		open.push(opened);
 		const { view } = opened;
 		await expect.poll(() => view.live, patiently).toBe(true);
 		expect([...view.budgets("db")]).toEqual([{ name: { namespace: "db", name: "a" }, spec: { maxUnavailable: 1 } }]);
 		expect(watched()).toEqual(["/apis/x-pdb.form3.tech/v1alpha1/xpoddisruptionbudgets", null]);
+	});
+
+	test("createBudgetView() opens a watch anew that does not show what a list has, and says so", async () => {
+		const accepted: unknown[] = [];
+		const items = [metadata, { ...metadata, name: "strict", resourceVersion: "12" }].map((each) => ({
+			metadata: each,
+		}));
+		const server = await startScriptedServer((request) => {
+			if (request.query.get("watch") !== "true") {
+				accepted.push(request.headers.accept);
+				request.json(200, { metadata: { resourceVersion: "20" }, items });
+				return;
+			}
+			const annotations = { "k8s.io/initial-events-end": "true" };
+			const [first, second] = items;
+			// The first watch is stuck before the second budget.
+			const watch = request.open();
+			if (first) watch.send({ type: "ADDED", object: first });
+			if (second && accepted.length > 0) watch.send({ type: "ADDED", object: second });
+			watch.send({
+				type: "BOOKMARK",
+				object: { metadata: { resourceVersion: accepted.length > 0 ? "20" : "10", annotations } },
+			});
+		});
+		open.push(server);
+		const connection = createApiConnection({ access: server.access, clock: systemClock, cluster: "eu-1" });
+		open.push(connection);
+		const warnings: string[] = [];
+		const opened = createBudgetView({
+			connection,
+			clock: systemClock,
+			random: () => 0.5,
+			warn: (message) => void warnings.push(message),
+			report: (problem) => void warnings.push(String(problem)),
+		});
+		open.push(opened);
+		const { view } = opened;
+		await expect.poll(() => view.live, patiently).toBe(true);
+		view.wanted();
+		await expect.poll(() => view.proven, patiently).toBe(true);
+		expect(names(view.budgets())).toEqual(["db/a", "db/strict"]);
+		expect(new Set(accepted)).toEqual(new Set(["application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"]));
+		expect(warnings).toEqual([
+			'The watch on XPodDisruptionBudgets of cluster "eu-1" and a list differ in db/strict: opening it anew',
+		]);
 	});
 });

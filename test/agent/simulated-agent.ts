@@ -113,7 +113,7 @@ function newAgent(
 	const local = new LocalCluster({
 		api,
 		pods,
-		budgets: budgetViewOf(budgets),
+		budgets: budgetViewOf(budgets, { isRecent: true, wanted: () => undefined }),
 		clock,
 		name: "eu-1",
 		version: "0.1.0",

@@ -4,6 +4,7 @@ import type { Cluster } from "../../disruption/cluster.ts";
 import type { MemberBudget } from "../../disruption/cluster.ts";
 import { AgentUnavailableError, GarbledLeaseError, LeaseLostError } from "../../disruption/errors.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
+import { comparedWithinMs } from "../../agent/budget-comparison.ts";
 import type { ClusterApi, LeaseObject } from "../../agent/cluster-api.ts";
 import { idleMs, LeaseCleanup } from "../../agent/lease-cleanup.ts";
 import { LocalCluster } from "../../agent/local-cluster.ts";
@@ -54,6 +55,7 @@ export class AgentProcess extends SimulatedProcess {
 	readonly #sweep: ReservationSweep;
 	readonly #cleanup: LeaseCleanup;
 	#feeds: readonly Feed[] = [];
+	#comparedAt = Number.NEGATIVE_INFINITY;
 	/** Whether the watches show life; otherwise counts come from lists. */
 	#watching = true;
 
@@ -66,6 +68,14 @@ export class AgentProcess extends SimulatedProcess {
 		this.#pods = new PodStore({ cluster, clock, listPods: () => this.#api.listPods() });
 		this.#budgets = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
 		this.#leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
+		// Compared once, when the feeds are opened: a run has few steps that are worth a list.
+		const isRecent = (): boolean => this.clock.now() - this.#comparedAt <= comparedWithinMs;
+		const compared = {
+			get isRecent() {
+				return isRecent();
+			},
+			wanted: () => undefined,
+		};
 		// Questions of one step share a read: here a step is what a turn of the event loop is elsewhere.
 		this.#api = withWatchedLeases(
 			withSharedReads(
@@ -77,7 +87,7 @@ export class AgentProcess extends SimulatedProcess {
 		this.local = new LocalCluster({
 			api: this.#api,
 			pods: this.#pods,
-			budgets: budgetViewOf(this.#budgets),
+			budgets: budgetViewOf(this.#budgets, compared),
 			clock,
 			name: cluster,
 			version: "0.0.0",
@@ -98,7 +108,7 @@ export class AgentProcess extends SimulatedProcess {
 		this.#cleanup = new LeaseCleanup({
 			api: this.#api,
 			leases: () => leaseViewOf(this.#leases).leases(),
-			budgets: budgetViewOf(this.#budgets),
+			budgets: budgetViewOf(this.#budgets, compared),
 			members: async () => options.members(this),
 			clock,
 			report: (problem) => this.#check(problem),
@@ -263,6 +273,7 @@ export class AgentProcess extends SimulatedProcess {
 			return opened;
 		};
 		const revision = String(server.revision);
+		this.#comparedAt = this.clock.now();
 		this.#budgets.replace([...server.budgets.values()], revision);
 		this.#leases.replace([...server.leases.values()], revision);
 		for (const lease of server.leases.values()) this.#leaseSeen({ type: "ADDED", object: lease });

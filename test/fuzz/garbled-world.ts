@@ -104,6 +104,8 @@ export async function openGarbledCluster(
 	const budgets: BudgetView = {
 		synced: true,
 		live: !listsBudgets,
+		proven: !listsBudgets,
+		wanted: () => undefined,
 		budgets: () => [{ name: budget, spec: {} }],
 		onChange: () => () => undefined,
 	};
