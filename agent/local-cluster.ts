@@ -16,7 +16,7 @@ import type {
 	Count,
 	Grant,
 } from "../disruption/cluster.ts";
-import { AgentUnavailableError, LeaseLostError } from "../disruption/errors.ts";
+import { AgentUnavailableError } from "../disruption/errors.ts";
 import {
 	acquired,
 	acquisitionOf,
@@ -49,6 +49,7 @@ import { type CountQuestion, countUnder, look } from "./count.ts";
 import { Handovers } from "./handovers.ts";
 import type { KnownMembers } from "./known-members.ts";
 import { LeaseStore, type LeaseStoreOptions } from "./lease-store.ts";
+import { lostLease } from "./lost-lease.ts";
 import { withinTime } from "./within-time.ts";
 import type { BudgetView } from "./object-views.ts";
 import type { PodView } from "./pod-view.ts";
@@ -180,7 +181,7 @@ export class LocalCluster implements AgentCluster {
 		const { lease, result } = await this.leases.change(acquisition.budget, (found) =>
 			stands(found, acquisition) ? { write: renewed(found), result: true } : { result: false },
 		);
-		if (!result) throw this.#lost(acquisition, lease);
+		if (!result) throw lostLease(acquisition, lease, this.name);
 	}
 
 	async commit(acquisition: Acquisition, grants: readonly Grant[]): Promise<CommitOutcome> {
@@ -199,7 +200,7 @@ export class LocalCluster implements AgentCluster {
 			return { kind: "full", reservations: reservations.length, ...remembered };
 		}
 		this.#ended(acquisition);
-		if (result === "lost") return { kind: "lost", reason: this.#lost(acquisition, lease).message };
+		if (result === "lost") return { kind: "lost", reason: lostLease(acquisition, lease, this.name).message };
 		const leftOut = notReserved(lease, grants, checked);
 		return { kind: "stood", ...(leftOut.length > 0 && { leftOut }) };
 	}
@@ -229,8 +230,9 @@ export class LocalCluster implements AgentCluster {
 		});
 	}
 
-	/** Ends the reservations of this Lease for which the view shows evidence. */
+	/** Ends the reservations of this Lease for which the view shows evidence, or a list where its watch is dead. */
 	async endOnEvidence(budget: BudgetName): Promise<void> {
+		if (!this.#options.pods.live) await this.#options.pods.refresh();
 		await this.leases.change(budget, (lease) => {
 			const next = this.#withoutEvident(lease);
 			return next === lease ? { result: undefined } : { write: next, result: undefined };
@@ -274,7 +276,9 @@ export class LocalCluster implements AgentCluster {
 			if (!this.leases.isFree(found)) return { result: false };
 			const { holder, nonce } = request;
 			const by = { holder, nonce, durationMs: leaseDurationMs };
-			return { write: acquired(this.#withoutEvident(found), by), result: true };
+			// What a dead watch has shown may be from before etcd was restored, and the pod alive.
+			const kept = this.#options.pods.live ? this.#withoutEvident(found) : found;
+			return { write: acquired(kept, by), result: true };
 		});
 		if (!got) {
 			return {
@@ -317,7 +321,7 @@ export class LocalCluster implements AgentCluster {
 
 	async #readHeld(acquisition: Acquisition): Promise<BudgetLease> {
 		const lease = await this.leases.read(acquisition.budget);
-		if (!lease || !stands(lease, acquisition)) throw this.#lost(acquisition, lease);
+		if (!lease || !stands(lease, acquisition)) throw lostLease(acquisition, lease, this.name);
 		return lease;
 	}
 
@@ -344,7 +348,7 @@ export class LocalCluster implements AgentCluster {
 				const isAsRead = found.resourceVersion === restored?.leaseVersion;
 				return { write: isAsRead ? withObservedFromRestore(kept, restored.listedAt) : kept, result: true };
 			});
-			if (!result) throw this.#lost(acquisition, latest);
+			if (!result) throw lostLease(acquisition, latest, this.name);
 		}
 		this.#commitCheck.counted(acquisition, counted);
 		return count;
@@ -387,16 +391,5 @@ export class LocalCluster implements AgentCluster {
 
 	#unavailable(state: string): AgentUnavailableError {
 		return new AgentUnavailableError(`The agent of cluster "${this.name}" ${state}`, this.name);
-	}
-
-	#lost({ budget }: Acquisition, lease: BudgetLease | undefined): LeaseLostError {
-		const state = lease
-			? lease.holder === ""
-				? "it was given back"
-				: `held by "${lease.holder}"`
-			: "it does not exist any more";
-		return new LeaseLostError(
-			`Lease of budget "${formatBudgetName(budget)}" in cluster "${this.name}" was lost: ${state}`,
-		);
 	}
 }

@@ -101,3 +101,40 @@ describe("an `observed` from before a restore", () => {
 		expect([agent.problems, changed]).toMatchObject([[], expect.anything()]);
 	});
 });
+
+describe("evidence that a dead watch has shown, from before a restore", () => {
+	/** One agent has seen db-0 terminate, in an etcd that is gone; since then db-0 is reserved, and alive. */
+	async function reserved() {
+		const world = simulateCluster();
+		const pod = world.newPod("db-0");
+		const [agent, other] = [world.newAgent(), world.newAgent()];
+		const backup = world.server.snapshot();
+		world.server.changePod(pod, { terminating: true });
+		agent.see();
+		agent.pods.watchLost();
+		world.server.restore(backup);
+		const outcome = await other.local.acquire(asks("other"), atOnce());
+		if (outcome.kind !== "acquired") throw new Error("the Lease is free");
+		other.see();
+		await other.local.commit(outcome.acquisition, [{ id: "id-0", pod, resourceVersion: pod.resourceVersion }]);
+		return { ...world, agent, pod };
+	}
+
+	test("ends nothing at an acquire: the pod may be alive", async () => {
+		const { agent, lease } = await reserved();
+		expect(await agent.local.acquire(asks("next"), atOnce())).toMatchObject({
+			kind: "acquired",
+			count: { healthy: 0 },
+		});
+		expect(lease().state.reservations).toHaveLength(1);
+	});
+
+	test("is replaced by a list where it is what ends a reservation", async () => {
+		const { agent, lease, server, pod } = await reserved();
+		await agent.local.endOnEvidence(budget);
+		expect(lease().state.reservations).toHaveLength(1);
+		server.changePod(pod, { terminating: true });
+		await agent.local.endOnEvidence(budget);
+		expect(lease().state).toMatchObject({ reservations: [], observed: String(server.revision - 1) });
+	});
+});
