@@ -26,6 +26,8 @@ export type ApiProxy = {
 	readonly endpoint: Endpoint;
 	/** Asked for each call: what becomes of it. Undefined: it goes through. */
 	onCall: (call: ApiCall) => CallFault | undefined;
+	/** How long each call is kept before it goes on. */
+	delayMs: (call: ApiCall) => number;
 	/** Cuts the port-forwards that are open now, and says how many. */
 	cutPortForwards(): number;
 	close(): Promise<void>;
@@ -74,10 +76,13 @@ export async function startApiProxy(cluster: KnownCluster, endpoint: Endpoint): 
 	});
 	server.on("sessionError", () => undefined);
 	server.on("request", (incoming, outgoing) => {
-		const fault = proxy.onCall(callOf(incoming));
+		const call = callOf(incoming);
+		const fault = proxy.onCall(call);
+		const delayMs = proxy.delayMs(call);
 		incoming.on("error", () => undefined);
 		outgoing.on("error", () => undefined);
 		if (fault === "dropped") drop(incoming);
+		else if (fault === undefined && delayMs > 0) setTimeout(() => forward(incoming, outgoing, fault), delayMs);
 		else if (fault === undefined || fault === "lost") forward(incoming, outgoing, fault);
 		else answerStatus(outgoing, fault);
 	});
@@ -110,6 +115,7 @@ export async function startApiProxy(cluster: KnownCluster, endpoint: Endpoint): 
 	const proxy: ApiProxy = {
 		endpoint,
 		onCall: () => undefined,
+		delayMs: () => 0,
 		cutPortForwards() {
 			const open = portForwards.size;
 			for (const socket of portForwards) socket.destroy();

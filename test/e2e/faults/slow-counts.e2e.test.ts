@@ -1,0 +1,24 @@
+// API servers that are slow to answer what counts read: with three of them, a count takes longer than whoever is handed a
+// Lease has to show life.
+import { expect, test } from "vitest";
+import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
+import { startApiProxies } from "./api-proxies.ts";
+import { findLeftBehind } from "./left-behind.ts";
+import { startRollingEvictions } from "./rolling-evictions.ts";
+
+const countMs = 1_400;
+
+describeOnFleet("API servers that are slow to answer", () => {
+	test("those who race for one budget go on, and take nothing from each other for ever", async () => {
+		await using evictions = await startRollingEvictions({ replicas: 2 });
+		await using proxies = await startApiProxies((cluster) => `${cluster}->${cluster}`);
+		for (const proxy of proxies.byCluster.values()) {
+			proxy.delayMs = ({ kind, path }) => (kind === "GET configmaps" && path.endsWith("/xpdb-fleet") ? countMs : 0);
+		}
+		// Each within a minute.
+		for (let evicted = 0; evicted < 2; evicted += 1) await evictions.nextEvictionMs();
+		for (const proxy of proxies.byCluster.values()) proxy.delayMs = () => 0;
+		expect(await evictions.finish()).toEqual([]);
+		expect(await findLeftBehind()).toEqual([]);
+	});
+});
