@@ -39,7 +39,7 @@ export interface BudgetComparisonOptions {
 
 /** A budget holds from five seconds after it was made, at the latest. */
 export const comparedWithinMs = 5_000;
-/** Of the 5 s, 3 are left for a list that is slow. 1,000 budgets are 0.6 MB a list, so a third of a megabyte a second at most. */
+/** Of the 5 s, 3 are left for a list that is slow. At 1 KB of metadata each, 1,000 budgets are half a megabyte a second. */
 const everyMs = 2_000;
 /** A drain asks more often than that while it goes on; an agent that nobody asks lists nothing. */
 const idleAfterMs = 30_000;
