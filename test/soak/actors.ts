@@ -6,7 +6,17 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isTransient } from "../controlplane/api-client.ts";
 import type { RunningCluster } from "../controlplane/cluster.ts";
 import type { Fleet } from "../controlplane/fleet.ts";
-import { database, healthyPods, namespace, scaleWorkload, web } from "./workload.ts";
+import {
+	database,
+	elected,
+	healthyPods,
+	namespace,
+	primary,
+	roleLabel,
+	scaleWorkload,
+	setRole,
+	web,
+} from "./workload.ts";
 
 export interface SoakContext {
 	readonly fleet: Fleet;
@@ -92,7 +102,7 @@ export async function evictForEver(soak: SoakContext): Promise<void> {
 	while (!soak.stop.aborted) {
 		await pause(3, soak);
 		await disturb(soak, async (cluster) => {
-			const workload = soak.random() < 0.5 ? database : web;
+			const workload = pick([database, web, elected], soak.random) ?? web;
 			const pod = pick(await healthyPods(cluster, workload), soak.random);
 			if (!pod) return;
 			const context = ["--context", `${cluster.name}-operator`];
@@ -127,6 +137,24 @@ export async function scaleForEver(soak: SoakContext): Promise<void> {
 	}
 }
 
+/** Another pod becomes the primary, and only then the one before it stops being it, as careful databases do it. */
+export async function failOverForEver(soak: SoakContext): Promise<void> {
+	while (!soak.stop.aborted) {
+		await pause(12, soak);
+		await disturb(soak, async (chosen) => {
+			const [next] = await healthyPods(chosen, elected);
+			if (!next || next.metadata.labels?.[roleLabel] === primary) return;
+			await setRole(chosen, next, primary);
+			for (const cluster of soak.fleet.clusters) {
+				for (const pod of await healthyPods(cluster, elected)) {
+					const isBefore = pod.metadata.uid !== next.metadata.uid && pod.metadata.labels?.[roleLabel] === primary;
+					if (isBefore) await setRole(cluster, pod, "replica");
+				}
+			}
+		});
+	}
+}
+
 /** In some cluster; its API server may have trouble just now, and a pod may be gone already. */
 async function disturb(soak: SoakContext, work: (cluster: RunningCluster) => Promise<void>): Promise<void> {
 	const cluster = pick(soak.fleet.clusters, soak.random);
@@ -134,6 +162,6 @@ async function disturb(soak: SoakContext, work: (cluster: RunningCluster) => Pro
 	try {
 		await work(cluster);
 	} catch (error) {
-		if (!isTransient(error) && !/: 404 /.test(String(error))) throw error;
+		if (!isTransient(error) && !/: 40[49] /.test(String(error))) throw error;
 	}
 }

@@ -36,6 +36,9 @@ const conditions: readonly (readonly [name: string, condition: LinkCondition])[]
 	["delay of 300 ms", { delayMs: 300 }],
 ];
 
+/** An acquisition and its count are three requests one after the other: more than the 2 s after which a handover used to end. */
+const slowCountDelayMs = 400;
+
 const makers: readonly MakeFault[] = [
 	async ({ clusters, random }) => {
 		const cluster = one(clusters, random);
@@ -61,6 +64,12 @@ const makers: readonly MakeFault[] = [
 	async ({ control, random }) => {
 		const link = one(await control.listLinks(), random);
 		return { name: `link ${link}: reset every second`, seconds: 10, start: (of) => resetLinkEvery(of, link, 1_000) };
+	},
+	async ({ clusters, random }) => {
+		const cluster = one(clusters, random);
+		const name = `counts of ${cluster} slow`;
+		const link = `${cluster}->${cluster}`;
+		return { name, seconds: 20, start: (of) => degradeLink(of, link, { delayMs: slowCountDelayMs }) };
 	},
 	async (world) => {
 		const agent = await oneAgent(world);

@@ -5,6 +5,7 @@ import { finalReport } from "./soak-report.ts";
 const held: SoakResult = {
 	seconds: 120,
 	verdicts: [{ workload: "db", evictions: 3, deepest: 0, violations: [] }],
+	evictedPrimaries: [],
 	tally: { runs: new Map(), refusals: 1, crashes: [], running: new Set() },
 	faults: [{ name: "etcd of c1 killed", recoverySeconds: 2 }],
 	agentMemoryMb: [70],
@@ -20,6 +21,7 @@ describe("finalReport()", () => {
 
 	const failures: readonly { readonly name: string; readonly change: Partial<SoakResult>; readonly says: RegExp }[] = [
 		{ name: "a leak", change: { leaks: ["a Lease is held"] }, says: /^leak: a Lease is held$/m },
+		{ name: "an evicted primary", change: { evictedPrimaries: ["c1/pg-0"] }, says: /^violation: c1\/pg-0$/m },
 		{ name: "a run that was stuck", change: { longestPauseSeconds: 61 }, says: /^stuck: nothing was evicted for/m },
 		{ name: "nothing evicted at all", change: { verdicts: [] }, says: /^nothing was evicted/m },
 		{ name: "a crash", change: { tally: { ...held.tally, crashes: ["exit code 1"] } }, says: /^crash: exit code 1$/m },

@@ -4,7 +4,7 @@ import type { SoakResult, SoakState } from "./soak.ts";
 export function minuteLine(state: SoakState): string {
 	const { verdicts, tally, faults, agentMemoryMb } = state;
 	const evictions = verdicts.reduce((sum, verdict) => sum + verdict.evictions, 0);
-	const violations = verdicts.reduce((sum, verdict) => sum + verdict.violations.length, 0);
+	const violations = verdicts.reduce((sum, verdict) => sum + verdict.violations.length, state.evictedPrimaries.length);
 	return [
 		`${formatMinutes(state.seconds)}: ${evictions} evictions`,
 		`${tally.refusals} refusals`,
@@ -21,7 +21,7 @@ const longestPauseSeconds = 60;
 
 /** Whether it held, and the lines that say so. */
 export function finalReport(result: SoakResult): { readonly held: boolean; readonly lines: readonly string[] } {
-	const { verdicts, tally, faults, leaks } = result;
+	const { verdicts, tally, faults, leaks, evictedPrimaries } = result;
 	const violations = verdicts.flatMap(({ workload, violations: found }) =>
 		found.map(({ at, cluster, pod, healthy }) => {
 			const time = new Date(at / 1000).toISOString();
@@ -31,7 +31,8 @@ export function finalReport(result: SoakResult): { readonly held: boolean; reado
 	const unrecovered = faults.filter(({ recoverySeconds }) => recoverySeconds === undefined).length;
 	const evictions = verdicts.reduce((sum, verdict) => sum + verdict.evictions, 0);
 	const isStuck = result.longestPauseSeconds > longestPauseSeconds;
-	const held = violations.length + leaks.length + tally.crashes.length === 0 && evictions > 0 && !isStuck;
+	const wrong = [...violations, ...evictedPrimaries.map((line) => `violation: ${line}`)];
+	const held = wrong.length + leaks.length + tally.crashes.length === 0 && evictions > 0 && !isStuck;
 	const runs = [...tally.runs].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([ending, count]) => `${ending}: ${count}`);
 	return {
 		held,
@@ -40,14 +41,14 @@ export function finalReport(result: SoakResult): { readonly held: boolean; reado
 			`evictions         ${evictions} (${verdicts.map((verdict) => `${verdict.workload} ${verdict.evictions}`).join(", ")})`,
 			`refusals          ${tally.refusals}`,
 			`deepest dip       ${verdicts.map(({ workload, deepest }) => `${workload}: ${dip(deepest)}`).join(", ")}`,
-			`violations        ${violations.length}`,
+			`violations        ${wrong.length}`,
 			`faults survived   ${faults.length}`,
 			`longest recovery  ${formatRecovery(result)}${unrecovered > 0 ? ` (${unrecovered} faults at the end without an eviction after them)` : ""}`,
 			`longest pause     ${result.longestPauseSeconds.toFixed(1)} s without an eviction`,
 			`leaks             ${leaks.length}`,
 			`agents            ${result.agentMemoryMb.map((megabytes) => megabytes.toFixed(0)).join(", ")} MB`,
 			`plugin runs       ${runs.join(", ")}`,
-			...violations,
+			...wrong,
 			...leaks.map((leak) => `leak: ${leak}`),
 			...tally.crashes.map((crash) => `crash: ${crash}`),
 			...(evictions === 0 ? ["nothing was evicted: this run shows nothing"] : []),

@@ -4,9 +4,17 @@ import type { AuditEvent } from "../controlplane/audit.ts";
 import type { EndFault } from "../controlplane/faults.ts";
 import type { Fleet } from "../controlplane/fleet.ts";
 import { seededRandom } from "../explore/random.ts";
-import { drainForEver, evictForEver, evictRawForEver, scaleForEver, type SoakTally } from "./actors.ts";
+import {
+	drainForEver,
+	evictForEver,
+	evictRawForEver,
+	failOverForEver,
+	scaleForEver,
+	type SoakTally,
+} from "./actors.ts";
 import { AuditTail } from "./audit-tail.ts";
 import { evictionTimes, judge, type Verdict } from "./judge.ts";
+import { evictedPrimaries } from "./judge-primaries.ts";
 import { agentMemoryMb, findLeaks } from "./leaks.ts";
 import { makeFault, type SoakFault } from "./soak-faults.ts";
 import { createWorkloads, healthyPods, namespace, workloads } from "./workload.ts";
@@ -24,6 +32,8 @@ export interface SoakOptions {
 export interface SoakState {
 	readonly seconds: number;
 	readonly verdicts: readonly Verdict[];
+	/** Evictions of pods that were the primary in the very version that was evicted, a line each. */
+	readonly evictedPrimaries: readonly string[];
 	readonly tally: SoakTally;
 	/** Those that have ended. */
 	readonly faults: readonly EndedFault[];
@@ -71,6 +81,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
 		return {
 			seconds: (performance.now() - startedAt) / 1000,
 			verdicts: workloads.map((workload) => judge(events, workload, fleet.clusters.length)),
+			evictedPrimaries: evictedPrimaries(events),
 			tally,
 			faults: ended.map(({ name, at }) => {
 				const next = times.find((time) => time > at);
@@ -87,6 +98,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
 			evictForEver(soak),
 			evictRawForEver(soak),
 			scaleForEver(soak),
+			failOverForEver(soak),
 			breakForEver({ ...options, stop }, (fault) => ended.push({ name: fault.name, at: Date.now() * 1000 })),
 		]);
 	} finally {

@@ -29,13 +29,37 @@ export const web: Workload = {
 	budget: { minAvailable: 9 },
 	isDisturbed: true,
 };
-export const workloads = [database, web] as const;
+/** One of its pods is the primary, and which one changes all the time, as in a database that fails over. */
+export const elected: Workload = {
+	name: "pg",
+	kind: "StatefulSet",
+	replicas: 1,
+	budget: { maxUnavailable: 1 },
+	isDisturbed: false,
+};
+export const workloads = [database, web, elected] as const;
+
+export const roleLabel = "role";
+export const primary = "primary";
+/** Never a primary: who waits with one has to wait until it is none any more. */
+const primaryBudget = {
+	name: "pg-primary",
+	selector: { matchLabels: { app: elected.name, [roleLabel]: primary } },
+	bound: { maxUnavailable: 0 },
+};
 
 /** Makes namespace, workloads and budgets in every cluster. */
 export async function createWorkloads(clusters: readonly RunningCluster[]): Promise<void> {
 	for (const { client } of clusters) {
 		const apply = (path: string, object: object) =>
 			client.send("PATCH", `${path}?fieldManager=soak&force=true`, object, applyPatch);
+		const applyBudget = (name: string, spec: object) =>
+			apply(`/apis/x-pdb.form3.tech/v1alpha1/namespaces/${namespace}/xpoddisruptionbudgets/${name}`, {
+				apiVersion: "x-pdb.form3.tech/v1alpha1",
+				kind: "XPodDisruptionBudget",
+				metadata: { name, namespace },
+				spec,
+			});
 		await apply(`/api/v1/namespaces/${namespace}`, {
 			apiVersion: "v1",
 			kind: "Namespace",
@@ -66,13 +90,9 @@ export async function createWorkloads(clusters: readonly RunningCluster[]): Prom
 					},
 				},
 			});
-			await apply(`/apis/x-pdb.form3.tech/v1alpha1/namespaces/${namespace}/xpoddisruptionbudgets/${name}`, {
-				apiVersion: "x-pdb.form3.tech/v1alpha1",
-				kind: "XPodDisruptionBudget",
-				metadata: { name, namespace },
-				spec: { selector, ...budget },
-			});
+			await applyBudget(name, { selector, ...budget });
 		}
+		await applyBudget(primaryBudget.name, { selector: primaryBudget.selector, ...primaryBudget.bound });
 	}
 }
 
@@ -81,8 +101,20 @@ export async function scaleWorkload({ client }: RunningCluster, workload: Worklo
 	await client.send("PATCH", `${workloadPath(workload)}/scale`, body, "application/merge-patch+json");
 }
 
+/** Only while it is this very pod: with another uid the API server refuses. */
+export async function setRole({ client }: RunningCluster, pod: SoakPod, role: string): Promise<void> {
+	const { name, uid } = pod.metadata;
+	const body = { metadata: { uid, labels: { [roleLabel]: role } } };
+	await client.send("PATCH", `/api/v1/namespaces/${namespace}/pods/${name}`, body, "application/merge-patch+json");
+}
+
 export interface SoakPod {
-	readonly metadata: { readonly name: string; readonly uid: string; readonly deletionTimestamp?: string };
+	readonly metadata: {
+		readonly name: string;
+		readonly uid: string;
+		readonly deletionTimestamp?: string;
+		readonly labels?: Readonly<Record<string, string>>;
+	};
 	readonly status: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
