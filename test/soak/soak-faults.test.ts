@@ -21,7 +21,9 @@ async function namesOf(control: FleetControl): Promise<readonly string[]> {
 		return step;
 	};
 	const names: string[] = [];
-	for (let count = 0; count < 60; count += 1) names.push((await makeFault({ control, clusters: ["c1"], random })).name);
+	const forget = async () => async () => undefined;
+	const world = { control, clusters: ["c1"], random, forget };
+	for (let count = 0; count < 60; count += 1) names.push((await makeFault(world)).name);
 	return names;
 }
 
@@ -35,6 +37,8 @@ describe("makeFault()", () => {
 		);
 		expect(names).toContain("agent running of c1 killed");
 		expect(names).toContain("agent running of c1 frozen");
+		expect(names).toContain("member c1 forgotten by the others");
+		expect(names).toContain("counts of c1 slow");
 		expect(names.join("\n")).not.toContain("on-its-way");
 	});
 

@@ -26,6 +26,8 @@ export interface FaultWorld {
 	readonly control: FleetControl;
 	readonly clusters: readonly string[];
 	readonly random: () => number;
+	/** The others go on without it, until the end. */
+	readonly forget: (cluster: string) => Promise<EndFault>;
 }
 
 const conditions: readonly (readonly [name: string, condition: LinkCondition])[] = [
@@ -70,6 +72,10 @@ const makers: readonly MakeFault[] = [
 		const name = `counts of ${cluster} slow`;
 		const link = `${cluster}->${cluster}`;
 		return { name, seconds: 20, start: (of) => degradeLink(of, link, { delayMs: slowCountDelayMs }) };
+	},
+	async ({ clusters, random, forget }) => {
+		const cluster = one(clusters, random);
+		return { name: `member ${cluster} forgotten by the others`, seconds: 15, start: () => forget(cluster) };
 	},
 	async (world) => {
 		const agent = await oneAgent(world);

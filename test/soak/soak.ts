@@ -13,6 +13,7 @@ import {
 	type SoakTally,
 } from "./actors.ts";
 import { AuditTail } from "./audit-tail.ts";
+import { forgetMember } from "./forget-member.ts";
 import { evictionTimes, judge, type Verdict } from "./judge.ts";
 import { evictedPrimaries } from "./judge-primaries.ts";
 import { agentMemoryMb, findLeaks } from "./leaks.ts";
@@ -118,7 +119,20 @@ async function breakForEver(
 	onEnd: (fault: SoakFault) => void,
 ): Promise<void> {
 	const random = seededRandom(seed + 1);
-	const world = { control: fleet.control, clusters: fleet.contexts, random };
+	// One at a time: each puts the lists back as it found them.
+	let listsAreOurs: Promise<void> = Promise.resolve();
+	const forget = async (cluster: string): Promise<EndFault> => {
+		const before = listsAreOurs;
+		const { promise, resolve } = Promise.withResolvers<void>();
+		listsAreOurs = promise;
+		await before;
+		const end = await forgetMember(fleet.clusters, cluster);
+		return async () => {
+			await end();
+			resolve();
+		};
+	};
+	const world = { control: fleet.control, clusters: fleet.contexts, random, forget };
 	const one = async (): Promise<void> => {
 		const fault = await makeFault(world);
 		const ms = fault.seconds * 1000 * (0.3 + 0.7 * random());
