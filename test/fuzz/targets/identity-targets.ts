@@ -12,7 +12,7 @@ import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/e
 import { createAgentClient, parseCertificates } from "../../../proto/credentials.ts";
 import { describeMember, findMemberId } from "../../../proto/member-certificate.ts";
 import { findPassedOnCaller, writePassedOnCaller } from "../../../proto/passed-on.ts";
-import { shortToken } from "../../agent/build-token.ts";
+import { shortToken, tokenWith } from "../../agent/build-token.ts";
 import { createAuthority, issueAgentCertificate } from "../../controlplane/certificates.ts";
 import { createAnsweringConnection } from "../answering-connection.ts";
 import { attempt, attemptAsync, demandClearText } from "../clear-error.ts";
@@ -55,6 +55,13 @@ const tokenTarget: FuzzTarget = {
 	open: () => {
 		const header = fc.oneof(
 			{ weight: 4, arbitrary: fc.constant<(string | Buffer)[]>([`Bearer ${shortToken("alice")}`]) },
+			{
+				weight: 2,
+				arbitrary: fc.integer({ min: 0, max: 100_000 }).map((seconds) => {
+					const lifetime = { iat: 1_700_000_000, exp: 1_700_000_000 + seconds };
+					return [`Bearer ${tokenWith({ aud: ["xpdb-agent"], sub: "alice", ...lifetime })}`];
+				}),
+			},
 			{
 				weight: 3,
 				arbitrary: fc
