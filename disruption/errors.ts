@@ -25,7 +25,7 @@ export class GarbledLeaseError extends BoundedError {
 }
 
 /** A cluster knows of a member that its declared fleet neither lists nor forgets: somebody has to do one of both. */
-export class FleetsDifferError extends Error {
+export class FleetsDifferError extends BoundedError {
 	override readonly name = "FleetsDifferError";
 	readonly reason = "FleetsDiffer";
 }

@@ -2,11 +2,17 @@
 import { formatBudgetName } from "../disruption/budget.ts";
 import { findCovering } from "../disruption/coverage-judgement.ts";
 import type { RoundBudget } from "../disruption/decide.ts";
-import { AgentUnavailableError } from "../disruption/errors.ts";
+import {
+	AgentForbiddenError,
+	AgentProtocolError,
+	AgentUnavailableError,
+	FleetsDifferError,
+} from "../disruption/errors.ts";
 import type { RoundRuntime } from "../disruption/round-runtime.ts";
 import type { JobOutcome, Timeout } from "./eviction-job.ts";
 import type { EventSink } from "./events.ts";
 import type { Fleet } from "./fleet.ts";
+import { FleetChanges } from "./fleet-changes.ts";
 import type { PodTarget } from "./pod-targets.ts";
 import type { Reachability } from "./reachability.ts";
 
@@ -40,7 +46,7 @@ export async function measureBudgets(fleet: Fleet, pods: readonly PodTarget[]): 
 export async function waitUntilRecovered(
 	before: readonly Measured[],
 	deps: {
-		readonly fleet: Pick<Fleet, "members">;
+		readonly fleet: Pick<Fleet, "members" | "reconnect">;
 		readonly timeout: Timeout;
 		readonly stop: AbortSignal;
 		readonly emit: EventSink;
@@ -50,6 +56,8 @@ export async function waitUntilRecovered(
 ): Promise<{ readonly kind: "recovered" | "stopped" } | Extract<JobOutcome, { kind: "failed" }>> {
 	const { fleet, timeout, stop, emit, reachability, runtime } = deps;
 	const ends = AbortSignal.any([timeout.signal, stop]);
+	const changes = new FleetChanges(fleet, emit, () => undefined);
+	const told = new Set<string>();
 	const missing = new Map(before.map((measured) => [formatBudgetName(measured.budget.name), measured]));
 	for (;;) {
 		try {
@@ -59,9 +67,13 @@ export async function waitUntilRecovered(
 			}
 			reachability.answered();
 		} catch (error) {
-			// Members that give no answer may come back; until then the budget has not recovered.
-			if (!(error instanceof AgentUnavailableError)) throw error;
-			reachability.failed(error);
+			// Members that give no answer may come back, and lists that differ are put right; until then nobody can say.
+			const problem = await doubtOf(error, fleet, changes);
+			if (problem instanceof AgentUnavailableError) reachability.failed(problem);
+			else if (problem !== undefined && !told.has(problem)) {
+				told.add(problem);
+				emit({ type: "diagnostic", level: "warning", reason: "FleetsDiffer", message: problem });
+			}
 		}
 		if (missing.size === 0) return { kind: "recovered" };
 		if (stop.aborted) return { kind: "stopped" };
@@ -76,6 +88,35 @@ export async function waitUntilRecovered(
 		}
 		await runtime.sleep(lookEveryMs, ends);
 	}
+}
+
+/** Why nothing can be said just now; undefined where the fleet has changed, and those who are in it now can be asked. */
+async function doubtOf(
+	error: unknown,
+	fleet: Pick<Fleet, "members">,
+	changes: FleetChanges,
+): Promise<AgentUnavailableError | string | undefined> {
+	if (error instanceof AgentUnavailableError) return error;
+	const isDoubt = error instanceof FleetsDifferError;
+	// One that is no member any more lets nobody ask through it.
+	if (!isDoubt && !(error instanceof AgentProtocolError) && !(error instanceof AgentForbiddenError)) throw error;
+	const before = fleet.members;
+	const answer = await changes.ask();
+	switch (answer.kind) {
+		case "unreachable":
+			return answer.error;
+		case "differ":
+			return answer.message;
+		case "refused":
+			throw error;
+		case "agreed":
+			if (!isDoubt && JSON.stringify(idsOf(before)) === JSON.stringify(idsOf(fleet.members))) throw error;
+			return isDoubt ? error.message : undefined;
+	}
+}
+
+function idsOf(members: Fleet["members"]): readonly string[] {
+	return members.map(({ id }) => id);
 }
 
 async function look(

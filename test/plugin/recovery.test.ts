@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { AgentForbiddenError, FleetsDifferError } from "../../disruption/errors.ts";
 import type { RunEvent } from "../../plugin/events.ts";
 import type { Fleet } from "../../plugin/fleet.ts";
 import { Reachability } from "../../plugin/reachability.ts";
@@ -13,7 +14,9 @@ function newWorld() {
 	const pod = eu.addPod("db-0");
 	us.addPod("db-0");
 	const fleet: Fleet = {
-		members: fake.members,
+		get members() {
+			return fake.members;
+		},
 		descriptions: new Map(),
 		problems: [],
 		memberOf: (name) => fake.memberOf(name),
@@ -38,7 +41,7 @@ function newWorld() {
 		runtime,
 		reachability: new Reachability(emit, () => runtime.now()),
 	};
-	return { eu, us, pod, fleet, target, deps, events, timeout, stop };
+	return { eu, us, pod, fake, fleet, target, deps, events, timeout, stop };
 }
 
 describe("waitUntilRecovered()", () => {
@@ -101,6 +104,43 @@ describe("waitUntilRecovered()", () => {
 			reason: "PeerUnreachable",
 			unreachable: true,
 		});
+	});
+
+	test("goes on with those who are members now, where one was removed meanwhile", async () => {
+		const { us, pod, fake, fleet, target, deps, events } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		pod.healthy = false;
+		fake.declared = fake.members.filter((member) => member !== us);
+		us.onLook = () => {
+			pod.healthy = true;
+			throw new AgentForbiddenError("Its cluster is no member any more");
+		};
+		expect(await waitUntilRecovered(before, deps)).toEqual({ kind: "recovered" });
+		expect(events).toEqual([
+			expect.objectContaining({ type: "diagnostic", message: expect.stringContaining("us was removed") }),
+		]);
+	});
+
+	test("waits, and says why once, while members do not agree who the fleet is", async () => {
+		const { us, fake, fleet, target, deps, events, stop } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		us.onLook = () => {
+			if (us.looks > 9) stop.abort();
+			throw new FleetsDifferError("Cluster ap is neither listed nor forgotten");
+		};
+		expect(await waitUntilRecovered(before, deps)).toEqual({ kind: "stopped" });
+		const message = "Cluster ap is neither listed nor forgotten";
+		expect(events).toEqual([{ type: "diagnostic", level: "warning", reason: "FleetsDiffer", message }]);
+		expect(fake.reconnects).toBeGreaterThan(2);
+	});
+
+	test("does not hide what an agent that is still a member refuses", async () => {
+		const { us, fleet, target, deps } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		us.onLook = () => {
+			throw new AgentForbiddenError("No right");
+		};
+		await expect(waitUntilRecovered(before, deps)).rejects.toThrow("No right");
 	});
 
 	test("fails as a budget that has not recovered where the member was back before", async () => {
