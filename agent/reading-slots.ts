@@ -5,10 +5,10 @@
 const maxReading = 8;
 /** Half, so that nobody who sends slowly holds up everyone else. */
 const maxReadingPerCaller = 4;
-/** 128 KB each: 8 MB. */
-const maxWaiting = 64;
-/** So that a caller who sends slowly fills only a part of the line. */
-const maxWaitingPerCaller = 8;
+/** 128 KB each where they are half-sent and large, next to nothing otherwise: 25 MB of those 60. */
+const maxWaiting = 192;
+/** A plugin or a peer asks up to 24 questions a member at once, and takes the Leases of all its budgets together. */
+const maxWaitingPerCaller = 96;
 
 interface Waiting {
 	readonly caller: string;

@@ -1,5 +1,7 @@
 // A member of the fleet that can be asked by more than one way: through its own agents, or through another member's,
-// which passes the call on. A call that got no answer fails, as everywhere; only the next one goes another way.
+// which passes the call on. A call that got no answer fails, as everywhere; only the next one goes another way. Questions that
+// come in crowds (a look for each budget of a table, a confirm for each pod of a node) go a few at a time: agents refuse who
+// sends more at once than they can read.
 import type { BudgetName } from "../disruption/budget.ts";
 import type {
 	Acquisition,
@@ -13,10 +15,15 @@ import type {
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import type { AgentCluster, AgentDescription, BudgetList, LookRequest } from "../proto/agent-cluster.ts";
 
+/** An agent reads and lines up 100 of one caller, and with one context the questions to all members go to one agent. */
+const questionsAtOnce = 24;
+
 export class RoutedCluster implements AgentCluster {
 	readonly id: string;
 	readonly name: string;
 	readonly #routes: readonly AgentCluster[];
+	readonly #waiting: (() => void)[] = [];
+	#asking = 0;
 	#current = 0;
 
 	/** `routes`: the best one first, at least one, all to the same cluster. */
@@ -51,23 +58,39 @@ export class RoutedCluster implements AgentCluster {
 	}
 
 	async confirm(budget: BudgetName, ids: readonly string[]): Promise<boolean> {
-		return this.#ask((route) => route.confirm(budget, ids));
+		return this.#askInTurn((route) => route.confirm(budget, ids));
 	}
 
 	async cancel(budget: BudgetName, ids: readonly string[], options: { readonly sent: boolean }): Promise<void> {
-		return this.#ask((route) => route.cancel(budget, ids, options));
+		return this.#askInTurn((route) => route.cancel(budget, ids, options));
 	}
 
 	async describe(): Promise<AgentDescription> {
-		return this.#ask((route) => route.describe());
+		return this.#askInTurn((route) => route.describe());
 	}
 
 	async listBudgets(namespaces: readonly string[]): Promise<BudgetList> {
-		return this.#ask((route) => route.listBudgets(namespaces));
+		return this.#askInTurn((route) => route.listBudgets(namespaces));
 	}
 
 	async look(request: LookRequest): Promise<Count> {
-		return this.#ask((route) => route.look(request));
+		return this.#askInTurn((route) => route.look(request));
+	}
+
+	async #askInTurn<T>(call: (route: AgentCluster) => Promise<T>): Promise<T> {
+		if (this.#asking >= questionsAtOnce) {
+			const { promise, resolve } = Promise.withResolvers<void>();
+			this.#waiting.push(resolve);
+			await promise;
+		} else this.#asking += 1;
+		try {
+			return await this.#ask(call);
+		} finally {
+			// The next one takes the place over.
+			const next = this.#waiting.shift();
+			if (next) next();
+			else this.#asking -= 1;
+		}
 	}
 
 	async #ask<T>(call: (route: AgentCluster) => Promise<T>): Promise<T> {

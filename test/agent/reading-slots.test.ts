@@ -16,15 +16,15 @@ describe("ReadingSlots", () => {
 		expect(reading).toHaveLength(9);
 	});
 
-	test("let eight of one caller wait, sixty-four of all, and give a place in line back", () => {
+	test("let 96 of one caller wait, twice as many of all, and give a place in line back", () => {
 		const slots = new ReadingSlots();
-		const ends = Array.from({ length: 12 }, () => slots.take("alice", () => undefined));
+		const ends = Array.from({ length: 100 }, () => slots.take("alice", () => undefined));
 		expect(ends.every((end) => end !== undefined)).toBe(true);
 		expect(slots.take("alice", () => undefined)).toBeUndefined();
-		ends[11]?.();
+		ends[99]?.();
 		expect(slots.take("alice", () => undefined)).toBeDefined();
-		const others = Array.from({ length: 100 }, (_, index) => slots.take(`caller ${index}`, () => undefined));
-		expect(others.filter((end) => end !== undefined)).toHaveLength(4 + 56);
+		const others = Array.from({ length: 200 }, (_, index) => slots.take(`caller ${index}`, () => undefined));
+		expect(others.filter((end) => end !== undefined)).toHaveLength(4 + 96);
 	});
 
 	test("free a slot once", () => {

@@ -39,3 +39,26 @@ test("an answer that says no is no reason to go another way", async () => {
 	direct.isDown = true;
 	await expect(cluster.confirm(budget, [])).rejects.toBeInstanceOf(AgentUnavailableError);
 });
+
+test("questions in crowds go a few at a time, and each is answered, also where some fail", async () => {
+	const { direct, cluster } = newRoutes();
+	let open = 0;
+	let most = 0;
+	let asked = 0;
+	direct.confirm = async () => {
+		asked += 1;
+		const isWrong = asked % 7 === 0;
+		open += 1;
+		most = Math.max(most, open);
+		await new Promise((resolve) => {
+			setImmediate(resolve);
+		});
+		open -= 1;
+		if (isWrong) throw new LeaseLostError("lost");
+		return true;
+	};
+	const answers = await Promise.allSettled(Array.from({ length: 100 }, () => cluster.confirm(budget, ["id"])));
+	expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(86);
+	expect(most).toBe(24);
+	expect(await cluster.confirm(budget, ["id"])).toBe(true);
+});

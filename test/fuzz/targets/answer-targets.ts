@@ -78,7 +78,7 @@ type Answer =
 function createClient(method: Method, message: unknown, error: ServiceError | undefined): wire.AgentServiceClient {
 	const unary = (_request: unknown, _metadata: unknown, _options: unknown, callback: (...args: unknown[]) => void) => {
 		setImmediate(() => (error ? callback(error) : callback(null, message)));
-		return { cancel: () => undefined };
+		return Object.assign(new EventEmitter(), { cancel: () => undefined });
 	};
 	const acquire = () => {
 		const call = Object.assign(new EventEmitter(), { cancel: () => undefined });
