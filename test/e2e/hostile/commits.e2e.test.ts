@@ -109,11 +109,11 @@ describeOnFleet("a caller who commits what is not so", () => {
 
 	test("gets no pod of another budget reserved, and none under a budget that does not exist", async () => {
 		const pod = await realPod();
-		for (const budget of ["web", "nobody-has-this"]) {
-			const { uid } = pod.pod;
-			expect(await commit(budget, pod)).toEqual({ kind: "stood", leftOut: [{ uid, why: "NotCovered" }] });
-			expect(await stateOf(budget)).toEqual(nothing);
-		}
+		const { uid } = pod.pod;
+		expect(await commit("web", pod)).toEqual({ kind: "stood", leftOut: [{ uid, why: "NotCovered" }] });
+		expect(await stateOf("web")).toEqual(nothing);
+		// There is no Lease to commit to: none is made for a budget that no member has.
+		await expect(commit("nobody-has-this", pod)).rejects.toThrow(/exists in no member/);
 	});
 
 	test("has the pod's own controller remembered, and expects no more for those that it names", async () => {
