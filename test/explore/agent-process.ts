@@ -68,7 +68,7 @@ export class AgentProcess extends SimulatedProcess {
 		this.#pods = new PodStore({ cluster, clock, listPods: () => this.#api.listPods() });
 		this.#budgets = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
 		this.#leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
-		// Compared once, when the feeds are opened: a run has few steps that are worth a list.
+		// Compared when the feeds are opened, and where a scenario says so: a run has few steps that are worth a list.
 		const isRecent = (): boolean => this.clock.now() - this.#comparedAt <= comparedWithinMs;
 		const compared = {
 			get isRecent() {
@@ -213,6 +213,13 @@ export class AgentProcess extends SimulatedProcess {
 			for (; feed.shown < feed.log.length; any = true) this.#show(feed);
 		}
 		return any;
+	}
+
+	/** The watch on budgets is compared with a list and has shown the same, as every 2 s while anybody asks. */
+	comparesBudgets(): void {
+		this.learns(() => "compares its budgets");
+		this.seesEverything({ pods: false, leases: false });
+		this.#comparedAt = this.clock.now();
 	}
 
 	/** Something that the agent does by itself; what may fail is left for another time. */

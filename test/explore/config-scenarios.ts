@@ -61,18 +61,22 @@ export const configScenarios: readonly Scenario<World>[] = [
 		name: "selectors-differ",
 		about: "Members select different pods under one budget: whichever counts, the other one's pods are not",
 		clusters: [
-			cluster("c1", 2, {
+			cluster("c1", 0, {
 				workloads: [
 					statefulSet(2),
 					{ kind: "StatefulSet", name: "shared", labels: { app: "web", tier: "front" }, replicas: 2 },
-					{ kind: "StatefulSet", name: "front", labels: { tier: "front" }, replicas: 3 },
+					{ kind: "StatefulSet", name: "front", labels: { tier: "front" }, replicas: 2 },
 				],
 				budgets: budget({ minAvailable: 4 }),
 			}),
 			cluster("c2", 1, { budgets: budget({ selector: { tier: "front" }, minAvailable: 4 }) }),
 		],
-		// A pod that both select is counted with the one that the caller reads first.
-		drains: [drain("drain-1", ["c1/front-0"], { attempts: 2 }), drain("drain-2", ["c1/shared-0"], { attempts: 2 })],
+		// A pod that both select is counted with the one that the caller reads first: of c1's there are five, of c2's just four.
+		drains: [
+			drain("drain-1", ["c1/shared-0"], { attempts: 2 }),
+			drain("drain-2", ["c1/shared-1"], { attempts: 2, members: ["c2", "c1"] }),
+			drain("drain-3", ["c1/front-0"], { attempts: 2 }),
+		],
 		limits: { agentJumps: 1 },
 		afterEviction: "stays",
 		probe: false,

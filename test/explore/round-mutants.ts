@@ -55,7 +55,7 @@ export const roundMutants: readonly Mutant[] = [
 	{
 		name: "commit-without-nonce",
 		without: "the nonce in what identifies an acquisition",
-		scenarios: ["restored"],
+		scenarios: ["restored-between", "restored"],
 		edits: [{ file: lease, symbol: "isLatest", find: "$lease.state.nonce === $acquisition.nonce", replace: "true" }],
 	},
 	{

@@ -119,7 +119,13 @@ export const stagedEngineScenarios: readonly Scenario<World>[] = [
 				},
 			},
 			agentSleeps(0, (world) => world.times("the budget allows nothing any more") > 0),
-			begins("drain-2", "c1/web-1", (world) => world.times("agent-0 of c1 sleeps") > 0, { attempts: 1 }),
+			{
+				// Otherwise it would list all budgets, and join nothing.
+				name: "agent-0 compares its budgets",
+				when: (world) => world.times("agent-0 of c1 sleeps") > 0,
+				run: (world) => agent(world, 0).comparesBudgets(),
+			},
+			begins("drain-2", "c1/web-1", (world) => world.times("agent-0 compares its budgets") > 0, { attempts: 1 }),
 		],
 		limits: {},
 		afterEviction: "stays",

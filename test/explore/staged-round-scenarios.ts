@@ -1,4 +1,5 @@
 // One interleaving each, of rounds and their Leases: most runs come to it, and a safeguard alone keeps it harmless.
+import { reservationsIn } from "./lease-text.ts";
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain, web } from "./scenario-parts.ts";
 import {
@@ -20,6 +21,11 @@ const both = { ...web, tier: "db" };
 function isAsideOfDouble(what: string, kind: string, world: World): boolean {
 	if (what.startsWith("learns that")) return true;
 	return kind === "message" && what.startsWith("acquire") && world.times("doubled") === 0;
+}
+
+/** The agents know of their pods. */
+function isListed(world: World): boolean {
+	return world.agents().every(({ isSynced }) => isSynced);
 }
 
 export const stagedRoundScenarios: readonly Scenario<World>[] = [
@@ -130,5 +136,29 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 		holdsBack: (step, world) =>
 			(isCall(step, "drain-1", "commit") && !reserved(world, "web-1")) ||
 			(isCall(step, "drain-2", "evict") && world.oracle.evictions === 0),
+	},
+	{
+		name: "restored-between",
+		about: "etcd comes back from a backup between two rounds, whose acquisitions then have the same transitions",
+		clusters: [cluster("c1", 2, { agents: 1 }), cluster("c2", 2, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "etcd is restored",
+				when: (world) => waitsFor(world, "drain-1", "commit"),
+				run: (world) => world.restore(),
+			},
+			begins("drain-2", "c2/web-0", (world) => world.times("etcd is restored") > 0 && isListed(world), { attempts: 1 }),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) => {
+			const isSecondCounted = waitsFor(world, "drain-2", "commit") || reservationsIn(server(world, "c2")).length > 0;
+			if (isCall(step, "drain-1", "commit") && !isSecondCounted) return true;
+			// Who comes second finds the Lease committed: where it is granted something, it sees that this is not there.
+			const [, id = ""] = / granting nothing at (.+)\//.exec(step.what) ?? [];
+			return id !== "" && reservationsIn(server(world, id)).length === 0;
+		},
 	},
 ];
