@@ -104,7 +104,7 @@ export const engineMutants: readonly Mutant[] = [
 	{
 		name: "dead-watch-is-a-view",
 		without: "counting from a list where the watch on pods is dead",
-		scenarios: ["dead-watch"],
+		scenarios: ["failed-unseen", "dead-watch"],
 		edits: [
 			{
 				file: "agent/count.ts",
@@ -143,7 +143,7 @@ export const engineMutants: readonly Mutant[] = [
 	{
 		name: "cleaned-up-without-asking",
 		without: "asking all members whether they have the budget of a Lease that is to be deleted",
-		scenarios: ["cleaned-up"],
+		scenarios: ["cleaned-up-early", "cleaned-up"],
 		edits: [
 			{ file: cleanup, symbol: "LeaseCleanup.#deleteUnwanted", find: "if ($lists.some($$has)) return;", replace: "" },
 		],

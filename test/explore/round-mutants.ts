@@ -11,7 +11,7 @@ export const roundMutants: readonly Mutant[] = [
 	{
 		name: "only-granting-clusters-commit",
 		without: "the conditional write in clusters where nothing is granted",
-		scenarios: ["steal", "race"],
+		scenarios: ["crossed-steals", "steal", "race"],
 		edits: [
 			{
 				file: round,
@@ -26,7 +26,7 @@ export const roundMutants: readonly Mutant[] = [
 	{
 		name: "evict-before-all-commits-stood",
 		without: "waiting for every commit to stand",
-		scenarios: ["steal", "race"],
+		scenarios: ["crossed-steals", "steal", "race"],
 		edits: [
 			{
 				file: round,
@@ -40,7 +40,7 @@ export const roundMutants: readonly Mutant[] = [
 	{
 		name: "lost-answer-counts-as-commit",
 		without: "counting a commit whose answer cannot be had as failed",
-		scenarios: ["steal", "no-answer"],
+		scenarios: ["commit-unheard", "steal", "no-answer"],
 		edits: [
 			{ file: round, symbol: "commitSlot", find: '({ kind: "failed", error: $error })', replace: '{ kind: "stood" }' },
 			{ file: round, symbol: "commitAttempts", find: "3", replace: "1" },

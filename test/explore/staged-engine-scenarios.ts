@@ -1,4 +1,5 @@
 // One interleaving each, of what goes on beside the rounds: sweeps, ends of runs, and evidence in the wrong order.
+import { reservationsIn } from "./lease-text.ts";
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain, web } from "./scenario-parts.ts";
 import {
@@ -8,6 +9,8 @@ import {
 	begins,
 	cancels,
 	ended,
+	endsOnEvidence,
+	fails,
 	isCall,
 	isCancelled,
 	isHeldBy,
@@ -135,6 +138,51 @@ export const stagedEngineScenarios: readonly Scenario<World>[] = [
 		probe: false,
 		holdsBack: (step, world) =>
 			isCall(step, "c1/agent-0", "gets the answer to get budgets") && acquisitionsBy(world, "drain-2") === 0,
+	},
+	{
+		name: "failed-unseen",
+		about: "A pod has failed while the watches are silent, and a round begins",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [],
+		events: [
+			{
+				name: "the watches of agent-0 fall silent",
+				run: (world) => {
+					agent(world, 0).isWatching = false;
+				},
+			},
+			fails("web-2", (world) => world.times("the watches of agent-0 fall silent") > 0),
+			begins("drain-1", "c1/web-0", (world) => world.times("web-2 fails") > 0),
+		],
+		limits: {},
+		afterEviction: "stays",
+		holdsBack: ({ actor, kind }, world) => actor === "c1/agent-0" && kind === "watch" && nobodyIsEvicted(world),
+	},
+	{
+		name: "cleaned-up-early",
+		about: "A Lease that remembers a controller is idle in a cluster that has not the budget, and another member has",
+		clusters: [cluster("c1", 1, { agents: 1, budgets: [] }), cluster("c2", 2, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			endsOnEvidence(0, (world) => !nobodyIsEvicted(world) && server(world).pods().length === 0),
+			{
+				name: "agent-0 looks for Leases without a budget",
+				when: (world) => !nobodyIsEvicted(world) && reservationsIn(server(world)).length === 0,
+				run: (world) => agent(world, 0).cleanUp(),
+			},
+			begins(
+				"drain-2",
+				"c2/web-0",
+				(world) =>
+					world.times("agent-0 looks for Leases without a budget") > 0 &&
+					world.network.waiting("c1/agent-0").length === 0,
+			),
+		],
+		limits: {},
+		afterEviction: "ends",
+		freshViews: true,
+		// Each event waits for the one before it, and all of them are to happen.
+		holdsBack: () => false,
 	},
 ];
 

@@ -9,6 +9,7 @@ import {
 	endsOnEvidence,
 	isCall,
 	isHeldBy,
+	nobodyIsEvicted,
 	reserved,
 	server,
 	waitsFor,
@@ -159,6 +160,44 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 			// Who comes second finds the Lease committed: where it is granted something, it sees that this is not there.
 			const [, id = ""] = / granting nothing at (.+)\//.exec(step.what) ?? [];
 			return id !== "" && reservationsIn(server(world, id)).length === 0;
+		},
+	},
+	{
+		name: "crossed-steals",
+		about: "Each of two rounds loses to the other one the Lease of the cluster in which it is granted nothing",
+		clusters: [cluster("c1", 2, { agents: 1 }), cluster("c2", 2, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c2/web-0"], { attempts: 1 })],
+		events: [
+			agentSleeps(0, (world) => isHeldBy(world, "drain-2", "c1"), "c1"),
+			agentSleeps(0, (world) => isHeldBy(world, "drain-1", "c2"), "c2"),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) => {
+			const comesSecond = (name: string, id: string): boolean =>
+				isCall(step, name, "acquire") &&
+				step.what.includes(` at ${id}/`) &&
+				world.times(`agent-0 of ${id} sleeps`) === 0;
+			return comesSecond("drain-1", "c1") || comesSecond("drain-2", "c2");
+		},
+	},
+	{
+		name: "commit-unheard",
+		about: "A round's commit does not arrive, and its Lease was another round's meanwhile",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			agentSleeps(0, (world) => waitsFor(world, "drain-1", "commit")),
+			begins("drain-2", "c1/web-1", (world) => world.times("agent-0 of c1 sleeps") > 0),
+		],
+		limits: { lost: 1 },
+		afterEviction: "stays",
+		freshViews: true,
+		onlyFails: "commit",
+		holdsBack: (step, world) => {
+			if (!isCall(step, "drain-1", "commit")) return step.kind === "fault";
+			return nobodyIsEvicted(world) || (step.kind !== "fault" && world.times("lost") === 0);
 		},
 	},
 ];

@@ -123,6 +123,21 @@ export function drainSleeps(name: string, when: Moment): EventData<World> {
 	};
 }
 
+/** A pod of c1 is not ready any more, by nobody's doing. */
+export function fails(pod: string, when: Moment): EventData<World> {
+	return {
+		name: `${pod} fails`,
+		when,
+		run: (world) => {
+			const c1 = world.cluster("c1");
+			const failing = world.pod("c1", pod);
+			c1.server.changePod(failing, { ready: false });
+			const slot = c1.slotOf(failing);
+			if (slot) slot.down ??= { cause: "involuntary", revision: c1.server.revision };
+		},
+	};
+}
+
 /** An agent of c1 lists all pods. */
 export function lists(index: number, when: Moment): EventData<World> {
 	return { name: `agent-${index} lists`, when, run: (world) => agent(world, index).relist() };
