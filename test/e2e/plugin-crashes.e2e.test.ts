@@ -58,7 +58,8 @@ describeOnFleet(
 				annotations: { "bench/ready-after": "20s", "bench/start-after": "1s" },
 			});
 			const [first, second] = await database.pods();
-			using asleep = startPlugin([...evictArgs(database, first), "--timeout", "60s"], {
+			// Half a minute asleep, 21 s until the second pod is back: with less, a busy machine would end it before its turn.
+			using asleep = startPlugin([...evictArgs(database, first), "--timeout", "2m"], {
 				XPDB_PAUSE_POINT: "after-commit",
 			});
 			await asleep.asleep();
