@@ -1,4 +1,5 @@
 // XPodDisruptionBudgets over the API server.
+import { isRecord } from "../disruption/record.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { isMissingObject } from "./api-refusal.ts";
 import type { ClusterApi } from "./cluster-api.ts";
@@ -33,7 +34,7 @@ export async function listBudgetVersions(asker: ApiAsker): Promise<ListedBudgets
 	};
 	const answer = await asker.ask(options);
 	return asker.read(options, () => {
-		const { items, resourceVersion } = listPage(answer.body);
+		const { items, resourceVersion } = listPage(withItems(answer.body));
 		versions.answered(mark, resourceVersion);
 		const listed = items.map((item) => {
 			const { name } = readBudget(item);
@@ -41,6 +42,11 @@ export async function listBudgetVersions(asker: ApiAsker): Promise<ListedBudgets
 		});
 		return { versions: new Map(listed), resourceVersion };
 	});
+}
+
+/** Made into a list of metadata, an empty list has null for its items, where every other one has none in it (Go's nil slice). */
+function withItems(body: unknown): unknown {
+	return isRecord(body) && body["items"] === null ? { ...body, items: [] } : body;
 }
 
 export function createBudgetCalls(asker: ApiAsker): Pick<ClusterApi, "getBudget" | "listBudgets"> {

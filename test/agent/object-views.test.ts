@@ -144,6 +144,34 @@ describe("views of an API server", () => {
 		expect(watched()).toEqual(["/apis/x-pdb.form3.tech/v1alpha1/xpoddisruptionbudgets", null]);
 	});
 
+	test("createBudgetView() takes null for a list without any, as API servers say it of metadata", async () => {
+		const server = await startScriptedServer((request) => {
+			if (request.query.get("watch") !== "true") {
+				request.json(200, { metadata: { resourceVersion: "10" }, items: null });
+				return;
+			}
+			const annotations = { "k8s.io/initial-events-end": "true" };
+			request.open().send({ type: "BOOKMARK", object: { metadata: { resourceVersion: "10", annotations } } });
+		});
+		open.push(server);
+		const connection = createApiConnection({ access: server.access, clock: systemClock, cluster: "eu-1" });
+		open.push(connection);
+		const problems: unknown[] = [];
+		const opened = createBudgetView({
+			connection,
+			clock: systemClock,
+			random: () => 0.5,
+			warn: (message) => void problems.push(message),
+			report: (problem) => void problems.push(problem),
+		});
+		open.push(opened);
+		const { view } = opened;
+		await expect.poll(() => view.live, patiently).toBe(true);
+		view.wanted();
+		await expect.poll(() => view.proven, patiently).toBe(true);
+		expect([names(view.budgets()), problems]).toEqual([[], []]);
+	});
+
 	test("createBudgetView() opens a watch anew that does not show what a list has, and says so", async () => {
 		const accepted: unknown[] = [];
 		const items = [metadata, { ...metadata, name: "strict", resourceVersion: "12" }].map((each) => ({
