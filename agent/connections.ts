@@ -23,7 +23,7 @@ export interface ConnectionsOptions {
 	readonly after: (ms: number, action: () => void) => () => void;
 }
 
-/** About 60 KB each with TLS and HTTP/2: 15 MB of the 60 MB between an agent at work and its limit of 160Mi. */
+/** About 60 KB each with TLS and HTTP/2: 15 MB of the 120 MB between an agent at work and its limit of 224Mi. */
 const maxConnections = 256;
 /** People come by port-forward, from loopback, and share that address. */
 const maxPerAddress = 64;

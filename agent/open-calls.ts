@@ -5,7 +5,7 @@ import type { Caller } from "./caller.ts";
 
 /** A call with its stream, 15 KB; 50 candidates more or less as much again. */
 const candidatesPerUnit = 50;
-/** 15 MB of the 60 MB between an agent at work and its limit of 160Mi. */
+/** 15 MB of the 120 MB between an agent at work and its limit of 224Mi. */
 const maxUnits = 1_000;
 /** An account that a team shares, a member with all its people: a fifth stays for others. */
 const maxPerParty = 800;

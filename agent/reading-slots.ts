@@ -1,11 +1,11 @@
 // How many messages are read at once. A message has up to 2 MB, and HTTP/2 holds back all but 128 KB of one that is not read
 // yet: so many half-sent messages cost the agent what the slots cost, and the rest wait.
 
-/** 2 MB each: 16 of the 60 MB between an agent at work and its limit of 160Mi. */
+/** 2 MB each: 16 of the 120 MB between an agent at work and its limit of 224Mi. */
 const maxReading = 8;
 /** Half, so that nobody who sends slowly holds up everyone else. */
 const maxReadingPerCaller = 4;
-/** 128 KB each where they are half-sent and large, next to nothing otherwise: 25 MB of those 60. */
+/** 128 KB each where they are half-sent and large, next to nothing otherwise: 25 MB of those 120. */
 const maxWaiting = 192;
 /** A plugin or a peer asks up to 24 questions a member at once, and takes the Leases of all its budgets together. */
 const maxWaitingPerCaller = 96;

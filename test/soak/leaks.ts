@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Fleet } from "../controlplane/fleet.ts";
 
-/** As in the shipped Deployment: an agent above it would be killed. */
+/** A flood takes more, up to the limit of the shipped Deployment; in a soak nobody floods. */
 const memoryLimitMb = 160;
 /** A lost grant ends after 30 s, and the other agent gives the first one 5 s more. */
 const quietAfterMs = 60_000;

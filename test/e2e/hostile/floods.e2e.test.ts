@@ -20,8 +20,12 @@ import type { SeenOfAgent } from "./agent-watch.ts";
 import { createFlood, halfAMessage, madeUpToken } from "./flood.ts";
 import { acquireRequestFor, agentFile, type Cluster, clusterOf } from "./member-agent.ts";
 
-/** Of agent/deploy/deployment.yaml. */
-const memoryLimitMb = 160;
+/** An agent above it would be killed. */
+const memoryLimitMb = Number(
+	/limits:\s+memory: (\d+)Mi/.exec(
+		readFileSync(new URL("../../../agent/deploy/deployment.yaml", import.meta.url), "utf8"),
+	)?.[1],
+);
 /** The agent that keeps the line in that cluster: the plugin's port-forwards go to it, too. */
 async function firstAgent(cluster: Cluster): Promise<AgentInfo> {
 	const [first] = await agentNames(cluster.name);
