@@ -12,12 +12,19 @@ describeOnFleet("API servers that are slow to answer", () => {
 	test("those who race for one budget go on, and take nothing from each other for ever", async () => {
 		await using evictions = await startRollingEvictions({ replicas: 2 });
 		await using proxies = await startApiProxies((cluster) => `${cluster}->${cluster}`);
+		let slowed = 0;
 		for (const proxy of proxies.byCluster.values()) {
-			proxy.delayMs = ({ kind, path }) => (kind === "GET configmaps" && path.endsWith("/xpdb-fleet") ? countMs : 0);
+			// How many pods are wanted: of all that an agent reads, only counts need it.
+			proxy.delayMs = ({ kind }) => {
+				if (kind !== "GET statefulsets") return 0;
+				slowed += 1;
+				return countMs;
+			};
 		}
 		// Each within a minute.
 		for (let evicted = 0; evicted < 2; evicted += 1) await evictions.nextEvictionMs();
 		for (const proxy of proxies.byCluster.values()) proxy.delayMs = () => 0;
+		expect(slowed).toBeGreaterThan(6);
 		expect(await evictions.finish()).toEqual([]);
 		expect(await findLeftBehind()).toEqual([]);
 	});
