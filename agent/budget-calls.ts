@@ -3,8 +3,8 @@ import { isRecord } from "../disruption/record.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { isMissingObject } from "./api-refusal.ts";
 import type { ClusterApi } from "./cluster-api.ts";
-import type { ListedBudgets } from "./budget-comparison.ts";
-import { listPage, objectMeta, readBudget } from "./kubernetes-objects.ts";
+import { listPage, objectMeta } from "./kubernetes-objects.ts";
+import { readBudget } from "./read-budget.ts";
 import type { ListedResource } from "./paged-list.ts";
 
 const budgetGroup = "x-pdb.form3.tech";
@@ -18,6 +18,12 @@ export const allBudgets: ListedResource = {
 	resource: "xpoddisruptionbudgets",
 	group: budgetGroup,
 };
+
+/** What a consistent list has: the resourceVersion of each budget by NAMESPACE/NAME, and the list's own. */
+export interface ListedBudgets {
+	readonly versions: ReadonlyMap<string, string>;
+	readonly resourceVersion: string;
+}
 
 /** Every budget's resourceVersion, by a consistent list of nothing but metadata. */
 export async function listBudgetVersions(asker: ApiAsker): Promise<ListedBudgets> {

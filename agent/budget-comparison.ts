@@ -4,15 +4,10 @@
 //
 // Guarantee: where the last comparison that held began at B, the watch has shown every budget that stood at B, unless it has
 // shown since that it is gone. Assumption: a list without resourceVersion is as new as its request.
+import type { ListedBudgets } from "./budget-calls.ts";
 import type { MemberBudget } from "../disruption/cluster.ts";
 import { compareResourceVersions } from "../disruption/resource-version.ts";
 import type { Clock } from "./clock.ts";
-
-/** What a consistent list has: the resourceVersion of each budget by NAMESPACE/NAME, and the list's own. */
-export interface ListedBudgets {
-	readonly versions: ReadonlyMap<string, string>;
-	readonly resourceVersion: string;
-}
 
 /** What the watch has shown, as object-views.ts keeps it. */
 export interface WatchedBudgets {

@@ -2,6 +2,7 @@
 // and whoever listens ends those that stand, so that a CA that was taken out is out. The certificate must name this very
 // cluster as a member. Files that do not fit together (a rotation half done, a wrong file) are never put to use: the last
 // good ones stay, and the problem is reported once.
+import type { CertificateExpiry } from "./metrics.ts";
 import { BoundedError } from "../disruption/bounded-error.ts";
 import { createPrivateKey, type X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -21,12 +22,6 @@ export interface CertificateMaterial {
 	readonly certificate: string;
 	readonly privateKey: string;
 	readonly ca: string;
-}
-
-/** When the first certificate of each file expires. */
-export interface CertificateExpiry {
-	readonly certificateAt: Date;
-	readonly caAt: Date;
 }
 
 /** The files cannot be used; a person has to change them. */

@@ -3,7 +3,8 @@ import { namespaceLabel } from "../disruption/lease.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { isMissingObject, statusMessage } from "./api-refusal.ts";
 import { type ClusterApi, ConflictError, type LeaseObject } from "./cluster-api.ts";
-import { listPage, readLease } from "./kubernetes-objects.ts";
+import { listPage } from "./kubernetes-objects.ts";
+import { readLease } from "./read-lease.ts";
 
 export const leasesPath = (namespace: string): string => `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
 

@@ -1,6 +1,11 @@
 // What the agent tells Prometheus.
-import type { CertificateExpiry } from "./certificates.ts";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+
+/** When the first certificate of each file expires. */
+export interface CertificateExpiry {
+	readonly certificateAt: Date;
+	readonly caAt: Date;
+}
 
 export interface MetricsSources {
 	readonly version: string;

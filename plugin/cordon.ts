@@ -1,6 +1,7 @@
 // Cordoning and uncordoning one node, with kubectl's patch and kubectl's answers.
 import { errorText } from "./api-error.ts";
-import type { DryRun, EventSink } from "./events.ts";
+import type { DryRun } from "./dry-run.ts";
+import type { EventSink } from "./events.ts";
 import { fieldManager } from "./operation.ts";
 import type { NodeTarget } from "./targets.ts";
 

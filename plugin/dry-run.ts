@@ -1,7 +1,9 @@
 // --dry-run as kubectl reads it.
 import { UsageError } from "./errors.ts";
-import type { DryRun } from "./events.ts";
 import type { TextSink } from "./streams.ts";
+
+/** "client": nothing is sent; "server": the API server is asked, and changes nothing. */
+export type DryRun = "none" | "client" | "server";
 
 export function parseDryRun(value: string, stderr: TextSink): DryRun {
 	if (value === "none" || value === "server" || value === "client") return value;

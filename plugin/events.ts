@@ -1,5 +1,6 @@
 // The one stream of events of a run. Plain lines, JSON, the terminal UI and the tests are its readers; nothing else tells
 // a person what happens. What -o json makes of them is published in schemas/; `message` is for people.
+import type { DryRun } from "./dry-run.ts";
 import type { BudgetState } from "../disruption/decide.ts";
 import type { Reason } from "./reason.ts";
 
@@ -15,8 +16,6 @@ export interface PodEvent extends InContext {
 	/** The node that is being drained; none where a pod was named. */
 	readonly node?: string;
 }
-
-export type DryRun = "none" | "client" | "server";
 
 export interface NodeName extends InContext {
 	readonly node: string;

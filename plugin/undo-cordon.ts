@@ -1,7 +1,8 @@
 // uncordon --op: takes back what one run did to a node, and no more.
 import { ApiError, ConnectionError, errorText } from "./api-error.ts";
 import { type CordonResult, setUnschedulable } from "./cordon.ts";
-import type { DryRun, EventSink } from "./events.ts";
+import type { DryRun } from "./dry-run.ts";
+import type { EventSink } from "./events.ts";
 import { patchMarked } from "./node-marks.ts";
 import { operationAnnotation } from "./operation.ts";
 import type { NodeTarget } from "./targets.ts";

@@ -9,10 +9,10 @@ import {
 } from "../command.ts";
 import { confirm } from "../confirm.ts";
 import { formatDuration } from "../duration.ts";
-import { parseDryRun } from "../dry-run.ts";
+import { type DryRun, parseDryRun } from "../dry-run.ts";
 import { UsageError } from "../errors.ts";
 import { createJob, createTimeout } from "../eviction-job.ts";
-import type { DryRun, PodEvent } from "../events.ts";
+import type { PodEvent } from "../events.ts";
 import { type ExitCode, exitCode } from "../exit.ts";
 import type { KubeContext } from "../kube-context.ts";
 import { type PodTarget, resolvePods } from "../pod-targets.ts";

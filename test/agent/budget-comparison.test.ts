@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { BudgetComparison, type ListedBudgets } from "../../agent/budget-comparison.ts";
+import type { ListedBudgets } from "../../agent/budget-calls.ts";
+import { BudgetComparison } from "../../agent/budget-comparison.ts";
 import { budgetViewOf, ObjectStore } from "../../agent/object-views.ts";
 import type { MemberBudget } from "../../disruption/cluster.ts";
 import { createManualClock } from "./manual-clock.ts";

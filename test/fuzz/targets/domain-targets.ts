@@ -1,6 +1,6 @@
 // Budgets, selectors, Leases and versions: what the domain reads.
 import fc from "fast-check";
-import { readLease } from "../../../agent/kubernetes-objects.ts";
+import { readLease } from "../../../agent/read-lease.ts";
 import { type BudgetSpec, desiredHealthy, formatBound, parseBudgetSpec } from "../../../disruption/budget.ts";
 import { coveringBudgets } from "../../../disruption/coverage.ts";
 import { GarbledLeaseError, InvalidBudgetError } from "../../../disruption/errors.ts";

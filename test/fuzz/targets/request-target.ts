@@ -8,7 +8,7 @@ import { createAuditLog } from "../../../agent/audit-log.ts";
 import { createCallWatcher } from "../../../agent/call-watcher.ts";
 import { createTokenGate } from "../../../agent/gate.ts";
 import { HeldLeases } from "../../../agent/held-leases.ts";
-import { readLease } from "../../../agent/kubernetes-objects.ts";
+import { readLease } from "../../../agent/read-lease.ts";
 import { OpenCalls } from "../../../agent/open-calls.ts";
 import { Holds } from "../../../agent/holds.ts";
 import { createLogger } from "../../../agent/log.ts";
