@@ -28,6 +28,8 @@ interface Question<Response> {
 	readonly outcome?: (response: Response) => string;
 	/** It may take as long as a count: the caller is sent headers at once, and knows that somebody is at it. */
 	readonly takesLong?: boolean;
+	/** Somebody may be waiting for what it keeps to end: it must not wait for anything that may take long. */
+	readonly renews?: boolean;
 }
 
 export function createAgentService(options: AgentServiceOptions): wire.AgentServiceServer {
@@ -63,14 +65,14 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			const { request } = call;
 			const { caller } = admission;
 			record.caller = caller;
-			const { budget, details, answer, outcome, takesLong = false } = read(request);
+			const { budget, details, answer, outcome, takesLong = false, renews = false } = read(request);
 			Object.assign(record, budget && { budget }, details && { details });
 			const refusal = budget && (await gate.authorize(caller, budget));
 			if (refusal) return { refusal };
 			if (takesLong) call.sendMetadata(new Metadata());
 			const end = openCalls.begin(caller);
 			try {
-				const response = await answer(await gate.route(request.clusterId, call.metadata, caller));
+				const response = await answer(await gate.route(request.clusterId, call.metadata, caller, { renews }));
 				if (outcome) record.outcome = outcome(response);
 				return { response };
 			} finally {
@@ -117,6 +119,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			const acquisition = readCheckedAcquisition(request);
 			return {
 				budget: acquisition.budget,
+				renews: true,
 				async answer(cluster) {
 					holds.renew(acquisition);
 					await cluster.renew(acquisition);

@@ -28,6 +28,7 @@ import { Peers } from "./peers.ts";
 import { findPeerAddress } from "./pod-address.ts";
 import { createProblemLog } from "./problem-log.ts";
 import { Readiness } from "./readiness.ts";
+import { RecentFleet } from "./recent-fleet.ts";
 import { ReviewRate } from "./review-rate.ts";
 import { createReviews } from "./reviews.ts";
 import { Rights } from "./rights.ts";
@@ -48,6 +49,7 @@ export interface AgentOptions {
 interface Listening {
 	readonly home: Home;
 	readonly local: LocalCluster;
+	readonly fleet: RecentFleet;
 	readonly peers: Peers;
 	readonly membership: Membership;
 	readonly certificates: Certificates;
@@ -159,9 +161,10 @@ export class Agent {
 			clock: systemClock,
 			report: this.#report,
 		});
+		const fleet = new RecentFleet({ getFleet: () => api.getFleet(), now: () => systemClock.now() });
 		const peers = new Peers({
 			clients: this.#peerClients(certificates),
-			getFleet: () => api.getFleet(),
+			fleet,
 			clusterName,
 		});
 		const membership = createMembership({
@@ -206,11 +209,11 @@ export class Agent {
 		this.#closers.push(
 			keepHouse({ local, api: membership.api, peers, views, clock: systemClock, isSecond, report: this.#report }),
 		);
-		await this.#listen({ home, local, peers, membership, certificates });
+		await this.#listen({ home, local, fleet, peers, membership, certificates });
 		membership.start();
 	}
 
-	async #listen({ home, local, peers, membership, certificates }: Listening): Promise<void> {
+	async #listen({ home, local, fleet, peers, membership, certificates }: Listening): Promise<void> {
 		const { config, log } = this.#options;
 		const { connection, clusterName } = home;
 		const reviews = createReviews({ api: connection, cluster: clusterName });
@@ -225,8 +228,7 @@ export class Agent {
 		const peerIdentity = new PeerIdentity({
 			serverName: this.#serverName,
 			local,
-			getFleet: () => home.api.getFleet(),
-			now,
+			fleet,
 			wallClock: () => Date.now(),
 		});
 		const rights = new Rights({ reviews, now, cluster: clusterName });
@@ -242,7 +244,7 @@ export class Agent {
 				startAgentServer({
 					address: config.listen,
 					credentials: certificates.serverCredentials({ peers: false }),
-					gate: createTokenGate({ identity, rights, local, member: (id, caller) => peers.member(id, caller) }),
+					gate: createTokenGate({ identity, rights, local, member: (...asked) => peers.member(...asked) }),
 					...serving,
 				}),
 				startAgentServer({

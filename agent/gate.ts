@@ -30,6 +30,11 @@ export type IncomingCall = Pick<
 
 const notOfThisPort = "Cannot serve a peer on the port for callers with a token";
 
+export interface Way {
+	/** To the member as it was last listed, at once: for a call that keeps what was taken there. */
+	readonly renews?: boolean;
+}
+
 export interface Gate {
 	readonly port: "token" | "peer";
 	/** Who calls, or the status to refuse the call with. */
@@ -37,7 +42,7 @@ export interface Gate {
 	/** Whether that caller may decide about the budget: the status to refuse the call with, undefined where it may go on. */
 	authorize(caller: Caller, budget: BudgetName): Promise<Partial<StatusObject> | undefined>;
 	/** Who answers for that cluster; rejects with AgentProtocolError where nobody here does. */
-	route(clusterId: string, metadata: Metadata, caller: Caller): Promise<AgentCluster>;
+	route(clusterId: string, metadata: Metadata, caller: Caller, way?: Way): Promise<AgentCluster>;
 }
 
 export function createTokenGate(options: {
@@ -45,7 +50,7 @@ export function createTokenGate(options: {
 	readonly rights: Pick<Rights, "refusal">;
 	readonly local: ServedCluster;
 	/** Another member of the fleet, for calls that this caller makes through us. */
-	readonly member: (clusterId: string, caller: Caller) => Promise<AgentCluster>;
+	readonly member: (clusterId: string, caller: Caller, way: Way) => Promise<AgentCluster>;
 }): Gate {
 	const { identity, rights, local, member } = options;
 	return {
@@ -62,8 +67,8 @@ export function createTokenGate(options: {
 			const refusal = caller.kind === "token" ? await rights.refusal(caller, budget) : notOfThisPort;
 			return refusal === undefined ? undefined : statusOfError(new AgentForbiddenError(refusal));
 		},
-		route: async (clusterId, _metadata, caller) =>
-			clusterId === "" || clusterId === local.id ? forCaller(local, caller) : member(clusterId, caller),
+		route: async (clusterId, _metadata, caller, way = {}) =>
+			clusterId === "" || clusterId === local.id ? forCaller(local, caller) : member(clusterId, caller, way),
 	};
 }
 
@@ -84,10 +89,11 @@ export function createPeerGate({
 		port: "peer",
 		async admit(call) {
 			const anew = decisiveCalls.has(call.getPath());
+			const renews = call.getPath() === AgentServiceService.renew.path;
 			const certificate = call.getAuthContext().sslPeerCertificate;
 			// Whoever greets need not be a member: that is what it is for.
 			const greets = call.getPath() === AgentServiceService.greet.path;
-			const verdict = greets ? identity.certified(certificate) : await identity.check(certificate, { anew });
+			const verdict = greets ? identity.certified(certificate) : await identity.check(certificate, { anew, renews });
 			switch (verdict.kind) {
 				case "member": {
 					const onBehalfOf = findPassedOnCaller(call.metadata);

@@ -2,12 +2,15 @@
 //
 // Guaranteed: a call is let in only while its certificate is good, has the name of all agents, and names one cluster that
 // ConfigMap `xpdb-fleet` lists, or this very one: a member that was taken out is out with the next call. The list is read
-// anew for whatever takes or counts (Acquire, Count, Commit), and is at most a second old elsewhere; where it cannot be
-// had, nobody is let in. Assumed: the fleet's CA signs no two clusters' names for one, and ends by leaving the bundle:
+// anew for whatever takes or counts (Acquire, Count, Commit), and is at most a second old elsewhere, a lease's time where a
+// Lease is renewed: it may take longer to read than a Lease lasts that was handed over, and who holds one was a member when
+// it was got. Where it cannot be had, nobody is let in. Assumed: the fleet's CA signs no two clusters' names for one, and ends by leaving the bundle:
 // connections do not outlive that (Certificates).
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import { leaseDurationMs } from "../disruption/lease.ts";
 import { describeMember, findMemberId } from "../proto/member-certificate.ts";
 import type { DeclaredFleet } from "./cluster-api.ts";
+import type { RecentFleet } from "./recent-fleet.ts";
 
 export type PeerVerdict =
 	| { readonly kind: "member"; readonly clusterId: string }
@@ -21,20 +24,20 @@ export interface PeerIdentityOptions {
 	readonly serverName: string;
 	/** This cluster. */
 	readonly local: { readonly id: string; readonly name: string };
-	/** The fleet as it is declared now. */
-	readonly getFleet: () => Promise<DeclaredFleet>;
-	/** Milliseconds, monotonic. */
-	readonly now: () => number;
+	readonly fleet: Pick<RecentFleet, "read" | "young" | "lately">;
 	/** Milliseconds since 1970, by which certificates expire. */
 	readonly wallClock: () => number;
 }
 
-/** How old the list may be where nothing is taken or counted. */
-const listGoodForMs = 1_000;
+export interface PeerCall {
+	/** It takes or counts. */
+	readonly anew: boolean;
+	/** It keeps what was taken. */
+	readonly renews?: boolean;
+}
 
 export class PeerIdentity {
 	readonly #options: PeerIdentityOptions;
-	#list: { readonly fleet: Promise<DeclaredFleet>; readonly askedAt: number } | undefined;
 
 	constructor(options: PeerIdentityOptions) {
 		this.#options = options;
@@ -59,33 +62,22 @@ export class PeerIdentity {
 	}
 
 	/** Judges the certificate of a call. Rejects with AgentUnavailableError where the fleet cannot be had. */
-	async check(certificate: PeerCertificate | undefined, { anew }: { readonly anew: boolean }): Promise<PeerVerdict> {
-		const { local } = this.#options;
+	async check(certificate: PeerCertificate | undefined, { anew, renews = false }: PeerCall): Promise<PeerVerdict> {
+		const { local, fleet } = this.#options;
 		const certified = this.certified(certificate);
 		if (certified.kind === "unauthenticated") return certified;
 		const id = certified.clusterId;
+		const isMember = ({ members }: DeclaredFleet): boolean => members.some((member) => member.id === id);
 		if (id === local.id) return { kind: "member", clusterId: id };
-		const { members } = await this.#fleet(anew);
-		if (members.some((member) => member.id === id)) return { kind: "member", clusterId: id };
-		const listed = members.map((member) => `${member.name} (${member.id})`).join(", ");
+		const before = renews ? fleet.lately(leaseDurationMs) : undefined;
+		// Who is no member may have become one.
+		if (before && isMember(before)) return { kind: "member", clusterId: id };
+		const declared = anew ? await fleet.read() : await fleet.young();
+		if (isMember(declared)) return { kind: "member", clusterId: id };
+		const listed = declared.members.map((member) => `${member.name} (${member.id})`).join(", ");
 		const reason =
 			`Cannot serve the agents of cluster id "${id}": it is no member of the fleet of cluster "${local.name}", ` +
 			`whose ConfigMap xpdb-fleet lists ${listed}`;
 		return { kind: "forbidden", reason };
-	}
-
-	async #fleet(anew: boolean): Promise<DeclaredFleet> {
-		const now = this.#options.now();
-		const known = this.#list;
-		if (!anew && known && now - known.askedAt < listGoodForMs) return known.fleet;
-		const list = { fleet: this.#options.getFleet(), askedAt: now };
-		this.#list = list;
-		try {
-			return await list.fleet;
-		} catch (error) {
-			// A failure is no answer for the next call.
-			if (this.#list === list) this.#list = undefined;
-			throw error;
-		}
 	}
 }

@@ -6,8 +6,10 @@ import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.
 import type { AgentCluster } from "../proto/agent-cluster.ts";
 import { RemoteCluster } from "../proto/remote-cluster.ts";
 import { type Caller, passedOnCaller } from "./caller.ts";
-import type { DeclaredFleet } from "./cluster-api.ts";
+import type { FleetMember } from "./cluster-api.ts";
+import type { Way } from "./gate.ts";
 import type { PeerClients } from "./peer-clients.ts";
+import type { RecentFleet } from "./recent-fleet.ts";
 
 /** Less than the 5 s of the caller, who thus hears from us which member did not answer. */
 const peerDeadlineMs = 4_000;
@@ -15,8 +17,7 @@ const peerDeadlineMs = 4_000;
 export interface PeersOptions {
 	/** Its own: connections that no member needs any more are closed. */
 	readonly clients: PeerClients;
-	/** The fleet as it is declared now. */
-	readonly getFleet: () => Promise<DeclaredFleet>;
+	readonly fleet: Pick<RecentFleet, "read" | "lately">;
 	/** Of this cluster, for messages. */
 	readonly clusterName: string;
 }
@@ -30,8 +31,8 @@ export class Peers {
 
 	/** The budget as members other than this one have it; rejects where none has it and one of them cannot be asked. */
 	async budget(budget: BudgetName, { exceptId }: { readonly exceptId: string }): Promise<readonly MemberBudget[]> {
-		const { getFleet, clusterName } = this.#options;
-		const others = (await getFleet()).members.filter(({ id }) => id !== exceptId);
+		const { fleet, clusterName } = this.#options;
+		const others = (await fleet.read()).members.filter(({ id }) => id !== exceptId);
 		const lists = await Promise.allSettled(
 			others.map(async ({ id }) => (await this.member(id)).listBudgets([budget.namespace])),
 		);
@@ -49,10 +50,16 @@ export class Peers {
 		);
 	}
 
-	/** The member of that id; rejects with AgentProtocolError where the fleet has none. `caller`: whose calls are passed on to it. */
-	async member(clusterId: string, caller?: Caller): Promise<AgentCluster> {
-		const { clients, getFleet, clusterName } = this.#options;
-		const { members } = await getFleet();
+	/**
+	 * The member of that id; rejects with AgentProtocolError where the fleet has none. `caller`: whose calls are passed on to
+	 * it. A renewal goes where the member was when the fleet was last read, however long ago: the certificate there has to
+	 * name the member, which asks its own fleet whom it serves.
+	 */
+	async member(clusterId: string, caller?: Caller, { renews = false }: Way = {}): Promise<AgentCluster> {
+		const { clients, fleet, clusterName } = this.#options;
+		const before = renews ? fleet.lately(Infinity)?.members.find(({ id }) => id === clusterId) : undefined;
+		if (before?.address !== undefined) return this.#at({ ...before, address: before.address }, caller);
+		const { members } = await fleet.read();
 		const member = members.find(({ id }) => id === clusterId);
 		if (!member) {
 			const known = members.map(({ id, name }) => `${name} (${id})`).join(", ");
@@ -60,17 +67,22 @@ export class Peers {
 				`Cannot reach cluster id "${clusterId}" through cluster "${clusterName}": its fleet is ${known}`,
 			);
 		}
-		if (member.address === undefined) {
+		const { address } = member;
+		if (address === undefined) {
 			throw new AgentUnavailableError(
 				`Cannot reach cluster "${member.name}" through cluster "${clusterName}": its fleet gives no address for it; name a context of it with --contexts`,
 				member.name,
 			);
 		}
-		clients.keep(members.flatMap(({ id, address }) => (address === undefined ? [] : [{ id, address }])));
+		clients.keep(members.flatMap(({ id, address: at }) => (at === undefined ? [] : [{ id, address: at }])));
+		return this.#at({ ...member, address }, caller);
+	}
+
+	#at({ id, name, address }: FleetMember & { readonly address: string }, caller: Caller | undefined): AgentCluster {
 		return new RemoteCluster({
-			id: member.id,
-			name: member.name,
-			client: clients.get({ id: member.id, address: member.address }),
+			id,
+			name,
+			client: this.#options.clients.get({ id, address }),
 			deadlineMs: peerDeadlineMs,
 			...(caller?.kind === "token" && { onBehalfOf: passedOnCaller(caller) }),
 		});

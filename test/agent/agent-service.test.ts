@@ -153,6 +153,18 @@ describe("the token port", () => {
 		expect(local.asked).toEqual([]);
 		expect(other.asked.map(([method]) => method)).toEqual(["describe", "acquire", "commit"]);
 	});
+
+	test("passes renewals, and nothing else, on to where the member was last", async () => {
+		const ways: boolean[] = [];
+		const other = createFakeCluster({}, "another-id", "eu-2");
+		const agent = await serve({ members: [other], onPassedOn: ({ renews = false }) => ways.push(renews) });
+		const caller = agent.asCaller({ id: "another-id", name: "eu-2" });
+		await caller.renew(acquisition);
+		await caller.count(acquisition, acquireRequest);
+		await caller.commit(acquisition, []);
+		await caller.release(acquisition);
+		expect(ways).toEqual([true, false, false, false]);
+	});
 });
 
 describe("the peer port", () => {

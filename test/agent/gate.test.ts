@@ -33,6 +33,7 @@ describe("admit() on the peer port", () => {
 
 	test("asks anew who is a member for whatever takes or counts, and for nothing else", async () => {
 		const anew: string[] = [];
+		const renews: string[] = [];
 		const certified: string[] = [];
 		let path = "";
 		const gate = createPeerGate({
@@ -44,6 +45,7 @@ describe("admit() on the peer port", () => {
 				},
 				async check(_certificate, options) {
 					if (options.anew) anew.push(path);
+					if (options.renews) renews.push(path);
 					return { kind: "member", clusterId: "peer-id" };
 				},
 			},
@@ -52,7 +54,8 @@ describe("admit() on the peer port", () => {
 			path = method.path;
 			await gate.admit(callOf(path));
 		}
-		const { acquire, count, commit } = AgentServiceService;
+		const { acquire, count, commit, renew } = AgentServiceService;
+		expect(renews).toEqual([renew.path]);
 		expect(new Set(anew)).toEqual(new Set([acquire, count, commit].map((method) => method.path)));
 		// Greet alone is for those who are no members, too.
 		expect(certified).toEqual([AgentServiceService.greet.path]);

@@ -3,6 +3,7 @@ import type { PeerCertificate } from "node:tls";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { DeclaredFleet } from "../../agent/cluster-api.ts";
 import { PeerIdentity } from "../../agent/peer-identity.ts";
+import { RecentFleet } from "../../agent/recent-fleet.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { type Authority, createAuthority, issueAgentCertificate } from "../controlplane/certificates.ts";
 
@@ -25,16 +26,27 @@ function shown(pem: string): PeerCertificate {
 }
 
 function identityIn(declared: DeclaredFleet) {
-	const world = { fleet: declared as DeclaredFleet | Error, now: 0, wallClock: Date.now(), reads: 0 };
+	const world = {
+		fleet: declared as DeclaredFleet | Error,
+		/** What a read waits for. */
+		reading: Promise.resolve(),
+		now: 0,
+		wallClock: Date.now(),
+		reads: 0,
+	};
 	const identity = new PeerIdentity({
 		serverName,
 		local: own,
-		getFleet: async () => {
-			world.reads++;
-			if (world.fleet instanceof Error) throw world.fleet;
-			return world.fleet;
-		},
-		now: () => world.now,
+		fleet: new RecentFleet({
+			async getFleet() {
+				world.reads++;
+				const declared = world.fleet;
+				await world.reading;
+				if (declared instanceof Error) throw declared;
+				return declared;
+			},
+			now: () => world.now,
+		}),
 		wallClock: () => world.wallClock,
 	});
 	return { identity, world };
@@ -110,5 +122,56 @@ describe("check()", () => {
 		await expect(identity.check(certificate, { anew: false })).rejects.toBe(world.fleet);
 		world.fleet = both;
 		expect((await identity.check(certificate, { anew: false })).kind).toBe("member");
+	});
+
+	describe("for a renewal", () => {
+		const renewal = { anew: false, renews: true };
+		const forever = new Promise<void>(() => undefined);
+
+		test("goes by the list as it was read within a lease's time, without waiting, and has it read anew", async () => {
+			const { identity, world } = identityIn(both);
+			const certificate = await certificateOf("peer-id");
+			await identity.check(certificate, { anew: true });
+			Object.assign(world, { now: 9_000, reading: forever });
+			expect((await identity.check(certificate, renewal)).kind).toBe("member");
+			expect((await identity.check(certificate, renewal)).kind).toBe("member");
+			// One read under way is enough for a second.
+			expect(world.reads).toBe(2);
+		});
+
+		test("turns away by the next one whoever was taken out", async () => {
+			const { identity, world } = identityIn(both);
+			const certificate = await certificateOf("peer-id");
+			await identity.check(certificate, { anew: true });
+			Object.assign(world, { fleet: alone, now: 2_000 });
+			expect((await identity.check(certificate, renewal)).kind).toBe("member");
+			await world.reading;
+			expect((await identity.check(certificate, renewal)).kind).toBe("forbidden");
+		});
+
+		test("waits for a list where the last one is older, or does not list the member yet", async () => {
+			const { identity, world } = identityIn(both);
+			const certificate = await certificateOf("peer-id");
+			await identity.check(certificate, { anew: true });
+			Object.assign(world, { fleet: alone, now: 10_001 });
+			expect((await identity.check(certificate, renewal)).kind).toBe("forbidden");
+			Object.assign(world, { fleet: both, now: 12_000 });
+			expect((await identity.check(certificate, renewal)).kind).toBe("member");
+			Object.assign(world, { fleet: new AgentUnavailableError("Cannot read the fleet", "eu-1"), now: 30_000 });
+			await expect(identity.check(certificate, renewal)).rejects.toBe(world.fleet);
+		});
+
+		test("keeps no older list that comes after a newer one", async () => {
+			const { identity, world } = identityIn(both);
+			const certificate = await certificateOf("peer-id");
+			const late = Promise.withResolvers<void>();
+			world.reading = late.promise;
+			const first = identity.check(certificate, { anew: true });
+			Object.assign(world, { fleet: alone, now: 500, reading: Promise.resolve() });
+			expect((await identity.check(certificate, { anew: true })).kind).toBe("forbidden");
+			late.resolve();
+			await first;
+			expect((await identity.check(certificate, renewal)).kind).toBe("forbidden");
+		});
 	});
 });

@@ -3,6 +3,7 @@ import type { CertificateMaterial } from "../../agent/certificates.ts";
 import type { FleetMember } from "../../agent/cluster-api.ts";
 import { PeerClients } from "../../agent/peer-clients.ts";
 import { Peers } from "../../agent/peers.ts";
+import { RecentFleet } from "../../agent/recent-fleet.ts";
 import type { MemberBudget } from "../../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import { type Authority, createAuthority, issueAgentCertificate, type KeyPair } from "../controlplane/certificates.ts";
@@ -41,15 +42,17 @@ function peersOf(members: readonly FleetMember[] | Error) {
 	};
 	const clients = new PeerClients({ certificates, serverName });
 	cleanups.push(() => clients.close());
+	const world = { members, now: 0 };
 	const getFleet = async () => {
-		if (members instanceof Error) throw members;
-		return { members, forgotten: [] };
+		if (world.members instanceof Error) throw world.members;
+		return { members: world.members, forgotten: [] };
 	};
+	const recent = new RecentFleet({ getFleet, now: () => world.now });
 	const rotate = (material: Partial<CertificateMaterial>): void => {
 		certificates.current = { ...certificates.current, ...material };
 		for (const listener of listeners) listener(certificates.current);
 	};
-	return { peers: new Peers({ clients, getFleet, clusterName: "eu-2" }), rotate };
+	return { peers: new Peers({ clients, fleet: recent, clusterName: "eu-2" }), world, rotate };
 }
 
 describe("budget()", () => {
@@ -110,6 +113,20 @@ describe("member()", () => {
 	test("refuses where the fleet cannot be had", async () => {
 		const problem = new AgentUnavailableError("Cannot read the fleet", "eu-2");
 		await expect(peersOf(problem).peers.member(clusterId)).rejects.toBe(problem);
+	});
+
+	test("passes a renewal on to where the member was last, without waiting for the list, and reads it anew beside it", async () => {
+		const agent = await serve();
+		const { peers, world } = peersOf([{ id: clusterId, name: "eu-1", address: agent.peerAddress }]);
+		await peers.member(clusterId);
+		const unavailable = new AgentUnavailableError("Cannot read the fleet", "eu-2");
+		Object.assign(world, { members: unavailable, now: 60_000 });
+		const member = await peers.member(clusterId, undefined, { renews: true });
+		expect((await member.describe()).clusterName).toBe("eu-1");
+		await expect(peers.member(clusterId)).rejects.toBe(unavailable);
+		world.members = [{ id: "eu-3-id", name: "eu-3", address: "127.0.0.1:1" }];
+		await peers.member(clusterId, undefined, { renews: true });
+		await expect(peers.member(clusterId, undefined, { renews: true })).rejects.toBeInstanceOf(AgentProtocolError);
 	});
 
 	test("takes no agent of another fleet", async () => {

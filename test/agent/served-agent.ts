@@ -3,7 +3,7 @@ import { ServerCredentials } from "@grpc/grpc-js";
 import { afterEach, beforeAll } from "vitest";
 import { createAuditLog } from "../../agent/audit-log.ts";
 import { type CallWatcher, createCallWatcher } from "../../agent/call-watcher.ts";
-import { createPeerGate, createTokenGate, type ServedCluster } from "../../agent/gate.ts";
+import { createPeerGate, createTokenGate, type ServedCluster, type Way } from "../../agent/gate.ts";
 import type { FleetMember } from "../../agent/cluster-api.ts";
 import type { GreetingReceiver } from "../../agent/greetings.ts";
 import { HeldLeases } from "../../agent/held-leases.ts";
@@ -13,6 +13,7 @@ import { createLogger } from "../../agent/log.ts";
 import { createMetrics } from "../../agent/metrics.ts";
 import { OpenCalls } from "../../agent/open-calls.ts";
 import { PeerIdentity } from "../../agent/peer-identity.ts";
+import { RecentFleet } from "../../agent/recent-fleet.ts";
 import { startAgentServer } from "../../agent/server.ts";
 import { systemClock } from "../../agent/system-clock.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
@@ -34,6 +35,8 @@ export interface ServedAgentOptions {
 	/** Why callers with a token may not decide about a budget. */
 	readonly refusal?: (budget: BudgetName) => string | undefined;
 	readonly members?: readonly AgentCluster[];
+	/** Told of each call that is for one of these. */
+	readonly onPassedOn?: (way: Way) => void;
 	/** As the agent's own cluster declares it; it need not list itself. */
 	readonly fleetMembers?: readonly FleetMember[];
 	readonly greetings?: GreetingReceiver;
@@ -75,7 +78,8 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 			identity: { check: async () => options.verdict ?? known },
 			rights: { refusal: async (_caller, budget) => options.refusal?.(budget) },
 			local,
-			member: async (id) => {
+			member: async (id, _caller, way) => {
+				options.onPassedOn?.(way);
 				const member = members.find((each) => each.id === id);
 				if (!member) throw new Error(`Unexpected member ${id}`);
 				return member;
@@ -86,8 +90,10 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 			identity: new PeerIdentity({
 				serverName,
 				local,
-				getFleet: async () => ({ members: options.fleetMembers ?? [], forgotten: [] }),
-				now: () => performance.now(),
+				fleet: new RecentFleet({
+					getFleet: async () => ({ members: options.fleetMembers ?? [], forgotten: [] }),
+					now: () => performance.now(),
+				}),
 				wallClock: () => Date.now(),
 			}),
 		}),

@@ -1,23 +1,36 @@
 // Two drains want one pod after the other, over clusters whose API servers are slow to answer what a count reads.
+import { X509Certificate } from "node:crypto";
+import type { PeerCertificate } from "node:tls";
 import { describe, expect, test } from "vitest";
+import type { CertificateMaterial } from "../../agent/certificates.ts";
+import { PeerClients } from "../../agent/peer-clients.ts";
+import { PeerIdentity } from "../../agent/peer-identity.ts";
+import { Peers } from "../../agent/peers.ts";
+import { RecentFleet } from "../../agent/recent-fleet.ts";
 import type { Cluster, PodReference } from "../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { runRound } from "../../disruption/round.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import { createAuthority, issueAgentCertificate } from "../controlplane/certificates.ts";
 import { budget, selector } from "../disruption/build-count.ts";
 import { newController } from "../disruption/build-lease.ts";
+import { serverName } from "./served-agent.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 import { settle, type SimulatedAgents, simulateCluster } from "./simulated-agent.ts";
 
 const stepMs = 50;
 /** With one, nobody is handed a Lease for which somebody else waits. */
 const grantsEach = 3;
+/** Of ConfigMap xpdb-fleet. */
+const readMs = 1_400;
 
 interface SlowFleet {
 	readonly clock: ManualClock;
 	readonly worlds: readonly SimulatedAgents[];
 	readonly clusters: readonly Cluster[];
 	readonly live: () => void;
+	/** Why rounds had to be started over. */
+	readonly lost: string[];
 }
 
 /** Clusters in which whatever a count reads takes this long; writes of Leases do not. */
@@ -39,7 +52,14 @@ function slowFleet(ids: readonly string[], countMs: number): SlowFleet {
 	const live = (): void => {
 		for (const agent of agents) agent.see();
 	};
-	return { clock, worlds, clusters: agents.map(({ local }) => local), live };
+	return { clock, worlds, clusters: agents.map(({ local }) => local), live, lost: [] };
+}
+
+interface SlowPeer {
+	readonly clock: ManualClock;
+	readonly certificate: PeerCertificate;
+	readonly material: CertificateMaterial;
+	readonly readMs: number;
 }
 
 function runtimeOn(clock: ManualClock, name: string): RoundRuntime {
@@ -58,8 +78,56 @@ function runtimeOn(clock: ManualClock, name: string): RoundRuntime {
 	};
 }
 
+/** The cluster as it is reached through another agent, where each of the two reads its fleet before it lets a call go on. */
+function throughPeer(cluster: Cluster, { clock, certificate, material, readMs }: SlowPeer): Cluster {
+	const members = [{ id: "own", name: "own" }, ...["eu", "us"].map((id) => ({ id, name: id, address: `${id}:9443` }))];
+	const recent = (): RecentFleet =>
+		new RecentFleet({
+			async getFleet() {
+				await new Promise<void>((resolve) => void clock.after(readMs, resolve));
+				return { members, forgotten: [] };
+			},
+			now: () => clock.now(),
+		});
+	const local = { id: cluster.id, name: cluster.name };
+	const identity = new PeerIdentity({ serverName, local, fleet: recent(), wallClock: () => Date.now() });
+	const clients = new PeerClients({ certificates: { current: material, onChange: () => () => undefined }, serverName });
+	const peers = new Peers({ clients, fleet: recent(), clusterName: "own" });
+	const admit = async (anew: boolean, renews = false): Promise<void> => {
+		const verdict = await identity.check(certificate, { anew, renews });
+		if (verdict.kind !== "member") throw new Error(verdict.reason);
+	};
+	const pass = async (anew: boolean, renews = false): Promise<void> => {
+		await peers.member(cluster.id, undefined, { renews });
+		await admit(anew, renews);
+	};
+	return {
+		id: cluster.id,
+		name: cluster.name,
+		async acquire(request, options) {
+			await pass(true);
+			let waited = false;
+			const sent = Promise.withResolvers<void>();
+			const onQueued: typeof options.onQueued = (place) => {
+				waited = true;
+				options.onQueued?.(place);
+			};
+			const outcome = await cluster.acquire(request, { ...options, onQueued, answered: sent.promise });
+			if (waited) await admit(true);
+			sent.resolve();
+			return outcome;
+		},
+		count: async (...asked) => pass(true).then(() => cluster.count(...asked)),
+		renew: async (...asked) => pass(false, true).then(() => cluster.renew(...asked)),
+		commit: async (...asked) => pass(true).then(() => cluster.commit(...asked)),
+		release: async (...asked) => pass(false).then(() => cluster.release(...asked)),
+		confirm: async (...asked) => pass(false).then(() => cluster.confirm(...asked)),
+		cancel: async (...asked) => pass(false).then(() => cluster.cancel(...asked)),
+	};
+}
+
 /** Rounds for one pod until it was granted three times, as a drain runs them; what it is granted is taken back. */
-async function drain({ clock, clusters }: SlowFleet, name: string, pod: PodReference): Promise<void> {
+async function drain({ clock, clusters, lost }: SlowFleet, name: string, pod: PodReference): Promise<void> {
 	const runtime = runtimeOn(clock, name);
 	const { signal } = new AbortController();
 	const [first] = clusters;
@@ -78,7 +146,8 @@ async function drain({ clock, clusters }: SlowFleet, name: string, pod: PodRefer
 		if (verdict?.kind === "granted") {
 			grants += 1;
 			await first.cancel(budget, [verdict.ticket.id], { sent: false });
-		} else if (outcome?.kind !== "lost") await sleep(1_000);
+		} else if (outcome?.kind === "lost") lost.push(outcome.reason);
+		else await sleep(1_000);
 	}
 }
 
@@ -91,6 +160,19 @@ async function pass(fleet: SlowFleet, ms: number, until: () => boolean = () => f
 	}
 }
 
+/** The pods that were both granted within that time. */
+async function grantedOf(fleet: SlowFleet, withinMs: number): Promise<readonly string[]> {
+	const [world] = fleet.worlds;
+	const granted: string[] = [];
+	for (const pod of ["db-0", "db-1"]) {
+		const found = world?.server.getPod({ namespace: "shop", name: pod });
+		if (found?.kind !== "present") throw new Error(`no pod ${pod}`);
+		void drain(fleet, `drain of ${pod}`, found.pod).then(() => granted.push(pod));
+	}
+	await pass(fleet, withinMs, () => granted.length === 2);
+	return granted.toSorted();
+}
+
 describe("two drains whose counts are slow", () => {
 	const rows = [
 		{ name: "2.1 s in one cluster", ids: ["eu"], countMs: 2_100, withinMs: 60_000 },
@@ -100,15 +182,20 @@ describe("two drains whose counts are slow", () => {
 	for (const { name, ids, countMs, withinMs } of rows) {
 		test(`are both granted their pods: ${name}`, async () => {
 			const fleet = slowFleet(ids, countMs);
-			const [world] = fleet.worlds;
-			const granted: string[] = [];
-			for (const pod of ["db-0", "db-1"]) {
-				const found = world?.server.getPod({ namespace: "shop", name: pod });
-				if (found?.kind !== "present") throw new Error(`no pod ${pod}`);
-				void drain(fleet, `drain of ${pod}`, found.pod).then(() => granted.push(pod));
-			}
-			await pass(fleet, withinMs, () => granted.length === 2);
-			expect(granted.toSorted()).toEqual(["db-0", "db-1"]);
+			expect(await grantedOf(fleet, withinMs)).toEqual(["db-0", "db-1"]);
 		});
 	}
+
+	test("are both granted their pods through agents that read their fleet as slowly before each call", async () => {
+		const fleet = slowFleet(["eu", "us"], readMs);
+		const authority = await createAuthority("fleet");
+		const { certificate: pem, key } = await issueAgentCertificate(authority, { clusterId: "own" });
+		const material = { certificate: pem, privateKey: key, ca: authority.certificate };
+		const certificate = new X509Certificate(pem).toLegacyObject();
+		const clusters = fleet.clusters.map((cluster) =>
+			throughPeer(cluster, { clock: fleet.clock, certificate, material, readMs }),
+		);
+		expect(await grantedOf({ ...fleet, clusters }, 240_000)).toEqual(["db-0", "db-1"]);
+		expect(fleet.lost).toEqual([]);
+	});
 });
