@@ -4,6 +4,9 @@
 // fleet that all of them declare, asked for at most a second ago, hold none that selects the labels of the version that
 // the eviction will name; whoever changes the pod meanwhile makes it a 409, and it is judged again. Where no member has
 // a budget in the namespace, labels cannot matter, and the pod may go in any version. All doubt asks again or refuses.
+// How old the labels are does not matter for that, because the version is named; what is older than a second is read anew
+// once, as it may be another one by now, and goes then however long the reading took. A list has nothing that could be
+// named: whatever was made since it was asked for may be missing in it, so lists that take longer than a second say nothing.
 // Assumptions: a list is a consistent read that began after it was asked for; the API server honours preconditions;
 // `now`, `askedAt` and `readAt` are of one monotonic clock, and the two latter were taken before the question was sent.
 // A budget that is made in the second before the eviction may come too late, as one made while it is on its way.
@@ -20,6 +23,8 @@ export interface BudgetsOfMember {
 	readonly clusterName: string;
 	readonly fleetHash: string;
 	readonly budgets: readonly MemberBudget[];
+	/** How long it took to answer, for people only. */
+	readonly tookMs?: number;
 }
 
 /** Lists of all members, asked for at once. */
@@ -53,7 +58,16 @@ export const coverageFreshForMs = 1_000;
 export function judgeCoverage(
 	{ namespace, version }: { readonly namespace: string; readonly version: PodVersion },
 	listed: ListedBudgets,
-	{ memberIds, now }: { readonly memberIds: readonly string[]; readonly now: number },
+	{
+		memberIds,
+		now,
+		triedAt,
+	}: {
+		readonly memberIds: readonly string[];
+		readonly now: number;
+		/** Since when who asks has tried to find out: a version that was read since then is read no more. */
+		readonly triedAt: number;
+	},
 ): CoverageJudgement {
 	if (!isFresh(listed.askedAt, now) || !listed.namespaces.includes(namespace)) return { kind: "listAgain" };
 	const asked = listed.members.map(({ clusterId }) => clusterId);
@@ -62,7 +76,7 @@ export function judgeCoverage(
 	if (message !== undefined) return { kind: "fleetsDiffer", message };
 	const budgets = listed.members.flatMap((member) => member.budgets);
 	if (!budgets.some(({ name }) => name.namespace === namespace)) return { kind: "uncovered" };
-	if (!isFresh(version.readAt, now)) return { kind: "readAgain" };
+	if (version.readAt < triedAt && !isFresh(version.readAt, now)) return { kind: "readAgain" };
 	const covering = findCovering(budgets, { namespace, labels: version.labels });
 	return covering.kind === "none" ? { kind: "uncovered", resourceVersion: version.resourceVersion } : covering;
 }

@@ -62,8 +62,13 @@ export type TryOutcome =
 	| Extract<JobOutcome, { kind: "stopped" | "failed" }>
 	/** An agent does not understand us, or does not let us: for good, unless the fleet has become another one. */
 	| { readonly kind: "agentRefused"; readonly message: string }
-	/** `waitedFor`: in words. */
-	| { readonly kind: "timedOut"; readonly waitedFor?: string; readonly reason?: Reason };
+	/** `waitedFor`: in words; `unreachable`: for clusters that give no answer in time. */
+	| {
+			readonly kind: "timedOut";
+			readonly waitedFor?: string;
+			readonly reason?: Reason;
+			readonly unreachable?: boolean;
+	  };
 
 /** Where a pod does not say how long it may take to terminate. */
 const defaultGraceSeconds = 30;

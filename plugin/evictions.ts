@@ -135,11 +135,15 @@ export class Evictions {
 		const { stop, runtime } = this.#deps;
 		const ends = AbortSignal.any([stop, job.timeout.signal]);
 		let reason: Reason | undefined;
+		/** What the last try waited for, where it got no answer in time. */
+		let unanswered: string | undefined;
 		let inVain = 0;
 		for (let isFirst = true; ; isFirst = false) {
 			if (stop.aborted) return { kind: "stopped" };
 			const startedAt = runtime.now();
-			const outcome: TryOutcome = job.timeout.signal.aborted ? { kind: "timedOut" } : await this.#try(job, isFirst);
+			const outcome: TryOutcome = job.timeout.signal.aborted
+				? { kind: "timedOut", ...(unanswered !== undefined && { unreachable: true, waitedFor: unanswered }) }
+				: await this.#try(job, isFirst);
 			switch (outcome.kind) {
 				case "accepted":
 				case "gone":
@@ -152,6 +156,7 @@ export class Evictions {
 					return this.#timedOut(job, { reason, ...outcome });
 				case "again": {
 					reason = outcome.reason ?? reason;
+					unanswered = outcome.reason === "PeerUnreachable" ? outcome.message : undefined;
 					if (runtime.now() - startedAt >= longTryMs) inVain = 0;
 					const pauseMs = outcome.afterMs > 0 ? outcome.afterMs : (pauses[Math.min(inVain++, pauses.length - 1)] ?? 0);
 					if (pauseMs > 0) await runtime.sleep(pauseMs, ends);
@@ -219,8 +224,8 @@ export class Evictions {
 			case "fleetsDiffer":
 				return { kind: "again", afterMs: 0, reason: "FleetsDiffer", message: coverage.message };
 			case "tooSlow":
-				this.#tellWaiting(job, "PeerUnreachable", tooSlowMessage);
-				return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable" };
+				this.#tellWaiting(job, "PeerUnreachable", coverage.message);
+				return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable", message: coverage.message };
 		}
 	}
 
@@ -278,14 +283,15 @@ export class Evictions {
 
 	#timedOut(
 		job: EvictionJob,
-		{ waitedFor, reason }: { readonly waitedFor?: string; readonly reason: Reason | undefined },
+		end: { readonly waitedFor?: string; readonly reason: Reason | undefined; readonly unreachable?: boolean },
 	): JobOutcome {
-		const { lost } = this.#deps.reachability;
+		const { waitedFor, reason } = end;
+		const unreachable = end.unreachable === true || this.#deps.reachability.lost.length > 0;
 		return {
 			kind: "failed",
 			message: evictionError(job, `global timeout reached: ${job.timeout.text}`),
-			reason: lost.length > 0 ? "PeerUnreachable" : (reason ?? "TimedOut"),
-			unreachable: lost.length > 0,
+			reason: unreachable ? "PeerUnreachable" : (reason ?? "TimedOut"),
+			unreachable,
 			...(waitedFor !== undefined && { waitedFor }),
 		};
 	}
@@ -294,9 +300,6 @@ export class Evictions {
 function idsOf({ members }: EvictionFleet): string {
 	return JSON.stringify(members.map(({ id }) => id));
 }
-
-const tooSlowMessage =
-	"the fleet's budgets and the pod take longer than a second to read: what is older says nothing about what covers the pod";
 
 function failed(job: EvictionJob, message: string, reason: Reason): Extract<JobOutcome, { kind: "failed" }> {
 	return { kind: "failed", message: evictionError(job, message), reason, unreachable: false };

@@ -110,8 +110,10 @@ async function assemble(accesses: readonly AgentAccess[], mayMiss: boolean): Pro
 		async listBudgets(namespaces) {
 			return Promise.all(
 				current.members.map(async (member) => {
+					const askedAt = performance.now();
 					const { fleetHash, budgets } = await member.listBudgets(namespaces);
-					return { clusterId: member.id, clusterName: member.name, fleetHash, budgets };
+					const tookMs = performance.now() - askedAt;
+					return { clusterId: member.id, clusterName: member.name, fleetHash, budgets, tookMs };
 				}),
 			);
 		},

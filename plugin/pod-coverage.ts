@@ -18,8 +18,8 @@ export type PodCoverage =
 	| Extract<CoverageJudgement, { kind: "uncovered" | "covered" | "fleetsDiffer" }>
 	| { readonly kind: "unreadable"; readonly message: string }
 	| { readonly kind: "gone" }
-	/** Members or API servers that take longer than what they say is worth. */
-	| { readonly kind: "tooSlow" };
+	/** Members that take longer to list their budgets than what they say is worth. */
+	| { readonly kind: "tooSlow"; readonly message: string };
 
 export interface PodCoverageDependencies {
 	readonly lists: CoverageLists;
@@ -40,16 +40,23 @@ export async function coverPod(job: EvictionJob, deps: PodCoverageDependencies):
 	const { lists, memberIds, runtime, mayBeginRound } = deps;
 	const { namespace } = job.pod;
 	const now = (): number => runtime.now();
-	const patientUntil = now() + patientForMs;
+	const triedAt = now();
+	const patientUntil = triedAt + patientForMs;
+	let slow = "";
 	let mustRead = lists.hadBudgets(namespace) && now() - job.seen.readAt > coverageFreshForMs;
 	let isTimed = false;
 	for (let attempt = 0; attempt < maxAttempts; ) {
 		const [listed, found] = await Promise.all([lists.list(namespace), mustRead ? seeAnew(job, now) : undefined]);
 		if (found?.kind === "gone") return { kind: "gone" };
-		const judged = judgeCoverage({ namespace, version: job.seen }, listed, { memberIds: memberIds(), now: now() });
+		const judged = judgeCoverage({ namespace, version: job.seen }, listed, {
+			memberIds: memberIds(),
+			now: now(),
+			triedAt,
+		});
 		mustRead = judged.kind === "readAgain";
 		switch (judged.kind) {
 			case "listAgain":
+				slow = slowMessage(listed, now());
 				attempt += 1;
 				continue;
 			case "readAgain": {
@@ -73,7 +80,16 @@ export async function coverPod(job: EvictionJob, deps: PodCoverageDependencies):
 		if ((await waitForChange(job, changes.everyMs, runtime)) === "gone") return { kind: "gone" };
 		isTimed = true;
 	}
-	return { kind: "tooSlow" };
+	return { kind: "tooSlow", message: slow };
+}
+
+function slowMessage({ askedAt, members }: ListedBudgets, now: number): string {
+	const slow = members.filter(({ tookMs = 0 }) => tookMs > coverageFreshForMs);
+	const names = (slow.length > 0 ? slow : members).map(({ clusterName }) => clusterName).join(", ");
+	return (
+		`cluster ${names} took ${((now - askedAt) / 1000).toFixed(1)} s to list its budgets, and after more than ` +
+		`${coverageFreshForMs / 1000} s nobody knows whether a new one covers the pod: is its API server slow?`
+	);
 }
 
 async function waitForChange(

@@ -28,6 +28,8 @@ interface Row {
 	readonly listed?: Partial<ListedBudgets>;
 	readonly version?: Partial<PodVersion>;
 	readonly memberIds?: readonly string[];
+	/** Now, if left out. */
+	readonly triedAt?: number;
 	readonly expected: CoverageJudgement;
 }
 
@@ -68,6 +70,28 @@ const rows: readonly Row[] = [
 		version: { readAt: 8_999 },
 		expected: readAgain,
 	},
+	{
+		name: "a pod that took long to read",
+		second: member("2", [ofWeb]),
+		version: { readAt: 8_500 },
+		triedAt: 8_500,
+		expected: uncovered,
+	},
+	{
+		name: "a pod read before whoever asks began",
+		second: member("2", [ofWeb]),
+		version: { readAt: 8_500 },
+		triedAt: 8_501,
+		expected: readAgain,
+	},
+	{
+		name: "such a pod and an older list",
+		second: member("2", [ofWeb]),
+		version: { readAt: 8_500 },
+		listed: { askedAt: 8_500 },
+		triedAt: 8_500,
+		expected: listAgain,
+	},
 	{ name: "no budgets in the namespace", second: member("2", []), expected: byUid },
 	{
 		name: "no budgets in the namespace and a pod read long ago",
@@ -92,13 +116,13 @@ function covered(name: string): CoverageJudgement {
 }
 
 describe("judgeCoverage()", () => {
-	for (const { name, second, listed, version, memberIds = ["2", "1"], expected } of rows) {
+	for (const { name, second, listed, version, memberIds = ["2", "1"], triedAt = 10_000, expected } of rows) {
 		test(`${name}: ${expected.kind}`, () => {
 			const members = [member("1", []), ...(second ? [second] : [])];
 			const judged = judgeCoverage(
 				{ namespace: "shop", version: { resourceVersion: "7", labels: { app: "db" }, readAt: 9_500, ...version } },
 				{ askedAt: 9_500, namespaces: ["shop"], members, ...listed },
-				{ memberIds, now: 10_000 },
+				{ memberIds, now: 10_000, triedAt },
 			);
 			expect(judged).toEqual(expected);
 		});
@@ -108,7 +132,9 @@ describe("judgeCoverage()", () => {
 		const members = [member("1", [], "other"), member("2", [], "other")];
 		const version = { resourceVersion: "7", labels: {}, readAt: 0 };
 		const listed = { askedAt: 0, namespaces: ["shop"], members };
-		expect(judgeCoverage({ namespace: "shop", version }, listed, { memberIds: ["1", "2"], now: 0 })).toEqual({
+		expect(
+			judgeCoverage({ namespace: "shop", version }, listed, { memberIds: ["1", "2"], now: 0, triedAt: 0 }),
+		).toEqual({
 			kind: "fleetsDiffer",
 			message: expect.stringContaining("cluster c1, c2 declares another fleet"),
 		});

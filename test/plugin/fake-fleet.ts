@@ -99,7 +99,8 @@ export class FakeFleet {
 			this.members.map(async (member) => {
 				const { fleetHash: hash, budgets } = await member.listBudgets();
 				const wanted = budgets.filter(({ name }) => namespaces.includes(name.namespace));
-				return { clusterId: member.id, clusterName: member.name, fleetHash: hash, budgets: wanted };
+				const { id: clusterId, name: clusterName, tookMs } = member;
+				return { clusterId, clusterName, fleetHash: hash, budgets: wanted, tookMs };
 			}),
 		);
 		await this.onList();
@@ -138,6 +139,8 @@ export class FakeMember implements AgentCluster {
 	otherHash: string | undefined;
 	/** Its API server answers evictions only after that. */
 	slow: Promise<void> | undefined;
+	/** As long as its lists are said to have taken. */
+	tookMs = 0;
 	/** How often a pod was read. */
 	reads = 0;
 	/** Its Lease cannot be read. */
@@ -147,7 +150,7 @@ export class FakeMember implements AgentCluster {
 	onLook: () => void = () => undefined;
 	onConfirm: () => void = () => undefined;
 	/** Called when a pod is read, before it is answered. */
-	onRead: () => void = () => undefined;
+	onRead: () => Promise<void> | void = () => undefined;
 	readonly #fleet: FakeFleet;
 	#held: Acquisition | undefined;
 	#version = 10;
@@ -327,9 +330,9 @@ export class FakeMember implements AgentCluster {
 		};
 	}
 
-	#get(path: string): unknown {
+	async #get(path: string): Promise<unknown> {
 		this.reads += 1;
-		this.onRead();
+		await this.onRead();
 		const pod = this.#find(path.split("/")[6] ?? "");
 		const { name, uid, labels, annotations } = pod;
 		return {
