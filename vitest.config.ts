@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 // Starting a fleet takes seconds, a drain of three clusters a minute or two on two busy cores; a test that hangs should
@@ -12,6 +13,11 @@ export default defineConfig({
 					name: "unit",
 					include: ["test/**/*.test.{ts,tsx}"],
 					exclude: ["test/**/*.e2e.test.ts"],
+					// A process of its own for each file, with every module loaded anew, takes as long again as the tests. Modules
+					// keep no state, and test/architecture.test.ts sees that none registers hooks for the first file alone.
+					isolate: false,
+					// Not one less than there are cores: many tests wait, and where there are two cores there would be one worker.
+					maxWorkers: Math.max(2, availableParallelism() - 1),
 					// Some start a process or two, which takes seconds on a machine that is busy with other things.
 					testTimeout: 30_000,
 					hookTimeout: 30_000,

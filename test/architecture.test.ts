@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { findBreaches } from "./architecture/import-rules.ts";
 import { findImpurities } from "./architecture/purity.ts";
 import { findUnprovenPackages, type LockEntry, readInstalledPackages } from "./architecture/lockfile.ts";
+import { findSharedHooks } from "./architecture/shared-hooks.ts";
 import { isGenerated, isSourceFile, listFiles, readSource } from "./architecture/source-files.ts";
 
 const files = listFiles();
@@ -18,6 +19,12 @@ describe("modules", () => {
 		const domain = [...sources].filter(([path]) => path.startsWith("disruption/"));
 		expect(domain.length).toBeGreaterThan(0);
 		expect(domain.flatMap(([path, text]) => findImpurities(path, text))).toEqual([]);
+	});
+
+	test("that test files share register no hooks while they are loaded", () => {
+		const shared = [...sources].filter(([path, text]) => text.includes('"vitest"') && !/\.test\.tsx?$/.test(path));
+		expect(shared.length).toBeGreaterThan(0);
+		expect(shared.flatMap(([path, text]) => findSharedHooks(path, text))).toEqual([]);
 	});
 });
 

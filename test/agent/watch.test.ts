@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ScriptedRequest, ScriptedWatch } from "./scripted-api-server.ts";
-import { bookmark, content, endOfList, event, list, open, setUp, settle, status, thing } from "./watched-things.ts";
+import { bookmark, content, endOfList, event, list, setUp, settle, status, thing } from "./watched-things.ts";
 import { patiently } from "./skipping-clock.ts";
 
 describe("watch", () => {
@@ -209,11 +209,11 @@ describe("watch", () => {
 	});
 
 	test("says nothing more when it is closed", async () => {
-		let watch: ScriptedWatch | undefined;
-		const { store, asked } = await setUp({ "streamed list": (request) => void (watch = listed(request)) });
+		let served: ScriptedWatch | undefined;
+		const { store, asked, watch } = await setUp({ "streamed list": (request) => void (served = listed(request)) });
 		await expect.poll(() => store.synced, patiently).toBe(true);
-		for (const one of open.splice(-1)) await one.close();
-		watch?.send(event("ADDED", "b", "11"));
+		watch.close();
+		served?.send(event("ADDED", "b", "11"));
 		await settle();
 		expect(store.notes).toEqual(["list 10: a"]);
 		expect(asked).toHaveLength(1);

@@ -1,7 +1,7 @@
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { type ApiConnection, createApiConnection } from "../../agent/api-connection.ts";
 import { ObjectStore } from "../../agent/object-views.ts";
-import { startWatch } from "../../agent/watch.ts";
+import { startWatch, type Watch } from "../../agent/watch.ts";
 import type { WatchEvent } from "../../agent/watch-sink.ts";
 import { type ScriptedRequest, type ScriptedServer, startScriptedServer } from "./scripted-api-server.ts";
 import { createSkippingClock, type SkippingClock } from "./skipping-clock.ts";
@@ -61,11 +61,12 @@ export class NotingStore extends ObjectStore<Thing> {
 	}
 }
 
-/** What a test has opened, in order; closed after it. */
-export const open: { close(): unknown }[] = [];
-afterEach(async () => {
-	for (const one of open.splice(0).toReversed()) await one.close();
-});
+/** Closed when the test is over, before what was opened earlier. */
+function closeAfterwards(one: { close(): unknown }): void {
+	onTestFinished(async () => {
+		await one.close();
+	});
+}
 
 export type Kind = "streamed list" | "list" | "check" | "watch";
 
@@ -83,6 +84,7 @@ export async function setUp(handlers: Partial<Record<Kind, (request: ScriptedReq
 	readonly connection: ApiConnection;
 	readonly asked: string[];
 	readonly clock: SkippingClock;
+	readonly watch: Watch;
 }> {
 	const asked: string[] = [];
 	const counts = new Map<Kind, number>();
@@ -96,10 +98,10 @@ export async function setUp(handlers: Partial<Record<Kind, (request: ScriptedReq
 		if (handle) handle(request, nth);
 		else request.json(500, status(500, `no ${kind} in this script`));
 	});
-	open.push(server);
+	closeAfterwards(server);
 	const clock = createSkippingClock();
 	const connection = createApiConnection({ access: server.access, clock, cluster: "eu-1" });
-	open.push(connection);
+	closeAfterwards(connection);
 	const store = new NotingStore({ keyOf: ({ name }) => name, clock });
 	const warnings: string[] = [];
 	const watch = startWatch({
@@ -111,8 +113,8 @@ export async function setUp(handlers: Partial<Record<Kind, (request: ScriptedReq
 		sink: store,
 		warn: (message) => void warnings.push(message),
 	});
-	open.push(watch);
-	return { server, store, warnings, connection, asked, clock };
+	closeAfterwards(watch);
+	return { server, store, warnings, connection, asked, clock, watch };
 }
 
 export const content = (store: NotingStore) => [...store.values()].map(({ name, value }) => name + value).toSorted();

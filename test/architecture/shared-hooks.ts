@@ -1,0 +1,24 @@
+// Unit test files share the modules of their worker, so a hook that a module registers while it is loaded would be there for
+// the first file that imports it, and for no other.
+import { identifierName, lineOf, memberName, isNode, parseSource, walk } from "./syntax-tree.ts";
+
+const hooks = new Set(["beforeAll", "beforeEach", "afterEach", "afterAll", "aroundEach", "aroundAll"]);
+const functions = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression", "MethodDefinition"]);
+
+/** One sentence for each hook outside of all functions, beginning with "file:line". */
+export function findSharedHooks(path: string, text: string): string[] {
+	const found: string[] = [];
+	walk(parseSource(path, text), (node) => {
+		if (functions.has(node.type)) return "skip";
+		if (node.type !== "CallExpression" || !isNode(node["callee"])) return undefined;
+		const { callee } = node;
+		const name = callee.type === "MemberExpression" ? memberName(callee) : identifierName(callee);
+		if (name !== undefined && hooks.has(name)) {
+			found.push(
+				`${path}:${lineOf(text, node)} calls ${name}() where it is loaded: only the first test file would have it`,
+			);
+		}
+		return undefined;
+	});
+	return found;
+}
