@@ -1,6 +1,7 @@
 // The Lease that keeps every cluster which this one ever took for a member: one annotation in JSON, with a version.
 // Strict: a list that is misread is a member that nobody misses.
 import { GarbledLeaseError } from "../disruption/errors.ts";
+import { whileNobodyDrains } from "../disruption/lease.ts";
 import { quote } from "../disruption/quote.ts";
 import { isRecord } from "../disruption/record.ts";
 import type { LeaseObject } from "./cluster-api.ts";
@@ -31,7 +32,8 @@ export function parseKnownMembers(
 	const garbled = (why: string): GarbledLeaseError =>
 		new GarbledLeaseError(
 			`Cannot read Lease "${knownMembersLease}" in cluster "${cluster}": ${why}. No eviction is safe until it is ` +
-				"repaired; once ConfigMap xpdb-fleet lists or forgets every cluster that was ever a member, it may be deleted",
+				"deleted, once ConfigMap xpdb-fleet lists or forgets every cluster that was ever a member, and " +
+				whileNobodyDrains,
 		);
 	const text = annotations[knownMembersAnnotation];
 	if (text === undefined) throw garbled(`annotation ${knownMembersAnnotation} is missing`);

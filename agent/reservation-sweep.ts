@@ -7,7 +7,7 @@ import { formatBudgetName } from "../disruption/budget.ts";
 import { GarbledLeaseError } from "../disruption/errors.ts";
 import { evidenceOf } from "../disruption/reservation.ts";
 import { compareResourceVersions } from "../disruption/resource-version.ts";
-import { type BudgetLease, leaseDurationMs, parseLease } from "../disruption/lease.ts";
+import { type BudgetLease, leaseDurationMs, parseLease, whileNobodyDrains } from "../disruption/lease.ts";
 import type { Clock } from "./clock.ts";
 import type { LeaseObject } from "./cluster-api.ts";
 import type { LocalCluster } from "./local-cluster.ts";
@@ -125,8 +125,8 @@ export class ReservationSweep {
 			new GarbledLeaseError(
 				`Cannot end ${endless.length} reservations in Lease "${name}" of budget "${formatBudgetName(budget)}" in cluster ` +
 					`"${cluster.name}", that of pod "${first.name}" among them: the pod does not exist, and its version ` +
-					`${first.resourceVersion} was never given (pods are at ${pods.resourceVersion}). They count as nothing; once no drain ` +
-					"is running anywhere, somebody who may write Leases can delete this one",
+					`${first.resourceVersion} was never given (pods are at ${pods.resourceVersion}). They count as nothing; to be rid of ` +
+					`them, delete this Lease, ${whileNobodyDrains}`,
 			),
 		);
 	}

@@ -88,13 +88,19 @@ export function leaseName(budget: BudgetName): string {
 	return `xpdb-${hash.slice(0, 40)}`;
 }
 
+/** How a person may delete a Lease that no agent can use: the shipped policy refuses it to everybody. */
+export const whileNobodyDrains =
+	"while no drain runs anywhere in the fleet: ValidatingAdmissionPolicy xpdb-leases refuses that to everybody, so delete its " +
+	"binding first (kubectl delete validatingadmissionpolicybinding xpdb-leases), and apply it again afterwards " +
+	"(kubectl apply -f agent/deploy/policies.yaml)";
+
 /** Reads a Lease; throws GarbledLeaseError where any part of it cannot be understood. `cluster` is for people. */
 export function parseLease(lease: LeaseFields, cluster?: string): BudgetLease {
 	const garbled = (what: string): GarbledLeaseError =>
 		new GarbledLeaseError(
 			`Cannot read Lease "${shorten(lease.name)}" of budget "${shorten(lease.annotations[budgetAnnotation] ?? "unknown")}"` +
 				`${cluster === undefined ? "" : ` in cluster "${cluster}"`}: ${what}. ` +
-				"Nothing is granted under this budget until the Lease is repaired, or deleted once no drain is running",
+				`Nothing is granted under this budget until the Lease is deleted, ${whileNobodyDrains}`,
 		);
 	const [namespace, name, ...rest] = (lease.annotations[budgetAnnotation] ?? "").split("/");
 	if (!namespace || !name || rest.length > 0) throw garbled(`annotation ${budgetAnnotation} is not NAMESPACE/NAME`);

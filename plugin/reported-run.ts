@@ -43,9 +43,16 @@ export async function reportRun(
 	const record = new RunRecord(command);
 	const contexts: KubeContext[] = [];
 	const clocks = { now: () => performance.now(), wallClock: () => Date.now() };
+	const { agentNamespace } = input.globals;
 	let next = (): NextCommands => ({});
 	let write: EventSink | undefined = writesJson
-		? createNdjsonWriter({ stdout: streams.stdout, command, ...(op !== undefined && { op }), ...clocks })
+		? createNdjsonWriter({
+				stdout: streams.stdout,
+				command,
+				...(op !== undefined && { op }),
+				agentNamespace,
+				...clocks,
+			})
 		: undefined;
 	const emit: EventSink = (event) => {
 		// Nothing comes after the summary.

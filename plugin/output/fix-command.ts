@@ -6,13 +6,16 @@ import type { Reason } from "../reason.ts";
 export interface FixSubject {
 	/** "" where no kubeconfig names the cluster. */
 	readonly context: string;
+	/** Of the run: the agents' anchor. Who may reach agents may look there, and maybe nowhere else. */
+	readonly agentNamespace: string;
 	readonly namespace?: string | undefined;
 	readonly pod?: string | undefined;
 	readonly node?: string | undefined;
 }
 
 /** Undefined where nothing but time, or the caller's own flags, can help. */
-export function fixCommand(reason: Reason, { context, namespace, pod, node }: FixSubject): string | undefined {
+export function fixCommand(reason: Reason, subject: FixSubject): string | undefined {
+	const { context, agentNamespace, namespace, pod, node } = subject;
 	const at = context === "" ? [] : ["--context", context];
 	// A plugin's name comes before all flags.
 	const kubectl = (...words: readonly string[]): string => commandLine(["kubectl", ...words, ...at]);
@@ -29,11 +32,11 @@ export function fixCommand(reason: Reason, { context, namespace, pod, node }: Fi
 		case "ExpectedPodsUnknown":
 			return kubectl("get", "xpdb", ...inNamespace, "-o", "yaml");
 		case "FleetsDiffer":
-			return kubectl("get", "configmaps", "-A", "--field-selector=metadata.name=xpdb-fleet", "-o", "yaml");
+			return kubectl("get", "configmap", "xpdb-fleet", "-n", agentNamespace, "-o", "yaml");
 		case "GarbledLease":
 			return kubectl("get", "leases", "-A", "-l", "app.kubernetes.io/managed-by=xpdb-agent", "-o", "yaml");
 		case "PeerUnreachable":
-			return kubectl("get", "pods", "-A", "-l", "app.kubernetes.io/name=xpdb-agent", "-o", "wide");
+			return kubectl("get", "pods", "-n", agentNamespace, "-l", "app.kubernetes.io/name=xpdb-agent", "-o", "wide");
 		case "AgentRefused":
 		case "Forbidden":
 			return kubectl("auth", "whoami");

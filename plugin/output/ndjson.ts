@@ -12,6 +12,8 @@ export interface NdjsonOptions {
 	readonly stdout: TextSink;
 	readonly command: RunCommand;
 	readonly op?: string;
+	/** For commands that help. */
+	readonly agentNamespace: string;
 	/** Monotonic milliseconds. */
 	readonly now: () => number;
 	/** Milliseconds since the epoch. */
@@ -23,9 +25,9 @@ export const eventsSchema = "xpdb.events/1.0";
 /** A wait that goes on as it was. */
 const repeatAfterMs = 60_000;
 
-export function createNdjsonWriter({ stdout, command, op, now, wallClock }: NdjsonOptions): EventSink {
+export function createNdjsonWriter({ stdout, command, op, agentNamespace, now, wallClock }: NdjsonOptions): EventSink {
 	const waits = new Repeats(repeatAfterMs, now);
-	const published = new PublishedEvents();
+	const published = new PublishedEvents({ agentNamespace });
 	const remaining = new RemainingTime();
 	let seq = 0;
 	/** Until the agents are known, which the first line names. */

@@ -9,6 +9,11 @@ export type Fields = Readonly<Record<string, unknown>>;
 export class PublishedEvents {
 	/** By the cluster's name in the fleet. */
 	readonly #contexts = new Map<string, string>();
+	readonly #agentNamespace: string;
+
+	constructor({ agentNamespace }: { readonly agentNamespace: string }) {
+		this.#agentNamespace = agentNamespace;
+	}
 
 	/** Versions of the agents, for the first line; from here on the members have the names of their contexts. */
 	agents(members: readonly FleetMember[]): Readonly<Record<string, string>> {
@@ -36,7 +41,7 @@ export class PublishedEvents {
 				return { ...event, type: "diagnostic", level: "warning" };
 			case "node.failed": {
 				const { why, ...fields } = event;
-				return { ...fields, ...codeAndFix(event.reason, event), message: why };
+				return { ...fields, ...this.#codeAndFix(event.reason, event), message: why };
 			}
 			case "nodes.pending":
 			case "run.failed":
@@ -49,11 +54,11 @@ export class PublishedEvents {
 				const { need, healthy } = event;
 				const left = need !== undefined && healthy !== undefined && { left: Math.max(0, healthy - need) };
 				const usedBy = event.usedBy.map((used) => this.#usedBy(used));
-				return { ...withPod(event), ...codeAndFix(event.reason, event), ...left, usedBy };
+				return { ...withPod(event), ...this.#codeAndFix(event.reason, event), ...left, usedBy };
 			}
 			case "pod.retrying":
 			case "pod.failed":
-				return { ...withPod(event), ...codeAndFix(event.reason, event) };
+				return { ...withPod(event), ...this.#codeAndFix(event.reason, event) };
 			case "pod.evicted": {
 				const { elapsedMs, ...fields } = event;
 				return { ...withPod(fields), ms: Math.round(elapsedMs) };
@@ -100,7 +105,7 @@ export class PublishedEvents {
 			}
 			case "diagnostic": {
 				const { reason } = event;
-				return { ...event, ...(reason && codeAndFix(reason, { context: event.context ?? "" })) };
+				return { ...event, ...(reason && this.#codeAndFix(reason, { context: event.context ?? "" })) };
 			}
 			case "plan":
 			case "node.cordonFailed":
@@ -110,6 +115,11 @@ export class PublishedEvents {
 			case "summary":
 				return publishSummary(event);
 		}
+	}
+
+	#codeAndFix(reason: Reason, where: Omit<FixSubject, "agentNamespace">): Fields {
+		const fix = fixCommand(reason, { ...where, agentNamespace: this.#agentNamespace });
+		return { code: reasonCodes[reason], ...(fix !== undefined && { fix }) };
 	}
 
 	#contextOf(cluster: string): string {
@@ -124,7 +134,7 @@ export class PublishedEvents {
 	#reasoned(reason: Reason, { cluster, budget }: { readonly cluster: string; readonly budget?: string }): Fields {
 		const context = this.#contexts.get(cluster);
 		if (context === undefined) return { reason, code: reasonCodes[reason] };
-		return { reason, ...codeAndFix(reason, { context, namespace: budget?.split("/")[0] }) };
+		return { reason, ...this.#codeAndFix(reason, { context, namespace: budget?.split("/")[0] }) };
 	}
 
 	#usedBy({ namespace, pod, sinceSeconds, ...used }: UsedBy): Fields {
@@ -138,11 +148,6 @@ export class PublishedEvents {
 			...(isDate && { since: since.toISOString() }),
 		};
 	}
-}
-
-function codeAndFix(reason: Reason, where: FixSubject): Fields {
-	const fix = fixCommand(reason, where);
-	return { code: reasonCodes[reason], ...(fix !== undefined && { fix }) };
 }
 
 function publishSummary(summary: RunSummary): Fields {

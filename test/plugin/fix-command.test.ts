@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { fixCommand } from "../../plugin/output/fix-command.ts";
 import { reasonCodes, reasons } from "../../plugin/reason.ts";
 
-const db = { context: "eu", namespace: "shop", pod: "db-0", node: "n1" };
+const agentNamespace = "xpdb-eu";
+const db = { context: "eu", agentNamespace, namespace: "shop", pod: "db-0", node: "n1" };
 
 describe("fixCommand()", () => {
 	test("names the cluster and the namespace, after the plugin's name", () => {
@@ -11,17 +12,24 @@ describe("fixCommand()", () => {
 	});
 
 	test("names no context where the kubeconfig has none, and all namespaces where none is known", () => {
-		expect(fixCommand("BudgetExhausted", { context: "" })).toBe("kubectl xpdb budgets -A -o wide");
+		expect(fixCommand("BudgetExhausted", { context: "", agentNamespace })).toBe("kubectl xpdb budgets -A -o wide");
+	});
+
+	test("looks for agents and their fleet where the run does, and nowhere else", () => {
+		expect(fixCommand("PeerUnreachable", db)).toBe(
+			"kubectl get pods -n xpdb-eu -l app.kubernetes.io/name=xpdb-agent -o wide --context eu",
+		);
+		expect(fixCommand("FleetsDiffer", db)).toBe("kubectl get configmap xpdb-fleet -n xpdb-eu -o yaml --context eu");
 	});
 
 	test("quotes what a shell would read otherwise", () => {
-		expect(fixCommand("ServerBusy", { context: "arn eu" })).toBe(
+		expect(fixCommand("ServerBusy", { context: "arn eu", agentNamespace })).toBe(
 			"kubectl get --raw '/readyz?verbose' --context 'arn eu'",
 		);
 	});
 
 	test("is none where what it is about is not known, or only time helps", () => {
-		expect(fixCommand("TimedOut", { context: "eu" })).toBeUndefined();
+		expect(fixCommand("TimedOut", { context: "eu", agentNamespace })).toBeUndefined();
 		expect(fixCommand("PodUnseen", db)).toBeUndefined();
 	});
 
