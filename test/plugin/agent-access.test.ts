@@ -64,6 +64,20 @@ describe("accessAgents()", () => {
 		);
 	});
 
+	test("takes the CA from the anchor alone, also where its fleet names other namespaces", async () => {
+		const agent = { ...newPod("agent", { namespace: "xpdb-system", labels }), ...ready(true) };
+		const ca = { data: { "ca.crt": "of whoever may write there" } };
+		const fleet = { data: { namespaces: "- sidecars" } };
+		const get = {
+			"/api/v1/namespaces/xpdb-system/configmaps/xpdb-fleet": fleet,
+			"/api/v1/namespaces/sidecars/configmaps/xpdb-ca": ca,
+			"/api/v1/namespaces/kube-system": { metadata: { uid: "id-eu" } },
+		};
+		expect(await problemOf(newCluster({ agents: [agent], get }))).toContain(
+			"read the agents' CA from ConfigMap xpdb-system/xpdb-ca",
+		);
+	});
+
 	test("goes on nowhere without the cluster's own id, and says how to get the right", async () => {
 		const agents = [{ ...newPod("agent-1", { namespace: "xpdb-system", labels }), ...ready(true) }];
 		const get = {

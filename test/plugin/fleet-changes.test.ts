@@ -41,6 +41,14 @@ describe("a member that is added in mid-run", () => {
 		expect(told()).toHaveLength(1);
 	});
 
+	test("does not make uncovered pods wait for lists of before to grow old", async () => {
+		const { fleet, eu, pod, run, told } = newFleet();
+		fleet.declare("ap");
+		expect(await run.evictions.evict(run.job(eu, pod))).toEqual({ kind: "evicted" });
+		expect(told()).toHaveLength(1);
+		expect(run.events.filter(({ type }) => type === "pod.waiting")).toEqual([]);
+	});
+
 	test("is waited for where it gives no answer", async () => {
 		const { fleet, eu, pod, run } = newFleet();
 		const ap = fleet.declare("ap");

@@ -110,11 +110,25 @@ describe("a pod that no budget covers", () => {
 
 	test("is read anew where its listing is older than a second", async () => {
 		const { fleet, eu, pod, run, job } = newPostgres();
+		let requests = 0;
+		fleet.onEviction = () => (requests += 1);
 		await pass(run, 2_000);
 		eu.change(pod, { labels: { ...replica, zone: "b" } });
 		expect(await run.evictions.evict(job)).toEqual({ kind: "evicted" });
+		// A 409 would have shown the change too, and used up a disruption of a native budget.
+		expect(requests).toBe(1);
 		expect(preconditionsOf(fleet.evictions[0]?.body)).toEqual({ uid: pod.uid, resourceVersion: String(pod.version) });
 		expect(eu.reads).toBe(2);
+	});
+
+	test("goes although it was covered by the labels that it had when it was listed", async () => {
+		const { fleet, eu, pod, run } = newPostgres();
+		eu.change(pod, { labels: primary });
+		const job = run.job(eu, pod);
+		await pass(run, 2_000);
+		eu.change(pod, { labels: replica });
+		expect(await run.evictions.evict(job)).toEqual({ kind: "evicted" });
+		expect(preconditionsOf(fleet.evictions[0]?.body)).toEqual({ uid: pod.uid, resourceVersion: String(pod.version) });
 	});
 
 	test("goes by uid alone, and unread, where no member has a budget in its namespace", async () => {
@@ -297,6 +311,24 @@ describe("a pod that was granted", () => {
 		const pod = eu.addPod("job", { finished: true });
 		const run = newRun(fleet);
 		eu.onRead = () => eu.change(pod, { finished: false });
+		const outcome = run.evictions.evict(run.job(eu, pod));
+		await expect
+			.poll(() => run.events.some((event) => event.type === "pod.waiting" && event.reason === "BudgetExhausted"))
+			.toBe(true);
+		run.stop.abort();
+		await outcome;
+		expect(fleet.evictions).toEqual([]);
+	});
+
+	test("stays where it is not finished any more when its eviction as a finished one arrives", async () => {
+		const fleet = new FakeFleet(["eu", "us"]);
+		fleet.addBudget("db", { maxUnavailable: 0 });
+		const eu = fleet.member("eu");
+		const pod = eu.addPod("job", { finished: true });
+		const run = newRun(fleet);
+		fleet.onEviction = () => {
+			if (pod.finished) eu.change(pod, { finished: false });
+		};
 		const outcome = run.evictions.evict(run.job(eu, pod));
 		await expect
 			.poll(() => run.events.some((event) => event.type === "pod.waiting" && event.reason === "BudgetExhausted"))
