@@ -208,6 +208,21 @@ describe("a commit remembers", () => {
 		expect(lease().state.controllers).toEqual([web]);
 	});
 
+	for (const [name, replicas] of [
+		["a DaemonSet", 2],
+		["a DaemonSet that its controller has not looked at since it was changed", "unsettled"],
+	] as const) {
+		test(`${name}, whose pod is gone until it makes the next one`, async () => {
+			const { agent, acquire, newPod, server, lease } = setUp();
+			const daemon = newController("logs", { kind: "DaemonSet" });
+			server.putController({ ...daemon, namespace: "shop", replicas });
+			const pod = newPod("logs-0", { controller: daemon });
+			agent.see();
+			await agent.local.commit(await acquire(), [grantOf(pod)]);
+			expect(lease().state.controllers).toEqual([daemon]);
+		});
+	}
+
 	for (const [name, controller] of [
 		["a Job", newController("import", { apiVersion: "batch/v1", kind: "Job" })],
 		["a controller that is gone", newController("old")],

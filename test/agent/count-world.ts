@@ -36,7 +36,7 @@ export function simulateCount() {
 	const live = () => [pods, budgets].forEach((sink) => sink.signOfLife(clock.now()));
 	live();
 	/** How the last comparison of the budgets with a list went. */
-	const compared = { isRecent: true, wanted: () => undefined };
+	const compared = { isRecent: true, wantedTimes: 0, wanted: () => void (compared.wantedTimes += 1) };
 	const options = { api, pods, budgets: budgetViewOf(budgets, compared), cluster: "eu-1" };
 	/** The Lease as an acquisition wrote it, with `observed` where the view is. */
 	const lease = (state: Partial<LeaseState> = {}) =>

@@ -207,6 +207,12 @@ describe("countUnder() and budgets", () => {
 		expect(requests).not.toContain("list budgets");
 	});
 
+	test("has the watch compared with lists from now on", async () => {
+		const { count, compared } = simulateCount();
+		await count();
+		expect(compared.wantedTimes).toBe(1);
+	});
+
 	test("lists them where the watch is dead", async () => {
 		const { count, server, clock } = simulateCount();
 		server.putBudget(memberBudget(newSpec({ minAvailable: 1 }), { namespace: "shop", name: "new" }));

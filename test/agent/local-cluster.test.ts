@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { AcquireOutcome, Acquisition } from "../../disruption/cluster.ts";
+import { budgetViewOf, ObjectStore } from "../../agent/object-views.ts";
+import type { AcquireOutcome, Acquisition, MemberBudget } from "../../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
 import { leaseName, marked, maxAnnotationBytes } from "../../disruption/lease.ts";
 import { budget, memberBudget, newSpec } from "../disruption/build-count.ts";
 import { newController, newGrant } from "../disruption/build-lease.ts";
+import { createManualClock } from "./manual-clock.ts";
 import { asks, atOnce, losing, type SimulatedAgent, simulateCluster, unavailable } from "./simulated-agent.ts";
 
 /** Pod db-0 of budget shop/db, and two agents. */
@@ -374,5 +376,14 @@ describe("LocalCluster.listBudgets()", () => {
 		expect(await namespaces("shop")).toEqual(["shop"]);
 		expect(await namespaces("shop", "zoo")).toEqual(["shop", "zoo"]);
 		expect(await namespaces()).toEqual(["shop", "bank", "zoo"]);
+	});
+
+	test("has the watch compared with lists before anybody counts", async () => {
+		let wanted = 0;
+		const store = new ObjectStore<MemberBudget>({ clock: createManualClock(), keyOf: ({ name }) => name.name });
+		const budgets = budgetViewOf(store, { isRecent: false, wanted: () => void (wanted += 1) });
+		const local = simulateCluster().newAgent({ budgets }).local;
+		await local.listBudgets(["shop"]);
+		expect(wanted).toBe(1);
 	});
 });
