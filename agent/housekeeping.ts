@@ -2,14 +2,14 @@
 // dead are ended, and Leases without a budget deleted.
 import { GarbledLeaseError } from "../disruption/errors.ts";
 import { parseLease } from "../disruption/lease.ts";
-import type { Clock } from "./clock.ts";
-import type { ClusterApi } from "./cluster-api.ts";
-import { knownMembersLease } from "./known-members-lease.ts";
-import { LeaseCleanup } from "./lease-cleanup.ts";
-import type { LocalCluster } from "./local-cluster.ts";
-import type { Peers } from "./peers.ts";
-import { ReservationSweep } from "./reservation-sweep.ts";
-import type { Views } from "./views.ts";
+import type { ClusterApi } from "./cluster-api/cluster-api.ts";
+import { knownMembersLease } from "./cluster-api/known-members-lease.ts";
+import { LeaseCleanup } from "./leases/lease-cleanup.ts";
+import type { LocalCluster } from "./leases/local-cluster.ts";
+import { ReservationSweep } from "./leases/reservation-sweep.ts";
+import type { Peers } from "./peers/peers.ts";
+import type { Clock } from "./process/clock.ts";
+import type { Views } from "./views/views.ts";
 
 export interface HousekeepingOptions {
 	readonly local: LocalCluster;

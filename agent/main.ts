@@ -1,7 +1,7 @@
 // The process of the agent: what it was told, signals, and how it ends.
 import { Agent } from "./agent.ts";
-import { parseConfig } from "./config.ts";
-import { createLogger, type Logger, reasonOf } from "./log.ts";
+import { parseConfig } from "./process/config.ts";
+import { createLogger, type Logger, reasonOf } from "./process/log.ts";
 
 /** Of the 30 s that the Deployment grants, so that the log still says why. */
 const stopWithinMs = 25_000;

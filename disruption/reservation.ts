@@ -3,7 +3,7 @@
 // Guarantee: a reservation ends only by its id, and only (1) on evidence from a view that is past the version in the
 // reservation: gone, terminating, finished or replaced; what was seen is written down as `observed` in the same write,
 // and no one counts from a view that has not come as far; (2) by the fence: marked, then the pod touched, then the pod
-// read alive (agent/cancellation.ts); (3) taken back by a round that never sent an eviction.
+// read alive (agent/leases/cancellation.ts); (3) taken back by a round that never sent an eviction.
 // Assumption: resourceVersions of pods grow in the order in which the API server changed them (Kubernetes 1.35 promises it).
 import type { PodRecord } from "./pod.ts";
 import { compareResourceVersions, latestResourceVersion } from "./resource-version.ts";

@@ -30,8 +30,8 @@ import {
 import { AgentUnavailableError, FleetsDifferError, GarbledLeaseError, LeaseLostError } from "./errors.ts";
 import type { Ticket } from "./eviction.ts";
 import { giveBackAll } from "./give-back.ts";
-import { leftOutKey, type LeftOutPods, leftOutPods, waitingFor } from "./left-out.ts";
 import { handoverDurationMs, leaseName, renewIntervalMs } from "./lease.ts";
+import { type LeftOutPods, leftOutKey, leftOutPods, waitingFor } from "./left-out.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
 import type { RoundCandidate, Verdict } from "./verdict.ts";
 

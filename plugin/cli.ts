@@ -1,11 +1,11 @@
 // The command line: pflag's reading of flags, yargs' commands and help.
 import yargs, { type Argv, type Options } from "yargs";
-import type { Command, CommandInput } from "./command.ts";
 import { commands } from "./command-table.ts";
-import { formatDuration } from "./duration.ts";
-import { UsageError } from "./errors.ts";
-import { type Flag, type FlagTable, nearest, normaliseArguments, readFlagValue } from "./flags.ts";
-import { globalFlags, readGlobalFlags } from "./global-flags.ts";
+import type { Command, CommandInput } from "./flags/command.ts";
+import { formatDuration } from "./flags/duration.ts";
+import { type Flag, type FlagTable, nearest, normaliseArguments, readFlagValue } from "./flags/flags.ts";
+import { globalFlags, readGlobalFlags } from "./flags/global-flags.ts";
+import { UsageError } from "./terminal/errors.ts";
 
 export type ParsedCommandLine =
 	| { readonly kind: "help"; readonly text: string }

@@ -1,6 +1,6 @@
 // All commands of kubectl xpdb.
-import type { Command } from "./command.ts";
-import type { FlagTable } from "./flags.ts";
+import type { Command } from "./flags/command.ts";
+import type { FlagTable } from "./flags/flags.ts";
 
 const dryRun: FlagTable = {
 	"dry-run": {

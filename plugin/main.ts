@@ -2,12 +2,12 @@
 // kubectl xpdb: the process around run(): streams, signals, exit.
 import { createInterface } from "node:readline";
 import { isatty } from "node:tty";
-import { type ExitCode, exitCode } from "./exit.ts";
-import { guardSink } from "./guarded-streams.ts";
-import { InterruptSource } from "./interrupts.ts";
-import { reportError } from "./report-error.ts";
+import { reportError } from "./run/report-error.ts";
 import { run } from "./run-command.ts";
-import type { Streams } from "./streams.ts";
+import { type ExitCode, exitCode } from "./terminal/exit.ts";
+import { guardSink } from "./terminal/guarded-streams.ts";
+import { InterruptSource } from "./terminal/interrupts.ts";
+import type { Streams } from "./terminal/streams.ts";
 
 const interrupts = new InterruptSource(exit);
 process.on("SIGINT", () => interrupts.interrupt(exitCode.interrupted));

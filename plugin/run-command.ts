@@ -1,9 +1,9 @@
 // One whole call of the plugin, from the words typed to the exit code. It reads no global, so tests run it as it is.
-import type { CommandDependencies } from "./command.ts";
 import { parseCommandLine } from "./cli.ts";
-import type { ExitCode } from "./exit.ts";
-import { guardStreams } from "./guarded-streams.ts";
-import { reportError } from "./report-error.ts";
+import type { CommandDependencies } from "./flags/command.ts";
+import { reportError } from "./run/report-error.ts";
+import type { ExitCode } from "./terminal/exit.ts";
+import { guardStreams } from "./terminal/guarded-streams.ts";
 
 export async function run(argv: readonly string[], dependencies: CommandDependencies): Promise<ExitCode> {
 	const deps = { ...dependencies, streams: guardStreams(dependencies.streams) };

@@ -7,10 +7,10 @@
 import { Metadata, type ServiceError } from "@grpc/grpc-js";
 import type { BudgetName } from "../disruption/budget.ts";
 import type {
-	Acquisition,
 	AcquireOptions,
 	AcquireOutcome,
 	AcquireRequest,
+	Acquisition,
 	CommitOutcome,
 	Count,
 	Grant,

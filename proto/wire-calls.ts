@@ -1,5 +1,5 @@
 // Requests and answers of the larger calls as messages and back, as strict as wire.ts.
-import type { Acquisition, AcquireOutcome, AcquireRequest, Count } from "../disruption/cluster.ts";
+import type { AcquireOutcome, AcquireRequest, Acquisition, Count } from "../disruption/cluster.ts";
 import type { AgentDescription, BudgetList, LookRequest } from "./agent-cluster.ts";
 import { requiredText, wholeNumber } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";

@@ -1,7 +1,7 @@
 // Bundles the plugin and the agent into one folder, with the licences of all that is in them.
 import { writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { basename, join } from "node:path";
+import { join, relative, sep } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import { licenceNotices, packagesOf } from "./licence-notices.ts";
 import { root } from "./run-command.ts";
@@ -29,7 +29,7 @@ const failPointsOfTests: Plugin = {
 	name: "fail-points",
 	setup(bundler) {
 		bundler.onResolve({ filter: /\/fail-points\.ts$/ }, ({ resolveDir }) => ({
-			path: join(root, "test", "fail-points", `${basename(resolveDir)}-fail-points.ts`),
+			path: join(root, "test", "fail-points", `${relative(root, resolveDir).split(sep)[0]}-fail-points.ts`),
 		}));
 	},
 };

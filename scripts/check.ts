@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatDuration, runCommand } from "./run-command.ts";
-import { formatTally, onePassed, oneFailed, oneSkipped, readVitestReport, sum, type Tally } from "./tally.ts";
+import { formatTally, oneFailed, onePassed, oneSkipped, readVitestReport, sum, type Tally } from "./tally.ts";
 
 interface Part {
 	readonly name: string;

@@ -9,8 +9,8 @@ import { parseArgs } from "node:util";
 import { formatDuration, runCommand } from "./run-command.ts";
 import {
 	formatTally,
-	onePassed,
 	oneFailed,
+	onePassed,
 	oneSkipped,
 	readVitestReport,
 	skippedTests,

@@ -2,8 +2,9 @@
 import { basename, extname } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findBreaches } from "./architecture/import-rules.ts";
-import { findImpurities } from "./architecture/purity.ts";
 import { findUnprovenPackages, type LockEntry, readInstalledPackages } from "./architecture/lockfile.ts";
+import { findImpurities } from "./architecture/purity.ts";
+import { floors, pureFiles, unbuiltRooms } from "./architecture/rooms.ts";
 import { findSharedHooks } from "./architecture/shared-hooks.ts";
 import { isGenerated, isSourceFile, listFiles, readSource } from "./architecture/source-files.ts";
 
@@ -16,8 +17,8 @@ describe("modules", () => {
 	});
 
 	test("of the domain read no clock, no randomness, no environment and no file", () => {
-		const domain = [...sources].filter(([path]) => path.startsWith("disruption/"));
-		expect(domain.length).toBeGreaterThan(0);
+		const domain = [...sources].filter(([path]) => path.startsWith("disruption/") || pureFiles.has(path));
+		expect(domain.length).toBeGreaterThan(pureFiles.size);
 		expect(domain.flatMap(([path, text]) => findImpurities(path, text))).toEqual([]);
 	});
 
@@ -27,6 +28,32 @@ describe("modules", () => {
 		expect(shared.flatMap(([path, text]) => findSharedHooks(path, text))).toEqual([]);
 	});
 });
+
+describe("rooms", () => {
+	const inFolder = (folder: string) => files.filter((path) => path.startsWith(`${folder}/`));
+
+	test.each(Object.entries(floors))("of %s/ are those of the floor plan, and fit on a screen", (folder, plan) => {
+		const entries = new Set(inFolder(folder).map((path) => path.split("/")[1] ?? ""));
+		const rooms = [...entries].filter((entry) => inFolder(`${folder}/${entry}`).some(isSourceFile));
+		expect(rooms.toSorted()).toEqual(
+			plan
+				.flat()
+				.filter((room) => room !== "" && !unbuiltRooms.has(`${folder}/${room}`))
+				.toSorted(),
+		);
+		expect(entries.size).toBeLessThanOrEqual(mostEntries[folder] ?? 0);
+	});
+
+	test.each(Object.keys(floors))("of %s/ are drawn in CONTRIBUTING.md, with a sentence each", (folder) => {
+		const rows =
+			readSource("CONTRIBUTING.md").match(new RegExp(`^\\| \`${folder}/[a-z-]+/\` \\| .{20,} \\|$`, "gm")) ?? [];
+		const drawn = rows.map((row) => row.replace(/^\| `[a-z]+\/([a-z-]+)\/`.*$/, "$1"));
+		expect(drawn).toEqual(floors[folder]?.flat().filter((room) => room !== ""));
+	});
+});
+
+/** What a person takes in at one look. */
+const mostEntries: Readonly<Record<string, number>> = { plugin: 20, agent: 14 };
 
 describe("files", () => {
 	const maxLines = 400;

@@ -1,11 +1,11 @@
 // kubectl xpdb budgets
-import { type BudgetRow, readBudgetRows } from "../budget-table.ts";
-import { booleanFlag, type CommandRunner, textFlag } from "../command.ts";
-import { exitCode } from "../exit.ts";
-import { connectFleet } from "../fleet.ts";
-import { openContexts } from "../open-contexts.ts";
+import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
+import { type BudgetRow, readBudgetRows } from "../fleet/budget-table.ts";
+import { connectFleet } from "../fleet/fleet.ts";
+import { openContexts } from "../kubernetes/open-contexts.ts";
 import { isDocument, parseReadFormat, writeDocument } from "../output/read-format.ts";
 import { tableLines } from "../output/table.ts";
+import { exitCode } from "../terminal/exit.ts";
 
 export const budgetsSchema = "xpdb.budgets/1.0";
 

@@ -1,16 +1,22 @@
 // kubectl xpdb cordon and uncordon
-import { booleanFlag, type CommandDependencies, type CommandInput, type CommandRunner, textFlag } from "../command.ts";
-import { confirm } from "../confirm.ts";
-import { type CordonOptions, setUnschedulable } from "../cordon.ts";
-import { parseDryRun } from "../dry-run.ts";
-import { UsageError } from "../errors.ts";
-import { type ExitCode, exitCode } from "../exit.ts";
-import { findOperation } from "../find-operation.ts";
-import { isOperationId, operationAnnotation } from "../operation.ts";
-import { reportRun } from "../reported-run.ts";
-import { undoCommand } from "../resume-command.ts";
-import { undoCordon } from "../undo-cordon.ts";
-import { nodeName, type NodeTarget, resolveNodes } from "../targets.ts";
+import {
+	booleanFlag,
+	type CommandDependencies,
+	type CommandInput,
+	type CommandRunner,
+	textFlag,
+} from "../flags/command.ts";
+import { parseDryRun } from "../flags/dry-run.ts";
+import { type CordonOptions, setUnschedulable } from "../nodes/cordon.ts";
+import { findOperation } from "../nodes/find-operation.ts";
+import { type NodeTarget, nodeName, resolveNodes } from "../nodes/node-targets.ts";
+import { isOperationId, operationAnnotation } from "../nodes/operation.ts";
+import { undoCommand } from "../nodes/resume-command.ts";
+import { undoCordon } from "../nodes/undo-cordon.ts";
+import { reportRun } from "../run/reported-run.ts";
+import { confirm } from "../terminal/confirm.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { type ExitCode, exitCode } from "../terminal/exit.ts";
 
 export const runCordon: CommandRunner = (input, deps) => mark(input, deps, { verb: "cordon", desired: true });
 export const runUncordon: CommandRunner = (input, deps) => mark(input, deps, { verb: "uncordon", desired: false });

@@ -1,24 +1,30 @@
 // kubectl xpdb drain
 import { fleetHash } from "../../disruption/fleet.ts";
-import { booleanFlag, type CommandDependencies, type CommandInput, type CommandRunner, textFlag } from "../command.ts";
-import { confirm } from "../confirm.ts";
-import { type DrainOptions, type DrainResult, drain } from "../drain.ts";
-import { readDrainOptions } from "../drain-options.ts";
-import type { EventSink } from "../events.ts";
-import { type ExitCode, exitCode } from "../exit.ts";
-import type { KubeContext } from "../kube-context.ts";
-import { userAtHost } from "../holder-identity.ts";
-import { NodeMarks } from "../node-marks.ts";
-import { isOperationId, newOperationId } from "../operation.ts";
-import { flagWords, readOperationFlags } from "../operation-flags.ts";
+import { type DrainOptions, type DrainResult, drain } from "../drain/drain.ts";
+import { readDrainOptions } from "../drain/drain-options.ts";
+import type { EventSink } from "../events/events.ts";
+import {
+	booleanFlag,
+	type CommandDependencies,
+	type CommandInput,
+	type CommandRunner,
+	textFlag,
+} from "../flags/command.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { watchDeletions } from "../kubernetes/pod-deletions.ts";
+import { type NodeTarget, nodeName, resolveNodes } from "../nodes/node-targets.ts";
+import { isOperationId, newOperationId } from "../nodes/operation.ts";
+import { NodeMarks } from "../nodes/operation-annotation.ts";
+import { flagWords, readOperationFlags } from "../nodes/operation-flags.ts";
+import { resumeCommand, resumeOperationCommand, undoOperationCommand } from "../nodes/resume-command.ts";
+import { type ResumedOperation, resumeOperation } from "../nodes/resume-operation.ts";
 import { aggregate } from "../output/plain.ts";
-import { watchDeletions } from "../pod-deletions.ts";
-import { planEvent } from "../plan/plan-event.ts";
-import { type ReportedRun, reportRun } from "../reported-run.ts";
-import { resumeCommand, resumeOperationCommand, undoOperationCommand } from "../resume-command.ts";
-import { type ResumedOperation, resumeOperation } from "../resume-operation.ts";
-import { fleetMembers, openSession, runExitCode, startHeartbeat, tellInterruption } from "../session.ts";
-import { nodeName, type NodeTarget, resolveNodes } from "../targets.ts";
+import { userAtHost } from "../run/holder-identity.ts";
+import { planEvent } from "../run/plan-event.ts";
+import { type ReportedRun, reportRun } from "../run/reported-run.ts";
+import { fleetMembers, openSession, runExitCode, startHeartbeat, tellInterruption } from "../run/session.ts";
+import { confirm } from "../terminal/confirm.ts";
+import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import { refuseNodes, requireNodes, summariseNodes } from "./cordon.ts";
 
 export const runDrain: CommandRunner = (input, deps) => {

@@ -1,4 +1,8 @@
 // kubectl xpdb evict
+import type { PodEvent } from "../events/events.ts";
+import { createJob, createTimeout } from "../evictions/eviction-job.ts";
+import { type PodTarget, resolvePods } from "../evictions/pod-targets.ts";
+import { measureBudgets, waitUntilRecovered } from "../evictions/recovery.ts";
 import {
 	booleanFlag,
 	type CommandDependencies,
@@ -6,21 +10,17 @@ import {
 	type CommandRunner,
 	numberFlag,
 	textFlag,
-} from "../command.ts";
-import { confirm } from "../confirm.ts";
-import { formatDuration } from "../duration.ts";
-import { type DryRun, parseDryRun } from "../dry-run.ts";
-import { UsageError } from "../errors.ts";
-import { createJob, createTimeout } from "../eviction-job.ts";
-import type { PodEvent } from "../events.ts";
-import { type ExitCode, exitCode } from "../exit.ts";
-import type { KubeContext } from "../kube-context.ts";
-import { type PodTarget, resolvePods } from "../pod-targets.ts";
-import { measureBudgets, waitUntilRecovered } from "../recovery.ts";
-import { newOperationId } from "../operation.ts";
-import { type ReportedRun, reportRun } from "../reported-run.ts";
-import { resumeEvictCommand } from "../resume-command.ts";
-import { fleetMembers, openSession, runExitCode, startHeartbeat, tellInterruption } from "../session.ts";
+} from "../flags/command.ts";
+import { type DryRun, parseDryRun } from "../flags/dry-run.ts";
+import { formatDuration } from "../flags/duration.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { newOperationId } from "../nodes/operation.ts";
+import { resumeEvictCommand } from "../nodes/resume-command.ts";
+import { type ReportedRun, reportRun } from "../run/reported-run.ts";
+import { fleetMembers, openSession, runExitCode, startHeartbeat, tellInterruption } from "../run/session.ts";
+import { confirm } from "../terminal/confirm.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { type ExitCode, exitCode } from "../terminal/exit.ts";
 
 export const runEvict: CommandRunner = (input, deps) => {
 	const op = newOperationId();

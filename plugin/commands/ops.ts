@@ -1,14 +1,14 @@
 // kubectl xpdb ops
-import { ApiError, ConnectionError, kubectlErrorLine } from "../api-error.ts";
-import { booleanFlag, type CommandRunner, textFlag } from "../command.ts";
-import { formatElapsed } from "../duration.ts";
-import { exitCode } from "../exit.ts";
-import { listMarkedNodes, type MarkedNodes } from "../find-operation.ts";
-import { openContexts } from "../open-contexts.ts";
-import { listOperations, type OperationRow } from "../operation-list.ts";
+import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
+import { formatElapsed } from "../flags/duration.ts";
+import { ApiError, ConnectionError, kubectlErrorLine } from "../kubernetes/api-error.ts";
+import { openContexts } from "../kubernetes/open-contexts.ts";
+import { listMarkedNodes, type MarkedNodes } from "../nodes/find-operation.ts";
+import { inContext } from "../nodes/node-targets.ts";
+import { listOperations, type OperationRow } from "../nodes/operation-list.ts";
 import { isDocument, parseReadFormat, writeDocument } from "../output/read-format.ts";
 import { tableLines } from "../output/table.ts";
-import { inContext } from "../targets.ts";
+import { exitCode } from "../terminal/exit.ts";
 
 export const operationsSchema = "xpdb.operations/1.0";
 

@@ -1,13 +1,13 @@
 // kubectl xpdb version
-import { booleanFlag, type CommandRunner, textFlag } from "../command.ts";
-import { clientVersion } from "../client-version.ts";
-import { UsageError } from "../errors.ts";
-import { exitCode } from "../exit.ts";
-import { connectFleet, type Fleet } from "../fleet.ts";
-import { openContexts } from "../open-contexts.ts";
+import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
+import { connectFleet, type Fleet } from "../fleet/fleet.ts";
+import { clientVersion } from "../kubernetes/client-version.ts";
+import { openContexts } from "../kubernetes/open-contexts.ts";
 import { writeDocument } from "../output/read-format.ts";
 import { tableLines } from "../output/table.ts";
-import type { TextSink } from "../streams.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { exitCode } from "../terminal/exit.ts";
+import type { TextSink } from "../terminal/streams.ts";
 
 type Format = "table" | "json" | "yaml";
 

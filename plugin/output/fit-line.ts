@@ -1,6 +1,5 @@
 // One event is one line below 64 KiB, whatever is in it: a reader may then use a fixed buffer. What is too long is cut
 // where it is longest, and the line says so.
-
 import { printable } from "../../disruption/printable.ts";
 
 type Fields = Record<string, unknown>;

@@ -1,6 +1,6 @@
 // The command that shows what is wrong, or helps, by the reason why something is not done: a reader of -o json hands it on.
-import { commandLine } from "../command-line.ts";
-import type { Reason } from "../reason.ts";
+import type { Reason } from "../events/reason.ts";
+import { commandLine } from "../terminal/command-line.ts";
 
 /** Where it is; what is left out is not known. */
 export interface FixSubject {

@@ -1,6 +1,6 @@
 // Events for plain lines: names of others stay on the line where they are told, so that none of them can add a line that looks like ours.
 import { oneLine } from "../../disruption/printable.ts";
-import type { RunEvent } from "../events.ts";
+import type { RunEvent } from "../events/events.ts";
 
 /** What servers say in several lines, kubectl prints in several lines. */
 const severalLines = new Set(["message", "errors"]);

@@ -1,8 +1,8 @@
 // -o json of a run: one JSON object a line, as schemas/events-v1.json publishes them. The first line is "version", the
 // last one "summary", `seq` has no gaps. The reader beside the plain lines: it knows nothing but the events.
-import { clientVersion } from "../client-version.ts";
-import type { EventSink, FleetMember, PodEvent, RunCommand, RunEvent } from "../events.ts";
-import type { TextSink } from "../streams.ts";
+import type { EventSink, FleetMember, PodEvent, RunCommand, RunEvent } from "../events/events.ts";
+import { clientVersion } from "../kubernetes/client-version.ts";
+import type { TextSink } from "../terminal/streams.ts";
 import { fitLine } from "./fit-line.ts";
 import { type Fields, PublishedEvents } from "./published-events.ts";
 import { RemainingTime } from "./remaining-time.ts";

@@ -1,9 +1,9 @@
 // The first reader of the events: plain lines. With one context they are kubectl's own, to the letter; with several, each
 // begins with its context. Results go to stdout, everything else to stderr.
-import { formatElapsed } from "../duration.ts";
-import type { DryRun } from "../dry-run.ts";
-import type { EventSink, PodEvent, RunEvent, UsedBy } from "../events.ts";
-import type { Streams, TextSink } from "../streams.ts";
+import type { EventSink, PodEvent, RunEvent, UsedBy } from "../events/events.ts";
+import type { DryRun } from "../flags/dry-run.ts";
+import { formatElapsed } from "../flags/duration.ts";
+import type { Streams, TextSink } from "../terminal/streams.ts";
 import { flatEvent } from "./flat-event.ts";
 import { Crowds, Repeats } from "./repeats.ts";
 import { summaryLines } from "./summary.ts";

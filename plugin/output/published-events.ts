@@ -1,7 +1,7 @@
 // What of an event -o json publishes, as schemas/events-v1.json has it. Every cluster goes by two names: `context`, as this
 // run calls it (its name in the fleet where no context leads to it), and `cluster`, its name in the fleet.
-import type { FleetMember, NodeName, PodEvent, RunEvent, RunSummary, UsedBy } from "../events.ts";
-import { type Reason, reasonCodes } from "../reason.ts";
+import type { FleetMember, NodeName, PodEvent, RunEvent, RunSummary, UsedBy } from "../events/events.ts";
+import { type Reason, reasonCodes } from "../events/reason.ts";
 import { type FixSubject, fixCommand } from "./fix-command.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;

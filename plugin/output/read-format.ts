@@ -1,8 +1,8 @@
 // -o of the commands that only read.
 import { stringify } from "yaml";
 import { shortenTo } from "../../disruption/quote.ts";
-import { UsageError } from "../errors.ts";
-import type { TextSink } from "../streams.ts";
+import { UsageError } from "../terminal/errors.ts";
+import type { TextSink } from "../terminal/streams.ts";
 
 export type ReadFormat = "table" | "wide" | "name" | "json" | "yaml";
 

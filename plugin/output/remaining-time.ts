@@ -1,5 +1,5 @@
 // How long a drain may still take: what its plan said, for what is left, and not less than it took for what is done.
-import type { RunEvent } from "../events.ts";
+import type { RunEvent } from "../events/events.ts";
 
 type Planned = Pick<Extract<RunEvent, { type: "plan" }>, "pods" | "etaSeconds">;
 type Progress = Pick<Extract<RunEvent, { type: "progress" }>, "podsDone" | "podsTotal">;

@@ -1,5 +1,4 @@
 // What would be told again and again is told once, then after a while, or when it says something else.
-
 export class Repeats {
 	readonly #everyMs: number;
 	readonly #now: () => number;

@@ -5,11 +5,11 @@ import { formatBound, formatBudgetName, parseBudgetSpec } from "../../disruption
 import type { CandidateState, Count, MemberBudget, PodReference } from "../../disruption/cluster.ts";
 import { findCovering, findFleetsDiffer } from "../../disruption/coverage-judgement.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
-import type { PlanBudget } from "../../disruption/drain-plan.ts";
 import { FleetsDifferError, GarbledLeaseError, InvalidBudgetError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
-import { unreadableMessage } from "../coverage-lists.ts";
-import type { Fleet } from "../fleet.ts";
+import { unreadableMessage } from "../fleet/coverage-lists.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import type { PlanBudget } from "./drain-plan.ts";
 
 export type Coverage =
 	| { readonly kind: "none" }

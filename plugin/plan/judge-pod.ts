@@ -1,10 +1,10 @@
 // One pod of a plan: what covers it, or why it can never go whatever the counts are.
 import type { V1Pod } from "@kubernetes/client-node";
-import type { CandidateState } from "../../disruption/cluster.ts";
-import type { PlanPod } from "../../disruption/drain-plan.ts";
 import { formatBudgetName } from "../../disruption/budget.ts";
+import type { CandidateState } from "../../disruption/cluster.ts";
+import type { PlanPod } from "./drain-plan.ts";
 import { podReference } from "./fleet-budgets.ts";
-import { type OwnBudget, ownCoverage } from "./own-budgets.ts";
+import { type OwnBudget, ownCoverage } from "./native-budgets.ts";
 import { findPlacement, type Placement } from "./placement.ts";
 import type { PlanNeverReason } from "./plan.ts";
 import type { ClusterFacts, PlanFacts } from "./read-facts.ts";

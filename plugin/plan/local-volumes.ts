@@ -1,7 +1,7 @@
 // Which volumes tie pods to nodes: those of bound claims whose PersistentVolume has a node affinity.
 import type { V1PersistentVolume, V1PersistentVolumeClaim, V1Pod } from "@kubernetes/client-node";
-import { ApiError, errorText } from "../api-error.ts";
-import type { KubeContext } from "../kube-context.ts";
+import { ApiError, errorText } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { LocalVolume } from "./placement.ts";
 
 export interface LocalVolumes {

@@ -1,22 +1,22 @@
 // From what was read to the plan: each pod is judged for itself, then all of them are drained in thought, once in waves
 // and twice in seconds, as fast and as slow as their pods may be.
 import type { V1Pod } from "@kubernetes/client-node";
-import type { PlanBudget, PlanLane, PlanPod, PlanWait, SimulatedDrain } from "../../disruption/drain-plan.ts";
-import { simulateDrain } from "../../disruption/simulate-drain.ts";
 import type { RoundCandidate, Waiting } from "../../disruption/verdict.ts";
-import { clientVersion } from "../client-version.ts";
-import { drainOrder } from "../drain.ts";
-import { formatDuration } from "../duration.ts";
-import { exitCode } from "../exit.ts";
-import type { PodOrder } from "../pod-order.ts";
-import type { NodeTarget } from "../targets.ts";
+import { drainOrder } from "../drain/drain.ts";
+import type { PodOrder } from "../drain/pod-order.ts";
+import { formatDuration } from "../flags/duration.ts";
+import { clientVersion } from "../kubernetes/client-version.ts";
+import type { NodeTarget } from "../nodes/node-targets.ts";
+import { exitCode } from "../terminal/exit.ts";
+import type { PlanBudget, PlanLane, PlanPod, PlanWait, SimulatedDrain } from "./drain-plan.ts";
 import { judgePod } from "./judge-pod.ts";
-import { type OwnBudget, ownBudgetText } from "./own-budgets.ts";
+import { type OwnBudget, ownBudgetText } from "./native-budgets.ts";
 import type { ImpossiblePod, Plan, PlanEntry, PlannedWait, PodName } from "./plan.ts";
 import { planSchema } from "./plan.ts";
 import { fleetBudgetRow, ownBudgetRow } from "./planned-budgets.ts";
 import { createPaceReader, roundRange } from "./pod-pace.ts";
 import type { NodeFacts, PlanFacts } from "./read-facts.ts";
+import { simulateDrain } from "./simulate-drain.ts";
 
 export interface PlanOptions {
 	readonly maxNodes: number;

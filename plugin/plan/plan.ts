@@ -1,5 +1,4 @@
 // A plan as -o json and -o yaml print it; schemas/plan-v1.json publishes it. `message` is for people and may change.
-
 export const planSchema = "xpdb.plan/1.0";
 
 /** What a pod may wait for. */

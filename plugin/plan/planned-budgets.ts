@@ -1,7 +1,7 @@
 // The budgets of a plan with their numbers, as `kubectl xpdb budgets` has them.
-import type { PlanBudget } from "../../disruption/drain-plan.ts";
-import { countedRow } from "../budget-table.ts";
-import { type OwnBudget, ownBudgetText } from "./own-budgets.ts";
+import { countedRow } from "../fleet/budget-table.ts";
+import type { PlanBudget } from "./drain-plan.ts";
+import { type OwnBudget, ownBudgetText } from "./native-budgets.ts";
 import type { PlanEntry, PlannedBudget } from "./plan.ts";
 
 export function fleetBudgetRow(

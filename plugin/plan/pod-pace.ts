@@ -1,6 +1,6 @@
 // How long pods take, in seconds, from below and from above: until they are gone, and until their replacements are ready.
 import type { V1Pod } from "@kubernetes/client-node";
-import type { PodPace } from "../../disruption/drain-plan.ts";
+import type { PodPace } from "./drain-plan.ts";
 
 export interface PaceRange {
 	readonly atLeast: PodPace;

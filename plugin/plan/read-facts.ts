@@ -1,13 +1,13 @@
 // Everything that a plan is made from, read at one go: nodes, pods, volumes and budgets. Reads only.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
-import type { FleetConnection } from "../fleet.ts";
-import type { KubeContext } from "../kube-context.ts";
-import type { FilteredPods } from "../pod-filters.ts";
-import { type PodQuery, podsToTake } from "../pods-to-take.ts";
-import { type NodeTarget } from "../targets.ts";
+import type { FilteredPods } from "../drain/pod-filters.ts";
+import { type PodQuery, podsToTake } from "../drain/pods-to-take.ts";
+import type { FleetConnection } from "../fleet/fleet.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { type NodeTarget } from "../nodes/node-targets.ts";
 import { type FleetBudgets, readFleetBudgets } from "./fleet-budgets.ts";
 import { type LocalVolumes, readLocalVolumes } from "./local-volumes.ts";
-import { type OwnBudgets, readOwnBudgets } from "./own-budgets.ts";
+import { type OwnBudgets, readOwnBudgets } from "./native-budgets.ts";
 
 export interface NodeFacts {
 	readonly target: NodeTarget;

@@ -1,5 +1,4 @@
 // Objects as they stand in the store: never changed in place, so that events and lists may share them.
-
 export type JsonObject = { readonly [field: string]: unknown };
 
 export interface OwnerReference {

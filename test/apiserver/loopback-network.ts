@@ -1,6 +1,6 @@
 // The agents' network on one loopback address: each process has ports of its own, so that no address has to be made.
 import { type AddressInfo, createServer } from "node:net";
-import { peerAddressAnnotation } from "../../agent/pod-address.ts";
+import { peerAddressAnnotation } from "../../agent/peers/pod-address.ts";
 import { type AgentPodObject, type AgentPorts, shippedPorts } from "../controlplane/agent-command.ts";
 import { type ApiClient, strategicMergePatch } from "../controlplane/api-client.ts";
 import type { PodNetwork } from "../controlplane/pod-network.ts";

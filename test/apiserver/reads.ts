@@ -3,7 +3,7 @@ import type { ApiObject } from "./api-object.ts";
 import { type ApiRequest, storeKey } from "./api-request.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { apiVersionOf, type ResourceType } from "./resource-types.ts";
-import { parseSelectors, type Predicate } from "./selectors.ts";
+import { type Predicate, parseSelectors } from "./selectors.ts";
 import { badRequest, expired, notFound, StatusError } from "./status-error.ts";
 
 export interface ListedObjects {

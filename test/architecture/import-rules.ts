@@ -1,6 +1,7 @@
 // Who may import whom. The table is the rule; the functions only apply it.
 import { posix } from "node:path";
 import { findImports, type ImportReference } from "./imports.ts";
+import { judgeRooms, pureFiles } from "./rooms.ts";
 
 /** Paths from the root of the repository, with "/", and the text of each file. */
 export type SourceTree = ReadonlyMap<string, string>;
@@ -89,6 +90,10 @@ function judgeFile(file: string, folder: string, path: string, tree: SourceTree)
 	if (!tree.has(path)) return `imports ${path}, which is no source file`;
 	if (other !== folder && !rules[folder]?.folders.includes(other))
 		return `imports ${path}: ${folder} may not import ${other}`;
+	if (pureFiles.has(file) && other !== "disruption" && !pureFiles.has(path))
+		return `imports ${path}: what is pure may import what is pure only`;
+	const wrongWay = judgeRooms(file, path);
+	if (wrongWay) return wrongWay;
 	const isView = path.startsWith("plugin/ui/");
 	if (isView && !file.startsWith("plugin/ui/") && !file.startsWith("plugin/commands/")) {
 		return `imports ${path}: only plugin/commands may import plugin/ui`;
@@ -99,7 +104,7 @@ function judgeFile(file: string, folder: string, path: string, tree: SourceTree)
 function judgePackage(file: string, folder: string, name: string, reference: ImportReference): string | undefined {
 	const home = onlyIn[name];
 	if (home) return file.startsWith(`${home}/`) ? undefined : `imports ${name}: only ${home} may`;
-	const { packages = [], types = [] } = rules[folder] ?? {};
+	const { packages = [], types = [] } = rules[pureFiles.has(file) ? "disruption" : folder] ?? {};
 	if (packages.includes(name.startsWith("node:") ? "node:*" : name)) return undefined;
 	if (reference.typeOnly && types.includes(name)) return undefined;
 	const allowed = folder === "disruption" ? pureFunctions[name] : undefined;

@@ -1,6 +1,6 @@
 // Unit test files share the modules of their worker, so a hook that a module registers while it is loaded would be there for
 // the first file that imports it, and for no other.
-import { identifierName, lineOf, memberName, isNode, parseSource, walk } from "./syntax-tree.ts";
+import { identifierName, isNode, lineOf, memberName, parseSource, walk } from "./syntax-tree.ts";
 
 const hooks = new Set(["beforeAll", "beforeEach", "afterEach", "afterAll", "aroundEach", "aroundAll"]);
 const functions = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression", "MethodDefinition"]);

@@ -1,15 +1,15 @@
 // The plugin's own engine in this process, over the real tunnel and the real agents: what a run of `kubectl xpdb evict` does
 // after its start, without the start.
 import type { V1Pod } from "@kubernetes/client-node";
-import { createJob, createTimeout } from "../../plugin/eviction-job.ts";
-import { Evictions } from "../../plugin/evictions.ts";
-import { connectFleet, type Fleet } from "../../plugin/fleet.ts";
-import { readGlobalFlags } from "../../plugin/global-flags.ts";
-import { holderIdentity } from "../../plugin/holder-identity.ts";
-import { openContexts } from "../../plugin/open-contexts.ts";
-import { Reachability } from "../../plugin/reachability.ts";
-import { createRunRuntime } from "../../plugin/run-runtime.ts";
-import { createEvictor } from "../../plugin/ticket-eviction.ts";
+import { createJob, createTimeout } from "../../plugin/evictions/eviction-job.ts";
+import { Evictions } from "../../plugin/evictions/evictions.ts";
+import { createEvictor } from "../../plugin/evictions/ticket-eviction.ts";
+import { readGlobalFlags } from "../../plugin/flags/global-flags.ts";
+import { connectFleet, type Fleet } from "../../plugin/fleet/fleet.ts";
+import { Reachability } from "../../plugin/fleet/reachability.ts";
+import { openContexts } from "../../plugin/kubernetes/open-contexts.ts";
+import { holderIdentity } from "../../plugin/run/holder-identity.ts";
+import { createRunRuntime } from "../../plugin/run/run-runtime.ts";
 import type { Bench } from "./bench.ts";
 
 /** A pod and the number of its cluster. */

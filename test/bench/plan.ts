@@ -1,5 +1,4 @@
 // Which measurements a run makes, and how often each of them runs.
-import { budgetLists } from "./budget-lists.ts";
 import { contention } from "./contention.ts";
 import { crowd, idleMemory } from "./crowd.ts";
 import { decisions } from "./decisions.ts";
@@ -20,7 +19,6 @@ export const measurements: readonly Measurement[] = [
 	rounds,
 	wanRate,
 	wanDrain,
-	budgetLists,
 	crowd,
 ];
 

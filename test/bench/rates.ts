@@ -1,11 +1,11 @@
 // Evictions a minute under one budget with room, and the same by bare calls.
-import { type BenchPod, bareEvictor, type Evictor, openEvictor } from "./evictor.ts";
 import { type CpuTime, cpuPerThing, cpuTimeOf } from "./cpu-time.ts";
+import { type BenchPod, bareEvictor, type Evictor, openEvictor } from "./evictor.ts";
 import type { Measurement } from "./measurement.ts";
 import { inLanes, interleave } from "./worker-lanes.ts";
 import { createRoomyWorkload, type Workload } from "./workload.ts";
 
-/** As many at a time as the plugin has on their way to each cluster; see plugin/eviction-slots.ts. */
+/** As many at a time as the plugin has on their way to each cluster; see plugin/evictions/concurrency-limit.ts. */
 export const lanesPerCluster = 100;
 export const podsPerCluster = 100;
 /** What x-pdb grants a minute under one budget at best: its lock stays for 5 s. */

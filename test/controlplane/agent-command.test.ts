@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { agentCommand, shippedPorts } from "./agent-command.ts";
 import type { AgentContainer } from "./agent-command.ts";
+import { agentCommand, shippedPorts } from "./agent-command.ts";
 
 const place = {
 	ip: "127.10.1.10",

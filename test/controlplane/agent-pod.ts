@@ -1,15 +1,15 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { agentCommand } from "./agent-command.ts";
 import type { AgentPodObject, AgentPorts } from "./agent-command.ts";
+import { agentCommand } from "./agent-command.ts";
 import { createStatusReporter, statusOf } from "./agent-status.ts";
-import { isStatus, isTransient } from "./api-client.ts";
 import type { ApiClient } from "./api-client.ts";
+import { isStatus, isTransient } from "./api-client.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
 import type { PodNetwork } from "./pod-network.ts";
-import { startProcess } from "./process.ts";
 import type { Exit, ManagedProcess } from "./process.ts";
+import { startProcess } from "./process.ts";
 import { messageOf } from "./setup-error.ts";
 
 /** Where agents of one cluster live, and what tests change while they run. */

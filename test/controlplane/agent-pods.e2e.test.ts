@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { connectFleet } from "./fleet-control.ts";
 import type { AgentInfo } from "./fleet-control.ts";
+import { connectFleet } from "./fleet-control.ts";
 import { describeOnFleet, sharedFleet } from "./shared-fleet.ts";
 
 const run = promisify(execFile);

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runAgentPod } from "./agent-pod.ts";
-import type { AgentHost, AgentPod } from "./agent-pod.ts";
 import type { AgentPodObject, AgentPorts } from "./agent-command.ts";
+import type { AgentHost, AgentPod } from "./agent-pod.ts";
+import { runAgentPod } from "./agent-pod.ts";
 import { type ApiClient, createApiClient, follow } from "./api-client.ts";
 import type { Authority, ClusterIdentity, KeyPair } from "./certificates.ts";
 import { writeKeyPair } from "./key-pairs.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { AgentPodObject } from "./agent-command.ts";
-import { isTransient, strategicMergePatch } from "./api-client.ts";
 import type { ApiClient } from "./api-client.ts";
+import { isTransient, strategicMergePatch } from "./api-client.ts";
 import type { Exit } from "./process.ts";
 
 export type StatusReporter = { push(status: unknown): void; close(): void };

@@ -1,15 +1,15 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { startAgentPods } from "./agent-pods.ts";
 import type { AgentPods } from "./agent-pods.ts";
+import { startAgentPods } from "./agent-pods.ts";
 import type { Binaries } from "./binaries.ts";
 import { createAuthority, issueAgentCertificate } from "./certificates.ts";
 import type { RunningCluster } from "./cluster.ts";
 import { repositoryRoot } from "./fleet-dir.ts";
 import { installAgents } from "./install-agents.ts";
-import { peerPort } from "./links.ts";
 import type { Links } from "./links.ts";
+import { peerPort } from "./links.ts";
 import { createPodNetwork } from "./pod-network.ts";
 import { waitForPolicies } from "./policies-in-force.ts";
 import { tailOf } from "./process.ts";

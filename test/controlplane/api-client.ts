@@ -1,5 +1,5 @@
-import { Agent, request } from "node:https";
 import type { IncomingMessage } from "node:http";
+import { Agent, request } from "node:https";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import type { KeyPair } from "./certificates.ts";

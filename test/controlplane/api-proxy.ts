@@ -1,14 +1,14 @@
 // An HTTPS proxy in front of one API server, which answers chosen calls wrongly. It ends TLS with the server's own certificate; who
 // comes with a token goes on with it, who comes without goes on as the operator (client certificates do not pass a proxy).
 import { readFileSync } from "node:fs";
-import { Agent, request } from "node:https";
-import { constants, createSecureServer } from "node:http2";
-import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
-import { join } from "node:path";
+import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
+import { constants, createSecureServer } from "node:http2";
+import { Agent, request } from "node:https";
 import type { Socket } from "node:net";
-import { connect } from "node:tls";
+import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
+import { connect } from "node:tls";
 import type { KnownCluster } from "./admin-client.ts";
 import type { Endpoint } from "./link-proxy.ts";
 import { listen } from "./octet.ts";

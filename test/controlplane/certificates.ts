@@ -1,3 +1,6 @@
+import { generateKeyPairSync, randomBytes, webcrypto } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import {
 	BasicConstraintsExtension,
 	ExtendedKeyUsage,
@@ -8,9 +11,6 @@ import {
 	SubjectAlternativeNameExtension,
 	X509CertificateGenerator,
 } from "@peculiar/x509";
-import { generateKeyPairSync, randomBytes, webcrypto } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { memberUri } from "../../proto/member-certificate.ts";
 import { type KeyPair, writeKeyPair } from "./key-pairs.ts";
 

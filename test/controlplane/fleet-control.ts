@@ -1,5 +1,5 @@
-import { createServer } from "node:http";
 import type { Server } from "node:http";
+import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import type { AgentPods } from "./agent-pods.ts";
 import type { RunningCluster } from "./cluster.ts";

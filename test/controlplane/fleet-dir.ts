@@ -4,8 +4,8 @@ import {
 	constants,
 	existsSync,
 	mkdirSync,
-	readFileSync,
 	readdirSync,
+	readFileSync,
 	rmSync,
 	statSync,
 	symlinkSync,
@@ -15,7 +15,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Binaries } from "./binaries.ts";
 import { isClaimed } from "./octet.ts";
-import { SetupError, codeOf, messageOf } from "./setup-error.ts";
+import { codeOf, messageOf, SetupError } from "./setup-error.ts";
 
 export const repositoryRoot = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 

@@ -5,18 +5,18 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { AgentPods } from "./agent-pods.ts";
 import { startAgents } from "./agents.ts";
-import { findOrBuildBinaries } from "./binaries.ts";
 import type { Binaries } from "./binaries.ts";
-import { startCluster } from "./cluster.ts";
+import { findOrBuildBinaries } from "./binaries.ts";
 import type { RunningCluster } from "./cluster.ts";
-import { createFleetControl, serveFleetControl } from "./fleet-control.ts";
+import { startCluster } from "./cluster.ts";
 import type { FleetControl } from "./fleet-control.ts";
+import { createFleetControl, serveFleetControl } from "./fleet-control.ts";
 import { prepareFleetDir, repositoryRoot, writeFleetState, writePrograms } from "./fleet-dir.ts";
 import { writeKubeconfig } from "./kubeconfig.ts";
-import { startLinks } from "./links.ts";
 import type { Links } from "./links.ts";
-import { claimOctet } from "./octet.ts";
+import { startLinks } from "./links.ts";
 import type { Octet } from "./octet.ts";
+import { claimOctet } from "./octet.ts";
 import { AddressInUseError, SetupError } from "./setup-error.ts";
 
 export type FleetOptions = {

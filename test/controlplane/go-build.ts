@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { boundToParent } from "./process.ts";
-import { ControlPlaneUnavailableError, SetupError, codeOf } from "./setup-error.ts";
+import { ControlPlaneUnavailableError, codeOf, SetupError } from "./setup-error.ts";
 
 export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kube-scheduler" | "kubectl" | "kwok";
 

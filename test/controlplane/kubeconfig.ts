@@ -1,6 +1,6 @@
-import type { KeyPair } from "./certificates.ts";
 import { writeFileSync } from "node:fs";
 import { stringify } from "yaml";
+import type { KeyPair } from "./certificates.ts";
 
 export type KubeconfigEntry = {
 	readonly context: string;

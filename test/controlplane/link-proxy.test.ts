@@ -1,5 +1,5 @@
-import { connect, createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
+import { connect, createServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import type { LinkCondition, LinkProxy } from "./link-proxy.ts";
 import { startLinkProxy } from "./link-proxy.ts";

@@ -1,7 +1,7 @@
 // One directed link of a fleet as a TCP proxy on loopback, whose condition tests change while connections are open. What cannot
 // pass is kept and passes later, as TCP itself would send it again: a stream loses nothing, unless it is reset.
-import { connect, createServer } from "node:net";
 import type { Socket } from "node:net";
+import { connect, createServer } from "node:net";
 import { listen } from "./octet.ts";
 
 export type Endpoint = { readonly host: string; readonly port: number };

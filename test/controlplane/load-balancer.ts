@@ -1,5 +1,5 @@
-import { connect, createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
+import { connect, createServer } from "node:net";
 import { listen } from "./octet.ts";
 
 export type LoadBalancer = {

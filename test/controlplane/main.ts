@@ -2,8 +2,8 @@ import { join, relative } from "node:path";
 import yargs from "yargs";
 import { hideBin } from "yargs/helpers";
 import { watchAncestors } from "./ancestors.ts";
-import { startFleet } from "./fleet.ts";
 import type { Fleet } from "./fleet.ts";
+import { startFleet } from "./fleet.ts";
 import { quote } from "./fleet-dir.ts";
 import { SetupError } from "./setup-error.ts";
 

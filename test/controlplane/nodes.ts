@@ -1,6 +1,6 @@
 import type { ApiClient } from "./api-client.ts";
-import { podRange } from "./components.ts";
 import type { ClusterPlace } from "./components.ts";
+import { podRange } from "./components.ts";
 
 /** Posts nodes c1-n0, c1-n1 … without a status; kwok brings them up. */
 export async function createNodes(client: ApiClient, place: ClusterPlace, count: number): Promise<void> {

@@ -1,6 +1,6 @@
-import { createServer } from "node:net";
 import type { Server } from "node:net";
-import { AddressInUseError, SetupError, codeOf, messageOf } from "./setup-error.ts";
+import { createServer } from "node:net";
+import { AddressInUseError, codeOf, messageOf, SetupError } from "./setup-error.ts";
 
 /** The second octet of 127.<octet>.<cluster>.1: each fleet has its own, so that fleets fit side by side. */
 export type Octet = { readonly value: number; release(): Promise<void> };

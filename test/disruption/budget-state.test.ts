@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Count } from "../../disruption/cluster.ts";
 import { type BudgetState, budgetState } from "../../disruption/decide.ts";
-import { budget, memberBudget, newCount, newSpec, selector } from "./build-count.ts";
+import { budget, memberBudget, newCount, newSpec, selector } from "../support/build-count.ts";
 
 /** Of "eu" and "us", with three pods each. */
 function stateOf(spec: Readonly<Record<string, unknown>>, us: Partial<Count> = {}): BudgetState | undefined {

@@ -4,7 +4,7 @@ import type { CandidateState, Count, MemberBudget } from "../../disruption/clust
 import { type BudgetCounts, decide, type Judgement } from "../../disruption/decide.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import { parseLabelSelector } from "../../disruption/selector.ts";
-import { budget, memberBudget, newCount, newSpec, podReference, presentPod, selector } from "./build-count.ts";
+import { budget, memberBudget, newCount, newSpec, podReference, presentPod, selector } from "../support/build-count.ts";
 
 function judge(counts: readonly Count[], memberIds: readonly string[] = ["eu", "us"]): Judgement {
 	const [judged] = decide(

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type Bound, desiredHealthy } from "../../disruption/budget.ts";
 import type { CandidateState, Count, ExpectedPods } from "../../disruption/cluster.ts";
 import { decide, type Judgement } from "../../disruption/decide.ts";
-import { budget, memberBudget, newCount, newSpec, podReference, presentPod, selector } from "./build-count.ts";
+import { budget, memberBudget, newCount, newSpec, podReference, presentPod, selector } from "../support/build-count.ts";
 
 const known = (pods: number): ExpectedPods => ({ kind: "known", pods });
 const unknown: ExpectedPods = {

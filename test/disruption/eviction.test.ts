@@ -3,8 +3,8 @@ import type { BudgetName } from "../../disruption/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { carryOut, type EvictionAnswer, type Evictor, type Ticket } from "../../disruption/eviction.ts";
 import { acquired, committed, leaseDurationMs, marked, withoutReservations } from "../../disruption/lease.ts";
-import { budget, podReference } from "./build-count.ts";
-import { newGrant } from "./build-lease.ts";
+import { budget, podReference } from "../support/build-count.ts";
+import { newGrant } from "../support/build-lease.ts";
 import { createManualRuntime } from "./manual-runtime.ts";
 import { ScriptedCluster } from "./scripted-cluster.ts";
 

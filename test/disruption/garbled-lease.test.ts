@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { budgetAnnotation, type LeaseFields, parseLease, stateAnnotation } from "../../disruption/lease.ts";
-import { leaseFields, newController, newLease, newReservation } from "./build-lease.ts";
+import { leaseFields, newController, newLease, newReservation } from "../support/build-lease.ts";
 
 const good = leaseFields(
 	newLease({

@@ -23,10 +23,10 @@ import {
 	withoutControllers,
 	withoutReservations,
 } from "../../disruption/lease.ts";
-import { budget } from "./build-count.ts";
-import { leaseFields, newController, newGrant, newLease, newReservation } from "./build-lease.ts";
 import type { ControllerReference } from "../../disruption/pod.ts";
 import { rememberControllers } from "../../disruption/remembered-controllers.ts";
+import { budget } from "../support/build-count.ts";
+import { leaseFields, newController, newGrant, newLease, newReservation } from "../support/build-lease.ts";
 
 const by = { holder: "drain-7f", nonce: "nonce-1", durationMs: leaseDurationMs };
 const held = () => acquired(newLease(), by);

@@ -1,6 +1,6 @@
 // What a round needs from outside, with a clock that stands still until a test moves it.
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
-import { createManualClock } from "../agent/manual-clock.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 
 export interface ManualRuntime extends RoundRuntime {
 	/** What the round could not give back. */

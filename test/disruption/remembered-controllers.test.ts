@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { controllerKey, rememberControllers } from "../../disruption/remembered-controllers.ts";
-import { newController } from "./build-lease.ts";
+import { newController } from "../support/build-lease.ts";
 
 describe("rememberControllers()", () => {
 	const [db, web] = [newController("db"), newController("web")];

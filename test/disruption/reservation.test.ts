@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { PodStore } from "../../agent/pod-view.ts";
+import { PodStore } from "../../agent/views/pod-view.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import { evidenceOf, type Reservation } from "../../disruption/reservation.ts";
-import { createManualClock } from "../agent/manual-clock.ts";
-import { newReservation } from "./build-lease.ts";
-import { newPod } from "./build-pod.ts";
+import { newReservation } from "../support/build-lease.ts";
+import { newPod } from "../support/build-pod.ts";
+import { createManualClock } from "../support/manual-clock.ts";
 
 type Event = readonly ["ADDED" | "MODIFIED" | "DELETED", PodRecord];
 

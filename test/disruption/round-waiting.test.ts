@@ -3,7 +3,7 @@ import type { BudgetName } from "../../disruption/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { acquisitionOf, leaseName, released } from "../../disruption/lease.ts";
 import { type RoundRequest, runRound } from "../../disruption/round.ts";
-import { budget, newCount, podReference, presentPod, selector } from "./build-count.ts";
+import { budget, newCount, podReference, presentPod, selector } from "../support/build-count.ts";
 import { createManualRuntime, settle } from "./manual-runtime.ts";
 import { ScriptedCluster } from "./scripted-cluster.ts";
 

@@ -9,7 +9,7 @@ import {
 } from "../../disruption/errors.ts";
 import { type RoundOutcome, type RoundRequest, runRound } from "../../disruption/round.ts";
 import { parseLabelSelector } from "../../disruption/selector.ts";
-import { budget, memberBudget, newCount, newSpec, podReference, presentPod, selector } from "./build-count.ts";
+import { budget, memberBudget, newCount, newSpec, podReference, presentPod, selector } from "../support/build-count.ts";
 import { createManualRuntime } from "./manual-runtime.ts";
 import { ScriptedCluster } from "./scripted-cluster.ts";
 

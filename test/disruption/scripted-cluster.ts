@@ -27,8 +27,8 @@ import {
 	stands,
 	withoutReservations,
 } from "../../disruption/lease.ts";
-import { newCount } from "./build-count.ts";
-import { newLease } from "./build-lease.ts";
+import { newCount } from "../support/build-count.ts";
+import { newLease } from "../support/build-lease.ts";
 
 type Method = "acquire" | "count" | "renew" | "commit" | "release" | "confirm" | "cancel";
 

@@ -5,7 +5,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Certificates } from "../../agent/certificates.ts";
+import { Certificates } from "../../agent/server/certificates.ts";
 import { parseCertificates } from "../../proto/credentials.ts";
 import { repositoryRoot } from "../controlplane/fleet-dir.ts";
 

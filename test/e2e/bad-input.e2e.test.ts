@@ -8,7 +8,7 @@ import { getJson, leasesPath } from "./get-json.ts";
 import { apply, inTheAgentsName, kubectl } from "./kubectl.ts";
 import { kubeconfigWithLogin } from "./login-program.ts";
 import { isCordoned } from "./nodes.ts";
-import { plugin, type PluginResult } from "./plugin-process.ts";
+import { type PluginResult, plugin } from "./plugin-process.ts";
 
 function expectError(result: PluginResult, code: number, ...texts: readonly (string | RegExp)[]): void {
 	expect(result.code, result.stdout + result.stderr).toBe(code);

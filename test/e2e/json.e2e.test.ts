@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
-import { createValidator, eventProblems, strictSchema } from "../plugin/json-schema.ts";
+import { createValidator, eventProblems, strictSchema } from "../support/json-schema.ts";
 import { createDatabase, type Database } from "./database.ts";
 import { getJson, podsPath } from "./get-json.ts";
 import { eventually } from "./kubectl.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
-import { createValidator, strictSchema } from "../plugin/json-schema.ts";
+import { createValidator, strictSchema } from "../support/json-schema.ts";
 import { applyBudget, createDatabase, type Database } from "./database.ts";
 import { kubectl } from "./kubectl.ts";
 import { isCordoned, markOf, uncordonAll } from "./nodes.ts";

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import type { Plan } from "../../plugin/plan/plan.ts";
 import { readTimeline } from "../controlplane/audit.ts";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
-import type { Plan } from "../../plugin/plan/plan.ts";
-import { createValidator, strictSchema } from "../plugin/json-schema.ts";
+import { createValidator, strictSchema } from "../support/json-schema.ts";
 import { createDatabase, type Database } from "./database.ts";
 import { getJson, leasesPath, podsPath } from "./get-json.ts";
 import { apply, eventually, kubectl } from "./kubectl.ts";

@@ -1,10 +1,10 @@
 // Safeguards of the fence, and of the eviction that it keeps out.
 import type { Mutant } from "./mutant.ts";
 
-const cancellation = "agent/cancellation.ts";
+const cancellation = "agent/leases/cancellation.ts";
 const eviction = "disruption/eviction.ts";
-const local = "agent/local-cluster.ts";
-const store = "agent/lease-store.ts";
+const local = "agent/leases/local-cluster.ts";
+const store = "agent/leases/lease-store.ts";
 
 export const cancellationMutants: readonly Mutant[] = [
 	{

@@ -13,7 +13,7 @@ import type { Oracle, RoundRecord } from "./oracle.ts";
 import type { DrainData } from "./scenario.ts";
 import { type ApiCall, simulatedEvictor } from "./simulated-api.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
-import { sleepOn, SimulatedProcess } from "./simulated-process.ts";
+import { SimulatedProcess, sleepOn } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 
 const betweenAttemptsMs = 1_000;

@@ -4,7 +4,7 @@ import type { Mutant } from "./mutant.ts";
 const judgement = "disruption/coverage-judgement.ts";
 const eviction = "disruption/eviction.ts";
 const lease = "disruption/lease.ts";
-const cleanup = "agent/lease-cleanup.ts";
+const cleanup = "agent/leases/lease-cleanup.ts";
 
 export const engineMutants: readonly Mutant[] = [
 	{
@@ -13,7 +13,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["joined-read"],
 		edits: [
 			{
-				file: "agent/shared-reads.ts",
+				file: "agent/cluster-api/shared-reads.ts",
 				symbol: "shareReads",
 				find: "$waiting.delete($key); return $ask($question);",
 				replace: "return $ask($question).finally(() => $waiting.delete($key));",
@@ -26,7 +26,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["stopped-unsure"],
 		edits: [
 			{
-				file: "plugin/ticket-eviction.ts",
+				file: "plugin/evictions/ticket-eviction.ts",
 				symbol: "evictWithTicket",
 				find: "if ($stop.aborted || $job.timeout.signal.aborted) { await cancelTicket($ticket, $cluster, $runtime, { sent: true }); return $outcome; }",
 				replace:
@@ -40,7 +40,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["budget-made-late", "budgets-come-and-go", "first-budget"],
 		edits: [
 			{
-				file: "plugin/coverage-lists.ts",
+				file: "plugin/fleet/coverage-lists.ts",
 				symbol: "CoverageLists.#isYoung",
 				find: "return $young;",
 				replace: "return true;",
@@ -54,7 +54,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["relabelled-late", "labels-change"],
 		edits: [
 			{
-				file: "plugin/native-eviction.ts",
+				file: "plugin/evictions/native-eviction.ts",
 				symbol: "tryOnce",
 				find: "{ resourceVersion: $version }",
 				replace: "",
@@ -81,7 +81,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["swept-late", "race"],
 		edits: [
 			{
-				file: "agent/reservation-sweep.ts",
+				file: "agent/leases/reservation-sweep.ts",
 				symbol: "ReservationSweep.#sweepLease",
 				find: "{ sent: true }",
 				replace: "{ sent: false }",
@@ -94,7 +94,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["waiting", "one-line"],
 		edits: [
 			{
-				file: "agent/waiting-line.ts",
+				file: "agent/leases/waiting-line.ts",
 				symbol: "WaitingLine.acquire",
 				find: "if (!$options.wait) return this.#place($line, $line.waiters.length + 1);",
 				replace: "if (!$options.wait) return arguments[1](false);",
@@ -107,7 +107,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["failed-unseen", "dead-watch"],
 		edits: [
 			{
-				file: "agent/count.ts",
+				file: "agent/leases/count.ts",
 				symbol: "countUnder",
 				find: '!$pods.live || $lease.state.observed === ""',
 				replace: '$lease.state.observed === ""',
@@ -120,7 +120,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["race", "steal"],
 		edits: [
 			{
-				file: "agent/lease-store.ts",
+				file: "agent/leases/lease-store.ts",
 				symbol: "LeaseStore.isFree",
 				find: '$lease.holder === "" || this.silentForMs($lease) > $lease.durationMs',
 				replace: "true",
@@ -154,7 +154,7 @@ export const engineMutants: readonly Mutant[] = [
 		scenarios: ["two-budgets", "owners-change", "many-at-once"],
 		edits: [
 			{
-				file: "agent/expected-pods.ts",
+				file: "agent/leases/expected-pods.ts",
 				symbol: "expectedPods",
 				find: "const [$owning, $names] = await $reads; $$between; for (const $pod of $pods) { const $owner = $pod.controller && $owning.get($pod.controller.uid); $$rest; }",
 				replace: `const [$owning, $names] = await $reads; $$between;

@@ -1,5 +1,5 @@
 // A run as a table that a person can follow: step, actor, what it does, and what comes of it.
-import type { LeaseObject } from "../../agent/cluster-api.ts";
+import type { LeaseObject } from "../../agent/cluster-api/cluster-api.ts";
 import { leaseName } from "../../disruption/lease.ts";
 import { leaseText } from "./lease-text.ts";
 import type { Outcome } from "./network.ts";

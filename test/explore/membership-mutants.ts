@@ -1,7 +1,7 @@
 // Safeguards of the rule about members; each must be caught by one of the model's scenarios.
 import type { Mutant } from "./mutant.ts";
 
-const file = "agent/known-members.ts";
+const file = "agent/leases/known-members.ts";
 
 export const membershipMutants: readonly Mutant[] = [
 	{

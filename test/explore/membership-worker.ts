@@ -1,7 +1,7 @@
 // A thread that runs the model of members over one mutant, which has to be loaded before all else.
 import { parentPort, workerData } from "node:worker_threads";
-import { loadMutant } from "./mutant.ts";
 import { membershipMutants } from "./membership-mutants.ts";
+import { loadMutant } from "./mutant.ts";
 
 const { name, most } = workerData as { readonly name: string; readonly most: number };
 const mutant = membershipMutants.find((each) => each.name === name);

@@ -18,8 +18,8 @@
 // A pod that is evicted without a round must not be covered: there must be a member-by-member reading of the budgets of the
 // last second before the request was sent (on its sender's clock) by which nobody covers the labels that it has.
 // Where nothing fails and no budget changes, none of these exists and the sum is simply: up >= desired.
-import type { RoundOutcome } from "../../disruption/round.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
+import type { RoundOutcome } from "../../disruption/round.ts";
 import { nonceOf, reservationsIn } from "./lease-text.ts";
 import { type Config, configOf, type Labels, leastDesired, matches, ofFleet, selectorsOf } from "./oracle-config.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";

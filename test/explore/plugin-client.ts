@@ -2,9 +2,9 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import type { EvictionAnswer } from "../../disruption/eviction.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
-import { ApiError, ConnectionError } from "../../plugin/api-error.ts";
-import { reservationAnnotation } from "../../plugin/eviction-request.ts";
-import type { KubernetesClient } from "../../plugin/kubernetes.ts";
+import { reservationAnnotation } from "../../plugin/evictions/eviction-request.ts";
+import { ApiError, ConnectionError } from "../../plugin/kubernetes/api-error.ts";
+import type { KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
 import type { FreeEviction } from "./oracle.ts";
 import type { ApiCall } from "./simulated-api.ts";
 import type { Preconditions } from "./simulated-api-server.ts";

@@ -3,21 +3,21 @@
 //
 // It stops, as by Ctrl-C, when its attempts are used up: rounds, looks that found no room, questions who the fleet is.
 import type { Cluster } from "../../disruption/cluster.ts";
-import { runRound, type RoundOutcome, type RoundRequest, type RoundRuntime } from "../../disruption/round.ts";
-import { createJob, type JobOutcome } from "../../plugin/eviction-job.ts";
-import { Evictions } from "../../plugin/evictions.ts";
-import type { RunEvent } from "../../plugin/events.ts";
-import type { KubeContext } from "../../plugin/kube-context.ts";
-import { LeftBehind } from "../../plugin/left-behind.ts";
-import { Reachability } from "../../plugin/reachability.ts";
-import { createEvictor } from "../../plugin/ticket-eviction.ts";
+import { type RoundOutcome, type RoundRequest, type RoundRuntime, runRound } from "../../disruption/round.ts";
+import type { RunEvent } from "../../plugin/events/events.ts";
+import { createJob, type JobOutcome } from "../../plugin/evictions/eviction-job.ts";
+import { Evictions } from "../../plugin/evictions/evictions.ts";
+import { LeftBehind } from "../../plugin/evictions/left-behind.ts";
+import { createEvictor } from "../../plugin/evictions/ticket-eviction.ts";
+import { Reachability } from "../../plugin/fleet/reachability.ts";
+import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { Drain, DrainWorld } from "./drain-process.ts";
 import type { RoundRecord } from "./oracle.ts";
 import { pluginClient, toV1Pod } from "./plugin-client.ts";
 import type { DrainData } from "./scenario.ts";
 import { simulatedFleet } from "./simulated-fleet.ts";
-import { sleepOn, SimulatedProcess } from "./simulated-process.ts";
+import { SimulatedProcess, sleepOn } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 
 const options = { gracePeriodSeconds: -1, deletes: false, dryRun: false };

@@ -1,6 +1,6 @@
 // One schedule again, with its history as a table.
-import { findMutant } from "./mutants.ts";
 import { loadMutant } from "./mutant.ts";
+import { findMutant } from "./mutants.ts";
 
 /** `choices` is a seed, or choices joined by dots. True where the schedule finds nothing. */
 export async function replay(scenarioName: string, choices: string, mutant: string | undefined): Promise<boolean> {

@@ -1,11 +1,11 @@
 // Safeguards of reservations and of counting.
 import type { Mutant } from "./mutant.ts";
 
-const count = "agent/count.ts";
-const expected = "agent/expected-pods.ts";
+const count = "agent/leases/count.ts";
+const expected = "agent/leases/expected-pods.ts";
 const lease = "disruption/lease.ts";
 const reservation = "disruption/reservation.ts";
-const view = "agent/pod-view.ts";
+const view = "agent/views/pod-view.ts";
 
 export const reservationMutants: readonly Mutant[] = [
 	{
@@ -35,7 +35,7 @@ export const reservationMutants: readonly Mutant[] = [
 		scenarios: ["covered-since-by-a-late-watch"],
 		edits: [
 			{
-				file: "agent/watched-leases.ts",
+				file: "agent/views/watched-leases.ts",
 				symbol: "withWatchedLeases",
 				find: "!(await $leases.reached($version))",
 				replace: "false",
@@ -203,7 +203,7 @@ export const reservationMutants: readonly Mutant[] = [
 		scenarios: ["lease-goes", "lease-deleted"],
 		edits: [
 			{
-				file: "agent/lease-cleanup.ts",
+				file: "agent/leases/lease-cleanup.ts",
 				symbol: "isEmpty",
 				find: "$state.reservations.length === 0",
 				replace: "true",
@@ -248,7 +248,7 @@ export const reservationMutants: readonly Mutant[] = [
 		scenarios: ["percent", "no-answer"],
 		edits: [
 			{
-				file: "agent/controller-owners.ts",
+				file: "agent/leases/controller-owners.ts",
 				symbol: "createOwners",
 				find: "$api.getScale($controller, $namespace)",
 				replace:

@@ -4,8 +4,8 @@ import type { Mutant } from "./mutant.ts";
 const round = "disruption/round.ts";
 const decide = "disruption/decide.ts";
 const lease = "disruption/lease.ts";
-const local = "agent/local-cluster.ts";
-const store = "agent/lease-store.ts";
+const local = "agent/leases/local-cluster.ts";
+const store = "agent/leases/lease-store.ts";
 
 export const roundMutants: readonly Mutant[] = [
 	{

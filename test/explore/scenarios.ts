@@ -3,10 +3,10 @@ import { configScenarios } from "./config-scenarios.ts";
 import { engineScenarios } from "./engine-scenarios.ts";
 import { reservationScenarios } from "./reservation-scenarios.ts";
 import { roundScenarios } from "./round-scenarios.ts";
+import type { Scenario } from "./scenario.ts";
 import { stagedEngineScenarios } from "./staged-engine-scenarios.ts";
 import { stagedReservationScenarios } from "./staged-reservation-scenarios.ts";
 import { stagedRoundScenarios } from "./staged-round-scenarios.ts";
-import type { Scenario } from "./scenario.ts";
 import type { World } from "./world.ts";
 
 export const scenarios: readonly Scenario<World>[] = [

@@ -3,13 +3,6 @@
 // One revision grows over all kinds, as in etcd. Every write makes a new version, a write that changes nothing makes
 // none; stale writes and stale preconditions are conflicts. Pods, Leases and budgets leave their events in logs, from
 // which views are fed as late as anybody likes. Nothing here is asynchronous: simulated-api.ts carries calls here.
-import type { BudgetName } from "../../disruption/budget.ts";
-import type { MemberBudget, PodReference } from "../../disruption/cluster.ts";
-import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { EvictionAnswer } from "../../disruption/eviction.ts";
-import { maxAnnotationBytes, namespaceLabel } from "../../disruption/lease.ts";
-import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
-import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import {
 	ConflictError,
 	type ControllerName,
@@ -19,8 +12,15 @@ import {
 	type PodRead,
 	type ScaleAnswer,
 	type TouchAnswer,
-} from "../../agent/cluster-api.ts";
-import type { WatchEvent } from "../../agent/watch-sink.ts";
+} from "../../agent/cluster-api/cluster-api.ts";
+import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
+import type { BudgetName } from "../../disruption/budget.ts";
+import type { MemberBudget, PodReference } from "../../disruption/cluster.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import type { EvictionAnswer } from "../../disruption/eviction.ts";
+import { maxAnnotationBytes, namespaceLabel } from "../../disruption/lease.ts";
+import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
+import { compareResourceVersions } from "../../disruption/resource-version.ts";
 
 export interface Preconditions {
 	readonly uid?: string;

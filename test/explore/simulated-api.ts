@@ -2,8 +2,8 @@
 //
 // Each call is carried to the server by a function that decides when, how often and whether at all it is executed and
 // answered; tests that need no network use the direct one.
+import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import type { EvictionAnswer, Evictor } from "../../disruption/eviction.ts";
-import type { ClusterApi } from "../../agent/cluster-api.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 
 export { SimulatedApiServer } from "./simulated-api-server.ts";

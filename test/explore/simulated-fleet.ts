@@ -1,7 +1,7 @@
-// The fleet as one plugin process knows it: as plugin/fleet.ts has it, without the ways to agents, which the network is.
+// The fleet as one plugin process knows it: as plugin/fleet/fleet.ts has it, without the ways to agents, which the network is.
 import { fleetHash } from "../../disruption/fleet.ts";
-import { FleetUncoveredError } from "../../plugin/errors.ts";
-import type { EvictionFleet } from "../../plugin/evictions.ts";
+import type { EvictionFleet } from "../../plugin/evictions/evictions.ts";
+import { FleetUncoveredError } from "../../plugin/terminal/errors.ts";
 import type { AgentCluster, AgentDescription } from "../../proto/agent-cluster.ts";
 
 /** `contexts`: the clusters that it has contexts of. `memberIds`: those that it knows of when it begins. */

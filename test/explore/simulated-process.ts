@@ -1,6 +1,6 @@
 // A process of the simulation: a clock of its own, ids of its own, and a life that can end.
 import { createHash } from "node:crypto";
-import type { Clock } from "../../agent/clock.ts";
+import type { Clock } from "../../agent/process/clock.ts";
 
 export interface SimulatedTimer {
 	readonly at: number;

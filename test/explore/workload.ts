@@ -4,8 +4,8 @@
 // it is ready again.
 import type { PodReference } from "../../disruption/cluster.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
-import type { SimulatedApiServer } from "./simulated-api-server.ts";
 import type { Step } from "./scheduler.ts";
+import type { SimulatedApiServer } from "./simulated-api-server.ts";
 
 export const namespace = "shop";
 

@@ -1,11 +1,11 @@
 // Everything that may happen in a world next, besides messages.
 import type { AgentProcess } from "./agent-process.ts";
 import { reservationsIn } from "./lease-text.ts";
+import type { Limits } from "./scenario.ts";
 import type { Step, StepKind } from "./scheduler.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 import { namespace } from "./workload.ts";
 import type { World } from "./world.ts";
-import type { Limits } from "./scenario.ts";
 
 /** Past the lease time, a plugin's reservations and everything else that an agent counts. */
 const agentJumpMs = 31_000;

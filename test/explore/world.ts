@@ -1,15 +1,15 @@
 // One run's world: the clusters of a scenario, its processes, the network between them, and everything that may happen next.
 import { leaseName } from "../../disruption/lease.ts";
-import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import { type Drain, DrainProcess } from "./drain-process.ts";
 import { answerText, type HistoryEntry, requestText } from "./history.ts";
 import { simulatedMember } from "./member.ts";
 import { Network } from "./network.ts";
-import { PluginProcess } from "./plugin-process.ts";
 import { Oracle, type Violation } from "./oracle.ts";
 import { OrderJudge } from "./order-judge.ts";
+import { PluginProcess } from "./plugin-process.ts";
 import type { Limits, Scenario } from "./scenario.ts";
 import type { Choices, Step } from "./scheduler.ts";
 import type { ApiCall } from "./simulated-api.ts";

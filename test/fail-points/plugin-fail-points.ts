@@ -1,7 +1,7 @@
 // Dying or falling asleep at a named step of a round, for tests of crashes on real clusters. Test builds (scripts/build.ts --test) have it
-// in the place of plugin/fail-points.ts.
+// in the place of plugin/evictions/fail-points.ts.
+import type { EvictorMaker } from "../../plugin/evictions/ticket-eviction.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
-import type { EvictorMaker } from "../../plugin/ticket-eviction.ts";
 
 type Step = "after-acquire" | "mid-commit" | "after-commit" | "before-evict" | "after-evict";
 

@@ -1,7 +1,12 @@
 // The agent's connection to an API server whose answers a function gives, at once and without a network.
-import type { ApiAnswer, ApiConnection, ApiRequestOptions, ApiStreamOptions } from "../../agent/api-connection.ts";
-import { LineSplitter } from "../../agent/line-splitter.ts";
-import { SeenVersions } from "../../agent/seen-versions.ts";
+import type {
+	ApiAnswer,
+	ApiConnection,
+	ApiRequestOptions,
+	ApiStreamOptions,
+} from "../../agent/kubernetes/api-connection.ts";
+import { LineSplitter } from "../../agent/kubernetes/line-splitter.ts";
+import { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
 import { demand } from "./fuzz-target.ts";
 
 export interface AnsweringOptions {
@@ -28,7 +33,7 @@ export function createAnsweringConnection({ answer, stream, asked }: AnsweringOp
 				await new Promise<void>((resolve) => options.signal.addEventListener("abort", () => resolve()));
 				return undefined;
 			}
-			// As agent/api-connection.ts does with the chunks of a real one.
+			// As agent/kubernetes/api-connection.ts does with the chunks of a real one.
 			const lines = new LineSplitter((line) => options.line(line));
 			for (const chunk of chunks) {
 				lines.push(chunk);

@@ -1,9 +1,9 @@
 // Messages as they may come off the wire: fields changed, then bytes, then whatever the decoder makes of them.
 import fc from "fast-check";
 import { applyEdits, type JsonEdit, jsonEdits, jsonOf } from "./json-edits.ts";
+import type { Json } from "./odd-values.ts";
 import type { Codec, SeedMessages } from "./seed-messages.ts";
 import { applyByteEdits, byteEdits } from "./text-edits.ts";
-import type { Json } from "./odd-values.ts";
 
 export interface MessageEdits {
 	readonly seed: number;

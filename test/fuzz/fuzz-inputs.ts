@@ -1,8 +1,8 @@
 // The shipped code through all targets, with a table of what was tried.
+import { createProgressLine } from "../explore/progress-line.ts";
 import type { FuzzJob, FuzzResult } from "./fuzz-job.ts";
 import { runFuzzJobs, threads } from "./fuzz-pool.ts";
 import type { FuzzTarget } from "./fuzz-target.ts";
-import { createProgressLine } from "../explore/progress-line.ts";
 
 /** So many inputs in one job, at a share of 1: enough to be worth the message, few enough to show progress. */
 const inputsPerJob = 1_000;

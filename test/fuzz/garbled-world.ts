@@ -1,10 +1,10 @@
 // Two small clusters whose API servers may garble one answer, with the real agents' code over them, and one round.
-import { PodStore } from "../../agent/pod-view.ts";
-import type { ApiAnswer, ApiConnection, ApiRequestOptions } from "../../agent/api-connection.ts";
-import type { Clock } from "../../agent/clock.ts";
-import { createClusterApi } from "../../agent/kubernetes.ts";
-import { LocalCluster } from "../../agent/local-cluster.ts";
-import type { BudgetView } from "../../agent/object-views.ts";
+import { createClusterApi } from "../../agent/cluster-api/create-cluster-api.ts";
+import type { ApiAnswer, ApiConnection, ApiRequestOptions } from "../../agent/kubernetes/api-connection.ts";
+import { LocalCluster } from "../../agent/leases/local-cluster.ts";
+import type { Clock } from "../../agent/process/clock.ts";
+import type { BudgetView } from "../../agent/views/object-views.ts";
+import { PodStore } from "../../agent/views/pod-view.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { leaseName } from "../../disruption/lease.ts";
 import { type RoundOutcome, runRound } from "../../disruption/round.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { applyEdits, edited, jsonOf, type JsonEdit } from "./json-edits.ts";
+import { applyEdits, edited, type JsonEdit, jsonOf } from "./json-edits.ts";
 import { oddValue, tooDeep } from "./odd-values.ts";
 import { applyByteEdits, byteEdits, chunked, chunkPlaces } from "./text-edits.ts";
 

@@ -1,6 +1,6 @@
 // Objects with a few places changed, as data, so that a failing input shrinks to the one change that matters.
 import fc from "fast-check";
-import { oddText, oddValue, tooDeep, type Json } from "./odd-values.ts";
+import { type Json, oddText, oddValue, tooDeep } from "./odd-values.ts";
 
 const deepMark = "@too deep@";
 

@@ -1,6 +1,6 @@
 // Tries one part of a target's inputs in this thread, up to the first that fails, which is shrunk.
-import fc from "fast-check";
 import { inspect } from "node:util";
+import fc from "fast-check";
 import { scheduleSeed } from "../explore/random.ts";
 import type { FuzzJob, FuzzResult } from "./fuzz-job.ts";
 import { Finding, type OpenTarget } from "./fuzz-target.ts";

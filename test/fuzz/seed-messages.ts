@@ -3,9 +3,9 @@ import * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 import {
 	acquisitionMessage,
 	budgetNameMessage,
+	commitOutcomeMessage,
 	grantMessage,
 	placeMessage,
-	commitOutcomeMessage,
 } from "../../proto/wire.ts";
 import {
 	acquiredMessage,
@@ -15,7 +15,7 @@ import {
 	countResponseMessage,
 	descriptionMessage,
 } from "../../proto/wire-calls.ts";
-import * as samples from "../proto/samples.ts";
+import * as samples from "../support/samples.ts";
 import type { Json } from "./odd-values.ts";
 
 /** What the generator makes of every message. */

@@ -1,6 +1,6 @@
 // Valid objects as the API server sends them, for inputs to begin from: budget shop/db over the three pods of StatefulSet db.
 import { annotationsOf, leaseName, newState } from "../../disruption/lease.ts";
-import { newController, newLease, newReservation } from "../disruption/build-lease.ts";
+import { newController, newLease, newReservation } from "../support/build-lease.ts";
 import type { Json } from "./odd-values.ts";
 
 export const clusterUid = "0f0d2f60-0000-4000-8000-000000000001";

@@ -2,16 +2,16 @@
 import type { FuzzTarget } from "./fuzz-target.ts";
 import { answerTargets } from "./targets/answer-targets.ts";
 import { apiAnswerTargets } from "./targets/api-answer-targets.ts";
-import { identityTargets } from "./targets/identity-targets.ts";
 import { apiObjectTargets } from "./targets/api-object-targets.ts";
-import { knownMembersTarget } from "./targets/known-members-target.ts";
-import { requestTarget } from "./targets/request-target.ts";
-import { frameTarget } from "./targets/frame-target.ts";
-import { watchTargets } from "./targets/watch-targets.ts";
-import { roundTarget } from "./targets/round-target.ts";
 import { argvTargets } from "./targets/argv-targets.ts";
 import { configTargets } from "./targets/config-targets.ts";
 import { domainTargets } from "./targets/domain-targets.ts";
+import { frameTarget } from "./targets/frame-target.ts";
+import { identityTargets } from "./targets/identity-targets.ts";
+import { knownMembersTarget } from "./targets/known-members-target.ts";
+import { requestTarget } from "./targets/request-target.ts";
+import { roundTarget } from "./targets/round-target.ts";
+import { watchTargets } from "./targets/watch-targets.ts";
 
 export const targets: readonly FuzzTarget[] = [
 	...domainTargets,

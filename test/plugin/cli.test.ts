@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { commands } from "../../plugin/command-table.ts";
 import { parseCommandLine } from "../../plugin/cli.ts";
+import { commands } from "../../plugin/command-table.ts";
 
 async function parse(...argv: readonly string[]) {
 	const parsed = await parseCommandLine(argv);

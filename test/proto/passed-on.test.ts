@@ -1,5 +1,5 @@
-import { Metadata } from "@grpc/grpc-js";
 import type { IncomingHttpHeaders } from "node:http2";
+import { Metadata } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
 import { findPassedOnCaller, type PassedOnCaller, writePassedOnCaller } from "../../proto/passed-on.ts";
 

@@ -2,7 +2,7 @@ import { credentials, Metadata } from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "vitest";
 import type { PlaceInLine } from "../../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
-import { type AgentServiceServer, AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
+import { AgentServiceClient, type AgentServiceServer } from "../../proto/gen/xpdb/v1/agent.ts";
 import { describeAgent, RemoteCluster, type RemoteClusterOptions } from "../../proto/remote-cluster.ts";
 import { statusOfError } from "../../proto/status.ts";
 import { acquisitionMessage, commitOutcomeMessage, grantMessage, placeMessage } from "../../proto/wire.ts";
@@ -12,8 +12,8 @@ import {
 	countResponseMessage,
 	descriptionMessage,
 } from "../../proto/wire-calls.ts";
-import * as samples from "./samples.ts";
-import { startScriptedAgent } from "./scripted-agent.ts";
+import * as samples from "../support/samples.ts";
+import { startScriptedAgent } from "../support/scripted-agent.ts";
 
 const { clusterId, acquisition, acquireRequest, budget } = samples;
 const cleanups: (() => unknown)[] = [];

@@ -1,6 +1,6 @@
-import { longestMessage } from "../../disruption/bounded-error.ts";
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
+import { longestMessage } from "../../disruption/bounded-error.ts";
 import {
 	AgentForbiddenError,
 	AgentProtocolError,

@@ -5,7 +5,7 @@ import * as generated from "../../proto/gen/xpdb/v1/agent.ts";
 import * as wire from "../../proto/wire.ts";
 import * as calls from "../../proto/wire-calls.ts";
 import { countMessage, readCount } from "../../proto/wire-count.ts";
-import * as samples from "./samples.ts";
+import * as samples from "../support/samples.ts";
 
 const { clusterId } = samples;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { AuditEvent, AuditObject } from "../controlplane/audit.ts";
 import { evictionTimes, judge, operator } from "./judge.ts";
-import { database, namespace, web, type Workload } from "./workload.ts";
+import { database, namespace, type Workload, web } from "./workload.ts";
 
 const second = 1_000_000;
 

@@ -9,8 +9,8 @@ import {
 	evictForEver,
 	evictRawForEver,
 	failOverForEver,
-	scaleForEver,
 	type SoakTally,
+	scaleForEver,
 } from "./actors.ts";
 import { AuditTail } from "./audit-tail.ts";
 import { forgetMember } from "./forget-member.ts";

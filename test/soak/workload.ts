@@ -1,6 +1,6 @@
 // What runs in the fleet during a soak, and the budgets that must hold for it.
-import type { RunningCluster } from "../controlplane/cluster.ts";
 import { applyPatch } from "../controlplane/api-client.ts";
+import type { RunningCluster } from "../controlplane/cluster.ts";
 
 export const namespace = "soak";
 

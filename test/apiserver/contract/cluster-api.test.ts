@@ -1,5 +1,5 @@
-import { clusterApiContract } from "../../agent/cluster-api-contract.ts";
-import { createRealWorld } from "../../agent/real-contract-world.ts";
+import { clusterApiContract } from "../../agent/cluster-api/cluster-api-contract.ts";
+import { createRealWorld } from "../../agent/cluster-api/real-contract-world.ts";
 import { startTestCluster } from "../test-cluster.ts";
 
 // The agent's own code against the small API server, by the same table as against a real one (kubernetes.e2e.test.ts).

@@ -1,8 +1,8 @@
 // What a contract case works with: a namespace of its own, plain HTTP calls under several identities, watches.
 import { randomBytes } from "node:crypto";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
 import { createInterface } from "node:readline";
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiObject, JsonObject } from "../api-object.ts";
 import type { Status } from "../status-error.ts";

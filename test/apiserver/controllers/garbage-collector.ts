@@ -1,5 +1,5 @@
 // What is owned goes with the last of its owners.
-import { keyOf, type ApiObject } from "../api-object.ts";
+import { type ApiObject, keyOf } from "../api-object.ts";
 import { type ControllerHost, controllerName } from "./controller.ts";
 
 const owned = ["pods", "replicasets.apps", "statefulsets.apps", "deployments.apps"];

@@ -5,7 +5,7 @@ import { type ApiCall, type ApiProxy, type CallFault, callFaults } from "../../c
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { createDatabase, type Database } from "../database.ts";
 import { eventually } from "../kubectl.ts";
-import { plugin, type PluginResult } from "../plugin-process.ts";
+import { type PluginResult, plugin } from "../plugin-process.ts";
 import { startApiProxies } from "./api-proxies.ts";
 import { findLeftBehind } from "./left-behind.ts";
 import { leaseLimitMs, startRollingEvictions } from "./rolling-evictions.ts";

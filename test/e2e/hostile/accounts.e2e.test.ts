@@ -12,7 +12,7 @@ import { fleetControl } from "../agents.ts";
 import { createDatabase, type Database } from "../database.ts";
 import { getJson } from "../get-json.ts";
 import { apply, eventually, kubectl } from "../kubectl.ts";
-import { plugin, type PluginResult } from "../plugin-process.ts";
+import { type PluginResult, plugin } from "../plugin-process.ts";
 
 const person = ["--context=c1", "--as=bob", "--as-group=team-shop"];
 

@@ -1,20 +1,20 @@
 // Agents that are no members any more, or show another's certificate: refused, while everybody else goes on. And a change of
 // the CA, during which nobody is.
-import { ServerCredentials } from "@grpc/grpc-js";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { ServerCredentials } from "@grpc/grpc-js";
 import { afterEach, expect, test } from "vitest";
 import { parse } from "yaml";
 import { AgentForbiddenError } from "../../../disruption/errors.ts";
 import { createAuthority, issueAgentCertificate } from "../../controlplane/certificates.ts";
 import type { KeyPair } from "../../controlplane/key-pairs.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
-import { startScriptedAgent } from "../../proto/scripted-agent.ts";
+import { startScriptedAgent } from "../../support/scripted-agent.ts";
 import { agentNames, fleetControl, recoverAgents } from "../agents.ts";
 import { createDatabase, type Database, type Pod } from "../database.ts";
 import { getJson } from "../get-json.ts";
 import { eventually, kubectl } from "../kubectl.ts";
 import { uncordonAll } from "../nodes.ts";
-import { startPlugin, plugin } from "../plugin-process.ts";
+import { plugin, startPlugin } from "../plugin-process.ts";
 import { evictArgs, leaseMs, marginMs } from "../progress.ts";
 import { acquireRequestFor, agentFile, type Cluster, clusterOf, dialPeer, pairOf } from "./member-agent.ts";
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { readTimeline } from "../../controlplane/audit.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { createDatabase, type Database, type Pod } from "../database.ts";
-import { plugin, type PluginResult } from "../plugin-process.ts";
+import { type PluginResult, plugin } from "../plugin-process.ts";
 import { startTenantAgent, type TenantAgent } from "./tenant-agent.ts";
 
 /** One eviction in each of these clusters, at once. */

@@ -1,6 +1,6 @@
 // What becomes of the evictions: budgets, webhooks, policies, namespaces that end, pods that hang or vanish.
 import { collectorsStayAway } from "./filter-situations.ts";
-import { admissionPolicy, budget, evictionWebhook, hang, pod, type Place, statefulSet } from "./objects.ts";
+import { admissionPolicy, budget, evictionWebhook, hang, type Place, pod, statefulSet } from "./objects.ts";
 import { drain, type Situation } from "./situation.ts";
 
 const retries = "will retry after 5s";

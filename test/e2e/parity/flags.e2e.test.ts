@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commands } from "../../../plugin/command-table.ts";
-import { formatDuration } from "../../../plugin/duration.ts";
-import type { Flag } from "../../../plugin/flags.ts";
-import { globalFlags } from "../../../plugin/global-flags.ts";
+import { formatDuration } from "../../../plugin/flags/duration.ts";
+import type { Flag } from "../../../plugin/flags/flags.ts";
+import { globalFlags } from "../../../plugin/flags/global-flags.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 
 interface KubectlFlag {

@@ -1,5 +1,4 @@
 // The Kubernetes objects that situations are made of, as small as the API server takes them.
-
 export interface KubernetesObject {
 	readonly apiVersion: string;
 	readonly kind: string;

@@ -8,8 +8,8 @@ import {
 	type KubernetesObject,
 	namespace,
 	node,
-	parityLabel,
 	type Place,
+	parityLabel,
 } from "./objects.ts";
 import type { Webhook } from "./webhook.ts";
 

@@ -6,7 +6,7 @@ import { createAdminClient } from "../../controlplane/admin-client.ts";
 import type { SharedFleet } from "../../controlplane/shared-fleet.ts";
 import { mergeTries, type Outcome, readOutcome, withoutProgress } from "./outcome.ts";
 import { startCommand } from "./running-command.ts";
-import { clear, createScene, createScenes, lookAt, type Scene, settle, type Stage } from "./scene.ts";
+import { clear, createScene, createScenes, lookAt, type Scene, type Stage, settle } from "./scene.ts";
 import type { Situation } from "./situation.ts";
 
 export interface Pair {

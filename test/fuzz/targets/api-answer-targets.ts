@@ -1,15 +1,26 @@
 // What the plugin reads of an API server: refusals, and any answer at all over a real connection.
-import { createServer } from "node:http";
 import { once } from "node:events";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
-import { ApiError, ConnectionError, isPassing, kubectlErrorLine, readApiError } from "../../../plugin/api-error.ts";
-import { classifyRefusal, type EvictionResponse, readPod, requestEviction } from "../../../plugin/eviction-request.ts";
-import { readGlobalFlags } from "../../../plugin/global-flags.ts";
-import { resolveConnection } from "../../../plugin/connection.ts";
-import { createKubernetesClient } from "../../../plugin/kubernetes.ts";
-import { guardSink } from "../../../plugin/guarded-streams.ts";
-import { reportError } from "../../../plugin/report-error.ts";
+import {
+	classifyRefusal,
+	type EvictionResponse,
+	readPod,
+	requestEviction,
+} from "../../../plugin/evictions/eviction-request.ts";
+import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
+import {
+	ApiError,
+	ConnectionError,
+	isPassing,
+	kubectlErrorLine,
+	readApiError,
+} from "../../../plugin/kubernetes/api-error.ts";
+import { resolveConnection } from "../../../plugin/kubernetes/connection.ts";
+import { createKubernetesClient } from "../../../plugin/kubernetes/kubernetes-client.ts";
+import { reportError } from "../../../plugin/run/report-error.ts";
+import { guardSink } from "../../../plugin/terminal/guarded-streams.ts";
 import { attemptAsync, demandClearText, demandPrintable } from "../clear-error.ts";
 import { asyncTarget, demand, type FuzzTarget, syncTarget } from "../fuzz-target.ts";
 import { edited, jsonOf } from "../json-edits.ts";

@@ -1,13 +1,13 @@
 // Objects of the API server that the agent reads: pods, nodes and controllers, scales, lists, refusals.
 import fc from "fast-check";
-import { createApiAsker } from "../../../agent/api-asker.ts";
-import type { ApiAnswer } from "../../../agent/api-connection.ts";
-import { isMissingObject, refusal, statusMessage } from "../../../agent/api-refusal.ts";
-import { getScale } from "../../../agent/controller-scale.ts";
-import { createDiscovery } from "../../../agent/discovery.ts";
-import { controllerOf, listPage, objectMeta } from "../../../agent/kubernetes-objects.ts";
-import { readBudget } from "../../../agent/read-budget.ts";
-import { createPodProjection } from "../../../agent/pod-projection.ts";
+import { getScale } from "../../../agent/cluster-api/controller-scale.ts";
+import { createPodProjection } from "../../../agent/cluster-api/pod-projection.ts";
+import { readBudget } from "../../../agent/cluster-api/read-budget.ts";
+import { createApiAsker } from "../../../agent/kubernetes/api-asker.ts";
+import type { ApiAnswer } from "../../../agent/kubernetes/api-connection.ts";
+import { isMissingObject, refusal, statusMessage } from "../../../agent/kubernetes/api-refusal.ts";
+import { createDiscovery } from "../../../agent/kubernetes/discovery.ts";
+import { controllerOf, listPage, objectMeta } from "../../../agent/kubernetes/kubernetes-objects.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import { isHealthy, type PodRecord } from "../../../disruption/pod.ts";
 import { isResourceVersion } from "../../../disruption/resource-version.ts";
@@ -15,7 +15,7 @@ import { createAnsweringConnection } from "../answering-connection.ts";
 import { attempt, attemptAsync, demandClearText } from "../clear-error.ts";
 import { asyncTarget, demand, type FuzzTarget, syncTarget } from "../fuzz-target.ts";
 import { edited } from "../json-edits.ts";
-import { oddValue, type Json } from "../odd-values.ts";
+import { type Json, oddValue } from "../odd-values.ts";
 import {
 	budgetSpecs,
 	controller,

@@ -1,12 +1,12 @@
 // Command lines of the plugin, and the small texts in them: durations and selectors.
 import fc from "fast-check";
 import { parseCommandLine } from "../../../plugin/cli.ts";
-import { parseDuration, formatDuration, formatElapsed } from "../../../plugin/duration.ts";
-import { KubeconfigError, UsageError } from "../../../plugin/errors.ts";
-import { InterruptSource } from "../../../plugin/interrupts.ts";
-import { isLabelSelector } from "../../../plugin/label-selector-text.ts";
+import { formatDuration, formatElapsed, parseDuration } from "../../../plugin/flags/duration.ts";
+import { isLabelSelector } from "../../../plugin/flags/label-selector-text.ts";
 import { run } from "../../../plugin/run-command.ts";
-import { collectStreams } from "../../plugin/collected-streams.ts";
+import { KubeconfigError, UsageError } from "../../../plugin/terminal/errors.ts";
+import { InterruptSource } from "../../../plugin/terminal/interrupts.ts";
+import { collectStreams } from "../../support/collected-streams.ts";
 import { attemptAsync, demandClearText, demandPrintable } from "../clear-error.ts";
 import { asyncTarget, demand, type FuzzTarget, syncTarget } from "../fuzz-target.ts";
 import { durations, pluginWords, selectorTexts } from "../seed-configs.ts";

@@ -1,6 +1,6 @@
 // Budgets, selectors, Leases and versions: what the domain reads.
 import fc from "fast-check";
-import { readLease } from "../../../agent/read-lease.ts";
+import { readLease } from "../../../agent/cluster-api/read-lease.ts";
 import { type BudgetSpec, desiredHealthy, formatBound, parseBudgetSpec } from "../../../disruption/budget.ts";
 import { coveringBudgets } from "../../../disruption/coverage.ts";
 import { GarbledLeaseError, InvalidBudgetError } from "../../../disruption/errors.ts";
@@ -22,11 +22,11 @@ import {
 	matchesSelector,
 	parseLabelSelector,
 } from "../../../disruption/selector.ts";
-import { isLabelSelector } from "../../../plugin/label-selector-text.ts";
+import { isLabelSelector } from "../../../plugin/flags/label-selector-text.ts";
 import { attempt } from "../clear-error.ts";
 import { demand, type FuzzTarget, syncTarget } from "../fuzz-target.ts";
 import { edited } from "../json-edits.ts";
-import { oddText, type Json } from "../odd-values.ts";
+import { type Json, oddText } from "../odd-values.ts";
 import { budget, budgetSpecs, leaseObjects } from "../seed-objects.ts";
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

@@ -5,7 +5,7 @@ import {
 	knownMembersLease,
 	knownMembersText,
 	parseKnownMembers,
-} from "../../../agent/known-members-lease.ts";
+} from "../../../agent/cluster-api/known-members-lease.ts";
 import { AgentProtocolError, GarbledLeaseError } from "../../../disruption/errors.ts";
 import { maxGreetedMembers, readGreeting } from "../../../proto/greet.ts";
 import { attempt } from "../clear-error.ts";

@@ -8,7 +8,7 @@ import {
 	InvalidBudgetError,
 	LeaseLostError,
 } from "../../../disruption/errors.ts";
-import { newController, newReservation } from "../../disruption/build-lease.ts";
+import { newController, newReservation } from "../../support/build-lease.ts";
 import { demandClear, demandClearText } from "../clear-error.ts";
 import { asyncTarget, demand, Finding, type FuzzTarget } from "../fuzz-target.ts";
 import {

@@ -1,11 +1,11 @@
 // Watch streams: lines of events in chunks that end anywhere, some of them garbled.
 import fc from "fast-check";
-import type { Clock } from "../../../agent/clock.ts";
-import { LineSplitter } from "../../../agent/line-splitter.ts";
-import { createPodProjection } from "../../../agent/pod-projection.ts";
-import { PodStore } from "../../../agent/pod-view.ts";
-import { startWatch } from "../../../agent/watch.ts";
-import { parseWatchLine } from "../../../agent/watch-line.ts";
+import { createPodProjection } from "../../../agent/cluster-api/pod-projection.ts";
+import { LineSplitter } from "../../../agent/kubernetes/line-splitter.ts";
+import { startWatch } from "../../../agent/kubernetes/watch.ts";
+import { parseWatchLine } from "../../../agent/kubernetes/watch-line.ts";
+import type { Clock } from "../../../agent/process/clock.ts";
+import { PodStore } from "../../../agent/views/pod-view.ts";
 import type { PodRecord } from "../../../disruption/pod.ts";
 import { isResourceVersion } from "../../../disruption/resource-version.ts";
 import { createAnsweringConnection } from "../answering-connection.ts";

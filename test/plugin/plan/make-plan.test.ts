@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { makePlan } from "../../../plugin/plan/make-plan.ts";
 import { planNeverReasons, planWaitReasons } from "../../../plugin/plan/plan.ts";
-import { newPod } from "../build-plugin-pod.ts";
-import { createValidator, readSchema, strictSchema } from "../json-schema.ts";
-import { databasePod, type FactFields, newFacts, planOptions } from "./build-facts.ts";
+import { databasePod, type FactFields, newFacts, planOptions } from "../../support/build-facts.ts";
+import { newPod } from "../../support/build-plugin-pod.ts";
+import { createValidator, readSchema, strictSchema } from "../../support/json-schema.ts";
 
 const plan = (fields: FactFields, options: Partial<typeof planOptions> = {}) =>
 	makePlan(newFacts(fields), { ...planOptions, ...options });

@@ -1,7 +1,7 @@
 import type { V1Node, V1NodeSelectorRequirement, V1Pod, V1PodSpec, V1Taint } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { findPlacement, type LocalVolume } from "../../../plugin/plan/placement.ts";
-import { newPod } from "../build-plugin-pod.ts";
+import { newPod } from "../../support/build-plugin-pod.ts";
 
 interface NodeFields {
 	readonly labels?: Record<string, string>;

@@ -1,7 +1,7 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { createPaceReader, roundRange } from "../../../plugin/plan/pod-pace.ts";
-import { newPod } from "../build-plugin-pod.ts";
+import { newPod } from "../../support/build-plugin-pod.ts";
 
 const created = new Date("2026-01-01T00:00:00Z");
 const now = Date.parse("2026-01-02T00:00:00Z");

@@ -1,0 +1,96 @@
+// XPodDisruptionBudgets over the API server.
+import { isRecord } from "../../disruption/record.ts";
+import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
+import { isMissingObject } from "../kubernetes/api-refusal.ts";
+import { listPage, objectMeta } from "../kubernetes/kubernetes-objects.ts";
+import type { ListedResource } from "../kubernetes/paged-list.ts";
+import type { ClusterApi } from "./cluster-api.ts";
+import { readBudget } from "./read-budget.ts";
+
+const budgetGroup = "x-pdb.form3.tech";
+const budgetsIn = (namespace: string | undefined): string =>
+	`/apis/${budgetGroup}/v1alpha1/${namespace === undefined ? "" : `namespaces/${namespace}/`}xpoddisruptionbudgets`;
+
+/** Every budget of the cluster, for lists and for the watch. */
+export const allBudgets: ListedResource = {
+	name: "budgets",
+	path: budgetsIn(undefined),
+	resource: "xpoddisruptionbudgets",
+	group: budgetGroup,
+};
+
+/** What a consistent list has: the resourceVersion of each budget by NAMESPACE/NAME, and the list's own. */
+export interface ListedBudgets {
+	readonly versions: ReadonlyMap<string, string>;
+	readonly resourceVersion: string;
+}
+
+/** Every budget's resourceVersion, by a consistent list of nothing but metadata. */
+export async function listBudgetVersions(asker: ApiAsker): Promise<ListedBudgets> {
+	const { versions } = asker.connection;
+	const mark = versions.mark(allBudgets.name);
+	const options: AskOptions = {
+		method: "GET",
+		path: allBudgets.path,
+		accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+		what: "list the names of XPodDisruptionBudgets",
+		verb: "list",
+		resource: allBudgets.resource,
+		group: budgetGroup,
+	};
+	const answer = await asker.ask(options);
+	return asker.read(options, () => {
+		const { items, resourceVersion } = listPage(withItems(answer.body));
+		versions.answered(mark, resourceVersion);
+		const listed = items.map((item) => {
+			const { name } = readBudget(item);
+			return [`${name.namespace}/${name.name}`, objectMeta(item).resourceVersion] as const;
+		});
+		return { versions: new Map(listed), resourceVersion };
+	});
+}
+
+/** Made into a list of metadata, an empty list has null for its items, where every other one has none in it (Go's nil slice). */
+function withItems(body: unknown): unknown {
+	return isRecord(body) && body["items"] === null ? { ...body, items: [] } : body;
+}
+
+export function createBudgetCalls(asker: ApiAsker): Pick<ClusterApi, "getBudget" | "listBudgets"> {
+	const { versions } = asker.connection;
+	const resource = { resource: "xpoddisruptionbudgets", group: budgetGroup };
+	return {
+		async getBudget({ namespace, name }) {
+			const options: AskOptions = {
+				method: "GET",
+				path: `${budgetsIn(namespace)}/${name}`,
+				what: `read XPodDisruptionBudget "${namespace}/${name}"`,
+				verb: "get",
+				...resource,
+				namespace,
+			};
+			const answer = await asker.ask(options, 404);
+			if (isMissingObject(answer, name)) return undefined;
+			if (answer.status === 404) throw asker.refusal(answer, options);
+			return asker.read(options, () => {
+				const found = readBudget(answer.body);
+				if (found.name.name === name && found.name.namespace === namespace) return found;
+				throw new TypeError("it is another budget");
+			});
+		},
+		async listBudgets(namespace) {
+			const mark = versions.mark("budgets");
+			const options: AskOptions = {
+				method: "GET",
+				path: budgetsIn(namespace),
+				what: "list XPodDisruptionBudgets",
+				verb: "list",
+				...resource,
+				...(namespace !== undefined && { namespace }),
+			};
+			const answer = await asker.ask(options);
+			const { items, resourceVersion } = asker.read(options, () => listPage(answer.body));
+			versions.answered(mark, resourceVersion);
+			return asker.read(options, () => items.map(readBudget));
+		},
+	};
+}

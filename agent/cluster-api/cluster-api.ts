@@ -1,0 +1,119 @@
+// What the agent asks of its own API server. agent/cluster-api/create-cluster-api.ts asks a real one; the exploration has a small true one
+// with resourceVersions and conflicts; both pass the same contract tests.
+import { BoundedError } from "../../disruption/bounded-error.ts";
+import type { BudgetName } from "../../disruption/budget.ts";
+import type { MemberBudget, PodReference } from "../../disruption/cluster.ts";
+import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
+
+/** A coordination.k8s.io Lease as the API server has it; everything of ours stands in `spec` and in one annotation. */
+export interface LeaseObject {
+	readonly name: string;
+	readonly uid: string;
+	readonly resourceVersion: string;
+	readonly labels: Readonly<Record<string, string>>;
+	readonly annotations: Readonly<Record<string, string>>;
+	readonly spec: {
+		readonly holderIdentity?: string;
+		readonly leaseDurationSeconds?: number;
+		readonly acquireTime?: string;
+		readonly renewTime?: string;
+		readonly leaseTransitions?: number;
+	};
+}
+
+/** The write lost against another one (409 Conflict or AlreadyExists): read again before judging. */
+export class ConflictError extends BoundedError {
+	override readonly name = "ConflictError";
+	readonly reason = "Conflict";
+}
+
+/** Whoever has this name now. */
+export type ControllerName = Omit<ControllerReference, "uid">;
+
+/** How many pods a controller wants, or why that cannot be said. */
+export type ScaleAnswer =
+	/** `uid`: of whoever has the name now. `ownedBy`: its own controller (a ReplicaSet's Deployment), which then decides instead. */
+	| {
+			readonly kind: "replicas";
+			readonly replicas: number;
+			readonly uid: string;
+			readonly ownedBy?: ControllerReference;
+	  }
+	/** A DaemonSet that was changed, and whose controller has not said since how many nodes it is for. */
+	| { readonly kind: "unsettled"; readonly uid: string }
+	/** Nobody has the name (404), or no served version of the group has the kind. */
+	| { readonly kind: "gone" }
+	/** The resource exists but has no scale subresource (a Job). */
+	| { readonly kind: "withoutScale" };
+
+/** What a pod is right now, read from etcd and not from a cache. */
+export type PodRead = { readonly kind: "gone" } | { readonly kind: "present"; readonly pod: PodRecord };
+
+/** What a touch did: the version the pod has now, or that there is no pod of that uid any more (with what was found). */
+export type TouchAnswer = { readonly kind: "touched"; readonly resourceVersion: string } | { readonly kind: "gone" };
+
+/** A cluster of the fleet as this one declares it. */
+export interface FleetMember {
+	readonly id: string;
+	readonly name: string;
+	/** HOST:PORT of the peer's agents; none where agents do not reach each other. */
+	readonly address?: string;
+}
+
+/** A cluster that was a member and is none any more, by a person's word. */
+export interface ForgottenMember {
+	readonly id: string;
+	/** For people. */
+	readonly name?: string;
+}
+
+/** The fleet as this cluster declares it in ConfigMap `xpdb-fleet`; no id is in both lists. */
+export interface DeclaredFleet {
+	/** Of the declaration: another one wherever it was written in between. Undefined where that cannot be told. */
+	readonly version?: string;
+	readonly members: readonly FleetMember[];
+	readonly forgotten: readonly ForgottenMember[];
+	/** Where the Leases of this cluster stand; without it, beside the declaration. */
+	readonly leaseNamespace?: string;
+}
+
+/**
+ * Every method rejects with AgentUnavailableError (API server not reachable, 5xx, 429, no right) except where a value
+ * says otherwise; none answers from a guess. "Consistent" means: at least as new as the moment of the call.
+ */
+export interface ClusterApi {
+	/** UID of the kube-system namespace. */
+	readonly clusterId: string;
+	/** Consistent GET by name; undefined where there is none. */
+	getLease(name: string): Promise<LeaseObject | undefined>;
+	/** Rejects with ConflictError where it exists already. */
+	createLease(lease: Omit<LeaseObject, "uid" | "resourceVersion">): Promise<LeaseObject>;
+	/** PUT with the uid and resourceVersion that were read; rejects with ConflictError where it moved or is gone. */
+	updateLease(lease: LeaseObject): Promise<LeaseObject>;
+	/** DELETE with preconditions uid and resourceVersion; rejects with ConflictError where it moved. */
+	deleteLease(lease: LeaseObject): Promise<void>;
+	/** All of our Leases for a budget namespace, at least as new as `notOlderThan` (a Lease's resourceVersion). */
+	listLeases(options: {
+		readonly budgetNamespace: string;
+		readonly notOlderThan: string;
+	}): Promise<readonly LeaseObject[]>;
+	/** Consistent GET of one budget; undefined where there is none. */
+	getBudget(budget: BudgetName): Promise<MemberBudget | undefined>;
+	/** Consistent LIST; no namespace: all of them. */
+	listBudgets(namespace?: string): Promise<readonly MemberBudget[]>;
+	/** Consistent GET of ConfigMap `xpdb-fleet`; rejects where it keeps Leases in another namespace than this agent. */
+	getFleet(): Promise<DeclaredFleet>;
+	/** Consistent GET by namespace and name: the answer may have another uid. */
+	getPod(pod: Pick<PodReference, "namespace" | "name">): Promise<PodRead>;
+	/** Consistent LIST of all pods, with the list's resourceVersion. */
+	listPods(): Promise<{ readonly pods: readonly PodRecord[]; readonly resourceVersion: string }>;
+	/**
+	 * Sets the condition `xpdb.form3.tech/ReservationCancelled` through pods/status, naming the pod's uid, with a value
+	 * that was never used before, so that the pod's resourceVersion moves and a late eviction gets a 409.
+	 */
+	touchPod(pod: PodReference, value: string): Promise<TouchAnswer>;
+	/** Sets `xpdb.form3.tech/has-pending-disruption: "true"` on the pod, for its pre-activities to see. */
+	markPendingDisruption(pod: PodReference): Promise<void>;
+	/** GET by name of how many pods a controller wants, and of who controls it. */
+	getScale(controller: ControllerName, namespace: string): Promise<ScaleAnswer>;
+}

@@ -1,0 +1,77 @@
+// The agent's own cluster: the connection to its API server, the cluster's id, and what people call it.
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import type { ApiAccess } from "../kubernetes/api-access.ts";
+import { type ApiConnection, createApiConnection } from "../kubernetes/api-connection.ts";
+import type { Clock } from "../process/clock.ts";
+import type { AgentConfig } from "../process/config.ts";
+import type { ClusterApi } from "./cluster-api.ts";
+import { type ClusterApiOptions, createClusterApi } from "./create-cluster-api.ts";
+
+export interface Home {
+	readonly connection: ApiConnection;
+	readonly api: ClusterApi;
+	readonly clusterName: string;
+}
+
+export interface HomeOptions {
+	readonly access: ApiAccess;
+	readonly config: Pick<AgentConfig, "leaseNamespace" | "agentNamespace" | "fleetConfigMap" | "clusterName">;
+	readonly clock: Clock;
+	readonly signal: AbortSignal;
+	/** The API server gives no answer yet; asked again after a second. */
+	readonly onTrouble: (error: AgentUnavailableError) => void;
+}
+
+const retryMs = 1_000;
+
+/** Waits for an API server that does not answer; rejects with the reason of `signal` when it aborts. */
+export async function findHome(options: HomeOptions): Promise<Home> {
+	const { access, config, clock } = options;
+	const apiOptions = {
+		leaseNamespace: config.leaseNamespace,
+		fleetConfigMap: config.fleetConfigMap,
+		fleetNamespace: config.agentNamespace,
+		clock,
+	};
+	const clusterName = config.clusterName ?? (await nameInFleet(apiOptions, options));
+	const connection = createApiConnection({ access, clock, cluster: clusterName });
+	const api = await patiently(() => createClusterApi(connection, apiOptions), options);
+	return { connection, api, clusterName };
+}
+
+/** Asked over a connection of its own, because messages of a connection name the cluster. */
+async function nameInFleet(apiOptions: ClusterApiOptions, options: HomeOptions): Promise<string> {
+	const { access, clock } = options;
+	const connection = createApiConnection({ access, clock, cluster: "of this agent" });
+	try {
+		const api = await patiently(() => createClusterApi(connection, apiOptions), options);
+		const { members } = await api.getFleet().catch((error: unknown) => {
+			// No fleet yet, or one that cannot be read: every count says so, and it may be put right while we run.
+			if (error instanceof AgentUnavailableError) options.onTrouble(error);
+			else throw error;
+			return { members: [] };
+		});
+		return members.find(({ id }) => id === api.clusterId)?.name ?? api.clusterId;
+	} finally {
+		connection.close();
+	}
+}
+
+async function patiently<T>(ask: () => Promise<T>, { clock, signal, onTrouble }: HomeOptions): Promise<T> {
+	for (;;) {
+		signal.throwIfAborted();
+		try {
+			return await ask();
+		} catch (error) {
+			if (!(error instanceof AgentUnavailableError)) throw error;
+			onTrouble(error);
+		}
+		await new Promise<void>((resolve) => {
+			const cancel = clock.after(retryMs, resolve);
+			signal.addEventListener("abort", () => {
+				cancel();
+				resolve();
+			});
+		});
+	}
+}

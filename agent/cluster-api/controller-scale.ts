@@ -1,0 +1,141 @@
+// How many pods a controller wants, by the rules of pkg/controller/disruption's finders: the workload kinds of
+// Kubernetes by their own object, anything else by its scale subresource. DaemonSets, which those finders leave out, by
+// the number of nodes that their controller has found for them.
+//
+// Guarantee: a controller is `gone` only where the API server said so of this very name (404), or where no served version
+// of its group has the kind. Whatever else is answered is an error, never a number.
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { quote, shorten } from "../../disruption/quote.ts";
+import { isRecord } from "../../disruption/record.ts";
+import { groupOf } from "../../disruption/remembered-controllers.ts";
+import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
+import { isMissingObject } from "../kubernetes/api-refusal.ts";
+import type { DiscoveredKind, Discovery } from "../kubernetes/discovery.ts";
+import { controllerOf, objectMeta } from "../kubernetes/kubernetes-objects.ts";
+import type { ControllerName, ScaleAnswer } from "./cluster-api.ts";
+
+/** By group and kind: found without discovery. */
+const workloads: ReadonlyMap<string, { readonly prefix: string; readonly plural: string }> = new Map([
+	["apps/ReplicaSet", { prefix: "/apis/apps/v1", plural: "replicasets" }],
+	["apps/Deployment", { prefix: "/apis/apps/v1", plural: "deployments" }],
+	["apps/StatefulSet", { prefix: "/apis/apps/v1", plural: "statefulsets" }],
+	["apps/DaemonSet", { prefix: "/apis/apps/v1", plural: "daemonsets" }],
+	["/ReplicationController", { prefix: "/api/v1", plural: "replicationcontrollers" }],
+]);
+
+/** Names, kinds and versions, as the API server has them in its paths. */
+const pathSegment = /^[A-Za-z0-9]([-A-Za-z0-9.]{0,251}[A-Za-z0-9])?$/;
+
+export async function getScale(
+	controller: ControllerName,
+	namespace: string,
+	{ asker, discovery }: { readonly asker: ApiAsker; readonly discovery: Discovery },
+): Promise<ScaleAnswer> {
+	const { cluster } = asker.connection;
+	const unreadable = (why: string): AgentUnavailableError =>
+		new AgentUnavailableError(`Cannot ${whatOf(controller, namespace)} in cluster "${cluster}": ${why}`, cluster);
+	// They come from pods and Leases: none of them may lead anywhere else.
+	if (
+		![...controller.apiVersion.split("/"), controller.kind, controller.name].every((part) => pathSegment.test(part))
+	) {
+		throw unreadable("the reference to it cannot be the one of an object");
+	}
+	const group = groupOf(controller.apiVersion);
+	const workload = workloads.get(`${group}/${controller.kind}`);
+	if (workload) return ofWorkload(controller, workload, namespace, asker);
+	const kind = await discovery.find(controller.apiVersion, controller.kind);
+	// Uninstalled, and every object of the kind went with it.
+	if (!kind) return { kind: "gone" };
+	return kind.hasScale ? ofScale({ controller, kind, namespace, asker, discovery }) : { kind: "withoutScale" };
+}
+
+async function ofWorkload(
+	controller: ControllerName,
+	{ prefix, plural }: { readonly prefix: string; readonly plural: string },
+	namespace: string,
+	asker: ApiAsker,
+): Promise<ScaleAnswer> {
+	const question: AskOptions = {
+		method: "GET",
+		path: `${prefix}/namespaces/${namespace}/${plural}/${controller.name}`,
+		what: whatOf(controller, namespace),
+		verb: "get",
+		resource: plural,
+		group: groupOf(controller.apiVersion),
+		namespace,
+	};
+	const answer = await asker.ask(question, 404);
+	if (isMissingObject(answer, controller.name)) return { kind: "gone" };
+	if (answer.status === 404) throw asker.refusal(answer, question);
+	return asker.read(question, () => {
+		const { uid } = objectMeta(answer.body);
+		if (controller.kind === "DaemonSet") return ofDaemonSet(answer.body, uid);
+		const owner = controllerOf(answer.body);
+		const replicas = replicasOf(answer.body);
+		// The API server fills in what was left out: one without replicas is not whole.
+		if (replicas === undefined) throw new TypeError("it has no spec.replicas");
+		return { kind: "replicas", replicas, uid, ...(owner && { ownedBy: owner }) };
+	});
+}
+
+/** Its controller says how many nodes it is for, and of which generation of the DaemonSet it speaks. */
+function ofDaemonSet(object: unknown, uid: string): ScaleAnswer {
+	const generation = numberIn(object, "metadata", "generation");
+	if (generation === undefined) throw new TypeError("it has no metadata.generation");
+	if (numberIn(object, "status", "observedGeneration") !== generation) return { kind: "unsettled", uid };
+	const replicas = numberIn(object, "status", "desiredNumberScheduled");
+	if (replicas === undefined) throw new TypeError("it has no status.desiredNumberScheduled");
+	return { kind: "replicas", replicas, uid };
+}
+
+async function ofScale(options: {
+	readonly controller: ControllerName;
+	readonly kind: DiscoveredKind;
+	readonly namespace: string;
+	readonly asker: ApiAsker;
+	readonly discovery: Discovery;
+}): Promise<ScaleAnswer> {
+	const { controller, kind, namespace, asker, discovery } = options;
+	const where = kind.namespaced ? `/namespaces/${namespace}` : "";
+	const question: AskOptions = {
+		method: "GET",
+		path: `${kind.prefix}${where}/${kind.plural}/${controller.name}/scale`,
+		what: whatOf(controller, namespace),
+		verb: "get",
+		resource: `${kind.plural}/scale`,
+		group: groupOf(controller.apiVersion),
+		...(kind.namespaced && { namespace }),
+	};
+	const answer = await asker.ask(question, 404);
+	if (isMissingObject(answer, controller.name)) return { kind: "gone" };
+	if (answer.status === 404) {
+		discovery.forget(controller.apiVersion);
+		throw asker.refusal(answer, question);
+	}
+	return asker.read(question, () => {
+		const { uid } = objectMeta(answer.body);
+		// A Scale leaves replicas out where it is 0.
+		return { kind: "replicas", replicas: replicasOf(answer.body) ?? 0, uid };
+	});
+}
+
+function replicasOf(object: unknown): number | undefined {
+	if (!isRecord(object) || !isRecord(object["spec"])) throw new TypeError("its spec is not an object");
+	return numberIn(object, "spec", "replicas");
+}
+
+/** A whole number, small enough to be sent; undefined where it was left out. */
+function numberIn(object: unknown, part: "metadata" | "spec" | "status", field: string): number | undefined {
+	const fields = isRecord(object) ? (object[part] ?? {}) : {};
+	if (!isRecord(fields)) throw new TypeError(`its ${part} is not an object`);
+	const value = fields[field] ?? undefined;
+	if (value === undefined) return undefined;
+	if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value >= 2 ** 31) {
+		throw new TypeError(`its ${part}.${field} is ${quote(value)}`);
+	}
+	return value;
+}
+
+function whatOf(controller: ControllerName, namespace: string): string {
+	return `read how many pods ${shorten(controller.kind)} "${namespace}/${shorten(controller.name)}" wants`;
+}

@@ -1,0 +1,80 @@
+// The Lease that keeps every cluster which this one ever took for a member: one annotation in JSON, with a version.
+// Strict: a list that is misread is a member that nobody misses.
+import { GarbledLeaseError } from "../../disruption/errors.ts";
+import { whileNobodyDrains } from "../../disruption/lease.ts";
+import { quote } from "../../disruption/quote.ts";
+import { isRecord } from "../../disruption/record.ts";
+import type { LeaseObject } from "./cluster-api.ts";
+
+export const knownMembersLease = "xpdb-known-members";
+export const knownMembersAnnotation = "xpdb.form3.tech/known-members";
+
+const schemaVersion = 1;
+/** 300 bytes each at the usual lengths, 800 at the most, where annotations end at 256 KiB. */
+export const maxKnownMembers = 300;
+
+/** A cluster that was listed here once, or greeted us. */
+export interface KnownMember {
+	readonly id: string;
+	/** For people; as it was last listed, or as it called itself. */
+	readonly name: string;
+	/** Where it was last listed with one. */
+	readonly address?: string;
+	/** Seconds since 1970, by the clock of the agent that saw it first; for people. */
+	readonly since: number;
+}
+
+/** Throws GarbledLeaseError where any part of it cannot be understood; `cluster` is for people. */
+export function parseKnownMembers(
+	{ annotations }: Pick<LeaseObject, "annotations">,
+	cluster: string,
+): readonly KnownMember[] {
+	const garbled = (why: string): GarbledLeaseError =>
+		new GarbledLeaseError(
+			`Cannot read Lease "${knownMembersLease}" in cluster "${cluster}": ${why}. No eviction is safe until it is ` +
+				"deleted, once ConfigMap xpdb-fleet lists or forgets every cluster that was ever a member, and " +
+				whileNobodyDrains,
+		);
+	const text = annotations[knownMembersAnnotation];
+	if (text === undefined) throw garbled(`annotation ${knownMembersAnnotation} is missing`);
+	const state = parseJson(text);
+	if (!isRecord(state)) throw garbled(`annotation ${knownMembersAnnotation} is not an object in JSON`);
+	if (state["version"] !== schemaVersion) throw garbled(`its schema version is ${quote(state["version"])}`);
+	const { members } = state;
+	if (!Array.isArray(members)) throw garbled("its members are not a list");
+	const seen = new Set<string>();
+	return members.map((entry: unknown, index) => {
+		const member = readMember(entry);
+		if (!member) throw garbled(`its members[${index}] is not a member`);
+		if (seen.has(member.id)) throw garbled(`it has the id ${quote(member.id)} twice`);
+		seen.add(member.id);
+		return member;
+	});
+}
+
+export function knownMembersText(members: Iterable<KnownMember>): string {
+	const sorted = [...members].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+	return JSON.stringify({ version: schemaVersion, members: sorted });
+}
+
+function readMember(entry: unknown): KnownMember | undefined {
+	if (!isRecord(entry)) return undefined;
+	const { id, name, address, since, ...others } = entry;
+	if (!isName(id) || !isName(name) || Object.keys(others).length > 0) return undefined;
+	if (address !== undefined && !isName(address)) return undefined;
+	if (typeof since !== "number" || !Number.isSafeInteger(since)) return undefined;
+	return { id, name, ...(address !== undefined && { address }), since };
+}
+
+function isName(value: unknown): value is string {
+	return typeof value === "string" && value !== "" && value.length <= 253;
+}
+
+function parseJson(text: string): unknown {
+	try {
+		const value: unknown = JSON.parse(text);
+		return value;
+	} catch {
+		return undefined;
+	}
+}

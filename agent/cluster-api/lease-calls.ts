@@ -1,0 +1,115 @@
+// The agent's Leases over the API server: one conditional write at a time.
+import { namespaceLabel } from "../../disruption/lease.ts";
+import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
+import { isMissingObject, statusMessage } from "../kubernetes/api-refusal.ts";
+import { listPage } from "../kubernetes/kubernetes-objects.ts";
+import { type ClusterApi, ConflictError, type LeaseObject } from "./cluster-api.ts";
+import { readLease } from "./read-lease.ts";
+
+export const leasesPath = (namespace: string): string => `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+
+export function createLeaseCalls(
+	asker: ApiAsker,
+	namespace: string,
+): Pick<ClusterApi, "getLease" | "createLease" | "updateLease" | "deleteLease" | "listLeases"> {
+	const { cluster, versions } = asker.connection;
+	const path = leasesPath(namespace);
+	const question = (verb: string, name: string) => ({
+		what: `${verb} Lease "${namespace}/${name}"`,
+		verb,
+		resource: "leases",
+		group: "coordination.k8s.io",
+		namespace,
+	});
+	const conflict = (what: string, why: string) => new ConflictError(`Cannot ${what} in cluster "${cluster}": ${why}`);
+	return {
+		async getLease(name) {
+			const options: AskOptions = { method: "GET", path: `${path}/${name}`, ...question("get", name) };
+			const answer = await asker.ask(options, 404);
+			if (isMissingObject(answer, name)) return undefined;
+			if (answer.status === 404) throw asker.refusal(answer, options);
+			return readLease(answer.body, cluster);
+		},
+		async createLease(lease) {
+			const mark = versions.mark("leases");
+			const options: AskOptions = {
+				method: "POST",
+				path,
+				body: leaseBody({ ...lease, namespace }),
+				...question("create", lease.name),
+			};
+			const answer = await asker.ask(options, 409);
+			if (answer.status === 409) throw conflict(options.what, statusMessage(answer));
+			const created = readLease(answer.body, cluster);
+			versions.answered(mark, created.resourceVersion);
+			return created;
+		},
+		async updateLease(lease) {
+			const mark = versions.mark("leases");
+			const options: AskOptions = {
+				method: "PUT",
+				path: `${path}/${lease.name}`,
+				body: leaseBody({ ...lease, namespace }),
+				...question("update", lease.name),
+			};
+			const answer = await asker.ask(options, 404, 409);
+			if (answer.status === 409 || isMissingObject(answer, lease.name)) {
+				throw conflict(options.what, statusMessage(answer));
+			}
+			if (answer.status === 404) throw asker.refusal(answer, options);
+			const written = readLease(answer.body, cluster);
+			// A write that changes nothing is not one, and keeps its version.
+			if (written.resourceVersion !== lease.resourceVersion) versions.answered(mark, written.resourceVersion);
+			return written;
+		},
+		async deleteLease(lease) {
+			const { uid, resourceVersion } = lease;
+			const options: AskOptions = {
+				method: "DELETE",
+				path: `${path}/${lease.name}`,
+				body: { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid, resourceVersion } },
+				...question("delete", lease.name),
+			};
+			const answer = await asker.ask(options, 404, 409);
+			if (answer.status === 409 || isMissingObject(answer, lease.name)) {
+				throw conflict(options.what, statusMessage(answer));
+			}
+			if (answer.status === 404) throw asker.refusal(answer, options);
+		},
+		async listLeases({ budgetNamespace, notOlderThan }) {
+			// Not a consistent list: the cache has seen this very Lease at once, but learns only every 100 ms that
+			// nothing else was written to Leases since.
+			const fresh =
+				notOlderThan === ""
+					? ""
+					: `&resourceVersionMatch=NotOlderThan&resourceVersion=${encodeURIComponent(notOlderThan)}`;
+			const options: AskOptions = {
+				...question("list", ""),
+				method: "GET",
+				path: `${path}?labelSelector=${encodeURIComponent(`${namespaceLabel}=${budgetNamespace}`)}${fresh}`,
+				what: `list Leases of namespace "${budgetNamespace}"`,
+			};
+			const answer = await asker.ask(options);
+			const { items, resourceVersion } = asker.read(options, () => listPage(answer.body));
+			versions.saw("leases", resourceVersion);
+			return items.map((item) => readLease(item, cluster));
+		},
+	};
+}
+
+function leaseBody(lease: Omit<LeaseObject, "uid" | "resourceVersion"> & Partial<LeaseObject> & { namespace: string }) {
+	const { name, namespace, uid, resourceVersion, labels, annotations, spec } = lease;
+	return {
+		apiVersion: "coordination.k8s.io/v1",
+		kind: "Lease",
+		metadata: {
+			name,
+			namespace,
+			...(uid !== undefined && { uid }),
+			...(resourceVersion !== undefined && { resourceVersion }),
+			labels,
+			annotations,
+		},
+		spec,
+	};
+}

@@ -1,0 +1,60 @@
+// Turns pods into records that are cheap to keep: pods of one controller share their labels and its reference, and the
+// strings that many pods have in common are kept once. Without it 10,000 pods take three times the memory.
+import { type ControllerReference, type PodRecord, podRecord } from "../../disruption/pod.ts";
+
+/** Past this many different strings we forget what is shared: later pods then share among themselves only. */
+const maxShared = 20_000;
+
+/** A projection with a memory of what it has seen; throws TypeError on an object that is no whole pod. */
+export function createPodProjection(): (pod: unknown) => PodRecord {
+	const strings = new Map<string, string>();
+	const byController = new Map<string, { controller: ControllerReference; labels: Readonly<Record<string, string>> }>();
+
+	function share(text: string): string {
+		const known = strings.get(text);
+		if (known !== undefined) return known;
+		if (strings.size >= maxShared) strings.clear();
+		strings.set(text, text);
+		return text;
+	}
+
+	return (pod) => {
+		const record = podRecord(pod);
+		const { controller } = record;
+		const namespace = share(record.namespace);
+		const node = share(record.node);
+		if (!controller) return { ...record, namespace, node, labels: shareLabels(record.labels, share) };
+		const seen = byController.get(controller.uid);
+		if (seen && sameReference(seen.controller, controller) && sameLabels(seen.labels, record.labels)) {
+			return { ...record, namespace, node, labels: seen.labels, controller: seen.controller };
+		}
+		const shared = {
+			controller: {
+				apiVersion: share(controller.apiVersion),
+				kind: share(controller.kind),
+				name: controller.name,
+				uid: controller.uid,
+			},
+			labels: shareLabels(record.labels, share),
+		};
+		if (byController.size >= maxShared) byController.clear();
+		byController.set(controller.uid, shared);
+		return { ...record, namespace, node, ...shared };
+	};
+}
+
+function shareLabels(
+	labels: Readonly<Record<string, string>>,
+	share: (text: string) => string,
+): Readonly<Record<string, string>> {
+	return Object.fromEntries(Object.entries(labels).map(([key, value]) => [share(key), share(value)]));
+}
+
+function sameReference(a: ControllerReference, b: ControllerReference): boolean {
+	return a.apiVersion === b.apiVersion && a.kind === b.kind && a.name === b.name && a.uid === b.uid;
+}
+
+function sameLabels(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
+	const keys = Object.keys(a);
+	return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key]);
+}

@@ -1,0 +1,54 @@
+// A Lease as the API server sends it, read strictly: what is not as it must be is an error and never a default.
+import { GarbledLeaseError } from "../../disruption/errors.ts";
+import { quote } from "../../disruption/quote.ts";
+import { isRecord } from "../../disruption/record.ts";
+import { isText, objectMeta, recordAt } from "../kubernetes/kubernetes-objects.ts";
+import type { LeaseObject } from "./cluster-api.ts";
+
+/** Throws GarbledLeaseError; `cluster` is for people. */
+export function readLease(object: unknown, cluster: string): LeaseObject {
+	try {
+		const { name, uid, resourceVersion } = objectMeta(object);
+		const metadata = recordAt(object, "metadata");
+		const fields = isRecord(object) ? (object["spec"] ?? {}) : undefined;
+		if (!isRecord(fields)) throw new TypeError("its spec is not an object");
+		return {
+			name,
+			uid,
+			resourceVersion,
+			labels: stringMap(metadata["labels"], "labels"),
+			annotations: stringMap(metadata["annotations"], "annotations"),
+			spec: {
+				...optional(fields, "holderIdentity", "string"),
+				...optional(fields, "leaseDurationSeconds", "number"),
+				...optional(fields, "acquireTime", "string"),
+				...optional(fields, "renewTime", "string"),
+				...optional(fields, "leaseTransitions", "number"),
+			},
+		};
+	} catch (error) {
+		const metadata = isRecord(object) ? object["metadata"] : undefined;
+		const name = isRecord(metadata) && isText(metadata["name"]) ? ` ${quote(metadata["name"])}` : "";
+		const why = error instanceof Error ? error.message : String(error);
+		throw new GarbledLeaseError(`Cannot read Lease${name} in cluster "${cluster}": ${why}`, { cause: error });
+	}
+}
+
+function stringMap(value: unknown, field: string): Readonly<Record<string, string>> {
+	const map: Record<string, string> = {};
+	if (value !== undefined && value !== null && !isRecord(value)) throw new TypeError(`its ${field} are not an object`);
+	for (const [key, item] of Object.entries(value ?? {})) {
+		if (typeof item !== "string") throw new TypeError(`its ${field} are not all strings`);
+		map[key] = item;
+	}
+	return map;
+}
+
+function optional<K extends string>(fields: Record<string, unknown>, key: K, type: "string"): { [P in K]?: string };
+function optional<K extends string>(fields: Record<string, unknown>, key: K, type: "number"): { [P in K]?: number };
+function optional(fields: Record<string, unknown>, key: string, type: "string" | "number"): object {
+	const value = fields[key] ?? undefined;
+	if (value === undefined) return {};
+	if (typeof value !== type) throw new TypeError(`its spec.${key} is not a ${type}`);
+	return { [key]: value };
+}

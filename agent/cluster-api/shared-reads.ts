@@ -1,0 +1,51 @@
+// Counts of many budgets at once read the same objects. Questions that come in the same turn of the event loop share one
+// request, which is sent after all of them: each answer is as new as if it had been asked alone.
+import { controllerKey } from "../../disruption/remembered-controllers.ts";
+import type { ClusterApi } from "./cluster-api.ts";
+
+/** Calls back in the next turn of the event loop. */
+export type NextTurn = (run: () => void) => void;
+
+export function withSharedReads(api: ClusterApi, nextTurn: NextTurn = setImmediate): ClusterApi {
+	const share = <Q, A>(keyOf: (question: Q) => string, ask: (question: Q) => Promise<A>) =>
+		shareReads(keyOf, ask, nextTurn);
+	const scales = share(
+		([controller, namespace]: Parameters<ClusterApi["getScale"]>) => `${namespace} ${controllerKey(controller)}`,
+		([controller, namespace]) => api.getScale(controller, namespace),
+	);
+	const budgets = share(
+		({ namespace, name }: Parameters<ClusterApi["getBudget"]>[0]) => `${namespace}/${name}`,
+		(budget) => api.getBudget(budget),
+	);
+	const fleet = share(
+		() => "",
+		() => api.getFleet(),
+	);
+	return {
+		...api,
+		getScale: (controller, namespace) => scales([controller, namespace]),
+		getBudget: budgets,
+		getFleet: () => fleet(undefined),
+	};
+}
+
+function shareReads<Q, A>(
+	keyOf: (question: Q) => string,
+	ask: (question: Q) => Promise<A>,
+	nextTurn: NextTurn,
+): (question: Q) => Promise<A> {
+	const waiting = new Map<string, Promise<A>>();
+	return (question) => {
+		const key = keyOf(question);
+		const known = waiting.get(key);
+		if (known) return known;
+		const answer = new Promise<void>((resolve) => {
+			nextTurn(resolve);
+		}).then(() => {
+			waiting.delete(key);
+			return ask(question);
+		});
+		waiting.set(key, answer);
+		return answer;
+	};
+}

@@ -1,0 +1,275 @@
+// The agent's connection to its own API server: all requests and watches multiplexed over one HTTP/2 session, which is
+// made again when it ends. Guarantee: every request is answered or rejected within its deadline, also by a server that
+// is frozen; an answer that was cut off is never taken for a whole one. Nothing is tried twice here: who asks decides.
+import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import type { Clock } from "../process/clock.ts";
+import type { ApiAccess } from "./api-access.ts";
+import { ApiSession } from "./api-session.ts";
+import { LineSplitter } from "./line-splitter.ts";
+import { SeenVersions } from "./seen-versions.ts";
+
+/** A request that takes longer is as good as lost: half of a lease duration, and the API server itself answers in milliseconds. */
+export const requestDeadlineMs = 5_000;
+/** Long enough that a busy API server fills its watch cache, for the headers of a watch. */
+const openDeadlineMs = 10_000;
+/** Tokens are rotated minutes before they expire. */
+const tokenCacheMs = 10_000;
+
+export interface ApiRequestOptions {
+	readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+	/** Path and query, as in /api/v1/pods?limit=500. */
+	readonly path: string;
+	readonly body?: unknown;
+	/** "application/json" where it is not said. */
+	readonly contentType?: string;
+	/** "application/json" where it is not said. */
+	readonly accept?: string;
+	/** For messages, after "Cannot": 'read Lease "a"'. */
+	readonly what?: string;
+	readonly deadlineMs?: number;
+	readonly signal?: AbortSignal;
+}
+
+export interface ApiAnswer {
+	readonly status: number;
+	/** The parsed JSON; what is not JSON comes as a text. */
+	readonly body: unknown;
+}
+
+export interface ApiRequest {
+	/** Resolves with any answer, a refusal too; rejects with AgentUnavailableError where there was none. */
+	request(options: ApiRequestOptions): Promise<ApiAnswer>;
+}
+
+export interface ApiStreamOptions {
+	readonly path: string;
+	readonly what?: string;
+	readonly signal: AbortSignal;
+	/** One whole line. An error thrown here ends the stream and rejects. */
+	readonly line: (line: string) => void;
+	/** The server was alive at this instant of the clock, after it had opened this stream. */
+	readonly signOfLife: (at: number) => void;
+}
+
+export interface ApiConnection extends ApiRequest {
+	/** For messages. */
+	readonly cluster: string;
+	/** How far this server's answers have come, for finding out that they went back. */
+	readonly versions: SeenVersions;
+	/**
+	 * Reads lines until the stream ends: undefined where the server or `signal` ended it, the answer where it is not a
+	 * 200. Rejects with AgentUnavailableError where the connection broke, and with what `line` threw.
+	 */
+	stream(options: ApiStreamOptions): Promise<ApiAnswer | undefined>;
+	/** Ends everything that runs; later requests reject. */
+	close(): void;
+}
+
+/** What messages say of a request. */
+type Described = Pick<ApiRequestOptions, "path" | "what"> & { readonly method?: string };
+
+export function createApiConnection(options: {
+	readonly access: ApiAccess;
+	readonly clock: Clock;
+	/** For messages. */
+	readonly cluster: string;
+	readonly userAgent?: string;
+}): ApiConnection {
+	return new HttpApiConnection(options);
+}
+
+class HttpApiConnection implements ApiConnection {
+	readonly cluster: string;
+	readonly versions = new SeenVersions();
+	readonly #access: ApiAccess;
+	readonly #clock: Clock;
+	readonly #userAgent: string;
+	readonly #pathPrefix: string;
+	readonly #sessions = new Set<ApiSession>();
+	#session: ApiSession | undefined;
+	#token: { readonly value: string | undefined; readonly readAt: number } | undefined;
+	#closed = false;
+
+	constructor(options: Parameters<typeof createApiConnection>[0]) {
+		this.cluster = options.cluster;
+		this.#access = options.access;
+		this.#clock = options.clock;
+		this.#userAgent = options.userAgent ?? "xpdb-agent";
+		this.#pathPrefix = new URL(options.access.server).pathname.replace(/\/$/, "");
+	}
+
+	async request(options: ApiRequestOptions): Promise<ApiAnswer> {
+		options.signal?.throwIfAborted();
+		const { session, stream } = this.#open(options);
+		const { promise, resolve, reject } = Promise.withResolvers<ApiAnswer>();
+		const chunks: Buffer[] = [];
+		let ended = false;
+		const deadlineMs = options.deadlineMs ?? requestDeadlineMs;
+		const cancelDeadline = this.#clock.after(deadlineMs, () => {
+			reject(this.#unavailable(options, `its API server did not answer within ${deadlineMs / 1000} s`));
+		});
+		const aborted = () => reject(options.signal?.reason);
+		options.signal?.addEventListener("abort", aborted, { once: true });
+		stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+		stream.on("end", () => (ended = true));
+		onClose(stream, session, (status, failure) => {
+			if (status === 0 || !ended || failure !== undefined) reject(this.#broken(options, failure));
+			else resolve({ status, body: parseBody(Buffer.concat(chunks).toString("utf8")) });
+		});
+		try {
+			const answer = await promise;
+			if (answer.status === 401) this.#token = undefined;
+			return answer;
+		} finally {
+			cancelDeadline();
+			options.signal?.removeEventListener("abort", aborted);
+			if (!stream.closed) stream.close(constants.NGHTTP2_CANCEL);
+		}
+	}
+
+	async stream(options: ApiStreamOptions): Promise<ApiAnswer | undefined> {
+		const { signal, signOfLife } = options;
+		if (signal.aborted) return undefined;
+		const { session, stream } = this.#open({ ...options, method: "GET" });
+		const { promise, resolve, reject } = Promise.withResolvers<ApiAnswer | undefined>();
+		const refusal: Buffer[] = [];
+		let openedAt = Number.POSITIVE_INFINITY;
+		let ended = false;
+		// Once the stream is over for its reader nothing more of it is shown: a line that failed must not be passed over.
+		let over = false;
+		const lines = new LineSplitter((line) => {
+			if (!over && !signal.aborted) options.line(line);
+		});
+		const cancelDeadline = this.#clock.after(openDeadlineMs, () => {
+			reject(this.#unavailable(options, `its API server did not answer within ${openDeadlineMs / 1000} s`));
+		});
+		const aborted = () => resolve(undefined);
+		signal.addEventListener("abort", aborted, { once: true });
+		const stopPulse = session.onPulse((sentAt) => {
+			if (sentAt >= openedAt && !over && !signal.aborted) signOfLife(sentAt);
+		});
+		stream.on("response", (headers) => {
+			cancelDeadline();
+			if (headers[":status"] === 200) openedAt = this.#clock.now();
+		});
+		stream.on("data", (chunk: Buffer) => {
+			if (over || signal.aborted) return;
+			if (openedAt === Number.POSITIVE_INFINITY) {
+				refusal.push(chunk);
+				return;
+			}
+			try {
+				lines.push(chunk);
+				signOfLife(this.#clock.now());
+			} catch (error) {
+				over = true;
+				reject(error instanceof RangeError ? this.#unavailable(options, error.message, error) : error);
+			}
+		});
+		stream.on("end", () => (ended = true));
+		onClose(stream, session, (status, failure) => {
+			const whole = status !== 0 && ended && failure === undefined && !lines.unfinished;
+			if (!whole) reject(this.#broken(options, failure));
+			else if (status === 200) resolve(undefined);
+			else resolve({ status, body: parseBody(Buffer.concat(refusal).toString("utf8")) });
+		});
+		try {
+			const answer = await promise;
+			if (answer?.status === 401) this.#token = undefined;
+			return answer;
+		} finally {
+			over = true;
+			cancelDeadline();
+			stopPulse();
+			signal.removeEventListener("abort", aborted);
+			if (!stream.closed) stream.close(constants.NGHTTP2_CANCEL);
+		}
+	}
+
+	close(): void {
+		this.#closed = true;
+		for (const session of this.#sessions) session.end(new Error("the agent is stopping"));
+	}
+
+	#open(options: Pick<ApiRequestOptions, "method" | "path" | "body" | "contentType" | "accept" | "what">): {
+		readonly session: ApiSession;
+		readonly stream: ClientHttp2Stream;
+	} {
+		if (this.#closed) throw this.#unavailable(options, "the agent is stopping");
+		let body: string | undefined;
+		if (options.body !== undefined) body = JSON.stringify(options.body);
+		try {
+			const session = this.#current();
+			const token = this.#bearerToken();
+			const headers: OutgoingHttpHeaders = {
+				":method": options.method,
+				":path": this.#pathPrefix + options.path,
+				accept: options.accept ?? "application/json",
+				"user-agent": this.#userAgent,
+				...(token !== undefined && { authorization: `Bearer ${token}` }),
+				...(body !== undefined && { "content-type": options.contentType ?? "application/json" }),
+			};
+			const stream = session.http2.request(headers, { endStream: body === undefined });
+			if (body !== undefined) stream.end(body);
+			return { session, stream };
+		} catch (error) {
+			// A file that cannot be read, TLS material that is garbled, a session that ended this very moment.
+			throw this.#broken(options, error);
+		}
+	}
+
+	#current(): ApiSession {
+		if (this.#session?.usable) return this.#session;
+		const session = new ApiSession({ access: this.#access, clock: this.#clock });
+		this.#sessions.add(session);
+		session.http2.on("close", () => this.#sessions.delete(session));
+		this.#session = session;
+		return session;
+	}
+
+	#bearerToken(): string | undefined {
+		const now = this.#clock.now();
+		if (!this.#token || now - this.#token.readAt > tokenCacheMs) {
+			this.#token = { value: this.#access.token(), readAt: now };
+		}
+		return this.#token.value;
+	}
+
+	#broken(options: Described, failure: unknown): AgentUnavailableError {
+		const why = failure instanceof Error ? failure.message : "the API server broke the answer off";
+		return this.#unavailable(options, why, failure);
+	}
+
+	#unavailable(options: Described, why: string, cause?: unknown): AgentUnavailableError {
+		const what = options.what ?? `${options.method ?? "GET"} ${options.path}`;
+		return new AgentUnavailableError(`Cannot ${what} in cluster "${this.cluster}": ${why}`, this.cluster, { cause });
+	}
+}
+
+/** Calls back with how a stream ended: its status (0 where no headers came), and why it ended before its time. */
+function onClose(
+	stream: ClientHttp2Stream,
+	session: ApiSession,
+	closed: (status: number, failure: unknown) => void,
+): void {
+	let status = 0;
+	let failure: unknown;
+	stream.on("response", (headers) => (status = headers[":status"] ?? 0));
+	// Where no connection came about, the stream's own error says only that it was cancelled.
+	stream.on("error", (error) => (failure ??= error.cause ?? error));
+	stream.on("close", () => {
+		const cutOff = stream.aborted || stream.rstCode !== constants.NGHTTP2_NO_ERROR;
+		if (cutOff) failure ??= new Error("the API server broke the answer off");
+		closed(status, failure === undefined ? undefined : (session.failure ?? failure));
+	});
+}
+
+function parseBody(text: string): unknown {
+	try {
+		const body: unknown = JSON.parse(text);
+		return body;
+	} catch {
+		return text; // A proxy's page, or a plain "404 page not found".
+	}
+}

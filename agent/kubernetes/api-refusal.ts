@@ -1,0 +1,49 @@
+// What an API server's "no" means for us: no answer, and what a person can do about it.
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { isRecord } from "../../disruption/record.ts";
+import type { ApiAnswer } from "./api-connection.ts";
+
+/** What was asked, in the words of RBAC, so that a missing right can be named. */
+export interface ApiQuestion {
+	/** After "Cannot": 'read Lease "a"'. */
+	readonly what: string;
+	readonly verb: string;
+	/** As in a Role: "leases", "pods/status". */
+	readonly resource: string;
+	readonly group: string;
+	readonly namespace?: string;
+}
+
+export function refusal(answer: ApiAnswer, question: ApiQuestion, cluster: string): AgentUnavailableError {
+	const { verb, resource, group, namespace } = question;
+	const target = `${group === "" ? resource : `${resource}.${group}`}${namespace === undefined ? "" : ` in namespace "${namespace}"`}`;
+	const said = `${answer.status}${statusMessage(answer) === "" ? "" : `: ${statusMessage(answer)}`}`;
+	const why = (): string => {
+		switch (answer.status) {
+			case 401:
+				return `its API server does not accept our token or certificate (${said})`;
+			case 403:
+				return `we have no right to ${verb} ${target}, a Role or ClusterRole must grant it to the agent's ServiceAccount (${said})`;
+			case 404:
+				return `its API server does not serve ${target}, or the namespace does not exist (${said})`;
+			case 429:
+				return `its API server asks us to come back later (${said})`;
+			default:
+				return `its API server refuses to ${verb} ${target} (${said})`;
+		}
+	};
+	return new AgentUnavailableError(`Cannot ${question.what} in cluster "${cluster}": ${why()}`, cluster);
+}
+
+/** The message of a metav1.Status, or the start of whatever else was answered. */
+export function statusMessage(answer: ApiAnswer): string {
+	const message = isRecord(answer.body) ? answer.body["message"] : answer.body;
+	return typeof message === "string" ? message.trim().slice(0, 500) : "";
+}
+
+/** Whether a 404 speaks of the object of this name, and not of a resource that the server does not know. */
+export function isMissingObject(answer: ApiAnswer, name: string): boolean {
+	if (answer.status !== 404 || !isRecord(answer.body)) return false;
+	const details = answer.body["details"];
+	return isRecord(details) && details["name"] === name && details["kind"] !== "namespaces";
+}

@@ -1,0 +1,104 @@
+// One HTTP/2 session to the API server, with a pulse: a ping every 2 s, and a ping that stays without an answer for 5 s
+// ends the session and everything on it. So a frozen server or a cut line is found out however little is being asked.
+import { type ClientHttp2Session, connect, constants } from "node:http2";
+import type { Clock } from "../process/clock.ts";
+import type { ApiAccess } from "./api-access.ts";
+
+const pingIntervalMs = 2_000;
+const pingDeadlineMs = 5_000;
+const connectDeadlineMs = 5_000;
+
+// A watch or a long list must not wait for its window, and 10,000 pods must not pile up in ours.
+const streamWindowBytes = 256 * 1024;
+const sessionWindowBytes = 1024 * 1024;
+
+export class ApiSession {
+	readonly http2: ClientHttp2Session;
+	readonly #clock: Clock;
+	readonly #pulse = new Set<(at: number) => void>();
+	#usable = true;
+	#failure: Error | undefined;
+	#cancelTimers = new Set<() => void>();
+
+	constructor(options: { readonly access: ApiAccess; readonly clock: Clock }) {
+		const { access, clock } = options;
+		this.#clock = clock;
+		this.http2 = connect(new URL(access.server).origin, {
+			...access.tls(),
+			rejectUnauthorized: true,
+			settings: { enablePush: false, initialWindowSize: streamWindowBytes },
+		});
+		// Every stream has listeners of its own: a watch, and as many requests as there are rounds.
+		this.http2.setMaxListeners(0);
+		const cancelDeadline = this.#timer(connectDeadlineMs, () => {
+			this.end(new Error(`no connection to ${access.server} within ${connectDeadlineMs / 1000} s`));
+		});
+		this.http2.on("connect", () => {
+			cancelDeadline();
+			this.http2.setLocalWindowSize(sessionWindowBytes);
+			this.#ping();
+		});
+		this.http2.on("error", (error) => this.#fail(error));
+		this.http2.on("goaway", (code) => {
+			this.#usable = false;
+			if (code !== constants.NGHTTP2_NO_ERROR) this.#fail(new Error(`the API server sent GOAWAY with code ${code}`));
+		});
+		this.http2.on("close", () => {
+			this.#usable = false;
+			for (const cancel of this.#cancelTimers) cancel();
+		});
+	}
+
+	/** Whether new requests may be sent on it. */
+	get usable(): boolean {
+		return this.#usable && !this.http2.closed && !this.http2.destroyed;
+	}
+
+	/** Why the session ended, where it was not by itself. */
+	get failure(): Error | undefined {
+		return this.#failure;
+	}
+
+	/** Calls back for every answered ping with the instant at which it was *sent*: what was written before has arrived. */
+	onPulse(listener: (sentAt: number) => void): () => void {
+		this.#pulse.add(listener);
+		return () => void this.#pulse.delete(listener);
+	}
+
+	/** Ends the session at once, with all that runs on it. */
+	end(reason: Error): void {
+		this.#fail(reason);
+		this.http2.destroy(reason);
+	}
+
+	#fail(error: Error): void {
+		this.#usable = false;
+		this.#failure ??= error;
+	}
+
+	#ping(): void {
+		if (this.http2.destroyed) return;
+		const sentAt = this.#clock.now();
+		const cancelDeadline = this.#timer(pingDeadlineMs, () => {
+			this.end(new Error(`no answer to a ping within ${pingDeadlineMs / 1000} s`));
+		});
+		this.http2.ping((error) => {
+			cancelDeadline();
+			if (!error) for (const listener of this.#pulse) listener(sentAt);
+		});
+		this.#timer(pingIntervalMs, () => this.#ping());
+	}
+
+	#timer(ms: number, callback: () => void): () => void {
+		const stop = this.#clock.after(ms, () => {
+			this.#cancelTimers.delete(cancel);
+			callback();
+		});
+		const cancel = () => {
+			this.#cancelTimers.delete(cancel);
+			stop();
+		};
+		this.#cancelTimers.add(cancel);
+		return cancel;
+	}
+}

@@ -1,0 +1,141 @@
+// Which resource a kind is, and whether it has `scale`, as the API server says.
+import { isRecord } from "../../disruption/record.ts";
+import { groupOf } from "../../disruption/remembered-controllers.ts";
+import type { Clock } from "../process/clock.ts";
+import type { ApiAsker, AskOptions } from "./api-asker.ts";
+
+export interface DiscoveredKind {
+	/** "/apis/GROUP/VERSION" or "/api/v1". */
+	readonly prefix: string;
+	readonly plural: string;
+	readonly namespaced: boolean;
+	readonly hasScale: boolean;
+}
+
+export interface Discovery {
+	/**
+	 * The kind in this version, or else in another version of the group that is served; undefined where none has it. What
+	 * is found is remembered for a minute; that a kind or its scale is missing only in the groups of Kubernetes itself,
+	 * where that does not change.
+	 */
+	find(apiVersion: string, kind: string): Promise<DiscoveredKind | undefined>;
+	/** A kind of this group was not what it was said to be: the next `find` asks again. */
+	forget(apiVersion: string): void;
+}
+
+/** "databases", "databases/scale". */
+const resourceName = /^[a-z0-9-.]+(\/[A-Za-z0-9-.]+)*$/;
+
+/** "v1alpha1". */
+const versionName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+const rememberedMs = 60_000;
+const fixedGroups = /^(v1|apps\/.*|batch\/.*)$/;
+
+export function createDiscovery(asker: ApiAsker, clock: Pick<Clock, "now">): Discovery {
+	const remembered = new Map<string, { readonly kinds: Promise<ReadonlyMap<string, DiscoveredKind>>; at: number }>();
+
+	function kindsOf(apiVersion: string): Promise<ReadonlyMap<string, DiscoveredKind>> {
+		const known = remembered.get(apiVersion);
+		if (known && clock.now() - known.at < rememberedMs) return known.kinds;
+		const kinds = discover(asker, apiVersion);
+		const entry = { kinds, at: clock.now() };
+		remembered.set(apiVersion, entry);
+		kinds.catch(() => {
+			if (remembered.get(apiVersion) === entry) remembered.delete(apiVersion);
+		});
+		return kinds;
+	}
+
+	async function findIn(apiVersion: string, kind: string): Promise<DiscoveredKind | undefined> {
+		const before = remembered.get(apiVersion);
+		const found = (await kindsOf(apiVersion)).get(kind);
+		// "Not there" and "without scale" may be old news: a CRD can have been installed or changed since.
+		const settled = found?.hasScale === true || (found !== undefined && fixedGroups.test(apiVersion));
+		if (settled || remembered.get(apiVersion) !== before) return found;
+		remembered.delete(apiVersion);
+		return (await kindsOf(apiVersion)).get(kind);
+	}
+
+	return {
+		async find(apiVersion, kind) {
+			const found = await findIn(apiVersion, kind);
+			const group = groupOf(apiVersion);
+			if (found || group === "") return found;
+			// The reference may be older than the versions that are served.
+			for (const version of await servedVersions(asker, group)) {
+				const other = version === apiVersion ? undefined : await findIn(version, kind);
+				if (other) return other;
+			}
+			return undefined;
+		},
+		forget(apiVersion) {
+			for (const known of remembered.keys()) if (groupOf(known) === groupOf(apiVersion)) remembered.delete(known);
+		},
+	};
+}
+
+/**
+ * "GROUP/VERSION" of each; none where the list of all groups does not have this one. A 404 alone would not say so: anything
+ * between us and the API server may answer that.
+ */
+async function servedVersions(asker: ApiAsker, group: string): Promise<readonly string[]> {
+	const path = "/apis";
+	const question: AskOptions = {
+		method: "GET",
+		path,
+		what: `find out about the versions of ${group}`,
+		verb: "get",
+		resource: path,
+		group: "",
+	};
+	const answer = await asker.ask(question);
+	return asker.read(question, () => {
+		const groups = isRecord(answer.body) ? answer.body["groups"] : undefined;
+		if (!Array.isArray(groups) || !groups.every(isRecord)) throw new TypeError("it has no list of groups");
+		// Every API server has that one.
+		if (!groups.some(({ name }) => name === "apps")) throw new TypeError("it has no group apps");
+		const found = groups.find(({ name }) => name === group);
+		if (!found) return [];
+		const { versions } = found;
+		if (!Array.isArray(versions) || versions.length === 0) throw new TypeError(`${group} has no list of versions`);
+		return versions.map((each: unknown) => {
+			const version = isRecord(each) ? each["version"] : undefined;
+			if (typeof version !== "string" || !versionName.test(version)) throw new TypeError("a version has no name");
+			return `${group}/${version}`;
+		});
+	});
+}
+
+async function discover(asker: ApiAsker, apiVersion: string): Promise<ReadonlyMap<string, DiscoveredKind>> {
+	const prefix = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+	const question: AskOptions = {
+		method: "GET",
+		path: prefix,
+		what: `find out about the kinds of ${apiVersion}`,
+		verb: "get",
+		resource: prefix,
+		group: "",
+	};
+	const answer = await asker.ask(question, 404);
+	if (answer.status === 404) return new Map();
+	return asker.read(question, () => {
+		const resources = isRecord(answer.body) ? answer.body["resources"] : undefined;
+		if (!Array.isArray(resources)) throw new TypeError("it has no list of resources");
+		const entries = resources.filter(isRecord).map((resource) => {
+			const { name, kind, namespaced } = resource;
+			if (typeof name !== "string" || !resourceName.test(name) || typeof kind !== "string")
+				throw new TypeError("a resource has no name or kind");
+			return { name, kind, namespaced: namespaced === true };
+		});
+		const names = new Set(entries.map(({ name }) => name));
+		return new Map(
+			entries
+				.filter(({ name }) => !name.includes("/"))
+				.map(({ name, kind, namespaced }) => [
+					kind,
+					{ prefix, plural: name, namespaced, hasScale: names.has(`${name}/scale`) },
+				]),
+		);
+	});
+}

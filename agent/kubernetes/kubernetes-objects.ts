@@ -1,0 +1,68 @@
+// Objects as the API server sends them, read strictly: what is not as it must be is an error and never a default.
+import type { ControllerReference } from "../../disruption/pod.ts";
+import { quote } from "../../disruption/quote.ts";
+import { isRecord } from "../../disruption/record.ts";
+import { isResourceVersion } from "../../disruption/resource-version.ts";
+
+export interface ObjectMeta {
+	readonly name: string;
+	readonly uid: string;
+	readonly resourceVersion: string;
+}
+
+/** What identifies an object; throws TypeError where any of it is missing. */
+export function objectMeta(object: unknown): ObjectMeta {
+	const metadata = isRecord(object) ? object["metadata"] : undefined;
+	if (!isRecord(metadata)) throw new TypeError("Cannot read object: it has no metadata");
+	const { name, uid, resourceVersion } = metadata;
+	if (!isText(name) || !isText(uid)) throw new TypeError("Cannot read object: it has no name or no uid");
+	if (typeof resourceVersion !== "string" || !isResourceVersion(resourceVersion)) {
+		throw new TypeError(`Cannot read object ${quote(name)}: its resourceVersion is ${quote(resourceVersion)}`);
+	}
+	return { name, uid, resourceVersion };
+}
+
+/** The owner that controls an object, if any. */
+export function controllerOf(object: unknown): ControllerReference | undefined {
+	const metadata = isRecord(object) ? object["metadata"] : undefined;
+	const owners: unknown = isRecord(metadata) ? (metadata["ownerReferences"] ?? []) : [];
+	if (!Array.isArray(owners)) throw new TypeError("Cannot read object: its ownerReferences are not a list");
+	const owner: unknown = owners.find((reference: unknown) => isRecord(reference) && reference["controller"] === true);
+	if (!isRecord(owner)) return undefined;
+	const { apiVersion, kind, name, uid } = owner;
+	if (!isText(apiVersion) || !isText(kind) || !isText(name) || !isText(uid)) {
+		throw new TypeError("Cannot read object: the reference to its controller is not complete");
+	}
+	return { apiVersion, kind, name, uid };
+}
+
+/** The items and the resourceVersion of a list; `continueToken` is "" on the last page. */
+export function listPage(body: unknown): {
+	readonly items: readonly unknown[];
+	readonly resourceVersion: string;
+	readonly continueToken: string;
+} {
+	const metadata = isRecord(body) ? body["metadata"] : undefined;
+	// An empty list has its items too: without them nobody knows what there is.
+	const items: unknown = isRecord(body) ? body["items"] : undefined;
+	if (!isRecord(metadata) || !Array.isArray(items))
+		throw new TypeError("Cannot read list: it has no metadata or no items");
+	const { resourceVersion } = metadata;
+	if (typeof resourceVersion !== "string" || !isResourceVersion(resourceVersion)) {
+		throw new TypeError(`Cannot read list: its resourceVersion is ${quote(resourceVersion)}`);
+	}
+	const token = metadata["continue"] ?? "";
+	if (typeof token !== "string") throw new TypeError("Cannot read list: its continue token is not a string");
+	return { items, resourceVersion, continueToken: token };
+}
+
+export function isText(value: unknown): value is string {
+	return typeof value === "string" && value !== "";
+}
+
+/** Throws TypeError where the field is no object. */
+export function recordAt(object: unknown, field: string): Readonly<Record<string, unknown>> {
+	const value = isRecord(object) ? object[field] : undefined;
+	if (!isRecord(value)) throw new TypeError(`Cannot read object: it has no ${field}`);
+	return value;
+}

@@ -1,0 +1,301 @@
+// One list and watch, kept up: lists, watches from there, and starts over where the API server has forgotten the place.
+//
+// Guarantee: the sink is told of every change in order, or of a whole list; never of a part of a list. A connection
+// that broke is checked against a consistent read before the watch goes on from where it was: if etcd was restored from
+// a backup meanwhile, a watch from a version of the future would be accepted and stay silent.
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { compareResourceVersions } from "../../disruption/resource-version.ts";
+import type { Clock } from "../process/clock.ts";
+import { type ApiAsker, type AskOptions, createApiAsker } from "./api-asker.ts";
+import type { ApiConnection } from "./api-connection.ts";
+import { listPage } from "./kubernetes-objects.ts";
+import { type ListedResource, listPaged, listPath } from "./paged-list.ts";
+import { parseWatchLine } from "./watch-line.ts";
+import type { WatchSink } from "./watch-sink.ts";
+
+/** The server ends a watch after five to ten minutes, so that watches move on to other API servers over time. */
+const watchSeconds = 300;
+/** A streamed list that shows nothing for this long is given up for a paged one. */
+const listSilenceMs = 10_000;
+/** A watch that ends sooner, even in good order, is not opened again at once. */
+const shortWatchMs = 1_000;
+const firstPauseMs = 100;
+const longestPauseMs = 3_000;
+
+export interface WatchOptions<T> {
+	readonly connection: ApiConnection;
+	readonly clock: Clock;
+	/** From 0 to 1, for the jitter of pauses. */
+	readonly random: () => number;
+	readonly resource: ListedResource;
+	/** What is kept of an object; throws TypeError on one that cannot be read. */
+	readonly project: (object: unknown) => T;
+	readonly sink: WatchSink<T>;
+	readonly warn: (message: string) => void;
+	/** A watch that ended never goes on from where it was: for few objects. */
+	readonly listsAnew?: boolean;
+}
+
+export interface Watch {
+	/** Opens it anew, with a list: what it told cannot be trusted. */
+	restart(): void;
+	/** Ends it; the sink hears nothing more. */
+	close(): void;
+}
+
+export function startWatch<T>(options: WatchOptions<T>): Watch {
+	const watch = new ObjectWatch(options);
+	void watch.run();
+	return watch;
+}
+
+class ObjectWatch<T> implements Watch {
+	readonly #options: WatchOptions<T>;
+	readonly #asker: ApiAsker;
+	readonly #closing = new AbortController();
+	readonly #stopListening: () => void;
+	#attempt = new AbortController();
+	/** Where to go on; "" means to list anew. */
+	#version = "";
+	/** The connection broke, so the server may be another one now. */
+	#suspicious = false;
+	#canStreamLists = true;
+
+	constructor(options: WatchOptions<T>) {
+		this.#options = options;
+		this.#asker = createApiAsker(options.connection);
+		this.#stopListening = options.connection.versions.onWentBack(() => {
+			options.warn(
+				`The API server of cluster "${options.connection.cluster}" answers with older versions than before (was etcd restored?): listing ${options.resource.resource} anew`,
+			);
+			this.#version = "";
+			this.#options.sink.reset();
+			this.#attempt.abort();
+		});
+	}
+
+	restart(): void {
+		this.#version = "";
+		this.#options.sink.watchLost();
+		this.#attempt.abort();
+	}
+
+	close(): void {
+		this.#stopListening();
+		this.#closing.abort();
+		this.#attempt.abort();
+	}
+
+	async run(): Promise<void> {
+		const { clock, sink, warn } = this.#options;
+		for (let failures = 0; !this.#closing.signal.aborted; ) {
+			const attempt = new AbortController();
+			this.#attempt = attempt;
+			const startedAt = clock.now();
+			if (this.#options.listsAnew) this.#version = "";
+			try {
+				await this.#listAndWatch(attempt.signal);
+				if (clock.now() - startedAt >= shortWatchMs) {
+					failures = 0;
+					continue;
+				}
+			} catch (error) {
+				if (!attempt.signal.aborted) {
+					sink.watchLost();
+					this.#suspicious = true;
+					warn(error instanceof Error ? error.message : String(error));
+				}
+				if (clock.now() - startedAt >= longestPauseMs * 2) failures = 0;
+			}
+			await this.#pause(failures++);
+		}
+	}
+
+	async #listAndWatch(signal: AbortSignal): Promise<void> {
+		if (this.#version === "" && this.#canStreamLists) return this.#streamList(signal);
+		if (this.#version === "") await this.#list(signal);
+		else if (this.#suspicious) await this.#checkVersions();
+		if (signal.aborted) return;
+		return this.#watch(signal);
+	}
+
+	async #list(signal: AbortSignal): Promise<void> {
+		const { resource, project, sink } = this.#options;
+		const { objects, resourceVersion } = await listPaged(this.#asker, resource, project);
+		if (signal.aborted) return;
+		this.#version = resourceVersion;
+		this.#suspicious = false;
+		sink.replace(objects, resourceVersion);
+	}
+
+	/** One object at most, read consistently: its list's version must not be below what was seen. */
+	async #checkVersions(): Promise<void> {
+		const { connection, resource } = this.#options;
+		const mark = connection.versions.mark(resource.name);
+		const question = this.#question("list", { limit: "1" });
+		const answer = await this.#asker.ask(question);
+		const { resourceVersion } = this.#asker.read(question, () => listPage(answer.body));
+		this.#suspicious = connection.versions.answered(mark, resourceVersion);
+	}
+
+	#watch(signal: AbortSignal): Promise<void> {
+		return this.#stream({ resourceVersion: this.#version }, undefined, signal);
+	}
+
+	/** The first list as events, and the watch that follows them, in one stream: the least memory on both sides. */
+	async #streamList(signal: AbortSignal): Promise<void> {
+		const { clock, connection, resource } = this.#options;
+		const list: StreamedList<T> = {
+			objects: [],
+			mark: connection.versions.mark(resource.name),
+			lastEventAt: clock.now(),
+		};
+		const silence = new AbortController();
+		let cancelTimer = (): void => undefined;
+		const watchSilence = (ms: number): void => {
+			cancelTimer = clock.after(ms, () => {
+				const quietMs = clock.now() - list.lastEventAt;
+				if (list.done) return;
+				if (quietMs < listSilenceMs) watchSilence(listSilenceMs - quietMs);
+				else silence.abort();
+			});
+		};
+		watchSilence(listSilenceMs);
+		try {
+			const query = { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan" };
+			await this.#stream(query, list, AbortSignal.any([signal, silence.signal]));
+		} finally {
+			cancelTimer();
+		}
+		if (silence.signal.aborted) this.#canStreamLists = false;
+	}
+
+	async #stream(
+		query: Readonly<Record<string, string>>,
+		list: StreamedList<T> | undefined,
+		signal: AbortSignal,
+	): Promise<void> {
+		const { clock, connection, random, sink } = this.#options;
+		const timeoutSeconds = String(Math.round(watchSeconds * (1 + random())));
+		const question = this.#question("watch", {
+			watch: "true",
+			allowWatchBookmarks: "true",
+			timeoutSeconds,
+			...query,
+		});
+		const refused = await connection
+			.stream({
+				path: question.path,
+				what: question.what,
+				signal,
+				line: (line) => {
+					if (list) list.lastEventAt = clock.now();
+					this.#take(line, list);
+				},
+				signOfLife: (at) => {
+					if (!list || list.done) sink.signOfLife(at);
+				},
+			})
+			.catch((error: unknown) => {
+				if (error instanceof ExpiredError) return "expired" as const;
+				throw error;
+			});
+		if (signal.aborted) return;
+		if (refused === "expired" || refused?.status === 410) {
+			sink.watchLost();
+			this.#version = "";
+			return;
+		}
+		if (refused && list && !list.done && [400, 405, 422].includes(refused.status)) {
+			this.#canStreamLists = false; // Before 1.32, or with the feature gate WatchList off.
+			return;
+		}
+		if (refused) throw this.#asker.refusal(refused, question);
+		if (list && !list.done) throw this.#failure(question, "its API server ended the list before it was complete");
+	}
+
+	#take(line: string, list: StreamedList<T> | undefined): void {
+		const { connection, resource, project, sink } = this.#options;
+		const question = this.#question("watch", {});
+		const event = this.#asker.read(question, () => parseWatchLine(line));
+		if (event.type === "ERROR") {
+			if (event.code === 410) throw new ExpiredError(event.message);
+			throw this.#failure(question, `its API server says: ${event.message}`);
+		}
+		const { resourceVersion } = event;
+		if (list && !list.done) {
+			if (event.type === "BOOKMARK") {
+				if (event.initialEventsEnd) this.#finish(list, resourceVersion);
+			} else list.objects.push(this.#asker.read(question, () => project(event.object)));
+			return;
+		}
+		if (compareResourceVersions(resourceVersion, this.#version) < 0) {
+			connection.versions.wentBack(resource.name, resourceVersion);
+			return;
+		}
+		if (event.type === "BOOKMARK") sink.bookmark(resourceVersion);
+		else {
+			const object = this.#asker.read(question, () => project(event.object));
+			sink.apply({ type: event.type, object, resourceVersion });
+		}
+		// Last, so that an event which could not be read is not passed over.
+		this.#version = resourceVersion;
+		this.#suspicious = false;
+		connection.versions.saw(resource.name, resourceVersion);
+	}
+
+	#finish(list: StreamedList<T>, resourceVersion: string): void {
+		const { clock, connection, sink } = this.#options;
+		list.done = true;
+		if (connection.versions.answered(list.mark, resourceVersion)) return; // And starts over.
+		this.#version = resourceVersion;
+		this.#suspicious = false;
+		sink.replace(list.objects, resourceVersion);
+		sink.signOfLife(clock.now());
+		list.objects = [];
+	}
+
+	#question(verb: "list" | "watch", query: Readonly<Record<string, string>>): AskOptions {
+		const { resource } = this.#options;
+		return {
+			method: "GET",
+			path: listPath(resource, query),
+			what: `${verb} ${resource.resource}`,
+			verb,
+			resource: resource.resource,
+			group: resource.group,
+			...(resource.namespace !== undefined && { namespace: resource.namespace }),
+		};
+	}
+
+	#failure(question: AskOptions, why: string): AgentUnavailableError {
+		const { cluster } = this.#options.connection;
+		return new AgentUnavailableError(`Cannot ${question.what} in cluster "${cluster}": ${why}`, cluster);
+	}
+
+	#pause(failures: number): Promise<void> {
+		const { clock, random } = this.#options;
+		const longest = Math.min(firstPauseMs * 2 ** Math.min(failures, 10), longestPauseMs);
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const cancel = clock.after(longest * (0.5 + random() / 2), resolve);
+		const closed = () => resolve();
+		this.#closing.signal.addEventListener("abort", closed, { once: true });
+		return promise.finally(() => {
+			cancel();
+			this.#closing.signal.removeEventListener("abort", closed);
+		});
+	}
+}
+
+/** The server has forgotten the version to go on from. */
+class ExpiredError extends Error {
+	override readonly name = "ExpiredError";
+}
+
+/** A list that is still coming in as events. */
+interface StreamedList<T> {
+	objects: T[];
+	readonly mark: ReturnType<ApiConnection["versions"]["mark"]>;
+	lastEventAt: number;
+	done?: boolean;
+}

@@ -1,0 +1,283 @@
+// One cluster's count for a budget.
+//
+// Guarantee, for a count under an acquisition: it is taken after the Lease was written. It leaves out every pod that is
+// reserved in any Lease of the budget's namespace, as read after that write, marked reservations too; and it comes from
+// a view that has reached the highest `observed` of all those Leases, so that whoever ended a reservation on evidence
+// has not seen more than this view. A Lease without `observed` (new, or restored) is counted from a consistent list. An
+// `observed` above a consistent list that began after its Lease was read is from before etcd was restored from a backup,
+// and says nothing about the pods that are there now: it is left out, and the Lease that is held gets the list's.
+// Whatever cannot be read rejects: there is no guess and no default.
+import { type BudgetName, formatBudgetName, supportedFeatures } from "../../disruption/budget.ts";
+import type {
+	AcquireRequest,
+	CandidateState,
+	Count,
+	MemberBudget,
+	PodReference,
+	UnavailablePod,
+} from "../../disruption/cluster.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { fleetHash } from "../../disruption/fleet.ts";
+import { type BudgetLease, parseLease } from "../../disruption/lease.ts";
+import { type ControllerReference, isHealthy, type PodRecord } from "../../disruption/pod.ts";
+import { controllerKey } from "../../disruption/remembered-controllers.ts";
+import type { Reservation } from "../../disruption/reservation.ts";
+import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
+import { matchesSelector } from "../../disruption/selector.ts";
+import type { ClusterApi, ControllerName, LeaseObject, ScaleAnswer } from "../cluster-api/cluster-api.ts";
+import type { BudgetView } from "../views/object-views.ts";
+import type { PodView } from "../views/pod-view.ts";
+import { type ExpectedScale, expectedPods, whyUnexpected } from "./expected-pods.ts";
+
+export interface CountOptions {
+	readonly api: ClusterApi;
+	readonly pods: PodView;
+	readonly budgets: BudgetView;
+	/** For people. */
+	readonly cluster: string;
+	/** Told of what went wrong beside an answer. */
+	readonly report?: (problem: unknown) => void;
+}
+
+/** What a count found out besides, for the next write of the Lease. */
+export interface CountResult {
+	readonly count: Count;
+	/** Version of the consistent list that a Lease without `observed` needed, else "". */
+	readonly listedAt: string;
+	/** Keys of remembered controllers that are gone for good. */
+	readonly forgottenControllers: ReadonlySet<string>;
+	/** The Lease's `observed` is from before a restore: what a list showed that began after this version was read. */
+	readonly restored?: { readonly leaseVersion: string; readonly listedAt: string };
+	/** Who decides for the pods that it saw: what a commit remembers. */
+	readonly owners: ExpectedScale["owners"];
+}
+
+/** What a count is asked with. */
+export type CountQuestion = Pick<AcquireRequest, "budget" | "selector" | "candidates">;
+
+/** Counts under an acquisition; `reading` is the Lease as the acquisition wrote it, or as it is read since. */
+export async function countUnder(
+	reading: Promise<BudgetLease>,
+	question: CountQuestion,
+	options: CountOptions,
+): Promise<CountResult> {
+	const { pods } = options;
+	const { api, beginScales } = withEarlyScales(question, options);
+	const readLeases = async (): Promise<readonly [BudgetLease, readonly LeaseObject[]]> => {
+		const lease = await reading;
+		beginScales(lease.state.controllers);
+		const budgetNamespace = question.budget.namespace;
+		return [lease, await api.listLeases({ budgetNamespace, notOlderThan: lease.resourceVersion })];
+	};
+	const [[lease, leases], { members }, budgets] = await Promise.all([
+		readLeases(),
+		api.getFleet(),
+		budgetsOf(question.budget, options),
+	]);
+	const all = [
+		lease,
+		...leases.map((other) => parseLease(other, options.cluster)).filter(({ name }) => name !== lease.name),
+	];
+	if (!pods.live || lease.state.observed === "") await pods.refresh();
+	const listedAt = lease.state.observed === "" ? pods.resourceVersion : "";
+	const reach = await pods.reached(latestResourceVersion(...all.map(({ state }) => state.observed)));
+	// A view that forgot everything in this very moment would count nothing.
+	if (!pods.synced)
+		throw new AgentUnavailableError(`The agent of cluster "${options.cluster}" lists its pods anew`, options.cluster);
+	const lost = reach.kind === "below" ? beforeRestore(all, reach.listed, options) : [];
+	const reservations = new Map<string, Reservation>();
+	for (const { state } of all)
+		for (const reservation of state.reservations) reservations.set(reservation.uid, reservation);
+	const { count, scale } = await countView(question, lease, reservations, { ...options, api });
+	return {
+		count: { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets },
+		listedAt,
+		forgottenControllers: scale.forgotten,
+		...(reach.kind === "below" &&
+			lost.includes(lease) && { restored: { leaseVersion: lease.resourceVersion, listedAt: reach.listed } }),
+		owners: scale.owners,
+	};
+}
+
+/** The Leases whose `observed` no list can reach, each with a warning. */
+function beforeRestore(
+	leases: readonly BudgetLease[],
+	listed: string,
+	{ cluster, report }: CountOptions,
+): readonly BudgetLease[] {
+	const lost = leases.filter(({ state }) => compareResourceVersions(state.observed, listed) > 0);
+	for (const { budget, state } of lost) {
+		const what = `Lease of budget "${formatBudgetName(budget)}" in cluster "${cluster}"`;
+		report?.(
+			new AgentUnavailableError(
+				`${what} says that pods were seen at version ${state.observed}, but its API server lists version ${listed} (was etcd restored?): counting by that list`,
+				cluster,
+			),
+		);
+	}
+	return lost;
+}
+
+interface EarlyScales {
+	readonly api: ClusterApi;
+	readonly beginScales: (controllers: Iterable<ControllerReference>) => void;
+}
+
+/**
+ * Begins to read the scales that the count will most likely need, beside everything else that it reads: those of the
+ * controllers that the view shows now, and of others as they become known. What the count itself asks for is answered
+ * from these reads, which began after the acquisition as well, or read then.
+ */
+function withEarlyScales(question: CountQuestion, { api, pods }: CountOptions): EarlyScales {
+	const scales = new Map<string, Promise<ScaleAnswer>>();
+	const { namespace } = question.budget;
+	const getScale = (controller: ControllerName): Promise<ScaleAnswer> => {
+		const key = controllerKey(controller);
+		const scale = scales.get(key) ?? api.getScale(controller, namespace);
+		scales.set(key, scale);
+		return scale;
+	};
+	const beginScales = (controllers: Iterable<ControllerReference>): void => {
+		// Whoever needs one of these hears of its failure; the others concern nobody.
+		for (const controller of controllers) getScale(controller).catch(() => undefined);
+	};
+	const shown = new Set<ControllerReference>();
+	for (const { controller } of selectedPods(question, pods)) if (controller) shown.add(controller);
+	beginScales(shown);
+	return { api: { ...api, getScale }, beginScales };
+}
+
+function selectedPods({ budget, selector }: CountQuestion, pods: PodView): Iterable<PodRecord> {
+	return pods.selected(budget.namespace, (labels) => matchesSelector(selector, labels));
+}
+
+/**
+ * Counts without an acquisition, from what the view shows now: for people, and to see when a round may be worth it. No
+ * decision may rest on it.
+ */
+export async function look(
+	reading: Promise<BudgetLease | undefined>,
+	question: CountQuestion,
+	options: CountOptions,
+): Promise<Count> {
+	const { api } = withEarlyScales(question, options);
+	const [lease, { members }, budgets] = await Promise.all([
+		reading,
+		api.getFleet(),
+		budgetsOf(question.budget, options),
+	]);
+	if (!options.pods.live) await options.pods.refresh();
+	const reservations = new Map(lease?.state.reservations.map((reservation) => [reservation.uid, reservation]));
+	const { count } = await countView(question, lease, reservations, { ...options, api });
+	return { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets };
+}
+
+/**
+ * The namespace's budgets: each by a consistent read, after the acquisition. Which ones there are comes from a watch that
+ * is alive and was found equal to a list in the last 5 s, or from a consistent list: a list costs up to 100 ms after any
+ * write, so a budget holds from when its watch event arrives, and from 5 s after it was made at the latest.
+ */
+async function budgetsOf(budget: BudgetName, { api, budgets }: CountOptions): Promise<readonly MemberBudget[]> {
+	budgets.wanted();
+	if (!budgets.proven) return api.listBudgets(budget.namespace);
+	const names = new Map([[formatBudgetName(budget), budget]]);
+	for (const { name } of budgets.budgets(budget.namespace)) names.set(formatBudgetName(name), name);
+	const found = await Promise.all([...names.values()].map((name) => api.getBudget(name)));
+	return found.filter((member) => member !== undefined);
+}
+
+async function countView(
+	question: CountQuestion,
+	lease: BudgetLease | undefined,
+	reservations: ReadonlyMap<string, Reservation>,
+	options: CountOptions,
+): Promise<{ readonly count: Omit<Count, "fleetHash" | "budgets">; readonly scale: ExpectedScale }> {
+	const { api, pods: view, cluster } = options;
+	const { namespace } = question.budget;
+	// From here to the end of the loop nothing is awaited: one instant of the view.
+	const selected: PodRecord[] = [];
+	const unavailable: UnavailablePod[] = [];
+	let healthy = 0;
+	for (const pod of selectedPods(question, view)) {
+		selected.push(pod);
+		const reservation = reservations.get(pod.uid);
+		if (isHealthy(pod) && !reservation) healthy += 1;
+		else if (!pod.finished) unavailable.push(unavailablePod(pod, reservation));
+	}
+	const present = question.candidates.map((candidate) => view.find(candidate));
+	const remembered = lease?.state.controllers ?? [];
+	const everything = {
+		all: remembered.length > 0 ? [...view.pods(namespace)] : [],
+		selected: new Set(selected.map(({ uid }) => uid)),
+		reserved: new Set(reservations.keys()),
+	};
+	const scale = await expectedPods(api, {
+		namespace,
+		pods: selected,
+		candidates: present.filter((pod) => pod !== undefined),
+		remembered,
+		everything,
+	});
+	const candidates = await Promise.all(
+		question.candidates.map(async (candidate, index) => {
+			const state = await candidateState(candidate, present[index], reservations, scale, api);
+			const changesEveryMs = view.changesEveryMs(candidate.uid);
+			return state.kind === "present" && changesEveryMs !== undefined ? { ...state, changesEveryMs } : state;
+		}),
+	);
+	return {
+		count: {
+			clusterId: api.clusterId,
+			clusterName: cluster,
+			features: supportedFeatures,
+			expected: scale.expected,
+			healthy,
+			candidates,
+			unavailable: unavailable
+				.toSorted((a, b) => Number(b.holder !== undefined) - Number(a.holder !== undefined))
+				.slice(0, 20),
+		},
+		scale,
+	};
+}
+
+async function candidateState(
+	candidate: PodReference,
+	pod: PodRecord | undefined,
+	reservations: ReadonlyMap<string, Reservation>,
+	scale: ExpectedScale,
+	api: Pick<ClusterApi, "getPod">,
+): Promise<CandidateState> {
+	const reference = { namespace: candidate.namespace, name: candidate.name, uid: candidate.uid };
+	if (!pod) {
+		// Not in the view: gone, or younger than the view. The caller goes on without it only where it is really gone.
+		const found = await api.getPod(candidate);
+		const same = found.kind === "present" && found.pod.uid === candidate.uid;
+		return { kind: same ? "unseen" : "gone", pod: reference };
+	}
+	if (pod.terminating) return { kind: "free", pod: reference, why: "Terminating" };
+	if (pod.finished) return { kind: "free", pod: reference, why: "Finished" };
+	const reservation = reservations.get(pod.uid);
+	const owner = pod.controller && scale.owners.get(pod.controller.uid);
+	const unexpected = whyUnexpected(pod, scale.owners);
+	return {
+		kind: "present",
+		pod: reference,
+		healthy: isHealthy(pod) && !reservation,
+		resourceVersion: pod.resourceVersion,
+		labels: pod.labels,
+		...(owner?.kind === "scaled" && { controller: owner.controller }),
+		...(unexpected !== undefined && { unexpected }),
+		...(reservation && { reservedBy: { holder: reservation.holder, sinceSeconds: reservation.sinceSeconds } }),
+		preActivities: pod.preActivities,
+	};
+}
+
+function unavailablePod(pod: PodRecord, reservation: Reservation | undefined): UnavailablePod {
+	return {
+		namespace: pod.namespace,
+		name: pod.name,
+		why: pod.terminating ? "Terminating" : reservation ? "Reserved" : "NotReady",
+		...(reservation && { holder: reservation.holder, sinceSeconds: reservation.sinceSeconds }),
+	};
+}

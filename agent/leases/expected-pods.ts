@@ -1,0 +1,136 @@
+// Expected pods, from the scale of the pods' controllers: the rules of getExpectedScale and its finders in
+// pkg/controller/disruption, except that a pod which belongs to nobody is one expected pod instead of an event, and that
+// DaemonSets can be counted.
+//
+// Guarantee: a pod that is gone and not back yet is expected still: by its controller's scale, which is remembered in the
+// Lease while no pod of it is there. Who cannot say how many it wants makes the number unknown, or rejects the count.
+import type { ExpectedPods } from "../../disruption/cluster.ts";
+import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
+import { controllerKey } from "../../disruption/remembered-controllers.ts";
+import type { ClusterApi } from "../cluster-api/cluster-api.ts";
+import { createOwners, type Owner, type Owners } from "./controller-owners.ts";
+import { isRelabelled, type NamespacePods } from "./relabelled.ts";
+
+export interface ExpectedScale {
+	readonly expected: ExpectedPods;
+	/** By uid of a pod's own controller: who decides for it. */
+	readonly owners: ReadonlyMap<string, Owner>;
+	/** Keys of remembered controllers that are gone for good. */
+	readonly forgotten: ReadonlySet<string>;
+}
+
+export interface ExpectedQuestion {
+	readonly namespace: string;
+	/** All that the budget selects, finished ones too. */
+	readonly pods: readonly PodRecord[];
+	/** Others whose owners are asked for, and which are not expected. */
+	readonly candidates?: readonly PodRecord[];
+	readonly remembered: readonly ControllerReference[];
+	/** Needed where any controller is remembered. */
+	readonly everything?: NamespacePods;
+}
+
+/**
+ * Adds up the scales of all controllers of these pods and of the remembered ones. Rejects where an API server does not
+ * answer: an unknown scale is no scale of 0.
+ */
+export async function expectedPods(
+	api: Pick<ClusterApi, "getScale">,
+	question: ExpectedQuestion,
+): Promise<ExpectedScale> {
+	const { namespace, pods, candidates = [], remembered } = question;
+	const owners = createOwners(api, namespace);
+	const [owning, names] = await Promise.all([
+		ownersOfPods([...pods, ...candidates], owners),
+		ownersOfNames(remembered, owners),
+	]);
+	const counted = new Map<string, Owner>();
+	let bare = 0;
+	let without: string | undefined;
+	for (const pod of pods) {
+		const owner = pod.controller && owning.get(pod.controller.uid);
+		if (owner?.kind === "scaled" || owner?.kind === "unsettled") counted.set(controllerKey(owner.controller), owner);
+		else if (pod.finished) continue;
+		else if (!owner || owner.kind === "gone") bare += 1;
+		else {
+			const { kind, name } = owner.controller;
+			without ??= `pod ${namespace}/${pod.name} is controlled by ${kind} "${name}", which has no scale`;
+		}
+	}
+	await addRemembered(counted, names, owners, question.everything);
+	return {
+		expected: sumOf(counted.values(), { namespace, bare, without }),
+		owners: owning,
+		forgotten: new Set([...names].filter(([, { kind }]) => kind === "gone").map(([key]) => key)),
+	};
+}
+
+async function ownersOfPods(pods: readonly PodRecord[], owners: Owners): Promise<ReadonlyMap<string, Owner>> {
+	const own = new Map<string, ControllerReference>();
+	for (const { controller } of pods) if (controller) own.set(controller.uid, controller);
+	return new Map(
+		await Promise.all([...own].map(async ([uid, controller]) => [uid, await owners.ofPod(controller)] as const)),
+	);
+}
+
+async function ownersOfNames(
+	remembered: readonly ControllerReference[],
+	owners: Owners,
+): Promise<ReadonlyMap<string, Owner>> {
+	return new Map(
+		await Promise.all(
+			remembered.map(async (controller) => [controllerKey(controller), await owners.ofName(controller)] as const),
+		),
+	);
+}
+
+/** Those that no selected pod speaks for, unless their pods were given other labels. */
+async function addRemembered(
+	counted: Map<string, Owner>,
+	names: ReadonlyMap<string, Owner>,
+	owners: Owners,
+	everything: NamespacePods | undefined,
+): Promise<void> {
+	for (const owner of names.values()) {
+		const key = controllerKey(owner.controller);
+		if (counted.has(key)) continue;
+		const isElsewhere = owner.kind === "scaled" && everything && (await isRelabelled(owner, everything, owners));
+		if (!isElsewhere) counted.set(key, owner);
+	}
+}
+
+function sumOf(
+	counted: Iterable<Owner>,
+	{
+		namespace,
+		bare,
+		without,
+	}: { readonly namespace: string; readonly bare: number; readonly without: string | undefined },
+): ExpectedPods {
+	if (without !== undefined) return { kind: "unknown", reason: without };
+	let total = bare;
+	let unsettled: ControllerReference | undefined;
+	for (const owner of counted) {
+		if (owner.kind === "scaled") total += owner.wants;
+		else if (owner.kind === "unsettled") unsettled ??= owner.controller;
+	}
+	if (unsettled) {
+		const { kind, name } = unsettled;
+		const reason = `${kind} "${namespace}/${name}" was changed, and its controller has not said since how many nodes it is for`;
+		return { kind: "unknown", reason, settles: true };
+	}
+	if (total < 2 ** 31) return { kind: "known", pods: total };
+	// Messages keep the number in 32 bits.
+	return {
+		kind: "unknown",
+		reason: `the controllers of namespace ${namespace} want ${total} pods, which nobody can count`,
+	};
+}
+
+/** Why nobody can say how many pods like this one there should be; undefined where its controller says so. */
+export function whyUnexpected(pod: PodRecord, owners: ReadonlyMap<string, Owner>): string | undefined {
+	if (!pod.controller) return "no controller owns it";
+	const owner = owners.get(pod.controller.uid);
+	if (owner?.kind !== "gone") return undefined;
+	return `its ${owner.controller.kind} "${owner.controller.name}" does not exist any more`;
+}

@@ -1,0 +1,84 @@
+// Deletes the Leases of budgets that no member of the fleet has any more, so that namespaces and budgets that come and go
+// leave nothing behind.
+//
+// Guarantee: only a Lease that nobody holds and that has no reservation goes, by its uid and resourceVersion, so never one
+// that anybody wrote since; and only after every member has answered that it does not have the budget. Whoever is late
+// for the Lease finds another uid, or none, and has lost it.
+import type { BudgetName } from "../../disruption/budget.ts";
+import { type BudgetLease, parseLease } from "../../disruption/lease.ts";
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import { type ClusterApi, ConflictError, type LeaseObject } from "../cluster-api/cluster-api.ts";
+import type { Clock } from "../process/clock.ts";
+import type { BudgetView } from "../views/object-views.ts";
+
+/** Longer than any lease or reservation lasts, so that nobody is still at it. */
+export const idleMs = 60_000;
+
+export interface LeaseCleanupOptions {
+	readonly api: Pick<ClusterApi, "deleteLease">;
+	readonly leases: () => Iterable<LeaseObject>;
+	/** Saves the question to the members for budgets that are there. */
+	readonly budgets: Pick<BudgetView, "budgets">;
+	/** All members of the fleet, this cluster too. */
+	readonly members: () => Promise<readonly Pick<AgentCluster, "listBudgets">[]>;
+	readonly clock: Pick<Clock, "now">;
+	readonly report: (problem: unknown) => void;
+}
+
+export class LeaseCleanup {
+	readonly #options: LeaseCleanupOptions;
+	/** By uid and resourceVersion: since when a Lease is as it is, or when the members were last asked for its budget. */
+	readonly #idleSince = new Map<string, number>();
+
+	constructor(options: LeaseCleanupOptions) {
+		this.#options = options;
+	}
+
+	/** One pass over all Leases, one after the other; every problem is reported and holds no other Lease up. */
+	async cleanUp(): Promise<void> {
+		const { leases, report } = this.#options;
+		const seen = new Set<string>();
+		for (const object of leases()) {
+			const key = `${object.uid} ${object.resourceVersion}`;
+			seen.add(key);
+			try {
+				if (this.#isDue(key, object)) await this.#deleteUnwanted(object);
+			} catch (error) {
+				report(error);
+			}
+		}
+		for (const key of this.#idleSince.keys()) if (!seen.has(key)) this.#idleSince.delete(key);
+	}
+
+	#isDue(key: string, object: LeaseObject): boolean {
+		const { clock, budgets } = this.#options;
+		const since = this.#idleSince.get(key);
+		if (since !== undefined && clock.now() - since < idleMs) return false;
+		this.#idleSince.set(key, clock.now());
+		if (since === undefined) return false;
+		const lease = parseLease(object);
+		return isEmpty(lease) && !has(budgets.budgets(lease.budget.namespace), lease.budget);
+	}
+
+	async #deleteUnwanted(object: LeaseObject): Promise<void> {
+		const { api, members } = this.#options;
+		const { budget } = parseLease(object);
+		const lists = await Promise.all((await members()).map((member) => member.listBudgets([budget.namespace])));
+		if (lists.some(({ budgets }) => has(budgets, budget))) return;
+		try {
+			await api.deleteLease(object);
+		} catch (error) {
+			// Written or deleted meanwhile: it is somebody's, or gone.
+			if (!(error instanceof ConflictError)) throw error;
+		}
+	}
+}
+
+function isEmpty({ holder, state }: BudgetLease): boolean {
+	return holder === "" && state.reservations.length === 0;
+}
+
+function has(budgets: Iterable<{ readonly name: BudgetName }>, { namespace, name }: BudgetName): boolean {
+	for (const budget of budgets) if (budget.name.namespace === namespace && budget.name.name === name) return true;
+	return false;
+}

@@ -1,0 +1,215 @@
+// The Leases of this cluster's budgets, one read and one conditional write at a time.
+//
+// Guarantee: every write carries the uid and resourceVersion of the Lease it was derived from, so it fails where
+// anybody wrote in between; and no step is refused on a Lease that was only remembered: a refusal is judged on a read
+// made after the step was asked for. Expiry is judged from this process's own first sight of a holding (or of its last
+// renewal), on its own monotonic clock, never from a time that somebody wrote.
+import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import {
+	annotationsOf,
+	type BudgetLease,
+	leaseName,
+	namespaceLabel,
+	newState,
+	parseLease,
+} from "../../disruption/lease.ts";
+import { compareResourceVersions } from "../../disruption/resource-version.ts";
+import { type ClusterApi, ConflictError, type LeaseObject } from "../cluster-api/cluster-api.ts";
+import type { Clock } from "../process/clock.ts";
+
+/** What a step does with the Lease it was shown: write the next one, or leave it as it is. */
+export type LeaseStep<T> = { readonly write: BudgetLease; readonly result: T } | { readonly result: T };
+
+/** When this process first saw a holding, and when it first saw the last sign of life that it knows of. */
+interface Sighting {
+	readonly holding: string;
+	readonly heldSince: number;
+	readonly renewals: number;
+	readonly aliveAt: number;
+}
+
+/** Many agents and rounds may write one Lease; each lost race means that somebody else got on. */
+const maxConflicts = 20;
+
+export interface LeaseStoreOptions {
+	readonly api: ClusterApi;
+	readonly clock: Clock;
+	readonly cluster: string;
+	/** Asked before a Lease is made; rejects where none is to be made for this budget. */
+	readonly beforeCreating?: (budget: BudgetName) => Promise<void>;
+}
+
+export class LeaseStore {
+	readonly #beforeCreating: ((budget: BudgetName) => Promise<void>) | undefined;
+	readonly #api: ClusterApi;
+	readonly #clock: Clock;
+	readonly #cluster: string;
+	/** The newest Leases that this process has read, written or been shown by the watch. */
+	readonly #known = new Map<string, BudgetLease>();
+	readonly #sightings = new Map<string, Sighting>();
+	/** The last step under way on each Lease. */
+	readonly #turns = new Map<string, Promise<void>>();
+
+	constructor(options: LeaseStoreOptions) {
+		this.#beforeCreating = options.beforeCreating;
+		this.#api = options.api;
+		this.#clock = options.clock;
+		this.#cluster = options.cluster;
+	}
+
+	/** A read made after this call; undefined where the budget has no Lease yet. */
+	async read(budget: BudgetName): Promise<BudgetLease | undefined> {
+		const object = await this.#api.getLease(leaseName(budget));
+		if (!object) {
+			this.#known.delete(leaseName(budget));
+			return undefined;
+		}
+		return this.#note(object);
+	}
+
+	/** Told of a Lease by the watch: only for when it was first seen, and as a first guess for a step. */
+	sighted(object: LeaseObject): void {
+		const known = this.#known.get(object.name);
+		const older =
+			known?.uid === object.uid && compareResourceVersions(object.resourceVersion, known.resourceVersion) < 0;
+		if (!older) this.#note(object);
+	}
+
+	/** Told by the watch that a Lease is gone. */
+	forget(name: string): void {
+		this.#known.delete(name);
+		this.#sightings.delete(name);
+	}
+
+	/** Whether the holding has ended: nobody holds it, or its holder has shown no life for its duration. */
+	isFree(lease: BudgetLease): boolean {
+		return lease.holder === "" || this.silentForMs(lease) > lease.durationMs;
+	}
+
+	/** Milliseconds since this process first saw the holding. */
+	heldForMs(lease: BudgetLease): number {
+		return this.#clock.now() - this.#sight(lease).heldSince;
+	}
+
+	/** Milliseconds since this process first saw the holding's last sign of life: its start, or its last renewal. */
+	silentForMs(lease: BudgetLease): number {
+		return this.#clock.now() - this.#sight(lease).aliveAt;
+	}
+
+	/**
+	 * One step on the budget's Lease, which is made where there is none and may be one; again from a fresh read where a write lost a race.
+	 * The steps of this process on one Lease follow one another: at once they would only make each other's writes fail.
+	 */
+	change<T>(
+		budget: BudgetName,
+		step: (lease: BudgetLease) => LeaseStep<T>,
+	): Promise<{ readonly lease: BudgetLease; readonly result: T }> {
+		const name = leaseName(budget);
+		const turn = (this.#turns.get(name) ?? Promise.resolve()).then(() => this.#changeNow(budget, step));
+		const ended: Promise<void> = turn.then(
+			() => undefined,
+			() => undefined,
+		);
+		this.#turns.set(name, ended);
+		void ended.then(() => {
+			if (this.#turns.get(name) === ended) this.#turns.delete(name);
+		});
+		return turn;
+	}
+
+	async #changeNow<T>(
+		budget: BudgetName,
+		step: (lease: BudgetLease) => LeaseStep<T>,
+	): Promise<{ readonly lease: BudgetLease; readonly result: T }> {
+		const name = leaseName(budget);
+		for (let conflicts = 0; conflicts < maxConflicts; ) {
+			const known = this.#known.get(name);
+			const lease = known ?? (await this.#readOrCreate(budget));
+			const outcome = step(lease);
+			if (!("write" in outcome)) {
+				if (!known) return { lease, result: outcome.result };
+				this.#known.delete(name);
+				continue;
+			}
+			this.#known.delete(name);
+			try {
+				const written = this.#note(await this.#api.updateLease(this.#object(outcome.write)));
+				return { lease: written, result: outcome.result };
+			} catch (error) {
+				if (!(error instanceof ConflictError)) throw error;
+				conflicts += 1;
+			}
+		}
+		throw new AgentUnavailableError(
+			`Cannot write Lease of budget "${formatBudgetName(budget)}" in cluster "${this.#cluster}": others were faster ${maxConflicts} times`,
+			this.#cluster,
+		);
+	}
+
+	async #readOrCreate(budget: BudgetName): Promise<BudgetLease> {
+		const found = await this.read(budget);
+		if (found) return found;
+		await this.#beforeCreating?.(budget);
+		try {
+			return this.#note(
+				await this.#api.createLease({
+					name: leaseName(budget),
+					labels: labelsOf(budget, {}),
+					annotations: annotationsOf({ budget, annotations: {}, state: newState }),
+					spec: { leaseDurationSeconds: 1, leaseTransitions: 0 },
+				}),
+			);
+		} catch (error) {
+			if (!(error instanceof ConflictError)) throw error;
+		}
+		const created = await this.read(budget);
+		if (created) return created;
+		throw new AgentUnavailableError(
+			`Cannot make Lease of budget "${formatBudgetName(budget)}" in cluster "${this.#cluster}": it comes and goes`,
+			this.#cluster,
+		);
+	}
+
+	#note(object: LeaseObject): BudgetLease {
+		const lease = parseLease(object, this.#cluster);
+		this.#known.set(object.name, lease);
+		this.#sight(lease);
+		return lease;
+	}
+
+	#sight(lease: BudgetLease): Sighting {
+		const { uid, transitions, state } = lease;
+		const holding = [uid, transitions, state.nonce, state.phase].join(" ");
+		const seen = this.#sightings.get(lease.name);
+		const same = seen?.holding === holding;
+		if (same && seen.renewals === state.renewals) return seen;
+		const now = this.#clock.now();
+		const sighting = { holding, heldSince: same ? seen.heldSince : now, renewals: state.renewals, aliveAt: now };
+		this.#sightings.set(lease.name, sighting);
+		return sighting;
+	}
+
+	#object(lease: BudgetLease): LeaseObject {
+		const time = `${new Date(this.#clock.wallSeconds() * 1000).toISOString().slice(0, -1)}000Z`;
+		return {
+			name: lease.name,
+			uid: lease.uid,
+			resourceVersion: lease.resourceVersion,
+			labels: labelsOf(lease.budget, lease.labels),
+			annotations: annotationsOf(lease),
+			spec: {
+				// As client-go: a released Lease names no holder.
+				...(lease.holder !== "" && { holderIdentity: lease.holder }),
+				acquireTime: lease.acquireTime ?? time,
+				renewTime: time,
+				leaseDurationSeconds: Math.ceil(lease.durationMs / 1000),
+				leaseTransitions: lease.transitions,
+			},
+		};
+	}
+}
+
+function labelsOf(budget: BudgetName, others: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+	return { ...others, [namespaceLabel]: budget.namespace, "app.kubernetes.io/managed-by": "xpdb-agent" };
+}

@@ -1,0 +1,11 @@
+import { formatBudgetName } from "../../disruption/budget.ts";
+import type { Acquisition } from "../../disruption/cluster.ts";
+import { LeaseLostError } from "../../disruption/errors.ts";
+import type { BudgetLease } from "../../disruption/lease.ts";
+
+/** What to tell whose acquisition does not stand any more; `lease` as it was found, `cluster` for people. */
+export function lostLease({ budget }: Acquisition, lease: BudgetLease | undefined, cluster: string): LeaseLostError {
+	const held = lease?.holder === "" ? "it was given back" : `held by "${lease?.holder}"`;
+	const state = lease ? held : "it does not exist any more";
+	return new LeaseLostError(`Lease of budget "${formatBudgetName(budget)}" in cluster "${cluster}" was lost: ${state}`);
+}

@@ -1,0 +1,65 @@
+// Whether a remembered controller's pods have left the budget, by their labels: then nobody expects them there any more.
+//
+// Guarantee: it is left out of a count only while the view shows at least as many healthy pods of it as it wants, more than
+// none, and none of its pods, terminating ones included, is selected or reserved. Any looser rule lets one pod more go in
+// a rollout, or where replacements get their labels late: each would look relabelled while its own pod is down. Nothing is
+// written, so that it counts again as soon as that changes.
+import { type ControllerReference, isHealthy, type PodRecord } from "../../disruption/pod.ts";
+import { controllerKey } from "../../disruption/remembered-controllers.ts";
+import type { Owner, Owners } from "./controller-owners.ts";
+
+/** Past this many, ReplicaSets whose name is not made of their Deployment's are not asked whose they are. */
+const maxReplicaSets = 50;
+
+export interface NamespacePods {
+	/** All pods of the namespace, at the instant of the count. */
+	readonly all: readonly PodRecord[];
+	/** Uids of those that the budget selects. */
+	readonly selected: ReadonlySet<string>;
+	/** Uids of those that are reserved in any Lease of the namespace. */
+	readonly reserved: ReadonlySet<string>;
+}
+
+export async function isRelabelled(
+	{ controller, wants }: Extract<Owner, { kind: "scaled" }>,
+	{ all, selected, reserved }: NamespacePods,
+	owners: Owners,
+): Promise<boolean> {
+	if (wants === 0) return false;
+	const mayBeIts = all.filter((pod) => pod.controller && mayControl(controller, pod.controller));
+	const spokenFor = mayBeIts.filter(({ uid }) => selected.has(uid) || reserved.has(uid));
+	for (const pod of spokenFor) if (await isPodOf(controller, pod, owners, "unless proved otherwise")) return false;
+	const others = mayBeIts.filter((pod) => isHealthy(pod) && !selected.has(pod.uid) && !reserved.has(pod.uid));
+	if (others.length < wants) return false;
+	const asked = worthAsking(controller, others);
+	const found = await Promise.all(asked.map((pod) => isPodOf(controller, pod, owners, "only where proved")));
+	return found.filter(Boolean).length >= wants;
+}
+
+/** Whether a pod with that controller can be one of this one's: its own, or through a ReplicaSet. */
+function mayControl(controller: ControllerReference, own: ControllerReference): boolean {
+	if (controllerKey(own) === controllerKey(controller)) return true;
+	return controller.kind === "Deployment" && own.kind === "ReplicaSet" && own.apiVersion.startsWith("apps/");
+}
+
+async function isPodOf(
+	controller: ControllerReference,
+	pod: PodRecord,
+	owners: Owners,
+	doubt: "unless proved otherwise" | "only where proved",
+): Promise<boolean> {
+	if (!pod.controller) return false;
+	const generous = doubt === "unless proved otherwise";
+	if (generous && controllerKey(pod.controller) === controllerKey(controller)) return true;
+	const owner = await owners.ofPod(pod.controller);
+	// A ReplicaSet that is gone may have been any Deployment's.
+	if (owner.kind === "gone") return generous;
+	return controllerKey(owner.controller) === controllerKey(controller);
+}
+
+/** All of them; of many ReplicaSets with other names none, so that a count in a large namespace stays a few requests. */
+function worthAsking({ name }: ControllerReference, pods: readonly PodRecord[]): readonly PodRecord[] {
+	const named = pods.filter(({ controller }) => controller?.name === name || controller?.name.startsWith(`${name}-`));
+	if (named.length > 0) return named;
+	return new Set(pods.map(({ controller }) => controller?.name)).size <= maxReplicaSets ? pods : [];
+}

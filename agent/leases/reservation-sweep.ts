@@ -1,0 +1,133 @@
+// Ends reservations that nobody ends: on evidence after a while, through the fence when their time is over, and cancels
+// that somebody left half done. Gives Leases back whose holder is dead: anyone may take them, but where nobody wants to
+// they would name it for ever. What cannot be ended is tried again ever more rarely: a reservation of a pod that never was
+// must not cost requests for ever. Times are counted from this process's own first sight of a reservation's id, or of a
+// holder's last sign of life, so they only decide how soon others may go on.
+import { formatBudgetName } from "../../disruption/budget.ts";
+import { GarbledLeaseError } from "../../disruption/errors.ts";
+import { type BudgetLease, leaseDurationMs, parseLease, whileNobodyDrains } from "../../disruption/lease.ts";
+import { evidenceOf } from "../../disruption/reservation.ts";
+import { compareResourceVersions } from "../../disruption/resource-version.ts";
+import type { LeaseObject } from "../cluster-api/cluster-api.ts";
+import type { Clock } from "../process/clock.ts";
+import type { PodView } from "../views/pod-view.ts";
+import type { LocalCluster } from "./local-cluster.ts";
+
+/** A plugin evicts within a second or two; whoever has said nothing for this long is taken for dead. */
+export const reservationDeadlineMs = 30_000;
+/** The next acquire ends what is evident in a write that it makes anyway: only idle budgets are swept. */
+const evidenceDelayMs = 10_000;
+/** A cancel is three requests; one that has not ended by then was left behind. */
+const resumeAfterMs = 5_000;
+/** A cancel that did not end its reservation is tried again after so long, then after twice as long, and so on. */
+const firstRetryMs = 5_000;
+const longestRetryMs = 300_000;
+/** Of such reservations in one pass, over all Leases: each costs two requests, and an API server has other callers. */
+const mostRetries = 20;
+/** After 30 s, and three retries: whatever was only slow has come by then. */
+const tellAfterAttempts = 4;
+/** Twice the lease time: whoever wants the Lease has taken it by then. */
+const silentHolderMs = 2 * leaseDurationMs;
+
+export interface ReservationSweepOptions {
+	readonly cluster: LocalCluster;
+	readonly pods: PodView;
+	readonly leases: () => Iterable<LeaseObject>;
+	readonly clock: Clock;
+	/** Agents of one cluster take turns: this one waits so much longer, so that they do not all do the same work. */
+	readonly extraDelayMs: () => number;
+	readonly report: (problem: unknown) => void;
+}
+
+export class ReservationSweep {
+	readonly #options: ReservationSweepOptions;
+	readonly #seenAt = new Map<string, number>();
+	/** By id: cancels that have not ended their reservation. */
+	readonly #attempts = new Map<string, { readonly count: number; readonly nextAt: number }>();
+
+	constructor(options: ReservationSweepOptions) {
+		this.#options = options;
+	}
+
+	/** One pass over all Leases; every budget's problem is reported and holds no other one up. */
+	async sweep(): Promise<void> {
+		const standing = new Set<string>();
+		const retries = { left: mostRetries };
+		const work: Promise<void>[] = [];
+		for (const object of this.#options.leases()) {
+			try {
+				work.push(...this.#sweepLease(parseLease(object, this.#options.cluster.name), standing, retries));
+			} catch (error) {
+				this.#options.report(error);
+			}
+		}
+		for (const key of this.#seenAt.keys()) if (!standing.has(key)) this.#seenAt.delete(key);
+		for (const id of this.#attempts.keys()) if (!standing.has(id)) this.#attempts.delete(id);
+		for (const result of await Promise.allSettled(work)) {
+			if (result.status === "rejected") this.#options.report(result.reason);
+		}
+	}
+
+	#sweepLease(lease: BudgetLease, standing: Set<string>, retries: { left: number }): readonly Promise<void>[] {
+		const { cluster, pods, clock } = this.#options;
+		const delay = this.#options.extraDelayMs();
+		const ageOf = (key: string): number => {
+			standing.add(key);
+			const seenAt = this.#seenAt.get(key) ?? clock.now();
+			this.#seenAt.set(key, seenAt);
+			return clock.now() - seenAt - delay;
+		};
+		const { holder, state } = lease;
+		const isSilent = holder !== "" && ageOf(`${lease.uid} ${state.nonce} ${state.renewals}`) >= silentHolderMs;
+		const overdue: string[] = [];
+		let evident = false;
+		for (const reservation of state.reservations) {
+			const age = ageOf(`${reservation.id} ${reservation.cancelling}`);
+			standing.add(reservation.id);
+			if (evidenceOf(reservation, lease.budget.namespace, pods) !== undefined) evident ||= age >= evidenceDelayMs;
+			else if (age < (reservation.cancelling ? resumeAfterMs : reservationDeadlineMs)) continue;
+			else if (this.#isDue(reservation.id, retries)) overdue.push(reservation.id);
+		}
+		this.#tellEndless(lease);
+		return [
+			...(isSilent ? [cluster.endSilent(lease.budget)] : []),
+			...(evident ? [cluster.endOnEvidence(lease.budget)] : []),
+			...(overdue.length > 0 ? [cluster.cancel(lease.budget, overdue, { sent: true })] : []),
+		];
+	}
+
+	/** Whether a cancel may be tried now, which then counts. */
+	#isDue(id: string, retries: { left: number }): boolean {
+		const { clock } = this.#options;
+		const before = this.#attempts.get(id);
+		if (before) {
+			if (clock.now() < before.nextAt || retries.left === 0) return false;
+			retries.left -= 1;
+		}
+		const count = before?.count ?? 0;
+		const pauseMs = Math.min(firstRetryMs * 2 ** count, longestRetryMs);
+		this.#attempts.set(id, { count: count + 1, nextAt: clock.now() + pauseMs });
+		return true;
+	}
+
+	/** Of a pod that is not there only a view past the reservation's version can say so, and that one may never come. */
+	#tellEndless({ name, budget, state }: BudgetLease): void {
+		const { cluster, pods, report } = this.#options;
+		const endless = state.reservations.filter(
+			({ id, uid, resourceVersion }) =>
+				(this.#attempts.get(id)?.count ?? 0) >= tellAfterAttempts &&
+				compareResourceVersions(resourceVersion, pods.resourceVersion) > 0 &&
+				!pods.find({ namespace: budget.namespace, uid }),
+		);
+		const [first] = endless;
+		if (!first) return;
+		report(
+			new GarbledLeaseError(
+				`Cannot end ${endless.length} reservations in Lease "${name}" of budget "${formatBudgetName(budget)}" in cluster ` +
+					`"${cluster.name}", that of pod "${first.name}" among them: the pod does not exist, and its version ` +
+					`${first.resourceVersion} was never given (pods are at ${pods.resourceVersion}). They count as nothing; to be rid of ` +
+					`them, delete this Lease, ${whileNobodyDrains}`,
+			),
+		);
+	}
+}

@@ -1,0 +1,71 @@
+// Connections to other agents by mutual TLS, one for each member and address, made again when our certificate or the CA
+// changes. Whoever answers must show a certificate that names the member that was dialled.
+import { createAgentClient } from "../../proto/credentials.ts";
+import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
+import type { Certificates } from "../server/certificates.ts";
+
+export interface PeerClientsOptions {
+	readonly certificates: Pick<Certificates, "current" | "onChange">;
+	/** The name that every agent's certificate must have. */
+	readonly serverName: string;
+}
+
+/** Whom to dial. */
+export interface PeerAddress {
+	/** The cluster id that its certificate must name. */
+	readonly id: string;
+	/** HOST:PORT. */
+	readonly address: string;
+}
+
+export class PeerClients {
+	readonly #options: PeerClientsOptions;
+	readonly #clients = new Map<string, AgentServiceClient>();
+	readonly #stopListening: () => void;
+
+	constructor(options: PeerClientsOptions) {
+		this.#options = options;
+		// Calls under way go on over the old connections.
+		this.#stopListening = options.certificates.onChange(() => this.#closeAll());
+	}
+
+	/** Ask for it anew for each call. */
+	get({ id, address }: PeerAddress): AgentServiceClient {
+		const known = this.#clients.get(keyOf({ id, address }));
+		if (known) return known;
+		const { certificate, privateKey, ca } = this.#options.certificates.current;
+		const client = createAgentClient({
+			address,
+			serverName: this.#options.serverName,
+			ca,
+			identity: { kind: "certificate", certificate, privateKey },
+			member: id,
+		});
+		this.#clients.set(keyOf({ id, address }), client);
+		return client;
+	}
+
+	/** Closes the connections to all others. */
+	keep(peers: readonly PeerAddress[]): void {
+		const needed = new Set(peers.map(keyOf));
+		for (const [key, client] of this.#clients) {
+			if (needed.has(key)) continue;
+			client.close();
+			this.#clients.delete(key);
+		}
+	}
+
+	close(): void {
+		this.#stopListening();
+		this.#closeAll();
+	}
+
+	#closeAll(): void {
+		for (const client of this.#clients.values()) client.close();
+		this.#clients.clear();
+	}
+}
+
+function keyOf({ id, address }: PeerAddress): string {
+	return `${id} ${address}`;
+}

@@ -1,0 +1,90 @@
+// The other members of the fleet, reached at the addresses that the fleet's ConfigMap declares, by certificates that name
+// them.
+import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import type { MemberBudget } from "../../disruption/cluster.ts";
+import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import { RemoteCluster } from "../../proto/remote-cluster.ts";
+import type { FleetMember } from "../cluster-api/cluster-api.ts";
+import type { RecentFleet } from "../cluster-api/recent-fleet.ts";
+import { type Caller, passedOnCaller } from "../server/caller.ts";
+import type { Way } from "../server/gate.ts";
+import type { PeerClients } from "./peer-clients.ts";
+
+/** Less than the 5 s of the caller, who thus hears from us which member did not answer. */
+const peerDeadlineMs = 4_000;
+
+export interface PeersOptions {
+	/** Its own: connections that no member needs any more are closed. */
+	readonly clients: PeerClients;
+	readonly fleet: Pick<RecentFleet, "read" | "lately">;
+	/** Of this cluster, for messages. */
+	readonly clusterName: string;
+}
+
+export class Peers {
+	readonly #options: PeersOptions;
+
+	constructor(options: PeersOptions) {
+		this.#options = options;
+	}
+
+	/** The budget as members other than this one have it; rejects where none has it and one of them cannot be asked. */
+	async budget(budget: BudgetName, { exceptId }: { readonly exceptId: string }): Promise<readonly MemberBudget[]> {
+		const { fleet, clusterName } = this.#options;
+		const others = (await fleet.read()).members.filter(({ id }) => id !== exceptId);
+		const lists = await Promise.allSettled(
+			others.map(async ({ id }) => (await this.member(id)).listBudgets([budget.namespace])),
+		);
+		const key = formatBudgetName(budget);
+		const found = lists
+			.flatMap((list) => (list.status === "fulfilled" ? list.value.budgets : []))
+			.filter(({ name }) => formatBudgetName(name) === key);
+		const failed = lists.find((list) => list.status === "rejected");
+		if (found.length > 0 || !failed) return found;
+		throw new AgentUnavailableError(
+			`Cannot find budget "${key}", which cluster "${clusterName}" does not have, in the other members: ` +
+				`${failed.reason instanceof Error ? failed.reason.message : String(failed.reason)}. Make the budget in every member`,
+			clusterName,
+			{ cause: failed.reason },
+		);
+	}
+
+	/**
+	 * The member of that id; rejects with AgentProtocolError where the fleet has none. `caller`: whose calls are passed on to
+	 * it. A renewal goes where the member was when the fleet was last read, however long ago: the certificate there has to
+	 * name the member, which asks its own fleet whom it serves.
+	 */
+	async member(clusterId: string, caller?: Caller, { renews = false }: Way = {}): Promise<AgentCluster> {
+		const { clients, fleet, clusterName } = this.#options;
+		const before = renews ? fleet.lately(Infinity)?.members.find(({ id }) => id === clusterId) : undefined;
+		if (before?.address !== undefined) return this.#at({ ...before, address: before.address }, caller);
+		const { members } = await fleet.read();
+		const member = members.find(({ id }) => id === clusterId);
+		if (!member) {
+			const known = members.map(({ id, name }) => `${name} (${id})`).join(", ");
+			throw new AgentProtocolError(
+				`Cannot reach cluster id "${clusterId}" through cluster "${clusterName}": its fleet is ${known}`,
+			);
+		}
+		const { address } = member;
+		if (address === undefined) {
+			throw new AgentUnavailableError(
+				`Cannot reach cluster "${member.name}" through cluster "${clusterName}": its fleet gives no address for it; name a context of it with --contexts`,
+				member.name,
+			);
+		}
+		clients.keep(members.flatMap(({ id, address: at }) => (at === undefined ? [] : [{ id, address: at }])));
+		return this.#at({ ...member, address }, caller);
+	}
+
+	#at({ id, name, address }: FleetMember & { readonly address: string }, caller: Caller | undefined): AgentCluster {
+		return new RemoteCluster({
+			id,
+			name,
+			client: this.#options.clients.get({ id, address }),
+			deadlineMs: peerDeadlineMs,
+			...(caller?.kind === "token" && { onBehalfOf: passedOnCaller(caller) }),
+		});
+	}
+}

@@ -1,0 +1,29 @@
+// Where a sibling listens for its peers: its pod's address, read from the API server because the view does not keep it.
+import { isIP } from "node:net";
+import type { PodRecord } from "../../disruption/pod.ts";
+import { isRecord } from "../../disruption/record.ts";
+import type { ApiRequest } from "../kubernetes/api-connection.ts";
+import { formatAddress } from "../process/config.ts";
+
+/** On an agent's pod: HOST:PORT of its peer port, where that is not the pod's address and our own port. */
+export const peerAddressAnnotation = "xpdb.form3.tech/peer-address";
+
+/** Undefined where there is no such pod, or it has no address yet. Rejects with AgentUnavailableError. */
+export async function findPeerAddress(
+	api: ApiRequest,
+	pod: Pick<PodRecord, "namespace" | "name" | "uid">,
+	port: number,
+): Promise<string | undefined> {
+	const { status, body } = await api.request({
+		method: "GET",
+		path: `/api/v1/namespaces/${pod.namespace}/pods/${pod.name}`,
+		what: `read pod "${pod.namespace}/${pod.name}"`,
+	});
+	if (status !== 200) return undefined;
+	if (!isRecord(body) || !isRecord(body["metadata"]) || body["metadata"]["uid"] !== pod.uid) return undefined;
+	const { annotations } = body["metadata"];
+	const annotated = isRecord(annotations) ? annotations[peerAddressAnnotation] : undefined;
+	if (typeof annotated === "string") return annotated;
+	const ip = isRecord(body["status"]) ? body["status"]["podIP"] : undefined;
+	return typeof ip === "string" && isIP(ip) !== 0 ? formatAddress({ host: ip, port }) : undefined;
+}

@@ -1,0 +1,131 @@
+// The agents of this cluster among themselves: the ready one with the lowest name keeps the line, the others pass their
+// callers on to it. This is about fairness only: where agents disagree for a moment, or the keeper cannot be reached, calls
+// are served where they came in, and the Lease itself decides.
+import type { AcquireOptions, AcquireOutcome, AcquireRequest } from "../../disruption/cluster.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import type { PodRecord } from "../../disruption/pod.ts";
+import type { PassedOnCaller } from "../../proto/passed-on.ts";
+import { RemoteCluster, type RemoteClusterOptions } from "../../proto/remote-cluster.ts";
+import type { Clock } from "../process/clock.ts";
+import type { PodView } from "../views/pod-view.ts";
+import type { PeerClients } from "./peer-clients.ts";
+
+const agentLabel = "app.kubernetes.io/name";
+const agentName = "xpdb-agent";
+
+/** A sibling in the same cluster answers in milliseconds; a frozen one must leave the caller time for us to serve it. */
+const siblingDeadlineMs = 2_000;
+/** As long as a frozen sibling may still look ready: three failed probes of 2 s. */
+const suspectForMs = 6_000;
+
+export interface SiblingsOptions {
+	readonly clusterId: string;
+	readonly clusterName: string;
+	/** Our own Pod. */
+	readonly pod: { readonly name: string; readonly namespace: string };
+	readonly pods: Pick<PodView, "pods">;
+	/** Its own: connections that no sibling needs any more are closed. */
+	readonly clients: PeerClients;
+	/** HOST:PORT of a sibling's peer port; undefined where the pod has no address (any more). */
+	readonly addressOf: (pod: PodRecord) => Promise<string | undefined>;
+	readonly clock: Pick<Clock, "now">;
+	readonly report: (problem: unknown) => void;
+}
+
+export class Siblings {
+	readonly #options: SiblingsOptions;
+	/** By pod uid; undefined while it is being asked for. */
+	readonly #addresses = new Map<string, string | undefined>();
+	readonly #suspectUntil = new Map<string, number>();
+
+	constructor(options: SiblingsOptions) {
+		this.#options = options;
+	}
+
+	/** Who keeps the line; undefined where it is us, or where nobody better is known at this moment. */
+	lineHost(onBehalfOf?: PassedOnCaller): RemoteCluster | undefined {
+		const { pod: own, clusterId, clusterName, clients } = this.#options;
+		const agents = this.#readyAgents();
+		this.#forgetOthers(agents);
+		for (const agent of agents) {
+			if (agent.name === own.name) return undefined;
+			if (this.#isSuspect(agent)) continue;
+			const address = this.#findAddress(agent);
+			if (address === undefined) return undefined;
+			return new LineHost(
+				{
+					id: clusterId,
+					name: clusterName,
+					client: clients.get({ id: clusterId, address }),
+					deadlineMs: siblingDeadlineMs,
+					passedOn: "line",
+					...(onBehalfOf && { onBehalfOf }),
+				},
+				() => this.#suspect(agent),
+			);
+		}
+		return undefined;
+	}
+
+	/** In the order of their names. */
+	#readyAgents(): readonly PodRecord[] {
+		const { pods, pod } = this.#options;
+		return [...pods.pods(pod.namespace)]
+			.filter(({ labels, ready, terminating }) => labels[agentLabel] === agentName && ready && !terminating)
+			.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+	}
+
+	/** Known, or asked for now and known at the next call. */
+	#findAddress(agent: PodRecord): string | undefined {
+		if (!this.#addresses.has(agent.uid)) {
+			this.#addresses.set(agent.uid, undefined);
+			this.#options.addressOf(agent).then(
+				(address) => {
+					if (address === undefined) this.#suspect(agent);
+					else this.#addresses.set(agent.uid, address);
+				},
+				(error: unknown) => {
+					this.#suspect(agent);
+					this.#options.report(error);
+				},
+			);
+		}
+		return this.#addresses.get(agent.uid);
+	}
+
+	#isSuspect({ uid }: PodRecord): boolean {
+		return this.#options.clock.now() < (this.#suspectUntil.get(uid) ?? 0);
+	}
+
+	/** It did not answer: let it be for a while, and look its address up anew then. */
+	#suspect({ uid }: PodRecord): void {
+		this.#suspectUntil.set(uid, this.#options.clock.now() + suspectForMs);
+		this.#addresses.delete(uid);
+	}
+
+	#forgetOthers(agents: readonly PodRecord[]): void {
+		const uids = new Set(agents.map(({ uid }) => uid));
+		for (const uid of this.#addresses.keys()) if (!uids.has(uid)) this.#addresses.delete(uid);
+		for (const uid of this.#suspectUntil.keys()) if (!uids.has(uid)) this.#suspectUntil.delete(uid);
+		const { clients, clusterId: id } = this.#options;
+		clients.keep([...this.#addresses.values()].flatMap((address) => (address === undefined ? [] : [{ id, address }])));
+	}
+}
+
+class LineHost extends RemoteCluster {
+	readonly #onUnavailable: () => void;
+
+	constructor(options: RemoteClusterOptions, onUnavailable: () => void) {
+		super(options);
+		this.#onUnavailable = onUnavailable;
+	}
+
+	override async acquire(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
+		try {
+			return await super.acquire(request, options);
+		} catch (error) {
+			if (error instanceof AgentUnavailableError) this.#onUnavailable();
+			throw error;
+		}
+	}
+}

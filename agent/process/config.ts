@@ -1,0 +1,197 @@
+// What the agent is told: flags, each with an environment variable (--listen-address is XPDB_LISTEN_ADDRESS; a flag wins).
+// What contradicts itself or is missing is refused with the reason, before anything is started.
+import { isIP } from "node:net";
+import yargs from "yargs";
+import { BoundedError } from "../../disruption/bounded-error.ts";
+import { quote, shortenTo } from "../../disruption/quote.ts";
+
+export interface Address {
+	readonly host: string;
+	readonly port: number;
+}
+
+export interface AgentConfig {
+	/** For callers with a token. */
+	readonly listen: Address;
+	/** For other agents of the fleet, by mutual TLS. */
+	readonly peerListen: Address;
+	/** /healthz, /readyz and /metrics, without TLS. */
+	readonly httpListen: Address;
+	readonly certificateFile: string;
+	readonly privateKeyFile: string;
+	readonly caFile: string;
+	readonly leaseNamespace: string;
+	/** The anchor of trust: whoever may write there is the agent. */
+	readonly agentNamespace: string;
+	readonly fleetConfigMap: string;
+	/** Without one: the Pod's ServiceAccount. */
+	readonly kubeconfig?: string;
+	readonly pod: { readonly name: string; readonly namespace: string; readonly ip: string };
+	readonly logLevel: LogLevel;
+	/** Without one: as the fleet calls this cluster. */
+	readonly clusterName?: string;
+}
+
+export type LogLevel = (typeof logLevels)[number];
+
+const logLevels = ["trace", "debug", "info", "warn", "error"] as const;
+
+/** What the agent was told makes no sense; the message is all that a person needs. */
+export class ConfigError extends BoundedError {
+	override readonly name = "ConfigError";
+	readonly reason = "Config";
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const flags = {
+	"listen-address": "HOST:PORT for callers with a token",
+	"peer-listen-address": "HOST:PORT for the other agents of the fleet",
+	"http-listen-address": "HOST:PORT for /healthz, /readyz and /metrics",
+	"tls-cert-file": "Certificate of this agent, PEM; read again when it changes",
+	"tls-private-key-file": "Its private key, PEM",
+	"client-ca-file": "The fleet's CA, PEM, two while it is being changed: a certificate of it makes an agent",
+	"lease-namespace":
+		"Namespace of the agents' Leases, as the fleet's ConfigMap has it; the same in all clusters of the fleet",
+	"agent-namespace": "Namespace that declares the fleet and names the agents' certificates, the same in all clusters",
+	"fleet-configmap": "ConfigMap that declares the fleet, in the agents' namespace",
+	kubeconfig: "How to reach the API server from outside a cluster",
+	"pod-name": "Name of the Pod that this agent runs in (also POD_NAME)",
+	"pod-namespace": "Its namespace (also POD_NAMESPACE)",
+	"pod-ip": "Its address (also POD_IP)",
+	"log-level": `One of ${logLevels.join(", ")}`,
+	"cluster-name": "For messages; without it, the name that the fleet gives this cluster",
+} as const;
+
+type Flag = keyof typeof flags;
+
+const defaults: Partial<Record<Flag, string>> = {
+	"listen-address": "0.0.0.0:8443",
+	"peer-listen-address": "0.0.0.0:8444",
+	"http-listen-address": "0.0.0.0:8080",
+	"lease-namespace": "xpdb-system",
+	"agent-namespace": "xpdb-system",
+	"fleet-configmap": "xpdb-fleet",
+	"log-level": "info",
+};
+
+/** Reads flags and environment; throws ConfigError. `--help` gives the text to print instead. */
+export async function parseConfig(args: readonly string[], env: Environment): Promise<AgentConfig | { help: string }> {
+	let help = "";
+	const parser = yargs()
+		.scriptName("xpdb-agent")
+		.usage("$0 [flags]: serves leases, counts and reservations of one cluster")
+		.options(optionsOf(env))
+		.parserConfiguration({ "duplicate-arguments-array": false, "boolean-negation": false })
+		.strict()
+		.demandCommand(0, 0, "", "An argument that is no flag means nothing here")
+		.version(false)
+		.exitProcess(false)
+		.showHelpOnFail(false)
+		.fail((message: string | undefined, error: Error | undefined) => {
+			throw new ConfigError(shortenTo(message || error?.message || "Cannot read flags", 500));
+		});
+	const values: Readonly<Record<string, unknown>> = await parser.parse([...args], {}, (_error, _values, output) => {
+		help = output;
+	});
+	if (values["help"] === true) return { help };
+	return readConfig((flag) => {
+		const value = values[flag];
+		return typeof value === "string" ? value : "";
+	}, env);
+}
+
+function optionsOf(env: Environment) {
+	const options: Record<string, { type: "string"; requiresArg: true; describe: string; default?: string }> = {};
+	for (const [flag, describe] of Object.entries(flags)) {
+		const variable = variableOf(flag);
+		const value = env[variable] ?? (flag.startsWith("pod-") ? env[variable.slice("XPDB_".length)] : undefined);
+		const fallback = value ?? Object.entries(defaults).find(([name]) => name === flag)?.[1];
+		options[flag] = {
+			type: "string",
+			requiresArg: true,
+			describe: `${describe} [${variable}]`,
+			...(fallback !== undefined && { default: fallback }),
+		};
+	}
+	return options;
+}
+
+function readConfig(value: (flag: Flag) => string, env: Environment): AgentConfig {
+	const needed = (flag: Flag): string => {
+		const found = value(flag);
+		if (found === "") throw new ConfigError(`--${flag} is needed (or ${variableOf(flag)}): ${flags[flag]}`);
+		return found;
+	};
+	const kubeconfig = value("kubeconfig");
+	if (kubeconfig === "" && !env["KUBERNETES_SERVICE_HOST"]) {
+		throw new ConfigError("--kubeconfig is needed outside of a cluster (KUBERNETES_SERVICE_HOST is not set)");
+	}
+	const logLevel = logLevels.find((level) => level === value("log-level"));
+	if (!logLevel)
+		throw new ConfigError(`--log-level must be one of ${logLevels.join(", ")}, is ${quote(value("log-level"))}`);
+	const clusterName = value("cluster-name");
+	return {
+		...readAddresses(needed),
+		certificateFile: needed("tls-cert-file"),
+		privateKeyFile: needed("tls-private-key-file"),
+		caFile: needed("client-ca-file"),
+		leaseNamespace: objectName("lease-namespace", needed("lease-namespace")),
+		agentNamespace: objectName("agent-namespace", needed("agent-namespace")),
+		fleetConfigMap: objectName("fleet-configmap", needed("fleet-configmap")),
+		...(kubeconfig !== "" && { kubeconfig }),
+		pod: {
+			name: objectName("pod-name", needed("pod-name")),
+			namespace: objectName("pod-namespace", needed("pod-namespace")),
+			ip: ipAddress(needed("pod-ip")),
+		},
+		logLevel,
+		...(clusterName !== "" && { clusterName }),
+	};
+}
+
+function readAddresses(needed: (flag: Flag) => string): Pick<AgentConfig, "listen" | "peerListen" | "httpListen"> {
+	const listen = parseAddress("listen-address", needed("listen-address"));
+	const peerListen = parseAddress("peer-listen-address", needed("peer-listen-address"));
+	const httpListen = parseAddress("http-listen-address", needed("http-listen-address"));
+	// Port 0 takes a free one each time.
+	const ports = [listen, peerListen, httpListen].map(({ port }) => port).filter((port) => port !== 0);
+	if (new Set(ports).size < ports.length) {
+		throw new ConfigError(
+			"--listen-address, --peer-listen-address and --http-listen-address must have different ports",
+		);
+	}
+	return { listen, peerListen, httpListen };
+}
+
+/** HOST:PORT, an IPv6 host in brackets. */
+function parseAddress(flag: Flag, text: string): Address {
+	const match = /^(?:\[([^\]]+)\]|([^:]+)):([0-9]{1,5})$/.exec(text);
+	const host = match?.[1] ?? match?.[2];
+	const port = Number(match?.[3]);
+	if (host === undefined || port > 65_535 || (match?.[1] !== undefined && isIP(host) !== 6)) {
+		throw new ConfigError(`--${flag} must be HOST:PORT, is ${quote(text)}`);
+	}
+	return { host, port };
+}
+
+function ipAddress(text: string): string {
+	if (isIP(text) === 0) throw new ConfigError(`--pod-ip must be an IP address, is ${quote(text)}`);
+	return text;
+}
+
+function objectName(flag: Flag, text: string): string {
+	if (text.length > 253 || !/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(text)) {
+		throw new ConfigError(`--${flag} must be the name of a Kubernetes object, is ${quote(text)}`);
+	}
+	return text;
+}
+
+function variableOf(flag: string): string {
+	return `XPDB_${flag.replaceAll("-", "_").toUpperCase()}`;
+}
+
+/** HOST:PORT as gRPC and people write it. */
+export function formatAddress({ host, port }: Address): string {
+	return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
+}

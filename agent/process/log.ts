@@ -1,0 +1,78 @@
+// The agent's log: JSON lines on stdout. No token is ever in it, whoever put it into a message; nor anything that would steer the terminal
+// of whoever reads it, or a text without end.
+import pino, { type Logger } from "pino";
+import { printable } from "../../disruption/printable.ts";
+import { shortenTo } from "../../disruption/quote.ts";
+import { isRecord } from "../../disruption/record.ts";
+import type { LogLevel } from "./config.ts";
+
+export type { Logger } from "pino";
+
+/** JSON Web Tokens, and whatever follows "Bearer". */
+const secrets = /eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|(?<=Bearer\s)[A-Za-z0-9._~+/=-]+/gi;
+
+export interface LineSink {
+	write(line: string): void;
+}
+
+/** Lines that cannot be written, because the disk behind stdout is full, are kept up to this length; further ones are dropped. */
+const maxUnwrittenLength = 256 * 1024;
+
+export function createLogger(level: LogLevel, sink: LineSink = openStdout()): Logger {
+	return pino(
+		{
+			level,
+			base: null,
+			timestamp: pino.stdTimeFunctions.isoTime,
+			formatters: { level: (label) => ({ level: label }) },
+			serializers: { err: describeError },
+			errorKey: "err",
+		},
+		// The whole line and not some fields: messages of other programs may quote what they were sent.
+		{ write: (line) => sink.write(boundLine(printable(line.replace(secrets, "[secret]")))) },
+	);
+}
+
+/** A stack, a page of somebody's error, and the rest of a line beside them. */
+const maxLineLength = 16 * 1024;
+const maxTextLength = 2_000;
+const maxEntries = 20;
+
+/** Lists and texts are cut where a line is too long; it stays JSON. */
+function boundLine(line: string): string {
+	if (line.length <= maxLineLength) return line;
+	const bounded = printable(JSON.stringify(boundTexts(JSON.parse(line))));
+	if (bounded.length <= maxLineLength) return `${bounded}\n`;
+	return `${JSON.stringify({ level: "warn", msg: "A line was left out of the log: it is too long" })}\n`;
+}
+
+function boundTexts(value: unknown): unknown {
+	if (typeof value === "string") return shortenTo(value, maxTextLength);
+	if (Array.isArray(value)) return value.slice(0, maxEntries).map(boundTexts);
+	if (!isRecord(value)) return value;
+	return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, boundTexts(child)]));
+}
+
+function openStdout(): LineSink {
+	const stdout = pino.destination({ dest: 1, sync: true, maxLength: maxUnwrittenLength });
+	// An agent that cannot log still serves. What was kept is written with the next line for which there is room.
+	stdout.on("error", () => undefined);
+	return stdout;
+}
+
+/** Errors of ours by reason and message; one without a reason is a bug and shows its stack. */
+export function describeError(error: unknown): Record<string, unknown> {
+	if (!(error instanceof Error)) return { message: String(error) };
+	const reason = reasonOf(error);
+	return {
+		...(reason === undefined ? { name: error.name, stack: error.stack } : { reason }),
+		message: error.message,
+		...(error.cause instanceof Error && { cause: error.cause.message }),
+	};
+}
+
+/** The stable reason of an error of ours. */
+export function reasonOf(error: unknown): string | undefined {
+	if (!(error instanceof Error) || !("reason" in error)) return undefined;
+	return typeof error.reason === "string" ? error.reason : undefined;
+}

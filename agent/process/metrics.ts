@@ -1,0 +1,109 @@
+// What the agent tells Prometheus.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+
+/** When the first certificate of each file expires. */
+export interface CertificateExpiry {
+	readonly certificateAt: Date;
+	readonly caAt: Date;
+}
+
+export interface MetricsSources {
+	readonly version: string;
+	/** How many reservations stand in the Leases of this cluster. */
+	readonly reservations: () => number;
+	/** How many callers wait in line here. */
+	readonly waiting: () => number;
+	readonly pods: () => number;
+	/** Undefined before the files were read. */
+	readonly certificateExpiry?: () => CertificateExpiry | undefined;
+}
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** From a Lease write (3 ms) over a list just after a write (100 ms) to the deadline of a call (5 s). */
+const callBuckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** Ends at the lease time of 10 s and what renewals add. */
+const heldBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 60];
+
+export function createMetrics(sources: MetricsSources) {
+	const registry = new Registry();
+	const registers = [registry];
+	collectDefaultMetrics({ register: registry });
+	new Gauge({
+		name: "xpdb_agent_info",
+		help: "1; the version is in the label",
+		labelNames: ["version"],
+		registers,
+	}).set({ version: sources.version }, 1);
+	gauge("xpdb_reservations", "Pods that are granted and count as unavailable", sources.reservations);
+	gauge("xpdb_waiting_callers", "Callers that wait in line for a Lease", sources.waiting);
+	gauge("xpdb_pods", "Pods in the agent's view", sources.pods);
+	function gauge(name: string, help: string, value: () => number): void {
+		const collect = function (this: Gauge): void {
+			this.set(value());
+		};
+		registry.registerMetric(new Gauge({ name, help, registers: [], collect }));
+	}
+	registry.registerMetric(
+		new Gauge({
+			name: "xpdb_certificate_expiry_timestamp_seconds",
+			help: "When the first certificate in the file expires, by file: the agent's own certificate, or the fleet's CA",
+			labelNames: ["file"],
+			registers: [],
+			collect() {
+				const expiry = sources.certificateExpiry?.();
+				if (!expiry) return;
+				this.set({ file: "certificate" }, expiry.certificateAt.getTime() / 1000);
+				this.set({ file: "ca" }, expiry.caAt.getTime() / 1000);
+			},
+		}),
+	);
+	return {
+		registry,
+		/** Counts among them: label method="Count". */
+		calls: new Histogram({
+			name: "xpdb_call_seconds",
+			help: "Calls by method, port and gRPC status; Acquire includes the time in line",
+			labelNames: ["method", "port", "code"],
+			buckets: callBuckets,
+			registers,
+		}),
+		acquires: new Counter({
+			name: "xpdb_acquires_total",
+			help: "Answers to Acquire: acquired or held",
+			labelNames: ["outcome"],
+			registers,
+		}),
+		heldSeconds: new Histogram({
+			name: "xpdb_lease_held_seconds",
+			help: "From the answer to Acquire to commit or release through this agent",
+			buckets: heldBuckets,
+			registers,
+		}),
+		commits: new Counter({
+			name: "xpdb_commits_total",
+			help: "Commits by outcome: stood, lost or full",
+			labelNames: ["outcome"],
+			registers,
+		}),
+		grants: new Counter({ name: "xpdb_grants_total", help: "Pods granted by commits that stood", registers }),
+		watchRestarts: new Counter({
+			name: "xpdb_watch_restarts_total",
+			help: "Watches that ended and were opened again",
+			labelNames: ["resource"],
+			registers,
+		}),
+		greetings: new Counter({
+			name: "xpdb_greetings_total",
+			help: "Greetings to other members: answered, failed, or unimplemented by an older agent",
+			labelNames: ["outcome"],
+			registers,
+		}),
+		problems: new Counter({
+			name: "xpdb_problems_total",
+			help: "Problems beside an answer, by reason; each one is in the log",
+			labelNames: ["reason"],
+			registers,
+		}),
+	};
+}

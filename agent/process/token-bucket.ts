@@ -1,0 +1,40 @@
+// How often something may happen: `perSecond` on average, `burst` at once after a quiet time.
+export interface TokenBucketOptions {
+	readonly perSecond: number;
+	readonly burst: number;
+	/** Milliseconds, monotonic. */
+	readonly now: () => number;
+}
+
+export class TokenBucket {
+	readonly #options: TokenBucketOptions;
+	#left: number;
+	#at: number;
+
+	constructor(options: TokenBucketOptions) {
+		this.#options = options;
+		this.#left = options.burst;
+		this.#at = options.now();
+	}
+
+	/** Nothing was taken of late: it is as good as a new one. */
+	get isFull(): boolean {
+		this.#fill();
+		return this.#left >= this.#options.burst;
+	}
+
+	/** Whether it may happen now. */
+	take(): boolean {
+		this.#fill();
+		if (this.#left < 1) return false;
+		this.#left -= 1;
+		return true;
+	}
+
+	#fill(): void {
+		const { perSecond, burst, now } = this.#options;
+		const at = now();
+		this.#left = Math.min(burst, this.#left + ((at - this.#at) / 1000) * perSecond);
+		this.#at = at;
+	}
+}

@@ -1,0 +1,157 @@
+// Acquire: a stream of places in line that ends with the acquisition. A caller that goes away leaves the line, and what was
+// acquired for it in that very moment is given back; otherwise it would block everyone for a lease time.
+import {
+	type handleServerStreamingCall,
+	Metadata,
+	type ServerWritableStream,
+	type StatusObject,
+	status,
+} from "@grpc/grpc-js";
+import type { AcquireRequest } from "../../disruption/cluster.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
+import { statusOfError } from "../../proto/status.ts";
+import { placeMessage } from "../../proto/wire.ts";
+import { acquiredMessage, readAcquireRequest } from "../../proto/wire-calls.ts";
+import type { AuditRecord } from "./audit-log.ts";
+import type { Admission, Caller } from "./caller.ts";
+import type { Gate } from "./gate.ts";
+import * as limits from "./request-limits.ts";
+import type { AgentServiceOptions } from "./service-options.ts";
+
+type AcquireCall = ServerWritableStream<wire.AcquireRequest, wire.AcquireResponse>;
+
+export function createAcquireHandler(
+	options: AgentServiceOptions,
+): handleServerStreamingCall<wire.AcquireRequest, wire.AcquireResponse> {
+	const { gate, watcher, audit } = options;
+	return (call) => {
+		const startedAt = performance.now();
+		const record: AuditRecord = { method: "Acquire", port: gate.port, cluster: call.request.clusterId };
+		const finish = (refusal: Partial<StatusObject> | undefined): void => {
+			watcher.answered({ name: "Acquire", port: gate.port, startedAt, code: refusal?.code ?? status.OK });
+			audit.ended(record, refusal);
+			// What grpc-js takes for the end of a stream with a status.
+			if (refusal) call.emit("error", refusal);
+			else call.end();
+		};
+		acquireFor(call, record, options).then(finish, (error: unknown) => {
+			// Gone is gone: there is nobody to tell, and nothing is wrong here.
+			if (!call.cancelled) watcher.failed("Acquire", error);
+			finish(statusOfError(error));
+		});
+	};
+}
+
+async function acquireFor(
+	call: AcquireCall,
+	record: AuditRecord,
+	options: AgentServiceOptions,
+): Promise<Partial<StatusObject> | undefined> {
+	const { gate, openCalls, findCaller } = options;
+	const gone = new AbortController();
+	// Also emitted after a regular end, when nobody looks any more.
+	call.once("cancelled", () => gone.abort(new AgentUnavailableError("The caller went away", "")));
+	const known = findCaller?.(call.metadata);
+	const admission: Admission = known ? { kind: "admitted", caller: known } : await gate.admit(call);
+	if (admission.kind === "refused") return admission.status;
+	const { caller } = admission;
+	record.caller = caller;
+	const request = readAcquireRequest(call.request);
+	limits.assertAcquire(request);
+	record.budget = request.budget;
+	record.details = { candidates: request.candidates.length, claimedHolder: request.holder };
+	const refusal = await gate.authorize(caller, request.budget);
+	if (refusal) return refusal;
+	const end = openCalls.beginAcquire(caller, request.candidates.length);
+	try {
+		return await serveAcquire(call, { request, caller, record, gone: gone.signal }, options);
+	} finally {
+		end();
+	}
+}
+
+async function serveAcquire(
+	call: AcquireCall,
+	{
+		request,
+		caller,
+		record,
+		gone,
+	}: {
+		readonly request: AcquireRequest;
+		readonly caller: Caller;
+		readonly record: AuditRecord;
+		readonly gone: AbortSignal;
+	},
+	{ gate, watcher, holds, stopping }: AgentServiceOptions,
+): Promise<Partial<StatusObject> | undefined> {
+	holds.assertRoom(caller);
+	const cluster = await gate.route(call.request.clusterId, call.metadata, caller);
+	const respond = (outcome: NonNullable<wire.AcquireResponse["outcome"]>): wire.AcquireResponse => ({
+		clusterId: cluster.id,
+		outcome,
+	});
+	// Headers at once: the count may take long, and the caller is to know that somebody is at it.
+	call.sendMetadata(new Metadata());
+	const sent = Promise.withResolvers<void>();
+	let hasWaited = false;
+	const outcome = await cluster.acquire(request, {
+		wait: call.request.wait,
+		signal: AbortSignal.any([gone, stopping]),
+		onQueued(place) {
+			hasWaited = true;
+			call.write(respond({ $case: "held", value: placeMessage(place) }));
+		},
+		answered: sent.promise,
+	});
+	watcher.acquired(cluster, outcome);
+	record.outcome = outcome.kind;
+	if (outcome.kind === "held") {
+		call.write(respond({ $case: "held", value: placeMessage(outcome) }));
+		return undefined;
+	}
+	holds.begin(caller, outcome.acquisition);
+	const giveBack = async (): Promise<void> => {
+		holds.end(outcome.acquisition);
+		watcher.ended(outcome.acquisition);
+		await cluster.release(outcome.acquisition);
+	};
+	if (hasWaited) {
+		const refusal = await refusalAfterWait(call, gate, request).catch(async (error: unknown) => {
+			await giveBack();
+			throw error;
+		});
+		if (refusal) {
+			await giveBack();
+			return refusal;
+		}
+	}
+	record.details = { ...record.details, transitions: outcome.acquisition.leaseTransitions };
+	const message = respond({ $case: "acquired", value: acquiredMessage(outcome) });
+	if (await delivered(call, message, gone)) sent.resolve();
+	else await giveBack();
+	return undefined;
+}
+
+/** A member may have been taken out of the fleet while it stood in line, or a token or a right have ended. */
+async function refusalAfterWait(
+	call: AcquireCall,
+	gate: Gate,
+	{ budget }: AcquireRequest,
+): Promise<Partial<StatusObject> | undefined> {
+	const admission = await gate.admit(call);
+	return admission.kind === "refused" ? admission.status : gate.authorize(admission.caller, budget);
+}
+
+/** Whether the message was handed to the connection before the caller was seen to be gone. */
+function delivered(call: AcquireCall, message: wire.AcquireResponse, gone: AbortSignal): Promise<boolean> {
+	return new Promise((resolve) => {
+		if (gone.aborted || call.cancelled) {
+			resolve(false);
+			return;
+		}
+		gone.addEventListener("abort", () => resolve(false), { once: true });
+		call.write(message, () => resolve(true));
+	});
+}

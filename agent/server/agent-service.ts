@@ -1,0 +1,197 @@
+// The calls of AgentService: admit, check what was asked, ask whether the caller may, have the right cluster answer. Every
+// failure becomes a status; an error that is not ours is a bug, reported here and shown to nobody else.
+import type { handleUnaryCall, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
+import { Metadata, status } from "@grpc/grpc-js";
+import type { BudgetName } from "../../disruption/budget.ts";
+import { AgentProtocolError } from "../../disruption/errors.ts";
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import { required } from "../../proto/fields.ts";
+import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
+import { statusOfError } from "../../proto/status.ts";
+import { commitOutcomeMessage, readAcquisition, readBudgetName, readGrant } from "../../proto/wire.ts";
+import { budgetListMessage, countResponseMessage, descriptionMessage, readCountCall } from "../../proto/wire-calls.ts";
+import { createAcquireHandler } from "./acquire-handler.ts";
+import type { AuditDetails, AuditRecord } from "./audit-log.ts";
+import type { Admission } from "./caller.ts";
+import { createGreetHandler } from "./greet-handler.ts";
+import * as limits from "./request-limits.ts";
+import type { AgentServiceOptions } from "./service-options.ts";
+
+/** A request that was read and found possible. */
+interface Question<Response> {
+	/** The budget that it is about: the caller needs the right to it. Undefined where a verified caller is enough. */
+	readonly budget: BudgetName | undefined;
+	/** For the audit line. */
+	readonly details?: AuditDetails;
+	readonly answer: (cluster: AgentCluster) => Promise<Response>;
+	/** What an answer is called in the audit line. */
+	readonly outcome?: (response: Response) => string;
+	/** It may take as long as a count: the caller is sent headers at once, and knows that somebody is at it. */
+	readonly takesLong?: boolean;
+	/** Somebody may be waiting for what it keeps to end: it must not wait for anything that may take long. */
+	readonly renews?: boolean;
+}
+
+export function createAgentService(options: AgentServiceOptions): wire.AgentServiceServer {
+	const { gate, watcher, audit, openCalls, holds, findCaller } = options;
+	const serve = <Request extends { readonly clusterId: string }, Response>(
+		name: string,
+		read: (request: Request) => Question<Response>,
+	): handleUnaryCall<Request, Response> => {
+		return (call, callback) => {
+			const startedAt = performance.now();
+			const record: AuditRecord = { method: name, port: gate.port, cluster: call.request.clusterId };
+			const finish = (refusal: Partial<StatusObject> | undefined, response?: Response): void => {
+				watcher.answered({ name, port: gate.port, startedAt, code: refusal?.code ?? status.OK });
+				audit.ended(record, refusal);
+				if (refusal) callback(refusal);
+				else callback(null, response);
+			};
+			answerCall(call, record).then(
+				({ refusal, response }) => finish(refusal, response),
+				(error: unknown) => {
+					watcher.failed(name, error);
+					finish(statusOfError(error));
+				},
+			);
+		};
+		async function answerCall(
+			call: ServerUnaryCall<Request, Response>,
+			record: AuditRecord,
+		): Promise<{ refusal?: Partial<StatusObject>; response?: Response }> {
+			const known = findCaller?.(call.metadata);
+			const admission: Admission = known ? { kind: "admitted", caller: known } : await gate.admit(call);
+			if (admission.kind === "refused") return { refusal: admission.status };
+			const { request } = call;
+			const { caller } = admission;
+			record.caller = caller;
+			const { budget, details, answer, outcome, takesLong = false, renews = false } = read(request);
+			Object.assign(record, budget && { budget }, details && { details });
+			const refusal = budget && (await gate.authorize(caller, budget));
+			if (refusal) return { refusal };
+			if (takesLong) call.sendMetadata(new Metadata());
+			const end = openCalls.begin(caller);
+			try {
+				const response = await answer(await gate.route(request.clusterId, call.metadata, caller, { renews }));
+				if (outcome) record.outcome = outcome(response);
+				return { response };
+			} finally {
+				end();
+			}
+		}
+	};
+	return {
+		greet: createGreetHandler(options),
+		acquire: createAcquireHandler(options),
+		describe: serve("Describe", (_request: wire.DescribeRequest) => ({
+			budget: undefined,
+			answer: async (cluster) => descriptionMessage(await cluster.describe()),
+		})),
+		listBudgets: serve("ListBudgets", ({ namespaces }: wire.ListBudgetsRequest) => {
+			limits.assertNamespaces(namespaces);
+			return {
+				budget: undefined,
+				answer: async (cluster) => budgetListMessage(await cluster.listBudgets(namespaces)),
+			};
+		}),
+		count: serve("Count", (request: wire.CountRequest) => {
+			const call = readCountCall(request);
+			const { budget } = call.request;
+			limits.assertQuestion(call.request);
+			const takesLong = true;
+			if (call.kind === "look") {
+				const { request: question } = call;
+				return { budget, takesLong, answer: async (cluster) => countResponseMessage(await cluster.look(question)) };
+			}
+			limits.assertAcquisition(call.acquisition);
+			const { budget: acquired } = call.acquisition;
+			// The right to one budget is no right to the Lease of another.
+			if (acquired.name !== budget.name || acquired.namespace !== budget.namespace) {
+				throw new AgentProtocolError("Cannot serve the request: acquisition.budget is not the budget to count for");
+			}
+			return {
+				budget,
+				takesLong,
+				answer: async (cluster) => countResponseMessage(await cluster.count(call.acquisition, call.request)),
+			};
+		}),
+		renew: serve("Renew", (request: wire.RenewRequest) => {
+			const acquisition = readCheckedAcquisition(request);
+			return {
+				budget: acquisition.budget,
+				renews: true,
+				async answer(cluster) {
+					holds.renew(acquisition);
+					await cluster.renew(acquisition);
+					watcher.renewed(acquisition);
+					return { clusterId: cluster.id };
+				},
+			};
+		}),
+		commit: serve("Commit", (request: wire.CommitRequest) => {
+			const acquisition = readCheckedAcquisition(request);
+			const grants = request.grants.map((grant, index) => readGrant(grant, `grants[${index}]`));
+			limits.assertGrants(acquisition, grants);
+			return {
+				budget: acquisition.budget,
+				details: { grants: grants.length, transitions: acquisition.leaseTransitions },
+				outcome: ({ outcome }) => outcome?.$case ?? "answered",
+				async answer(cluster) {
+					const outcome = await cluster.commit(acquisition, grants);
+					watcher.committed(acquisition, outcome, grants.length);
+					if (outcome.kind !== "full") holds.end(acquisition);
+					return { clusterId: cluster.id, outcome: commitOutcomeMessage(outcome) };
+				},
+			};
+		}),
+		release: serve("Release", (request: wire.ReleaseRequest) => {
+			const acquisition = readCheckedAcquisition(request);
+			return {
+				budget: acquisition.budget,
+				async answer(cluster) {
+					await cluster.release(acquisition);
+					watcher.ended(acquisition);
+					holds.end(acquisition);
+					return { clusterId: cluster.id };
+				},
+			};
+		}),
+		confirm: serve("Confirm", (request: wire.ConfirmRequest) => {
+			const budget = readCheckedBudget(request);
+			limits.assertIds(request.ids);
+			return {
+				budget,
+				answer: async (cluster) => ({
+					clusterId: cluster.id,
+					stands: await cluster.confirm(budget, request.ids),
+				}),
+			};
+		}),
+		cancel: serve("Cancel", (request: wire.CancelRequest) => {
+			const budget = readCheckedBudget(request);
+			limits.assertIds(request.ids);
+			const sent = required(request.sent, "sent");
+			return {
+				budget,
+				details: { ids: request.ids.length, sent },
+				outcome: () => "cancelled",
+				async answer(cluster) {
+					await cluster.cancel(budget, request.ids, { sent });
+					return { clusterId: cluster.id };
+				},
+			};
+		}),
+	};
+}
+
+function readCheckedAcquisition(request: { readonly acquisition: wire.Acquisition | undefined }) {
+	const acquisition = readAcquisition(request.acquisition, "acquisition");
+	limits.assertAcquisition(acquisition);
+	return acquisition;
+}
+
+function readCheckedBudget(request: { readonly budget: wire.BudgetName | undefined }) {
+	const budget = readBudgetName(request.budget, "budget");
+	limits.assertBudget(budget);
+	return budget;
+}

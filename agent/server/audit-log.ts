@@ -1,0 +1,85 @@
+// The audit lines: who asked for what, and what came of it, one JSON object a line on stdout beside the rest of the log, whatever
+// its level. Every acquire, commit and cancel has one, and every call that was refused. What is verified (user, tokenId, member)
+// and what is only claimed (claimedHolder) have fields of their own; a token is in none. Each line is bounded in length, because
+// callers choose much of what is in it.
+import { type StatusObject, status } from "@grpc/grpc-js";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import { shortenTo } from "../../disruption/quote.ts";
+import type { Logger } from "../process/log.ts";
+import { type Caller, callerFields } from "./caller.ts";
+
+/** What becomes known of a call while it is served. */
+export interface AuditRecord {
+	readonly method: string;
+	readonly port: "token" | "peer";
+	/** Undefined until somebody is verified. */
+	caller?: Caller;
+	/** Id of the member that was asked for; undefined for this cluster. */
+	cluster?: string;
+	budget?: BudgetName;
+	/** How many of what, and who the caller says to be. */
+	details?: AuditDetails;
+	/** Of an answer. */
+	outcome?: string;
+}
+
+export interface AuditDetails {
+	readonly candidates?: number;
+	readonly grants?: number;
+	readonly ids?: number;
+	/** Of the Lease: what ties a commit to its acquire. */
+	readonly transitions?: number;
+	/** What the caller calls itself: a person's name in it is a claim. */
+	readonly claimedHolder?: string;
+	/** Of a cancel: whether an eviction may have been sent. */
+	readonly sent?: boolean;
+}
+
+export interface AuditLog {
+	/** The call is over: with an answer, or with this status. */
+	ended(record: AuditRecord, refusal: Partial<StatusObject> | undefined): void;
+}
+
+const auditedMethods = new Set(["Acquire", "Commit", "Cancel"]);
+/** Somebody asked for what they may not have, or for what makes no sense. */
+const refusals: ReadonlySet<status | undefined> = new Set([
+	status.UNAUTHENTICATED,
+	status.PERMISSION_DENIED,
+	status.INVALID_ARGUMENT,
+	status.RESOURCE_EXHAUSTED,
+]);
+
+const longestText = 253;
+const longestReason = 500;
+
+export function createAuditLog(log: Logger): AuditLog {
+	// Who wants fewer lines of the log still wants these.
+	const audit = log.child({ audit: true }, { level: "info" });
+	return {
+		ended(record, refusal) {
+			const { method, port, caller, cluster, budget, details = {}, outcome = "answered" } = record;
+			const refused = refusals.has(refusal?.code);
+			if (!refused && !auditedMethods.has(method)) return;
+			const { claimedHolder } = details;
+			audit.info(
+				{
+					method,
+					port,
+					...(caller && callerFields(caller)),
+					...(cluster !== undefined && { cluster: shortenTo(cluster, longestText) }),
+					...(budget && { budget: shortenTo(formatBudgetName(budget), 2 * longestText) }),
+					...details,
+					...(claimedHolder !== undefined && { claimedHolder: shortenTo(claimedHolder, longestText) }),
+					...(refusal
+						? {
+								outcome: refused ? "refused" : "failed",
+								code: status[refusal.code ?? status.UNKNOWN],
+								why: shortenTo(refusal.details ?? "", longestReason),
+							}
+						: { outcome }),
+				},
+				"Audit",
+			);
+		},
+	};
+}

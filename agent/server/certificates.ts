@@ -1,0 +1,229 @@
+// The agent's certificate, its key and the fleet's CA, read again when the files change: new connections get the new ones,
+// and whoever listens ends those that stand, so that a CA that was taken out is out. The certificate must name this very
+// cluster as a member. Files that do not fit together (a rotation half done, a wrong file) are never put to use: the last
+// good ones stay, and the problem is reported once.
+import { createPrivateKey, type X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createSecureContext, type SecureContextOptions } from "node:tls";
+import { ServerCredentials } from "@grpc/grpc-js";
+import { BoundedError } from "../../disruption/bounded-error.ts";
+import { parseCertificates } from "../../proto/credentials.ts";
+import { describeMember, findMemberId, memberUri } from "../../proto/member-certificate.ts";
+import type { CertificateExpiry } from "../process/metrics.ts";
+
+export interface CertificateFiles {
+	readonly certificateFile: string;
+	readonly privateKeyFile: string;
+	readonly caFile: string;
+}
+
+/** All as PEM. */
+export interface CertificateMaterial {
+	readonly certificate: string;
+	readonly privateKey: string;
+	readonly ca: string;
+}
+
+/** The files cannot be used; a person has to change them. */
+export class CertificateError extends BoundedError {
+	override readonly name = "CertificateError";
+	readonly reason = "Certificate";
+}
+
+export interface CertificatesOptions {
+	readonly files: CertificateFiles;
+	/** The name that every agent's certificate must have. */
+	readonly serverName: string;
+	/** 2 s, and 5 s for the calls under way on old connections: a CA that was taken out is out within a lease time of 10 s. */
+	readonly pollMs?: number;
+	readonly report: (problem: Error) => void;
+}
+
+export class Certificates {
+	readonly #options: CertificatesOptions;
+	readonly #listeners = new Set<(material: CertificateMaterial) => void>();
+	readonly #timer: NodeJS.Timeout;
+	#current: CertificateMaterial;
+	#expiry: CertificateExpiry;
+	/** The cluster id that the certificate must name, as soon as it is known. */
+	#member: string | undefined;
+	#lastProblem = "";
+
+	/** Throws CertificateError where the files cannot be used. */
+	constructor(options: CertificatesOptions) {
+		this.#options = options;
+		const { material, expiry } = readMaterial(options, undefined);
+		this.#current = material;
+		this.#expiry = expiry;
+		this.#timer = setInterval(() => this.#poll(), options.pollMs ?? 2_000);
+		this.#timer.unref();
+		const expired = expiredFiles(options.files, expiry);
+		if (expired) options.report(expired);
+		this.#lastProblem = expired?.message ?? "";
+	}
+
+	get current(): CertificateMaterial {
+		return this.#current;
+	}
+
+	get expiry(): CertificateExpiry {
+		return this.#expiry;
+	}
+
+	/** From now on the certificate must name this cluster; throws CertificateError where it names another, or none. */
+	requireMember(clusterId: string): void {
+		const { files } = this.#options;
+		requireMemberOf(parseBundle(this.#current.certificate, files.certificateFile)[0], { files, member: clusterId });
+		this.#member = clusterId;
+	}
+
+	/** Calls back with new material; the returned function ends that. */
+	onChange(listener: (material: CertificateMaterial) => void): () => void {
+		this.#listeners.add(listener);
+		return () => void this.#listeners.delete(listener);
+	}
+
+	/** For a server whose callers show a certificate of the fleet's CA, or (`peers` false) none. */
+	serverCredentials({ peers }: { readonly peers: boolean }): ServerCredentials {
+		const credentials = new RotatingServerCredentials(this.#current, peers);
+		this.onChange((material) => credentials.rotate(material));
+		return credentials;
+	}
+
+	close(): void {
+		clearInterval(this.#timer);
+		this.#listeners.clear();
+	}
+
+	#poll(): void {
+		let read: ReadMaterial;
+		try {
+			read = readMaterial(this.#options, this.#member);
+		} catch (error) {
+			if (!(error instanceof CertificateError)) throw error;
+			if (error.message !== this.#lastProblem) this.#options.report(error);
+			this.#lastProblem = error.message;
+			return;
+		}
+		const { material, expiry } = read;
+		const expired = expiredFiles(this.#options.files, expiry);
+		if (expired && expired.message !== this.#lastProblem) this.#options.report(expired);
+		this.#lastProblem = expired?.message ?? "";
+		const { certificate, privateKey, ca } = this.#current;
+		if (material.certificate === certificate && material.privateKey === privateKey && material.ca === ca) return;
+		this.#current = material;
+		this.#expiry = expiry;
+		for (const listener of this.#listeners) listener(material);
+	}
+}
+
+/** grpc-js swaps the secure context of its listening sockets whenever the options are updated. */
+class RotatingServerCredentials extends ServerCredentials {
+	constructor(material: CertificateMaterial, peers: boolean) {
+		super(
+			{ requestCert: peers, rejectUnauthorized: peers, handshakeTimeout: handshakeMs, ...tls13 },
+			contextOptions(material),
+		);
+	}
+
+	rotate(material: CertificateMaterial): void {
+		this.updateSecureContextOptions(contextOptions(material));
+	}
+
+	override _equals(other: ServerCredentials): boolean {
+		return this === other;
+	}
+}
+
+/** A second at the worst, on a machine that is busy; whoever begins none must not keep a connection for Node's two minutes. */
+const handshakeMs = 5_000;
+const tls13 = { minVersion: "TLSv1.3" } as const;
+
+function contextOptions({ certificate, privateKey, ca }: CertificateMaterial): SecureContextOptions {
+	return { cert: certificate, key: privateKey, ca, ...tls13 };
+}
+
+interface ReadMaterial {
+	readonly material: CertificateMaterial;
+	readonly expiry: CertificateExpiry;
+}
+
+function readMaterial({ files, serverName }: CertificatesOptions, member: string | undefined): ReadMaterial {
+	const material = {
+		certificate: readFile(files.certificateFile),
+		privateKey: readFile(files.privateKeyFile),
+		ca: readFile(files.caFile),
+	};
+	const [certificate, ...chain] = parseBundle(material.certificate, files.certificateFile);
+	const key = parse(() => createPrivateKey(material.privateKey), files.privateKeyFile, "a private key");
+	const authorities = parseBundle(material.ca, files.caFile);
+	if (!certificate.checkPrivateKey(key)) {
+		throw new CertificateError(`"${files.privateKeyFile}" is not the key of "${files.certificateFile}"`);
+	}
+	if (certificate.checkHost(serverName) === undefined) {
+		throw new CertificateError(
+			`"${files.certificateFile}" is not for "${serverName}", the name by which callers and peers know the agents: ` +
+				`it has ${certificate.subjectAltName ?? "no subject alternative name"}`,
+		);
+	}
+	requireMemberOf(certificate, { files, member });
+	parse(() => createSecureContext(contextOptions(material)), files.certificateFile, "usable for TLS");
+	return {
+		material,
+		expiry: { certificateAt: firstToExpire([certificate, ...chain]), caAt: firstToExpire(authorities) },
+	};
+}
+
+/** Whoever it names is who the peers take us for; unknown as long as the API server has not said which cluster this is. */
+function requireMemberOf(
+	{ subjectAltName }: Pick<X509Certificate, "subjectAltName">,
+	{ files, member }: { readonly files: CertificateFiles; readonly member: string | undefined },
+): void {
+	const named = findMemberId(subjectAltName);
+	if (named !== undefined && (member === undefined || named === member)) return;
+	const wanted = memberUri(member ?? "ID");
+	throw new CertificateError(
+		`"${files.certificateFile}" is for ${describeMember(subjectAltName)}, and must have the URI ${wanted}, ` +
+			"where the id is that of this cluster: kubectl get namespace kube-system -o jsonpath={.metadata.uid}",
+	);
+}
+
+function expiredFiles(
+	files: CertificateFiles,
+	{ certificateAt, caAt }: CertificateExpiry,
+): CertificateError | undefined {
+	const expired = [
+		{ file: files.certificateFile, at: certificateAt },
+		{ file: files.caFile, at: caAt },
+	].find(({ at }) => at.getTime() < Date.now());
+	return expired && new CertificateError(`"${expired.file}" expired at ${expired.at.toISOString()}`);
+}
+
+function firstToExpire(certificates: readonly X509Certificate[]): Date {
+	return new Date(Math.min(...certificates.map(({ validToDate }) => validToDate.getTime())));
+}
+
+function parseBundle(pem: string, path: string): readonly [X509Certificate, ...X509Certificate[]] {
+	const [first, ...rest] = parse(() => parseCertificates(pem, `"${path}"`), path, "a certificate");
+	if (!first) throw new CertificateError(`"${path}" is not a certificate`);
+	return [first, ...rest];
+}
+
+function readFile(path: string): string {
+	try {
+		return readFileSync(path, "utf8");
+	} catch (error) {
+		throw new CertificateError(`Cannot read "${path}": ${error instanceof Error ? error.message : String(error)}`, {
+			cause: error,
+		});
+	}
+}
+
+function parse<T>(read: () => T, path: string, what: string): T {
+	try {
+		return read();
+	} catch (error) {
+		const why = error instanceof Error ? error.message : String(error);
+		throw new CertificateError(`"${path}" is not ${what}: ${why}`, { cause: error });
+	}
+}

@@ -1,0 +1,144 @@
+// Who may call on which port, and who answers. On the token port a call may be for any member and is passed on to it; on
+// the peer port it has been passed on already, and is answered for this cluster or not at all, so that no call goes round
+// in circles.
+import type { Metadata, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
+import type { BudgetName } from "../../disruption/budget.ts";
+import type { AcquireOptions, AcquireOutcome, AcquireRequest } from "../../disruption/cluster.ts";
+import { AgentForbiddenError, AgentProtocolError } from "../../disruption/errors.ts";
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import { AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
+import { findPassedOnCaller, type PassedOnCaller } from "../../proto/passed-on.ts";
+import { passedOnKey } from "../../proto/remote-cluster.ts";
+import { statusOfError, unauthenticatedStatus } from "../../proto/status.ts";
+import { type Admission, type Caller, verifiedCaller } from "./caller.ts";
+import type { Identity } from "./identity.ts";
+import type { PeerIdentity } from "./peer-identity.ts";
+import type { Rights } from "./rights.ts";
+
+/** This cluster, which can also acquire without passing the call on to whoever keeps the line. */
+export interface ServedCluster extends AgentCluster {
+	/** `onBehalfOf`: whose call it is, for the log of whoever keeps the line. */
+	acquire(request: AcquireRequest, options: AcquireOptions, onBehalfOf?: PassedOnCaller): Promise<AcquireOutcome>;
+	acquireHere(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome>;
+}
+
+/** What a gate looks at: every call has it, whatever its method. */
+export type IncomingCall = Pick<
+	ServerUnaryCall<unknown, unknown>,
+	"metadata" | "getAuthContext" | "getPath" | "getPeer"
+>;
+
+const notOfThisPort = "Cannot serve a peer on the port for callers with a token";
+
+export interface Way {
+	/** To the member as it was last listed, at once: for a call that keeps what was taken there. */
+	readonly renews?: boolean;
+}
+
+export interface Gate {
+	readonly port: "token" | "peer";
+	/** Who calls, or the status to refuse the call with. */
+	admit(call: IncomingCall): Promise<Admission>;
+	/** Whether that caller may decide about the budget: the status to refuse the call with, undefined where it may go on. */
+	authorize(caller: Caller, budget: BudgetName): Promise<Partial<StatusObject> | undefined>;
+	/** Who answers for that cluster; rejects with AgentProtocolError where nobody here does. */
+	route(clusterId: string, metadata: Metadata, caller: Caller, way?: Way): Promise<AgentCluster>;
+}
+
+export function createTokenGate(options: {
+	readonly identity: Pick<Identity, "check">;
+	readonly rights: Pick<Rights, "refusal">;
+	readonly local: ServedCluster;
+	/** Another member of the fleet, for calls that this caller makes through us. */
+	readonly member: (clusterId: string, caller: Caller, way: Way) => Promise<AgentCluster>;
+}): Gate {
+	const { identity, rights, local, member } = options;
+	return {
+		port: "token",
+		async admit(call) {
+			// ADDRESS:PORT, of which an IPv6 address is not in brackets.
+			const address = call.getPeer().replace(/:[0-9]*$/, "");
+			const verdict = await identity.check(call.metadata.get("authorization"), address);
+			return verdict.kind === "authenticated"
+				? { kind: "admitted", caller: verdict.caller }
+				: { kind: "refused", status: unauthenticatedStatus(verdict.reason) };
+		},
+		async authorize(caller, budget) {
+			const refusal = caller.kind === "token" ? await rights.refusal(caller, budget) : notOfThisPort;
+			return refusal === undefined ? undefined : statusOfError(new AgentForbiddenError(refusal));
+		},
+		route: async (clusterId, _metadata, caller, way = {}) =>
+			clusterId === "" || clusterId === local.id ? forCaller(local, caller) : member(clusterId, caller, way),
+	};
+}
+
+/** Whatever takes or counts asks anew who is a member; the rest ends what was begun, or only tells. */
+const decisiveCalls: ReadonlySet<string> = new Set(
+	[AgentServiceService.acquire, AgentServiceService.count, AgentServiceService.commit].map(({ path }) => path),
+);
+
+export function createPeerGate({
+	local,
+	identity,
+}: {
+	readonly local: ServedCluster;
+	readonly identity: Pick<PeerIdentity, "certified" | "check">;
+}): Gate {
+	const here: AgentCluster = withAcquire(local, (request, options) => local.acquireHere(request, options));
+	return {
+		port: "peer",
+		async admit(call) {
+			const anew = decisiveCalls.has(call.getPath());
+			const renews = call.getPath() === AgentServiceService.renew.path;
+			const certificate = call.getAuthContext().sslPeerCertificate;
+			// Whoever greets need not be a member: that is what it is for.
+			const greets = call.getPath() === AgentServiceService.greet.path;
+			const verdict = greets ? identity.certified(certificate) : await identity.check(certificate, { anew, renews });
+			switch (verdict.kind) {
+				case "member": {
+					const onBehalfOf = findPassedOnCaller(call.metadata);
+					return {
+						kind: "admitted",
+						caller: { kind: "peer", member: verdict.clusterId, ...(onBehalfOf && { onBehalfOf }) },
+					};
+				}
+				case "unauthenticated":
+					return { kind: "refused", status: unauthenticatedStatus(verdict.reason) };
+				case "forbidden":
+					return { kind: "refused", status: statusOfError(new AgentForbiddenError(verdict.reason)) };
+			}
+		},
+		// Whoever calls through a peer was authorised where their token was issued.
+		authorize: async () => undefined,
+		async route(clusterId, metadata, caller) {
+			if (clusterId !== "" && clusterId !== local.id) {
+				throw new AgentProtocolError(
+					`Cannot pass a call on a second time: cluster "${local.name}" has id "${local.id}", asked for is "${clusterId}"`,
+				);
+			}
+			return metadata.get(passedOnKey).includes("line") ? here : forCaller(local, caller);
+		},
+	};
+}
+
+/** This cluster for one call: where it is passed on to a sibling, that one is told whose call it is. */
+function forCaller(local: ServedCluster, caller: Caller): AgentCluster {
+	return withAcquire(local, (request, options) => local.acquire(request, options, verifiedCaller(caller)));
+}
+
+function withAcquire(cluster: AgentCluster, acquire: AgentCluster["acquire"]): AgentCluster {
+	return {
+		id: cluster.id,
+		name: cluster.name,
+		acquire,
+		count: (acquisition, request) => cluster.count(acquisition, request),
+		renew: (acquisition) => cluster.renew(acquisition),
+		commit: (acquisition, grants) => cluster.commit(acquisition, grants),
+		release: (acquisition) => cluster.release(acquisition),
+		confirm: (budget, ids) => cluster.confirm(budget, ids),
+		cancel: (budget, ids, options) => cluster.cancel(budget, ids, options),
+		describe: () => cluster.describe(),
+		listBudgets: (namespaces) => cluster.listBudgets(namespaces),
+		look: (request) => cluster.look(request),
+	};
+}

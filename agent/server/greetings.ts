@@ -1,0 +1,158 @@
+// Agents greet every member that they know, so that a cluster whose list is too short hears of those that it leaves out.
+//
+// Guarantee: whoever greets is known from then on (known-members.ts), whatever it says; nothing that a greeting says
+// besides can make anybody known, forgotten or listed. A greeting that does not arrive changes nothing: it only comes
+// later that somebody is missed.
+//
+// The plugin carries no greetings into clusters: whoever has a token could name clusters that are none, and the rounds of
+// everybody would be refused until a person forgets each of them. It compares what the agents say of their fleets, and
+// refuses its own run (plugin/fleet/fleet.ts).
+import { type ServiceError, status } from "@grpc/grpc-js";
+import { AgentProtocolError, FleetsDifferError } from "../../disruption/errors.ts";
+import type { Greeting, GreetingReply } from "../../proto/greet.ts";
+import type { DeclaredFleet } from "../cluster-api/cluster-api.ts";
+import type { KnownMembers } from "../leases/known-members.ts";
+import type { Clock } from "../process/clock.ts";
+
+/** One call to each member; half a minute is what a person needs to look at what an edit did. */
+export const greetEveryMs = 30_000;
+/** Agents that start together do not greet together. */
+const jitter = 0.2;
+/** Connections at a time: a fleet of 50 that does not answer is through in four times the 4 s of a call. */
+const atOnce = 12;
+
+/** Who is told of greetings that arrive. */
+export interface GreetingReceiver {
+	/** Of this agent's cluster. */
+	readonly id: string;
+	readonly name: string;
+	receive(greeting: Greeting): Promise<GreetingReply>;
+}
+
+/** Whom to greet. */
+export interface GreetingTarget {
+	readonly id: string;
+	readonly name: string;
+	/** HOST:PORT. */
+	readonly address: string;
+}
+
+export interface GreetingsOptions {
+	/** This cluster. */
+	readonly local: { readonly id: string; readonly name: string };
+	readonly known: Pick<KnownMembers, "known" | "learn" | "judge">;
+	readonly greet: (target: GreetingTarget, greeting: Greeting) => Promise<GreetingReply>;
+	/** Nobody else is greeted from now on. */
+	readonly keep: (targets: readonly GreetingTarget[]) => void;
+	readonly clock: Pick<Clock, "after">;
+	/** From 0 to 1. */
+	readonly random: () => number;
+	readonly onGreeted: (outcome: "answered" | "failed" | "unimplemented") => void;
+	readonly report: (problem: unknown) => void;
+}
+
+export class Greetings {
+	readonly #options: GreetingsOptions;
+	/** What was last said of a member: the same thing is not said every 30 s. */
+	readonly #told = new Map<string, string>();
+	#cancelTimer = (): void => undefined;
+	#ended = false;
+
+	constructor(options: GreetingsOptions) {
+		this.#options = options;
+	}
+
+	/** Somebody greets us. */
+	async receive({ id, name }: Greeting): Promise<GreetingReply> {
+		const { known, local } = this.#options;
+		if (id !== local.id) await known.learn([{ id, name: printableName(name) ?? id }]);
+		const { members, forgotten } = (await known.judge()).fleet;
+		return {
+			memberIds: members.map((member) => member.id),
+			listed: members.some((member) => member.id === id),
+			forgotten: forgotten.some((member) => member.id === id),
+		};
+	}
+
+	/** Greets now and from time to time, until it is closed. */
+	start(): void {
+		void this.#run();
+	}
+
+	close(): void {
+		this.#ended = true;
+		this.#cancelTimer();
+	}
+
+	/** Everybody once. */
+	async greetAll(): Promise<void> {
+		const { known, local } = this.#options;
+		// Writes down whom the list names, also where nobody asks for a count.
+		const { fleet } = await known.judge();
+		const greeting = { ...local, memberIds: fleet.members.map(({ id }) => id) };
+		const waiting = this.#targets(fleet);
+		this.#options.keep(waiting);
+		const greetSome = async (): Promise<void> => {
+			for (let target = waiting.pop(); target && !this.#ended; target = waiting.pop()) {
+				await this.#greet(target, greeting);
+			}
+		};
+		await Promise.all(Array.from({ length: atOnce }, greetSome));
+	}
+
+	/** All members, and whoever is known and not forgotten, at the address that was last listed. */
+	#targets({ members, forgotten }: DeclaredFleet): GreetingTarget[] {
+		const { known, local } = this.#options;
+		const forgottenIds = new Set(forgotten.map(({ id }) => id));
+		const all = new Map([...known.known, ...members].map((member) => [member.id, member] as const));
+		return [...all.values()].flatMap(({ id, name, address }) =>
+			address === undefined || id === local.id || forgottenIds.has(id) ? [] : [{ id, name, address }],
+		);
+	}
+
+	async #greet(target: GreetingTarget, greeting: Greeting): Promise<void> {
+		const { greet, local, onGreeted } = this.#options;
+		const { id, name } = target;
+		try {
+			const { listed, forgotten } = await greet(target, greeting);
+			onGreeted("answered");
+			const why = forgotten ? "has forgotten" : "does not list";
+			const problem = new FleetsDifferError(
+				`Cluster "${name}" (id ${id}) ${why} cluster "${local.name}" (id ${local.id}) in its ConfigMap xpdb-fleet: ` +
+					"the same members must be listed in every cluster",
+			);
+			this.#tell(id, listed ? "" : why, problem);
+		} catch (error) {
+			const unknown = error instanceof AgentProtocolError && codeOf(error.cause) === status.UNIMPLEMENTED;
+			onGreeted(unknown ? "unimplemented" : "failed");
+			this.#tell(id, unknown ? "" : "failed", error);
+		}
+	}
+
+	/** `what` is "" where nothing is wrong; the words of a failure differ each time. */
+	#tell(id: string, what: string, problem: unknown): void {
+		if (what !== "" && this.#told.get(id) !== what) this.#options.report(problem);
+		this.#told.set(id, what);
+	}
+
+	async #run(): Promise<void> {
+		const { clock, random, report } = this.#options;
+		try {
+			await this.greetAll();
+		} catch (error) {
+			report(error);
+		}
+		const pauseMs = greetEveryMs * (1 - jitter * random());
+		if (!this.#ended) this.#cancelTimer = clock.after(pauseMs, () => void this.#run());
+	}
+}
+
+/** A name that others gave: shown to people. */
+function printableName(name: string): string | undefined {
+	return /^[\p{L}\p{N}][\p{L}\p{N} ._/:-]{0,62}$/u.exec(name)?.[0];
+}
+
+function codeOf(cause: unknown): number | undefined {
+	const { code } = cause instanceof Error ? (cause as Partial<ServiceError>) : {};
+	return code;
+}

@@ -1,0 +1,114 @@
+// Who calls is judged by the headers of a call, before anything of its message is read.
+//
+// Guaranteed: a caller who is not let in gets its refusal and costs a stream of at most 128 KB, which is what HTTP/2 lets it
+// send unread (measured: a window of 64 KB, twice); messages of those who are let in are read a few at a time, and each has seconds to arrive.
+import {
+	type Metadata,
+	ServerInterceptingCall,
+	type ServerInterceptor,
+	type StatusObject,
+	status,
+} from "@grpc/grpc-js";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { statusOfError } from "../../proto/status.ts";
+import type { AuditLog } from "./audit-log.ts";
+import type { CallWatcher } from "./call-watcher.ts";
+import type { Caller } from "./caller.ts";
+import type { Connections } from "./connections.ts";
+import type { Gate } from "./gate.ts";
+import { partyOf } from "./open-calls.ts";
+import type { ReadingSlots } from "./reading-slots.ts";
+
+export interface HeaderAdmissionOptions {
+	readonly gate: Pick<Gate, "admit" | "port">;
+	readonly watcher: Pick<CallWatcher, "answered" | "failed">;
+	readonly audit: AuditLog;
+	readonly connections: Pick<Connections, "admitted" | "refused">;
+	readonly reading: Pick<ReadingSlots, "take">;
+	readonly after: (ms: number, action: () => void) => () => void;
+	/** For messages. */
+	readonly cluster: string;
+}
+
+export interface HeaderAdmission {
+	readonly interceptor: ServerInterceptor;
+	/** Whose call it is; undefined where it did not come by the interceptor. */
+	findCaller(metadata: Metadata): Caller | undefined;
+}
+
+/** As long as a whole call has: 1.2 MB, the longest there is, over 2 Mbit/s. */
+const readWithinMs = 5_000;
+
+export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAdmission {
+	const { gate, watcher, audit, connections, reading, after, cluster } = options;
+	// grpc-js hands the same object on to the handler.
+	const callers = new WeakMap<Metadata, Caller>();
+	const unavailable = (why: string) =>
+		statusOfError(new AgentUnavailableError(`Cannot read the message in cluster "${cluster}": ${why}`, cluster));
+	const interceptor: ServerInterceptor = (method, call) => {
+		const startedAt = performance.now();
+		const name = method.path.split("/").at(-1) ?? "";
+		const peer = call.getPeer();
+		let caller: Caller | undefined;
+		let isOver = false;
+		let stopClock = (): void => undefined;
+		let freeSlot = (): void => undefined;
+		const over = (): void => {
+			isOver = true;
+			stopClock();
+			freeSlot();
+		};
+		const refuse = ({ code = status.INTERNAL, details = "", metadata }: Partial<StatusObject>): void => {
+			if (isOver) return;
+			over();
+			connections.refused(peer);
+			watcher.answered({ name, port: gate.port, startedAt, code });
+			audit.ended({ method: name, port: gate.port, ...(caller && { caller }) }, { code, details });
+			call.sendStatus({ code, details, ...(metadata && { metadata }) });
+		};
+		const read = (metadata: Metadata, admitted: Caller, pass: (metadata: Metadata) => void): void => {
+			caller = admitted;
+			callers.set(metadata, admitted);
+			connections.admitted(peer, partyOf(admitted));
+			// By the token: people who share an account do not send for each other.
+			const slot = reading.take(admitted.kind === "token" ? admitted.tokenHash : admitted.member, () => {
+				stopClock = after(readWithinMs, () => refuse(unavailable(`it did not arrive within ${readWithinMs / 1000} s`)));
+				pass(metadata);
+			});
+			if (!slot) refuse(unavailable("too many others are being read; it may be sent again"));
+			else if (isOver) slot();
+			else freeSlot = slot;
+		};
+		return new ServerInterceptingCall(call, {
+			start(next) {
+				next({
+					onReceiveMetadata(metadata, pass) {
+						const incoming = {
+							metadata,
+							getAuthContext: () => call.getAuthContext(),
+							getPath: () => method.path,
+							getPeer: () => peer,
+						};
+						gate.admit(incoming).then(
+							(admission) => {
+								if (isOver) return;
+								if (admission.kind === "refused") refuse(admission.status);
+								else read(metadata, admission.caller, pass);
+							},
+							(error: unknown) => {
+								watcher.failed(name, error);
+								refuse(statusOfError(error));
+							},
+						);
+					},
+					onReceiveHalfClose(pass) {
+						over();
+						pass();
+					},
+					onCancel: over,
+				});
+			},
+		});
+	};
+	return { interceptor, findCaller: (metadata) => callers.get(metadata) };
+}

@@ -1,0 +1,141 @@
+// Who calls: every call on the token port brings a token for the audience of the agents, which lives an hour at most and which
+// the API server reviews. Its answer is kept for a minute, by the token's hash; the token itself is kept nowhere and never logged.
+import { createHash } from "node:crypto";
+import type { BudgetName } from "../../disruption/budget.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { isRecord } from "../../disruption/record.ts";
+import { KeptAnswers } from "../process/kept-answers.ts";
+import type { ReviewedUser, TokenCaller } from "./caller.ts";
+import type { ReviewRate } from "./review-rate.ts";
+import { lifetimeProblem } from "./token-lifetime.ts";
+
+export type TokenVerdict =
+	| { readonly kind: "authenticated"; readonly user: ReviewedUser }
+	| { readonly kind: "rejected"; readonly reason: string };
+
+/** What the API server says of callers; rejects with AgentUnavailableError where it says nothing. */
+export interface Reviews {
+	reviewToken(token: string): Promise<TokenVerdict>;
+	/** Whether the user may `acquire` this budget; without a name: every budget of the namespace. */
+	mayAcquire(user: ReviewedUser, budget: BudgetName): Promise<boolean>;
+}
+
+export type CallerVerdict =
+	| { readonly kind: "authenticated"; readonly caller: TokenCaller }
+	| { readonly kind: "unauthenticated"; readonly reason: string };
+
+export interface IdentityOptions {
+	readonly reviews: Pick<Reviews, "reviewToken">;
+	/** Milliseconds, monotonic. */
+	readonly now: () => number;
+	/** How many unknown tokens the API server is asked about; all, if left out. */
+	readonly rate?: Pick<ReviewRate, "begin">;
+	/** For messages. */
+	readonly cluster?: string;
+	/** Told once for each token that is let in. */
+	readonly onCaller?: (caller: TokenCaller) => void;
+}
+
+/** As long as a revoked token goes on working; a minute is what design and API server caches promise. */
+const knownForMs = 60_000;
+/** A client in a loop costs the API server little. */
+const refusedForMs = 3_000;
+/** Callers are few; whoever sends made-up tokens must not fill the memory. */
+const maxKept = 1_000;
+/** Tokens of the API server have about 1,000 characters. */
+const maxTokenLength = 16_384;
+/** Tokens for anyone else, a person's own among them, are refused. */
+export const audience = "xpdb-agent";
+
+const credentialId = "authentication.kubernetes.io/credential-id";
+
+export class Identity {
+	readonly #options: IdentityOptions;
+	readonly #verdicts: KeptAnswers<CallerVerdict>;
+	/** By the hash of the token. */
+	readonly #announced = new Set<string>();
+
+	constructor(options: IdentityOptions) {
+		this.#options = options;
+		this.#verdicts = new KeptAnswers({
+			now: options.now,
+			keepForMs: ({ kind }) => (kind === "authenticated" ? knownForMs : refusedForMs),
+			max: maxKept,
+		});
+	}
+
+	/**
+	 * Judges the `authorization` of a call from this address. Rejects with AgentUnavailableError where the API server gives no
+	 * answer, or is asked about too many unknown tokens already: nothing is kept of those, so that they push out none that is known.
+	 */
+	async check(authorization: readonly (string | Buffer)[], address = ""): Promise<CallerVerdict> {
+		const token = findToken(authorization);
+		if (token === undefined) {
+			const reason = "Cannot serve a call without a bearer token of the audience xpdb-agent";
+			return { kind: "unauthenticated", reason };
+		}
+		const tokenHash = createHash("sha256").update(token).digest("base64");
+		if (this.#verdicts.has(tokenHash) || this.#announced.has(tokenHash)) {
+			return this.#verdicts.get(tokenHash, () => this.#ask(token, tokenHash));
+		}
+		const end = this.#begin(address);
+		return this.#verdicts.get(tokenHash, () => this.#ask(token, tokenHash).finally(end));
+	}
+
+	/** Throws where no further question may be asked. */
+	#begin(address: string): () => void {
+		const { rate, cluster = "" } = this.#options;
+		const end = rate ? rate.begin(address) : () => undefined;
+		if (end) return end;
+		throw new AgentUnavailableError(
+			`Cannot check the token in cluster "${cluster}": too many tokens are new to its agent at this moment; it may be sent again`,
+			cluster,
+		);
+	}
+
+	async #ask(token: string, tokenHash: string): Promise<CallerVerdict> {
+		const review = await this.#options.reviews.reviewToken(token);
+		if (review.kind === "rejected") return { kind: "unauthenticated", reason: review.reason };
+		const problem = lifetimeProblem(token);
+		if (problem !== undefined) {
+			const reason = `Cannot accept the token: ${problem}; let kubectl xpdb ask for one, or use kubectl create token --duration=10m`;
+			return { kind: "unauthenticated", reason };
+		}
+		const { user } = review;
+		const caller: TokenCaller = { kind: "token", user, tokenId: user.extra[credentialId]?.[0] ?? "", tokenHash };
+		this.#announce(caller);
+		return { kind: "authenticated", caller };
+	}
+
+	#announce(caller: TokenCaller): void {
+		if (this.#announced.has(caller.tokenHash)) return;
+		// Some are then spoken of twice.
+		if (this.#announced.size >= maxKept) this.#announced.clear();
+		this.#announced.add(caller.tokenHash);
+		this.#options.onCaller?.(caller);
+	}
+}
+
+function findToken(authorization: readonly (string | Buffer)[]): string | undefined {
+	const [value, ...more] = authorization;
+	if (typeof value !== "string" || more.length > 0 || value.length > maxTokenLength) return undefined;
+	const token = /^Bearer ([A-Za-z0-9._~+/-]+=*)$/i.exec(value)?.[1];
+	return token !== undefined && isForAgents(token) ? token : undefined;
+}
+
+/**
+ * Whether it has the shape of a token that TokenRequest makes for our audience: another is refused without a question. Whether
+ * that is true only the API server says.
+ */
+function isForAgents(token: string): boolean {
+	const [, payload, ...rest] = token.split(".");
+	if (payload === undefined || rest.length !== 1) return false;
+	try {
+		const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
+		const audiences = isRecord(claims) ? claims["aud"] : undefined;
+		return audiences === audience || (Array.isArray(audiences) && audiences.includes(audience));
+	} catch (error) {
+		if (error instanceof SyntaxError) return false;
+		throw error;
+	}
+}

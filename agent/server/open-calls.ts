@@ -1,0 +1,79 @@
+// What one caller may have open at once. A waiting Acquire holds what it asked for: the weights follow the memory. Calls that
+// end soon have room of their own, so that those who wait do not keep their own renewals and commits out.
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import type { Caller } from "./caller.ts";
+
+/** A call with its stream, 15 KB; 50 candidates more or less as much again. */
+const candidatesPerUnit = 50;
+/** 15 MB of the 120 MB between an agent at work and its limit of 224Mi. */
+const maxUnits = 1_000;
+/** An account that a team shares, a member with all its people: a fifth stays for others. */
+const maxPerParty = 800;
+/** A drain waits for one Lease of each of its budgets at once. */
+const maxPerToken = 400;
+
+export class OpenCalls {
+	readonly #byKey = new Map<string, number>();
+	readonly #cluster: string;
+
+	/** `cluster`: its name, for messages. */
+	constructor(cluster: string) {
+		this.#cluster = cluster;
+	}
+
+	/** Counts an Acquire until the returned function is called; throws AgentUnavailableError where the caller has too many. */
+	beginAcquire(caller: Caller, candidates: number): () => void {
+		return this.#begin([...boundsOf("acquire", caller)], 1 + Math.ceil(candidates / candidatesPerUnit));
+	}
+
+	/** As beginAcquire(), for any other call. */
+	begin(caller: Caller): () => void {
+		return this.#begin([...boundsOf("other", caller)], 1);
+	}
+
+	#begin(bounds: readonly Bound[], units: number): () => void {
+		for (const { key, max, problem } of bounds) {
+			if ((this.#byKey.get(key) ?? 0) + units > max) this.#refuse(problem);
+		}
+		for (const { key } of bounds) this.#byKey.set(key, (this.#byKey.get(key) ?? 0) + units);
+		let isOver = false;
+		return () => {
+			if (isOver) return;
+			isOver = true;
+			for (const { key } of bounds) {
+				const left = (this.#byKey.get(key) ?? units) - units;
+				if (left === 0) this.#byKey.delete(key);
+				else this.#byKey.set(key, left);
+			}
+		};
+	}
+
+	#refuse(why: string): never {
+		throw new AgentUnavailableError(
+			`Cannot take another call in cluster "${this.#cluster}": ${why}; it may be asked again when some have ended`,
+			this.#cluster,
+		);
+	}
+}
+
+interface Bound {
+	readonly key: string;
+	readonly max: number;
+	/** For people. */
+	readonly problem: string;
+}
+
+function* boundsOf(kind: "acquire" | "other", caller: Caller): Generator<Bound> {
+	const tooMany = (who: string): string => `${who} has as many open as one may have`;
+	const party = caller.kind === "token" ? "this account" : "this member";
+	yield { key: `${kind} ${partyOf(caller)}`, max: maxPerParty, problem: tooMany(party) };
+	if (caller.kind === "token") {
+		yield { key: `${kind} token ${caller.tokenHash}`, max: maxPerToken, problem: tooMany("this token") };
+	}
+	yield { key: kind, max: maxUnits, problem: "it has as many open as it can serve" };
+}
+
+/** Whoever shares one account, or calls through one member, is one party. */
+export function partyOf(caller: Caller): string {
+	return caller.kind === "token" ? `user ${caller.user.username}` : `member ${caller.member}`;
+}

@@ -1,0 +1,53 @@
+// Who may decide about a budget: whoever has the verb `acquire` on it in the cluster that issued their token. Kubernetes itself
+// does not know that verb, so the right to it is no right to change anything.
+import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import { shortenTo } from "../../disruption/quote.ts";
+import { KeptAnswers } from "../process/kept-answers.ts";
+import type { TokenCaller } from "./caller.ts";
+import type { Reviews } from "./identity.ts";
+
+export interface RightsOptions {
+	readonly reviews: Pick<Reviews, "mayAcquire">;
+	/** Milliseconds, monotonic. */
+	readonly now: () => number;
+	/** For messages. */
+	readonly cluster: string;
+}
+
+/** As long as a right that was taken away goes on: what design and API server caches promise. */
+const allowedForMs = 60_000;
+/** Rights that were just given work soon, and a client in a loop costs the API server little. */
+const refusedForMs = 3_000;
+/** A hundred budgets for each of fifty people at once; about 300 bytes each. */
+const maxKept = 5_000;
+/** Of a user, for the caller to see. */
+const longestName = 253;
+
+export class Rights {
+	readonly #options: RightsOptions;
+	readonly #allowed: KeptAnswers<boolean>;
+
+	constructor(options: RightsOptions) {
+		this.#options = options;
+		this.#allowed = new KeptAnswers({
+			now: options.now,
+			keepForMs: (allowed) => (allowed ? allowedForMs : refusedForMs),
+			max: maxKept,
+		});
+	}
+
+	/** Undefined where the caller may decide about this budget, else why not. Rejects with AgentUnavailableError. */
+	async refusal(caller: TokenCaller, budget: BudgetName): Promise<string | undefined> {
+		const { reviews, cluster } = this.#options;
+		const shown = formatBudgetName(budget);
+		const allowed = await this.#allowed.get(
+			`${caller.tokenHash} ${shown}`,
+			// Most rights are for a whole namespace; the one for a single name costs a second question.
+			async () =>
+				(await reviews.mayAcquire(caller.user, { namespace: budget.namespace, name: "" })) ||
+				reviews.mayAcquire(caller.user, budget),
+		);
+		if (allowed) return undefined;
+		return `User "${shortenTo(caller.user.username, longestName)}" may not acquire xpoddisruptionbudgets.x-pdb.form3.tech "${budget.name}" in namespace "${budget.namespace}" of cluster "${cluster}"`;
+	}
+}

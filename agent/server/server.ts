@@ -1,0 +1,91 @@
+// One gRPC port of the agent: its connections are bounded (Connections), who calls is judged by the headers (HeaderAdmission),
+// and only then a message is read and served.
+import { createServer, type Server as TcpServer } from "node:net";
+import { Server, type ServerCredentials } from "@grpc/grpc-js";
+import { AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
+import type { Clock } from "../process/clock.ts";
+import { type Address, formatAddress } from "../process/config.ts";
+import { createAgentService } from "./agent-service.ts";
+import { Connections } from "./connections.ts";
+import { createHeaderAdmission } from "./header-admission.ts";
+import { ReadingSlots } from "./reading-slots.ts";
+import type { AgentServiceOptions } from "./service-options.ts";
+
+export interface AgentServerOptions extends Omit<AgentServiceOptions, "findCaller"> {
+	readonly address: Address;
+	readonly credentials: ServerCredentials;
+	readonly clock: Pick<Clock, "after">;
+	/** For messages. */
+	readonly cluster: string;
+}
+
+export interface AgentServer {
+	readonly port: number;
+	/** Ends the connections that stand: calls under way may end until the time is over. New connections are taken. */
+	renewConnections(graceMs: number): void;
+	/** Takes no new calls, waits for those under way until the time is over, then ends them. */
+	close(graceMs: number): Promise<void>;
+}
+
+/** Longer than anyone waits for what drain() would end at its own end: connections of later, too. */
+const neverMs = 2 ** 31 - 1;
+
+/** Listens; rejects where it cannot. */
+export async function startAgentServer(options: AgentServerOptions): Promise<AgentServer> {
+	const { address, credentials, clock, gate, watcher, audit, cluster } = options;
+	const after = (ms: number, action: () => void) => clock.after(ms, action);
+	const connections = new Connections({ after });
+	const reading = new ReadingSlots();
+	const admission = createHeaderAdmission({ gate, watcher, audit, connections, reading, after, cluster });
+	const server = new Server({
+		// A caller that is gone without a word leaves the line within 5 + 5 seconds: a lease time.
+		"grpc.keepalive_time_ms": 5_000,
+		"grpc.keepalive_timeout_ms": 5_000,
+		// 1,000 grants with names of the greatest length are about 1.2 MB.
+		"grpc.max_receive_message_length": 2 * 1024 * 1024,
+		// A client puts those beyond into a line of its own, where a renewal would wait behind Acquires: more than one may have open.
+		"grpc.max_concurrent_streams": 1_000,
+		// Nobody asks for it, and it would count every connection.
+		"grpc.enable_channelz": 0,
+		interceptors: [admission.interceptor],
+	});
+	server.addService(
+		AgentServiceService,
+		createAgentService({ ...options, findCaller: (metadata) => admission.findCaller(metadata) }),
+	);
+	const injector = server.createConnectionInjector(credentials);
+	const listener = createServer({ noDelay: true }, (socket) => {
+		socket.on("error", () => undefined);
+		if (connections.accept(socket)) injector.injectConnection(socket);
+		else socket.destroy();
+	});
+	const port = await listen(listener, address);
+	return {
+		port,
+		renewConnections(graceMs) {
+			injector.drain(neverMs);
+			connections.endAfter(graceMs);
+		},
+		async close(graceMs) {
+			const { promise, resolve } = Promise.withResolvers<void>();
+			const timer = setTimeout(resolve, graceMs);
+			listener.close();
+			server.tryShutdown(() => resolve());
+			await promise;
+			clearTimeout(timer);
+			server.forceShutdown();
+			connections.endAfter(0);
+		},
+	};
+}
+
+async function listen(listener: TcpServer, address: Address): Promise<number> {
+	await new Promise<void>((resolve, reject) => {
+		listener.once("error", (error) => {
+			reject(new Error(`Cannot listen on ${formatAddress(address)}: ${error.message}`, { cause: error }));
+		});
+		listener.listen(address.port, address.host, resolve);
+	});
+	const bound = listener.address();
+	return typeof bound === "object" && bound !== null ? bound.port : address.port;
+}

@@ -1,0 +1,23 @@
+import type { Metadata } from "@grpc/grpc-js";
+import type { AuditLog } from "./audit-log.ts";
+import type { CallWatcher } from "./call-watcher.ts";
+import type { Caller } from "./caller.ts";
+import type { Gate } from "./gate.ts";
+import type { GreetingReceiver } from "./greetings.ts";
+import type { Holds } from "./holds.ts";
+import type { OpenCalls } from "./open-calls.ts";
+
+export interface AgentServiceOptions {
+	readonly gate: Gate;
+	readonly watcher: CallWatcher;
+	/** What callers may have open, on both ports together. */
+	readonly openCalls: OpenCalls;
+	readonly holds: Holds;
+	/** Whose call it is, where that was judged by its headers already; asked of the gate if left out. */
+	readonly findCaller?: (metadata: Metadata) => Caller | undefined;
+	/** Who is told of greetings, on the peer port. */
+	readonly greetings?: GreetingReceiver;
+	readonly audit: AuditLog;
+	/** Aborts callers that wait in line when the agent stops. */
+	readonly stopping: AbortSignal;
+}

@@ -1,0 +1,280 @@
+// What the agent keeps in memory of its Leases and budgets, each from one watch. They say when something is worth a look, and
+// what a Lease's holder has shown so far. Neither proves anything by itself: who decides reads the objects, or asks of the
+// Leases that the view has come as far as a version that was written after the question.
+import type { MemberBudget } from "../../disruption/cluster.ts";
+import { namespaceLabel } from "../../disruption/lease.ts";
+import { compareResourceVersions } from "../../disruption/resource-version.ts";
+import { allBudgets, listBudgetVersions } from "../cluster-api/budget-calls.ts";
+import type { LeaseObject } from "../cluster-api/cluster-api.ts";
+import { knownMembersLease } from "../cluster-api/known-members-lease.ts";
+import { leasesPath } from "../cluster-api/lease-calls.ts";
+import { readBudget } from "../cluster-api/read-budget.ts";
+import { readLease } from "../cluster-api/read-lease.ts";
+import { createApiAsker } from "../kubernetes/api-asker.ts";
+import type { ApiConnection } from "../kubernetes/api-connection.ts";
+import type { ListedResource } from "../kubernetes/paged-list.ts";
+import { startWatch } from "../kubernetes/watch.ts";
+import { signOfLifeMs, type WatchEvent, type WatchSink } from "../kubernetes/watch-sink.ts";
+import type { Clock } from "../process/clock.ts";
+import { BudgetComparison } from "./budget-comparison.ts";
+
+/** The event of one's own write comes with its answer; a watch that is later than this is in trouble. */
+const reachedWithinMs = 500;
+
+interface ObjectView {
+	/** The first list is done. */
+	readonly synced: boolean;
+	/** The watch showed a sign of life in the last 5 s. */
+	readonly live: boolean;
+}
+
+export interface LeaseView extends ObjectView {
+	/** The latest Lease of this name that the watch has shown; there may be a later one. */
+	find(name: string): LeaseObject | undefined;
+	/** Those of budgets. */
+	leases(): Iterable<LeaseObject>;
+	/**
+	 * True once the view has everything up to this version; false where it does not get there within half a second, or
+	 * where its watch is not alive.
+	 */
+	reached(version: string): Promise<boolean>;
+	/** Calls back with the name of every Lease that came, changed or went. */
+	onChange(listener: (name: string) => void): () => void;
+}
+
+export interface BudgetView extends ObjectView {
+	/** It is alive, and its last comparison with a consistent list that held began in the last 5 s. */
+	readonly proven: boolean;
+	/** Somebody asks for budgets, and will probably ask again soon: it is compared for a while. */
+	wanted(): void;
+	/** The budgets of a namespace, or of all. */
+	budgets(namespace?: string): Iterable<MemberBudget>;
+	/** Calls back with the namespace of every budget that came, changed or went. */
+	onChange(listener: (namespace: string) => void): () => void;
+}
+
+/** The objects of one watch by a key of theirs. */
+export class ObjectStore<T> implements WatchSink<T>, ObjectView {
+	readonly keyOf: (object: T) => string;
+	readonly #clock: Pick<Clock, "now" | "after">;
+	readonly #waiters = new Set<() => void>();
+	readonly #objects = new Map<string, T>();
+	readonly #listeners = new Set<(object: T) => void>();
+	#resourceVersion = "";
+	#lastSignAt = Number.NEGATIVE_INFINITY;
+
+	constructor(options: { readonly keyOf: (object: T) => string; readonly clock: Pick<Clock, "now" | "after"> }) {
+		this.keyOf = options.keyOf;
+		this.#clock = options.clock;
+	}
+
+	get synced(): boolean {
+		return this.#resourceVersion !== "";
+	}
+
+	get live(): boolean {
+		return this.synced && this.#clock.now() - this.#lastSignAt < signOfLifeMs;
+	}
+
+	/** How far it has come; "" before the first list. */
+	get resourceVersion(): string {
+		return this.#resourceVersion;
+	}
+
+	get(key: string): T | undefined {
+		return this.#objects.get(key);
+	}
+
+	values(): Iterable<T> {
+		return this.#objects.values();
+	}
+
+	/** See LeaseView. */
+	reached(version: string): Promise<boolean> {
+		return this.becomes(() => compareResourceVersions(this.#resourceVersion, version) >= 0);
+	}
+
+	/** True once it is so; false where it is not within half a second, or where the watch is not alive. */
+	async becomes(isSo: () => boolean): Promise<boolean> {
+		const has = (): boolean => this.live && isSo();
+		if (has() || !this.live) return has();
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const look = (): void => {
+			if (has() || !this.live) resolve();
+		};
+		const cancelTimer = this.#clock.after(reachedWithinMs, resolve);
+		this.#waiters.add(look);
+		await promise;
+		this.#waiters.delete(look);
+		cancelTimer();
+		return has();
+	}
+
+	/** Calls back with every object that came, changed or went. */
+	onChange(listener: (object: T) => void): () => void {
+		this.#listeners.add(listener);
+		return () => void this.#listeners.delete(listener);
+	}
+
+	replace(objects: readonly T[], resourceVersion: string): void {
+		if (compareResourceVersions(resourceVersion, this.#resourceVersion) < 0) return;
+		const before = new Map(this.#objects);
+		this.#objects.clear();
+		this.#resourceVersion = resourceVersion;
+		for (const object of objects) {
+			this.#objects.set(this.keyOf(object), object);
+			before.delete(this.keyOf(object));
+		}
+		for (const object of [...before.values(), ...objects]) this.#notify(object);
+		this.#moved();
+	}
+
+	apply({ type, object, resourceVersion }: WatchEvent<T>): void {
+		if (!this.synced || compareResourceVersions(resourceVersion, this.#resourceVersion) <= 0) return;
+		this.#resourceVersion = resourceVersion;
+		if (type === "DELETED") this.#objects.delete(this.keyOf(object));
+		else this.#objects.set(this.keyOf(object), object);
+		this.#notify(object);
+		this.#moved();
+	}
+
+	bookmark(resourceVersion: string): void {
+		if (!this.synced || compareResourceVersions(resourceVersion, this.#resourceVersion) <= 0) return;
+		this.#resourceVersion = resourceVersion;
+		this.#moved();
+	}
+
+	reset(): void {
+		const before = [...this.#objects.values()];
+		this.#objects.clear();
+		this.#resourceVersion = "";
+		this.watchLost();
+		for (const object of before) this.#notify(object);
+	}
+
+	signOfLife(at: number): void {
+		this.#lastSignAt = Math.max(this.#lastSignAt, at);
+	}
+
+	watchLost(): void {
+		this.#lastSignAt = Number.NEGATIVE_INFINITY;
+		this.#moved();
+	}
+
+	#moved(): void {
+		for (const look of this.#waiters) look();
+	}
+
+	#notify(object: T): void {
+		for (const listener of this.#listeners) listener(object);
+	}
+}
+
+export interface ViewOptions {
+	readonly connection: ApiConnection;
+	readonly clock: Clock;
+	/** From 0 to 1, for the jitter of pauses. */
+	readonly random: () => number;
+	readonly warn: (message: string) => void;
+}
+
+/** A view and the end of its watch. */
+export interface OpenView<V> {
+	readonly view: V;
+	close(): void;
+}
+
+/** All Leases of ours in the lease namespace. */
+export function createLeaseView(options: ViewOptions & { readonly namespace: string }): OpenView<LeaseView> {
+	const { clock, namespace } = options;
+	const store = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
+	const resource: ListedResource = {
+		name: "leases",
+		path: leasesPath(namespace),
+		labelSelector: namespaceLabel,
+		resource: "leases",
+		group: "coordination.k8s.io",
+		namespace,
+	};
+	const { cluster } = options.connection;
+	const project = (object: unknown): LeaseObject => readLease(object, cluster);
+	// What counts rest on is listed anew whenever the watch ended: another API server, or etcd from a backup, may go on.
+	const watch = startWatch({ ...options, resource, project, sink: store, listsAnew: true });
+	return { view: leaseViewOf(store), close: () => watch.close() };
+}
+
+/** All budgets of the cluster. */
+export function createBudgetView(
+	options: ViewOptions & { readonly report: (problem: unknown) => void },
+): OpenView<BudgetView> {
+	const store = new ObjectStore<MemberBudget>({
+		clock: options.clock,
+		keyOf: ({ name }) => `${name.namespace}/${name.name}`,
+	});
+	const { connection, clock, warn, report } = options;
+	const watch = startWatch({ ...options, resource: allBudgets, project: readBudget, sink: store });
+	const asker = createApiAsker(connection);
+	const comparison = new BudgetComparison({
+		store,
+		list: () => listBudgetVersions(asker),
+		clock,
+		onDifferent: (names) => {
+			const some = names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
+			warn(
+				`The watch on XPodDisruptionBudgets of cluster "${connection.cluster}" and a list differ in ${some}: opening it anew`,
+			);
+			watch.restart();
+		},
+		report,
+	});
+	return {
+		view: budgetViewOf(store, comparison),
+		close: () => {
+			comparison.close();
+			watch.close();
+		},
+	};
+}
+
+export function leaseViewOf(store: ObjectStore<LeaseObject>): LeaseView {
+	return {
+		get synced() {
+			return store.synced;
+		},
+		get live() {
+			return store.live;
+		},
+		find: (name) => store.get(name),
+		leases: () => budgetLeases(store),
+		reached: (version) => store.reached(version),
+		onChange: (listener) => store.onChange(({ name }) => listener(name)),
+	};
+}
+
+/** The one of known members is ours too, but of no budget: nobody sweeps, counts or deletes it. */
+function* budgetLeases(store: ObjectStore<LeaseObject>): Iterable<LeaseObject> {
+	for (const lease of store.values()) if (lease.name !== knownMembersLease) yield lease;
+}
+
+export function budgetViewOf(
+	store: ObjectStore<MemberBudget>,
+	comparison: Pick<BudgetComparison, "isRecent" | "wanted">,
+): BudgetView {
+	return {
+		get proven() {
+			return store.live && comparison.isRecent;
+		},
+		wanted: () => comparison.wanted(),
+		get synced() {
+			return store.synced;
+		},
+		get live() {
+			return store.live;
+		},
+		budgets: (namespace) => {
+			const all = [...store.values()];
+			return namespace === undefined ? all : all.filter(({ name }) => name.namespace === namespace);
+		},
+		onChange: (listener) => store.onChange(({ name }) => listener(name.namespace)),
+	};
+}

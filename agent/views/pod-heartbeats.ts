@@ -1,0 +1,46 @@
+// Which pods keep changing without any effect on what is kept of them, and how often: operators write heartbeats into
+// annotations. Whoever evicts such a pod does so right after a change.
+import { isDeepStrictEqual } from "node:util";
+import type { PodRecord } from "../../disruption/pod.ts";
+import type { Clock } from "../process/clock.ts";
+
+/** Changes further apart are no trouble: an eviction takes a fifth of that. */
+const oftenMs = 1_000;
+
+interface Beat {
+	readonly at: number;
+	/** Since the one before. */
+	readonly everyMs: number;
+}
+
+export class Heartbeats {
+	readonly #clock: Clock;
+	readonly #lastBeats = new Map<string, Beat>();
+
+	constructor(clock: Clock) {
+		this.#clock = clock;
+	}
+
+	/** `before`: undefined for a pod that is new. */
+	changed(before: PodRecord | undefined, after: PodRecord): void {
+		if (!before || !isDeepStrictEqual({ ...before, resourceVersion: after.resourceVersion }, after)) return;
+		const at = this.#clock.now();
+		const everyMs = at - (this.#lastBeats.get(after.uid)?.at ?? Number.NEGATIVE_INFINITY);
+		this.#lastBeats.set(after.uid, { at, everyMs });
+	}
+
+	/** Undefined for a pod that is quiet, or changes seldom. */
+	everyMs(uid: string): number | undefined {
+		const beat = this.#lastBeats.get(uid);
+		const isBusy = beat !== undefined && beat.everyMs <= oftenMs && this.#clock.now() - beat.at <= oftenMs;
+		return isBusy ? Math.ceil(beat.everyMs) : undefined;
+	}
+
+	forget(uid: string): void {
+		this.#lastBeats.delete(uid);
+	}
+
+	clear(): void {
+		this.#lastBeats.clear();
+	}
+}

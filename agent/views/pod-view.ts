@@ -1,0 +1,335 @@
+// The pods of this cluster, as far as one watch on all of them has come.
+//
+// Guarantee: at `resourceVersion` V the content is exactly the cluster's pods at V, none missing and none too many, in
+// every namespace; V only rises. So a pod that was read at a version r <= V and is not here is gone, whatever labels it
+// had. How far V lags behind the cluster is not promised: whoever needs a version waits for it with `reached`.
+//
+// Assumed: the API server sends the events of one resource in the order of their versions and leaves none out, a
+// bookmark says that none is missing up to it, and a consistent list is as new as its request. Versions that go back
+// (etcd restored from a backup) break these: everything is dropped then, and nothing is answered before a new list.
+//
+// `live` is about time only, so nothing that must be safe rests on it: it says whether failures of pods are seen soon.
+import type { PodReference } from "../../disruption/cluster.ts";
+import type { PodRecord } from "../../disruption/pod.ts";
+import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
+import type { ClusterApi } from "../cluster-api/cluster-api.ts";
+import { signOfLifeMs, type WatchEvent, type WatchSink } from "../kubernetes/watch-sink.ts";
+import type { Clock } from "../process/clock.ts";
+import { Heartbeats } from "./pod-heartbeats.ts";
+import { PodsByLabels } from "./pods-by-labels.ts";
+
+/** Whether a view has come to a version; `below`: even a list that began after the question is older than that. */
+export type ViewReach = { readonly kind: "reached" } | { readonly kind: "below"; readonly listed: string };
+
+export interface PodView {
+	/** The first list is done: before, nothing here is an answer. */
+	readonly synced: boolean;
+	/** The watch showed a sign of life in the last 5 s. */
+	readonly live: boolean;
+	/** How far this view has come: the highest of list, events and bookmarks; "" before the first list. */
+	readonly resourceVersion: string;
+	/** The pods of a namespace, for reading at once: the next event changes them. */
+	pods(namespace: string): Iterable<PodRecord>;
+	/** Those of them whose labels are selected, for reading at once. */
+	selected(namespace: string, selects: (labels: PodRecord["labels"]) => boolean): Iterable<PodRecord>;
+	find(pod: Pick<PodReference, "namespace" | "uid">): PodRecord | undefined;
+	findByName(namespace: string, name: string): PodRecord | undefined;
+	/** Of a pod that keeps changing without any effect on what is kept of it (heartbeats in annotations): how often. */
+	changesEveryMs(uid: string): number | undefined;
+	/**
+	 * A version at which this uid is known to be gone, as low as the view can prove: that of its DELETE, or of the list
+	 * that missed it; for a uid never seen, the latest list's. "" while the pod is here. It proves nothing about a pod
+	 * that was read at a later version.
+	 */
+	goneSince(uid: string): string;
+	/**
+	 * Resolves when the view has come to `version`. Where its own watch does not get there within a second it lists, and
+	 * says so where that list is older than `version`: whoever saw it did so before etcd was restored from a backup.
+	 * Rejects with AgentUnavailableError where the list fails.
+	 */
+	reached(version: string, signal?: AbortSignal): Promise<ViewReach>;
+	/** Whether the view comes to `version` within this time, by its watch or by a list that somebody else asks for. */
+	arrives(version: string, withinMs: number): Promise<boolean>;
+	/** Replaces the content by a consistent list that starts after this call. */
+	refresh(): Promise<void>;
+	/** Calls back for every namespace whose pods changed; the returned function ends that. */
+	onChange(listener: (namespace: string) => void): () => void;
+}
+
+export interface PodStoreOptions {
+	readonly cluster: string;
+	readonly clock: Clock;
+	readonly listPods: ClusterApi["listPods"];
+	/** How long `reached` trusts the watch to get there before it lists. */
+	readonly listAfterMs?: number;
+	/** How many deletions are remembered by uid; older ones are answered with a later version. */
+	readonly deletionsKept?: number;
+	/** A list was older than the view: whoever feeds the store must start over too. */
+	readonly onWentBack?: () => void;
+}
+
+interface Waiter {
+	readonly version: string;
+	readonly arrived: () => void;
+}
+
+/** The PodView without I/O of its own: a watch feeds it, or a test. */
+export class PodStore implements PodView, WatchSink<PodRecord> {
+	readonly #options: PodStoreOptions;
+	readonly #byUid = new Map<string, PodRecord>();
+	readonly #byName = new Map<string, Map<string, PodRecord>>();
+	readonly #byLabels = new PodsByLabels();
+	/** Deletions in the order of their versions. */
+	readonly #deletedAt = new Map<string, string>();
+	/** Every pod that is neither here nor in `#deletedAt`, and was read at a version up to the view's, is gone at this one. */
+	#goneFloor = "";
+	#resourceVersion = "";
+	#synced = false;
+	#lastSignAt = Number.NEGATIVE_INFINITY;
+	/** Counts the resets: a list that was asked for before one is not an answer after it. */
+	#life = 0;
+	#listing: Promise<string> = Promise.resolve("");
+	#nextListing: Promise<string> | undefined;
+	readonly #heartbeats: Heartbeats;
+	readonly #waiters = new Set<Waiter>();
+	readonly #listeners = new Set<(namespace: string) => void>();
+
+	constructor(options: PodStoreOptions) {
+		this.#options = options;
+		this.#heartbeats = new Heartbeats(options.clock);
+	}
+
+	get synced(): boolean {
+		return this.#synced;
+	}
+
+	// Judged when asked and not by a timer: a process that slept must not call its view live before its timers ran.
+	get live(): boolean {
+		return this.#synced && this.#options.clock.now() - this.#lastSignAt < signOfLifeMs;
+	}
+
+	get resourceVersion(): string {
+		return this.#resourceVersion;
+	}
+
+	/** Number of pods in all namespaces. */
+	get size(): number {
+		return this.#byUid.size;
+	}
+
+	pods(namespace: string): Iterable<PodRecord> {
+		return this.#byName.get(namespace)?.values() ?? [];
+	}
+
+	selected(namespace: string, selects: (labels: PodRecord["labels"]) => boolean): Iterable<PodRecord> {
+		return this.#byLabels.selected(namespace, selects);
+	}
+
+	find(pod: Pick<PodReference, "namespace" | "uid">): PodRecord | undefined {
+		const found = this.#byUid.get(pod.uid);
+		return found?.namespace === pod.namespace ? found : undefined;
+	}
+
+	findByName(namespace: string, name: string): PodRecord | undefined {
+		return this.#byName.get(namespace)?.get(name);
+	}
+
+	changesEveryMs(uid: string): number | undefined {
+		return this.#heartbeats.everyMs(uid);
+	}
+
+	goneSince(uid: string): string {
+		if (this.#byUid.has(uid)) return "";
+		return this.#deletedAt.get(uid) ?? this.#goneFloor;
+	}
+
+	async reached(version: string, signal?: AbortSignal): Promise<ViewReach> {
+		signal?.throwIfAborted();
+		if (this.#has(version)) return { kind: "reached" };
+		const { clock, listAfterMs = 1_000 } = this.#options;
+		const { promise, resolve, reject } = Promise.withResolvers<ViewReach>();
+		// Whatever gets there first: the watch, a list that somebody else asked for, or our own.
+		const arrived = () => resolve({ kind: "reached" });
+		const waiter: Waiter = { version, arrived };
+		const aborted = () => reject(signal?.reason);
+		const listed = (at: string) => (this.#has(version) ? arrived() : resolve({ kind: "below", listed: at }));
+		const cancelTimer = clock.after(listAfterMs, () => void this.#listAnew().then(listed, reject));
+		this.#waiters.add(waiter);
+		signal?.addEventListener("abort", aborted, { once: true });
+		try {
+			return await promise;
+		} finally {
+			this.#waiters.delete(waiter);
+			signal?.removeEventListener("abort", aborted);
+			cancelTimer();
+		}
+	}
+
+	async arrives(version: string, withinMs: number): Promise<boolean> {
+		if (this.#has(version)) return true;
+		const { promise, resolve } = Promise.withResolvers<boolean>();
+		const waiter: Waiter = { version, arrived: () => resolve(true) };
+		const cancelTimer = this.#options.clock.after(withinMs, () => resolve(false));
+		this.#waiters.add(waiter);
+		const arrived = await promise;
+		this.#waiters.delete(waiter);
+		cancelTimer();
+		return arrived;
+	}
+
+	async refresh(): Promise<void> {
+		await this.#listAnew();
+	}
+
+	/** The version of a list that begins after this call. */
+	#listAnew(): Promise<string> {
+		// The list under way may have been answered before this call, so it takes the next one, which all callers until
+		// its start share.
+		this.#nextListing ??= this.#startAfter(this.#listing);
+		return this.#nextListing;
+	}
+
+	onChange(listener: (namespace: string) => void): () => void {
+		this.#listeners.add(listener);
+		return () => void this.#listeners.delete(listener);
+	}
+
+	replace(pods: readonly PodRecord[], resourceVersion: string): void {
+		if (compareResourceVersions(resourceVersion, this.#resourceVersion) < 0) return;
+		const changed = new Set(this.#byName.keys());
+		const before = [...this.#byUid.keys()];
+		this.#byUid.clear();
+		this.#byName.clear();
+		this.#byLabels.clear();
+		for (const pod of pods) {
+			this.#put(pod);
+			changed.add(pod.namespace);
+		}
+		for (const uid of before) {
+			if (this.#byUid.has(uid)) continue;
+			this.#rememberDeletion(uid, resourceVersion);
+			this.#heartbeats.forget(uid);
+		}
+		this.#goneFloor = resourceVersion;
+		this.#synced = true;
+		this.#advance(resourceVersion);
+		for (const namespace of changed) this.#notify(namespace);
+	}
+
+	apply(event: WatchEvent<PodRecord>): void {
+		const { object: pod, resourceVersion } = event;
+		if (!this.#synced || compareResourceVersions(resourceVersion, this.#resourceVersion) <= 0) return;
+		if (event.type === "DELETED") {
+			this.#remove(this.#byUid.get(pod.uid) ?? pod);
+			this.#rememberDeletion(pod.uid, resourceVersion);
+		} else {
+			const replaced = this.findByName(pod.namespace, pod.name);
+			if (replaced && replaced.uid !== pod.uid) {
+				this.#remove(replaced);
+				this.#rememberDeletion(replaced.uid, resourceVersion);
+			}
+			this.#heartbeats.changed(this.#byUid.get(pod.uid), pod);
+			this.#put(pod);
+		}
+		this.#advance(resourceVersion);
+		this.#notify(pod.namespace);
+	}
+
+	bookmark(resourceVersion: string): void {
+		if (!this.#synced || compareResourceVersions(resourceVersion, this.#resourceVersion) <= 0) return;
+		this.#advance(resourceVersion);
+	}
+
+	reset(): void {
+		const namespaces = [...this.#byName.keys()];
+		this.#life++;
+		this.#heartbeats.clear();
+		this.#byUid.clear();
+		this.#byName.clear();
+		this.#byLabels.clear();
+		this.#deletedAt.clear();
+		this.#goneFloor = "";
+		this.#resourceVersion = "";
+		this.#synced = false;
+		this.watchLost();
+		for (const namespace of namespaces) this.#notify(namespace);
+	}
+
+	signOfLife(at: number): void {
+		this.#lastSignAt = Math.max(this.#lastSignAt, at);
+	}
+
+	watchLost(): void {
+		this.#lastSignAt = Number.NEGATIVE_INFINITY;
+	}
+
+	#has(version: string): boolean {
+		return this.#synced && compareResourceVersions(this.#resourceVersion, version) >= 0;
+	}
+
+	async #startAfter(listing: Promise<string>): Promise<string> {
+		await listing.catch(() => undefined); // Its own callers were told.
+		this.#nextListing = undefined;
+		this.#listing = this.#list();
+		return this.#listing;
+	}
+
+	async #list(): Promise<string> {
+		for (;;) {
+			const { resourceVersion: before } = this;
+			const life = this.#life;
+			const { pods, resourceVersion } = await this.#options.listPods();
+			if (life !== this.#life) continue;
+			if (compareResourceVersions(resourceVersion, before) < 0) {
+				this.reset();
+				this.#options.onWentBack?.();
+			}
+			this.replace(pods, resourceVersion);
+			return resourceVersion;
+		}
+	}
+
+	#put(pod: PodRecord): void {
+		// A uid has one name and a name one uid, whatever is sent: a pod that stood here twice would count twice.
+		const before = this.#byUid.get(pod.uid);
+		if (before && (before.name !== pod.name || before.namespace !== pod.namespace)) this.#remove(before);
+		else if (before) this.#byLabels.remove(before);
+		const other = this.findByName(pod.namespace, pod.name);
+		if (other && other.uid !== pod.uid) this.#remove(other);
+		this.#byUid.set(pod.uid, pod);
+		this.#byLabels.add(pod);
+		let namespace = this.#byName.get(pod.namespace);
+		if (!namespace) this.#byName.set(pod.namespace, (namespace = new Map()));
+		namespace.set(pod.name, pod);
+	}
+
+	#remove(pod: PodRecord): void {
+		this.#byUid.delete(pod.uid);
+		this.#byLabels.remove(pod);
+		this.#heartbeats.forget(pod.uid);
+		const namespace = this.#byName.get(pod.namespace);
+		if (namespace?.get(pod.name)?.uid !== pod.uid) return;
+		namespace.delete(pod.name);
+		if (namespace.size === 0) this.#byName.delete(pod.namespace);
+	}
+
+	#rememberDeletion(uid: string, resourceVersion: string): void {
+		this.#deletedAt.set(uid, resourceVersion);
+		// 10,000: a whole large cluster replaced once; about 2 MB.
+		if (this.#deletedAt.size <= (this.#options.deletionsKept ?? 10_000)) return;
+		for (const [oldest, version] of this.#deletedAt) {
+			this.#deletedAt.delete(oldest);
+			this.#goneFloor = latestResourceVersion(this.#goneFloor, version);
+			break;
+		}
+	}
+
+	#advance(resourceVersion: string): void {
+		this.#resourceVersion = resourceVersion;
+		for (const waiter of this.#waiters) if (this.#has(waiter.version)) waiter.arrived();
+	}
+
+	#notify(namespace: string): void {
+		for (const listener of this.#listeners) listener(namespace);
+	}
+}

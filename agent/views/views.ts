@@ -1,0 +1,64 @@
+// What the agent keeps in memory of its cluster: pods, its own Leases and budgets, each from one watch.
+import type { PodRecord } from "../../disruption/pod.ts";
+import type { ClusterApi } from "../cluster-api/cluster-api.ts";
+import { allPods } from "../cluster-api/pod-calls.ts";
+import { createPodProjection } from "../cluster-api/pod-projection.ts";
+import type { ApiConnection } from "../kubernetes/api-connection.ts";
+import { startWatch } from "../kubernetes/watch.ts";
+import type { Clock } from "../process/clock.ts";
+import { withHeldEvents } from "./fail-points.ts";
+import { type BudgetView, createBudgetView, createLeaseView, type LeaseView } from "./object-views.ts";
+import { PodStore } from "./pod-view.ts";
+
+export interface Views {
+	readonly pods: PodStore;
+	readonly leases: LeaseView;
+	readonly budgets: BudgetView;
+	/** The first list of each is done. */
+	readonly synced: boolean;
+	close(): void;
+}
+
+export interface ViewsOptions {
+	readonly connection: ApiConnection;
+	readonly api: ClusterApi;
+	readonly clock: Clock;
+	readonly leaseNamespace: string;
+	readonly env: NodeJS.ProcessEnv;
+	/** A watch broke and is opened again. */
+	readonly onTrouble: (resource: string, message: string) => void;
+	/** Told of everything else that went wrong. */
+	readonly report: (problem: unknown) => void;
+}
+
+export function openViews(options: ViewsOptions): Views {
+	const { connection, api, clock, leaseNamespace, env } = options;
+	const common = (resource: string) => ({
+		connection,
+		clock,
+		random: Math.random,
+		warn: (message: string) => options.onTrouble(resource, message),
+	});
+	const pods = new PodStore({ cluster: connection.cluster, clock, listPods: () => api.listPods() });
+	const podWatch = startWatch<PodRecord>({
+		...common("pods"),
+		resource: allPods,
+		project: createPodProjection(),
+		sink: withHeldEvents(pods, env),
+	});
+	const leases = createLeaseView({ ...common("leases"), namespace: leaseNamespace });
+	const budgets = createBudgetView({ ...common("budgets"), report: options.report });
+	return {
+		pods,
+		leases: leases.view,
+		budgets: budgets.view,
+		get synced() {
+			return pods.synced && leases.view.synced && budgets.view.synced;
+		},
+		close() {
+			podWatch.close();
+			leases.close();
+			budgets.close();
+		},
+	};
+}

@@ -1,0 +1,17 @@
+// Leases of a namespace from the watch, where it has come as far as the question asks: the API server would answer such a list
+// from a cache that is fed by the very same events. Where the watch does not get there soon, the API server is asked.
+import { namespaceLabel } from "../../disruption/lease.ts";
+import type { ClusterApi } from "../cluster-api/cluster-api.ts";
+import type { LeaseView } from "./object-views.ts";
+
+export function withWatchedLeases(api: ClusterApi, leases: Pick<LeaseView, "leases" | "reached">): ClusterApi {
+	return {
+		...api,
+		async listLeases(options) {
+			const { budgetNamespace, notOlderThan } = options;
+			// A list that names no version has to be consistent.
+			if (notOlderThan === "" || !(await leases.reached(notOlderThan))) return api.listLeases(options);
+			return [...leases.leases()].filter(({ labels }) => labels[namespaceLabel] === budgetNamespace);
+		},
+	};
+}

@@ -1,0 +1,220 @@
+// The drain engine: all nodes are cordoned, then emptied, those of different clusters side by side. It decides nothing
+// about budgets (evictions.ts does) and prints nothing (the readers of its events do).
+import type { V1Pod } from "@kubernetes/client-node";
+import type { EventSink } from "../events/events.ts";
+import { type Reason, refusalReason } from "../events/reason.ts";
+import { createJob, createTimeout, type JobOutcome } from "../evictions/eviction-job.ts";
+import type { Evictions } from "../evictions/evictions.ts";
+import type { DryRun } from "../flags/dry-run.ts";
+import { formatDuration } from "../flags/duration.ts";
+import { isAgentPod } from "../fleet/agent-pods.ts";
+import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
+import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
+import type { PodDeletions } from "../kubernetes/pod-deletions.ts";
+import { setUnschedulable } from "../nodes/cordon.ts";
+import type { NodeTarget } from "../nodes/node-targets.ts";
+import type { NodeMarks } from "../nodes/operation-annotation.ts";
+import { orderPods, type PodOrder } from "./pod-order.ts";
+import { type PodQuery, podsToTake } from "./pods-to-take.ts";
+
+export interface DrainOptions extends PodQuery {
+	/** For each node; 0: none. */
+	readonly timeoutMs: number;
+	readonly gracePeriodSeconds: number;
+	/** DELETE instead of evictions. */
+	readonly deletes: boolean;
+	/** Nodes at a time in each cluster. */
+	readonly maxNodes: number;
+	readonly order: PodOrder;
+	readonly dryRun: DryRun;
+}
+
+export interface DrainDependencies {
+	/** Undefined for a client's dry run, which evicts nothing. */
+	readonly evictions: Pick<Evictions, "evict"> | undefined;
+	readonly emit: EventSink;
+	/** What the nodes remember of the run; none for a dry run. */
+	readonly marks?: Pick<NodeMarks, "cordon" | "drained">;
+	/** No new evictions, no new nodes. */
+	readonly stop: AbortSignal;
+	readonly wallClock: () => number;
+	/** The clock of the evictions. */
+	readonly now: () => number;
+	/** Left out, every pod is asked for until it is gone. */
+	readonly watchDeletions?: (client: KubernetesClient, node: string) => Promise<PodDeletions>;
+	/** An agent's pod is about to be evicted. */
+	readonly leaveAgent: (contextName: string, podUid: string) => void;
+	/** Where the agents of that context's cluster are. */
+	readonly agentNamespaces: (contextName: string) => readonly string[];
+	/** Counts nodes as they are done. */
+	readonly onNode?: () => void;
+}
+
+export type NodeOutcome = { readonly node: NodeTarget } & (
+	| { readonly kind: "drained" }
+	/** Not begun or not finished because the run was stopped. */
+	| { readonly kind: "stopped" }
+	| { readonly kind: "failed"; readonly errors: readonly string[]; readonly unreachable: boolean }
+);
+
+export interface DrainResult {
+	readonly nodes: readonly NodeOutcome[];
+}
+
+/** Drains nodes that have been resolved already; outcomes are in the order of `nodes`. */
+export async function drain(
+	nodes: readonly NodeTarget[],
+	options: DrainOptions,
+	deps: DrainDependencies,
+): Promise<DrainResult> {
+	const cordoned = new Set<NodeTarget>();
+	for (const node of nodes) {
+		if (deps.stop.aborted) break;
+		const { dryRun } = options;
+		const result = deps.marks
+			? await deps.marks.cordon(node)
+			: await setUnschedulable(node, { desired: true, dryRun, emit: deps.emit });
+		if (result !== "failed") cordoned.add(node);
+	}
+	const outcomes = new Map<NodeTarget, NodeOutcome>();
+	const lanes = [...Map.groupBy(nodes, ({ context }) => context).values()].flatMap((queue) => {
+		const rest = [...queue];
+		return Array.from({ length: Math.min(options.maxNodes, rest.length) }, async () => {
+			for (let node = rest.shift(); node; node = rest.shift()) {
+				outcomes.set(node, { node, ...(await drainInTurn(node)) });
+				deps.onNode?.();
+			}
+		});
+	});
+	await Promise.all(lanes);
+	return { nodes: nodes.flatMap((node) => outcomes.get(node) ?? []) };
+
+	async function drainInTurn(node: NodeTarget): Promise<NodeResult> {
+		if (deps.stop.aborted) return { kind: "stopped" };
+		if (cordoned.has(node)) return drainNode(node, options, deps);
+		// Its pods could come right back. kubectl evicts them all the same.
+		const why = "it could not be cordoned";
+		return fail(node, [why], [], { deps, unreachable: false, reason: "CordonFailed", why });
+	}
+}
+
+type NodeResult =
+	| { readonly kind: "drained" }
+	| { readonly kind: "stopped" }
+	| { readonly kind: "failed"; readonly errors: readonly string[]; readonly unreachable: boolean };
+
+async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDependencies): Promise<NodeResult> {
+	const { emit } = deps;
+	const at = { context: node.context.name, node: node.name };
+	try {
+		const readAt = deps.now();
+		const { take, warnings, errors } = await podsToTake(node, options, deps.wallClock());
+		if (errors.length > 0) return fail(node, errors, [], { deps, reason: "PodsNotAllowed" });
+		if (warnings !== "") emit({ type: "node.warning", ...at, message: warnings });
+		const failures = await evictAll(node, { pods: take, readAt }, options, deps);
+		if (failures === "stopped") return { kind: "stopped" };
+		if (failures.length > 0) {
+			const pending = await podsToTake(node, options, deps.wallClock());
+			const telling = failures.find(({ waitedFor }) => waitedFor !== undefined) ?? failures[0];
+			return fail(
+				node,
+				failures.map(({ message }) => message),
+				pending.take.map(({ metadata }) => metadata?.name ?? ""),
+				{
+					deps,
+					unreachable: failures.some(({ unreachable }) => unreachable),
+					reason: telling?.reason ?? "Refused",
+					why: telling?.waitedFor ?? telling?.message,
+				},
+			);
+		}
+		await deps.marks?.drained(node);
+		emit({ type: "node.drained", ...at, dryRun: options.dryRun });
+		return { kind: "drained" };
+	} catch (error) {
+		// The node's pods could not be listed: the other nodes go on.
+		if (!(error instanceof ApiError || error instanceof ConnectionError)) throw error;
+		const reason = error instanceof ApiError ? refusalReason(error) : "ServerUnreachable";
+		return fail(node, [errorText(error)], [], { deps, reason });
+	}
+}
+
+function fail(
+	node: NodeTarget,
+	errors: readonly string[],
+	pending: readonly string[],
+	{
+		deps,
+		unreachable = false,
+		reason,
+		why = errors[0] ?? "",
+	}: {
+		readonly deps: DrainDependencies;
+		readonly unreachable?: boolean;
+		readonly reason: Reason;
+		readonly why?: string | undefined;
+	},
+): NodeResult {
+	deps.emit({ type: "node.failed", context: node.context.name, node: node.name, reason, why, errors, pending });
+	return { kind: "failed", errors, unreachable };
+}
+
+/** Evicts the pods group by group. A group that is not gone as a whole ends it: what comes after would be out of order. */
+async function evictAll(
+	node: NodeTarget,
+	{ pods, readAt }: { readonly pods: readonly V1Pod[]; readonly readAt: number },
+	options: DrainOptions,
+	deps: DrainDependencies,
+): Promise<"stopped" | readonly Extract<JobOutcome, { kind: "failed" }>[]> {
+	const { evictions, emit } = deps;
+	const timeout = createTimeout(options.timeoutMs, formatDuration(options.timeoutMs));
+	const { gracePeriodSeconds, deletes } = options;
+	const deletions = evictions && (await deps.watchDeletions?.(node.context.client, node.name));
+	using _ = { [Symbol.dispose]: () => deletions?.close() };
+	const agents = deps.agentNamespaces(node.context.name);
+	const groups = drainOrder(pods, options.order, agents).map((group) =>
+		group.map((pod) =>
+			createJob(pod, {
+				context: node.context,
+				node: node.name,
+				timeout,
+				deletes,
+				deletions,
+				gracePeriodSeconds,
+				readAt,
+			}),
+		),
+	);
+	if (!evictions) {
+		for (const { pod } of groups.flat()) {
+			const name = { context: node.context.name, node: node.name, namespace: pod.namespace, pod: pod.name };
+			emit({ type: "pod.evicting", ...name, dryRun: "client", deletes: false, budgets: [], attempt: 1 });
+		}
+		return [];
+	}
+	for (const jobs of groups) {
+		if (deps.stop.aborted) return "stopped";
+		for (const { pod, seen } of jobs) {
+			const isAgent = isAgentPod({ namespace: pod.namespace, labels: seen.labels }, agents);
+			if (isAgent) deps.leaveAgent(node.context.name, pod.uid);
+		}
+		const outcomes = await Promise.all(jobs.map((job) => evictions.evict(job)));
+		const failures = outcomes.filter((outcome) => outcome.kind === "failed");
+		if (failures.length > 0) return failures;
+		if (outcomes.some(({ kind }) => kind === "stopped")) return "stopped";
+	}
+	return [];
+}
+
+/** As the pods' order has it, but agents last: while they are there, budgets can be asked for. `agentNamespaces`: of the cluster. */
+export function drainOrder(
+	pods: readonly V1Pod[],
+	order: PodOrder,
+	agentNamespaces: readonly string[],
+): readonly (readonly V1Pod[])[] {
+	const isAgent = ({ metadata }: V1Pod): boolean =>
+		isAgentPod({ namespace: metadata?.namespace ?? "", labels: metadata?.labels ?? {} }, agentNamespaces);
+	const agents = pods.filter(isAgent);
+	const others = pods.filter((pod) => !isAgent(pod));
+	return [...orderPods(others, order), ...(agents.length > 0 ? [agents] : [])];
+}

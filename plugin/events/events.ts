@@ -1,0 +1,221 @@
+// The one stream of events of a run. Plain lines, JSON, the terminal UI and the tests are its readers; nothing else tells
+// a person what happens. What -o json makes of them is published in schemas/; `message` is for people.
+import type { BudgetState } from "../../disruption/decide.ts";
+import type { DryRun } from "../flags/dry-run.ts";
+import type { Reason } from "./reason.ts";
+
+/** "" in a cluster that no kubeconfig names. */
+interface InContext {
+	readonly context: string;
+}
+
+export interface PodEvent extends InContext {
+	readonly namespace: string;
+	readonly pod: string;
+	readonly uid?: string;
+	/** The node that is being drained; none where a pod was named. */
+	readonly node?: string;
+}
+
+export interface NodeName extends InContext {
+	readonly node: string;
+}
+
+/** A member of the fleet, as a run knows it. */
+export interface FleetMember {
+	/** Its name in the fleet. */
+	readonly cluster: string;
+	/** The context of this run that leads to it, where one does. */
+	readonly context?: string;
+	/** Of its agent. */
+	readonly version: string;
+}
+
+export interface UsedBy {
+	readonly cluster: string;
+	readonly namespace: string;
+	readonly pod: string;
+	readonly why: string;
+	readonly holder?: string;
+	/** Since the epoch, by the clock of whoever wrote it. */
+	readonly sinceSeconds?: number;
+}
+
+export type RunEvent =
+	/** The first event of a run that goes ahead. */
+	| {
+			readonly type: "run.started";
+			/** None where there is no fleet. */
+			readonly members: readonly FleetMember[];
+			readonly nodes: readonly NodeName[];
+			/** Those that were named; a drain finds its pods as it goes. */
+			readonly pods: readonly PodEvent[];
+			readonly dryRun: DryRun;
+	  }
+	| ({
+			readonly type: "node.cordoned" | "node.uncordoned";
+			readonly node: string;
+			readonly already: boolean;
+			/** This run did it, so this run may undo it. */
+			readonly ours: boolean;
+			readonly dryRun: DryRun;
+	  } & InContext)
+	| ({
+			readonly type: "node.cordonFailed";
+			readonly node: string;
+			readonly uncordon: boolean;
+			readonly message: string;
+	  } & InContext)
+	| ({ readonly type: "node.warning"; readonly node: string; readonly message: string } & InContext)
+	| ({ readonly type: "node.drained"; readonly node: string; readonly dryRun: DryRun } & InContext)
+	| ({
+			readonly type: "node.failed";
+			readonly node: string;
+			readonly reason: Reason;
+			/** What kept it, in words. */
+			readonly why: string;
+			/** One sentence for each pod or filter that failed. */
+			readonly errors: readonly string[];
+			/** Pods that were still to go; none where the filters refused. */
+			readonly pending: readonly string[];
+	  } & InContext)
+	/** What failed, at the end of a run: kubectl repeats it there. */
+	| { readonly type: "run.failed"; readonly errors: readonly string[] }
+	/** All nodes that are not drained, at the end of a run with failures. */
+	| { readonly type: "nodes.pending"; readonly nodes: readonly NodeName[] }
+	| ({
+			readonly type: "pod.evicting";
+			readonly dryRun: DryRun;
+			readonly deletes: boolean;
+			readonly budgets: readonly string[];
+			readonly attempt: number;
+	  } & PodEvent)
+	/** The API server said no for now; in kubectl's words. */
+	| ({
+			readonly type: "pod.retrying";
+			readonly reason: Reason;
+			readonly message: string;
+			readonly retryAfterMs: number;
+	  } & PodEvent)
+	/** A budget, or somebody who holds it, keeps the pod. */
+	| ({
+			readonly type: "pod.waiting";
+			readonly reason: Reason;
+			readonly message: string;
+			readonly budget?: string;
+			readonly need?: number;
+			readonly healthy?: number;
+			readonly expected?: number;
+			/** When it is asked for again at the latest, as far as that is known. */
+			readonly retryAfterMs?: number;
+			readonly usedBy: readonly UsedBy[];
+	  } & PodEvent)
+	/** The API server took the eviction; the pod is terminating. */
+	| ({ readonly type: "pod.accepted"; readonly waitedMs: number } & PodEvent)
+	/** Nobody evicted it any more: gone before, or left where it is by a stop. */
+	| ({ readonly type: "pod.gone" | "pod.stopped"; readonly waitedMs: number } & PodEvent)
+	| ({ readonly type: "pod.skipped"; readonly message: string } & PodEvent)
+	| ({ readonly type: "pod.evicted"; readonly deletes: boolean; readonly elapsedMs: number } & PodEvent)
+	| ({
+			readonly type: "pod.failed";
+			readonly reason: Reason;
+			readonly message: string;
+			readonly deletes: boolean;
+			/** It was accepted, but its end was not seen. */
+			readonly accepted: boolean;
+			readonly waitedMs: number;
+	  } & PodEvent)
+	/** What a round counted, where it is another count than before. */
+	| ({ readonly type: "budget.changed"; readonly budget: string } & Omit<BudgetState, "budget">)
+	/** Of a drain, before it touches anything. */
+	| {
+			readonly type: "plan";
+			readonly nodes: number;
+			readonly pods: number;
+			/** Pods that wait for something. */
+			readonly waits: number;
+			/** Pods that can never go as things are. */
+			readonly impossible: number;
+			/** At least and at most; null: somebody else has to do something first. */
+			readonly etaSeconds: readonly [number, number | null];
+	  }
+	| {
+			readonly type: "lease.acquired";
+			readonly budget: string;
+			readonly cluster: string;
+			readonly holder: string;
+			/** It ends by itself after this time, unless it is renewed or given back. */
+			readonly ttlSeconds: number;
+			readonly waitedMs: number;
+	  }
+	| {
+			readonly type: "lease.released";
+			readonly budget: string;
+			readonly cluster: string;
+			readonly heldMs: number;
+	  }
+	/** Somebody else has it now, or nobody: nothing is evicted under it. */
+	| {
+			readonly type: "lease.lost";
+			readonly budget: string;
+			readonly cluster: string;
+			readonly heldMs: number;
+			readonly message: string;
+	  }
+	| {
+			readonly type: "lease.waiting";
+			readonly budget: string;
+			readonly cluster: string;
+			readonly holder: string;
+			readonly position: number;
+			readonly heldForMs: number;
+	  }
+	| {
+			readonly type: "cluster.unreachable";
+			readonly cluster: string;
+			readonly message: string;
+			readonly elapsedMs: number;
+	  }
+	| { readonly type: "cluster.recovered"; readonly cluster: string; readonly elapsedMs: number }
+	| {
+			readonly type: "diagnostic";
+			readonly level: "error" | "warning" | "info";
+			readonly context?: string;
+			readonly reason?: Reason;
+			readonly message: string;
+	  }
+	| {
+			readonly type: "progress";
+			readonly podsDone: number;
+			readonly podsTotal: number;
+			readonly nodesDone: number;
+			readonly nodesTotal: number;
+			readonly waiting: number;
+			readonly terminating: number;
+	  }
+	| { readonly type: "interrupted"; readonly accepted: number; readonly graceSeconds: number }
+	| RunSummary;
+
+export type RunCommand = "drain" | "evict" | "cordon" | "uncordon";
+
+export interface RunSummary {
+	readonly type: "summary";
+	readonly command: RunCommand;
+	/** The run's id, where it has one. */
+	readonly op?: string;
+	readonly exitCode: number;
+	readonly interrupted: boolean;
+	readonly evicted: number;
+	readonly failed: number;
+	readonly drained: readonly NodeName[];
+	readonly notDrained: readonly (NodeName & { readonly reason: Reason; readonly message: string })[];
+	/** Nodes that this run cordoned and did not drain. */
+	readonly cordoned: readonly NodeName[];
+	readonly uncordoned: readonly NodeName[];
+	readonly longestWaitMs: number;
+	/** The command that continues, where something is left. */
+	readonly resume?: string;
+	readonly undo?: string;
+}
+
+export type EventSink = (event: RunEvent) => void;

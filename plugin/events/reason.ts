@@ -1,0 +1,82 @@
+// Why a pod or a node is not done: the closed list that -o json speaks in. A new reason is a new minor version of the
+// schema; its messages are for people and may change.
+import type { ApiError } from "../kubernetes/api-error.ts";
+
+export const reasons = [
+	// A budget of ours, or somebody who uses it, keeps the pod for now.
+	"BudgetExhausted",
+	"PodReserved",
+	"PreActivityPending",
+	"LeaseFull",
+	"LeaseHeld",
+	"PodUnseen",
+	"CoverageChanged",
+	// A budget of ours that somebody has to put right.
+	"InvalidBudget",
+	"SelectorsDiffer",
+	"FleetsDiffer",
+	"FeatureMissing",
+	"ExpectedPodsUnknown",
+	"GarbledLease",
+	// Agents.
+	"PeerUnreachable",
+	"AgentRefused",
+	// The API server and its own budgets.
+	"DisruptionBudget",
+	"MultipleBudgets",
+	"NamespaceTerminating",
+	"WebhookDenied",
+	"Forbidden",
+	"ServerBusy",
+	"ServerUnreachable",
+	"Refused",
+	// The run itself.
+	"CordonFailed",
+	"PodsNotAllowed",
+	"TimedOut",
+	"Interrupted",
+] as const;
+
+export type Reason = (typeof reasons)[number];
+
+/** A number to look up and to search for: 13xx agents, 21xx and 22xx budgets, 31xx API servers, 41xx the run. Never used twice. */
+export const reasonCodes: Readonly<Record<Reason, string>> = {
+	PeerUnreachable: "XPDB1301",
+	AgentRefused: "XPDB1303",
+	BudgetExhausted: "XPDB2101",
+	PodReserved: "XPDB2102",
+	PreActivityPending: "XPDB2103",
+	LeaseFull: "XPDB2104",
+	LeaseHeld: "XPDB2105",
+	PodUnseen: "XPDB2106",
+	CoverageChanged: "XPDB2107",
+	InvalidBudget: "XPDB2201",
+	SelectorsDiffer: "XPDB2202",
+	FleetsDiffer: "XPDB2203",
+	FeatureMissing: "XPDB2204",
+	ExpectedPodsUnknown: "XPDB2205",
+	GarbledLease: "XPDB2206",
+	DisruptionBudget: "XPDB3101",
+	MultipleBudgets: "XPDB3102",
+	NamespaceTerminating: "XPDB3103",
+	WebhookDenied: "XPDB3104",
+	Forbidden: "XPDB3105",
+	ServerBusy: "XPDB3106",
+	ServerUnreachable: "XPDB3107",
+	Refused: "XPDB3108",
+	CordonFailed: "XPDB4101",
+	PodsNotAllowed: "XPDB4102",
+	TimedOut: "XPDB4103",
+	Interrupted: "XPDB4104",
+};
+
+/** What an answer other than 2xx says about an eviction. */
+export function refusalReason({ code, message, causes }: ApiError): Reason {
+	if (causes.some(({ reason }) => reason === "NamespaceTerminating")) return "NamespaceTerminating";
+	if (causes.some(({ reason }) => reason === "DisruptionBudget")) return "DisruptionBudget";
+	if (/^admission webhook .* denied the request/.test(message)) return "WebhookDenied";
+	if (message.includes("more than one PodDisruptionBudget")) return "MultipleBudgets";
+	if (code === 401 || code === 403) return "Forbidden";
+	if (code === 429 || code >= 500) return "ServerBusy";
+	return "Refused";
+}

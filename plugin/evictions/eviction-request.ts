@@ -1,0 +1,133 @@
+// One request to evict or delete a pod, and what its answer means. The texts that are told apart here are the API
+// server's, which promises none of them: they stand in this one file.
+import type { V1Pod } from "@kubernetes/client-node";
+import { type Reason, refusalReason } from "../events/reason.ts";
+import { ApiError, ConnectionError } from "../kubernetes/api-error.ts";
+import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
+
+export interface EvictionTarget {
+	readonly namespace: string;
+	readonly name: string;
+	readonly uid: string;
+}
+
+export interface EvictionOptions {
+	/** Below 0: the pod's own. */
+	readonly gracePeriodSeconds: number;
+	/** DELETE instead of the eviction subresource: no budget of Kubernetes' own is asked. */
+	readonly deletes: boolean;
+	readonly dryRun: boolean;
+}
+
+export interface Preconditions {
+	readonly uid: string;
+	readonly resourceVersion?: string;
+}
+
+export type EvictionResponse =
+	| { readonly kind: "accepted" }
+	| { readonly kind: "gone" }
+	/** Another pod or another version of it. */
+	| { readonly kind: "conflict"; readonly message: string }
+	/** No for now: a budget, a webhook, too many requests, a server that has trouble. */
+	| { readonly kind: "blocked"; readonly message: string; readonly reason: Reason }
+	| { readonly kind: "namespaceTerminating"; readonly message: string; readonly reason: Reason }
+	| { readonly kind: "denied"; readonly message: string; readonly reason: Reason }
+	/** No answer: it may have happened. */
+	| { readonly kind: "unknown"; readonly error: unknown };
+
+/** As much of it as is looked at. */
+interface Answer {
+	readonly status?: unknown;
+	readonly message?: unknown;
+}
+
+/** On an Eviction: the reservation that it uses. */
+export const reservationAnnotation = "xpdb.form3.tech/reservation";
+
+/** Sends the request once; nothing is retried here. */
+export async function requestEviction(
+	client: KubernetesClient,
+	pod: EvictionTarget,
+	options: EvictionOptions,
+	preconditions: Preconditions,
+	reservationId?: string,
+): Promise<EvictionResponse> {
+	const path = podPath(pod);
+	const deleteOptions = {
+		preconditions,
+		...(options.gracePeriodSeconds >= 0 && { gracePeriodSeconds: options.gracePeriodSeconds }),
+		...(options.dryRun && { dryRun: ["All"] }),
+	};
+	try {
+		const annotations = reservationId === undefined ? undefined : { [reservationAnnotation]: reservationId };
+		const eviction = {
+			apiVersion: "policy/v1",
+			kind: "Eviction",
+			metadata: { name: pod.name, namespace: pod.namespace, ...(annotations && { annotations }) },
+			deleteOptions,
+		};
+		const { status, message } = options.deletes
+			? await client.delete<Answer>(
+					path,
+					{ apiVersion: "v1", kind: "DeleteOptions", ...deleteOptions },
+					{ retry: false },
+				)
+			: await client.post<Answer>(`${path}/eviction`, eviction, { retry: false });
+		if (status !== "Failure") return { kind: "accepted" };
+		// Fakes answer 201 with a Status that says Failure.
+		const why = typeof message === "string" && message !== "" ? message : "the eviction failed";
+		return { kind: "denied", message: why, reason: "Refused" };
+	} catch (error) {
+		if (error instanceof ApiError) return classifyRefusal(error);
+		if (error instanceof ConnectionError) return { kind: "unknown", error };
+		throw error;
+	}
+}
+
+/** What an answer other than 2xx means for the pod. */
+export function classifyRefusal(error: ApiError): Exclude<EvictionResponse, { kind: "accepted" | "unknown" }> {
+	const { code, message } = error;
+	const reason = refusalReason(error);
+	if (code === 404) return { kind: "gone" };
+	if (code === 409) return { kind: "conflict", message };
+	if (code === 429) return { kind: "blocked", message, reason };
+	if (code === 403 && error.causes.some(({ reason }) => reason === "NamespaceTerminating")) {
+		return { kind: "namespaceTerminating", message, reason };
+	}
+	// Two budgets of Kubernetes' own over one pod: a 500 that no waiting changes.
+	const permanent = message.includes("more than one PodDisruptionBudget");
+	if (!permanent && (code === 500 || code === 503 || code === 504)) return { kind: "blocked", message, reason };
+	return { kind: "denied", message, reason };
+}
+
+export type PodReading =
+	| { readonly kind: "gone" }
+	| { readonly kind: "terminating"; readonly pod: V1Pod }
+	| { readonly kind: "present"; readonly pod: V1Pod };
+
+/** A consistent read of this very pod; another uid under its name means that it is gone. */
+export async function readPod(client: KubernetesClient, pod: EvictionTarget): Promise<PodReading> {
+	let found: V1Pod;
+	try {
+		found = await client.get<V1Pod>(podPath(pod));
+	} catch (error) {
+		if (error instanceof ApiError && error.code === 404) return { kind: "gone" };
+		throw error;
+	}
+	const { uid, deletionTimestamp, resourceVersion } = found.metadata ?? {};
+	if (!isText(uid) || !isText(resourceVersion) || (deletionTimestamp !== undefined && !isText(deletionTimestamp))) {
+		const problem = new Error(`the answer for pod ${pod.namespace}/${pod.name} is no pod`);
+		throw new ConnectionError(client.server, problem);
+	}
+	if (uid !== pod.uid) return { kind: "gone" };
+	return { kind: deletionTimestamp === undefined ? "present" : "terminating", pod: found };
+}
+
+function isText(value: unknown): boolean {
+	return typeof value === "string" && value !== "";
+}
+
+export function podPath({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+	return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+}

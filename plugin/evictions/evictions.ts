@@ -1,0 +1,306 @@
+// What drain and evict share: pods come in one by one, what covers each of them is judged anew before every try, and those
+// that the same budgets cover go through rounds together.
+//
+// Guarantee: a pod of a fleet's cluster is evicted under a grant of all budgets that cover it, or without one only where
+// disruption/coverage-judgement.ts says so of the version that the eviction names, at that moment; never while members
+// disagree who the fleet is. Tries that come to nothing are further and further apart.
+// Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts; pods of contexts without agents are not ours.
+import { formatBudgetName } from "../../disruption/budget.ts";
+import type { RoundBudget } from "../../disruption/decide.ts";
+import {
+	AgentForbiddenError,
+	AgentProtocolError,
+	AgentUnavailableError,
+	FleetsDifferError,
+} from "../../disruption/errors.ts";
+import { type Reason, refusalReason } from "../events/reason.ts";
+import { CoverageLists } from "../fleet/coverage-lists.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import { FleetChanges } from "../fleet/fleet-changes.ts";
+import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
+import { EvictionSlots } from "./concurrency-limit.ts";
+import {
+	type EvictionJob,
+	evictionError,
+	type JobOutcome,
+	podEvent,
+	retryAfterMs,
+	type TryOutcome,
+} from "./eviction-job.ts";
+import { BudgetGroup, type GroupDependencies } from "./eviction-queue.ts";
+import { tryEviction } from "./native-eviction.ts";
+import { coverPod, type PodCoverage } from "./pod-coverage.ts";
+import { waitUntilGone } from "./pod-termination.ts";
+
+export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" | "reconnect">;
+
+export interface EvictionsDependencies extends Omit<GroupDependencies, "fleet" | "slots"> {
+	readonly fleet: EvictionFleet | undefined;
+	/** False: an accepted eviction is enough. */
+	readonly waitsUntilGone: boolean;
+	readonly skipWaitAfterSeconds: number;
+	readonly wallClock: () => number;
+}
+
+/** After an agent without an answer, and while members disagree. */
+const askAgainAfterMs = 1_000;
+/** A try that came to nothing is made again at once, once: what it rested on had changed. The next ones wait. */
+const pauses = [0, 250, 500, 1_000, 2_000, 5_000];
+/** Who waited for so long is not in a loop. */
+const longTryMs = 10_000;
+
+/** Some of what a run knows of its fleet. */
+interface FleetState {
+	readonly fleet: EvictionFleet;
+	readonly lists: CoverageLists;
+	readonly changes: FleetChanges;
+	/** Contexts whose clusters were members once. */
+	readonly contexts: Set<string>;
+}
+
+export interface EvictionCounts {
+	readonly total: number;
+	readonly done: number;
+	readonly waiting: number;
+	readonly terminating: number;
+	/** The longest that one of those may take. */
+	readonly graceSeconds: number;
+}
+
+export class Evictions {
+	readonly #deps: EvictionsDependencies;
+	readonly #state: FleetState | undefined;
+	/** By the names of their budgets. */
+	readonly #groups = new Map<string, BudgetGroup>();
+	readonly #slots = new EvictionSlots();
+	readonly #coveredBy = new Map<string, RoundBudget>();
+	#total = 0;
+	#done = 0;
+	readonly #terminating = new Set<EvictionJob>();
+
+	constructor(deps: EvictionsDependencies) {
+		this.#deps = deps;
+		const { fleet } = deps;
+		if (!fleet) return;
+		const lists = new CoverageLists(fleet, deps.runtime);
+		const changes = new FleetChanges(fleet, deps.emit, () => lists.forget());
+		this.#state = { fleet, lists, changes, contexts: new Set() };
+	}
+
+	get counts(): EvictionCounts {
+		return {
+			total: this.#total,
+			done: this.#done,
+			waiting: [...this.#groups.values()].reduce((sum, group) => sum + group.waiting, 0),
+			terminating: this.#terminating.size,
+			graceSeconds: Math.max(0, ...[...this.#terminating].map((job) => job.graceSeconds)),
+		};
+	}
+
+	/** The budgets under which pods were evicted so far. */
+	get budgets(): readonly RoundBudget[] {
+		return [...this.#coveredBy.values()];
+	}
+
+	/** Resolves when the pod is gone (or its eviction accepted, see waitsUntilGone), stopped or failed. */
+	async evict(job: EvictionJob): Promise<JobOutcome> {
+		this.#total += 1;
+		const startedAt = this.#deps.runtime.now();
+		const tried = await this.#untilAccepted(job);
+		const waitedMs = this.#deps.runtime.now() - startedAt;
+		const outcome = tried.kind === "accepted" ? await this.#finish(job, startedAt, waitedMs) : tried;
+		if (outcome.kind !== "stopped") this.#done += 1;
+		if (outcome.kind === "failed") {
+			this.#deps.emit({
+				type: "pod.failed",
+				...podEvent(job),
+				message: outcome.message,
+				reason: outcome.reason,
+				waitedMs,
+				deletes: this.#deps.options.deletes,
+				accepted: tried.kind === "accepted",
+			});
+		} else if (outcome.kind !== "evicted") {
+			this.#deps.emit({ type: `pod.${outcome.kind}`, ...podEvent(job), waitedMs });
+		}
+		return outcome;
+	}
+
+	/** Resolves when nothing is under way any more: reservations that were not used have been given back. */
+	async settled(): Promise<void> {
+		await Promise.all([...this.#groups.values()].map((group) => group.settled()));
+	}
+
+	async #untilAccepted(job: EvictionJob): Promise<JobOutcome | { readonly kind: "accepted" }> {
+		const { stop, runtime } = this.#deps;
+		const ends = AbortSignal.any([stop, job.timeout.signal]);
+		let reason: Reason | undefined;
+		/** What the last try waited for, where it got no answer in time. */
+		let unanswered: string | undefined;
+		let inVain = 0;
+		for (let isFirst = true; ; isFirst = false) {
+			if (stop.aborted) return { kind: "stopped" };
+			const startedAt = runtime.now();
+			const outcome: TryOutcome = job.timeout.signal.aborted
+				? { kind: "timedOut", ...(unanswered !== undefined && { unreachable: true, waitedFor: unanswered }) }
+				: await this.#try(job, isFirst);
+			switch (outcome.kind) {
+				case "accepted":
+				case "gone":
+				case "stopped":
+				case "failed":
+					return outcome;
+				case "agentRefused":
+					return failed(job, outcome.message, "AgentRefused");
+				case "timedOut":
+					return this.#timedOut(job, { reason, ...outcome });
+				case "again": {
+					reason = outcome.reason ?? reason;
+					unanswered = outcome.reason === "PeerUnreachable" ? outcome.message : undefined;
+					if (runtime.now() - startedAt >= longTryMs) inVain = 0;
+					const pauseMs = outcome.afterMs > 0 ? outcome.afterMs : (pauses[Math.min(inVain++, pauses.length - 1)] ?? 0);
+					if (pauseMs > 0) await runtime.sleep(pauseMs, ends);
+				}
+			}
+		}
+	}
+
+	async #try(job: EvictionJob, isFirst: boolean): Promise<TryOutcome> {
+		const state = this.#state;
+		const context = job.context.name;
+		// A dry run takes no lease and makes no reservation; a cluster without agents is none of the fleet's business.
+		if (!state || this.#deps.options.dryRun) return tryEviction(job, undefined, this.#deps);
+		if (state.fleet.memberOf(context)) state.contexts.add(context);
+		else if (!state.contexts.has(context)) return tryEviction(job, undefined, this.#deps);
+		else return this.#askFleet(job, state, `the cluster of context ${context} is no member of the fleet any more`);
+		const before = idsOf(state.fleet);
+		const outcome = await this.#tryAsMember(job, isFirst, state);
+		const differs = outcome.kind === "again" && outcome.reason === "FleetsDiffer";
+		if (!differs && outcome.kind !== "agentRefused") return outcome;
+		// Who refused may be one that is no member any more.
+		const asked = await this.#askFleet(job, state);
+		if (asked.kind === "agentRefused" || asked.afterMs > 0 || idsOf(state.fleet) !== before) return asked;
+		if (outcome.kind === "agentRefused") return outcome;
+		// They say that they agree, and answer otherwise.
+		this.#tellWaiting(job, "FleetsDiffer", outcome.message ?? "the members of the fleet disagree");
+		return { ...outcome, afterMs: askAgainAfterMs };
+	}
+
+	async #tryAsMember(job: EvictionJob, isFirst: boolean, { fleet, lists }: FleetState): Promise<TryOutcome> {
+		const { reachability, runtime } = this.#deps;
+		const { namespace } = job.pod;
+		// What was listed for others is good for one try: if it does not hold any more, the round says so.
+		const known = isFirst ? lists.findKnown({ namespace, labels: job.seen.labels }) : undefined;
+		if (known) return this.#group(known, fleet).tryEviction(job);
+		let coverage: PodCoverage;
+		try {
+			const memberIds = (): readonly string[] => fleet.members.map(({ id }) => id);
+			coverage = await coverPod(job, { lists, memberIds, runtime, mayBeginRound: isFirst });
+		} catch (error) {
+			if (error instanceof AgentUnavailableError) {
+				reachability.failed(error);
+				return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable" };
+			}
+			// The fleet is asked anew, and says who is missing.
+			if (error instanceof FleetsDifferError) return { kind: "again", afterMs: 0, reason: error.reason };
+			if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
+				return { kind: "agentRefused", message: error.message };
+			}
+			// The pod could not be read.
+			if (isPassing(error)) return { kind: "again", afterMs: retryAfterMs, reason: "ServerUnreachable" };
+			if (error instanceof ApiError) return failed(job, errorText(error), refusalReason(error));
+			throw error;
+		}
+		reachability.answered();
+		switch (coverage.kind) {
+			case "gone":
+				return { kind: "gone" };
+			case "uncovered":
+				return tryEviction(job, coverage.resourceVersion, this.#deps);
+			case "unreadable":
+				return failed(job, coverage.message, "InvalidBudget");
+			case "covered":
+				return this.#group(coverage.budgets, fleet).tryEviction(job);
+			case "fleetsDiffer":
+				return { kind: "again", afterMs: 0, reason: "FleetsDiffer", message: coverage.message };
+			case "tooSlow":
+				this.#tellWaiting(job, "PeerUnreachable", coverage.message);
+				return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable", message: coverage.message };
+		}
+	}
+
+	/** `problem`: what asking cannot put right. */
+	async #askFleet(
+		job: EvictionJob,
+		{ changes }: FleetState,
+		problem?: string,
+	): Promise<Extract<TryOutcome, { kind: "again" | "agentRefused" }>> {
+		const answer = await changes.ask();
+		if (answer.kind === "refused") return { kind: "agentRefused", message: answer.message };
+		if (answer.kind === "unreachable") {
+			this.#deps.reachability.failed(answer.error);
+			return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable" };
+		}
+		const message = answer.kind === "differ" ? answer.message : problem;
+		if (message === undefined) return { kind: "again", afterMs: 0 };
+		this.#tellWaiting(job, "FleetsDiffer", message);
+		return { kind: "again", afterMs: askAgainAfterMs, reason: "FleetsDiffer" };
+	}
+
+	#tellWaiting(job: EvictionJob, reason: Reason, message: string): void {
+		const { emit } = this.#deps;
+		emit({ type: "pod.waiting", ...podEvent(job), reason, message, retryAfterMs: askAgainAfterMs, usedBy: [] });
+	}
+
+	#group(budgets: readonly RoundBudget[], fleet: EvictionFleet): BudgetGroup {
+		// The selector belongs to the key: after it was changed, rounds count by the new one.
+		const key = JSON.stringify(budgets);
+		const group = this.#groups.get(key) ?? new BudgetGroup(budgets, { ...this.#deps, slots: this.#slots, fleet });
+		this.#groups.set(key, group);
+		for (const budget of budgets) this.#coveredBy.set(formatBudgetName(budget.name), budget);
+		return group;
+	}
+
+	async #finish(job: EvictionJob, startedAt: number, waitedMs: number): Promise<JobOutcome> {
+		const { emit, options, runtime } = this.#deps;
+		emit({ type: "pod.accepted", ...podEvent(job), waitedMs });
+		if (options.dryRun) return { kind: "evicted" };
+		if (!this.#deps.waitsUntilGone) return { kind: "evicted" };
+		this.#terminating.add(job);
+		const ended = await waitUntilGone(job, {
+			skipAfterSeconds: this.#deps.skipWaitAfterSeconds,
+			sleep: (ms, signal) => runtime.sleep(ms, signal),
+			wallClock: this.#deps.wallClock,
+			emit,
+		});
+		this.#terminating.delete(job);
+		if (ended.kind === "failed") return { ...ended, unreachable: false };
+		if (ended.kind === "gone") {
+			emit({ type: "pod.evicted", ...podEvent(job), deletes: options.deletes, elapsedMs: runtime.now() - startedAt });
+		}
+		return { kind: "evicted" };
+	}
+
+	#timedOut(
+		job: EvictionJob,
+		end: { readonly waitedFor?: string; readonly reason: Reason | undefined; readonly unreachable?: boolean },
+	): JobOutcome {
+		const { waitedFor, reason } = end;
+		const unreachable = end.unreachable === true || this.#deps.reachability.lost.length > 0;
+		return {
+			kind: "failed",
+			message: evictionError(job, `global timeout reached: ${job.timeout.text}`),
+			reason: unreachable ? "PeerUnreachable" : (reason ?? "TimedOut"),
+			unreachable,
+			...(waitedFor !== undefined && { waitedFor }),
+		};
+	}
+}
+
+function idsOf({ members }: EvictionFleet): string {
+	return JSON.stringify(members.map(({ id }) => id));
+}
+
+function failed(job: EvictionJob, message: string, reason: Reason): Extract<JobOutcome, { kind: "failed" }> {
+	return { kind: "failed", message: evictionError(job, message), reason, unreachable: false };
+}

@@ -1,0 +1,15 @@
+// Nothing. Builds for tests of crashes (scripts/build.ts --test) have test/fail-points/plugin-fail-points.ts in the place of this file; what
+// is shipped has no such code, whatever its environment says.
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import type { EvictorMaker } from "./ticket-eviction.ts";
+
+export function membersWithFailPoints(
+	members: readonly AgentCluster[],
+	_env: NodeJS.ProcessEnv,
+): readonly AgentCluster[] {
+	return members;
+}
+
+export function evictorWithFailPoints(maker: EvictorMaker, _env: NodeJS.ProcessEnv): EvictorMaker {
+	return maker;
+}

@@ -1,0 +1,112 @@
+// A pod without a budget of ours: kubectl's own eviction, one try at a time. Its uid is named, so that a try that comes
+// late never hits the pod that replaced it; and where its labels matter, the version that was judged.
+import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import type { Free } from "../../disruption/verdict.ts";
+import type { EventSink } from "../events/events.ts";
+import { refusalReason } from "../events/reason.ts";
+import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
+import { type EvictionJob, evictionError, podEvent, retryAfterMs, retryLine, type TryOutcome } from "./eviction-job.ts";
+import { type EvictionOptions, requestEviction } from "./eviction-request.ts";
+import { seeAnew } from "./seen-pod.ts";
+
+export interface NativeDependencies {
+	readonly options: EvictionOptions;
+	readonly emit: EventSink;
+	readonly runtime: Pick<RoundRuntime, "now">;
+}
+
+/** `resourceVersion`: the only one that may go. A dry run is not tried again: nothing would change, and kubectl hangs there. */
+export async function tryEviction(
+	job: EvictionJob,
+	resourceVersion: string | undefined,
+	deps: NativeDependencies,
+): Promise<TryOutcome> {
+	return orFailed(job, () => tryOnce(job, resourceVersion, deps));
+}
+
+/**
+ * A pod that nothing can make healthy again. It may have waited for its turn: one that has finished is read once more, and
+ * goes in the version that was read; one that is terminating stays so under its uid.
+ */
+export async function tryFreeEviction(
+	job: EvictionJob,
+	why: Exclude<Free["why"], "Gone">,
+	deps: NativeDependencies,
+): Promise<TryOutcome> {
+	return orFailed(job, async () => {
+		if (why === "Terminating") return tryOnce(job, undefined, deps);
+		const found = await seeAnew(job, () => deps.runtime.now());
+		if (found.kind === "gone") return { kind: "gone" };
+		if (found.kind === "terminating") return tryOnce(job, undefined, deps);
+		const phase = found.pod.status?.phase;
+		const finished = phase === "Succeeded" || phase === "Failed";
+		return finished ? tryOnce(job, job.seen.resourceVersion, deps) : { kind: "again", afterMs: 0 };
+	});
+}
+
+async function orFailed(job: EvictionJob, attempt: () => Promise<TryOutcome>): Promise<TryOutcome> {
+	try {
+		return await attempt();
+	} catch (error) {
+		// The pod could not be read after its eviction was answered.
+		if (isPassing(error)) return { kind: "again", afterMs: retryAfterMs };
+		if (!(error instanceof ApiError)) throw error;
+		return {
+			kind: "failed",
+			message: evictionError(job, errorText(error)),
+			reason: refusalReason(error),
+			unreachable: false,
+		};
+	}
+}
+
+async function tryOnce(
+	job: EvictionJob,
+	resourceVersion: string | undefined,
+	{ options, emit, runtime }: NativeDependencies,
+): Promise<TryOutcome> {
+	const { client } = job.context;
+	const { uid } = job.pod;
+	job.attempts += 1;
+	emit({
+		type: "pod.evicting",
+		...podEvent(job),
+		dryRun: options.dryRun ? "server" : "none",
+		deletes: options.deletes,
+		budgets: [],
+		attempt: job.attempts,
+	});
+	const preconditions = { uid, ...(resourceVersion !== undefined && { resourceVersion }) };
+	const response = await requestEviction(client, job.pod, options, preconditions);
+	switch (response.kind) {
+		case "accepted":
+			return { kind: "accepted" };
+		case "gone":
+		case "conflict": {
+			// A 409 may be another uid, another version, or a write of somebody else in the same moment.
+			const found = await seeAnew(job, () => runtime.now());
+			if (found.kind === "gone") return { kind: "gone" };
+			return response.kind === "gone" ? { kind: "gone" } : { kind: "again", afterMs: 0 };
+		}
+		case "denied":
+			return {
+				kind: "failed",
+				message: evictionError(job, response.message),
+				reason: response.reason,
+				unreachable: false,
+			};
+		case "unknown":
+		case "blocked":
+		case "namespaceTerminating":
+			break;
+	}
+	const message = response.kind === "unknown" ? errorText(response.error) : response.message;
+	const reason = response.kind === "unknown" ? "ServerUnreachable" : response.reason;
+	if (options.dryRun) return { kind: "failed", message: evictionError(job, message), reason, unreachable: false };
+	const found = await seeAnew(job, () => runtime.now());
+	if (found.kind === "gone") return { kind: "gone" };
+	if (found.kind === "terminating" && response.kind !== "blocked") return { kind: "accepted" };
+	const line = retryLine(job, message, response.kind === "namespaceTerminating");
+	emit({ type: "pod.retrying", ...podEvent(job), reason, message: line, retryAfterMs });
+	return { kind: "again", afterMs: retryAfterMs, reason };
+}

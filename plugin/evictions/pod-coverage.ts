@@ -1,0 +1,120 @@
+// Which budgets cover a pod, judged for the version that its eviction would name (coverage-judgement.ts): asks for lists
+// and reads the pod until both are young enough. Where no member has a budget in the namespace, that is one list for many
+// pods and no read.
+import {
+	type CoverageJudgement,
+	coverageFreshForMs,
+	judgeCoverage,
+	type ListedBudgets,
+} from "../../disruption/coverage-judgement.ts";
+import { isTooLate, patientForMs, readAfterChange } from "../../disruption/eviction.ts";
+import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import { type CoverageLists, unreadableMessage } from "../fleet/coverage-lists.ts";
+import type { EvictionJob } from "./eviction-job.ts";
+import { isQuietNow, seeAnew } from "./seen-pod.ts";
+import { presentPod } from "./ticket-eviction.ts";
+
+export type PodCoverage =
+	| Extract<CoverageJudgement, { kind: "uncovered" | "covered" | "fleetsDiffer" }>
+	| { readonly kind: "unreadable"; readonly message: string }
+	| { readonly kind: "gone" }
+	/** Members that take longer to list their budgets than what they say is worth. */
+	| { readonly kind: "tooSlow"; readonly message: string };
+
+export interface PodCoverageDependencies {
+	readonly lists: CoverageLists;
+	readonly memberIds: () => readonly string[];
+	readonly runtime: Pick<RoundRuntime, "now" | "sleep">;
+	/** Whether old labels may say that the pod is covered: not after a round that began so. */
+	readonly mayBeginRound: boolean;
+}
+
+/** Lists and reads in vain, before others have a turn. */
+const maxAttempts = 5;
+
+/**
+ * To be used at once. Rejects with AgentUnavailableError where a member gives no answer, with ApiError or ConnectionError
+ * where the pod cannot be read.
+ */
+export async function coverPod(job: EvictionJob, deps: PodCoverageDependencies): Promise<PodCoverage> {
+	const { lists, memberIds, runtime, mayBeginRound } = deps;
+	const { namespace } = job.pod;
+	const now = (): number => runtime.now();
+	const triedAt = now();
+	const patientUntil = triedAt + patientForMs;
+	let slow = "";
+	let mustRead = lists.hadBudgets(namespace) && now() - job.seen.readAt > coverageFreshForMs;
+	let isTimed = false;
+	for (let attempt = 0; attempt < maxAttempts; ) {
+		const [listed, found] = await Promise.all([lists.list(namespace), mustRead ? seeAnew(job, now) : undefined]);
+		if (found?.kind === "gone") return { kind: "gone" };
+		const judged = judgeCoverage({ namespace, version: job.seen }, listed, {
+			memberIds: memberIds(),
+			now: now(),
+			triedAt,
+		});
+		mustRead = judged.kind === "readAgain";
+		switch (judged.kind) {
+			case "listAgain":
+				slow = slowMessage(listed, now());
+				attempt += 1;
+				continue;
+			case "readAgain": {
+				// Labels as they were are enough to begin a round with: it counts by those of now.
+				const known = mayBeginRound ? lists.findKnown({ namespace, labels: job.seen.labels }) : undefined;
+				if (known) return { kind: "covered", budgets: known };
+				attempt += 1;
+				continue;
+			}
+			case "unreadable":
+				return { kind: "unreadable", message: messageOf(listed, judged.budget) };
+			case "covered":
+			case "fleetsDiffer":
+				return judged;
+			case "uncovered":
+				break;
+		}
+		const { changes, readAt } = job.seen;
+		if (judged.resourceVersion === undefined || !changes || now() >= patientUntil) return judged;
+		if (isTimed && changes.isMeasured && !isTooLate(now() - readAt, changes.everyMs)) return judged;
+		if ((await waitForChange(job, changes.everyMs, runtime)) === "gone") return { kind: "gone" };
+		isTimed = true;
+	}
+	return { kind: "tooSlow", message: slow };
+}
+
+function slowMessage({ askedAt, members }: ListedBudgets, now: number): string {
+	const slow = members.filter(({ tookMs = 0 }) => tookMs > coverageFreshForMs);
+	const names = (slow.length > 0 ? slow : members).map(({ clusterName }) => clusterName).join(", ");
+	return (
+		`cluster ${names} took ${((now - askedAt) / 1000).toFixed(1)} s to list its budgets, and after more than ` +
+		`${coverageFreshForMs / 1000} s nobody knows whether a new one covers the pod: is its API server slow?`
+	);
+}
+
+async function waitForChange(
+	job: EvictionJob,
+	changesEveryMs: number,
+	runtime: PodCoverageDependencies["runtime"],
+): Promise<"gone" | "seen"> {
+	let gone = false;
+	const { changed } = await readAfterChange(
+		changesEveryMs,
+		job.seen.resourceVersion,
+		async () => {
+			const found = await seeAnew(job, () => runtime.now());
+			gone = found.kind === "gone";
+			return found.kind === "gone" ? { kind: "gone" } : presentPod(found.pod);
+		},
+		runtime,
+	);
+	if (!changed) isQuietNow(job);
+	return gone ? "gone" : "seen";
+}
+
+function messageOf({ members }: ListedBudgets, budget: string): string {
+	return unreadableMessage(
+		members.flatMap(({ budgets }) => budgets),
+		budget,
+	);
+}

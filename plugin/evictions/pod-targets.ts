@@ -1,0 +1,142 @@
+// The pods that evict is asked for: POD, TYPE/NAME of their workload, or a selector.
+import type { V1OwnerReference, V1Pod } from "@kubernetes/client-node";
+import { InvalidBudgetError } from "../../disruption/errors.ts";
+import { formatSelector, parseLabelSelector } from "../../disruption/selector.ts";
+import { nearest } from "../flags/flags.ts";
+import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { findInOne, inContext, splitContext } from "../nodes/node-targets.ts";
+import { UsageError } from "../terminal/errors.ts";
+
+export interface PodTarget {
+	readonly context: KubeContext;
+	readonly pod: V1Pod;
+}
+
+interface Workload {
+	readonly metadata?: { readonly uid?: string };
+	readonly spec?: { readonly selector?: unknown };
+}
+
+/** Path of the API group, plural, and whether pods are owned through a ReplicaSet in between. */
+interface WorkloadType {
+	readonly names: readonly string[];
+	readonly path: string;
+	readonly plural: string;
+}
+
+const workloadTypes: readonly WorkloadType[] = [
+	{ names: ["deployment", "deployments", "deploy", "deployments.apps"], path: "/apis/apps/v1", plural: "deployments" },
+	{ names: ["statefulset", "statefulsets", "sts", "statefulsets.apps"], path: "/apis/apps/v1", plural: "statefulsets" },
+	{ names: ["replicaset", "replicasets", "rs", "replicasets.apps"], path: "/apis/apps/v1", plural: "replicasets" },
+	{ names: ["daemonset", "daemonsets", "ds", "daemonsets.apps"], path: "/apis/apps/v1", plural: "daemonsets" },
+	{
+		names: ["replicationcontroller", "replicationcontrollers", "rc"],
+		path: "/api/v1",
+		plural: "replicationcontrollers",
+	},
+	{ names: ["job", "jobs", "jobs.batch"], path: "/apis/batch/v1", plural: "jobs" },
+];
+const podTypes = ["pod", "pods", "po"];
+
+export interface PodQuery {
+	readonly words: readonly string[];
+	readonly selector: string;
+	readonly allNamespaces: boolean;
+}
+
+/** Each pod once, in the order given; every word names something that exists. */
+export async function resolvePods(contexts: readonly KubeContext[], query: PodQuery): Promise<readonly PodTarget[]> {
+	const found: PodTarget[] = [];
+	if (query.selector !== "") {
+		const lists = await Promise.all(
+			contexts.map((context) =>
+				inContext(context, contexts, async () => {
+					const path = query.allNamespaces ? "/api/v1/pods" : `/api/v1/namespaces/${context.namespace}/pods`;
+					const pods = await context.client.list<V1Pod>(path, { labelSelector: query.selector });
+					return pods.map((pod) => ({ context, pod }));
+				}),
+			),
+		);
+		found.push(...lists.flat());
+	}
+	for (const text of query.words) found.push(...(await resolveWord(text, contexts)));
+	return [...new Map(found.map((target) => [`${target.context.name} ${target.pod.metadata?.uid}`, target])).values()];
+}
+
+async function resolveWord(text: string, contexts: readonly KubeContext[]): Promise<readonly PodTarget[]> {
+	const word = splitContext(text, contexts);
+	const [first = "", second, ...more] = word.rest.split("/");
+	if (second === undefined || podTypes.includes(first)) {
+		const name = second ?? first;
+		const { context, found } = await findInOne({ ...word, rest: name }, contexts, "pod", (place, podName) =>
+			place.client.get<V1Pod>(`/api/v1/namespaces/${place.namespace}/pods/${encodeURIComponent(podName)}`),
+		);
+		return [{ context, pod: found }];
+	}
+	const type = workloadTypes.find(({ names }) => names.includes(first.toLowerCase()));
+	if (!type || more.length > 0 || second === "") throw unknownType(text, first, contexts);
+	const { context, found: workload } = await findInOne({ ...word, rest: second }, contexts, first, (place, name) =>
+		place.client.get<Workload>(`${type.path}/namespaces/${place.namespace}/${type.plural}/${encodeURIComponent(name)}`),
+	);
+	const pods = await podsOf(context, workload, type);
+	return pods.map((pod) => ({ context, pod }));
+}
+
+/** The pods that the workload controls, itself or through ReplicaSets; what its selector matches by chance is left out. */
+async function podsOf(context: KubeContext, workload: Workload, type: WorkloadType): Promise<readonly V1Pod[]> {
+	const { client, namespace } = context;
+	const pods = await client.list<V1Pod>(`/api/v1/namespaces/${namespace}/pods`, {
+		labelSelector: selectorText(workload, type),
+	});
+	const uid = workload.metadata?.uid;
+	if (type.plural !== "deployments") return pods.filter((pod) => controllerOf(pod)?.uid === uid);
+	const owners = new Map<string, boolean>();
+	for (const pod of pods) {
+		const owner = controllerOf(pod);
+		if (owner?.kind !== "ReplicaSet" || owners.has(owner.uid)) continue;
+		owners.set(owner.uid, (await deploymentOf(context, owner)) === uid);
+	}
+	return pods.filter((pod) => owners.get(controllerOf(pod)?.uid ?? "") ?? false);
+}
+
+async function deploymentOf({ client, namespace }: KubeContext, owner: V1OwnerReference): Promise<string | undefined> {
+	try {
+		const path = `/apis/apps/v1/namespaces/${namespace}/replicasets/${encodeURIComponent(owner.name)}`;
+		return controllerOf(await client.get<V1Pod>(path))?.uid;
+	} catch (error) {
+		if (isNotFound(error)) return undefined;
+		throw error;
+	}
+}
+
+function selectorText(workload: Workload, type: WorkloadType): string {
+	// A ReplicationController has a plain map of labels.
+	const selector =
+		type.plural === "replicationcontrollers" ? { matchLabels: workload.spec?.selector } : workload.spec?.selector;
+	try {
+		return formatSelector(parseLabelSelector(selector, "spec.selector"));
+	} catch (error) {
+		if (error instanceof InvalidBudgetError) throw new UsageError(error.message);
+		throw error;
+	}
+}
+
+function controllerOf({ metadata }: V1Pod): V1OwnerReference | undefined {
+	return metadata?.ownerReferences?.find(({ controller }) => controller === true);
+}
+
+function unknownType(text: string, type: string, contexts: readonly KubeContext[]): Error {
+	const near = nearest(type, [
+		...podTypes,
+		...workloadTypes.flatMap(({ names }) => names),
+		...contexts.map(({ name }) => name),
+	]);
+	if (contexts.length > 1) {
+		return new UsageError(
+			`"${text}" begins with neither a context of --contexts nor a type that has pods`,
+			near === undefined ? undefined : `Did you mean ${near}/...?`,
+		);
+	}
+	return new ApiError(`the server doesn't have a resource type "${type}"`, { code: 404 });
+}

@@ -1,0 +1,69 @@
+// Waiting until an evicted pod is gone, as kubectl does: by uid.
+import type { V1Pod } from "@kubernetes/client-node";
+import type { EventSink } from "../events/events.ts";
+import { type Reason, refusalReason } from "../events/reason.ts";
+import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
+import { type EvictionJob, podEvent } from "./eviction-job.ts";
+import { readPod } from "./eviction-request.ts";
+
+export type TerminationOutcome =
+	| { readonly kind: "gone" }
+	| { readonly kind: "skipped" }
+	| { readonly kind: "failed"; readonly message: string; readonly reason: Reason };
+
+export interface TerminationOptions {
+	/** Above 0: a pod that has been terminating for longer is not waited for. */
+	readonly skipAfterSeconds: number;
+	readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+	readonly wallClock: () => number;
+	readonly emit: EventSink;
+}
+
+/** As kubectl reckons --skip-wait-for-delete-timeout: in whole seconds; 0 skips none. */
+export function isTerminatingForLonger({ metadata }: V1Pod, seconds: number, now: number): boolean {
+	const deletedAt = Date.parse(String(metadata?.deletionTimestamp ?? ""));
+	return seconds > 0 && Math.trunc((now - deletedAt) / 1_000) > seconds;
+}
+
+/** kubectl asks once a second; a pod without a grace period is gone sooner. */
+const pollMs = 1_000;
+const firstPollMs = 100;
+/** A deletion that a watch is to tell of is asked for all the same, in case it was missed. */
+const watchedPollMs = 5_000;
+
+export async function waitUntilGone(job: EvictionJob, options: TerminationOptions): Promise<TerminationOutcome> {
+	const { pod, context, timeout } = job;
+	const waitError = (why: string): string =>
+		`error when waiting for pod "${pod.name}" in namespace "${pod.namespace}" to terminate: ${why}`;
+	// A pod that may be skipped has to be looked at again and again.
+	const watch = options.skipAfterSeconds > 0 ? undefined : job.deletions;
+	const pause = async (ms: number): Promise<void> => {
+		if (timeout.signal.aborted) return;
+		const ends = watch?.live ? AbortSignal.any([timeout.signal, watch.news(pod.uid)]) : timeout.signal;
+		await options.sleep(watch?.live ? watchedPollMs : ms, ends);
+	};
+	if (watch?.live) await pause(watchedPollMs);
+	for (let pauseMs = firstPollMs; ; pauseMs = Math.min(pollMs, pauseMs * 2)) {
+		if (watch?.isGone(pod.uid)) return { kind: "gone" };
+		try {
+			const found = await readPod(context.client, pod);
+			if (found.kind === "gone") return { kind: "gone" };
+			if (isTerminatingForLonger(found.pod, options.skipAfterSeconds, options.wallClock())) {
+				const message = `pod "${pod.name}" has DeletionTimestamp older than ${options.skipAfterSeconds} seconds, skipping`;
+				options.emit({ type: "pod.skipped", ...podEvent(job), message });
+				return { kind: "skipped" };
+			}
+		} catch (error) {
+			// The pod goes on terminating whether we see it or not; only an answer that stays as it is ends the wait.
+			if (!isPassing(error)) {
+				if (error instanceof ApiError)
+					return { kind: "failed", message: waitError(errorText(error)), reason: refusalReason(error) };
+				throw error;
+			}
+		}
+		await pause(pauseMs);
+		if (timeout.signal.aborted) {
+			return { kind: "failed", message: waitError("context deadline exceeded"), reason: "TimedOut" };
+		}
+	}
+}

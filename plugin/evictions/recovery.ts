@@ -1,0 +1,134 @@
+// --for=replaced: waiting until the budgets of the evicted pods have as many healthy pods as before.
+import { formatBudgetName } from "../../disruption/budget.ts";
+import { findCovering } from "../../disruption/coverage-judgement.ts";
+import type { RoundBudget } from "../../disruption/decide.ts";
+import {
+	AgentForbiddenError,
+	AgentProtocolError,
+	AgentUnavailableError,
+	FleetsDifferError,
+} from "../../disruption/errors.ts";
+import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import type { EventSink } from "../events/events.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import { FleetChanges } from "../fleet/fleet-changes.ts";
+import type { Reachability } from "../fleet/reachability.ts";
+import type { JobOutcome, Timeout } from "./eviction-job.ts";
+import type { PodTarget } from "./pod-targets.ts";
+
+export interface Measured {
+	readonly budget: RoundBudget;
+	readonly healthy: number;
+}
+
+const lookEveryMs = 1_000;
+
+/** The budgets that cover these pods, with the pods that are healthy now over all members. */
+export async function measureBudgets(fleet: Fleet, pods: readonly PodTarget[]): Promise<readonly Measured[]> {
+	const covered = pods.filter(({ context }) => fleet.memberOf(context.name));
+	const namespaces = [...new Set(covered.map(({ pod }) => pod.metadata?.namespace ?? ""))];
+	const lists = (await fleet.listBudgets(namespaces)).flatMap((member) => member.budgets);
+	const budgets = new Map<string, RoundBudget>();
+	for (const { pod } of covered) {
+		const coverage = findCovering(lists, {
+			namespace: pod.metadata?.namespace ?? "",
+			labels: pod.metadata?.labels ?? {},
+		});
+		if (coverage.kind !== "covered") continue;
+		for (const budget of coverage.budgets) budgets.set(formatBudgetName(budget.name), budget);
+	}
+	return Promise.all(
+		[...budgets.values()].map(async (budget) => ({ budget, healthy: (await look(fleet, budget)).healthy })),
+	);
+}
+
+/** As many healthy pods as before, or as are expected where that is less now. */
+export async function waitUntilRecovered(
+	before: readonly Measured[],
+	deps: {
+		readonly fleet: Pick<Fleet, "members" | "reconnect">;
+		readonly timeout: Timeout;
+		readonly stop: AbortSignal;
+		readonly emit: EventSink;
+		readonly reachability: Reachability;
+		readonly runtime: Pick<RoundRuntime, "sleep">;
+	},
+): Promise<{ readonly kind: "recovered" | "stopped" } | Extract<JobOutcome, { kind: "failed" }>> {
+	const { fleet, timeout, stop, emit, reachability, runtime } = deps;
+	const ends = AbortSignal.any([timeout.signal, stop]);
+	const changes = new FleetChanges(fleet, emit, () => undefined);
+	const told = new Set<string>();
+	const missing = new Map(before.map((measured) => [formatBudgetName(measured.budget.name), measured]));
+	for (;;) {
+		try {
+			for (const [name, { budget, healthy }] of missing) {
+				const now = await look(fleet, budget);
+				if (now.healthy >= Math.min(healthy, now.expected ?? healthy)) missing.delete(name);
+			}
+			reachability.answered();
+		} catch (error) {
+			// Members that give no answer may come back, and lists that differ are put right; until then nobody can say.
+			const problem = await doubtOf(error, fleet, changes);
+			if (problem instanceof AgentUnavailableError) reachability.failed(problem);
+			else if (problem !== undefined && !told.has(problem)) {
+				told.add(problem);
+				emit({ type: "diagnostic", level: "warning", reason: "FleetsDiffer", message: problem });
+			}
+		}
+		if (missing.size === 0) return { kind: "recovered" };
+		if (stop.aborted) return { kind: "stopped" };
+		if (timeout.signal.aborted) {
+			const { lost } = reachability;
+			const unreachable = lost.length > 0;
+			const why = unreachable ? `: cluster ${lost.join(", ")} gives no answer` : "";
+			const message = `budget ${[...missing.keys()].join(", ")} has not recovered within ${timeout.text}${why}`;
+			const reason = unreachable ? "PeerUnreachable" : "TimedOut";
+			emit({ type: "diagnostic", level: "error", reason, message });
+			return { kind: "failed", message, reason, unreachable };
+		}
+		await runtime.sleep(lookEveryMs, ends);
+	}
+}
+
+/** Why nothing can be said just now; undefined where the fleet has changed, and those who are in it now can be asked. */
+async function doubtOf(
+	error: unknown,
+	fleet: Pick<Fleet, "members">,
+	changes: FleetChanges,
+): Promise<AgentUnavailableError | string | undefined> {
+	if (error instanceof AgentUnavailableError) return error;
+	const isDoubt = error instanceof FleetsDifferError;
+	// One that is no member any more lets nobody ask through it.
+	if (!isDoubt && !(error instanceof AgentProtocolError) && !(error instanceof AgentForbiddenError)) throw error;
+	const before = fleet.members;
+	const answer = await changes.ask();
+	switch (answer.kind) {
+		case "unreachable":
+			return answer.error;
+		case "differ":
+			return answer.message;
+		case "refused":
+			throw error;
+		case "agreed":
+			if (!isDoubt && JSON.stringify(idsOf(before)) === JSON.stringify(idsOf(fleet.members))) throw error;
+			return isDoubt ? error.message : undefined;
+	}
+}
+
+function idsOf(members: Fleet["members"]): readonly string[] {
+	return members.map(({ id }) => id);
+}
+
+async function look(
+	{ members }: Pick<Fleet, "members">,
+	budget: RoundBudget,
+): Promise<{ readonly healthy: number; readonly expected: number | undefined }> {
+	const counts = await Promise.all(
+		members.map((member) => member.look({ budget: budget.name, selector: budget.selector, candidates: [] })),
+	);
+	const expected = counts.reduce<number | undefined>(
+		(sum, count) => (sum === undefined || count.expected.kind === "unknown" ? undefined : sum + count.expected.pods),
+		0,
+	);
+	return { healthy: counts.reduce((sum, count) => sum + count.healthy, 0), expected };
+}

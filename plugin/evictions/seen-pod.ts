@@ -1,0 +1,65 @@
+// What a run last saw of a pod: its version, its labels, and how often it changes. Who evicts a pod that changes all the
+// time does so right after a change, because a 409 uses up a disruption of a native PodDisruptionBudget for two minutes.
+import type { V1Pod } from "@kubernetes/client-node";
+import type { PodVersion } from "../../disruption/coverage-judgement.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { type EvictionTarget, type PodReading, readPod } from "./eviction-request.ts";
+
+export interface SeenPod extends PodVersion {
+	/** When this very version was first seen, on the clock of the run. */
+	readonly since: number;
+	/** Of a pod that somebody keeps changing: how often, as far as looks have shown. */
+	readonly changes?: { readonly everyMs: number; readonly isMeasured: boolean };
+	/** When it was changed last, where a look was just before. */
+	readonly changedAt?: number;
+}
+
+/** A pod with what was last seen of it. */
+export interface WatchedPod {
+	readonly context: KubeContext;
+	readonly pod: EvictionTarget;
+	seen: SeenPod;
+}
+
+/** Changes further apart are no trouble, as for an agent (pod-heartbeats.ts). */
+const oftenMs = 1_000;
+/** Two looks say little of how often a pod changes: it may have been just before the first one. */
+const oftenAtMostMs = 250;
+/** Looks this close to each other show when a change was. */
+const closeMs = 150;
+
+/** `readAt`: on the clock of the run, before it was asked for; left out: nobody knows, so it is too old for everything. */
+export function seenPod({ metadata }: V1Pod, readAt = Number.NEGATIVE_INFINITY): SeenPod {
+	const { resourceVersion = "", labels = {} } = metadata ?? {};
+	return { resourceVersion, labels, readAt, since: readAt };
+}
+
+/** Reads the pod and keeps what is there. */
+export async function seeAnew(job: WatchedPod, now: () => number): Promise<PodReading> {
+	const readAt = now();
+	const found = await readPod(job.context.client, job.pod);
+	if (found.kind === "gone") return found;
+	const before = job.seen;
+	const seen = seenPod(found.pod, readAt);
+	job.seen =
+		seen.resourceVersion === before.resourceVersion
+			? { ...before, readAt }
+			: { ...seen, ...changesOf(before, readAt), ...(readAt - before.readAt <= closeMs && { changedAt: readAt }) };
+	return found;
+}
+
+function changesOf({ since, changes, changedAt, readAt: lookedAt }: SeenPod, readAt: number): Pick<SeenPod, "changes"> {
+	const everyMs = Math.ceil(readAt - since);
+	if (changedAt !== undefined && readAt - lookedAt <= closeMs && everyMs <= oftenMs) {
+		return { changes: { everyMs: Math.max(1, everyMs), isMeasured: true } };
+	}
+	// After a longer pause nobody knows how many changes there were: a pod that was busy is believed to be so still.
+	if (changes?.isMeasured || everyMs > oftenMs) return changes ? { changes } : {};
+	return { changes: { everyMs: Math.max(everyMs, oftenAtMostMs, changes?.everyMs ?? 0), isMeasured: false } };
+}
+
+/** It has been quiet for long enough. */
+export function isQuietNow(job: WatchedPod): void {
+	const { changes: _, ...seen } = job.seen;
+	job.seen = seen;
+}

@@ -1,0 +1,64 @@
+// A pod that waits for its grant: until it is answered, or until a stop or its timeout comes first.
+import type { Reason } from "../events/reason.ts";
+import type { EvictionJob, TryOutcome } from "./eviction-job.ts";
+
+export class WaitingPod {
+	readonly job: EvictionJob;
+	readonly clusterId: string;
+	/** Last reason to wait, for the message of a timeout. */
+	waitedFor: { readonly message: string; readonly reason: Reason } | undefined;
+	/** On the runtime's clock: no round before. */
+	dueAt = 0;
+	/** What its try comes to. */
+	readonly outcome: Promise<TryOutcome>;
+	readonly #outcome = Promise.withResolvers<TryOutcome>();
+	readonly #over = new AbortController();
+	readonly #stop: AbortSignal;
+
+	constructor(job: EvictionJob, clusterId: string, stop: AbortSignal) {
+		this.job = job;
+		this.clusterId = clusterId;
+		this.outcome = this.#outcome.promise;
+		this.#stop = stop;
+		job.timeout.signal.addEventListener("abort", this.#onTimeout, { once: true });
+		stop.addEventListener("abort", this.#onStop, { once: true });
+		if (stop.aborted) this.#onStop();
+		else if (job.timeout.signal.aborted) this.#onTimeout();
+	}
+
+	/** Aborts when it has ended, however that was. */
+	get over(): AbortSignal {
+		return this.#over.signal;
+	}
+
+	/** Stops and timeouts do not end it any more. */
+	detach(): void {
+		this.job.timeout.signal.removeEventListener("abort", this.#onTimeout);
+		this.#stop.removeEventListener("abort", this.#onStop);
+	}
+
+	finish(outcome: TryOutcome): void {
+		this.#end();
+		this.#outcome.resolve(outcome);
+	}
+
+	fail(error: unknown): void {
+		this.#end();
+		this.#outcome.reject(error);
+	}
+
+	#end(): void {
+		this.detach();
+		this.#over.abort();
+	}
+
+	readonly #onStop = (): void => this.finish({ kind: "stopped" });
+
+	readonly #onTimeout = (): void => {
+		const { waitedFor } = this;
+		this.finish({
+			kind: "timedOut",
+			...(waitedFor && { waitedFor: waitedFor.message, reason: waitedFor.reason }),
+		});
+	};
+}

@@ -1,0 +1,49 @@
+// A command as data: what the help says, which flags there are, and where its code is, which is loaded only when it runs.
+import type { ExitCode } from "../terminal/exit.ts";
+import type { Interrupts } from "../terminal/interrupts.ts";
+import type { Streams } from "../terminal/streams.ts";
+import type { FlagTable } from "./flags.ts";
+import type { GlobalFlags } from "./global-flags.ts";
+
+export interface CommandInput {
+	readonly words: readonly string[];
+	/** By flag name, converted; every flag of the command with a default is there. */
+	readonly flags: Readonly<Record<string, unknown>>;
+	/** Names of the flags that were typed. */
+	readonly given: ReadonlySet<string>;
+	readonly globals: GlobalFlags;
+	/** The arguments as they were typed, to say how to go on. */
+	readonly argv: readonly string[];
+}
+
+export interface CommandDependencies {
+	readonly streams: Streams;
+	readonly env: NodeJS.ProcessEnv;
+	readonly interrupts: Interrupts;
+}
+
+export type CommandRunner = (input: CommandInput, deps: CommandDependencies) => Promise<ExitCode>;
+
+export interface Command {
+	readonly name: string;
+	/** What comes after the name in the usage line. */
+	readonly words: string;
+	readonly describe: string;
+	readonly examples: readonly (readonly [comment: string, line: string])[];
+	readonly flags: FlagTable;
+	readonly load: () => Promise<CommandRunner>;
+}
+
+export function textFlag(input: CommandInput, name: string): string {
+	const value = input.flags[name];
+	return typeof value === "string" ? value : "";
+}
+
+export function numberFlag(input: CommandInput, name: string): number {
+	const value = input.flags[name];
+	return typeof value === "number" ? value : 0;
+}
+
+export function booleanFlag(input: CommandInput, name: string): boolean {
+	return input.flags[name] === true;
+}

@@ -1,0 +1,199 @@
+// The way from a context to its cluster's agents: CA and token from the API server, then gRPC through a port-forward.
+import { tmpdir } from "node:os";
+import {
+	AgentForbiddenError,
+	AgentProtocolError,
+	AgentUnavailableError,
+	GarbledLeaseError,
+} from "../../disruption/errors.ts";
+import { quote } from "../../disruption/quote.ts";
+import type { AgentDescription } from "../../proto/agent-cluster.ts";
+import { agentServerName, createAgentClient, createTokenSource } from "../../proto/credentials.ts";
+import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
+import { describeAgent } from "../../proto/remote-cluster.ts";
+import { ApiError, ConnectionError, errorText, isNotFound, kubectlErrorLine } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { StepError, step } from "./access-step.ts";
+import { AgentDialer, AgentNamespacesError, findAgentNamespaces, findAgentPods } from "./agent-pods.ts";
+import { createTokenIssuer } from "./agent-token.ts";
+import { createTunnel } from "./tunnel.ts";
+
+const caConfigMap = "xpdb-ca";
+const caKey = "ca.crt";
+/** One connection more than a moved agent needs: the first call after a broken tunnel fails. */
+const describeAttempts = 3;
+
+/** The agents of a context's cluster, reached; must be closed. */
+export interface AgentAccess {
+	readonly kind: "reached";
+	readonly context: KubeContext;
+	readonly description: AgentDescription;
+	readonly client: AgentServiceClient;
+	/** Where this cluster's agents are: the anchor, and what its fleet names. */
+	readonly namespaces: readonly string[];
+	/** Moves to another agent if this pod is the one in use. */
+	leave(podUid: string): void;
+	close(): void;
+}
+
+export type AgentAccessResult =
+	| AgentAccess
+	/** Neither agents nor the kind XPodDisruptionBudget: this cluster has nothing to do with us. */
+	| { readonly kind: "none"; readonly context: KubeContext }
+	/** What is missing, and what to do: one line. */
+	| { readonly kind: "failed"; readonly context: KubeContext; readonly problem: string };
+
+/** Never rejects for what a person can put right: that is a `failed`. */
+export async function accessAgents(context: KubeContext): Promise<AgentAccessResult> {
+	const failed = (problem: string): AgentAccessResult => ({ kind: "failed", context, problem });
+	const { client, name, agents } = context;
+	try {
+		// A cluster that has nothing to do with us may well forbid to read what is not there.
+		const reading = findAgentNamespaces(client, agents.namespace);
+		const [named, inAnchor] = await Promise.allSettled([reading, findAgentPods(client, [agents.namespace])]);
+		if (inAnchor.status === "rejected") throw inAnchor.reason;
+		const others = named.status === "fulfilled" ? named.value.filter((each) => each !== agents.namespace) : [];
+		const pods = others.length === 0 ? inAnchor.value : await findAgentPods(client, [agents.namespace, ...others]);
+		const [pod] = pods;
+		if (!pod) {
+			if (!(await hasBudgetKind(context))) return { kind: "none", context };
+			if (named.status === "rejected" && !isForPeople(named.reason)) throw named.reason;
+			const unread = named.status === "rejected" ? `; ${explain(named.reason)}` : "";
+			return failed(
+				`there are XPodDisruptionBudgets but no agent in namespace ${agents.namespace}: install the agent (pods labelled app.kubernetes.io/name=xpdb-agent), or name the agents' namespace with --agent-namespace${unread}`,
+			);
+		}
+		const namespaces = await reading;
+		if (!pod.ready) {
+			return failed(`no agent is ready: see kubectl --context ${name} -n ${pod.namespace} describe pod ${pod.name}`);
+		}
+		return await open(context, namespaces);
+	} catch (error) {
+		if (isForPeople(error)) return failed(explain(error));
+		throw error;
+	}
+}
+
+async function open(context: KubeContext, namespaces: readonly string[]): Promise<AgentAccessResult> {
+	const anchor = context.agents.namespace;
+	const token = createTokenSource(createTokenIssuer(context));
+	const [ca, clusterId] = await Promise.all([readCa(context, anchor), readClusterId(context), token()]);
+	const dialer = new AgentDialer(context.client, namespaces);
+	const tunnel = await createTunnel((socket) => dialer.connect(socket)).catch((error: unknown) => {
+		const hint = "set TMPDIR to a folder that you can write to";
+		throw new StepError(`cannot make a socket in the folder ${tmpdir()}: ${errorText(error)} (${hint})`, {
+			cause: error,
+		});
+	});
+	let client: AgentServiceClient | undefined;
+	try {
+		client = createAgentClient({
+			address: tunnel.address,
+			serverName: agentServerName(anchor),
+			ca,
+			identity: { kind: "token", token },
+		});
+		const description = await describe(client, context.name, dialer);
+		requireOwnCluster(description, clusterId, context);
+		const opened = client;
+		return {
+			kind: "reached",
+			context,
+			description,
+			client: opened,
+			namespaces,
+			leave(podUid) {
+				dialer.leave(podUid);
+				if (dialer.current?.uid === podUid) tunnel.disconnect();
+			},
+			close() {
+				opened.close();
+				tunnel.close();
+			},
+		};
+	} catch (error) {
+		client?.close();
+		tunnel.close();
+		throw error;
+	}
+}
+
+async function describe(client: AgentServiceClient, name: string, dialer: AgentDialer): Promise<AgentDescription> {
+	for (let attempt = 1; ; attempt += 1) {
+		try {
+			return await describeAgent(client, { name });
+		} catch (error) {
+			if (!(error instanceof AgentUnavailableError)) throw error;
+			if (attempt < describeAttempts) continue;
+			const why = dialer.problem ?? error.message;
+			throw new AgentUnavailableError(`the agent gave no answer: ${why}`, name, { cause: error });
+		}
+	}
+}
+
+async function readCa(context: KubeContext, namespace: string): Promise<string> {
+	const map = await step(
+		`read the agents' CA from ConfigMap ${namespace}/${caConfigMap}`,
+		context.client.get<{ readonly data?: Readonly<Record<string, string>> }>(
+			`/api/v1/namespaces/${namespace}/configmaps/${caConfigMap}`,
+		),
+	);
+	const ca = map.data?.[caKey] ?? "";
+	if (ca === "") throw new StepError(`ConfigMap ${namespace}/${caConfigMap} has no ${caKey}: fill in the fleet's CA`);
+	return ca;
+}
+
+/** The cluster's id as the API server has it, which no agent can make up. */
+async function readClusterId({ client, name }: KubeContext): Promise<string> {
+	const namespace = await step(
+		"read the cluster's id, the UID of namespace kube-system",
+		client.get<{ readonly metadata?: { readonly uid?: string } }>("/api/v1/namespaces/kube-system"),
+		`an administrator gives you the right: kubectl --context ${name} apply -f agent/deploy/rbac-operator.yaml`,
+	);
+	const uid = namespace.metadata?.uid;
+	if (typeof uid !== "string" || uid === "") throw new StepError("namespace kube-system has no UID");
+	return uid;
+}
+
+/** Throws where the agent speaks for another cluster than the one whose API server led to it. */
+export function requireOwnCluster(
+	description: Pick<AgentDescription, "clusterId">,
+	clusterId: string,
+	{ name, agents }: Pick<KubeContext, "name" | "agents">,
+): void {
+	if (description.clusterId === clusterId) return;
+	throw new StepError(
+		`its agent says that it is cluster ${quote(description.clusterId)}, but the UID of namespace kube-system is "${clusterId}": it is not believed, see kubectl --context ${name} -n ${agents.namespace} get pods -l app.kubernetes.io/name=xpdb-agent -o wide`,
+	);
+}
+
+async function hasBudgetKind({ client }: KubeContext): Promise<boolean> {
+	try {
+		const list = await client.get<{ readonly resources?: readonly { readonly name: string }[] }>(
+			"/apis/x-pdb.form3.tech/v1alpha1",
+		);
+		return list.resources?.some(({ name }) => name === "xpoddisruptionbudgets") ?? true;
+	} catch (error) {
+		if (isNotFound(error)) return false;
+		throw error;
+	}
+}
+
+function isForPeople(error: unknown): boolean {
+	return [
+		StepError,
+		AgentNamespacesError,
+		ApiError,
+		ConnectionError,
+		AgentUnavailableError,
+		AgentForbiddenError,
+		AgentProtocolError,
+		GarbledLeaseError,
+	].some((kind) => error instanceof kind);
+}
+
+function explain(error: unknown): string {
+	if (error instanceof ApiError || error instanceof ConnectionError) return kubectlErrorLine(error);
+	if (error instanceof AgentForbiddenError) return `the agent refuses us: ${error.message}`;
+	return errorText(error);
+}

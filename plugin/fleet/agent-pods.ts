@@ -1,0 +1,175 @@
+// The agents of one cluster, found by label, and the way to one that answers.
+//
+// Guarantee: nobody is taken for an agent but pods of the anchor (one namespace, xpdb-system unless the person who runs the plugin
+// says otherwise) and of the namespaces that the anchor's ConfigMap xpdb-fleet names. A pod elsewhere changes nothing, whatever
+// its labels. It assumes that whoever may write in these namespaces is trusted as the agent.
+import type { Socket } from "node:net";
+import type { V1Pod } from "@kubernetes/client-node";
+import { parse } from "yaml";
+import { agentNamespacesKey, readAgentNamespaces } from "../../disruption/agent-namespaces.ts";
+import { BoundedError } from "../../disruption/bounded-error.ts";
+import { parserProblem } from "../../disruption/parser-problem.ts";
+import { errorText, isNotFound } from "../kubernetes/api-error.ts";
+import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
+import { forwardToPod } from "../kubernetes/port-forward.ts";
+
+export const agentLabel = "app.kubernetes.io/name";
+export const agentLabelValue = "xpdb-agent";
+const fleetConfigMap = "xpdb-fleet";
+const grpcPortName = "grpc";
+const defaultGrpcPort = 8443;
+/** An agent whose connection just broke goes to the end of the list for so long: it may be frozen and still called ready. */
+const avoidBrokenForMs = 10_000;
+/** A list of agents this old is good enough for the next connection of the same moment. */
+const listFreshForMs = 500;
+
+export interface AgentPod {
+	readonly namespace: string;
+	readonly name: string;
+	readonly uid: string;
+	readonly ready: boolean;
+	readonly port: number;
+}
+
+/** Whether a pod is an agent of ours: those go last when a node is drained. `namespaces`: where agents are. */
+export function isAgentPod(
+	{ namespace, labels }: { readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
+	namespaces: readonly string[],
+): boolean {
+	return labels[agentLabel] === agentLabelValue && namespaces.includes(namespace);
+}
+
+/** The anchor says something about its agents that cannot be used; the message is all that a person needs. */
+export class AgentNamespacesError extends BoundedError {
+	override readonly name = "AgentNamespacesError";
+}
+
+/** The anchor, and the namespaces that its fleet names. Throws AgentNamespacesError, ApiError, ConnectionError. */
+export async function findAgentNamespaces(client: KubernetesClient, anchor: string): Promise<readonly string[]> {
+	let map: { readonly data?: Readonly<Record<string, unknown>> };
+	try {
+		map = await client.get(`/api/v1/namespaces/${anchor}/configmaps/${fleetConfigMap}`);
+	} catch (error) {
+		if (isNotFound(error)) return [anchor];
+		throw error;
+	}
+	const text = map.data?.[agentNamespacesKey];
+	if (text === undefined) return [anchor];
+	const named = typeof text === "string" ? readAgentNamespaces(parseYaml(text, anchor)) : readAgentNamespaces(text);
+	if (named.kind === "invalid") throw unusable(anchor, named.why);
+	return [...new Set([anchor, ...named.namespaces])];
+}
+
+function parseYaml(text: string, anchor: string): unknown {
+	try {
+		const list: unknown = parse(text, { logLevel: "error" });
+		return list;
+	} catch (error) {
+		throw unusable(anchor, `${agentNamespacesKey} is neither YAML nor JSON: ${parserProblem(error)}`);
+	}
+}
+
+function unusable(anchor: string, why: string): AgentNamespacesError {
+	return new AgentNamespacesError(`cannot use ConfigMap ${anchor}/${fleetConfigMap}: ${why}`);
+}
+
+/** The agents in these namespaces, ready ones first, then by name. */
+export async function findAgentPods(
+	client: KubernetesClient,
+	namespaces: readonly string[],
+): Promise<readonly AgentPod[]> {
+	const labelSelector = `${agentLabel}=${agentLabelValue}`;
+	const lists = await Promise.all(
+		namespaces.map((namespace) => client.list<V1Pod>(`/api/v1/namespaces/${namespace}/pods`, { labelSelector })),
+	);
+	return lists
+		.flat()
+		.filter(({ metadata, status }) => metadata?.deletionTimestamp === undefined && status?.phase === "Running")
+		.map(readAgentPod)
+		.toSorted((a, b) => Number(b.ready) - Number(a.ready) || (a.name < b.name ? -1 : 1));
+}
+
+/** Joins sockets with ready agents of one cluster. */
+export class AgentDialer {
+	readonly #client: KubernetesClient;
+	readonly #namespaces: readonly string[];
+	readonly #brokenAt = new Map<string, number>();
+	readonly #leaving = new Set<string>();
+	#pods: Promise<readonly AgentPod[]> | undefined;
+	#current: AgentPod | undefined;
+	#problem: string | undefined;
+
+	constructor(client: KubernetesClient, namespaces: readonly string[]) {
+		this.#client = client;
+		this.#namespaces = namespaces;
+	}
+
+	/** The agent of the last connection. */
+	get current(): AgentPod | undefined {
+		return this.#current;
+	}
+
+	/** Why the last connection could not be made, or was closed by the other side. */
+	get problem(): string | undefined {
+		return this.#problem;
+	}
+
+	/** This agent is about to be evicted: use it only where there is no other. */
+	leave(uid: string): void {
+		this.#leaving.add(uid);
+	}
+
+	async connect(socket: Socket): Promise<void> {
+		const ready = (await this.#list()).filter((pod) => pod.ready);
+		if (ready.length === 0) throw this.#failed("no agent is ready");
+		for (const pod of ready.toSorted((a, b) => this.#rank(a) - this.#rank(b))) {
+			try {
+				const { ended } = await forwardToPod(this.#client, pod, socket);
+				this.#current = pod;
+				this.#problem = undefined;
+				void ended.then((problem) => {
+					this.#brokenAt.set(pod.uid, performance.now());
+					this.#problem = problem;
+				});
+				return;
+			} catch (error) {
+				this.#brokenAt.set(pod.uid, performance.now());
+				this.#problem = `port-forward to pod ${pod.namespace}/${pod.name}: ${errorText(error)}`;
+			}
+		}
+		throw this.#failed(this.#problem ?? "no agent could be reached");
+	}
+
+	#failed(problem: string): Error {
+		this.#problem = problem;
+		return new Error(problem);
+	}
+
+	#rank({ uid }: AgentPod): number {
+		const brokenAt = this.#brokenAt.get(uid) ?? Number.NEGATIVE_INFINITY;
+		return (this.#leaving.has(uid) ? 2 : 0) + (performance.now() - brokenAt < avoidBrokenForMs ? 1 : 0);
+	}
+
+	#list(): Promise<readonly AgentPod[]> {
+		if (!this.#pods) {
+			const pods = findAgentPods(this.#client, this.#namespaces);
+			this.#pods = pods;
+			const forget = (): void => {
+				this.#pods = undefined;
+			};
+			pods.then(() => setTimeout(forget, listFreshForMs).unref(), forget);
+		}
+		return this.#pods;
+	}
+}
+
+function readAgentPod({ metadata, spec, status }: V1Pod): AgentPod {
+	const ports = spec?.containers.flatMap((container) => container.ports ?? []) ?? [];
+	return {
+		namespace: metadata?.namespace ?? "",
+		name: metadata?.name ?? "",
+		uid: metadata?.uid ?? "",
+		ready: status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false,
+		port: ports.find(({ name }) => name === grpcPortName)?.containerPort ?? defaultGrpcPort,
+	};
+}

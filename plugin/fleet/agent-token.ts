@@ -1,0 +1,99 @@
+// The short-lived token that the agents are shown, and of which account of the anchor: the one that was named, else the one that
+// decides about all budgets, else the only one that this person may ask tokens for. Which that is costs a question, and only
+// those are asked it whose team has an account of its own.
+import type { IssuedToken } from "../../proto/credentials.ts";
+import { ApiError } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { StepError, step } from "./access-step.ts";
+
+const audience = "xpdb-agent";
+const operatorAccount = "xpdb-operator";
+/** The shortest that the API server gives; it is renewed while the run goes on. */
+const tokenLifetimeSeconds = 600;
+
+interface TokenRequestAnswer {
+	readonly status?: { readonly token?: string };
+}
+
+interface RulesReview {
+	readonly status?: {
+		readonly resourceRules?: readonly {
+			readonly verbs?: readonly string[];
+			readonly apiGroups?: readonly string[];
+			readonly resources?: readonly string[];
+			readonly resourceNames?: readonly string[];
+		}[];
+	};
+}
+
+/** Asks for a token each time it is called; throws StepError for what somebody has to put right. */
+export function createTokenIssuer(context: KubeContext): () => Promise<IssuedToken> {
+	const { namespace, account } = context.agents;
+	// Found once: a run is known by one account.
+	let found = account;
+	return async () => {
+		if (found !== undefined) return issue(found);
+		try {
+			const token = await requestToken(context, operatorAccount);
+			found = operatorAccount;
+			return token;
+		} catch (error) {
+			const missing = error instanceof ApiError && (error.code === 403 || error.code === 404);
+			const own = missing ? await findOwnAccount(context) : undefined;
+			if (own === undefined) return step(actionOf(operatorAccount), Promise.reject(error));
+			const token = await issue(own);
+			found = own;
+			return token;
+		}
+	};
+
+	function issue(name: string): Promise<IssuedToken> {
+		return step(actionOf(name), requestToken(context, name));
+	}
+
+	function actionOf(name: string): string {
+		return `ask for a token of ServiceAccount ${namespace}/${name}`;
+	}
+}
+
+async function requestToken({ client, agents }: KubeContext, account: string): Promise<IssuedToken> {
+	const answer = await client.post<TokenRequestAnswer>(
+		`/api/v1/namespaces/${agents.namespace}/serviceaccounts/${account}/token`,
+		{
+			apiVersion: "authentication.k8s.io/v1",
+			kind: "TokenRequest",
+			spec: { audiences: [audience], expirationSeconds: tokenLifetimeSeconds },
+		},
+	);
+	const token = answer.status?.token;
+	if (typeof token !== "string" || token === "") throw new StepError("the API server issued an empty token");
+	return { token, lifetimeMs: tokenLifetimeSeconds * 1_000 };
+}
+
+/** The one account beside the operator's that this person may ask tokens for by name; undefined where there is none. */
+async function findOwnAccount({ client, agents: { namespace } }: KubeContext): Promise<string | undefined> {
+	const review = await step(
+		`ask which accounts of namespace ${namespace} are yours`,
+		client.post<RulesReview>("/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", {
+			apiVersion: "authorization.k8s.io/v1",
+			kind: "SelfSubjectRulesReview",
+			spec: { namespace },
+		}),
+	);
+	const names = new Set(
+		(review.status?.resourceRules ?? [])
+			.filter(
+				({ verbs = [], apiGroups = [], resources = [] }) =>
+					verbs.some((verb) => verb === "create" || verb === "*") &&
+					apiGroups.some((group) => group === "" || group === "*") &&
+					resources.some((resource) => ["serviceaccounts/token", "*/token", "*"].includes(resource)),
+			)
+			.flatMap(({ resourceNames = [] }) => resourceNames)
+			.filter((name) => name !== operatorAccount),
+	);
+	const [only, ...more] = [...names].toSorted();
+	if (more.length === 0) return only;
+	throw new StepError(
+		`you may ask for tokens of several ServiceAccounts in namespace ${namespace}: name one of ${[only, ...more].join(", ")} with --agent-account`,
+	);
+}

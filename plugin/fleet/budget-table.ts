@@ -1,0 +1,130 @@
+// What each budget allows over all members: the rows of `kubectl xpdb budgets`. The numbers and the refusals are those of
+// decide(), which every round asks.
+import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import type { Count } from "../../disruption/cluster.ts";
+import type { BudgetsOfMember } from "../../disruption/coverage-judgement.ts";
+import { type BudgetCounts, judgeBudget, type RoundBudget, readSpecs } from "../../disruption/decide.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { errorText } from "../kubernetes/api-error.ts";
+import type { Fleet } from "./fleet.ts";
+
+export interface BudgetRow {
+	readonly namespace: string;
+	readonly name: string;
+	/** Undefined where nobody can know. */
+	readonly allowed: number | undefined;
+	readonly healthy: number | undefined;
+	readonly need: number | undefined;
+	readonly expected: number | undefined;
+	readonly suspended: boolean;
+	/** By member name; undefined where nobody can know. */
+	readonly perCluster: ReadonlyMap<string, CountsOfMember>;
+	/** Why it refuses everything, if it does. */
+	readonly problem: string | undefined;
+}
+
+export interface CountsOfMember {
+	readonly healthy: number | undefined;
+	readonly expected: number | undefined;
+}
+
+/** Counts of one budget; an error in place of a count that could not be had. */
+export interface CountOfMember {
+	readonly cluster: string;
+	readonly count: Count | Error;
+}
+
+export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]): Promise<readonly BudgetRow[]> {
+	const lists = await Promise.all(
+		fleet.members.map(async (member): Promise<Pick<BudgetsOfMember, "clusterName" | "budgets">> => {
+			// Told by the fleet already; what the others have is still worth a row.
+			if (!fleet.descriptions.has(member.id)) return { clusterName: member.name, budgets: [] };
+			const { budgets } = await member.listBudgets(namespaces);
+			return { clusterName: member.name, budgets };
+		}),
+	);
+	const names = new Map(lists.flatMap(({ budgets }) => budgets.map(({ name }) => [formatBudgetName(name), name])));
+	const rows = [...names.keys()].toSorted().flatMap((key) => {
+		const name = names.get(key);
+		return name ? [readRow(fleet, name, lists)] : [];
+	});
+	return Promise.all(rows);
+}
+
+async function readRow(
+	{ members, descriptions }: Fleet,
+	name: BudgetName,
+	lists: readonly Pick<BudgetsOfMember, "clusterName" | "budgets">[],
+): Promise<BudgetRow> {
+	const read = readSpecs(formatBudgetName(name), lists);
+	// Without a selector nothing can be counted.
+	if (read.kind === "refused") return unknownRow(name, [], read.message);
+	const selector = read.specs[0]?.spec.selector;
+	if (!selector) throw new Error("a budget that no member has");
+	const counts = await Promise.all(
+		members.map(async (member): Promise<CountOfMember> => {
+			if (!descriptions.has(member.id)) return { cluster: member.name, count: new Error("its agent gives no answer") };
+			try {
+				return { cluster: member.name, count: await member.look({ budget: name, selector, candidates: [] }) };
+			} catch (error) {
+				if (error instanceof AgentUnavailableError) return { cluster: member.name, count: error };
+				throw error;
+			}
+		}),
+	);
+	const memberIds = members.map(({ id }) => id);
+	return budgetRow({ name, selector }, memberIds, counts);
+}
+
+/** A count that is missing makes all sums unknown, and unknown allows nothing. */
+export function budgetRow(
+	budget: RoundBudget,
+	memberIds: readonly string[],
+	counts: readonly CountOfMember[],
+): BudgetRow {
+	const missing = counts.flatMap(({ cluster, count }) =>
+		count instanceof Error ? [`${cluster}: ${errorText(count)}`] : [],
+	);
+	if (missing.length > 0) return unknownRow(budget.name, counts, missing.join("; "));
+	return countedRow(memberIds, {
+		budget,
+		counts: counts.flatMap(({ count }) => (count instanceof Error ? [] : [count])),
+	});
+}
+
+/** Of a budget that every member has counted. */
+export function countedRow(memberIds: readonly string[], counted: BudgetCounts): BudgetRow {
+	const { name } = counted.budget;
+	const counts = counted.counts.map((count) => ({ cluster: count.clusterName, count }));
+	const judged = judgeBudget(memberIds, counted);
+	if (judged.kind !== "state") return unknownRow(name, counts, judged.message);
+	const { healthy, need, expected, left } = judged.state;
+	return {
+		...unknownRow(name, counts, undefined),
+		healthy,
+		need,
+		expected,
+		allowed: left,
+		suspended: need === undefined,
+	};
+}
+
+function unknownRow(name: BudgetName, counts: readonly CountOfMember[], problem: string | undefined): BudgetRow {
+	return {
+		...name,
+		allowed: undefined,
+		healthy: undefined,
+		need: undefined,
+		expected: undefined,
+		suspended: false,
+		perCluster: new Map(
+			counts.map(({ cluster, count }) => [
+				cluster,
+				count instanceof Error
+					? { healthy: undefined, expected: undefined }
+					: { healthy: count.healthy, expected: count.expected.kind === "known" ? count.expected.pods : undefined },
+			]),
+		),
+		problem,
+	};
+}

@@ -1,0 +1,59 @@
+// What keeps clusters from being one fleet, by what their agents say of it: lists that differ, members that a list leaves
+// out though its cluster knows them, members to whom no way leads. Where the agents do not reach each other, this
+// comparison is all that tells one cluster of another's list, so that a context of every member is needed there. What is
+// found refuses this run and is written into no cluster: a caller may not name members.
+import { fleetHash } from "../../disruption/fleet.ts";
+import type { AgentDescription } from "../../proto/agent-cluster.ts";
+
+export interface DescribedMember {
+	/** Of the context or of the member. */
+	readonly name: string;
+	readonly description: AgentDescription;
+}
+
+/** One line for each difference; none where all declare the same fleet and miss nobody. */
+export function fleetDifferences(described: readonly DescribedMember[]): readonly string[] {
+	const hashes = new Set(described.map(({ description }) => description.fleetHash));
+	const strangers = described.filter(
+		({ description: { clusterId, members } }) => !members.some(({ id }) => id === clusterId),
+	);
+	return [
+		...described.flatMap(({ name, description: { unresolved = [] } }) =>
+			unresolved.map(
+				(missing) =>
+					`${name}: knows "${missing.name}" (id ${missing.id}) as a member, and its xpdb-fleet neither lists nor forgets it: ` +
+					`list it again under members in every cluster, or add "- id: ${missing.id}" under forgotten in every cluster`,
+			),
+		),
+		...strangers.map(
+			({ name, description }) =>
+				`${name}: its own id ${description.clusterId} is not among the members that it declares (${memberNames(description)})`,
+		),
+		...(hashes.size > 1
+			? described.map(({ name, description }) => `${name}: declares the fleet ${memberNames(description)}`)
+			: described
+					.filter(({ description }) => fleetHash(description.members.map(({ id }) => id)) !== description.fleetHash)
+					.map(({ name }) => `${name}: its agent's hash does not fit the members that it declares`)),
+	];
+}
+
+/** One line for each member that no context leads to and that no other member's agents can reach. */
+export function membersWithoutWay(described: readonly DescribedMember[]): readonly string[] {
+	const reached = new Set(described.map(({ description }) => description.clusterId));
+	const missing = new Map(
+		described.flatMap(({ description }) =>
+			description.members
+				.filter(({ id, address }) => address === undefined && !reached.has(id))
+				.map(({ id, name }) => [id, name] as const),
+		),
+	);
+	return [...missing].map(
+		([id, name]) =>
+			`${name} (id ${id}): ConfigMap xpdb-fleet has no address for it, so that no other member's agent can reach it: ` +
+			"name a context of every member with --contexts",
+	);
+}
+
+function memberNames({ members }: AgentDescription): string {
+	return members.map(({ name }) => name).join(", ");
+}

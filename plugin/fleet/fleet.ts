@@ -1,0 +1,254 @@
+// The fleet that the contexts belong to: every member, also those that no context names. It is covered or refused.
+import type { BudgetsOfMember } from "../../disruption/coverage-judgement.ts";
+import {
+	AgentForbiddenError,
+	AgentProtocolError,
+	AgentUnavailableError,
+	FleetsDifferError,
+	GarbledLeaseError,
+} from "../../disruption/errors.ts";
+import type { AgentCluster, AgentDescription } from "../../proto/agent-cluster.ts";
+import { describeAgent, RemoteCluster } from "../../proto/remote-cluster.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { FleetUncoveredError, sameClusterError } from "../terminal/errors.ts";
+import { type AgentAccess, accessAgents } from "./agent-access.ts";
+import { fleetDifferences, membersWithoutWay } from "./fleet-differences.ts";
+import { RoutedCluster } from "./routed-cluster.ts";
+
+export interface Fleet {
+	/** All members, sorted by name; others after a reconnect(). */
+	readonly members: readonly AgentCluster[];
+	/** What each member said of itself, by cluster id. */
+	readonly descriptions: ReadonlyMap<string, AgentDescription>;
+	/** Why members gave no answer: only where that is no refusal. */
+	readonly problems: readonly string[];
+	/** The member that a context leads to; undefined for a cluster without agents. */
+	memberOf(contextName: string): AgentCluster | undefined;
+	/** The name of the context that leads to a member; undefined where none of this run's does. */
+	contextOf(memberId: string): string | undefined;
+	/** Where the agents of a context's cluster are; empty where it has none. */
+	agentNamespaces(contextName: string): readonly string[];
+	/** The budgets of these namespaces in all members, by consistent lists; one member without an answer fails it. */
+	listBudgets(namespaces: readonly string[]): Promise<readonly BudgetsOfMember[]>;
+	/**
+	 * Asks the agents of all contexts anew which members there are, and goes on with those: also where they are others. Rejects
+	 * with AgentUnavailableError where one of them gives no answer, with FleetUncoveredError that names those who disagree;
+	 * then everything stays as it was.
+	 */
+	reconnect(): Promise<void>;
+	/** This agent's pod is about to be evicted: use another one. */
+	leave(contextName: string, podUid: string): void;
+	close(): void;
+}
+
+export interface FleetConnection {
+	/** Undefined where no cluster has agents or budgets of ours. */
+	readonly fleet: Fleet | undefined;
+	/** Contexts whose clusters have neither: kubectl's own behaviour. */
+	readonly uncovered: readonly KubeContext[];
+}
+
+/**
+ * Reaches the agents of every context and every member of their fleet. Throws FleetUncoveredError that names each one
+ * missing, UsageError for two contexts of one cluster. `mayMiss`: for tables, which show what is there; members behind
+ * no context may be missing then. What it returns must be closed.
+ */
+export async function connectFleet(
+	contexts: readonly KubeContext[],
+	{ mayMiss = false }: { readonly mayMiss?: boolean } = {},
+): Promise<FleetConnection> {
+	const results = await Promise.all(contexts.map(accessAgents));
+	const reached = results.filter((result) => result.kind === "reached");
+	const closeAll = (): void => {
+		for (const access of reached) access.close();
+	};
+	try {
+		const failed = results.filter((result) => result.kind === "failed");
+		if (failed.length > 0) {
+			throw new FleetUncoveredError(
+				"Cannot cover the fleet: the agents of some clusters cannot be reached, nothing was touched",
+				failed.map(({ context, problem }) => `${context.name}: ${problem}`),
+			);
+		}
+		const uncovered = results.filter((result) => result.kind === "none").map(({ context }) => context);
+		refuseSameCluster(reached);
+		await refuseSameNamespace(uncovered);
+		const fleet = reached.length > 0 ? await assemble(reached, mayMiss) : undefined;
+		return { fleet, uncovered };
+	} catch (error) {
+		closeAll();
+		throw error;
+	}
+}
+
+async function assemble(accesses: readonly AgentAccess[], mayMiss: boolean): Promise<Fleet> {
+	const described = accesses.map(({ context, description }) => ({ name: context.name, description }));
+	refuseDifferentFleets(described);
+	const wayless = membersWithoutWay(described);
+	if (wayless.length > 0 && !mayMiss) {
+		throw new FleetUncoveredError("Cannot cover the fleet: no way leads to some members, nothing was touched", wayless);
+	}
+	const clusters: RemoteCluster[] = [];
+	const idOfContext = new Map(accesses.map(({ context, description }) => [context.name, description.clusterId]));
+	let current = await reachMembers(accesses, [], clusters);
+	if (current.problems.length > 0 && !mayMiss) {
+		const problems = current.problems.map(({ text }) => text);
+		throw new FleetUncoveredError("Cannot cover the fleet: some members give no answer, nothing was touched", problems);
+	}
+	return {
+		get members() {
+			return current.members;
+		},
+		get descriptions() {
+			return current.descriptions;
+		},
+		get problems() {
+			return current.problems.map(({ text }) => text);
+		},
+		contextOf: (memberId) => accesses.find(({ description }) => description.clusterId === memberId)?.context.name,
+		memberOf: (contextName) => current.members.find(({ id }) => id === idOfContext.get(contextName)),
+		async listBudgets(namespaces) {
+			return Promise.all(
+				current.members.map(async (member) => {
+					const askedAt = performance.now();
+					const { fleetHash, budgets } = await member.listBudgets(namespaces);
+					const tookMs = performance.now() - askedAt;
+					return { clusterId: member.id, clusterName: member.name, fleetHash, budgets, tookMs };
+				}),
+			);
+		},
+		async reconnect() {
+			const described = await Promise.all(
+				accesses.map(async (access) => {
+					const description = await describeAgent(access.client, { name: access.context.name });
+					if (description.clusterId !== access.description.clusterId) {
+						throw new FleetUncoveredError("Cannot go on with the fleet", [
+							`${access.context.name}: its agent answers for another cluster than before`,
+						]);
+					}
+					return { ...access, description };
+				}),
+			);
+			const next = await reachMembers(described, current.members, clusters);
+			const [problem] = next.problems;
+			if (problem) throw problem.error;
+			current = next;
+		},
+		agentNamespaces: (contextName) => accesses.find(({ context }) => context.name === contextName)?.namespaces ?? [],
+		leave(contextName, podUid) {
+			accesses.find(({ context }) => context.name === contextName)?.leave(podUid);
+		},
+		close() {
+			for (const cluster of clusters) cluster.close();
+			for (const access of accesses) access.close();
+		},
+	};
+}
+
+interface ReachedMembers {
+	readonly members: readonly AgentCluster[];
+	readonly descriptions: ReadonlyMap<string, AgentDescription>;
+	readonly problems: readonly Problem[];
+}
+
+/** Why a member gave no answer. */
+interface Problem {
+	readonly text: string;
+	readonly error: Error;
+}
+
+/** The members that the agents declare, `known` ones as they are; what is opened is added to `opened`. */
+async function reachMembers(
+	accesses: readonly Pick<AgentAccess, "context" | "description" | "client">[],
+	known: readonly AgentCluster[],
+	opened: RemoteCluster[],
+): Promise<ReachedMembers> {
+	const [first] = accesses;
+	if (!first) throw new Error("a fleet without an agent");
+	refuseDifferentFleets(accesses.map(({ context, description }) => ({ name: context.name, description })));
+	const members = first.description.members
+		.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+		.map(({ id, name }) => {
+			const before = known.find((member) => member.id === id && member.name === name);
+			if (before) return before;
+			// Its own agents first; any other agent passes the call on.
+			const direct = accesses.filter(({ description }) => description.clusterId === id);
+			const others = accesses.filter(({ description }) => description.clusterId !== id);
+			const routes = [...direct, ...others].map(({ client }) => new RemoteCluster({ id, name, client }));
+			opened.push(...routes);
+			return new RoutedCluster({ id, name, routes });
+		});
+	const { descriptions, problems } = await describeAll(members);
+	refuseDifferentFleets(
+		members.flatMap(({ id, name }) => {
+			const description = descriptions.get(id);
+			return description ? [{ name, description }] : [];
+		}),
+	);
+	return { members, descriptions, problems };
+}
+
+/** Every member has to answer; each has as many tries as there are ways to it. */
+async function describeAll(members: readonly AgentCluster[]): Promise<Omit<ReachedMembers, "members">> {
+	const descriptions = new Map<string, AgentDescription>();
+	const problems: Problem[] = [];
+	await Promise.all(
+		members.map(async (member) => {
+			for (let attempt = 1; ; attempt += 1) {
+				try {
+					descriptions.set(member.id, await member.describe());
+					return;
+				} catch (error) {
+					if (error instanceof AgentUnavailableError && attempt < 3) continue;
+					const expected = [
+						AgentUnavailableError,
+						AgentForbiddenError,
+						AgentProtocolError,
+						FleetsDifferError,
+						GarbledLeaseError,
+					];
+					if (!(error instanceof Error) || !expected.some((kind) => error instanceof kind)) throw error;
+					problems.push({ text: `${member.name}: ${error.message}`, error });
+					return;
+				}
+			}
+		}),
+	);
+	return { descriptions, problems: problems.toSorted((a, b) => (a.text < b.text ? -1 : 1)) };
+}
+
+function refuseSameCluster(accesses: readonly AgentAccess[]): void {
+	const seen = new Map<string, string>();
+	for (const { context, description } of accesses) {
+		const other = seen.get(description.clusterId);
+		if (other !== undefined) throw sameClusterError(other, context.name, description.clusterId);
+		seen.set(description.clusterId, context.name);
+	}
+}
+
+/** Without agents the cluster's id is the uid of its kube-system namespace; who may not read it is known by its address. */
+async function refuseSameNamespace(contexts: readonly KubeContext[]): Promise<void> {
+	if (contexts.length < 2) return;
+	const seen = new Map<string, string>();
+	for (const context of contexts) {
+		const id = await context.client
+			.get<{ readonly metadata: { readonly uid: string } }>("/api/v1/namespaces/kube-system")
+			.then(({ metadata }) => metadata.uid)
+			.catch(() => context.client.server);
+		const other = seen.get(id);
+		if (other !== undefined) throw sameClusterError(other, context.name, id);
+		seen.set(id, context.name);
+	}
+}
+
+function refuseDifferentFleets(
+	described: readonly { readonly name: string; readonly description: AgentDescription }[],
+): void {
+	const details = fleetDifferences(described);
+	if (details.length > 0) {
+		throw new FleetUncoveredError(
+			"Cannot cover the fleet: ConfigMap xpdb-fleet must list the same members in every cluster, nothing was touched",
+			details,
+		);
+	}
+}

@@ -1,0 +1,34 @@
+// Which clusters give no answer, and since when: told once when it begins and once when it is over.
+import type { AgentUnavailableError } from "../../disruption/errors.ts";
+import type { EventSink } from "../events/events.ts";
+
+export class Reachability {
+	readonly #emit: EventSink;
+	readonly #now: () => number;
+	readonly #lostAt = new Map<string, number>();
+
+	constructor(emit: EventSink, now: () => number) {
+		this.#emit = emit;
+		this.#now = now;
+	}
+
+	failed(error: AgentUnavailableError): void {
+		const { cluster, message } = error;
+		const since = this.#lostAt.get(cluster) ?? this.#now();
+		this.#lostAt.set(cluster, since);
+		this.#emit({ type: "cluster.unreachable", cluster, message, elapsedMs: this.#now() - since });
+	}
+
+	/** Every member of the fleet answered. */
+	answered(): void {
+		for (const [cluster, since] of this.#lostAt) {
+			this.#emit({ type: "cluster.recovered", cluster, elapsedMs: this.#now() - since });
+		}
+		this.#lostAt.clear();
+	}
+
+	/** Names of the clusters without an answer now. */
+	get lost(): readonly string[] {
+		return [...this.#lostAt.keys()];
+	}
+}

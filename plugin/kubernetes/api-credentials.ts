@@ -1,0 +1,141 @@
+// TLS options and headers for one API server, by client-node's KubeConfig: certificates, tokens, OIDC, proxies; and by exec plugins.
+import { type OutgoingHttpHeaders, Agent as PlainAgent, type RequestOptions } from "node:http";
+import { Agent } from "node:https";
+import { ConnectionError } from "./api-error.ts";
+import { clientVersion } from "./client-version.ts";
+import type { Connection } from "./connection.ts";
+import { createExecCredentials, type ExecCredential } from "./exec-credentials.ts";
+
+export interface DialOptions {
+	readonly tls: RequestOptions;
+	readonly headers: OutgoingHttpHeaders;
+}
+
+export interface Credentials extends DialOptions {
+	readonly agent: PlainAgent;
+}
+
+export interface CredentialReader {
+	current(): Promise<Credentials>;
+	/** Reads everything anew next time; false where nothing could change. */
+	forget(): boolean;
+	close(): void;
+}
+
+interface Known extends Credentials {
+	readonly fingerprint: string;
+	readonly readAt: number;
+}
+
+/** Puts the credentials into the options of a request; resolves with whether its agent is one for a proxy. */
+type ApplyCredentials = (options: RequestOptions) => Promise<boolean>;
+
+/** Credentials from files and exec plugins change; how long they are taken for current. */
+const freshForMs = 30_000;
+const changingFields = /"(auth-provider|client-certificate|client-key|certificate-authority)":/;
+
+/** Reads files and runs exec plugins again from time to time; a changed certificate gets connections of its own. */
+export function createCredentialReader(connection: Connection): CredentialReader {
+	const changing = connection.exec !== undefined || changingFields.test(connection.kubeconfig);
+	const agents = new Set<PlainAgent>();
+	let config: Promise<ApplyCredentials> | undefined;
+	let pending: Promise<Known> | undefined;
+	let known: Known | undefined;
+
+	async function read(): Promise<Known> {
+		config ??= loadConfig(connection);
+		const headersOfUser: OutgoingHttpHeaders = {};
+		const options: RequestOptions & Record<string, unknown> = { headers: headersOfUser };
+		let proxied: boolean;
+		try {
+			const apply = await config;
+			proxied = await apply(options);
+		} catch (error) {
+			// An exec plugin that fails, a file that is not there, an entry that makes no sense.
+			throw new ConnectionError(connection.server, error);
+		}
+		const { ca, cert, key, rejectUnauthorized, servername, auth } = options;
+		const tls: Record<string, unknown> = {};
+		for (const [name, value] of Object.entries({ ca, cert, key, rejectUnauthorized, servername })) {
+			if (value !== undefined && value !== null) tls[name] = value;
+		}
+		const fingerprint = JSON.stringify([String(ca), String(cert), String(key), rejectUnauthorized, servername]);
+		const agent =
+			known?.fingerprint === fingerprint
+				? known.agent
+				: createAgent(connection, tls, proxied ? options.agent : undefined);
+		agents.add(agent);
+		const headers: OutgoingHttpHeaders = {
+			"user-agent": `kubectl-xpdb/${clientVersion}`,
+			...headersOfUser,
+			...connection.headers,
+			...(typeof auth === "string" && { authorization: `Basic ${base64(auth)}` }),
+		};
+		return { tls, headers, agent, fingerprint, readAt: performance.now() };
+	}
+
+	return {
+		async current() {
+			if (known && (!changing || performance.now() - known.readAt < freshForMs)) return known;
+			pending ??= read().finally(() => {
+				pending = undefined;
+			});
+			known = await pending;
+			return known;
+		},
+		forget() {
+			if (!changing) return false;
+			config = undefined;
+			known = undefined;
+			return true;
+		},
+		close() {
+			for (const agent of agents) agent.destroy();
+		},
+	};
+}
+
+async function loadConfig({ kubeconfig, exec }: Connection): Promise<ApplyCredentials> {
+	const { KubeConfig } = await import("@kubernetes/client-node");
+	const plugin = exec && createExecCredentials(exec);
+	const load = (credential?: ExecCredential) => {
+		const config = new KubeConfig();
+		config.loadFromString(credential ? withCredential(kubeconfig, credential) : kubeconfig);
+		return { config, credential };
+	};
+	let loaded: ReturnType<typeof load> | undefined;
+	return async (options) => {
+		const credential = await plugin?.current();
+		if (!loaded || loaded.credential !== credential) loaded = load(credential);
+		await loaded.config.applyToHTTPSOptions(options);
+		return (loaded.config.getCurrentCluster()?.proxyUrl ?? "") !== "";
+	};
+}
+
+interface OneUser {
+	readonly users: readonly [{ readonly name: string; readonly user: Readonly<Record<string, unknown>> }];
+}
+
+/** As if the kubeconfig had it; a token of its own goes before, as in client-go. */
+function withCredential(kubeconfig: string, { token, cert, key }: ExecCredential): string {
+	const document: OneUser = JSON.parse(kubeconfig);
+	const [{ name, user }] = document.users;
+	const given = {
+		...(token !== "" && { token }),
+		...user,
+		...(cert !== "" && { "client-certificate-data": base64(cert), "client-key-data": base64(key) }),
+	};
+	return JSON.stringify({ ...document, users: [{ name, user: given }] });
+}
+
+function base64(text: string): string {
+	return Buffer.from(text).toString("base64");
+}
+
+/** `proxied`: the agent that client-node made for a proxy. Without one, HTTPS_PROXY and NO_PROXY hold, as for kubectl. */
+function createAgent({ server }: Connection, tls: Readonly<Record<string, unknown>>, proxied: unknown): PlainAgent {
+	if (proxied instanceof PlainAgent) return proxied;
+	// Evictions run side by side, each for as long as the server takes; kubectl has no limit at all.
+	const options = { keepAlive: true, maxSockets: 128, proxyEnv: process.env };
+	return server.startsWith("http:") ? new PlainAgent(options) : new Agent({ ...tls, ...options });
+}

@@ -1,0 +1,181 @@
+// What an API server answers when it says no, and how kubectl words it.
+import { BoundedError, longestMessage } from "../../disruption/bounded-error.ts";
+import { shorten, shortenTo } from "../../disruption/quote.ts";
+import { isRecord } from "../../disruption/record.ts";
+
+export interface StatusCause {
+	readonly reason: string;
+	readonly message: string;
+	readonly field: string;
+}
+
+/** More than a person reads. */
+const maxCauses = 100;
+
+/** An answer other than 2xx, read as a metav1.Status where it is one. */
+export class ApiError extends BoundedError {
+	override readonly name = "ApiError";
+	readonly code: number;
+	/** Status.reason, for example NotFound; "" where the server gave none. */
+	readonly reason: string;
+	readonly causes: readonly StatusCause[];
+	/** From the Retry-After header. */
+	readonly retryAfterSeconds: number | undefined;
+	constructor(
+		message: string,
+		status: {
+			readonly code: number;
+			readonly reason?: string;
+			readonly causes?: readonly StatusCause[];
+			readonly retryAfterSeconds?: number | undefined;
+		},
+	) {
+		super(message);
+		this.code = status.code;
+		this.reason = shorten(status.reason ?? "");
+		this.causes = (status.causes ?? []).slice(0, maxCauses).map(({ reason, message: why, field }) => ({
+			reason: shorten(reason),
+			message: shortenTo(why, longestMessage),
+			field: shorten(field),
+		}));
+		this.retryAfterSeconds = status.retryAfterSeconds;
+	}
+}
+
+/** No answer at all: refused, reset, timed out, a certificate that is not trusted. */
+export class ConnectionError extends BoundedError {
+	override readonly name = "ConnectionError";
+	readonly server: string;
+	/** The system's code, for example ECONNREFUSED. */
+	readonly code: string;
+	constructor(server: string, cause: unknown) {
+		const code = systemCode(cause);
+		const message = cause instanceof Error ? cause.message : String(cause);
+		// Several addresses that all fail have one error together, which says nothing itself.
+		super(message || code || "the connection failed", { cause });
+		this.server = server;
+		this.code = code;
+	}
+}
+
+export function isNotFound(error: unknown): boolean {
+	return error instanceof ApiError && error.code === 404;
+}
+
+/** Whether the same request may have another answer soon: no answer, too many requests, a server that has trouble. */
+export function isPassing(error: unknown): boolean {
+	return error instanceof ConnectionError || (error instanceof ApiError && (error.code === 429 || error.code >= 500));
+}
+
+/** Nobody waits longer for a server that says so: it may have meant something else. */
+const longestRetrySeconds = 60;
+
+/** Reads the body of an answer other than 2xx. */
+export function readApiError(code: number, body: string, retryAfter: string | undefined): ApiError {
+	const seconds =
+		retryAfter === undefined || !/^\d+$/.test(retryAfter)
+			? undefined
+			: Math.min(Number(retryAfter), longestRetrySeconds);
+	const status = parseStatus(body);
+	if (!status) {
+		const text = body.trim();
+		const message = text === "" ? `the server answered ${code}` : text.slice(0, 2_000);
+		return new ApiError(message, { code, reason: reasonOfCode(code), retryAfterSeconds: seconds });
+	}
+	return new ApiError(status.message, {
+		code,
+		reason: status.reason,
+		causes: status.causes,
+		retryAfterSeconds: seconds,
+	});
+}
+
+/** The line kubectl prints for an error that ends a command (cmd/util/helpers.go, StandardErrorMessage). */
+export function kubectlErrorLine(error: unknown): string {
+	if (error instanceof ApiError) {
+		if (error.reason === "Unauthorized") return `error: You must be logged in to the server (${error.message})`;
+		return error.reason === ""
+			? `Error from server: ${error.message}`
+			: `Error from server (${error.reason}): ${error.message}`;
+	}
+	if (error instanceof ConnectionError) {
+		return error.code === "ECONNREFUSED"
+			? `The connection to the server ${hostOf(error.server)} was refused - did you specify the right host or port?`
+			: `Unable to connect to the server: ${error.message}`;
+	}
+	return `error: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/** What kubectl makes of a list that is refused: it says what was asked for (cli-runtime, EnhanceListError). */
+export function listError(
+	error: unknown,
+	path: string,
+	query: { readonly labelSelector: string; readonly fieldSelector: string },
+): unknown {
+	if (!(error instanceof ApiError) || (error.code !== 400 && error.code !== 404)) return error;
+	const [, group = "", version = "v1"] = /^\/apis\/([^/]+)\/([^/]+)/.exec(path) ?? [];
+	const resource = `"${group}/${version}, Resource=${path.split("/").at(-1)}"`;
+	const { labelSelector, fieldSelector } = query;
+	const what =
+		labelSelector === "" && fieldSelector === ""
+			? `list ${resource}`
+			: `find ${resource} that match label selector "${labelSelector}", field selector "${fieldSelector}"`;
+	const { code, reason, causes, retryAfterSeconds } = error;
+	return new ApiError(`Unable to ${what}: ${error.message}`, { code, reason, causes, retryAfterSeconds });
+}
+
+/** The error as kubectl puts it behind a message of its own: the server's words without a prefix. */
+export function errorText(error: unknown): string {
+	return error instanceof Error ? error.message : String(error);
+}
+
+function parseStatus(
+	body: string,
+): { readonly message: string; readonly reason: string; readonly causes: readonly StatusCause[] } | undefined {
+	let value: unknown;
+	try {
+		value = JSON.parse(body);
+	} catch (error) {
+		if (error instanceof SyntaxError) return undefined;
+		throw error;
+	}
+	if (!isRecord(value) || value["kind"] !== "Status") return undefined;
+	const details = isRecord(value["details"]) ? value["details"] : {};
+	const causes: readonly unknown[] = Array.isArray(details["causes"]) ? details["causes"] : [];
+	return {
+		message: text(value["message"]).trim() || "unknown",
+		reason: text(value["reason"]),
+		causes: causes.filter(isRecord).map((cause) => ({
+			reason: text(cause["reason"]),
+			message: text(cause["message"]),
+			field: text(cause["field"]),
+		})),
+	};
+}
+
+function reasonOfCode(code: number): string {
+	const reasons: Readonly<Record<number, string>> = {
+		401: "Unauthorized",
+		403: "Forbidden",
+		404: "NotFound",
+		409: "Conflict",
+		429: "TooManyRequests",
+		500: "InternalError",
+		503: "ServiceUnavailable",
+		504: "Timeout",
+	};
+	return reasons[code] ?? "";
+}
+
+function systemCode(error: unknown): string {
+	if (error instanceof AggregateError) return systemCode(error.errors[0]);
+	return error instanceof Error && "code" in error ? text(error.code) : "";
+}
+
+function hostOf(server: string): string {
+	return URL.canParse(server) ? new URL(server).host : server;
+}
+
+function text(value: unknown): string {
+	return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,106 @@
+// What is wrong with the cluster and the user of a context before anybody is asked, in kubectl's words (client-go,
+// tools/clientcmd/validation.go, and where it makes a transport of them).
+import { quote } from "../../disruption/quote.ts";
+import { isRecord } from "../../disruption/record.ts";
+import { execPluginProblems } from "./exec-plugin.ts";
+import { readFileText } from "./file-text.ts";
+import { type KubeconfigEntry, text } from "./kubeconfig-entry.ts";
+
+export interface ConnectionParts {
+	readonly clusterName: string;
+	readonly cluster: KubeconfigEntry;
+	readonly userName: string;
+	readonly user: KubeconfigEntry;
+	/** Impersonation beyond the user name. */
+	readonly headers: Readonly<Record<string, unknown>>;
+}
+
+export function connectionProblems(parts: ConnectionParts): readonly string[] {
+	return [...clusterProblems(parts), ...userProblems(parts)];
+}
+
+function clusterProblems({ clusterName, cluster }: ConnectionParts): readonly string[] {
+	const problems = [...pemProblems("certificate-authority", clusterName, cluster)];
+	const proxy = text(cluster["proxy-url"]);
+	if (proxy !== "") {
+		const scheme = URL.canParse(proxy) ? new URL(proxy).protocol.replace(/:$/, "") : "";
+		if (!["http", "https", "socks5"].includes(scheme)) {
+			problems.push(
+				`invalid 'proxy-url' ${quote(proxy)} for cluster ${quote(clusterName)}: unsupported scheme ${quote(scheme)}, must be http, https, or socks5`,
+			);
+		}
+	}
+	if (cluster["insecure-skip-tls-verify"] === true && has(cluster, "certificate-authority")) {
+		problems.push("specifying a root certificates file with the insecure flag is not allowed");
+	}
+	return problems;
+}
+
+function userProblems({ userName, user, headers }: ConnectionParts): readonly string[] {
+	const problems: string[] = [];
+	if (has(user, "client-certificate")) {
+		if (!has(user, "client-key")) {
+			problems.push(
+				`client-key-data or client-key must be specified for ${userName} to use the clientCert authentication method.`,
+			);
+		}
+		problems.push(...pemProblems("client-certificate", userName, user), ...pemProblems("client-key", userName, user));
+	}
+	if (text(user["token"]) !== "" && text(user["username"]) + text(user["password"]) !== "") {
+		problems.push(
+			`more than one authentication method found for ${userName}; found [token basicAuth], only one is allowed`,
+		);
+	}
+	const tokenFile = text(user["tokenFile"]);
+	if (tokenFile !== "") {
+		const { problem } = readFileText(tokenFile);
+		if (problem !== undefined) problems.push(problem);
+	}
+	problems.push(...execPluginProblems(user["exec"], userName));
+	const provider = user["auth-provider"];
+	if (isRecord(provider)) problems.push(...providerProblems(text(provider["name"])));
+	if (Object.keys(headers).length > 0 && text(user["as"]) === "") {
+		problems.push(`requesting uid, groups or user-extra for ${userName} without impersonating a user`);
+	}
+	return problems;
+}
+
+const insteadOf: Readonly<Record<string, string>> = {
+	gcp: 'Please use the "gke-gcloud-auth-plugin" kubectl/client-go credential plugin instead.',
+	azure: "Please use the https://github.com/Azure/kubelogin kubectl/client-go credential plugin instead.",
+};
+
+function providerProblems(name: string): readonly string[] {
+	if (name === "oidc") return [];
+	const instead = insteadOf[name];
+	return [
+		instead === undefined
+			? `no Auth Provider found for name ${quote(name)}`
+			: `The ${name} auth plugin has been removed.\n${instead}`,
+	];
+}
+
+type PemField = "certificate-authority" | "client-certificate" | "client-key";
+
+function has(entry: KubeconfigEntry, field: PemField): boolean {
+	return text(entry[field]) !== "" || text(entry[`${field}-data`]) !== "";
+}
+
+const kubectlName: Readonly<Record<PemField, string>> = {
+	"certificate-authority": "certificate-authority",
+	"client-certificate": "client-cert",
+	"client-key": "client-key",
+};
+
+/** Data goes before a file, as everywhere in a kubeconfig. */
+function pemProblems(field: PemField, name: string, entry: KubeconfigEntry): readonly string[] {
+	const path = text(entry[field]);
+	const data = text(entry[`${field}-data`]);
+	if (path === "" && data === "") return [];
+	if (/[^A-Za-z0-9+/=\s]/.test(data)) return [`${field}-data of ${name} is not base64`];
+	const file = data === "" ? readFileText(path) : { content: Buffer.from(data, "base64").toString() };
+	if (file.problem !== undefined)
+		return [`unable to read ${kubectlName[field]} ${path} for ${name} due to ${file.problem}`];
+	if (file.content.includes("-----BEGIN ")) return [];
+	return [`unable to parse ${data === "" ? path : `${field}-data of ${name}`} as PEM block`];
+}

@@ -1,0 +1,69 @@
+// A program that the kubeconfig names for credentials: `exec` of a user (client.authentication.k8s.io).
+import { readFileSync } from "node:fs";
+import { quote } from "../../disruption/quote.ts";
+import { isRecord } from "../../disruption/record.ts";
+import { type KubeconfigEntry, text, textList } from "./kubeconfig-entry.ts";
+
+export interface ExecPlugin {
+	readonly command: string;
+	readonly args: readonly string[];
+	readonly env: Readonly<Record<string, string>>;
+	readonly apiVersion: string;
+	readonly interactiveMode: string;
+	/** What to tell where the program is not there. */
+	readonly installHint: string;
+	/** The cluster that it is for, where it asks to be told. */
+	readonly cluster: KubeconfigEntry | undefined;
+}
+
+/** In the words of client-go, tools/clientcmd/validation.go. */
+export function execPluginProblems(exec: unknown, userName: string): readonly string[] {
+	if (!isRecord(exec)) return [];
+	const what = `specified for ${userName} to use exec authentication plugin`;
+	const mode = interactiveMode(exec);
+	const missing = [
+		...(text(exec["command"]) === "" ? ["command"] : []),
+		...(text(exec["apiVersion"]) === "" ? ["apiVersion"] : []),
+		...(mode === "" ? ["interactiveMode"] : []),
+	];
+	const problems = missing.map((field) => `${field} must be ${what}`);
+	if (!["", "Never", "IfAvailable", "Always"].includes(mode)) {
+		problems.push(`invalid interactiveMode for ${userName}: ${quote(mode)}`);
+	}
+	return problems;
+}
+
+export function readExecPlugin(exec: unknown, cluster: KubeconfigEntry): ExecPlugin | undefined {
+	if (!isRecord(exec)) return undefined;
+	const env: readonly unknown[] = Array.isArray(exec["env"]) ? exec["env"] : [];
+	return {
+		command: text(exec["command"]),
+		args: textList(exec["args"]),
+		env: Object.fromEntries(env.filter(isRecord).map(({ name, value }) => [text(name), text(value)])),
+		apiVersion: text(exec["apiVersion"]),
+		interactiveMode: interactiveMode(exec),
+		installHint: text(exec["installHint"]),
+		cluster: exec["provideClusterInfo"] === true ? clusterInfo(cluster) : undefined,
+	};
+}
+
+/** Only the versions before v1 have a default. */
+function interactiveMode(exec: KubeconfigEntry): string {
+	const isOld = /\/v1(alpha1|beta1)$/.test(text(exec["apiVersion"]));
+	return text(exec["interactiveMode"]) || (isOld ? "IfAvailable" : "");
+}
+
+const toldFields = ["server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url", "disable-compression"];
+
+/** ExecCredentialSpec.cluster. */
+function clusterInfo(cluster: KubeconfigEntry): KubeconfigEntry {
+	const info: Record<string, unknown> = {};
+	for (const field of toldFields) if (cluster[field] !== undefined) info[field] = cluster[field];
+	const file = text(cluster["certificate-authority"]);
+	const data = text(cluster["certificate-authority-data"]) || (file && readFileSync(file).toString("base64"));
+	if (data !== "") info["certificate-authority-data"] = data;
+	const extensions: readonly unknown[] = Array.isArray(cluster["extensions"]) ? cluster["extensions"] : [];
+	const own = extensions.filter(isRecord).find(({ name }) => name === "client.authentication.k8s.io/exec");
+	if (own) info["config"] = own["extension"];
+	return info;
+}

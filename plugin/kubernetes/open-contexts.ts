@@ -1,0 +1,79 @@
+// The contexts a command works in, from its flags.
+import { quote } from "../../disruption/quote.ts";
+import { nearest } from "../flags/flags.ts";
+import type { GlobalFlags } from "../flags/global-flags.ts";
+import { KubeconfigError, UsageError } from "../terminal/errors.ts";
+import type { TextSink } from "../terminal/streams.ts";
+import { resolveConnection, unknownContext } from "./connection.ts";
+import type { KubeContext } from "./kube-context.ts";
+import { loadKubeconfig } from "./kubeconfig.ts";
+import { createKubernetesClient } from "./kubernetes-client.ts";
+import { type ServerWarningSink, tellOnce } from "./server-warning.ts";
+
+/** Throws UsageError or KubeconfigError for contexts that are unknown, doubled or both singular and plural. Clients must be closed. */
+export function openContexts(
+	flags: GlobalFlags,
+	env: NodeJS.ProcessEnv,
+	stderr: TextSink,
+	onWarning: ServerWarningSink = tellOnce((_, message) => stderr.write(`Warning: ${message}\n`)),
+): readonly KubeContext[] {
+	if (flags.contexts.length > 0 && flags.context !== undefined) {
+		throw new UsageError("cannot use --context and --contexts together", "Use one of them");
+	}
+	if (flags.matchServerVersion) {
+		throw new UsageError(
+			"the plugin has a version of its own, which no server matches",
+			"Leave out --match-server-version",
+		);
+	}
+	for (const [index, name] of flags.contexts.entries()) {
+		if (name === "") throw new UsageError("--contexts has an empty name", "Write --contexts=a,b,c");
+		if (flags.contexts.indexOf(name) !== index) throw new UsageError(`context "${name}" is given twice in --contexts`);
+	}
+	refuseOtherNames(flags);
+	const kubeconfig = loadKubeconfig(flags, env);
+	for (const name of flags.contexts) {
+		if (kubeconfig.contexts.has(name)) continue;
+		const near = nearest(name, [...kubeconfig.contexts.keys()]);
+		const hint = near === undefined ? "" : ` (did you mean ${near}?)`;
+		throw new KubeconfigError(unknownContext(name) + hint);
+	}
+	const names = flags.contexts.length > 0 ? flags.contexts : [flags.context];
+	const shared = sharedFlags(flags);
+	if (names.length > 1 && shared.length > 0) {
+		stderr.write(`Warning: ${shared.join(", ")} holds for all ${names.length} contexts\n`);
+	}
+	return names.map((name) => {
+		const connection = resolveConnection(kubeconfig, name, flags);
+		const { context, namespace } = connection;
+		const client = createKubernetesClient(connection, (message) => onWarning(context, message));
+		const agents = { namespace: flags.agentNamespace, account: flags.agentAccount };
+		return { name: context, namespace, client, agents };
+	});
+}
+
+/** They become part of a path, and whoever may write there is believed. */
+function refuseOtherNames({ agentNamespace, agentAccount }: GlobalFlags): void {
+	const see = "Name one as 'kubectl get namespaces' and 'kubectl get serviceaccounts' have them";
+	if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(agentNamespace)) {
+		throw new UsageError(`--agent-namespace is not the name of a namespace: ${quote(agentNamespace)}`, see);
+	}
+	if (agentAccount !== undefined && !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(agentAccount)) {
+		throw new UsageError(`--agent-account is not the name of a ServiceAccount: ${quote(agentAccount)}`, see);
+	}
+}
+
+/** Flags that rarely mean the same in two clusters. */
+function sharedFlags(flags: GlobalFlags): readonly string[] {
+	const given: readonly (readonly [string, unknown])[] = [
+		["--server", flags.server],
+		["--cluster", flags.cluster],
+		["--user", flags.user],
+		["--token", flags.token],
+		["--username", flags.username],
+		["--client-certificate", flags.clientCertificate],
+		["--client-key", flags.clientKey],
+		["--certificate-authority", flags.certificateAuthority],
+	];
+	return given.filter(([, value]) => value !== undefined).map(([name]) => name);
+}

@@ -1,0 +1,58 @@
+// Cordoning and uncordoning one node, with kubectl's patch and kubectl's answers.
+import type { EventSink } from "../events/events.ts";
+import type { DryRun } from "../flags/dry-run.ts";
+import { errorText } from "../kubernetes/api-error.ts";
+import type { NodeTarget } from "./node-targets.ts";
+import { fieldManager } from "./operation.ts";
+
+export interface CordonOptions {
+	readonly desired: boolean;
+	readonly dryRun: DryRun;
+	readonly emit: EventSink;
+	/** Written with the same patch; null takes one away. */
+	readonly annotations?: Readonly<Record<string, string | null>>;
+	/** Whether this run may undo it, where that is not just whether it changed something. */
+	readonly ours?: boolean;
+	/** Sends the patch; rejects where the node may not be touched any more. */
+	readonly write?: (patch: Readonly<Record<string, object>>) => Promise<unknown>;
+}
+
+/** `unmarked`: the node is as desired, but the annotations could not be written. */
+export type CordonResult = "done" | "unmarked" | "failed";
+
+/** kubectl tells what failed and goes on. */
+export async function setUnschedulable(
+	node: NodeTarget,
+	{ desired, dryRun, emit, annotations, ours, write }: CordonOptions,
+): Promise<CordonResult> {
+	const { context, name } = node;
+	const type = desired ? "node.cordoned" : "node.uncordoned";
+	const already = node.unschedulable === desired;
+	const marks = annotations !== undefined && dryRun === "none";
+	let result: CordonResult = "done";
+	if (dryRun !== "client" && (!already || marks)) {
+		try {
+			const query = dryRun === "server" ? "&dryRun=All" : "";
+			const path = `/api/v1/nodes/${encodeURIComponent(name)}?fieldManager=${fieldManager}${query}`;
+			const send = write ?? ((patch) => context.client.patch(path, patch));
+			await send({
+				// null takes the field away, as kubectl's own patch does.
+				...(!already && { spec: { unschedulable: desired ? true : null } }),
+				...(marks && { metadata: { annotations } }),
+			});
+		} catch (error) {
+			if (!(error instanceof Error)) throw error;
+			const message = errorText(error);
+			if (!already) {
+				emit({ type: "node.cordonFailed", context: context.name, node: name, uncordon: !desired, message });
+				return "failed";
+			}
+			// kubectl asks for nothing here, so that it is no failure; only undo and resume will not find the node.
+			const text = `cannot write annotations of node "${name}": ${message}`;
+			emit({ type: "diagnostic", level: "warning", context: context.name, message: text });
+			result = "unmarked";
+		}
+	}
+	emit({ type, context: context.name, node: name, already, ours: ours ?? !already, dryRun });
+	return result;
+}

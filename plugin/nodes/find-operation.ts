@@ -1,0 +1,53 @@
+// Runs by the marks on their nodes.
+import type { V1Node } from "@kubernetes/client-node";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { inContext, type NodeTarget, nodeTarget } from "./node-targets.ts";
+import { isOperationId, type Operation } from "./operation.ts";
+
+export interface MarkedNode extends NodeTarget {
+	readonly mark: Operation;
+}
+
+/** Still to be drained. A node that somebody uncordoned since, with other tools, is back in service and left alone. */
+export function isLeft({ mark, unschedulable }: MarkedNode): boolean {
+	return mark.state === "draining" && unschedulable;
+}
+
+export interface MarkedNodes {
+	readonly nodes: readonly MarkedNode[];
+	/** Nodes whose mark a later version wrote. */
+	readonly later: readonly NodeTarget[];
+}
+
+/** All nodes of a context that carry a mark; there is no way to ask the API server for those alone. */
+export async function listMarkedNodes(context: KubeContext): Promise<MarkedNodes> {
+	const nodes = (await context.client.list<V1Node>("/api/v1/nodes")).map((node) => nodeTarget(context, node));
+	return {
+		nodes: nodes.flatMap((node) =>
+			node.operation?.kind === "operation" ? [{ ...node, mark: node.operation.operation }] : [],
+		),
+		later: nodes.filter(({ operation }) => operation?.kind === "later"),
+	};
+}
+
+/** The nodes of one run; throws UsageError where there are none in these contexts. */
+export async function findOperation(contexts: readonly KubeContext[], id: string): Promise<readonly MarkedNode[]> {
+	if (!isOperationId(id)) {
+		throw new UsageError(`"${id}" is not the id of an operation: it has six of the characters 0-9 and a-f`);
+	}
+	const lists = await Promise.all(
+		contexts.map((context) => inContext(context, contexts, () => listMarkedNodes(context))),
+	);
+	const found = lists.flatMap(({ nodes }) => nodes).filter(({ mark }) => mark.id === id);
+	if (found.length > 0) return found;
+	const names = contexts.map(({ name }) => name).join(", ");
+	const where = contexts.length > 1 ? `contexts ${names}` : `context ${names}`;
+	const later = lists.flatMap((list) => list.later).map(({ name }) => name);
+	throw new UsageError(
+		`no node in ${where} belongs to operation "${id}", nothing was touched`,
+		later.length > 0
+			? `A later version of kubectl-xpdb marked ${later.join(", ")}: update this one`
+			: "It is unknown, was undone, or belongs to other clusters: kubectl xpdb ops --contexts=... shows what is unfinished there",
+	);
+}

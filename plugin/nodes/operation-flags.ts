@@ -1,0 +1,73 @@
+// Which flags of a drain its nodes remember, and which a person has to type again to go on with it.
+import type { CommandInput } from "../flags/command.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { type FlagValue, isFlagValue, type Operation } from "./operation.ts";
+import { resumeOperationCommand } from "./resume-command.ts";
+
+type Kind = "text" | "number" | "boolean";
+
+const kept: Readonly<Record<string, Kind>> = {
+	"pod-selector": "text",
+	"ignore-daemonsets": "boolean",
+	"grace-period": "number",
+	timeout: "number",
+	"skip-wait-for-delete-timeout": "number",
+	"chunk-size": "number",
+	"max-nodes": "number",
+	"order-by": "text",
+};
+
+/** They lose data or pass budgets by: an annotation may not say so, only the person who goes on. */
+const typedAgain: readonly string[] = ["force", "delete-emptydir-data", "disable-eviction"];
+
+/** They say which nodes (which have the annotation) or how to talk to people; every run has its own. */
+const notKept: readonly string[] = ["selector", "dry-run", "output", "yes", "resume"];
+
+export const operationFlags = { kept, typedAgain, notKept };
+
+/** What the annotation says of this run's flags. */
+export function readOperationFlags({ flags, given }: CommandInput): Pick<Operation, "flags" | "typedAgain"> {
+	const remembered: Record<string, FlagValue> = {};
+	const again = typedAgain.filter((name) => flags[name] === true);
+	for (const name of Object.keys(kept)) {
+		if (!given.has(name)) continue;
+		const value = flags[name];
+		if (isFlagValue(value)) remembered[name] = value;
+		else again.push(name);
+	}
+	return { flags: remembered, typedAgain: again };
+}
+
+/** Flags as they are written on a command line. */
+export function flagWords(names: readonly string[], { flags }: CommandInput): readonly string[] {
+	return names.map((name) => (flags[name] === true ? `--${name}` : `--${name}=${String(flags[name])}`));
+}
+
+/** A flag whose value only the person has who typed it first. */
+export function writtenAgain(name: string): string {
+	return kept[name] === undefined ? `--${name}` : `--${name}=...`;
+}
+
+/** The input of the run that goes on: flags typed now win. Throws UsageError for those that must be typed again. */
+export function resumeInput(input: CommandInput, operation: Operation): CommandInput {
+	const { id } = operation;
+	const missing = operation.typedAgain.filter((name) => !input.given.has(name));
+	if (missing.length > 0) {
+		throw new UsageError(
+			`operation "${id}" was begun with ${missing.map(writtenAgain).join(" and ")}, which must be typed again; nothing was touched`,
+			`Continue: ${resumeOperationCommand(id, operation.typedAgain.map(writtenAgain), input.globals)}`,
+		);
+	}
+	const flags: Record<string, unknown> = { ...input.flags };
+	const given = new Set(input.given);
+	for (const [name, kind] of Object.entries(kept)) {
+		const value = operation.flags[name];
+		if (value === undefined || input.given.has(name)) continue;
+		if (typeof value !== (kind === "text" ? "string" : kind)) {
+			throw new UsageError(`operation "${id}" has a --${name} that is no ${kind}: type it again`);
+		}
+		flags[name] = value;
+		given.add(name);
+	}
+	return { ...input, flags, given };
+}

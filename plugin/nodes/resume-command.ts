@@ -1,0 +1,58 @@
+// The commands that go on where a run stopped, or take its cordons back.
+import type { NodeName } from "../events/events.ts";
+import { defaultAgentNamespace } from "../flags/agent-place.ts";
+import type { GlobalFlags } from "../flags/global-flags.ts";
+import { commandLine } from "../terminal/command-line.ts";
+
+/** A drain goes on by the same command: what is done already is not done again. */
+export function resumeCommand(argv: readonly string[]): string {
+	const secret = /^--(token|password)$/;
+	const shown = argv.map((word, index) => {
+		if (secret.test(argv[index - 1] ?? "")) return "...";
+		return word.replace(/^(--token|--password)=.*$/, "$1=...");
+	});
+	return xpdbCommand(shown);
+}
+
+/** `again`: flags that have to be typed again, as they are written. */
+export function resumeOperationCommand(id: string, again: readonly string[], globals: GlobalFlags): string {
+	return xpdbCommand(["drain", "--resume", id, ...again, ...sameContexts(globals)]);
+}
+
+export function undoOperationCommand(id: string, globals: GlobalFlags): string {
+	return xpdbCommand(["uncordon", "--op", id, ...sameContexts(globals)]);
+}
+
+/** The pods that are left, by name: the others may have been replaced under theirs. One command a namespace. */
+export function resumeEvictCommand(
+	pods: readonly { readonly context: string; readonly namespace: string; readonly pod: string }[],
+	globals: GlobalFlags,
+): string {
+	return [...Map.groupBy(pods, ({ namespace }) => namespace)]
+		.map(([namespace, left]) => {
+			const names = left.map(({ context, pod }) => (globals.contexts.length > 1 ? `${context}/${pod}` : pod));
+			return xpdbCommand(["evict", ...names, "-n", namespace, ...sameContexts(globals)]);
+		})
+		.join(" && ");
+}
+
+export function undoCommand(nodes: readonly NodeName[], globals: GlobalFlags): string {
+	const several = globals.contexts.length > 1;
+	const names = nodes.map(({ context, node }) => (several ? `${context}/${node}` : node));
+	return xpdbCommand(["uncordon", ...names, ...sameContexts(globals)]);
+}
+
+/** No token and no password: a command line may be seen by others. */
+function sameContexts({ context, contexts, kubeconfig, agentNamespace, agentAccount }: GlobalFlags): readonly string[] {
+	return [
+		...(contexts.length > 0 ? [`--contexts=${contexts.join(",")}`] : []),
+		...(context === undefined ? [] : [`--context=${context}`]),
+		...(kubeconfig === undefined ? [] : [`--kubeconfig=${kubeconfig}`]),
+		...(agentNamespace === defaultAgentNamespace ? [] : [`--agent-namespace=${agentNamespace}`]),
+		...(agentAccount === undefined ? [] : [`--agent-account=${agentAccount}`]),
+	];
+}
+
+function xpdbCommand(words: readonly string[]): string {
+	return commandLine(["kubectl", "xpdb", ...words]);
+}

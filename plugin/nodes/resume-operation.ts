@@ -1,0 +1,68 @@
+// drain --resume: the nodes and flags of a run that did not finish, as its nodes remember them.
+import type { EventSink } from "../events/events.ts";
+import type { CommandInput } from "../flags/command.ts";
+import { formatElapsed } from "../flags/duration.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { findOperation, isLeft, type MarkedNode } from "./find-operation.ts";
+import { resumeInput } from "./operation-flags.ts";
+
+export interface ResumedOperation {
+	/** Those that are left; none where it is done. */
+	readonly nodes: readonly MarkedNode[];
+	readonly input: CommandInput;
+	readonly since: string;
+	/** Nodes that it began with. */
+	readonly total: number;
+	/** Throws UsageError where the budgets of now are those of other clusters. */
+	requireFleet(hash: string): void;
+}
+
+/** Throws UsageError where the run is not found or not to be continued like this; nothing is touched then. */
+export async function resumeOperation(
+	id: string,
+	{
+		input,
+		contexts,
+		emit,
+	}: { readonly input: CommandInput; readonly contexts: readonly KubeContext[]; readonly emit: EventSink },
+): Promise<ResumedOperation> {
+	const all = await findOperation(contexts, id);
+	const nodes = all.filter(isLeft);
+	const [first] = nodes.length > 0 ? nodes : all;
+	if (!first) throw new Error("an operation without nodes");
+	const { by, since, nodes: total, fleet } = first.mark;
+	const tell = (level: "info" | "warning", message: string): void => emit({ type: "diagnostic", level, message });
+	const drained = all.filter(({ mark }) => mark.state === "drained").length;
+	const age = formatElapsed(Date.now() - Date.parse(since));
+	tell(
+		"info",
+		`Operation ${id} of ${by}, begun ${age} ago: ${nodes.length} of ${all.length} nodes left, ${drained} drained`,
+	);
+	const isOut = ({ mark, unschedulable }: MarkedNode): boolean => mark.state === "draining" && !unschedulable;
+	for (const { name, context } of all.filter(isOut)) {
+		const message = `node "${name}" was uncordoned since and is left alone; drain it by its name`;
+		emit({ type: "diagnostic", level: "warning", context: context.name, message });
+	}
+	if (all.length < total) {
+		tell(
+			"warning",
+			`not found: ${total - all.length} of its ${total} nodes (deleted, uncordoned, taken over by another operation, ` +
+				"or in contexts that were not named)",
+		);
+	}
+	return {
+		nodes,
+		input: nodes.length > 0 ? resumeInput(input, first.mark) : input,
+		since,
+		total,
+		requireFleet(hash) {
+			// Begun without agents: what has budgets now is only obeyed better.
+			if (fleet === "" || fleet === hash) return;
+			throw new UsageError(
+				`operation "${id}" was begun under the budgets of another fleet, nothing was touched`,
+				"Its members have changed since, or these are other clusters. To drain under the budgets of now, name the nodes",
+			);
+		},
+	};
+}

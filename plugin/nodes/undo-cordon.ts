@@ -1,0 +1,38 @@
+// uncordon --op: takes back what one run did to a node, and no more.
+import type { EventSink } from "../events/events.ts";
+import type { DryRun } from "../flags/dry-run.ts";
+import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
+import { type CordonResult, setUnschedulable } from "./cordon.ts";
+import type { NodeTarget } from "./node-targets.ts";
+import { operationAnnotation } from "./operation.ts";
+import { patchMarked } from "./operation-annotation.ts";
+
+const unmark = { [operationAnnotation]: null };
+
+export async function undoCordon(
+	node: NodeTarget,
+	{ id, dryRun, emit }: { readonly id: string; readonly dryRun: DryRun; readonly emit: EventSink },
+): Promise<CordonResult> {
+	const { context, name, operation } = node;
+	const write = async (patch: Readonly<Record<string, object>>): Promise<void> => {
+		if (await patchMarked(node, id, patch)) return;
+		throw new Error(`it does not belong to operation ${id} any more`);
+	};
+	const wasBefore = operation?.kind === "operation" && operation.operation.cordonedBefore;
+	const staysCordoned = node.unschedulable && (wasBefore || node.cordonedByOthers);
+	if (!staysCordoned) {
+		const marked = dryRun === "none" ? { annotations: unmark, write } : {};
+		return setUnschedulable(node, { desired: false, dryRun, emit, ...marked });
+	}
+	try {
+		if (dryRun === "none") await write({ metadata: { annotations: unmark } });
+	} catch (error) {
+		if (!(error instanceof Error)) throw error;
+		const message = `cannot write annotations of node "${name}": ${errorText(error)}`;
+		emit({ type: "diagnostic", level: "warning", context: context.name, message });
+		return error instanceof ApiError || error instanceof ConnectionError ? "failed" : "unmarked";
+	}
+	const message = `node "${name}" was cordoned ${wasBefore ? "before" : "by others since"} operation ${id} and stays so`;
+	emit({ type: "diagnostic", level: "info", context: context.name, message });
+	return "done";
+}

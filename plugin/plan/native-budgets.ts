@@ -1,0 +1,134 @@
+// The PodDisruptionBudgets of one cluster, as budgets that hold over that cluster alone, from what its disruption
+// controller says of them: the eviction API asks these after ours.
+import type { V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import { InvalidBudgetError } from "../../disruption/errors.ts";
+import { fleetHash } from "../../disruption/fleet.ts";
+import { type LabelSelector, matchesSelector, parseLabelSelector } from "../../disruption/selector.ts";
+import { ApiError, errorText } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import type { PlanBudget } from "./drain-plan.ts";
+import type { PlanNeverReason } from "./plan.ts";
+
+/** A budget of Kubernetes' own. */
+export interface OwnBudget {
+	readonly budget: PlanBudget;
+	readonly name: BudgetName;
+	readonly selector: LabelSelector;
+	/** Pods that are not ready go whatever the budget says. */
+	readonly freesUnready: boolean;
+	/** Why it refuses everything until somebody puts it right. */
+	readonly problem: string | undefined;
+	readonly status: { readonly healthy: number; readonly need: number; readonly expected: number };
+}
+
+export interface OwnBudgets {
+	readonly budgets: readonly OwnBudget[];
+	readonly problems: readonly string[];
+}
+
+/** Who may not read them gets a problem, not a failure. */
+export async function readOwnBudgets(context: KubeContext, clusterId: string): Promise<OwnBudgets> {
+	try {
+		const found = await context.client.list<V1PodDisruptionBudget>("/apis/policy/v1/poddisruptionbudgets");
+		return { budgets: found.flatMap((each) => ownBudget(each, context.name, clusterId) ?? []), problems: [] };
+	} catch (error) {
+		if (!(error instanceof ApiError)) throw error;
+		const problem = `${context.name}: its PodDisruptionBudgets are not in this plan: ${errorText(error)}`;
+		return { budgets: [], problems: [problem] };
+	}
+}
+
+export type OwnCoverage =
+	| { readonly kind: "none" }
+	| { readonly kind: "covered"; readonly budget: OwnBudget }
+	| { readonly kind: "never"; readonly never: { readonly reason: PlanNeverReason; readonly message: string } };
+
+/** As the eviction API looks them up (pkg/registry/core/pod/storage/eviction.go): no pod may have more than one. */
+export function ownCoverage(pod: V1Pod, budgets: readonly OwnBudget[]): OwnCoverage {
+	const { metadata, status } = pod;
+	const isRunning = status?.phase === "Running" || status?.phase === "Unknown";
+	if (!isRunning || metadata?.deletionTimestamp !== undefined) return { kind: "none" };
+	const covering = budgets.filter(
+		({ name, selector }) => name.namespace === metadata?.namespace && matchesSelector(selector, metadata.labels ?? {}),
+	);
+	const [only] = covering;
+	if (!only) return { kind: "none" };
+	if (covering.length > 1) {
+		const names = covering.map(({ name }) => name.name).join(", ");
+		const message = `it has ${covering.length} PodDisruptionBudgets (${names}), and Kubernetes evicts no pod with more than one`;
+		return { kind: "never", never: { reason: "MultipleBudgets", message } };
+	}
+	const isReady = status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
+	if (only.freesUnready && !isReady) return { kind: "none" };
+	if (only.problem !== undefined) {
+		return { kind: "never", never: { reason: "DisruptionBudget", message: only.problem } };
+	}
+	return { kind: "covered", budget: only };
+}
+
+/** The budget's name as people see it beside ours. */
+export function ownBudgetText({ budget }: OwnBudget): string {
+	return formatBudgetName(budget.counted.budget.name);
+}
+
+/** Undefined for one that selects nothing. */
+function ownBudget(
+	{ metadata, spec, status }: V1PodDisruptionBudget,
+	contextName: string,
+	clusterId: string,
+): OwnBudget | undefined {
+	const selector = findSelector(spec?.selector);
+	if (!selector) return undefined;
+	const name = { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" };
+	// A budget of ours may have the same name.
+	const label = { ...name, name: `${name.name} (PodDisruptionBudget)` };
+	const { currentHealthy = 0, desiredHealthy = 0, expectedPods = 0 } = status ?? {};
+	const failed = status?.conditions?.find(
+		({ type, reason }) => type === "DisruptionAllowed" && reason === "SyncFailed",
+	);
+	return {
+		name,
+		selector,
+		freesUnready: spec?.unhealthyPodEvictionPolicy === "AlwaysAllow",
+		problem:
+			failed &&
+			`PodDisruptionBudget ${name.namespace}/${name.name} cannot be counted by its cluster: ${failed.message}`,
+		status: { healthy: currentHealthy, need: desiredHealthy, expected: expectedPods },
+		budget: {
+			key: `${contextName} ${name.namespace}/${name.name}`,
+			memberIds: [clusterId],
+			bound:
+				spec?.maxUnavailable === undefined
+					? `minAvailable ${spec?.minAvailable ?? 1}`
+					: `maxUnavailable ${spec.maxUnavailable}`,
+			counted: {
+				budget: { name: label, selector },
+				counts: [
+					{
+						clusterId,
+						clusterName: contextName,
+						fleetHash: fleetHash([clusterId]),
+						features: [],
+						budgets: [{ name: label, spec: { selector: spec?.selector, minAvailable: desiredHealthy } }],
+						expected: { kind: "known", pods: expectedPods },
+						healthy: currentHealthy,
+						candidates: [],
+						unavailable: [],
+					},
+				],
+			},
+		},
+	};
+}
+
+/** None selects nothing, {} everything; one that cannot be read would not have been taken by the API server. */
+function findSelector(selector: unknown): LabelSelector | undefined {
+	if (selector === undefined || selector === null) return undefined;
+	try {
+		return parseLabelSelector(selector, "spec.selector");
+	} catch (error) {
+		if (error instanceof InvalidBudgetError) return undefined;
+		throw error;
+	}
+}

@@ -1,0 +1,152 @@
+// A drain in thought: which pod goes when, what it waits for, and which can never go.
+//
+// Guarantee: whether a pod may go is asked of decide(), which the round itself asks, with the counts as the grants before
+// have left them; so a plan and a drain cannot disagree about a budget. Pods are asked one by one in their order, which
+// gives what one round gives to all of them. Not promised: that the world stands still. What is none of this drain's
+// stays as it was counted, until a pod could wait for nothing else: then it is taken to be over.
+import type {
+	NeverPlanned,
+	PlanBudget,
+	PlanLane,
+	PlannedPod,
+	PlanPod,
+	PlanWait,
+	PodPace,
+	SimulatedDrain,
+} from "./drain-plan.ts";
+import { LaneTurns, type PodTurn } from "./drain-queue.ts";
+import { PlanLedger, type WaitingForRoom } from "./simulated-counts.ts";
+
+/** A pod that went: gone later, and its replacement back later still. */
+interface Flight {
+	readonly pod: PlanPod;
+	readonly costs: boolean;
+	readonly goneAt: number;
+	readonly backAt: number;
+	isGone: boolean;
+}
+
+/** A pod whose turn it is. */
+interface Asked {
+	readonly pod: PlanPod;
+	readonly node: string;
+	/** Of each kind the latest. */
+	readonly waits: Map<PlanWait["kind"], PlanWait>;
+	/** Why it could not go at this instant. */
+	judgement: WaitingForRoom | undefined;
+}
+
+/** Drains these nodes in thought. With a pace of 1 and 0 for all pods, `at` is the number of the wave, from 0. */
+export function simulateDrain(
+	lanes: readonly PlanLane[],
+	budgets: readonly PlanBudget[],
+	paceOf: (pod: PlanPod) => PodPace,
+): SimulatedDrain {
+	const ledger = new PlanLedger(budgets);
+	const turns = lanes.map((lane) => new LaneTurns(lane));
+	const planned: PlannedPod[] = [];
+	const inFlight = new Set<Flight>();
+	/** By budget: those in flight that give it room when they are back. */
+	const bringingRoom = new Map<string, Set<Flight>>();
+	let pending: readonly Asked[] = [];
+	let now = 0;
+	for (;;) {
+		pending = [...pending, ...turns.flatMap((lane) => lane.begin().map(asking))];
+		const left = pending.length;
+		askAll();
+		// A pod that was gone already, or never goes, lets the next group or node begin.
+		if (pending.length < left || endStandstill()) continue;
+		if (inFlight.size === 0) break;
+		now = Math.min(...[...inFlight].map(({ isGone, goneAt, backAt }) => (isGone ? backAt : goneAt)));
+		land();
+	}
+	const goes = planned.filter((each) => each.kind === "goes");
+	return {
+		pods: [...goes, ...planned.filter((each) => each.kind === "never")],
+		endsAt: Math.max(0, ...goes.map(({ goneAt }) => goneAt)),
+	};
+
+	/** Asks for everyone whose turn it is; who waits stays. Within an instant there is never more room than before. */
+	function askAll(): void {
+		const usedUp = new Map<string, WaitingForRoom>();
+		pending = pending.filter((asked) => {
+			const judgement = usedUp.get(ledger.classOf(asked.pod)) ?? ledger.judge(asked.pod);
+			if (judgement.kind === "never") return refuse(asked, judgement.never);
+			if (judgement.kind === "may go") return send(asked, judgement.why === "Gone");
+			if (judgement.key !== undefined) usedUp.set(ledger.classOf(asked.pod), judgement);
+			asked.judgement = judgement;
+			return true;
+		});
+		// Pods that wait for the same share the answer.
+		const waits = new Map<WaitingForRoom, PlanWait>();
+		for (const asked of pending) {
+			const { judgement } = asked;
+			const key = judgement?.key;
+			if (!judgement || key === undefined || !isBeingMade(key)) continue;
+			const wait = waits.get(judgement) ?? {
+				kind: "budget",
+				key,
+				message: judgement.waiting.message,
+				pods: [...(bringingRoom.get(key) ?? [])].map(({ pod }) => pod.candidate),
+			};
+			waits.set(judgement, wait);
+			asked.waits.set("budget", wait);
+		}
+	}
+
+	/** Pods for which nothing of this drain makes room: others have to, or it is never. Says whether it changed anything. */
+	function endStandstill(): boolean {
+		const better = new Map<string, boolean>();
+		pending = pending.filter((asked) => {
+			const { pod, judgement } = asked;
+			if (!judgement || isBeingMade(judgement.key)) return true;
+			const { key = pod.candidate.pod.uid, waiting } = judgement;
+			const isBetter = better.get(key) ?? ledger.recover(pod, judgement);
+			better.set(key, isBetter);
+			if (!isBetter) return refuse(asked, ledger.neverMet(judgement));
+			asked.waits.set("others", { kind: "others", waiting });
+			return true;
+		});
+		return better.size > 0;
+	}
+
+	/** Whether pods of this drain are down that give room to the budget when they are back. */
+	function isBeingMade(key: string | undefined): boolean {
+		return key !== undefined && (bringingRoom.get(key)?.size ?? 0) > 0;
+	}
+
+	function refuse({ pod, node }: Asked, never: NeverPlanned): false {
+		planned.push({ pod, node, kind: "never", never });
+		for (const lane of turns) lane.gone(pod);
+		return false;
+	}
+
+	function send({ pod, node, waits }: Asked, isGone: boolean): false {
+		const { goneAfter, backAfter } = isGone ? { goneAfter: 0, backAfter: 0 } : paceOf(pod);
+		const goneAt = now + goneAfter;
+		const flight = { pod, costs: ledger.take(pod), goneAt, backAt: goneAt + backAfter, isGone: false };
+		inFlight.add(flight);
+		if (flight.costs || !pod.replaced) {
+			for (const key of pod.states.keys()) bringingRoom.set(key, (bringingRoom.get(key) ?? new Set()).add(flight));
+		}
+		planned.push({ pod, node, kind: "goes", at: now, goneAt, waits: [...waits.values()] });
+		return false;
+	}
+
+	function land(): void {
+		for (const flight of inFlight) {
+			if (!flight.isGone && flight.goneAt <= now) {
+				flight.isGone = true;
+				for (const lane of turns) lane.gone(flight.pod);
+			}
+			if (!flight.isGone || flight.backAt > now) continue;
+			inFlight.delete(flight);
+			for (const key of flight.pod.states.keys()) bringingRoom.get(key)?.delete(flight);
+			ledger.back(flight.pod, flight.costs);
+		}
+	}
+}
+
+function asking({ pod, node, waits }: PodTurn): Asked {
+	return { pod, node, waits: new Map(waits.map((wait) => [wait.kind, wait])), judgement: undefined };
+}

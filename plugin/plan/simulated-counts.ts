@@ -1,0 +1,183 @@
+// The counts of a planned drain, as the pods that went and came back have left them. Whether there is room for one more
+// is decide()'s to say.
+import { formatBudgetName } from "../../disruption/budget.ts";
+import type { CandidateState, Count } from "../../disruption/cluster.ts";
+import { decide, type Judgement } from "../../disruption/decide.ts";
+import type { Waiting } from "../../disruption/verdict.ts";
+import type { NeverPlanned, PlanBudget, PlanPod } from "./drain-plan.ts";
+
+/** A pod that may not go yet; where a budget is used up, `key` says which one. */
+export interface WaitingForRoom {
+	readonly kind: "waiting";
+	readonly waiting: Waiting;
+	readonly key: string | undefined;
+}
+
+/** What decide() says of a pod. */
+export type PlanJudgement =
+	| { readonly kind: "may go"; readonly why: "Granted" | "Gone" | "Terminating" | "Finished" | "Uncovered" }
+	| WaitingForRoom
+	| { readonly kind: "never"; readonly never: NeverPlanned };
+
+interface Account {
+	readonly budget: PlanBudget;
+	counts: readonly Count[];
+}
+
+export class PlanLedger {
+	readonly #accounts: ReadonlyMap<string, Account>;
+	readonly #states = new Map<PlanPod, ReadonlyMap<string, CandidateState>>();
+
+	readonly #classes = new Map<PlanPod, string>();
+
+	constructor(budgets: readonly PlanBudget[]) {
+		this.#accounts = new Map(budgets.map((budget) => [budget.key, { budget, counts: budget.counted.counts }]));
+	}
+
+	/** Pods of one class take the same from the same budgets: while one waits for room, so do all. */
+	classOf(pod: PlanPod): string {
+		const known = this.#classes.get(pod);
+		if (known !== undefined) return known;
+		const states = this.#statesOf(pod);
+		const isPlain = [...states.values()].every(
+			(state) => state.kind === "present" && !state.reservedBy && state.preActivities.length === 0,
+		);
+		const found = JSON.stringify([...states.keys(), this.#isHealthy(pod), isPlain ? "" : pod.candidate.pod.uid]);
+		this.#classes.set(pod, found);
+		return found;
+	}
+
+	/** Each scope is asked for itself: what holds over the fleet, and what a cluster has of its own. */
+	judge(pod: PlanPod): PlanJudgement {
+		const scopes = Map.groupBy(this.#accountsOf(pod), ({ budget }) => budget.memberIds.join(" "));
+		let why: Extract<PlanJudgement, { kind: "may go" }>["why"] = "Uncovered";
+		for (const accounts of scopes.values()) {
+			const judgement = this.#decide(pod, accounts);
+			switch (judgement.kind) {
+				case "grantable":
+					why = "Granted";
+					break;
+				case "free":
+					return { kind: "may go", why: judgement.why };
+				case "refused":
+					return { kind: "never", never: { reason: judgement.reason, message: judgement.message } };
+				case "waiting": {
+					const { budget } = judgement;
+					const exhausted = accounts.find(
+						({ budget: { counted } }) => budget && formatBudgetName(counted.budget.name) === formatBudgetName(budget),
+					);
+					return { kind: "waiting", waiting: judgement, key: exhausted?.budget.key };
+				}
+			}
+		}
+		return { kind: "may go", why };
+	}
+
+	/** The pod goes: from now on it counts as down. Says whether that took something from its budgets. */
+	take(pod: PlanPod): boolean {
+		const costs = this.#isHealthy(pod);
+		if (costs) this.#change(pod, (count) => ({ ...count, healthy: count.healthy - 1 }));
+		return costs;
+	}
+
+	/** Its replacement is healthy; or there is none, and nobody expects it any more. */
+	back(pod: PlanPod, costs: boolean): void {
+		if (pod.replaced) {
+			if (costs) this.#change(pod, (count) => ({ ...count, healthy: count.healthy + 1 }));
+			return;
+		}
+		this.#change(pod, (count) =>
+			count.expected.kind === "known"
+				? { ...count, expected: { kind: "known", pods: Math.max(0, count.expected.pods - 1) } }
+				: count,
+		);
+	}
+
+	/**
+	 * Takes what holds the pod back, and is none of this drain's, to be over. False where it is as good as it can be
+	 * already: all that its budget expects is healthy.
+	 */
+	recover(pod: PlanPod, { waiting, key }: WaitingForRoom): boolean {
+		if (waiting.reason !== "BudgetExhausted") {
+			this.#classes.delete(pod);
+			this.#states.set(pod, new Map([...this.#statesOf(pod)].map(([budget, state]) => [budget, settled(state)])));
+			return true;
+		}
+		const account = key === undefined ? undefined : this.#accounts.get(key);
+		if (!account) return false;
+		const recovered = account.counts.map((count) => ({ ...count, healthy: healthyAtBest(count) }));
+		const better = recovered.some((count, index) => count.healthy > (account.counts[index]?.healthy ?? 0));
+		account.counts = recovered;
+		return better;
+	}
+
+	/** Why the pod can never go, where even all expected pods together are not enough. */
+	neverMet({ waiting, key }: WaitingForRoom): NeverPlanned {
+		const { need, expected, healthy, message, budget } = waiting;
+		const bound = key === undefined ? undefined : this.#accounts.get(key)?.budget.bound;
+		const all = expected === undefined ? `and at best has ${healthy}` : `of ${expected} expected pods`;
+		return {
+			reason: "BudgetNeverMet",
+			message:
+				bound === undefined || need === undefined || !budget || expected === 0
+					? message
+					: `budget ${formatBudgetName(budget)} with ${bound} needs ${need} healthy ${all}: that leaves none to disrupt`,
+		};
+	}
+
+	#decide(pod: PlanPod, accounts: readonly Account[]): Judgement {
+		const states = this.#statesOf(pod);
+		const [judgement] = decide(
+			accounts[0]?.budget.memberIds ?? [],
+			accounts.map(({ budget, counts }) => {
+				const state = states.get(budget.key);
+				const candidates = state ? [state] : [];
+				return {
+					budget: budget.counted.budget,
+					counts: counts.map((count) => ({
+						...count,
+						candidates: count.clusterId === pod.candidate.clusterId ? candidates : [],
+					})),
+				};
+			}),
+			[pod.candidate],
+		);
+		if (!judgement) throw new Error("a decision without an answer");
+		return judgement;
+	}
+
+	#isHealthy(pod: PlanPod): boolean {
+		return [...this.#statesOf(pod).values()].some((state) => state.kind === "present" && state.healthy);
+	}
+
+	#statesOf(pod: PlanPod): ReadonlyMap<string, CandidateState> {
+		return this.#states.get(pod) ?? pod.states;
+	}
+
+	#accountsOf(pod: PlanPod): readonly Account[] {
+		return [...pod.states.keys()].map((key) => {
+			const account = this.#accounts.get(key);
+			if (!account) throw new Error(`a pod under budget ${key}, which the plan does not have`);
+			return account;
+		});
+	}
+
+	#change(pod: PlanPod, change: (count: Count) => Count): void {
+		for (const account of this.#accountsOf(pod)) {
+			account.counts = account.counts.map((count) =>
+				count.clusterId === pod.candidate.clusterId ? change(count) : count,
+			);
+		}
+	}
+}
+
+/** What nobody has seen yet was not counted as healthy either: that it goes costs nothing of what was counted. */
+function settled(state: CandidateState): CandidateState {
+	if (state.kind !== "present") return { kind: "free", pod: state.pod, why: "Terminating" };
+	const { reservedBy: _, ...rest } = state;
+	return { ...rest, preActivities: [] };
+}
+
+function healthyAtBest({ healthy, expected, unavailable }: Count): number {
+	return Math.max(healthy, expected.kind === "known" ? expected.pods : healthy + unavailable.length);
+}

@@ -1,0 +1,44 @@
+// What a drain is up to, in one event before anything is touched.
+import type { DrainOptions } from "../drain/drain.ts";
+import type { RunEvent } from "../events/events.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import type { NodeTarget } from "../nodes/node-targets.ts";
+import { makePlan } from "../plan/make-plan.ts";
+import { readFacts } from "../plan/read-facts.ts";
+import { describeError } from "./report-error.ts";
+
+/** A plan is no condition of a drain: where it cannot be made, a warning says why; undefined where `stop` came first. */
+export async function planEvent(
+	nodes: readonly NodeTarget[],
+	fleet: Fleet | undefined,
+	{ stop, ...options }: DrainOptions & { readonly stop: AbortSignal },
+): Promise<RunEvent | undefined> {
+	const stopped = new Promise<undefined>((resolve) => {
+		stop.addEventListener("abort", () => resolve(undefined), { once: true });
+	});
+	return stop.aborted ? undefined : Promise.race([stopped, planned(nodes, fleet, options)]);
+}
+
+async function planned(
+	nodes: readonly NodeTarget[],
+	fleet: Fleet | undefined,
+	options: DrainOptions,
+): Promise<RunEvent> {
+	const now = Date.now();
+	try {
+		const facts = await readFacts(nodes, Promise.resolve({ fleet, uncovered: [] }), { ...options, now });
+		const { pods, impossible, seconds } = makePlan(facts, { ...options, now });
+		return {
+			type: "plan",
+			nodes: nodes.length,
+			pods: pods.length + impossible.length,
+			waits: pods.filter(({ waits }) => waits.length > 0).length,
+			impossible: impossible.length,
+			etaSeconds: [seconds.atLeast, seconds.atMost],
+		};
+	} catch (error) {
+		const [why = ""] = describeError(error, []).lines;
+		const message = `the plan could not be made: ${why.replace(/^error: /i, "")}`;
+		return { type: "diagnostic", level: "warning", message };
+	}
+}

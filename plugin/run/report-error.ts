@@ -1,0 +1,51 @@
+// What a person sees of an error, and the exit code that goes with it. Never a stack, unless it was asked for.
+import { inspect } from "node:util";
+import { AgentUnavailableError, isDomainError } from "../../disruption/errors.ts";
+import { ApiError, ConnectionError, kubectlErrorLine } from "../kubernetes/api-error.ts";
+import { FleetUncoveredError, KubeconfigError, SilentExit, UsageError } from "../terminal/errors.ts";
+import { type ExitCode, exitCode } from "../terminal/exit.ts";
+import type { TextSink } from "../terminal/streams.ts";
+
+export interface ErrorReport {
+	readonly argv: readonly string[];
+	/** Of guardStreams(): the error quotes others. */
+	readonly stderr: TextSink;
+}
+
+export function reportError(error: unknown, { argv, stderr }: ErrorReport): ExitCode {
+	const { lines, code } = describeError(error, argv);
+	for (const line of lines) stderr.write(`${line}\n`);
+	return code;
+}
+
+export interface ErrorDescription {
+	readonly lines: readonly string[];
+	readonly code: ExitCode;
+}
+
+export function describeError(error: unknown, argv: readonly string[]): ErrorDescription {
+	const failed = (...lines: readonly string[]): ErrorDescription => ({ lines, code: exitCode.error });
+	if (error instanceof SilentExit) return { lines: [], code: error.exitCode };
+	if (error instanceof UsageError) {
+		return failed(`error: ${error.message}`, ...(error.hint === undefined ? [] : [error.hint]));
+	}
+	if (error instanceof KubeconfigError) return failed(error.message);
+	if (error instanceof FleetUncoveredError) {
+		const details = error.details.map((detail) => `  ${detail}`);
+		return { lines: [`error: ${error.message}`, ...details], code: error.exitCode };
+	}
+	if (error instanceof ApiError || error instanceof ConnectionError) return failed(kubectlErrorLine(error));
+	if (error instanceof AgentUnavailableError) {
+		return { lines: [`error: ${error.message}`], code: exitCode.failedClosed };
+	}
+	if (isDomainError(error)) return failed(`error: ${error.message}`);
+	const isVerbose = argv.some((word) => /^(-v|--v)=?9$/.test(word));
+	return failed(
+		`error: internal error: ${firstLine(error)}`,
+		isVerbose ? inspect(error) : "This is a bug in kubectl-xpdb: run it again with -v=9 and report what it prints",
+	);
+}
+
+function firstLine(error: unknown): string {
+	return (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
+}

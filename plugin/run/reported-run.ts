@@ -1,0 +1,110 @@
+// A run with its report: whatever happens to it (done, failed, an error, Ctrl-C once or twice), its events go to one
+// writer, and the last one is its summary.
+import type { EventSink, RunCommand, RunSummary } from "../events/events.ts";
+import type { CommandDependencies, CommandInput } from "../flags/command.ts";
+import { textFlag } from "../flags/command.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { openContexts } from "../kubernetes/open-contexts.ts";
+import { tellOnce } from "../kubernetes/server-warning.ts";
+import { createNdjsonWriter } from "../output/ndjson.ts";
+import { createPlainWriter } from "../output/plain.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { type ExitCode, exitCode } from "../terminal/exit.ts";
+import { describeError } from "./report-error.ts";
+import { RunRecord } from "./run-record.ts";
+
+export type NextCommands = Pick<RunSummary, "resume" | "undo">;
+
+export interface ReportedRun {
+	readonly record: RunRecord;
+	readonly emit: EventSink;
+	/** -o json */
+	readonly writesJson: boolean;
+	/** The contexts of the flags; closed when the run is over. */
+	readonly openContexts: () => readonly KubeContext[];
+	/** How to go on from where the run is; asked for at its end. */
+	readonly offer: (commands: () => NextCommands) => void;
+}
+
+export interface RunOptions {
+	readonly command: RunCommand;
+	/** The run's id, where it has one. */
+	readonly op?: string;
+	readonly input: CommandInput;
+	readonly deps: CommandDependencies;
+}
+
+export async function reportRun(
+	{ command, op, input, deps }: RunOptions,
+	body: (run: ReportedRun) => Promise<ExitCode>,
+): Promise<ExitCode> {
+	const { streams, interrupts } = deps;
+	const writesJson = readFormat(input) === "json";
+	const record = new RunRecord(command);
+	const contexts: KubeContext[] = [];
+	const clocks = { now: () => performance.now(), wallClock: () => Date.now() };
+	const { agentNamespace } = input.globals;
+	let next = (): NextCommands => ({});
+	let write: EventSink | undefined = writesJson
+		? createNdjsonWriter({
+				stdout: streams.stdout,
+				command,
+				...(op !== undefined && { op }),
+				agentNamespace,
+				...clocks,
+			})
+		: undefined;
+	const emit: EventSink = (event) => {
+		// Nothing comes after the summary.
+		if (record.hasSummary) return;
+		record.see(event);
+		write ??= createPlainWriter({ streams, contexts: contexts.map(({ name }) => name), ...clocks });
+		write(event);
+	};
+	const end = (code: ExitCode, interrupted: boolean): void => {
+		if (record.started || writesJson)
+			emit(record.summary({ ...(op !== undefined && { op }), exitCode: code, interrupted, ...next() }));
+	};
+	let warnings = 0;
+	const onWarning = tellOnce((context, message) => {
+		warnings += 1;
+		emit({ type: "diagnostic", level: "warning", context, message });
+	});
+	const forget = interrupts.onLeave((code) => end(code, true));
+	try {
+		const code = await body({
+			record,
+			emit,
+			writesJson,
+			openContexts() {
+				contexts.push(...openContexts(input.globals, deps.env, streams.stderr, onWarning));
+				return contexts;
+			},
+			offer: (commands) => {
+				next = commands;
+			},
+		});
+		if (code === exitCode.done && warnings > 0 && input.globals.warningsAsErrors) {
+			throw new UsageError(`${warnings} ${warnings === 1 ? "warning" : "warnings"} received`);
+		}
+		end(code, interrupts.stoppedBy !== undefined);
+		return code;
+	} catch (error) {
+		const { lines, code } = describeError(error, input.argv);
+		const message = lines.join("\n").replace(/^error: /, "");
+		// In plain lines whoever ends the process tells it.
+		if (writesJson) emit({ type: "diagnostic", level: "error", message });
+		end(code, interrupts.stoppedBy !== undefined);
+		throw error;
+	} finally {
+		forget();
+		for (const { client } of contexts) client.close();
+	}
+}
+
+function readFormat(input: CommandInput): "plain" | "json" {
+	const output = textFlag(input, "output");
+	if (output === "") return "plain";
+	if (output === "json") return "json";
+	throw new UsageError(`unable to match a printer suitable for the output format "${output}"`, "Allowed: json");
+}

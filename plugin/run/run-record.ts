@@ -1,0 +1,165 @@
+// What a run has done so far, folded from its events: the same at its end, at a second Ctrl-C and after an error.
+import type { NodeName, PodEvent, RunCommand, RunEvent, RunSummary } from "../events/events.ts";
+import type { Reason } from "../events/reason.ts";
+
+interface NodeState extends NodeName {
+	ours: boolean;
+	state: "pending" | "drained" | "uncordoned" | "failed";
+	reason: Reason;
+	message: string;
+}
+
+const stopped = { reason: "Interrupted", message: "stopped" } as const;
+
+export class RunRecord {
+	readonly #command: RunCommand;
+	readonly #nodes = new Map<string, NodeState>();
+	/** Pods whose end is known, by name and uid. */
+	readonly #ended = new Set<string>();
+	#pods: readonly PodEvent[] = [];
+	#accepted = 0;
+	#failedAfterwards = 0;
+	#failed = 0;
+	#longestWaitMs = 0;
+	#started = false;
+	#hasSummary = false;
+
+	constructor(command: RunCommand) {
+		this.#command = command;
+	}
+
+	/** It went ahead: something may have been touched. */
+	get started(): boolean {
+		return this.#started;
+	}
+
+	get hasSummary(): boolean {
+		return this.#hasSummary;
+	}
+
+	/** Named pods that are neither evicted nor failed. */
+	get podsLeft(): readonly PodEvent[] {
+		return this.#pods.filter((pod) => !this.#ended.has(podKey(pod)));
+	}
+
+	get nodesLeft(): readonly NodeName[] {
+		return [...this.#nodes.values()].filter(({ state }) => state !== "drained").map(nameOf);
+	}
+
+	/** Nodes that this run cordoned, drained or not. */
+	get ours(): readonly NodeName[] {
+		return [...this.#nodes.values()].filter(({ ours }) => ours).map(nameOf);
+	}
+
+	see(event: RunEvent): void {
+		if ("waitedMs" in event) this.#longestWaitMs = Math.max(this.#longestWaitMs, event.waitedMs);
+		switch (event.type) {
+			case "run.started":
+				this.#started = true;
+				this.#pods = event.pods;
+				for (const node of event.nodes) this.#node(node);
+				return;
+			case "node.cordoned":
+				this.#node(event).ours = event.ours && event.dryRun === "none";
+				return;
+			case "node.uncordoned":
+				this.#node(event).state = "uncordoned";
+				return;
+			case "node.drained":
+				this.#node(event).state = "drained";
+				return;
+			case "node.failed":
+				Object.assign(this.#node(event), { state: "failed", reason: event.reason, message: event.why });
+				return;
+			case "node.cordonFailed":
+				Object.assign(this.#node(event), { reason: "Refused", message: event.message });
+				return;
+			case "pod.waiting":
+				if (event.node !== undefined) this.#keep(event, event.node, event);
+				return;
+			case "pod.evicting":
+				if (event.node !== undefined) this.#keep(event, event.node, stopped);
+				return;
+			case "pod.accepted":
+				this.#accepted += 1;
+				this.#ended.add(podKey(event));
+				return;
+			case "pod.gone":
+				this.#ended.add(podKey(event));
+				return;
+			case "pod.failed":
+				this.#failed += 1;
+				if (event.accepted) this.#failedAfterwards += 1;
+				this.#ended.add(podKey(event));
+				return;
+			case "summary":
+				this.#hasSummary = true;
+				return;
+			case "node.warning":
+			case "nodes.pending":
+			case "run.failed":
+			case "pod.retrying":
+			case "pod.skipped":
+			case "pod.stopped":
+			case "pod.evicted":
+			case "plan":
+			case "budget.changed":
+			case "lease.acquired":
+			case "lease.released":
+			case "lease.lost":
+			case "lease.waiting":
+			case "cluster.unreachable":
+			case "cluster.recovered":
+			case "diagnostic":
+			case "progress":
+			case "interrupted":
+		}
+	}
+
+	summary(end: Pick<RunSummary, "op" | "exitCode" | "interrupted" | "resume" | "undo">): RunSummary {
+		const nodes = [...this.#nodes.values()];
+		const drains = this.#command === "drain";
+		return {
+			type: "summary",
+			command: this.#command,
+			...end,
+			evicted: this.#accepted - this.#failedAfterwards,
+			failed: this.#failed,
+			drained: nodes.filter(({ state }) => state === "drained").map(nameOf),
+			notDrained: nodes
+				.filter(({ state }) => drains && state !== "drained")
+				.map(({ reason, message, ...node }) => ({ ...nameOf(node), reason, message })),
+			cordoned: nodes.filter(({ ours, state }) => ours && state !== "drained").map(nameOf),
+			uncordoned: nodes.filter(({ state }) => state === "uncordoned").map(nameOf),
+			longestWaitMs: this.#longestWaitMs,
+		};
+	}
+
+	/** What would be said of the node if the run ended now. */
+	#keep({ context }: PodEvent, node: string, { reason, message }: Pick<NodeState, "reason" | "message">): void {
+		Object.assign(this.#node({ context, node }), { reason, message });
+	}
+
+	#node({ context, node }: NodeName): NodeState {
+		const key = `${context} ${node}`;
+		const known = this.#nodes.get(key);
+		if (known) return known;
+		const added: NodeState = {
+			context,
+			node,
+			ours: false,
+			state: "pending",
+			...stopped,
+		};
+		this.#nodes.set(key, added);
+		return added;
+	}
+}
+
+function nameOf({ context, node }: NodeName): NodeName {
+	return { context, node };
+}
+
+function podKey({ context, namespace, pod, uid = "" }: PodEvent): string {
+	return `${context} ${namespace}/${pod} ${uid}`;
+}

@@ -1,0 +1,17 @@
+// The clock, the ids and the waiting of a real run.
+import { randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+
+export function createRunRuntime(onLeftBehind: Required<RoundRuntime>["onLeftBehind"]): RoundRuntime {
+	return { now: () => performance.now(), newId: () => randomUUID(), sleep, onLeftBehind };
+}
+
+/** Resolves after `ms`, or at once when the signal aborts. */
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+	try {
+		await delay(ms, undefined, { signal });
+	} catch (error) {
+		if (!signal.aborted) throw error;
+	}
+}

@@ -1,0 +1,8 @@
+// A command as a person can type it into a shell.
+export function commandLine(words: readonly string[]): string {
+	return words.map(quote).join(" ");
+}
+
+function quote(word: string): string {
+	return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

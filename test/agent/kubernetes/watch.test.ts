@@ -1,0 +1,221 @@
+import { describe, expect, test } from "vitest";
+import type { ScriptedRequest, ScriptedWatch } from "../../support/scripted-api-server.ts";
+import { patiently } from "../../support/skipping-clock.ts";
+import { bookmark, content, endOfList, event, list, settle, setUp, status, thing } from "./watched-things.ts";
+
+describe("watch", () => {
+	const listed = (request: ScriptedRequest): ScriptedWatch => {
+		const watch = request.open();
+		watch.send(event("ADDED", "a", "3"), endOfList("10"));
+		return watch;
+	};
+
+	test("goes on from where it was when the server ends it in good order, and stays live", async () => {
+		let watch: ScriptedWatch | undefined;
+		const { store, asked, clock } = await setUp({
+			"streamed list": (request) => void (watch = listed(request)),
+			watch: (request) => request.open().send(event("ADDED", "b", "21")),
+		});
+		await expect.poll(() => store.synced, patiently).toBe(true);
+		watch?.send(bookmark("20"));
+		await expect.poll(() => store.notes, patiently).toContain("bookmark 20");
+		clock.skip(1_200);
+		watch?.end();
+		await expect.poll(() => content(store), patiently).toEqual(["a", "b"]);
+		expect(asked).toEqual(["streamed list", "watch from 20"]);
+		expect(store.notes).not.toContain("lost");
+	});
+
+	test("checks the server's version when the connection broke, and goes on from where it was", async () => {
+		const { server, store, asked, warnings } = await setUp({
+			"streamed list": (request) => void listed(request),
+			check: (request) => request.json(200, list("30", thing("a", "3"))),
+			watch: (request) => request.open().send(event("ADDED", "b", "21")),
+		});
+		await expect.poll(() => store.synced, patiently).toBe(true);
+		server.breakConnections();
+		await expect.poll(() => content(store), patiently).toEqual(["a", "b"]);
+		expect(asked).toEqual(["streamed list", "check", "watch from 10"]);
+		expect(store.notes).toEqual(["list 10: a", "lost", "ADDED b 21"]);
+		expect(warnings).toHaveLength(1);
+	});
+
+	test("is live again only when the new watch has shown a sign of life", async () => {
+		let watch: ScriptedWatch | undefined;
+		const { server, store } = await setUp({
+			"streamed list": (request) => void listed(request),
+			check: (request) => request.json(200, list("30")),
+			watch: (request) => void (watch = request.open()),
+		});
+		await expect.poll(() => store.synced, patiently).toBe(true);
+		server.breakConnections();
+		await expect.poll(() => watch, patiently).toBeDefined();
+		expect(store.live).toBe(false);
+		watch?.send(bookmark("31"));
+		await expect.poll(() => store.live, patiently).toBe(true);
+	});
+
+	for (const row of [
+		{
+			name: "an ERROR event with code 410",
+			answer: (request: ScriptedRequest) =>
+				request.open().send({ type: "ERROR", object: status(410, "too old resource version") }),
+		},
+		{
+			name: "the status 410",
+			answer: (request: ScriptedRequest) => request.json(410, status(410, "too old resource version")),
+		},
+	]) {
+		test(`lists anew after ${row.name}`, async () => {
+			const { server, store, asked } = await setUp({
+				"streamed list": (request, nth) => {
+					if (nth === 1) return void listed(request);
+					request.open().send(event("ADDED", "z", "40"), endOfList("50"));
+				},
+				check: (request) => request.json(200, list("30")),
+				watch: (request, nth) => {
+					if (nth === 1) row.answer(request);
+					else request.json(500, status(500, "asked twice"));
+				},
+			});
+			await expect.poll(() => store.synced, patiently).toBe(true);
+			server.breakConnections();
+			await expect.poll(() => content(store), patiently).toEqual(["z"]);
+			expect(asked).toEqual(["streamed list", "check", "watch from 10", "streamed list"]);
+			expect(store.notes).not.toContain("reset");
+		});
+	}
+
+	test("goes on after any other ERROR event", async () => {
+		const { store, warnings } = await setUp({
+			"streamed list": (request) => listed(request).send({ type: "ERROR", object: status(500, "etcd is slow") }),
+			check: (request) => request.json(200, list("10")),
+			watch: (request) => request.open().send(event("ADDED", "b", "11")),
+		});
+		await expect.poll(() => content(store), patiently).toEqual(["a", "b"]);
+		expect(warnings).toEqual(['Cannot watch things in cluster "eu-1": its API server says: etcd is slow']);
+	});
+
+	for (const garbled of [
+		"not json",
+		'{"type":"ADDED"}',
+		'{"type":"ADDED","object":{"metadata":{"resourceVersion":"x1"},"value":""}}',
+		'{"type":"MOVED","object":{"metadata":{"resourceVersion":"11"}}}',
+		'{"type":"ADDED","object":{"metadata":{"resourceVersion":"11"}}}',
+		"[]",
+		"",
+	]) {
+		test(`warns of the event ${JSON.stringify(garbled)}, and never passes over it`, async () => {
+			const { store, warnings, asked } = await setUp({
+				"streamed list": (request) => listed(request).write(`${garbled}\n${JSON.stringify(bookmark("99"))}\n`),
+				check: (request) => request.json(200, list("10")),
+				watch: (request) => request.open().send(event("ADDED", "b", "11")),
+			});
+			await expect.poll(() => content(store), patiently).toEqual(["a", "b"]);
+			expect(asked).toContain("watch from 10");
+			expect(warnings[0]).toContain("cannot be understood");
+		});
+	}
+
+	test("is not live any more when the server freezes, and is again when it comes back", async () => {
+		const { server, store, clock, asked } = await setUp({
+			"streamed list": (request) => void listed(request),
+			check: (request) => request.json(200, list("10")),
+			watch: (request) => void request.open(),
+		});
+		await expect.poll(() => store.live, patiently).toBe(true);
+		server.freeze();
+		clock.skip(2_000); // The next ping.
+		clock.skip(5_000); // And no answer to it.
+		expect(store.live).toBe(false);
+		await expect.poll(() => store.notes, patiently).toContain("lost");
+		server.thaw();
+		await expect.poll(() => asked, patiently).toContain("watch from 10");
+		await settle();
+		clock.skip(2_000);
+		await expect.poll(() => store.live, patiently).toBe(true);
+		expect(store.synced).toBe(true);
+	});
+
+	test("stays live on answers to pings alone", async () => {
+		const { store, clock } = await setUp({ "streamed list": (request) => void listed(request) });
+		await expect.poll(() => store.synced, patiently).toBe(true);
+		for (let seconds = 0; seconds < 16; seconds += 4) {
+			clock.skip(2_000); // A ping.
+			await settle();
+			clock.skip(2_000);
+			await settle();
+			await expect.poll(() => store.live, patiently).toBe(true);
+		}
+		expect(store.notes).toEqual(["list 10: a"]);
+	});
+
+	test("drops everything and lists anew where the versions went back: etcd was restored", async () => {
+		const { server, store, asked, warnings } = await setUp({
+			"streamed list": (request, nth) => {
+				if (nth === 1) return void listed(request);
+				request.open().send(event("ADDED", "old", "2"), endOfList("5"));
+			},
+			check: (request) => request.json(200, list("5", thing("old", "2"))),
+			watch: (request) => void request.open(),
+		});
+		await expect.poll(() => store.synced, patiently).toBe(true);
+		server.breakConnections();
+		await expect.poll(() => content(store), patiently).toEqual(["old"]);
+		expect(asked).toEqual(["streamed list", "check", "streamed list"]);
+		expect(store.notes).toEqual(["list 10: a", "lost", "reset", "lost", "list 5: old"]);
+		expect(warnings.join()).toContain("was etcd restored?");
+		expect(store.live).toBe(true);
+	});
+
+	test("drops everything where an event is older than the one before it", async () => {
+		const { store } = await setUp({
+			"streamed list": (request, nth) => {
+				if (nth === 1) return listed(request).send(event("ADDED", "b", "12"), event("ADDED", "c", "4"));
+				request.open().send(endOfList("6"));
+			},
+		});
+		await expect.poll(() => store.notes.at(-1), patiently).toBe("list 6:");
+		expect(store.notes).toEqual(["list 10: a", "ADDED b 12", "reset", "lost", "list 6:"]);
+	});
+
+	test("drops everything as soon as any answer of this server shows that versions went back", async () => {
+		const { store, connection } = await setUp({
+			"streamed list": (request, nth) => {
+				if (nth === 1) return void listed(request);
+				request.open().send(event("ADDED", "old", "2"), endOfList("5"));
+			},
+		});
+		await expect.poll(() => store.synced, patiently).toBe(true);
+		connection.versions.saw("leases", "100");
+		connection.versions.answered(connection.versions.mark("leases"), "40");
+		expect(store.synced).toBe(false);
+		await expect.poll(() => content(store), patiently).toEqual(["old"]);
+	});
+
+	test("tries again with pauses where the server refuses, and says what right is missing", async () => {
+		const { store, warnings, clock } = await setUp({
+			"streamed list": (request) => request.json(403, status(403, "things is forbidden")),
+		});
+		// Three quarters of 100 ms, doubled each time, up to 3 s.
+		const pauses = [75, 150, 300, 600, 1_200, 2_250, 2_250];
+		for (const [index, pauseMs] of pauses.entries()) {
+			const set = () => clock.set.filter((ms) => pauses.includes(ms));
+			await expect.poll(set, patiently).toEqual(pauses.slice(0, index + 1));
+			clock.skip(pauseMs);
+		}
+		expect(warnings[0]).toContain("we have no right to watch things.test");
+		expect(store.synced).toBe(false);
+	});
+
+	test("says nothing more when it is closed", async () => {
+		let served: ScriptedWatch | undefined;
+		const { store, asked, watch } = await setUp({ "streamed list": (request) => void (served = listed(request)) });
+		await expect.poll(() => store.synced, patiently).toBe(true);
+		watch.close();
+		served?.send(event("ADDED", "b", "11"));
+		await settle();
+		expect(store.notes).toEqual(["list 10: a"]);
+		expect(asked).toHaveLength(1);
+	});
+});

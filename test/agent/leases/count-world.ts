@@ -1,0 +1,84 @@
+// A count of budget shop/db over a small true API server; how far its view is, a test says.
+import { countUnder } from "../../../agent/leases/count.ts";
+import { budgetViewOf, ObjectStore } from "../../../agent/views/object-views.ts";
+import { PodStore } from "../../../agent/views/pod-view.ts";
+import type { MemberBudget, PodReference } from "../../../disruption/cluster.ts";
+import { acquired, annotationsOf, type LeaseState, leaseName, namespaceLabel } from "../../../disruption/lease.ts";
+import type { PodRecord } from "../../../disruption/pod.ts";
+import { clusterApi, SimulatedApiServer } from "../../explore/simulated-api.ts";
+import { budget, labels, memberBudget, newSpec, selector } from "../../support/build-count.ts";
+import { newLease } from "../../support/build-lease.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import type { Interception } from "../../support/simulated-agent.ts";
+
+/** Pods db-0 to db-2, all healthy, of a StatefulSet of 3; a view that has seen them and lives. */
+export function simulateCount() {
+	const clock = createManualClock();
+	const server = new SimulatedApiServer({ clusterId: "eu" });
+	const controller = { apiVersion: "apps/v1", kind: "StatefulSet", name: "db", uid: "uid-of-db" };
+	server.putController({ ...controller, namespace: "shop", replicas: 3 });
+	server.putBudget(memberBudget(newSpec({ maxUnavailable: 1 })));
+	const [db0, db1, db2] = ["db-0", "db-1", "db-2"].map((name) =>
+		server.createPod({ name, namespace: "shop", labels, controller }),
+	) as [PodRecord, PodRecord, PodRecord];
+	const requests: string[] = [];
+	const faults: { before: Interception } = { before: () => undefined };
+	const api = clusterApi(server, async (call) => {
+		await faults.before(call);
+		requests.push(`${call.verb} ${call.resource}`);
+		return call.execute();
+	});
+	const pods = new PodStore({ cluster: "eu-1", clock, listPods: () => api.listPods() });
+	const budgets = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
+	const now = () => String(server.revision);
+	pods.replace(server.pods(), now());
+	budgets.replace([...server.budgets.values()], now());
+	const live = () => [pods, budgets].forEach((sink) => sink.signOfLife(clock.now()));
+	live();
+	/** How the last comparison of the budgets with a list went. */
+	const compared = { isRecent: true, wanted: () => undefined };
+	const options = { api, pods, budgets: budgetViewOf(budgets, compared), cluster: "eu-1" };
+	/** The Lease as an acquisition wrote it, with `observed` where the view is. */
+	const lease = (state: Partial<LeaseState> = {}) =>
+		acquired(newLease({ resourceVersion: now(), state: { observed: pods.resourceVersion, ...state } }), {
+			holder: "drain-7f",
+			nonce: "n",
+			durationMs: 10_000,
+		});
+	/** The Lease of another budget of the namespace. */
+	const otherLease = (name: string, state: Partial<LeaseState>) => {
+		const other = newLease({ budget: { namespace: "shop", name }, state });
+		return server.createLease({
+			name: leaseName(other.budget),
+			labels: { [namespaceLabel]: "shop" },
+			annotations: annotationsOf(other),
+			spec: {},
+		});
+	};
+	const count = async (state: Partial<LeaseState> = {}, candidates: readonly PodReference[] = []) =>
+		countUnder(Promise.resolve(lease(state)), { budget, selector, candidates }, options);
+	const see = () => {
+		for (const event of server.podEvents) pods.apply(event);
+	};
+	return {
+		clock,
+		server,
+		db0,
+		db1,
+		db2,
+		requests,
+		faults,
+		pods,
+		budgets,
+		compared,
+		options,
+		lease,
+		otherLease,
+		count,
+		see,
+		now,
+		live,
+	};
+}
+
+export type CountWorld = ReturnType<typeof simulateCount>;

@@ -1,0 +1,262 @@
+import { describe, expect, test } from "vitest";
+import { GarbledLeaseError } from "../../../disruption/errors.ts";
+import { fleetHash } from "../../../disruption/fleet.ts";
+import { stateAnnotation } from "../../../disruption/lease.ts";
+import type { PodRecord } from "../../../disruption/pod.ts";
+import { budget, labels, memberBudget, newSpec } from "../../support/build-count.ts";
+import { newReservation } from "../../support/build-lease.ts";
+import { losing, settle, unavailable } from "../../support/simulated-agent.ts";
+import { simulateCount } from "./count-world.ts";
+
+describe("countUnder() counts", () => {
+	test("the healthy pods that the budget selects, and says who it is", async () => {
+		const { count, server } = simulateCount();
+		server.fleet = { members: ["eu", "us"].map((id) => ({ id, name: id })), forgotten: [] };
+		expect((await count()).count).toMatchObject({
+			clusterId: "eu",
+			clusterName: "eu-1",
+			fleetHash: fleetHash(["us", "eu"]),
+			expected: { kind: "known", pods: 3 },
+			healthy: 3,
+			unavailable: [],
+			budgets: [{ name: budget }],
+		});
+	});
+
+	const changes: readonly {
+		readonly name: string;
+		readonly change: Partial<PodRecord>;
+		readonly healthy: number;
+		readonly why?: string;
+	}[] = [
+		{ name: "no pod that is not ready", change: { ready: false }, healthy: 2, why: "NotReady" },
+		{ name: "no pod that terminates", change: { terminating: true }, healthy: 2, why: "Terminating" },
+		{
+			name: "no pod that has finished, and does not show it either",
+			change: { finished: true, ready: false },
+			healthy: 2,
+		},
+		{ name: "no pod that has left the selector", change: { labels: {} }, healthy: 2 },
+	];
+	for (const { name, change, healthy, why } of changes) {
+		test(name, async () => {
+			const { count, server, db0, see } = simulateCount();
+			server.changePod(db0, change);
+			see();
+			const found = (await count()).count;
+			expect(found.healthy).toBe(healthy);
+			expect(found.unavailable).toMatchObject(why ? [{ name: "db-0", why }] : []);
+		});
+	}
+
+	test("no pod that is reserved in its own Lease, marked or not", async () => {
+		const { count, db0, db1 } = simulateCount();
+		const reservations = [
+			newReservation("db-0", { uid: db0.uid }),
+			newReservation("db-1", { uid: db1.uid, cancelling: true }),
+		];
+		const found = (await count({ reservations })).count;
+		expect(found.healthy).toBe(1);
+		expect(found.unavailable).toMatchObject([
+			{ name: "db-0", why: "Reserved", holder: "drain-7f", sinceSeconds: 1_795_000_000 },
+			{ name: "db-1", why: "Reserved" },
+		]);
+	});
+
+	test("no pod that is reserved in the Lease of another budget, marked or not", async () => {
+		const { count, otherLease, db0, db1 } = simulateCount();
+		otherLease("zone-a", { reservations: [newReservation("db-0", { uid: db0.uid })] });
+		otherLease("zone-b", { reservations: [newReservation("db-1", { uid: db1.uid, cancelling: true })] });
+		expect((await count()).count.healthy).toBe(1);
+	});
+
+	test("a pod whose reservation names another uid", async () => {
+		const { count } = simulateCount();
+		expect((await count({ reservations: [newReservation("db-0", { uid: "of its predecessor" })] })).count.healthy).toBe(
+			3,
+		);
+	});
+
+	test("the scale of remembered controllers, and says which are gone for good", async () => {
+		const { count, server } = simulateCount();
+		const web = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "uid-of-web" };
+		server.putController({ ...web, namespace: "shop", replicas: 2 });
+		const gone = { ...web, name: "old", uid: "uid-of-old" };
+		const { count: found, forgottenControllers } = await count({ controllers: [web, gone] });
+		expect(found.expected).toEqual({ kind: "known", pods: 5 });
+		expect([...forgottenControllers]).toEqual(["apps/StatefulSet/old"]);
+	});
+
+	test("at most twenty unavailable pods for people, those that somebody holds first", async () => {
+		const { count, server, see, db2 } = simulateCount();
+		for (let index = 0; index < 30; index += 1) {
+			server.createPod({ name: `web-${index}`, namespace: "shop", labels, ready: false });
+		}
+		see();
+		const { unavailable: shown } = (await count({ reservations: [newReservation("db-2", { uid: db2.uid })] })).count;
+		expect(shown).toHaveLength(20);
+		expect(shown[0]).toMatchObject({ name: "db-2", holder: "drain-7f" });
+	});
+});
+
+describe("countUnder() and the view", () => {
+	test("needs no list where the view is as far as the Lease", async () => {
+		const { count, requests } = simulateCount();
+		expect((await count()).listedAt).toBe("");
+		expect(requests).not.toContain("list pods");
+	});
+
+	test("waits for what ended a reservation in its Lease: a view that lags has not seen that pod go", async () => {
+		const { count, server, db0, see, live } = simulateCount();
+		server.changePod(db0, { terminating: true });
+		let found: number | undefined;
+		const counting = count({ observed: String(server.revision) }).then(({ count: { healthy } }) => (found = healthy));
+		await settle();
+		expect(found).toBeUndefined();
+		see();
+		live();
+		await counting;
+		expect(found).toBe(2);
+	});
+
+	test("waits for what ended a reservation in another budget's Lease", async () => {
+		const { count, server, otherLease, db0, see } = simulateCount();
+		server.changePod(db0, { terminating: true });
+		otherLease("zone-a", { observed: String(server.revision) });
+		let found: number | undefined;
+		const counting = count().then(({ count: { healthy } }) => (found = healthy));
+		await settle();
+		expect(found).toBeUndefined();
+		see();
+		await counting;
+		expect(found).toBe(2);
+	});
+
+	test("lists after a second where its watch does not come that far", async () => {
+		const { count, server, db0, clock, requests } = simulateCount();
+		server.changePod(db0, { terminating: true });
+		const counting = count({ observed: String(server.revision) });
+		await settle();
+		clock.advance(1_000);
+		expect((await counting).count.healthy).toBe(2);
+		expect(requests).toContain("list pods");
+	});
+
+	test("goes by a list where none comes that far, because etcd was restored, and says what it was", async () => {
+		const { count, clock, now, lease } = simulateCount();
+		const counting = count({ observed: "999999" });
+		await settle();
+		clock.advance(1_000);
+		expect(await counting).toMatchObject({
+			count: { healthy: 3 },
+			restored: { leaseVersion: lease().resourceVersion, listedAt: now() },
+		});
+	});
+
+	test("rejects where the view forgets everything while it waits", async () => {
+		const { count, pods } = simulateCount();
+		pods.reached = async () => {
+			pods.reset();
+			return { kind: "reached" };
+		};
+		await expect(count()).rejects.toThrow("lists its pods anew");
+	});
+
+	test("lists for a Lease that nobody has observed for yet, and says at which version", async () => {
+		const { count, server, db0, now } = simulateCount();
+		server.changePod(db0, { terminating: true });
+		const { count: found, listedAt } = await count({ observed: "" });
+		expect({ healthy: found.healthy, listedAt }).toEqual({ healthy: 2, listedAt: now() });
+	});
+
+	test("lists where the watch has shown no life for five seconds", async () => {
+		const { count, server, db0, clock } = simulateCount();
+		server.changePod(db0, { ready: false });
+		clock.advance(5_000);
+		const { count: found, listedAt } = await count();
+		expect({ healthy: found.healthy, listedAt }).toEqual({ healthy: 2, listedAt: "" });
+	});
+
+	test("reads the other Leases at least as new as its own was written", async () => {
+		const { count, server, otherLease, db0, now } = simulateCount();
+		otherLease("zone-a", {});
+		const before = now();
+		// The oldest list that the server may answer with.
+		server.pickListVersion = (versions) => versions - 1;
+		const written = otherLease("zone-b", { reservations: [newReservation("db-0", { uid: db0.uid })] });
+		expect(Number(written.resourceVersion)).toBeGreaterThan(Number(before));
+		expect((await count()).count.healthy).toBe(2);
+	});
+});
+
+describe("countUnder() and budgets", () => {
+	test("lists where the watch is alive and its last comparison began too long ago", async () => {
+		const { count, server, compared, requests } = simulateCount();
+		// Its watch is not shown this one, though it answers its pings.
+		server.putBudget(memberBudget(newSpec({ maxUnavailable: 0 }), { namespace: "shop", name: "strict" }));
+		compared.isRecent = false;
+		expect((await count()).count.budgets.map(({ name }) => name.name)).toEqual(["db", "strict"]);
+		expect(requests).toContain("list budgets");
+	});
+
+	test("reads the counted one from the server, and the others from a watch that lives", async () => {
+		const { count, server, requests } = simulateCount();
+		server.putBudget(memberBudget(newSpec({ maxUnavailable: 0 })));
+		expect((await count()).count.budgets).toMatchObject([{ spec: { maxUnavailable: 0 } }]);
+		expect(requests).toContain("get budgets");
+		expect(requests).not.toContain("list budgets");
+	});
+
+	test("lists them where the watch is dead", async () => {
+		const { count, server, clock } = simulateCount();
+		server.putBudget(memberBudget(newSpec({ minAvailable: 1 }), { namespace: "shop", name: "new" }));
+		clock.advance(5_000);
+		expect((await count()).count.budgets.map(({ name }) => name.name)).toEqual(["db", "new"]);
+	});
+
+	test("has none where the counted one was deleted, whatever the watch still shows", async () => {
+		const { count, server } = simulateCount();
+		server.deleteBudget(budget);
+		expect((await count()).count.budgets).toEqual([]);
+	});
+
+	test("leaves out those of other namespaces", async () => {
+		const { count, server, budgets } = simulateCount();
+		server.putBudget(memberBudget(newSpec({}), { namespace: "bank", name: "db" }));
+		for (const event of server.budgetEvents) budgets.apply(event);
+		expect((await count()).count.budgets.map(({ name }) => name)).toEqual([budget]);
+	});
+});
+
+describe("countUnder() rejects", () => {
+	const rows = ["list leases", "get fleet", "get budgets", "get scales"];
+	for (const request of rows) {
+		test(`where "${request}" gets no answer: there is no guess`, async () => {
+			const { count, faults } = simulateCount();
+			faults.before = losing(request);
+			await expect(count()).rejects.toBe(unavailable);
+		});
+	}
+
+	test("where the view is dead and no list can be had", async () => {
+		const { count, faults, clock } = simulateCount();
+		clock.advance(5_000);
+		faults.before = losing("list pods");
+		await expect(count()).rejects.toBe(unavailable);
+	});
+
+	// x-pdb lets the pod go where it cannot be read.
+	test("where a candidate that the view does not have cannot be read", async () => {
+		const { count, faults } = simulateCount();
+		faults.before = losing("get pods");
+		await expect(count({}, [{ namespace: "shop", name: "db-9", uid: "u" }])).rejects.toBe(unavailable);
+	});
+
+	test("where the Lease of another budget cannot be read, and names it and the cluster", async () => {
+		const { count, server, otherLease } = simulateCount();
+		const other = otherLease("zone-a", {});
+		server.updateLease({ ...other, annotations: { ...other.annotations, [stateAnnotation]: "{}" } });
+		await expect(count()).rejects.toThrow(GarbledLeaseError);
+		await expect(count()).rejects.toThrow('of budget "shop/zone-a" in cluster "eu-1"');
+	});
+});

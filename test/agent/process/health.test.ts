@@ -1,0 +1,62 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { startHealthServer } from "../../../agent/process/health.ts";
+import { createMetrics } from "../../../agent/process/metrics.ts";
+import { Readiness } from "../../../agent/process/readiness.ts";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+	for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+async function serve(readiness = new Readiness()): Promise<(path: string, method?: string) => Promise<Response>> {
+	const metrics = createMetrics({ version: "0.1.0", reservations: () => 7, waiting: () => 2, pods: () => 10 });
+	const address = { host: "127.0.0.1", port: 0 };
+	const server = await startHealthServer({ address, readiness, metrics: metrics.registry });
+	cleanups.push(() => server.close());
+	return (path, method = "GET") => fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+}
+
+describe("the health server", () => {
+	test("is alive from the start", async () => {
+		const get = await serve();
+		expect((await get("/healthz")).status).toBe(200);
+	});
+
+	test("says why the agent is not ready, as long as it is not", async () => {
+		const readiness = new Readiness();
+		let reason: string | undefined = "The first lists are not done";
+		readiness.add(() => reason);
+		readiness.add(() => undefined);
+		const get = await serve(readiness);
+		const before = await get("/readyz");
+		expect([before.status, await before.text()]).toEqual([503, "The first lists are not done\n"]);
+		reason = undefined;
+		expect((await get("/readyz?verbose")).status).toBe(200);
+		reason = "The agent is shutting down";
+		expect((await get("/readyz")).status).toBe(503);
+	});
+
+	test("has metrics, the agent's and the process's", async () => {
+		const get = await serve();
+		const response = await get("/metrics");
+		const text = await response.text();
+		expect(response.headers.get("content-type")).toContain("text/plain");
+		expect(text).toContain("xpdb_reservations 7");
+		expect(text).toContain("xpdb_waiting_callers 2");
+		expect(text).toContain("process_resident_memory_bytes");
+	});
+
+	test("has nothing else", async () => {
+		const get = await serve();
+		expect((await get("/")).status).toBe(404);
+		expect((await get("/healthz", "POST")).status).toBe(405);
+	});
+
+	test("says which address is taken", async () => {
+		const options = { readiness: new Readiness(), metrics: { contentType: "", metrics: async () => "" } };
+		const server = await startHealthServer({ ...options, address: { host: "127.0.0.1", port: 0 } });
+		cleanups.push(() => server.close());
+		const again = startHealthServer({ ...options, address: { host: "127.0.0.1", port: server.port } });
+		await expect(again).rejects.toThrow(`Cannot listen on 127.0.0.1:${server.port}: `);
+	});
+});

@@ -1,0 +1,63 @@
+import { Metadata } from "@grpc/grpc-js";
+import { describe, expect, test } from "vitest";
+import { callerFields } from "../../../agent/server/caller.ts";
+import { createPeerGate, type IncomingCall } from "../../../agent/server/gate.ts";
+import { AgentServiceService } from "../../../proto/gen/xpdb/v1/agent.ts";
+import { writePassedOnCaller } from "../../../proto/passed-on.ts";
+import { createFakeCluster } from "../../support/fake-cluster.ts";
+
+function callOf(path: string, metadata = new Metadata()): IncomingCall {
+	return { metadata, getAuthContext: () => ({}), getPath: () => path, getPeer: () => "127.0.0.1:1" };
+}
+
+describe("admit() on the peer port", () => {
+	test("says which member calls, and for whom it says that it does", async () => {
+		const gate = createPeerGate({
+			local: createFakeCluster(),
+			identity: {
+				certified: () => ({ kind: "unauthenticated", reason: "not asked for" }),
+				check: async () => ({ kind: "member", clusterId: "peer-id" }),
+			},
+		});
+		const metadata = new Metadata();
+		writePassedOnCaller(metadata, { user: "alice", tokenId: "JTI=1" });
+		const admission = await gate.admit(callOf(AgentServiceService.renew.path, metadata));
+		if (admission.kind === "refused") throw new Error("It was refused");
+		expect(admission.caller).toEqual({
+			kind: "peer",
+			member: "peer-id",
+			onBehalfOf: { user: "alice", tokenId: "JTI=1" },
+		});
+		expect(callerFields(admission.caller)).toEqual({ member: "peer-id", user: "alice", tokenId: "JTI=1" });
+	});
+
+	test("asks anew who is a member for whatever takes or counts, and for nothing else", async () => {
+		const anew: string[] = [];
+		const renews: string[] = [];
+		const certified: string[] = [];
+		let path = "";
+		const gate = createPeerGate({
+			local: createFakeCluster(),
+			identity: {
+				certified() {
+					certified.push(path);
+					return { kind: "member", clusterId: "peer-id" };
+				},
+				async check(_certificate, options) {
+					if (options.anew) anew.push(path);
+					if (options.renews) renews.push(path);
+					return { kind: "member", clusterId: "peer-id" };
+				},
+			},
+		});
+		for (const method of Object.values(AgentServiceService)) {
+			path = method.path;
+			await gate.admit(callOf(path));
+		}
+		const { acquire, count, commit, renew } = AgentServiceService;
+		expect(renews).toEqual([renew.path]);
+		expect(new Set(anew)).toEqual(new Set([acquire, count, commit].map((method) => method.path)));
+		// Greet alone is for those who are no members, too.
+		expect(certified).toEqual([AgentServiceService.greet.path]);
+	});
+});

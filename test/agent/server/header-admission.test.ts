@@ -1,0 +1,158 @@
+// A real server, and clients that speak HTTP/2 to it as they please.
+import { once } from "node:events";
+import { type ClientHttp2Stream, connect, constants } from "node:http2";
+import { ServerCredentials } from "@grpc/grpc-js";
+import { afterEach, describe, expect, test } from "vitest";
+import { HeldLeases } from "../../../agent/leases/held-leases.ts";
+import { createLogger } from "../../../agent/process/log.ts";
+import { createMetrics } from "../../../agent/process/metrics.ts";
+import { createAuditLog } from "../../../agent/server/audit-log.ts";
+import { createCallWatcher } from "../../../agent/server/call-watcher.ts";
+import type { Admission } from "../../../agent/server/caller.ts";
+import { createTokenGate, type Gate } from "../../../agent/server/gate.ts";
+import { Holds } from "../../../agent/server/holds.ts";
+import { OpenCalls } from "../../../agent/server/open-calls.ts";
+import { startAgentServer } from "../../../agent/server/server.ts";
+import { unauthenticatedStatus } from "../../../proto/status.ts";
+import { buildTokenCaller } from "../../support/build-caller.ts";
+import { createFakeCluster, type FakeCluster } from "../../support/fake-cluster.ts";
+import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+	for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+interface Served {
+	readonly local: FakeCluster;
+	readonly clock: ManualClock;
+	readonly answerToPing: () => Promise<void>;
+	/** How many bytes the client could send. */
+	readonly sent: () => number;
+	/** Sends the headers of a call, and what `write` sends; more may follow. */
+	readonly call: (authorization: string) => ClientHttp2Stream;
+}
+
+/** Lets in whoever says "good", and leaves who says "later" waiting. */
+async function serve(): Promise<Served> {
+	const local = createFakeCluster();
+	const clock = createManualClock();
+	const caller = buildTokenCaller();
+	const metrics = createMetrics({ version: "0.1.0", reservations: () => 0, waiting: () => 0, pods: () => 0 });
+	const gate: Gate = {
+		...createTokenGate({
+			identity: { check: async () => ({ kind: "authenticated", caller }) },
+			rights: { refusal: async () => undefined },
+			local,
+			member: async () => local,
+		}),
+		async admit({ metadata }): Promise<Admission> {
+			const [authorization] = metadata.get("authorization");
+			if (authorization === "later") return new Promise(() => undefined);
+			if (authorization === "good") return { kind: "admitted", caller };
+			return { kind: "refused", status: unauthenticatedStatus("Unknown") };
+		},
+	};
+	const server = await startAgentServer({
+		address: { host: "127.0.0.1", port: 0 },
+		credentials: ServerCredentials.createInsecure(),
+		gate,
+		watcher: createCallWatcher({
+			metrics,
+			log: createLogger("error", { write: () => undefined }),
+			held: new HeldLeases(() => 0),
+		}),
+		audit: createAuditLog(createLogger("error", { write: () => undefined })),
+		openCalls: new OpenCalls("eu-1"),
+		holds: new Holds({ now: () => 0, cluster: "eu-1" }),
+		clock,
+		cluster: "eu-1",
+		stopping: new AbortController().signal,
+	});
+	const session = connect(`http://127.0.0.1:${server.port}`, { maxSessionMemory: 1_000 });
+	session.on("error", () => undefined);
+	await once(session, "connect");
+	cleanups.push(
+		() => session.destroy(),
+		() => server.close(0),
+	);
+	return {
+		local,
+		clock,
+		answerToPing: () =>
+			new Promise((resolve, reject) => {
+				session.ping((error) => (error ? reject(error) : resolve()));
+			}),
+		sent: () => session.socket.bytesWritten,
+		call(authorization) {
+			const stream = session.request({
+				[constants.HTTP2_HEADER_METHOD]: "POST",
+				[constants.HTTP2_HEADER_PATH]: "/xpdb.v1.AgentService/Describe",
+				[constants.HTTP2_HEADER_CONTENT_TYPE]: "application/grpc",
+				te: "trailers",
+				authorization,
+			});
+			stream.on("error", () => undefined);
+			return stream;
+		},
+	};
+}
+
+/** A message of a megabyte that never comes to its end. */
+function halfAMessage(): Buffer {
+	const frame = Buffer.alloc(5 + 1_000_000);
+	frame.writeUInt32BE(1_500_000, 1);
+	return frame;
+}
+
+/** The gRPC status, from whichever headers have it. */
+function statusOf(stream: ClientHttp2Stream): Promise<string> {
+	return new Promise((resolve) => {
+		const note = (headers: Readonly<Record<string, unknown>>): void => {
+			const status = headers["grpc-status"];
+			if (typeof status === "string") resolve(status);
+		};
+		stream.on("response", note);
+		stream.on("trailers", note);
+		stream.resume();
+	});
+}
+
+describe("the headers of a call", () => {
+	test("get a refusal before its message is there", async () => {
+		const { call, local } = await serve();
+		const stream = call("bad");
+		expect(await statusOf(stream)).toBe("16");
+		expect(local.asked).toEqual([]);
+	});
+
+	test("are judged before anything is read: the rest of a message stays where it is", async () => {
+		const { call, answerToPing, sent } = await serve();
+		for (let index = 0; index < 20; index++) call("later").write(halfAMessage());
+		// Each is answered after what was sent before it: until nothing more is taken.
+		for (let last = -1, same = 0; same < 50; last = sent()) {
+			await answerToPing();
+			same = sent() - last < 100 ? same + 1 : 0;
+		}
+		// Twice 64 KB a stream, and what frames add.
+		expect(sent()).toBeGreaterThan(1_000_000);
+		expect(sent()).toBeLessThan(20 * 132_000);
+		expect(await statusOf(call("bad"))).toBe("16");
+	});
+
+	test("let a message be read, a few at a time, and one that does not come to its end is given up", async () => {
+		const { call, clock, local } = await serve();
+		const slow = Array.from({ length: 4 }, () => call("good"));
+		const given = slow.map(statusOf);
+		for (const stream of slow) stream.write(halfAMessage());
+		const quick = call("good");
+		quick.end(Buffer.alloc(5));
+		const answered = statusOf(quick);
+		await new Promise((resolve) => setTimeout(resolve, 50));
+		expect(local.asked).toEqual([]);
+		clock.advance(5_000);
+		expect(await Promise.all(given)).toEqual(["14", "14", "14", "14"]);
+		expect(await answered).toBe("0");
+		expect(local.asked).toEqual([["describe"]]);
+	});
+});

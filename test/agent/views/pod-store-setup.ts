@@ -1,0 +1,59 @@
+import { PodStore } from "../../../agent/views/pod-view.ts";
+import type { PodRecord } from "../../../disruption/pod.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+
+export function pod(name: string, resourceVersion: string, more: Partial<PodRecord> = {}): PodRecord {
+	return {
+		uid: `uid-${name}`,
+		name,
+		namespace: "db",
+		resourceVersion,
+		labels: {},
+		node: "n0",
+		ready: true,
+		terminating: false,
+		finished: false,
+		preActivities: [],
+		...more,
+	};
+}
+
+export const added = (object: PodRecord) =>
+	({ type: "ADDED", object, resourceVersion: object.resourceVersion }) as const;
+export const modified = (object: PodRecord) =>
+	({ type: "MODIFIED", object, resourceVersion: object.resourceVersion }) as const;
+export const deleted = (object: PodRecord) =>
+	({ type: "DELETED", object, resourceVersion: object.resourceVersion }) as const;
+
+export type List = { readonly pods: readonly PodRecord[]; readonly resourceVersion: string };
+
+/** A store whose lists are answered by hand, in the order in which they were asked for. */
+export function setUp(options: { readonly deletionsKept?: number } = {}) {
+	const clock = createManualClock();
+	const lists: PromiseWithResolvers<List>[] = [];
+	const wentBack: true[] = [];
+	const store = new PodStore({
+		cluster: "eu-1",
+		clock,
+		listPods: () => {
+			const list = Promise.withResolvers<List>();
+			lists.push(list);
+			return list.promise;
+		},
+		onWentBack: () => void wentBack.push(true),
+		...options,
+	});
+	return { clock, store, lists, wentBack };
+}
+
+export const names = (store: PodStore, namespace = "db") =>
+	[...store.pods(namespace)].map(({ name }) => name).toSorted();
+export const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+export async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+	let settled = false;
+	const done = () => void (settled = true);
+	promise.then(done, done);
+	await settle();
+	return settled;
+}

@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import { newRun } from "../../support/eviction-run.ts";
+import { FakeFleet } from "../../support/fake-fleet.ts";
+
+/** Pods of one cluster of two, under a budget with room for all of them. */
+function setUp(count: number) {
+	const fleet = new FakeFleet(["eu", "us"]);
+	fleet.addBudget("db", { maxUnavailable: "100%" });
+	const [eu] = fleet.members;
+	if (!eu) throw new Error("no members");
+	const pods = Array.from({ length: count }, (_, index) => eu.addPod(`db-${index}`));
+	const run = newRun(fleet);
+	const evictAll = () => Promise.all(pods.map((pod) => run.evictions.evict(run.job(eu, pod))));
+	return { fleet, eu, pods, run, evictAll };
+}
+
+describe("many pods under a budget", () => {
+	test("go into a round by an earlier list, which is not believed where it has become wrong", async () => {
+		const fleet = new FakeFleet(["eu", "us"]);
+		fleet.addBudget("db", { maxUnavailable: "100%" });
+		const [eu] = fleet.members;
+		if (!eu) throw new Error("no members");
+		const names = ["db-0", "db-1", "db-2", "db-3"];
+		const [first, second, third, fourth] = names.map((name) => eu.addPod(name));
+		if (!first || !second || !third || !fourth) throw new Error("no pods");
+		const run = newRun(fleet);
+		expect(await run.evictions.evict(run.job(eu, first))).toMatchObject({ kind: "evicted" });
+		expect(await run.evictions.evict(run.job(eu, second))).toMatchObject({ kind: "evicted" });
+		expect(fleet.lists).toBe(1);
+		fleet.budgets.length = 0;
+		fleet.addBudget("db", {
+			maxUnavailable: "100%",
+			selector: { matchExpressions: [{ key: "app", operator: "Exists" }] },
+		});
+		expect(await run.evictions.evict(run.job(eu, third))).toMatchObject({ kind: "evicted" });
+		expect(fleet.lists).toBe(2);
+		fleet.budgets.length = 0;
+		expect(await run.evictions.evict(run.job(eu, fourth))).toMatchObject({ kind: "evicted" });
+		expect(fleet.lists).toBe(3);
+		expect(fleet.evictions.map(({ reserved }) => reserved)).toEqual([true, true, true, false]);
+	});
+
+	test("of one cluster are on their way 100 at a time, and 25 more are granted meanwhile", async () => {
+		const { fleet, eu, evictAll } = setUp(260);
+		let granted = 0;
+		fleet.onEviction = () => {
+			granted = Math.max(granted, eu.reservations.size);
+		};
+		const outcomes = await evictAll();
+		expect(outcomes.map(({ kind }) => kind)).toEqual(Array(260).fill("evicted"));
+		expect(granted).toBeGreaterThan(100);
+		expect(granted).toBeLessThanOrEqual(125);
+	});
+
+	test("of one cluster do not hold up those of another while all their places are taken", async () => {
+		const { fleet, eu, run, evictAll } = setUp(200);
+		const us = fleet.member("us");
+		const pod = us.addPod("db-0");
+		const { promise, resolve } = Promise.withResolvers<void>();
+		eu.slow = promise;
+		const outcomes = evictAll();
+		await expect.poll(() => eu.reservations.size).toBe(125);
+		await run.runtime.sleep(0, new AbortController().signal);
+		const other = run.evictions.evict(run.job(us, pod));
+		await expect.poll(() => fleet.evictions.length).toBe(1);
+		expect(await other).toEqual({ kind: "evicted" });
+		resolve();
+		expect((await outcomes).every(({ kind }) => kind === "evicted")).toBe(true);
+	});
+
+	test("are told of what was counted where it has changed", async () => {
+		const fleet = new FakeFleet(["eu", "us"]);
+		fleet.addBudget("db", { maxUnavailable: 1 });
+		const [eu, us] = fleet.members;
+		if (!eu || !us) throw new Error("no members");
+		const first = eu.addPod("db-0");
+		us.addPod("db-0");
+		const run = newRun(fleet);
+		await run.evictions.evict(run.job(eu, first));
+		const changes = run.events.filter(({ type }) => type === "budget.changed");
+		expect(changes).toEqual([
+			{
+				type: "budget.changed",
+				budget: expect.stringMatching(/\/db$/),
+				healthy: 2,
+				need: 1,
+				expected: 2,
+				left: 1,
+				clusters: [
+					{ name: "eu", healthy: 1, expected: 1 },
+					{ name: "us", healthy: 1, expected: 1 },
+				],
+			},
+		]);
+	});
+
+	test("that were granted and are not on their way yet are given back by a stop", async () => {
+		const { fleet, eu, pods, run, evictAll } = setUp(120);
+		// The first one goes out when all of them are granted.
+		fleet.onEviction = () => run.stop.abort();
+		const outcomes = await evictAll();
+		await run.evictions.settled();
+		expect(outcomes.map(({ kind }) => kind)).toEqual(["evicted", ...Array(119).fill("stopped")]);
+		expect(fleet.evictions).toHaveLength(1);
+		expect(pods.slice(1).filter(({ uid }) => eu.reservations.has(uid))).toEqual([]);
+	});
+
+	test("that wait for their turn are given back by a stop", async () => {
+		const { fleet, eu, pods, run, evictAll } = setUp(120);
+		let sent = 0;
+		fleet.onEviction = () => {
+			sent += 1;
+			if (sent === 100) run.stop.abort();
+		};
+		const outcomes = await evictAll();
+		await run.evictions.settled();
+		expect(outcomes.filter(({ kind }) => kind === "evicted")).toHaveLength(100);
+		expect(outcomes.filter(({ kind }) => kind === "stopped")).toHaveLength(20);
+		expect(fleet.evictions).toHaveLength(100);
+		expect(pods.slice(100).filter(({ uid }) => eu.reservations.has(uid))).toEqual([]);
+	});
+});

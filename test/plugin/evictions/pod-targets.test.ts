@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+import { type PodQuery, resolvePods } from "../../../plugin/evictions/pod-targets.ts";
+import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
+import { newClient, newContext, newPod, notFound } from "../../support/build-plugin-pod.ts";
+
+const selector = { matchLabels: { app: "db" } };
+const objects: Readonly<Record<string, object>> = {
+	"/api/v1/namespaces/default/pods/db-0": newPod("db-0"),
+	"/apis/apps/v1/namespaces/default/statefulsets/db": { metadata: { uid: "uid-db" }, spec: { selector } },
+	"/apis/apps/v1/namespaces/default/deployments/web": { metadata: { uid: "uid-web" }, spec: { selector } },
+	"/apis/apps/v1/namespaces/default/replicasets/rs": newPod("rs", { owner: { kind: "Deployment", name: "web" } }),
+	"/apis/apps/v1/namespaces/default/replicasets/other": newPod("other", {
+		owner: { kind: "Deployment", name: "other" },
+	}),
+};
+const listed = [
+	newPod("sts-pod", { owner: { kind: "StatefulSet", name: "db" } }),
+	newPod("web-pod", { owner: { kind: "ReplicaSet", name: "rs" } }),
+	newPod("foreign-pod", { owner: { kind: "ReplicaSet", name: "other" } }),
+	newPod("orphan", { owner: { kind: "ReplicaSet", name: "gone" } }),
+	newPod("bare"),
+];
+
+function contextWith(name: string, own: Readonly<Record<string, object>>) {
+	const lists: string[] = [];
+	const client = newClient({
+		get(path) {
+			const found = own[path];
+			if (!found) throw notFound(`${path.split("/").at(-2)} "${path.split("/").at(-1)}" not found`);
+			return found;
+		},
+		list(path, query) {
+			lists.push(`${path} ${(query as { readonly labelSelector: string }).labelSelector}`);
+			return listed;
+		},
+	});
+	return { context: newContext(name, client), lists };
+}
+
+const query = (fields: Partial<PodQuery>): PodQuery => ({ words: [], selector: "", allNamespaces: false, ...fields });
+const names = async (contexts: readonly KubeContext[], fields: Partial<PodQuery>): Promise<readonly string[]> =>
+	(await resolvePods(contexts, query(fields))).map(({ context, pod }) => `${context.name} ${pod.metadata?.name}`);
+
+describe("resolvePods()", () => {
+	const a = contextWith("a", objects);
+	const b = contextWith("b", {});
+	const both = [a.context, b.context];
+
+	const rows: readonly { readonly words: readonly string[]; readonly expected: readonly string[] }[] = [
+		{ words: ["db-0"], expected: ["a db-0"] },
+		{ words: ["pod/db-0", "a/db-0"], expected: ["a db-0"] },
+		{ words: ["a/pods/db-0"], expected: ["a db-0"] },
+		{ words: ["sts/db"], expected: ["a sts-pod"] },
+		{ words: ["a/statefulsets/db"], expected: ["a sts-pod"] },
+		{ words: ["deploy/web"], expected: ["a web-pod"] },
+	];
+	for (const { words, expected } of rows) {
+		test(`${words.join(" ")}: what the workload controls, and no more`, async () => {
+			expect(await names(both, { words })).toEqual(expected);
+		});
+	}
+
+	test("a selector selects in every context and namespace", async () => {
+		expect(await names(both, { selector: "app=db", allNamespaces: true })).toHaveLength(10);
+		expect(a.lists.at(-1)).toBe("/api/v1/pods app=db");
+		await names(both, { selector: "app=db" });
+		expect(b.lists.at(-1)).toBe("/api/v1/namespaces/default/pods app=db");
+	});
+
+	const wrong: readonly {
+		readonly name: string;
+		readonly contexts: readonly KubeContext[];
+		readonly word: string;
+		readonly message: string;
+	}[] = [
+		{ name: "an unknown pod", contexts: [a.context], word: "nope", message: 'pods "nope" not found' },
+		{
+			name: "a pod in no context",
+			contexts: both,
+			word: "nope",
+			message: 'pod "nope" not found in any of the contexts a, b',
+		},
+		{
+			name: "a workload in no context",
+			contexts: both,
+			word: "sts/nope",
+			message: 'sts "nope" not found in any of the contexts a, b',
+		},
+		{
+			name: "an unknown type",
+			contexts: [a.context],
+			word: "foo/x",
+			message: 'the server doesn\'t have a resource type "foo"',
+		},
+		{
+			name: "neither context nor type",
+			contexts: both,
+			word: "c/x",
+			message: '"c/x" begins with neither a context of --contexts nor a type that has pods',
+		},
+	];
+	for (const { name, contexts, word, message } of wrong) {
+		test(`${name}: ${message}`, async () => {
+			await expect(resolvePods(contexts, query({ words: [word] }))).rejects.toThrow(message);
+		});
+	}
+});

@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest";
+import { AgentForbiddenError, FleetsDifferError } from "../../../disruption/errors.ts";
+import type { RunEvent } from "../../../plugin/events/events.ts";
+import { measureBudgets, waitUntilRecovered } from "../../../plugin/evictions/recovery.ts";
+import type { Fleet } from "../../../plugin/fleet/fleet.ts";
+import { Reachability } from "../../../plugin/fleet/reachability.ts";
+import { createFastRuntime, FakeFleet, namespace } from "../../support/fake-fleet.ts";
+
+function newWorld() {
+	const fake = new FakeFleet(["eu", "us"]);
+	fake.addBudget("db", { maxUnavailable: 1 });
+	const [eu, us] = fake.members;
+	if (!eu || !us) throw new Error("no members");
+	const pod = eu.addPod("db-0");
+	us.addPod("db-0");
+	const fleet: Fleet = {
+		get members() {
+			return fake.members;
+		},
+		descriptions: new Map(),
+		problems: [],
+		memberOf: (name) => fake.memberOf(name),
+		listBudgets: (namespaces) => fake.listBudgets(namespaces),
+		reconnect: () => fake.reconnect(),
+		contextOf: () => undefined,
+		agentNamespaces: () => [],
+		leave: () => undefined,
+		close: () => undefined,
+	};
+	const target = { context: eu.context, pod: { metadata: { name: "db-0", namespace, labels: { app: "db" } } } };
+	const events: RunEvent[] = [];
+	const timeout = new AbortController();
+	const stop = new AbortController();
+	const emit = (event: RunEvent): void => void events.push(event);
+	const runtime = createFastRuntime();
+	const deps = {
+		fleet,
+		timeout: { signal: timeout.signal, text: "9s" },
+		stop: stop.signal,
+		emit,
+		runtime,
+		reachability: new Reachability(emit, () => runtime.now()),
+	};
+	return { eu, us, pod, fake, fleet, target, deps, events, timeout, stop };
+}
+
+describe("waitUntilRecovered()", () => {
+	test("ends when as many pods are healthy as before", async () => {
+		const { eu, us, pod, fleet, target, deps } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		expect(before).toMatchObject([{ budget: { name: { name: "db" } }, healthy: 2 }]);
+		pod.healthy = false;
+		us.onLook = () => {
+			pod.healthy = true;
+		};
+		expect(await waitUntilRecovered(before, deps)).toEqual({ kind: "recovered" });
+		expect(eu.looks).toBeGreaterThan(1);
+	});
+
+	test("needs no more than are expected now", async () => {
+		const { eu, pod, fleet, target, deps } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		eu.pods.delete(pod.uid);
+		eu.expected = 0;
+		expect(await waitUntilRecovered(before, deps)).toEqual({ kind: "recovered" });
+	});
+
+	test("says which budget has not recovered when time is up", async () => {
+		const { pod, fleet, target, deps, events, timeout } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		pod.healthy = false;
+		timeout.abort();
+		expect(await waitUntilRecovered(before, deps)).toMatchObject({
+			kind: "failed",
+			message: "budget shop/db has not recovered within 9s",
+		});
+		const message = "budget shop/db has not recovered within 9s";
+		expect(events).toEqual([{ type: "diagnostic", level: "error", reason: "TimedOut", message }]);
+	});
+
+	test("waits for members that give no answer, and ends at a stop", async () => {
+		const { us, fleet, target, deps, events, stop } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		us.isDown = true;
+		const recovered = waitUntilRecovered(before, deps);
+		await expect.poll(() => events.length).toBeGreaterThan(0);
+		stop.abort();
+		expect(await recovered).toEqual({ kind: "stopped" });
+	});
+
+	test("says for how long a member has given no answer, and fails for lack of one", async () => {
+		const { us, fleet, target, deps, events, timeout } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		us.isDown = true;
+		const recovered = waitUntilRecovered(before, deps);
+		await expect.poll(() => events.length).toBeGreaterThan(2);
+		expect(events.slice(0, 3)).toEqual(
+			[0, 1_000, 2_000].map((elapsedMs) => expect.objectContaining({ type: "cluster.unreachable", elapsedMs })),
+		);
+		timeout.abort();
+		expect(await recovered).toEqual({
+			kind: "failed",
+			message: "budget shop/db has not recovered within 9s: cluster us gives no answer",
+			reason: "PeerUnreachable",
+			unreachable: true,
+		});
+	});
+
+	test("goes on with those who are members now, where one was removed meanwhile", async () => {
+		const { us, pod, fake, fleet, target, deps, events } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		pod.healthy = false;
+		fake.declared = fake.members.filter((member) => member !== us);
+		us.onLook = () => {
+			pod.healthy = true;
+			throw new AgentForbiddenError("Its cluster is no member any more");
+		};
+		expect(await waitUntilRecovered(before, deps)).toEqual({ kind: "recovered" });
+		expect(events).toEqual([
+			expect.objectContaining({ type: "diagnostic", message: expect.stringContaining("us was removed") }),
+		]);
+	});
+
+	test("waits, and says why once, while members do not agree who the fleet is", async () => {
+		const { us, fake, fleet, target, deps, events, stop } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		us.onLook = () => {
+			if (us.looks > 9) stop.abort();
+			throw new FleetsDifferError("Cluster ap is neither listed nor forgotten");
+		};
+		expect(await waitUntilRecovered(before, deps)).toEqual({ kind: "stopped" });
+		const message = "Cluster ap is neither listed nor forgotten";
+		expect(events).toEqual([{ type: "diagnostic", level: "warning", reason: "FleetsDiffer", message }]);
+		expect(fake.reconnects).toBeGreaterThan(2);
+	});
+
+	test("does not hide what an agent that is still a member refuses", async () => {
+		const { us, fleet, target, deps } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		us.onLook = () => {
+			throw new AgentForbiddenError("No right");
+		};
+		await expect(waitUntilRecovered(before, deps)).rejects.toThrow("No right");
+	});
+
+	test("fails as a budget that has not recovered where the member was back before", async () => {
+		const { us, pod, fleet, target, deps, events, timeout } = newWorld();
+		const before = await measureBudgets(fleet, [target]);
+		pod.healthy = false;
+		us.isDown = true;
+		const recovered = waitUntilRecovered(before, deps);
+		await expect.poll(() => events.length).toBeGreaterThan(2);
+		us.isDown = false;
+		await expect.poll(() => events.some(({ type }) => type === "cluster.recovered")).toBe(true);
+		timeout.abort();
+		expect(await recovered).toMatchObject({ reason: "TimedOut", unreachable: false });
+	});
+});

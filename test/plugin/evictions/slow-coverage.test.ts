@@ -1,0 +1,53 @@
+// Fleets in which it takes long to find out what covers a pod.
+import { describe, expect, test } from "vitest";
+import { newRun } from "../../support/eviction-run.ts";
+import { FakeFleet } from "../../support/fake-fleet.ts";
+
+describe("pods that no budget of their namespace selects", () => {
+	const forever = new AbortController().signal;
+	const newWeb = () => {
+		const fleet = new FakeFleet(["eu", "us"]);
+		fleet.addBudget("db", { maxUnavailable: 1 });
+		const eu = fleet.member("eu");
+		return { fleet, eu, us: fleet.member("us"), pod: eu.addPod("web-0", { labels: { app: "web" } }) };
+	};
+
+	test("go in the version that was read, however long the reading took", async () => {
+		const { fleet, eu, pod } = newWeb();
+		const run = newRun(fleet);
+		eu.onRead = () => run.runtime.sleep(1_200, forever);
+		fleet.onList = () => run.runtime.sleep(300, forever);
+		const outcome = run.evictions.evict(run.job(eu, pod, Number.NEGATIVE_INFINITY));
+		await expect
+			.poll(() => fleet.evictions.length + run.events.filter(({ type }) => type === "pod.waiting").length)
+			.toBe(1);
+		run.timeout.abort();
+		expect(await outcome).toEqual({ kind: "evicted" });
+		expect(fleet.evictions[0]?.body).toMatchObject({
+			deleteOptions: { preconditions: { uid: pod.uid, resourceVersion: String(pod.version) } },
+		});
+	});
+
+	test("wait where the lists of budgets always take longer than a second, and a timeout is one for lack of an answer", async () => {
+		const { fleet, eu, us, pod } = newWeb();
+		const run = newRun(fleet);
+		us.tookMs = 1_400;
+		fleet.onList = () => run.runtime.sleep(1_400, forever);
+		const outcome = run.evictions.evict(run.job(eu, pod));
+		await expect.poll(() => run.events.some(({ type }) => type === "pod.waiting")).toBe(true);
+		const message =
+			"cluster us took 1.4 s to list its budgets, and after more than 1 s nobody knows whether a new one covers the pod: is its API server slow?";
+		expect(run.events).toContainEqual(
+			expect.objectContaining({ type: "pod.waiting", reason: "PeerUnreachable", message }),
+		);
+		run.timeout.abort();
+		expect(await outcome).toEqual({
+			kind: "failed",
+			message: 'error when evicting pods/"web-0" -n "shop": global timeout reached: 9s',
+			reason: "PeerUnreachable",
+			unreachable: true,
+			waitedFor: message,
+		});
+		expect(fleet.evictions).toEqual([]);
+	});
+});

@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import { formatDuration, formatElapsed, parseDuration, timerMs } from "../../../plugin/flags/duration.ts";
+
+describe("parseDuration()", () => {
+	const rows: readonly { readonly text: string; readonly expected: number | undefined }[] = [
+		{ text: "0", expected: 0 },
+		{ text: "30s", expected: 30_000 },
+		{ text: "1m30s", expected: 90_000 },
+		{ text: "1.5h", expected: 5_400_000 },
+		{ text: ".5s", expected: 500 },
+		{ text: "100ms", expected: 100 },
+		{ text: "-5s", expected: -5_000 },
+		{ text: "30", expected: undefined },
+		{ text: "", expected: undefined },
+		{ text: "abc", expected: undefined },
+		{ text: "5s x", expected: undefined },
+		{ text: "2562047h", expected: 2_562_047 * 3_600_000 },
+		{ text: "2562048h", expected: undefined },
+		{ text: `${"9".repeat(400)}h`, expected: undefined },
+	];
+	for (const { text, expected } of rows) {
+		test(`"${text}"`, () => {
+			expect(parseDuration(text)).toBe(expected);
+		});
+	}
+});
+
+test("timerMs() is never more than a timer takes, which would ring at once", () => {
+	expect(timerMs(1_000)).toBe(1_000);
+	expect(timerMs(1_000 * 3_600_000)).toBe(2 ** 31 - 1);
+});
+
+describe("formatDuration()", () => {
+	const rows: readonly { readonly ms: number; readonly expected: string }[] = [
+		{ ms: 0, expected: "0s" },
+		{ ms: -5_000, expected: "-5s" },
+		{ ms: 500, expected: "500ms" },
+		{ ms: 12_000, expected: "12s" },
+		{ ms: 60_000, expected: "1m0s" },
+		{ ms: 90_500, expected: "1m30.5s" },
+		{ ms: 3_600_000, expected: "1h0m0s" },
+	];
+	for (const { ms, expected } of rows) {
+		test(`${ms} ms as Go prints it`, () => {
+			expect(formatDuration(ms)).toBe(expected);
+		});
+	}
+});
+
+test("formatElapsed() rounds down to whole seconds", () => {
+	expect([999, 12_900, 125_000, 3_720_000].map(formatElapsed)).toEqual(["0s", "12s", "2m05s", "1h02m"]);
+});

@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { StepError } from "../../../plugin/fleet/access-step.ts";
+import { accessAgents, requireOwnCluster } from "../../../plugin/fleet/agent-access.ts";
+import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
+import { newClient, newContext, newPod, notFound } from "../../support/build-plugin-pod.ts";
+
+const labels = { "app.kubernetes.io/name": "xpdb-agent" };
+const anchorPods = "/api/v1/namespaces/xpdb-system/pods";
+
+/** A cluster with a tenant's pod that calls itself an agent, and with nothing else unless said otherwise. */
+function newCluster({
+	agents = [],
+	budgetKind = true,
+	get = {},
+}: {
+	readonly agents?: readonly object[];
+	readonly budgetKind?: boolean;
+	readonly get?: Readonly<Record<string, object>>;
+} = {}) {
+	const impostor = { ...newPod("impostor", { namespace: "tenant", labels }), ...ready(true) };
+	return newContext(
+		"eu",
+		newClient({
+			list: (path) => (path === anchorPods ? agents : path === "/api/v1/pods" ? [...agents, impostor] : [impostor]),
+			get(path) {
+				if (path === "/apis/x-pdb.form3.tech/v1alpha1" && budgetKind)
+					return { resources: [{ name: "xpoddisruptionbudgets" }] };
+				const answer = get[path];
+				if (!answer) throw notFound(`${path} not found`);
+				if (answer instanceof Error) throw answer;
+				return answer;
+			},
+			post: () => ({ status: { token: "abc" } }),
+		}),
+	);
+}
+
+function ready(yes: boolean) {
+	return { status: { phase: "Running", conditions: [{ type: "Ready", status: yes ? "True" : "False" }] } };
+}
+
+const forbidden = new ApiError("it is forbidden", { code: 403, reason: "Forbidden" });
+const problemOf = async (context: ReturnType<typeof newCluster>) => {
+	const result = await accessAgents(context);
+	return result.kind === "failed" ? result.problem : result.kind;
+};
+
+describe("accessAgents()", () => {
+	test("finds no agent in a cluster where a tenant's pod calls itself one", async () => {
+		expect(await problemOf(newCluster({ budgetKind: false }))).toBe("none");
+		expect(await problemOf(newCluster())).toMatch(/no agent in namespace xpdb-system: .*--agent-namespace/);
+	});
+
+	test("a cluster without anything of ours may forbid to read what is not there", async () => {
+		const get = { "/api/v1/namespaces/xpdb-system/configmaps/xpdb-fleet": forbidden };
+		expect(await problemOf(newCluster({ budgetKind: false, get }))).toBe("none");
+		expect(await problemOf(newCluster({ get }))).toContain("it is forbidden");
+	});
+
+	test("has no way around an anchor whose agents are not ready", async () => {
+		const agents = [{ ...newPod("agent-1", { namespace: "xpdb-system", labels }), ...ready(false) }];
+		expect(await problemOf(newCluster({ agents }))).toBe(
+			"no agent is ready: see kubectl --context eu -n xpdb-system describe pod agent-1",
+		);
+	});
+
+	test("goes on nowhere without the cluster's own id, and says how to get the right", async () => {
+		const agents = [{ ...newPod("agent-1", { namespace: "xpdb-system", labels }), ...ready(true) }];
+		const get = {
+			"/api/v1/namespaces/xpdb-system/configmaps/xpdb-ca": { data: { "ca.crt": "a certificate" } },
+			"/api/v1/namespaces/kube-system": forbidden,
+		};
+		expect(await problemOf(newCluster({ agents, get }))).toBe(
+			"cannot read the cluster's id, the UID of namespace kube-system: it is forbidden (an administrator gives you the right: kubectl --context eu apply -f agent/deploy/rbac-operator.yaml)",
+		);
+		const without = { ...get, "/api/v1/namespaces/kube-system": { metadata: {} } };
+		expect(await problemOf(newCluster({ agents, get: without }))).toBe("namespace kube-system has no UID");
+	});
+});
+
+describe("requireOwnCluster()", () => {
+	test("believes an agent that speaks for the cluster it was found in, and no other", () => {
+		const context = newContext("eu");
+		requireOwnCluster({ clusterId: "uid-1" }, "uid-1", context);
+		const claim = () => requireOwnCluster({ clusterId: "uid-2" }, "uid-1", context);
+		expect(claim).toThrow(StepError);
+		expect(claim).toThrow('its agent says that it is cluster "uid-2", but the UID of namespace kube-system is "uid-1"');
+		expect(() => requireOwnCluster({ clusterId: "" }, "uid-1", context)).toThrow(StepError);
+	});
+});

@@ -1,0 +1,182 @@
+import { describe, expect, test } from "vitest";
+import type { Count, MemberBudget } from "../../../disruption/cluster.ts";
+import { fleetHash } from "../../../disruption/fleet.ts";
+import { parseLabelSelector } from "../../../disruption/selector.ts";
+import { budgetRow, type CountOfMember, readBudgetRows } from "../../../plugin/fleet/budget-table.ts";
+import type { Fleet } from "../../../plugin/fleet/fleet.ts";
+import { FakeFleet } from "../../support/fake-fleet.ts";
+
+const name = { namespace: "shop", name: "db" };
+const selector = { matchLabels: { app: "db" } };
+const counted = { name, selector: parseLabelSelector(selector, "spec.selector") };
+
+/** What a member counts, and the budget as it has it. */
+function count(
+	cluster: string,
+	healthy: number,
+	expected: number | string,
+	spec?: object,
+	more: Partial<Count> = {},
+): CountOfMember {
+	const budgets: readonly MemberBudget[] = spec ? [{ name, spec: { selector, ...spec } }] : [];
+	const count: Count = {
+		clusterId: cluster,
+		clusterName: cluster,
+		fleetHash: "",
+		features: [],
+		budgets,
+		expected: typeof expected === "number" ? { kind: "known", pods: expected } : { kind: "unknown", reason: expected },
+		healthy,
+		candidates: [],
+		unavailable: [],
+		...more,
+	};
+	return { cluster, count };
+}
+
+interface Row {
+	readonly name: string;
+	readonly counts: readonly CountOfMember[];
+	readonly expected: object;
+}
+
+const unknown = { allowed: undefined, healthy: undefined, need: undefined, expected: undefined };
+
+const rows: readonly Row[] = [
+	{
+		name: "sums over the members",
+		counts: [count("eu", 3, 3, { maxUnavailable: 1 }), count("us", 3, 3, { maxUnavailable: 1 })],
+		expected: { allowed: 1, healthy: 6, need: 5, expected: 6, suspended: false, problem: undefined },
+	},
+	{
+		name: "is used up, not negative",
+		counts: [count("eu", 1, 3, { minAvailable: 3 })],
+		expected: { allowed: 0, healthy: 1, need: 3 },
+	},
+	{
+		name: "the highest bound of the members counts",
+		counts: [count("eu", 3, 3, { minAvailable: 2 }), count("us", 4, 4, { minAvailable: "50%" })],
+		expected: { allowed: 3, need: 4, healthy: 7 },
+	},
+	{
+		name: "no expected pods allow nothing",
+		counts: [count("eu", 0, 0, { maxUnavailable: 1 })],
+		expected: { allowed: 0, expected: 0 },
+	},
+	{
+		name: "an unknown number of expected pods refuses a bound that needs it",
+		counts: [count("eu", 3, "the owner has no scale", { maxUnavailable: 1 })],
+		expected: { ...unknown, problem: expect.stringContaining("in cluster eu the owner has no scale") },
+	},
+	{
+		name: "an unknown number of expected pods is nothing to minAvailable as a number",
+		counts: [count("eu", 3, "the owner has no scale", { minAvailable: 2 })],
+		expected: { allowed: 1, need: 2, expected: undefined, problem: undefined },
+	},
+	{
+		name: "a member without an answer makes all sums unknown",
+		counts: [count("eu", 3, 3, { minAvailable: 2 }), { cluster: "us", count: new Error("no answer") }],
+		expected: { ...unknown, problem: "us: no answer" },
+	},
+	{
+		name: "suspended in all members is off",
+		counts: [count("eu", 3, 3, { maxUnavailable: 1, suspend: true })],
+		expected: { suspended: true, allowed: undefined, problem: undefined },
+	},
+	{
+		name: "suspended in one member is not off",
+		counts: [count("eu", 3, 3, { maxUnavailable: 1, suspend: true }), count("us", 3, 3, { maxUnavailable: 1 })],
+		expected: { suspended: false, allowed: 1 },
+	},
+	{
+		name: "a field that an agent does not understand refuses",
+		counts: [count("eu", 3, 3, { maxUnavailable: 1, probe: { endpoint: "x:1" } })],
+		expected: { ...unknown, problem: expect.stringContaining("which the agent of eu does not understand") },
+	},
+	{
+		name: "a field that this version does not understand refuses, whatever the agents do",
+		counts: [count("eu", 3, 3, { maxUnavailable: 1, probe: { endpoint: "x:1" } }, { features: ["Probe"] })],
+		expected: { ...unknown, problem: expect.stringContaining("which this version of xpdb does not understand") },
+	},
+	{
+		name: "selectors that differ refuse and are named",
+		counts: [count("eu", 3, 3, { maxUnavailable: 1 }), count("us", 3, 3, { maxUnavailable: 1, selector: {} })],
+		expected: {
+			...unknown,
+			problem: expect.stringMatching(/budget shop\/db selects "" in cluster us and "app=db" in cluster eu/),
+		},
+	},
+	{
+		name: "a budget that cannot be read refuses and is named",
+		counts: [count("eu", 3, 3, {})],
+		expected: { ...unknown, problem: expect.stringMatching(/budget shop\/db in cluster eu: .*neither/) },
+	},
+	{
+		name: "a member of another fleet refuses and is named",
+		counts: [count("eu", 3, 3, { maxUnavailable: 1 }), count("us", 3, 3, {}, { fleetHash: "other" })],
+		expected: { ...unknown, problem: expect.stringContaining("cluster us declares another fleet") },
+	},
+	{
+		name: "a selector that was changed since it was listed is counted anew",
+		counts: [count("eu", 3, 3, { maxUnavailable: 1, selector: {} })],
+		expected: { ...unknown, problem: expect.stringContaining('budget shop/db selects "" now') },
+	},
+];
+
+const idsOf = (counts: readonly CountOfMember[]): readonly string[] => counts.map(({ cluster }) => cluster);
+
+/** All of one fleet, but for those that say otherwise. */
+function ofOneFleet(counts: readonly CountOfMember[]): readonly CountOfMember[] {
+	const hash = fleetHash(idsOf(counts));
+	return counts.map(({ cluster, count: found }) => ({
+		cluster,
+		count: found instanceof Error || found.fleetHash !== "" ? found : { ...found, fleetHash: hash },
+	}));
+}
+
+describe("budgetRow()", () => {
+	for (const { name: title, counts, expected } of rows) {
+		test(title, () => {
+			expect(budgetRow(counted, idsOf(counts), ofOneFleet(counts))).toMatchObject(expected);
+		});
+	}
+
+	test("shows each member's pods", () => {
+		const counts = [
+			count("eu", 2, 3, { minAvailable: 1 }),
+			count("us", 1, "x"),
+			{ cluster: "ap", count: new Error("down") },
+		];
+		const { perCluster } = budgetRow(counted, idsOf(counts), ofOneFleet(counts));
+		expect([...perCluster]).toEqual([
+			["eu", { healthy: 2, expected: 3 }],
+			["us", { healthy: 1, expected: undefined }],
+			["ap", { healthy: undefined, expected: undefined }],
+		]);
+	});
+});
+
+describe("readBudgetRows()", () => {
+	test("has a row for every budget of any member, and says of one that nobody can read who has it", async () => {
+		const fake = new FakeFleet(["eu", "us"]);
+		fake.addBudget("db", { maxUnavailable: 1 });
+		fake.member("us").ownBudgets.push({ name: { namespace: "shop", name: "odd" }, spec: { selector: {} } });
+		fake.member("eu").addPod("db-0");
+		const fleet: Fleet = {
+			members: fake.members,
+			descriptions: new Map(fake.members.map((member) => [member.id, member.description])),
+			problems: [],
+			memberOf: () => undefined,
+			contextOf: () => undefined,
+			agentNamespaces: () => [],
+			listBudgets: (namespaces) => fake.listBudgets(namespaces),
+			reconnect: () => fake.reconnect(),
+			leave: () => undefined,
+			close: () => undefined,
+		};
+		expect(await readBudgetRows(fleet, ["shop"])).toMatchObject([
+			{ name: "db", healthy: 1, expected: 1, allowed: 1, problem: undefined },
+			{ name: "odd", ...unknown, problem: expect.stringContaining("budget shop/odd in cluster us: ") },
+		]);
+	});
+});

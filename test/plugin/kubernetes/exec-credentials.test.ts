@@ -1,0 +1,92 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createExecCredentials } from "../../../plugin/kubernetes/exec-credentials.ts";
+import type { ExecPlugin } from "../../../plugin/kubernetes/exec-plugin.ts";
+import { createScratchFolder } from "./scratch-folder.ts";
+
+const { folder, write } = createScratchFolder("exec");
+
+const apiVersion = "client.authentication.k8s.io/v1";
+
+/** A plugin that is a shell script. */
+function script(text: string, rest: Partial<ExecPlugin> = {}): ExecPlugin {
+	return {
+		command: "sh",
+		args: ["-c", text],
+		env: {},
+		apiVersion,
+		interactiveMode: "Never",
+		installHint: "",
+		cluster: undefined,
+		...rest,
+	};
+}
+
+const credential = (status: object | undefined, version = apiVersion): string =>
+	JSON.stringify({ kind: "ExecCredential", apiVersion: version, status });
+const echo = (text: string): string => `cat <<'END'\n${text}\nEND`;
+
+describe("createExecCredentials()", () => {
+	test("tells the plugin what kubectl tells it, and takes what it gives", async () => {
+		const seen = join(folder, "seen");
+		const plugin = script(
+			`printf '%s %s' "$GREETING" "$KUBERNETES_EXEC_INFO" > ${seen}; ${echo(credential({ token: "t" }))}`,
+			{ env: { GREETING: "hello" }, cluster: { server: "https://one" } },
+		);
+		expect(await createExecCredentials(plugin).current()).toMatchObject({ token: "t", cert: "", key: "" });
+		const [greeting, info = ""] = readFileSync(seen, "utf8").split(/ (.*)/s);
+		expect(greeting).toBe("hello");
+		expect(JSON.parse(info)).toEqual({
+			kind: "ExecCredential",
+			apiVersion,
+			spec: { cluster: { server: "https://one" }, interactive: false },
+		});
+	});
+
+	test("runs it once, and again when what it gave is over", async () => {
+		for (const [expirationTimestamp, runs] of [
+			["2999-01-01T00:00:00Z", 1],
+			["2001-01-01T00:00:00Z", 2],
+		] as const) {
+			const count = write("count", "");
+			const answer = credential({ clientCertificateData: "c", clientKeyData: "k", expirationTimestamp });
+			const credentials = createExecCredentials(script(`echo >> ${count}; ${echo(answer)}`));
+			expect(await credentials.current()).toMatchObject({ cert: "c", key: "k" });
+			await credentials.current();
+			expect(readFileSync(count, "utf8")).toHaveLength(runs);
+		}
+	});
+
+	const failures: readonly { readonly plugin: ExecPlugin; readonly message: string }[] = [
+		{ plugin: script("exit 3"), message: "exec: executable sh failed with exit code 3" },
+		{ plugin: script("kill -9 $$"), message: "exec: executable sh failed with SIGKILL" },
+		{
+			plugin: script("", { command: "no-such-login", installHint: "Install it" }),
+			message: "exec: executable no-such-login not found\n\nInstall it",
+		},
+		{ plugin: script("echo hello"), message: "decoding stdout of sh: it is not JSON" },
+		{
+			plugin: script(echo(credential({ token: "t" }, "client.authentication.k8s.io/v1beta1"))),
+			message: `exec plugin is configured to use API version ${apiVersion}, plugin returned version client.authentication.k8s.io/v1beta1`,
+		},
+		{ plugin: script(echo(credential(undefined))), message: "exec plugin didn't return a status field" },
+		{ plugin: script(echo(credential({}))), message: "exec plugin didn't return a token or cert/key pair" },
+		{
+			plugin: script(echo(credential({ clientKeyData: "k" }))),
+			message: "exec plugin returned only certificate or key, not both",
+		},
+	];
+	for (const { plugin, message } of failures) {
+		test(`fails: ${message}`, async () => {
+			await expect(createExecCredentials(plugin).current()).rejects.toThrow(
+				expect.objectContaining({ message: `getting credentials: ${message}` }),
+			);
+		});
+	}
+
+	test("one that has to ask somebody fails where nobody is", async () => {
+		const plugin = script(echo(credential({ token: "t" })), { interactiveMode: "Always" });
+		await expect(createExecCredentials(plugin).current()).rejects.toThrow("standard input is not a terminal");
+	});
+});

@@ -1,0 +1,115 @@
+import { describe, expect, test } from "vitest";
+import { resolveNodes, splitContext } from "../../../plugin/nodes/node-targets.ts";
+import { newClient, newContext, notFound } from "../../support/build-plugin-pod.ts";
+
+function contextWith(name: string, nodes: readonly string[], cluster = name) {
+	return newContext(
+		name,
+		newClient({
+			get(path) {
+				const node = path.slice("/api/v1/nodes/".length);
+				if (!nodes.includes(node)) throw notFound(`nodes "${node}" not found`);
+				return { metadata: { name: node, uid: `${cluster}-${node}` } };
+			},
+			list: () => nodes.map((node) => ({ metadata: { name: node, uid: `${cluster}-${node}` } })),
+		}),
+	);
+}
+
+const a = contextWith("a", ["n1", "shared"]);
+const b = contextWith("b", ["n2", "shared"]);
+const alias = contextWith("alias", ["n1"], "a");
+const slashed = contextWith("arn:aws:cluster/b", ["n3"]);
+
+interface Row {
+	readonly name: string;
+	readonly contexts: readonly ReturnType<typeof contextWith>[];
+	readonly words: readonly string[];
+	readonly selector?: string;
+	readonly expected: readonly string[] | { readonly message: string; readonly hint?: string };
+}
+
+const rows: readonly Row[] = [
+	{ name: "one context", contexts: [a], words: ["n1"], expected: ["a n1"] },
+	{ name: "one context, node/NAME", contexts: [a], words: ["node/n1"], expected: ["a n1"] },
+	{
+		name: "one context without the node: the server's own words",
+		contexts: [a],
+		words: ["nope"],
+		expected: { message: 'nodes "nope" not found' },
+	},
+	{ name: "found in one of two", contexts: [a, b], words: ["n2", "n1"], expected: ["b n2", "a n1"] },
+	{
+		name: "found in both",
+		contexts: [a, b],
+		words: ["shared"],
+		expected: { message: 'node "shared" is in more than one context: a, b', hint: "Write a/shared or b/shared" },
+	},
+	{
+		name: "the same node in two contexts of one cluster",
+		contexts: [a, alias],
+		words: ["n1"],
+		expected: { message: 'contexts "a" and "alias" are the same cluster', hint: "Name each cluster once" },
+	},
+	{ name: "named with its context", contexts: [a, b], words: ["b/shared"], expected: ["b shared"] },
+	{ name: "named with its context and type", contexts: [a, b], words: ["b/node/shared"], expected: ["b shared"] },
+	{
+		name: "in none",
+		contexts: [a, b],
+		words: ["nope"],
+		expected: { message: 'node "nope" not found in any of the contexts a, b' },
+	},
+	{
+		name: "named with the wrong context",
+		contexts: [a, b],
+		words: ["a/n2"],
+		expected: { message: 'context a: nodes "n2" not found' },
+	},
+	{
+		name: "a context with a slash in its name",
+		contexts: [a, slashed],
+		words: ["arn:aws:cluster/b/n3"],
+		expected: ["arn:aws:cluster/b n3"],
+	},
+	{ name: "the same node twice is one node", contexts: [a, b], words: ["n1", "a/n1"], expected: ["a n1"] },
+	{
+		name: "a selector selects in every context",
+		contexts: [a, b],
+		words: [],
+		selector: "x=y",
+		expected: ["a n1", "a shared", "b n2", "b shared"],
+	},
+	{
+		name: "another type",
+		contexts: [a, b],
+		words: ["pod/x"],
+		expected: {
+			message: '"pod/x" is not a node',
+			hint: "Write NAME, node/NAME or CONTEXT/NAME with one of the contexts a, b",
+		},
+	},
+];
+
+describe("resolveNodes()", () => {
+	for (const { name, contexts, words, selector = "", expected } of rows) {
+		test(name, async () => {
+			const resolved = await resolveNodes(contexts, words, selector).then(
+				(nodes) => nodes.map((node) => `${node.context.name} ${node.name}`),
+				(error: unknown) => error,
+			);
+			expect(resolved).toMatchObject(expected);
+		});
+	}
+
+	test("an error other than NotFound names its context", async () => {
+		const broken = newContext("c", newClient({ get: () => Promise.reject(new TypeError("broken")) }));
+		await expect(resolveNodes([a, broken], ["n1"], "")).rejects.toThrow("broken");
+	});
+});
+
+test("splitContext() takes the longest context that fits", () => {
+	const contexts = [contextWith("x", []), contextWith("x/y", [])];
+	expect(splitContext("x/y/z", contexts)).toMatchObject({ context: { name: "x/y" }, rest: "z" });
+	expect(splitContext("x/z", contexts)).toMatchObject({ context: { name: "x" }, rest: "z" });
+	expect(splitContext("q/z", contexts)).toEqual({ context: undefined, rest: "q/z" });
+});

@@ -1,0 +1,125 @@
+// Every kind of event at least once, each with and without what is optional.
+import type { RunEvent } from "../../../plugin/events/events.ts";
+
+const pod = { context: "eu", namespace: "shop", pod: "db-0", uid: "0d1f", node: "n1" };
+const named = { context: "eu", namespace: "shop", pod: "db-0" };
+const node = { context: "eu", node: "n1" };
+const members = [
+	{ cluster: "europe", context: "eu", version: "0.1.0" },
+	{ cluster: "us", version: "0.1.0" },
+];
+const message = "budget shop/db needs 2 healthy, has 2";
+
+type Samples = { readonly [Type in RunEvent["type"]]: readonly (RunEvent & { readonly type: Type })[] };
+
+export const eventSamples = {
+	"run.started": [
+		{ type: "run.started", members, nodes: [node], pods: [], dryRun: "none" },
+		{ type: "run.started", members: [], nodes: [], pods: [{ ...named, uid: "0d1f" }], dryRun: "server" },
+	],
+	"node.cordoned": [
+		{ type: "node.cordoned", ...node, already: false, ours: true, dryRun: "none" },
+		{ type: "node.cordoned", ...node, already: true, ours: false, dryRun: "client" },
+	],
+	"node.uncordoned": [{ type: "node.uncordoned", ...node, already: false, ours: true, dryRun: "none" }],
+	"node.cordonFailed": [{ type: "node.cordonFailed", ...node, uncordon: false, message: "forbidden" }],
+	"node.warning": [{ type: "node.warning", ...node, message: "ignoring DaemonSet-managed Pods: kube-system/ds-x" }],
+	"node.drained": [
+		{ type: "node.drained", ...node, dryRun: "none" },
+		{ type: "node.drained", ...node, dryRun: "server" },
+	],
+	"node.failed": [
+		{ type: "node.failed", ...node, reason: "BudgetExhausted", why: message, errors: ["no"], pending: ["db-0"] },
+	],
+	"run.failed": [{ type: "run.failed", errors: ["no"] }],
+	"nodes.pending": [{ type: "nodes.pending", nodes: [node] }],
+	"pod.evicting": [
+		{ type: "pod.evicting", ...pod, dryRun: "none", deletes: false, budgets: ["shop/db"], attempt: 1 },
+		{ type: "pod.evicting", ...named, dryRun: "client", deletes: true, budgets: [], attempt: 2 },
+	],
+	"pod.retrying": [{ type: "pod.retrying", ...pod, reason: "DisruptionBudget", message, retryAfterMs: 5_000 }],
+	"pod.waiting": [
+		{
+			type: "pod.waiting",
+			...pod,
+			reason: "BudgetExhausted",
+			message,
+			budget: "shop/db",
+			need: 2,
+			healthy: 2,
+			expected: 3,
+			retryAfterMs: 300,
+			usedBy: [
+				{ cluster: "us", namespace: "shop", pod: "db-1", why: "Reserved", holder: "bob", sinceSeconds: 1_767_225_600 },
+				{ cluster: "us", namespace: "shop", pod: "db-2", why: "NotReady" },
+				{ cluster: "us", namespace: "shop", pod: "db-3", why: "Reserved", holder: "bob", sinceSeconds: 1e18 },
+			],
+		},
+		{ type: "pod.waiting", ...named, reason: "FleetsDiffer", message: "fleets differ", usedBy: [] },
+	],
+	"pod.accepted": [{ type: "pod.accepted", ...pod, waitedMs: 12.7 }],
+	"pod.gone": [{ type: "pod.gone", ...pod, waitedMs: 0 }],
+	"pod.stopped": [{ type: "pod.stopped", ...pod, waitedMs: 1.2 }],
+	"pod.skipped": [{ type: "pod.skipped", ...pod, message: "skipping" }],
+	"pod.evicted": [{ type: "pod.evicted", ...pod, deletes: false, elapsedMs: 1_000.4 }],
+	"pod.failed": [
+		{ type: "pod.failed", ...pod, reason: "TimedOut", message, deletes: false, accepted: true, waitedMs: 3 },
+	],
+	"budget.changed": [
+		{
+			type: "budget.changed",
+			budget: "shop/db",
+			healthy: 5,
+			need: 5,
+			expected: 6,
+			left: 0,
+			clusters: [
+				{ name: "europe", healthy: 3, expected: 3 },
+				{ name: "us", healthy: 2 },
+			],
+		},
+		{ type: "budget.changed", budget: "shop/db", healthy: 0, clusters: [] },
+	],
+	plan: [
+		{ type: "plan", nodes: 2, pods: 14, waits: 3, impossible: 0, etaSeconds: [40, 90] },
+		{ type: "plan", nodes: 1, pods: 1, waits: 1, impossible: 0, etaSeconds: [5, null] },
+	],
+	"lease.acquired": [
+		{ type: "lease.acquired", budget: "shop/db", cluster: "us", holder: "bob", ttlSeconds: 15, waitedMs: 3.4 },
+	],
+	"lease.released": [{ type: "lease.released", budget: "shop/db", cluster: "us", heldMs: 41.2 }],
+	"lease.lost": [{ type: "lease.lost", budget: "shop/db", cluster: "us", heldMs: 15_000.2, message: "taken over" }],
+	"lease.waiting": [
+		{ type: "lease.waiting", budget: "shop/db", cluster: "us", holder: "bob", position: 2, heldForMs: 4_000.5 },
+		{ type: "lease.waiting", budget: "shop/db", cluster: "europe", holder: "bob", position: 2, heldForMs: 4_000.5 },
+	],
+	"cluster.unreachable": [
+		{ type: "cluster.unreachable", cluster: "us", message: "no answer", elapsedMs: 12.5 },
+		{ type: "cluster.unreachable", cluster: "europe", message: "no answer", elapsedMs: 12.5 },
+	],
+	"cluster.recovered": [{ type: "cluster.recovered", cluster: "us", elapsedMs: 2_000.5 }],
+	diagnostic: [
+		{ type: "diagnostic", level: "warning", context: "eu", message: "no agent" },
+		{ type: "diagnostic", level: "error", reason: "TimedOut", message: "not recovered" },
+	],
+	progress: [{ type: "progress", podsDone: 1, podsTotal: 4, nodesDone: 0, nodesTotal: 2, waiting: 1, terminating: 1 }],
+	interrupted: [{ type: "interrupted", accepted: 1, graceSeconds: 30 }],
+	summary: [
+		{
+			type: "summary",
+			command: "drain",
+			op: "7f3c2a",
+			exitCode: 130,
+			interrupted: true,
+			evicted: 1,
+			failed: 0,
+			drained: [{ context: "eu", node: "n0" }],
+			notDrained: [{ ...node, reason: "Interrupted", message: "stopped" }],
+			cordoned: [node],
+			uncordoned: [],
+			longestWaitMs: 12.5,
+			resume: "kubectl xpdb drain eu/n1",
+			undo: "kubectl xpdb uncordon eu/n1",
+		},
+	],
+} as const satisfies Samples;

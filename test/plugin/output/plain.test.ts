@@ -1,0 +1,358 @@
+import { describe, expect, test } from "vitest";
+import type { RunEvent } from "../../../plugin/events/events.ts";
+import { createPlainWriter } from "../../../plugin/output/plain.ts";
+import { collectStreams } from "../../support/collected-streams.ts";
+
+/** Events with the milliseconds at which they come. */
+type Timed = readonly [atMs: number, event: RunEvent];
+
+const epoch = Date.parse("2026-01-01T00:00:00Z");
+
+function print(events: readonly Timed[], contexts: readonly string[] = ["c1"]): readonly string[] {
+	const streams = collectStreams();
+	let at = 0;
+	const write = createPlainWriter({ streams, contexts, now: () => at, wallClock: () => epoch + at });
+	for (const [atMs, event] of events) {
+		at = atMs;
+		write(event);
+	}
+	return streams.lines();
+}
+
+const pod = { context: "c1", namespace: "default", pod: "web-1", node: "n1" } as const;
+const evicting = { type: "pod.evicting", ...pod, dryRun: "none", deletes: false, budgets: [], attempt: 1 } as const;
+const waiting = {
+	type: "pod.waiting",
+	...pod,
+	reason: "BudgetExhausted",
+	budget: "default/web",
+	need: 2,
+	healthy: 2,
+	message: "budget default/web needs 2 healthy, has 2",
+	usedBy: [],
+} as const;
+
+describe("one context: kubectl's own lines", () => {
+	test("filters that refuse", () => {
+		const errors = [
+			"cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): kube-system/ds-x",
+			"cannot delete Pods that declare no controller (use --force to override): default/bar",
+		];
+		expect(
+			print([
+				[0, { type: "node.cordoned", context: "c1", node: "n1", already: false, ours: true, dryRun: "none" }],
+				[0, { type: "node.failed", context: "c1", node: "n1", reason: "PodsNotAllowed", why: "", errors, pending: [] }],
+				[0, { type: "nodes.pending", nodes: [{ context: "c1", node: "n1" }] }],
+				[0, { type: "run.failed", errors }],
+			]),
+		).toEqual([
+			"out: node/n1 cordoned",
+			'err: error: unable to drain node "n1" due to error: [cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): kube-system/ds-x, cannot delete Pods that declare no controller (use --force to override): default/bar], continuing command...',
+			"err: There are pending nodes to be drained:",
+			"err:  n1",
+			"err: cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): kube-system/ds-x",
+			"err: cannot delete Pods that declare no controller (use --force to override): default/bar",
+		]);
+	});
+
+	test("one 429, then done", () => {
+		const message =
+			'error when evicting pods/"web-1" -n "default" (will retry after 5s): Cannot evict pod as it would violate the pod\'s disruption budget.';
+		expect(
+			print([
+				[0, { type: "node.cordoned", context: "c1", node: "n1", already: true, ours: false, dryRun: "none" }],
+				[
+					0,
+					{
+						type: "node.warning",
+						context: "c1",
+						node: "n1",
+						message: "ignoring DaemonSet-managed Pods: kube-system/ds-x",
+					},
+				],
+				[0, evicting],
+				[0, { type: "pod.retrying", ...pod, reason: "DisruptionBudget", message, retryAfterMs: 5_000 }],
+				[5_000, { ...evicting, attempt: 2 }],
+				[5_100, { type: "pod.accepted", ...pod, waitedMs: 0 }],
+				[6_000, { type: "pod.evicted", ...pod, deletes: false, elapsedMs: 6_000 }],
+				[6_000, { type: "node.drained", context: "c1", node: "n1", dryRun: "none" }],
+			]),
+		).toEqual([
+			"out: node/n1 already cordoned",
+			"err: Warning: ignoring DaemonSet-managed Pods: kube-system/ds-x",
+			"out: evicting pod default/web-1",
+			`err: ${message}`,
+			"out: evicting pod default/web-1",
+			"out: pod/web-1 evicted",
+			"out: node/n1 drained",
+		]);
+	});
+
+	test("a timeout", () => {
+		const message = 'error when evicting pods/"web-1" -n "default": global timeout reached: 12s';
+		expect(
+			print([
+				[0, { type: "pod.failed", ...pod, reason: "TimedOut", waitedMs: 0, message, deletes: false, accepted: false }],
+				[
+					0,
+					{
+						type: "node.failed",
+						context: "c1",
+						node: "n1",
+						reason: "TimedOut",
+						why: "",
+						errors: [message],
+						pending: ["web-1"],
+					},
+				],
+			]),
+		).toEqual([
+			`err: There are pending pods in node "n1" when an error occurred: ${message}`,
+			"err: pod/web-1",
+			`err: error: unable to drain node "n1" due to error: ${message}, continuing command...`,
+		]);
+	});
+
+	test("dry runs say so", () => {
+		expect(
+			print([
+				[0, { type: "node.cordoned", context: "c1", node: "n1", already: false, ours: true, dryRun: "client" }],
+				[0, { ...evicting, dryRun: "client" }],
+				[0, { type: "node.drained", context: "c1", node: "n1", dryRun: "server" }],
+			]),
+		).toEqual([
+			"out: node/n1 cordoned (dry run)",
+			"out: evicting pod default/web-1 (dry run)",
+			"out: node/n1 drained (server dry run)",
+		]);
+	});
+
+	test("deleting says nothing before it is done", () => {
+		expect(
+			print([
+				[0, { ...evicting, deletes: true }],
+				[0, { type: "pod.evicted", ...pod, deletes: true, elapsedMs: 1 }],
+			]),
+		).toEqual(["out: pod/web-1 deleted"]);
+	});
+
+	test("an accepted eviction whose end was not seen, unless it was only late", () => {
+		const failed = { type: "pod.failed", ...pod, waitedMs: 0, message: "no", deletes: false, accepted: true } as const;
+		expect(print([[0, { ...failed, reason: "Forbidden" }]])).toEqual(["out: pod/web-1 eviction failed"]);
+		expect(print([[0, { ...failed, reason: "TimedOut" }]])).toEqual([]);
+	});
+
+	test("a run that did all it was asked ends without a summary", () => {
+		expect(
+			print([
+				[
+					0,
+					{
+						type: "summary",
+						command: "drain",
+						exitCode: 0,
+						interrupted: false,
+						evicted: 3,
+						failed: 0,
+						drained: [{ context: "c1", node: "n1" }],
+						notDrained: [],
+						cordoned: [],
+						uncordoned: [],
+						longestWaitMs: 0,
+					},
+				],
+			]),
+		).toEqual([]);
+	});
+});
+
+describe("waiting", () => {
+	const line = "err: pod default/web-1 waits: budget default/web needs 2 healthy, has 2";
+
+	test("is told once, then every 60 s", () => {
+		expect(
+			print([
+				[0, waiting],
+				[10_000, waiting],
+				[59_000, waiting],
+				[60_000, waiting],
+				[70_000, waiting],
+			]),
+		).toEqual([line, line]);
+	});
+
+	test("is told again when the reason changes", () => {
+		expect(
+			print([
+				[0, waiting],
+				[
+					1_000,
+					{ ...waiting, reason: "PodReserved", message: "pod default/web-1 is being evicted by bob@host drain 11aa" },
+				],
+				[2_000, waiting],
+			]),
+		).toEqual([line, "err: pod default/web-1 waits: it is being evicted by bob@host drain 11aa", line]);
+	});
+
+	test("is told again when the budget needs more, not when it has more", () => {
+		const stricter = { ...waiting, need: 3, message: "budget default/web needs 3 healthy, has 3" };
+		expect(
+			print([
+				[0, waiting],
+				[1_000, { ...waiting, healthy: 1, message: "budget default/web needs 2 healthy, has 1" }],
+				[2_000, stricter],
+				[3_000, stricter],
+			]),
+		).toEqual([line, "err: pod default/web-1 waits: budget default/web needs 3 healthy, has 3"]);
+	});
+
+	test("is told again for a pod that was tried meanwhile", () => {
+		expect(
+			print([
+				[0, waiting],
+				[1_000, evicting],
+				[2_000, waiting],
+			]),
+		).toEqual([line, "out: evicting pod default/web-1", line]);
+	});
+
+	test("of many pods under one budget is told for the first five", () => {
+		const events = Array.from({ length: 9 }, (_, index): Timed => [index, { ...waiting, pod: `web-${index}` }]);
+		const lines = print([...events, [60_000, { ...waiting, pod: "web-0" }]]);
+		expect(lines).toHaveLength(7);
+		expect(lines.slice(5)).toEqual(["err: more pods wait for budget default/web", line.replace("web-1", "web-0")]);
+	});
+
+	test("names who uses the budget, at most three", () => {
+		const since = epoch / 1_000 - 12;
+		const usedBy = [
+			{
+				cluster: "eu",
+				namespace: "default",
+				pod: "web-2",
+				why: "Reserved",
+				holder: "bob@host drain 11aa",
+				sinceSeconds: since,
+			},
+			{ cluster: "us", namespace: "default", pod: "web-3", why: "Terminating" },
+			{ cluster: "us", namespace: "default", pod: "web-4", why: "NotReady" },
+			{ cluster: "us", namespace: "default", pod: "web-5", why: "NotReady" },
+		];
+		expect(print([[0, { ...waiting, usedBy }]])).toEqual([
+			`${line}; used by default/web-2 in eu (being evicted by bob@host drain 11aa for 12s), default/web-3 in us (terminating), default/web-4 in us (not ready) and 1 more`,
+		]);
+	});
+});
+
+describe("clusters without an answer", () => {
+	const unreachable = (elapsedMs: number): RunEvent => ({
+		type: "cluster.unreachable",
+		cluster: "us",
+		message: "connection refused",
+		elapsedMs,
+	});
+
+	test("are told after two seconds, and when they are back", () => {
+		expect(
+			print([
+				[0, unreachable(0)],
+				[1_000, unreachable(1_000)],
+				[2_000, unreachable(2_000)],
+				[3_000, unreachable(3_000)],
+				[9_000, { type: "cluster.recovered", cluster: "us", elapsedMs: 9_000 }],
+			]),
+		).toEqual([
+			"err: cluster us gives no answer for 2s, nothing is evicted until it does: connection refused",
+			"err: cluster us answers again after 9s",
+		]);
+	});
+
+	test("that are back at once are not worth a word", () => {
+		expect(
+			print([
+				[0, unreachable(0)],
+				[500, { type: "cluster.recovered", cluster: "us", elapsedMs: 500 }],
+			]),
+		).toEqual([]);
+	});
+});
+
+test("a lease that is held for long is told with its holder", () => {
+	const held = {
+		type: "lease.waiting",
+		budget: "default/web",
+		cluster: "eu",
+		holder: "bob@host",
+		position: 2,
+	} as const;
+	expect(
+		print([
+			[0, { ...held, heldForMs: 20 }],
+			[4_000, { ...held, heldForMs: 4_000 }],
+			[5_000, { ...held, heldForMs: 5_000 }],
+		]),
+	).toEqual(["err: budget default/web: lease held by bob@host in eu for 4s, this run is number 2 in line"]);
+});
+
+describe("several contexts", () => {
+	const contexts = ["eu", "us-west"];
+
+	test("every line begins with its context", () => {
+		expect(
+			print(
+				[
+					[0, { type: "node.cordoned", context: "eu", node: "n1", already: false, ours: true, dryRun: "none" }],
+					[0, { ...evicting, context: "us-west" }],
+					[0, { ...waiting, context: "eu" }],
+					[0, { type: "nodes.pending", nodes: [{ context: "eu", node: "n1" }] }],
+					[0, { type: "diagnostic", level: "warning", context: "eu", message: "no agent" }],
+				],
+				contexts,
+			),
+		).toEqual([
+			"out: eu       node/n1 cordoned",
+			"out: us-west  evicting pod default/web-1",
+			"err: eu       pod default/web-1 waits: budget default/web needs 2 healthy, has 2",
+			"err: There are pending nodes to be drained:",
+			"err:  eu/n1",
+			"err: eu       Warning: no agent",
+		]);
+	});
+
+	test("the run ends with one block", () => {
+		expect(
+			print(
+				[
+					[0, { type: "interrupted", accepted: 2, graceSeconds: 79 }],
+					[
+						0,
+						{
+							type: "summary",
+							command: "drain",
+							op: "7f3c2a",
+							exitCode: 130,
+							interrupted: true,
+							evicted: 4,
+							failed: 0,
+							drained: [{ context: "eu", node: "n1" }],
+							notDrained: [{ context: "us-west", node: "n2", reason: "Interrupted", message: "stopped" }],
+							cordoned: [{ context: "us-west", node: "n2" }],
+							uncordoned: [],
+							longestWaitMs: 65_000,
+							resume: "kubectl xpdb drain eu/n1 us-west/n2",
+							undo: "kubectl xpdb uncordon us-west/n2",
+						},
+					],
+				],
+				contexts,
+			),
+		).toEqual([
+			"err: Stopping: no new evictions. 2 pods already accepted will finish (up to 79s). Press Ctrl-C again to leave now.",
+			"err: Done: 1 node drained, 1 not, 4 pods evicted, longest wait 1m05s, exit code 130, operation 7f3c2a",
+			"err: Not drained: us-west/n2: stopped",
+			"err: Left behind: us-west n2 cordoned.",
+			"err: Continue:     kubectl xpdb drain eu/n1 us-west/n2",
+			"err: Undo cordons: kubectl xpdb uncordon us-west/n2",
+		]);
+	});
+});

@@ -1,0 +1,95 @@
+// Drains to plan, in a few words: pods of cluster "eu" under budget shop/db of the fleet "eu" and "us" unless a row says more.
+import type { CandidateState, Count } from "../../../disruption/cluster.ts";
+import { fleetHash } from "../../../disruption/fleet.ts";
+import type { PlanBudget, PlanLane, PlanPod, SimulatedDrain } from "../../../plugin/plan/drain-plan.ts";
+import {
+	budget,
+	labels,
+	memberBudget,
+	newCount,
+	newSpec,
+	podReference,
+	presentPod,
+	selector,
+} from "../../support/build-count.ts";
+
+export function planBudget(
+	spec: Readonly<Record<string, unknown>>,
+	counts: { readonly eu?: Partial<Count>; readonly us?: Partial<Count> } = {},
+): PlanBudget {
+	const budgets = [memberBudget(newSpec(spec))];
+	return {
+		key: "db",
+		memberIds: ["eu", "us"],
+		bound: JSON.stringify(spec),
+		counted: {
+			budget: { name: budget, selector },
+			counts: [newCount("eu", { budgets, ...counts.eu }), newCount("us", { budgets, ...counts.us })],
+		},
+	};
+}
+
+/** What one cluster has of its own, as a PodDisruptionBudget. */
+export function ownBudget(clusterId: string, fields: Partial<Count> & { readonly minAvailable: number }): PlanBudget {
+	const { minAvailable, ...count } = fields;
+	const name = { namespace: budget.namespace, name: `own-${clusterId}` };
+	return {
+		key: name.name,
+		memberIds: [clusterId],
+		bound: `minAvailable ${minAvailable}`,
+		counted: {
+			budget: { name, selector },
+			counts: [
+				newCount(clusterId, {
+					fleetHash: fleetHash([clusterId]),
+					budgets: [memberBudget(newSpec({ minAvailable }), name)],
+					...count,
+				}),
+			],
+		},
+	};
+}
+
+export interface PodFields {
+	readonly clusterId?: string;
+	/** Keys. */
+	readonly budgets?: readonly string[];
+	readonly replaced?: boolean;
+	readonly state?: Partial<Parameters<typeof presentPod>[1]> | CandidateState;
+}
+
+export function planPod(name: string, fields: PodFields = {}): PlanPod {
+	const { clusterId = "eu", budgets = ["db"], replaced = true, state = {} } = fields;
+	const known: CandidateState = state && "kind" in state ? state : presentPod(name, { labels, ...state });
+	return {
+		candidate: { clusterId, pod: podReference(name) },
+		states: new Map(budgets.map((key) => [key, known])),
+		replaced,
+	};
+}
+
+/** One node with these pods, in groups. */
+export function lane(...groups: readonly (readonly PlanPod[])[]): PlanLane {
+	return { nodes: [{ name: "n0", groups }], atOnce: 1 };
+}
+
+/** "name@wave", with what it waited for: "name@1 after other"; "name never Reason". */
+export function story({ pods }: SimulatedDrain): readonly string[] {
+	return pods.map((each) => {
+		const { name } = each.pod.candidate.pod;
+		if (each.kind === "never") return `${name} never ${each.never.reason}`;
+		const waits = each.waits.map((wait) => {
+			switch (wait.kind) {
+				case "node":
+					return ` after node ${wait.name}`;
+				case "group":
+					return ` after group ${wait.pods.map(({ pod }) => pod.name).join("+")}`;
+				case "budget":
+					return ` for ${wait.pods.map(({ pod }) => pod.name).join("+")}`;
+				case "others":
+					return ` for others (${wait.waiting.reason})`;
+			}
+		});
+		return `${name}@${each.at}${waits.join("")}`;
+	});
+}

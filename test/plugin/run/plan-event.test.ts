@@ -1,0 +1,53 @@
+import type { V1Pod } from "@kubernetes/client-node";
+import { describe, expect, test } from "vitest";
+import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
+import type { NodeTarget } from "../../../plugin/nodes/node-targets.ts";
+import { planEvent } from "../../../plugin/run/plan-event.ts";
+import { drainOptions } from "../../support/build-drain-options.ts";
+import { newClient, newContext, newPod } from "../../support/build-plugin-pod.ts";
+
+/** Node n1 of a cluster without agents, whose pods are listed so. */
+function nodeWith(list: () => Promise<readonly V1Pod[]>): NodeTarget {
+	const client = newClient({
+		list: (path) => (path === "/api/v1/nodes" ? [{ metadata: { name: "n1" } }, { metadata: { name: "n2" } }] : list()),
+	});
+	return { context: newContext("eu", client), name: "n1", uid: "u", unschedulable: false };
+}
+
+function planOf(node: NodeTarget, stop = new AbortController().signal) {
+	return planEvent([node], undefined, { ...drainOptions, deletes: true, stop });
+}
+
+describe("planEvent()", () => {
+	test("counts what a plan has", async () => {
+		const pods = ["a", "b"].map((name) => newPod(name, { owner: { kind: "ReplicaSet", name: "web" } }));
+		expect(await planOf(nodeWith(async () => pods))).toEqual({
+			type: "plan",
+			nodes: 1,
+			pods: 2,
+			waits: 0,
+			impossible: 0,
+			etaSeconds: [expect.any(Number), expect.any(Number)],
+		});
+	});
+
+	test("warns where the plan cannot be made", async () => {
+		const node = nodeWith(async () => {
+			throw new ApiError("pods is forbidden", { code: 403, reason: "Forbidden" });
+		});
+		expect(await planOf(node)).toMatchObject({
+			type: "diagnostic",
+			level: "warning",
+			message: expect.stringMatching(/^the plan could not be made: .*pods is forbidden/),
+		});
+	});
+
+	test("is not waited for once the run is stopped", async () => {
+		const node = nodeWith(() => new Promise(() => undefined));
+		const stopping = new AbortController();
+		const planned = planOf(node, stopping.signal);
+		stopping.abort();
+		expect(await planned).toBeUndefined();
+		expect(await planOf(node, stopping.signal)).toBeUndefined();
+	});
+});

@@ -1,0 +1,17 @@
+import type { DrainOptions } from "../../plugin/drain/drain.ts";
+
+/** Takes every pod that can be taken. */
+export const drainOptions: DrainOptions = {
+	force: true,
+	ignoreDaemonSets: true,
+	deleteEmptyDirData: true,
+	skipWaitAfterSeconds: 0,
+	podSelector: "",
+	chunkSize: 500,
+	deletes: false,
+	timeoutMs: 0,
+	gracePeriodSeconds: -1,
+	maxNodes: 1,
+	order: { kind: "none" },
+	dryRun: "none",
+};

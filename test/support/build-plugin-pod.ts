@@ -1,0 +1,87 @@
+// The smallest pod as the API server sends it, and the context it lives in.
+import type { V1Pod } from "@kubernetes/client-node";
+import { ApiError } from "../../plugin/kubernetes/api-error.ts";
+import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
+import type { KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
+
+export interface PodFields {
+	readonly namespace?: string;
+	readonly labels?: Record<string, string>;
+	readonly annotations?: Record<string, string>;
+	readonly owner?: { readonly apiVersion?: string; readonly kind: string; readonly name: string };
+	readonly phase?: string;
+	readonly emptyDir?: boolean;
+	readonly deletedAt?: string;
+	readonly node?: string;
+	readonly priority?: number;
+}
+
+export function newPod(name: string, fields: PodFields = {}): V1Pod {
+	const {
+		namespace = "default",
+		labels = {},
+		annotations = {},
+		owner,
+		phase = "Running",
+		emptyDir,
+		deletedAt,
+		node,
+		priority,
+	} = fields;
+	return {
+		metadata: {
+			name,
+			namespace,
+			uid: `uid-${name}`,
+			resourceVersion: "1",
+			labels,
+			annotations,
+			...(deletedAt !== undefined && { deletionTimestamp: new Date(deletedAt) }),
+			...(owner && {
+				ownerReferences: [{ apiVersion: "apps/v1", uid: `uid-${owner.name}`, controller: true, ...owner }],
+			}),
+		},
+		spec: {
+			containers: [{ name: "main", image: "example.com/main:1" }],
+			...(node !== undefined && { nodeName: node }),
+			...(priority !== undefined && { priority }),
+			...(emptyDir === true && { volumes: [{ name: "scratch", emptyDir: {} }] }),
+		},
+		status: { phase },
+	};
+}
+
+export function notFound(message: string): ApiError {
+	return new ApiError(message, { code: 404, reason: "NotFound" });
+}
+
+type Call = (path: string, body?: unknown) => unknown;
+
+/** A client that answers by these functions; what is not given fails the test. */
+export function newClient(calls: {
+	readonly get?: Call;
+	readonly list?: Call;
+	readonly post?: Call;
+	readonly patch?: Call;
+	readonly delete?: Call;
+}): KubernetesClient {
+	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the test knows what it asks for
+	const answer = async <T>(call: Call | undefined, path: string, body?: unknown): Promise<T> => {
+		if (!call) throw new Error(`unexpected call of ${path}`);
+		return (await call(path, body)) as T;
+	};
+	return {
+		server: "https://api.example.com",
+		get: (path) => answer(calls.get, path),
+		list: (path, query) => answer(calls.list, path, query),
+		post: (path, body) => answer(calls.post, path, body),
+		patch: (path, body) => answer(calls.patch, path, body),
+		delete: (path, body) => answer(calls.delete, path, body),
+		dialOptions: async () => ({ tls: {}, headers: {} }),
+		close: () => undefined,
+	};
+}
+
+export function newContext(name: string, client: KubernetesClient = newClient({})): KubeContext {
+	return { name, namespace: "default", client, agents: { namespace: "xpdb-system", account: undefined } };
+}

@@ -1,0 +1,61 @@
+// The engine of evictions over a fake fleet, for tests.
+import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import type { RunEvent } from "../../plugin/events/events.ts";
+import type { EvictionJob } from "../../plugin/evictions/eviction-job.ts";
+import { Evictions, type EvictionsDependencies } from "../../plugin/evictions/evictions.ts";
+import { createEvictor } from "../../plugin/evictions/ticket-eviction.ts";
+import { Reachability } from "../../plugin/fleet/reachability.ts";
+import { createFastRuntime, type FakeFleet, type FakeMember, type FakePod, namespace } from "./fake-fleet.ts";
+
+export interface Run {
+	readonly fleet: FakeFleet;
+	readonly evictions: Evictions;
+	readonly events: readonly RunEvent[];
+	readonly stop: AbortController;
+	readonly timeout: AbortController;
+	readonly leftBehind: readonly unknown[];
+	readonly runtime: RoundRuntime;
+	/** `readAt`: when the pod was listed; now, if left out. */
+	job(member: FakeMember, pod: FakePod, readAt?: number): EvictionJob;
+}
+
+export function newRun(fleet: FakeFleet, more: Partial<EvictionsDependencies> = {}): Run {
+	const events: RunEvent[] = [];
+	const emit = (event: RunEvent): void => void events.push(event);
+	const runtime = createFastRuntime();
+	const stop = new AbortController();
+	const timeout = new AbortController();
+	const options = more.options ?? { gracePeriodSeconds: -1, deletes: false, dryRun: false };
+	const evictions = new Evictions({
+		fleet,
+		holder: "alice@host evict 0001",
+		options,
+		evictor: createEvictor(options, emit),
+		runtime,
+		reachability: new Reachability(emit, () => runtime.now()),
+		stop: stop.signal,
+		emit,
+		waitsUntilGone: true,
+		skipWaitAfterSeconds: 0,
+		wallClock: () => 0,
+		...more,
+	});
+	return {
+		fleet,
+		evictions,
+		events,
+		stop,
+		timeout,
+		runtime,
+		leftBehind: runtime.leftBehind,
+		job: (member, { name, uid, labels, version }, readAt = runtime.now()) => ({
+			context: member.context,
+			pod: { namespace, name, uid },
+			seen: { resourceVersion: String(version), labels, readAt, since: readAt },
+			timeout: { signal: timeout.signal, text: "9s" },
+			deletes: false,
+			graceSeconds: 30,
+			attempts: 0,
+		}),
+	};
+}

@@ -1,0 +1,396 @@
+// A fleet in memory: members with pods, one budget, leases without time; and API servers whose evictions take the pods
+// away. Small, but true where it matters: counts subtract reservations, commits compare the nonce, evictions the version.
+import type { BudgetName } from "../../disruption/budget.ts";
+import type {
+	AcquireOptions,
+	AcquireOutcome,
+	AcquireRequest,
+	Acquisition,
+	CandidateState,
+	CommitOutcome,
+	Count,
+	Grant,
+	MemberBudget,
+} from "../../disruption/cluster.ts";
+import type { BudgetsOfMember } from "../../disruption/coverage-judgement.ts";
+import { AgentUnavailableError, GarbledLeaseError, LeaseLostError } from "../../disruption/errors.ts";
+import { fleetHash } from "../../disruption/fleet.ts";
+import { preActivitiesOf } from "../../disruption/pod.ts";
+import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import { matchesSelector, parseLabelSelector } from "../../disruption/selector.ts";
+import { ApiError } from "../../plugin/kubernetes/api-error.ts";
+import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
+import { FleetUncoveredError } from "../../plugin/terminal/errors.ts";
+import type { AgentCluster, AgentDescription, BudgetList, LookRequest } from "../../proto/agent-cluster.ts";
+import { newClient, newContext, notFound } from "./build-plugin-pod.ts";
+
+export interface FakePod {
+	readonly name: string;
+	readonly uid: string;
+	labels: Readonly<Record<string, string>>;
+	annotations: Readonly<Record<string, string>>;
+	healthy: boolean;
+	finished: boolean;
+	version: number;
+}
+
+export interface FakeEviction {
+	readonly cluster: string;
+	readonly pod: string;
+	readonly reserved: boolean;
+	readonly body: unknown;
+}
+
+export const namespace = "shop";
+
+export class FakeFleet {
+	/** Those that the run is connected to. */
+	members: readonly FakeMember[];
+	/** Those that ConfigMap xpdb-fleet lists. */
+	declared: readonly FakeMember[];
+	reconnects = 0;
+	readonly evictions: FakeEviction[] = [];
+	budgets: MemberBudget[] = [];
+	/** What the API servers answer to an eviction, one after the other; then yes. */
+	readonly refusals: ApiError[] = [];
+	/** Pods that were ever unavailable at once. */
+	mostUnavailable = 0;
+	/** Called when an eviction arrives, before it is answered. */
+	onEviction: () => void = () => undefined;
+
+	constructor(names: readonly string[]) {
+		this.members = names.map((name) => new FakeMember(name, this));
+		this.declared = this.members;
+	}
+
+	/** A new member of this name, which the run has not heard of. */
+	declare(name: string): FakeMember {
+		const member = new FakeMember(name, this);
+		this.declared = [...this.declared, member];
+		return member;
+	}
+
+	async reconnect(): Promise<void> {
+		this.reconnects += 1;
+		for (const member of this.declared) member.requireUp("Describe");
+		const others = this.declared.filter((member) => member.hash !== this.hash).map(({ name }) => name);
+		if (others.length > 0) throw new FleetUncoveredError("Cannot", [`${others.join()}: declares another fleet`]);
+		this.members = this.declared;
+	}
+
+	get hash(): string {
+		return fleetHash(this.declared.map(({ id }) => id));
+	}
+
+	member(name: string): FakeMember {
+		const member = this.members.find((each) => each.name === name);
+		if (!member) throw new Error(`no member ${name}`);
+		return member;
+	}
+
+	memberOf(context: string): AgentCluster | undefined {
+		return this.members.find(({ name }) => name === context);
+	}
+
+	async listBudgets(namespaces: readonly string[]): Promise<readonly BudgetsOfMember[]> {
+		this.lists += 1;
+		for (const member of this.members) member.requireUp("ListBudgets");
+		const lists = await Promise.all(
+			this.members.map(async (member) => {
+				const { fleetHash: hash, budgets } = await member.listBudgets();
+				const wanted = budgets.filter(({ name }) => namespaces.includes(name.namespace));
+				const { id: clusterId, name: clusterName, tookMs } = member;
+				return { clusterId, clusterName, fleetHash: hash, budgets: wanted, tookMs };
+			}),
+		);
+		await this.onList();
+		return lists;
+	}
+
+	/** Called when the budgets have been listed, before that is answered. */
+	onList: () => Promise<void> | void = () => undefined;
+	/** How often the budgets were listed. */
+	lists = 0;
+
+	addBudget(name: string, spec: Readonly<Record<string, unknown>>): void {
+		this.budgets.push({ name: { namespace, name }, spec: { selector: { matchLabels: { app: "db" } }, ...spec } });
+	}
+
+	note(): void {
+		const pods = this.declared.flatMap((member) => [...member.pods.values()]);
+		const expected = this.declared.reduce((sum, { expected: pods }) => sum + pods, 0);
+		this.mostUnavailable = Math.max(this.mostUnavailable, expected - pods.filter(({ healthy }) => healthy).length);
+	}
+}
+
+export class FakeMember implements AgentCluster {
+	readonly id: string;
+	readonly name: string;
+	readonly context: KubeContext;
+	/** By uid. */
+	readonly pods = new Map<string, FakePod>();
+	/** Ids of reservations by the pod's uid. */
+	readonly reservations = new Map<string, string>();
+	expected = 0;
+	isDown = false;
+	/** That only it has. */
+	readonly ownBudgets: MemberBudget[] = [];
+	/** Where it declares another fleet than the others. */
+	otherHash: string | undefined;
+	/** Its API server answers evictions only after that. */
+	slow: Promise<void> | undefined;
+	/** As long as its lists are said to have taken. */
+	tookMs = 0;
+	/** How often a pod was read. */
+	reads = 0;
+	/** Its Lease cannot be read. */
+	isGarbled = false;
+	looks = 0;
+	rounds = 0;
+	onLook: () => void = () => undefined;
+	onConfirm: () => void = () => undefined;
+	/** Called when a pod is read, before it is answered. */
+	onRead: () => Promise<void> | void = () => undefined;
+	readonly #fleet: FakeFleet;
+	#held: Acquisition | undefined;
+	#version = 10;
+
+	constructor(name: string, fleet: FakeFleet) {
+		this.id = `id-${name}`;
+		this.name = name;
+		this.#fleet = fleet;
+		this.context = newContext(
+			name,
+			newClient({
+				get: (path) => this.#get(path),
+				post: (path, body) => this.#evict(path, body),
+				delete: (path, body) => this.#evict(path, { deleteOptions: body }),
+			}),
+		);
+	}
+
+	get hash(): string {
+		return this.otherHash ?? this.#fleet.hash;
+	}
+
+	get budgets(): readonly MemberBudget[] {
+		return [...this.#fleet.budgets, ...this.ownBudgets];
+	}
+
+	/** Somebody changes the pod. */
+	change(pod: FakePod, fields: Partial<FakePod> = {}): void {
+		this.#version += 1;
+		Object.assign(pod, fields, { version: this.#version });
+	}
+
+	addPod(name: string, { healthy = true, finished = false, labels = { app: "db" } }: Partial<FakePod> = {}): FakePod {
+		this.#version += 1;
+		const pod = {
+			name,
+			uid: `uid-${this.name}-${name}-${this.#version}`,
+			labels,
+			annotations: {},
+			healthy,
+			finished,
+			version: this.#version,
+		};
+		this.pods.set(pod.uid, pod);
+		this.expected += 1;
+		return pod;
+	}
+
+	requireUp(call: string): void {
+		if (this.isDown) throw new AgentUnavailableError(`Cannot call ${call}`, this.name);
+	}
+
+	#requireReadable(): void {
+		if (this.isGarbled) throw new GarbledLeaseError(`Cannot read Lease "db" in cluster "${this.name}"`);
+	}
+
+	async acquire(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
+		await Promise.resolve();
+		this.requireUp("Acquire");
+		this.#requireReadable();
+		while (this.#held) {
+			if (!options.wait) return { kind: "held", position: 1, holder: "someone", heldForMs: 0 };
+			await new Promise((resolve) => {
+				setImmediate(resolve);
+			});
+			options.signal.throwIfAborted();
+		}
+		this.rounds += 1;
+		const { budget, nonce } = request;
+		this.#held = { budget, nonce, leaseUid: "lease", leaseTransitions: this.rounds };
+		return { kind: "acquired", acquisition: this.#held, count: this.#count(request), leaseDurationMs: 10_000 };
+	}
+
+	async count(acquisition: Acquisition, request: AcquireRequest): Promise<Count> {
+		this.#requireHeld(acquisition);
+		return this.#count(request);
+	}
+
+	async renew(acquisition: Acquisition): Promise<void> {
+		this.#requireHeld(acquisition);
+	}
+
+	async commit(acquisition: Acquisition, grants: readonly Grant[]): Promise<CommitOutcome> {
+		this.requireUp("Commit");
+		if (this.#held?.nonce !== acquisition.nonce) return { kind: "lost", reason: "not held" };
+		for (const { id, pod } of grants) this.reservations.set(pod.uid, id);
+		this.#held = undefined;
+		return { kind: "stood" };
+	}
+
+	async release(acquisition: Acquisition): Promise<void> {
+		if (this.#held?.nonce === acquisition.nonce) this.#held = undefined;
+	}
+
+	async confirm(_budget: BudgetName, ids: readonly string[]): Promise<boolean> {
+		this.requireUp("Confirm");
+		this.onConfirm();
+		this.#requireReadable();
+		const standing = [...this.reservations.values()];
+		return ids.every((id) => standing.includes(id));
+	}
+
+	async cancel(_budget: BudgetName, ids: readonly string[]): Promise<void> {
+		this.requireUp("Cancel");
+		for (const [uid, id] of this.reservations) if (ids.includes(id)) this.reservations.delete(uid);
+	}
+
+	get description(): AgentDescription {
+		const { id: clusterId, name: clusterName, hash } = this;
+		const members = this.#fleet.declared.map(({ id, name }) => ({ id, name, address: "" }));
+		return {
+			clusterId,
+			clusterName,
+			version: "",
+			features: [],
+			members,
+			fleetHash: hash,
+			leaseNamespace: "xpdb-system",
+		};
+	}
+
+	async describe(): Promise<AgentDescription> {
+		this.requireUp("Describe");
+		return this.description;
+	}
+
+	async listBudgets(): Promise<BudgetList> {
+		return { clusterId: this.id, fleetHash: this.hash, budgets: this.budgets };
+	}
+
+	async look(request: LookRequest): Promise<Count> {
+		this.looks += 1;
+		this.onLook();
+		this.requireUp("Count");
+		this.#requireReadable();
+		return this.#count(request);
+	}
+
+	#requireHeld(acquisition: Acquisition): void {
+		this.requireUp("Renew");
+		if (this.#held?.nonce !== acquisition.nonce) throw new LeaseLostError("not held");
+	}
+
+	#count({ selector, candidates }: LookRequest): Count {
+		const selected = [...this.pods.values()].filter(({ labels }) => matchesSelector(selector, labels));
+		const healthy = selected.filter((pod) => pod.healthy && !pod.finished && !this.reservations.has(pod.uid));
+		const unavailable = selected
+			.filter((pod) => !healthy.includes(pod))
+			.map(({ name, uid }) => ({
+				namespace,
+				name,
+				why: this.reservations.has(uid) ? ("Reserved" as const) : ("NotReady" as const),
+			}));
+		return {
+			clusterId: this.id,
+			clusterName: this.name,
+			fleetHash: this.hash,
+			features: [],
+			budgets: this.budgets,
+			expected: { kind: "known", pods: this.expected },
+			healthy: healthy.length,
+			candidates: candidates.map((pod): CandidateState => {
+				const found = this.pods.get(pod.uid);
+				if (!found) return { kind: "gone", pod };
+				if (found.finished) return { kind: "free", pod, why: "Finished" };
+				return {
+					kind: "present",
+					pod,
+					healthy: found.healthy,
+					resourceVersion: String(found.version),
+					labels: found.labels,
+					preActivities: preActivitiesOf(found.annotations),
+					...(this.reservations.has(pod.uid) && { reservedBy: { holder: "someone", sinceSeconds: 0 } }),
+				};
+			}),
+			unavailable,
+		};
+	}
+
+	async #get(path: string): Promise<unknown> {
+		this.reads += 1;
+		await this.onRead();
+		const pod = this.#find(path.split("/")[6] ?? "");
+		const { name, uid, labels, annotations } = pod;
+		return {
+			metadata: { name, namespace, uid, resourceVersion: String(pod.version), labels, annotations },
+			status: { phase: pod.finished ? "Succeeded" : "Running" },
+		};
+	}
+
+	#find(name: string): FakePod {
+		const pod = [...this.pods.values()].find((each) => each.name === name);
+		if (!pod) throw notFound(`pods "${name}" not found`);
+		return pod;
+	}
+
+	async #evict(path: string, body: unknown): Promise<unknown> {
+		if (this.slow) await this.slow;
+		this.#fleet.onEviction();
+		const pod = this.#find(path.split("/")[6] ?? "");
+		const { uid, resourceVersion } = preconditionsOf(body);
+		if (
+			(uid !== undefined && uid !== pod.uid) ||
+			(resourceVersion !== undefined && resourceVersion !== String(pod.version))
+		) {
+			throw new ApiError("the precondition does not hold", { code: 409, reason: "Conflict" });
+		}
+		const refusal = this.#fleet.refusals.shift();
+		if (refusal) throw refusal;
+		this.#fleet.evictions.push({ cluster: this.name, pod: pod.name, reserved: this.reservations.has(pod.uid), body });
+		this.pods.delete(pod.uid);
+		this.reservations.delete(pod.uid);
+		this.#fleet.note();
+		return {};
+	}
+}
+
+function preconditionsOf(body: unknown): { readonly uid?: string; readonly resourceVersion?: string } {
+	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin's own request
+	const { deleteOptions } = body as { readonly deleteOptions?: { readonly preconditions?: { readonly uid?: string } } };
+	return deleteOptions?.preconditions ?? {};
+}
+
+/** Time that passes only where somebody sleeps. */
+export function createFastRuntime(): RoundRuntime & { readonly leftBehind: unknown[] } {
+	let at = 0;
+	let ids = 0;
+	const leftBehind: unknown[] = [];
+	return {
+		leftBehind,
+		now: () => at,
+		newId: () => `id-${(ids += 1)}`,
+		async sleep(ms, signal) {
+			await new Promise((resolve) => {
+				setImmediate(resolve);
+			});
+			if (!signal.aborted) at += ms;
+		},
+		onLeftBehind: (problem) => void leftBehind.push(problem),
+	};
+}
+
+export const databaseSelector = parseLabelSelector({ matchLabels: { app: "db" } }, "spec.selector");

@@ -1,0 +1,32 @@
+import type { Clock } from "../../agent/process/clock.ts";
+
+/** A clock that stands still until it is moved. */
+export interface ManualClock extends Clock {
+	/** Runs the timers that are due on the way, in their order. */
+	advance(ms: number): void;
+}
+
+export function createManualClock(): ManualClock {
+	let now = 0;
+	const timers = new Set<{ readonly at: number; readonly callback: () => void }>();
+	return {
+		now: () => now,
+		wallSeconds: () => Math.floor(now / 1000),
+		after(ms, callback) {
+			const timer = { at: now + ms, callback };
+			timers.add(timer);
+			return () => void timers.delete(timer);
+		},
+		advance(ms) {
+			const end = now + ms;
+			for (;;) {
+				const due = [...timers].filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at)[0];
+				if (!due) break;
+				timers.delete(due);
+				now = Math.max(now, due.at);
+				due.callback();
+			}
+			now = end;
+		},
+	};
+}

@@ -1,0 +1,94 @@
+// One value of each kind, with every optional field set, for the tests of the wire.
+import type {
+	AcquireRequest,
+	Acquisition,
+	CandidateState,
+	Count,
+	Grant,
+	PodReference,
+} from "../../disruption/cluster.ts";
+import { parseLabelSelector } from "../../disruption/selector.ts";
+
+export const clusterId = "0f0d2f60-0000-4000-8000-000000000001";
+
+export const budget = { namespace: "shop", name: "db" };
+
+export const selector = parseLabelSelector(
+	{
+		matchLabels: { app: "db", tier: "" },
+		matchExpressions: [
+			{ key: "zone", operator: "NotIn", values: ["b", "a"] },
+			{ key: "example.com/old", operator: "DoesNotExist" },
+			{ key: "owner", operator: "Exists" },
+		],
+	},
+	"selector",
+);
+
+export function pod(name: string): PodReference {
+	return { namespace: "shop", name, uid: `uid-of-${name}` };
+}
+
+export const controller = { apiVersion: "apps/v1", kind: "StatefulSet", name: "db", uid: "uid-of-db" };
+
+export const acquireRequest: AcquireRequest = {
+	budget,
+	selector,
+	holder: "drain-7f",
+	nonce: "nonce-1",
+	candidates: [pod("db-0"), pod("db-1")],
+};
+
+export const acquisition: Acquisition = { budget, leaseUid: "lease-uid", leaseTransitions: 3, nonce: "nonce-1" };
+
+export const candidates: readonly CandidateState[] = [
+	{ kind: "gone", pod: pod("db-0") },
+	{ kind: "free", pod: pod("db-1"), why: "Terminating" },
+	{ kind: "free", pod: pod("db-2"), why: "Finished" },
+	{ kind: "unseen", pod: pod("db-3") },
+	{
+		kind: "present",
+		pod: pod("db-4"),
+		healthy: true,
+		resourceVersion: "123456789012345678901234567890",
+		labels: { app: "db", tier: "" },
+		controller,
+		reservedBy: { holder: "drain-8a", sinceSeconds: 1_795_000_000 },
+		preActivities: ["backup"],
+	},
+	{ kind: "present", pod: pod("db-5"), healthy: false, resourceVersion: "7", labels: {}, preActivities: [] },
+	{
+		kind: "present",
+		pod: pod("db-6"),
+		healthy: true,
+		resourceVersion: "8",
+		changesEveryMs: 200,
+		labels: {},
+		preActivities: [],
+	},
+];
+
+export const count: Count = {
+	clusterId,
+	clusterName: "eu-1",
+	fleetHash: "5f",
+	features: ["Probe"],
+	budgets: [
+		{ name: budget, spec: { selector: { matchLabels: { app: "db" } }, maxUnavailable: "30%", näme: [1, null] } },
+		{ name: { namespace: "shop", name: "broken" }, spec: null },
+	],
+	expected: { kind: "known", pods: 0 },
+	healthy: 4,
+	candidates,
+	unavailable: [
+		{ namespace: "shop", name: "db-0", why: "Reserved", holder: "drain-7f", sinceSeconds: 12 },
+		{ namespace: "shop", name: "db-9", why: "NotReady" },
+	],
+};
+
+export const acquired = { kind: "acquired", acquisition, count, leaseDurationMs: 10_000 } as const;
+
+export const grants: readonly Grant[] = [
+	{ id: "grant-1", pod: pod("db-4"), resourceVersion: "99", controller },
+	{ id: "grant-2", pod: pod("db-5"), resourceVersion: "100" },
+];

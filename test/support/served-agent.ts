@@ -1,0 +1,176 @@
+// Both ports of an agent, for real, in front of a fake cluster.
+import { ServerCredentials } from "@grpc/grpc-js";
+import { afterEach, beforeAll } from "vitest";
+import type { FleetMember } from "../../agent/cluster-api/cluster-api.ts";
+import { RecentFleet } from "../../agent/cluster-api/recent-fleet.ts";
+import { HeldLeases } from "../../agent/leases/held-leases.ts";
+import { createLogger } from "../../agent/process/log.ts";
+import { createMetrics } from "../../agent/process/metrics.ts";
+import { systemClock } from "../../agent/process/system-clock.ts";
+import { createAuditLog } from "../../agent/server/audit-log.ts";
+import { type CallWatcher, createCallWatcher } from "../../agent/server/call-watcher.ts";
+import { createPeerGate, createTokenGate, type ServedCluster, type Way } from "../../agent/server/gate.ts";
+import type { GreetingReceiver } from "../../agent/server/greetings.ts";
+import { Holds } from "../../agent/server/holds.ts";
+import type { CallerVerdict } from "../../agent/server/identity.ts";
+import { OpenCalls } from "../../agent/server/open-calls.ts";
+import { PeerIdentity } from "../../agent/server/peer-identity.ts";
+import { startAgentServer } from "../../agent/server/server.ts";
+import type { BudgetName } from "../../disruption/budget.ts";
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import { agentServerName, type CallerIdentity, createAgentClient } from "../../proto/credentials.ts";
+import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
+import { RemoteCluster, type RemoteClusterOptions } from "../../proto/remote-cluster.ts";
+import { type Authority, createAuthority, issueAgentCertificate, type KeyPair } from "../controlplane/certificates.ts";
+import { buildTokenCaller } from "./build-caller.ts";
+import { createFakeCluster } from "./fake-cluster.ts";
+import { clusterId } from "./samples.ts";
+
+export const serverName = agentServerName("xpdb-system");
+
+export interface ServedAgentOptions {
+	readonly fleet: Authority;
+	readonly local: ServedCluster;
+	readonly verdict?: CallerVerdict;
+	/** Why callers with a token may not decide about a budget. */
+	readonly refusal?: (budget: BudgetName) => string | undefined;
+	readonly members?: readonly AgentCluster[];
+	/** Told of each call that is for one of these. */
+	readonly onPassedOn?: (way: Way) => void;
+	/** As the agent's own cluster declares it; it need not list itself. */
+	readonly fleetMembers?: readonly FleetMember[];
+	readonly greetings?: GreetingReceiver;
+}
+
+export interface ServedAgent extends AsyncDisposable {
+	/** Through the token port, for the agent's own cluster unless said otherwise. */
+	asCaller(options?: Partial<RemoteClusterOptions>): RemoteCluster;
+	clientForCallers(token?: string): AgentServiceClient;
+	/** Through the peer port. */
+	asPeer(options?: Partial<RemoteClusterOptions> & { readonly pair?: KeyPair }): RemoteCluster;
+	/** HOST:PORT of the peer port. */
+	readonly peerAddress: string;
+	/** Of both ports, as when certificates change. */
+	renewConnections(graceMs: number): void;
+	readonly stopping: AbortController;
+	readonly held: HeldLeases;
+	readonly watcher: CallWatcher;
+	/** Without the audit lines. */
+	readonly log: string[];
+	readonly audit: string[];
+	readonly metrics: ReturnType<typeof createMetrics>;
+}
+
+export async function serveAgent(options: ServedAgentOptions): Promise<ServedAgent> {
+	const { fleet, local, members = [] } = options;
+	const pair = await issueAgentCertificate(fleet, { clusterId });
+	const log: string[] = [];
+	const metrics = createMetrics({ version: "0.1.0", reservations: () => 0, waiting: () => 0, pods: () => 0 });
+	const held = new HeldLeases(() => performance.now());
+	const logger = createLogger("debug", { write: (line) => void log.push(line) });
+	const audit: string[] = [];
+	const auditLogger = createLogger("error", { write: (line) => void audit.push(line) });
+	const watcher = createCallWatcher({ metrics, log: logger, held });
+	const stopping = new AbortController();
+	const known: CallerVerdict = { kind: "authenticated", caller: buildTokenCaller() };
+	const gates = [
+		createTokenGate({
+			identity: { check: async () => options.verdict ?? known },
+			rights: { refusal: async (_caller, budget) => options.refusal?.(budget) },
+			local,
+			member: async (id, _caller, way) => {
+				options.onPassedOn?.(way);
+				const member = members.find((each) => each.id === id);
+				if (!member) throw new Error(`Unexpected member ${id}`);
+				return member;
+			},
+		}),
+		createPeerGate({
+			local,
+			identity: new PeerIdentity({
+				serverName,
+				local,
+				fleet: new RecentFleet({
+					getFleet: async () => ({ members: options.fleetMembers ?? [], forgotten: [] }),
+					now: () => performance.now(),
+				}),
+				wallClock: () => Date.now(),
+			}),
+		}),
+	];
+	const servers = await Promise.all(
+		gates.map((gate) =>
+			startAgentServer({
+				address: { host: "127.0.0.1", port: 0 },
+				credentials: ServerCredentials.createSsl(
+					Buffer.from(fleet.certificate),
+					[{ cert_chain: Buffer.from(pair.certificate), private_key: Buffer.from(pair.key) }],
+					gate.port === "peer",
+				),
+				gate,
+				watcher,
+				audit: createAuditLog(auditLogger),
+				openCalls: new OpenCalls("eu-1"),
+				holds: new Holds({ now: () => performance.now(), cluster: "eu-1" }),
+				clock: systemClock,
+				cluster: "eu-1",
+				stopping: stopping.signal,
+				...(options.greetings && { greetings: options.greetings }),
+			}),
+		),
+	);
+	const clients: { close(): void }[] = [];
+	const connect = (port: number | undefined, identity: CallerIdentity): AgentServiceClient => {
+		const client = createAgentClient({ address: `127.0.0.1:${port}`, serverName, ca: fleet.certificate, identity });
+		clients.push(client);
+		return client;
+	};
+	const clientForCallers = (token = "abc") => connect(servers[0]?.port, { kind: "token", token: async () => token });
+	const remote = (client: AgentServiceClient, rest: Partial<RemoteClusterOptions>) =>
+		new RemoteCluster({ id: clusterId, name: "eu-1", client, ...rest });
+	return {
+		clientForCallers,
+		asCaller: (rest = {}) => remote(clientForCallers(), rest),
+		asPeer: ({ pair: { certificate, key } = pair, ...rest } = {}) =>
+			remote(connect(servers[1]?.port, { kind: "certificate", certificate, privateKey: key }), rest),
+		peerAddress: `127.0.0.1:${servers[1]?.port}`,
+		renewConnections: (graceMs) => {
+			for (const server of servers) server.renewConnections(graceMs);
+		},
+		stopping,
+		held,
+		watcher,
+		log,
+		audit,
+		metrics,
+		[Symbol.asyncDispose]: async () => {
+			for (const client of clients) client.close();
+			await Promise.all(servers.map((server) => server.close(1_000)));
+		},
+	};
+}
+
+export interface ServedAgents {
+	readonly fleet: () => Authority;
+	readonly serve: (options?: Partial<ServedAgentOptions>) => Promise<ServedAgent>;
+}
+
+/** Serves agents of one fleet to the tests of a file; each ends with its test. */
+export function servedAgents(): ServedAgents {
+	const running: ServedAgent[] = [];
+	let fleet: Authority;
+	beforeAll(async () => {
+		fleet = await createAuthority("fleet");
+	});
+	afterEach(async () => {
+		for (const agent of running.splice(0)) await agent[Symbol.asyncDispose]();
+	});
+	return {
+		fleet: () => fleet,
+		async serve(options = {}) {
+			const agent = await serveAgent({ fleet, local: createFakeCluster(), ...options });
+			running.push(agent);
+			return agent;
+		},
+	};
+}

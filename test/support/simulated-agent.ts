@@ -1,0 +1,164 @@
+// One agent beside a small true API server, on a clock that stands still. What its watches show, and which of its requests
+// get lost, a test says.
+import type { ClusterApi, FleetMember, LeaseObject } from "../../agent/cluster-api/cluster-api.ts";
+import { LocalCluster, type LocalClusterOptions } from "../../agent/leases/local-cluster.ts";
+import { ReservationSweep } from "../../agent/leases/reservation-sweep.ts";
+import { budgetViewOf, leaseViewOf, ObjectStore } from "../../agent/views/object-views.ts";
+import { PodStore } from "../../agent/views/pod-view.ts";
+import type { BudgetName } from "../../disruption/budget.ts";
+import type { AcquireOptions, AcquireRequest, MemberBudget } from "../../disruption/cluster.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { type BudgetLease, leaseName, parseLease } from "../../disruption/lease.ts";
+import type { PodRecord } from "../../disruption/pod.ts";
+import { type ApiCall, clusterApi, SimulatedApiServer } from "../explore/simulated-api.ts";
+import { budget, labels, memberBudget, newSpec, selector } from "./build-count.ts";
+import { createManualClock, type ManualClock } from "./manual-clock.ts";
+
+/** Sees a request, before it is executed or before its answer arrives; may throw, and may wait. */
+export type Interception = (call: Omit<ApiCall<unknown>, "execute">) => void | Promise<void>;
+
+export interface SimulatedAgent {
+	readonly api: ClusterApi;
+	readonly pods: PodStore;
+	readonly local: LocalCluster;
+	readonly sweep: ReservationSweep;
+	/** "VERB RESOURCE NAME" of each request that was executed. */
+	readonly requests: string[];
+	/** What it reported beside its answers. */
+	readonly problems: unknown[];
+	before: Interception;
+	after: Interception;
+	/** The watches show everything until now, and that they are alive. */
+	see(): void;
+	/** A sign of life and nothing else: the view stays where it is. */
+	live(): void;
+}
+
+export interface SimulatedAgents {
+	readonly clock: ManualClock;
+	readonly server: SimulatedApiServer;
+	readonly newAgent: (options?: Partial<LocalClusterOptions>) => SimulatedAgent;
+	/** A pod that budget shop/db selects. */
+	readonly newPod: (name: string, more?: Partial<PodRecord>) => PodRecord;
+	readonly lease: (name?: BudgetName) => BudgetLease;
+}
+
+export const unavailable = new AgentUnavailableError("The API server does not answer", "eu-1");
+
+/** A request of a kind is lost on its way, or its answer is. */
+export function losing(what: string): Interception {
+	return ({ verb, resource }) => {
+		if (`${verb} ${resource}` === what) throw unavailable;
+	};
+}
+
+export const asks = (nonce: string, more: Partial<AcquireRequest> = {}): AcquireRequest => ({
+	budget,
+	selector,
+	holder: `drain of ${nonce}`,
+	nonce,
+	candidates: [],
+	...more,
+});
+
+export function atOnce(signal: AbortSignal = new AbortController().signal): AcquireOptions {
+	return { wait: false, signal };
+}
+
+/** A cluster with budget shop/db: `maxUnavailable: 1`. Without `fleet` it is the only member. */
+export function simulateCluster({
+	clusterId = "eu",
+	clock = createManualClock(),
+	fleet,
+}: {
+	readonly clusterId?: string;
+	readonly clock?: ManualClock;
+	readonly fleet?: readonly FleetMember[];
+} = {}): SimulatedAgents {
+	const server = new SimulatedApiServer({ clusterId, ...(fleet && { fleet }) });
+	server.putBudget(memberBudget(newSpec({ maxUnavailable: 1 })));
+	let ids = 0;
+	const newId = () => `touch-${++ids}`;
+	return {
+		clock,
+		server,
+		newAgent: (options) => newAgent(server, clock, { newId, ...options }),
+		newPod: (name, more) => server.createPod({ name, namespace: "shop", labels, ...more }),
+		lease: (name = budget) => {
+			const object = server.leases.get(leaseName(name));
+			if (!object) throw new Error(`Budget "${name.name}" has no Lease`);
+			return parseLease(object);
+		},
+	};
+}
+
+function newAgent(
+	server: SimulatedApiServer,
+	clock: ManualClock,
+	options: Partial<LocalClusterOptions>,
+): SimulatedAgent {
+	const requests: string[] = [];
+	const problems: unknown[] = [];
+	const api = clusterApi(server, async (call) => {
+		await agent.before(call);
+		requests.push(`${call.verb} ${call.resource} ${call.name}`.trim());
+		const answer = call.execute();
+		await agent.after(call);
+		return answer;
+	});
+	const pods = new PodStore({ cluster: "eu-1", clock, listPods: () => api.listPods() });
+	const budgets = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
+	const leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
+	const local = new LocalCluster({
+		api,
+		pods,
+		budgets: budgetViewOf(budgets, { isRecent: true, wanted: () => undefined }),
+		clock,
+		name: "eu-1",
+		version: "0.1.0",
+		leaseNamespace: "xpdb-system",
+		report: (problem) => void problems.push(problem),
+		...options,
+	});
+	const sweep = new ReservationSweep({
+		cluster: local,
+		pods,
+		leases: () => leaseViewOf(leases).leases(),
+		clock,
+		extraDelayMs: () => 0,
+		report: (problem) => void problems.push(problem),
+	});
+	const sinks = [pods, budgets, leases];
+	const agent: SimulatedAgent = {
+		api,
+		pods,
+		local,
+		sweep,
+		requests,
+		problems,
+		before: () => undefined,
+		after: () => undefined,
+		see() {
+			for (const event of server.podEvents) pods.apply(event);
+			for (const event of server.leaseEvents) leases.apply(event);
+			for (const event of server.budgetEvents) budgets.apply(event);
+			for (const sink of sinks) sink.bookmark(String(server.revision));
+			agent.live();
+		},
+		live() {
+			for (const sink of sinks) sink.signOfLife(clock.now());
+		},
+	};
+	pods.replace(server.listPods().pods, String(server.revision));
+	budgets.replace([...server.budgets.values()], String(server.revision));
+	leases.replace([...server.leases.values()], String(server.revision));
+	agent.live();
+	return agent;
+}
+
+/** Lets everything run that waits for no clock. */
+export function settle(): Promise<void> {
+	return new Promise((resolve) => {
+		setImmediate(resolve);
+	});
+}

@@ -1,0 +1,54 @@
+import type { Clock } from "../../agent/process/clock.ts";
+
+/**
+ * The machine's clock, which can skip ahead: for tests over real sockets, where a clock that stands still would stop
+ * them and one that runs fast would make a busy machine look dead.
+ */
+export interface SkippingClock extends Clock {
+	/** Time jumps; timers that are due run now, each once, in their order. */
+	skip(ms: number): void;
+	/** How long each timer was set for, in their order. */
+	readonly set: readonly number[];
+}
+
+interface Timer {
+	readonly at: number;
+	readonly callback: () => void;
+	handle: NodeJS.Timeout;
+}
+
+export function createSkippingClock(): SkippingClock {
+	let skipped = 0;
+	const timers = new Set<Timer>();
+	const set: number[] = [];
+	const now = () => performance.now() + skipped;
+	const run = (timer: Timer): void => {
+		if (timers.delete(timer)) timer.callback();
+	};
+	return {
+		now,
+		wallSeconds: () => Math.floor(Date.now() / 1000),
+		set,
+		after(ms, callback) {
+			set.push(ms);
+			const timer: Timer = { at: now() + ms, callback, handle: setTimeout(() => run(timer), ms) };
+			timers.add(timer);
+			return () => {
+				timers.delete(timer);
+				clearTimeout(timer.handle);
+			};
+		},
+		skip(ms) {
+			skipped += ms;
+			const due = [...timers].filter(({ at }) => at <= now()).toSorted((a, b) => a.at - b.at);
+			for (const timer of timers) {
+				clearTimeout(timer.handle);
+				timer.handle = setTimeout(() => run(timer), Math.max(0, timer.at - now()));
+			}
+			for (const timer of due) run(timer);
+		},
+	};
+}
+
+/** For `expect.poll`: what comes over a socket comes late on a busy machine. */
+export const patiently = { timeout: 10_000, interval: 10 };
