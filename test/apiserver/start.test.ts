@@ -1,6 +1,8 @@
 import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -98,11 +100,10 @@ describe("npm start", options, () => {
 	});
 
 	test("says that it cannot write, and what to do", async () => {
-		await using demonstration = startDemonstration();
-		await demonstration.printed("Starting");
-		await using other = startDemonstration([], { temporary: join(demonstration.temporary, "none") });
-		expect(await other.ended).toEqual({ code: 1, signal: null });
-		expect(other.output()).toMatch(
+		const temporary = join(tmpdir(), `xpdb-test-${randomUUID()}`, "none");
+		await using demonstration = startDemonstration([], { temporary });
+		expect(await demonstration.ended).toEqual({ code: 1, signal: null });
+		expect(demonstration.output()).toMatch(
 			/error: Cannot write to the folder ".*none": ENOENT.*\nSet TMPDIR to a folder of yours/,
 		);
 	});
