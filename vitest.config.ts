@@ -18,9 +18,9 @@ export default defineConfig({
 					isolate: false,
 					// Not one less than there are cores: many tests wait, and where there are two cores there would be one worker.
 					maxWorkers: Math.max(2, availableParallelism() - 1),
-					// Some start a process or two, which takes seconds on a machine that is busy with other things.
-					testTimeout: 30_000,
-					hookTimeout: 30_000,
+					// Some start processes or bundle all there is: seconds, and half a minute where ten others want each core.
+					testTimeout: 90_000,
+					hookTimeout: 90_000,
 				},
 			},
 			{
