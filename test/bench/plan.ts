@@ -1,4 +1,5 @@
 // Which measurements a run makes, and how often each of them runs.
+import { budgetLists } from "./budget-lists.ts";
 import { contention } from "./contention.ts";
 import { crowd, idleMemory } from "./crowd.ts";
 import { decisions } from "./decisions.ts";
@@ -19,6 +20,7 @@ export const measurements: readonly Measurement[] = [
 	rounds,
 	wanRate,
 	wanDrain,
+	budgetLists,
 	crowd,
 ];
 

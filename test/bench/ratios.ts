@@ -40,6 +40,8 @@ export const ratios: readonly Ratio[] = [
 	{ name: "count_ms_10k", what: "Count of a budget of 500 pods among 10,000, p50", goal: lower(4) },
 	{ name: "agent_rss_mb_10k", what: "memory of an agent with 10,000 pods", goal: lower(110) },
 	{ name: "agent_ready_ms_10k", what: "an agent's start to ready with 10,000 pods", goal: lower(3000) },
+	{ name: "list_budgets_ms_1k", what: "ListBudgets of 1,000 budgets, p50" },
+	{ name: "list_budgets_agent_ms_1k", what: "the agents' processor time for each of these" },
 	{ name: "wan_rate", what: "evictions with 80 ms on each link, over those without", goal: higher(0.3) },
 	{ name: "wan_drain_s", what: "the drain with 80 ms on each link" },
 ];
