@@ -12,8 +12,9 @@ import {
 	issueAgentCertificate,
 	type KeyPair,
 } from "../../controlplane/certificates.ts";
+import { buildTokenCaller } from "../../support/build-caller.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
-import { clusterId } from "../../support/samples.ts";
+import { acquisition, clusterId } from "../../support/samples.ts";
 import { type ServedAgent, serveAgent, serverName } from "../../support/served-agent.ts";
 
 let fleet: Authority;
@@ -118,6 +119,15 @@ describe("member()", () => {
 	test("refuses where the fleet cannot be had", async () => {
 		const problem = new AgentUnavailableError("Cannot read the fleet", "eu-2");
 		await expect(peersOf(problem).peers.member(clusterId)).rejects.toBe(problem);
+	});
+
+	test("tells the member whose call it is", async () => {
+		const agent = await serve();
+		const { peers } = peersOf([{ id: clusterId, name: "eu-1", address: agent.peerAddress }]);
+		const member = await peers.member(clusterId, buildTokenCaller({ tokenId: "JTI=7" }));
+		await member.release(acquisition);
+		await member.cancel(acquisition.budget, ["id"], { sent: false });
+		expect(agent.audit.join()).toContain('"tokenId":"JTI=7"');
 	});
 
 	test("passes a renewal on to where the member was last, without waiting for the list, and reads it anew beside it", async () => {

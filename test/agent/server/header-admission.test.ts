@@ -27,6 +27,8 @@ interface Served {
 	readonly local: FakeCluster;
 	readonly clock: ManualClock;
 	readonly answerToPing: () => Promise<void>;
+	/** How many calls the server lets a connection have at once. */
+	readonly maxStreams: () => number | undefined;
 	/** How many bytes the client could send. */
 	readonly sent: () => number;
 	/** Sends the headers of a call, and what `write` sends; more may follow. */
@@ -71,7 +73,7 @@ async function serve(): Promise<Served> {
 	});
 	const session = connect(`http://127.0.0.1:${server.port}`, { maxSessionMemory: 1_000 });
 	session.on("error", () => undefined);
-	await once(session, "connect");
+	await Promise.all([once(session, "connect"), once(session, "remoteSettings")]);
 	cleanups.push(
 		() => session.destroy(),
 		() => server.close(0),
@@ -83,6 +85,7 @@ async function serve(): Promise<Served> {
 			new Promise((resolve, reject) => {
 				session.ping((error) => (error ? reject(error) : resolve()));
 			}),
+		maxStreams: () => session.remoteSettings.maxConcurrentStreams,
 		sent: () => session.socket.bytesWritten,
 		call(authorization) {
 			const stream = session.request({
@@ -117,6 +120,22 @@ function statusOf(stream: ClientHttp2Stream): Promise<string> {
 		stream.resume();
 	});
 }
+
+test("a connection has a thousand calls at once, at most", async () => {
+	const { maxStreams } = await serve();
+	expect(maxStreams()).toBe(1_000);
+});
+
+test("a message of more than two megabytes is not taken", async () => {
+	const { call, local } = await serve();
+	const stream = call("good");
+	const given = statusOf(stream);
+	const frame = Buffer.alloc(5 + 2 * 1024 * 1024 + 1);
+	frame.writeUInt32BE(frame.length - 5, 1);
+	stream.end(frame);
+	expect(await given).toBe("8");
+	expect(local.asked).toEqual([]);
+});
 
 describe("the headers of a call", () => {
 	test("get a refusal before its message is there", async () => {

@@ -11,6 +11,7 @@ describe("renewConnections()", () => {
 	test("lets calls under way end, ends those that take longer, and takes new ones over new connections", async () => {
 		const started = Promise.withResolvers<void>();
 		const finish = Promise.withResolvers<void>();
+		const queued = Promise.withResolvers<void>();
 		const local = createFakeCluster({
 			renew: async () => {
 				started.resolve();
@@ -18,6 +19,7 @@ describe("renewConnections()", () => {
 			},
 			acquire: (_request, { signal }) =>
 				new Promise((_resolve, reject) => {
+					queued.resolve();
 					signal.addEventListener("abort", () => reject(signal.reason));
 				}),
 		});
@@ -27,6 +29,7 @@ describe("renewConnections()", () => {
 		await started.promise;
 		const waiting = peer.acquire(acquireRequest, { wait: true, signal: never });
 		const outcome = waiting.catch((error: unknown) => error);
+		await queued.promise;
 		agent.renewConnections(200);
 		finish.resolve();
 		await renewing;
