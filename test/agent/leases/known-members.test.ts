@@ -206,6 +206,7 @@ describe("KnownMembers", () => {
 			one.see();
 			await expect(one.getFleet()).rejects.toBeInstanceOf(GarbledLeaseError);
 			await expect(one.getFleet()).rejects.toThrow('Lease "xpdb-known-members" in cluster "eu-1"');
+			await expect(one.getFleet()).rejects.toThrow("delete validatingadmissionpolicybinding xpdb-leases");
 			await expect(later.getFleet()).rejects.toBeInstanceOf(GarbledLeaseError);
 			edit('{"version":1,"members":[]}');
 			one.see();
