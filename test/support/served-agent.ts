@@ -40,6 +40,9 @@ export interface ServedAgentOptions {
 	/** As the agent's own cluster declares it; it need not list itself. */
 	readonly fleetMembers?: readonly FleetMember[];
 	readonly greetings?: GreetingReceiver;
+	/** Of both ports. */
+	readonly openCalls?: OpenCalls;
+	readonly holds?: Holds;
 }
 
 export interface ServedAgent extends AsyncDisposable {
@@ -110,8 +113,8 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 				gate,
 				watcher,
 				audit: createAuditLog(auditLogger),
-				openCalls: new OpenCalls("eu-1"),
-				holds: new Holds({ now: () => performance.now(), cluster: "eu-1" }),
+				openCalls: options.openCalls ?? new OpenCalls("eu-1"),
+				holds: options.holds ?? new Holds({ now: () => performance.now(), cluster: "eu-1" }),
 				clock: systemClock,
 				cluster: "eu-1",
 				stopping: stopping.signal,

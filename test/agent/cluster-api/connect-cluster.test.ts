@@ -59,6 +59,20 @@ describe("findHome()", () => {
 		expect(problems).toEqual([expect.stringContaining('read the fleet from ConfigMap "xpdb-system/xpdb-fleet"')]);
 	});
 
+	test("takes the fleet from the anchor alone, wherever the Leases stand", async () => {
+		const paths: string[] = [];
+		const answer = answerWith([{ id, name: "eu-1", address: "10.0.0.1:8444" }]);
+		const config = { leaseNamespace: "leases", agentNamespace: "xpdb-system", fleetConfigMap: "xpdb-fleet" };
+		await find(
+			(request) => {
+				paths.push(request.path);
+				answer(request);
+			},
+			{ config },
+		);
+		expect(paths.filter((path) => path.endsWith("xpdb-fleet"))).toEqual([fleetPath]);
+	});
+
 	test("waits for an API server that is not ready", async () => {
 		let calls = 0;
 		const ready = answerWith([{ id, name: "eu-1", address: "10.0.0.1:8444" }]);

@@ -27,6 +27,8 @@ interface Served {
 	readonly local: FakeCluster;
 	readonly clock: ManualClock;
 	readonly answerToPing: () => Promise<void>;
+	/** The server has ended the connection. */
+	readonly closed: Promise<unknown>;
 	/** How many calls the server lets a connection have at once. */
 	readonly maxStreams: () => number | undefined;
 	/** How many bytes the client could send. */
@@ -85,6 +87,7 @@ async function serve(): Promise<Served> {
 			new Promise((resolve, reject) => {
 				session.ping((error) => (error ? reject(error) : resolve()));
 			}),
+		closed: once(session, "close"),
 		maxStreams: () => session.remoteSettings.maxConcurrentStreams,
 		sent: () => session.socket.bytesWritten,
 		call(authorization) {
@@ -124,6 +127,23 @@ function statusOf(stream: ClientHttp2Stream): Promise<string> {
 test("a connection has a thousand calls at once, at most", async () => {
 	const { maxStreams } = await serve();
 	expect(maxStreams()).toBe(1_000);
+});
+
+test("a connection on which twenty calls are refused is ended", async () => {
+	const { call, clock, closed } = await serve();
+	for (let calls = 0; calls < 20; calls += 1) expect(await statusOf(call("bad"))).toBe("16");
+	clock.advance(100);
+	await closed;
+});
+
+test("a connection lives on where somebody was let in over it, and ends after ten seconds where nobody was", async () => {
+	const [used, idle] = [await serve(), await serve()];
+	const stream = used.call("good");
+	stream.end(Buffer.alloc(5));
+	expect(await statusOf(stream)).toBe("0");
+	for (const { clock } of [used, idle]) clock.advance(10_000);
+	await idle.closed;
+	await used.answerToPing();
 });
 
 test("a message of more than two megabytes is not taken", async () => {
