@@ -1,0 +1,69 @@
+// A member leaves the fleet for good while a drain goes on: it is forgotten by name, in one cluster after the other.
+import { afterEach, expect, test } from "vitest";
+import { killComponent } from "../controlplane/faults.ts";
+import { describeOnFleet } from "../controlplane/shared-fleet.ts";
+import { fleetControl, recoverAgents } from "./agents.ts";
+import { createDatabase, type Database } from "./database.ts";
+import { editFleetLists } from "./fleet-list.ts";
+import { uncordonAll } from "./nodes.ts";
+import { startPlugin } from "./plugin-process.ts";
+
+const flags = ["--ignore-daemonsets", "--delete-emptydir-data", "--pod-selector", "app=db"];
+const remaining = { members: ["c1", "c2"], forgotten: ["c3"] };
+/** Long enough for the lists to change while a pod is on its way. */
+const annotations = { "bench/stop-after": "3s" };
+
+/** Every node with a pod of it in the cluster, so that all of its pods there have to go. */
+async function nodesOf(database: Database, cluster: string): Promise<readonly string[]> {
+	const pods = (await database.pods()).filter(({ context }) => context === cluster);
+	return [...new Set(pods.map(({ node }) => node))];
+}
+
+describeOnFleet("a member that leaves while a drain goes on", () => {
+	afterEach(uncordonAll);
+
+	test("is not asked any more, and keeps nobody", async () => {
+		await using database = await createDatabase({ replicas: 4, budget: { maxUnavailable: 1 }, annotations });
+		await using lists = await editFleetLists();
+		const [node = ""] = await nodesOf(database, "c1");
+		const before = (await database.pods()).filter((pod) => pod.node === node);
+		expect(before.length).toBeGreaterThan(1);
+		using drain = startPlugin(["drain", node, "--context", "c1-operator", ...flags]);
+		await drain.printed(`evicting pod ${database.namespace}/`);
+		await lists.declare("c1", remaining);
+		await lists.declare("c2", remaining);
+		const revive = await killComponent(fleetControl(), { cluster: "c3", component: "apiserver" });
+		try {
+			const { code, stdout, stderr } = await drain.finished;
+			expect(code, stdout + stderr).toBe(0);
+			expect(stderr).toContain("the fleet has changed: c3 was removed; going on with c1, c2");
+			for (const { name } of before) expect(stdout).toContain(`pod/${name} evicted`);
+		} finally {
+			await revive();
+			await recoverAgents();
+		}
+		await database.ready();
+		expect(await database.violations(1)).toEqual([]);
+	});
+
+	test("stops a drain that is told to work in it too, by name, until it is listed again", async () => {
+		await using database = await createDatabase({ replicas: 4, budget: { maxUnavailable: 1 }, annotations });
+		await using lists = await editFleetLists();
+		const [here = ""] = await nodesOf(database, "c1");
+		const [there = ""] = await nodesOf(database, "c3");
+		const nodes = [`c1-operator/${here}`, `c3-operator/${there}`];
+		using drain = startPlugin(["drain", ...nodes, "--contexts", "c1-operator,c3-operator", "-y", ...flags]);
+		await drain.printed(`evicting pod ${database.namespace}/`);
+		await lists.declare("c1", remaining);
+		await lists.declare("c2", remaining);
+		await drain.printed("c1-operator: declares the fleet c1, c2; c3-operator: declares the fleet c1, c2, c3");
+		const left = (await database.pods()).filter(({ node }) => node === here || node === there);
+		expect(left).not.toEqual([]);
+		for (const cluster of ["c1", "c2"]) await lists.restore(cluster);
+		const { code, stdout, stderr } = await drain.finished;
+		expect(code, stdout + stderr).toBe(0);
+		for (const { name } of left) expect(stdout).toContain(`pod/${name} evicted`);
+		await database.ready();
+		expect(await database.violations(1)).toEqual([]);
+	});
+});
