@@ -3,13 +3,13 @@
 import { GarbledLeaseError } from "../disruption/errors.ts";
 import { parseLease } from "../disruption/lease.ts";
 import type { ClusterApi } from "./cluster-api/cluster-api.ts";
-import { knownMembersLease } from "./cluster-api/known-members-lease.ts";
 import { LeaseCleanup } from "./leases/lease-cleanup.ts";
 import type { LocalCluster } from "./leases/local-cluster.ts";
 import { ReservationSweep } from "./leases/reservation-sweep.ts";
 import type { Peers } from "./peers/peers.ts";
 import type { Clock } from "./process/clock.ts";
 import type { Views } from "./views/views.ts";
+import { tellOfLeases } from "./leases/lease-sightings.ts";
 
 export interface HousekeepingOptions {
 	readonly local: LocalCluster;
@@ -30,17 +30,7 @@ const secondDelayMs = 5_000;
 /** Returns the function that ends it. */
 export function keepHouse(options: HousekeepingOptions): () => void {
 	const { local, views, clock, isSecond, report } = options;
-	const stopListening = views.leases.onChange((name) => {
-		if (name === knownMembersLease) return;
-		const object = views.leases.find(name);
-		try {
-			if (object) local.leases.sighted(object);
-			else local.leases.forget(name);
-		} catch (error) {
-			report(error);
-		}
-		local.leaseChanged(name);
-	});
+	const stopListening = tellOfLeases(views.leases, local, report);
 	const sweep = new ReservationSweep({
 		cluster: local,
 		pods: views.pods,

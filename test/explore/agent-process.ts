@@ -11,13 +11,27 @@ import { PodStore } from "../../agent/views/pod-view.ts";
 import { withWatchedLeases } from "../../agent/views/watched-leases.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
 import type { Cluster, MemberBudget } from "../../disruption/cluster.ts";
-import { AgentUnavailableError, GarbledLeaseError, LeaseLostError } from "../../disruption/errors.ts";
+import {
+	AgentUnavailableError,
+	FleetsDifferError,
+	GarbledLeaseError,
+	LeaseLostError,
+} from "../../disruption/errors.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import type { Greetings } from "../../agent/server/greetings.ts";
+import { tellOfLeases } from "../../agent/leases/lease-sightings.ts";
+import { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
+import type { Greeting, GreetingReply } from "../../proto/greet.ts";
+import { simulatedMembership } from "./simulated-membership.ts";
+import { createScaleCalls } from "./scale-calls.ts";
 import type { Step } from "./scheduler.ts";
+import { withSeenVersions } from "./seen-api.ts";
 import { type ApiCall, clusterApi, type SimulatedApiServer } from "./simulated-api.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
 
+const expectedErrors = [AgentUnavailableError, FleetsDifferError, GarbledLeaseError, LeaseLostError];
+const watchedResources = ["pods", "leases", "budgets"] as const;
 const overdueMs = reservationDeadlineMs + 1_000;
 
 export interface AgentProcessOptions {
@@ -33,11 +47,16 @@ export interface AgentProcessOptions {
 	readonly members: (from: AgentProcess) => readonly AgentCluster[];
 	/** The budget as other clusters have it now: that is asked for over no network here. */
 	readonly budgetElsewhere: (budget: BudgetName) => readonly MemberBudget[];
+	/** It keeps in mind who its members were, and greets them. */
+	readonly knowsMembers: boolean;
+	readonly greet: (from: AgentProcess, id: string, greeting: Greeting) => Promise<GreetingReply>;
 }
 
 /** One watch: how far its sink has been shown the log of events. */
 interface Feed {
 	readonly what: string;
+	/** Under which its versions are compared. */
+	readonly resource: string;
 	readonly log: readonly WatchEvent<unknown>[];
 	readonly sink: WatchSink<never>;
 	shown: number;
@@ -53,10 +72,15 @@ export class AgentProcess extends SimulatedProcess {
 	readonly #leases: ObjectStore<LeaseObject>;
 	readonly #sweep: ReservationSweep;
 	readonly #cleanup: LeaseCleanup;
+	/** Where it knows members. */
+	readonly greetings: Greetings | undefined;
 	#feeds: readonly Feed[] = [];
 	#comparedAt = Number.NEGATIVE_INFINITY;
 	/** Whether the watches show life; otherwise counts come from lists. */
 	#watching = true;
+	readonly #versions = new SeenVersions();
+	/** Its watches broke with their connection, and go on only after it has looked how far the API server is. */
+	#connection: "whole" | "broken" | "looking" = "whole";
 
 	constructor(options: AgentProcessOptions) {
 		super(options.name, options);
@@ -76,15 +100,27 @@ export class AgentProcess extends SimulatedProcess {
 			wanted: () => undefined,
 		};
 		// Questions of one step share a read: here a step is what a turn of the event loop is elsewhere.
-		this.#api = withWatchedLeases(
-			withSharedReads(
-				clusterApi(server, (call) => carry(this, call)),
-				queueMicrotask,
-			),
-			leaseViewOf(this.#leases),
-		);
+		const carrier = <T>(call: ApiCall<T>): Promise<T> => carry(this, call);
+		const versions = this.#versions;
+		const asked = {
+			...withSeenVersions(clusterApi(server, carrier), versions),
+			...createScaleCalls({ server, carry: carrier, clock, versions }),
+		};
+		const membership = {
+			api: asked,
+			leases: leaseViewOf(this.#leases),
+			clock,
+			greet: (id: string, greeting: Greeting) => options.greet(this, id, greeting),
+			report: (problem: unknown) => this.#check(problem),
+		};
+		const known = options.knowsMembers ? simulatedMembership(membership) : undefined;
+		this.greetings = known?.greetings;
+		const { api: judged } = known ?? { api: asked };
+		this.#api = withWatchedLeases(withSharedReads(judged, queueMicrotask), leaseViewOf(this.#leases));
+		versions.onWentBack(() => this.#startOver());
 		this.local = new LocalCluster({
 			api: this.#api,
+			...(known && { membership: known.known }),
 			pods: this.#pods,
 			budgets: budgetViewOf(this.#budgets, compared),
 			clock,
@@ -96,6 +132,7 @@ export class AgentProcess extends SimulatedProcess {
 			newId: () => this.newId(),
 			report: (problem) => this.#check(problem),
 		});
+		tellOfLeases(leaseViewOf(this.#leases), this.local, (problem) => this.#check(problem));
 		this.#sweep = new ReservationSweep({
 			cluster: this.local,
 			pods: this.#pods,
@@ -142,10 +179,21 @@ export class AgentProcess extends SimulatedProcess {
 		});
 	}
 
+	/** The API server was started anew: watches broke, and requests reach it again. */
+	loseConnection(): void {
+		// Whoever has not listed yet does so until it has.
+		if (this.#feeds.length === 0) return;
+		this.isWatching = false;
+		this.#connection = "broken";
+	}
+
 	/** Etcd came back from a backup, and the agent has noticed. */
-	startOver(): void {
+	#startOver(): void {
+		this.learns(() => "starts over");
 		for (const { sink } of this.#feeds) sink.reset();
 		this.#feeds = [];
+		this.#connection = "whole";
+		this.#watching = true;
 		this.startAnew();
 	}
 
@@ -173,6 +221,19 @@ export class AgentProcess extends SimulatedProcess {
 		this.signOfLife();
 	}
 
+	/** They go on from where they were, and what has happened since comes first. */
+	watchesComeBack(): void {
+		if (this.#watching || this.#connection === "looking") return;
+		this.learns(() => "its watches are back");
+		if (this.#connection === "broken") {
+			this.#connection = "looking";
+			this.task("looks how far its API server is", () => this.#lookHowFar());
+			return;
+		}
+		this.seesEverything();
+		this.isWatching = true;
+	}
+
 	signOfLife(): void {
 		if (this.#watching) for (const { sink } of this.#feeds) sink.signOfLife(this.clock.now());
 	}
@@ -181,13 +242,9 @@ export class AgentProcess extends SimulatedProcess {
 	watchSteps(): readonly Step[] {
 		const steps: Step[] = [];
 		if (!this.#watching) {
-			const run = (): void => {
-				this.learns(() => "its watches are back");
-				// They go on from where they were, and what has happened since comes first.
-				this.seesEverything();
-				this.isWatching = true;
-			};
-			steps.push({ kind: "watch", actor: this.name, what: "its watches are back", run });
+			const run = (): void => this.watchesComeBack();
+			if (this.#connection !== "looking")
+				steps.push({ kind: "watch", actor: this.name, what: "its watches are back", run });
 		}
 		for (const feed of this.#watching ? this.#feeds : []) {
 			const event = feed.log[feed.shown];
@@ -254,8 +311,33 @@ export class AgentProcess extends SimulatedProcess {
 		});
 	}
 
+	/** Everybody once. */
+	greets(): void {
+		this.task("greets", async () => this.greetings?.greetAll());
+	}
+
 	override fingerprint(): string {
-		return `${super.fingerprint()} ${this.#watching} ${this.#feeds.map(({ shown, log }) => log.length - shown).join(",")}`;
+		return `${super.fingerprint()} ${this.#watching} ${this.#connection} ${this.#feeds.map(({ shown, log }) => log.length - shown).join(",")}`;
+	}
+
+	/** As watch.ts does before a watch goes on whose connection broke; Leases are listed whole, whatever came of that. */
+	async #lookHowFar(): Promise<void> {
+		const { server, carry } = this.#options;
+		const marks = watchedResources.map((resource) => this.#versions.mark(resource));
+		try {
+			const revision = await carry(this, {
+				verb: "list",
+				resource: "pods",
+				name: "",
+				execute: () => String(server.revision),
+			});
+			if (marks.some((mark) => this.#versions.answered(mark, revision))) return;
+			this.#connection = "whole";
+			this.#openFeeds();
+			this.isWatching = true;
+		} finally {
+			if (this.#connection === "looking") this.#connection = "broken";
+		}
 	}
 
 	#openFeeds(): void {
@@ -268,6 +350,7 @@ export class AgentProcess extends SimulatedProcess {
 		const feed = <T>(what: string, log: readonly WatchEvent<T>[], sink: WatchSink<T>, shown: number): Feed => {
 			const opened: Feed = {
 				what,
+				resource: `${what.toLowerCase()}s`,
 				log,
 				sink,
 				shown,
@@ -282,7 +365,7 @@ export class AgentProcess extends SimulatedProcess {
 		this.#comparedAt = this.clock.now();
 		this.#budgets.replace([...server.budgets.values()], revision);
 		this.#leases.replace([...server.leases.values()], revision);
-		for (const lease of server.leases.values()) this.#leaseSeen({ type: "ADDED", object: lease });
+		for (const resource of watchedResources) this.#versions.saw(resource, resource === "pods" ? version : revision);
 		const podsFrom = version === "" ? server.podEvents.length : after(version);
 		this.#feeds = [
 			feed<PodRecord>("pod", server.podEvents, this.#pods, podsFrom),
@@ -296,27 +379,20 @@ export class AgentProcess extends SimulatedProcess {
 		if (!event) return;
 		this.learns(() => `sees ${feed.what} ${event.type} ${JSON.stringify(event.object)}`);
 		feed.show();
+		this.#versions.saw(feed.resource, event.resourceVersion);
 		feed.shown += 1;
 		this.signOfLife();
-		if (feed.sink === this.#leases) this.#leaseSeen(this.#options.server.leaseEvents[feed.shown - 1]);
 	}
 
 	#bookmark(version: string): void {
 		this.learns(() => `sees no pod event until ${version}`);
 		this.#pods.bookmark(version);
+		this.#versions.saw("pods", version);
 		this.signOfLife();
 	}
 
-	#leaseSeen(event: Pick<WatchEvent<LeaseObject>, "type" | "object"> | undefined): void {
-		if (!event) return;
-		if (event.type === "DELETED") this.local.leases.forget(event.object.name);
-		else this.local.leases.sighted(event.object);
-		this.local.leaseChanged(event.object.name);
-	}
-
 	#check(error: unknown): void {
-		const expected =
-			error instanceof AgentUnavailableError || error instanceof LeaseLostError || error instanceof GarbledLeaseError;
+		const expected = expectedErrors.some((kind) => error instanceof kind);
 		if (!expected) this.#options.onBug(error);
 	}
 }

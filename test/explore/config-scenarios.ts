@@ -84,6 +84,7 @@ export const configScenarios: readonly Scenario<World>[] = [
 	{
 		name: "fleets-differ",
 		about: "One member declares a smaller fleet than the other",
+		hasThinRuns: true,
 		clusters: [cluster("c1", 2, { fleet: ["c1"] }), cluster("c2", 2)],
 		drains: [drain("drain-1", ["c1/web-0"], { members: ["c1"] }), drain("drain-2", ["c2/web-0"])],
 		limits: { agentJumps: 1, lost: 1 },
@@ -115,7 +116,7 @@ export const configScenarios: readonly Scenario<World>[] = [
 			{ name: "c2 suspends", run: (world) => put(world, { maxUnavailable: 1, suspend: true }, ["c2"]) },
 			{ name: "all allow one again", times: 2, run: (world) => put(world, { maxUnavailable: 1 }) },
 		],
-		limits: { ...trouble, evidence: 2, cancels: 1 },
+		limits: { ...trouble, pauses: 4, evidence: 2, cancels: 1 },
 		configChanges: true,
 	},
 	{
@@ -203,6 +204,7 @@ export const configScenarios: readonly Scenario<World>[] = [
 	{
 		name: "orphans",
 		about: "Pods that nobody controls are expected like all others, and kept",
+		hasThinRuns: true,
 		clusters: [
 			cluster("c1", 0, { workloads: [{ kind: "Bare", name: "web", labels: web, replicas: 3 }] }),
 			cluster("c2", 2),
@@ -238,6 +240,7 @@ export const configScenarios: readonly Scenario<World>[] = [
 	{
 		name: "restored",
 		about: "etcd comes back from a backup that is older than a round's acquisition",
+		isRestored: true,
 		clusters: [cluster("c1", 3, { agents: 1 })],
 		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 1 })],
 		events: [

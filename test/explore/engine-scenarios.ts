@@ -1,5 +1,5 @@
 // What goes wrong beside the rounds: pods that no budget covers, labels, budgets and members that change at any step, and
-// what the engine of evictions remembers of all these. Every run has the shipped engine.
+// what the engine of evictions remembers of all these.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
 import { namespace } from "./workload.ts";
@@ -70,10 +70,8 @@ function declares(id: string, members: readonly string[]): EventData<World> {
 		when: (world) => declared(world).length !== members.length,
 		run: (world) => {
 			const left = declared(world).filter((member) => !members.includes(member.id));
-			world.cluster(id).server.fleet = {
-				members: members.map((each) => ({ id: each, name: each, address: `${each}:9443` })),
-				forgotten: left.map((member) => ({ id: member.id })),
-			};
+			const forgotten = left.map((member) => member.id);
+			world.cluster(id).declares(members, forgotten);
 		},
 	};
 }
@@ -93,7 +91,6 @@ export const engineScenarios: readonly Scenario<World>[] = [
 			relabels("c1", "free-0", free),
 		],
 		limits: { ...pauses, touches: 2 },
-		needsEngine: true,
 		configChanges: true,
 		afterEviction: "stays",
 		probe: false,
@@ -105,7 +102,6 @@ export const engineScenarios: readonly Scenario<World>[] = [
 		drains: [drain("drain-1", ["c1/free-0"], { attempts: 4 })],
 		events: [relabels("c1", "free-0", web)],
 		limits: { drainJumps: 1, refused: 1 },
-		needsEngine: true,
 		configChanges: true,
 		afterEviction: "stays",
 		probe: false,
@@ -125,7 +121,6 @@ export const engineScenarios: readonly Scenario<World>[] = [
 			deletes("c2", "free"),
 		],
 		limits: { ...pauses, stops: 1 },
-		needsEngine: true,
 		configChanges: true,
 		afterEviction: "stays",
 		probe: false,
@@ -137,7 +132,6 @@ export const engineScenarios: readonly Scenario<World>[] = [
 		drains: [drain("drain-1", ["c1/free-0", "c1/free-1"], { attempts: 4 })],
 		events: [makes("c1", free, { maxUnavailable: 0 })],
 		limits: { refused: 2, drainJumps: 1 },
-		needsEngine: true,
 		configChanges: true,
 		afterEviction: "stays",
 		probe: false,
@@ -152,7 +146,6 @@ export const engineScenarios: readonly Scenario<World>[] = [
 		],
 		events: [makes("c1", web, { maxUnavailable: 1 }), makes("c2", web, { maxUnavailable: 1 })],
 		limits: pauses,
-		needsEngine: true,
 		configChanges: true,
 		afterEviction: "stays",
 		probe: false,
@@ -172,7 +165,6 @@ export const engineScenarios: readonly Scenario<World>[] = [
 		drains: [drain("drain-1", ["c1/web-0"], { attempts: 4 }), drain("drain-2", ["c2/web-0"], { attempts: 4 })],
 		events: ["c1", "c2"].flatMap((id) => [declares(id, ["c1", "c2", "c3"]), declares(id, ["c1", "c2"])]),
 		limits: { drainJumps: 2, agentJumps: 1 },
-		needsEngine: true,
 		configChanges: true,
 		afterEviction: "stays",
 		probe: false,
@@ -192,7 +184,6 @@ export const engineScenarios: readonly Scenario<World>[] = [
 		drains: [drain("drain-1", ["c1/free-0", "c1/free-1"], { attempts: 4 })],
 		events: [declares("c1", ["c1", "c2"])],
 		limits: { refused: 2, drainJumps: 1 },
-		needsEngine: true,
 		configChanges: true,
 		afterEviction: "stays",
 		probe: false,

@@ -76,7 +76,8 @@ const states = new WeakMap<LeaseObject, State>();
 function stateOf(lease: LeaseObject): State {
 	const known = states.get(lease);
 	if (known) return known;
-	const text = JSON.parse(lease.annotations["xpdb.form3.tech/state"] ?? "{}") as StateText;
+	// The Lease of known members has no state.
+	const text = JSON.parse(lease.annotations["xpdb.form3.tech/state"] ?? '{"reservations":[]}') as StateText;
 	const budget = budgetOf(lease);
 	const standing = text.reservations.map((row) => ({
 		budget,

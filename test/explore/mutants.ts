@@ -1,6 +1,7 @@
 // All mutants: one for each safeguard of the design, and for each trap that an earlier draft of it fell into.
 import { cancellationMutants } from "./cancellation-mutants.ts";
 import { engineMutants } from "./engine-mutants.ts";
+import { kindMutants } from "./kind-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { reservationMutants } from "./reservation-mutants.ts";
 import { roundMutants } from "./round-mutants.ts";
@@ -10,6 +11,7 @@ export const mutants: readonly Mutant[] = [
 	...reservationMutants,
 	...cancellationMutants,
 	...engineMutants,
+	...kindMutants,
 ];
 
 export function findMutant(name: string): Mutant {

@@ -137,6 +137,15 @@ export class Network {
 		}
 	}
 
+	/** An API server was started anew: what was on its way there or back is lost. */
+	broke(server: string): void {
+		for (const call of Array.from(this.#calls)) {
+			if (!call.request.routes().some(({ name }) => name === server)) continue;
+			if (call.awaited) this.#deliver(call, { ok: false, error: unavailable(call.request, "the connection broke") });
+			else this.#calls.delete(call);
+		}
+	}
+
 	steps(): readonly Step[] {
 		const steps: Step[] = [];
 		for (const call of this.#calls) this.#stepsOf(call, steps);

@@ -19,11 +19,11 @@ export type Config = readonly (ClusterConfig & { readonly revision: number })[];
 export type Labels = Readonly<Record<string, string>>;
 
 export function configOf(clusters: readonly SimulatedCluster[]): Config {
-	return clusters.map(({ server, workloads }) => {
+	return clusters.map(({ server, workloads, fleet }) => {
 		const scales = workloads.map((workload) => ({ ...scaleOf(workload) }));
 		return {
 			id: server.clusterId,
-			fleet: server.fleet.members.map(({ id }) => id).toSorted(),
+			fleet,
 			revision: server.revision,
 			budgets: new Map(server.listBudgets(namespace).map(({ name, spec }) => [name.name, spec as RawBudget])),
 			expected: (selector) =>

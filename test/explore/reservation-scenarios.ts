@@ -178,6 +178,7 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 	{
 		name: "unready",
 		about: "A pod that costs nothing because it is not ready becomes ready before it is evicted",
+		hasThinRuns: true,
 		clusters: [
 			cluster("c1", 3, { workloads: [{ kind: "StatefulSet", name: "web", labels: web, replicas: 3, unready: [0] }] }),
 		],

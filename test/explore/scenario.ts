@@ -53,6 +53,8 @@ export interface Limits {
 	readonly agentJumps: number;
 	/** A drain's clock jumps past the time for which a grant is fresh. */
 	readonly drainJumps: number;
+	/** Somebody whose calls are on their way does nothing for a few seconds: what it waits for is answered late, and its timers are. */
+	readonly pauses: number;
 	/** An agent's watches show no life any more, until they come back. */
 	readonly silences: number;
 	readonly lost: number;
@@ -83,6 +85,7 @@ export interface Limits {
 export const noLimits: Limits = {
 	agentJumps: 0,
 	drainJumps: 0,
+	pauses: 0,
 	silences: 0,
 	lost: 0,
 	gaveUp: 0,
@@ -151,8 +154,12 @@ export interface Scenario<W = never> {
 	 * where nothing but time could pass otherwise. Its limits hold in every run, where other scenarios draw theirs.
 	 */
 	readonly holdsBack?: (step: Step, world: W) => boolean;
-	/** What goes wrong here goes wrong beside the rounds: every run has the whole engine of evictions. */
-	readonly needsEngine?: boolean;
+	/** Some of its runs have rounds without the engine of evictions, which would refuse before a round could go wrong. */
+	readonly hasThinRuns?: boolean;
+	/** Agents keep in mind whom they took for members, and greet each other; where no fleet changes without a word of a person, all is the same without. */
+	readonly knowsMembers?: boolean;
+	/** etcd may come back from a backup. */
+	readonly isRestored?: boolean;
 	/** Calls to Leases are executed at once in random runs, too. */
 	readonly leaseCallsAtOnce?: boolean;
 	/** How an exhaustive search bounds it. */

@@ -1,6 +1,8 @@
 // All scenarios: small worlds, each for a few safeguards.
 import { configScenarios } from "./config-scenarios.ts";
 import { engineScenarios } from "./engine-scenarios.ts";
+import { kindScenarios } from "./kind-scenarios.ts";
+import { memberScenarios } from "./member-scenarios.ts";
 import { reservationScenarios } from "./reservation-scenarios.ts";
 import { roundScenarios } from "./round-scenarios.ts";
 import type { Scenario } from "./scenario.ts";
@@ -15,6 +17,8 @@ export const scenarios: readonly Scenario<World>[] = [
 	...reservationScenarios,
 	...stagedReservationScenarios,
 	...configScenarios,
+	...kindScenarios,
+	...memberScenarios,
 	...engineScenarios,
 	...stagedEngineScenarios,
 ];

@@ -20,7 +20,7 @@ export async function letRun(world: World): Promise<void> {
 /** Brings the run to its end and judges what is left. */
 export async function settle(world: World): Promise<void> {
 	world.settling = true;
-	for (const agent of world.agents()) agent.isWatching = true;
+	for (const agent of world.agents()) agent.watchesComeBack();
 	await finish(world, () => world.drains.every((drain) => drain.finished || !drain.alive));
 	if (!world.violation && !world.isTroubled) checkGivenBack(world);
 	for (let pass = 0; pass < 6 && !world.violation && left(world).length > 0; pass += 1) {

@@ -27,6 +27,15 @@ export interface Preconditions {
 	readonly resourceVersion?: string;
 }
 
+/** A group of one kind, as a CustomResourceDefinition serves it. */
+export interface ServedKind {
+	readonly kind: string;
+	readonly plural: string;
+	/** "v1", "v1beta1". */
+	readonly versions: readonly string[];
+	readonly hasScale: boolean;
+}
+
 export interface SimulatedController extends ControllerReference {
 	readonly namespace: string;
 	/** "withoutScale" for a Job, "unsettled" for a DaemonSet that was changed just now. */
@@ -63,6 +72,8 @@ export class SimulatedApiServer {
 	readonly #pods = new Map<string, StoredPod>();
 	readonly budgets = new Map<string, MemberBudget>();
 	readonly #controllers = new Map<string, SimulatedController>();
+	/** What is served beside the kinds of Kubernetes itself, by group. */
+	readonly kinds = new Map<string, ServedKind>();
 	readonly podEvents: WatchEvent<PodRecord>[] = [];
 	readonly leaseEvents: WatchEvent<LeaseObject>[] = [];
 	readonly budgetEvents: WatchEvent<MemberBudget>[] = [];
@@ -162,8 +173,13 @@ export class SimulatedApiServer {
 		return this.#controllers.values();
 	}
 
+	/** Whoever has this name now; of the version only the group counts. */
+	controller(controller: ControllerName, namespace: string): SimulatedController | undefined {
+		return this.#controllers.get(controllerKey(controller, namespace));
+	}
+
 	getScale(controller: ControllerName, namespace: string): ScaleAnswer {
-		const found = this.#controllers.get(controllerKey(controller, namespace));
+		const found = this.controller(controller, namespace);
 		if (!found) return { kind: "gone" };
 		const { uid, replicas, ownedBy } = found;
 		if (replicas === "withoutScale") return { kind: "withoutScale" };
@@ -286,8 +302,9 @@ export class SimulatedApiServer {
 
 	/** Equal for equal contents. */
 	contents(): string {
-		const { revision, leases, budgets, fleet } = this;
-		return JSON.stringify([revision, [...leases], [...this.#pods], [...budgets], [...this.#controllers], fleet]);
+		const { revision, leases, budgets, fleet, kinds } = this;
+		const objects = [leases, this.#pods, budgets, this.#controllers, kinds].map((map) => [...map]);
+		return JSON.stringify([revision, objects, fleet]);
 	}
 
 	#find(pod: PodReference): StoredPod | undefined {

@@ -12,6 +12,8 @@ export class SimulatedCluster {
 	readonly server: SimulatedApiServer;
 	readonly workloads: readonly Workload[];
 	readonly agents: AgentProcess[] = [];
+	/** Ids that its list has had, or that have greeted it: its fleet has them, listed or not, until they are forgotten. */
+	readonly named = new Set<string>();
 	readonly #agentOptions: Omit<AgentProcessOptions, "name" | "server">;
 	#started = 0;
 
@@ -25,10 +27,29 @@ export class SimulatedCluster {
 		this.#agentOptions = agentOptions;
 		const fleet = (data.fleet ?? memberIds).map((id) => ({ id, name: id, address: `${id}:9443` }));
 		this.server = new SimulatedApiServer({ clusterId: data.id, fleet, firstRevision: firstRevision(data) });
+		if (agentOptions.knowsMembers) this.server.fleet = { ...this.server.fleet, version: "1" };
 		this.workloads = data.workloads.map((spec) => new Workload(this.server, spec));
 		for (const { name, selector, ...spec } of data.budgets) {
 			this.server.putBudget({ name: { namespace, name }, spec: { selector: { matchLabels: selector }, ...spec } });
 		}
+	}
+
+	/** Who its members are, whatever it declares. */
+	get fleet(): readonly string[] {
+		const { members, forgotten } = this.server.fleet;
+		const ids = new Set([...this.named, ...members.map(({ id }) => id)]);
+		for (const { id } of forgotten) ids.delete(id);
+		return [...ids].toSorted();
+	}
+
+	/** Its list is edited. */
+	declares(members: readonly string[], forgotten: readonly string[]): void {
+		const { version } = this.server.fleet;
+		this.server.fleet = {
+			...(version !== undefined && { version: String(Number(version) + 1) }),
+			members: members.map((id) => ({ id, name: id, address: `${id}:9443` })),
+			forgotten: forgotten.map((id) => ({ id })),
+		};
 	}
 
 	startAgents(): void {
@@ -82,7 +103,7 @@ export class SimulatedCluster {
 
 /** Versions get one digit more after a few writes of the run: an order of texts would be noticed. */
 function firstRevision({ workloads, budgets }: ClusterData): number {
-	const controllers = { StatefulSet: 1, ReplicaSet: 1, Deployment: 2, Bare: 0 } as const;
+	const controllers = { StatefulSet: 1, ReplicaSet: 1, Deployment: 2, Database: 1, Bare: 0 } as const;
 	const made = workloads.reduce((sum, { kind, replicas }) => sum + replicas + controllers[kind], 2 * budgets.length);
 	return 995 - made;
 }

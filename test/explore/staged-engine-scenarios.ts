@@ -67,7 +67,6 @@ export const stagedEngineScenarios: readonly Scenario<World>[] = [
 		limits: { gaveUp: 1, lost: 1 },
 		afterEviction: "stays",
 		freshViews: true,
-		needsEngine: true,
 		mayFail: (fault, what) => (fault === "gaveUp" ? what.startsWith("evict") : what.startsWith("confirm")),
 		holdsBack: (step, world) => {
 			if (step.kind === "late") return nobodyIsEvicted(world);

@@ -141,6 +141,7 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 	{
 		name: "restored-between",
 		about: "etcd comes back from a backup between two rounds, whose acquisitions then have the same transitions",
+		isRestored: true,
 		clusters: [cluster("c1", 2, { agents: 1 }), cluster("c2", 2, { agents: 1 })],
 		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
 		events: [

@@ -47,8 +47,7 @@ export function randomTemper(scenario: Scenario<World>, random: () => number): T
 	let timers = 0;
 	return {
 		limits,
-		// Rounds are denser without the engine's looks and pauses.
-		thinDrains: random() < 0.4 && !scenario.needsEngine,
+		thinDrains: random() < 0.4 && (scenario.hasThinRuns ?? false),
 		splitAnswers: random() < 0.3 || (scenario.splitAnswers ?? false),
 		oneAgent: random() < 0.4,
 		weightOf: ({ kind, actor }) => {

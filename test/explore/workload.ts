@@ -8,9 +8,12 @@ import type { Step } from "./scheduler.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 
 export const namespace = "shop";
+export const databaseGroup = "example.com";
+const databaseVersion = "v1beta1";
 
 export interface WorkloadSpec {
-	readonly kind: "StatefulSet" | "ReplicaSet" | "Deployment" | "Bare";
+	/** "Database": of a group of its own, in a version of which pods go on to speak. */
+	readonly kind: "StatefulSet" | "ReplicaSet" | "Deployment" | "Database" | "Bare";
 	readonly name: string;
 	readonly labels: Readonly<Record<string, string>>;
 	readonly replicas: number;
@@ -56,12 +59,16 @@ export class Workload {
 		this.replicas = spec.replicas;
 		if (spec.kind !== "Bare") {
 			const reference = (kind: string, name: string): ControllerReference => ({
-				apiVersion: "apps/v1",
+				apiVersion: kind === "Database" ? `${databaseGroup}/${databaseVersion}` : "apps/v1",
 				kind,
 				name,
 				uid: `${server.clusterId}-${kind}-${name}`,
 			});
 			if (spec.kind === "Deployment") this.#deployment = reference("Deployment", spec.name);
+			if (spec.kind === "Database") {
+				const versions = ["v1", databaseVersion];
+				server.kinds.set(databaseGroup, { kind: spec.kind, plural: "databases", versions, hasScale: true });
+			}
 			this.controller = reference(spec.kind === "Deployment" ? "ReplicaSet" : spec.kind, spec.name);
 		}
 		this.#writeScale();
@@ -104,6 +111,14 @@ export class Workload {
 		}
 	}
 
+	/** Etcd came back from a backup: whoever was up then is up. */
+	restored(): void {
+		for (const slot of this.slots) {
+			const pod = this.podIn(slot);
+			if (pod?.ready && !pod.terminating) slot.down = undefined;
+		}
+	}
+
 	orphan(): void {
 		this.orphaned = true;
 		if (this.controller) this.#server.deleteController(this.controller, namespace);
@@ -141,8 +156,9 @@ export class Workload {
 
 	#makePod(slot: Slot, ready: boolean): void {
 		this.#made += 1;
-		// As in Kubernetes: a StatefulSet's pods keep their names, all others get new ones.
-		const generation = this.isManaged && this.spec.kind !== "StatefulSet" ? `-${this.#made}` : "";
+		// As in Kubernetes: a StatefulSet's pods keep their names, a Deployment's get new ones.
+		const isNamedAnew = this.spec.kind === "Deployment" || this.spec.kind === "ReplicaSet";
+		const generation = this.isManaged && isNamedAnew ? `-${this.#made}` : "";
 		slot.pod = this.#server.createPod({
 			name: `${this.spec.name}-${slot.ordinal}${generation}`,
 			namespace,

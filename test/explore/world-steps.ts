@@ -12,6 +12,9 @@ const agentJumpMs = 31_000;
 /** Past the time for which a grant is used without asking. */
 const drainJumpMs = 1_500;
 
+/** Less than the time of a Lease, about that of a count, of a sign of life and of a call. */
+const longestPauseSeconds = 8;
+
 export function worldSteps(world: World): readonly Step[] {
 	if (world.violation) return [];
 	const steps = [
@@ -96,6 +99,14 @@ function limitedSteps(world: World): readonly Step[] {
 		offer("drainJumps", "jump", drain.name, `does nothing for ${drainJumpMs} ms`, () => drain.clock.jump(drainJumpMs));
 		offer("crashes", "fault", drain.name, "dies", () => world.dies(drain));
 		offer("stops", "event", drain.name, "is told to stop", () => drain.stop());
+	}
+	if (world.may("pauses")) {
+		for (const { name, clock } of world.processes()) {
+			if (world.network.waiting(name).length === 0) continue;
+			offer("pauses", "jump", name, "does nothing for some seconds", () =>
+				clock.jump(1_000 * (1 + world.pick(longestPauseSeconds))),
+			);
+		}
 	}
 	for (const event of world.scenario.events ?? []) {
 		if (world.times(event.name) >= (event.times ?? 1) || !(event.when?.(world) ?? true)) continue;

@@ -1,7 +1,8 @@
 // One run's world: the clusters of a scenario, its processes, the network between them, and everything that may happen next.
 import { leaseName } from "../../disruption/lease.ts";
-import type { PodRecord } from "../../disruption/pod.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import type { Greeting, GreetingReply } from "../../proto/greet.ts";
+import type { PodRecord } from "../../disruption/pod.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import { type Drain, DrainProcess } from "./drain-process.ts";
 import { answerText, type HistoryEntry, requestText } from "./history.ts";
@@ -34,6 +35,9 @@ export interface WorldOptions {
 	/** What happens is written down, for people. */
 	readonly record: boolean;
 }
+
+/** More than are made anew until everybody has noticed that a backup does not have them: no version comes twice. */
+const writesSinceBackup = 1_000;
 
 /** After one of these a round may leave something behind. */
 const troubles: ReadonlySet<string> = new Set<keyof Limits>([
@@ -88,6 +92,8 @@ export class World {
 					keepsHistory: options.keepsHistory,
 					carry: (from, call) => this.carry(from, this.cluster(data.id), call),
 					onBug: (error) => this.bug(data.id, error),
+					knowsMembers: scenario.knowsMembers ?? false,
+					greet: (from, id, greeting) => this.#greet(from, id, greeting),
 					lineHost: (from) => this.#lineHost(from, data.id),
 					members: (from) => this.#membersOf(from, data.id),
 					budgetElsewhere: ({ namespace, name }) =>
@@ -112,7 +118,10 @@ export class World {
 			server.pickListVersion = (count) => (count > 1 && !this.settling ? this.pick(count) : 0);
 		if (scenario.leasesExist !== false) this.#makeLeases();
 		for (const cluster of this.clusters) {
-			this.#backups.set(cluster, cluster.server.snapshot());
+			if (scenario.isRestored) {
+				this.#backups.set(cluster, cluster.server.snapshot());
+				cluster.server.revision += writesSinceBackup;
+			}
 			cluster.startAgents();
 		}
 		this.oracle.configChanged();
@@ -120,11 +129,15 @@ export class World {
 		for (const data of scenario.drains) this.startDrain(data);
 	}
 
-	/** etcd of every cluster comes back as it was when the run began. */
+	/** etcd of every cluster comes back as it was before the run began. */
 	restore(): void {
+		if (this.#backups.size === 0) throw new Error(`scenario ${this.scenario.name} has no backup`);
 		for (const [cluster, backup] of this.#backups) {
-			cluster.server.restore(backup);
-			for (const agent of cluster.agents) agent.startOver();
+			const { agents, server, workloads } = cluster;
+			server.restore(backup);
+			for (const workload of workloads) workload.restored();
+			for (const agent of agents) agent.loseConnection();
+			this.network.broke(apiServerOf(cluster));
 		}
 	}
 
@@ -182,7 +195,7 @@ export class World {
 			cluster: cluster.id,
 			what: requestText(call, cluster.id, this.scenario),
 			detail: () => JSON.stringify(call.detail ?? ""),
-			routes: () => [{ name: `API server of ${cluster.id}`, run: () => this.#execute(from, cluster, call) }],
+			routes: () => [{ name: apiServerOf(cluster), run: () => this.#execute(from, cluster, call) }],
 			atOnce: this.#neverChanges(call),
 			mayDouble: call.verb !== "get" && call.verb !== "list",
 			...(call.verb === "evict" && { refusal: () => ({ kind: "refused", refusal: "429" }) as T }),
@@ -275,6 +288,28 @@ export class World {
 		);
 	}
 
+	#greet(from: AgentProcess, id: string, greeting: Greeting): Promise<GreetingReply> {
+		const cluster = this.cluster(id);
+		const tell = async (agent: AgentProcess): Promise<GreetingReply> => {
+			if (!agent.greetings) throw new Error("an agent that knows no members");
+			const reply = await agent.greetings.receive(greeting);
+			cluster.named.add(greeting.id);
+			this.oracle.configChanged();
+			return reply;
+		};
+		return this.network.send<GreetingReply>({
+			from,
+			cluster: id,
+			what: `greet ${id}`,
+			detail: () => JSON.stringify(greeting),
+			routes: () =>
+				cluster.agents
+					.filter(({ alive }) => alive)
+					.map((agent) => ({ name: agent.name, process: agent, run: () => tell(agent) })),
+			mayDouble: true,
+		});
+	}
+
 	#execute<T>(from: SimulatedProcess, { server }: SimulatedCluster, call: ApiCall<T>): T {
 		const isWrite = call.resource === "leases" && (call.verb === "update" || call.verb === "create");
 		if (!isWrite) return call.execute();
@@ -320,4 +355,8 @@ export class World {
 			}
 		}
 	}
+}
+
+function apiServerOf({ id }: Pick<SimulatedCluster, "id">): string {
+	return `API server of ${id}`;
 }

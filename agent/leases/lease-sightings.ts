@@ -1,0 +1,23 @@
+// What the watch shows of Leases, told to the steps that are made on them and to whoever waits for one.
+import { knownMembersLease } from "../cluster-api/known-members-lease.ts";
+import type { LocalCluster } from "./local-cluster.ts";
+import type { LeaseView } from "../views/object-views.ts";
+
+/** Returns the function that ends it. `report` is told of Leases that cannot be read. */
+export function tellOfLeases(
+	view: Pick<LeaseView, "find" | "onChange">,
+	local: Pick<LocalCluster, "leases" | "leaseChanged">,
+	report: (problem: unknown) => void,
+): () => void {
+	return view.onChange((name) => {
+		if (name === knownMembersLease) return;
+		const object = view.find(name);
+		try {
+			if (object) local.leases.sighted(object);
+			else local.leases.forget(name);
+		} catch (error) {
+			report(error);
+		}
+		local.leaseChanged(name);
+	});
+}

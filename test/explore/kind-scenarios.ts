@@ -1,0 +1,135 @@
+// Controllers whose kind comes and goes, and API servers whose versions go back.
+import { reservationsIn } from "./lease-text.ts";
+import type { Scenario } from "./scenario.ts";
+import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
+import { acquisitionsBy, agent, begins, fails, nobodyIsEvicted, server } from "./staging.ts";
+import { databaseGroup } from "./workload.ts";
+import type { World } from "./world.ts";
+
+function databases(replicas: number) {
+	return { kind: "Database", name: "db", labels: web, replicas } as const;
+}
+
+/** Which versions of the kind are served from now on, and whether with a scale. */
+function serves(world: World, change: { readonly versions?: readonly string[]; readonly hasScale?: boolean }): void {
+	const { kinds } = server(world);
+	const served = kinds.get(databaseGroup);
+	if (served) kinds.set(databaseGroup, { ...served, ...change });
+}
+
+function versionsOf(world: World): number {
+	return server(world).kinds.get(databaseGroup)?.versions.length ?? 0;
+}
+
+function isRestored(world: World): boolean {
+	return world.times("etcd is restored") > 0;
+}
+
+export const kindScenarios: readonly Scenario<World>[] = [
+	{
+		name: "kinds-change",
+		about: "A kind with a scale is served in other versions, and is uninstalled, while pods of it are evicted",
+		clusters: [cluster("c1", 0, { agents: 1, workloads: [statefulSet(2), databases(2)] })],
+		drains: [drain("drain-1", ["c1/db-0"], { attempts: 2 }), drain("drain-2", ["c1/web-0"], { attempts: 2 })],
+		events: [
+			{
+				name: "v1beta1 is not served any more",
+				times: 2,
+				when: (world) => versionsOf(world) > 1,
+				run: (world) => serves(world, { versions: ["v1"] }),
+			},
+			{
+				name: "v1beta1 is served again",
+				when: (world) => versionsOf(world) === 1,
+				run: (world) => serves(world, { versions: ["v1", "v1beta1"] }),
+			},
+			{
+				name: "the kind is uninstalled, and its pods are left",
+				run: (world) => {
+					server(world).kinds.delete(databaseGroup);
+					world.cluster("c1").workloads[1]?.orphan();
+				},
+			},
+		],
+		limits: { pauses: 4, agentJumps: 2, lost: 1, restarts: 1, evidence: 2, drainJumps: 1 },
+		afterEviction: "ends",
+		configChanges: true,
+	},
+	{
+		name: "version-dropped",
+		about:
+			"A pod is gone and not back, and its controller's version is not served any more when another pod is asked for",
+		clusters: [cluster("c1", 0, { agents: 1, workloads: [statefulSet(2), databases(2)] })],
+		drains: [drain("drain-1", ["c1/db-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "v1beta1 is not served any more",
+				when: (world) => !nobodyIsEvicted(world) && server(world).pods().length < 4,
+				run: (world) => serves(world, { versions: ["v1"] }),
+			},
+			begins("drain-2", "c1/web-0", (world) => versionsOf(world) === 1, { attempts: 4 }),
+		],
+		limits: {},
+		afterEviction: "ends",
+		freshViews: true,
+		configChanges: true,
+		// Each event waits for the one before it, and all of them are to happen.
+		holdsBack: () => false,
+	},
+	{
+		name: "scale-added",
+		about: "Nobody could say how many pods of a kind there should be, until the kind gets a scale",
+		clusters: [cluster("c1", 0, { agents: 1, workloads: [statefulSet(2), databases(1)] })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 2 })],
+		prepare: (world) => serves(world, { hasScale: false }),
+		events: [
+			{
+				name: "the kind gets a scale",
+				when: (world) => acquisitionsBy(world, "drain-1") > 0 || world.drains.every(({ finished }) => finished),
+				run: (world) => serves(world, { hasScale: true }),
+			},
+		],
+		limits: {},
+		afterEviction: "ends",
+		freshViews: true,
+		configChanges: true,
+		holdsBack: () => false,
+	},
+	{
+		name: "restored-unseen",
+		about: "etcd comes back from a backup that is older than what a view has seen, and then a pod fails",
+		isRestored: true,
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [],
+		events: [
+			{ name: "etcd is restored", run: (world) => world.restore() },
+			fails("web-2", isRestored),
+			begins("drain-1", "c1/web-0", (world) => world.times("web-2 fails") > 0 && agent(world, 0).isWatching),
+		],
+		limits: {},
+		afterEviction: "stays",
+		holdsBack: () => false,
+	},
+	{
+		name: "restored-while-draining",
+		about: "etcd comes back from a backup while rounds run, and agents find out by a write, a list or their watches",
+		isRestored: true,
+		clusters: [cluster("c1", 3), cluster("c2", 2)],
+		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c1/web-1"]), drain("drain-3", ["c2/web-0"])],
+		events: [
+			{
+				name: "etcd is restored",
+				// Reservations and evictions that a backup does not have are lost, as the README says; deletions are, too.
+				when: ({ oracle, clusters }) =>
+					oracle.evictions === 0 &&
+					clusters.every(
+						(each) =>
+							reservationsIn(each.server).length === 0 && each.server.pods().every(({ terminating }) => !terminating),
+					),
+				run: (world) => world.restore(),
+			},
+		],
+		limits: { pauses: 2, agentJumps: 2, failures: 1, silences: 1, lost: 1, restarts: 1 },
+		afterEviction: "stays",
+	},
+];

@@ -1,0 +1,28 @@
+// An API whose answers show how far its server has come, as the calls over a real connection note it.
+import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
+import type { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
+
+export function withSeenVersions(api: ClusterApi, versions: SeenVersions): ClusterApi {
+	return {
+		...api,
+		async createLease(lease) {
+			const mark = versions.mark("leases");
+			const created = await api.createLease(lease);
+			versions.answered(mark, created.resourceVersion);
+			return created;
+		},
+		async updateLease(lease) {
+			const mark = versions.mark("leases");
+			const written = await api.updateLease(lease);
+			// A write that changes nothing is not one, and keeps its version.
+			if (written.resourceVersion !== lease.resourceVersion) versions.answered(mark, written.resourceVersion);
+			return written;
+		},
+		async listPods() {
+			const mark = versions.mark("pods");
+			const list = await api.listPods();
+			versions.answered(mark, list.resourceVersion);
+			return list;
+		},
+	};
+}

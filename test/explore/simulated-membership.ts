@@ -1,0 +1,40 @@
+// What an agent does about its fleet's members, as agent/membership.ts puts it together, over the simulated network.
+import type { Clock } from "../../agent/process/clock.ts";
+import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
+import { Greetings } from "../../agent/server/greetings.ts";
+import { KnownMembers, withKnownMembers } from "../../agent/leases/known-members.ts";
+import type { LeaseView } from "../../agent/views/object-views.ts";
+import type { Greeting, GreetingReply } from "../../proto/greet.ts";
+
+export interface SimulatedMembershipOptions {
+	readonly api: ClusterApi;
+	readonly leases: LeaseView;
+	readonly clock: Clock;
+	readonly greet: (id: string, greeting: Greeting) => Promise<GreetingReply>;
+	readonly report: (problem: unknown) => void;
+}
+
+export interface SimulatedMembership {
+	readonly known: KnownMembers;
+	/** Every fleet that it gives is one without a known member missing. */
+	readonly api: ClusterApi;
+	readonly greetings: Greetings;
+}
+
+export function simulatedMembership(options: SimulatedMembershipOptions): SimulatedMembership {
+	const { api, leases, clock, greet, report } = options;
+	const { clusterId } = api;
+	const known = new KnownMembers({ api, leases, clock, cluster: clusterId, fleetConfigMap: "xpdb-system/xpdb-fleet" });
+	const greetings = new Greetings({
+		local: { id: clusterId, name: clusterId },
+		known,
+		greet: ({ id }, greeting) => greet(id, greeting),
+		keep: () => undefined,
+		clock,
+		// Greetings are steps: nothing of them comes by itself.
+		random: () => 0,
+		onGreeted: () => undefined,
+		report,
+	});
+	return { known, api: withKnownMembers(api, known), greetings };
+}
