@@ -2,7 +2,7 @@
 import { AgentUnavailableError } from "../disruption/errors.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { agentServerName } from "../proto/credentials.ts";
-import { findHome, type Home } from "./cluster-api/connect-cluster.ts";
+import { type ConnectedCluster, connectCluster } from "./cluster-api/connect-cluster.ts";
 import { RecentFleet } from "./cluster-api/recent-fleet.ts";
 import { withSharedReads } from "./cluster-api/shared-reads.ts";
 import { countReservations, keepHouse } from "./housekeeping.ts";
@@ -14,7 +14,7 @@ import { createMembership, type Membership } from "./peers/membership.ts";
 import { PeerClients } from "./peers/peer-clients.ts";
 import { Peers } from "./peers/peers.ts";
 import { findPeerAddress } from "./peers/pod-address.ts";
-import { Siblings } from "./peers/replicas.ts";
+import { Replicas } from "./peers/replicas.ts";
 import type { AgentConfig } from "./process/config.ts";
 import { startHealthServer } from "./process/health.ts";
 import type { Logger } from "./process/log.ts";
@@ -47,7 +47,7 @@ export interface AgentOptions {
 }
 
 interface Listening {
-	readonly home: Home;
+	readonly connected: ConnectedCluster;
 	readonly local: LocalCluster;
 	readonly fleet: RecentFleet;
 	readonly peers: Peers;
@@ -109,18 +109,23 @@ export class Agent {
 			metrics: this.#metrics.registry,
 		});
 		this.#closers.push(() => health.close());
-		const home = await findHome({
+		const connected = await connectCluster({
 			access: config.kubeconfig ? await kubeconfigAccess({ path: config.kubeconfig }) : inClusterAccess({ env }),
 			config,
 			clock: systemClock,
 			signal: this.#stopping.signal,
 			onTrouble: this.#report,
 		});
-		this.#closers.push(() => home.connection.close());
-		certificates.requireMember(home.api.clusterId);
-		await this.#serve(home, certificates);
+		this.#closers.push(() => connected.connection.close());
+		certificates.requireMember(connected.api.clusterId);
+		await this.#serve(connected, certificates);
 		log.info(
-			{ cluster: home.clusterName, clusterId: home.api.clusterId, version: packageJson.version, pod: config.pod.name },
+			{
+				cluster: connected.clusterName,
+				clusterId: connected.api.clusterId,
+				version: packageJson.version,
+				pod: config.pod.name,
+			},
 			"The agent listens",
 		);
 	}
@@ -134,9 +139,9 @@ export class Agent {
 		for (const close of this.#closers.toReversed()) await close();
 	}
 
-	async #serve(home: Home, certificates: Certificates): Promise<void> {
+	async #serve(connected: ConnectedCluster, certificates: Certificates): Promise<void> {
 		const { config, env } = this.#options;
-		const { connection, api, clusterName } = home;
+		const { connection, api, clusterName } = connected;
 		const views = openViews({
 			connection,
 			api,
@@ -151,7 +156,7 @@ export class Agent {
 		});
 		this.#views = views;
 		this.#closers.push(() => views.close());
-		const siblings = new Siblings({
+		const replicas = new Replicas({
 			clusterId: api.clusterId,
 			clusterName,
 			pod: config.pod,
@@ -198,24 +203,24 @@ export class Agent {
 			name: clusterName,
 			version: packageJson.version,
 			leaseNamespace: config.leaseNamespace,
-			lineHost: (onBehalfOf) => siblings.lineHost(onBehalfOf),
+			lineHost: (onBehalfOf) => replicas.lineHost(onBehalfOf),
 			budgetElsewhere: (budget) => peers.budget(budget, { exceptId: api.clusterId }),
 			beforeCreating: (budget) => existence.assertExists(budget),
 			report: this.#report,
 		});
 		this.#local = local;
-		const isSecond = () => siblings.lineHost() !== undefined;
+		const isSecond = () => replicas.lineHost() !== undefined;
 		this.#closers.push(collectStartUpGarbage(systemClock, () => views.synced));
 		this.#closers.push(
 			keepHouse({ local, api: membership.api, peers, views, clock: systemClock, isSecond, report: this.#report }),
 		);
-		await this.#listen({ home, local, fleet, peers, membership, certificates });
+		await this.#listen({ connected, local, fleet, peers, membership, certificates });
 		membership.start();
 	}
 
-	async #listen({ home, local, fleet, peers, membership, certificates }: Listening): Promise<void> {
+	async #listen({ connected, local, fleet, peers, membership, certificates }: Listening): Promise<void> {
 		const { config, log } = this.#options;
-		const { connection, clusterName } = home;
+		const { connection, clusterName } = connected;
 		const reviews = createReviews({ api: connection, cluster: clusterName });
 		const now = () => systemClock.now();
 		const identity = new Identity({

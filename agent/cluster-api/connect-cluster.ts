@@ -7,13 +7,13 @@ import type { AgentConfig } from "../process/config.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 import { type ClusterApiOptions, createClusterApi } from "./create-cluster-api.ts";
 
-export interface Home {
+export interface ConnectedCluster {
 	readonly connection: ApiConnection;
 	readonly api: ClusterApi;
 	readonly clusterName: string;
 }
 
-export interface HomeOptions {
+export interface ConnectClusterOptions {
 	readonly access: ApiAccess;
 	readonly config: Pick<AgentConfig, "leaseNamespace" | "agentNamespace" | "fleetConfigMap" | "clusterName">;
 	readonly clock: Clock;
@@ -25,7 +25,7 @@ export interface HomeOptions {
 const retryMs = 1_000;
 
 /** Waits for an API server that does not answer; rejects with the reason of `signal` when it aborts. */
-export async function findHome(options: HomeOptions): Promise<Home> {
+export async function connectCluster(options: ConnectClusterOptions): Promise<ConnectedCluster> {
 	const { access, config, clock } = options;
 	const apiOptions = {
 		leaseNamespace: config.leaseNamespace,
@@ -40,7 +40,7 @@ export async function findHome(options: HomeOptions): Promise<Home> {
 }
 
 /** Asked over a connection of its own, because messages of a connection name the cluster. */
-async function nameInFleet(apiOptions: ClusterApiOptions, options: HomeOptions): Promise<string> {
+async function nameInFleet(apiOptions: ClusterApiOptions, options: ConnectClusterOptions): Promise<string> {
 	const { access, clock } = options;
 	const connection = createApiConnection({ access, clock, cluster: "of this agent" });
 	try {
@@ -57,7 +57,7 @@ async function nameInFleet(apiOptions: ClusterApiOptions, options: HomeOptions):
 	}
 }
 
-async function patiently<T>(ask: () => Promise<T>, { clock, signal, onTrouble }: HomeOptions): Promise<T> {
+async function patiently<T>(ask: () => Promise<T>, { clock, signal, onTrouble }: ConnectClusterOptions): Promise<T> {
 	for (;;) {
 		signal.throwIfAborted();
 		try {

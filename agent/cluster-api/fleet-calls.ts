@@ -56,9 +56,9 @@ export function createFleetCalls(
 	};
 }
 
-function otherLeases(declared: string, own: string): string {
+function otherLeases(declared: string, ours: string): string {
 	return (
 		`it keeps the Leases of this cluster in namespace "${declared}" (data.leaseNamespace, else its own), and this agent ` +
-		`keeps its own in "${own}" (--lease-namespace): agents that keep two sets of Leases would not see each other's reservations`
+		`keeps its own in "${ours}" (--lease-namespace): agents that keep two sets of Leases would not see each other's reservations`
 	);
 }

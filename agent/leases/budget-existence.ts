@@ -1,7 +1,7 @@
 // Whether a budget exists in some member, before a Lease is made for it: whoever may decide about all budgets of a namespace
 // must not fill the lease namespace by making names up.
 //
-// Own budgets are known by the view, or by a GET where it lags. The other members are asked for their lists, at most once a
+// Budgets of this cluster are known by the view, or by a GET where it lags. The other members are asked for their lists, at most once a
 // second for each namespace. Where one of them cannot be asked, the budget may exist there: such Leases are few a minute, and
 // the clean-up deletes those that nobody needs.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";

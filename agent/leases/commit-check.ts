@@ -54,8 +54,8 @@ export class CommitCheck {
 	}
 
 	counted({ budget, nonce }: Acquisition, { count, owners }: Pick<CountResult, "count" | "owners">): void {
-		const own = count.budgets.find(({ name }) => formatBudgetName(name) === formatBudgetName(budget));
-		this.#counted.set(leaseName(budget), { budget: own, owners, nonce });
+		const here = count.budgets.find(({ name }) => formatBudgetName(name) === formatBudgetName(budget));
+		this.#counted.set(leaseName(budget), { budget: here, owners, nonce });
 	}
 
 	forget({ budget, nonce }: Acquisition): void {
@@ -79,7 +79,7 @@ export class CommitCheck {
 			else leftOut.push({ uid, why: "NotCovered" });
 		}
 		const owners = createOwners(this.#options.api, budget.namespace);
-		const own = await Promise.all(
+		const asSeen = await Promise.all(
 			reserved.map(async ({ grant: { id, resourceVersion }, pod }): Promise<Grant> => {
 				const { namespace, name, uid } = pod;
 				const owner =
@@ -88,7 +88,7 @@ export class CommitCheck {
 				return { id, pod: { namespace, name, uid }, resourceVersion, ...(controller && { controller }) };
 			}),
 		);
-		return { grants: own, leftOut };
+		return { grants: asSeen, leftOut };
 	}
 
 	/** Waits for the view, for a second at most: whoever names a version that nobody ever gave waits no longer. */
@@ -105,8 +105,8 @@ export class CommitCheck {
 
 	async #budgets(budget: BudgetName, counted: Counted | undefined): Promise<readonly MemberBudget[]> {
 		const { api, budgetElsewhere } = this.#options;
-		const own = counted ? counted.budget : await api.getBudget(budget);
-		return own ? [own] : ((await budgetElsewhere?.(budget)) ?? []);
+		const here = counted ? counted.budget : await api.getBudget(budget);
+		return here ? [here] : ((await budgetElsewhere?.(budget)) ?? []);
 	}
 }
 

@@ -35,8 +35,8 @@ export function createOwners(api: Pick<ClusterApi, "getScale">, namespace: strin
 		const above = answer.kind === "replicas" ? answer.ownedBy : undefined;
 		// A ReplicaSet of anything but a Deployment decides for itself, as in getPodReplicaSet.
 		const isDeployments = above?.kind === "Deployment" && above.apiVersion.startsWith("apps/");
-		const own = ownerOf(controller, answer, isThatOne);
-		return isDeployments && own.kind === "scaled" ? ownerOf(above, await ask(above), isThatOne) : own;
+		const direct = ownerOf(controller, answer, isThatOne);
+		return isDeployments && direct.kind === "scaled" ? ownerOf(above, await ask(above), isThatOne) : direct;
 	}
 
 	return {

@@ -66,10 +66,12 @@ export async function expectedPods(
 }
 
 async function ownersOfPods(pods: readonly PodRecord[], owners: Owners): Promise<ReadonlyMap<string, Owner>> {
-	const own = new Map<string, ControllerReference>();
-	for (const { controller } of pods) if (controller) own.set(controller.uid, controller);
+	const controllers = new Map<string, ControllerReference>();
+	for (const { controller } of pods) if (controller) controllers.set(controller.uid, controller);
 	return new Map(
-		await Promise.all([...own].map(async ([uid, controller]) => [uid, await owners.ofPod(controller)] as const)),
+		await Promise.all(
+			[...controllers].map(async ([uid, controller]) => [uid, await owners.ofPod(controller)] as const),
+		),
 	);
 }
 

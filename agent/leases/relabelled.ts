@@ -37,9 +37,9 @@ export async function isRelabelled(
 }
 
 /** Whether a pod with that controller can be one of this one's: its own, or through a ReplicaSet. */
-function mayControl(controller: ControllerReference, own: ControllerReference): boolean {
-	if (controllerKey(own) === controllerKey(controller)) return true;
-	return controller.kind === "Deployment" && own.kind === "ReplicaSet" && own.apiVersion.startsWith("apps/");
+function mayControl(controller: ControllerReference, direct: ControllerReference): boolean {
+	if (controllerKey(direct) === controllerKey(controller)) return true;
+	return controller.kind === "Deployment" && direct.kind === "ReplicaSet" && direct.apiVersion.startsWith("apps/");
 }
 
 async function isPodOf(

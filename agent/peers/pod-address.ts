@@ -1,4 +1,4 @@
-// Where a sibling listens for its peers: its pod's address, read from the API server because the view does not keep it.
+// Where a replica of this agent listens for its peers: its pod's address, read from the API server because the view does not keep it.
 import { isIP } from "node:net";
 import type { PodRecord } from "../../disruption/pod.ts";
 import { isRecord } from "../../disruption/record.ts";

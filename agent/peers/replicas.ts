@@ -13,42 +13,42 @@ import type { PeerClients } from "./peer-clients.ts";
 const agentLabel = "app.kubernetes.io/name";
 const agentName = "xpdb-agent";
 
-/** A sibling in the same cluster answers in milliseconds; a frozen one must leave the caller time for us to serve it. */
-const siblingDeadlineMs = 2_000;
-/** As long as a frozen sibling may still look ready: three failed probes of 2 s. */
+/** Another replica answers in milliseconds; a frozen one must leave the caller time for us to serve it. */
+const replicaDeadlineMs = 2_000;
+/** As long as a frozen replica may still look ready: three failed probes of 2 s. */
 const suspectForMs = 6_000;
 
-export interface SiblingsOptions {
+export interface ReplicasOptions {
 	readonly clusterId: string;
 	readonly clusterName: string;
 	/** Our own Pod. */
 	readonly pod: { readonly name: string; readonly namespace: string };
 	readonly pods: Pick<PodView, "pods">;
-	/** Its own: connections that no sibling needs any more are closed. */
+	/** Its own: connections that no replica needs any more are closed. */
 	readonly clients: PeerClients;
-	/** HOST:PORT of a sibling's peer port; undefined where the pod has no address (any more). */
+	/** HOST:PORT of a replica's peer port; undefined where the pod has no address (any more). */
 	readonly addressOf: (pod: PodRecord) => Promise<string | undefined>;
 	readonly clock: Pick<Clock, "now">;
 	readonly report: (problem: unknown) => void;
 }
 
-export class Siblings {
-	readonly #options: SiblingsOptions;
+export class Replicas {
+	readonly #options: ReplicasOptions;
 	/** By pod uid; undefined while it is being asked for. */
 	readonly #addresses = new Map<string, string | undefined>();
 	readonly #suspectUntil = new Map<string, number>();
 
-	constructor(options: SiblingsOptions) {
+	constructor(options: ReplicasOptions) {
 		this.#options = options;
 	}
 
 	/** Who keeps the line; undefined where it is us, or where nobody better is known at this moment. */
 	lineHost(onBehalfOf?: PassedOnCaller): RemoteCluster | undefined {
-		const { pod: own, clusterId, clusterName, clients } = this.#options;
+		const { pod, clusterId, clusterName, clients } = this.#options;
 		const agents = this.#readyAgents();
 		this.#forgetOthers(agents);
 		for (const agent of agents) {
-			if (agent.name === own.name) return undefined;
+			if (agent.name === pod.name) return undefined;
 			if (this.#isSuspect(agent)) continue;
 			const address = this.#findAddress(agent);
 			if (address === undefined) return undefined;
@@ -57,7 +57,7 @@ export class Siblings {
 					id: clusterId,
 					name: clusterName,
 					client: clients.get({ id: clusterId, address }),
-					deadlineMs: siblingDeadlineMs,
+					deadlineMs: replicaDeadlineMs,
 					passedOn: "line",
 					...(onBehalfOf && { onBehalfOf }),
 				},

@@ -121,7 +121,7 @@ export function createPeerGate({
 	};
 }
 
-/** This cluster for one call: where it is passed on to a sibling, that one is told whose call it is. */
+/** This cluster for one call: where it is passed on to another replica, that one is told whose call it is. */
 function forCaller(local: ServedCluster, caller: Caller): AgentCluster {
 	return withAcquire(local, (request, options) => local.acquire(request, options, verifiedCaller(caller)));
 }

@@ -45,8 +45,8 @@ export class ReviewRate {
 
 	#take(address: string): boolean {
 		if (isLoopback(address)) return this.#forwarded.take();
-		const own = this.#bucketOf(address);
-		return own !== undefined && own.take() && this.#direct.take();
+		const bucket = this.#bucketOf(address);
+		return bucket !== undefined && bucket.take() && this.#direct.take();
 	}
 
 	#bucketOf(address: string): TokenBucket | undefined {

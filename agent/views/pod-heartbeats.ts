@@ -13,7 +13,7 @@ interface Beat {
 	readonly everyMs: number;
 }
 
-export class Heartbeats {
+export class PodHeartbeats {
 	readonly #clock: Clock;
 	readonly #lastBeats = new Map<string, Beat>();
 

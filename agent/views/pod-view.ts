@@ -15,7 +15,7 @@ import { compareResourceVersions, latestResourceVersion } from "../../disruption
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { signOfLifeMs, type WatchEvent, type WatchSink } from "../kubernetes/watch-sink.ts";
 import type { Clock } from "../process/clock.ts";
-import { Heartbeats } from "./pod-heartbeats.ts";
+import { PodHeartbeats } from "./pod-heartbeats.ts";
 import { PodsByLabels } from "./pods-by-labels.ts";
 
 /** Whether a view has come to a version; `below`: even a list that began after the question is older than that. */
@@ -90,13 +90,13 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	#life = 0;
 	#listing: Promise<string> = Promise.resolve("");
 	#nextListing: Promise<string> | undefined;
-	readonly #heartbeats: Heartbeats;
+	readonly #heartbeats: PodHeartbeats;
 	readonly #waiters = new Set<Waiter>();
 	readonly #listeners = new Set<(namespace: string) => void>();
 
 	constructor(options: PodStoreOptions) {
 		this.#options = options;
-		this.#heartbeats = new Heartbeats(options.clock);
+		this.#heartbeats = new PodHeartbeats(options.clock);
 	}
 
 	get synced(): boolean {

@@ -38,7 +38,7 @@ export class LoopbackNetwork {
 	}
 }
 
-/** Its siblings would look for it at port 8444 of the address that all pods share. */
+/** Its replicas would look for it at port 8444 of the address that all pods share. */
 async function announce(client: ApiClient, { metadata }: AgentPodObject, ports: AgentPorts): Promise<void> {
 	const { namespace, name, uid } = metadata;
 	const annotations = { [peerAddressAnnotation]: `${address}:${ports.peers}` };

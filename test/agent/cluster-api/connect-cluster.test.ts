@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { findHome, type HomeOptions } from "../../../agent/cluster-api/connect-cluster.ts";
+import { type ConnectClusterOptions, connectCluster } from "../../../agent/cluster-api/connect-cluster.ts";
 import { type ScriptedRequest, type ScriptedServer, startScriptedServer } from "../../support/scripted-api-server.ts";
 import { createFastClock } from "./fast-clock.ts";
 
@@ -26,11 +26,11 @@ function answerWith(members: unknown): (request: ScriptedRequest) => void {
 	};
 }
 
-async function find(handle: (request: ScriptedRequest) => void, change: Partial<HomeOptions> = {}) {
+async function find(handle: (request: ScriptedRequest) => void, change: Partial<ConnectClusterOptions> = {}) {
 	const server: ScriptedServer = await startScriptedServer(handle);
 	cleanups.push(() => server.close());
 	const problems: string[] = [];
-	const home = await findHome({
+	const connected = await connectCluster({
 		access: server.access,
 		config: {
 			leaseNamespace: "xpdb-system",
@@ -42,20 +42,26 @@ async function find(handle: (request: ScriptedRequest) => void, change: Partial<
 		onTrouble: ({ message }) => problems.push(message),
 		...change,
 	});
-	cleanups.push(() => home.connection.close());
-	return { home, problems };
+	cleanups.push(() => connected.connection.close());
+	return { connected, problems };
 }
 
-describe("findHome()", () => {
+describe("connectCluster()", () => {
 	test("calls the cluster what the fleet calls it", async () => {
-		const { home } = await find(answerWith([{ id, name: "eu-1", address: "10.0.0.1:8444" }]));
-		expect([home.clusterName, home.api.clusterId, home.connection.cluster]).toEqual(["eu-1", id, "eu-1"]);
+		const { connected } = await find(answerWith([{ id, name: "eu-1", address: "10.0.0.1:8444" }]));
+		expect([connected.clusterName, connected.api.clusterId, connected.connection.cluster]).toEqual([
+			"eu-1",
+			id,
+			"eu-1",
+		]);
 	});
 
 	test("calls it by its id where the fleet does not know it, or does not exist yet", async () => {
-		expect((await find(answerWith([{ id: "b", name: "eu-2", address: "10.0.0.2:8444" }]))).home.clusterName).toBe(id);
-		const { home, problems } = await find(answerWith(undefined));
-		expect(home.clusterName).toBe(id);
+		expect((await find(answerWith([{ id: "b", name: "eu-2", address: "10.0.0.2:8444" }]))).connected.clusterName).toBe(
+			id,
+		);
+		const { connected, problems } = await find(answerWith(undefined));
+		expect(connected.clusterName).toBe(id);
 		expect(problems).toEqual([expect.stringContaining('read the fleet from ConfigMap "xpdb-system/xpdb-fleet"')]);
 	});
 
@@ -76,8 +82,10 @@ describe("findHome()", () => {
 	test("waits for an API server that is not ready", async () => {
 		let calls = 0;
 		const ready = answerWith([{ id, name: "eu-1", address: "10.0.0.1:8444" }]);
-		const { home, problems } = await find((request) => (calls++ < 2 ? request.text(503, "later") : ready(request)));
-		expect(home.clusterName).toBe("eu-1");
+		const { connected, problems } = await find((request) =>
+			calls++ < 2 ? request.text(503, "later") : ready(request),
+		);
+		expect(connected.clusterName).toBe("eu-1");
 		expect(problems).toHaveLength(2);
 	});
 

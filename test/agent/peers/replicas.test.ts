@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { PeerClients } from "../../../agent/peers/peer-clients.ts";
-import { Siblings } from "../../../agent/peers/replicas.ts";
+import { Replicas } from "../../../agent/peers/replicas.ts";
 import type { PodRecord } from "../../../disruption/pod.ts";
 import {
 	type Authority,
@@ -40,7 +40,7 @@ function agentPod(name: string, change: Partial<PodRecord> = {}): PodRecord {
 	};
 }
 
-function siblingsOf(own: string, pods: readonly PodRecord[], addresses: Record<string, string | undefined> = {}) {
+function replicasOf(podName: string, pods: readonly PodRecord[], addresses: Record<string, string | undefined> = {}) {
 	const clients = new PeerClients({
 		certificates: {
 			current: { certificate: pair.certificate, privateKey: pair.key, ca: fleet.certificate },
@@ -52,10 +52,10 @@ function siblingsOf(own: string, pods: readonly PodRecord[], addresses: Record<s
 	const clock = { time: 0, now: () => clock.time };
 	const reports: unknown[] = [];
 	const looked: string[] = [];
-	const siblings = new Siblings({
+	const replicas = new Replicas({
 		clusterId: samples.clusterId,
 		clusterName: "eu-1",
-		pod: { name: own, namespace: "xpdb-system" },
+		pod: { name: podName, namespace: "xpdb-system" },
 		pods: { pods: (namespace) => pods.filter((pod) => pod.namespace === namespace) },
 		clients,
 		addressOf: async ({ name }) => {
@@ -66,70 +66,70 @@ function siblingsOf(own: string, pods: readonly PodRecord[], addresses: Record<s
 		clock,
 		report: (problem) => reports.push(problem),
 	});
-	return { siblings, clock, reports, looked };
+	return { replicas, clock, reports, looked };
 }
 
 /** Lets the lookup of an address come through. */
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("lineHost()", () => {
-	const hosts: { name: string; own: string; pods: readonly PodRecord[]; host: string | undefined }[] = [
-		{ name: "is nobody else for the lowest name", own: "a", pods: [agentPod("b"), agentPod("a")], host: undefined },
+	const hosts: { name: string; podName: string; pods: readonly PodRecord[]; host: string | undefined }[] = [
+		{ name: "is nobody else for the lowest name", podName: "a", pods: [agentPod("b"), agentPod("a")], host: undefined },
 		{
 			name: "is the lowest name for the others",
-			own: "c",
+			podName: "c",
 			pods: [agentPod("c"), agentPod("b"), agentPod("a")],
 			host: "a",
 		},
 		{
 			name: "is no agent that is not ready",
-			own: "b",
+			podName: "b",
 			pods: [agentPod("a", { ready: false }), agentPod("b")],
 			host: undefined,
 		},
 		{
 			name: "is no agent that ends",
-			own: "b",
+			podName: "b",
 			pods: [agentPod("a", { terminating: true }), agentPod("b")],
 			host: undefined,
 		},
 		{
 			name: "is no other pod",
-			own: "b",
+			podName: "b",
 			pods: [agentPod("a", { labels: { app: "db" } }), agentPod("b")],
 			host: undefined,
 		},
 		{
 			name: "is no agent elsewhere",
-			own: "b",
+			podName: "b",
 			pods: [agentPod("a", { namespace: "other" }), agentPod("b")],
 			host: undefined,
 		},
 		{
 			name: "is another one while we are not ready ourselves",
-			own: "a",
+			podName: "a",
 			pods: [agentPod("a", { ready: false }), agentPod("b")],
 			host: "b",
 		},
 	];
-	for (const { name, own, pods, host } of hosts) {
+	for (const { name, podName, pods, host } of hosts) {
 		test(name, async () => {
-			const { siblings, looked } = siblingsOf(own, pods, { a: "127.0.0.1:1", b: "127.0.0.1:2" });
-			siblings.lineHost();
+			const { replicas, looked } = replicasOf(podName, pods, { a: "127.0.0.1:1", b: "127.0.0.1:2" });
+			replicas.lineHost();
 			await soon();
-			expect([siblings.lineHost() !== undefined, looked]).toEqual([host !== undefined, host ? [host] : []]);
+			expect([replicas.lineHost() !== undefined, looked]).toEqual([host !== undefined, host ? [host] : []]);
 		});
 	}
 
-	test("acquires at the sibling, as a call that was passed on", async () => {
+	test("acquires at the other replica, as a call that was passed on", async () => {
 		const local = createFakeCluster({ acquireHere: async () => samples.acquired });
 		const agent = await serveAgent({ fleet, local });
 		cleanups.push(() => agent[Symbol.asyncDispose]());
-		const { siblings } = siblingsOf("b", [agentPod("a"), agentPod("b")], { a: agent.peerAddress });
-		siblings.lineHost();
+		const { replicas } = replicasOf("b", [agentPod("a"), agentPod("b")], { a: agent.peerAddress });
+		replicas.lineHost();
 		await soon();
 		const signal = new AbortController().signal;
-		const host = siblings.lineHost({ user: "alice", tokenId: "JTI=5" });
+		const host = replicas.lineHost({ user: "alice", tokenId: "JTI=5" });
 		expect(await host?.acquire(samples.acquireRequest, { wait: true, signal })).toEqual(samples.acquired);
 		expect(local.asked.map(([method]) => method)).toEqual(["acquireHere"]);
 		const [line = "{}"] = agent.audit;
@@ -142,35 +142,35 @@ describe("lineHost()", () => {
 	});
 
 	test("is left alone for a while when it does not answer, then asked for its address anew", async () => {
-		const { siblings, clock, looked } = siblingsOf("b", [agentPod("a"), agentPod("b")], { a: "127.0.0.1:1" });
-		siblings.lineHost();
+		const { replicas, clock, looked } = replicasOf("b", [agentPod("a"), agentPod("b")], { a: "127.0.0.1:1" });
+		replicas.lineHost();
 		await soon();
 		const signal = new AbortController().signal;
-		const acquired = siblings.lineHost()?.acquire(samples.acquireRequest, { wait: false, signal });
+		const acquired = replicas.lineHost()?.acquire(samples.acquireRequest, { wait: false, signal });
 		await expect(acquired).rejects.toMatchObject({ reason: "AgentUnavailable" });
-		expect(siblings.lineHost()).toBeUndefined();
+		expect(replicas.lineHost()).toBeUndefined();
 		clock.time = 6_000;
-		siblings.lineHost();
+		replicas.lineHost();
 		await soon();
-		expect(siblings.lineHost()).toBeDefined();
+		expect(replicas.lineHost()).toBeDefined();
 		expect(looked).toEqual(["a", "a"]);
 	});
 
 	test("is nobody while the address cannot be had, which is reported", async () => {
-		const { siblings, reports } = siblingsOf("b", [agentPod("a"), agentPod("b")]);
-		siblings.lineHost();
+		const { replicas, reports } = replicasOf("b", [agentPod("a"), agentPod("b")]);
+		replicas.lineHost();
 		await soon();
-		expect(siblings.lineHost()).toBeUndefined();
+		expect(replicas.lineHost()).toBeUndefined();
 		expect(reports).toEqual([new Error("No address of a")]);
 	});
 
 	test("is the next one where the first has no address", async () => {
 		const pods = [agentPod("a"), agentPod("b"), agentPod("c")];
-		const { siblings } = siblingsOf("c", pods, { a: undefined, b: "127.0.0.1:1" });
+		const { replicas } = replicasOf("c", pods, { a: undefined, b: "127.0.0.1:1" });
 		for (let round = 0; round < 3; round++) {
-			siblings.lineHost();
+			replicas.lineHost();
 			await soon();
 		}
-		expect(siblings.lineHost()).toBeDefined();
+		expect(replicas.lineHost()).toBeDefined();
 	});
 });

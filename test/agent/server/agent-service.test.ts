@@ -221,7 +221,7 @@ describe("the peer port", () => {
 		expect([...local.asked, ...other.asked]).toEqual([]);
 	});
 
-	test("acquires here what a sibling passed on, and in line what another member passed on", async () => {
+	test("acquires here what another replica passed on, and in line what another member passed on", async () => {
 		const local = createFakeCluster({ acquireHere: async () => samples.acquired });
 		const agent = await serve({ local });
 		await agent.asPeer({ passedOn: "line" }).acquire(acquireRequest, { wait: true, signal: never });

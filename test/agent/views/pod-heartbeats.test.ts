@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { Heartbeats } from "../../../agent/views/pod-heartbeats.ts";
+import { PodHeartbeats } from "../../../agent/views/pod-heartbeats.ts";
 import type { PodRecord } from "../../../disruption/pod.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { pod } from "./pod-store-setup.ts";
 
 function setUp() {
 	const clock = createManualClock();
-	const heartbeats = new Heartbeats(clock);
+	const heartbeats = new PodHeartbeats(clock);
 	let version = 1;
 	let last: PodRecord = pod("db-0", "1");
 	/** After so long the pod changes; in its version only, unless more is said. */
@@ -20,7 +20,7 @@ function setUp() {
 	return { clock, heartbeats, change, everyMs: () => heartbeats.everyMs("uid-db-0") };
 }
 
-describe("Heartbeats", () => {
+describe("PodHeartbeats", () => {
 	test("knows a pod that keeps changing in its version only, and how often", () => {
 		const { change, everyMs } = setUp();
 		change(200);
