@@ -30,8 +30,8 @@ export interface PlanNode {
 	readonly groups: readonly (readonly PlanPod[])[];
 }
 
-/** Nodes that are drained one after the other, `atOnce` of them at a time. Lanes go side by side. */
-export interface PlanLane {
+/** Nodes that are drained one after the other, `atOnce` of them at a time. Queues go side by side. */
+export interface PlanQueue {
 	readonly nodes: readonly PlanNode[];
 	readonly atOnce: number;
 }
@@ -44,11 +44,11 @@ export interface PodPace {
 
 /** What a pod waits for before it may go. */
 export type PlanWait =
-	/** A node of its own lane that is drained before. */
+	/** A node of its own queue that is drained before. */
 	| { readonly kind: "node"; readonly name: string }
 	/** The pods of its node that go before it. */
 	| { readonly kind: "group"; readonly pods: readonly RoundCandidate[] }
-	/** Room in a budget, which comes back with these pods of the same drain. */
+	/** A budget that is used up, until these pods of the same drain are back. */
 	| {
 			readonly kind: "budget";
 			readonly key: string;

@@ -1,5 +1,5 @@
-// Whose turn it is in one lane of a planned drain.
-import type { PlanLane, PlanNode, PlanPod, PlanWait } from "./drain-plan.ts";
+// Whose turn it is in one queue of a planned drain.
+import type { PlanNode, PlanPod, PlanQueue, PlanWait } from "./drain-plan.ts";
 
 /** A pod whose turn it is, with what it has waited for so far. */
 export interface PodTurn {
@@ -17,13 +17,13 @@ interface OpenNode {
 	readonly there: Set<PlanPod>;
 }
 
-export class LaneTurns {
+export class DrainQueue {
 	readonly #rest: PlanNode[];
 	readonly #atOnce: number;
 	readonly #open = new Set<OpenNode>();
 	#lastDone: string | undefined;
 
-	constructor({ nodes, atOnce }: PlanLane) {
+	constructor({ nodes, atOnce }: PlanQueue) {
 		this.#rest = [...nodes];
 		this.#atOnce = atOnce;
 	}

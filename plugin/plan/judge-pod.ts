@@ -4,7 +4,7 @@ import { formatBudgetName } from "../../disruption/budget.ts";
 import type { CandidateState } from "../../disruption/cluster.ts";
 import type { PlanPod } from "./drain-plan.ts";
 import { podReference } from "./fleet-budgets.ts";
-import { type OwnBudget, ownCoverage } from "./native-budgets.ts";
+import { type NativeBudget, nativeCoverage } from "./native-budgets.ts";
 import { findPlacement, type Placement } from "./placement.ts";
 import type { PlanNeverReason } from "./plan.ts";
 import type { ClusterFacts, PlanFacts } from "./read-facts.ts";
@@ -13,7 +13,7 @@ export type PodJudgement =
 	| {
 			readonly kind: "planned";
 			readonly pod: PlanPod;
-			readonly own: OwnBudget | undefined;
+			readonly native: NativeBudget | undefined;
 			/** Its replacement will have to wait for a node. */
 			readonly placement: Placement;
 	  }
@@ -44,20 +44,20 @@ export function judgePod(
 			states.set(key, fleet?.stateOf(key, pod) ?? { kind: "unseen", pod: podReference(pod) });
 		}
 	}
-	const own = ownCoverage(pod, cluster.own.budgets);
-	if (own.kind === "never") return { kind: "never", ...own.never };
-	if (own.kind === "covered") states.set(own.budget.budget.key, ownState(pod));
+	const native = nativeCoverage(pod, cluster.native.budgets);
+	if (native.kind === "never") return { kind: "never", ...native.never };
+	if (native.kind === "covered") states.set(native.budget.budget.key, nativeState(pod));
 	const candidate = { clusterId: cluster.clusterId, pod: podReference(pod) };
 	return {
 		kind: "planned",
 		pod: { candidate, states, replaced },
-		own: own.kind === "covered" ? own.budget : undefined,
+		native: native.kind === "covered" ? native.budget : undefined,
 		placement,
 	};
 }
 
 /** What its cluster itself says of it. */
-function ownState(pod: V1Pod): CandidateState {
+function nativeState(pod: V1Pod): CandidateState {
 	return {
 		kind: "present",
 		pod: podReference(pod),

@@ -8,12 +8,12 @@ import { formatDuration } from "../flags/duration.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
 import type { NodeTarget } from "../nodes/node-targets.ts";
 import { exitCode } from "../terminal/exit.ts";
-import type { PlanBudget, PlanLane, PlanPod, PlanWait, SimulatedDrain } from "./drain-plan.ts";
+import type { PlanBudget, PlanPod, PlanQueue, PlanWait, SimulatedDrain } from "./drain-plan.ts";
 import { judgePod } from "./judge-pod.ts";
-import { type OwnBudget, ownBudgetText } from "./native-budgets.ts";
+import { type NativeBudget, nativeBudgetText } from "./native-budgets.ts";
 import type { ImpossiblePod, Plan, PlanEntry, PlannedWait, PodName } from "./plan.ts";
 import { planSchema } from "./plan.ts";
-import { fleetBudgetRow, ownBudgetRow } from "./planned-budgets.ts";
+import { fleetBudgetRow, nativeBudgetRow } from "./planned-budgets.ts";
 import { createPaceReader, roundRange } from "./pod-pace.ts";
 import type { NodeFacts, PlanFacts } from "./read-facts.ts";
 import { simulateDrain } from "./simulate-drain.ts";
@@ -37,23 +37,23 @@ interface Placed {
 
 export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 	const placed = new Map<PlanPod, Placed>();
-	const own = new Map<string, OwnBudget>();
+	const native = new Map<string, NativeBudget>();
 	const impossible: ImpossiblePod[] = [];
 	const warnings = new Set<string>();
-	const lanes = [...Map.groupBy(facts.nodes, ({ target }) => target.context).values()].map(
-		(nodes): PlanLane => ({
+	const queues = [...Map.groupBy(facts.nodes, ({ target }) => target.context).values()].map(
+		(nodes): PlanQueue => ({
 			atOnce: options.maxNodes,
 			nodes: nodes.map((node) => ({ name: node.target.name, groups: groupsOf(node) })),
 		}),
 	);
-	const budgets = budgetsOf(facts, own);
+	const budgets = budgetsOf(facts, native);
 	const all = facts.nodes.flatMap(({ pods }) => [...pods.take, ...pods.left]);
 	const paceOf = createPaceReader(all, options);
 	const paces = new Map([...placed].map(([planned, { pod }]) => [planned, paceOf(pod)]));
 	const unknownPace = { goneAfter: 0, backAfter: 0 };
-	const inWaves = simulateDrain(lanes, budgets, () => ({ goneAfter: 1, backAfter: 0 }));
-	const atLeast = simulateDrain(lanes, budgets, (pod) => paces.get(pod)?.atLeast ?? unknownPace);
-	const atMost = simulateDrain(lanes, budgets, (pod) => paces.get(pod)?.atMost ?? unknownPace);
+	const inWaves = simulateDrain(queues, budgets, () => ({ goneAfter: 1, backAfter: 0 }));
+	const atLeast = simulateDrain(queues, budgets, (pod) => paces.get(pod)?.atLeast ?? unknownPace);
+	const atMost = simulateDrain(queues, budgets, (pod) => paces.get(pod)?.atMost ?? unknownPace);
 	const pods = inWaves.pods.flatMap((each) => (each.kind === "goes" ? [entryOf(each)] : []));
 	for (const each of inWaves.pods) {
 		const place = placed.get(each.pod);
@@ -64,12 +64,12 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 	const measured = [...paces.values()].filter((pace) => pace.measured).length;
 	const budgetRows = [
 		...[...(facts.fleet?.budgets ?? [])].map(([key, budget]) => fleetBudgetRow(key, budget, pods)),
-		...[...own.values()].map((budget) => ownBudgetRow(budget, pods)),
+		...[...native.values()].map((budget) => nativeBudgetRow(budget, pods)),
 	];
 	for (const { namespace, name, suspended } of budgetRows) {
 		if (suspended) warnings.add(`budget ${namespace}/${name} is suspended in all clusters: it holds nothing back`);
 	}
-	for (const { context, isMember, volumes, own: budgetsOfCluster } of facts.clusters.values()) {
+	for (const { context, isMember, volumes, native: budgetsOfCluster } of facts.clusters.values()) {
 		const none =
 			"no xpdb agent and no XPodDisruptionBudget in this cluster: only its own PodDisruptionBudgets are obeyed";
 		if (!isMember) warnings.add(`${context.name}: ${none}`);
@@ -121,7 +121,7 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 		if (judged.placement.kind === "later") {
 			warnings.add(`the replacement of ${name.namespace}/${name.pod} will wait: ${judged.placement.message}`);
 		}
-		if (judged.own) own.set(judged.own.budget.key, judged.own);
+		if (judged.native) native.set(judged.native.budget.key, judged.native);
 		placed.set(judged.pod, { name, node, pod });
 		return judged.pod;
 	}
@@ -167,8 +167,8 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 
 	/** Without the context, which a budget of one cluster has in its key. */
 	function budgetText(key: string): string {
-		const budget = own.get(key);
-		return budget ? ownBudgetText(budget) : key;
+		const budget = native.get(key);
+		return budget ? nativeBudgetText(budget) : key;
 	}
 
 	function warnAboutTimeout(slowest: SimulatedDrain): void {
@@ -186,9 +186,9 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 /** Enough to see who is meant; a plan is no list of pairs. */
 const maxNamedPods = 20;
 
-function budgetsOf({ fleet }: PlanFacts, own: ReadonlyMap<string, OwnBudget>): readonly PlanBudget[] {
+function budgetsOf({ fleet }: PlanFacts, native: ReadonlyMap<string, NativeBudget>): readonly PlanBudget[] {
 	const counted = [...(fleet?.budgets.values() ?? [])].flatMap((budget) => ("garbled" in budget ? [] : [budget]));
-	return [...counted, ...[...own.values()].map(({ budget }) => budget)];
+	return [...counted, ...[...native.values()].map(({ budget }) => budget)];
 }
 
 function nodeRow(

@@ -11,7 +11,7 @@ import type { PlanBudget } from "./drain-plan.ts";
 import type { PlanNeverReason } from "./plan.ts";
 
 /** A budget of Kubernetes' own. */
-export interface OwnBudget {
+export interface NativeBudget {
 	readonly budget: PlanBudget;
 	readonly name: BudgetName;
 	readonly selector: LabelSelector;
@@ -22,16 +22,16 @@ export interface OwnBudget {
 	readonly status: { readonly healthy: number; readonly need: number; readonly expected: number };
 }
 
-export interface OwnBudgets {
-	readonly budgets: readonly OwnBudget[];
+export interface NativeBudgets {
+	readonly budgets: readonly NativeBudget[];
 	readonly problems: readonly string[];
 }
 
 /** Who may not read them gets a problem, not a failure. */
-export async function readOwnBudgets(context: KubeContext, clusterId: string): Promise<OwnBudgets> {
+export async function readNativeBudgets(context: KubeContext, clusterId: string): Promise<NativeBudgets> {
 	try {
 		const found = await context.client.list<V1PodDisruptionBudget>("/apis/policy/v1/poddisruptionbudgets");
-		return { budgets: found.flatMap((each) => ownBudget(each, context.name, clusterId) ?? []), problems: [] };
+		return { budgets: found.flatMap((each) => nativeBudget(each, context.name, clusterId) ?? []), problems: [] };
 	} catch (error) {
 		if (!(error instanceof ApiError)) throw error;
 		const problem = `${context.name}: its PodDisruptionBudgets are not in this plan: ${errorText(error)}`;
@@ -39,13 +39,13 @@ export async function readOwnBudgets(context: KubeContext, clusterId: string): P
 	}
 }
 
-export type OwnCoverage =
+export type NativeCoverage =
 	| { readonly kind: "none" }
-	| { readonly kind: "covered"; readonly budget: OwnBudget }
+	| { readonly kind: "covered"; readonly budget: NativeBudget }
 	| { readonly kind: "never"; readonly never: { readonly reason: PlanNeverReason; readonly message: string } };
 
 /** As the eviction API looks them up (pkg/registry/core/pod/storage/eviction.go): no pod may have more than one. */
-export function ownCoverage(pod: V1Pod, budgets: readonly OwnBudget[]): OwnCoverage {
+export function nativeCoverage(pod: V1Pod, budgets: readonly NativeBudget[]): NativeCoverage {
 	const { metadata, status } = pod;
 	const isRunning = status?.phase === "Running" || status?.phase === "Unknown";
 	if (!isRunning || metadata?.deletionTimestamp !== undefined) return { kind: "none" };
@@ -68,16 +68,16 @@ export function ownCoverage(pod: V1Pod, budgets: readonly OwnBudget[]): OwnCover
 }
 
 /** The budget's name as people see it beside ours. */
-export function ownBudgetText({ budget }: OwnBudget): string {
+export function nativeBudgetText({ budget }: NativeBudget): string {
 	return formatBudgetName(budget.counted.budget.name);
 }
 
 /** Undefined for one that selects nothing. */
-function ownBudget(
+function nativeBudget(
 	{ metadata, spec, status }: V1PodDisruptionBudget,
 	contextName: string,
 	clusterId: string,
-): OwnBudget | undefined {
+): NativeBudget | undefined {
 	const selector = findSelector(spec?.selector);
 	if (!selector) return undefined;
 	const name = { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" };

@@ -1,7 +1,7 @@
 // The budgets of a plan with their numbers, as `kubectl xpdb budgets` has them.
 import { countedRow } from "../fleet/budget-table.ts";
 import type { PlanBudget } from "./drain-plan.ts";
-import { type OwnBudget, ownBudgetText } from "./native-budgets.ts";
+import { type NativeBudget, nativeBudgetText } from "./native-budgets.ts";
 import type { PlanEntry, PlannedBudget } from "./plan.ts";
 
 export function fleetBudgetRow(
@@ -26,9 +26,9 @@ export function fleetBudgetRow(
 	};
 }
 
-export function ownBudgetRow(own: OwnBudget, pods: readonly PlanEntry[]): PlannedBudget {
-	const { budget, name, status } = own;
-	const text = ownBudgetText(own);
+export function nativeBudgetRow(native: NativeBudget, pods: readonly PlanEntry[]): PlannedBudget {
+	const { budget, name, status } = native;
+	const text = nativeBudgetText(native);
 	const context = budget.counted.counts[0]?.clusterName ?? "";
 	const { need, healthy, expected } = status;
 	return {

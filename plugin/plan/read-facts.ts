@@ -7,7 +7,7 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type NodeTarget } from "../nodes/node-targets.ts";
 import { type FleetBudgets, readFleetBudgets } from "./fleet-budgets.ts";
 import { type LocalVolumes, readLocalVolumes } from "./local-volumes.ts";
-import { type OwnBudgets, readOwnBudgets } from "./native-budgets.ts";
+import { type NativeBudgets, readNativeBudgets } from "./native-budgets.ts";
 
 export interface NodeFacts {
 	readonly target: NodeTarget;
@@ -23,7 +23,7 @@ export interface ClusterFacts {
 	readonly agentNamespaces: readonly string[];
 	readonly nodes: readonly V1Node[];
 	readonly volumes: LocalVolumes;
-	readonly own: OwnBudgets;
+	readonly native: NativeBudgets;
 }
 
 export interface PlanFacts {
@@ -64,13 +64,13 @@ export async function readFacts(
 		Promise.all(
 			contexts.map(async (context, index): Promise<ClusterFacts> => {
 				const clusterId = clusterIdOf(context);
-				const [volumes, own] = await Promise.all([
+				const [volumes, native] = await Promise.all([
 					readLocalVolumes(context, podsIn(context)),
-					query.deletes ? { budgets: [], problems: [] } : readOwnBudgets(context, clusterId),
+					query.deletes ? { budgets: [], problems: [] } : readNativeBudgets(context, clusterId),
 				]);
 				const isMember = fleet?.memberOf(context.name) !== undefined;
 				const agentNamespaces = fleet?.agentNamespaces(context.name) ?? [];
-				return { context, clusterId, isMember, agentNamespaces, nodes: lists[index] ?? [], volumes, own };
+				return { context, clusterId, isMember, agentNamespaces, nodes: lists[index] ?? [], volumes, native };
 			}),
 		),
 		fleet && readFleetBudgets(fleet, covered),

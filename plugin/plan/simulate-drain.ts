@@ -7,15 +7,15 @@
 import type {
 	NeverPlanned,
 	PlanBudget,
-	PlanLane,
 	PlannedPod,
 	PlanPod,
+	PlanQueue,
 	PlanWait,
 	PodPace,
 	SimulatedDrain,
 } from "./drain-plan.ts";
-import { LaneTurns, type PodTurn } from "./drain-queue.ts";
-import { PlanLedger, type WaitingForRoom } from "./simulated-counts.ts";
+import { DrainQueue, type PodTurn } from "./drain-queue.ts";
+import { SimulatedCounts, type WaitingJudgement } from "./simulated-counts.ts";
 
 /** A pod that went: gone later, and its replacement back later still. */
 interface Flight {
@@ -33,25 +33,25 @@ interface Asked {
 	/** Of each kind the latest. */
 	readonly waits: Map<PlanWait["kind"], PlanWait>;
 	/** Why it could not go at this instant. */
-	judgement: WaitingForRoom | undefined;
+	judgement: WaitingJudgement | undefined;
 }
 
 /** Drains these nodes in thought. With a pace of 1 and 0 for all pods, `at` is the number of the wave, from 0. */
 export function simulateDrain(
-	lanes: readonly PlanLane[],
+	planQueues: readonly PlanQueue[],
 	budgets: readonly PlanBudget[],
 	paceOf: (pod: PlanPod) => PodPace,
 ): SimulatedDrain {
-	const ledger = new PlanLedger(budgets);
-	const turns = lanes.map((lane) => new LaneTurns(lane));
+	const counts = new SimulatedCounts(budgets);
+	const queues = planQueues.map((each) => new DrainQueue(each));
 	const planned: PlannedPod[] = [];
 	const inFlight = new Set<Flight>();
-	/** By budget: those in flight that give it room when they are back. */
-	const bringingRoom = new Map<string, Set<Flight>>();
+	/** By budget: those in flight that it has again when they are back. */
+	const comingBack = new Map<string, Set<Flight>>();
 	let pending: readonly Asked[] = [];
 	let now = 0;
 	for (;;) {
-		pending = [...pending, ...turns.flatMap((lane) => lane.begin().map(asking))];
+		pending = [...pending, ...queues.flatMap((queue) => queue.begin().map(asking))];
 		const left = pending.length;
 		askAll();
 		// A pod that was gone already, or never goes, lets the next group or node begin.
@@ -66,19 +66,19 @@ export function simulateDrain(
 		endsAt: Math.max(0, ...goes.map(({ goneAt }) => goneAt)),
 	};
 
-	/** Asks for everyone whose turn it is; who waits stays. Within an instant there is never more room than before. */
+	/** Asks for everyone whose turn it is; who waits stays. Within an instant no budget ever allows more than before. */
 	function askAll(): void {
-		const usedUp = new Map<string, WaitingForRoom>();
+		const usedUp = new Map<string, WaitingJudgement>();
 		pending = pending.filter((asked) => {
-			const judgement = usedUp.get(ledger.classOf(asked.pod)) ?? ledger.judge(asked.pod);
+			const judgement = usedUp.get(counts.classOf(asked.pod)) ?? counts.judge(asked.pod);
 			if (judgement.kind === "never") return refuse(asked, judgement.never);
 			if (judgement.kind === "may go") return send(asked, judgement.why === "Gone");
-			if (judgement.key !== undefined) usedUp.set(ledger.classOf(asked.pod), judgement);
+			if (judgement.key !== undefined) usedUp.set(counts.classOf(asked.pod), judgement);
 			asked.judgement = judgement;
 			return true;
 		});
 		// Pods that wait for the same share the answer.
-		const waits = new Map<WaitingForRoom, PlanWait>();
+		const waits = new Map<WaitingJudgement, PlanWait>();
 		for (const asked of pending) {
 			const { judgement } = asked;
 			const key = judgement?.key;
@@ -87,47 +87,47 @@ export function simulateDrain(
 				kind: "budget",
 				key,
 				message: judgement.waiting.message,
-				pods: [...(bringingRoom.get(key) ?? [])].map(({ pod }) => pod.candidate),
+				pods: [...(comingBack.get(key) ?? [])].map(({ pod }) => pod.candidate),
 			};
 			waits.set(judgement, wait);
 			asked.waits.set("budget", wait);
 		}
 	}
 
-	/** Pods for which nothing of this drain makes room: others have to, or it is never. Says whether it changed anything. */
+	/** Pods for which nothing of this drain makes way: others have to, or it is never. Says whether it changed anything. */
 	function endStandstill(): boolean {
 		const better = new Map<string, boolean>();
 		pending = pending.filter((asked) => {
 			const { pod, judgement } = asked;
 			if (!judgement || isBeingMade(judgement.key)) return true;
 			const { key = pod.candidate.pod.uid, waiting } = judgement;
-			const isBetter = better.get(key) ?? ledger.recover(pod, judgement);
+			const isBetter = better.get(key) ?? counts.recover(pod, judgement);
 			better.set(key, isBetter);
-			if (!isBetter) return refuse(asked, ledger.neverMet(judgement));
+			if (!isBetter) return refuse(asked, counts.neverMet(judgement));
 			asked.waits.set("others", { kind: "others", waiting });
 			return true;
 		});
 		return better.size > 0;
 	}
 
-	/** Whether pods of this drain are down that give room to the budget when they are back. */
+	/** Whether pods of this drain are down that the budget has again when they are back. */
 	function isBeingMade(key: string | undefined): boolean {
-		return key !== undefined && (bringingRoom.get(key)?.size ?? 0) > 0;
+		return key !== undefined && (comingBack.get(key)?.size ?? 0) > 0;
 	}
 
 	function refuse({ pod, node }: Asked, never: NeverPlanned): false {
 		planned.push({ pod, node, kind: "never", never });
-		for (const lane of turns) lane.gone(pod);
+		for (const queue of queues) queue.gone(pod);
 		return false;
 	}
 
 	function send({ pod, node, waits }: Asked, isGone: boolean): false {
 		const { goneAfter, backAfter } = isGone ? { goneAfter: 0, backAfter: 0 } : paceOf(pod);
 		const goneAt = now + goneAfter;
-		const flight = { pod, costs: ledger.take(pod), goneAt, backAt: goneAt + backAfter, isGone: false };
+		const flight = { pod, costs: counts.take(pod), goneAt, backAt: goneAt + backAfter, isGone: false };
 		inFlight.add(flight);
 		if (flight.costs || !pod.replaced) {
-			for (const key of pod.states.keys()) bringingRoom.set(key, (bringingRoom.get(key) ?? new Set()).add(flight));
+			for (const key of pod.states.keys()) comingBack.set(key, (comingBack.get(key) ?? new Set()).add(flight));
 		}
 		planned.push({ pod, node, kind: "goes", at: now, goneAt, waits: [...waits.values()] });
 		return false;
@@ -137,12 +137,12 @@ export function simulateDrain(
 		for (const flight of inFlight) {
 			if (!flight.isGone && flight.goneAt <= now) {
 				flight.isGone = true;
-				for (const lane of turns) lane.gone(flight.pod);
+				for (const queue of queues) queue.gone(flight.pod);
 			}
 			if (!flight.isGone || flight.backAt > now) continue;
 			inFlight.delete(flight);
-			for (const key of flight.pod.states.keys()) bringingRoom.get(key)?.delete(flight);
-			ledger.back(flight.pod, flight.costs);
+			for (const key of flight.pod.states.keys()) comingBack.get(key)?.delete(flight);
+			counts.back(flight.pod, flight.costs);
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// The counts of a planned drain, as the pods that went and came back have left them. Whether there is room for one more
-// is decide()'s to say.
+// The counts of a planned drain, as the pods that went and came back have left them. Whether one more may go is
+// decide()'s to say.
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { CandidateState, Count } from "../../disruption/cluster.ts";
 import { decide, type Judgement } from "../../disruption/decide.ts";
@@ -7,7 +7,7 @@ import type { Waiting } from "../../disruption/verdict.ts";
 import type { NeverPlanned, PlanBudget, PlanPod } from "./drain-plan.ts";
 
 /** A pod that may not go yet; where a budget is used up, `key` says which one. */
-export interface WaitingForRoom {
+export interface WaitingJudgement {
 	readonly kind: "waiting";
 	readonly waiting: Waiting;
 	readonly key: string | undefined;
@@ -16,25 +16,25 @@ export interface WaitingForRoom {
 /** What decide() says of a pod. */
 export type PlanJudgement =
 	| { readonly kind: "may go"; readonly why: "Granted" | "Gone" | "Terminating" | "Finished" | "Uncovered" }
-	| WaitingForRoom
+	| WaitingJudgement
 	| { readonly kind: "never"; readonly never: NeverPlanned };
 
-interface Account {
+interface SimulatedBudget {
 	readonly budget: PlanBudget;
 	counts: readonly Count[];
 }
 
-export class PlanLedger {
-	readonly #accounts: ReadonlyMap<string, Account>;
+export class SimulatedCounts {
+	readonly #budgets: ReadonlyMap<string, SimulatedBudget>;
 	readonly #states = new Map<PlanPod, ReadonlyMap<string, CandidateState>>();
 
 	readonly #classes = new Map<PlanPod, string>();
 
 	constructor(budgets: readonly PlanBudget[]) {
-		this.#accounts = new Map(budgets.map((budget) => [budget.key, { budget, counts: budget.counted.counts }]));
+		this.#budgets = new Map(budgets.map((budget) => [budget.key, { budget, counts: budget.counted.counts }]));
 	}
 
-	/** Pods of one class take the same from the same budgets: while one waits for room, so do all. */
+	/** Pods of one class take the same from the same budgets: while one waits, so do all. */
 	classOf(pod: PlanPod): string {
 		const known = this.#classes.get(pod);
 		if (known !== undefined) return known;
@@ -49,10 +49,10 @@ export class PlanLedger {
 
 	/** Each scope is asked for itself: what holds over the fleet, and what a cluster has of its own. */
 	judge(pod: PlanPod): PlanJudgement {
-		const scopes = Map.groupBy(this.#accountsOf(pod), ({ budget }) => budget.memberIds.join(" "));
+		const scopes = Map.groupBy(this.#budgetsOf(pod), ({ budget }) => budget.memberIds.join(" "));
 		let why: Extract<PlanJudgement, { kind: "may go" }>["why"] = "Uncovered";
-		for (const accounts of scopes.values()) {
-			const judgement = this.#decide(pod, accounts);
+		for (const budgets of scopes.values()) {
+			const judgement = this.#decide(pod, budgets);
 			switch (judgement.kind) {
 				case "grantable":
 					why = "Granted";
@@ -63,7 +63,7 @@ export class PlanLedger {
 					return { kind: "never", never: { reason: judgement.reason, message: judgement.message } };
 				case "waiting": {
 					const { budget } = judgement;
-					const exhausted = accounts.find(
+					const exhausted = budgets.find(
 						({ budget: { counted } }) => budget && formatBudgetName(counted.budget.name) === formatBudgetName(budget),
 					);
 					return { kind: "waiting", waiting: judgement, key: exhausted?.budget.key };
@@ -97,24 +97,24 @@ export class PlanLedger {
 	 * Takes what holds the pod back, and is none of this drain's, to be over. False where it is as good as it can be
 	 * already: all that its budget expects is healthy.
 	 */
-	recover(pod: PlanPod, { waiting, key }: WaitingForRoom): boolean {
+	recover(pod: PlanPod, { waiting, key }: WaitingJudgement): boolean {
 		if (waiting.reason !== "BudgetExhausted") {
 			this.#classes.delete(pod);
 			this.#states.set(pod, new Map([...this.#statesOf(pod)].map(([budget, state]) => [budget, settled(state)])));
 			return true;
 		}
-		const account = key === undefined ? undefined : this.#accounts.get(key);
-		if (!account) return false;
-		const recovered = account.counts.map((count) => ({ ...count, healthy: healthyAtBest(count) }));
-		const better = recovered.some((count, index) => count.healthy > (account.counts[index]?.healthy ?? 0));
-		account.counts = recovered;
+		const simulated = key === undefined ? undefined : this.#budgets.get(key);
+		if (!simulated) return false;
+		const recovered = simulated.counts.map((count) => ({ ...count, healthy: healthyAtBest(count) }));
+		const better = recovered.some((count, index) => count.healthy > (simulated.counts[index]?.healthy ?? 0));
+		simulated.counts = recovered;
 		return better;
 	}
 
 	/** Why the pod can never go, where even all expected pods together are not enough. */
-	neverMet({ waiting, key }: WaitingForRoom): NeverPlanned {
+	neverMet({ waiting, key }: WaitingJudgement): NeverPlanned {
 		const { need, expected, healthy, message, budget } = waiting;
-		const bound = key === undefined ? undefined : this.#accounts.get(key)?.budget.bound;
+		const bound = key === undefined ? undefined : this.#budgets.get(key)?.budget.bound;
 		const all = expected === undefined ? `and at best has ${healthy}` : `of ${expected} expected pods`;
 		return {
 			reason: "BudgetNeverMet",
@@ -125,11 +125,11 @@ export class PlanLedger {
 		};
 	}
 
-	#decide(pod: PlanPod, accounts: readonly Account[]): Judgement {
+	#decide(pod: PlanPod, budgets: readonly SimulatedBudget[]): Judgement {
 		const states = this.#statesOf(pod);
 		const [judgement] = decide(
-			accounts[0]?.budget.memberIds ?? [],
-			accounts.map(({ budget, counts }) => {
+			budgets[0]?.budget.memberIds ?? [],
+			budgets.map(({ budget, counts }) => {
 				const state = states.get(budget.key);
 				const candidates = state ? [state] : [];
 				return {
@@ -154,17 +154,17 @@ export class PlanLedger {
 		return this.#states.get(pod) ?? pod.states;
 	}
 
-	#accountsOf(pod: PlanPod): readonly Account[] {
+	#budgetsOf(pod: PlanPod): readonly SimulatedBudget[] {
 		return [...pod.states.keys()].map((key) => {
-			const account = this.#accounts.get(key);
-			if (!account) throw new Error(`a pod under budget ${key}, which the plan does not have`);
-			return account;
+			const simulated = this.#budgets.get(key);
+			if (!simulated) throw new Error(`a pod under budget ${key}, which the plan does not have`);
+			return simulated;
 		});
 	}
 
 	#change(pod: PlanPod, change: (count: Count) => Count): void {
-		for (const account of this.#accountsOf(pod)) {
-			account.counts = account.counts.map((count) =>
+		for (const simulated of this.#budgetsOf(pod)) {
+			simulated.counts = simulated.counts.map((count) =>
 				count.clusterId === pod.candidate.clusterId ? change(count) : count,
 			);
 		}

@@ -65,7 +65,7 @@ export function newFacts(fields: FactFields = {}): PlanFacts {
 			agentNamespaces: ["xpdb-system"],
 			nodes: [newNode(`${name}-n0`), newNode(`${name}-n1`)],
 			volumes: { of: () => fields.volumes ?? [], problems: [] },
-			own: { budgets: [], problems: [] },
+			native: { budgets: [], problems: [] },
 			...cluster,
 		};
 	});

@@ -1,7 +1,7 @@
 // Drains to plan, in a few words: pods of cluster "eu" under budget shop/db of the fleet "eu" and "us" unless a row says more.
 import type { CandidateState, Count } from "../../../disruption/cluster.ts";
 import { fleetHash } from "../../../disruption/fleet.ts";
-import type { PlanBudget, PlanLane, PlanPod, SimulatedDrain } from "../../../plugin/plan/drain-plan.ts";
+import type { PlanBudget, PlanPod, PlanQueue, SimulatedDrain } from "../../../plugin/plan/drain-plan.ts";
 import {
 	budget,
 	labels,
@@ -30,9 +30,12 @@ export function planBudget(
 }
 
 /** What one cluster has of its own, as a PodDisruptionBudget. */
-export function ownBudget(clusterId: string, fields: Partial<Count> & { readonly minAvailable: number }): PlanBudget {
+export function nativeBudget(
+	clusterId: string,
+	fields: Partial<Count> & { readonly minAvailable: number },
+): PlanBudget {
 	const { minAvailable, ...count } = fields;
-	const name = { namespace: budget.namespace, name: `own-${clusterId}` };
+	const name = { namespace: budget.namespace, name: `native-${clusterId}` };
 	return {
 		key: name.name,
 		memberIds: [clusterId],
@@ -69,7 +72,7 @@ export function planPod(name: string, fields: PodFields = {}): PlanPod {
 }
 
 /** One node with these pods, in groups. */
-export function lane(...groups: readonly (readonly PlanPod[])[]): PlanLane {
+export function queue(...groups: readonly (readonly PlanPod[])[]): PlanQueue {
 	return { nodes: [{ name: "n0", groups }], atOnce: 1 };
 }
 

@@ -1,7 +1,7 @@
 import type { V1PodDisruptionBudget } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
-import { ownCoverage, readOwnBudgets } from "../../../plugin/plan/native-budgets.ts";
+import { nativeCoverage, readNativeBudgets } from "../../../plugin/plan/native-budgets.ts";
 import { newClient, newContext, newPod } from "../../support/build-plugin-pod.ts";
 
 const labels = { app: "web" };
@@ -16,11 +16,11 @@ const budget = (
 
 async function coverageOf(pod: ReturnType<typeof newPod>, ...budgets: readonly V1PodDisruptionBudget[]) {
 	const context = newContext("c1", newClient({ list: () => budgets }));
-	const own = await readOwnBudgets(context, "id-c1");
-	return ownCoverage(pod, own.budgets);
+	const native = await readNativeBudgets(context, "id-c1");
+	return nativeCoverage(pod, native.budgets);
 }
 
-describe("ownCoverage()", () => {
+describe("nativeCoverage()", () => {
 	const web = newPod("web-0", { labels });
 	const rows = [
 		{ name: "covers a pod by its labels", pod: web, budgets: [budget("web")], expected: "covered" },
@@ -86,11 +86,11 @@ describe("ownCoverage()", () => {
 	}
 });
 
-describe("readOwnBudgets()", () => {
+describe("readNativeBudgets()", () => {
 	test("says what it may not read, and goes on without", async () => {
 		const forbidden = new ApiError("poddisruptionbudgets is forbidden", { code: 403, reason: "Forbidden" });
 		const context = newContext("c1", newClient({ list: () => Promise.reject(forbidden) }));
-		const { budgets, problems } = await readOwnBudgets(context, "id-c1");
+		const { budgets, problems } = await readNativeBudgets(context, "id-c1");
 		expect(budgets).toEqual([]);
 		expect(problems).toEqual([
 			expect.stringMatching(/^c1: its PodDisruptionBudgets are not in this plan: .*forbidden/),

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { decide } from "../../../disruption/decide.ts";
-import type { PlanBudget, PlanLane, PlanPod } from "../../../plugin/plan/drain-plan.ts";
+import type { PlanBudget, PlanPod, PlanQueue } from "../../../plugin/plan/drain-plan.ts";
 import { simulateDrain } from "../../../plugin/plan/simulate-drain.ts";
 import { memberBudget, newSpec, podReference } from "../../support/build-count.ts";
-import { lane, ownBudget, planBudget, planPod, story } from "./build-plan.ts";
+import { nativeBudget, planBudget, planPod, queue, story } from "./build-plan.ts";
 
 /** One wave after the other. */
 const inWaves = () => ({ goneAfter: 1, backAfter: 0 });
-const waves = (lanes: readonly PlanLane[], budgets: readonly PlanBudget[]): readonly string[] =>
-	story(simulateDrain(lanes, budgets, inWaves));
+const waves = (queues: readonly PlanQueue[], budgets: readonly PlanBudget[]): readonly string[] =>
+	story(simulateDrain(queues, budgets, inWaves));
 const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => planPod(name));
 const pods = [a, b, c, d].filter((pod) => pod !== undefined);
 const free = (name: string) => planPod(name, { budgets: [] });
@@ -18,42 +18,42 @@ const one = { maxUnavailable: 1 };
 
 interface Row {
 	readonly name: string;
-	readonly lanes: readonly PlanLane[];
+	readonly queues: readonly PlanQueue[];
 	readonly budgets?: readonly PlanBudget[];
 	readonly expected: readonly string[];
 }
 
 describe("simulateDrain() in waves", () => {
 	const rows: readonly Row[] = [
-		{ name: "has nothing to do without nodes", lanes: [], expected: [] },
-		{ name: "passes over nodes without pods", lanes: [lane()], expected: [] },
+		{ name: "has nothing to do without nodes", queues: [], expected: [] },
+		{ name: "passes over nodes without pods", queues: [queue()], expected: [] },
 		{
 			name: "lets pods without a budget go at once",
-			lanes: [lane([free("x"), free("y")])],
+			queues: [queue([free("x"), free("y")])],
 			budgets: [],
 			expected: ["x@0", "y@0"],
 		},
 		{
 			name: "lets as many go as the budget allows, and the next when these are back",
-			lanes: [lane(pods)],
+			queues: [queue(pods)],
 			budgets: [planBudget(two)],
 			expected: ["a@0", "b@0", "c@1 for a+b", "d@1 for a+b"],
 		},
 		{
 			name: "counts pods of several clusters together",
-			lanes: [lane([planPod("a")]), lane([planPod("b", { clusterId: "us" })])],
+			queues: [queue([planPod("a")]), queue([planPod("b", { clusterId: "us" })])],
 			budgets: [planBudget(one)],
 			expected: ["a@0", "b@1 for a"],
 		},
 		{
 			name: "does not hold back what no budget covers",
-			lanes: [lane([planPod("a"), free("x"), planPod("b")])],
+			queues: [queue([planPod("a"), free("x"), planPod("b")])],
 			budgets: [planBudget(one)],
 			expected: ["a@0", "x@0", "b@1 for a"],
 		},
 		{
 			name: "begins a node when the one before it in its cluster is empty",
-			lanes: [
+			queues: [
 				{
 					nodes: [
 						{ name: "n0", groups: [[planPod("a"), planPod("b")]] },
@@ -67,36 +67,36 @@ describe("simulateDrain() in waves", () => {
 		},
 		{
 			name: "drains as many nodes at a time as it may",
-			lanes: [{ nodes: ["n0", "n1", "n2"].map((name) => ({ name, groups: [[free(`on-${name}`)]] })), atOnce: 2 }],
+			queues: [{ nodes: ["n0", "n1", "n2"].map((name) => ({ name, groups: [[free(`on-${name}`)]] })), atOnce: 2 }],
 			expected: ["on-n0@0", "on-n1@0", "on-n2@1 after node n1"],
 		},
 		{
 			name: "begins a group when the one before it is gone",
-			lanes: [lane([free("x"), free("y")], [free("z")])],
+			queues: [queue([free("x"), free("y")], [free("z")])],
 			expected: ["x@0", "y@0", "z@1 after group x+y"],
 		},
 		{
 			name: "asks every budget of a pod",
-			lanes: [lane(["a", "b", "c"].map((name) => planPod(name, { budgets: ["db", "own-eu"] })))],
-			budgets: [planBudget(two), ownBudget("eu", { minAvailable: 2 })],
+			queues: [queue(["a", "b", "c"].map((name) => planPod(name, { budgets: ["db", "native-eu"] })))],
+			budgets: [planBudget(two), nativeBudget("eu", { minAvailable: 2 })],
 			expected: ["a@0", "b@1 for a", "c@2 for b"],
 		},
 		{
 			name: "takes nothing from one budget for a pod that another one keeps",
-			lanes: [lane([planPod("a", { budgets: ["db", "own-eu"] }), planPod("b")])],
-			budgets: [planBudget(one), ownBudget("eu", { minAvailable: 3 })],
+			queues: [queue([planPod("a", { budgets: ["db", "native-eu"] }), planPod("b")])],
+			budgets: [planBudget(one), nativeBudget("eu", { minAvailable: 3 })],
 			expected: ["b@0", "a never BudgetNeverMet"],
 		},
 		{
 			name: "lets an unready pod go beside a ready one, while the others are enough",
-			lanes: [lane([planPod("a", { state: { healthy: false } }), planPod("b"), planPod("c")])],
+			queues: [queue([planPod("a", { state: { healthy: false } }), planPod("b"), planPod("c")])],
 			budgets: [planBudget(two, { eu: { healthy: 2 } })],
 			expected: ["a@0", "b@0", "c@1 for b"],
 		},
 		{
 			name: "lets pods go that nothing can make healthy again",
-			lanes: [
-				lane([
+			queues: [
+				queue([
 					planPod("a", { state: { kind: "free", pod: podReference("a"), why: "Terminating" } }),
 					planPod("b", { state: { kind: "gone", pod: podReference("b") } }),
 				]),
@@ -106,25 +106,25 @@ describe("simulateDrain() in waves", () => {
 		},
 		{
 			name: "is not held back by a budget that is suspended in all members",
-			lanes: [lane(pods)],
+			queues: [queue(pods)],
 			budgets: [planBudget({ maxUnavailable: 0, suspend: true })],
 			expected: ["a@0", "b@0", "c@0", "d@0"],
 		},
 		{
 			name: "does not wait for a replacement that nobody makes, where nobody expects it",
-			lanes: [lane(["a", "b"].map((name) => planPod(name, { replaced: false })))],
+			queues: [queue(["a", "b"].map((name) => planPod(name, { replaced: false })))],
 			budgets: [planBudget(one)],
 			expected: ["a@0", "b@1 for a"],
 		},
 		{
 			name: "knows that pods nobody replaces stay away from a fixed minimum",
-			lanes: [lane(["a", "b"].map((name) => planPod(name, { replaced: false })))],
+			queues: [queue(["a", "b"].map((name) => planPod(name, { replaced: false })))],
 			budgets: [planBudget({ minAvailable: 5 })],
 			expected: ["a@0", "b never BudgetNeverMet"],
 		},
 	];
-	for (const { name, lanes, budgets = [], expected } of rows) {
-		test(name, () => expect(waves(lanes, budgets)).toEqual(expected));
+	for (const { name, queues, budgets = [], expected } of rows) {
+		test(name, () => expect(waves(queues, budgets)).toEqual(expected));
 	}
 });
 
@@ -133,19 +133,19 @@ describe("simulateDrain() with others in the way", () => {
 	const rows: readonly Row[] = [
 		{
 			name: "waits where a budget is used up for now, and goes on as if that were over",
-			lanes: [lane([planPod("a"), planPod("b")])],
+			queues: [queue([planPod("a"), planPod("b")])],
 			budgets: [planBudget(one, { us: { healthy: 2, unavailable: [used] } })],
 			expected: ["a@0 for others (BudgetExhausted)", "b@1 for others (BudgetExhausted) for a"],
 		},
 		{
 			name: "goes one by one where half of the budget is used up",
-			lanes: [lane([planPod("a"), planPod("b")])],
+			queues: [queue([planPod("a"), planPod("b")])],
 			budgets: [planBudget(two, { us: { healthy: 2, unavailable: [used] } })],
 			expected: ["a@0", "b@1 for a"],
 		},
 		{
 			name: "waits where the expected pods are unknown and enough of those there are could be healthy",
-			lanes: [lane([planPod("a")])],
+			queues: [queue([planPod("a")])],
 			budgets: [
 				planBudget(
 					{ minAvailable: 5 },
@@ -156,25 +156,27 @@ describe("simulateDrain() with others in the way", () => {
 		},
 		{
 			name: "waits for a pod that somebody else was granted",
-			lanes: [lane([planPod("a", { state: { reservedBy: { holder: "drain-7f", sinceSeconds: 1 }, healthy: false } })])],
+			queues: [
+				queue([planPod("a", { state: { reservedBy: { holder: "drain-7f", sinceSeconds: 1 }, healthy: false } })]),
+			],
 			budgets: [planBudget(one, { eu: { healthy: 2 } })],
 			expected: ["a@0 for others (PodReserved)"],
 		},
 		{
 			name: "waits for a pre-activity and holds nobody else back meanwhile",
-			lanes: [lane([planPod("a", { state: { preActivities: ["backup"] } }), planPod("b")])],
+			queues: [queue([planPod("a", { state: { preActivities: ["backup"] } }), planPod("b")])],
 			budgets: [planBudget(two)],
 			expected: ["b@0", "a@0 for others (PreActivityPending)"],
 		},
 		{
 			name: "waits for a pod that its cluster's agent has not seen",
-			lanes: [lane([planPod("a", { state: { kind: "unseen", pod: podReference("a") } })])],
+			queues: [queue([planPod("a", { state: { kind: "unseen", pod: podReference("a") } })])],
 			budgets: [planBudget(one)],
 			expected: ["a@0 for others (PodUnseen)"],
 		},
 	];
-	for (const { name, lanes, budgets = [], expected } of rows) {
-		test(name, () => expect(waves(lanes, budgets)).toEqual(expected));
+	for (const { name, queues, budgets = [], expected } of rows) {
+		test(name, () => expect(waves(queues, budgets)).toEqual(expected));
 	}
 });
 
@@ -182,35 +184,35 @@ describe("simulateDrain() with pods that can never go", () => {
 	const rows: readonly (Row & { readonly message: RegExp })[] = [
 		{
 			name: "maxUnavailable 0",
-			lanes: [lane([planPod("a"), free("x")])],
+			queues: [queue([planPod("a"), free("x")])],
 			budgets: [planBudget({ maxUnavailable: 0 })],
 			expected: ["x@0", "a never BudgetNeverMet"],
 			message: /^budget shop\/db with .* needs 6 healthy of 6 expected pods: that leaves none to disrupt$/,
 		},
 		{
 			name: "a minimum as large as all expected pods, even while some of them are down",
-			lanes: [lane([planPod("a")])],
+			queues: [queue([planPod("a")])],
 			budgets: [planBudget({ minAvailable: 6 }, { us: { healthy: 1 } })],
 			expected: ["a never BudgetNeverMet"],
 			message: /needs 6 healthy of 6 expected pods/,
 		},
 		{
 			name: "a minimum above all expected pods",
-			lanes: [lane([planPod("a")])],
+			queues: [queue([planPod("a")])],
 			budgets: [planBudget({ minAvailable: 9 })],
 			expected: ["a never BudgetNeverMet"],
 			message: /needs 9 healthy of 6 expected pods/,
 		},
 		{
 			name: "an owner without scale",
-			lanes: [lane([planPod("a")])],
+			queues: [queue([planPod("a")])],
 			budgets: [planBudget(one, { us: { expected: { kind: "unknown", reason: "Job has no scale" } } })],
 			expected: ["a never ExpectedPodsUnknown"],
 			message: /Job has no scale/,
 		},
 		{
 			name: "selectors that differ",
-			lanes: [lane([planPod("a")])],
+			queues: [queue([planPod("a")])],
 			budgets: [
 				planBudget(one, {
 					us: { budgets: [memberBudget({ ...newSpec(one), selector: { matchLabels: { app: "web" } } })] },
@@ -221,14 +223,14 @@ describe("simulateDrain() with pods that can never go", () => {
 		},
 		{
 			name: "a budget that needs what an agent does not understand",
-			lanes: [lane([planPod("a")])],
+			queues: [queue([planPod("a")])],
 			budgets: [planBudget({ ...one, probe: { endpoint: "probe:1" } })],
 			expected: ["a never FeatureMissing"],
 			message: /spec\.probe/,
 		},
 		{
 			name: "the next group and the next node are planned without them",
-			lanes: [
+			queues: [
 				{
 					nodes: [
 						{ name: "n0", groups: [[planPod("a")], [free("x")]] },
@@ -242,9 +244,9 @@ describe("simulateDrain() with pods that can never go", () => {
 			message: /leaves none/,
 		},
 	];
-	for (const { name, lanes, budgets = [], expected, message } of rows) {
+	for (const { name, queues, budgets = [], expected, message } of rows) {
 		test(name, () => {
-			const simulated = simulateDrain(lanes, budgets, inWaves);
+			const simulated = simulateDrain(queues, budgets, inWaves);
 			expect(story(simulated)).toEqual(expected);
 			expect(simulated.pods.flatMap((pod) => (pod.kind === "never" ? [pod.never.message] : []))[0]).toMatch(message);
 		});
@@ -254,7 +256,7 @@ describe("simulateDrain() with pods that can never go", () => {
 describe("simulateDrain() in time", () => {
 	test("a pod goes as soon as one replacement is healthy, however long another one takes", () => {
 		const pace = (pod: PlanPod) => ({ goneAfter: 2, backAfter: pod === a ? 10 : 3 });
-		const { pods: planned, endsAt } = simulateDrain([lane(pods)], [planBudget(two)], pace);
+		const { pods: planned, endsAt } = simulateDrain([queue(pods)], [planBudget(two)], pace);
 		expect(planned.map((pod) => (pod.kind === "goes" ? [pod.pod.candidate.pod.name, pod.at] : []))).toEqual([
 			["a", 0],
 			["b", 0],
@@ -273,7 +275,7 @@ describe("simulateDrain() in time", () => {
 	test("300 pods under one budget of one come to 300 waves", () => {
 		const many = Array.from({ length: 300 }, (_, index) => planPod(`p-${index}`));
 		const counts = { eu: { healthy: 300, expected: { kind: "known", pods: 300 } } } as const;
-		expect(simulateDrain([lane(many)], [planBudget(one, counts)], inWaves).endsAt).toBe(300);
+		expect(simulateDrain([queue(many)], [planBudget(one, counts)], inWaves).endsAt).toBe(300);
 	});
 });
 
@@ -302,7 +304,7 @@ describe("simulateDrain() and decide()", () => {
 					planned.map(({ candidate }) => candidate),
 				);
 				const granted = round.flatMap(({ kind, candidate }) => (kind === "grantable" ? [candidate.pod.name] : []));
-				const first = simulateDrain([lane(planned)], [budget], inWaves).pods.flatMap((pod) =>
+				const first = simulateDrain([queue(planned)], [budget], inWaves).pods.flatMap((pod) =>
 					pod.kind === "goes" && pod.at === 0 && pod.waits.length === 0 ? [pod.pod.candidate.pod.name] : [],
 				);
 				expect(first).toEqual(granted);
@@ -315,7 +317,7 @@ describe("simulateDrain() and decide()", () => {
 			fc.property(...drains, fc.nat(3), (fields, spec, eu, us, backAfter) => {
 				const planned = build(fields);
 				const budget = planBudget(spec, { eu: { healthy: eu, expected }, us: { healthy: us, expected } });
-				const { pods: all } = simulateDrain([lane(planned)], [budget], () => ({ goneAfter: 1, backAfter }));
+				const { pods: all } = simulateDrain([queue(planned)], [budget], () => ({ goneAfter: 1, backAfter }));
 				expect(all).toHaveLength(planned.length);
 				expect(new Set(all.map(({ pod }) => pod)).size).toBe(planned.length);
 				const costly = all.flatMap((pod) =>
