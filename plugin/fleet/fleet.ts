@@ -13,7 +13,7 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { FleetUncoveredError, sameClusterError } from "../terminal/errors.ts";
 import { type AgentAccess, accessAgents } from "./agent-access.ts";
 import { fleetDifferences, membersWithoutWay } from "./fleet-differences.ts";
-import { RoutedCluster } from "./routed-cluster.ts";
+import { createRoutedCluster } from "./routed-cluster.ts";
 
 export interface Fleet {
 	/** All members, sorted by name; others after a reconnect(). */
@@ -176,7 +176,7 @@ async function reachMembers(
 			const others = accesses.filter(({ description }) => description.clusterId !== id);
 			const routes = [...direct, ...others].map(({ client }) => new RemoteCluster({ id, name, client }));
 			opened.push(...routes);
-			return new RoutedCluster({ id, name, routes });
+			return createRoutedCluster({ id, name, routes });
 		});
 	const { descriptions, problems } = await describeAll(members);
 	refuseDifferentFleets(

@@ -4,16 +4,17 @@ import { formatBudgetName } from "../../disruption/budget.ts";
 import type { Acquisition } from "../../disruption/cluster.ts";
 import { LeaseLostError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
 import type { EventSink } from "../events/events.ts";
 
-export interface LeaseTeller {
+export interface LeaseEventsDependencies {
 	readonly emit: EventSink;
 	/** Monotonic milliseconds. */
 	readonly now: () => number;
 }
 
 /** The same member; of a Lease that could not be given back nothing more is told, it ends by itself. */
-export function tellLeases(member: AgentCluster, { emit, now }: LeaseTeller): AgentCluster {
+export function withLeaseEvents(member: AgentCluster, { emit, now }: LeaseEventsDependencies): AgentCluster {
 	/** By nonce. */
 	const heldSince = new Map<string, number>();
 
@@ -41,9 +42,7 @@ export function tellLeases(member: AgentCluster, { emit, now }: LeaseTeller): Ag
 		}
 	}
 
-	return {
-		id: member.id,
-		name: member.name,
+	return forwardingCluster(member, {
 		async acquire(request, options) {
 			const askedAt = now();
 			const outcome = await member.acquire(request, options);
@@ -78,12 +77,7 @@ export function tellLeases(member: AgentCluster, { emit, now }: LeaseTeller): Ag
 				heldSince.delete(acquisition.nonce);
 			}
 		},
-		confirm: (budget, ids) => member.confirm(budget, ids),
-		cancel: (budget, ids, options) => member.cancel(budget, ids, options),
-		describe: () => member.describe(),
-		listBudgets: (namespaces) => member.listBudgets(namespaces),
-		look: (request) => member.look(request),
-	};
+	});
 }
 
 interface EndedLease {

@@ -9,7 +9,7 @@ import { LeftBehind } from "../evictions/left-behind.ts";
 import { createEvictor } from "../evictions/ticket-eviction.ts";
 import type { CommandDependencies, CommandInput } from "../flags/command.ts";
 import { connectFleet, type Fleet } from "../fleet/fleet.ts";
-import { tellLeases } from "../fleet/lease-events.ts";
+import { withLeaseEvents } from "../fleet/lease-events.ts";
 import { Reachability } from "../fleet/reachability.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
@@ -68,7 +68,9 @@ export async function openSession(
 	});
 	const reachability = new Reachability(emit, () => runtime.now());
 	const watch = (members: readonly AgentCluster[]): readonly AgentCluster[] =>
-		membersWithFailPoints(members, deps.env).map((member) => tellLeases(member, { emit, now: () => runtime.now() }));
+		membersWithFailPoints(members, deps.env).map((member) =>
+			withLeaseEvents(member, { emit, now: () => runtime.now() }),
+		);
 	const evictions = new Evictions({
 		fleet: fleet && watchMembers(fleet, watch),
 		holder: holderIdentity(command, op),

@@ -2,13 +2,14 @@
 // timers and looks multiplies the states, and in some random runs rounds are to meet as densely as they can. It runs them through
 // the shipped runRound, and carries out what it is granted through the shipped carryOut, until all its pods are gone or its
 // attempts are used up; around these it is a twin.
-import type { Cluster, PodReference } from "../../disruption/cluster.ts";
+import type { PodReference } from "../../disruption/cluster.ts";
 import { coveringBudgets } from "../../disruption/coverage.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { carryOut, type EvictionAnswer } from "../../disruption/eviction.ts";
 import { type RoundBudget, type RoundRuntime, runRound } from "../../disruption/round.ts";
 import type { RoundCandidate, Verdict } from "../../disruption/verdict.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
 import type { Oracle, RoundRecord } from "./oracle.ts";
 import type { DrainData } from "./scenario.ts";
 import { type ApiCall, simulatedEvictor } from "./simulated-api.ts";
@@ -119,9 +120,8 @@ export class DrainProcess extends SimulatedProcess implements Drain {
 
 	async #run(candidates: readonly RoundCandidate[], budgets: readonly RoundBudget[], round: RoundRecord) {
 		const { oracle } = this.#world;
-		const clusters = this.#members().map(
-			(member): Cluster => ({
-				...member,
+		const clusters = this.#members().map((member) =>
+			forwardingCluster(member, {
 				acquire: (request, options) => {
 					if (options.wait && this.data.neverWaits) this.#world.dies(this);
 					return member.acquire(request, options);
@@ -217,7 +217,7 @@ export class DrainProcess extends SimulatedProcess implements Drain {
 		return { budgets: [...budgets.values()], uncovered };
 	}
 
-	#members(): readonly Cluster[] {
+	#members(): readonly AgentCluster[] {
 		const ids = this.data.members ?? this.#world.clusters.map(({ id }) => id);
 		return ids.map((id) => this.#world.member(this, id));
 	}

@@ -12,6 +12,7 @@ import { createEvictor } from "../../plugin/evictions/ticket-eviction.ts";
 import { Reachability } from "../../plugin/fleet/reachability.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
 import type { Drain, DrainWorld } from "./drain-process.ts";
 import type { RoundRecord } from "./oracle.ts";
 import { pluginClient, toV1Pod } from "./plugin-client.ts";
@@ -169,13 +170,12 @@ export class PluginProcess extends SimulatedProcess implements Drain {
 
 	#member(id: string, countsLooks: boolean): AgentCluster {
 		const member = this.#world.member(this, id);
-		return {
-			...member,
+		return forwardingCluster(member, {
 			look: (request) => {
 				if (countsLooks) this.#turn(1);
 				return member.look(request);
 			},
-		};
+		});
 	}
 
 	#heard(event: RunEvent): void {

@@ -2,6 +2,7 @@
 // in the place of plugin/evictions/fail-points.ts.
 import type { EvictorMaker } from "../../plugin/evictions/ticket-eviction.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
 
 type Step = "after-acquire" | "mid-commit" | "after-commit" | "before-evict" | "after-evict";
 
@@ -12,33 +13,24 @@ export function membersWithFailPoints(
 ): readonly AgentCluster[] {
 	const acquired = new Set<string>();
 	const committed = new Set<string>();
-	return members.map(
-		(member) =>
-			new Proxy(member, {
-				get(target, property): unknown {
-					if (property === "acquire") {
-						return async (...args: Parameters<AgentCluster["acquire"]>) => {
-							committed.clear();
-							const outcome = await target.acquire(...args);
-							if (outcome.kind === "acquired") acquired.add(target.id);
-							if (acquired.size === members.length) reach("after-acquire", env);
-							return outcome;
-						};
-					}
-					if (property === "commit") {
-						return async (...args: Parameters<AgentCluster["commit"]>) => {
-							acquired.clear();
-							const outcome = await target.commit(...args);
-							if (outcome.kind === "stood") committed.add(target.id);
-							if (committed.size > 0) reach("mid-commit", env);
-							if (committed.size === members.length) reach("after-commit", env);
-							return outcome;
-						};
-					}
-					const value: unknown = Reflect.get(target, property, target);
-					return typeof value === "function" ? value.bind(target) : value;
-				},
-			}),
+	return members.map((member) =>
+		forwardingCluster(member, {
+			async acquire(...asked) {
+				committed.clear();
+				const outcome = await member.acquire(...asked);
+				if (outcome.kind === "acquired") acquired.add(member.id);
+				if (acquired.size === members.length) reach("after-acquire", env);
+				return outcome;
+			},
+			async commit(...asked) {
+				acquired.clear();
+				const outcome = await member.commit(...asked);
+				if (outcome.kind === "stood") committed.add(member.id);
+				if (committed.size > 0) reach("mid-commit", env);
+				if (committed.size === members.length) reach("after-commit", env);
+				return outcome;
+			},
+		}),
 	);
 }
 

@@ -7,10 +7,12 @@ import { PeerClients } from "../../../agent/peers/peer-clients.ts";
 import { Peers } from "../../../agent/peers/peers.ts";
 import type { CertificateMaterial } from "../../../agent/server/certificates.ts";
 import { PeerIdentity } from "../../../agent/server/peer-identity.ts";
-import type { Cluster, PodReference } from "../../../disruption/cluster.ts";
+import type { PodReference } from "../../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import { runRound } from "../../../disruption/round.ts";
 import type { RoundRuntime } from "../../../disruption/round-runtime.ts";
+import type { AgentCluster } from "../../../proto/agent-cluster.ts";
+import { clusterBehind, forwardingCluster } from "../../../proto/forwarding-cluster.ts";
 import { createAuthority, issueAgentCertificate } from "../../controlplane/certificates.ts";
 import { budget, selector } from "../../support/build-count.ts";
 import { newController } from "../../support/build-lease.ts";
@@ -27,7 +29,7 @@ const readMs = 1_400;
 interface SlowFleet {
 	readonly clock: ManualClock;
 	readonly worlds: readonly SimulatedAgents[];
-	readonly clusters: readonly Cluster[];
+	readonly clusters: readonly AgentCluster[];
 	readonly live: () => void;
 	/** Why rounds had to be started over. */
 	readonly lost: string[];
@@ -79,7 +81,7 @@ function runtimeOn(clock: ManualClock, name: string): RoundRuntime {
 }
 
 /** The cluster as it is reached through another agent, where each of the two reads its fleet before it lets a call go on. */
-function throughPeer(cluster: Cluster, { clock, certificate, material, readMs }: SlowPeer): Cluster {
+function throughPeer(cluster: AgentCluster, { clock, certificate, material, readMs }: SlowPeer): AgentCluster {
 	const members = [{ id: "own", name: "own" }, ...["eu", "us"].map((id) => ({ id, name: id, address: `${id}:9443` }))];
 	const recent = (): RecentFleet =>
 		new RecentFleet({
@@ -101,9 +103,11 @@ function throughPeer(cluster: Cluster, { clock, certificate, material, readMs }:
 		await peers.member(cluster.id, undefined, { renews });
 		await admit(anew, renews);
 	};
-	return {
-		id: cluster.id,
-		name: cluster.name,
+	const behind = clusterBehind(cluster, async (put, question) => {
+		await pass(question === "count" || question === "commit", question === "renew");
+		return put(cluster);
+	});
+	return forwardingCluster(behind, {
 		async acquire(request, options) {
 			await pass(true);
 			let waited = false;
@@ -117,13 +121,7 @@ function throughPeer(cluster: Cluster, { clock, certificate, material, readMs }:
 			sent.resolve();
 			return outcome;
 		},
-		count: async (...asked) => pass(true).then(() => cluster.count(...asked)),
-		renew: async (...asked) => pass(false, true).then(() => cluster.renew(...asked)),
-		commit: async (...asked) => pass(true).then(() => cluster.commit(...asked)),
-		release: async (...asked) => pass(false).then(() => cluster.release(...asked)),
-		confirm: async (...asked) => pass(false).then(() => cluster.confirm(...asked)),
-		cancel: async (...asked) => pass(false).then(() => cluster.cancel(...asked)),
-	};
+	});
 }
 
 /** Rounds for one pod until it was granted three times, as a drain runs them; what it is granted is taken back. */

@@ -3,7 +3,7 @@ import type { AcquireRequest, Acquisition } from "../../../disruption/cluster.ts
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import { runRound } from "../../../disruption/round.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
-import { tellLeases } from "../../../plugin/fleet/lease-events.ts";
+import { withLeaseEvents } from "../../../plugin/fleet/lease-events.ts";
 import type { AgentCluster } from "../../../proto/agent-cluster.ts";
 import { createFastRuntime, databaseSelector, FakeFleet, namespace } from "../../support/fake-fleet.ts";
 
@@ -16,7 +16,7 @@ function setUp() {
 	const events: RunEvent[] = [];
 	let at = 0;
 	const tellers = fleet.members.map((member) =>
-		tellLeases(member, {
+		withLeaseEvents(member, {
 			emit: (event) => events.push(event),
 			now: () => {
 				at += 10;
@@ -40,7 +40,7 @@ async function acquired(member: AgentCluster, nonce: string): Promise<Acquisitio
 const toldOf = (events: readonly RunEvent[]) =>
 	events.map((event) => `${event.type} ${"cluster" in event ? event.cluster : ""}`);
 
-describe("tellLeases()", () => {
+describe("withLeaseEvents()", () => {
 	test.each([
 		["granted", true],
 		["refused", false],

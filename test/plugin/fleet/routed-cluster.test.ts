@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { AgentUnavailableError, LeaseLostError } from "../../../disruption/errors.ts";
-import { RoutedCluster } from "../../../plugin/fleet/routed-cluster.ts";
+import { createRoutedCluster } from "../../../plugin/fleet/routed-cluster.ts";
 import { FakeFleet } from "../../support/fake-fleet.ts";
 
 function newRoutes() {
 	const [direct, other] = new FakeFleet(["direct", "other"]).members;
 	if (!direct || !other) throw new Error("no members");
-	return { direct, other, cluster: new RoutedCluster({ id: "x", name: "x", routes: [direct, other] }) };
+	return { direct, other, cluster: createRoutedCluster({ id: "x", name: "x", routes: [direct, other] }) };
 }
 
 const budget = { namespace: "shop", name: "db" };
