@@ -1,35 +1,35 @@
 // How many granted pods may be on their way to one API server at a time, over all budgets, and how many more may be granted
 // meanwhile, so that the next ones need not wait for a round. More would only queue up, while their grants grow too old to be
 // used without another look at the pod.
+import { Semaphore } from "../fleet/semaphore.ts";
 
 /** Evictions that run side by side share the API server's slow read of PodDisruptionBudgets; beyond this many nothing is won. */
-const slotsPerContext = 100;
+const sentAtOnce = 100;
 /** Granted ahead of their turn: about what is evicted while a round goes on. */
-const aheadPerContext = 25;
+const grantedAhead = 25;
 /** While others are on their way, a round for fewer brings less than it costs. */
 const worthARound = 12;
 
-interface ContextSlots {
+interface ContextLimit {
 	/** Asked for in rounds that go on now. */
 	asked: number;
 	/** On their way, or granted and waiting for it. */
 	granted: number;
-	sent: number;
-	/** First come, first served. */
-	readonly waiting: Set<() => void>;
+	/** Those on their way. */
+	readonly sending: Semaphore;
 }
 
-export class EvictionSlots {
+export class ConcurrencyLimit {
 	/** By the name of the context. */
-	readonly #contexts = new Map<string, ContextSlots>();
+	readonly #contexts = new Map<string, ContextLimit>();
 	readonly #onFreed = new Set<() => void>();
 
 	/** How many of `due` pods of this context may be asked for now; their places are kept until as many were `answered`. */
 	ask(context: string, due: number): number {
-		const slots = this.#of(context);
-		const free = slotsPerContext + aheadPerContext - slots.asked - slots.granted;
+		const limit = this.#of(context);
+		const free = sentAtOnce + grantedAhead - limit.asked - limit.granted;
 		const places = free >= Math.min(due, worthARound) ? Math.min(free, due) : 0;
-		slots.asked += places;
+		limit.asked += places;
 		return places;
 	}
 
@@ -44,36 +44,20 @@ export class EvictionSlots {
 	 * may go, to be given back after that; with false where `over` aborted before.
 	 */
 	async take(context: string, over: AbortSignal): Promise<boolean> {
-		const slots = this.#of(context);
-		slots.granted += 1;
-		if (slots.sent < slotsPerContext) {
-			slots.sent += 1;
-			return true;
-		}
-		const { promise, resolve } = Promise.withResolvers<boolean>();
-		const go = (): void => resolve(true);
-		const leave = (): void => resolve(false);
-		slots.waiting.add(go);
-		over.addEventListener("abort", leave, { once: true });
-		const mayGo = await promise;
-		over.removeEventListener("abort", leave);
-		if (!mayGo && slots.waiting.delete(go)) this.#ungrant(slots);
-		// Its turn came in the very moment that it left.
-		else if (!mayGo) this.giveBack(context);
+		const limit = this.#of(context);
+		limit.granted += 1;
+		const mayGo = await limit.sending.take(over);
+		if (!mayGo) this.#ungrant(limit);
 		return mayGo;
 	}
 
 	giveBack(context: string): void {
-		const slots = this.#of(context);
-		const [next] = slots.waiting;
-		if (next) {
-			slots.waiting.delete(next);
-			next();
-		} else slots.sent -= 1;
-		this.#ungrant(slots);
+		const limit = this.#of(context);
+		limit.sending.giveBack();
+		this.#ungrant(limit);
 	}
 
-	/** Resolves when there is room for more grants in any context, or when the signal aborts. */
+	/** Resolves when more may be granted in any context, or when the signal aborts. */
 	async freed(signal: AbortSignal): Promise<void> {
 		if (signal.aborted) return;
 		const { promise, resolve } = Promise.withResolvers<void>();
@@ -85,8 +69,8 @@ export class EvictionSlots {
 		signal.removeEventListener("abort", wake);
 	}
 
-	#ungrant(slots: ContextSlots): void {
-		slots.granted -= 1;
+	#ungrant(limit: ContextLimit): void {
+		limit.granted -= 1;
 		this.#wake();
 	}
 
@@ -94,9 +78,9 @@ export class EvictionSlots {
 		for (const wake of this.#onFreed) wake();
 	}
 
-	#of(context: string): ContextSlots {
-		const slots = this.#contexts.get(context) ?? { asked: 0, granted: 0, sent: 0, waiting: new Set() };
-		this.#contexts.set(context, slots);
-		return slots;
+	#of(context: string): ContextLimit {
+		const limit = this.#contexts.get(context) ?? { asked: 0, granted: 0, sending: new Semaphore(sentAtOnce) };
+		this.#contexts.set(context, limit);
+		return limit;
 	}
 }

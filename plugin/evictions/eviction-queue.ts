@@ -18,7 +18,7 @@ import type { Reason } from "../events/reason.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { Reachability } from "../fleet/reachability.ts";
 import { hasRoom } from "./availability-check.ts";
-import type { EvictionSlots } from "./concurrency-limit.ts";
+import type { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { type EvictionJob, evictionError, podEvent, retryAfterMs, type TryOutcome } from "./eviction-job.ts";
 import type { EvictionOptions } from "./eviction-request.ts";
 import { tryFreeEviction } from "./native-eviction.ts";
@@ -36,7 +36,7 @@ export interface GroupDependencies {
 	readonly runRound?: typeof runRound;
 	readonly reachability: Reachability;
 	/** Shared by all groups. */
-	readonly slots: EvictionSlots;
+	readonly slots: ConcurrencyLimit;
 	/** No new evictions. */
 	readonly stop: AbortSignal;
 	readonly emit: EventSink;

@@ -18,7 +18,7 @@ import { CoverageLists } from "../fleet/coverage-lists.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { FleetChanges } from "../fleet/fleet-changes.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
-import { EvictionSlots } from "./concurrency-limit.ts";
+import { ConcurrencyLimit } from "./concurrency-limit.ts";
 import {
 	type EvictionJob,
 	evictionError,
@@ -72,7 +72,7 @@ export class Evictions {
 	readonly #state: FleetState | undefined;
 	/** By the names of their budgets. */
 	readonly #groups = new Map<string, BudgetGroup>();
-	readonly #slots = new EvictionSlots();
+	readonly #slots = new ConcurrencyLimit();
 	readonly #coveredBy = new Map<string, RoundBudget>();
 	#total = 0;
 	#done = 0;
