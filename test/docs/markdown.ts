@@ -1,0 +1,70 @@
+// What a page of Markdown has for a test to look at: headings, links, words in code and blocks of code, each with its line.
+import { listFiles, readSource } from "../architecture/source-files.ts";
+
+export interface Page {
+	readonly path: string;
+	/** As the links to them are written, in GitHub's way. */
+	readonly anchors: ReadonlySet<string>;
+	readonly links: readonly Found[];
+	/** What stands between backticks, outside of blocks. */
+	readonly words: readonly Found[];
+	readonly blocks: readonly Block[];
+}
+
+export interface Found {
+	readonly text: string;
+	readonly line: number;
+}
+
+export interface Block extends Found {
+	/** "sh", "yaml" and so on; "" where the page does not say. */
+	readonly language: string;
+}
+
+/** Every page of the repository. */
+export function readPages(): readonly Page[] {
+	return listFiles()
+		.filter((path) => path.endsWith(".md"))
+		.map((path) => parsePage(path, readSource(path)));
+}
+
+export function parsePage(path: string, text: string): Page {
+	const anchors = new Set<string>();
+	const links: Found[] = [];
+	const words: Found[] = [];
+	const blocks: Block[] = [];
+	let open: { readonly fence: string; readonly language: string; readonly line: number; text: string } | undefined;
+	for (const [index, line] of text.split("\n").entries()) {
+		const fence = /^\s*(```+)(\w*)/.exec(line);
+		if (open) {
+			if (fence?.[1] === open.fence) {
+				blocks.push({ text: open.text, language: open.language, line: open.line });
+				open = undefined;
+			} else open.text += `${line}\n`;
+			continue;
+		}
+		if (fence?.[1] !== undefined) {
+			open = { fence: fence[1], language: fence[2] ?? "", line: index + 2, text: "" };
+			continue;
+		}
+		const found = (text: string | undefined): Found => ({ text: text ?? "", line: index + 1 });
+		const heading = /^#+ (.*)$/.exec(line)?.[1];
+		if (heading !== undefined) anchors.add(anchorOf(heading, anchors));
+		for (const match of line.matchAll(/`([^`]+)`/g)) words.push(found(match[1]));
+		for (const match of line.replaceAll(/`[^`]*`/g, "``").matchAll(/\]\(([^)\s]+)\)/g)) links.push(found(match[1]));
+	}
+	if (open) throw new Error(`${path}:${open.line - 1} begins a block that does not end`);
+	return { path, anchors, links, words, blocks };
+}
+
+/** As GitHub makes it: letters, digits, "-" and "_" stay, spaces become "-", what comes again gets a number. */
+function anchorOf(heading: string, taken: ReadonlySet<string>): string {
+	const plain = heading
+		.toLowerCase()
+		.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+		.replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+		.replaceAll(" ", "-");
+	let anchor = plain;
+	for (let count = 1; taken.has(anchor); count += 1) anchor = `${plain}-${count}`;
+	return anchor;
+}
