@@ -34,6 +34,13 @@ async function runWith(...argv: readonly string[]) {
 	return { code, out: streams.out(), err: streams.err() };
 }
 
+test("run() does not let what it quotes steer the terminal", async () => {
+	const { code, err } = await runWith("drain", "n1", "--dry-run=\u001b[2J\u202e");
+	expect(code).toBe(1);
+	expect(err).toContain("\\u001b[2J\\u202e");
+	expect(err).not.toMatch(/[\u001b\u202e]/);
+});
+
 describe("run() with bad input", () => {
 	const rows: readonly { readonly argv: readonly string[]; readonly err: string }[] = [
 		{

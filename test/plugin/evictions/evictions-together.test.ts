@@ -68,6 +68,25 @@ describe("many pods under a budget", () => {
 		expect((await outcomes).every(({ kind }) => kind === "evicted")).toBe(true);
 	});
 
+	test("of one cluster do not keep those of another from their next try either", async () => {
+		const { fleet, eu, run, evictAll } = setUp(200);
+		const us = fleet.member("us");
+		const pod = us.addPod("db-0");
+		const { promise, resolve } = Promise.withResolvers<void>();
+		eu.slow = promise;
+		const outcomes = evictAll();
+		await expect.poll(() => eu.reservations.size).toBe(125);
+		us.isGarbled = true;
+		const other = run.evictions.evict(run.job(us, pod));
+		const isLater = (): boolean =>
+			run.events.some((event) => event.type === "pod.waiting" && event.pod === "db-0" && event.context === "us");
+		await expect.poll(isLater).toBe(true);
+		us.isGarbled = false;
+		expect(await other).toEqual({ kind: "evicted" });
+		resolve();
+		expect((await outcomes).every(({ kind }) => kind === "evicted")).toBe(true);
+	});
+
 	test("are told of what was counted where it has changed", async () => {
 		const fleet = new FakeFleet(["eu", "us"]);
 		fleet.addBudget("db", { maxUnavailable: 1 });
