@@ -38,7 +38,7 @@ test("run() does not let what it quotes steer the terminal", async () => {
 	const { code, err } = await runWith("drain", "n1", "--dry-run=\u001b[2J\u202e");
 	expect(code).toBe(1);
 	expect(err).toContain("\\u001b[2J\\u202e");
-	expect(err).not.toMatch(/[\u001b\u202e]/);
+	for (const steering of ["\u001b", "\u202e"]) expect(err).not.toContain(steering);
 });
 
 describe("run() with bad input", () => {

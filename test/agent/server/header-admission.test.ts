@@ -27,6 +27,7 @@ interface Served {
 	readonly local: FakeCluster;
 	readonly clock: ManualClock;
 	readonly answerToPing: () => Promise<void>;
+	readonly renewConnections: (graceMs: number) => void;
 	/** The server has ended the connection. */
 	readonly closed: Promise<unknown>;
 	/** How many calls the server lets a connection have at once. */
@@ -87,6 +88,7 @@ async function serve(): Promise<Served> {
 			new Promise((resolve, reject) => {
 				session.ping((error) => (error ? reject(error) : resolve()));
 			}),
+		renewConnections: (graceMs) => server.renewConnections(graceMs),
 		closed: once(session, "close"),
 		maxStreams: () => session.remoteSettings.maxConcurrentStreams,
 		sent: () => session.socket.bytesWritten,
@@ -133,7 +135,7 @@ test("a connection on which twenty calls are refused is ended", async () => {
 	const { call, clock, closed } = await serve();
 	for (let calls = 0; calls < 20; calls += 1) expect(await statusOf(call("bad"))).toBe("16");
 	clock.advance(100);
-	await closed;
+	expect(await closed).toEqual([]);
 });
 
 test("a connection lives on where somebody was let in over it, and ends after ten seconds where nobody was", async () => {
@@ -144,6 +146,18 @@ test("a connection lives on where somebody was let in over it, and ends after te
 	for (const { clock } of [used, idle]) clock.advance(10_000);
 	await idle.closed;
 	await used.answerToPing();
+});
+
+// Keepalive ends it as well, five seconds of the real clock later.
+test("a connection ends in time after a change of certificates, whatever call is still under way", {
+	timeout: 4_000,
+}, async () => {
+	const { call, clock, closed, renewConnections, answerToPing } = await serve();
+	call("later");
+	await answerToPing();
+	renewConnections(5_000);
+	clock.advance(5_000);
+	expect(await closed).toEqual([]);
 });
 
 test("a message of more than two megabytes is not taken", async () => {
