@@ -2,10 +2,10 @@
 // that tests of crashes need and no other build has.
 import { join } from "node:path";
 import { bundle } from "./bundle.ts";
-import { root } from "./run-command.ts";
+import { repositoryRoot } from "./repository-root.ts";
 
 async function buildInto(folder: string, failPoints: boolean): Promise<void> {
-	for (const line of (await bundle({ folder: join(root, folder), failPoints })).lines) console.log(line);
+	for (const line of (await bundle({ folder: join(repositoryRoot, folder), failPoints })).lines) console.log(line);
 }
 
 try {

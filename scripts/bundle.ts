@@ -4,7 +4,7 @@ import { isBuiltin } from "node:module";
 import { join, relative, sep } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import { licenceNotices, packagesOf } from "./licence-notices.ts";
-import { root } from "./run-command.ts";
+import { repositoryRoot } from "./repository-root.ts";
 
 /**
  * Node's own modules as plain objects. By an import statement Node reads every property of node:http once, one of which loads
@@ -29,13 +29,18 @@ const failPointsOfTests: Plugin = {
 	name: "fail-points",
 	setup(bundler) {
 		bundler.onResolve({ filter: /\/fail-points\.ts$/ }, ({ resolveDir }) => ({
-			path: join(root, "test", "fail-points", `${relative(root, resolveDir).split(sep)[0]}-fail-points.ts`),
+			path: join(
+				repositoryRoot,
+				"test",
+				"fail-points",
+				`${relative(repositoryRoot, resolveDir).split(sep)[0]}-fail-points.ts`,
+			),
 		}));
 	},
 };
 
 const common: BuildOptions = {
-	absWorkingDir: root,
+	absWorkingDir: repositoryRoot,
 	bundle: true,
 	platform: "node",
 	target: "node24",

@@ -4,7 +4,8 @@
 // now. A build without one is installed nowhere before it has been found (test/architecture/lockfile.ts).
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root, runCommand } from "./run-command.ts";
+import { repositoryRoot } from "./repository-root.ts";
+import { runCommand } from "./run-command.ts";
 
 interface LockEntry {
 	readonly version?: string;
@@ -62,7 +63,7 @@ async function findIntegrity(packages: Lockfile["packages"]): Promise<ReadonlyMa
 	return found;
 }
 
-const file = join(root, "package-lock.json");
+const file = join(repositoryRoot, "package-lock.json");
 const lockfile = JSON.parse(readFileSync(file, "utf8")) as Lockfile;
 const missing = findMissing(lockfile.packages);
 const listed = Object.fromEntries(

@@ -4,7 +4,8 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { root, runCommand } from "./run-command.ts";
+import { repositoryRoot } from "./repository-root.ts";
+import { runCommand } from "./run-command.ts";
 
 const folder = join("proto", "gen");
 
@@ -21,7 +22,7 @@ async function check(): Promise<string[]> {
 			if (code !== 0) findings.push(`${command.join(" ")}:\n${output.trimEnd()}`);
 		}
 		if (findings.length > 0) return findings;
-		const [wanted, found] = await Promise.all([readTree(join(target, folder)), readTree(join(root, folder))]);
+		const [wanted, found] = await Promise.all([readTree(join(target, folder)), readTree(join(repositoryRoot, folder))]);
 		for (const file of new Set([...wanted.keys(), ...found.keys()])) {
 			if (wanted.get(file) === found.get(file)) continue;
 			const problem = !found.has(file)

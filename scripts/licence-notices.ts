@@ -1,7 +1,7 @@
 // The licences of the packages that a bundle has code of: most ask that their text goes along with it.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "./run-command.ts";
+import { repositoryRoot } from "./repository-root.ts";
 
 /** LICENSE, LICENCE.md, UNLICENSE, COPYING, NOTICE and the like. */
 const noticeFile = /^((un)?licen[cs]e|copying|notice)([-.].*)?$/i;
@@ -20,10 +20,10 @@ export function packagesOf(inputs: readonly string[]): ReadonlyMap<string, reado
 /** All of them in one text; throws where a package brings none, because somebody has to look for it then. */
 export function licenceNotices(packages: ReadonlyMap<string, readonly string[]>): string {
 	const notices = [...packages].map(([folder, inputs]) => {
-		const text = readFileSync(join(root, folder, "package.json"), "utf8");
+		const text = readFileSync(join(repositoryRoot, folder, "package.json"), "utf8");
 		const { name, version, license } = JSON.parse(text) as { name: string; version: string; license: string };
-		const files = readdirSync(join(root, folder)).filter((file) => noticeFile.test(file));
-		const texts = files.toSorted().map((file) => readFileSync(join(root, folder, file), "utf8").trim());
+		const files = readdirSync(join(repositoryRoot, folder)).filter((file) => noticeFile.test(file));
+		const texts = files.toSorted().map((file) => readFileSync(join(repositoryRoot, folder, file), "utf8").trim());
 		if (texts.length === 0) texts.push(...textsWithoutFile(license, inputs));
 		if (texts.length === 0) throw new Error(`${name} ${version} is bundled and brings no text of its licence`);
 		return `${rule}\n${name} ${version} (${license})\n\n${texts.join("\n\n")}\n`;
@@ -35,8 +35,8 @@ export function licenceNotices(packages: ReadonlyMap<string, readonly string[]>)
 function textsWithoutFile(license: string, inputs: readonly string[]): readonly string[] {
 	if (!/\bApache-2\.0\b/.test(license)) return [];
 	const comments = inputs.flatMap(
-		(path) => readFileSync(join(root, path), "utf8").match(/(^ *\/\/.*\n)+|\/\*[^]*?\*\//gm) ?? [],
+		(path) => readFileSync(join(repositoryRoot, path), "utf8").match(/(^ *\/\/.*\n)+|\/\*[^]*?\*\//gm) ?? [],
 	);
 	const notices = comments.filter((comment) => /copyright/i.test(comment)).map((comment) => comment.trim());
-	return [...new Set(notices), readFileSync(join(root, "LICENSE"), "utf8").trim()];
+	return [...new Set(notices), readFileSync(join(repositoryRoot, "LICENSE"), "utf8").trim()];
 }

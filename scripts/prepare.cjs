@@ -11,7 +11,7 @@ function run(...args) {
 }
 
 if (existsSync(pinnedNode) && run("scripts/build.ts")) {
-	const demonstration = ["demonstration", "cluster-process"].map((name) => `import("./test/apiserver/${name}.ts")`);
+	const demonstration = ["demonstration", "cluster-process"].map((name) => `import("./demo/${name}.ts")`);
 	run("--input-type=module", "--eval", `await Promise.all([${demonstration.join(", ")}]); process.exit(0);`);
 	run("dist/agent.js", "--help");
 	run("dist/kubectl-xpdb.js", "drain", "--help");

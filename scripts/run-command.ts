@@ -1,8 +1,7 @@
 // Runs one tool of node_modules/.bin (or any other program), with its output kept or shown.
 import { spawn } from "node:child_process";
-import { delimiter, join, resolve } from "node:path";
-
-export const root = resolve(import.meta.dirname, "..");
+import { delimiter, join } from "node:path";
+import { repositoryRoot } from "./repository-root.ts";
 
 export interface CommandResult {
 	/** 1 where the program was killed or could not be started. */
@@ -25,12 +24,12 @@ export function runCommand(
 	const startedAt = performance.now();
 	return new Promise((done) => {
 		const child = spawn(program, args, {
-			cwd: root,
+			cwd: repositoryRoot,
 			stdio: options.show ? "inherit" : ["ignore", "pipe", "pipe"],
 			// A bare shell has the machine's own Node first, and not our tools.
 			env: {
 				...process.env,
-				PATH: join(root, "node_modules", ".bin") + delimiter + (process.env["PATH"] ?? ""),
+				PATH: join(repositoryRoot, "node_modules", ".bin") + delimiter + (process.env["PATH"] ?? ""),
 			},
 		});
 		options.signal?.addEventListener("abort", () => child.kill("SIGTERM"), { once: true });

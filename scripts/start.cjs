@@ -1,4 +1,4 @@
-// `npm start` starts here, under whatever Node the machine has: it installs, and goes on in test/apiserver/main.ts.
+// `npm start` starts here, under whatever Node the machine has: it installs, and goes on in demo/main.ts.
 "use strict";
 const { compileCache, goOn, install } = require("./install.cjs");
 
@@ -12,4 +12,4 @@ install({
 	},
 });
 // Kept compiled, that takes half the time.
-goOn("test/apiserver/main.ts", process.argv.slice(2), { NODE_COMPILE_CACHE: compileCache });
+goOn("demo/main.ts", process.argv.slice(2), { NODE_COMPILE_CACHE: compileCache });

@@ -2,11 +2,9 @@
 import { isIP } from "node:net";
 import type { PodRecord } from "../../disruption/pod.ts";
 import { isRecord } from "../../disruption/record.ts";
+import { peerAddressAnnotation } from "../../proto/peer-address.ts";
 import type { ApiRequest } from "../kubernetes/api-connection.ts";
 import { formatAddress } from "../process/config.ts";
-
-/** On an agent's pod: HOST:PORT of its peer port, where that is not the pod's address and our own port. */
-export const peerAddressAnnotation = "xpdb.form3.tech/peer-address";
 
 /** Undefined where there is no such pod, or it has no address yet. Rejects with AgentUnavailableError. */
 export async function findPeerAddress(

@@ -15,8 +15,12 @@ const sound: Readonly<Record<string, string>> = {
 	"plugin/nodes/a.ts": `import { a } from "../flags/a.ts";`,
 	"plugin/flags/a.ts": `import { readFile } from "node:fs/promises";`,
 	"plugin/ui/V.tsx": `import { Text } from "ink";\nimport { useState } from "react";`,
+	"demo/a.ts": `import { a } from "./agents/a.ts";\nimport { b } from "../proto/a.ts";\nimport { c } from "../scripts/a.ts";`,
+	"demo/agents/a.ts": `import { a } from "../machine/a.ts";`,
+	"demo/apiserver/a.ts": `import { a } from "../machine/a.ts";\nimport { WebSocketServer } from "ws";`,
+	"demo/machine/a.ts": `import { spawn } from "node:child_process";`,
 	"scripts/a.ts": `import { build } from "esbuild";\nimport { readFile } from "node:fs/promises";`,
-	"test/a.ts": `import { a } from "../agent/a.ts";\nimport { b } from "../plugin/a.ts";\nimport { test } from "vitest";`,
+	"test/a.ts": `import { a } from "../agent/a.ts";\nimport { b } from "../demo/a.ts";\nimport { test } from "vitest";`,
 };
 
 const rows = [
@@ -119,6 +123,17 @@ const rows = [
 	},
 	{ name: "agent imports test", file: "agent/new.ts", text: `import { a } from "../test/a.ts";` },
 	{ name: "disruption imports test", file: "disruption/new.ts", text: `import type { A } from "../test/a.ts";` },
+	{ name: "demo imports agent", file: "demo/new.ts", text: `import type { A } from "../agent/a.ts";` },
+	{ name: "demo imports plugin", file: "demo/new.ts", text: `import { a } from "../plugin/a.ts";` },
+	{ name: "demo imports test", file: "demo/new.ts", text: `import { a } from "../test/a.ts";` },
+	{ name: "demo imports a package of tests", file: "demo/new.ts", text: `import { expect } from "vitest";` },
+	{
+		name: "the small API server imports the agents' processes",
+		file: "demo/apiserver/new.ts",
+		text: `import { a } from "../agents/a.ts";`,
+	},
+	{ name: "agent imports demo", file: "agent/new.ts", text: `import { a } from "../demo/a.ts";` },
+	{ name: "scripts import demo", file: "scripts/new.ts", text: `import { a } from "../demo/a.ts";` },
 	{ name: "scripts import test", file: "scripts/new.ts", text: `import { a } from "../test/a.ts";` },
 	{ name: "scripts import agent", file: "scripts/new.ts", text: `import { a } from "../agent/a.ts";` },
 	{ name: "a package that nobody allowed is used", file: "agent/new.ts", text: `import _ from "lodash";` },

@@ -30,6 +30,11 @@ const rules: Readonly<Record<string, FolderRule>> = {
 		folders: ["disruption", "proto"],
 		packages: ["node:*", "@kubernetes/client-node", "ws", "yaml", "yargs"],
 	},
+	// The plugin and the agent are programs to it, which it starts as they are shipped.
+	demo: {
+		folders: ["disruption", "proto", "scripts"],
+		packages: ["node:*", "@peculiar/x509", "jose", "rfc6902", "ws", "yaml", "yargs"],
+	},
 	scripts: { folders: [], packages: ["node:*", "esbuild", "yaml"] },
 };
 

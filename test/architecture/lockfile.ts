@@ -1,7 +1,7 @@
 // What package-lock.json must say, so that nobody can put other bytes in the place of a dependency.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { repositoryRoot } from "./source-files.ts";
+import { repositoryRoot } from "../../scripts/repository-root.ts";
 
 export interface LockEntry {
 	readonly version?: string;

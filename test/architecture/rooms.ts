@@ -18,6 +18,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
 		["terminal"],
 	],
 	agent: [[""], ["peers"], ["server"], ["leases"], ["views"], ["cluster-api"], ["kubernetes"], ["process"]],
+	demo: [[""], ["agents", "apiserver", "audit"], ["machine"]],
 };
 
 /** Drawn, and not built yet. */

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join, posix, relative, resolve, sep } from "node:path";
-
-export const repositoryRoot = resolve(import.meta.dirname, "../..");
+import { join, posix, relative, sep } from "node:path";
+import { repositoryRoot } from "../../scripts/repository-root.ts";
 
 const notOurs = new Set(["node_modules", "dist", ".git"]);
 

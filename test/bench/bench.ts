@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ApiClient, createApiClient } from "../controlplane/api-client.ts";
+import { type ApiClient, createApiClient } from "../../demo/machine/api-client.ts";
 import { type Fleet, type FleetOptions, startFleet } from "../controlplane/fleet.ts";
 
 export interface Bench {

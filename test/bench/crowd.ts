@@ -3,10 +3,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { type ManagedProcess, startProcess } from "../../demo/machine/process.ts";
 import { agentServerName, createAgentClient } from "../../proto/credentials.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
 import type { RunningCluster } from "../controlplane/cluster.ts";
-import { type ManagedProcess, startProcess } from "../controlplane/process.ts";
 import type { Bench } from "./bench.ts";
 import { type Crowd, fillCluster } from "./crowded-cluster.ts";
 import type { Measurement } from "./measurement.ts";

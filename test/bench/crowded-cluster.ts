@@ -2,7 +2,7 @@
 // and each pod is written as those would have left it. What reads the cluster cannot tell the difference.
 import { randomBytes } from "node:crypto";
 import type { V1Pod } from "@kubernetes/client-node";
-import { type ApiClient, strategicMergePatch } from "../controlplane/api-client.ts";
+import { type ApiClient, strategicMergePatch } from "../../demo/machine/api-client.ts";
 import type { RunningCluster } from "../controlplane/cluster.ts";
 import { inLanes } from "./worker-lanes.ts";
 

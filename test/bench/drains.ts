@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
-import { type ApiClient, strategicMergePatch } from "../controlplane/api-client.ts";
+import { type ApiClient, strategicMergePatch } from "../../demo/machine/api-client.ts";
 import type { Bench } from "./bench.ts";
 import { bareEvictor } from "./evictor.ts";
 import type { Measurement } from "./measurement.ts";

@@ -1,6 +1,7 @@
 // One measurement after the other, those on the same clusters together. What fails leaves its ratios out, with the reason;
 // the others go on.
-import { ControlPlaneUnavailableError, messageOf } from "../controlplane/setup-error.ts";
+import { messageOf } from "../../demo/machine/setup-error.ts";
+import { ControlPlaneUnavailableError } from "../controlplane/fleet-errors.ts";
 import { type Bench, startBench } from "./bench.ts";
 import type { Measurement } from "./measurement.ts";
 import { type Ratio, ratios } from "./ratios.ts";

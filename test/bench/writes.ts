@@ -1,8 +1,8 @@
 // Lease writes by the audit logs of all clusters, for batches of ten pods: those that failed count too, and so do those that
 // clean up afterwards.
 import { setTimeout as delay } from "node:timers/promises";
+import { readTimeline } from "../../demo/audit/audit.ts";
 import { leaseName } from "../../disruption/lease.ts";
-import { readTimeline } from "../controlplane/audit.ts";
 import type { Bench } from "./bench.ts";
 import { openEvictor } from "./evictor.ts";
 import type { Measurement } from "./measurement.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ApiClient, Impersonation } from "./api-client.ts";
-import { createApiClient } from "./api-client.ts";
+import type { ApiClient, Impersonation } from "../../demo/machine/api-client.ts";
+import { createApiClient } from "../../demo/machine/api-client.ts";
 
 /** A running cluster as another process knows it. */
 export type KnownCluster = { readonly name: string; readonly server: string; readonly dir: string };

@@ -1,19 +1,19 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import type { AgentPods } from "./agent-pods.ts";
-import { startAgentPods } from "./agent-pods.ts";
+import type { AgentPods } from "../../demo/agents/agent-pods.ts";
+import { startAgentPods } from "../../demo/agents/agent-pods.ts";
+import { createAuthority, issueAgentCertificate } from "../../demo/machine/certificates.ts";
+import { tailOf } from "../../demo/machine/process.ts";
+import { SetupError } from "../../demo/machine/setup-error.ts";
+import { repositoryRoot } from "../../scripts/repository-root.ts";
 import type { Binaries } from "./binaries.ts";
-import { createAuthority, issueAgentCertificate } from "./certificates.ts";
 import type { RunningCluster } from "./cluster.ts";
-import { repositoryRoot } from "./fleet-dir.ts";
 import { installAgents } from "./install-agents.ts";
+import { createPodNetwork } from "./kwok-pod-network.ts";
 import type { Links } from "./links.ts";
 import { peerPort } from "./links.ts";
-import { createPodNetwork } from "./pod-network.ts";
 import { waitForPolicies } from "./policies-in-force.ts";
-import { tailOf } from "./process.ts";
-import { SetupError } from "./setup-error.ts";
 
 const agentsPerCluster = 2;
 const readyTimeoutMs = 90_000;

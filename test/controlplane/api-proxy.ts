@@ -9,9 +9,8 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { connect } from "node:tls";
+import { type Endpoint, listen } from "../../demo/machine/endpoint.ts";
 import type { KnownCluster } from "./admin-client.ts";
-import type { Endpoint } from "./link-proxy.ts";
-import { listen } from "./octet.ts";
 
 /** A status; the connection dropped before the call arrives; or after it was carried out, and the answer is lost. */
 export type CallFault = 429 | 500 | 503 | 504 | "dropped" | "lost";

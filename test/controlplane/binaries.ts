@@ -1,9 +1,10 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { messageOf, SetupError } from "../../demo/machine/setup-error.ts";
+import { ControlPlaneUnavailableError } from "./fleet-errors.ts";
 import type { BinaryName } from "./go-build.ts";
 import { buildBinaries, findGo, sourceKey } from "./go-build.ts";
-import { ControlPlaneUnavailableError, messageOf, SetupError } from "./setup-error.ts";
 
 /** The path of every program that a cluster is made of. */
 export type Binaries = Readonly<Record<BinaryName, string>>;

@@ -2,19 +2,20 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { ApiClient } from "./api-client.ts";
-import { createApiClient } from "./api-client.ts";
+import type { ApiClient } from "../../demo/machine/api-client.ts";
+import { createApiClient } from "../../demo/machine/api-client.ts";
+import type { ClusterCertificates } from "../../demo/machine/certificates.ts";
+import { createClusterCertificates } from "../../demo/machine/certificates.ts";
+import { writeKubeconfig } from "../../demo/machine/kubeconfig.ts";
+import type { ManagedProcess } from "../../demo/machine/process.ts";
+import { startProcess, tailOf } from "../../demo/machine/process.ts";
+import { SetupError } from "../../demo/machine/setup-error.ts";
 import type { Binaries } from "./binaries.ts";
-import type { ClusterCertificates } from "./certificates.ts";
-import { createClusterCertificates } from "./certificates.ts";
 import type { ClusterPlace, ComponentName } from "./components.ts";
 import { apiserverPort, componentSpec, kwokPort, serviceRange } from "./components.ts";
-import { writeKubeconfig } from "./kubeconfig.ts";
+import { AddressInUseError } from "./fleet-errors.ts";
 import { createNodes, waitForNodes } from "./nodes.ts";
 import { installPortForwards } from "./port-forwards.ts";
-import type { ManagedProcess } from "./process.ts";
-import { startProcess, tailOf } from "./process.ts";
-import { AddressInUseError, SetupError } from "./setup-error.ts";
 import { Supervisor } from "./supervisor.ts";
 
 export type ClusterOptions = {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import type { ProcessSpec } from "../../demo/machine/process.ts";
 import type { Binaries } from "./binaries.ts";
-import type { ProcessSpec } from "./process.ts";
 
 /** The programs of a cluster, in the order in which they start; they stop in the opposite order. */
 export const componentNames = ["etcd", "apiserver", "controller-manager", "scheduler", "kwok"] as const;

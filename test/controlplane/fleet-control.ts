@@ -1,12 +1,12 @@
 import type { Server } from "node:http";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import type { AgentPods } from "./agent-pods.ts";
+import type { AgentPods } from "../../demo/agents/agent-pods.ts";
+import { listen } from "../../demo/machine/endpoint.ts";
+import { messageOf } from "../../demo/machine/setup-error.ts";
 import type { RunningCluster } from "./cluster.ts";
 import type { ComponentName } from "./components.ts";
 import type { LinkCondition, LinkProxy } from "./link-proxy.ts";
-import { listen } from "./octet.ts";
-import { messageOf } from "./setup-error.ts";
 
 export type AgentInfo = {
 	readonly namespace: string;

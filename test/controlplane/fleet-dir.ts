@@ -1,6 +1,5 @@
 import {
 	accessSync,
-	chmodSync,
 	constants,
 	existsSync,
 	mkdirSync,
@@ -11,13 +10,11 @@ import {
 	symlinkSync,
 	writeFileSync,
 } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { dirname, join } from "node:path";
+import { writePluginLauncher } from "../../demo/machine/plugin-launcher.ts";
+import { codeOf, messageOf, SetupError } from "../../demo/machine/setup-error.ts";
 import type { Binaries } from "./binaries.ts";
 import { isClaimed } from "./octet.ts";
-import { codeOf, messageOf, SetupError } from "./setup-error.ts";
-
-export const repositoryRoot = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 
 const stateFile = "fleet.json";
 const ownEntries = /^(c\d+|bin|kubeconfig|demo\.yaml|ready|fleet-ca\.crt|fleet\.json)$/;
@@ -104,17 +101,8 @@ export function writeFleetState(dir: string, state: FleetState): void {
 	writeFileSync(join(dir, stateFile), `${JSON.stringify(state, undefined, "\t")}\n`);
 }
 
-/** DIR/bin, to be put first on the PATH: kubectl, and our plugin run by the Node that runs this. */
+/** DIR/bin, to be put first on the PATH: kubectl, and our plugin. */
 export function writePrograms(dir: string, binaries: Binaries, programs: string): void {
-	const bin = join(dir, "bin");
-	mkdirSync(bin, { recursive: true });
+	const bin = writePluginLauncher(dir, join(programs, "kubectl-xpdb.js"));
 	symlinkSync(binaries.kubectl, join(bin, "kubectl"));
-	const plugin = join(bin, "kubectl-xpdb");
-	const program = join(programs, "kubectl-xpdb.js");
-	writeFileSync(plugin, `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(program)} "$@"\n`);
-	chmodSync(plugin, 0o755);
-}
-
-export function quote(text: string): string {
-	return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

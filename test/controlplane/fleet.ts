@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import type { Server } from "node:http";
-import { delimiter, dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-import type { AgentPods } from "./agent-pods.ts";
+import { delimiter, join, resolve } from "node:path";
+import type { AgentPods } from "../../demo/agents/agent-pods.ts";
+import { writeKubeconfig } from "../../demo/machine/kubeconfig.ts";
+import { SetupError } from "../../demo/machine/setup-error.ts";
+import { repositoryRoot } from "../../scripts/repository-root.ts";
 import { startAgents } from "./agents.ts";
 import type { Binaries } from "./binaries.ts";
 import { findOrBuildBinaries } from "./binaries.ts";
@@ -11,13 +13,12 @@ import type { RunningCluster } from "./cluster.ts";
 import { startCluster } from "./cluster.ts";
 import type { FleetControl } from "./fleet-control.ts";
 import { createFleetControl, serveFleetControl } from "./fleet-control.ts";
-import { prepareFleetDir, repositoryRoot, writeFleetState, writePrograms } from "./fleet-dir.ts";
-import { writeKubeconfig } from "./kubeconfig.ts";
+import { prepareFleetDir, writeFleetState, writePrograms } from "./fleet-dir.ts";
+import { AddressInUseError } from "./fleet-errors.ts";
 import type { Links } from "./links.ts";
 import { startLinks } from "./links.ts";
 import type { Octet } from "./octet.ts";
 import { claimOctet } from "./octet.ts";
-import { AddressInUseError, SetupError } from "./setup-error.ts";
 
 export type FleetOptions = {
 	readonly clusters: number;
@@ -56,7 +57,6 @@ export type Fleet = {
 
 // 10.20<index>.0.0/16 is the pod range of a cluster.
 const maximumClusters = 50;
-const here = dirname(fileURLToPath(import.meta.url));
 
 /** Starts the clusters, all at once, and the agents in them; ends everything again if any part fails. */
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
@@ -95,7 +95,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 		const kubeconfigPath = join(dir, "kubeconfig");
 		writeKubeconfig(kubeconfigPath, kubeconfigEntries(clusters, links));
 		writePrograms(dir, binaries, programsDir);
-		cpSync(join(here, "demo.yaml"), join(dir, "demo.yaml"));
+		cpSync(join(repositoryRoot, "demo", "database.yaml"), join(dir, "demo.yaml"));
 		writeState(dir, octet, clusters);
 		if (programs !== undefined) {
 			await programs;

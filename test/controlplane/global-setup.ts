@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { type Fleet, startFleet } from "./fleet.ts";
-import { ControlPlaneUnavailableError } from "./setup-error.ts";
+import { ControlPlaneUnavailableError } from "./fleet-errors.ts";
 import type { SharedFleet } from "./shared-fleet.ts";
 
 /** Starts a fleet for each worker of the real-cluster suites, and ends them afterwards; their logs stay where a test failed. */

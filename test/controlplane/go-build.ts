@@ -3,8 +3,9 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { boundToParent } from "./process.ts";
-import { ControlPlaneUnavailableError, codeOf, SetupError } from "./setup-error.ts";
+import { boundToParent } from "../../demo/machine/process.ts";
+import { codeOf, SetupError } from "../../demo/machine/setup-error.ts";
+import { ControlPlaneUnavailableError } from "./fleet-errors.ts";
 
 export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kube-scheduler" | "kubectl" | "kwok";
 

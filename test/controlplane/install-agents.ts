@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { agentManifests, base64, type FleetDeclaration, type Manifest } from "./agent-manifests.ts";
+import { agentManifests, base64, type FleetDeclaration, type Manifest } from "../../demo/agents/agent-manifests.ts";
+import { SetupError } from "../../demo/machine/setup-error.ts";
 import type { RunningCluster } from "./cluster.ts";
-import { SetupError } from "./setup-error.ts";
 
 export type AgentInstallation = FleetDeclaration & {
 	readonly cluster: RunningCluster;

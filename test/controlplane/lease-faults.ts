@@ -1,7 +1,7 @@
 // What hands that should not be there do to the agents' Leases, past the shipped policies in the agents' own name. Safety does not rest
 // on them; how soon things go on does.
-import type { ApiClient } from "./api-client.ts";
-import { isStatus } from "./api-client.ts";
+import type { ApiClient } from "../../demo/machine/api-client.ts";
+import { isStatus } from "../../demo/machine/api-client.ts";
 import type { EndFault } from "./faults.ts";
 
 type Lease = {

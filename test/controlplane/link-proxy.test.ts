@@ -1,9 +1,9 @@
 import type { AddressInfo, Server, Socket } from "node:net";
 import { connect, createServer } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
+import { codeOf } from "../../demo/machine/setup-error.ts";
 import type { LinkCondition, LinkProxy } from "./link-proxy.ts";
 import { startLinkProxy } from "./link-proxy.ts";
-import { codeOf } from "./setup-error.ts";
 
 const cleanup: (() => unknown)[] = [];
 

@@ -2,9 +2,7 @@
 // pass is kept and passes later, as TCP itself would send it again: a stream loses nothing, unless it is reset.
 import type { Socket } from "node:net";
 import { connect, createServer } from "node:net";
-import { listen } from "./octet.ts";
-
-export type Endpoint = { readonly host: string; readonly port: number };
+import { type Endpoint, listen } from "../../demo/machine/endpoint.ts";
 
 /** "there": from who connected to who was called. */
 export type LinkWay = "there" | "back";

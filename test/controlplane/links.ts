@@ -1,5 +1,6 @@
+import type { Endpoint } from "../../demo/machine/endpoint.ts";
 import { apiserverPort } from "./components.ts";
-import type { Endpoint, LinkProxy } from "./link-proxy.ts";
+import type { LinkProxy } from "./link-proxy.ts";
 import { startLinkProxy } from "./link-proxy.ts";
 
 /**

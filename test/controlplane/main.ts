@@ -1,11 +1,11 @@
 import { join, relative } from "node:path";
 import yargs from "yargs";
 import { hideBin } from "yargs/helpers";
-import { watchAncestors } from "./ancestors.ts";
+import { watchAncestors } from "../../demo/machine/ancestors.ts";
+import { quote } from "../../demo/machine/plugin-launcher.ts";
+import { SetupError } from "../../demo/machine/setup-error.ts";
 import type { Fleet } from "./fleet.ts";
 import { startFleet } from "./fleet.ts";
-import { quote } from "./fleet-dir.ts";
-import { SetupError } from "./setup-error.ts";
 
 const stop = new AbortController();
 

@@ -1,4 +1,4 @@
-import type { ApiClient } from "./api-client.ts";
+import type { ApiClient } from "../../demo/machine/api-client.ts";
 import type { ClusterPlace } from "./components.ts";
 import { podRange } from "./components.ts";
 

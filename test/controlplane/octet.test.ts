@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { AddressInUseError } from "./fleet-errors.ts";
 import { claimOctet, isClaimed } from "./octet.ts";
-import { AddressInUseError } from "./setup-error.ts";
 
 describe("claimOctet()", () => {
 	test("gives two fleets two octets, and one back that was released", async () => {

@@ -1,6 +1,7 @@
-import type { Server } from "node:net";
 import { createServer } from "node:net";
-import { AddressInUseError, codeOf, messageOf, SetupError } from "./setup-error.ts";
+import { listen } from "../../demo/machine/endpoint.ts";
+import { codeOf, messageOf, SetupError } from "../../demo/machine/setup-error.ts";
+import { AddressInUseError } from "./fleet-errors.ts";
 
 /** The second octet of 127.<octet>.<cluster>.1: each fleet has its own, so that fleets fit side by side. */
 export type Octet = { readonly value: number; release(): Promise<void> };
@@ -63,14 +64,4 @@ async function claim(value: number): Promise<Octet> {
 				server.close(() => resolve());
 			}),
 	};
-}
-
-export function listen(server: Server, address: { readonly host: string; readonly port: number }): Promise<void> {
-	return new Promise((resolve, reject) => {
-		server.once("error", reject);
-		server.listen(address.port, address.host, () => {
-			server.off("error", reject);
-			resolve();
-		});
-	});
 }

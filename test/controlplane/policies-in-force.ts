@@ -1,8 +1,8 @@
 // An API server takes up a new policy about a second after it was made: until then whoever is tested could do what it refuses.
 import { setTimeout as delay } from "node:timers/promises";
+import { type ApiClient, ApiError, strategicMergePatch } from "../../demo/machine/api-client.ts";
+import { SetupError } from "../../demo/machine/setup-error.ts";
 import { createAdminClient, inTheAgentsName, type KnownCluster } from "./admin-client.ts";
-import { type ApiClient, ApiError, strategicMergePatch } from "./api-client.ts";
-import { SetupError } from "./setup-error.ts";
 
 const timeoutMs = 30_000;
 

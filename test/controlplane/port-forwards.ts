@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { AgentPodObject } from "./agent-command.ts";
-import type { ApiClient } from "./api-client.ts";
-import { applyPatch, isStatus, isTransient } from "./api-client.ts";
+import type { AgentPodObject } from "../../demo/agents/agent-command.ts";
+import type { ApiClient } from "../../demo/machine/api-client.ts";
+import { applyPatch, isStatus, isTransient } from "../../demo/machine/api-client.ts";
 
 const group = "kwok.x-k8s.io";
 const version = "v1alpha1";

@@ -1,7 +1,8 @@
 // Builds the control plane's programs where they are missing: a step of `npm test` of its own, so that its minutes are not
 // a test's. Exit code 3: there is no way to have them here, and the reason is printed.
+import { SetupError } from "../../demo/machine/setup-error.ts";
 import { findOrBuildBinaries } from "./binaries.ts";
-import { ControlPlaneUnavailableError, SetupError } from "./setup-error.ts";
+import { ControlPlaneUnavailableError } from "./fleet-errors.ts";
 
 try {
 	await findOrBuildBinaries({ log: (line) => console.log(line) });

@@ -1,6 +1,6 @@
 // Rights and identities that go away while somebody works with them.
 import { setTimeout as delay } from "node:timers/promises";
-import type { ApiClient } from "./api-client.ts";
+import type { ApiClient } from "../../demo/machine/api-client.ts";
 import type { EndFault } from "./faults.ts";
 
 const rbac = "/apis/rbac.authorization.k8s.io/v1";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { type ManagedProcess, startProcess } from "./process.ts";
+import { type ManagedProcess, startProcess } from "../../demo/machine/process.ts";
 import { Supervisor } from "./supervisor.ts";
 
 function start(): ManagedProcess {

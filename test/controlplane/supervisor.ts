@@ -1,7 +1,7 @@
 // Starts again what ends by itself, as a kubelet does with static pods: a scheduler, for one, ends itself where a restarted API
 // server shows it a pod on another node than before. What was ended on purpose stays down.
 import { setTimeout as delay } from "node:timers/promises";
-import type { ManagedProcess } from "./process.ts";
+import type { ManagedProcess } from "../../demo/machine/process.ts";
 
 const restartAfterMs = 500;
 

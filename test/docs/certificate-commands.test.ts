@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Certificates } from "../../agent/server/certificates.ts";
 import { parseCertificates } from "../../proto/credentials.ts";
-import { repositoryRoot } from "../controlplane/fleet-dir.ts";
+import { repositoryRoot } from "../../scripts/repository-root.ts";
 
 const hasOpenssl = (spawnSync("openssl", ["version"], { encoding: "utf8" }).stdout ?? "").startsWith("OpenSSL 3");
 const contexts = ["prod-eu", "prod-us"];

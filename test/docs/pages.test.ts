@@ -6,7 +6,8 @@ import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { parseCommandLine } from "../../plugin/cli.ts";
 import { unbuiltRooms } from "../architecture/rooms.ts";
-import { readSource, repositoryRoot } from "../architecture/source-files.ts";
+import { repositoryRoot } from "../../scripts/repository-root.ts";
+import { readSource } from "../architecture/source-files.ts";
 import { type Block, type Found, type Page, parsePage, readPages } from "./markdown.ts";
 import { commandLines, shellWords } from "./shell-words.ts";
 

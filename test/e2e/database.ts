@@ -1,7 +1,7 @@
 // The workload of most end-to-end tests: a database with replicas in every cluster and one budget over all of them.
 import { randomBytes } from "node:crypto";
-import { readTimeline } from "../controlplane/audit.ts";
-import { type AvailabilitySample, findViolations, replayAvailability } from "../controlplane/availability.ts";
+import { readTimeline } from "../../demo/audit/audit.ts";
+import { type AvailabilitySample, findViolations, replayAvailability } from "../../demo/audit/availability.ts";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import { getJson, podsPath } from "./get-json.ts";
 import { apply, eventually, kubectl } from "./kubectl.ts";

@@ -1,6 +1,6 @@
 // What the administrator of the test clusters sees, read without a process: tests that wait for something look many times.
+import type { ApiClient } from "../../demo/machine/api-client.ts";
 import { createAdminClient } from "../controlplane/admin-client.ts";
-import type { ApiClient } from "../controlplane/api-client.ts";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 
 const clients = new Map<string, ApiClient>();

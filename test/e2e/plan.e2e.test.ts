@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { readTimeline } from "../../demo/audit/audit.ts";
 import type { Plan } from "../../plugin/plan/plan.ts";
-import { readTimeline } from "../controlplane/audit.ts";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { createValidator, strictSchema } from "../support/json-schema.ts";
 import { createDatabase, type Database } from "./database.ts";

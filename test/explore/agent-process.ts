@@ -1,10 +1,13 @@
 // One agent of a simulated cluster: the shipped LocalCluster, views and sweep, fed by the scheduler.
 import type { ClusterApi, LeaseObject } from "../../agent/cluster-api/cluster-api.ts";
 import { withSharedReads } from "../../agent/cluster-api/shared-reads.ts";
+import { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
 import type { WatchEvent, WatchSink } from "../../agent/kubernetes/watch-sink.ts";
 import { idleMs, LeaseCleanup } from "../../agent/leases/lease-cleanup.ts";
+import { tellOfLeases } from "../../agent/leases/lease-sightings.ts";
 import { LocalCluster } from "../../agent/leases/local-cluster.ts";
 import { ReservationSweep, reservationDeadlineMs } from "../../agent/leases/reservation-sweep.ts";
+import type { Greetings } from "../../agent/server/greetings.ts";
 import { comparedWithinMs } from "../../agent/views/budget-comparison.ts";
 import { budgetViewOf, leaseViewOf, ObjectStore } from "../../agent/views/object-views.ts";
 import { PodStore } from "../../agent/views/pod-view.ts";
@@ -19,15 +22,12 @@ import {
 } from "../../disruption/errors.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
-import type { Greetings } from "../../agent/server/greetings.ts";
-import { tellOfLeases } from "../../agent/leases/lease-sightings.ts";
-import { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";
-import { simulatedMembership } from "./simulated-membership.ts";
 import { createScaleCalls } from "./scale-calls.ts";
 import type { Step } from "./scheduler.ts";
 import { withSeenVersions } from "./seen-api.ts";
 import { type ApiCall, clusterApi, type SimulatedApiServer } from "./simulated-api.ts";
+import { simulatedMembership } from "./simulated-membership.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
 
 const expectedErrors = [AgentUnavailableError, FleetsDifferError, GarbledLeaseError, LeaseLostError];

@@ -1,11 +1,11 @@
 // Scales as an agent asks for them: the shipped code and its discovery, over the simulated network.
-import type { ApiConnection } from "../../agent/kubernetes/api-connection.ts";
-import { createApiAsker } from "../../agent/kubernetes/api-asker.ts";
-import type { Clock } from "../../agent/process/clock.ts";
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { getScale } from "../../agent/cluster-api/controller-scale.ts";
+import { createApiAsker } from "../../agent/kubernetes/api-asker.ts";
+import type { ApiConnection } from "../../agent/kubernetes/api-connection.ts";
 import { createDiscovery } from "../../agent/kubernetes/discovery.ts";
 import type { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
+import type { Clock } from "../../agent/process/clock.ts";
 import type { Carrier } from "./simulated-api.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 import { answerTo } from "./simulated-kinds.ts";

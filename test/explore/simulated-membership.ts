@@ -1,8 +1,8 @@
 // What an agent does about its fleet's members, as agent/membership.ts puts it together, over the simulated network.
-import type { Clock } from "../../agent/process/clock.ts";
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
-import { Greetings } from "../../agent/server/greetings.ts";
 import { KnownMembers, withKnownMembers } from "../../agent/leases/known-members.ts";
+import type { Clock } from "../../agent/process/clock.ts";
+import { Greetings } from "../../agent/server/greetings.ts";
 import type { LeaseView } from "../../agent/views/object-views.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";
 

@@ -1,8 +1,8 @@
 // One run's world: the clusters of a scenario, its processes, the network between them, and everything that may happen next.
 import { leaseName } from "../../disruption/lease.ts";
+import type { PodRecord } from "../../disruption/pod.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";
-import type { PodRecord } from "../../disruption/pod.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import { type Drain, DrainProcess } from "./drain-process.ts";
 import { answerText, type HistoryEntry, requestText } from "./history.ts";

@@ -2,10 +2,15 @@ import type { AddressInfo } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { ServerCredentials } from "@grpc/grpc-js";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+	type Authority,
+	createAuthority,
+	issueAgentCertificate,
+	type KeyPair,
+} from "../../demo/machine/certificates.ts";
 import { AgentForbiddenError, AgentUnavailableError } from "../../disruption/errors.ts";
 import { agentServerName, createAgentClient, createTokenSource } from "../../proto/credentials.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
-import { type Authority, createAuthority, issueAgentCertificate, type KeyPair } from "../controlplane/certificates.ts";
 import * as samples from "../support/samples.ts";
 import { startScriptedAgent } from "../support/scripted-agent.ts";
 

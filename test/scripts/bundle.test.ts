@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Bundle, bundle, noticesFile } from "../../scripts/bundle.ts";
-import { repositoryRoot } from "../architecture/source-files.ts";
+import { repositoryRoot } from "../../scripts/repository-root.ts";
 
 /** Every text of the folder's programs, with its chunks; a source map tells what was in the sources. */
 function programsIn(folder: string): string {

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { isTransient } from "../controlplane/api-client.ts";
+import { isTransient } from "../../demo/machine/api-client.ts";
 import type { RunningCluster } from "../controlplane/cluster.ts";
 import type { Fleet } from "../controlplane/fleet.ts";
 import {

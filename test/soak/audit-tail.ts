@@ -1,6 +1,6 @@
 // The audit logs of a fleet as they grow: an hour of them is too much to read anew each minute, or to keep whole.
 import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
-import { type AuditEvent, type AuditObject, findAuditEvent } from "../controlplane/audit.ts";
+import { type AuditEvent, type AuditObject, findAuditEvent } from "../../demo/audit/audit.ts";
 
 const chunkBytes = 1 << 20;
 

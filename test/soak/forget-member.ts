@@ -2,7 +2,7 @@
 // the other, and list it again at the end. Its own list stays, so it belongs to a fleet that knows nothing of it.
 import { setTimeout as delay } from "node:timers/promises";
 import { parse } from "yaml";
-import { isTransient } from "../controlplane/api-client.ts";
+import { isTransient } from "../../demo/machine/api-client.ts";
 import type { RunningCluster } from "../controlplane/cluster.ts";
 import type { EndFault } from "../controlplane/faults.ts";
 

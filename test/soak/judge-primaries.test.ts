@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { AuditEvent, AuditObject } from "../controlplane/audit.ts";
+import type { AuditEvent, AuditObject } from "../../demo/audit/audit.ts";
 import { operator } from "./judge.ts";
 import { evictedPrimaries } from "./judge-primaries.ts";
 import { elected, namespace, primary } from "./workload.ts";

@@ -1,6 +1,6 @@
 // Whether a primary was evicted, exactly: an eviction names the version of the pod that it takes, and the audit log has the labels
 // of every version. Clocks and the order of answers do not matter.
-import type { AuditEvent } from "../controlplane/audit.ts";
+import type { AuditEvent } from "../../demo/audit/audit.ts";
 import { operator } from "./judge.ts";
 import { elected, primary, roleLabel } from "./workload.ts";
 

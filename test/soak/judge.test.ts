@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { AuditEvent, AuditObject } from "../controlplane/audit.ts";
+import type { AuditEvent, AuditObject } from "../../demo/audit/audit.ts";
 import { evictionTimes, judge, operator } from "./judge.ts";
 import { database, namespace, type Workload, web } from "./workload.ts";
 

@@ -1,6 +1,6 @@
 // Whether the budgets held, by the audit logs alone.
-import type { AuditEvent } from "../controlplane/audit.ts";
-import { type AvailabilitySample, replayAvailability } from "../controlplane/availability.ts";
+import type { AuditEvent } from "../../demo/audit/audit.ts";
+import { type AvailabilitySample, replayAvailability } from "../../demo/audit/availability.ts";
 import { namespace, type Workload } from "./workload.ts";
 
 export interface Verdict {

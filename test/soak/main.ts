@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import yargs from "yargs";
+import { SetupError } from "../../demo/machine/setup-error.ts";
 import { startFleet } from "../controlplane/fleet.ts";
-import { ControlPlaneUnavailableError, SetupError } from "../controlplane/setup-error.ts";
+import { ControlPlaneUnavailableError } from "../controlplane/fleet-errors.ts";
 import { runSoak } from "./soak.ts";
 import { finalReport, minuteLine } from "./soak-report.ts";
 

@@ -1,6 +1,6 @@
 // Three drains, evictions, others who know nothing of us, and faults, for so many minutes; then what is left behind.
 import { setTimeout as delay } from "node:timers/promises";
-import type { AuditEvent } from "../controlplane/audit.ts";
+import type { AuditEvent } from "../../demo/audit/audit.ts";
 import type { EndFault } from "../controlplane/faults.ts";
 import type { Fleet } from "../controlplane/fleet.ts";
 import { seededRandom } from "../explore/random.ts";

@@ -1,5 +1,5 @@
 // What runs in the fleet during a soak, and the budgets that must hold for it.
-import { applyPatch } from "../controlplane/api-client.ts";
+import { applyPatch } from "../../demo/machine/api-client.ts";
 import type { RunningCluster } from "../controlplane/cluster.ts";
 
 export const namespace = "soak";

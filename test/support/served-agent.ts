@@ -16,12 +16,17 @@ import type { CallerVerdict } from "../../agent/server/identity.ts";
 import { OpenCalls } from "../../agent/server/open-calls.ts";
 import { PeerIdentity } from "../../agent/server/peer-identity.ts";
 import { startAgentServer } from "../../agent/server/server.ts";
+import {
+	type Authority,
+	createAuthority,
+	issueAgentCertificate,
+	type KeyPair,
+} from "../../demo/machine/certificates.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { agentServerName, type CallerIdentity, createAgentClient } from "../../proto/credentials.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
 import { RemoteCluster, type RemoteClusterOptions } from "../../proto/remote-cluster.ts";
-import { type Authority, createAuthority, issueAgentCertificate, type KeyPair } from "../controlplane/certificates.ts";
 import { buildTokenCaller } from "./build-caller.ts";
 import { createFakeCluster } from "./fake-cluster.ts";
 import { clusterId } from "./samples.ts";

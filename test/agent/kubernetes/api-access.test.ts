@@ -9,8 +9,8 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest
 import { ApiAccessError, inClusterAccess, kubeconfigAccess } from "../../../agent/kubernetes/api-access.ts";
 import { createApiConnection } from "../../../agent/kubernetes/api-connection.ts";
 import { systemClock } from "../../../agent/process/system-clock.ts";
+import { type Authority, createAuthority, type KeyPair } from "../../../demo/machine/certificates.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
-import { type Authority, createAuthority, type KeyPair } from "../../controlplane/certificates.ts";
 
 let authority: Authority;
 let stranger: Authority;

@@ -13,7 +13,7 @@ import { runRound } from "../../../disruption/round.ts";
 import type { RoundRuntime } from "../../../disruption/round-runtime.ts";
 import type { AgentCluster } from "../../../proto/agent-cluster.ts";
 import { clusterBehind, forwardingCluster } from "../../../proto/forwarding-cluster.ts";
-import { createAuthority, issueAgentCertificate } from "../../controlplane/certificates.ts";
+import { createAuthority, issueAgentCertificate } from "../../../demo/machine/certificates.ts";
 import { budget, selector } from "../../support/build-count.ts";
 import { newController } from "../../support/build-lease.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";

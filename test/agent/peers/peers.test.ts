@@ -4,14 +4,14 @@ import { RecentFleet } from "../../../agent/cluster-api/recent-fleet.ts";
 import { PeerClients } from "../../../agent/peers/peer-clients.ts";
 import { Peers } from "../../../agent/peers/peers.ts";
 import type { CertificateMaterial } from "../../../agent/server/certificates.ts";
-import type { MemberBudget } from "../../../disruption/cluster.ts";
-import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
 import {
 	type Authority,
 	createAuthority,
 	issueAgentCertificate,
 	type KeyPair,
-} from "../../controlplane/certificates.ts";
+} from "../../../demo/machine/certificates.ts";
+import type { MemberBudget } from "../../../disruption/cluster.ts";
+import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
 import { buildTokenCaller } from "../../support/build-caller.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
 import { acquisition, clusterId } from "../../support/samples.ts";

@@ -1,13 +1,13 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { PeerClients } from "../../../agent/peers/peer-clients.ts";
 import { Replicas } from "../../../agent/peers/replicas.ts";
-import type { PodRecord } from "../../../disruption/pod.ts";
 import {
 	type Authority,
 	createAuthority,
 	issueAgentCertificate,
 	type KeyPair,
-} from "../../controlplane/certificates.ts";
+} from "../../../demo/machine/certificates.ts";
+import type { PodRecord } from "../../../disruption/pod.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
 import * as samples from "../../support/samples.ts";
 import { serveAgent, serverName } from "../../support/served-agent.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { issueAgentCertificate } from "../../../demo/machine/certificates.ts";
 import type { AcquireOptions, AcquireOutcome } from "../../../disruption/cluster.ts";
 import { AgentForbiddenError, AgentUnavailableError } from "../../../disruption/errors.ts";
-import { issueAgentCertificate } from "../../controlplane/certificates.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
 import * as samples from "../../support/samples.ts";
 import { servedAgents } from "../../support/served-agent.ts";

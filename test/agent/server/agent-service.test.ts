@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createAuthority, issueAgentCertificate } from "../../../demo/machine/certificates.ts";
 import type { BudgetName } from "../../../disruption/budget.ts";
 import {
 	AgentForbiddenError,
@@ -6,7 +7,6 @@ import {
 	AgentUnavailableError,
 	LeaseLostError,
 } from "../../../disruption/errors.ts";
-import { createAuthority, issueAgentCertificate } from "../../controlplane/certificates.ts";
 import { operator } from "../../support/build-caller.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
 import * as samples from "../../support/samples.ts";

@@ -5,13 +5,13 @@ import { connect, type TLSSocket } from "node:tls";
 import { Server } from "@grpc/grpc-js";
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { CertificateError, Certificates } from "../../../agent/server/certificates.ts";
-import { memberUri } from "../../../proto/member-certificate.ts";
 import {
 	type Authority,
 	createAuthority,
 	issueAgentCertificate,
 	type KeyPair,
-} from "../../controlplane/certificates.ts";
+} from "../../../demo/machine/certificates.ts";
+import { memberUri } from "../../../proto/member-certificate.ts";
 
 const serverName = "xpdb-agent.xpdb-system.svc";
 const clusterId = "0f0d2f60-0000-4000-8000-000000000001";

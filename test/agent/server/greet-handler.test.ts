@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { createAuthority, issueAgentCertificate, type KeyPair } from "../../../demo/machine/certificates.ts";
 import { AgentForbiddenError, AgentProtocolError } from "../../../disruption/errors.ts";
 import { createAgentClient } from "../../../proto/credentials.ts";
 import { type Greeting, type GreetingReply, greetAgent, maxGreetedMembers } from "../../../proto/greet.ts";
-import { createAuthority, issueAgentCertificate, type KeyPair } from "../../controlplane/certificates.ts";
 import { clusterId } from "../../support/samples.ts";
 import { servedAgents, serverName } from "../../support/served-agent.ts";
 

@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { DeclaredFleet } from "../../../agent/cluster-api/cluster-api.ts";
 import { RecentFleet } from "../../../agent/cluster-api/recent-fleet.ts";
 import { PeerIdentity } from "../../../agent/server/peer-identity.ts";
+import { type Authority, createAuthority, issueAgentCertificate } from "../../../demo/machine/certificates.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
-import { type Authority, createAuthority, issueAgentCertificate } from "../../controlplane/certificates.ts";
 
 const serverName = "xpdb-agent.xpdb-system.svc";
 const own = { id: "own-id", name: "eu-1" };

@@ -2,9 +2,9 @@
 // own. An eviction that names an old version gets a 409, and Kubernetes counts it as a disruption for two minutes.
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { type AuditEvent, readTimeline } from "../../../demo/audit/audit.ts";
+import { isStatus } from "../../../demo/machine/api-client.ts";
 import { createAdminClient } from "../../controlplane/admin-client.ts";
-import { isStatus } from "../../controlplane/api-client.ts";
-import { type AuditEvent, readTimeline } from "../../controlplane/audit.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { createDatabase, type Pod } from "../database.ts";
 import { apply } from "../kubectl.ts";

@@ -1,7 +1,7 @@
 // Hands on the Leases: deleted, garbled or stolen at the moments when it matters, each in a namespace of its own, all at once.
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ApiClient } from "../../../demo/machine/api-client.ts";
 import { createAdminClient, inTheAgentsName } from "../../controlplane/admin-client.ts";
-import type { ApiClient } from "../../controlplane/api-client.ts";
 import { deleteLeases, garbleLeases, stealLeases } from "../../controlplane/lease-faults.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { createDatabase, type Database } from "../database.ts";

@@ -1,8 +1,8 @@
 // The operator's rights in one cluster, or the accounts behind the operator's tokens, go away in the middle of a drain of three: what
 // is missing is named, what was cordoned stays so and is said, and the same command goes on when they are back.
 import { afterEach, expect, test } from "vitest";
+import type { ApiClient } from "../../../demo/machine/api-client.ts";
 import { createAdminClient } from "../../controlplane/admin-client.ts";
-import type { ApiClient } from "../../controlplane/api-client.ts";
 import { type EndFault, untilAgentsReady } from "../../controlplane/faults.ts";
 import { deleteOperatorAccount, withdrawOperatorRights } from "../../controlplane/rights-faults.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";

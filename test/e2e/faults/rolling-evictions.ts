@@ -5,7 +5,7 @@ import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type { AvailabilitySample } from "../../controlplane/availability.ts";
+import type { AvailabilitySample } from "../../../demo/audit/availability.ts";
 import { sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { createDatabase, type Database, type DatabaseOptions } from "../database.ts";
 import { type PluginProcess, type PluginResult, startPlugin } from "../plugin-process.ts";

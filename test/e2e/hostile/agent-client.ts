@@ -1,8 +1,8 @@
 // Whoever has got hold of the agents' token: a client with that and nothing else.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { type ApiClient, createApiClient } from "../../../demo/machine/api-client.ts";
 import { createAdminClient, type KnownCluster } from "../../controlplane/admin-client.ts";
-import { type ApiClient, createApiClient } from "../../controlplane/api-client.ts";
 
 /** With a real token of the agents' ServiceAccount. */
 export async function createAgentClient(cluster: KnownCluster): Promise<ApiClient> {

@@ -1,10 +1,10 @@
 // An agent of one member as another one meets it: its certificate and key, and calls on a peer port with them.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { KeyPair } from "../../../demo/machine/key-pairs.ts";
 import { parseLabelSelector } from "../../../disruption/selector.ts";
 import { agentServerName, createAgentClient } from "../../../proto/credentials.ts";
 import { RemoteCluster } from "../../../proto/remote-cluster.ts";
-import type { KeyPair } from "../../controlplane/key-pairs.ts";
 import { peerPort } from "../../controlplane/links.ts";
 import { type SharedFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 

@@ -2,13 +2,13 @@
 // there that answers every operator: a fleet of one, and no budgets. It has all that an agent has, a CA, an account whose tokens
 // operators may ask for, and pods with the agents' label, in the tenant's own namespace.
 import { Server, ServerCredentials } from "@grpc/grpc-js";
+import type { AgentPodObject } from "../../../demo/agents/agent-command.ts";
+import { createAuthority, issueAgentCertificate } from "../../../demo/machine/certificates.ts";
 import { supportedFeatures } from "../../../disruption/budget.ts";
 import { fleetHash } from "../../../disruption/fleet.ts";
 import type { AgentServiceServer } from "../../../proto/gen/xpdb/v1/agent.ts";
 import { AgentServiceService } from "../../../proto/gen/xpdb/v1/agent.ts";
 import { createAdminClient } from "../../controlplane/admin-client.ts";
-import type { AgentPodObject } from "../../controlplane/agent-command.ts";
-import { createAuthority, issueAgentCertificate } from "../../controlplane/certificates.ts";
 import { forwardPorts } from "../../controlplane/port-forwards.ts";
 import { sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { getJson, podsPath } from "../get-json.ts";

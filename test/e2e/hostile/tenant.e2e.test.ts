@@ -1,7 +1,7 @@
 // A tenant plays the agent in its own namespace, in two of three clusters. Judged by what it got (no call, no token, no pod beyond
 // the budget) and by whether others went on, whatever state its pod is in.
 import { expect, test } from "vitest";
-import { readTimeline } from "../../controlplane/audit.ts";
+import { readTimeline } from "../../../demo/audit/audit.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { createDatabase, type Database, type Pod } from "../database.ts";
 import { type PluginResult, plugin } from "../plugin-process.ts";

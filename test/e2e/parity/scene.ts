@@ -1,6 +1,6 @@
 // A situation's part of one cluster: its namespace, its nodes and what is in them, made and looked at by the administrator.
 import { open } from "node:fs/promises";
-import { type ApiClient, isStatus, strategicMergePatch } from "../../controlplane/api-client.ts";
+import { type ApiClient, isStatus, strategicMergePatch } from "../../../demo/machine/api-client.ts";
 import { eventually } from "../kubectl.ts";
 import {
 	collectionPath,

@@ -2,7 +2,7 @@
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { createAuthority } from "../../controlplane/certificates.ts";
+import { createAuthority } from "../../../demo/machine/certificates.ts";
 
 export interface Webhook {
 	/** `/WHO/CODE/TIMES`, with `/SECONDS` as Retry-After, comes after it: so often WHO gets this code, then it allows. */

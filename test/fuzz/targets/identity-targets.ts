@@ -8,11 +8,11 @@ import { CertificateError, Certificates } from "../../../agent/server/certificat
 import { Identity } from "../../../agent/server/identity.ts";
 import { createReviews } from "../../../agent/server/reviews.ts";
 import { Rights } from "../../../agent/server/rights.ts";
+import { createAuthority, issueAgentCertificate } from "../../../demo/machine/certificates.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
 import { createAgentClient, parseCertificates } from "../../../proto/credentials.ts";
 import { describeMember, findMemberId } from "../../../proto/member-certificate.ts";
 import { findPassedOnCaller, writePassedOnCaller } from "../../../proto/passed-on.ts";
-import { createAuthority, issueAgentCertificate } from "../../controlplane/certificates.ts";
 import { shortToken, tokenWith } from "../../support/build-token.ts";
 import { createAnsweringConnection } from "../answering-connection.ts";
 import { attempt, attemptAsync, demandClearText } from "../clear-error.ts";

@@ -1,0 +1,126 @@
+import { SetupError } from "../machine/setup-error.ts";
+
+/** The part of a pod that the bench's kubelet reads. */
+export type AgentPodObject = {
+	readonly metadata: {
+		readonly name: string;
+		readonly namespace: string;
+		readonly uid: string;
+		readonly resourceVersion: string;
+		readonly labels?: Readonly<Record<string, string>>;
+		readonly deletionTimestamp?: string;
+		readonly deletionGracePeriodSeconds?: number;
+	};
+	readonly spec: {
+		readonly nodeName?: string;
+		readonly serviceAccountName?: string;
+		readonly containers: readonly AgentContainer[];
+	};
+	readonly status?: { readonly phase?: string };
+};
+
+export type AgentContainer = {
+	readonly name: string;
+	readonly image?: string;
+	readonly command?: readonly string[];
+	readonly args?: readonly string[];
+	readonly env?: readonly {
+		readonly name: string;
+		readonly value?: string;
+		readonly valueFrom?: { readonly fieldRef?: { readonly fieldPath: string } };
+	}[];
+};
+
+/** Where the process of an agent listens; its pod always says 8443, 8444 and 8080. */
+export type AgentPorts = { readonly grpc: number; readonly peers: number; readonly http: number };
+
+export const shippedPorts: AgentPorts = { grpc: 8443, peers: 8444, http: 8080 };
+
+/** What takes the place of the mounts of a real pod. */
+export type AgentPlace = {
+	readonly ip: string;
+	readonly ports: AgentPorts;
+	readonly hostIp: string;
+	readonly program: string;
+	readonly kubeconfig: string;
+	readonly certificate: string;
+	readonly key: string;
+	readonly clientAuthority: string;
+};
+
+/** Turns the pod's own command into that of a process: only addresses and paths are replaced, all else is as shipped. */
+export function agentCommand(pod: AgentPodObject, place: AgentPlace): { args: string[]; env: Record<string, string> } {
+	const container = pod.spec.containers[0];
+	if (container === undefined) {
+		throw new SetupError(`Pod "${pod.metadata.namespace}/${pod.metadata.name}" has no container`);
+	}
+	const env = environmentOf(container, pod, place);
+	const words = [...(container.command ?? []), ...(container.args ?? [])].map((word) => expand(word, env));
+	const script = words.findIndex((word) => /\.[cm]?js$/.test(word));
+	const nodeFlags = words.slice(0, Math.max(0, script)).filter((word) => word.startsWith("--"));
+	const overrides = {
+		"listen-address": `${place.ip}:${place.ports.grpc}`,
+		"peer-listen-address": `${place.ip}:${place.ports.peers}`,
+		"http-listen-address": `${place.ip}:${place.ports.http}`,
+		kubeconfig: place.kubeconfig,
+		"tls-cert-file": place.certificate,
+		"tls-private-key-file": place.key,
+		"client-ca-file": place.clientAuthority,
+		"pod-name": pod.metadata.name,
+		"pod-namespace": pod.metadata.namespace,
+		"pod-ip": place.ip,
+	};
+	return {
+		args: [
+			...nodeFlags,
+			place.program,
+			...withoutFlags(words.slice(script + 1), Object.keys(overrides)),
+			...Object.entries(overrides).map(([flag, value]) => `--${flag}=${value}`),
+		],
+		env,
+	};
+}
+
+function withoutFlags(words: readonly string[], flags: readonly string[]): string[] {
+	const kept: string[] = [];
+	for (let at = 0; at < words.length; at++) {
+		const word = words[at] ?? "";
+		const flag = flags.find((name) => word === `--${name}` || word.startsWith(`--${name}=`));
+		if (flag === undefined) {
+			kept.push(word);
+		} else if (word === `--${flag}`) {
+			// Its value is the next word.
+			at++;
+		}
+	}
+	return kept;
+}
+
+function environmentOf(container: AgentContainer, pod: AgentPodObject, place: AgentPlace): Record<string, string> {
+	const fields: Readonly<Record<string, string>> = {
+		"metadata.name": pod.metadata.name,
+		"metadata.namespace": pod.metadata.namespace,
+		"metadata.uid": pod.metadata.uid,
+		"spec.nodeName": pod.spec.nodeName ?? "",
+		"spec.serviceAccountName": pod.spec.serviceAccountName ?? "default",
+		"status.podIP": place.ip,
+		"status.hostIP": place.hostIp,
+	};
+	const env: Record<string, string> = {};
+	for (const { name, value, valueFrom } of container.env ?? []) {
+		const path = valueFrom?.fieldRef?.fieldPath;
+		const resolved = path === undefined ? expand(value ?? "", env) : fields[path];
+		if (resolved === undefined || (valueFrom !== undefined && path === undefined)) {
+			throw new SetupError(
+				`Cannot resolve the variable "${name}" of pod "${pod.metadata.namespace}/${pod.metadata.name}": ${path ?? "only values and fieldRef are known here"}`,
+			);
+		}
+		env[name] = resolved;
+	}
+	return env;
+}
+
+// "$(NAME)" as Kubernetes expands it; a name that is not defined stays as it is.
+function expand(text: string, env: Readonly<Record<string, string>>): string {
+	return text.replaceAll(/\$\(([\w.-]+)\)/g, (whole, name: string) => env[name] ?? whole);
+}

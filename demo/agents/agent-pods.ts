@@ -1,0 +1,172 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ApiClient, createApiClient, follow } from "../machine/api-client.ts";
+import type { IssuedCertificates, KeyPair } from "../machine/certificates.ts";
+import type { Endpoint } from "../machine/endpoint.ts";
+import { writeKeyPair } from "../machine/key-pairs.ts";
+import type { AgentPodObject, AgentPorts } from "./agent-command.ts";
+import type { AgentHost, AgentPod } from "./agent-pod.ts";
+import { runAgentPod } from "./agent-pod.ts";
+import { startLoadBalancer } from "./load-balancer.ts";
+import type { PodNetwork } from "./pod-network.ts";
+
+export const agentLabel = "app.kubernetes.io/name=xpdb-agent";
+
+/** The agents of one cluster, and the hands that tests lay on them. Pods are named by their name; none may be named twice. */
+export type AgentPods = {
+	list(): readonly AgentPod[];
+	/** Where callers of the Service come in: "127.10.1.1:8443". */
+	readonly address: string;
+	/** The same for the agents of other clusters. */
+	readonly peerAddress: string;
+	kill(pod: string): Promise<void>;
+	freeze(pod: string): void;
+	thaw(pod: string): void;
+	/** For processes that start from now on. */
+	setEnvironment(environment: Readonly<Record<string, string>>): void;
+	/** Off: what dies stays dead. */
+	setRestarts(on: boolean): void;
+	/** As a kubelet brings a Secret that changed. */
+	setCertificate(pair: KeyPair): void;
+	stop(): Promise<void>;
+};
+
+/** The part of a cluster that its agents need. */
+export type HostingCluster = {
+	readonly name: string;
+	readonly dir: string;
+	readonly server: string;
+	readonly certificates: IssuedCertificates;
+	network(client: ApiClient): PodNetwork;
+};
+
+export async function startAgentPods(options: {
+	readonly cluster: HostingCluster;
+	/** Left out where it comes later, by setCertificate, and before there is a pod. */
+	readonly agentPair?: KeyPair;
+	readonly fleetCertificate: string;
+	readonly program: string;
+	readonly environment?: Readonly<Record<string, string>>;
+	/** Where the agents reach their API server, if not at its own address. */
+	readonly apiServer?: Endpoint;
+}): Promise<AgentPods> {
+	const { cluster } = options;
+	const dir = join(cluster.dir, "agents");
+	mkdirSync(dir, { recursive: true, mode: 0o700 });
+	if (options.agentPair) writeKeyPair(dir, "tls", options.agentPair);
+	writeFileSync(join(dir, "fleet-ca.crt"), options.fleetCertificate);
+	const authority = cluster.certificates.authority.certificate;
+	const client = createApiClient({ server: cluster.server, authority, credentials: cluster.certificates.pairs.kwok });
+	const network = cluster.network(client);
+	const host: AgentHost = {
+		client,
+		network,
+		server:
+			options.apiServer === undefined ? cluster.server : `https://${options.apiServer.host}:${options.apiServer.port}`,
+		authority,
+		hostIp: network.service.address,
+		program: options.program,
+		dir,
+		certificate: join(dir, "tls.crt"),
+		key: join(dir, "tls.key"),
+		clientAuthority: join(dir, "fleet-ca.crt"),
+		environment: options.environment ?? {},
+		restarts: true,
+	};
+	const pods = new Map<string, AgentPod>();
+	const abort = new AbortController();
+
+	function see(object: AgentPodObject): void {
+		const known = pods.get(object.metadata.uid);
+		if (known !== undefined) {
+			known.update(object);
+			return;
+		}
+		if (object.spec.nodeName === undefined || abort.signal.aborted) {
+			return;
+		}
+		const pod = runAgentPod(object, network.takeAddress(), host);
+		pod.update(object);
+		pods.set(pod.uid, pod);
+		void pod.done.then(() => {
+			pods.delete(pod.uid);
+			network.giveAddress(pod.ip);
+		});
+	}
+
+	const following = follow<AgentPodObject>({
+		client,
+		// A pod elsewhere that calls itself an agent is a hostile suite's, which runs it itself.
+		path: `/api/v1/namespaces/xpdb-system/pods?labelSelector=${encodeURIComponent(agentLabel)}`,
+		signal: abort.signal,
+		onList(objects) {
+			const alive = new Set(objects.map((object) => object.metadata.uid));
+			for (const pod of pods.values()) {
+				if (!alive.has(pod.uid)) {
+					pod.abandon();
+				}
+			}
+			objects.forEach(see);
+		},
+		onEvent({ type, object }) {
+			if (type === "DELETED") {
+				pods.get(object.metadata.uid)?.abandon();
+			} else {
+				see(object);
+			}
+		},
+	});
+	const ready = (port: keyof AgentPorts) => () =>
+		[...pods.values()].flatMap(({ ready, ip, ports }) => (ready && ports ? [{ host: ip, port: ports[port] }] : []));
+	const { address } = network.service;
+	const balancer = await startLoadBalancer({
+		address,
+		listeners: [
+			{ port: network.service.grpc, targets: ready("grpc") },
+			{ port: network.service.peers, targets: ready("peers") },
+		],
+	});
+	const [grpcPort, peerPort] = balancer.ports;
+
+	const findProcess = (name: string) => [...pods.values()].find((candidate) => candidate.name === name)?.process;
+
+	function processOf(name: string) {
+		const process = findProcess(name);
+		if (process === undefined) {
+			throw new Error(
+				`No process of an agent pod "${name}" in ${cluster.name}: there are ${[...pods.values()].map((candidate) => candidate.name).join(", ")}`,
+			);
+		}
+		return process;
+	}
+
+	return {
+		list: () => [...pods.values()],
+		address: `${address}:${grpcPort}`,
+		peerAddress: `${address}:${peerPort}`,
+		kill: (pod) => processOf(pod).kill(),
+		freeze: (pod) => processOf(pod).freeze(),
+		// Whoever was frozen may have been killed or evicted meanwhile.
+		thaw: (pod) => findProcess(pod)?.thaw(),
+		setEnvironment(environment) {
+			host.environment = environment;
+		},
+		setRestarts(on) {
+			host.restarts = on;
+		},
+		setCertificate: (pair) => writeKeyPair(dir, "tls", pair),
+		async stop() {
+			abort.abort();
+			host.restarts = false;
+			await balancer.close();
+			// The cluster ends next, so nobody waits for objects to go; processes get a moment to close what they hold.
+			await Promise.all([...pods.values()].map(async (pod) => await pod.process?.stop()));
+			const ends = [...pods.values()].map((pod) => {
+				pod.abandon();
+				return pod.done;
+			});
+			await Promise.all([...ends, following]);
+			client.close();
+		},
+	};
+}

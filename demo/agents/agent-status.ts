@@ -1,0 +1,94 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { ApiClient } from "../machine/api-client.ts";
+import { isTransient, strategicMergePatch } from "../machine/api-client.ts";
+import type { Exit } from "../machine/process.ts";
+import type { AgentPodObject } from "./agent-command.ts";
+
+export type StatusReporter = { push(status: unknown): void; close(): void };
+
+/** Writes the newest status of a pod, one write at a time, until it stands. */
+export function createStatusReporter(client: ApiClient, podPath: string, gone: AbortSignal): StatusReporter {
+	let wanted: unknown;
+	let busy = false;
+	let closed = false;
+	const write = async () => {
+		busy = true;
+		while (wanted !== undefined && !closed && !gone.aborted) {
+			const body = wanted;
+			wanted = undefined;
+			try {
+				await client.send("PATCH", `${podPath}/status`, body, strategicMergePatch);
+			} catch (error) {
+				if (isTransient(error)) {
+					wanted ??= body;
+					await delay(200);
+				} else {
+					closed = true;
+				}
+			}
+		}
+		busy = false;
+	};
+	return {
+		push(status) {
+			wanted = status;
+			if (!busy) {
+				void write();
+			}
+		},
+		close() {
+			closed = true;
+		},
+	};
+}
+
+/** What a kubelet would say; the uid makes it a conflict for a successor of the same name. */
+export function statusOf(
+	pod: AgentPodObject,
+	now: {
+		readonly ip: string;
+		readonly hostIp: string;
+		readonly running: boolean;
+		readonly ready: boolean;
+		readonly restartCount: number;
+		readonly startedAt: string;
+		readonly lastExit: Exit | undefined;
+	},
+): unknown {
+	const container = pod.spec.containers[0];
+	const ready = now.running && now.ready;
+	const condition = (type: string, value: boolean) => ({
+		type,
+		status: value ? "True" : "False",
+		lastTransitionTime: new Date().toISOString(),
+	});
+	const terminated = {
+		exitCode: now.lastExit?.code ?? 137,
+		...(now.lastExit?.signal === "SIGKILL" ? { signal: 9 } : {}),
+		reason: now.lastExit?.code === 0 ? "Completed" : "Error",
+		finishedAt: new Date().toISOString(),
+	};
+	return {
+		metadata: { uid: pod.metadata.uid },
+		status: {
+			phase: "Running",
+			hostIP: now.hostIp,
+			podIP: now.ip,
+			podIPs: [{ ip: now.ip }],
+			startTime: now.startedAt,
+			conditions: [condition("Initialized", true), condition("ContainersReady", ready), condition("Ready", ready)],
+			containerStatuses: [
+				{
+					name: container?.name,
+					image: container?.image ?? "",
+					imageID: "",
+					ready,
+					started: now.running,
+					restartCount: now.restartCount,
+					state: now.running ? { running: { startedAt: now.startedAt } } : { terminated },
+					...(now.lastExit === undefined ? {} : { lastState: { terminated } }),
+				},
+			],
+		},
+	};
+}

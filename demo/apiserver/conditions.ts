@@ -1,0 +1,23 @@
+// One condition of a status, with the instant of its last change.
+import { isRecord } from "../../disruption/record.ts";
+import { type JsonObject, timestamp } from "./api-object.ts";
+
+export interface Condition {
+	readonly type: string;
+	readonly status: "True" | "False" | "Unknown";
+	readonly reason?: string;
+	readonly message?: string;
+}
+
+/** The status with this condition; its instant moves only where the condition does. */
+export function withCondition(status: JsonObject, condition: Condition): JsonObject {
+	const conditions = Array.isArray(status["conditions"]) ? status["conditions"].filter(isRecord) : [];
+	const old = conditions.find(({ type }) => type === condition.type);
+	const moved = old?.["status"] !== condition.status;
+	const lastTransitionTime = moved ? timestamp() : old["lastTransitionTime"];
+	const next = { ...condition, lastTransitionTime };
+	return {
+		...status,
+		conditions: old ? conditions.map((each) => (each === old ? next : each)) : [...conditions, next],
+	};
+}

@@ -1,0 +1,159 @@
+// What the API server fills in when an object is made, and which part of a write it takes from whom.
+import { randomBytes, randomUUID } from "node:crypto";
+import { isRecord } from "../../disruption/record.ts";
+import { type ApiObject, type JsonObject, type Metadata, textAt, timestamp, valueAt } from "./api-object.ts";
+import { apiVersionOf, type ResourceType } from "./resource-types.ts";
+
+const defaultGraceSeconds = 30;
+// As in apimachinery: no vowels, so that no words come about.
+const nameAlphabet = "bcdfghjklmnpqrstvwxz2456789";
+
+/** "db-" becomes "db-x2xqz". */
+export function generateName(prefix: string): string {
+	return prefix + [...randomBytes(5)].map((byte) => nameAlphabet[byte % nameAlphabet.length]).join("");
+}
+
+/** A new object from what a client sent; its version comes from the store. */
+export function created(
+	type: ResourceType,
+	sent: JsonObject,
+	{ namespace, name }: { namespace: string; name: string },
+) {
+	const asked = isRecord(sent["metadata"]) ? sent["metadata"] : {};
+	const { labels, annotations, ownerReferences, finalizers, generateName: prefix } = asked as Partial<Metadata>;
+	const metadata: Metadata = {
+		name,
+		...(prefix !== undefined && { generateName: prefix }),
+		...(type.namespaced && { namespace }),
+		uid: randomUUID(),
+		resourceVersion: "",
+		...(hasGeneration(type) && { generation: 1 }),
+		creationTimestamp: timestamp(),
+		...(labels && { labels }),
+		...(annotations && { annotations }),
+		...(ownerReferences && { ownerReferences }),
+		...(finalizers && finalizers.length > 0 && { finalizers }),
+	};
+	const { status, ...rest } = sent;
+	const object: ApiObject = {
+		...rest,
+		apiVersion: apiVersionOf(type),
+		kind: type.kind,
+		metadata,
+		// A status is somebody else's to write, from the beginning on.
+		...(status !== undefined && !type.subresources.includes("status") && { status: status as JsonObject }),
+	};
+	return withDefaults(type, object);
+}
+
+function withDefaults(type: ResourceType, object: ApiObject): ApiObject {
+	const spec: JsonObject = object.spec ?? {};
+	switch (type.key) {
+		case "pods":
+			return { ...object, spec: podSpec(spec), status: { phase: "Pending", qosClass: "BestEffort" } };
+		case "deployments.apps":
+			return { ...object, spec: { replicas: 1, ...spec, template: podTemplate(spec) }, status: {} };
+		case "statefulsets.apps":
+			return {
+				...object,
+				spec: {
+					replicas: 1,
+					updateStrategy: { type: "RollingUpdate" },
+					...spec,
+					template: podTemplate(spec),
+				},
+				status: { replicas: 0 },
+			};
+		case "replicasets.apps":
+			return { ...object, spec: { replicas: 1, ...spec, template: podTemplate(spec) }, status: { replicas: 0 } };
+		case "daemonsets.apps":
+			return { ...object, spec: { ...spec, template: podTemplate(spec) }, status: {} };
+		case "replicationcontrollers":
+			return { ...object, spec: { replicas: 1, ...spec }, status: { replicas: 0 } };
+		case "jobs.batch":
+			return { ...object, spec: { parallelism: 1, completions: 1, ...spec }, status: {} };
+		case "namespaces":
+			return { ...object, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } };
+		case "poddisruptionbudgets.policy":
+			return {
+				...object,
+				status: { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 },
+			};
+		case "nodes":
+			return { ...object, spec, status: {} };
+		default:
+			return object;
+	}
+}
+
+function podTemplate(spec: JsonObject): JsonObject {
+	const template = isRecord(spec["template"]) ? spec["template"] : {};
+	return { ...template, spec: podSpec(isRecord(template["spec"]) ? template["spec"] : {}) };
+}
+
+function podSpec(spec: JsonObject): JsonObject {
+	return {
+		restartPolicy: "Always",
+		terminationGracePeriodSeconds: defaultGraceSeconds,
+		dnsPolicy: "ClusterFirst",
+		serviceAccountName: "default",
+		schedulerName: "default-scheduler",
+		...spec,
+	};
+}
+
+/** Kinds that count the changes of what was asked for. */
+function hasGeneration(type: ResourceType): boolean {
+	return (
+		["pods", "poddisruptionbudgets.policy", "jobs.batch", "replicationcontrollers"].includes(type.key) ||
+		type.group === "apps" ||
+		type.custom !== undefined
+	);
+}
+
+/**
+ * What a write through the main resource or a subresource may change of `old`: its metadata, its spec or its status.
+ * What identifies the object stays always.
+ */
+export function updated(
+	type: ResourceType,
+	{ old, wanted, subresource }: { readonly old: ApiObject; readonly wanted: JsonObject; readonly subresource: string },
+): ApiObject {
+	const hasStatus = type.subresources.includes("status");
+	const asked = isRecord(wanted["metadata"]) ? (wanted["metadata"] as Partial<Metadata>) : {};
+	const { labels, annotations, ownerReferences, finalizers } = asked;
+	const { labels: _l, annotations: _a, ownerReferences: _o, finalizers: _f, ...fixed } = old.metadata;
+	const metadata: Metadata = {
+		...fixed,
+		...(labels && Object.keys(labels).length > 0 && { labels }),
+		...(annotations && Object.keys(annotations).length > 0 && { annotations }),
+		...(ownerReferences && ownerReferences.length > 0 && { ownerReferences }),
+		...(finalizers && finalizers.length > 0 && { finalizers }),
+	};
+	if (subresource === "status") {
+		// Of pods alone the metadata may change with the status too.
+		const status = isRecord(wanted["status"]) ? { status: wanted["status"] } : {};
+		return { ...old, ...status, metadata: type.key === "pods" ? metadata : old.metadata };
+	}
+	const { metadata: _metadata, status: wantedStatus, ...fields } = wanted;
+	const status = hasStatus ? old.status : wantedStatus;
+	const next: ApiObject = {
+		...fields,
+		apiVersion: old.apiVersion,
+		kind: old.kind,
+		metadata,
+		...(status !== undefined && { status: status as JsonObject }),
+	};
+	const isNewSpec = JSON.stringify(next.spec) !== JSON.stringify(old.spec);
+	if (!isNewSpec || old.metadata.generation === undefined) return next;
+	return { ...next, metadata: { ...metadata, generation: old.metadata.generation + 1 } };
+}
+
+/** The seconds that a pod has to end, by its own wish and its state. */
+export function graceSeconds(pod: ApiObject, asked: number | undefined): number {
+	const finished = ["Succeeded", "Failed"].includes(textAt(pod, "status.phase"));
+	// Nobody has started what is not on a node.
+	if (textAt(pod, "spec.nodeName") === "" || finished) return 0;
+	const own = valueAt(pod, "spec.terminationGracePeriodSeconds");
+	return asked ?? (typeof own === "number" ? own : defaultGraceSeconds);
+}

@@ -1,0 +1,137 @@
+// Which kinds are served, and how each behaves: Kubernetes' own in a table, others by their CustomResourceDefinition.
+import { isRecord } from "../../disruption/record.ts";
+import { type ApiObject, listAt, textAt, valueAt } from "./api-object.ts";
+
+export interface PrinterColumn {
+	readonly name: string;
+	readonly type: string;
+	readonly path: string;
+}
+
+export interface ResourceType {
+	/** "pods", "leases.coordination.k8s.io": under which the store has it. */
+	readonly key: string;
+	readonly group: string;
+	readonly version: string;
+	readonly plural: string;
+	readonly kind: string;
+	readonly namespaced: boolean;
+	readonly shortNames: readonly string[];
+	/** "status", "scale" and others, as discovery names them. */
+	readonly subresources: readonly string[];
+	/** A CustomResourceDefinition's: its columns, and that it takes no strategic merge patch. */
+	readonly custom?: { readonly columns: readonly PrinterColumn[] };
+	/** Where the number of replicas stands, for kinds with "scale". */
+	readonly replicasPath?: string;
+}
+
+type Row = readonly [group: string, plural: string, kind: string, shortNames: string, subresources: string];
+
+const namespaced: readonly Row[] = [
+	["", "pods", "Pod", "po", "status eviction portforward"],
+	["", "configmaps", "ConfigMap", "cm", ""],
+	["", "secrets", "Secret", "", ""],
+	["", "services", "Service", "svc", "status"],
+	["", "serviceaccounts", "ServiceAccount", "sa", "token"],
+	["", "events", "Event", "ev", ""],
+	["", "replicationcontrollers", "ReplicationController", "rc", "status scale"],
+	["apps", "deployments", "Deployment", "deploy", "status scale"],
+	["apps", "replicasets", "ReplicaSet", "rs", "status scale"],
+	["apps", "statefulsets", "StatefulSet", "sts", "status scale"],
+	["apps", "daemonsets", "DaemonSet", "ds", "status"],
+	["batch", "jobs", "Job", "", "status"],
+	["policy", "poddisruptionbudgets", "PodDisruptionBudget", "pdb", "status"],
+	["coordination.k8s.io", "leases", "Lease", "", ""],
+	["rbac.authorization.k8s.io", "roles", "Role", "", ""],
+	["rbac.authorization.k8s.io", "rolebindings", "RoleBinding", "", ""],
+	// Stored, and in nobody's way here.
+	["networking.k8s.io", "networkpolicies", "NetworkPolicy", "netpol", ""],
+];
+
+const clusterWide: readonly Row[] = [
+	["", "namespaces", "Namespace", "ns", "status"],
+	["", "nodes", "Node", "no", "status"],
+	["rbac.authorization.k8s.io", "clusterroles", "ClusterRole", "", ""],
+	["rbac.authorization.k8s.io", "clusterrolebindings", "ClusterRoleBinding", "", ""],
+	// Stored and never asked: what they refuse, the small API server lets pass.
+	["admissionregistration.k8s.io", "validatingadmissionpolicies", "ValidatingAdmissionPolicy", "", "status"],
+	["admissionregistration.k8s.io", "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", "", ""],
+	["apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition", "crd crds", "status"],
+];
+
+/** They are asked and answered, and never stored. */
+const reviews: readonly Row[] = [
+	["authentication.k8s.io", "tokenreviews", "TokenReview", "", ""],
+	["authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview", "", ""],
+	["authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview", "", ""],
+	["authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview", "", ""],
+];
+
+function typeOf([group, plural, kind, shortNames, subresources]: Row, isNamespaced: boolean): ResourceType {
+	return {
+		key: group === "" ? plural : `${plural}.${group}`,
+		group,
+		version: "v1",
+		plural,
+		kind,
+		namespaced: isNamespaced,
+		shortNames: shortNames.split(" ").filter((name) => name !== ""),
+		subresources: subresources.split(" ").filter((name) => name !== ""),
+		...(subresources.includes("scale") && { replicasPath: "spec.replicas" }),
+	};
+}
+
+const builtIn = [
+	...namespaced.map((row) => typeOf(row, true)),
+	...[...clusterWide, ...reviews].map((row) => typeOf(row, false)),
+];
+
+export function isReview(type: ResourceType): boolean {
+	return reviews.some(([group, plural]) => group === type.group && plural === type.plural);
+}
+
+/** One of Kubernetes' own, which is always there. */
+export function builtInType(key: string): ResourceType {
+	const type = builtIn.find((each) => each.key === key);
+	if (!type) throw new Error(`There is no built-in resource "${key}"`);
+	return type;
+}
+
+/** Its definition, as an apiextensions.k8s.io/v1 object describes it. */
+export function customTypes(definition: ApiObject): ResourceType[] {
+	const { spec } = definition;
+	const group = textAt(spec, "group");
+	return listAt(spec, "versions")
+		.filter((version) => version["served"] === true)
+		.map((version) => ({
+			key: `${textAt(spec, "names.plural")}.${group}`,
+			group,
+			version: textAt(version, "name"),
+			plural: textAt(spec, "names.plural"),
+			kind: textAt(spec, "names.kind"),
+			namespaced: textAt(spec, "scope") === "Namespaced",
+			shortNames: texts(valueAt(spec, "names.shortNames")),
+			subresources: Object.keys(isRecord(version["subresources"]) ? version["subresources"] : {}),
+			replicasPath: textAt(version, "subresources.scale.specReplicasPath").replace(/^\./, ""),
+			custom: {
+				columns: listAt(version, "additionalPrinterColumns").map((column) => ({
+					name: textAt(column, "name"),
+					type: textAt(column, "type"),
+					path: textAt(column, "jsonPath").replace(/^\./, ""),
+				})),
+			},
+		}));
+}
+
+/** All types that are served at this moment. */
+export function servedTypes(definitions: readonly ApiObject[]): readonly ResourceType[] {
+	return [...builtIn, ...definitions.flatMap(customTypes)];
+}
+
+export function apiVersionOf({ group, version }: Pick<ResourceType, "group" | "version">): string {
+	return group === "" ? version : `${group}/${version}`;
+}
+
+function texts(value: unknown): string[] {
+	return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}

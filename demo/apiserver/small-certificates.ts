@@ -1,0 +1,13 @@
+// The certificates of a small cluster. Apart from the cluster itself, whose process begins sooner without what makes them.
+import { join } from "node:path";
+import { type ClusterCertificates, createClusterCertificates } from "../machine/certificates.ts";
+
+export function createSmallCertificates(name: string, dir: string): Promise<ClusterCertificates> {
+	return createClusterCertificates({
+		name,
+		address: "127.0.0.1",
+		serviceAddress: "10.0.0.1",
+		folder: join(dir, "pki"),
+		tokenKeys: false,
+	});
+}

@@ -1,0 +1,91 @@
+// A whole small cluster in this process: its API server and those who keep it going.
+import { join } from "node:path";
+import type { IssuedCertificates } from "../machine/certificates.ts";
+import type { Endpoint } from "../machine/endpoint.ts";
+import { type ApiCore, createApiCore } from "./api-core.ts";
+import type { ApiObject } from "./api-object.ts";
+import { startApiServer } from "./api-server.ts";
+import { openAuditLog } from "./audit-log.ts";
+import { createBootstrapObjects, createNodes } from "./bootstrap.ts";
+import { ControllerHost } from "./controllers/controller.ts";
+import { runDaemonSetController } from "./controllers/daemon-sets.ts";
+import { runDeploymentController } from "./controllers/deployments.ts";
+import { runDisruptionController } from "./controllers/disruption.ts";
+import { runGarbageCollector } from "./controllers/garbage-collector.ts";
+import { type PodTimes, quickPods, runKubelets } from "./controllers/kubelet.ts";
+import { runNamespaceController } from "./controllers/namespaces.ts";
+import { runReplicaSetController } from "./controllers/replica-sets.ts";
+import { runScheduler } from "./controllers/scheduler.ts";
+import { runStatefulSetController } from "./controllers/stateful-sets.ts";
+
+export interface SmallClusterOptions {
+	readonly name: string;
+	/** Its audit log goes there. */
+	readonly dir: string;
+	/** Of small-certificates.ts. */
+	readonly certificates: IssuedCertificates;
+	/** Left out: any that is free. */
+	readonly port?: number;
+	/** NAME-n0, NAME-n1 …; none unless said otherwise. */
+	readonly nodes?: number;
+	/** How long pods take to start and to end. */
+	readonly times?: PodTimes;
+	/** Pods that have a real process, and whoever runs it. */
+	readonly runsElsewhere?: (pod: ApiObject) => boolean;
+	readonly dialPod: (pod: ApiObject, port: number) => Endpoint | undefined;
+}
+
+export interface SmallCluster {
+	readonly name: string;
+	readonly server: string;
+	/** The UID of kube-system. */
+	readonly id: string;
+	readonly core: ApiCore;
+	readonly controllers: ControllerHost;
+	readonly certificates: IssuedCertificates;
+	readonly auditLog: string;
+	stop(): Promise<void>;
+}
+
+/** Must be stopped. */
+export async function startSmallCluster(options: SmallClusterOptions): Promise<SmallCluster> {
+	const { name, dir, certificates, dialPod, port = 0, nodes = 0, times = quickPods } = options;
+	const { runsElsewhere = () => false } = options;
+	const auditLog = join(dir, "audit.jsonl");
+	const audit = openAuditLog(auditLog);
+	const core = await createApiCore(audit);
+	const controllers = new ControllerHost(core);
+	createBootstrapObjects(controllers);
+	createNodes(controllers, name, nodes);
+	runNamespaceController(controllers);
+	runGarbageCollector(controllers);
+	runDisruptionController(controllers);
+	runDaemonSetController(controllers);
+	runReplicaSetController(controllers);
+	runDeploymentController(controllers);
+	runStatefulSetController(controllers);
+	runScheduler(controllers);
+	runKubelets(controllers, { times, runsElsewhere });
+	const server = await startApiServer({
+		core,
+		certificate: certificates.pairs.apiserver.certificate,
+		key: certificates.pairs.apiserver.key,
+		clientAuthority: certificates.authority.certificate,
+		port,
+		dialPod,
+	});
+	return {
+		name,
+		server: `https://127.0.0.1:${server.port}`,
+		id: core.store.find("namespaces", "/kube-system")?.metadata.uid ?? "",
+		core,
+		controllers,
+		certificates,
+		auditLog,
+		async stop() {
+			controllers.stop();
+			await server.close();
+			await audit.close();
+		},
+	};
+}

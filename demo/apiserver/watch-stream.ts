@@ -1,0 +1,110 @@
+// One watch: what was written after a version, or all there is and what is written from then on, line by line.
+import { isRecord } from "../../disruption/record.ts";
+import { type ApiObject } from "./api-object.ts";
+import type { ApiRequest } from "./api-request.ts";
+import type { ObjectStore, StoreEvent } from "./object-store.ts";
+import { selection } from "./reads.ts";
+import { apiVersionOf, type ResourceType } from "./resource-types.ts";
+import { expired, invalid } from "./status-error.ts";
+
+export interface WatchWriter {
+	/** One event. */
+	write(event: { readonly type: string; readonly object: object }): void;
+	/** The watch is over, by its own time. */
+	end(): void;
+}
+
+const bookmarkMs = 10_000;
+/** So that who watches anew begins where this watch ended. */
+const lastBookmarkMs = 2_000;
+const defaultSeconds = 1_800;
+
+/** Refuses at once with StatusError, or writes until `end` or until what it gave back is called. */
+export function startWatchStream(store: ObjectStore, request: ApiRequest, writer: WatchWriter): () => void {
+	const { type, query } = request;
+	const isWanted = selection(request);
+	const asked = query.get("resourceVersion") ?? "";
+	const sendsInitial = query.get("sendInitialEvents") === "true";
+	refuseInitialEventsWithoutMatch(query);
+	const initial = sendsInitial || asked === "" || asked === "0";
+	const missed = initial ? [] : store.eventsSince(type.key, Number(asked));
+	if (!missed) {
+		const { status } = expired(`too old resource version: ${asked} (${store.compacted})`);
+		writer.write({ type: "ERROR", object: status });
+		// It stays open, as Kubernetes leaves it: who reads it knows that nothing more comes.
+		return startTimers(query, { bookmark: () => undefined, end: () => writer.end() });
+	}
+	if (initial) for (const object of store.list(type.key).filter(isWanted)) writer.write({ type: "ADDED", object });
+	if (sendsInitial && query.get("allowWatchBookmarks") === "true") {
+		writer.write(bookmark(type, store.version, { "k8s.io/initial-events-end": "true" }));
+	}
+	const tell = (event: StoreEvent): void => {
+		const seen = asSeen(event, isWanted);
+		if (seen) writer.write(seen);
+	};
+	// A version of the future is accepted, as by Kubernetes: nothing is told until it has come.
+	const from = initial ? store.version : Number(asked);
+	missed.forEach(tell);
+	const unsubscribe = store.subscribe((event) => {
+		if (event.resource === type.key && event.version > from) tell(event);
+	});
+	const timers = startTimers(query, {
+		bookmark: () => writer.write(bookmark(type, store.version)),
+		end: () => {
+			stop();
+			writer.end();
+		},
+	});
+	const stop = (): void => {
+		unsubscribe();
+		timers();
+	};
+	return stop;
+}
+
+/** As somebody sees it who is told of nothing else than `isWanted`. */
+function asSeen({ type, object, previous }: StoreEvent, isWanted: (object: ApiObject) => boolean) {
+	const was = previous !== undefined && isWanted(previous);
+	const is = type !== "DELETED" && isWanted(object);
+	if (was && is) return { type: "MODIFIED", object };
+	if (is) return { type: "ADDED", object };
+	if (!was) return undefined;
+	// As it was when it still belonged here, with the version at which it left.
+	const { resourceVersion } = object.metadata;
+	return { type: "DELETED", object: { ...previous, metadata: { ...previous.metadata, resourceVersion } } };
+}
+
+function bookmark(type: ResourceType, version: number, annotations?: Readonly<Record<string, string>>) {
+	const metadata = { resourceVersion: String(version), creationTimestamp: null, ...(annotations && { annotations }) };
+	return { type: "BOOKMARK", object: { kind: type.kind, apiVersion: apiVersionOf(type), metadata } };
+}
+
+function startTimers(
+	query: URLSearchParams,
+	on: { readonly bookmark: () => void; readonly end: () => void },
+): () => void {
+	const ms = Number(query.get("timeoutSeconds") ?? defaultSeconds) * 1_000;
+	const timers = [setTimeout(on.end, ms)];
+	if (query.get("allowWatchBookmarks") === "true") {
+		timers.push(setInterval(on.bookmark, bookmarkMs), setTimeout(on.bookmark, Math.max(0, ms - lastBookmarkMs)));
+	}
+	return () => timers.forEach(clearTimeout);
+}
+
+function refuseInitialEventsWithoutMatch(query: URLSearchParams): void {
+	if (!query.has("sendInitialEvents") || query.get("resourceVersionMatch") === "NotOlderThan") return;
+	const type = { group: "meta.k8s.io", kind: "ListOptions" };
+	const message = "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+	throw invalid(type, "", { field: "resourceVersionMatch", reason: "FieldValueForbidden", message });
+}
+
+/** The watch of somebody who asked for tables. */
+export function withTables(writer: WatchWriter, tableOf: (object: ApiObject) => object): WatchWriter {
+	return {
+		end: () => writer.end(),
+		write({ type, object }) {
+			const isObject = type !== "BOOKMARK" && type !== "ERROR" && isRecord(object);
+			writer.write({ type, object: isObject ? tableOf(object as unknown as ApiObject) : object });
+		},
+	};
+}

@@ -1,0 +1,62 @@
+// Who is healthy at this moment, over all clusters: what the narration tells between the plugin's own lines.
+import type { PodHealth } from "./small-fleet.ts";
+
+/** A change of the database as a person would tell it. */
+export interface HealthChange {
+	readonly text: string;
+	readonly isGood: boolean;
+}
+
+export class HealthBoard {
+	readonly expected: number;
+	readonly #label: readonly [key: string, value: string];
+	/** "eu/db-0" and the node that it is on. */
+	readonly #healthy = new Map<string, string>();
+	readonly #agents = new Map<string, Set<string>>();
+	readonly #waiting = new Set<() => void>();
+
+	constructor(expected: number, label: readonly [key: string, value: string]) {
+		this.expected = expected;
+		this.#label = label;
+	}
+
+	/** What to tell of it; undefined where it is not about the database. */
+	apply({ cluster, name, labels, node, healthy }: PodHealth): HealthChange | undefined {
+		const [key, value] = this.#label;
+		if (labels["app.kubernetes.io/name"] === "xpdb-agent") this.#applyAgent(cluster, name, healthy);
+		const isOurs = labels[key] === value;
+		const pod = `${cluster}/${name}`;
+		if (isOurs && healthy) this.#healthy.set(pod, node);
+		if (isOurs && !healthy) this.#healthy.delete(pod);
+		for (const look of this.#waiting) look();
+		if (!isOurs) return undefined;
+		const what = healthy ? `${pod} is back, on ${node}` : `${pod} leaves ${node}`;
+		return { text: `${this.#healthy.size} of ${this.expected} healthy: ${what}`, isGood: healthy };
+	}
+
+	/** Where a healthy replica is. */
+	nodeOf(pod: string): string {
+		return this.#healthy.get(pod) ?? "";
+	}
+
+	/** Resolves when the whole database and an agent in each of so many clusters are. */
+	complete(clusters: number): Promise<void> {
+		return new Promise((resolve) => {
+			const look = (): void => {
+				const withAgent = [...this.#agents.values()].filter((agents) => agents.size > 0);
+				if (this.#healthy.size < this.expected || withAgent.length < clusters) return;
+				this.#waiting.delete(look);
+				resolve();
+			};
+			this.#waiting.add(look);
+			look();
+		});
+	}
+
+	#applyAgent(cluster: string, name: string, healthy: boolean): void {
+		const agents = this.#agents.get(cluster) ?? new Set();
+		this.#agents.set(cluster, agents);
+		if (healthy) agents.add(name);
+		else agents.delete(name);
+	}
+}

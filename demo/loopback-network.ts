@@ -1,0 +1,64 @@
+// The agents' network on one loopback address: each process has ports of its own, so that no address has to be made.
+import { type AddressInfo, createServer } from "node:net";
+import { peerAddressAnnotation } from "../proto/peer-address.ts";
+import { type AgentPodObject, type AgentPorts, shippedPorts } from "./agents/agent-command.ts";
+import type { PodNetwork } from "./agents/pod-network.ts";
+import type { ApiObject } from "./apiserver/api-object.ts";
+import { type ApiClient, strategicMergePatch } from "./machine/api-client.ts";
+import type { Endpoint } from "./machine/endpoint.ts";
+
+const address = "127.0.0.1";
+
+export class LoopbackNetwork {
+	/** By the pod's uid. */
+	readonly #ports = new Map<string, AgentPorts>();
+
+	/** Where a port of a pod really is. */
+	dial(pod: ApiObject, port: number): Endpoint | undefined {
+		const ports = this.#ports.get(pod.metadata.uid);
+		const name = (["grpc", "peers", "http"] as const).find((each) => shippedPorts[each] === port);
+		return ports && name ? { host: address, port: ports[name] } : undefined;
+	}
+
+	/** As the bench's kubelet wants it. */
+	for(client: ApiClient): PodNetwork {
+		return {
+			takeAddress: () => address,
+			giveAddress: () => undefined,
+			async ports() {
+				const [grpc = 0, peers = 0, http = 0] = await freePorts(3);
+				return { grpc, peers, http };
+			},
+			forward: async (pod, _address, ports) => {
+				this.#ports.set(pod.metadata.uid, ports);
+				await announce(client, pod, ports);
+			},
+			service: { address, grpc: 0, peers: 0 },
+		};
+	}
+}
+
+/** Its replicas would look for it at port 8444 of the address that all pods share. */
+async function announce(client: ApiClient, { metadata }: AgentPodObject, ports: AgentPorts): Promise<void> {
+	const { namespace, name, uid } = metadata;
+	const annotations = { [peerAddressAnnotation]: `${address}:${ports.peers}` };
+	const body = { metadata: { uid, annotations } };
+	await client.send("PATCH", `/api/v1/namespaces/${namespace}/pods/${name}`, body, strategicMergePatch);
+}
+
+/** All taken at once, so that they differ, and given back for whoever asked. */
+async function freePorts(count: number): Promise<number[]> {
+	const servers = await Promise.all(
+		Array.from({ length: count }, async () => {
+			const server = createServer();
+			await new Promise<void>((resolve, reject) => {
+				server.once("error", reject);
+				server.listen(0, address, resolve);
+			});
+			return server;
+		}),
+	);
+	const ports = servers.map((server) => (server.address() as AddressInfo).port);
+	await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+	return ports;
+}

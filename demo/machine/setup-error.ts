@@ -1,0 +1,19 @@
+/** Something that the person at the keyboard can put right: printed as message and hint, never with a stack. */
+export class SetupError extends Error {
+	readonly hint: string | undefined;
+
+	constructor(message: string, options: { readonly hint?: string; readonly cause?: unknown } = {}) {
+		super(message, { cause: options.cause });
+		this.name = "SetupError";
+		this.hint = options.hint;
+	}
+}
+
+export function messageOf(error: unknown): string {
+	return error instanceof Error ? error.message : String(error);
+}
+
+/** The code of a Node system error such as "ENOENT". */
+export function codeOf(error: unknown): string | undefined {
+	return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}

@@ -1,0 +1,80 @@
+// `npm start`, under the pinned Node that scripts/start.cjs has seen to: options, signals, and how it ends.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import yargs from "yargs";
+import { hideBin } from "yargs/helpers";
+import { demonstrate } from "./demonstration.ts";
+import { watchAncestors } from "./machine/ancestors.ts";
+import { messageOf, SetupError } from "./machine/setup-error.ts";
+import { Narrator } from "./narrator.ts";
+
+/** Somebody or something ends this before its time. */
+class Interruption extends Error {
+	override readonly name = "Interruption";
+	readonly exitCode: number;
+
+	constructor(exitCode: number) {
+		super("interrupted");
+		this.exitCode = exitCode;
+	}
+}
+
+const stop = new AbortController();
+
+function interrupt(exitCode: number): void {
+	// The second Ctrl-C: the processes see that we are gone, and end by themselves.
+	if (stop.signal.aborted && exitCode === 130) process.exit(130);
+	stop.abort(new Interruption(exitCode));
+}
+
+async function main(): Promise<void> {
+	const { keep, port } = await yargs(hideBin(process.argv))
+		.scriptName("npm start --")
+		.usage("$0 [--keep]\n\nDrains one node in each of three small clusters, under one budget. Nothing is left behind.")
+		.option("keep", { type: "boolean", default: false, describe: "Keep the clusters until Ctrl-C, to try things" })
+		.option("port", { type: "number", default: 0, describe: "Port of the first API server; left out, any" })
+		.check(({ port }) => {
+			if (Number.isInteger(port) && port >= 0 && port <= 65_533) return true;
+			throw new Error("--port must be a port from 1 to 65533");
+		})
+		.strict()
+		.demandCommand(0, 0, "", "An argument that is no option means nothing here")
+		.showHelpOnFail(false, "Run it with --help to see all options")
+		.version(false)
+		.parse();
+	const dir = makeFolder();
+	try {
+		const narrator = new Narrator(process.stdout, () => interrupt(0));
+		await demonstrate({ narrator, dir, port, keep, signal: stop.signal });
+	} finally {
+		rmSync(dir, { recursive: true, force: true });
+	}
+}
+
+function makeFolder(): string {
+	try {
+		return mkdtempSync(join(tmpdir(), "xpdb-start-"));
+	} catch (error) {
+		throw new SetupError(`Cannot write to the folder "${tmpdir()}": ${messageOf(error)}`, {
+			hint: "Set TMPDIR to a folder of yours",
+			cause: error,
+		});
+	}
+}
+
+process.on("SIGINT", () => interrupt(130));
+for (const signal of ["SIGTERM", "SIGHUP"] as const) process.on(signal, () => interrupt(143));
+watchAncestors(() => interrupt(143));
+// Nobody reads what is written there any more, either.
+process.stderr.on("error", () => undefined);
+
+try {
+	await main();
+	process.exit(0);
+} catch (error) {
+	if (error instanceof Interruption) process.exit(error.exitCode);
+	if (!(error instanceof SetupError)) throw error;
+	console.error(`error: ${error.message}${error.hint === undefined ? "" : `\n${error.hint}`}`);
+	process.exit(1);
+}

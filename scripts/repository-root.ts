@@ -1,0 +1,3 @@
+import { resolve } from "node:path";
+
+export const repositoryRoot = resolve(import.meta.dirname, "..");
