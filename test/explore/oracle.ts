@@ -14,6 +14,7 @@
 //   under which the round did not count is judged from the beginning of the round, when its caller listed all budgets:
 //   agents see new ones as fast as their watch shows them. One that did not stand all that time is not checked. A pod
 //   that got other labels since it was granted cannot have been evicted before: it is judged from then on.
+// Where etcd came back from a backup, what is written from then on is newer than all that a view had seen of it.
 // Where members change, a round is judged over a fleet that all its members declared at some time since it began.
 // A pod that is evicted without a round must not be covered: there must be a member-by-member reading of the budgets of the
 // last second before the request was sent (on its sender's clock) by which nobody covers the labels that it has.
@@ -34,7 +35,7 @@ export interface RoundRecord {
 	/** Acquisitions that it has committed, or tried to. */
 	readonly committed: { readonly cluster: string; readonly nonce: string }[];
 	/** How far the slowest view of each cluster was when it began. */
-	readonly viewsAt: ReadonlyMap<string, number>;
+	readonly viewsAt: Map<string, number>;
 	/** How many faults had happened. */
 	readonly faults: number;
 	/** Of its acquisitions and reservations. */
@@ -74,6 +75,7 @@ export class Oracle {
 	readonly #configs: Config[] = [];
 	/** When each of them began, on the clocks of all processes. */
 	readonly #configTimes: ReadonlyMap<SimulatedProcess, number>[] = [];
+	readonly #rounds: RoundRecord[] = [];
 	#evictions = 0;
 
 	constructor(options: OracleOptions) {
@@ -93,7 +95,7 @@ export class Oracle {
 
 	roundStarts(process: SimulatedProcess): RoundRecord {
 		const { clusters, step, faults } = this.#options;
-		return {
+		const round: RoundRecord = {
 			process,
 			startedAt: step(),
 			config: this.#configs.length - 1,
@@ -105,6 +107,13 @@ export class Oracle {
 			decidedConfig: Number.POSITIVE_INFINITY,
 			granted: new Map(),
 		};
+		this.#rounds.push(round);
+		return round;
+	}
+
+	/** Its etcd came back from a backup: what is written from now on has versions that views may have seen before. */
+	restored({ id, server }: SimulatedCluster): void {
+		for (const { viewsAt } of this.#rounds) viewsAt.set(id, Math.min(viewsAt.get(id) ?? 0, server.revision));
 	}
 
 	/** `outcome` undefined: the round rejected. */

@@ -135,6 +135,7 @@ export class World {
 		for (const [cluster, backup] of this.#backups) {
 			const { agents, server, workloads } = cluster;
 			server.restore(backup);
+			this.oracle.restored(cluster);
 			for (const workload of workloads) workload.restored();
 			for (const agent of agents) agent.loseConnection();
 			this.network.broke(apiServerOf(cluster));
