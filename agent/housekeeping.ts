@@ -4,12 +4,12 @@ import { GarbledLeaseError } from "../disruption/errors.ts";
 import { parseLease } from "../disruption/lease.ts";
 import type { ClusterApi } from "./cluster-api/cluster-api.ts";
 import { LeaseCleanup } from "./leases/lease-cleanup.ts";
+import { tellOfLeases } from "./leases/lease-sightings.ts";
 import type { LocalCluster } from "./leases/local-cluster.ts";
 import { ReservationSweep } from "./leases/reservation-sweep.ts";
 import type { Peers } from "./peers/peers.ts";
 import type { Clock } from "./process/clock.ts";
 import type { Views } from "./views/views.ts";
-import { tellOfLeases } from "./leases/lease-sightings.ts";
 
 export interface HousekeepingOptions {
 	readonly local: LocalCluster;

@@ -1,7 +1,7 @@
 // What the watch shows of Leases, told to the steps that are made on them and to whoever waits for one.
 import { knownMembersLease } from "../cluster-api/known-members-lease.ts";
-import type { LocalCluster } from "./local-cluster.ts";
 import type { LeaseView } from "../views/object-views.ts";
+import type { LocalCluster } from "./local-cluster.ts";
 
 /** Returns the function that ends it. `report` is told of Leases that cannot be read. */
 export function tellOfLeases(

@@ -4,7 +4,7 @@ import type { RoundCandidate } from "../../disruption/verdict.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 
 /** Rejects with AgentUnavailableError where a member gives no answer. */
-export async function hasRoom(
+export async function checkAvailability(
 	members: readonly Pick<AgentCluster, "id" | "look">[],
 	budgets: readonly RoundBudget[],
 	candidates: readonly RoundCandidate[],

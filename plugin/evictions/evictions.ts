@@ -27,14 +27,15 @@ import {
 	retryAfterMs,
 	type TryOutcome,
 } from "./eviction-job.ts";
-import { BudgetGroup, type GroupDependencies } from "./eviction-queue.ts";
+import { EvictionRounds, type RoundsDependencies } from "./eviction-rounds.ts";
 import { tryEviction } from "./native-eviction.ts";
 import { coverPod, type PodCoverage } from "./pod-coverage.ts";
 import { waitUntilGone } from "./pod-termination.ts";
+import { waitingEvent } from "./waiting-event.ts";
 
 export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" | "reconnect">;
 
-export interface EvictionsDependencies extends Omit<GroupDependencies, "fleet" | "slots"> {
+export interface EvictionsDependencies extends Omit<RoundsDependencies, "fleet" | "limit"> {
 	readonly fleet: EvictionFleet | undefined;
 	/** False: an accepted eviction is enough. */
 	readonly waitsUntilGone: boolean;
@@ -70,9 +71,9 @@ export interface EvictionCounts {
 export class Evictions {
 	readonly #deps: EvictionsDependencies;
 	readonly #state: FleetState | undefined;
-	/** By the names of their budgets. */
-	readonly #groups = new Map<string, BudgetGroup>();
-	readonly #slots = new ConcurrencyLimit();
+	/** By their budgets. */
+	readonly #rounds = new Map<string, EvictionRounds>();
+	readonly #limit = new ConcurrencyLimit();
 	readonly #coveredBy = new Map<string, RoundBudget>();
 	#total = 0;
 	#done = 0;
@@ -91,7 +92,7 @@ export class Evictions {
 		return {
 			total: this.#total,
 			done: this.#done,
-			waiting: [...this.#groups.values()].reduce((sum, group) => sum + group.waiting, 0),
+			waiting: [...this.#rounds.values()].reduce((sum, { waiting }) => sum + waiting, 0),
 			terminating: this.#terminating.size,
 			graceSeconds: Math.max(0, ...[...this.#terminating].map((job) => job.graceSeconds)),
 		};
@@ -128,7 +129,7 @@ export class Evictions {
 
 	/** Resolves when nothing is under way any more: reservations that were not used have been given back. */
 	async settled(): Promise<void> {
-		await Promise.all([...this.#groups.values()].map((group) => group.settled()));
+		await Promise.all([...this.#rounds.values()].map((rounds) => rounds.settled()));
 	}
 
 	async #untilAccepted(job: EvictionJob): Promise<JobOutcome | { readonly kind: "accepted" }> {
@@ -191,7 +192,7 @@ export class Evictions {
 		const { namespace } = job.pod;
 		// What was listed for others is good for one try: if it does not hold any more, the round says so.
 		const known = isFirst ? lists.findKnown({ namespace, labels: job.seen.labels }) : undefined;
-		if (known) return this.#group(known, fleet).tryEviction(job);
+		if (known) return this.#roundsFor(known, fleet).tryEviction(job);
 		let coverage: PodCoverage;
 		try {
 			const memberIds = (): readonly string[] => fleet.members.map(({ id }) => id);
@@ -220,7 +221,7 @@ export class Evictions {
 			case "unreadable":
 				return failed(job, coverage.message, "InvalidBudget");
 			case "covered":
-				return this.#group(coverage.budgets, fleet).tryEviction(job);
+				return this.#roundsFor(coverage.budgets, fleet).tryEviction(job);
 			case "fleetsDiffer":
 				return { kind: "again", afterMs: 0, reason: "FleetsDiffer", message: coverage.message };
 			case "tooSlow":
@@ -248,17 +249,16 @@ export class Evictions {
 	}
 
 	#tellWaiting(job: EvictionJob, reason: Reason, message: string): void {
-		const { emit } = this.#deps;
-		emit({ type: "pod.waiting", ...podEvent(job), reason, message, retryAfterMs: askAgainAfterMs, usedBy: [] });
+		this.#deps.emit(waitingEvent(job, { reason, message }, askAgainAfterMs));
 	}
 
-	#group(budgets: readonly RoundBudget[], fleet: EvictionFleet): BudgetGroup {
+	#roundsFor(budgets: readonly RoundBudget[], fleet: EvictionFleet): EvictionRounds {
 		// The selector belongs to the key: after it was changed, rounds count by the new one.
 		const key = JSON.stringify(budgets);
-		const group = this.#groups.get(key) ?? new BudgetGroup(budgets, { ...this.#deps, slots: this.#slots, fleet });
-		this.#groups.set(key, group);
+		const rounds = this.#rounds.get(key) ?? new EvictionRounds(budgets, { ...this.#deps, limit: this.#limit, fleet });
+		this.#rounds.set(key, rounds);
 		for (const budget of budgets) this.#coveredBy.set(formatBudgetName(budget.name), budget);
-		return group;
+		return rounds;
 	}
 
 	async #finish(job: EvictionJob, startedAt: number, waitedMs: number): Promise<JobOutcome> {

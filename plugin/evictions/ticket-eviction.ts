@@ -23,6 +23,7 @@ import { refusalReason } from "../events/reason.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
 import { type EvictionJob, evictionError, podEvent, retryAfterMs, retryLine, type TryOutcome } from "./eviction-job.ts";
 import { type EvictionOptions, type EvictionResponse, readPod, requestEviction } from "./eviction-request.ts";
+import { waitingEvent } from "./waiting-event.ts";
 
 /** What the API server said instead of taking the eviction. */
 export type Refusal = Extract<EvictionResponse, { kind: "blocked" | "namespaceTerminating" | "denied" }>;
@@ -54,14 +55,7 @@ export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: Ti
 				deps.onUnavailable(error);
 			} else if (error instanceof GarbledLeaseError) {
 				// Whether the reservation stands can be read again once somebody has repaired or deleted the Lease.
-				deps.emit({
-					type: "pod.waiting",
-					...podEvent(job),
-					reason: "GarbledLease",
-					message: error.message,
-					retryAfterMs: askAgainAfterMs,
-					usedBy: [],
-				});
+				deps.emit(waitingEvent(job, error, askAgainAfterMs));
 			} else if (!isPassing(error)) {
 				await cancelTicket(ticket, cluster, runtime, { sent: true });
 				if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {

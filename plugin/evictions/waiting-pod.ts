@@ -1,4 +1,5 @@
 // A pod that waits for its grant: until it is answered, or until a stop or its timeout comes first.
+import type { RoundCandidate } from "../../disruption/verdict.ts";
 import type { Reason } from "../events/reason.ts";
 import type { EvictionJob, TryOutcome } from "./eviction-job.ts";
 
@@ -24,6 +25,10 @@ export class WaitingPod {
 		stop.addEventListener("abort", this.#onStop, { once: true });
 		if (stop.aborted) this.#onStop();
 		else if (job.timeout.signal.aborted) this.#onTimeout();
+	}
+
+	get candidate(): RoundCandidate {
+		return { clusterId: this.clusterId, pod: this.job.pod };
 	}
 
 	/** Aborts when it has ended, however that was. */

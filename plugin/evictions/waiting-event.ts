@@ -1,0 +1,28 @@
+// What people and programs hear of a pod that has to wait.
+import { formatBudgetName } from "../../disruption/budget.ts";
+import type { Waiting } from "../../disruption/verdict.ts";
+import type { RunEvent } from "../events/events.ts";
+import type { Reason } from "../events/reason.ts";
+import { type EvictionJob, podEvent } from "./eviction-job.ts";
+
+/** Why it waits: a verdict of a round, or a reason that came from elsewhere. */
+export type WaitReason = Partial<Omit<Waiting, "kind" | "reason">> & {
+	readonly reason: Reason;
+	readonly message: string;
+};
+
+export function waitingEvent(job: EvictionJob, waiting: WaitReason, retryAfterMs: number): RunEvent {
+	const { reason, message, budget, need, healthy, expected, usedBy = [] } = waiting;
+	return {
+		type: "pod.waiting",
+		...podEvent(job),
+		reason,
+		message,
+		...(budget && { budget: formatBudgetName(budget) }),
+		...(need !== undefined && { need }),
+		...(healthy !== undefined && { healthy }),
+		...(expected !== undefined && { expected }),
+		retryAfterMs,
+		usedBy: usedBy.map(({ name, ...used }) => ({ ...used, pod: name })),
+	};
+}
