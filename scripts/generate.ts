@@ -1,5 +1,5 @@
-// `npm run generate` writes proto/gen anew from the .proto files. With --check nothing is written: it fails where the
-// contract has findings, or where proto/gen is not what the .proto files say.
+// `npm run generate` writes proto/gen anew from the .proto files, and what is generated of the pages in docs/. With --check nothing is
+// written: it fails where the contract has findings, or where proto/gen or a page is not what it is made from.
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,6 +8,7 @@ import { repositoryRoot } from "./repository-root.ts";
 import { runCommand } from "./run-command.ts";
 
 const folder = join("proto", "gen");
+const writePages = ["node", join("test", "docs", "write-pages.ts")] as const;
 
 async function check(): Promise<string[]> {
 	const target = await mkdtemp(join(tmpdir(), "xpdb-generate-"));
@@ -17,6 +18,7 @@ async function check(): Promise<string[]> {
 			["buf", "lint"],
 			["buf", "format", "--diff", "--exit-code"],
 			["buf", "generate", "--output", target],
+			[...writePages, "--check"],
 		] as const) {
 			const { code, output } = await runCommand([...command]);
 			if (code !== 0) findings.push(`${command.join(" ")}:\n${output.trimEnd()}`);
@@ -52,6 +54,8 @@ if (process.argv.includes("--check")) {
 	for (const finding of findings) console.error(finding);
 	process.exitCode = findings.length > 0 ? 1 : 0;
 } else {
-	const { code } = await runCommand(["buf", "generate"], { show: true });
-	process.exitCode = code;
+	for (const command of [["buf", "generate"], writePages] as const) {
+		const { code } = await runCommand([...command], { show: true });
+		if (code !== 0) process.exitCode = code;
+	}
 }

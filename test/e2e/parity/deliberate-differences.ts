@@ -1,5 +1,5 @@
-// Where kubectl xpdb differs from kubectl, on purpose: the only list of it. The README shows it, and the side-by-side test
-// holds both to it: each difference has to be there, exactly as `apply` has it, and no other.
+// Where kubectl xpdb differs from kubectl, on purpose: the only list of it. docs/kubectl.md is made from it, and the side-by-side test
+// holds both programs to it: each difference has to be there, exactly as `apply` has it, and no other.
 import type { Outcome } from "./outcome.ts";
 
 export interface DeliberateDifference {

@@ -1,0 +1,30 @@
+// docs/kubectl.md: the differences from kubectl, those at a flag apart, because that is what people look up.
+import { type DeliberateDifference, deliberateDifferences } from "../e2e/parity/deliberate-differences.ts";
+import type { GeneratedParts } from "./generated-parts.ts";
+import { table } from "./markdown-text.ts";
+
+export function differenceTables(): GeneratedParts {
+	const atFlag = ({ subject }: DeliberateDifference): boolean => /`-{1,2}[a-z]/.test(subject);
+	const byFlag = deliberateDifferences.filter(atFlag).toSorted((a, b) => (flagOf(a) < flagOf(b) ? -1 : 1));
+	return {
+		"at a flag": differenceTable(byFlag),
+		"everywhere else": differenceTable(deliberateDifferences.filter((difference) => !atFlag(difference))),
+	};
+}
+
+function flagOf({ subject }: DeliberateDifference): string {
+	return /`-{1,2}([a-z][^`]*)`/.exec(subject)?.[1] ?? "";
+}
+
+function differenceTable(differences: readonly DeliberateDifference[]): string {
+	return table(
+		["Where", "kubectl", "kubectl xpdb", "Why", "Situation in the test"],
+		differences.map(({ subject, kubectl, ours, reason, situations: [first = ""] }) => [
+			subject,
+			kubectl,
+			ours,
+			reason,
+			first,
+		]),
+	);
+}

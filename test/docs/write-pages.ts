@@ -1,0 +1,28 @@
+// Writes the generated parts of the pages in docs/. With --check nothing is written: it names the pages that are not current. Started by
+// `npm run generate` and `npm run check`, whose scripts may import nothing of what the pages are made from.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { repositoryRoot } from "../../scripts/repository-root.ts";
+import { differenceTables } from "./difference-tables.ts";
+import { type GeneratedParts, withGeneratedParts } from "./generated-parts.ts";
+
+const pages: Readonly<Record<string, GeneratedParts>> = {
+	"docs/kubectl.md": differenceTables(),
+};
+
+const checks = process.argv.includes("--check");
+for (const [path, parts] of Object.entries(pages)) {
+	const file = join(repositoryRoot, path);
+	const page = existsSync(file) ? readFileSync(file, "utf8") : undefined;
+	try {
+		if (page === undefined) throw new Error(`It is missing: it needs places for ${JSON.stringify(Object.keys(parts))}`);
+		const wanted = withGeneratedParts(page, parts);
+		if (page === wanted) continue;
+		if (checks) throw new Error("It is not current: run `npm run generate`");
+		writeFileSync(file, wanted);
+	} catch (error) {
+		if (!(error instanceof Error)) throw error;
+		console.error(`${path}: ${error.message}`);
+		process.exitCode = 1;
+	}
+}
