@@ -1,32 +1,35 @@
 // What the fleet's budgets say of these pods now: which cover each of them, and a look at every count. It asks as a round
 // does, but for the lease: nothing is acquired, so nothing is written.
 import type { V1Pod } from "@kubernetes/client-node";
-import { formatBound, formatBudgetName, parseBudgetSpec } from "../../disruption/budget.ts";
+import { formatBound, formatBudgetName } from "../../disruption/budget.ts";
 import type { CandidateState, Count, MemberBudget, PodReference } from "../../disruption/cluster.ts";
-import { findCovering, findFleetsDiffer } from "../../disruption/coverage-judgement.ts";
-import type { RoundBudget } from "../../disruption/decide.ts";
-import { FleetsDifferError, GarbledLeaseError, InvalidBudgetError } from "../../disruption/errors.ts";
+import { type BudgetsOfMember, findCovering, findFleetsDiffer } from "../../disruption/coverage-judgement.ts";
+import { type RoundBudget, readSpecs } from "../../disruption/decide.ts";
+import { FleetsDifferError, GarbledLeaseError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { unreadableMessage } from "../fleet/coverage-lists.ts";
 import type { Fleet } from "../fleet/fleet.ts";
-import type { PlanBudget } from "./drain-plan.ts";
+import type { NeverPlanned, PlanBudget } from "./drain-plan.ts";
 
 export type Coverage =
 	| { readonly kind: "none" }
 	| { readonly kind: "covered"; readonly budgets: readonly RoundBudget[] }
-	/** A budget of the pod's namespace that nobody can read: it may cover the pod. */
-	| { readonly kind: "unreadable"; readonly message: string }
-	/** Nobody knows which budgets there are. */
-	| { readonly kind: "fleetsDiffer"; readonly message: string };
+	/** Nobody can say which budgets there are, or what one of its namespace selects. */
+	| { readonly kind: "never"; readonly never: NeverPlanned };
 
 export interface ClusterPod {
 	readonly clusterId: string;
 	readonly pod: V1Pod;
 }
 
+/** A budget that nobody may count: it refuses every pod. */
+export interface UncountedBudget {
+	readonly never: NeverPlanned;
+}
+
 export interface FleetBudgets {
-	/** By key: the budget as it is counted, or why nobody may count it. */
-	readonly budgets: ReadonlyMap<string, PlanBudget | { readonly garbled: string }>;
+	/** By key. */
+	readonly budgets: ReadonlyMap<string, PlanBudget | UncountedBudget>;
 	coverageOf(pod: V1Pod): Coverage;
 	/** What the budget's count says of the pod. */
 	stateOf(key: string, pod: V1Pod): CandidateState | undefined;
@@ -37,17 +40,20 @@ const maxCandidates = 500;
 
 /** Rejects with AgentUnavailableError where a member gives no answer. */
 export async function readFleetBudgets(
-	{ members, listBudgets }: Pick<Fleet, "members" | "listBudgets">,
+	fleet: Pick<Fleet, "members" | "listBudgets">,
 	pods: readonly ClusterPod[],
 ): Promise<FleetBudgets> {
 	const namespaces = [...new Set(pods.map(({ pod }) => pod.metadata?.namespace ?? ""))].toSorted();
-	const lists = namespaces.length > 0 ? await listBudgets(namespaces) : [];
+	const lists = namespaces.length > 0 ? await fleet.listBudgets(namespaces) : [];
+	const { members } = fleet;
 	const listed = lists.flatMap((member) => member.budgets);
 	const differ = findFleetsDiffer(lists);
 	const coverages = new Map(
 		pods.map(({ pod }): [V1Pod, Coverage] => [
 			pod,
-			differ === undefined ? coverage(listed, pod) : { kind: "fleetsDiffer", message: differ },
+			differ === undefined
+				? coverage(listed, pod)
+				: { kind: "never", never: { reason: "FleetsDiffer", message: differ } },
 		]),
 	);
 	const covered = new Map<string, { readonly budget: RoundBudget; readonly pods: ClusterPod[] }>();
@@ -61,17 +67,17 @@ export async function readFleetBudgets(
 			covered.set(key, entry);
 		}
 	}
-	const budgets = new Map<string, PlanBudget | { readonly garbled: string }>();
+	const budgets = new Map<string, PlanBudget | UncountedBudget>();
 	const states = new Map<string, ReadonlyMap<string, CandidateState>>();
 	await Promise.all(
 		[...covered].map(async ([key, { budget, pods: candidates }]) => {
 			const counts = await lookAtAll(members, budget, candidates);
-			if (typeof counts === "string") {
-				budgets.set(key, { garbled: counts });
+			if ("never" in counts) {
+				budgets.set(key, counts);
 				return;
 			}
 			const memberIds = members.map(({ id }) => id);
-			const bound = boundText(listed, key);
+			const bound = boundText(lists, key);
 			budgets.set(key, { key, memberIds, bound, counted: { budget, counts } });
 			const all = counts.flatMap((count) => count.candidates);
 			states.set(key, new Map(all.map((state) => [state.pod.uid, state])));
@@ -88,15 +94,16 @@ function coverage(budgets: readonly MemberBudget[], { metadata }: V1Pod): Covera
 	const pod = { namespace: metadata?.namespace ?? "", labels: metadata?.labels ?? {} };
 	const covering = findCovering(budgets, pod);
 	if (covering.kind !== "unreadable") return covering;
-	return { kind: "unreadable", message: unreadableMessage(budgets, covering.budget) };
+	const message = unreadableMessage(budgets, covering.budget);
+	return { kind: "never", never: { reason: "InvalidBudget", message } };
 }
 
-/** The counts of all members; a text where a Lease cannot be read. */
+/** The counts of all members. */
 async function lookAtAll(
 	members: readonly AgentCluster[],
 	budget: RoundBudget,
 	pods: readonly ClusterPod[],
-): Promise<readonly Count[] | string> {
+): Promise<readonly Count[] | UncountedBudget> {
 	try {
 		return await Promise.all(
 			members.map((member) => {
@@ -105,8 +112,8 @@ async function lookAtAll(
 			}),
 		);
 	} catch (error) {
-		if (error instanceof GarbledLeaseError || error instanceof FleetsDifferError) return error.message;
-		throw error;
+		if (!(error instanceof GarbledLeaseError || error instanceof FleetsDifferError)) throw error;
+		return { never: { reason: error.reason, message: error.message } };
 	}
 }
 
@@ -126,15 +133,10 @@ export function podReference({ metadata }: V1Pod): PodReference {
 }
 
 /** As its members have it; one that cannot be read refuses elsewhere, by name. */
-function boundText(budgets: readonly MemberBudget[], key: string): string {
-	const texts = budgets.flatMap(({ name, spec }) => {
-		if (formatBudgetName(name) !== key) return [];
-		try {
-			return [formatBound(parseBudgetSpec(spec).bound)];
-		} catch (error) {
-			if (error instanceof InvalidBudgetError) return [];
-			throw error;
-		}
+function boundText(lists: readonly BudgetsOfMember[], key: string): string {
+	const texts = lists.flatMap((member) => {
+		const read = readSpecs(key, [member]);
+		return read.kind === "read" ? read.specs.map(({ spec }) => formatBound(spec.bound)) : [];
 	});
 	return [...new Set(texts)].join(" and ");
 }

@@ -34,13 +34,12 @@ export function judgePod(
 	}
 	const states = new Map<string, CandidateState>();
 	const coverage = cluster.isMember && fleet ? fleet.coverageOf(pod) : ({ kind: "none" } as const);
-	if (coverage.kind === "unreadable") return { kind: "never", reason: "InvalidBudget", message: coverage.message };
-	if (coverage.kind === "fleetsDiffer") return { kind: "never", reason: "FleetsDiffer", message: coverage.message };
+	if (coverage.kind === "never") return { kind: "never", ...coverage.never };
 	if (coverage.kind === "covered") {
 		for (const { name } of coverage.budgets) {
 			const key = formatBudgetName(name);
 			const budget = fleet?.budgets.get(key);
-			if (budget && "garbled" in budget) return { kind: "never", reason: "GarbledLease", message: budget.garbled };
+			if (budget && "never" in budget) return { kind: "never", ...budget.never };
 			states.set(key, fleet?.stateOf(key, pod) ?? { kind: "unseen", pod: podReference(pod) });
 		}
 	}

@@ -187,7 +187,7 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 const maxNamedPods = 20;
 
 function budgetsOf({ fleet }: PlanFacts, native: ReadonlyMap<string, NativeBudget>): readonly PlanBudget[] {
-	const counted = [...(fleet?.budgets.values() ?? [])].flatMap((budget) => ("garbled" in budget ? [] : [budget]));
+	const counted = [...(fleet?.budgets.values() ?? [])].flatMap((budget) => ("never" in budget ? [] : [budget]));
 	return [...counted, ...[...native.values()].map(({ budget }) => budget)];
 }
 

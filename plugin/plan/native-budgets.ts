@@ -14,12 +14,12 @@ import type { PlanNeverReason } from "./plan.ts";
 export interface NativeBudget {
 	readonly budget: PlanBudget;
 	readonly name: BudgetName;
+	readonly context: string;
 	readonly selector: LabelSelector;
 	/** Pods that are not ready go whatever the budget says. */
 	readonly freesUnready: boolean;
 	/** Why it refuses everything until somebody puts it right. */
 	readonly problem: string | undefined;
-	readonly status: { readonly healthy: number; readonly need: number; readonly expected: number };
 }
 
 export interface NativeBudgets {
@@ -89,12 +89,12 @@ function nativeBudget(
 	);
 	return {
 		name,
+		context: contextName,
 		selector,
 		freesUnready: spec?.unhealthyPodEvictionPolicy === "AlwaysAllow",
 		problem:
 			failed &&
 			`PodDisruptionBudget ${name.namespace}/${name.name} cannot be counted by its cluster: ${failed.message}`,
-		status: { healthy: currentHealthy, need: desiredHealthy, expected: expectedPods },
 		budget: {
 			key: `${contextName} ${name.namespace}/${name.name}`,
 			memberIds: [clusterId],

@@ -1,47 +1,46 @@
-// The budgets of a plan with their numbers, as `kubectl xpdb budgets` has them.
+// The budgets of a plan with their numbers, as `kubectl xpdb budgets` has them: decide()'s, of the fleet's budgets and of
+// Kubernetes' own alike.
 import { countedRow } from "../fleet/budget-table.ts";
 import type { PlanBudget } from "./drain-plan.ts";
+import type { UncountedBudget } from "./fleet-budgets.ts";
 import { type NativeBudget, nativeBudgetText } from "./native-budgets.ts";
 import type { PlanEntry, PlannedBudget } from "./plan.ts";
 
 export function fleetBudgetRow(
 	key: string,
-	budget: PlanBudget | { readonly garbled: string },
+	budget: PlanBudget | UncountedBudget,
 	pods: readonly PlanEntry[],
 ): PlannedBudget {
 	const [namespace = "", name = ""] = key.split("/");
 	const covered = pods.filter(({ budgets }) => budgets.includes(key)).length;
 	const base = { kind: "XPodDisruptionBudget", namespace, name, pods: covered } as const;
-	const unknown = { need: null, healthy: null, expected: null, allowed: null };
-	if ("garbled" in budget) return { ...base, ...unknown, bound: "", suspended: false };
-	const row = countedRow(budget.memberIds, budget.counted);
-	return {
-		...base,
-		bound: budget.bound,
-		suspended: row.suspended,
-		need: row.need ?? null,
-		healthy: row.healthy ?? null,
-		expected: row.expected ?? null,
-		allowed: row.allowed ?? null,
-	};
+	if ("never" in budget) {
+		return { ...base, need: null, healthy: null, expected: null, allowed: null, bound: "", suspended: false };
+	}
+	return { ...base, ...numbersOf(budget) };
 }
 
 export function nativeBudgetRow(native: NativeBudget, pods: readonly PlanEntry[]): PlannedBudget {
-	const { budget, name, status } = native;
+	const { budget, name, context } = native;
 	const text = nativeBudgetText(native);
-	const context = budget.counted.counts[0]?.clusterName ?? "";
-	const { need, healthy, expected } = status;
 	return {
 		kind: "PodDisruptionBudget",
 		context,
 		namespace: name.namespace,
 		name: name.name,
-		bound: budget.bound,
-		suspended: false,
-		need,
-		healthy,
-		expected,
-		allowed: expected === 0 ? 0 : Math.max(0, healthy - need),
+		...numbersOf(budget),
 		pods: pods.filter((pod) => pod.context === context && pod.budgets.includes(text)).length,
+	};
+}
+
+function numbersOf({ memberIds, bound, counted }: PlanBudget) {
+	const { suspended, need, healthy, expected, allowed } = countedRow(memberIds, counted);
+	return {
+		bound,
+		suspended,
+		need: need ?? null,
+		healthy: healthy ?? null,
+		expected: expected ?? null,
+		allowed: allowed ?? null,
 	};
 }

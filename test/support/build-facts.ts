@@ -2,6 +2,7 @@
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import type { CandidateState, Count } from "../../disruption/cluster.ts";
 import type { FilteredPods } from "../../plugin/drain/pod-filters.ts";
+import type { NeverPlanned } from "../../plugin/plan/drain-plan.ts";
 import type { Coverage, FleetBudgets } from "../../plugin/plan/fleet-budgets.ts";
 import type { PlanOptions } from "../../plugin/plan/make-plan.ts";
 import type { LocalVolume } from "../../plugin/plan/placement.ts";
@@ -18,7 +19,8 @@ export interface FactFields {
 	readonly us?: readonly V1Pod[];
 	readonly filtered?: Partial<FilteredPods>;
 	readonly volumes?: readonly LocalVolume[];
-	readonly garbled?: string;
+	/** Nobody may count the budget. */
+	readonly never?: NeverPlanned;
 	readonly coverage?: Coverage;
 	readonly cluster?: Partial<ClusterFacts>;
 }
@@ -48,11 +50,11 @@ export function databasePod(name: string, fields: PodFields = {}): V1Pod {
 }
 
 export function newFacts(fields: FactFields = {}): PlanFacts {
-	const { spec = { maxUnavailable: 1 }, counts = {}, eu = [], us = [], filtered = {}, garbled, cluster = {} } = fields;
+	const { spec = { maxUnavailable: 1 }, counts = {}, eu = [], us = [], filtered = {}, never, cluster = {} } = fields;
 	const counted = { ...planBudget(spec, counts), key: "shop/db", bound: boundText(spec) };
 	const covered: Coverage = fields.coverage ?? { kind: "covered", budgets: [{ name: budget, selector }] };
 	const fleet: FleetBudgets = {
-		budgets: new Map([["shop/db", garbled === undefined ? counted : { garbled }]]),
+		budgets: new Map([["shop/db", never === undefined ? counted : { never }]]),
 		coverageOf: ({ metadata }) => (metadata?.labels?.["app"] === "db" ? covered : { kind: "none" }),
 		stateOf: (_, pod) => stateOf(pod),
 	};

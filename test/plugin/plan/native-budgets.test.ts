@@ -2,6 +2,7 @@ import type { V1PodDisruptionBudget } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
 import { nativeCoverage, readNativeBudgets } from "../../../plugin/plan/native-budgets.ts";
+import { nativeBudgetRow } from "../../../plugin/plan/planned-budgets.ts";
 import { newClient, newContext, newPod } from "../../support/build-plugin-pod.ts";
 
 const labels = { app: "web" };
@@ -96,4 +97,34 @@ describe("readNativeBudgets()", () => {
 			expect.stringMatching(/^c1: its PodDisruptionBudgets are not in this plan: .*forbidden/),
 		]);
 	});
+});
+
+describe("nativeBudgetRow()", () => {
+	const rows = [
+		{ name: "allows what is healthy beyond the need", status: {}, allowed: 1 },
+		{ name: "allows nothing below the need", status: { currentHealthy: 1 }, allowed: 0 },
+		{ name: "allows nothing where no pods are expected", status: { desiredHealthy: 0, expectedPods: 0 }, allowed: 0 },
+	];
+	for (const { name, status, allowed } of rows) {
+		test(name, async () => {
+			const context = newContext("c1", newClient({ list: () => [budget("web", { status })] }));
+			const { budgets } = await readNativeBudgets(context, "id-c1");
+			const { currentHealthy, desiredHealthy, expectedPods } = { ...budget("web").status, ...status };
+			expect(budgets.map((each) => nativeBudgetRow(each, []))).toEqual([
+				{
+					kind: "PodDisruptionBudget",
+					context: "c1",
+					namespace: "default",
+					name: "web",
+					bound: "maxUnavailable 1",
+					suspended: false,
+					need: desiredHealthy,
+					healthy: currentHealthy,
+					expected: expectedPods,
+					allowed,
+					pods: 0,
+				},
+			]);
+		});
+	}
 });
