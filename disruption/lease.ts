@@ -9,6 +9,7 @@ import type { BudgetName } from "./budget.ts";
 import { formatBudgetName } from "./budget.ts";
 import type { Acquisition, Grant } from "./cluster.ts";
 import { AgentProtocolError, GarbledLeaseError } from "./errors.ts";
+import type { LeaseObject } from "./lease-object.ts";
 import type { ControllerReference } from "./pod.ts";
 import { quote, shorten } from "./quote.ts";
 import { controllerKey, rememberControllers } from "./remembered-controllers.ts";
@@ -67,21 +68,6 @@ export interface LeaseState {
 	readonly controllers: readonly ControllerReference[];
 }
 
-/** What the API server keeps of a Lease. */
-export interface LeaseFields {
-	readonly name: string;
-	readonly uid: string;
-	readonly resourceVersion: string;
-	readonly labels: Readonly<Record<string, string>>;
-	readonly annotations: Readonly<Record<string, string>>;
-	readonly spec: {
-		readonly holderIdentity?: string;
-		readonly leaseDurationSeconds?: number;
-		readonly leaseTransitions?: number;
-		readonly acquireTime?: string;
-	};
-}
-
 /** The Lease's name: a hash of the budget's namespace and name, because a selector can change. */
 export function leaseName(budget: BudgetName): string {
 	const hash = createHash("sha256").update(formatBudgetName(budget)).digest("hex");
@@ -95,7 +81,7 @@ export const whileNobodyDrains =
 	"(kubectl apply -f agent/deploy/policies.yaml)";
 
 /** Reads a Lease; throws GarbledLeaseError where any part of it cannot be understood. `cluster` is for people. */
-export function parseLease(lease: LeaseFields, cluster?: string): BudgetLease {
+export function parseLease(lease: LeaseObject, cluster?: string): BudgetLease {
 	const garbled = (what: string): GarbledLeaseError =>
 		new GarbledLeaseError(
 			`Cannot read Lease "${shorten(lease.name)}" of budget "${shorten(lease.annotations[budgetAnnotation] ?? "unknown")}"` +

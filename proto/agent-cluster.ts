@@ -1,13 +1,6 @@
 // What an agent answers beyond the round: who it is, which budgets it has, a look at a count.
 import type { AcquireRequest, Cluster, Count, MemberBudget } from "../disruption/cluster.ts";
-
-/** A cluster of the fleet as another one declares it. */
-export interface DeclaredMember {
-	readonly id: string;
-	readonly name: string;
-	/** HOST:PORT of its agents; none where agents do not reach each other. */
-	readonly address?: string;
-}
+import type { FleetMember } from "../disruption/fleet.ts";
 
 export interface AgentDescription {
 	readonly clusterId: string;
@@ -15,7 +8,7 @@ export interface AgentDescription {
 	/** Of the agent. */
 	readonly version: string;
 	readonly features: readonly string[];
-	readonly members: readonly DeclaredMember[];
+	readonly members: readonly FleetMember[];
 	readonly fleetHash: string;
 	readonly leaseNamespace: string;
 	/** Whom the cluster knows as members, and its fleet neither lists nor forgets: until it does, it counts nothing. */

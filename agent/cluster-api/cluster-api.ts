@@ -3,23 +3,9 @@
 import { BoundedError } from "../../disruption/bounded-error.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
 import type { MemberBudget, PodReference } from "../../disruption/cluster.ts";
+import type { DeclaredFleet } from "../../disruption/fleet.ts";
+import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
-
-/** A coordination.k8s.io Lease as the API server has it; everything of ours stands in `spec` and in one annotation. */
-export interface LeaseObject {
-	readonly name: string;
-	readonly uid: string;
-	readonly resourceVersion: string;
-	readonly labels: Readonly<Record<string, string>>;
-	readonly annotations: Readonly<Record<string, string>>;
-	readonly spec: {
-		readonly holderIdentity?: string;
-		readonly leaseDurationSeconds?: number;
-		readonly acquireTime?: string;
-		readonly renewTime?: string;
-		readonly leaseTransitions?: number;
-	};
-}
 
 /** The write lost against another one (409 Conflict or AlreadyExists): read again before judging. */
 export class ConflictError extends BoundedError {
@@ -51,31 +37,6 @@ export type PodRead = { readonly kind: "gone" } | { readonly kind: "present"; re
 
 /** What a touch did: the version the pod has now, or that there is no pod of that uid any more (with what was found). */
 export type TouchAnswer = { readonly kind: "touched"; readonly resourceVersion: string } | { readonly kind: "gone" };
-
-/** A cluster of the fleet as this one declares it. */
-export interface FleetMember {
-	readonly id: string;
-	readonly name: string;
-	/** HOST:PORT of the peer's agents; none where agents do not reach each other. */
-	readonly address?: string;
-}
-
-/** A cluster that was a member and is none any more, by a person's word. */
-export interface ForgottenMember {
-	readonly id: string;
-	/** For people. */
-	readonly name?: string;
-}
-
-/** The fleet as this cluster declares it in ConfigMap `xpdb-fleet`; no id is in both lists. */
-export interface DeclaredFleet {
-	/** Of the declaration: another one wherever it was written in between. Undefined where that cannot be told. */
-	readonly version?: string;
-	readonly members: readonly FleetMember[];
-	readonly forgotten: readonly ForgottenMember[];
-	/** Where the Leases of this cluster stand; without it, beside the declaration. */
-	readonly leaseNamespace?: string;
-}
 
 /**
  * Every method rejects with AgentUnavailableError (API server not reachable, 5xx, 429, no right) except where a value

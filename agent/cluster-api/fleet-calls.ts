@@ -4,11 +4,12 @@
 // one cluster that keep two sets of Leases count past each other; each count, list and description reads the fleet, so
 // that the ones that are wrong answer nothing.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { type DeclaredFleet } from "../../disruption/fleet.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
 import { isMissingObject } from "../kubernetes/api-refusal.ts";
 import { objectMeta } from "../kubernetes/kubernetes-objects.ts";
-import type { ClusterApi, DeclaredFleet } from "./cluster-api.ts";
+import type { ClusterApi } from "./cluster-api.ts";
 import { fleetKeys, InvalidFleetError, parseFleet } from "./fleet-config.ts";
 
 export function createFleetCalls(

@@ -2,10 +2,10 @@
 // a list in YAML or JSON, and key `leaseNamespace`. Other keys mean nothing here.
 import { agentNamespacesKey, readAgentNamespaces } from "../../disruption/agent-namespaces.ts";
 import { BoundedError } from "../../disruption/bounded-error.ts";
+import { type DeclaredFleet, type FleetMember, type ForgottenMember } from "../../disruption/fleet.ts";
 import { parserProblem } from "../../disruption/parser-problem.ts";
 import { oneLine } from "../../disruption/printable.ts";
 import { quote, shorten } from "../../disruption/quote.ts";
-import type { DeclaredFleet, FleetMember, ForgottenMember } from "./cluster-api.ts";
 
 /** The declaration cannot be used as it is written; the message names the entry. */
 export class InvalidFleetError extends BoundedError {

@@ -2,9 +2,9 @@
 // Strict: a list that is misread is a member that nobody misses.
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { whileNobodyDrains } from "../../disruption/lease.ts";
+import { type LeaseObject } from "../../disruption/lease-object.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
-import type { LeaseObject } from "./cluster-api.ts";
 
 export const knownMembersLease = "xpdb-known-members";
 export const knownMembersAnnotation = "xpdb.form3.tech/known-members";

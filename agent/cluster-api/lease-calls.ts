@@ -1,9 +1,10 @@
 // The agent's Leases over the API server: one conditional write at a time.
 import { namespaceLabel } from "../../disruption/lease.ts";
+import { type LeaseObject } from "../../disruption/lease-object.ts";
 import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
 import { isMissingObject, statusMessage } from "../kubernetes/api-refusal.ts";
 import { listPage } from "../kubernetes/kubernetes-objects.ts";
-import { type ClusterApi, ConflictError, type LeaseObject } from "./cluster-api.ts";
+import { type ClusterApi, ConflictError } from "./cluster-api.ts";
 import { readLease } from "./read-lease.ts";
 
 export const leasesPath = (namespace: string): string => `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;

@@ -1,9 +1,9 @@
 // A Lease as the API server sends it, read strictly: what is not as it must be is an error and never a default.
 import { GarbledLeaseError } from "../../disruption/errors.ts";
+import { type LeaseObject } from "../../disruption/lease-object.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { isText, objectMeta, recordAt } from "../kubernetes/kubernetes-objects.ts";
-import type { LeaseObject } from "./cluster-api.ts";
 
 /** Throws GarbledLeaseError; `cluster` is for people. */
 export function readLease(object: unknown, cluster: string): LeaseObject {

@@ -19,12 +19,13 @@ import type {
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import { type BudgetLease, parseLease } from "../../disruption/lease.ts";
+import { type LeaseObject } from "../../disruption/lease-object.ts";
 import { type ControllerReference, isHealthy, type PodRecord } from "../../disruption/pod.ts";
 import { controllerKey } from "../../disruption/remembered-controllers.ts";
 import type { Reservation } from "../../disruption/reservation.ts";
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
 import { matchesSelector } from "../../disruption/selector.ts";
-import type { ClusterApi, ControllerName, LeaseObject, ScaleAnswer } from "../cluster-api/cluster-api.ts";
+import type { ClusterApi, ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
 import type { BudgetView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
 import { type ExpectedScale, expectedPods, whyUnexpected } from "./expected-pods.ts";

@@ -14,8 +14,9 @@ import {
 	newState,
 	parseLease,
 } from "../../disruption/lease.ts";
+import { type LeaseObject } from "../../disruption/lease-object.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
-import { type ClusterApi, ConflictError, type LeaseObject } from "../cluster-api/cluster-api.ts";
+import { type ClusterApi, ConflictError } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 
 /** What a step does with the Lease it was shown: write the next one, or leave it as it is. */

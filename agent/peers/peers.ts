@@ -3,9 +3,9 @@
 import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
 import type { MemberBudget } from "../../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
+import { type FleetMember } from "../../disruption/fleet.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
-import type { FleetMember } from "../cluster-api/cluster-api.ts";
 import type { RecentFleet } from "../cluster-api/recent-fleet.ts";
 import { type Caller, passedOnCaller } from "../server/caller.ts";
 import type { Way } from "../server/gate.ts";

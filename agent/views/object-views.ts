@@ -3,9 +3,9 @@
 // Leases that the view has come as far as a version that was written after the question.
 import type { MemberBudget } from "../../disruption/cluster.ts";
 import { namespaceLabel } from "../../disruption/lease.ts";
+import { type LeaseObject } from "../../disruption/lease-object.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import { allBudgets, listBudgetVersions } from "../cluster-api/budget-calls.ts";
-import type { LeaseObject } from "../cluster-api/cluster-api.ts";
 import { knownMembersLease } from "../cluster-api/known-members-lease.ts";
 import { leasesPath } from "../cluster-api/lease-calls.ts";
 import { readBudget } from "../cluster-api/read-budget.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
-import { budgetAnnotation, type LeaseFields, parseLease, stateAnnotation } from "../../disruption/lease.ts";
+import { budgetAnnotation, parseLease, stateAnnotation } from "../../disruption/lease.ts";
+import { type LeaseObject } from "../../disruption/lease-object.ts";
 import { leaseFields, newController, newLease, newReservation } from "../support/build-lease.ts";
 
 const good = leaseFields(
@@ -18,13 +19,13 @@ const good = leaseFields(
 	}),
 );
 
-function withAnnotation(key: string, value: string | undefined): LeaseFields {
+function withAnnotation(key: string, value: string | undefined): LeaseObject {
 	const { [key]: _, ...others } = good.annotations;
 	return { ...good, annotations: value === undefined ? others : { ...others, [key]: value } };
 }
 
 /** The Lease with these fields in its state. */
-function withState(fields: Readonly<Record<string, unknown>>): LeaseFields {
+function withState(fields: Readonly<Record<string, unknown>>): LeaseObject {
 	const state: unknown = JSON.parse(good.annotations[stateAnnotation] ?? "");
 	return withAnnotation(stateAnnotation, JSON.stringify({ ...(state as object), ...fields }));
 }
@@ -33,18 +34,18 @@ const row = ["id-db-0", "uid-db-0", "db-0", "100", 0, 12, 0];
 const controllerRow = ["apps/v1", "StatefulSet", "db", "uid-of-db"];
 
 /** One row of a reservation with another value in it. */
-function withCell(index: number, value: unknown): LeaseFields {
+function withCell(index: number, value: unknown): LeaseObject {
 	return withState({ reservations: [row.with(index, value as string)] });
 }
 
-function withTransitions(leaseTransitions: number): LeaseFields {
+function withTransitions(leaseTransitions: number): LeaseObject {
 	return { ...good, spec: { ...good.spec, leaseTransitions } };
 }
 
 describe("parseLease() refuses", () => {
 	interface Row {
 		readonly name: string;
-		readonly lease: LeaseFields;
+		readonly lease: LeaseObject;
 		/** What the message says is wrong. */
 		readonly what: string;
 	}

@@ -1,5 +1,5 @@
 // One agent of a simulated cluster: the shipped LocalCluster, views and sweep, fed by the scheduler.
-import type { ClusterApi, LeaseObject } from "../../agent/cluster-api/cluster-api.ts";
+import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { withSharedReads } from "../../agent/cluster-api/shared-reads.ts";
 import { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
 import type { WatchEvent, WatchSink } from "../../agent/kubernetes/watch-sink.ts";
@@ -20,6 +20,7 @@ import {
 	GarbledLeaseError,
 	LeaseLostError,
 } from "../../disruption/errors.ts";
+import { type LeaseObject } from "../../disruption/lease-object.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";

@@ -4,10 +4,12 @@
 // What must never be: an answer that rests on a list without a cluster which an answer before it rested on, or which had
 // greeted the cluster before, unless it is forgotten there by name. "Before" is in real time: what was over when the later
 // one began; a greeting counts for the other agent from when its watch has shown it.
-import type { ClusterApi, DeclaredFleet, LeaseObject } from "../../agent/cluster-api/cluster-api.ts";
+import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { KnownMembers, withKnownMembers } from "../../agent/leases/known-members.ts";
 import { leaseViewOf, ObjectStore } from "../../agent/views/object-views.ts";
 import { AgentUnavailableError, FleetsDifferError } from "../../disruption/errors.ts";
+import { type DeclaredFleet } from "../../disruption/fleet.ts";
+import { type LeaseObject } from "../../disruption/lease-object.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { scheduleSeed, seededRandom } from "./random.ts";
 import { clusterApi, SimulatedApiServer } from "./simulated-api.ts";

@@ -1,8 +1,9 @@
 // Dying at a named step, and pods that are seen late: for tests of crashes on real clusters. Test builds (scripts/build.ts --test) have it
 // in the place of agent/views/fail-points.ts.
-import type { ClusterApi, LeaseObject } from "../../agent/cluster-api/cluster-api.ts";
+import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import type { WatchSink } from "../../agent/kubernetes/watch-sink.ts";
 import { parseLease } from "../../disruption/lease.ts";
+import { type LeaseObject } from "../../disruption/lease-object.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 
 /** The API of a process that dies at the step which XPDB_FAIL_POINT names. */

@@ -1,7 +1,6 @@
 // Both ports of an agent, for real, in front of a fake cluster.
 import { ServerCredentials } from "@grpc/grpc-js";
 import { afterEach, beforeAll } from "vitest";
-import type { FleetMember } from "../../agent/cluster-api/cluster-api.ts";
 import { RecentFleet } from "../../agent/cluster-api/recent-fleet.ts";
 import { HeldLeases } from "../../agent/leases/held-leases.ts";
 import { createLogger } from "../../agent/process/log.ts";
@@ -23,6 +22,7 @@ import {
 	type KeyPair,
 } from "../../demo/machine/certificates.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
+import { type FleetMember } from "../../disruption/fleet.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { agentServerName, type CallerIdentity, createAgentClient } from "../../proto/credentials.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";

@@ -1,6 +1,6 @@
 // One agent beside a small true API server, on a clock that stands still. What its watches show, and which of its requests
 // get lost, a test says.
-import type { ClusterApi, FleetMember, LeaseObject } from "../../agent/cluster-api/cluster-api.ts";
+import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { LocalCluster, type LocalClusterOptions } from "../../agent/leases/local-cluster.ts";
 import { ReservationSweep } from "../../agent/leases/reservation-sweep.ts";
 import { budgetViewOf, leaseViewOf, ObjectStore } from "../../agent/views/object-views.ts";
@@ -8,7 +8,9 @@ import { PodStore } from "../../agent/views/pod-view.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
 import type { AcquireOptions, AcquireRequest, MemberBudget } from "../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { type FleetMember } from "../../disruption/fleet.ts";
 import { type BudgetLease, leaseName, parseLease } from "../../disruption/lease.ts";
+import { type LeaseObject } from "../../disruption/lease-object.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import { type ApiCall, clusterApi, SimulatedApiServer } from "../explore/simulated-api.ts";
 import { budget, labels, memberBudget, newSpec, selector } from "./build-count.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { ConflictError, type LeaseObject } from "../../../agent/cluster-api/cluster-api.ts";
+import { ConflictError } from "../../../agent/cluster-api/cluster-api.ts";
 import { namespaceLabel } from "../../../disruption/lease.ts";
+import { type LeaseObject } from "../../../disruption/lease-object.ts";
 import { compareResourceVersions } from "../../../disruption/resource-version.ts";
 import type { ContractWorld } from "./contract-world.ts";
 

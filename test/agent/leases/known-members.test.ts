@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ConflictError, type DeclaredFleet, type LeaseObject } from "../../../agent/cluster-api/cluster-api.ts";
+import { ConflictError } from "../../../agent/cluster-api/cluster-api.ts";
 import {
 	knownMembersAnnotation,
 	knownMembersLease,
@@ -8,7 +8,9 @@ import {
 import { KnownMembers, withKnownMembers } from "../../../agent/leases/known-members.ts";
 import { leaseViewOf, ObjectStore } from "../../../agent/views/object-views.ts";
 import { AgentUnavailableError, FleetsDifferError, GarbledLeaseError } from "../../../disruption/errors.ts";
+import { type DeclaredFleet } from "../../../disruption/fleet.ts";
 import { namespaceLabel } from "../../../disruption/lease.ts";
+import { type LeaseObject } from "../../../disruption/lease-object.ts";
 import { type ApiCall, clusterApi, SimulatedApiServer } from "../../explore/simulated-api.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { LeaseObject } from "../../../agent/cluster-api/cluster-api.ts";
 import { type LeaseStep, LeaseStore } from "../../../agent/leases/lease-store.ts";
 import { AgentUnavailableError, GarbledLeaseError } from "../../../disruption/errors.ts";
 import {
@@ -13,6 +12,7 @@ import {
 	stateAnnotation,
 	withObserved,
 } from "../../../disruption/lease.ts";
+import { type LeaseObject } from "../../../disruption/lease-object.ts";
 import { clusterApi, SimulatedApiServer } from "../../explore/simulated-api.ts";
 import { budget } from "../../support/build-count.ts";
 import { createManualClock } from "../../support/manual-clock.ts";

@@ -1,5 +1,4 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { FleetMember } from "../../../agent/cluster-api/cluster-api.ts";
 import { RecentFleet } from "../../../agent/cluster-api/recent-fleet.ts";
 import { PeerClients } from "../../../agent/peers/peer-clients.ts";
 import { Peers } from "../../../agent/peers/peers.ts";
@@ -12,6 +11,7 @@ import {
 } from "../../../demo/machine/certificates.ts";
 import type { MemberBudget } from "../../../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
+import type { FleetMember } from "../../../disruption/fleet.ts";
 import { buildTokenCaller } from "../../support/build-caller.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
 import { acquisition, clusterId } from "../../support/samples.ts";

@@ -1,6 +1,5 @@
 import { status } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
-import type { DeclaredFleet } from "../../../agent/cluster-api/cluster-api.ts";
 import type { KnownMember } from "../../../agent/cluster-api/known-members-lease.ts";
 import {
 	Greetings,
@@ -9,6 +8,7 @@ import {
 	greetEveryMs,
 } from "../../../agent/server/greetings.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
+import { type DeclaredFleet } from "../../../disruption/fleet.ts";
 import type { Greeting, GreetingReply } from "../../../proto/greet.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 

@@ -1,11 +1,11 @@
 import { X509Certificate } from "node:crypto";
 import type { PeerCertificate } from "node:tls";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { DeclaredFleet } from "../../../agent/cluster-api/cluster-api.ts";
 import { RecentFleet } from "../../../agent/cluster-api/recent-fleet.ts";
 import { PeerIdentity } from "../../../agent/server/peer-identity.ts";
 import { type Authority, createAuthority, issueAgentCertificate } from "../../../demo/machine/certificates.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
+import type { DeclaredFleet } from "../../../disruption/fleet.ts";
 
 const serverName = "xpdb-agent.xpdb-system.svc";
 const own = { id: "own-id", name: "eu-1" };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { LeaseObject } from "../../../agent/cluster-api/cluster-api.ts";
 import { leaseViewOf, ObjectStore } from "../../../agent/views/object-views.ts";
 import { withWatchedLeases } from "../../../agent/views/watched-leases.ts";
 import { namespaceLabel } from "../../../disruption/lease.ts";
+import { type LeaseObject } from "../../../disruption/lease-object.ts";
 import { clusterApi, SimulatedApiServer } from "../../explore/simulated-api.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 

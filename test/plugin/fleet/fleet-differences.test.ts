@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { fleetHash } from "../../../disruption/fleet.ts";
+import { type FleetMember, fleetHash } from "../../../disruption/fleet.ts";
 import { fleetDifferences, membersWithoutWay } from "../../../plugin/fleet/fleet-differences.ts";
-import type { AgentDescription, DeclaredMember } from "../../../proto/agent-cluster.ts";
+import type { AgentDescription } from "../../../proto/agent-cluster.ts";
 
-const member = (id: string, address?: string): DeclaredMember => ({
+const member = (id: string, address?: string): FleetMember => ({
 	id,
 	name: `eu-${id}`,
 	...(address !== undefined && { address }),
 });
 
-function described(id: string, members: readonly DeclaredMember[], more: Partial<AgentDescription> = {}) {
+function described(id: string, members: readonly FleetMember[], more: Partial<AgentDescription> = {}) {
 	const description: AgentDescription = {
 		clusterId: id,
 		clusterName: `eu-${id}`,
