@@ -12,9 +12,11 @@ import { AgentProtocolError, GarbledLeaseError } from "./errors.ts";
 import type { LeaseObject } from "./lease-object.ts";
 import type { ControllerReference } from "./pod.ts";
 import { quote, shorten } from "./quote.ts";
+import { isRecord } from "./record.ts";
 import { controllerKey, rememberControllers } from "./remembered-controllers.ts";
 import type { Reservation } from "./reservation.ts";
 import { isResourceVersion, latestResourceVersion } from "./resource-version.ts";
+import { isText } from "./text.ts";
 
 /** Long enough for a round over a slow link (three trips of a second, with room), short enough to wait out after a crash. */
 export const leaseDurationMs = 10_000;
@@ -303,8 +305,8 @@ function parseState(text: string, garbled: (what: string) => GarbledLeaseError):
 	} catch {
 		throw garbled(`annotation ${stateAnnotation} is not JSON`);
 	}
-	if (typeof value !== "object" || value === null) throw garbled(`annotation ${stateAnnotation} is not an object`);
-	const state: Record<string, unknown> = { ...value };
+	if (!isRecord(value)) throw garbled(`annotation ${stateAnnotation} is not an object`);
+	const state = value;
 	if (state["schema"] !== 1) {
 		throw garbled(`annotation ${stateAnnotation} has schema ${quote(state["schema"])}, this version knows 1`);
 	}
@@ -363,10 +365,6 @@ function parseState(text: string, garbled: (what: string) => GarbledLeaseError):
 			return { id, uid, name, resourceVersion, holder: who, sinceSeconds, cancelling: cancelling === 1 };
 		}),
 	};
-}
-
-function isText(value: unknown): value is string {
-	return typeof value === "string" && value !== "";
 }
 
 /** Small enough to be counted up, and to be sent. */

@@ -3,7 +3,7 @@ import { quote } from "./quote.ts";
 import { isRecord } from "./record.ts";
 import { isResourceVersion } from "./resource-version.ts";
 
-/** The owner that controls a pod, by the pod's ownerReference with `controller: true`. */
+/** The owner that controls a pod or another object, by its ownerReference with `controller: true`. */
 export interface ControllerReference {
 	readonly apiVersion: string;
 	readonly kind: string;
@@ -46,7 +46,7 @@ export function podRecord(pod: unknown): PodRecord {
 	if (!isResourceVersion(resourceVersion)) throw garbled(`its metadata.resourceVersion is ${quote(resourceVersion)}`);
 	const deleted = optionalText(metadata["deletionTimestamp"], "metadata.deletionTimestamp", garbled);
 	const phase = optionalText(status["phase"], "status.phase", garbled);
-	const controller = controllerIn(listOf(metadata, "ownerReferences", "metadata", garbled), garbled);
+	const controller = controllerOf(pod, garbled);
 	const conditions = listOf(status, "conditions", "status", garbled);
 	return {
 		uid: needed("uid"),
@@ -73,6 +73,7 @@ export function preActivitiesOf(annotations: Readonly<Record<string, unknown>>):
 type Fields = Readonly<Record<string, unknown>>;
 type Garbled = (what: string) => TypeError;
 
+const noObject: Garbled = (what) => new TypeError(`Cannot read object: ${what}`);
 const noPod: Garbled = (what) => new TypeError(`Cannot read pod: ${what}`);
 
 /** Fields that are left out are none; `metadata` never is. */
@@ -105,7 +106,9 @@ function labelsOf(fields: Fields, garbled: Garbled): Readonly<Record<string, str
 	return labels;
 }
 
-function controllerIn(owners: readonly Fields[], garbled: Garbled): ControllerReference | undefined {
+/** The owner that controls an object, if any; throws what `garbled` makes of a reference that cannot be read. */
+export function controllerOf(object: unknown, garbled: Garbled = noObject): ControllerReference | undefined {
+	const owners = listOf(fieldsOf(object, "metadata", garbled), "ownerReferences", "metadata", garbled);
 	const unclear = owners.find(({ controller }) => typeof (controller ?? false) !== "boolean");
 	if (unclear) throw garbled(`the controller of its ownerReferences is ${quote(unclear["controller"])}`);
 	const owner = owners.find((reference) => reference["controller"] === true);

@@ -5,13 +5,14 @@
 // Guarantee: a controller is `gone` only where the API server said so of this very name (404), or where no served version
 // of its group has the kind. Whatever else is answered is an error, never a number.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { controllerOf } from "../../disruption/pod.ts";
 import { quote, shorten } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { groupOf } from "../../disruption/remembered-controllers.ts";
 import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
 import { isMissingObject } from "../kubernetes/api-refusal.ts";
 import type { DiscoveredKind, Discovery } from "../kubernetes/discovery.ts";
-import { controllerOf, objectMeta } from "../kubernetes/kubernetes-objects.ts";
+import { objectMeta } from "../kubernetes/kubernetes-objects.ts";
 import type { ControllerName, ScaleAnswer } from "./cluster-api.ts";
 
 /** By group and kind: found without discovery. */

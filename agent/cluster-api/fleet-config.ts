@@ -6,6 +6,7 @@ import { type DeclaredFleet, type FleetMember, type ForgottenMember } from "../.
 import { parserProblem } from "../../disruption/parser-problem.ts";
 import { oneLine } from "../../disruption/printable.ts";
 import { quote, shorten } from "../../disruption/quote.ts";
+import { isRecord } from "../../disruption/record.ts";
 
 /** The declaration cannot be used as it is written; the message names the entry. */
 export class InvalidFleetError extends BoundedError {
@@ -80,15 +81,12 @@ interface TextFields {
 }
 
 function readFields(entry: unknown, path: string, known: readonly string[]): TextFields {
-	if (typeof entry !== "object" || entry === null || Array.isArray(entry)) {
-		throw new InvalidFleetError(`${path} is not an object`);
-	}
-	const fields: Readonly<Record<string, unknown>> = { ...entry };
-	for (const field of Object.keys(fields)) {
+	if (!isRecord(entry)) throw new InvalidFleetError(`${path} is not an object`);
+	for (const field of Object.keys(entry)) {
 		if (!known.includes(field)) throw new InvalidFleetError(`${path}.${shorten(field)} is not known`);
 	}
 	const text = (field: string): string => {
-		const value = fields[field];
+		const value = entry[field];
 		if (typeof value !== "string" || value.trim() === "") throw new InvalidFleetError(`${path}.${field} is not a text`);
 		// They are shown to people and sent to others.
 		if (oneLine(value) !== value || value.length > 253) {
@@ -98,7 +96,7 @@ function readFields(entry: unknown, path: string, known: readonly string[]): Tex
 		}
 		return value;
 	};
-	return Object.assign(text, { has: (field: string) => Object.hasOwn(fields, field) });
+	return Object.assign(text, { has: (field: string) => Object.hasOwn(entry, field) });
 }
 
 /** Undefined where the key is not there. JSON first: the YAML parser is loaded only where needed, for the agent's memory. */

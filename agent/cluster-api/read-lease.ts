@@ -3,7 +3,8 @@ import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { type LeaseObject } from "../../disruption/lease-object.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
-import { isText, objectMeta, recordAt } from "../kubernetes/kubernetes-objects.ts";
+import { isText } from "../../disruption/text.ts";
+import { objectMeta, recordAt } from "../kubernetes/kubernetes-objects.ts";
 
 /** Throws GarbledLeaseError; `cluster` is for people. */
 export function readLease(object: unknown, cluster: string): LeaseObject {

@@ -1,8 +1,8 @@
 // Objects as the API server sends them, read strictly: what is not as it must be is an error and never a default.
-import type { ControllerReference } from "../../disruption/pod.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { isResourceVersion } from "../../disruption/resource-version.ts";
+import { isText } from "../../disruption/text.ts";
 
 export interface ObjectMeta {
 	readonly name: string;
@@ -20,20 +20,6 @@ export function objectMeta(object: unknown): ObjectMeta {
 		throw new TypeError(`Cannot read object ${quote(name)}: its resourceVersion is ${quote(resourceVersion)}`);
 	}
 	return { name, uid, resourceVersion };
-}
-
-/** The owner that controls an object, if any. */
-export function controllerOf(object: unknown): ControllerReference | undefined {
-	const metadata = isRecord(object) ? object["metadata"] : undefined;
-	const owners: unknown = isRecord(metadata) ? (metadata["ownerReferences"] ?? []) : [];
-	if (!Array.isArray(owners)) throw new TypeError("Cannot read object: its ownerReferences are not a list");
-	const owner: unknown = owners.find((reference: unknown) => isRecord(reference) && reference["controller"] === true);
-	if (!isRecord(owner)) return undefined;
-	const { apiVersion, kind, name, uid } = owner;
-	if (!isText(apiVersion) || !isText(kind) || !isText(name) || !isText(uid)) {
-		throw new TypeError("Cannot read object: the reference to its controller is not complete");
-	}
-	return { apiVersion, kind, name, uid };
 }
 
 /** The items and the resourceVersion of a list; `continueToken` is "" on the last page. */
@@ -54,10 +40,6 @@ export function listPage(body: unknown): {
 	const token = metadata["continue"] ?? "";
 	if (typeof token !== "string") throw new TypeError("Cannot read list: its continue token is not a string");
 	return { items, resourceVersion, continueToken: token };
-}
-
-export function isText(value: unknown): value is string {
-	return typeof value === "string" && value !== "";
 }
 
 /** Throws TypeError where the field is no object. */

@@ -1,6 +1,7 @@
 // One request to evict or delete a pod, and what its answer means. The texts that are told apart here are the API
 // server's, which promises none of them: they stand in this one file.
 import type { V1Pod } from "@kubernetes/client-node";
+import { isText } from "../../disruption/text.ts";
 import { type Reason, refusalReason } from "../events/reason.ts";
 import { ApiError, ConnectionError } from "../kubernetes/api-error.ts";
 import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
@@ -122,10 +123,6 @@ export async function readPod(client: KubernetesClient, pod: EvictionTarget): Pr
 	}
 	if (uid !== pod.uid) return { kind: "gone" };
 	return { kind: deletionTimestamp === undefined ? "present" : "terminating", pod: found };
-}
-
-function isText(value: unknown): boolean {
-	return typeof value === "string" && value !== "";
 }
 
 export function podPath({ namespace, name }: { readonly namespace: string; readonly name: string }): string {

@@ -63,7 +63,7 @@ describe("parseLease() refuses", () => {
 		{ name: "half a state", lease: withAnnotation(stateAnnotation, '{"schema":1,"non'), what: "is not JSON" },
 		{ name: "a state that is null", lease: withAnnotation(stateAnnotation, "null"), what: "is not an object" },
 		{ name: "a state that is a text", lease: withAnnotation(stateAnnotation, '"held"'), what: "is not an object" },
-		{ name: "a state that is a list", lease: withAnnotation(stateAnnotation, "[]"), what: "has schema missing" },
+		{ name: "a state that is a list", lease: withAnnotation(stateAnnotation, "[]"), what: "is not an object" },
 		{ name: "no schema", lease: withState({ schema: undefined }), what: "has schema missing, this version knows 1" },
 		{ name: "a newer schema", lease: withState({ schema: 2 }), what: "has schema 2, this version knows 1" },
 		{ name: "a schema that is a text", lease: withState({ schema: "1" }), what: 'has schema "1"' },
