@@ -2,7 +2,7 @@
 import { inspect } from "node:util";
 import { AgentUnavailableError, isDomainError } from "../../disruption/errors.ts";
 import { ApiError, ConnectionError, kubectlErrorLine } from "../kubernetes/api-error.ts";
-import { FleetUncoveredError, KubeconfigError, SilentExit, UsageError } from "../terminal/errors.ts";
+import { FleetUncoveredError, KubeconfigError, UsageError } from "../terminal/errors.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import type { TextSink } from "../terminal/streams.ts";
 
@@ -25,7 +25,6 @@ export interface ErrorDescription {
 
 export function describeError(error: unknown, argv: readonly string[]): ErrorDescription {
 	const failed = (...lines: readonly string[]): ErrorDescription => ({ lines, code: exitCode.error });
-	if (error instanceof SilentExit) return { lines: [], code: error.exitCode };
 	if (error instanceof UsageError) {
 		return failed(`error: ${error.message}`, ...(error.hint === undefined ? [] : [error.hint]));
 	}

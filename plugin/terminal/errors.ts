@@ -34,17 +34,6 @@ export class FleetUncoveredError extends BoundedError {
 	}
 }
 
-/** Everything else that went wrong and was told already: only the exit code is left to say. */
-export class SilentExit extends Error {
-	override readonly name = "SilentExit";
-	readonly reason = "Exit";
-	readonly exitCode: ExitCode;
-	constructor(code: ExitCode) {
-		super(`exit ${code}`);
-		this.exitCode = code;
-	}
-}
-
 /** Two contexts of one cluster: its pods would count twice. `id` says which cluster, where it is known. */
 export function sameClusterError(a: string, b: string, id?: string): UsageError {
 	const which = id === undefined ? "" : ` (${id})`;
