@@ -53,24 +53,20 @@ export class AgentForbiddenError extends BoundedError {
 	readonly reason = "AgentForbidden";
 }
 
-/** What agents answer with instead of an answer, and mean: an error that is none of these is a bug somewhere. */
-export type DomainError =
-	| InvalidBudgetError
-	| LeaseLostError
-	| GarbledLeaseError
-	| FleetsDifferError
-	| AgentUnavailableError
-	| AgentProtocolError
-	| AgentForbiddenError;
+/** What agents answer with instead of an answer, and mean, by its reason: an error that is none of these is a bug somewhere. */
+export const domainErrors = {
+	InvalidBudget: InvalidBudgetError,
+	LeaseLost: LeaseLostError,
+	GarbledLease: GarbledLeaseError,
+	FleetsDiffer: FleetsDifferError,
+	AgentUnavailable: AgentUnavailableError,
+	AgentProtocol: AgentProtocolError,
+	AgentForbidden: AgentForbiddenError,
+} as const;
+
+export type DomainReason = keyof typeof domainErrors;
+export type DomainError = InstanceType<(typeof domainErrors)[DomainReason]>;
 
 export function isDomainError(error: unknown): error is DomainError {
-	return (
-		error instanceof InvalidBudgetError ||
-		error instanceof LeaseLostError ||
-		error instanceof GarbledLeaseError ||
-		error instanceof FleetsDifferError ||
-		error instanceof AgentUnavailableError ||
-		error instanceof AgentProtocolError ||
-		error instanceof AgentForbiddenError
-	);
+	return Object.values(domainErrors).some((kind) => error instanceof kind);
 }

@@ -10,22 +10,27 @@ export interface RoundCandidate {
 }
 
 /** Reasons that end by themselves, by what others do or by listing the budgets again (CoverageChanged). */
-export type WaitReason =
-	| "BudgetExhausted"
-	| "PodReserved"
-	| "PreActivityPending"
-	| "LeaseFull"
-	| "PodUnseen"
-	| "CoverageChanged";
+export const waitReasons = [
+	"BudgetExhausted",
+	"PodReserved",
+	"PreActivityPending",
+	"LeaseFull",
+	"PodUnseen",
+	"CoverageChanged",
+] as const;
 
 /** Reasons that somebody has to do something about. */
-export type RefusalReason =
-	| "InvalidBudget"
-	| "SelectorsDiffer"
-	| "FleetsDiffer"
-	| "FeatureMissing"
-	| "ExpectedPodsUnknown"
-	| "GarbledLease";
+export const refusalReasons = [
+	"InvalidBudget",
+	"SelectorsDiffer",
+	"FleetsDiffer",
+	"FeatureMissing",
+	"ExpectedPodsUnknown",
+	"GarbledLease",
+] as const;
+
+export type WaitReason = (typeof waitReasons)[number];
+export type RefusalReason = (typeof refusalReasons)[number];
 
 export interface Waiting {
 	readonly kind: "waiting";

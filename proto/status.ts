@@ -6,21 +6,13 @@ import {
 	AgentForbiddenError,
 	AgentProtocolError,
 	AgentUnavailableError,
+	type DomainReason,
 	FleetsDifferError,
 	GarbledLeaseError,
 	InvalidBudgetError,
 	isDomainError,
 	LeaseLostError,
 } from "../disruption/errors.ts";
-
-type Reason =
-	| "InvalidBudget"
-	| "LeaseLost"
-	| "GarbledLease"
-	| "FleetsDiffer"
-	| "AgentUnavailable"
-	| "AgentProtocol"
-	| "AgentForbidden";
 
 interface ErrorDetails {
 	readonly message: string;
@@ -39,7 +31,7 @@ interface ErrorKind {
 	readonly make: (details: ErrorDetails) => Error;
 }
 
-const kinds: Readonly<Record<Reason, ErrorKind>> = {
+const kinds: Readonly<Record<DomainReason, ErrorKind>> = {
 	InvalidBudget: {
 		code: status.FAILED_PRECONDITION,
 		foreignCodes: [],
@@ -159,7 +151,7 @@ export function errorOfStatus(
 	return kind.make({ message, field: "", cluster, cause: error });
 }
 
-function isReason(name: string): name is Reason {
+function isReason(name: string): name is DomainReason {
 	return Object.hasOwn(kinds, name);
 }
 
