@@ -27,13 +27,20 @@ export interface Ticket {
 	readonly grantedAt: number;
 }
 
-/** `R`: what the caller keeps of a refusal (status code, message). */
+/**
+ * What the API server answered to an eviction; from carryOut(), to all that went out under one ticket. `R`: what the caller
+ * keeps of a refusal (status code, message).
+ */
 export type EvictionAnswer<R> =
-	| { readonly kind: "evicted" }
+	/** The pod goes, at its own pace. */
+	| { readonly kind: "accepted" }
 	| { readonly kind: "gone" }
-	/** 409: the pod is another one, or another version of it. */
-	| { readonly kind: "conflict" }
-	/** The request may or may not have been carried out. */
+	/**
+	 * The pod is another one, or another version of it (409), so that nothing has happened. From carryOut(): it is not the pod
+	 * that was granted any more, or its reservation does not stand any more; ask for a round again.
+	 */
+	| { readonly kind: "conflict"; readonly message?: string }
+	/** Nobody knows whether it was carried out: the reservation stands until there is evidence, or the fence ends it. */
 	| { readonly kind: "unknown"; readonly error: unknown }
 	| { readonly kind: "refused"; readonly refusal: R };
 
@@ -58,15 +65,6 @@ export type FoundPod =
 			readonly preActivities: readonly string[];
 	  };
 
-export type EvictionOutcome<R> =
-	| { readonly kind: "evicted" }
-	| { readonly kind: "gone" }
-	/** The reservation does not stand any more: ask for a round again. */
-	| { readonly kind: "lost"; readonly reason: string }
-	| { readonly kind: "refused"; readonly refusal: R }
-	/** Nobody knows: the reservation stands until there is evidence, or the fence ends it. */
-	| { readonly kind: "unknown"; readonly error: unknown };
-
 /**
  * Older reservations are confirmed before they are used: a version that has grown old meets a 409, and a 409 uses up a
  * disruption of a native PodDisruptionBudget for two minutes.
@@ -85,7 +83,7 @@ export async function carryOut<R>(
 	cluster: Cluster,
 	evictor: Evictor<R>,
 	runtime: Pick<RoundRuntime, "now" | "sleep" | "onLeftBehind">,
-): Promise<EvictionOutcome<R>> {
+): Promise<EvictionAnswer<R>> {
 	const { pod, id, changesEveryMs } = ticket;
 	let resourceVersion = ticket.resourceVersion;
 	let mustConfirm = changesEveryMs !== undefined || runtime.now() - ticket.grantedAt > freshForMs;
@@ -94,16 +92,16 @@ export async function carryOut<R>(
 		if (mustConfirm) {
 			const found = await confirmAnew(ticket, cluster, evictor, runtime);
 			if (found.kind === "gone") return { kind: "gone" };
-			if (found.kind === "terminating") return { kind: "evicted" };
+			if (found.kind === "terminating") return { kind: "accepted" };
 			if (found.kind === "lost") {
 				await cancelTicket(ticket, cluster, runtime, { sent: true });
-				return { kind: "lost", reason: `pod ${pod.namespace}/${pod.name} ${found.why} before it was evicted` };
+				return { kind: "conflict", message: `pod ${pod.namespace}/${pod.name} ${found.why} before it was evicted` };
 			}
 			resourceVersion = found.resourceVersion;
 		}
 		const answer = await evictor.evict(pod, { uid: pod.uid, resourceVersion }, id);
 		switch (answer.kind) {
-			case "evicted":
+			case "accepted":
 			case "gone":
 				return answer;
 			case "refused":
@@ -121,8 +119,8 @@ export async function carryOut<R>(
 	if (unknown) return { kind: "unknown", error: unknown.error };
 	await cancelTicket(ticket, cluster, runtime, { sent: true });
 	return {
-		kind: "lost",
-		reason: `pod ${pod.namespace}/${pod.name} changed ${maxAttempts} times while it was being evicted`,
+		kind: "conflict",
+		message: `pod ${pod.namespace}/${pod.name} changed ${maxAttempts} times while it was being evicted`,
 	};
 }
 

@@ -3,8 +3,9 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import type { EventSink } from "../events/events.ts";
 import { type Reason, refusalReason } from "../events/reason.ts";
-import { createJob, createTimeout, type JobOutcome } from "../evictions/eviction-job.ts";
+import { createJob, createTimeout } from "../evictions/eviction-job.ts";
 import type { Evictions } from "../evictions/evictions.ts";
+import type { FailedPod } from "../evictions/pod-outcome.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import { formatDuration } from "../flags/duration.ts";
 import { isAgentPod } from "../fleet/agent-pods.ts";
@@ -50,15 +51,15 @@ export interface DrainDependencies {
 	readonly onNode?: () => void;
 }
 
-export type NodeOutcome = { readonly node: NodeTarget } & (
+/** What became of a node. */
+export type NodeOutcome =
 	| { readonly kind: "drained" }
 	/** Not begun or not finished because the run was stopped. */
 	| { readonly kind: "stopped" }
-	| { readonly kind: "failed"; readonly errors: readonly string[]; readonly unreachable: boolean }
-);
+	| { readonly kind: "failed"; readonly errors: readonly string[]; readonly unreachable: boolean };
 
 export interface DrainResult {
-	readonly nodes: readonly NodeOutcome[];
+	readonly nodes: readonly ({ readonly node: NodeTarget } & NodeOutcome)[];
 }
 
 /** Drains nodes that have been resolved already; outcomes are in the order of `nodes`. */
@@ -81,15 +82,20 @@ export async function drain(
 		const rest = [...queue];
 		return Array.from({ length: Math.min(options.maxNodes, rest.length) }, async () => {
 			for (let node = rest.shift(); node; node = rest.shift()) {
-				outcomes.set(node, { node, ...(await drainInTurn(node)) });
+				outcomes.set(node, await drainInTurn(node));
 				deps.onNode?.();
 			}
 		});
 	});
 	await Promise.all(lanes);
-	return { nodes: nodes.flatMap((node) => outcomes.get(node) ?? []) };
+	return {
+		nodes: nodes.flatMap((node) => {
+			const outcome = outcomes.get(node);
+			return outcome ? [{ node, ...outcome }] : [];
+		}),
+	};
 
-	async function drainInTurn(node: NodeTarget): Promise<NodeResult> {
+	async function drainInTurn(node: NodeTarget): Promise<NodeOutcome> {
 		if (deps.stop.aborted) return { kind: "stopped" };
 		if (cordoned.has(node)) return drainNode(node, options, deps);
 		// Its pods could come right back. kubectl evicts them all the same.
@@ -98,12 +104,7 @@ export async function drain(
 	}
 }
 
-type NodeResult =
-	| { readonly kind: "drained" }
-	| { readonly kind: "stopped" }
-	| { readonly kind: "failed"; readonly errors: readonly string[]; readonly unreachable: boolean };
-
-async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDependencies): Promise<NodeResult> {
+async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDependencies): Promise<NodeOutcome> {
 	const { emit } = deps;
 	const at = { context: node.context.name, node: node.name };
 	try {
@@ -154,7 +155,7 @@ function fail(
 		readonly reason: Reason;
 		readonly why?: string | undefined;
 	},
-): NodeResult {
+): NodeOutcome {
 	deps.emit({ type: "node.failed", context: node.context.name, node: node.name, reason, why, errors, pending });
 	return { kind: "failed", errors, unreachable };
 }
@@ -165,7 +166,7 @@ async function evictAll(
 	{ pods, readAt }: { readonly pods: readonly V1Pod[]; readonly readAt: number },
 	options: DrainOptions,
 	deps: DrainDependencies,
-): Promise<"stopped" | readonly Extract<JobOutcome, { kind: "failed" }>[]> {
+): Promise<"stopped" | readonly FailedPod[]> {
 	const { evictions, emit } = deps;
 	const timeout = createTimeout(options.timeoutMs, formatDuration(options.timeoutMs));
 	const { gracePeriodSeconds, deletes } = options;

@@ -1,16 +1,14 @@
 // One request to evict or delete a pod, and what its answer means. The texts that are told apart here are the API
 // server's, which promises none of them: they stand in this one file.
 import type { V1Pod } from "@kubernetes/client-node";
+import type { PodReference } from "../../disruption/cluster.ts";
+import type { EvictionAnswer, FoundPod } from "../../disruption/eviction.ts";
+import { preActivitiesOf } from "../../disruption/pod.ts";
+import { isRecord } from "../../disruption/record.ts";
 import { isText } from "../../disruption/text.ts";
 import { type Reason, refusalReason } from "../events/reason.ts";
 import { ApiError, ConnectionError } from "../kubernetes/api-error.ts";
 import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
-
-export interface EvictionTarget {
-	readonly namespace: string;
-	readonly name: string;
-	readonly uid: string;
-}
 
 export interface EvictionOptions {
 	/** Below 0: the pod's own. */
@@ -25,17 +23,13 @@ export interface Preconditions {
 	readonly resourceVersion?: string;
 }
 
-export type EvictionResponse =
-	| { readonly kind: "accepted" }
-	| { readonly kind: "gone" }
-	/** Another pod or another version of it. */
-	| { readonly kind: "conflict"; readonly message: string }
-	/** No for now: a budget, a webhook, too many requests, a server that has trouble. */
-	| { readonly kind: "blocked"; readonly message: string; readonly reason: Reason }
-	| { readonly kind: "namespaceTerminating"; readonly message: string; readonly reason: Reason }
-	| { readonly kind: "denied"; readonly message: string; readonly reason: Reason }
-	/** No answer: it may have happened. */
-	| { readonly kind: "unknown"; readonly error: unknown };
+/** What the API server said instead of taking the eviction. */
+export interface Refusal {
+	/** blocked: no for now (a budget, a webhook, too many requests, a server that has trouble). */
+	readonly kind: "blocked" | "namespaceTerminating" | "denied";
+	readonly message: string;
+	readonly reason: Reason;
+}
 
 /** As much of it as is looked at. */
 interface Answer {
@@ -49,11 +43,11 @@ export const reservationAnnotation = "xpdb.form3.tech/reservation";
 /** Sends the request once; nothing is retried here. */
 export async function requestEviction(
 	client: KubernetesClient,
-	pod: EvictionTarget,
+	pod: PodReference,
 	options: EvictionOptions,
 	preconditions: Preconditions,
 	reservationId?: string,
-): Promise<EvictionResponse> {
+): Promise<EvictionAnswer<Refusal>> {
 	const path = podPath(pod);
 	const deleteOptions = {
 		preconditions,
@@ -78,7 +72,7 @@ export async function requestEviction(
 		if (status !== "Failure") return { kind: "accepted" };
 		// Fakes answer 201 with a Status that says Failure.
 		const why = typeof message === "string" && message !== "" ? message : "the eviction failed";
-		return { kind: "denied", message: why, reason: "Refused" };
+		return { kind: "refused", refusal: { kind: "denied", message: why, reason: "Refused" } };
 	} catch (error) {
 		if (error instanceof ApiError) return classifyRefusal(error);
 		if (error instanceof ConnectionError) return { kind: "unknown", error };
@@ -87,28 +81,33 @@ export async function requestEviction(
 }
 
 /** What an answer other than 2xx means for the pod. */
-export function classifyRefusal(error: ApiError): Exclude<EvictionResponse, { kind: "accepted" | "unknown" }> {
+export function classifyRefusal(
+	error: ApiError,
+): Extract<EvictionAnswer<Refusal>, { kind: "gone" | "conflict" | "refused" }> {
 	const { code, message } = error;
-	const reason = refusalReason(error);
 	if (code === 404) return { kind: "gone" };
 	if (code === 409) return { kind: "conflict", message };
-	if (code === 429) return { kind: "blocked", message, reason };
-	if (code === 403 && error.causes.some(({ reason }) => reason === "NamespaceTerminating")) {
-		return { kind: "namespaceTerminating", message, reason };
-	}
-	// Two budgets of Kubernetes' own over one pod: a 500 that no waiting changes.
-	const permanent = message.includes("more than one PodDisruptionBudget");
-	if (!permanent && (code === 500 || code === 503 || code === 504)) return { kind: "blocked", message, reason };
-	return { kind: "denied", message, reason };
+	return { kind: "refused", refusal: { kind: refusalKind(error), message, reason: refusalReason(error) } };
 }
 
+function refusalKind({ code, message, causes }: ApiError): Refusal["kind"] {
+	if (code === 429) return "blocked";
+	if (code === 403 && causes.some(({ reason }) => reason === "NamespaceTerminating")) return "namespaceTerminating";
+	// Two budgets of Kubernetes' own over one pod: a 500 that no waiting changes.
+	const permanent = message.includes("more than one PodDisruptionBudget");
+	return !permanent && (code === 500 || code === 503 || code === 504) ? "blocked" : "denied";
+}
+
+/** A pod as the domain wants to know it, and as the API server has it. */
 export type PodReading =
-	| { readonly kind: "gone" }
-	| { readonly kind: "terminating"; readonly pod: V1Pod }
-	| { readonly kind: "present"; readonly pod: V1Pod };
+	| Extract<FoundPod, { kind: "gone" }>
+	| (Omit<Extract<FoundPod, { kind: "present" }>, "kind"> & {
+			readonly kind: "terminating" | "present";
+			readonly pod: V1Pod;
+	  });
 
 /** A consistent read of this very pod; another uid under its name means that it is gone. */
-export async function readPod(client: KubernetesClient, pod: EvictionTarget): Promise<PodReading> {
+export async function readPod(client: KubernetesClient, pod: PodReference): Promise<PodReading> {
 	let found: V1Pod;
 	try {
 		found = await client.get<V1Pod>(podPath(pod));
@@ -116,13 +115,25 @@ export async function readPod(client: KubernetesClient, pod: EvictionTarget): Pr
 		if (error instanceof ApiError && error.code === 404) return { kind: "gone" };
 		throw error;
 	}
-	const { uid, deletionTimestamp, resourceVersion } = found.metadata ?? {};
-	if (!isText(uid) || !isText(resourceVersion) || (deletionTimestamp !== undefined && !isText(deletionTimestamp))) {
+	const { uid, deletionTimestamp, resourceVersion, labels = {}, annotations = {} } = found.metadata ?? {};
+	const isPod =
+		isText(uid) &&
+		isText(resourceVersion) &&
+		(deletionTimestamp === undefined || isText(deletionTimestamp)) &&
+		isRecord(labels) &&
+		isRecord(annotations);
+	if (!isPod) {
 		const problem = new Error(`the answer for pod ${pod.namespace}/${pod.name} is no pod`);
 		throw new ConnectionError(client.server, problem);
 	}
 	if (uid !== pod.uid) return { kind: "gone" };
-	return { kind: deletionTimestamp === undefined ? "present" : "terminating", pod: found };
+	return {
+		kind: deletionTimestamp === undefined ? "present" : "terminating",
+		resourceVersion,
+		labels,
+		preActivities: preActivitiesOf(annotations),
+		pod: found,
+	};
 }
 
 export function podPath({ namespace, name }: { readonly namespace: string; readonly name: string }): string {

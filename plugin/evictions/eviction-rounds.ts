@@ -17,12 +17,15 @@ import type { Fleet } from "../fleet/fleet.ts";
 import type { Reachability } from "../fleet/reachability.ts";
 import { checkAvailability } from "./availability-check.ts";
 import type { ConcurrencyLimit } from "./concurrency-limit.ts";
-import { type EvictionJob, evictionError, retryAfterMs, type TryOutcome } from "./eviction-job.ts";
+import type { EvictionJob } from "./eviction-job.ts";
 import { EvictionQueue } from "./eviction-queue.ts";
 import type { EvictionOptions } from "./eviction-request.ts";
+import type { EvictorMaker } from "./evictor.ts";
 import { GrantedEvictions } from "./granted-evictions.ts";
 import { tryFreeEviction } from "./native-eviction.ts";
-import { type EvictorMaker, evictWithTicket } from "./ticket-eviction.ts";
+import { failedPod } from "./pod-outcome.ts";
+import { evictWithTicket } from "./ticket-eviction.ts";
+import { retryAfterMs, type TryOutcome } from "./try-outcome.ts";
 import { type WaitReason, waitingEvent } from "./waiting-event.ts";
 import { WaitingPod } from "./waiting-pod.ts";
 
@@ -264,7 +267,7 @@ export class EvictionRounds {
 			// Its members have to be asked who they are.
 			if (reason === "FleetsDiffer") pod.finish({ kind: "again", afterMs: 0, reason, message });
 			else if (verdict.retry) this.#tryLater(pod, verdict);
-			else pod.finish({ kind: "failed", message: evictionError(pod.job, message), reason, unreachable: false });
+			else pod.finish(failedPod(pod.job, verdict));
 		}
 	}
 

@@ -19,18 +19,13 @@ import type { Fleet } from "../fleet/fleet.ts";
 import { FleetChanges } from "../fleet/fleet-changes.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
 import { ConcurrencyLimit } from "./concurrency-limit.ts";
-import {
-	type EvictionJob,
-	evictionError,
-	type JobOutcome,
-	podEvent,
-	retryAfterMs,
-	type TryOutcome,
-} from "./eviction-job.ts";
+import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import { EvictionRounds, type RoundsDependencies } from "./eviction-rounds.ts";
 import { tryEviction } from "./native-eviction.ts";
 import { coverPod, type PodCoverage } from "./pod-coverage.ts";
+import { failedPod, type PodOutcome } from "./pod-outcome.ts";
 import { waitUntilGone } from "./pod-termination.ts";
+import { retryAfterMs, type TryOutcome } from "./try-outcome.ts";
 import { waitingEvent } from "./waiting-event.ts";
 
 export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" | "reconnect">;
@@ -104,7 +99,7 @@ export class Evictions {
 	}
 
 	/** Resolves when the pod is gone (or its eviction accepted, see waitsUntilGone), stopped or failed. */
-	async evict(job: EvictionJob): Promise<JobOutcome> {
+	async evict(job: EvictionJob): Promise<PodOutcome> {
 		this.#total += 1;
 		const startedAt = this.#deps.runtime.now();
 		const tried = await this.#untilAccepted(job);
@@ -132,7 +127,7 @@ export class Evictions {
 		await Promise.all([...this.#rounds.values()].map((rounds) => rounds.settled()));
 	}
 
-	async #untilAccepted(job: EvictionJob): Promise<JobOutcome | { readonly kind: "accepted" }> {
+	async #untilAccepted(job: EvictionJob): Promise<PodOutcome | { readonly kind: "accepted" }> {
 		const { stop, runtime } = this.#deps;
 		const ends = AbortSignal.any([stop, job.timeout.signal]);
 		let reason: Reason | undefined;
@@ -152,7 +147,7 @@ export class Evictions {
 				case "failed":
 					return outcome;
 				case "agentRefused":
-					return failed(job, outcome.message, "AgentRefused");
+					return failedPod(job, { reason: "AgentRefused", message: outcome.message });
 				case "timedOut":
 					return this.#timedOut(job, { reason, ...outcome });
 				case "again": {
@@ -209,7 +204,7 @@ export class Evictions {
 			}
 			// The pod could not be read.
 			if (isPassing(error)) return { kind: "again", afterMs: retryAfterMs, reason: "ServerUnreachable" };
-			if (error instanceof ApiError) return failed(job, errorText(error), refusalReason(error));
+			if (error instanceof ApiError) return failedPod(job, { reason: refusalReason(error), message: errorText(error) });
 			throw error;
 		}
 		reachability.answered();
@@ -219,7 +214,7 @@ export class Evictions {
 			case "uncovered":
 				return tryEviction(job, coverage.resourceVersion, this.#deps);
 			case "unreadable":
-				return failed(job, coverage.message, "InvalidBudget");
+				return failedPod(job, { reason: "InvalidBudget", message: coverage.message });
 			case "covered":
 				return this.#roundsFor(coverage.budgets, fleet).tryEviction(job);
 			case "fleetsDiffer":
@@ -261,36 +256,34 @@ export class Evictions {
 		return rounds;
 	}
 
-	async #finish(job: EvictionJob, startedAt: number, waitedMs: number): Promise<JobOutcome> {
+	async #finish(job: EvictionJob, startedAt: number, waitedMs: number): Promise<PodOutcome> {
 		const { emit, options, runtime } = this.#deps;
 		emit({ type: "pod.accepted", ...podEvent(job), waitedMs });
-		if (options.dryRun) return { kind: "evicted" };
-		if (!this.#deps.waitsUntilGone) return { kind: "evicted" };
+		if (options.dryRun || !this.#deps.waitsUntilGone) return { kind: "evicted" };
 		this.#terminating.add(job);
-		const ended = await waitUntilGone(job, {
+		const outcome = await waitUntilGone(job, {
 			skipAfterSeconds: this.#deps.skipWaitAfterSeconds,
 			sleep: (ms, signal) => runtime.sleep(ms, signal),
 			wallClock: this.#deps.wallClock,
 			emit,
+			onGone() {
+				const elapsedMs = runtime.now() - startedAt;
+				emit({ type: "pod.evicted", ...podEvent(job), deletes: options.deletes, elapsedMs });
+			},
 		});
 		this.#terminating.delete(job);
-		if (ended.kind === "failed") return { ...ended, unreachable: false };
-		if (ended.kind === "gone") {
-			emit({ type: "pod.evicted", ...podEvent(job), deletes: options.deletes, elapsedMs: runtime.now() - startedAt });
-		}
-		return { kind: "evicted" };
+		return outcome;
 	}
 
 	#timedOut(
 		job: EvictionJob,
 		end: { readonly waitedFor?: string; readonly reason: Reason | undefined; readonly unreachable?: boolean },
-	): JobOutcome {
+	): PodOutcome {
 		const { waitedFor, reason } = end;
 		const unreachable = end.unreachable === true || this.#deps.reachability.lost.length > 0;
+		const message = `global timeout reached: ${job.timeout.text}`;
 		return {
-			kind: "failed",
-			message: evictionError(job, `global timeout reached: ${job.timeout.text}`),
-			reason: unreachable ? "PeerUnreachable" : (reason ?? "TimedOut"),
+			...failedPod(job, { reason: unreachable ? "PeerUnreachable" : (reason ?? "TimedOut"), message }),
 			unreachable,
 			...(waitedFor !== undefined && { waitedFor }),
 		};
@@ -299,8 +292,4 @@ export class Evictions {
 
 function idsOf({ members }: EvictionFleet): string {
 	return JSON.stringify(members.map(({ id }) => id));
-}
-
-function failed(job: EvictionJob, message: string, reason: Reason): Extract<JobOutcome, { kind: "failed" }> {
-	return { kind: "failed", message: evictionError(job, message), reason, unreachable: false };
 }

@@ -1,6 +1,6 @@
 // The evictions that rounds allowed, on their way while the next round goes on: each is sent when there is a place for it.
 import type { ConcurrencyLimit } from "./concurrency-limit.ts";
-import type { TryOutcome } from "./eviction-job.ts";
+import type { TryOutcome } from "./try-outcome.ts";
 import type { WaitingPod } from "./waiting-pod.ts";
 
 export class GrantedEvictions {

@@ -5,9 +5,11 @@ import type { Free } from "../../disruption/verdict.ts";
 import type { EventSink } from "../events/events.ts";
 import { refusalReason } from "../events/reason.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
-import { type EvictionJob, evictionError, podEvent, retryAfterMs, retryLine, type TryOutcome } from "./eviction-job.ts";
+import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import { type EvictionOptions, requestEviction } from "./eviction-request.ts";
+import { failedPod } from "./pod-outcome.ts";
 import { seeAnew } from "./seen-pod.ts";
+import { retryAfterMs, retryLater, type TryOutcome } from "./try-outcome.ts";
 
 export interface NativeDependencies {
 	readonly options: EvictionOptions;
@@ -51,12 +53,7 @@ async function orFailed(job: EvictionJob, attempt: () => Promise<TryOutcome>): P
 		// The pod could not be read after its eviction was answered.
 		if (isPassing(error)) return { kind: "again", afterMs: retryAfterMs };
 		if (!(error instanceof ApiError)) throw error;
-		return {
-			kind: "failed",
-			message: evictionError(job, errorText(error)),
-			reason: refusalReason(error),
-			unreachable: false,
-		};
+		return failedPod(job, { reason: refusalReason(error), message: errorText(error) });
 	}
 }
 
@@ -77,36 +74,27 @@ async function tryOnce(
 		attempt: job.attempts,
 	});
 	const preconditions = { uid, ...(resourceVersion !== undefined && { resourceVersion }) };
-	const response = await requestEviction(client, job.pod, options, preconditions);
-	switch (response.kind) {
+	const answer = await requestEviction(client, job.pod, options, preconditions);
+	switch (answer.kind) {
 		case "accepted":
-			return { kind: "accepted" };
+			return answer;
 		case "gone":
 		case "conflict": {
 			// A 409 may be another uid, another version, or a write of somebody else in the same moment.
 			const found = await seeAnew(job, () => runtime.now());
-			if (found.kind === "gone") return { kind: "gone" };
-			return response.kind === "gone" ? { kind: "gone" } : { kind: "again", afterMs: 0 };
+			return found.kind === "gone" || answer.kind === "gone" ? { kind: "gone" } : { kind: "again", afterMs: 0 };
 		}
-		case "denied":
-			return {
-				kind: "failed",
-				message: evictionError(job, response.message),
-				reason: response.reason,
-				unreachable: false,
-			};
 		case "unknown":
-		case "blocked":
-		case "namespaceTerminating":
+		case "refused":
 			break;
 	}
-	const message = response.kind === "unknown" ? errorText(response.error) : response.message;
-	const reason = response.kind === "unknown" ? "ServerUnreachable" : response.reason;
-	if (options.dryRun) return { kind: "failed", message: evictionError(job, message), reason, unreachable: false };
+	const { kind, reason, message } =
+		answer.kind === "refused"
+			? answer.refusal
+			: { kind: answer.kind, reason: "ServerUnreachable" as const, message: errorText(answer.error) };
+	if (kind === "denied" || options.dryRun) return failedPod(job, { reason, message });
 	const found = await seeAnew(job, () => runtime.now());
 	if (found.kind === "gone") return { kind: "gone" };
-	if (found.kind === "terminating" && response.kind !== "blocked") return { kind: "accepted" };
-	const line = retryLine(job, message, response.kind === "namespaceTerminating");
-	emit({ type: "pod.retrying", ...podEvent(job), reason, message: line, retryAfterMs });
-	return { kind: "again", afterMs: retryAfterMs, reason };
+	if (found.kind === "terminating" && kind !== "blocked") return { kind: "accepted" };
+	return retryLater(job, { reason, message, inTerminatingNamespace: kind === "namespaceTerminating" }, emit);
 }

@@ -12,7 +12,6 @@ import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import { type CoverageLists, unreadableMessage } from "../fleet/coverage-lists.ts";
 import type { EvictionJob } from "./eviction-job.ts";
 import { isQuietNow, seeAnew } from "./seen-pod.ts";
-import { presentPod } from "./ticket-eviction.ts";
 
 export type PodCoverage =
 	| Extract<CoverageJudgement, { kind: "uncovered" | "covered" | "fleetsDiffer" }>
@@ -104,7 +103,8 @@ async function waitForChange(
 		async () => {
 			const found = await seeAnew(job, () => runtime.now());
 			gone = found.kind === "gone";
-			return found.kind === "gone" ? { kind: "gone" } : presentPod(found.pod);
+			// That it terminates is no news: another version is.
+			return found.kind === "gone" ? found : { ...found, kind: "present" };
 		},
 		runtime,
 	);

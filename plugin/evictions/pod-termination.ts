@@ -5,11 +5,7 @@ import { type Reason, refusalReason } from "../events/reason.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import { readPod } from "./eviction-request.ts";
-
-export type TerminationOutcome =
-	| { readonly kind: "gone" }
-	| { readonly kind: "skipped" }
-	| { readonly kind: "failed"; readonly message: string; readonly reason: Reason };
+import type { FailedPod, PodOutcome } from "./pod-outcome.ts";
 
 export interface TerminationOptions {
 	/** Above 0: a pod that has been terminating for longer is not waited for. */
@@ -17,6 +13,8 @@ export interface TerminationOptions {
 	readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
 	readonly wallClock: () => number;
 	readonly emit: EventSink;
+	/** It is gone, and was not skipped. */
+	readonly onGone: () => void;
 }
 
 /** As kubectl reckons --skip-wait-for-delete-timeout: in whole seconds; 0 skips none. */
@@ -31,12 +29,23 @@ const firstPollMs = 100;
 /** A deletion that a watch is to tell of is asked for all the same, in case it was missed. */
 const watchedPollMs = 5_000;
 
-export async function waitUntilGone(job: EvictionJob, options: TerminationOptions): Promise<TerminationOutcome> {
+export async function waitUntilGone(
+	job: EvictionJob,
+	options: TerminationOptions,
+): Promise<Extract<PodOutcome, { kind: "evicted" | "failed" }>> {
 	const { pod, context, timeout } = job;
-	const waitError = (why: string): string =>
-		`error when waiting for pod "${pod.name}" in namespace "${pod.namespace}" to terminate: ${why}`;
 	// A pod that may be skipped has to be looked at again and again.
 	const watch = options.skipAfterSeconds > 0 ? undefined : job.deletions;
+	const failed = (reason: Reason, why: string): FailedPod => ({
+		kind: "failed",
+		message: `error when waiting for pod "${pod.name}" in namespace "${pod.namespace}" to terminate: ${why}`,
+		reason,
+		unreachable: false,
+	});
+	const gone = (): PodOutcome & { readonly kind: "evicted" } => {
+		options.onGone();
+		return { kind: "evicted" };
+	};
 	const pause = async (ms: number): Promise<void> => {
 		if (timeout.signal.aborted) return;
 		const ends = watch?.live ? AbortSignal.any([timeout.signal, watch.news(pod.uid)]) : timeout.signal;
@@ -44,26 +53,23 @@ export async function waitUntilGone(job: EvictionJob, options: TerminationOption
 	};
 	if (watch?.live) await pause(watchedPollMs);
 	for (let pauseMs = firstPollMs; ; pauseMs = Math.min(pollMs, pauseMs * 2)) {
-		if (watch?.isGone(pod.uid)) return { kind: "gone" };
+		if (watch?.isGone(pod.uid)) return gone();
 		try {
 			const found = await readPod(context.client, pod);
-			if (found.kind === "gone") return { kind: "gone" };
+			if (found.kind === "gone") return gone();
 			if (isTerminatingForLonger(found.pod, options.skipAfterSeconds, options.wallClock())) {
 				const message = `pod "${pod.name}" has DeletionTimestamp older than ${options.skipAfterSeconds} seconds, skipping`;
 				options.emit({ type: "pod.skipped", ...podEvent(job), message });
-				return { kind: "skipped" };
+				return { kind: "evicted" };
 			}
 		} catch (error) {
 			// The pod goes on terminating whether we see it or not; only an answer that stays as it is ends the wait.
 			if (!isPassing(error)) {
-				if (error instanceof ApiError)
-					return { kind: "failed", message: waitError(errorText(error)), reason: refusalReason(error) };
+				if (error instanceof ApiError) return failed(refusalReason(error), errorText(error));
 				throw error;
 			}
 		}
 		await pause(pauseMs);
-		if (timeout.signal.aborted) {
-			return { kind: "failed", message: waitError("context deadline exceeded"), reason: "TimedOut" };
-		}
+		if (timeout.signal.aborted) return failed("TimedOut", "context deadline exceeded");
 	}
 }

@@ -13,7 +13,8 @@ import type { EventSink } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { FleetChanges } from "../fleet/fleet-changes.ts";
 import type { Reachability } from "../fleet/reachability.ts";
-import type { JobOutcome, Timeout } from "./eviction-job.ts";
+import type { Timeout } from "./eviction-job.ts";
+import type { FailedPod } from "./pod-outcome.ts";
 import type { PodTarget } from "./pod-targets.ts";
 
 export interface Measured {
@@ -53,7 +54,7 @@ export async function waitUntilRecovered(
 		readonly reachability: Reachability;
 		readonly runtime: Pick<RoundRuntime, "sleep">;
 	},
-): Promise<{ readonly kind: "recovered" | "stopped" } | Extract<JobOutcome, { kind: "failed" }>> {
+): Promise<{ readonly kind: "recovered" | "stopped" } | FailedPod> {
 	const { fleet, timeout, stop, emit, reachability, runtime } = deps;
 	const ends = AbortSignal.any([timeout.signal, stop]);
 	const changes = new FleetChanges(fleet, emit, () => undefined);

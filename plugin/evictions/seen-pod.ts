@@ -1,9 +1,10 @@
 // What a run last saw of a pod: its version, its labels, and how often it changes. Who evicts a pod that changes all the
 // time does so right after a change, because a 409 uses up a disruption of a native PodDisruptionBudget for two minutes.
 import type { V1Pod } from "@kubernetes/client-node";
+import type { PodReference } from "../../disruption/cluster.ts";
 import type { PodVersion } from "../../disruption/coverage-judgement.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { type EvictionTarget, type PodReading, readPod } from "./eviction-request.ts";
+import { type PodReading, readPod } from "./eviction-request.ts";
 
 export interface SeenPod extends PodVersion {
 	/** When this very version was first seen, on the clock of the run. */
@@ -17,7 +18,7 @@ export interface SeenPod extends PodVersion {
 /** A pod with what was last seen of it. */
 export interface WatchedPod {
 	readonly context: KubeContext;
-	readonly pod: EvictionTarget;
+	readonly pod: PodReference;
 	seen: SeenPod;
 }
 

@@ -1,35 +1,21 @@
 // A granted pod: the eviction under its reservation, until its answer is known or nobody can know it.
-import type { V1Pod } from "@kubernetes/client-node";
-import type { Cluster, PodReference } from "../../disruption/cluster.ts";
+import type { Cluster } from "../../disruption/cluster.ts";
 import {
 	AgentForbiddenError,
 	AgentProtocolError,
 	AgentUnavailableError,
 	GarbledLeaseError,
 } from "../../disruption/errors.ts";
-import {
-	cancelTicket,
-	carryOut,
-	type EvictionAnswer,
-	type EvictionOutcome,
-	type Evictor,
-	type FoundPod,
-	type Ticket,
-} from "../../disruption/eviction.ts";
-import { preActivitiesOf } from "../../disruption/pod.ts";
+import { cancelTicket, carryOut, type EvictionAnswer, type Evictor, type Ticket } from "../../disruption/eviction.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { EventSink } from "../events/events.ts";
 import { refusalReason } from "../events/reason.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
-import { type EvictionJob, evictionError, podEvent, retryAfterMs, retryLine, type TryOutcome } from "./eviction-job.ts";
-import { type EvictionOptions, type EvictionResponse, readPod, requestEviction } from "./eviction-request.ts";
+import type { EvictionJob } from "./eviction-job.ts";
+import { type Refusal, readPod } from "./eviction-request.ts";
+import { failedPod } from "./pod-outcome.ts";
+import { retryLater, type TryOutcome } from "./try-outcome.ts";
 import { waitingEvent } from "./waiting-event.ts";
-
-/** What the API server said instead of taking the eviction. */
-export type Refusal = Extract<EvictionResponse, { kind: "blocked" | "namespaceTerminating" | "denied" }>;
-
-/** Makes the evictor of one ticket; a test build puts its fail points around it. */
-export type EvictorMaker = (job: EvictionJob, budgets: readonly string[]) => Evictor<Refusal>;
 
 export interface TicketDependencies {
 	readonly cluster: Cluster;
@@ -47,9 +33,9 @@ const askAgainAfterMs = 1_000;
 export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: TicketDependencies): Promise<TryOutcome> {
 	const { cluster, evictor, runtime, stop } = deps;
 	for (;;) {
-		let outcome: EvictionOutcome<Refusal>;
+		let answer: EvictionAnswer<Refusal>;
 		try {
-			outcome = await carryOut(ticket, cluster, evictor, runtime);
+			answer = await carryOut(ticket, cluster, evictor, runtime);
 		} catch (error) {
 			if (error instanceof AgentUnavailableError) {
 				deps.onUnavailable(error);
@@ -62,12 +48,7 @@ export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: Ti
 					return { kind: "agentRefused", message: error.message };
 				}
 				if (!(error instanceof ApiError)) throw error;
-				return {
-					kind: "failed",
-					message: evictionError(job, errorText(error)),
-					reason: refusalReason(error),
-					unreachable: false,
-				};
+				return failedPod(job, { reason: refusalReason(error), message: errorText(error) });
 			}
 			if (stop.aborted || job.timeout.signal.aborted) {
 				await cancelTicket(ticket, cluster, runtime, { sent: true });
@@ -82,45 +63,31 @@ export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: Ti
 			await runtime.sleep(askAgainAfterMs, AbortSignal.any([stop, job.timeout.signal]));
 			continue;
 		}
-		return settle(job, outcome, deps);
+		return tryOutcome(job, answer, deps);
 	}
 }
 
-async function settle(
+async function tryOutcome(
 	job: EvictionJob,
-	outcome: EvictionOutcome<Refusal>,
-	{ emit }: TicketDependencies,
+	answer: EvictionAnswer<Refusal>,
+	{ emit }: Pick<TicketDependencies, "emit">,
 ): Promise<TryOutcome> {
-	switch (outcome.kind) {
-		case "evicted":
-			return { kind: "accepted" };
+	switch (answer.kind) {
+		case "accepted":
 		case "gone":
-			return { kind: "gone" };
-		case "lost":
+			return answer;
+		case "conflict":
 			return { kind: "again", afterMs: 0 };
-		case "unknown": {
-			const message = retryLine(job, errorText(outcome.error), false);
-			emit({ type: "pod.retrying", ...podEvent(job), reason: "ServerUnreachable", message, retryAfterMs });
-			return { kind: "again", afterMs: retryAfterMs, reason: "ServerUnreachable" };
-		}
+		case "unknown":
+			return retryLater(job, { reason: "ServerUnreachable", message: errorText(answer.error) }, emit);
 		case "refused":
 			break;
 	}
-	const { refusal } = outcome;
-	if (refusal.kind === "denied") {
-		return {
-			kind: "failed",
-			message: evictionError(job, refusal.message),
-			reason: refusal.reason,
-			unreachable: false,
-		};
-	}
-	const terminating = refusal.kind === "namespaceTerminating";
-	if (terminating && (await isTerminating(job))) return { kind: "accepted" };
-	const { reason } = refusal;
-	const message = retryLine(job, refusal.message, terminating);
-	emit({ type: "pod.retrying", ...podEvent(job), reason, message, retryAfterMs });
-	return { kind: "again", afterMs: retryAfterMs, reason };
+	const { refusal } = answer;
+	if (refusal.kind === "denied") return failedPod(job, refusal);
+	const inTerminatingNamespace = refusal.kind === "namespaceTerminating";
+	if (inTerminatingNamespace && (await isTerminating(job))) return { kind: "accepted" };
+	return retryLater(job, { ...refusal, inTerminatingNamespace }, emit);
 }
 
 /** False also where it cannot be read now: the next try asks again. */
@@ -131,51 +98,4 @@ async function isTerminating({ context, pod }: EvictionJob): Promise<boolean> {
 		if (isPassing(error)) return false;
 		throw error;
 	}
-}
-
-export function presentPod({ metadata }: V1Pod): Extract<FoundPod, { kind: "present" }> {
-	const { resourceVersion = "", labels = {}, annotations = {} } = metadata ?? {};
-	return { kind: "present", resourceVersion, labels, preActivities: preActivitiesOf(annotations) };
-}
-
-/** The evictor that talks to the pod's API server. Says once that it evicts, however often the version has to be read anew. */
-export function createEvictor(options: EvictionOptions, emit: EventSink): EvictorMaker {
-	return (job, budgets) => {
-		const { client } = job.context;
-		let isTold = false;
-		return {
-			async evict(pod: PodReference, preconditions, reservationId): Promise<EvictionAnswer<Refusal>> {
-				if (!isTold) {
-					isTold = true;
-					job.attempts += 1;
-					emit({
-						type: "pod.evicting",
-						...podEvent(job),
-						dryRun: "none",
-						deletes: options.deletes,
-						budgets,
-						attempt: job.attempts,
-					});
-				}
-				const response = await requestEviction(client, pod, options, preconditions, reservationId);
-				switch (response.kind) {
-					case "accepted":
-						return { kind: "evicted" };
-					case "gone":
-					case "conflict":
-					case "unknown":
-						return response;
-					case "blocked":
-					case "namespaceTerminating":
-					case "denied":
-						return { kind: "refused", refusal: response };
-				}
-			},
-			async read(pod) {
-				const found = await readPod(client, pod);
-				if (found.kind !== "present") return { kind: found.kind };
-				return presentPod(found.pod);
-			},
-		};
-	};
 }

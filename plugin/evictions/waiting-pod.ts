@@ -1,7 +1,8 @@
 // A pod that waits for its grant: until it is answered, or until a stop or its timeout comes first.
 import type { RoundCandidate } from "../../disruption/verdict.ts";
 import type { Reason } from "../events/reason.ts";
-import type { EvictionJob, TryOutcome } from "./eviction-job.ts";
+import type { EvictionJob } from "./eviction-job.ts";
+import type { TryOutcome } from "./try-outcome.ts";
 
 export class WaitingPod {
 	readonly job: EvictionJob;

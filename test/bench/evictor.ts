@@ -3,7 +3,7 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { createJob, createTimeout } from "../../plugin/evictions/eviction-job.ts";
 import { Evictions } from "../../plugin/evictions/evictions.ts";
-import { createEvictor } from "../../plugin/evictions/ticket-eviction.ts";
+import { createEvictor } from "../../plugin/evictions/evictor.ts";
 import { readGlobalFlags } from "../../plugin/flags/global-flags.ts";
 import { connectFleet, type Fleet } from "../../plugin/fleet/fleet.ts";
 import { Reachability } from "../../plugin/fleet/reachability.ts";

@@ -15,7 +15,7 @@ const refused: EvictionAnswer<string> = { kind: "refused", refusal: "429: budget
 const conflict: EvictionAnswer<string> = { kind: "conflict" };
 const unknown: EvictionAnswer<string> = { kind: "unknown", error: new Error("timeout") };
 
-/** A pod that is granted under these budgets at version 100, and an API server that answers as told, "evicted" at last. */
+/** A pod that is granted under these budgets at version 100, and an API server that answers as told, "accepted" at last. */
 function setUp(
 	options: {
 		readonly answers?: readonly EvictionAnswer<string>[];
@@ -54,7 +54,7 @@ function setUp(
 	const evictor: Evictor<string> = {
 		async evict(pod, { uid, resourceVersion }, id) {
 			calls.push(`evict ${pod.name} ${uid} ${resourceVersion} ${id}`);
-			return answers.shift() ?? { kind: "evicted" };
+			return answers.shift() ?? { kind: "accepted" };
 		},
 		async read() {
 			calls.push("read");
@@ -73,7 +73,7 @@ function setUp(
 describe("carryOut() with a fresh ticket", () => {
 	test("evicts with the uid and the version that were granted, and asks nobody first", async () => {
 		const { run, calls, reservations } = setUp();
-		expect(await run()).toEqual({ kind: "evicted" });
+		expect(await run()).toEqual({ kind: "accepted" });
 		expect(calls).toEqual(["evict db-0 uid-db-0 100 id-db-0"]);
 		expect(reservations()).toBe(1);
 	});
@@ -113,13 +113,13 @@ describe("carryOut() with a fresh ticket", () => {
 describe("carryOut() with an old ticket, or after a conflict", () => {
 	test("reads, then confirms, then evicts with the version that it read", async () => {
 		const { run, calls } = setUp({ ageMs: 1_001 });
-		expect(await run()).toEqual({ kind: "evicted" });
+		expect(await run()).toEqual({ kind: "accepted" });
 		expect(calls).toEqual(["read", "eu confirm", "evict db-0 uid-db-0 101 id-db-0"]);
 	});
 
 	test("does so again after each conflict", async () => {
 		const { run, calls } = setUp({ answers: [conflict, conflict] });
-		expect(await run()).toEqual({ kind: "evicted" });
+		expect(await run()).toEqual({ kind: "accepted" });
 		expect(calls).toEqual([
 			"evict db-0 uid-db-0 100 id-db-0",
 			"read",
@@ -139,7 +139,7 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 
 	const found: readonly { readonly name: string; readonly found: Found; readonly kind: string }[] = [
 		{ name: "is done where the pod is gone or replaced", found: { kind: "gone" }, kind: "gone" },
-		{ name: "is done where the pod terminates", found: { kind: "terminating" }, kind: "evicted" },
+		{ name: "is done where the pod terminates", found: { kind: "terminating" }, kind: "accepted" },
 	];
 	for (const { name, found: answer, kind } of found) {
 		test(name, async () => {
@@ -161,8 +161,8 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 			const { run, calls, cluster } = setUp({ ageMs: 5_000 });
 			cluster.change(budget, step);
 			expect(await run()).toEqual({
-				kind: "lost",
-				reason: "pod shop/db-0 lost its reservation before it was evicted",
+				kind: "conflict",
+				message: "pod shop/db-0 lost its reservation before it was evicted",
 			});
 			expect(calls).toEqual(["read", "eu confirm", "eu cancel sent"]);
 		});
@@ -176,7 +176,7 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 			preActivities: [],
 		} as const;
 		const { run, reservations, calls } = setUp({ ageMs: 5_000, found });
-		expect(await run()).toEqual({ kind: "lost", reason: "pod shop/db-0 got other labels before it was evicted" });
+		expect(await run()).toEqual({ kind: "conflict", message: "pod shop/db-0 got other labels before it was evicted" });
 		expect(calls).toEqual(["read", "eu cancel sent"]);
 		expect(reservations()).toBe(0);
 	});
@@ -189,15 +189,15 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 			preActivities: ["backup"],
 		} as const;
 		const { run, reservations } = setUp({ answers: [conflict], found });
-		const reason = "pod shop/db-0 got the pre-activity backup before it was evicted";
-		expect(await run()).toEqual({ kind: "lost", reason });
+		const message = "pod shop/db-0 got the pre-activity backup before it was evicted";
+		expect(await run()).toEqual({ kind: "conflict", message });
 		expect(reservations()).toBe(0);
 	});
 
 	test("sends nothing where the reservation stands under one of two budgets only", async () => {
 		const { run, calls, cluster } = setUp({ ageMs: 5_000, budgets: [budget, zone] });
 		cluster.change(zone, (lease) => marked(lease, new Set(["id-db-0"])));
-		expect(await run()).toMatchObject({ kind: "lost" });
+		expect(await run()).toMatchObject({ kind: "conflict" });
 		expect(calls.some((call) => call.startsWith("evict"))).toBe(false);
 	});
 
@@ -212,14 +212,14 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 
 	test("sends nothing under a ticket of no budget", async () => {
 		const { run } = setUp({ ageMs: 5_000, budgets: [] });
-		expect(await run()).toMatchObject({ kind: "lost" });
+		expect(await run()).toMatchObject({ kind: "conflict" });
 	});
 
 	test("cancels after eight conflicts: the next round sees a newer version", async () => {
 		const { run, calls, reservations } = setUp({ answers: Array.from({ length: 8 }, () => conflict) });
 		expect(await run()).toEqual({
-			kind: "lost",
-			reason: "pod shop/db-0 changed 8 times while it was being evicted",
+			kind: "conflict",
+			message: "pod shop/db-0 changed 8 times while it was being evicted",
 		});
 		expect(calls.filter((call) => call.startsWith("evict"))).toHaveLength(8);
 		expect(calls.at(-1)).toBe("eu cancel sent");
@@ -239,7 +239,7 @@ describe("carryOut() of a pod that somebody keeps changing", () => {
 		const { run, calls, runtime } = setUp({ changesEveryMs: 200, found: (read) => present(read < 4 ? "105" : "106") });
 		const running = run();
 		await runtime.advance(200);
-		expect(await running).toEqual({ kind: "evicted" });
+		expect(await running).toEqual({ kind: "accepted" });
 		expect(calls).toEqual([...Array<string>(4).fill("read"), "eu confirm", "evict db-0 uid-db-0 106 id-db-0"]);
 	});
 
@@ -247,7 +247,7 @@ describe("carryOut() of a pod that somebody keeps changing", () => {
 		const { run, calls, runtime } = setUp({ changesEveryMs: 200, found: present("105") });
 		const running = run();
 		await runtime.advance(450);
-		expect(await running).toEqual({ kind: "evicted" });
+		expect(await running).toEqual({ kind: "accepted" });
 		expect(calls.slice(-2)).toEqual(["eu confirm", "evict db-0 uid-db-0 105 id-db-0"]);
 	});
 
@@ -265,7 +265,7 @@ describe("carryOut() of a pod that somebody keeps changing", () => {
 		};
 		const running = run();
 		await runtime.advance(400);
-		expect(await running).toEqual({ kind: "evicted" });
+		expect(await running).toEqual({ kind: "accepted" });
 		const once = ["read", "read", "eu confirm"];
 		expect(calls).toEqual([...once, ...once, "evict db-0 uid-db-0 104 id-db-0"]);
 	});
@@ -277,7 +277,7 @@ describe("carryOut() of a pod that somebody keeps changing", () => {
 		});
 		const running = run();
 		await runtime.advance(100);
-		expect(await running).toEqual({ kind: "evicted" });
+		expect(await running).toEqual({ kind: "accepted" });
 		expect(calls).toEqual(["read", "read"]);
 	});
 });
@@ -285,13 +285,13 @@ describe("carryOut() of a pod that somebody keeps changing", () => {
 describe("carryOut() without a clear answer", () => {
 	test("looks what became of it, and evicts again where it did not happen", async () => {
 		const { run, calls } = setUp({ answers: [unknown] });
-		expect(await run()).toEqual({ kind: "evicted" });
+		expect(await run()).toEqual({ kind: "accepted" });
 		expect(calls).toEqual(["evict db-0 uid-db-0 100 id-db-0", "read", "eu confirm", "evict db-0 uid-db-0 101 id-db-0"]);
 	});
 
 	test("is done where it did happen", async () => {
 		const { run, calls } = setUp({ answers: [unknown], found: { kind: "terminating" } });
-		expect(await run()).toEqual({ kind: "evicted" });
+		expect(await run()).toEqual({ kind: "accepted" });
 		expect(calls).toEqual(["evict db-0 uid-db-0 100 id-db-0", "read"]);
 	});
 

@@ -168,8 +168,8 @@ export class DrainProcess extends SimulatedProcess implements Drain {
 		if (!cluster) throw new Error(`granted a pod of cluster ${candidate.clusterId}, which is no member`);
 		const outcome = await carryOut(verdict.ticket, cluster, this.#evictor(candidate, round), this.#runtime);
 		this.last = outcome.kind;
-		if (outcome.kind === "evicted") this.evicted += 1;
-		if (outcome.kind === "evicted" || outcome.kind === "gone") this.#done(candidate);
+		if (outcome.kind === "accepted") this.evicted += 1;
+		if (outcome.kind === "accepted" || outcome.kind === "gone") this.#done(candidate);
 	}
 
 	/** A pod that costs nothing is evicted by its uid alone. */
@@ -189,7 +189,7 @@ export class DrainProcess extends SimulatedProcess implements Drain {
 					const answer = call.execute();
 					const found = before.kind === "present" ? before.pod : undefined;
 					const given = answer as EvictionAnswer<never>;
-					if (call.verb === "evict" && found && given.kind === "evicted")
+					if (call.verb === "evict" && found && given.kind === "accepted")
 						this.#world.oracle.evicted(cluster, found, round);
 					return answer;
 				},

@@ -66,7 +66,7 @@ export function pluginClient({ cluster, carry, onEvicted, onSentFreely }: Plugin
 				execute: () => {
 					const before = server.getPod(pod);
 					const given = server.evict(pod, preconditions);
-					if (before.kind === "present" && given.kind === "evicted") onEvicted(before.pod, under);
+					if (before.kind === "present" && given.kind === "accepted") onEvicted(before.pod, under);
 					return given;
 				},
 			});

@@ -5,10 +5,11 @@
 import type { Cluster } from "../../disruption/cluster.ts";
 import { type RoundOutcome, type RoundRequest, type RoundRuntime, runRound } from "../../disruption/round.ts";
 import type { RunEvent } from "../../plugin/events/events.ts";
-import { createJob, type JobOutcome } from "../../plugin/evictions/eviction-job.ts";
+import { createJob } from "../../plugin/evictions/eviction-job.ts";
 import { Evictions } from "../../plugin/evictions/evictions.ts";
+import { createEvictor } from "../../plugin/evictions/evictor.ts";
 import { LeftBehind } from "../../plugin/evictions/left-behind.ts";
-import { createEvictor } from "../../plugin/evictions/ticket-eviction.ts";
+import type { PodOutcome } from "../../plugin/evictions/pod-outcome.ts";
 import { Reachability } from "../../plugin/fleet/reachability.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
@@ -118,7 +119,7 @@ export class PluginProcess extends SimulatedProcess implements Drain {
 			const found = this.#world.cluster(clusterId).server.getPod({ namespace, name });
 			if (found.kind === "gone") return;
 			const job = createJob(toV1Pod(found.pod), { context, timeout, gracePeriodSeconds: -1, readAt: this.clock.now() });
-			const outcome: JobOutcome = await this.#evictions.evict(job);
+			const outcome: PodOutcome = await this.#evictions.evict(job);
 			if (outcome.kind === "failed") this.last = outcome.message;
 			if (outcome.kind === "stopped") return;
 		}

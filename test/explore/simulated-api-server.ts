@@ -267,7 +267,7 @@ export class SimulatedApiServer {
 		if (!found) return { kind: "gone" };
 		if (!meets(found.record, preconditions)) return { kind: "conflict" };
 		if (!found.record.terminating) this.changePod(found.record, { terminating: true });
-		return { kind: "evicted" };
+		return { kind: "accepted" };
 	}
 
 	// Backups

@@ -3,7 +3,7 @@ import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { RunEvent } from "../../plugin/events/events.ts";
 import type { EvictionJob } from "../../plugin/evictions/eviction-job.ts";
 import { Evictions, type EvictionsDependencies } from "../../plugin/evictions/evictions.ts";
-import { createEvictor } from "../../plugin/evictions/ticket-eviction.ts";
+import { createEvictor } from "../../plugin/evictions/evictor.ts";
 import { Reachability } from "../../plugin/fleet/reachability.ts";
 import { createFastRuntime, type FakeFleet, type FakeMember, type FakePod, namespace } from "./fake-fleet.ts";
 

@@ -3,12 +3,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
-import {
-	classifyRefusal,
-	type EvictionResponse,
-	readPod,
-	requestEviction,
-} from "../../../plugin/evictions/eviction-request.ts";
+import type { EvictionAnswer } from "../../../disruption/eviction.ts";
+import { classifyRefusal, type Refusal, readPod, requestEviction } from "../../../plugin/evictions/eviction-request.ts";
 import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
 import {
 	ApiError,
@@ -142,16 +138,17 @@ const answerTarget: FuzzTarget = {
 	},
 };
 
-function demandEviction(code: number, body: string, response: EvictionResponse): void {
-	const { kind } = response;
+function demandEviction(code: number, body: string, answer: EvictionAnswer<Refusal>): void {
+	const { kind } = answer;
 	if (kind === "accepted") {
 		demand(code < 300, `It takes a ${code} for accepted`);
-		const answer = JSON.parse(body) as { status?: unknown };
-		demand(typeof answer === "object" && answer.status !== "Failure", "It takes a failure for accepted");
+		const sent = JSON.parse(body) as { status?: unknown };
+		demand(typeof sent === "object" && sent.status !== "Failure", "It takes a failure for accepted");
 	}
 	demand(kind !== "gone" || code === 404, `It takes a ${code} for gone`);
-	if (kind === "unknown") demand(isPassing(response.error), "It does not ask again");
-	if ("message" in response) demandClearText(response.message.slice(0, 3_000));
+	if (kind === "unknown") demand(isPassing(answer.error), "It does not ask again");
+	const message = kind === "refused" ? answer.refusal.message : kind === "conflict" ? (answer.message ?? "") : "";
+	demandClearText(message.slice(0, 3_000));
 }
 
 export const apiAnswerTargets: readonly FuzzTarget[] = [refusalTarget, answerTarget];

@@ -2,7 +2,8 @@ import type { V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { type DrainDependencies, type DrainOptions, drain } from "../../../plugin/drain/drain.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
-import type { EvictionJob, JobOutcome } from "../../../plugin/evictions/eviction-job.ts";
+import type { EvictionJob } from "../../../plugin/evictions/eviction-job.ts";
+import type { PodOutcome } from "../../../plugin/evictions/pod-outcome.ts";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
 import type { NodeTarget } from "../../../plugin/nodes/node-targets.ts";
@@ -41,7 +42,7 @@ function newWorld(name: string, podsByNode: Readonly<Record<string, readonly V1P
 	return { context, nodes, calls };
 }
 
-function newRun(calls: string[], evict?: (job: EvictionJob) => Promise<JobOutcome>) {
+function newRun(calls: string[], evict?: (job: EvictionJob) => Promise<PodOutcome>) {
 	const events: RunEvent[] = [];
 	const stop = new AbortController();
 	const left: string[] = [];

@@ -19,8 +19,8 @@ describe("requestEviction()", () => {
 		test(`takes no Failure for an accepted ${name}, whatever its code`, async () => {
 			const client = answering({ kind: "Status", status: "Failure", message: 7 });
 			expect(await requestEviction(client, pod, options, { uid: pod.uid })).toMatchObject({
-				kind: "denied",
-				message: "the eviction failed",
+				kind: "refused",
+				refusal: { kind: "denied", message: "the eviction failed" },
 			});
 		});
 
@@ -40,6 +40,7 @@ describe("readPod()", () => {
 		{ name: "no metadata", body: { kind: "Status" } },
 		{ name: "no uid", body: { metadata: { ...metadata, uid: undefined } } },
 		{ name: "no resourceVersion", body: { metadata: { ...metadata, resourceVersion: "" } } },
+		{ name: "annotations that are null", body: { metadata: { ...metadata, annotations: null } } },
 		{ name: "a deletionTimestamp that is null", body: { metadata: { ...metadata, deletionTimestamp: null } } },
 		{ name: "a deletionTimestamp that is false", body: { metadata: { ...metadata, deletionTimestamp: false } } },
 	];

@@ -121,8 +121,18 @@ test("waitUntilGone() asks nobody while a watch tells it", async () => {
 		deletions,
 		attempts: 0,
 	};
-	const ended = waitUntilGone(job, { skipAfterSeconds: 0, sleep, wallClock: () => 0, emit: () => undefined });
+	let gone = false;
+	const ended = waitUntilGone(job, {
+		skipAfterSeconds: 0,
+		sleep,
+		wallClock: () => 0,
+		emit: () => undefined,
+		onGone: () => {
+			gone = true;
+		},
+	});
 	tell("DELETED", "1");
 	// A question to this client would be an error, and not a pod that is gone.
-	expect(await ended).toEqual({ kind: "gone" });
+	expect(await ended).toEqual({ kind: "evicted" });
+	expect(gone).toBe(true);
 });
