@@ -3,10 +3,14 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
+import { commandPages } from "./command-pages.ts";
 import { differenceTables } from "./difference-tables.ts";
 import { type GeneratedParts, withGeneratedParts } from "./generated-parts.ts";
+import { jsonTables } from "./json-tables.ts";
 
 const pages: Readonly<Record<string, GeneratedParts>> = {
+	...(await commandPages()),
+	"docs/json.md": jsonTables(),
 	"docs/kubectl.md": differenceTables(),
 };
 

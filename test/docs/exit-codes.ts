@@ -1,0 +1,48 @@
+// What the plugin's exit codes mean, and which commands end with them.
+import { exitCode } from "../../plugin/terminal/exit.ts";
+
+interface Meaning {
+	readonly means: string;
+	/** Left out: all of them. */
+	readonly commands?: readonly string[];
+}
+
+/** Those that ask the fleet. */
+const asking = ["evict", "drain", "plan", "budgets", "version"];
+
+const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
+	done: { means: "done" },
+	error: { means: "an error or wrong use, as kubectl" },
+	stoppedEarly: {
+		means:
+			"stopped early, because nobody takes the output any more; some of it is not done, the same command continues",
+		commands: ["evict", "drain"],
+	},
+	neverPossible: {
+		means: "some pods can never go as things are; nothing was changed",
+		commands: ["plan"],
+	},
+	failedClosed: {
+		means: "a member of the fleet could not be reached, or not in time: what needs its answer was not evicted",
+		commands: asking,
+	},
+	interrupted: { means: "interrupted by Ctrl-C" },
+	terminated: { means: "interrupted by SIGTERM" },
+};
+
+export interface ExitCodeMeaning {
+	readonly code: number;
+	readonly means: string;
+	readonly commands: readonly string[];
+}
+
+/** Of these commands, which are all that there are. */
+export function exitCodeMeanings(all: readonly string[]): readonly ExitCodeMeaning[] {
+	const names = Object.keys(meanings) as readonly (keyof typeof meanings)[];
+	return names.map((name) => {
+		const { means, commands = all } = meanings[name];
+		const unknown = commands.filter((command) => !all.includes(command));
+		if (unknown.length > 0) throw new Error(`Exit code "${name}" names commands that are none: ${unknown.join(", ")}`);
+		return { code: exitCode[name], means, commands };
+	});
+}

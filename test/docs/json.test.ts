@@ -1,0 +1,40 @@
+// The examples of docs/json.md are as published, in the strict form of the schemas.
+import { describe, expect, test } from "vitest";
+import { readSource } from "../architecture/source-files.ts";
+import { createValidator, eventProblems, strictSchema } from "../support/json-schema.ts";
+import { type Block, parsePage } from "./markdown.ts";
+
+/** By the headings that they stand under. */
+const sections = new Map(
+	readSource("docs/json.md")
+		.split(/^## /m)
+		.slice(1)
+		.map((section) => [section.split("\n")[0] ?? "", parsePage("docs/json.md", section).blocks]),
+);
+const blocksOf = (section: string, language: string): readonly Block[] =>
+	(sections.get(section) ?? []).filter((block) => block.language === language);
+
+describe("examples in docs/json.md", () => {
+	const documents = { Plan: "plan-v1", Budgets: "budgets-v1", Ops: "operations-v1", Version: "version-v1" };
+
+	test.each(Object.entries(documents))("of %s are as its schema has it", (section, schema) => {
+		const validate = createValidator(strictSchema(schema));
+		const blocks = blocksOf(section, "json");
+		expect(blocks).toHaveLength(1);
+		expect(blocks.flatMap(({ text }) => validate(JSON.parse(text)))).toEqual([]);
+	});
+
+	test("of events are each as the schema has it, one of every type", () => {
+		const { oneOf } = strictSchema("events-v1") as { readonly oneOf: readonly { readonly $ref: string }[] };
+		const validate = createValidator(strictSchema("events-v1"));
+		const events = blocksOf("Events", "json").map(({ text }) => JSON.parse(text) as { readonly type: string });
+		expect(events.map(({ type }) => `#/$defs/${type}`)).toEqual(oneOf.map(({ $ref }) => $ref));
+		expect(events.flatMap(validate)).toEqual([]);
+	});
+
+	test("of a run are a whole one", () => {
+		const [run, ...more] = blocksOf("Events", "ndjson");
+		expect(more).toEqual([]);
+		expect(eventProblems(run?.text ?? "")).toEqual([]);
+	});
+});

@@ -1,0 +1,93 @@
+// docs/messages.md has each reason of the code, and no other.
+import { status } from "@grpc/grpc-js";
+import { describe, expect, test } from "vitest";
+import type { UnavailablePod } from "../../disruption/cluster.ts";
+import { type DomainReason, domainErrors } from "../../disruption/errors.ts";
+import { refusalReasons, waitReasons } from "../../disruption/verdict.ts";
+import { reasonCodes, reasons } from "../../plugin/events/reason.ts";
+import { fixCommand } from "../../plugin/output/fix-command.ts";
+import { planNeverReasons, planWaitReasons } from "../../plugin/plan/plan.ts";
+import { statusOfError } from "../../proto/status.ts";
+import { isSourceFile, listFiles, readSource } from "../architecture/source-files.ts";
+import { identifierName, isNode, literalText, parseSource, walk } from "../architecture/syntax-tree.ts";
+
+interface Entry {
+	readonly title: string;
+	/** The heading above it. */
+	readonly part: string;
+	readonly text: string;
+}
+
+const entries = readSource("docs/messages.md")
+	.split(/^## /m)
+	.slice(1)
+	.flatMap((section): readonly Entry[] => {
+		const [part = "", ...rest] = section.split(/\n### /);
+		return rest.map((entry) => {
+			const [title = "", ...lines] = entry.split("\n");
+			return { title, part: part.split("\n")[0] ?? "", text: lines.join("\n") };
+		});
+	});
+const names = entries.map(({ title }) => title.split(" ")[0] ?? "");
+const entryOf = (reason: string): Entry => entries[names.indexOf(reason)] ?? { title: "", part: "", text: "" };
+
+/** Of every error class in what is shipped. */
+const errorReasons = listFiles()
+	.filter((path) => /^(agent|disruption|plugin|proto)\//.test(path) && isSourceFile(path))
+	.flatMap((path) => findErrorReasons(path, readSource(path)));
+
+/** Properties `reason = "…"` of classes. */
+function findErrorReasons(path: string, text: string): readonly string[] {
+	const found: string[] = [];
+	walk(parseSource(path, text), (node) => {
+		const isReason = node.type === "PropertyDefinition" && identifierName(node["key"]) === "reason";
+		const value = isReason && isNode(node["value"]) ? literalText(node["value"]) : undefined;
+		if (value !== undefined) found.push(value);
+		return undefined;
+	});
+	return found;
+}
+
+describe("docs/messages.md", () => {
+	const all = new Set<string>([...reasons, ...planWaitReasons, ...planNeverReasons, ...errorReasons]);
+
+	test("has each reason, once, and no other", () => {
+		expect(errorReasons).toEqual(expect.arrayContaining(["Usage", "LeaseLost", "Certificate"]));
+		expect(names.toSorted()).toEqual([...all].toSorted());
+	});
+
+	test.each(reasons)("has the code of %s, and the command that -o json has for it", (reason) => {
+		const fix = fixCommand(reason, {
+			context: "CONTEXT",
+			agentNamespace: "xpdb-system",
+			namespace: "NAMESPACE",
+			pod: "POD",
+			node: "NODE",
+		});
+		const { title, text } = entryOf(reason);
+		expect(title).toBe(`${reason} (${reasonCodes[reason]})`);
+		expect(/^- Look: `(.*)`$/m.exec(text)?.[1]).toBe(fix);
+	});
+
+	test("says what each means, and what to do", () => {
+		expect(entries.filter(({ text }) => !/^\n[A-Z`].{20}/.test(text) || !/^- Do: .{5}/m.test(text))).toEqual([]);
+	});
+
+	test("keeps what passes by itself apart from what somebody has to put right", () => {
+		expect([...new Set(waitReasons.map((reason) => entryOf(reason).part))]).toEqual(["A budget keeps the pod for now"]);
+		expect([...new Set(refusalReasons.map((reason) => entryOf(reason).part))]).toEqual([
+			"A budget that somebody has to put right",
+		]);
+	});
+
+	test.each(Object.keys(domainErrors) as DomainReason[])("has the gRPC status of %s", (reason) => {
+		const { code = status.OK } = statusOfError(new domainErrors[reason]("no", "here"));
+		expect(entryOf(reason).text).toContain(`\`${status[code]}\``);
+	});
+
+	test("says who uses a budget up", () => {
+		const whys: Readonly<Record<UnavailablePod["why"], true>> = { Reserved: true, Terminating: true, NotReady: true };
+		const rows = [...entryOf("BudgetExhausted").text.matchAll(/^\| `(\w+)` \| .{10}/gm)].map(([, why]) => why);
+		expect(rows).toEqual(Object.keys(whys));
+	});
+});
