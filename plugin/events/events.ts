@@ -21,8 +21,8 @@ export interface NodeName extends InContext {
 	readonly node: string;
 }
 
-/** A member of the fleet, as a run knows it. */
-export interface FleetMember {
+/** The agents of a member of the fleet, as a run has met them. */
+export interface MemberAgent {
 	/** Its name in the fleet. */
 	readonly cluster: string;
 	/** The context of this run that leads to it, where one does. */
@@ -46,7 +46,7 @@ export type RunEvent =
 	| {
 			readonly type: "run.started";
 			/** None where there is no fleet. */
-			readonly members: readonly FleetMember[];
+			readonly members: readonly MemberAgent[];
 			readonly nodes: readonly NodeName[];
 			/** Those that were named; a drain finds its pods as it goes. */
 			readonly pods: readonly PodEvent[];

@@ -1,6 +1,6 @@
 // -o json of a run: one JSON object a line, as schemas/events-v1.json publishes them. The first line is "version", the
 // last one "summary", `seq` has no gaps. The reader beside the plain lines: it knows nothing but the events.
-import type { EventSink, FleetMember, PodEvent, RunCommand, RunEvent } from "../events/events.ts";
+import type { EventSink, MemberAgent, PodEvent, RunCommand, RunEvent } from "../events/events.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
 import type { TextSink } from "../terminal/streams.ts";
 import { fitLine } from "./fit-line.ts";
@@ -36,7 +36,7 @@ export function createNdjsonWriter({ stdout, command, op, agentNamespace, now, w
 		stdout.write(`${fitLine({ ...fields, ts: new Date(wallClock()).toISOString(), seq })}\n`);
 		seq += 1;
 	};
-	const begin = (members: readonly FleetMember[]): void => {
+	const begin = (members: readonly MemberAgent[]): void => {
 		const id = op === undefined ? {} : { op };
 		const agents = published.agents(members);
 		put({ type: "version", schema: eventsSchema, client: clientVersion, command, agents, ...id });

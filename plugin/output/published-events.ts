@@ -1,6 +1,6 @@
 // What of an event -o json publishes, as schemas/events-v1.json has it. Every cluster goes by two names: `context`, as this
 // run calls it (its name in the fleet where no context leads to it), and `cluster`, its name in the fleet.
-import type { FleetMember, NodeName, PodEvent, RunEvent, RunSummary, UsedBy } from "../events/events.ts";
+import type { MemberAgent, NodeName, PodEvent, RunEvent, RunSummary, UsedBy } from "../events/events.ts";
 import { type Reason, reasonCodes } from "../events/reason.ts";
 import { type FixSubject, fixCommand } from "./fix-command.ts";
 
@@ -16,7 +16,7 @@ export class PublishedEvents {
 	}
 
 	/** Versions of the agents, for the first line; from here on the members have the names of their contexts. */
-	agents(members: readonly FleetMember[]): Readonly<Record<string, string>> {
+	agents(members: readonly MemberAgent[]): Readonly<Record<string, string>> {
 		for (const { cluster, context } of members) if (context !== undefined) this.#contexts.set(cluster, context);
 		return Object.fromEntries(members.map(({ cluster, version }) => [this.#contextOf(cluster), version]));
 	}

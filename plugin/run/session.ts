@@ -1,7 +1,7 @@
 // What evict and drain have in common around their work: the fleet behind the contexts, the events, the evictions.
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
-import type { EventSink, FleetMember } from "../events/events.ts";
+import type { EventSink, MemberAgent } from "../events/events.ts";
 import type { EvictionOptions } from "../evictions/eviction-request.ts";
 import { type EvictionFleet, Evictions } from "../evictions/evictions.ts";
 import { createEvictor } from "../evictions/evictor.ts";
@@ -37,7 +37,7 @@ export interface Session {
 }
 
 /** For the first line of -o json. */
-export function fleetMembers(fleet: Fleet | undefined): readonly FleetMember[] {
+export function fleetMembers(fleet: Fleet | undefined): readonly MemberAgent[] {
 	return (fleet?.members ?? []).map(({ id, name }) => {
 		const context = fleet?.contextOf(id);
 		const version = fleet?.descriptions.get(id)?.version ?? "";
