@@ -16,7 +16,7 @@ import {
 import { type Reason, refusalReason } from "../events/reason.ts";
 import { CoverageLists } from "../fleet/coverage-lists.ts";
 import type { Fleet } from "../fleet/fleet.ts";
-import { FleetChanges } from "../fleet/fleet-changes.ts";
+import { FleetChanges, type FleetDoubt } from "../fleet/fleet-changes.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
 import { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
@@ -166,20 +166,26 @@ export class Evictions {
 		const context = job.context.name;
 		// A dry run takes no lease and makes no reservation; a cluster without agents is none of the fleet's business.
 		if (!state || this.#deps.options.dryRun) return tryEviction(job, undefined, this.#deps);
-		if (state.fleet.memberOf(context)) state.contexts.add(context);
-		else if (!state.contexts.has(context)) return tryEviction(job, undefined, this.#deps);
-		else return this.#askFleet(job, state, `the cluster of context ${context} is no member of the fleet any more`);
-		const before = idsOf(state.fleet);
+		const { fleet, contexts, changes } = state;
+		const asked = fleet.members;
+		if (fleet.memberOf(context)) contexts.add(context);
+		else if (!contexts.has(context)) return tryEviction(job, undefined, this.#deps);
+		else {
+			const answer = await changes.ask(asked);
+			return answer.kind === "same" || answer.kind === "changed"
+				? this.#waitForFleet(job, `the cluster of context ${context} is no member of the fleet any more`)
+				: this.#withoutFleet(job, answer);
+		}
 		const outcome = await this.#tryAsMember(job, isFirst, state);
 		const differs = outcome.kind === "again" && outcome.reason === "FleetsDiffer";
 		if (!differs && outcome.kind !== "agentRefused") return outcome;
 		// Who refused may be one that is no member any more.
-		const asked = await this.#askFleet(job, state);
-		if (asked.kind === "agentRefused" || asked.afterMs > 0 || idsOf(state.fleet) !== before) return asked;
+		const answer = await changes.ask(asked);
+		if (answer.kind === "changed") return { kind: "again", afterMs: 0 };
+		if (answer.kind !== "same") return this.#withoutFleet(job, answer);
 		if (outcome.kind === "agentRefused") return outcome;
 		// They say that they agree, and answer otherwise.
-		this.#tellWaiting(job, "FleetsDiffer", outcome.message ?? "the members of the fleet disagree");
-		return { ...outcome, afterMs: askAgainAfterMs };
+		return this.#waitForFleet(job, outcome.message ?? "the members of the fleet disagree");
 	}
 
 	async #tryAsMember(job: EvictionJob, isFirst: boolean, { fleet, lists }: FleetState): Promise<TryOutcome> {
@@ -225,20 +231,21 @@ export class Evictions {
 		}
 	}
 
-	/** `problem`: what asking cannot put right. */
-	async #askFleet(
-		job: EvictionJob,
-		{ changes }: FleetState,
-		problem?: string,
-	): Promise<Extract<TryOutcome, { kind: "again" | "agentRefused" }>> {
-		const answer = await changes.ask();
-		if (answer.kind === "refused") return { kind: "agentRefused", message: answer.message };
-		if (answer.kind === "unreachable") {
-			this.#deps.reachability.failed(answer.error);
-			return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable" };
+	/** Its members cannot say who they are. */
+	#withoutFleet(job: EvictionJob, answer: FleetDoubt): TryOutcome {
+		switch (answer.kind) {
+			case "refused":
+				return { kind: "agentRefused", message: answer.message };
+			case "unreachable":
+				this.#deps.reachability.failed(answer.error);
+				return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable" };
+			case "differ":
+				return this.#waitForFleet(job, answer.message);
 		}
-		const message = answer.kind === "differ" ? answer.message : problem;
-		if (message === undefined) return { kind: "again", afterMs: 0 };
+	}
+
+	/** Until somebody has put it right. */
+	#waitForFleet(job: EvictionJob, message: string): TryOutcome {
 		this.#tellWaiting(job, "FleetsDiffer", message);
 		return { kind: "again", afterMs: askAgainAfterMs, reason: "FleetsDiffer" };
 	}
@@ -288,8 +295,4 @@ export class Evictions {
 			...(waitedFor !== undefined && { waitedFor }),
 		};
 	}
-}
-
-function idsOf({ members }: EvictionFleet): string {
-	return JSON.stringify(members.map(({ id }) => id));
 }

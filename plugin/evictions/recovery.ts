@@ -61,6 +61,7 @@ export async function waitUntilRecovered(
 	const told = new Set<string>();
 	const missing = new Map(before.map((measured) => [formatBudgetName(measured.budget.name), measured]));
 	for (;;) {
+		const asked = fleet.members;
 		try {
 			for (const [name, { budget, healthy }] of missing) {
 				const now = await look(fleet, budget);
@@ -69,7 +70,7 @@ export async function waitUntilRecovered(
 			reachability.answered();
 		} catch (error) {
 			// Members that give no answer may come back, and lists that differ are put right; until then nobody can say.
-			const problem = await doubtOf(error, fleet, changes);
+			const problem = await doubtOf(error, asked, changes);
 			if (problem instanceof AgentUnavailableError) reachability.failed(problem);
 			else if (problem !== undefined && !told.has(problem)) {
 				told.add(problem);
@@ -94,15 +95,14 @@ export async function waitUntilRecovered(
 /** Why nothing can be said just now; undefined where the fleet has changed, and those who are in it now can be asked. */
 async function doubtOf(
 	error: unknown,
-	fleet: Pick<Fleet, "members">,
+	asked: Fleet["members"],
 	changes: FleetChanges,
 ): Promise<AgentUnavailableError | string | undefined> {
 	if (error instanceof AgentUnavailableError) return error;
 	const isDoubt = error instanceof FleetsDifferError;
 	// One that is no member any more lets nobody ask through it.
 	if (!isDoubt && !(error instanceof AgentProtocolError) && !(error instanceof AgentForbiddenError)) throw error;
-	const before = fleet.members;
-	const answer = await changes.ask();
+	const answer = await changes.ask(asked);
 	switch (answer.kind) {
 		case "unreachable":
 			return answer.error;
@@ -110,14 +110,12 @@ async function doubtOf(
 			return answer.message;
 		case "refused":
 			throw error;
-		case "agreed":
-			if (!isDoubt && JSON.stringify(idsOf(before)) === JSON.stringify(idsOf(fleet.members))) throw error;
+		case "same":
+			if (!isDoubt) throw error;
+			return error.message;
+		case "changed":
 			return isDoubt ? error.message : undefined;
 	}
-}
-
-function idsOf(members: Fleet["members"]): readonly string[] {
-	return members.map(({ id }) => id);
 }
 
 async function look(

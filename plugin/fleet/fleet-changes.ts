@@ -13,8 +13,14 @@ import { FleetUncoveredError } from "../terminal/errors.ts";
 import type { Fleet } from "./fleet.ts";
 
 export type FleetAnswer =
-	/** On one fleet, the same or another one. */
-	| { readonly kind: "agreed" }
+	/** All members agree on the fleet, and it is the one that was asked. */
+	| { readonly kind: "same" }
+	/** They agree on another one than was asked; `members` of the fleet are those by now. */
+	| { readonly kind: "changed" }
+	| FleetDoubt;
+
+/** Why nobody can say who the members are. */
+export type FleetDoubt =
 	| { readonly kind: "differ"; readonly message: string }
 	/** An agent does not understand us, or does not let us. */
 	| { readonly kind: "refused"; readonly message: string }
@@ -24,7 +30,7 @@ export class FleetChanges {
 	readonly #fleet: Pick<Fleet, "members" | "reconnect">;
 	readonly #emit: EventSink;
 	readonly #onChanged: () => void;
-	#asking: Promise<FleetAnswer> | undefined;
+	#asking: Promise<FleetDoubt | undefined> | undefined;
 
 	constructor(fleet: Pick<Fleet, "members" | "reconnect">, emit: EventSink, onChanged: () => void) {
 		this.#fleet = fleet;
@@ -32,14 +38,16 @@ export class FleetChanges {
 		this.#onChanged = onChanged;
 	}
 
-	async ask(): Promise<FleetAnswer> {
+	/** `asked`: the members whose answers are doubted. */
+	async ask(asked: Fleet["members"]): Promise<FleetAnswer> {
 		this.#asking ??= this.#ask().finally(() => {
 			this.#asking = undefined;
 		});
-		return this.#asking;
+		const doubt = await this.#asking;
+		return doubt ?? { kind: hasSameIds(asked, this.#fleet.members) ? "same" : "changed" };
 	}
 
-	async #ask(): Promise<FleetAnswer> {
+	async #ask(): Promise<FleetDoubt | undefined> {
 		const before = this.#fleet.members;
 		try {
 			await this.#fleet.reconnect();
@@ -59,8 +67,12 @@ export class FleetChanges {
 			this.#emit({ type: "diagnostic", level: "warning", reason: "FleetsDiffer", message: change });
 			this.#onChanged();
 		}
-		return { kind: "agreed" };
+		return undefined;
 	}
+}
+
+function hasSameIds(some: readonly AgentCluster[], others: readonly AgentCluster[]): boolean {
+	return some.length === others.length && some.every(({ id }, index) => id === others[index]?.id);
 }
 
 function describeChange(before: readonly AgentCluster[], after: readonly AgentCluster[]): string | undefined {
