@@ -8,7 +8,6 @@ import { withSharedReads } from "./cluster-api/shared-reads.ts";
 import { countReservations, keepHouse } from "./housekeeping.ts";
 import { inClusterAccess, kubeconfigAccess } from "./kubernetes/api-access.ts";
 import { BudgetExistence } from "./leases/budget-existence.ts";
-import { HeldLeases } from "./leases/held-leases.ts";
 import { LocalCluster } from "./leases/local-cluster.ts";
 import { createMembership, type Membership } from "./peers/membership.ts";
 import { PeerClients } from "./peers/peer-clients.ts";
@@ -28,7 +27,7 @@ import { createCallWatcher } from "./server/call-watcher.ts";
 import { callerFields } from "./server/caller.ts";
 import { Certificates } from "./server/certificates.ts";
 import { createPeerGate, createTokenGate } from "./server/gate.ts";
-import { Holds } from "./server/holds.ts";
+import { HeldLeases } from "./server/held-leases.ts";
 import { Identity } from "./server/identity.ts";
 import { OpenCalls } from "./server/open-calls.ts";
 import { PeerIdentity } from "./server/peer-identity.ts";
@@ -68,7 +67,6 @@ export class Agent {
 	readonly #readiness = new Readiness();
 	readonly #closers: (() => void | Promise<void>)[] = [];
 	readonly #servers: AgentServer[] = [];
-	readonly #held = new HeldLeases(() => systemClock.now());
 	readonly #metrics = createMetrics({
 		version: packageJson.version,
 		reservations: () => (this.#views ? countReservations(this.#views) : 0),
@@ -81,6 +79,7 @@ export class Agent {
 	#certificates: Certificates | undefined;
 	#views: Views | undefined;
 	#local: LocalCluster | undefined;
+	#held: HeldLeases | undefined;
 
 	constructor(options: AgentOptions) {
 		this.#options = options;
@@ -237,13 +236,18 @@ export class Agent {
 			wallClock: () => Date.now(),
 		});
 		const rights = new Rights({ reviews, now, cluster: clusterName });
-		const watcher = createCallWatcher({ metrics: this.#metrics, log, held: this.#held });
+		const watcher = createCallWatcher({ metrics: this.#metrics, log });
 		const audit = createAuditLog(log);
 		const stopping = this.#stopping.signal;
 		const openCalls = new OpenCalls(clusterName);
-		const holds = new Holds({ now, cluster: clusterName });
+		const held = new HeldLeases({
+			now,
+			cluster: clusterName,
+			onEnded: (heldMs) => this.#metrics.heldSeconds.observe(heldMs / 1000),
+		});
+		this.#held = held;
 		const greetings = membership.receiver;
-		const serving = { watcher, audit, stopping, openCalls, holds, greetings, clock: systemClock, cluster: clusterName };
+		const serving = { watcher, audit, stopping, openCalls, held, greetings, clock: systemClock, cluster: clusterName };
 		this.#servers.push(
 			...(await Promise.all([
 				startAgentServer({
@@ -272,9 +276,9 @@ export class Agent {
 	}
 
 	async #giveBack(): Promise<void> {
-		const problems = await this.#held.giveBack();
+		const problems = await this.#held?.giveBackAll();
 		await this.#local?.close();
-		for (const problem of problems) this.#report(problem);
+		for (const problem of problems ?? []) this.#report(problem);
 	}
 
 	#waiting(): number {

@@ -5,7 +5,7 @@
 // on evidence (with how far it had come, in the same write), through the fence (cancellation.ts), or taken back by a
 // round that sent nothing. Any number of agents of one cluster may do all this at once.
 import { randomUUID } from "node:crypto";
-import { type BudgetName, formatBudgetName, supportedFeatures } from "../../disruption/budget.ts";
+import { type BudgetName, supportedFeatures } from "../../disruption/budget.ts";
 import type {
 	AcquireOptions,
 	AcquireOutcome,
@@ -18,42 +18,22 @@ import type {
 } from "../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
-import {
-	acquired,
-	acquisitionOf,
-	type BudgetLease,
-	committed,
-	fits,
-	handoverDurationMs,
-	isLatest,
-	leaseDurationMs,
-	leaseName,
-	longestCountMs,
-	released,
-	renewed,
-	stands,
-	withObserved,
-	withObservedFromRestore,
-	withoutControllers,
-	withoutReservations,
-} from "../../disruption/lease.ts";
-import { evidenceOf } from "../../disruption/reservation.ts";
-import { latestResourceVersion } from "../../disruption/resource-version.ts";
+import { committed, fits, isLatest, released, renewed, stands } from "../../disruption/lease.ts";
 import type { AgentCluster, AgentDescription, BudgetList } from "../../proto/agent-cluster.ts";
 import type { PassedOnCaller } from "../../proto/passed-on.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
-import { withinTime } from "../process/within-time.ts";
 import type { BudgetView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
+import { Acquirer } from "./acquirer.ts";
+import { AcquisitionCounts } from "./acquisition-counts.ts";
 import { cancel, takeBack } from "./cancellation.ts";
 import { CommitCheck, type CommitCheckOptions, notReserved } from "./commit-check.ts";
-import { type CountQuestion, countUnder, look } from "./count.ts";
-import { Handovers } from "./handovers.ts";
+import { type CountQuestion, look } from "./count.ts";
 import type { KnownMembers } from "./known-members.ts";
 import { LeaseStore, type LeaseStoreOptions } from "./lease-store.ts";
 import { lostLease } from "./lost-lease.ts";
-import { WaitingLine } from "./waiting-line.ts";
+import { withoutEvident } from "./without-evident.ts";
 
 export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCreating"> {
 	readonly api: ClusterApi;
@@ -78,65 +58,42 @@ export class LocalCluster implements AgentCluster {
 	readonly name: string;
 	readonly leases: LeaseStore;
 	readonly #options: LocalClusterOptions;
-	readonly #line: WaitingLine;
+	readonly #acquirer: Acquirer;
+	readonly #counts: AcquisitionCounts;
 	readonly #commitCheck: CommitCheck;
-	readonly #handovers: Handovers;
-	/** The latest acquisition of each Lease that was given out here and not ended here, for a shutdown to give back. */
-	readonly #held = new Map<string, Acquisition>();
-	#closing = false;
 
 	constructor(options: LocalClusterOptions) {
+		const { pods, clock, name: cluster, lineHost, report } = options;
 		this.id = options.api.clusterId;
-		this.name = options.name;
+		this.name = cluster;
 		this.#options = options;
-		this.leases = new LeaseStore({ ...options, cluster: options.name });
-		this.#line = new WaitingLine(options.clock);
+		this.leases = new LeaseStore({ ...options, cluster });
 		this.#commitCheck = new CommitCheck(options);
-		this.#handovers = new Handovers({
-			clock: options.clock,
-			giveBackUnused: (acquisition) => this.#giveBackUnused(acquisition),
-			report: (problem) => options.report?.(problem),
+		this.#counts = new AcquisitionCounts({ ...options, cluster, leases: this.leases, commitCheck: this.#commitCheck });
+		this.#acquirer = new Acquirer({
+			leases: this.leases,
+			counts: this.#counts,
+			pods,
+			clock,
+			cluster,
+			lineHost,
+			onEnded: (acquisition) => this.#commitCheck.forget(acquisition),
+			report: (problem) => report?.(problem),
 		});
 	}
 
-	async acquire(request: AcquireRequest, options: AcquireOptions, caller?: PassedOnCaller): Promise<AcquireOutcome> {
-		const host = this.#options.lineHost?.(caller);
-		if (host) {
-			try {
-				return await host.acquire(request, options);
-			} catch (error) {
-				// Served here instead, past the line: a line that cannot be reached must not hold everyone up.
-				if (!(error instanceof AgentUnavailableError) || options.signal.aborted) throw error;
-				this.#options.report?.(error);
-			}
-		}
-		return this.acquireHere(request, options);
+	acquire(request: AcquireRequest, options: AcquireOptions, caller?: PassedOnCaller): Promise<AcquireOutcome> {
+		return this.#acquirer.acquire(request, options, caller);
 	}
 
 	/** Acquires without passing the call on: for callers that were passed on already. */
-	async acquireHere(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
-		let waited = false;
-		const outcome = await this.#line.acquire(
-			leaseName(request.budget),
-			(handover) => {
-				waited = handover;
-				return this.#attempt(request);
-			},
-			options,
-		);
-		if (outcome.kind !== "acquired") return outcome;
-		if (options.signal.aborted) {
-			await this.#giveBack(outcome.acquisition);
-			throw options.signal.reason;
-		}
-		if (!waited) return outcome;
-		this.#handovers.begin(outcome.acquisition, options.answered ?? Promise.resolve());
-		return { ...outcome, leaseDurationMs: Math.min(handoverDurationMs, outcome.leaseDurationMs) };
+	acquireHere(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
+		return this.#acquirer.acquireHere(request, options);
 	}
 
 	async count(acquisition: Acquisition, question: CountQuestion): Promise<Count> {
 		this.#assertSynced();
-		return this.#count(acquisition, this.#readHeld(acquisition), question);
+		return this.#counts.again(acquisition, question);
 	}
 
 	/** A count that no decision may rest on. */
@@ -199,18 +156,14 @@ export class LocalCluster implements AgentCluster {
 			const remembered = controllers.length > 0 && { controllers: controllers.length };
 			return { kind: "full", reservations: reservations.length, ...remembered };
 		}
-		this.#ended(acquisition);
+		this.#acquirer.ended(acquisition);
 		if (result === "lost") return { kind: "lost", reason: lostLease(acquisition, lease, this.name).message };
 		const leftOut = notReserved(lease, grants, checked);
 		return { kind: "stood", ...(leftOut.length > 0 && { leftOut }) };
 	}
 
-	async release(acquisition: Acquisition): Promise<void> {
-		this.#forget(acquisition);
-		await this.leases.change(acquisition.budget, (found) =>
-			stands(found, acquisition) ? { write: released(found), result: undefined } : { result: undefined },
-		);
-		this.#ended(acquisition);
+	release(acquisition: Acquisition): Promise<void> {
+		return this.#acquirer.release(acquisition);
 	}
 
 	async confirm(budget: BudgetName, ids: readonly string[]): Promise<boolean> {
@@ -234,7 +187,7 @@ export class LocalCluster implements AgentCluster {
 	async endOnEvidence(budget: BudgetName): Promise<void> {
 		if (!this.#options.pods.live) await this.#options.pods.refresh();
 		await this.leases.change(budget, (lease) => {
-			const next = this.#withoutEvident(lease);
+			const next = withoutEvident(lease, this.#options.pods);
 			return next === lease ? { result: undefined } : { write: next, result: undefined };
 		});
 	}
@@ -250,146 +203,26 @@ export class LocalCluster implements AgentCluster {
 
 	/** The Lease changed, by the watch: whoever waits for it may try. */
 	leaseChanged(name: string): void {
-		this.#line.wake(name);
+		this.#acquirer.leaseChanged(name);
 	}
 
 	/** How many wait for this budget's Lease here. */
 	lineLength(budget: BudgetName): number {
-		return this.#line.length(leaseName(budget));
+		return this.#acquirer.lineLength(budget);
 	}
 
-	/** No new acquisitions, and those that callers hold through this agent are given back. */
-	async close(): Promise<void> {
-		this.#closing = true;
-		const results = await Promise.allSettled([...this.#held.values()].map((acquisition) => this.release(acquisition)));
-		for (const result of results) if (result.status === "rejected") this.#options.report?.(result.reason);
+	/** No new acquisitions, and those that no caller has heard of yet are given back. */
+	close(): Promise<void> {
+		return this.#acquirer.close();
 	}
 
 	readonly #newId = (): string => this.#options.newId?.() ?? randomUUID();
 
-	async #attempt(request: AcquireRequest): ReturnType<Parameters<WaitingLine["acquire"]>[1]> {
-		this.#assertSynced();
-		if (this.#closing) throw this.#unavailable("is shutting down");
-		const { lease, result: got } = await this.leases.change(request.budget, (found) => {
-			// A doubled call: the Lease is ours already.
-			if (found.state.phase === "held" && found.state.nonce === request.nonce) return { result: true };
-			if (!this.leases.isFree(found)) return { result: false };
-			const { holder, nonce } = request;
-			const by = { holder, nonce, durationMs: leaseDurationMs };
-			// What a dead watch has shown may be from before etcd was restored, and the pod alive.
-			const kept = this.#options.pods.live ? this.#withoutEvident(found) : found;
-			return { write: acquired(kept, by), result: true };
-		});
-		if (!got) {
-			return {
-				kind: "held",
-				position: 1,
-				holder: lease.holder,
-				heldForMs: this.leases.heldForMs(lease),
-				retryAfterMs: lease.durationMs - this.leases.silentForMs(lease) + 1,
-			};
-		}
-		const acquisition = acquisitionOf(lease);
-		const endsAt = this.#options.clock.now() + lease.durationMs - this.leases.silentForMs(lease);
-		this.#held.set(lease.name, acquisition);
-		try {
-			// close() may have come and gone while the Lease was being written.
-			if (this.#closing) throw this.#unavailable("is shutting down");
-			const count = await this.#count(acquisition, Promise.resolve(lease), request);
-			const leftMs = Math.max(endsAt - this.#options.clock.now(), 1);
-			return { kind: "acquired", acquisition, count, leaseDurationMs: leftMs };
-		} catch (error) {
-			await this.#giveBack(acquisition);
-			throw error;
-		}
-	}
-
-	/** Releases what its caller will not hear of; where that fails too, the lease time ends it. */
-	async #giveBack(acquisition: Acquisition): Promise<void> {
-		await this.release(acquisition).catch((problem: unknown) => this.#options.report?.(problem));
-	}
-
-	/** Nothing was heard of whoever was handed the Lease, by no agent of this cluster: so says the Lease itself. */
-	async #giveBackUnused(acquisition: Acquisition): Promise<void> {
-		const { result } = await this.leases.change(acquisition.budget, (found) =>
-			stands(found, acquisition) && found.state.renewals === 0
-				? { write: released(found), result: true }
-				: { result: false },
-		);
-		if (result) this.#ended(acquisition);
-	}
-
-	async #readHeld(acquisition: Acquisition): Promise<BudgetLease> {
-		const lease = await this.leases.read(acquisition.budget);
-		if (!lease || !stands(lease, acquisition)) throw lostLease(acquisition, lease, this.name);
-		return lease;
-	}
-
-	/** Fails where it takes so long that the Lease might end before its holder hears of it. */
-	#count(acquisition: Acquisition, reading: Promise<BudgetLease>, question: CountQuestion): Promise<Count> {
-		const late = (): Error =>
-			this.#unavailable(
-				`took more than ${longestCountMs / 1000} s to count for budget "${formatBudgetName(question.budget)}": is its API server slow?`,
-			);
-		return withinTime(this.#countNow(acquisition, reading, question), { ...this.#options, ms: longestCountMs, late });
-	}
-
-	async #countNow(acquisition: Acquisition, reading: Promise<BudgetLease>, question: CountQuestion): Promise<Count> {
-		const options = { ...this.#options, cluster: this.name };
-		const counted = await countUnder(reading, question, options);
-		const { count, listedAt, forgottenControllers, restored } = counted;
-		await this.#markPreActivities(count);
-		// Only a Lease that is new to the view, comes from a backup or has lost a controller costs this write.
-		if (listedAt !== "" || forgottenControllers.size > 0 || restored) {
-			const { lease: latest, result } = await this.leases.change(question.budget, (found) => {
-				if (!stands(found, acquisition)) return { result: false };
-				const kept = withObserved(withoutControllers(found, forgottenControllers), listedAt);
-				// A Lease that was written since may say what was seen since: then the next count sees to it.
-				const isAsRead = found.resourceVersion === restored?.leaseVersion;
-				return { write: isAsRead ? withObservedFromRestore(kept, restored.listedAt) : kept, result: true };
-			});
-			if (!result) throw lostLease(acquisition, latest, this.name);
-		}
-		this.#commitCheck.counted(acquisition, counted);
-		return count;
-	}
-
-	#withoutEvident(lease: BudgetLease): BudgetLease {
-		const ids = new Set<string>();
-		let observed = "";
-		for (const reservation of lease.state.reservations) {
-			const evidence = evidenceOf(reservation, lease.budget.namespace, this.#options.pods);
-			if (evidence === undefined) continue;
-			ids.add(reservation.id);
-			observed = latestResourceVersion(observed, evidence);
-		}
-		return ids.size === 0 ? lease : withoutReservations(lease, ids, observed);
-	}
-
-	/** Tells pods whose pre-activities hold them back that somebody wants to disrupt them. */
-	async #markPreActivities({ candidates }: Count): Promise<void> {
-		const waiting = candidates.filter((state) => state.kind === "present" && state.preActivities.length > 0);
-		const results = await Promise.allSettled(waiting.map(({ pod }) => this.#options.api.markPendingDisruption(pod)));
-		for (const result of results) if (result.status === "rejected") this.#options.report?.(result.reason);
-	}
-
-	#forget(acquisition: Acquisition): void {
-		const { budget, nonce } = acquisition;
-		this.#handovers.end(acquisition);
-		if (this.#held.get(leaseName(budget))?.nonce === nonce) this.#held.delete(leaseName(budget));
-		this.#commitCheck.forget(acquisition);
-	}
-
-	#ended(acquisition: Acquisition): void {
-		this.#forget(acquisition);
-		this.#line.wake(leaseName(acquisition.budget));
-	}
-
 	#assertSynced(): void {
-		if (!this.#options.pods.synced) throw this.#unavailable("has not finished its first list of pods");
-	}
-
-	#unavailable(state: string): AgentUnavailableError {
-		return new AgentUnavailableError(`The agent of cluster "${this.name}" ${state}`, this.name);
+		if (this.#options.pods.synced) return;
+		throw new AgentUnavailableError(
+			`The agent of cluster "${this.name}" has not finished its first list of pods`,
+			this.name,
+		);
 	}
 }

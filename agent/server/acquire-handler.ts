@@ -84,9 +84,9 @@ async function serveAcquire(
 		readonly record: AuditRecord;
 		readonly gone: AbortSignal;
 	},
-	{ gate, watcher, holds, stopping }: AgentServiceOptions,
+	{ gate, watcher, held, stopping }: AgentServiceOptions,
 ): Promise<Partial<StatusObject> | undefined> {
-	holds.assertRoom(caller);
+	held.assertRoom(caller);
 	const cluster = await gate.route(call.request.clusterId, call.metadata, caller);
 	const respond = (outcome: NonNullable<wire.AcquireResponse["outcome"]>): wire.AcquireResponse => ({
 		clusterId: cluster.id,
@@ -105,16 +105,15 @@ async function serveAcquire(
 		},
 		answered: sent.promise,
 	});
-	watcher.acquired(cluster, outcome);
+	watcher.acquired(outcome);
 	record.outcome = outcome.kind;
 	if (outcome.kind === "held") {
 		call.write(respond({ $case: "held", value: placeMessage(outcome) }));
 		return undefined;
 	}
-	holds.begin(caller, outcome.acquisition);
+	held.begin(caller, cluster, outcome.acquisition);
 	const giveBack = async (): Promise<void> => {
-		holds.end(outcome.acquisition);
-		watcher.ended(outcome.acquisition);
+		held.end(outcome.acquisition);
 		await cluster.release(outcome.acquisition);
 	};
 	if (hasWaited) {

@@ -33,7 +33,7 @@ interface Question<Response> {
 }
 
 export function createAgentService(options: AgentServiceOptions): wire.AgentServiceServer {
-	const { gate, watcher, audit, openCalls, holds, findCaller } = options;
+	const { gate, watcher, audit, openCalls, held, findCaller } = options;
 	const serve = <Request extends { readonly clusterId: string }, Response>(
 		name: string,
 		read: (request: Request) => Question<Response>,
@@ -121,9 +121,8 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 				budget: acquisition.budget,
 				renews: true,
 				async answer(cluster) {
-					holds.renew(acquisition);
+					held.renew(acquisition);
 					await cluster.renew(acquisition);
-					watcher.renewed(acquisition);
 					return { clusterId: cluster.id };
 				},
 			};
@@ -138,8 +137,8 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 				outcome: ({ outcome }) => outcome?.$case ?? "answered",
 				async answer(cluster) {
 					const outcome = await cluster.commit(acquisition, grants);
-					watcher.committed(acquisition, outcome, grants.length);
-					if (outcome.kind !== "full") holds.end(acquisition);
+					watcher.committed(outcome, grants.length);
+					if (outcome.kind !== "full") held.end(acquisition);
 					return { clusterId: cluster.id, outcome: commitOutcomeMessage(outcome) };
 				},
 			};
@@ -150,8 +149,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 				budget: acquisition.budget,
 				async answer(cluster) {
 					await cluster.release(acquisition);
-					watcher.ended(acquisition);
-					holds.end(acquisition);
+					held.end(acquisition);
 					return { clusterId: cluster.id };
 				},
 			};

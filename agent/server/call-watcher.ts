@@ -1,7 +1,6 @@
-// What is measured, logged and remembered of the calls.
+// What is measured and logged of the calls.
 import { status } from "@grpc/grpc-js";
-import type { AcquireOutcome, Acquisition, Cluster, CommitOutcome } from "../../disruption/cluster.ts";
-import type { HeldLeases } from "../leases/held-leases.ts";
+import type { AcquireOutcome, CommitOutcome } from "../../disruption/cluster.ts";
 import { type Logger, reasonOf } from "../process/log.ts";
 import type { Metrics } from "../process/metrics.ts";
 
@@ -16,24 +15,16 @@ export interface AnsweredCall {
 export interface CallWatcher {
 	answered(call: AnsweredCall): void;
 	failed(call: string, error: unknown): void;
-	acquired(cluster: Pick<Cluster, "release">, outcome: AcquireOutcome): void;
-	renewed(acquisition: Acquisition): void;
-	committed(acquisition: Acquisition, outcome: CommitOutcome, grants: number): void;
-	/** The acquisition was given back. */
-	ended(acquisition: Acquisition): void;
+	acquired(outcome: AcquireOutcome): void;
+	committed(outcome: CommitOutcome, grants: number): void;
 }
 
 export interface CallWatcherOptions {
 	readonly metrics: Metrics;
 	readonly log: Logger;
-	readonly held: HeldLeases;
 }
 
-export function createCallWatcher({ metrics, log, held }: CallWatcherOptions): CallWatcher {
-	const ended = (acquisition: Acquisition): void => {
-		const heldMs = held.ended(acquisition);
-		if (heldMs !== undefined) metrics.heldSeconds.observe(heldMs / 1000);
-	};
+export function createCallWatcher({ metrics, log }: CallWatcherOptions): CallWatcher {
 	return {
 		answered({ name, port, startedAt, code }) {
 			metrics.calls.observe({ method: name, port, code: status[code] }, (performance.now() - startedAt) / 1000);
@@ -43,16 +34,12 @@ export function createCallWatcher({ metrics, log, held }: CallWatcherOptions): C
 			if (reasonOf(err) === undefined) log.error({ err, call }, "A call failed by a bug");
 			else log.debug({ err, call }, "A call was refused");
 		},
-		acquired(cluster, outcome) {
-			metrics.acquires.inc({ outcome: outcome.kind });
-			if (outcome.kind === "acquired") held.add(cluster, outcome.acquisition);
+		acquired({ kind }) {
+			metrics.acquires.inc({ outcome: kind });
 		},
-		renewed: (acquisition) => held.renewed(acquisition),
-		committed(acquisition, outcome, grants) {
-			metrics.commits.inc({ outcome: outcome.kind });
-			if (outcome.kind === "stood") metrics.grants.inc(grants);
-			if (outcome.kind !== "full") ended(acquisition);
+		committed({ kind }, grants) {
+			metrics.commits.inc({ outcome: kind });
+			if (kind === "stood") metrics.grants.inc(grants);
 		},
-		ended,
 	};
 }

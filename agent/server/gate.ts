@@ -6,6 +6,7 @@ import type { BudgetName } from "../../disruption/budget.ts";
 import type { AcquireOptions, AcquireOutcome, AcquireRequest } from "../../disruption/cluster.ts";
 import { AgentForbiddenError, AgentProtocolError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
 import { AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
 import { findPassedOnCaller, type PassedOnCaller } from "../../proto/passed-on.ts";
 import { passedOnKey } from "../../proto/remote-cluster.ts";
@@ -84,7 +85,7 @@ export function createPeerGate({
 	readonly local: ServedCluster;
 	readonly identity: Pick<PeerIdentity, "certified" | "check">;
 }): Gate {
-	const here: AgentCluster = withAcquire(local, (request, options) => local.acquireHere(request, options));
+	const here = forwardingCluster(local, { acquire: (request, options) => local.acquireHere(request, options) });
 	return {
 		port: "peer",
 		async admit(call) {
@@ -123,22 +124,7 @@ export function createPeerGate({
 
 /** This cluster for one call: where it is passed on to another replica, that one is told whose call it is. */
 function forCaller(local: ServedCluster, caller: Caller): AgentCluster {
-	return withAcquire(local, (request, options) => local.acquire(request, options, verifiedCaller(caller)));
-}
-
-function withAcquire(cluster: AgentCluster, acquire: AgentCluster["acquire"]): AgentCluster {
-	return {
-		id: cluster.id,
-		name: cluster.name,
-		acquire,
-		count: (acquisition, request) => cluster.count(acquisition, request),
-		renew: (acquisition) => cluster.renew(acquisition),
-		commit: (acquisition, grants) => cluster.commit(acquisition, grants),
-		release: (acquisition) => cluster.release(acquisition),
-		confirm: (budget, ids) => cluster.confirm(budget, ids),
-		cancel: (budget, ids, options) => cluster.cancel(budget, ids, options),
-		describe: () => cluster.describe(),
-		listBudgets: (namespaces) => cluster.listBudgets(namespaces),
-		look: (request) => cluster.look(request),
-	};
+	return forwardingCluster(local, {
+		acquire: (request, options) => local.acquire(request, options, verifiedCaller(caller)),
+	});
 }

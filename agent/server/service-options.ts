@@ -4,7 +4,7 @@ import type { CallWatcher } from "./call-watcher.ts";
 import type { Caller } from "./caller.ts";
 import type { Gate } from "./gate.ts";
 import type { GreetingReceiver } from "./greetings.ts";
-import type { Holds } from "./holds.ts";
+import type { HeldLeases } from "./held-leases.ts";
 import type { OpenCalls } from "./open-calls.ts";
 
 export interface AgentServiceOptions {
@@ -12,7 +12,7 @@ export interface AgentServiceOptions {
 	readonly watcher: CallWatcher;
 	/** What callers may have open, on both ports together. */
 	readonly openCalls: OpenCalls;
-	readonly holds: Holds;
+	readonly held: HeldLeases;
 	/** Whose call it is, where that was judged by its headers already; asked of the gate if left out. */
 	readonly findCaller?: (metadata: Metadata) => Caller | undefined;
 	/** Who is told of greetings, on the peer port. */

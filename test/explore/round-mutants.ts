@@ -4,6 +4,8 @@ import type { Mutant } from "./mutant.ts";
 const round = "disruption/round.ts";
 const decide = "disruption/decide.ts";
 const lease = "disruption/lease.ts";
+const acquirer = "agent/leases/acquirer.ts";
+const counts = "agent/leases/acquisition-counts.ts";
 const local = "agent/leases/local-cluster.ts";
 const store = "agent/leases/lease-store.ts";
 
@@ -110,18 +112,18 @@ export const roundMutants: readonly Mutant[] = [
 		scenarios: ["lag", "race"],
 		edits: [
 			{
-				file: local,
-				symbol: "LocalCluster.#attempt",
-				find: "const { lease: $lease, result: $got } = await this.leases.change($$step);",
-				replace: `const before = await this.leases.read(arguments[0].budget);
-		const early = before && (await countUnder(Promise.resolve(before), arguments[0], { ...this.#options, cluster: this.name })).count;
-		const { lease: $lease, result: $got } = await this.leases.change($$step);`,
+				file: acquirer,
+				symbol: "Acquirer.#attempt",
+				find: "const { lease: $lease, result: $got } = await $leases.change($$step);",
+				replace: `const before = await $leases.read(arguments[0].budget);
+		const early = before && (await this.#options.counts.count(arguments[0], Promise.resolve(before), arguments[0]).catch(() => undefined));
+		const { lease: $lease, result: $got } = await $leases.change($$step);`,
 			},
 			{
-				file: local,
-				symbol: "LocalCluster.#attempt",
-				find: "await this.#count($$all)",
-				replace: "early ?? (await this.#count($$all))",
+				file: acquirer,
+				symbol: "Acquirer.#attempt",
+				find: "await $counts.count($$all)",
+				replace: "early ?? (await $counts.count($$all))",
 			},
 		],
 	},
@@ -327,19 +329,19 @@ export const roundMutants: readonly Mutant[] = [
 		scenarios: ["selector-edited"],
 		edits: [
 			{
-				file: local,
-				symbol: "LocalCluster.#attempt",
-				find: "const { lease: $lease, result: $got } = await this.leases.change($request.budget, $step);",
+				file: acquirer,
+				symbol: "Acquirer.#attempt",
+				find: "const { lease: $lease, result: $got } = await $leases.change($request.budget, $step);",
 				replace: `const { namespace, name } = $request.budget;
 		const selected = JSON.stringify($request.selector).replace(/[^a-z]/g, "");
 		const named = { namespace, name: \`\${name}-\${selected}\` };
-		const { lease: $lease, result: $got } = await this.leases.change(named, $step);`,
+		const { lease: $lease, result: $got } = await $leases.change(named, $step);`,
 			},
 			{
-				file: local,
-				symbol: "LocalCluster.#countNow",
-				find: "this.leases.change($question.budget, $step)",
-				replace: "this.leases.change(arguments[0].budget, $step)",
+				file: counts,
+				symbol: "AcquisitionCounts.#countNow",
+				find: "$leases.change($question.budget, $step)",
+				replace: "$leases.change(arguments[0].budget, $step)",
 			},
 		],
 	},
@@ -360,7 +362,7 @@ export const roundMutants: readonly Mutant[] = [
 		name: "count-on-a-lost-acquisition",
 		without: "asking at a later count whether the acquisition stands",
 		scenarios: ["waiting", "one-line", "steal"],
-		edits: [{ file: local, symbol: "LocalCluster.#readHeld", find: "!stands($$all)", replace: "false" }],
+		edits: [{ file: counts, symbol: "AcquisitionCounts.#readHeld", find: "!stands($$all)", replace: "false" }],
 		harmless: "The commit asks again, in every cluster: a count that does not belong to the acquisition is never used",
 	},
 	{

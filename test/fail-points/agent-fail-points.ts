@@ -13,26 +13,20 @@ export function withFailPoints(api: ClusterApi, environment: NodeJS.ProcessEnv):
 		if (step === wanted) process.kill(process.pid, "SIGKILL");
 	};
 	const phaseOf = (lease: LeaseObject): string => parseLease({ ...lease }).state.phase;
-	return new Proxy(api, {
-		get(target, property, receiver): unknown {
-			if (property === "updateLease") {
-				return async (lease: LeaseObject): Promise<LeaseObject> => {
-					const step = { held: "acquire", committed: "commit", released: "release" }[phaseOf(lease)] ?? "other";
-					dieAt(`before-${step}-write`);
-					const written = await target.updateLease(lease);
-					dieAt(`after-${step}-write`);
-					return written;
-				};
-			}
-			if (property === "listLeases") {
-				return async (options: Parameters<ClusterApi["listLeases"]>[0]) => {
-					dieAt("before-count");
-					return target.listLeases(options);
-				};
-			}
-			return Reflect.get(target, property, receiver);
+	return {
+		...api,
+		async updateLease(lease) {
+			const step = { held: "acquire", committed: "commit", released: "release" }[phaseOf(lease)] ?? "other";
+			dieAt(`before-${step}-write`);
+			const written = await api.updateLease(lease);
+			dieAt(`after-${step}-write`);
+			return written;
 		},
-	});
+		async listLeases(options) {
+			dieAt("before-count");
+			return api.listLeases(options);
+		},
+	};
 }
 
 /** The same sink, told of changes XPDB_HOLD_POD_EVENTS_MS later; lists are not held back. */

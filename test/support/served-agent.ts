@@ -2,7 +2,6 @@
 import { ServerCredentials } from "@grpc/grpc-js";
 import { afterEach, beforeAll } from "vitest";
 import { RecentFleet } from "../../agent/cluster-api/recent-fleet.ts";
-import { HeldLeases } from "../../agent/leases/held-leases.ts";
 import { createLogger } from "../../agent/process/log.ts";
 import { createMetrics } from "../../agent/process/metrics.ts";
 import { systemClock } from "../../agent/process/system-clock.ts";
@@ -10,7 +9,7 @@ import { createAuditLog } from "../../agent/server/audit-log.ts";
 import { type CallWatcher, createCallWatcher } from "../../agent/server/call-watcher.ts";
 import { createPeerGate, createTokenGate, type ServedCluster, type Way } from "../../agent/server/gate.ts";
 import type { GreetingReceiver } from "../../agent/server/greetings.ts";
-import { Holds } from "../../agent/server/holds.ts";
+import { HeldLeases } from "../../agent/server/held-leases.ts";
 import type { CallerVerdict } from "../../agent/server/identity.ts";
 import { OpenCalls } from "../../agent/server/open-calls.ts";
 import { PeerIdentity } from "../../agent/server/peer-identity.ts";
@@ -47,7 +46,7 @@ export interface ServedAgentOptions {
 	readonly greetings?: GreetingReceiver;
 	/** Of both ports. */
 	readonly openCalls?: OpenCalls;
-	readonly holds?: Holds;
+	readonly held?: HeldLeases;
 }
 
 export interface ServedAgent extends AsyncDisposable {
@@ -74,11 +73,11 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 	const pair = await issueAgentCertificate(fleet, { clusterId });
 	const log: string[] = [];
 	const metrics = createMetrics({ version: "0.1.0", reservations: () => 0, waiting: () => 0, pods: () => 0 });
-	const held = new HeldLeases(() => performance.now());
+	const { held = createHeldLeases(metrics) } = options;
 	const logger = createLogger("debug", { write: (line) => void log.push(line) });
 	const audit: string[] = [];
 	const auditLogger = createLogger("error", { write: (line) => void audit.push(line) });
-	const watcher = createCallWatcher({ metrics, log: logger, held });
+	const watcher = createCallWatcher({ metrics, log: logger });
 	const stopping = new AbortController();
 	const known: CallerVerdict = { kind: "authenticated", caller: buildTokenCaller() };
 	const gates = [
@@ -119,7 +118,7 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 				watcher,
 				audit: createAuditLog(auditLogger),
 				openCalls: options.openCalls ?? new OpenCalls("eu-1"),
-				holds: options.holds ?? new Holds({ now: () => performance.now(), cluster: "eu-1" }),
+				held,
 				clock: systemClock,
 				cluster: "eu-1",
 				stopping: stopping.signal,
@@ -181,4 +180,12 @@ export function servedAgents(): ServedAgents {
 			return agent;
 		},
 	};
+}
+
+function createHeldLeases(metrics: ReturnType<typeof createMetrics>): HeldLeases {
+	return new HeldLeases({
+		now: () => performance.now(),
+		cluster: "eu-1",
+		onEnded: (heldMs) => metrics.heldSeconds.observe(heldMs / 1000),
+	});
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { AcquireOptions, Cluster, PlaceInLine } from "../../../disruption/cluster.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../../disruption/errors.ts";
+import { acquired as taken } from "../../../disruption/lease.ts";
 import { budget } from "../../support/build-count.ts";
 import { acquired } from "../../support/samples.ts";
 import {
@@ -250,10 +251,10 @@ describe("LocalCluster and a caller that is gone", () => {
 });
 
 describe("LocalCluster.close()", () => {
-	test("gives back what callers hold, and takes no more", async () => {
+	test("takes no more, and leaves what callers hold to whoever knows them", async () => {
 		const { agent, holder } = await setUp();
 		await agent.local.close();
-		expect(holder()).toBe("");
+		expect(holder()).toBe("drain of first");
 		await expect(agent.local.acquire(asks("second"), atOnce())).rejects.toThrow(
 			'The agent of cluster "eu-1" is shutting down',
 		);
@@ -280,22 +281,46 @@ describe("LocalCluster.close()", () => {
 		expect(await second).toBeInstanceOf(AgentUnavailableError);
 	});
 
-	test("leaves alone what was given back, committed or lost before", async () => {
-		const { agent, first, clock, newAgent, holder } = await setUp();
-		const other = newAgent();
-		await other.local.leases.read(budget);
-		clock.advance(10_001);
-		for (const each of [agent, other]) each.live();
-		await other.local.acquire(asks("thief"), atOnce());
-		await agent.local.renew(first).catch(() => undefined);
-		await agent.local.close();
+	/** Acquires, and does something as soon as the Lease is written, while its pods are being counted. */
+	async function whileCounting(act: (agent: SimulatedAgent) => Promise<void>) {
+		const world = await setUp();
+		const { agent, first } = world;
+		await agent.local.release(first);
+		agent.before = async ({ verb, resource }) => {
+			if (verb !== "list" || resource !== "leases") return;
+			agent.before = () => undefined;
+			await act(agent);
+		};
+		await agent.local.acquire(asks("second"), atOnce()).catch(() => undefined);
+		return world;
+	}
+
+	test("gives back what is being counted for in that moment", async () => {
+		let counting: string | undefined;
+		const { holder } = await whileCounting(async (agent) => {
+			counting = (await agent.local.leases.read(budget))?.holder;
+			await agent.local.close();
+		});
+		expect([counting, holder()]).toEqual(["drain of second", ""]);
+	});
+
+	test("leaves alone what was lost before", async () => {
+		const { holder } = await whileCounting(async (agent) => {
+			await agent.local.leases.change(budget, (found) => ({
+				write: taken(found, { holder: "drain of thief", nonce: "thief", durationMs: 10_000 }),
+				result: undefined,
+			}));
+			await agent.local.close();
+		});
 		expect(holder()).toBe("drain of thief");
 	});
 
 	test("reports what it could not give back", async () => {
-		const { agent } = await setUp();
-		agent.before = losing("update leases");
-		await agent.local.close();
+		const { agent } = await whileCounting(async (agent) => {
+			agent.before = losing("update leases");
+			await agent.local.close();
+			agent.before = () => undefined;
+		});
 		expect(agent.problems).toEqual([unavailable]);
 	});
 });

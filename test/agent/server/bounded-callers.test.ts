@@ -1,6 +1,6 @@
 // What one caller may have, as the served agent holds to it: over real connections.
 import { describe, expect, test } from "vitest";
-import { Holds, longestHoldMs } from "../../../agent/server/holds.ts";
+import { HeldLeases, longestHoldMs } from "../../../agent/server/held-leases.ts";
 import { OpenCalls } from "../../../agent/server/open-calls.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../../disruption/errors.ts";
 import { buildTokenCaller } from "../../support/build-caller.ts";
@@ -29,7 +29,7 @@ describe("a caller", () => {
 	test("renews a Lease for five minutes and no longer", async () => {
 		const { local, asked } = acquiringCluster();
 		let now = 0;
-		const agent = await serve({ local, holds: new Holds({ now: () => now, cluster: "eu-1" }) });
+		const agent = await serve({ local, held: new HeldLeases({ now: () => now, cluster: "eu-1" }) });
 		const client = agent.asCaller();
 		await client.acquire(acquireRequest, atOnce);
 		now = longestHoldMs - 1;
@@ -41,9 +41,9 @@ describe("a caller", () => {
 
 	test("who holds five hundred Leases gets no further one", async () => {
 		const { local, asked } = acquiringCluster();
-		const holds = new Holds({ now: () => 0, cluster: "eu-1" });
-		for (let held = 0; held < 500; held += 1) holds.begin(caller, { ...acquisition, nonce: `n-${held}` });
-		const client = (await serve({ local, holds })).asCaller();
+		const held = new HeldLeases({ now: () => 0, cluster: "eu-1" });
+		for (let nth = 0; nth < 500; nth += 1) held.begin(caller, local, { ...acquisition, nonce: `n-${nth}` });
+		const client = (await serve({ local, held })).asCaller();
 		await expect(client.acquire(acquireRequest, atOnce)).rejects.toThrow("holds 500 Leases there, as many as one may");
 		expect(asked).toEqual([]);
 	});

@@ -3,14 +3,13 @@ import { once } from "node:events";
 import { type ClientHttp2Stream, connect, constants } from "node:http2";
 import { ServerCredentials } from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "vitest";
-import { HeldLeases } from "../../../agent/leases/held-leases.ts";
 import { createLogger } from "../../../agent/process/log.ts";
 import { createMetrics } from "../../../agent/process/metrics.ts";
 import { createAuditLog } from "../../../agent/server/audit-log.ts";
 import { createCallWatcher } from "../../../agent/server/call-watcher.ts";
 import type { Admission } from "../../../agent/server/caller.ts";
 import { createTokenGate, type Gate } from "../../../agent/server/gate.ts";
-import { Holds } from "../../../agent/server/holds.ts";
+import { HeldLeases } from "../../../agent/server/held-leases.ts";
 import { OpenCalls } from "../../../agent/server/open-calls.ts";
 import { startAgentServer } from "../../../agent/server/server.ts";
 import { unauthenticatedStatus } from "../../../proto/status.ts";
@@ -65,11 +64,10 @@ async function serve(): Promise<Served> {
 		watcher: createCallWatcher({
 			metrics,
 			log: createLogger("error", { write: () => undefined }),
-			held: new HeldLeases(() => 0),
 		}),
 		audit: createAuditLog(createLogger("error", { write: () => undefined })),
 		openCalls: new OpenCalls("eu-1"),
-		holds: new Holds({ now: () => 0, cluster: "eu-1" }),
+		held: new HeldLeases({ now: () => 0, cluster: "eu-1" }),
 		clock,
 		cluster: "eu-1",
 		stopping: new AbortController().signal,

@@ -2,14 +2,13 @@
 import { type ClientHttp2Session, connect } from "node:http2";
 import { ServerCredentials, status } from "@grpc/grpc-js";
 import fc from "fast-check";
-import { HeldLeases } from "../../../agent/leases/held-leases.ts";
 import { createLogger } from "../../../agent/process/log.ts";
 import { createMetrics } from "../../../agent/process/metrics.ts";
 import { systemClock } from "../../../agent/process/system-clock.ts";
 import { createAuditLog } from "../../../agent/server/audit-log.ts";
 import { createCallWatcher } from "../../../agent/server/call-watcher.ts";
 import { createTokenGate } from "../../../agent/server/gate.ts";
-import { Holds } from "../../../agent/server/holds.ts";
+import { HeldLeases } from "../../../agent/server/held-leases.ts";
 import { OpenCalls } from "../../../agent/server/open-calls.ts";
 import { startAgentServer } from "../../../agent/server/server.ts";
 import { buildTokenCaller } from "../../support/build-caller.ts";
@@ -129,7 +128,7 @@ export const frameTarget: FuzzTarget = {
 			local,
 			member: async () => local,
 		});
-		const watcher = createCallWatcher({ metrics, log, held: new HeldLeases(() => 0) });
+		const watcher = createCallWatcher({ metrics, log });
 		const server = await startAgentServer({
 			address: { host: "127.0.0.1", port: 0 },
 			credentials: ServerCredentials.createInsecure(),
@@ -137,7 +136,7 @@ export const frameTarget: FuzzTarget = {
 			watcher,
 			audit,
 			openCalls: new OpenCalls("eu-1"),
-			holds: new Holds({ now: () => 0, cluster: "eu-1" }),
+			held: new HeldLeases({ now: () => 0, cluster: "eu-1" }),
 			clock: systemClock,
 			cluster: "eu-1",
 			stopping: new AbortController().signal,

@@ -4,14 +4,13 @@ import { EventEmitter } from "node:events";
 import { Metadata, type StatusObject, status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { readLease } from "../../../agent/cluster-api/read-lease.ts";
-import { HeldLeases } from "../../../agent/leases/held-leases.ts";
 import { createLogger } from "../../../agent/process/log.ts";
 import { createMetrics } from "../../../agent/process/metrics.ts";
 import { createAgentService } from "../../../agent/server/agent-service.ts";
 import { createAuditLog } from "../../../agent/server/audit-log.ts";
 import { createCallWatcher } from "../../../agent/server/call-watcher.ts";
 import { createTokenGate } from "../../../agent/server/gate.ts";
-import { Holds } from "../../../agent/server/holds.ts";
+import { HeldLeases } from "../../../agent/server/held-leases.ts";
 import { OpenCalls } from "../../../agent/server/open-calls.ts";
 import { maxAnnotationBytes, parseLease } from "../../../disruption/lease.ts";
 import type * as wire from "../../../proto/gen/xpdb/v1/agent.ts";
@@ -92,7 +91,7 @@ export const requestTarget: FuzzTarget = {
 		return asyncTarget(input, async ({ acquires, steps }) => {
 			const server = new WorldServer({ pods: threePods, budgetSpec: spec }, "id-eu");
 			const local = await openGarbledCluster(server.connection(), "eu-1", false);
-			const watcher = createCallWatcher({ metrics, log, held: new HeldLeases(() => 0) });
+			const watcher = createCallWatcher({ metrics, log });
 			const stopping = new AbortController();
 			const gate = createTokenGate({
 				identity: { check: async () => ({ kind: "authenticated", caller: buildTokenCaller() }) },
@@ -110,7 +109,7 @@ export const requestTarget: FuzzTarget = {
 				watcher,
 				audit,
 				openCalls: new OpenCalls("eu-1"),
-				holds: new Holds({ now: () => 0, cluster: "eu-1" }),
+				held: new HeldLeases({ now: () => 0, cluster: "eu-1" }),
 				stopping: stopping.signal,
 			});
 			const all = acquires ? [{ method: "acquire", edits: whole } as const, ...steps] : steps;

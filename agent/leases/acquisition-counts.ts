@@ -1,0 +1,88 @@
+// Counts under an acquisition that stands, and what they leave behind: in the Lease, at pods, and for the commit.
+//
+// Guarantee: a count is answered only where its acquisition still stood when it was last looked at, and within the time that
+// the Lease leaves it; what it found out besides is written to that Lease only while the acquisition stands.
+import { formatBudgetName } from "../../disruption/budget.ts";
+import type { Acquisition, Count } from "../../disruption/cluster.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import {
+	type BudgetLease,
+	longestCountMs,
+	stands,
+	withObserved,
+	withObservedFromRestore,
+	withoutControllers,
+} from "../../disruption/lease.ts";
+import type { ClusterApi } from "../cluster-api/cluster-api.ts";
+import type { Clock } from "../process/clock.ts";
+import { withinTime } from "../process/within-time.ts";
+import type { CommitCheck } from "./commit-check.ts";
+import { type CountOptions, type CountQuestion, countUnder } from "./count.ts";
+import type { LeaseStore } from "./lease-store.ts";
+import { lostLease } from "./lost-lease.ts";
+
+export interface AcquisitionCountsOptions extends CountOptions {
+	readonly api: ClusterApi;
+	readonly leases: Pick<LeaseStore, "read" | "change">;
+	/** Is told what was found, so that the commit need not ask again. */
+	readonly commitCheck: Pick<CommitCheck, "counted">;
+	readonly clock: Pick<Clock, "after">;
+}
+
+export class AcquisitionCounts {
+	readonly #options: AcquisitionCountsOptions;
+
+	constructor(options: AcquisitionCountsOptions) {
+		this.#options = options;
+	}
+
+	/** Again, under an acquisition of which nothing is known here; rejects with LeaseLostError where it does not stand. */
+	again(acquisition: Acquisition, question: CountQuestion): Promise<Count> {
+		return this.count(acquisition, this.#readHeld(acquisition), question);
+	}
+
+	/** `reading`: the Lease as the acquisition wrote it, or as it is read since. Fails where it takes so long that the Lease might end before its holder hears of it. */
+	count(acquisition: Acquisition, reading: Promise<BudgetLease>, question: CountQuestion): Promise<Count> {
+		const { cluster, clock } = this.#options;
+		const late = (): Error =>
+			new AgentUnavailableError(
+				`The agent of cluster "${cluster}" took more than ${longestCountMs / 1000} s to count for budget "${formatBudgetName(question.budget)}": is its API server slow?`,
+				cluster,
+			);
+		return withinTime(this.#countNow(acquisition, reading, question), { clock, ms: longestCountMs, late });
+	}
+
+	async #readHeld(acquisition: Acquisition): Promise<BudgetLease> {
+		const lease = await this.#options.leases.read(acquisition.budget);
+		if (!lease || !stands(lease, acquisition)) throw lostLease(acquisition, lease, this.#options.cluster);
+		return lease;
+	}
+
+	async #countNow(acquisition: Acquisition, reading: Promise<BudgetLease>, question: CountQuestion): Promise<Count> {
+		const { leases, commitCheck, cluster } = this.#options;
+		const counted = await countUnder(reading, question, this.#options);
+		const { count, listedAt, forgottenControllers, restored } = counted;
+		await this.#markPreActivities(count);
+		// Only a Lease that is new to the view, comes from a backup or has lost a controller costs this write.
+		if (listedAt !== "" || forgottenControllers.size > 0 || restored) {
+			const { lease: latest, result } = await leases.change(question.budget, (found) => {
+				if (!stands(found, acquisition)) return { result: false };
+				const kept = withObserved(withoutControllers(found, forgottenControllers), listedAt);
+				// A Lease that was written since may say what was seen since: then the next count sees to it.
+				const isAsRead = found.resourceVersion === restored?.leaseVersion;
+				return { write: isAsRead ? withObservedFromRestore(kept, restored.listedAt) : kept, result: true };
+			});
+			if (!result) throw lostLease(acquisition, latest, cluster);
+		}
+		commitCheck.counted(acquisition, counted);
+		return count;
+	}
+
+	/** Tells pods whose pre-activities hold them back that somebody wants to disrupt them. */
+	async #markPreActivities({ candidates }: Count): Promise<void> {
+		const { api, report } = this.#options;
+		const waiting = candidates.filter((state) => state.kind === "present" && state.preActivities.length > 0);
+		const results = await Promise.allSettled(waiting.map(({ pod }) => api.markPendingDisruption(pod)));
+		for (const result of results) if (result.status === "rejected") report?.(result.reason);
+	}
+}

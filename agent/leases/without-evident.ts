@@ -1,0 +1,16 @@
+import { type BudgetLease, withoutReservations } from "../../disruption/lease.ts";
+import { evidenceOf, type PodEvidenceView } from "../../disruption/reservation.ts";
+import { latestResourceVersion } from "../../disruption/resource-version.ts";
+
+/** The Lease without the reservations for which the view shows evidence, and with how far it had come; the same one where there are none. */
+export function withoutEvident(lease: BudgetLease, pods: PodEvidenceView): BudgetLease {
+	const ids = new Set<string>();
+	let observed = "";
+	for (const reservation of lease.state.reservations) {
+		const evidence = evidenceOf(reservation, lease.budget.namespace, pods);
+		if (evidence === undefined) continue;
+		ids.add(reservation.id);
+		observed = latestResourceVersion(observed, evidence);
+	}
+	return ids.size === 0 ? lease : withoutReservations(lease, ids, observed);
+}
