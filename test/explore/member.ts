@@ -14,6 +14,8 @@ export interface MemberOptions {
 	readonly agent: number | undefined;
 	/** To the agent that keeps the line: it does not pass the call on again. */
 	readonly here?: boolean;
+	/** Whether this agent passes callers on to another, whose line counts then: its own is of the time before there was one. */
+	readonly passesOn?: (agent: AgentProcess) => boolean;
 	/** A caller that does not wait was given a Lease past those who do. */
 	readonly onPassedLine: (agent: AgentProcess, what: string) => void;
 }
@@ -52,7 +54,7 @@ export function simulatedMember(options: MemberOptions): AgentCluster {
 				request,
 				(agent, gone) => {
 					const passed = { wait: acquireOptions.wait, signal: gone };
-					const waiting = agent.local.lineLength(request.budget);
+					const waiting = options.passesOn?.(agent) ? 0 : agent.local.lineLength(request.budget);
 					const acquired = here ? agent.local.acquireHere(request, passed) : agent.local.acquire(request, passed);
 					if (acquireOptions.wait || waiting === 0) return acquired;
 					return acquired.then((outcome) => {

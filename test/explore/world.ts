@@ -277,9 +277,19 @@ export class World {
 		);
 	}
 
+	readonly #onPassedLine = (at: SimulatedProcess, what: string): void => this.#order.passedLine(at, what);
+
 	#memberFor(from: SimulatedProcess, id: string, agent: number | undefined): AgentCluster {
-		const onPassedLine = (at: SimulatedProcess, what: string): void => this.#order.passedLine(at, what);
-		return simulatedMember({ from, cluster: this.cluster(id), network: this.network, agent, onPassedLine });
+		const passesOn = (at: SimulatedProcess): boolean => this.#lineHost(at, id) !== undefined;
+		const { network } = this;
+		return simulatedMember({
+			from,
+			cluster: this.cluster(id),
+			network,
+			agent,
+			passesOn,
+			onPassedLine: this.#onPassedLine,
+		});
 	}
 
 	/** All members of the fleet as an agent of this cluster asks them. */
@@ -325,8 +335,8 @@ export class World {
 		const cluster = this.cluster(id);
 		const [host] = cluster.agents;
 		if (!this.scenario.lineHost || !host?.alive || host === from) return undefined;
-		const onPassedLine = (): void => undefined;
-		return simulatedMember({ from, cluster, network: this.network, agent: 0, here: true, onPassedLine });
+		const { network } = this;
+		return simulatedMember({ from, cluster, network, agent: 0, here: true, onPassedLine: this.#onPassedLine });
 	}
 
 	/** As a first round leaves them: free, and with the version up to which it has listed. */
