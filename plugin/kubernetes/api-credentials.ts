@@ -1,6 +1,7 @@
 // TLS options and headers for one API server, by client-node's KubeConfig: certificates, tokens, OIDC, proxies; and by exec plugins.
 import { type OutgoingHttpHeaders, Agent as PlainAgent, type RequestOptions } from "node:http";
 import { Agent } from "node:https";
+import type { User } from "@kubernetes/client-node";
 import { ConnectionError } from "./api-error.ts";
 import { clientVersion } from "./client-version.ts";
 import type { Connection } from "./connection.ts";
@@ -32,11 +33,10 @@ type ApplyCredentials = (options: RequestOptions) => Promise<boolean>;
 
 /** Credentials from files and exec plugins change; how long they are taken for current. */
 const freshForMs = 30_000;
-const changingFields = /"(auth-provider|client-certificate|client-key|certificate-authority)":/;
 
 /** Reads files and runs exec plugins again from time to time; a changed certificate gets connections of its own. */
 export function createCredentialReader(connection: Connection): CredentialReader {
-	const changing = connection.exec !== undefined || changingFields.test(connection.kubeconfig);
+	const changing = canChange(connection);
 	const agents = new Set<PlainAgent>();
 	let config: Promise<ApplyCredentials> | undefined;
 	let pending: Promise<Known> | undefined;
@@ -95,12 +95,17 @@ export function createCredentialReader(connection: Connection): CredentialReader
 	};
 }
 
-async function loadConfig({ kubeconfig, exec }: Connection): Promise<ApplyCredentials> {
+function canChange({ exec, cluster, user }: Connection): boolean {
+	return Boolean(exec ?? user.authProvider) || [cluster.caFile, user.certFile, user.keyFile].some(Boolean);
+}
+
+async function loadConfig({ cluster, user, exec }: Connection): Promise<ApplyCredentials> {
 	const { KubeConfig } = await import("@kubernetes/client-node");
 	const plugin = exec && createExecCredentials(exec);
 	const load = (credential?: ExecCredential) => {
+		// A new one each time: it keeps the first certificate of a user for ever.
 		const config = new KubeConfig();
-		config.loadFromString(credential ? withCredential(kubeconfig, credential) : kubeconfig);
+		config.loadFromClusterAndUser(cluster, credential ? withCredential(user, credential) : user);
 		return { config, credential };
 	};
 	let loaded: ReturnType<typeof load> | undefined;
@@ -108,24 +113,18 @@ async function loadConfig({ kubeconfig, exec }: Connection): Promise<ApplyCreden
 		const credential = await plugin?.current();
 		if (!loaded || loaded.credential !== credential) loaded = load(credential);
 		await loaded.config.applyToHTTPSOptions(options);
-		return (loaded.config.getCurrentCluster()?.proxyUrl ?? "") !== "";
+		return Boolean(cluster.proxyUrl);
 	};
 }
 
-interface OneUser {
-	readonly users: readonly [{ readonly name: string; readonly user: Readonly<Record<string, unknown>> }];
-}
-
-/** As if the kubeconfig had it; a token of its own goes before, as in client-go. */
-function withCredential(kubeconfig: string, { token, cert, key }: ExecCredential): string {
-	const document: OneUser = JSON.parse(kubeconfig);
-	const [{ name, user }] = document.users;
-	const given = {
-		...(token !== "" && { token }),
+/** As if the kubeconfig had it; what the user has besides goes before, as in client-go. */
+function withCredential(user: User, { token, cert, key }: ExecCredential): User {
+	return {
 		...user,
-		...(cert !== "" && { "client-certificate-data": base64(cert), "client-key-data": base64(key) }),
+		token: user.token || token,
+		certData: user.certData || base64(cert),
+		keyData: user.keyData || base64(key),
 	};
-	return JSON.stringify({ ...document, users: [{ name, user: given }] });
 }
 
 function base64(text: string): string {

@@ -1,5 +1,6 @@
 // Which cluster, with which credentials: a context of the kubeconfig, with kubectl's global flags on top.
 import { resolve } from "node:path";
+import type { Cluster, User } from "@kubernetes/client-node";
 import { quote, shorten } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
@@ -15,8 +16,10 @@ export interface Connection {
 	readonly context: string;
 	readonly namespace: string;
 	readonly server: string;
-	/** A kubeconfig with this one context, as JSON, with absolute paths. */
-	readonly kubeconfig: string;
+	/** As client-node's KubeConfig takes them, with absolute paths. */
+	readonly cluster: Cluster;
+	/** Without the program that credentials may come from. */
+	readonly user: User;
 	/** Where the credentials come from a program. */
 	readonly exec: ExecPlugin | undefined;
 	/** Impersonation beyond the user name, which client-node sets itself. */
@@ -73,12 +76,8 @@ export function resolveConnection(
 		context: name,
 		namespace: flags.namespace ?? (text(context?.["namespace"]) || "default"),
 		server,
-		kubeconfig: JSON.stringify({
-			clusters: [{ name: "cluster", cluster: clusterForClientNode(cluster, server) }],
-			users: [{ name: "user", user: userForClientNode(user) }],
-			contexts: [{ name: "context", context: { cluster: "cluster", user: "user" } }],
-			"current-context": "context",
-		}),
+		cluster: clusterForClientNode(cluster, server),
+		user: userForClientNode(user),
 		exec: readExecPlugin(user["exec"], cluster),
 		headers,
 		requestTimeoutMs: flags.requestTimeoutMs,
@@ -115,18 +114,12 @@ function withClusterFlags(cluster: KubeconfigEntry, flags: GlobalFlags): Kubecon
 		delete changed["certificate-authority-data"];
 		changed["certificate-authority"] = resolve(flags.certificateAuthority);
 	}
-	return flags.insecureSkipTlsVerify ? unverified(changed) : changed;
-}
-
-function unverified(cluster: KubeconfigEntry): KubeconfigEntry {
-	return {
-		...without(cluster, "certificate-authority", "certificate-authority-data"),
-		"insecure-skip-tls-verify": true,
-	};
-}
-
-function without(entry: KubeconfigEntry, ...fields: readonly string[]): KubeconfigEntry {
-	return Object.fromEntries(Object.entries(entry).filter(([field]) => !fields.includes(field)));
+	if (flags.insecureSkipTlsVerify) {
+		delete changed["certificate-authority"];
+		delete changed["certificate-authority-data"];
+		changed["insecure-skip-tls-verify"] = true;
+	}
+	return changed;
 }
 
 function withUserFlags(user: KubeconfigEntry, flags: GlobalFlags): KubeconfigEntry {
@@ -150,17 +143,50 @@ function withUserFlags(user: KubeconfigEntry, flags: GlobalFlags): KubeconfigEnt
 	return changed;
 }
 
-/** It takes http:// only with this; there is no certificate to be checked anyway. */
-function clusterForClientNode(cluster: KubeconfigEntry, server: string): KubeconfigEntry {
-	const changed = { ...cluster, server };
-	return server.startsWith("http:") ? unverified(changed) : changed;
+function clusterForClientNode(cluster: KubeconfigEntry, server: string): Cluster {
+	const isPlain = server.startsWith("http:");
+	const ca = dataOrFile(cluster, "certificate-authority");
+	return {
+		name: "cluster",
+		server,
+		// It takes http:// only with this; there is no certificate to be checked anyway.
+		skipTLSVerify: isPlain || cluster["insecure-skip-tls-verify"] === true,
+		caData: isPlain ? "" : ca.data,
+		caFile: isPlain ? "" : ca.file,
+		tlsServerName: text(cluster["tls-server-name"]),
+		proxyUrl: text(cluster["proxy-url"]),
+	};
 }
 
-/** It knows `token-file` and the auth provider's tokenFile, but not kubectl's own key for it; plugins are ours (exec-credentials.ts). */
-function userForClientNode(user: KubeconfigEntry): KubeconfigEntry {
+/** It knows no `tokenFile` but that of its own auth provider; plugins are ours (exec-credentials.ts). */
+function userForClientNode(user: KubeconfigEntry): User {
 	const tokenFile = text(user["tokenFile"]);
-	if (tokenFile === "") return without(user, "exec");
-	return { ...without(user, "exec", "token"), "auth-provider": { name: "tokenFile", config: { tokenFile } } };
+	const provider = tokenFile === "" ? user["auth-provider"] : { name: "tokenFile", config: { tokenFile } };
+	const cert = dataOrFile(user, "client-certificate");
+	const key = dataOrFile(user, "client-key");
+	const impersonateUser = text(user["as"]);
+	return {
+		name: "user",
+		certData: cert.data,
+		certFile: cert.file,
+		keyData: key.data,
+		keyFile: key.file,
+		token: tokenFile === "" ? text(user["token"]) : "",
+		username: text(user["username"]),
+		password: text(user["password"]),
+		...(isRecord(provider) && { authProvider: provider }),
+		// It sends an empty name too.
+		...(impersonateUser !== "" && { impersonateUser }),
+	};
+}
+
+/** Of both, kubectl takes the data and client-node the file. */
+function dataOrFile(
+	entry: KubeconfigEntry,
+	field: "certificate-authority" | "client-certificate" | "client-key",
+): { readonly data: string; readonly file: string } {
+	const data = text(entry[`${field}-data`]);
+	return { data, file: data === "" ? text(entry[field]) : "" };
 }
 
 function impersonationHeaders(

@@ -102,7 +102,7 @@ const kubeconfigTarget: FuzzTarget = {
 };
 
 async function demandConnection(connection: Connection): Promise<void> {
-	const { server, namespace, kubeconfig, headers } = connection;
+	const { server, namespace, headers, exec, user } = connection;
 	demand(
 		URL.canParse(server) && /^https?:$/.test(new URL(server).protocol),
 		`It took the server ${JSON.stringify(server)}`,
@@ -115,9 +115,8 @@ async function demandConnection(connection: Connection): Promise<void> {
 			"It would send a header that is no text",
 		);
 	}
-	const { users } = JSON.parse(kubeconfig) as { users: { user: Record<string, unknown> }[] };
 	// Whoever is named there would be run.
-	if (connection.exec !== undefined || typeof users[0]?.user["auth-provider"] === "object") return;
+	if (exec !== undefined || user.authProvider !== undefined) return;
 	const reader = createCredentialReader(connection);
 	try {
 		await attemptAsync(() => reader.current(), [ConnectionError, KubeconfigError]);

@@ -38,30 +38,26 @@ function connect(files: Files = {}, flags: Entry = {}, context?: string): Connec
 	return resolveConnection(load(files), context, readGlobalFlags(flags));
 }
 
-interface Parsed {
-	readonly clusters: readonly [{ readonly cluster: Entry }];
-	readonly users: readonly [{ readonly user: Entry }];
-}
-
-function contentOf(connection: Connection): { readonly cluster: Entry; readonly user: Entry } {
-	const parsed: Parsed = JSON.parse(connection.kubeconfig);
-	return { cluster: parsed.clusters[0].cluster, user: parsed.users[0].user };
+/** What client-node is given, without what is empty. */
+function contentOf({ cluster, user }: Connection): { readonly cluster: Entry; readonly user: Entry } {
+	const filled = (entry: object): Entry =>
+		Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== ""));
+	return { cluster: filled(cluster), user: filled(user) };
 }
 
 describe("resolveConnection()", () => {
 	test("the current context", () => {
 		const connection = connect({ user: { token: "secret" }, context: { namespace: "shop" } });
 		expect(connection).toMatchObject({ context: "a", namespace: "shop", server: "https://one" });
-		expect(contentOf(connection).user).toEqual({ token: "secret" });
+		expect(contentOf(connection).user).toEqual({ name: "user", token: "secret" });
 	});
 
 	test("a tokenFile becomes what client-node reads, and goes before a token", () => {
 		const connection = connect({ user: { tokenFile: "token", token: "old", as: "bob", "as-groups": ["g1"] } });
 		expect(contentOf(connection).user).toEqual({
-			tokenFile: token,
-			as: "bob",
-			"as-groups": ["g1"],
-			"auth-provider": { name: "tokenFile", config: { tokenFile: token } },
+			name: "user",
+			impersonateUser: "bob",
+			authProvider: { name: "tokenFile", config: { tokenFile: token } },
 		});
 		expect(connection.headers).toEqual({ "Impersonate-Group": ["g1"] });
 	});
@@ -86,9 +82,20 @@ describe("resolveConnection()", () => {
 			"Impersonate-Extra-a%2Fb": ["1", "2"],
 		});
 		expect(contentOf(connection)).toEqual({
-			cluster: { server: "https://flag", "insecure-skip-tls-verify": true, "tls-server-name": "sni" },
-			user: { token: "flag-token", as: "bob" },
+			cluster: { name: "cluster", server: "https://flag", skipTLSVerify: true, tlsServerName: "sni" },
+			user: { name: "user", token: "flag-token", impersonateUser: "bob" },
 		});
+	});
+
+	test("data goes before a file", () => {
+		const { cluster, user } = contentOf(
+			connect({
+				cluster: { "certificate-authority": "ca.crt", "certificate-authority-data": data },
+				user: { "client-certificate": "ca.crt", "client-certificate-data": data, "client-key": "ca.crt" },
+			}),
+		);
+		expect(cluster).toEqual({ name: "cluster", server: "https://one", skipTLSVerify: false, caData: data });
+		expect(user).toEqual({ name: "user", certData: data, keyFile: join(folder, "ca.crt") });
 	});
 
 	const refusals: readonly { readonly name: string; readonly run: () => unknown; readonly message: string }[] = [
@@ -266,7 +273,7 @@ describe("resolveConnection()", () => {
 			interactiveMode: "IfAvailable",
 			cluster: { server: "https://one", "certificate-authority-data": data, config: { audience: "x" } },
 		});
-		expect(contentOf(connection).user).toEqual({});
+		expect(contentOf(connection).user).toEqual({ name: "user" });
 	});
 });
 
@@ -283,15 +290,15 @@ describe("in a pod", () => {
 		const connection = inPod({ currentContext: "" }, {});
 		expect(connection).toMatchObject({ context: "", namespace: "tools", server: "https://[fd00::1]:443" });
 		expect(contentOf(connection)).toMatchObject({
-			cluster: { "certificate-authority": join(mounted, "ca.crt") },
-			user: { "auth-provider": { config: { tokenFile: join(mounted, "token") } } },
+			cluster: { caFile: join(mounted, "ca.crt") },
+			user: { authProvider: { config: { tokenFile: join(mounted, "token") } } },
 		});
 	});
 
 	test("flags hold there too", () => {
 		const connection = inPod({ currentContext: "" }, { namespace: "other", as: "bob" });
 		expect(connection.namespace).toBe("other");
-		expect(contentOf(connection).user).toMatchObject({ as: "bob" });
+		expect(contentOf(connection).user).toMatchObject({ impersonateUser: "bob" });
 	});
 
 	test("never where a context, or a server, is named", () => {

@@ -74,6 +74,19 @@ describe("createKubernetesClient()", () => {
 		});
 	});
 
+	test("sends a name without a password as kubectl does", async () => {
+		let authorization: string | undefined;
+		const { client } = await start(
+			(request, response) => {
+				({ authorization } = request.headers);
+				answer(response, 200, {});
+			},
+			{ token: undefined, username: "bob" },
+		);
+		await client.get("/version");
+		expect(authorization).toBe(`Basic ${Buffer.from("bob:").toString("base64")}`);
+	});
+
 	test("patches strategically, posts and deletes JSON", async () => {
 		const types: (string | undefined)[] = [];
 		const { client, requests } = await start((request, response, body) => {
