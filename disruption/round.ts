@@ -8,16 +8,7 @@
 // evicted. A pod whose own agent gave it no reservation (it is gone, or got other labels) is not granted, and is taken back
 // under its other budgets. Nothing here rests on a clock: durations only decide how soon others may go on.
 import { type BudgetName, formatBudgetName } from "./budget.ts";
-import type {
-	AcquireOutcome,
-	AcquireRequest,
-	Acquisition,
-	Cluster,
-	CommitOutcome,
-	Count,
-	Grant,
-	PlaceInLine,
-} from "./cluster.ts";
+import type { AcquireOutcome, AcquireRequest, Cluster, CommitOutcome, Grant, PlaceInLine } from "./cluster.ts";
 import {
 	type BudgetCounts,
 	type BudgetState,
@@ -30,8 +21,9 @@ import {
 import { AgentUnavailableError, FleetsDifferError, GarbledLeaseError, LeaseLostError } from "./errors.ts";
 import type { Ticket } from "./eviction.ts";
 import { giveBackAll } from "./give-back.ts";
-import { handoverDurationMs, leaseName, renewIntervalMs } from "./lease.ts";
+import { leaseName } from "./lease.ts";
 import { type LeftOutPods, leftOutKey, leftOutPods, waitingFor } from "./left-out.ts";
+import { type HeldLease, RoundLeases, releaseLeases, type Slot } from "./round-leases.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
 import type { RoundCandidate, Verdict } from "./verdict.ts";
 
@@ -60,38 +52,21 @@ export type RoundOutcome =
 	/** An acquisition was broken: nothing is granted, start over. */
 	| { readonly kind: "lost"; readonly reason: string };
 
-/** Counts older than this when the last Lease was got are asked for again: waiting in line can take long. */
-const countFreshForMs = 1_000;
 /** A commit is idempotent, so an answer that was lost is asked for again before it counts as failed. */
 const commitAttempts = 3;
-
-/** One budget's Lease in one cluster. */
-interface Slot {
-	readonly cluster: Cluster;
-	readonly budget: RoundBudget;
-}
-
-interface Held extends Slot {
-	readonly request: AcquireRequest;
-	readonly acquisition: Acquisition;
-	count: Count;
-	countedAt: number;
-	/** When the Lease has to be renewed. */
-	renewAt: number;
-}
 
 /**
  * Runs one round. Rejects with AgentUnavailableError where a member gave no answer, with the reason of `signal` when it
  * aborts; whatever was acquired until then has been given back or ends by the lease time.
  */
 export async function runRound(request: RoundRequest, runtime: RoundRuntime): Promise<RoundOutcome> {
-	const held: Held[] = [];
+	const held = new RoundLeases(runtime);
 	try {
 		const judgements = await judgeAll(request, runtime, held);
 		request.signal.throwIfAborted();
 		return await commitAll(judgements, held, runtime);
 	} catch (error) {
-		await releaseAll(held.splice(0), runtime);
+		await held.releaseAll();
 		if (error instanceof LeaseLostError) return { kind: "lost", reason: error.message };
 		if (error instanceof GarbledLeaseError || error instanceof FleetsDifferError)
 			return refuseAll(request.candidates, error);
@@ -100,12 +75,16 @@ export async function runRound(request: RoundRequest, runtime: RoundRuntime): Pr
 }
 
 /** Acquires, counts and decides, and keeps alive what it holds meanwhile. */
-async function judgeAll(request: RoundRequest, runtime: RoundRuntime, held: Held[]): Promise<readonly Judgement[]> {
+async function judgeAll(
+	request: RoundRequest,
+	runtime: RoundRuntime,
+	held: RoundLeases,
+): Promise<readonly Judgement[]> {
 	const lost = new AbortController();
-	const renewing = keepAlive(held, runtime, lost);
+	const renewing = held.keepAlive(lost);
 	try {
 		await acquireAll(request, runtime, held, lost.signal);
-		await recountOld(held, runtime);
+		await held.recountOld();
 	} catch (error) {
 		if (lost.signal.reason instanceof LeaseLostError) throw lost.signal.reason;
 		throw error;
@@ -113,12 +92,7 @@ async function judgeAll(request: RoundRequest, runtime: RoundRuntime, held: Held
 		lost.abort();
 		await renewing;
 	}
-	const counted = request.budgets.map(
-		(budget): BudgetCounts => ({
-			budget,
-			counts: held.filter((slot) => slot.budget === budget).map((slot) => slot.count),
-		}),
-	);
+	const counted = request.budgets.map((budget): BudgetCounts => ({ budget, counts: held.countsOf(budget) }));
 	request.onCounted?.(counted.flatMap((each) => budgetState(each) ?? []));
 	return decide(
 		request.clusters.map(({ id }) => id),
@@ -131,12 +105,12 @@ async function judgeAll(request: RoundRequest, runtime: RoundRuntime, held: Held
 async function acquireAll(
 	request: RoundRequest,
 	runtime: RoundRuntime,
-	held: Held[],
+	held: RoundLeases,
 	lost: AbortSignal,
 ): Promise<void> {
 	const slots = slotsInOrder(request);
 	if (!request.contended && (await acquireAtOnce(slots, request, runtime, held))) return;
-	await releaseAll(held.splice(0), runtime);
+	await held.releaseAll();
 	const signal = AbortSignal.any([request.signal, lost]);
 	for (const slot of slots) await acquireSlot(slot, request, runtime, held, true, signal);
 }
@@ -146,21 +120,21 @@ async function acquireAtOnce(
 	slots: readonly Slot[],
 	request: RoundRequest,
 	runtime: RoundRuntime,
-	held: Held[],
+	held: RoundLeases,
 ): Promise<boolean> {
 	const attempts = await Promise.allSettled(
 		slots.map(async (slot) => acquireSlot(slot, request, runtime, held, false, request.signal)),
 	);
 	const failed = attempts.find((attempt) => attempt.status === "rejected");
 	if (failed) throw failed.reason;
-	return held.length === slots.length;
+	return held.size === slots.length;
 }
 
 async function acquireSlot(
 	slot: Slot,
 	request: RoundRequest,
 	runtime: RoundRuntime,
-	held: Held[],
+	held: RoundLeases,
 	wait: boolean,
 	signal: AbortSignal,
 ): Promise<void> {
@@ -178,9 +152,7 @@ async function acquireSlot(
 		onQueued: (place) => request.onQueued?.({ ...place, cluster: cluster.name, budget: budget.name }),
 	});
 	if (outcome.kind === "acquired") {
-		const { acquisition, count, leaseDurationMs } = outcome;
-		const now = runtime.now();
-		held.push({ ...slot, request: acquire, acquisition, count, countedAt: now, renewAt: now + leaseDurationMs / 3 });
+		held.add({ ...slot, ...outcome, request: acquire });
 	} else if (wait) {
 		throw new AgentUnavailableError(
 			`Cannot wait for budget ${budget.name.namespace}/${budget.name.name}: the agent of cluster ${cluster.name} does not keep the line`,
@@ -197,53 +169,22 @@ function slotsInOrder({ clusters, budgets }: RoundRequest): readonly Slot[] {
 	return slots.toSorted((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/**
- * Keeps what is held alive, a third of its time after it was got: a Lease handed over in line ends soon without it. No
- * renewal waits for another one: a slow member must not cost what others hand over meanwhile.
- */
-async function keepAlive(held: readonly Held[], runtime: RoundRuntime, stop: AbortController): Promise<void> {
-	const renewing = new Map<Held, Promise<void>>();
-	const renew = async (slot: Held): Promise<void> => {
-		const [result] = await Promise.allSettled([slot.cluster.renew(slot.acquisition)]);
-		renewing.delete(slot);
-		// Given back meanwhile: nothing is lost.
-		if (!held.includes(slot)) return;
-		if (result.status === "fulfilled") slot.renewAt = runtime.now() + renewIntervalMs;
-		else if (result.reason instanceof LeaseLostError) stop.abort(result.reason);
-		else runtime.onLeftBehind?.(result.reason);
-	};
-	while (!stop.signal.aborted) {
-		await runtime.sleep(handoverDurationMs / 4, stop.signal);
-		if (stop.signal.aborted) break;
-		for (const slot of held) {
-			if (runtime.now() >= slot.renewAt && !renewing.has(slot)) renewing.set(slot, renew(slot));
-		}
-	}
-	await Promise.all(renewing.values());
-}
-
-async function recountOld(held: readonly Held[], runtime: RoundRuntime): Promise<void> {
-	const old = held.filter(({ countedAt }) => runtime.now() - countedAt > countFreshForMs);
-	await Promise.all(
-		old.map(async (slot) => {
-			slot.count = await slot.cluster.count(slot.acquisition, slot.request);
-			slot.countedAt = runtime.now();
-		}),
-	);
-}
-
 /** Writes in every cluster, also where nothing is granted; takes everything back unless all of these writes stood. */
-async function commitAll(judgements: readonly Judgement[], held: Held[], runtime: RoundRuntime): Promise<RoundOutcome> {
+async function commitAll(
+	judgements: readonly Judgement[],
+	held: RoundLeases,
+	runtime: RoundRuntime,
+): Promise<RoundOutcome> {
 	const grantedAt = runtime.now();
 	const tickets = new Map<Judgement, Ticket>();
 	for (const judgement of judgements) {
 		if (judgement.kind === "grantable") tickets.set(judgement, ticketFor(judgement, runtime.newId(), grantedAt));
 	}
 	if (tickets.size === 0) {
-		await releaseAll(held.splice(0), runtime);
+		await held.releaseAll();
 		return { kind: "decided", verdicts: verdictsOf(judgements, tickets) };
 	}
-	const commits = held.splice(0).map((slot) => ({ slot, grants: grantsFor(slot, judgements, tickets) }));
+	const commits = held.takeAll().map((slot) => ({ slot, grants: grantsFor(slot, judgements, tickets) }));
 	const results = await Promise.all(
 		commits.map(async ({ slot, grants }) => ({ slot, ...(await commitSlot(slot, grants)) })),
 	);
@@ -254,7 +195,7 @@ async function commitAll(judgements: readonly Judgement[], held: Held[], runtime
 		return { kind: "decided", verdicts: verdictsOf(judgements, tickets, leftOut) };
 	}
 	await takeBack(commits, runtime);
-	await releaseAll(
+	await releaseLeases(
 		commits.map(({ slot }) => slot),
 		runtime,
 	);
@@ -275,7 +216,7 @@ async function commitAll(judgements: readonly Judgement[], held: Held[], runtime
 	};
 }
 
-type Commit = { readonly slot: Held; readonly grants: readonly Grant[] };
+type Commit = { readonly slot: HeldLease; readonly grants: readonly Grant[] };
 type CommitResult = CommitOutcome | { readonly kind: "failed"; readonly error: unknown };
 
 /** What was written for these pods under other budgets. */
@@ -287,7 +228,7 @@ async function takeBackLeftOut(commits: readonly Commit[], leftOut: LeftOutPods,
 	await takeBack(written, runtime);
 }
 
-async function commitSlot({ cluster, acquisition }: Held, grants: readonly Grant[]): Promise<CommitResult> {
+async function commitSlot({ cluster, acquisition }: HeldLease, grants: readonly Grant[]): Promise<CommitResult> {
 	let error: unknown;
 	for (let attempt = 0; attempt < commitAttempts; attempt += 1) {
 		try {
@@ -310,13 +251,8 @@ async function takeBack(commits: readonly Commit[], runtime: RoundRuntime): Prom
 	await giveBackAll(cancels, runtime);
 }
 
-async function releaseAll(held: readonly Held[], runtime: RoundRuntime): Promise<void> {
-	const releases = held.map((slot) => () => slot.cluster.release(slot.acquisition));
-	await giveBackAll(releases, runtime);
-}
-
 function grantsFor(
-	slot: Held,
+	slot: Slot,
 	judgements: readonly Judgement[],
 	tickets: ReadonlyMap<Judgement, Ticket>,
 ): readonly Grant[] {

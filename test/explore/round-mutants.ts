@@ -18,10 +18,10 @@ export const roundMutants: readonly Mutant[] = [
 			{
 				file: round,
 				symbol: "commitAll",
-				find: "const $commits = $held.splice(0).map($each);",
-				replace: `const all = $held.splice(0).map($each);
+				find: "const $commits = $held.takeAll().map($each);",
+				replace: `const all = $held.takeAll().map($each);
 	const $commits = all.filter(({ grants }) => grants.length > 0);
-	await releaseAll(all.filter(({ grants }) => grants.length === 0).map(({ slot }) => slot), arguments[2]);`,
+	await releaseLeases(all.filter(({ grants }) => grants.length === 0).map(({ slot }) => slot), arguments[2]);`,
 			},
 		],
 	},
@@ -138,12 +138,13 @@ export const roundMutants: readonly Mutant[] = [
 		without: "giving back what was got before queueing",
 		scenarios: ["waiting"],
 		edits: [
-			{ file: round, symbol: "acquireAll", find: "await releaseAll($held.splice(0), $runtime);", replace: "" },
+			{ file: round, symbol: "acquireAll", find: "await $held.releaseAll();", replace: "" },
 			{
 				file: round,
 				symbol: "acquireAll",
 				find: "for (const $slot of $slots) $wait;",
-				replace: "for (const $slot of $slots) if (!arguments[2].some((got) => got.cluster === $slot.cluster)) $wait;",
+				replace:
+					"for (const $slot of $slots) if (!arguments[2].countsOf($slot.budget).some((got) => got.clusterId === $slot.cluster.id)) $wait;",
 			},
 		],
 	},
@@ -156,8 +157,8 @@ export const roundMutants: readonly Mutant[] = [
 			{
 				file: round,
 				symbol: "acquireAtOnce",
-				find: "$held.length === $slots.length",
-				replace: "$held.length === $slots.length || arguments[3].length > 0",
+				find: "$held.size === $slots.length",
+				replace: "$held.size === $slots.length || arguments[3].size > 0",
 			},
 			{
 				file: decide,
@@ -376,8 +377,8 @@ export const roundMutants: readonly Mutant[] = [
 				find: "for (const $slot of $slots) await acquireSlot($slot, $request, $runtime, $held, true, $signal);",
 				replace: `for (;;) {
 		for (const $slot of $slots) await acquireSlot($slot, $request, $runtime, $held, false, $signal);
-		if ($held.length === $slots.length) return;
-		await releaseAll($held.splice(0), $runtime);
+		if ($held.size === $slots.length) return;
+		await $held.releaseAll();
 	}`,
 			},
 		],
