@@ -1,23 +1,14 @@
 // Why a pod or a node is not done: the closed list that -o json speaks in. A new reason is a new minor version of the
 // schema; its messages are for people and may change.
+import { refusalReasons, waitReasons } from "../../disruption/verdict.ts";
 import type { ApiError } from "../kubernetes/api-error.ts";
 
 export const reasons = [
 	// A budget of ours, or somebody who uses it, keeps the pod for now.
-	"BudgetExhausted",
-	"PodReserved",
-	"PreActivityPending",
-	"LeaseFull",
+	...waitReasons,
 	"LeaseHeld",
-	"PodUnseen",
-	"CoverageChanged",
 	// A budget of ours that somebody has to put right.
-	"InvalidBudget",
-	"SelectorsDiffer",
-	"FleetsDiffer",
-	"FeatureMissing",
-	"ExpectedPodsUnknown",
-	"GarbledLease",
+	...refusalReasons,
 	// Agents.
 	"PeerUnreachable",
 	"AgentRefused",

@@ -1,4 +1,6 @@
 // A plan as -o json and -o yaml print it; schemas/plan-v1.json publishes it. `message` is for people and may change.
+import { refusalReasons, waitReasons } from "../../disruption/verdict.ts";
+
 export const planSchema = "xpdb.plan/1.0";
 
 /** What a pod may wait for. */
@@ -8,13 +10,8 @@ export const planWaitReasons = [
 	"NodeBefore",
 	/** Other pods of its node go first: --order-by, or it is an agent of ours. */
 	"PodsBefore",
-	"BudgetExhausted",
-	// Others end it.
-	"PodReserved",
-	"PreActivityPending",
-	"LeaseFull",
-	"PodUnseen",
-	"CoverageChanged",
+	// As a round says it; this drain ends it only where its own pods use a budget up.
+	...waitReasons,
 ] as const;
 
 /** Why a pod can never go as things are. */
@@ -25,12 +22,7 @@ export const planNeverReasons = [
 	"NoOtherNode",
 	/** Even with all expected pods healthy the budget leaves none to disrupt. */
 	"BudgetNeverMet",
-	"InvalidBudget",
-	"SelectorsDiffer",
-	"FleetsDiffer",
-	"FeatureMissing",
-	"ExpectedPodsUnknown",
-	"GarbledLease",
+	...refusalReasons,
 	// Kubernetes' own budgets.
 	"DisruptionBudget",
 	"MultipleBudgets",

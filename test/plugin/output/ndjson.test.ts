@@ -106,7 +106,8 @@ describe("fitLine()", () => {
 
 describe("schemas/events-v1.json", () => {
 	test("has the same closed list of reasons as the code", () => {
-		expect(readSchema("events-v1")["$defs"]).toMatchObject({ reason: { enum: reasons } });
+		const { reason } = readSchema("events-v1")["$defs"] as { readonly reason: { readonly enum: readonly string[] } };
+		expect(reason.enum.toSorted()).toEqual(reasons.toSorted());
 	});
 
 	test("gives readers room for what later versions add; the strict form of the tests does not", () => {
