@@ -8,6 +8,8 @@ import { parseCommandLine } from "../../plugin/cli.ts";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
 import { unbuiltRooms } from "../architecture/rooms.ts";
 import { readSource } from "../architecture/source-files.ts";
+import { choose } from "../bench/plan.ts";
+import { findMutant } from "../explore/mutants.ts";
 import { type Block, type Found, type Page, parsePage, readPages } from "./markdown.ts";
 import { commandLines, shellWords } from "./shell-words.ts";
 
@@ -94,6 +96,22 @@ describe("commands", () => {
 		expect(named.filter((name) => !((name.split(": ")[1] ?? "") in scripts))).toEqual([]);
 	});
 
+	test("name suites, measurements and mutants that are there", () => {
+		const suites = globSync("test/**/*.e2e.test.ts", { cwd: repositoryRoot });
+		const wrong = pages.flatMap((page) =>
+			[...readSource(page.path).matchAll(/npm run (e2e|bench|explore) --((?: [\w./-]+)+)/g)].flatMap(
+				([text, script, rest = ""]) => {
+					const words = rest.trim().split(" ");
+					const only = words.filter((_, index) => words[index - 1] === "--only");
+					if (script === "e2e") return suites.some((path) => path.includes(words[0] ?? "")) ? [] : [text];
+					const find = script === "bench" ? (name: string) => choose([name]) : findMutant;
+					return only.some((name) => name !== "NAME" && throws(() => find(name))) ? [text] : [];
+				},
+			),
+		);
+		expect(wrong).toEqual([]);
+	});
+
 	test("in blocks for a shell are ones that bash can read", () => {
 		const refused = pages.flatMap((page) =>
 			page.blocks
@@ -104,6 +122,15 @@ describe("commands", () => {
 		expect(refused).toEqual([]);
 	});
 });
+
+function throws(call: () => unknown): boolean {
+	try {
+		call();
+		return false;
+	} catch {
+		return true;
+	}
+}
 
 describe("blocks", () => {
 	test("of YAML can be parsed", () => {
