@@ -29,6 +29,10 @@ function findWrong<T extends Found>(
 	);
 }
 
+test("README.md can be read in one go: 120 lines", () => {
+	expect(readSource("README.md").trimEnd().split("\n").length).toBeLessThanOrEqual(120);
+});
+
 describe("links", () => {
 	test("lead to files and headings that are there", () => {
 		const isBroken = ({ text }: Found, page: Page): boolean => {
