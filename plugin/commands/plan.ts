@@ -3,13 +3,13 @@ import { readDrainOptions } from "../drain/drain-options.ts";
 import { type CommandRunner, textFlag } from "../flags/command.ts";
 import { connectFleet } from "../fleet/fleet.ts";
 import { openContexts } from "../kubernetes/open-contexts.ts";
+import { requireNodes } from "../nodes/node-arguments.ts";
 import { resolveNodes } from "../nodes/node-targets.ts";
 import { planLines } from "../output/plan-lines.ts";
 import { isDocument, parseReadFormat, writeDocument } from "../output/read-format.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { readFacts } from "../plan/read-facts.ts";
 import { exitCode } from "../terminal/exit.ts";
-import { requireNodes } from "./cordon.ts";
 
 export const runPlan: CommandRunner = async (input, deps) => {
 	const { streams } = deps;

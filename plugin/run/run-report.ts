@@ -1,5 +1,5 @@
-// A run with its report: whatever happens to it (done, failed, an error, Ctrl-C once or twice), its events go to one
-// writer, and the last one is its summary.
+// The report of a run: whatever happens to it (done, failed, an error, Ctrl-C once or twice), its events go to one writer,
+// and the last one is its summary.
 import type { EventSink, RunCommand, RunSummary } from "../events/events.ts";
 import type { CommandDependencies, CommandInput } from "../flags/command.ts";
 import { textFlag } from "../flags/command.ts";
@@ -13,20 +13,7 @@ import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import { describeError } from "./report-error.ts";
 import { RunRecord } from "./run-record.ts";
 
-export type NextCommands = Pick<RunSummary, "resume" | "undo">;
-
-export interface ReportedRun {
-	readonly record: RunRecord;
-	readonly emit: EventSink;
-	/** -o json */
-	readonly writesJson: boolean;
-	/** The contexts of the flags; closed when the run is over. */
-	readonly openContexts: () => readonly KubeContext[];
-	/** How to go on from where the run is; asked for at its end. */
-	readonly offer: (commands: () => NextCommands) => void;
-}
-
-export interface RunOptions {
+export interface RunCall {
 	readonly command: RunCommand;
 	/** The run's id, where it has one. */
 	readonly op?: string;
@@ -34,9 +21,26 @@ export interface RunOptions {
 	readonly deps: CommandDependencies;
 }
 
+export interface RunReport {
+	/** Opens the contexts of the flags; they are closed when the run is over. */
+	open(): OpenRun;
+}
+
+export interface OpenRun {
+	readonly contexts: readonly KubeContext[];
+	readonly emit: EventSink;
+	readonly record: RunRecord;
+	/** -o json */
+	readonly writesJson: boolean;
+	/** How to go on from where the run is; asked for at its end. */
+	readonly offer: (commands: () => NextCommands) => void;
+}
+
+export type NextCommands = Pick<RunSummary, "resume" | "undo">;
+
 export async function reportRun(
-	{ command, op, input, deps }: RunOptions,
-	body: (run: ReportedRun) => Promise<ExitCode>,
+	{ command, op, input, deps }: RunCall,
+	live: (report: RunReport) => Promise<ExitCode>,
 ): Promise<ExitCode> {
 	const { streams, interrupts } = deps;
 	const writesJson = readFormat(input) === "json";
@@ -72,16 +76,13 @@ export async function reportRun(
 	});
 	const forget = interrupts.onLeave((code) => end(code, true));
 	try {
-		const code = await body({
-			record,
-			emit,
-			writesJson,
-			openContexts() {
+		const code = await live({
+			open() {
 				contexts.push(...openContexts(input.globals, deps.env, streams.stderr, onWarning));
-				return contexts;
-			},
-			offer: (commands) => {
-				next = commands;
+				const offer = (commands: () => NextCommands): void => {
+					next = commands;
+				};
+				return { contexts, emit, record, writesJson, offer };
 			},
 		});
 		if (code === exitCode.done && warnings > 0 && input.globals.warningsAsErrors) {

@@ -1,4 +1,5 @@
-// What evict and drain have in common around their work: the fleet behind the contexts, the events, the evictions.
+// The evictions of one run: the fleet behind its contexts, whose budgets they obey, and what tells of both.
+import { fleetHash } from "../../disruption/fleet.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { EventSink, MemberAgent } from "../events/events.ts";
@@ -7,37 +8,35 @@ import { type EvictionFleet, Evictions } from "../evictions/evictions.ts";
 import { createEvictor } from "../evictions/evictor.ts";
 import { evictorWithFailPoints, membersWithFailPoints } from "../evictions/fail-points.ts";
 import { LeftBehind } from "../evictions/left-behind.ts";
-import type { CommandDependencies, CommandInput } from "../flags/command.ts";
 import { connectFleet, type Fleet } from "../fleet/fleet.ts";
 import { withLeaseEvents } from "../fleet/lease-events.ts";
 import { Reachability } from "../fleet/reachability.ts";
-import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import { holderIdentity } from "./holder-identity.ts";
+import type { OpenRun, RunCall } from "./run-report.ts";
 import { createRunRuntime } from "./run-runtime.ts";
 
-export interface SessionOptions {
-	readonly command: "evict" | "drain";
-	/** The run's id. */
-	readonly op: string;
-	readonly contexts: readonly KubeContext[];
+export interface EvictionSettings {
 	readonly options: EvictionOptions;
 	readonly waitsUntilGone: boolean;
 	readonly skipWaitAfterSeconds: number;
 }
 
 /** Must be closed. */
-export interface Session {
+export interface EvictionSession {
 	readonly fleet: Fleet | undefined;
+	/** "" where there is no fleet. */
+	readonly fleetHash: string;
 	readonly evictions: Evictions;
 	readonly emit: EventSink;
 	readonly runtime: RoundRuntime;
 	readonly reachability: Reachability;
+	/** For the progress of the run. */
+	nodesDone: number;
 	close(): Promise<void>;
 }
 
 /** For the first line of -o json. */
-export function fleetMembers(fleet: Fleet | undefined): readonly MemberAgent[] {
+export function memberAgents(fleet: Fleet | undefined): readonly MemberAgent[] {
 	return (fleet?.members ?? []).map(({ id, name }) => {
 		const context = fleet?.contextOf(id);
 		const version = fleet?.descriptions.get(id)?.version ?? "";
@@ -46,10 +45,11 @@ export function fleetMembers(fleet: Fleet | undefined): readonly MemberAgent[] {
 }
 
 /** Connects the fleet; throws FleetUncoveredError before anything is touched. */
-export async function openSession(
-	{ command, op, contexts, options, waitsUntilGone, skipWaitAfterSeconds }: SessionOptions,
-	{ deps, input, emit }: { readonly deps: CommandDependencies; readonly input: CommandInput; readonly emit: EventSink },
-): Promise<Session> {
+export async function openEvictions(
+	{ options, waitsUntilGone, skipWaitAfterSeconds }: EvictionSettings,
+	{ command, op = "", deps, input }: RunCall,
+	{ contexts, emit }: Pick<OpenRun, "contexts" | "emit">,
+): Promise<EvictionSession> {
 	const { fleet, uncovered } = await connectFleet(contexts);
 	for (const { name } of uncovered) {
 		emit({
@@ -86,10 +86,12 @@ export async function openSession(
 	});
 	return {
 		fleet,
+		fleetHash: fleet ? fleetHash(fleet.members.map(({ id }) => id)) : "",
 		evictions,
 		emit,
 		runtime,
 		reachability,
+		nodesDone: 0,
 		async close() {
 			// After an error some pods may still wait: they are let go, and what was reserved for them is given back.
 			closing.abort(new Error("the run is over"));
@@ -115,41 +117,4 @@ function watchMembers(
 		listBudgets: (namespaces) => fleet.listBudgets(namespaces),
 		reconnect: () => fleet.reconnect(),
 	};
-}
-
-/** A line now and then shows a waiting person or a log that the run is alive. */
-const progressEveryMs = 15_000;
-
-export interface NodeProgress {
-	readonly nodesDone: number;
-	readonly nodesTotal: number;
-}
-
-/** Tells how far the run is until the function that it returns is called. */
-export function startHeartbeat({ evictions, emit }: Session, nodes: () => NodeProgress): () => void {
-	const tell = (): void => {
-		const { total, done, waiting, terminating } = evictions.counts;
-		emit({ type: "progress", podsDone: done, podsTotal: total, ...nodes(), waiting, terminating });
-	};
-	const timer = setInterval(tell, progressEveryMs);
-	return () => clearInterval(timer);
-}
-
-/** Who was interrupted says so; else a failure, and whether it was for lack of an answer. */
-export function runExitCode(
-	interrupted: ExitCode | undefined,
-	failures: readonly { readonly unreachable: boolean }[],
-): ExitCode {
-	if (interrupted !== undefined) return interrupted;
-	if (failures.some(({ unreachable }) => unreachable)) return exitCode.failedClosed;
-	return failures.length > 0 ? exitCode.error : exitCode.done;
-}
-
-/** Says at the first interruption what goes on and for how long. */
-export function tellInterruption(stop: AbortSignal, { evictions, emit }: Pick<Session, "evictions" | "emit">): void {
-	const tell = (): void => {
-		const { terminating, graceSeconds } = evictions.counts;
-		emit({ type: "interrupted", accepted: terminating, graceSeconds });
-	};
-	stop.addEventListener("abort", tell, { once: true });
 }

@@ -1,0 +1,110 @@
+// One life of a run, the same for every command that changes something: its flags are read, its contexts opened, its work
+// found, the fleet connected, the person asked; then it works, settles, and ends in a summary and an exit code. Whatever
+// comes between (nothing to do, a no, an error, Ctrl-C once or twice), the report (run-report.ts) tells how it ended.
+import type { MemberAgent, RunEvent } from "../events/events.ts";
+import type { PodTarget } from "../evictions/pod-targets.ts";
+import { booleanFlag } from "../flags/command.ts";
+import type { DryRun } from "../flags/dry-run.ts";
+import { type NodeTarget, nodeName } from "../nodes/node-targets.ts";
+import { confirm } from "../terminal/confirm.ts";
+import { type ExitCode, exitCode } from "../terminal/exit.ts";
+import { type EvictionSession, type EvictionSettings, memberAgents, openEvictions } from "./eviction-session.ts";
+import { question, targetPod } from "./question.ts";
+import { tellInterruption, tellProgress } from "./run-progress.ts";
+import { type OpenRun, type RunCall, reportRun } from "./run-report.ts";
+
+export interface RunSteps<Options> {
+	/** Throws UsageError: nothing is opened then. */
+	readonly readOptions: () => Options;
+	/** Or how it ends, where nothing is left to ask or to touch: nothing to do, or a client's dry run, which has told it all. */
+	readonly findWork: (options: Options, run: OpenRun) => Promise<RunWork | RunResult>;
+}
+
+export type RunWork = {
+	/** Those that were named, for the question and the first event. */
+	readonly nodes: readonly NodeTarget[];
+	readonly pods: readonly PodTarget[];
+	readonly dryRun: DryRun;
+} & (
+	| { readonly kind: "nodes"; readonly work: () => Promise<RunResult> }
+	| {
+			readonly kind: "evictions";
+			readonly settings: EvictionSettings;
+			/** Throws where it must not be done under the budgets of this fleet; nobody is asked then. */
+			readonly checkFleet?: (fleetHash: string) => void;
+			readonly work: (session: EvictionSession) => Promise<RunResult>;
+	  }
+);
+
+export interface RunResult {
+	readonly kind: "ended";
+	/** None: all is done, unless the run was stopped. */
+	readonly failures: readonly { readonly unreachable: boolean }[];
+	/** What is said when everything has settled. */
+	readonly lastEvents?: readonly RunEvent[];
+}
+
+export function carryOut<Options>(call: RunCall, { readOptions, findWork }: RunSteps<Options>): Promise<ExitCode> {
+	return reportRun(call, async (report) => {
+		const options = readOptions();
+		const run = report.open();
+		const work = await findWork(options, run);
+		switch (work.kind) {
+			case "ended":
+				return end(call, run, work);
+			case "nodes":
+				return (await isWanted(call, work)) ? end(call, run, await begin(run, work, []).work()) : touchNothing(call);
+			case "evictions":
+				return evict(call, run, work);
+		}
+	});
+}
+
+async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind: "evictions" }>): Promise<ExitCode> {
+	const { interrupts } = call.deps;
+	const session = await openEvictions(work.settings, call, run);
+	try {
+		work.checkFleet?.(session.fleetHash);
+		if (!(await isWanted(call, work))) return touchNothing(call);
+		interrupts.graceful();
+		begin(run, work, memberAgents(session.fleet));
+		tellInterruption(interrupts.stop, session);
+		const endProgress = tellProgress(session, work.nodes.length);
+		const result = await work.work(session).finally(endProgress);
+		// What was only reserved is given back before anything is said about what is left.
+		await session.evictions.settled();
+		return end(call, run, result);
+	} finally {
+		await session.close();
+	}
+}
+
+function isWanted({ command, input, deps }: RunCall, { nodes, pods, dryRun }: RunWork): Promise<boolean> {
+	const asked = {
+		summary: question(command, { nodes, pods }),
+		contexts: new Set([...nodes, ...pods].map(({ context }) => context)).size,
+		assumeYes: booleanFlag(input, "yes") || dryRun !== "none",
+		signal: deps.interrupts.stop,
+	};
+	return confirm(asked, deps.streams);
+}
+
+function touchNothing({ deps }: RunCall): ExitCode {
+	deps.streams.stderr.write("Nothing was touched.\n");
+	return exitCode.error;
+}
+
+function begin<Work extends RunWork>({ emit }: OpenRun, work: Work, members: readonly MemberAgent[]): Work {
+	const { nodes, pods, dryRun } = work;
+	emit({ type: "run.started", members, nodes: nodes.map(nodeName), pods: pods.map(targetPod), dryRun });
+	return work;
+}
+
+/** Who was interrupted says so; else a failure, and whether it was for lack of an answer. */
+function end({ deps }: RunCall, { emit }: OpenRun, { failures, lastEvents = [] }: RunResult): ExitCode {
+	for (const event of lastEvents) emit(event);
+	const { stoppedBy } = deps.interrupts;
+	if (stoppedBy !== undefined) return stoppedBy;
+	if (failures.some(({ unreachable }) => unreachable)) return exitCode.failedClosed;
+	return failures.length > 0 ? exitCode.error : exitCode.done;
+}

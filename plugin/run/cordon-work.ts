@@ -1,0 +1,46 @@
+// Nodes that are cordoned or uncordoned, as the work of a run: there are no evictions in it, so no fleet.
+import type { DryRun } from "../flags/dry-run.ts";
+import { type CordonOptions, type CordonResult, setUnschedulable } from "../nodes/cordon.ts";
+import type { NodeTarget } from "../nodes/node-targets.ts";
+import { operationAnnotation } from "../nodes/operation.ts";
+import { undoCommand } from "../nodes/resume-command.ts";
+import { undoCordon } from "../nodes/undo-cordon.ts";
+import type { RunWork } from "./carry-out.ts";
+import type { OpenRun, RunCall } from "./run-report.ts";
+
+export interface CordonTask {
+	readonly nodes: readonly NodeTarget[];
+	readonly dryRun: DryRun;
+	/** The run whose cordons are taken back; none where the nodes were named. */
+	readonly op?: string;
+}
+
+export function cordonWork(
+	{ nodes, dryRun, op }: CordonTask,
+	{ command, input }: RunCall,
+	{ emit, offer, record }: OpenRun,
+): RunWork {
+	const desired = command === "cordon";
+	const set = (node: NodeTarget): Promise<CordonResult> =>
+		op === undefined
+			? setUnschedulable(node, { desired, dryRun, emit, ...withoutMark(node, desired) })
+			: undoCordon(node, { id: op, dryRun, emit });
+	return {
+		kind: "nodes",
+		nodes,
+		pods: [],
+		dryRun,
+		async work() {
+			offer(() => (record.ours.length === 0 ? {} : { undo: undoCommand(record.ours, input.globals) }));
+			const results: CordonResult[] = [];
+			for (const node of nodes) results.push(await set(node));
+			const failures = results.filter((result) => result === "failed").map(() => ({ unreachable: false }));
+			return { kind: "ended", failures };
+		},
+	};
+}
+
+/** Who uncordons a node by its name ends what a drain remembers there. */
+function withoutMark({ operation }: NodeTarget, desired: boolean): Pick<CordonOptions, "annotations"> {
+	return operation && !desired ? { annotations: { [operationAnnotation]: null } } : {};
+}

@@ -1,0 +1,125 @@
+// A drain of nodes as the work of a run: under the budgets of the fleet, with a mark on each node by which it can go on.
+import { type DrainOptions, type DrainResult, drain } from "../drain/drain.ts";
+import { watchDeletions } from "../kubernetes/pod-deletions.ts";
+import { type NodeTarget, nodeName } from "../nodes/node-targets.ts";
+import { NodeMarks } from "../nodes/operation-annotation.ts";
+import { flagWords, readOperationFlags } from "../nodes/operation-flags.ts";
+import { resumeCommand, resumeOperationCommand, undoOperationCommand } from "../nodes/resume-command.ts";
+import type { ResumedOperation } from "../nodes/resume-operation.ts";
+import { aggregate } from "../output/plain.ts";
+import type { RunResult, RunWork } from "./carry-out.ts";
+import type { EvictionSession } from "./eviction-session.ts";
+import { userAtHost } from "./holder-identity.ts";
+import { planEvent } from "./plan-event.ts";
+import type { OpenRun, RunCall } from "./run-report.ts";
+
+export interface DrainTask {
+	readonly nodes: readonly NodeTarget[];
+	readonly options: DrainOptions;
+	/** The run's id. */
+	readonly op: string;
+	/** The input has its flags then. */
+	readonly resumed?: ResumedOperation;
+}
+
+export async function drainWork(task: DrainTask, call: RunCall, run: OpenRun): Promise<RunWork | RunResult> {
+	const { nodes, options, resumed } = task;
+	const { dryRun, deletes, gracePeriodSeconds, skipWaitAfterSeconds } = options;
+	if (dryRun === "client") return pretend(task, call, run);
+	return {
+		kind: "evictions",
+		nodes,
+		pods: [],
+		dryRun,
+		settings: {
+			options: { gracePeriodSeconds, deletes, dryRun: dryRun === "server" },
+			waitsUntilGone: true,
+			skipWaitAfterSeconds,
+		},
+		checkFleet: (hash) => resumed?.requireFleet(hash),
+		work: (session) => drainUnderBudgets(task, session, call, run),
+	};
+}
+
+async function pretend({ nodes, options }: DrainTask, { input, deps }: RunCall, run: OpenRun): Promise<RunResult> {
+	const result = await drain(nodes, options, {
+		evictions: undefined,
+		emit: run.emit,
+		stop: deps.interrupts.stop,
+		wallClock: () => Date.now(),
+		now: () => performance.now(),
+		leaveAgent: () => undefined,
+		agentNamespaces: () => [input.globals.agentNamespace],
+	});
+	return resultOf(result, run);
+}
+
+async function drainUnderBudgets(
+	{ nodes, options, op, resumed }: DrainTask,
+	session: EvictionSession,
+	{ input, deps }: RunCall,
+	run: OpenRun,
+): Promise<RunResult> {
+	const { fleet, evictions, fleetHash } = session;
+	const { emit, record } = run;
+	const { stop } = deps.interrupts;
+	const leavesMarks = options.dryRun === "none";
+	// Up to a second of reads, for which nobody waits whom kubectl's lines are enough.
+	if (run.writesJson) {
+		const plan = await planEvent(nodes, fleet, { ...options, stop });
+		if (plan) emit(plan);
+	}
+	const flags = readOperationFlags(input);
+	const marks = new NodeMarks(
+		{
+			id: op,
+			by: userAtHost(),
+			since: resumed?.since ?? new Date().toISOString(),
+			nodes: resumed?.total ?? nodes.length,
+			fleet: fleetHash,
+			...flags,
+		},
+		emit,
+	);
+	run.offer(() => {
+		const again = flagWords(flags.typedAgain, input);
+		// By its id only the nodes are found that could be marked before it ended.
+		const goOn = marks.hasAll(nodes) ? resumeOperationCommand(op, again, input.globals) : resumeCommand(input.argv);
+		return {
+			...(record.nodesLeft.length > 0 && leavesMarks && { resume: goOn }),
+			...(record.ours.length > 0 && { undo: undoOperationCommand(op, input.globals) }),
+		};
+	});
+	const result = await drain(nodes, options, {
+		evictions,
+		emit,
+		...(leavesMarks && { marks, watchDeletions }),
+		stop,
+		wallClock: () => Date.now(),
+		now: () => session.runtime.now(),
+		leaveAgent: (contextName, podUid) => fleet?.leave(contextName, podUid),
+		agentNamespaces: (contextName) => fleet?.agentNamespaces(contextName) ?? [],
+		onNode: () => {
+			session.nodesDone += 1;
+		},
+	});
+	return resultOf(result, run);
+}
+
+/** It ends as kubectl does: the nodes that are left, then all errors once more. */
+function resultOf({ nodes }: DrainResult, { contexts }: OpenRun): RunResult {
+	const failures = nodes.filter((outcome) => outcome.kind === "failed");
+	const [only] = failures;
+	if (!only) return { kind: "ended", failures };
+	// A single failure is told error by error, several node by node: Go's nested aggregates.
+	const errors = failures.length === 1 ? only.errors : failures.map((outcome) => aggregate(outcome.errors));
+	const pending = nodes.filter(({ kind }) => kind !== "drained");
+	return {
+		kind: "ended",
+		failures,
+		lastEvents: [
+			{ type: "nodes.pending", nodes: pending.map(({ node }) => nodeName(node)) },
+			{ type: "run.failed", errors: contexts.length > 1 ? [] : errors },
+		],
+	};
+}

@@ -1,0 +1,75 @@
+// Evictions of pods that were named or selected, as the work of a run.
+import { createJob, createTimeout } from "../evictions/eviction-job.ts";
+import type { PodTarget } from "../evictions/pod-targets.ts";
+import { measureBudgets, waitUntilRecovered } from "../evictions/recovery.ts";
+import type { DryRun } from "../flags/dry-run.ts";
+import { formatDuration } from "../flags/duration.ts";
+import { resumeEvictCommand } from "../nodes/resume-command.ts";
+import type { RunResult, RunWork } from "./carry-out.ts";
+import type { EvictionSession } from "./eviction-session.ts";
+import { targetPod } from "./question.ts";
+import type { OpenRun, RunCall } from "./run-report.ts";
+
+export interface EvictOptions {
+	/** Until the pods are gone. */
+	readonly wait: boolean;
+	/** And until their budgets have recovered. */
+	readonly replaced: boolean;
+	/** Of the whole run; 0: none. */
+	readonly timeoutMs: number;
+	readonly gracePeriodSeconds: number;
+	readonly dryRun: DryRun;
+}
+
+export interface EvictTask {
+	readonly pods: readonly PodTarget[];
+	readonly options: EvictOptions;
+	/** When the pods were asked for, by the clock of the session's runtime. */
+	readonly readAt: number;
+}
+
+export function evictWork(task: EvictTask, call: RunCall, run: OpenRun): RunWork | RunResult {
+	const { pods, options } = task;
+	const { gracePeriodSeconds, dryRun, wait } = options;
+	if (dryRun === "client") {
+		for (const pod of pods) {
+			run.emit({ type: "pod.evicting", ...targetPod(pod), dryRun, deletes: false, budgets: [], attempt: 1 });
+		}
+		return { kind: "ended", failures: [] };
+	}
+	return {
+		kind: "evictions",
+		nodes: [],
+		pods,
+		dryRun,
+		settings: {
+			options: { gracePeriodSeconds, deletes: false, dryRun: dryRun === "server" },
+			waitsUntilGone: wait,
+			skipWaitAfterSeconds: 0,
+		},
+		work: (session) => evictUnderBudgets(task, session, call, run),
+	};
+}
+
+async function evictUnderBudgets(
+	{ pods, options, readAt }: EvictTask,
+	session: EvictionSession,
+	{ input, deps }: RunCall,
+	{ offer, record }: OpenRun,
+): Promise<RunResult> {
+	const { stop } = deps.interrupts;
+	const { fleet, evictions } = session;
+	const { gracePeriodSeconds, replaced, timeoutMs } = options;
+	offer(() => (record.podsLeft.length === 0 ? {} : { resume: resumeEvictCommand(record.podsLeft, input.globals) }));
+	const timeout = createTimeout(timeoutMs, formatDuration(timeoutMs));
+	const before = replaced && fleet ? await measureBudgets(fleet, pods) : [];
+	const outcomes = await Promise.all(
+		pods.map(({ pod, context }) => evictions.evict(createJob(pod, { context, timeout, gracePeriodSeconds, readAt }))),
+	);
+	const failures = outcomes.filter((outcome) => outcome.kind === "failed");
+	if (fleet && before.length > 0 && failures.length === 0 && !stop.aborted) {
+		const recovered = await waitUntilRecovered(before, { ...session, fleet, timeout, stop });
+		if (recovered.kind === "failed") failures.push(recovered);
+	}
+	return { kind: "ended", failures };
+}

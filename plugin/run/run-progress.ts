@@ -1,0 +1,26 @@
+// That a run is alive, and what a first Ctrl-C leaves under way.
+import type { EvictionSession } from "./eviction-session.ts";
+
+/** A line now and then shows a waiting person or a log that the run is alive. */
+const progressEveryMs = 15_000;
+
+/** Tells how far the run is until the function that it returns is called. */
+export function tellProgress(session: EvictionSession, nodesTotal: number): () => void {
+	const { evictions, emit } = session;
+	const tell = (): void => {
+		const { total, done, waiting, terminating } = evictions.counts;
+		const { nodesDone } = session;
+		emit({ type: "progress", podsDone: done, podsTotal: total, nodesDone, nodesTotal, waiting, terminating });
+	};
+	const timer = setInterval(tell, progressEveryMs);
+	return () => clearInterval(timer);
+}
+
+/** Says at the first interruption what goes on and for how long. */
+export function tellInterruption(stop: AbortSignal, { evictions, emit }: EvictionSession): void {
+	const tell = (): void => {
+		const { terminating, graceSeconds } = evictions.counts;
+		emit({ type: "interrupted", accepted: terminating, graceSeconds });
+	};
+	stop.addEventListener("abort", tell, { once: true });
+}
