@@ -6,7 +6,6 @@ import { graceSeconds } from "./defaults.ts";
 import type { ObjectStore } from "./object-store.ts";
 import type { ResourceType } from "./resource-types.ts";
 import { conflict, notFound } from "./status-error.ts";
-import { wrongUid } from "./writes.ts";
 
 /** As the body of a DELETE and as `deleteOptions` of an Eviction. */
 export interface DeleteOptions {
@@ -31,18 +30,26 @@ export function remove(store: ObjectStore, request: ApiRequest): ApiAnswer {
 	const old = store.find(type.key, storeKey(request));
 	if (!old) throw notFound(type, name);
 	const options = readDeleteOptions(body, query);
-	checkPreconditions(request, old, options);
+	checkPreconditions(type, old, options);
 	if (isDryRun(request)) return { code: 200, body: old };
 	const { object, isGone } = beginDeletion(store, type, old, options);
 	return { code: 200, body: isGone && type.key !== "pods" ? success(type, object) : object };
 }
 
-function checkPreconditions(request: ApiRequest, { metadata }: ApiObject, options: DeleteOptions): void {
+/** Of a DELETE, and of the one that an Eviction is. */
+export function checkPreconditions(type: ResourceType, { metadata }: ApiObject, options: DeleteOptions): void {
 	const { uid, resourceVersion } = options;
-	if (uid !== "" && uid !== metadata.uid) throw wrongUid(request, uid, metadata.uid);
+	// As every API server says it: of the kind, where other answers name the resource.
+	const refuse = (why: string) => conflict({ group: type.group, plural: type.kind }, metadata.name, why);
+	if (uid !== "" && uid !== metadata.uid) {
+		throw refuse(
+			`the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
+		);
+	}
 	if (resourceVersion !== "" && resourceVersion !== metadata.resourceVersion) {
-		const why = `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion}`;
-		throw conflict(request.type, request.name, why);
+		throw refuse(
+			`the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
+		);
 	}
 }
 

@@ -3,11 +3,11 @@ import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject, type JsonObject, listAt, numberAt, textAt } from "./api-object.ts";
 import { type ApiAnswer, type ApiRequest, isDryRun, sentObject, storeKey } from "./api-request.ts";
 import { type Condition, withCondition } from "./conditions.ts";
-import { beginDeletion, type DeleteOptions, readDeleteOptions } from "./deletion.ts";
+import { beginDeletion, checkPreconditions, type DeleteOptions, readDeleteOptions } from "./deletion.ts";
 import type { ObjectStore } from "./object-store.ts";
 import { builtInType } from "./resource-types.ts";
 import { selectorOf } from "./selectors.ts";
-import { badRequest, conflict, forbidden, notFound, StatusError, tooManyRequests } from "./status-error.ts";
+import { badRequest, forbidden, notFound, StatusError, tooManyRequests } from "./status-error.ts";
 import { refuseMissingNamespace } from "./writes.ts";
 
 const pods = builtInType("pods");
@@ -96,20 +96,7 @@ function takeDisruption(store: ObjectStore, budget: ApiObject, pod: ApiObject, d
 }
 
 function deleteEvicted(store: ObjectStore, pod: ApiObject, options: DeleteOptions, dryRun: boolean): void {
-	const { uid, resourceVersion } = options;
-	// As the handler says it: of a kind "Pod" that is no resource.
-	const refuse = (why: string) => conflict({ group: "", plural: "Pod" }, pod.metadata.name, why);
-	const { metadata } = pod;
-	if (uid !== "" && uid !== metadata.uid) {
-		throw refuse(
-			`the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
-		);
-	}
-	if (resourceVersion !== "" && resourceVersion !== metadata.resourceVersion) {
-		throw refuse(
-			`the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
-		);
-	}
+	checkPreconditions(pods, pod, options);
 	if (dryRun) return;
 	const condition: Condition = {
 		type: "DisruptionTarget",

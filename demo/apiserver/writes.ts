@@ -70,7 +70,7 @@ export function update(store: ObjectStore, request: ApiRequest): ApiAnswer {
 	return replace(store, request, old, wanted);
 }
 
-export function wrongUid({ type, name }: ApiRequest, asked: string, found: string): Error {
+function wrongUid({ type, name }: ApiRequest, asked: string, found: string): Error {
 	return conflict(type, name, `Precondition failed: UID in precondition: ${asked}, UID in object meta: ${found}`);
 }
 

@@ -1,9 +1,10 @@
 import { expect } from "vitest";
+import type { ApiObject } from "../../demo/apiserver/api-object.ts";
 import type { ContractCase } from "./contract-case.ts";
 import type { ContractWorld } from "./contract-world.ts";
+import { bringAbout, type LeaseConflict, type LeaseHands, leaseConflicts } from "./lease-conflicts.ts";
 
 const leases = (world: ContractWorld, name = "") => world.path("leases", name, "coordination.k8s.io/v1");
-const conflict = { kind: "Status", status: "Failure", reason: "Conflict" };
 
 const createLease = (world: ContractWorld, name: string) =>
 	world.create(leases(world), { metadata: { name }, spec: { holderIdentity: "a", leaseDurationSeconds: 10 } });
@@ -11,24 +12,51 @@ const createLease = (world: ContractWorld, name: string) =>
 const put = (world: ContractWorld, name: string, body: unknown) =>
 	world.call({ method: "PUT", path: leases(world, name), body });
 
-export const leaseCases: readonly ContractCase[] = [
-	{
-		name: "a name that is taken is a 409 AlreadyExists",
+const remove = (world: ContractWorld, { metadata: { name, uid, resourceVersion } }: ApiObject) =>
+	world.call({ method: "DELETE", path: leases(world, name), body: { preconditions: { uid, resourceVersion } } });
+
+const handsOf = (world: ContractWorld): LeaseHands<ApiObject> => ({
+	create: (name) => createLease(world, name),
+	update: async (lease) => {
+		const { body } = await put(world, lease.metadata.name, { ...lease, spec: { holderIdentity: "b" } });
+		return body as ApiObject;
+	},
+	delete: (lease) => remove(world, lease),
+	withUidOf: (seen, now) => ({ ...now, metadata: { ...now.metadata, uid: seen.metadata.uid } }),
+});
+
+const conflictCase = (conflict: LeaseConflict, nth: number): ContractCase => {
+	const { write, answer } = conflict;
+	const { code, reason, message, kind = "leases" } = answer;
+	const nothing = { uid: "", resourceVersion: "" };
+	return {
+		name: `the ${write} of ${conflict.name} is a ${code} ${reason}, and changes nothing`,
 		async run(world) {
-			await createLease(world, "taken");
-			const answer = await world.call({ method: "POST", path: leases(world), body: { metadata: { name: "taken" } } });
-			expect(answer).toMatchObject({
-				code: 409,
+			const name = `conflict-${nth}`;
+			const { named, now } = await bringAbout(conflict, handsOf(world), name);
+			const attempts = {
+				create: () => world.call({ method: "POST", path: leases(world), body: { metadata: { name } } }),
+				update: () => put(world, name, { ...named, spec: { holderIdentity: "c" } }),
+				delete: () => remove(world, named as ApiObject),
+			};
+			expect(await attempts[write]()).toMatchObject({
+				code,
 				body: {
 					kind: "Status",
 					status: "Failure",
-					reason: "AlreadyExists",
-					message: 'leases.coordination.k8s.io "taken" already exists',
-					details: { name: "taken", group: "coordination.k8s.io", kind: "leases" },
+					reason,
+					message: expect.stringContaining(message(name, named?.metadata ?? nothing, now?.metadata ?? nothing)),
+					details: { name, group: "coordination.k8s.io", kind },
 				},
 			});
+			const { code: found, body } = await world.get(leases(world, name));
+			expect(found === 404 ? undefined : body).toEqual(now);
 		},
-	},
+	};
+};
+
+export const leaseCases: readonly ContractCase[] = [
+	...leaseConflicts.map(conflictCase),
 	{
 		name: "a PUT with the latest version moves it",
 		async run(world) {
@@ -38,49 +66,6 @@ export const leaseCases: readonly ContractCase[] = [
 			const { metadata } = answer.body as typeof lease;
 			expect(BigInt(metadata.resourceVersion)).toBeGreaterThan(BigInt(lease.metadata.resourceVersion));
 			expect(metadata.uid).toBe(lease.metadata.uid);
-		},
-	},
-	{
-		name: "a PUT with a version that is not the latest is a 409 Conflict",
-		async run(world) {
-			const lease = await createLease(world, "stale");
-			await put(world, "stale", { ...lease, spec: { holderIdentity: "b" } });
-			const answer = await put(world, "stale", { ...lease, spec: { holderIdentity: "c" } });
-			expect(answer).toMatchObject({
-				code: 409,
-				body: {
-					...conflict,
-					message:
-						'Operation cannot be fulfilled on leases.coordination.k8s.io "stale": the object has been modified; please apply your changes to the latest version and try again',
-					details: { name: "stale", group: "coordination.k8s.io", kind: "leases" },
-				},
-			});
-		},
-	},
-	{
-		name: "of two PUTs with one version one stands",
-		async run(world) {
-			const lease = await createLease(world, "raced");
-			const answers = await Promise.all(
-				["b", "c"].map((holderIdentity) => put(world, "raced", { ...lease, spec: { holderIdentity } })),
-			);
-			expect(answers.map(({ code }) => code).toSorted((a, b) => a - b)).toEqual([200, 409]);
-		},
-	},
-	{
-		name: "a PUT with another uid is a 409",
-		async run(world) {
-			const lease = await createLease(world, "reborn");
-			const answer = await put(world, "reborn", { ...lease, metadata: { ...lease.metadata, uid: "another" } });
-			expect(answer).toMatchObject({ code: 409, body: conflict });
-		},
-	},
-	{
-		name: "a PUT of what is gone is a 409 where it names a uid",
-		async run(world) {
-			const lease = await createLease(world, "lost");
-			await world.call({ method: "DELETE", path: leases(world, "lost") });
-			expect(await put(world, "lost", lease)).toMatchObject({ code: 409 });
 		},
 	},
 	{
@@ -99,18 +84,16 @@ export const leaseCases: readonly ContractCase[] = [
 		},
 	},
 	{
-		name: "a DELETE stands with the version it names, or not at all",
+		name: "a DELETE of the version it names says what is gone",
 		async run(world) {
 			const lease = await createLease(world, "ended");
-			const { uid, resourceVersion } = lease.metadata;
-			const remove = (preconditions: object) =>
-				world.call({ method: "DELETE", path: leases(world, "ended"), body: { preconditions } });
-			await put(world, "ended", { ...lease, spec: { holderIdentity: "b" } });
-			expect(await remove({ uid, resourceVersion })).toMatchObject({ code: 409, body: conflict });
-			const { metadata } = await world.read(leases(world, "ended"));
-			expect(await remove({ uid, resourceVersion: metadata.resourceVersion })).toMatchObject({
+			expect(await remove(world, lease)).toMatchObject({
 				code: 200,
-				body: { kind: "Status", status: "Success", details: { name: "ended", group: "coordination.k8s.io", uid } },
+				body: {
+					kind: "Status",
+					status: "Success",
+					details: { name: "ended", group: "coordination.k8s.io", uid: lease.metadata.uid },
+				},
 			});
 			expect(await world.get(leases(world, "ended"))).toMatchObject({
 				code: 404,

@@ -7,8 +7,8 @@ import { leaseListRows, leaseRows } from "./lease-contract.ts";
 import { podRows, touchRows } from "./pod-contract.ts";
 
 /**
- * What every ClusterApi promises: the one over a real API server, and the one over the exploration's store. Each test
- * uses names of its own, so that one world serves all.
+ * What a ClusterApi promises over a real API server and over the small one; the exploration's keeps the rows of Leases. Each
+ * test uses names of its own, so that one world serves all.
  */
 export function clusterApiContract(name: string, makeWorld: () => Promise<ContractWorld>): void {
 	describe(`ClusterApi of ${name}`, () => {

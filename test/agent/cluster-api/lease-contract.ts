@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { ConflictError } from "../../../agent/cluster-api/cluster-api.ts";
+import { type ClusterApi, ConflictError } from "../../../agent/cluster-api/cluster-api.ts";
 import { namespaceLabel } from "../../../disruption/lease.ts";
 import { type LeaseObject } from "../../../disruption/lease-object.ts";
 import { compareResourceVersions } from "../../../disruption/resource-version.ts";
+import { bringAbout, type LeaseHands, leaseConflicts } from "../../kubernetes/lease-conflicts.ts";
 import type { ContractWorld } from "./contract-world.ts";
+
+type LeaseWorld = Pick<ContractWorld, "api">;
 
 /** A Lease that does not exist yet. */
 function newLease(name: string, more: Partial<LeaseObject> = {}): Omit<LeaseObject, "uid" | "resourceVersion"> {
@@ -16,7 +19,17 @@ function newLease(name: string, more: Partial<LeaseObject> = {}): Omit<LeaseObje
 	};
 }
 
-export function leaseRows(world: () => ContractWorld): void {
+/** How others write: through the same API. */
+function handsOf(api: ClusterApi): LeaseHands<LeaseObject> {
+	return {
+		create: (name) => api.createLease(newLease(name)),
+		update: (lease) => api.updateLease({ ...lease, annotations: { by: "another" } }),
+		delete: (lease) => api.deleteLease(lease),
+		withUidOf: ({ uid }, now) => ({ ...now, uid }),
+	};
+}
+
+export function leaseRows(world: () => LeaseWorld): void {
 	describe("Leases", () => {
 		test("getLease() gives undefined where there is none", async () => {
 			expect(await world().api.getLease("none")).toBeUndefined();
@@ -41,13 +54,6 @@ export function leaseRows(world: () => ContractWorld): void {
 			expect(await api.getLease("created")).toEqual(created);
 		});
 
-		test("createLease() rejects where the name is taken, and changes nothing", async () => {
-			const { api } = world();
-			const created = await api.createLease(newLease("taken"));
-			await expect(api.createLease(newLease("taken", { annotations: {} }))).rejects.toThrow(ConflictError);
-			expect(await api.getLease("taken")).toEqual(created);
-		});
-
 		test("updateLease() writes the whole Lease under a higher version", async () => {
 			const { api } = world();
 			const created = await api.createLease(
@@ -60,14 +66,6 @@ export function leaseRows(world: () => ContractWorld): void {
 			expect(await api.getLease("updated")).toEqual(updated);
 		});
 
-		test("updateLease() rejects a version that is not the latest, and changes nothing", async () => {
-			const { api } = world();
-			const created = await api.createLease(newLease("stale"));
-			const updated = await api.updateLease({ ...created, annotations: { by: "first" } });
-			await expect(api.updateLease({ ...created, annotations: { by: "second" } })).rejects.toThrow(ConflictError);
-			expect(await api.getLease("stale")).toEqual(updated);
-		});
-
 		test("updateLease() lets one of two writers through", async () => {
 			const { api } = world();
 			const created = await api.createLease(newLease("raced"));
@@ -75,39 +73,26 @@ export function leaseRows(world: () => ContractWorld): void {
 				["first", "second"].map((by) => api.updateLease({ ...created, annotations: { by } })),
 			);
 			expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+			expect(outcomes.find((outcome) => outcome.status === "rejected")?.reason).toBeInstanceOf(ConflictError);
 			const winner = outcomes.find((outcome) => outcome.status === "fulfilled");
 			expect(await api.getLease("raced")).toEqual(winner?.value);
 		});
 
-		test("updateLease() rejects the uid of a Lease that was deleted and made again", async () => {
-			const { api } = world();
-			const first = await api.createLease(newLease("again"));
-			await api.deleteLease(first);
-			const second = await api.createLease(newLease("again"));
-			expect(second.uid).not.toBe(first.uid);
-			await expect(api.updateLease({ ...second, uid: first.uid })).rejects.toThrow(ConflictError);
-			expect(await api.getLease("again")).toEqual(second);
-		});
-
-		test("updateLease() rejects where the Lease is gone, and makes none", async () => {
-			const { api } = world();
-			const created = await api.createLease(newLease("gone"));
-			await api.deleteLease(created);
-			await expect(api.updateLease(created)).rejects.toThrow(ConflictError);
-			expect(await api.getLease("gone")).toBeUndefined();
-		});
-
-		test("deleteLease() rejects a version that is not the latest, another uid, and a Lease that is gone", async () => {
-			const { api } = world();
-			const created = await api.createLease(newLease("deleted"));
-			const updated = await api.updateLease({ ...created, annotations: { a: "1" } });
-			await expect(api.deleteLease(created)).rejects.toThrow(ConflictError);
-			await expect(api.deleteLease({ ...updated, uid: "another" })).rejects.toThrow(ConflictError);
-			expect(await api.getLease("deleted")).toEqual(updated);
-			await api.deleteLease(updated);
-			expect(await api.getLease("deleted")).toBeUndefined();
-			await expect(api.deleteLease(updated)).rejects.toThrow(ConflictError);
-		});
+		for (const [nth, conflict] of leaseConflicts.entries()) {
+			test(`${conflict.write}Lease() rejects for ${conflict.name}, and changes nothing`, async () => {
+				const { api } = world();
+				const name = `conflict-${nth}`;
+				const { named, now } = await bringAbout(conflict, handsOf(api), name);
+				const annotations = { by: "us" };
+				const attempts = {
+					create: () => api.createLease(newLease(name, { annotations })),
+					update: () => api.updateLease({ ...(named as LeaseObject), annotations }),
+					delete: () => api.deleteLease(named as LeaseObject),
+				};
+				await expect(attempts[conflict.write]()).rejects.toThrow(ConflictError);
+				expect(await api.getLease(name)).toEqual(now);
+			});
+		}
 
 		test("keeps an annotation of 255,000 bytes", async () => {
 			const { api } = world();
@@ -118,7 +103,7 @@ export function leaseRows(world: () => ContractWorld): void {
 	});
 }
 
-export function leaseListRows(world: () => ContractWorld): void {
+export function leaseListRows(world: () => LeaseWorld): void {
 	const named = (leases: readonly LeaseObject[]) => leases.map(({ name }) => name).toSorted();
 	const inNamespace = (budgetNamespace: string) => ({ labels: { [namespaceLabel]: budgetNamespace } });
 
