@@ -8,6 +8,7 @@ import { withSharedReads } from "./cluster-api/shared-reads.ts";
 import { countReservations, keepHouse } from "./housekeeping.ts";
 import { inClusterAccess, kubeconfigAccess } from "./kubernetes/api-access.ts";
 import { BudgetExistence } from "./leases/budget-existence.ts";
+import { BudgetsElsewhere } from "./leases/budgets-elsewhere.ts";
 import { LocalCluster } from "./leases/local-cluster.ts";
 import { createMembership, type Membership } from "./peers/membership.ts";
 import { PeerClients } from "./peers/peer-clients.ts";
@@ -169,8 +170,10 @@ export class Agent {
 		const peers = new Peers({
 			clients: this.#peerClients(certificates),
 			fleet,
+			clusterId: api.clusterId,
 			clusterName,
 		});
+		const elsewhere = new BudgetsElsewhere({ members: () => peers.others(), cluster: clusterName });
 		const membership = createMembership({
 			api,
 			leases: views.leases,
@@ -186,10 +189,7 @@ export class Agent {
 		const existence = new BudgetExistence({
 			api,
 			budgets: views.budgets,
-			members: async () => {
-				const { members } = await api.getFleet();
-				return members.filter(({ id }) => id !== api.clusterId).map(({ id }) => peers.member(id));
-			},
+			elsewhere,
 			now: () => systemClock.now(),
 			cluster: clusterName,
 		});
@@ -203,7 +203,7 @@ export class Agent {
 			version: packageJson.version,
 			leaseNamespace: config.leaseNamespace,
 			lineHost: (onBehalfOf) => replicas.lineHost(onBehalfOf),
-			budgetElsewhere: (budget) => peers.budget(budget, { exceptId: api.clusterId }),
+			budgetElsewhere: (budget) => elsewhere.find(budget),
 			beforeCreating: (budget) => existence.assertExists(budget),
 			report: this.#report,
 		});

@@ -5,18 +5,18 @@
 // second for each namespace. Where one of them cannot be asked, the budget may exist there: such Leases are few a minute, and
 // the clean-up deletes those that nobody needs.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import type { MemberBudget } from "../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { KeptAnswers } from "../process/kept-answers.ts";
 import { TokenBucket } from "../process/token-bucket.ts";
 import type { BudgetView } from "../views/object-views.ts";
+import type { BudgetsElsewhere, ListedElsewhere } from "./budgets-elsewhere.ts";
 
 export interface BudgetExistenceOptions {
 	readonly api: Pick<ClusterApi, "getBudget">;
 	readonly budgets: Pick<BudgetView, "budgets">;
-	/** The other members; rejects, each, where one cannot be asked. */
-	readonly members: () => Promise<readonly Promise<Pick<AgentCluster, "listBudgets">>[]>;
+	readonly elsewhere: Pick<BudgetsElsewhere, "list">;
 	/** Milliseconds, monotonic. */
 	readonly now: () => number;
 	/** For messages. */
@@ -30,15 +30,9 @@ const maxLists = 200;
 /** A fleet without addresses begins with budgets that are in some members only. */
 const unknown = { perSecond: 0.5, burst: 20 };
 
-/** Names of budgets in one namespace, over the members that answered. */
-interface Listed {
-	readonly names: ReadonlySet<string>;
-	readonly isComplete: boolean;
-}
-
 export class BudgetExistence {
 	readonly #options: BudgetExistenceOptions;
-	readonly #lists: KeptAnswers<Listed>;
+	readonly #lists: KeptAnswers<ListedElsewhere>;
 	readonly #unknown: TokenBucket;
 
 	constructor(options: BudgetExistenceOptions) {
@@ -50,24 +44,15 @@ export class BudgetExistence {
 
 	/** Rejects with AgentUnavailableError where no member has the budget, as far as can be told. */
 	async assertExists(budget: BudgetName): Promise<void> {
-		const { api, budgets, cluster } = this.#options;
-		if ([...budgets.budgets(budget.namespace)].some(({ name }) => name.name === budget.name)) return;
+		const { api, budgets, elsewhere, cluster } = this.#options;
+		const isIn = (found: Iterable<MemberBudget>): boolean => [...found].some(({ name }) => name.name === budget.name);
+		if (isIn(budgets.budgets(budget.namespace))) return;
 		if (await api.getBudget(budget)) return;
-		const { names, isComplete } = await this.#lists.get(budget.namespace, () => this.#list(budget.namespace));
-		if (names.has(budget.name) || (!isComplete && this.#unknown.take())) return;
+		const found = await this.#lists.get(budget.namespace, () => elsewhere.list(budget.namespace));
+		if (isIn(found.budgets) || (found.failure && this.#unknown.take())) return;
 		throw new AgentUnavailableError(
 			`Cannot acquire budget "${formatBudgetName(budget)}" in cluster "${cluster}": it exists in no member that answers`,
 			cluster,
 		);
-	}
-
-	async #list(namespace: string): Promise<Listed> {
-		const members = await this.#options.members();
-		const lists = await Promise.allSettled(members.map(async (member) => (await member).listBudgets([namespace])));
-		const found = lists.flatMap((list) => (list.status === "fulfilled" ? list.value.budgets : []));
-		return {
-			names: new Set(found.filter(({ name }) => name.namespace === namespace).map(({ name }) => name.name)),
-			isComplete: lists.every(({ status }) => status === "fulfilled"),
-		};
 	}
 }

@@ -1,7 +1,5 @@
 // The other members of the fleet, reached at the addresses that the fleet's ConfigMap declares, by certificates that name
 // them.
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
-import type { MemberBudget } from "../../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import { type FleetMember } from "../../disruption/fleet.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
@@ -18,6 +16,7 @@ export interface PeersOptions {
 	/** Its own: connections that no member needs any more are closed. */
 	readonly clients: PeerClients;
 	readonly fleet: Pick<RecentFleet, "read" | "lately">;
+	readonly clusterId: string;
 	/** Of this cluster, for messages. */
 	readonly clusterName: string;
 }
@@ -29,25 +28,12 @@ export class Peers {
 		this.#options = options;
 	}
 
-	/** The budget as members other than this one have it; rejects where none has it and one of them cannot be asked. */
-	async budget(budget: BudgetName, { exceptId }: { readonly exceptId: string }): Promise<readonly MemberBudget[]> {
-		const { fleet, clusterName } = this.#options;
-		const others = (await fleet.read()).members.filter(({ id }) => id !== exceptId);
-		const lists = await Promise.allSettled(
-			others.map(async ({ id }) => (await this.member(id)).listBudgets([budget.namespace])),
-		);
-		const key = formatBudgetName(budget);
-		const found = lists
-			.flatMap((list) => (list.status === "fulfilled" ? list.value.budgets : []))
-			.filter(({ name }) => formatBudgetName(name) === key);
-		const failed = lists.find((list) => list.status === "rejected");
-		if (found.length > 0 || !failed) return found;
-		throw new AgentUnavailableError(
-			`Cannot find budget "${key}", which cluster "${clusterName}" does not have, in the other members: ` +
-				`${failed.reason instanceof Error ? failed.reason.message : String(failed.reason)}. Make the budget in every member`,
-			clusterName,
-			{ cause: failed.reason },
-		);
+	/** All members but this one; rejects, each, where one has no address. */
+	async others(): Promise<readonly Promise<AgentCluster>[]> {
+		const { members } = await this.#options.fleet.read();
+		return members
+			.filter(({ id }) => id !== this.#options.clusterId)
+			.map(async (member) => this.#reach(member, members, undefined));
 	}
 
 	/**
@@ -56,7 +42,7 @@ export class Peers {
 	 * name the member, which asks its own fleet whom it serves.
 	 */
 	async member(clusterId: string, caller?: Caller, { renews = false }: Way = {}): Promise<AgentCluster> {
-		const { clients, fleet, clusterName } = this.#options;
+		const { fleet, clusterName } = this.#options;
 		const before = renews ? fleet.lately(Infinity)?.members.find(({ id }) => id === clusterId) : undefined;
 		if (before?.address !== undefined) return this.#at({ ...before, address: before.address }, caller);
 		const { members } = await fleet.read();
@@ -67,6 +53,11 @@ export class Peers {
 				`Cannot reach cluster id "${clusterId}" through cluster "${clusterName}": its fleet is ${known}`,
 			);
 		}
+		return this.#reach(member, members, caller);
+	}
+
+	#reach(member: FleetMember, members: readonly FleetMember[], caller: Caller | undefined): AgentCluster {
+		const { clients, clusterName } = this.#options;
 		const { address } = member;
 		if (address === undefined) {
 			throw new AgentUnavailableError(

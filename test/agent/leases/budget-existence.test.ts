@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BudgetExistence } from "../../../agent/leases/budget-existence.ts";
+import { BudgetsElsewhere } from "../../../agent/leases/budgets-elsewhere.ts";
 import type { MemberBudget } from "../../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 
@@ -24,16 +25,19 @@ function setting(change: Partial<World> = {}) {
 			},
 		},
 		budgets: { budgets: () => world.inView },
-		members: async () =>
-			world.others.map(async (budgets) => {
-				if (budgets instanceof Error) throw budgets;
-				return {
-					listBudgets: async (namespaces: readonly string[]) => {
-						world.asked.push(`peer ${namespaces.join()}`);
-						return { clusterId: "peer-id", fleetHash: "5f", budgets };
-					},
-				};
-			}),
+		elsewhere: new BudgetsElsewhere({
+			members: async () =>
+				world.others.map(async (budgets) => {
+					if (budgets instanceof Error) throw budgets;
+					return {
+						listBudgets: async (namespaces: readonly string[]) => {
+							world.asked.push(`peer ${namespaces.join()}`);
+							return { clusterId: "peer-id", fleetHash: "5f", budgets };
+						},
+					};
+				}),
+			cluster: "eu-1",
+		}),
 		now: () => world.now,
 		cluster: "eu-1",
 	});

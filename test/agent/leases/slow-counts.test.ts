@@ -94,7 +94,7 @@ function throughPeer(cluster: AgentCluster, { clock, certificate, material, read
 	const local = { id: cluster.id, name: cluster.name };
 	const identity = new PeerIdentity({ serverName, local, fleet: recent(), wallClock: () => Date.now() });
 	const clients = new PeerClients({ certificates: { current: material, onChange: () => () => undefined }, serverName });
-	const peers = new Peers({ clients, fleet: recent(), clusterName: "own" });
+	const peers = new Peers({ clients, fleet: recent(), clusterId: "own", clusterName: "own" });
 	const admit = async (anew: boolean, renews = false): Promise<void> => {
 		const verdict = await identity.check(certificate, { anew, renews });
 		if (verdict.kind !== "member") throw new Error(verdict.reason);

@@ -9,7 +9,6 @@ import {
 	issueAgentCertificate,
 	type KeyPair,
 } from "../../../demo/machine/certificates.ts";
-import type { MemberBudget } from "../../../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
 import type { FleetMember } from "../../../disruption/fleet.ts";
 import { buildTokenCaller } from "../../support/build-caller.ts";
@@ -48,8 +47,9 @@ function peersOf(members: readonly FleetMember[] | Error) {
 	};
 	const clients = new PeerClients({ certificates, serverName });
 	cleanups.push(() => clients.close());
-	const world = { members, now: 0 };
+	const world = { members, now: 0, reads: 0 };
 	const getFleet = async () => {
+		world.reads += 1;
 		if (world.members instanceof Error) throw world.members;
 		return { members: world.members, forgotten: [] };
 	};
@@ -58,41 +58,21 @@ function peersOf(members: readonly FleetMember[] | Error) {
 		certificates.current = { ...certificates.current, ...material };
 		for (const listener of listeners) listener(certificates.current);
 	};
-	return { peers: new Peers({ clients, fleet: recent, clusterName: "eu-2" }), world, rotate };
+	return { peers: new Peers({ clients, fleet: recent, clusterId: "eu-2-id", clusterName: "eu-2" }), world, rotate };
 }
 
-describe("budget()", () => {
-	const [db, web] = ["db", "web"].map((name) => ({ name: { namespace: "shop", name }, spec: { maxUnavailable: 1 } }));
-	if (!db || !web) throw new Error("there are two");
-	const serving = (budgets: readonly MemberBudget[]) =>
-		serve(fleet, createFakeCluster({ listBudgets: async () => ({ clusterId, fleetHash: "5f", budgets }) }));
-	const own = { id: "eu-2-id", name: "eu-2", address: "127.0.0.1:1" };
-	const silent = { id: "eu-3-id", name: "eu-3" };
-	const ask = (peers: Peers) => peers.budget(db.name, { exceptId: "eu-2-id" });
-
-	test("gives the one of that name as another member has it, without asking its own cluster", async () => {
-		const { peerAddress } = await serving([web, db]);
-		const { peers } = peersOf([own, { id: clusterId, name: "eu-1", address: peerAddress }]);
-		expect(await ask(peers)).toEqual([db]);
-	});
-
-	test("gives it also where another one cannot be asked", async () => {
-		const { peerAddress } = await serving([db]);
-		const { peers } = peersOf([own, silent, { id: clusterId, name: "eu-1", address: peerAddress }]);
-		expect(await ask(peers)).toEqual([db]);
-	});
-
-	test("gives none where all have answered", async () => {
-		const { peerAddress } = await serving([web]);
-		const { peers } = peersOf([own, { id: clusterId, name: "eu-1", address: peerAddress }]);
-		expect(await ask(peers)).toEqual([]);
-	});
-
-	test("refuses where none has it and one cannot be asked, and says what helps", async () => {
-		const { peerAddress } = await serving([web]);
-		const { peers } = peersOf([own, silent, { id: clusterId, name: "eu-1", address: peerAddress }]);
-		await expect(ask(peers)).rejects.toBeInstanceOf(AgentUnavailableError);
-		await expect(ask(peers)).rejects.toThrow(/budget "shop\/db".*"eu-2" does not have.*no address.*in every member/);
+describe("others()", () => {
+	test("are all members but its own cluster, by one read of the fleet, each with its own failure", async () => {
+		const { peerAddress } = await serve();
+		const { peers, world } = peersOf([
+			{ id: "eu-2-id", name: "eu-2", address: "127.0.0.1:1" },
+			{ id: "eu-3-id", name: "eu-3" },
+			{ id: clusterId, name: "eu-1", address: peerAddress },
+		]);
+		const [silent, reached, ...rest] = await peers.others();
+		await expect(silent).rejects.toThrow(/"eu-3" .* no address/);
+		expect((await (await reached)?.describe())?.clusterName).toBe("eu-1");
+		expect([rest, world.reads]).toEqual([[], 1]);
 	});
 });
 

@@ -1,0 +1,54 @@
+// Budgets as the other members of the fleet have them, read from all of these at once.
+import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import type { MemberBudget } from "../../disruption/cluster.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
+
+export interface BudgetsElsewhereOptions {
+	/** The other members; rejects, each, where one cannot be asked. */
+	readonly members: () => Promise<readonly Promise<Pick<AgentCluster, "listBudgets">>[]>;
+	/** Of this cluster, for messages. */
+	readonly cluster: string;
+}
+
+/** Those of one namespace, over the members that answered. */
+export interface ListedElsewhere {
+	readonly budgets: readonly MemberBudget[];
+	/** Why the first of those could not be asked that may have others. */
+	readonly failure?: { readonly reason: unknown };
+}
+
+export class BudgetsElsewhere {
+	readonly #options: BudgetsElsewhereOptions;
+
+	constructor(options: BudgetsElsewhereOptions) {
+		this.#options = options;
+	}
+
+	async list(namespace: string): Promise<ListedElsewhere> {
+		const members = await this.#options.members();
+		const lists = await Promise.allSettled(members.map(async (member) => (await member).listBudgets([namespace])));
+		const failed = lists.find((list) => list.status === "rejected");
+		return {
+			budgets: lists
+				.flatMap((list) => (list.status === "fulfilled" ? list.value.budgets : []))
+				.filter(({ name }) => name.namespace === namespace),
+			...(failed && { failure: { reason: failed.reason } }),
+		};
+	}
+
+	/** The budget as members other than this one have it; rejects where none has it and one of them cannot be asked. */
+	async find(budget: BudgetName): Promise<readonly MemberBudget[]> {
+		const { budgets, failure } = await this.list(budget.namespace);
+		const found = budgets.filter(({ name }) => name.name === budget.name);
+		if (found.length > 0 || !failure) return found;
+		const { cluster } = this.#options;
+		const { reason: cause } = failure;
+		throw new AgentUnavailableError(
+			`Cannot find budget "${formatBudgetName(budget)}", which cluster "${cluster}" does not have, in the other members: ` +
+				`${cause instanceof Error ? cause.message : String(cause)}. Make the budget in every member`,
+			cluster,
+			{ cause },
+		);
+	}
+}
