@@ -6,6 +6,9 @@ import { type LabelSelector, parseLabelSelector } from "./selector.ts";
 
 export type { LabelSelector } from "./selector.ts";
 
+/** As the API server serves it. */
+export const budgetApi = { group: "x-pdb.form3.tech", version: "v1alpha1", resource: "xpoddisruptionbudgets" } as const;
+
 export interface BudgetName {
 	readonly namespace: string;
 	readonly name: string;

@@ -11,6 +11,7 @@ import {
 	Metadata,
 	status,
 } from "@grpc/grpc-js";
+import { agentName } from "../disruption/agent-names.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
 import { AgentServiceClient } from "./gen/xpdb/v1/agent.ts";
 import { describeMember, findMemberId } from "./member-certificate.ts";
@@ -41,7 +42,7 @@ export interface AgentClientOptions {
 
 /** The name in the certificate of every agent whose anchor of trust is this namespace. */
 export function agentServerName(agentNamespace: string): string {
-	return `xpdb-agent.${agentNamespace}.svc`;
+	return `${agentName}.${agentNamespace}.svc`;
 }
 
 /** A client whose calls fail at once while the agent cannot be reached; must be closed. */

@@ -1,4 +1,5 @@
 // XPodDisruptionBudgets over the API server.
+import { budgetApi } from "../../disruption/budget.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
 import { isMissingObject } from "../kubernetes/api-refusal.ts";
@@ -7,16 +8,16 @@ import type { ListedResource } from "../kubernetes/paged-list.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 import { readBudget } from "./read-budget.ts";
 
-const budgetGroup = "x-pdb.form3.tech";
+const { group, version, resource } = budgetApi;
 const budgetsIn = (namespace: string | undefined): string =>
-	`/apis/${budgetGroup}/v1alpha1/${namespace === undefined ? "" : `namespaces/${namespace}/`}xpoddisruptionbudgets`;
+	`/apis/${group}/${version}/${namespace === undefined ? "" : `namespaces/${namespace}/`}${resource}`;
 
 /** Every budget of the cluster, for lists and for the watch. */
 export const allBudgets: ListedResource = {
 	name: "budgets",
 	path: budgetsIn(undefined),
-	resource: "xpoddisruptionbudgets",
-	group: budgetGroup,
+	resource,
+	group,
 };
 
 /** What a consistent list has: the resourceVersion of each budget by NAMESPACE/NAME, and the list's own. */
@@ -36,7 +37,7 @@ export async function listBudgetVersions(asker: ApiAsker): Promise<ListedBudgets
 		what: "list the names of XPodDisruptionBudgets",
 		verb: "list",
 		resource: allBudgets.resource,
-		group: budgetGroup,
+		group,
 	};
 	const answer = await asker.ask(options);
 	return asker.read(options, () => {
@@ -57,7 +58,6 @@ function withItems(body: unknown): unknown {
 
 export function createBudgetCalls(asker: ApiAsker): Pick<ClusterApi, "getBudget" | "listBudgets"> {
 	const { versions } = asker.connection;
-	const resource = { resource: "xpoddisruptionbudgets", group: budgetGroup };
 	return {
 		async getBudget({ namespace, name }) {
 			const options: AskOptions = {
@@ -65,7 +65,8 @@ export function createBudgetCalls(asker: ApiAsker): Pick<ClusterApi, "getBudget"
 				path: `${budgetsIn(namespace)}/${name}`,
 				what: `read XPodDisruptionBudget "${namespace}/${name}"`,
 				verb: "get",
-				...resource,
+				resource,
+				group,
 				namespace,
 			};
 			const answer = await asker.ask(options, 404);
@@ -84,7 +85,8 @@ export function createBudgetCalls(asker: ApiAsker): Pick<ClusterApi, "getBudget"
 				path: budgetsIn(namespace),
 				what: "list XPodDisruptionBudgets",
 				verb: "list",
-				...resource,
+				resource,
+				group,
 				...(namespace !== undefined && { namespace }),
 			};
 			const answer = await asker.ask(options);

@@ -4,7 +4,7 @@
 // one cluster that keep two sets of Leases count past each other; each count, list and description reads the fleet, so
 // that the ones that are wrong answer nothing.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import { type DeclaredFleet } from "../../disruption/fleet.ts";
+import type { DeclaredFleet } from "../../disruption/fleet.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
 import { isMissingObject } from "../kubernetes/api-refusal.ts";

@@ -2,7 +2,7 @@
 // a list in YAML or JSON, and key `leaseNamespace`. Other keys mean nothing here.
 import { agentNamespacesKey, readAgentNamespaces } from "../../disruption/agent-namespaces.ts";
 import { BoundedError } from "../../disruption/bounded-error.ts";
-import { type DeclaredFleet, type FleetMember, type ForgottenMember } from "../../disruption/fleet.ts";
+import type { DeclaredFleet, FleetMember, ForgottenMember } from "../../disruption/fleet.ts";
 import { parserProblem } from "../../disruption/parser-problem.ts";
 import { oneLine } from "../../disruption/printable.ts";
 import { quote, shorten } from "../../disruption/quote.ts";

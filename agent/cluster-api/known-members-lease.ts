@@ -2,7 +2,7 @@
 // Strict: a list that is misread is a member that nobody misses.
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { whileNobodyDrains } from "../../disruption/lease.ts";
-import { type LeaseObject } from "../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../disruption/lease-object.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 

@@ -1,4 +1,4 @@
-import { type DeclaredFleet } from "../../disruption/fleet.ts";
+import type { DeclaredFleet } from "../../disruption/fleet.ts";
 // The declared fleet as it was read lately, for calls that decide nothing.
 //
 // Guaranteed: an age is that of the question, taken before it was sent; an older answer that comes late replaces no newer

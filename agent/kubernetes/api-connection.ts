@@ -2,6 +2,7 @@
 // made again when it ends. Guarantee: every request is answered or rejected within its deadline, also by a server that
 // is frozen; an answer that was cut off is never taken for a whole one. Nothing is tried twice here: who asks decides.
 import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
+import { agentName } from "../../disruption/agent-names.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { Clock } from "../process/clock.ts";
 import type { ApiAccess } from "./api-access.ts";
@@ -95,7 +96,7 @@ class HttpApiConnection implements ApiConnection {
 		this.cluster = options.cluster;
 		this.#access = options.access;
 		this.#clock = options.clock;
-		this.#userAgent = options.userAgent ?? "xpdb-agent";
+		this.#userAgent = options.userAgent ?? agentName;
 		this.#pathPrefix = new URL(options.access.server).pathname.replace(/\/$/, "");
 	}
 

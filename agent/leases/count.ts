@@ -19,7 +19,7 @@ import type {
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import { type BudgetLease, parseLease } from "../../disruption/lease.ts";
-import { type LeaseObject } from "../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../disruption/lease-object.ts";
 import { type ControllerReference, isHealthy, type PodRecord } from "../../disruption/pod.ts";
 import { controllerKey } from "../../disruption/remembered-controllers.ts";
 import type { Reservation } from "../../disruption/reservation.ts";

@@ -6,7 +6,7 @@
 // for the Lease finds another uid, or none, and has lost it.
 import type { BudgetName } from "../../disruption/budget.ts";
 import { type BudgetLease, parseLease } from "../../disruption/lease.ts";
-import { type LeaseObject } from "../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { type ClusterApi, ConflictError } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";

@@ -4,6 +4,7 @@
 // anybody wrote in between; and no step is refused on a Lease that was only remembered: a refusal is judged on a read
 // made after the step was asked for. Expiry is judged from this process's own first sight of a holding (or of its last
 // renewal), on its own monotonic clock, never from a time that somebody wrote.
+import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import {
@@ -14,7 +15,7 @@ import {
 	newState,
 	parseLease,
 } from "../../disruption/lease.ts";
-import { type LeaseObject } from "../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../disruption/lease-object.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import { type ClusterApi, ConflictError } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
@@ -212,5 +213,5 @@ export class LeaseStore {
 }
 
 function labelsOf(budget: BudgetName, others: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-	return { ...others, [namespaceLabel]: budget.namespace, "app.kubernetes.io/managed-by": "xpdb-agent" };
+	return { ...others, [namespaceLabel]: budget.namespace, [managedByLabel]: agentName };
 }

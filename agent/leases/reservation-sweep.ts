@@ -6,7 +6,7 @@
 import { formatBudgetName } from "../../disruption/budget.ts";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { type BudgetLease, leaseDurationMs, parseLease, whileNobodyDrains } from "../../disruption/lease.ts";
-import { type LeaseObject } from "../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../disruption/lease-object.ts";
 import { evidenceOf } from "../../disruption/reservation.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import type { Clock } from "../process/clock.ts";

@@ -1,6 +1,7 @@
 // The agents of this cluster among themselves: the ready one with the lowest name keeps the line, the others pass their
 // callers on to it. This is about fairness only: where agents disagree for a moment, or the keeper cannot be reached, calls
 // are served where they came in, and the Lease itself decides.
+import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import type { AcquireOptions, AcquireOutcome, AcquireRequest } from "../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
@@ -9,9 +10,6 @@ import { RemoteCluster, type RemoteClusterOptions } from "../../proto/remote-clu
 import type { Clock } from "../process/clock.ts";
 import type { PodView } from "../views/pod-view.ts";
 import type { PeerClients } from "./peer-clients.ts";
-
-const agentLabel = "app.kubernetes.io/name";
-const agentName = "xpdb-agent";
 
 /** Another replica answers in milliseconds; a frozen one must leave the caller time for us to serve it. */
 const replicaDeadlineMs = 2_000;

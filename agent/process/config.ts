@@ -2,6 +2,12 @@
 // What contradicts itself or is missing is refused with the reason, before anything is started.
 import { isIP } from "node:net";
 import yargs from "yargs";
+import {
+	agentName,
+	defaultAgentNamespace,
+	defaultAgentPort,
+	defaultFleetConfigMap,
+} from "../../disruption/agent-names.ts";
 import { BoundedError } from "../../disruption/bounded-error.ts";
 import { quote, shortenTo } from "../../disruption/quote.ts";
 
@@ -66,12 +72,12 @@ const flags = {
 type Flag = keyof typeof flags;
 
 const defaults: Partial<Record<Flag, string>> = {
-	"listen-address": "0.0.0.0:8443",
+	"listen-address": `0.0.0.0:${defaultAgentPort}`,
 	"peer-listen-address": "0.0.0.0:8444",
 	"http-listen-address": "0.0.0.0:8080",
-	"lease-namespace": "xpdb-system",
-	"agent-namespace": "xpdb-system",
-	"fleet-configmap": "xpdb-fleet",
+	"lease-namespace": defaultAgentNamespace,
+	"agent-namespace": defaultAgentNamespace,
+	"fleet-configmap": defaultFleetConfigMap,
 	"log-level": "info",
 };
 
@@ -79,7 +85,7 @@ const defaults: Partial<Record<Flag, string>> = {
 export async function parseConfig(args: readonly string[], env: Environment): Promise<AgentConfig | { help: string }> {
 	let help = "";
 	const parser = yargs()
-		.scriptName("xpdb-agent")
+		.scriptName(agentName)
 		.usage("$0 [flags]: serves leases, counts and reservations of one cluster")
 		.options(optionsOf(env))
 		.parserConfiguration({ "duplicate-arguments-array": false, "boolean-negation": false })

@@ -1,6 +1,7 @@
 // Who calls: every call on the token port brings a token for the audience of the agents, which lives an hour at most and which
 // the API server reviews. Its answer is kept for a minute, by the token's hash; the token itself is kept nowhere and never logged.
 import { createHash } from "node:crypto";
+import { tokenAudience } from "../../disruption/agent-names.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { isRecord } from "../../disruption/record.ts";
@@ -44,8 +45,6 @@ const refusedForMs = 3_000;
 const maxKept = 1_000;
 /** Tokens of the API server have about 1,000 characters. */
 const maxTokenLength = 16_384;
-/** Tokens for anyone else, a person's own among them, are refused. */
-export const audience = "xpdb-agent";
 
 const credentialId = "authentication.kubernetes.io/credential-id";
 
@@ -71,7 +70,7 @@ export class Identity {
 	async check(authorization: readonly (string | Buffer)[], address = ""): Promise<CallerVerdict> {
 		const token = findToken(authorization);
 		if (token === undefined) {
-			const reason = "Cannot serve a call without a bearer token of the audience xpdb-agent";
+			const reason = `Cannot serve a call without a bearer token of the audience ${tokenAudience}`;
 			return { kind: "unauthenticated", reason };
 		}
 		const tokenHash = createHash("sha256").update(token).digest("base64");
@@ -133,7 +132,7 @@ function isForAgents(token: string): boolean {
 	try {
 		const claims: unknown = JSON.parse(Buffer.from(payload, "base64url").toString("utf8"));
 		const audiences = isRecord(claims) ? claims["aud"] : undefined;
-		return audiences === audience || (Array.isArray(audiences) && audiences.includes(audience));
+		return audiences === tokenAudience || (Array.isArray(audiences) && audiences.includes(tokenAudience));
 	} catch (error) {
 		if (error instanceof SyntaxError) return false;
 		throw error;

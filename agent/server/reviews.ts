@@ -1,10 +1,12 @@
 // TokenReview and SubjectAccessReview, asked of the agent's own API server.
+import { tokenAudience } from "../../disruption/agent-names.ts";
+import { budgetApi } from "../../disruption/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { ApiRequest } from "../kubernetes/api-connection.ts";
 import type { ReviewedUser } from "./caller.ts";
-import { audience, type Reviews, type TokenVerdict } from "./identity.ts";
+import type { Reviews, TokenVerdict } from "./identity.ts";
 
 /** Of what the API server says, for a caller to see. */
 const longestReason = 500;
@@ -35,13 +37,13 @@ export function createReviews({ api, cluster }: ReviewsOptions): Reviews {
 	};
 	return {
 		async reviewToken(token) {
-			const spec = { token, audiences: [audience] };
+			const spec = { token, audiences: [tokenAudience] };
 			return tokenVerdict(await create("authentication.k8s.io", "TokenReview", spec), cluster);
 		},
 		async mayAcquire({ username, uid, groups, extra }, { namespace, name }) {
 			const resourceAttributes = {
-				group: "x-pdb.form3.tech",
-				resource: "xpoddisruptionbudgets",
+				group: budgetApi.group,
+				resource: budgetApi.resource,
 				// A verb that only we ask for, so that the right to it gives no right to change a budget.
 				verb: "acquire",
 				namespace,
@@ -69,7 +71,7 @@ function tokenVerdict(status: Readonly<Record<string, unknown>>, cluster: string
 	}
 	// An authenticator that knows no audiences answers without any: then nobody has checked them.
 	const audiences = texts(status["audiences"]);
-	if (!audiences.includes(audience)) return rejected(`it is not for the audience "${audience}"`);
+	if (!audiences.includes(tokenAudience)) return rejected(`it is not for the audience "${tokenAudience}"`);
 	const user = findUser(status["user"]);
 	return user ? { kind: "authenticated", user } : rejected("the API server names no user for it");
 }

@@ -1,6 +1,6 @@
 // Who may decide about a budget: whoever has the verb `acquire` on it in the cluster that issued their token. Kubernetes itself
 // does not know that verb, so the right to it is no right to change anything.
-import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import { type BudgetName, budgetApi, formatBudgetName } from "../../disruption/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import { KeptAnswers } from "../process/kept-answers.ts";
 import type { TokenCaller } from "./caller.ts";
@@ -48,6 +48,6 @@ export class Rights {
 				reviews.mayAcquire(caller.user, budget),
 		);
 		if (allowed) return undefined;
-		return `User "${shortenTo(caller.user.username, longestName)}" may not acquire xpoddisruptionbudgets.x-pdb.form3.tech "${budget.name}" in namespace "${budget.namespace}" of cluster "${cluster}"`;
+		return `User "${shortenTo(caller.user.username, longestName)}" may not acquire ${budgetApi.resource}.${budgetApi.group} "${budget.name}" in namespace "${budget.namespace}" of cluster "${cluster}"`;
 	}
 }

@@ -3,7 +3,7 @@
 // Leases that the view has come as far as a version that was written after the question.
 import type { MemberBudget } from "../../disruption/cluster.ts";
 import { namespaceLabel } from "../../disruption/lease.ts";
-import { type LeaseObject } from "../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../disruption/lease-object.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import { allBudgets, listBudgetVersions } from "../cluster-api/budget-calls.ts";
 import { knownMembersLease } from "../cluster-api/known-members-lease.ts";

@@ -1,4 +1,5 @@
 // kubectl xpdb budgets
+import { budgetApi } from "../../disruption/budget.ts";
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import { type BudgetRow, readBudgetRows } from "../fleet/budget-table.ts";
 import { connectFleet } from "../fleet/fleet.ts";
@@ -29,7 +30,7 @@ export const runBudgets: CommandRunner = async (input, deps) => {
 			if (isDocument(format)) {
 				writeDocument(streams.stdout, format, budgetsDocument(rows, fleet.problems));
 			} else if (format === "name") {
-				for (const { name } of rows) streams.stdout.write(`xpoddisruptionbudget.x-pdb.form3.tech/${name}\n`);
+				for (const { name } of rows) streams.stdout.write(`xpoddisruptionbudget.${budgetApi.group}/${name}\n`);
 			} else if (rows.length > 0) {
 				const clusters = format === "wide" ? fleet.members.map(({ name }) => name) : [];
 				const headers = ["NAMESPACE", "NAME", "ALLOWED", "HEALTHY", "NEED", "EXPECTED", ...clusters];
@@ -47,7 +48,7 @@ export const runBudgets: CommandRunner = async (input, deps) => {
 			}
 			for (const name of missing) {
 				streams.stderr.write(
-					`Error from server (NotFound): xpoddisruptionbudgets.x-pdb.form3.tech "${name}" not found\n`,
+					`Error from server (NotFound): ${budgetApi.resource}.${budgetApi.group} "${name}" not found\n`,
 				);
 			}
 			for (const problem of fleet.problems) streams.stderr.write(`error: ${problem}\n`);

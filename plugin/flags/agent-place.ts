@@ -1,8 +1,5 @@
 // Where the agents are believed to be.
 
-/** Where the shipped manifests put the agents. */
-export const defaultAgentNamespace = "xpdb-system";
-
 /** Who the agents of a cluster are, and as whom they are asked: what the person who runs the plugin says of it. */
 export interface AgentPlace {
 	/** The anchor of trust: whoever may write there is the agent. */

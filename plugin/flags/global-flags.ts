@@ -1,6 +1,6 @@
 // kubectl's global flags, as far as they mean something here. kubectl takes no flags before a plugin's name, so all of
 // them come after it.
-import { defaultAgentNamespace } from "./agent-place.ts";
+import { defaultAgentNamespace } from "../../disruption/agent-names.ts";
 import type { FlagTable } from "./flags.ts";
 
 export interface GlobalFlags {

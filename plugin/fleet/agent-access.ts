@@ -1,5 +1,7 @@
 // The way from a context to its cluster's agents: CA and token from the API server, then gRPC through a port-forward.
 import { tmpdir } from "node:os";
+import { agentLabel, agentName } from "../../disruption/agent-names.ts";
+import { budgetApi } from "../../disruption/budget.ts";
 import {
 	AgentForbiddenError,
 	AgentProtocolError,
@@ -163,16 +165,16 @@ export function requireOwnCluster(
 ): void {
 	if (description.clusterId === clusterId) return;
 	throw new StepError(
-		`its agent says that it is cluster ${quote(description.clusterId)}, but the UID of namespace kube-system is "${clusterId}": it is not believed, see kubectl --context ${name} -n ${agents.namespace} get pods -l app.kubernetes.io/name=xpdb-agent -o wide`,
+		`its agent says that it is cluster ${quote(description.clusterId)}, but the UID of namespace kube-system is "${clusterId}": it is not believed, see kubectl --context ${name} -n ${agents.namespace} get pods -l ${agentLabel}=${agentName} -o wide`,
 	);
 }
 
 async function hasBudgetKind({ client }: KubeContext): Promise<boolean> {
 	try {
 		const list = await client.get<{ readonly resources?: readonly { readonly name: string }[] }>(
-			"/apis/x-pdb.form3.tech/v1alpha1",
+			`/apis/${budgetApi.group}/${budgetApi.version}`,
 		);
-		return list.resources?.some(({ name }) => name === "xpoddisruptionbudgets") ?? true;
+		return list.resources?.some(({ name }) => name === budgetApi.resource) ?? true;
 	} catch (error) {
 		if (isNotFound(error)) return false;
 		throw error;

@@ -6,6 +6,7 @@
 import type { Socket } from "node:net";
 import type { V1Pod } from "@kubernetes/client-node";
 import { parse } from "yaml";
+import { agentLabel, agentName, defaultAgentPort, defaultFleetConfigMap } from "../../disruption/agent-names.ts";
 import { agentNamespacesKey, readAgentNamespaces } from "../../disruption/agent-namespaces.ts";
 import { BoundedError } from "../../disruption/bounded-error.ts";
 import { parserProblem } from "../../disruption/parser-problem.ts";
@@ -13,11 +14,7 @@ import { errorText, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
 import { forwardToPod } from "../kubernetes/port-forward.ts";
 
-export const agentLabel = "app.kubernetes.io/name";
-export const agentLabelValue = "xpdb-agent";
-const fleetConfigMap = "xpdb-fleet";
 const grpcPortName = "grpc";
-const defaultGrpcPort = 8443;
 /** An agent whose connection just broke goes to the end of the list for so long: it may be frozen and still called ready. */
 const avoidBrokenForMs = 10_000;
 /** A list of agents this old is good enough for the next connection of the same moment. */
@@ -36,7 +33,7 @@ export function isAgentPod(
 	{ namespace, labels }: { readonly namespace: string; readonly labels: Readonly<Record<string, string>> },
 	namespaces: readonly string[],
 ): boolean {
-	return labels[agentLabel] === agentLabelValue && namespaces.includes(namespace);
+	return labels[agentLabel] === agentName && namespaces.includes(namespace);
 }
 
 /** The anchor says something about its agents that cannot be used; the message is all that a person needs. */
@@ -48,7 +45,7 @@ export class AgentNamespacesError extends BoundedError {
 export async function findAgentNamespaces(client: KubernetesClient, anchor: string): Promise<readonly string[]> {
 	let map: { readonly data?: Readonly<Record<string, unknown>> };
 	try {
-		map = await client.get(`/api/v1/namespaces/${anchor}/configmaps/${fleetConfigMap}`);
+		map = await client.get(`/api/v1/namespaces/${anchor}/configmaps/${defaultFleetConfigMap}`);
 	} catch (error) {
 		if (isNotFound(error)) return [anchor];
 		throw error;
@@ -70,7 +67,7 @@ function parseYaml(text: string, anchor: string): unknown {
 }
 
 function unusable(anchor: string, why: string): AgentNamespacesError {
-	return new AgentNamespacesError(`cannot use ConfigMap ${anchor}/${fleetConfigMap}: ${why}`);
+	return new AgentNamespacesError(`cannot use ConfigMap ${anchor}/${defaultFleetConfigMap}: ${why}`);
 }
 
 /** The agents in these namespaces, ready ones first, then by name. */
@@ -78,7 +75,7 @@ export async function findAgentPods(
 	client: KubernetesClient,
 	namespaces: readonly string[],
 ): Promise<readonly AgentPod[]> {
-	const labelSelector = `${agentLabel}=${agentLabelValue}`;
+	const labelSelector = `${agentLabel}=${agentName}`;
 	const lists = await Promise.all(
 		namespaces.map((namespace) => client.list<V1Pod>(`/api/v1/namespaces/${namespace}/pods`, { labelSelector })),
 	);
@@ -170,6 +167,6 @@ function readAgentPod({ metadata, spec, status }: V1Pod): AgentPod {
 		name: metadata?.name ?? "",
 		uid: metadata?.uid ?? "",
 		ready: status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false,
-		port: ports.find(({ name }) => name === grpcPortName)?.containerPort ?? defaultGrpcPort,
+		port: ports.find(({ name }) => name === grpcPortName)?.containerPort ?? defaultAgentPort,
 	};
 }

@@ -1,12 +1,12 @@
 // The short-lived token that the agents are shown, and of which account of the anchor: the one that was named, else the one that
 // decides about all budgets, else the only one that this person may ask tokens for. Which that is costs a question, and only
 // those are asked it whose team has an account of its own.
+import { tokenAudience } from "../../disruption/agent-names.ts";
 import type { IssuedToken } from "../../proto/credentials.ts";
 import { ApiError } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { StepError, step } from "./access-step.ts";
 
-const audience = "xpdb-agent";
 const operatorAccount = "xpdb-operator";
 /** The shortest that the API server gives; it is renewed while the run goes on. */
 const tokenLifetimeSeconds = 600;
@@ -62,7 +62,7 @@ async function requestToken({ client, agents }: KubeContext, account: string): P
 		{
 			apiVersion: "authentication.k8s.io/v1",
 			kind: "TokenRequest",
-			spec: { audiences: [audience], expirationSeconds: tokenLifetimeSeconds },
+			spec: { audiences: [tokenAudience], expirationSeconds: tokenLifetimeSeconds },
 		},
 	);
 	const token = answer.status?.token;

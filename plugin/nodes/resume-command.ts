@@ -1,6 +1,6 @@
 // The commands that go on where a run stopped, or take its cordons back.
+import { defaultAgentNamespace } from "../../disruption/agent-names.ts";
 import type { NodeName } from "../events/events.ts";
-import { defaultAgentNamespace } from "../flags/agent-place.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
 import { commandLine } from "../terminal/command-line.ts";
 

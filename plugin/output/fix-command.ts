@@ -1,4 +1,5 @@
 // The command that shows what is wrong, or helps, by the reason why something is not done: a reader of -o json hands it on.
+import { agentLabel, agentName, defaultFleetConfigMap, managedByLabel } from "../../disruption/agent-names.ts";
 import type { Reason } from "../events/reason.ts";
 import { commandLine } from "../terminal/command-line.ts";
 
@@ -32,11 +33,11 @@ export function fixCommand(reason: Reason, subject: FixSubject): string | undefi
 		case "ExpectedPodsUnknown":
 			return kubectl("get", "xpdb", ...inNamespace, "-o", "yaml");
 		case "FleetsDiffer":
-			return kubectl("get", "configmap", "xpdb-fleet", "-n", agentNamespace, "-o", "yaml");
+			return kubectl("get", "configmap", defaultFleetConfigMap, "-n", agentNamespace, "-o", "yaml");
 		case "GarbledLease":
-			return kubectl("get", "leases", "-A", "-l", "app.kubernetes.io/managed-by=xpdb-agent", "-o", "yaml");
+			return kubectl("get", "leases", "-A", "-l", `${managedByLabel}=${agentName}`, "-o", "yaml");
 		case "PeerUnreachable":
-			return kubectl("get", "pods", "-n", agentNamespace, "-l", "app.kubernetes.io/name=xpdb-agent", "-o", "wide");
+			return kubectl("get", "pods", "-n", agentNamespace, "-l", `${agentLabel}=${agentName}`, "-o", "wide");
 		case "AgentRefused":
 		case "Forbidden":
 			return kubectl("auth", "whoami");

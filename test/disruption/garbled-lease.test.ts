@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { budgetAnnotation, parseLease, stateAnnotation } from "../../disruption/lease.ts";
-import { type LeaseObject } from "../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../disruption/lease-object.ts";
 import { leaseFields, newController, newLease, newReservation } from "../support/build-lease.ts";
 
 const good = leaseFields(

@@ -20,7 +20,7 @@ import {
 	GarbledLeaseError,
 	LeaseLostError,
 } from "../../disruption/errors.ts";
-import { type LeaseObject } from "../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";

@@ -15,9 +15,9 @@ import type { BudgetName } from "../../disruption/budget.ts";
 import type { MemberBudget, PodReference } from "../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { EvictionAnswer } from "../../disruption/eviction.ts";
-import { type DeclaredFleet, type FleetMember } from "../../disruption/fleet.ts";
+import type { DeclaredFleet, FleetMember } from "../../disruption/fleet.ts";
 import { maxAnnotationBytes, namespaceLabel } from "../../disruption/lease.ts";
-import { type LeaseObject } from "../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 

@@ -3,7 +3,7 @@
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import type { WatchSink } from "../../agent/kubernetes/watch-sink.ts";
 import { parseLease } from "../../disruption/lease.ts";
-import { type LeaseObject } from "../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 
 /** The API of a process that dies at the step which XPDB_FAIL_POINT names. */

@@ -21,7 +21,7 @@ import {
 	type KeyPair,
 } from "../../demo/machine/certificates.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
-import { type FleetMember } from "../../disruption/fleet.ts";
+import type { FleetMember } from "../../disruption/fleet.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { agentServerName, type CallerIdentity, createAgentClient } from "../../proto/credentials.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";

@@ -1,7 +1,7 @@
 import type { ClusterApi } from "../../../agent/cluster-api/cluster-api.ts";
 import type { BudgetName } from "../../../disruption/budget.ts";
 import type { PodReference } from "../../../disruption/cluster.ts";
-import { type DeclaredFleet } from "../../../disruption/fleet.ts";
+import type { DeclaredFleet } from "../../../disruption/fleet.ts";
 import type { ControllerReference } from "../../../disruption/pod.ts";
 
 /** Kinds that a world can make; "Rocket" has a scale subresource and "Rock" has none, neither is Kubernetes' own. */

@@ -12,7 +12,7 @@ import {
 	stateAnnotation,
 	withObserved,
 } from "../../../disruption/lease.ts";
-import { type LeaseObject } from "../../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../../disruption/lease-object.ts";
 import { clusterApi, SimulatedApiServer } from "../../explore/simulated-api.ts";
 import { leaseConflicts } from "../../kubernetes/lease-conflicts.ts";
 import { budget } from "../../support/build-count.ts";

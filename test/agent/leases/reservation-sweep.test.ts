@@ -3,7 +3,7 @@ import { ReservationSweep } from "../../../agent/leases/reservation-sweep.ts";
 import { leaseViewOf, ObjectStore } from "../../../agent/views/object-views.ts";
 import type { BudgetName } from "../../../disruption/budget.ts";
 import { leaseName, marked, stateAnnotation } from "../../../disruption/lease.ts";
-import { type LeaseObject } from "../../../disruption/lease-object.ts";
+import type { LeaseObject } from "../../../disruption/lease-object.ts";
 import { budget, memberBudget, newSpec } from "../../support/build-count.ts";
 import { newReservation } from "../../support/build-lease.ts";
 import { asks, atOnce, losing, simulateCluster, unavailable } from "../../support/simulated-agent.ts";

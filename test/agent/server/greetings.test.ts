@@ -8,7 +8,7 @@ import {
 	greetEveryMs,
 } from "../../../agent/server/greetings.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
-import { type DeclaredFleet } from "../../../disruption/fleet.ts";
+import type { DeclaredFleet } from "../../../disruption/fleet.ts";
 import type { Greeting, GreetingReply } from "../../../proto/greet.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
