@@ -16,8 +16,9 @@
 //   that got other labels since it was granted cannot have been evicted before: it is judged from then on.
 // Where etcd came back from a backup, what is written from then on is newer than all that a view had seen of it.
 // Where members change, a round is judged over a fleet that all its members declared at some time since it began.
-// A pod that is evicted without a round must not be covered: there must be a member-by-member reading of the budgets of the
-// last second before the request was sent (on its sender's clock) by which nobody covers the labels that it has.
+// A pod that is evicted without a round must not be covered: there must be a member-by-member reading of the budgets by which
+// nobody covers the labels that it has, between the first list that its sender asked for in the second before it sent the
+// request (on its clock) and then; without such a list there is only what was true when it was sent.
 // Where nothing fails and no budget changes, none of these exists and the sum is simply: up >= desired.
 import type { PodRecord } from "../../disruption/pod.ts";
 import type { RoundOutcome } from "../../disruption/round.ts";
@@ -65,7 +66,6 @@ export interface OracleOptions {
 	readonly clusters: readonly SimulatedCluster[];
 	readonly step: () => number;
 	readonly faults: () => number;
-	readonly processes: () => readonly SimulatedProcess[];
 	readonly onViolation: (violation: Violation) => void;
 }
 
@@ -73,8 +73,8 @@ export class Oracle {
 	readonly #options: OracleOptions;
 	/** After each change of budgets or scales. */
 	readonly #configs: Config[] = [];
-	/** When each of them began, on the clocks of all processes. */
-	readonly #configTimes: ReadonlyMap<SimulatedProcess, number>[] = [];
+	/** When processes asked all members for their budgets, on their own clocks, and which config there was. */
+	readonly #lists = new Map<SimulatedProcess, { readonly at: number; readonly config: number }[]>();
 	readonly #rounds: RoundRecord[] = [];
 	#evictions = 0;
 
@@ -85,7 +85,6 @@ export class Oracle {
 	/** Budgets, scales or labels are others from now on. */
 	configChanged(): void {
 		this.#configs.push(configOf(this.#options.clusters));
-		this.#configTimes.push(new Map(this.#options.processes().map((process) => [process, process.clock.now()])));
 	}
 
 	/** How many evictions rounds have had executed. */
@@ -145,11 +144,18 @@ export class Oracle {
 		}
 	}
 
+	/** The process asks all members for their budgets. */
+	lists(process: SimulatedProcess): void {
+		const asked = { at: process.clock.now(), config: this.#configs.length - 1 };
+		this.#lists.set(process, [...(this.#lists.get(process) ?? []), asked]);
+	}
+
 	/** An eviction goes out for which nobody asked for a round. */
 	sendsFreely(process: SimulatedProcess): FreeEviction {
 		const now = process.clock.now();
-		const from = this.#configTimes.findLastIndex((times) => (times.get(process) ?? 0) <= now - listedWithinMs);
-		return { round: this.roundStarts(process), from: Math.max(from, 0), to: this.#configs.length - 1 };
+		const young = this.#lists.get(process)?.find(({ at }) => now - at <= listedWithinMs);
+		const to = this.#configs.length - 1;
+		return { round: this.roundStarts(process), from: young?.config ?? to, to };
 	}
 
 	/** A pod was evicted for which nobody asked for a round: right only where no budget covers it. */

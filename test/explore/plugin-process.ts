@@ -69,6 +69,7 @@ export class PluginProcess extends SimulatedProcess implements Drain {
 				},
 				listBudgets: (namespaces) => {
 					this.#turn(1);
+					world.oracle.lists(this);
 					return fleet.listBudgets(namespaces);
 				},
 				reconnect: () => {

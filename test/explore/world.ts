@@ -111,7 +111,6 @@ export class World {
 			clusters: this.clusters,
 			step: () => this.step,
 			faults: () => this.#faults,
-			processes: () => this.drains,
 			onViolation,
 		});
 		for (const { server } of this.clusters)
