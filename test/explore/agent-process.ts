@@ -2,7 +2,6 @@
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { withSharedReads } from "../../agent/cluster-api/shared-reads.ts";
 import { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
-import type { WatchEvent, WatchSink } from "../../agent/kubernetes/watch-sink.ts";
 import { idleMs, LeaseCleanup } from "../../agent/leases/lease-cleanup.ts";
 import { tellOfLeases } from "../../agent/leases/lease-sightings.ts";
 import { LocalCluster } from "../../agent/leases/local-cluster.ts";
@@ -24,6 +23,7 @@ import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";
+import { type Feed, openFeed } from "./feed.ts";
 import { createScaleCalls } from "./scale-calls.ts";
 import type { Step } from "./scheduler.ts";
 import { withSeenVersions } from "./seen-api.ts";
@@ -34,6 +34,8 @@ import { SimulatedProcess } from "./simulated-process.ts";
 const expectedErrors = [AgentUnavailableError, FleetsDifferError, GarbledLeaseError, LeaseLostError];
 const watchedResources = ["pods", "leases", "budgets"] as const;
 const overdueMs = reservationDeadlineMs + 1_000;
+/** As long as names of budgets hold after a comparison, whatever the shipped constant is. */
+const namesHoldForMs = 5_000;
 
 export interface AgentProcessOptions {
 	readonly name: string;
@@ -51,17 +53,6 @@ export interface AgentProcessOptions {
 	/** It keeps in mind who its members were, and greets them. */
 	readonly knowsMembers: boolean;
 	readonly greet: (from: AgentProcess, id: string, greeting: Greeting) => Promise<GreetingReply>;
-}
-
-/** One watch: how far its sink has been shown the log of events. */
-interface Feed {
-	readonly what: string;
-	/** Under which its versions are compared. */
-	readonly resource: string;
-	readonly log: readonly WatchEvent<unknown>[];
-	readonly sink: WatchSink<never>;
-	shown: number;
-	show(): void;
 }
 
 export class AgentProcess extends SimulatedProcess {
@@ -212,6 +203,13 @@ export class AgentProcess extends SimulatedProcess {
 		return Number(this.#pods.resourceVersion || "0");
 	}
 
+	/** The first revision of which it need not know yet whether it made a budget; infinite where a count lists them. */
+	get budgetsUnseenFrom(): number {
+		const feed = this.#feeds.find(({ sink }) => sink === this.#budgets);
+		const listsThem = !this.#watching || this.clock.now() - this.#comparedAt > namesHoldForMs;
+		return Number((!listsThem && feed?.log[feed.shown]?.resourceVersion) || Number.POSITIVE_INFINITY);
+	}
+
 	get isWatching(): boolean {
 		return this.#watching;
 	}
@@ -348,20 +346,6 @@ export class AgentProcess extends SimulatedProcess {
 			return next < 0 ? server.podEvents.length : next;
 		};
 		const version = this.#pods.resourceVersion;
-		const feed = <T>(what: string, log: readonly WatchEvent<T>[], sink: WatchSink<T>, shown: number): Feed => {
-			const opened: Feed = {
-				what,
-				resource: `${what.toLowerCase()}s`,
-				log,
-				sink,
-				shown,
-				show: () => {
-					const event = log[opened.shown];
-					if (event) sink.apply(event);
-				},
-			};
-			return opened;
-		};
 		const revision = String(server.revision);
 		this.#comparedAt = this.clock.now();
 		this.#budgets.replace([...server.budgets.values()], revision);
@@ -369,9 +353,9 @@ export class AgentProcess extends SimulatedProcess {
 		for (const resource of watchedResources) this.#versions.saw(resource, resource === "pods" ? version : revision);
 		const podsFrom = version === "" ? server.podEvents.length : after(version);
 		this.#feeds = [
-			feed<PodRecord>("pod", server.podEvents, this.#pods, podsFrom),
-			feed<LeaseObject>("Lease", server.leaseEvents, this.#leases, server.leaseEvents.length),
-			feed<MemberBudget>("budget", server.budgetEvents, this.#budgets, server.budgetEvents.length),
+			openFeed<PodRecord>("pod", server.podEvents, this.#pods, podsFrom),
+			openFeed<LeaseObject>("Lease", server.leaseEvents, this.#leases),
+			openFeed<MemberBudget>("budget", server.budgetEvents, this.#budgets),
 		];
 	}
 

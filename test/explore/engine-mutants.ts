@@ -165,6 +165,45 @@ export const engineMutants: readonly Mutant[] = [
 		],
 	},
 	{
+		name: "names-of-an-old-comparison",
+		without: "listing budgets for a count where their watch is dead, or was compared more than 5 s ago",
+		scenarios: ["budget-created"],
+		edits: [
+			{
+				file: "agent/leases/count.ts",
+				symbol: "budgetsOf",
+				find: "if (!$budgets.proven) return $api.listBudgets($budget.namespace);",
+				replace: "",
+			},
+		],
+	},
+	{
+		name: "counts-know-one-budget",
+		without: "the names of other budgets in a count",
+		scenarios: ["budget-created"],
+		edits: [
+			{
+				file: "agent/leases/count.ts",
+				symbol: "budgetsOf",
+				find: "for (const { name: $name } of $budgets.budgets($budget.namespace)) $names.set(formatBudgetName($name), $name);",
+				replace: "",
+			},
+		],
+	},
+	{
+		name: "watch-counts-as-compared",
+		without: "how long ago the watch on budgets was compared with a list",
+		scenarios: ["budget-created"],
+		edits: [
+			{
+				file: "agent/views/object-views.ts",
+				symbol: "budgetViewOf",
+				find: "$store.live && $comparison.isRecent",
+				replace: "$store.live",
+			},
+		],
+	},
+	{
 		name: "list-of-another-fleet",
 		without: "comparing the fleets that lists of budgets were made in",
 		scenarios: ["member-with-the-budget"],

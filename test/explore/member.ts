@@ -2,6 +2,7 @@
 import type { Acquisition } from "../../disruption/cluster.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { AgentProcess } from "./agent-process.ts";
+import type { KnownBudgets } from "./known-budgets.ts";
 import type { Network } from "./network.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
@@ -16,12 +17,14 @@ export interface MemberOptions {
 	readonly here?: boolean;
 	/** Whether this agent passes callers on to another, whose line counts then: its own is of the time before there was one. */
 	readonly passesOn?: (agent: AgentProcess) => boolean;
+	/** Told of every count. */
+	readonly budgets: KnownBudgets;
 	/** A caller that does not wait was given a Lease past those who do. */
 	readonly onPassedLine: (agent: AgentProcess, what: string) => void;
 }
 
 export function simulatedMember(options: MemberOptions): AgentCluster {
-	const { from, cluster, network, here = false } = options;
+	const { from, cluster, network, budgets, here = false } = options;
 	const agents = (): readonly AgentProcess[] => {
 		const alive = cluster.agents.filter((agent) => agent.alive);
 		const own = options.agent === undefined ? undefined : alive[options.agent];
@@ -48,24 +51,38 @@ export function simulatedMember(options: MemberOptions): AgentCluster {
 	return {
 		id: cluster.id,
 		name: cluster.id,
-		acquire: (request, acquireOptions) =>
-			ask(
+		acquire: async (request, acquireOptions) => {
+			const outcome = await ask(
 				`acquire ${request.budget.name}${acquireOptions.wait ? " in line" : ""} (${request.nonce})`,
 				request,
-				(agent, gone) => {
+				async (agent, gone) => {
 					const passed = { wait: acquireOptions.wait, signal: gone };
 					const waiting = options.passesOn?.(agent) ? 0 : agent.local.lineLength(request.budget);
-					const acquired = here ? agent.local.acquireHere(request, passed) : agent.local.acquire(request, passed);
-					if (acquireOptions.wait || waiting === 0) return acquired;
-					return acquired.then((outcome) => {
-						if (outcome.kind === "acquired") options.onPassedLine(agent, `${from.name} under ${request.budget.name}`);
-						return outcome;
-					});
+					const known = budgets.knownTo(agent);
+					const acquired = await (here
+						? agent.local.acquireHere(request, passed)
+						: agent.local.acquire(request, passed));
+					if (acquired.kind !== "acquired") return acquired;
+					budgets.counted(agent, acquired, known);
+					if (!acquireOptions.wait && waiting > 0)
+						options.onPassedLine(agent, `${from.name} under ${request.budget.name}`);
+					return acquired;
 				},
 				acquireOptions.signal,
-			),
-		count: (acquisition, request) =>
-			ask(`count ${named(acquisition)}`, [acquisition, request], (agent) => agent.local.count(acquisition, request)),
+			);
+			if (outcome.kind === "acquired") budgets.heard(outcome);
+			return outcome;
+		},
+		count: async (acquisition, request) => {
+			const count = await ask(`count ${named(acquisition)}`, [acquisition, request], async (agent) => {
+				const known = budgets.knownTo(agent);
+				const counted = await agent.local.count(acquisition, request);
+				budgets.counted(agent, { acquisition, count: counted }, known);
+				return counted;
+			});
+			budgets.heard({ acquisition, count });
+			return count;
+		},
 		renew: (acquisition) => ask(`renew ${named(acquisition)}`, acquisition, (agent) => agent.local.renew(acquisition)),
 		commit: (acquisition, grants) =>
 			ask(

@@ -53,6 +53,14 @@ function scaleOf(workload: Workload): {
 	return { labels: [...labels, ...[...emptied].map(() => spec.labels)], pods: 0, each: true };
 }
 
+/** Every member's configs, each from its own time on, as far as they go. */
+export function configsFrom(configs: readonly Config[], from: readonly number[]): readonly Config[] {
+	const first = Math.min(...from);
+	return configs
+		.slice(first)
+		.map((_, after) => from.flatMap((own, member) => configs[Math.max(own, first + after)]?.[member] ?? []));
+}
+
 export function ofFleet(configs: readonly Config[], fleet: readonly string[]): readonly Config[] {
 	return configs.map((config) => config.filter(({ id }) => fleet.includes(id)));
 }

@@ -11,9 +11,10 @@
 //   the budgets, changed between the two);
 // - what budgets and scales said: of each member the least that it demanded at any time since the round's first
 //   acquisition, because a change and a round at the same time may be put in either order, member by member. A budget
-//   under which the round did not count is judged from the beginning of the round, when its caller listed all budgets:
-//   agents see new ones as fast as their watch shows them. One that did not stand all that time is not checked. A pod
-//   that got other labels since it was granted cannot have been evicted before: it is judged from then on.
+//   under which the round did not count is judged member by member from when the member's count had to know of it
+//   (known-budgets.ts), whatever its caller had listed, and from the first acquisition where it was known all the time:
+//   what it says is read after that. One that did not stand all that time is not checked. A pod that got other labels
+//   since it was granted cannot have been evicted before: it is judged from then on.
 // Where etcd came back from a backup, what is written from then on is newer than all that a view had seen of it.
 // Where members change, a round is judged over a fleet that all its members declared at some time since it began.
 // A pod that is evicted without a round must not be covered: there must be a member-by-member reading of the budgets by which
@@ -22,8 +23,18 @@
 // Where nothing fails and no budget changes, none of these exists and the sum is simply: up >= desired.
 import type { PodRecord } from "../../disruption/pod.ts";
 import type { RoundOutcome } from "../../disruption/round.ts";
+import { KnownBudgets } from "./known-budgets.ts";
 import { nonceOf, reservationsIn } from "./lease-text.ts";
-import { type Config, configOf, type Labels, leastDesired, matches, ofFleet, selectorsOf } from "./oracle-config.ts";
+import {
+	type Config,
+	configOf,
+	configsFrom,
+	type Labels,
+	leastDesired,
+	matches,
+	ofFleet,
+	selectorsOf,
+} from "./oracle-config.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import type { Slot } from "./workload.ts";
@@ -73,6 +84,8 @@ export class Oracle {
 	readonly #options: OracleOptions;
 	/** After each change of budgets or scales. */
 	readonly #configs: Config[] = [];
+	/** Which budgets counts have to know of. */
+	readonly budgets: KnownBudgets;
 	/** When processes asked all members for their budgets, on their own clocks, and which config there was. */
 	readonly #lists = new Map<SimulatedProcess, { readonly at: number; readonly config: number }[]>();
 	readonly #rounds: RoundRecord[] = [];
@@ -80,6 +93,7 @@ export class Oracle {
 
 	constructor(options: OracleOptions) {
 		this.#options = options;
+		this.budgets = new KnownBudgets(options.clusters, this.#configs);
 	}
 
 	/** Budgets, scales or labels are others from now on. */
@@ -210,10 +224,19 @@ export class Oracle {
 		const { startedAt, decidedConfig } = round;
 		const granted = round.granted.get(pod.uid);
 		const counted = granted?.includes(budget) ?? false;
-		const config = counted ? this.#configAt(round) : round.config;
-		const decided = this.#configs.slice(config, Math.min(decidedConfig, this.#configs.length) + 1);
-		const since = granted && !counted ? Math.max(config, this.#labelledAt(pod)) : config;
-		const all = [...this.#configs.slice(since), now];
+		const from = this.#options.clusters.map((_, index) => {
+			if (!granted) return round.config;
+			return counted ? this.#configAt(round) : this.#knownFrom(budget, index, round);
+		});
+		const labelledAt = granted && !counted ? this.#labelledAt(pod) : 0;
+		const decided = configsFrom(this.#configs.slice(0, decidedConfig + 1), from);
+		const all = [
+			...configsFrom(
+				this.#configs,
+				from.map((own) => Math.max(own, labelledAt)),
+			),
+			now,
+		];
 		const shortfalls = this.#fleetsAt(this.#configs.slice(round.config), pod).map((fleet) => {
 			if (leastDesired(ofFleet(decided, fleet), budget, selector) === undefined) return undefined;
 			return this.#shortfall({
@@ -298,6 +321,14 @@ export class Oracle {
 			);
 		});
 		return Math.max(Math.min(...times, this.#configs.length - 1), 0);
+	}
+
+	/** From when on the member must not have read a budget as absent under which the round did not count. */
+	#knownFrom(budget: string, index: number, round: RoundRecord): number {
+		const known = this.budgets.ofRound(this.#options.clusters[index]?.id ?? "", round.committed) ?? round.config;
+		const acquired = this.#configAt(round);
+		const isNamed = this.#configs.slice(known, acquired + 1).every((config) => config[index]?.budgets.has(budget));
+		return isNamed ? Math.max(known, acquired) : known;
 	}
 
 	/** When the pod got the labels that it has. */

@@ -280,12 +280,13 @@ export class World {
 
 	#memberFor(from: SimulatedProcess, id: string, agent: number | undefined): AgentCluster {
 		const passesOn = (at: SimulatedProcess): boolean => this.#lineHost(at, id) !== undefined;
-		const { network } = this;
+		const { network, oracle } = this;
 		return simulatedMember({
 			from,
 			cluster: this.cluster(id),
 			network,
 			agent,
+			budgets: oracle.budgets,
 			passesOn,
 			onPassedLine: this.#onPassedLine,
 		});
@@ -320,13 +321,16 @@ export class World {
 		});
 	}
 
-	#execute<T>(from: SimulatedProcess, { server }: SimulatedCluster, call: ApiCall<T>): T {
+	#execute<T>(from: SimulatedProcess, cluster: SimulatedCluster, call: ApiCall<T>): T {
+		const { server } = cluster;
 		const isWrite = call.resource === "leases" && (call.verb === "update" || call.verb === "create");
 		if (!isWrite) return call.execute();
 		const before = server.leases.get(call.name);
 		const answer = call.execute();
 		const after = server.leases.get(call.name);
-		if (after && after !== before) this.#order.wrote(from, before, after);
+		if (!after || after === before) return answer;
+		this.#order.wrote(from, before, after);
+		this.oracle.budgets.wrote(cluster, after);
 		return answer;
 	}
 
@@ -334,8 +338,9 @@ export class World {
 		const cluster = this.cluster(id);
 		const [host] = cluster.agents;
 		if (!this.scenario.lineHost || !host?.alive || host === from) return undefined;
-		const { network } = this;
-		return simulatedMember({ from, cluster, network, agent: 0, here: true, onPassedLine: this.#onPassedLine });
+		const { network, oracle } = this;
+		const { budgets } = oracle;
+		return simulatedMember({ from, cluster, network, budgets, agent: 0, here: true, onPassedLine: this.#onPassedLine });
 	}
 
 	/** As a first round leaves them: free, and with the version up to which it has listed. */

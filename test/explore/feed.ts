@@ -1,0 +1,27 @@
+// One watch of a simulated agent: how far its sink has been shown the log of events.
+import type { WatchEvent, WatchSink } from "../../agent/kubernetes/watch-sink.ts";
+
+export interface Feed {
+	readonly what: string;
+	/** Under which its versions are compared. */
+	readonly resource: string;
+	readonly log: readonly WatchEvent<unknown>[];
+	readonly sink: WatchSink<never>;
+	shown: number;
+	show(): void;
+}
+
+export function openFeed<T>(what: string, log: readonly WatchEvent<T>[], sink: WatchSink<T>, shown = log.length): Feed {
+	const opened: Feed = {
+		what,
+		resource: `${what.toLowerCase()}s`,
+		log,
+		sink,
+		shown,
+		show: () => {
+			const event = log[opened.shown];
+			if (event) sink.apply(event);
+		},
+	};
+	return opened;
+}

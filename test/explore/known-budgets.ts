@@ -1,0 +1,72 @@
+// Which budgets a count has to know of: for the judge.
+//
+// Promise under test: a count knows every budget that its agent's watch had shown when the Lease was got, where that watch
+// was alive and its last comparison with a list had begun at most 5 s before on the agent's clock; else every budget that
+// was there then. Counts that are asked for again: when the question came to the agent.
+import type { Acquisition, Count } from "../../disruption/cluster.ts";
+import type { LeaseObject } from "../../disruption/lease-object.ts";
+import type { AgentProcess } from "./agent-process.ts";
+import { nonceOf } from "./lease-text.ts";
+import type { Config } from "./oracle-config.ts";
+import type { SimulatedCluster } from "./simulated-cluster.ts";
+
+interface CountedUnder {
+	readonly acquisition: Acquisition;
+	readonly count: Count;
+}
+
+/** Times are indices of configs. */
+export class KnownBudgets {
+	readonly #clusters: readonly SimulatedCluster[];
+	readonly #configs: readonly Config[];
+	/** By acquisition: what each agent of the cluster knew when it was got. */
+	readonly #acquired = new Map<string, ReadonlyMap<AgentProcess, number>>();
+	readonly #counted = new WeakMap<Count, number>();
+	/** By cluster and nonce: of the latest count that its caller has heard. */
+	readonly #heard = new Map<string, number>();
+
+	constructor(clusters: readonly SimulatedCluster[], configs: readonly Config[]) {
+		this.#clusters = clusters;
+		this.#configs = configs;
+	}
+
+	/** The agent knows of every budget that there was at this time. */
+	knownTo(agent: AgentProcess): number {
+		const index = this.#clusters.findIndex(({ id }) => id === agent.local.id);
+		return this.#configs.findLastIndex((config) => (config[index]?.revision ?? 0) < agent.budgetsUnseenFrom);
+	}
+
+	/** A Lease was written. */
+	wrote({ id, agents }: SimulatedCluster, { uid, spec, ...lease }: LeaseObject): void {
+		const key = keyOf(id, uid, spec.leaseTransitions, nonceOf({ uid, spec, ...lease }));
+		if (this.#acquired.has(key)) return;
+		this.#acquired.set(key, new Map(agents.map((agent) => [agent, this.knownTo(agent)])));
+	}
+
+	/** An agent has counted; `asked`: what it knew when it was asked. */
+	counted(agent: AgentProcess, { acquisition, count }: CountedUnder, asked: number): void {
+		const { leaseUid, leaseTransitions, nonce } = acquisition;
+		const acquired = this.#acquired.get(keyOf(count.clusterId, leaseUid, leaseTransitions, nonce))?.get(agent) ?? 0;
+		// Where the call was passed on, the agent that counted comes first.
+		if (!this.#counted.has(count)) this.#counted.set(count, Math.max(asked, acquired));
+	}
+
+	/** A caller has got this count. */
+	heard({ acquisition, count }: CountedUnder): void {
+		const known = this.#counted.get(count);
+		if (known !== undefined) this.#heard.set(keyOf(count.clusterId, acquisition.nonce), known);
+	}
+
+	/** What the round knew of this cluster, by the acquisitions that it has committed; undefined where it has none there. */
+	ofRound(clusterId: string, committed: readonly { readonly cluster: string; readonly nonce: string }[]) {
+		const own = committed.filter(({ cluster }) => cluster === clusterId);
+		return own.reduce<number | undefined>((latest, { nonce }) => {
+			const known = this.#heard.get(keyOf(clusterId, nonce));
+			return latest === undefined || (known ?? 0) > latest ? known : latest;
+		}, undefined);
+	}
+}
+
+function keyOf(...parts: readonly (string | number | undefined)[]): string {
+	return JSON.stringify(parts);
+}
