@@ -1,14 +1,16 @@
-// The commands of docs/operations.md that install the agents, and those that make certificates, run as they stand there.
+// The commands of docs/operations.md, run as they stand there; only what asks clusters is played.
 import { execFileSync, spawnSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
 import { parseFleet } from "../../agent/cluster-api/fleet-config.ts";
 import { Certificates } from "../../agent/server/certificates.ts";
 import { parseCertificates } from "../../proto/credentials.ts";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
+import { parsePage } from "./markdown.ts";
 
 const hasOpenssl = (spawnSync("openssl", ["version"], { encoding: "utf8" }).stdout ?? "").startsWith("OpenSSL 3");
 const contexts = ["prod-eu", "prod-us", "prod-ap"];
@@ -31,7 +33,9 @@ kubectl() {
 	case "\${arguments[*]}" in
 		"get namespace kube-system"*) echo "$context-id";;
 		"kustomize agent/deploy") cat agent/deploy/*.yaml;;
-		*"apply -f -") cat > "applied-$context.yaml";;
+		*"apply -f -") cat >> "applied-$context.yaml";;
+		*"--patch-file /dev/stdin") cat > /dev/null;;
+		*" logs "*) cat agents.log;;
 	esac
 }
 npm() { echo "none npm $*" >> calls; }
@@ -39,15 +43,26 @@ docker() { echo "none docker $*" >> calls; }
 sudo() { echo "none sudo $*" >> calls; cat > plugin; }
 `;
 
-describe.skipIf(!hasOpenssl)("the commands that install", () => {
+const hasJq = spawnSync("jq", ["--version"]).status === 0;
+
+describe.skipIf(!hasOpenssl || !hasJq)("all commands of the page, one after the other", () => {
 	let folder: string;
+	let output: string;
 	beforeAll(() => {
-		folder = mkdtempSync(join(tmpdir(), "xpdb-install-"));
+		folder = mkdtempSync(join(tmpdir(), "xpdb-operations-"));
 		symlinkSync(join(repositoryRoot, "agent"), join(folder, "agent"));
-		const commands = part(page.slice(page.indexOf("## Install")), "```sh\n", "\n```\n").slice("```sh\n".length);
-		execFileSync("bash", ["-c", `set -eu\n${programs}\n${commands}`], {
+		const { blocks } = parsePage("docs/operations.md", page);
+		const commands = blocks.filter(({ language }) => language === "sh").map(({ text }) => text);
+		writeFileSync(join(folder, "forgotten.yaml"), "[]");
+		const line = blocks.find(({ language, text }) => language === "json" && text.includes('"audit":true'))?.text ?? "";
+		const refused = { ...(JSON.parse(line) as object), outcome: "refused", tokenId: "JTI=1" };
+		writeFileSync(join(folder, "agents.log"), `${line}${JSON.stringify(refused)}\n{"level":"info","msg":"Ready"}\n`);
+		const annotations = { "authentication.kubernetes.io/issued-credential-id": "JTI=1" };
+		writeFileSync(join(folder, "audit.log"), JSON.stringify({ user: { username: "bob" }, annotations }));
+		output = execFileSync("bash", ["-c", ["set -eu", programs, ...commands].join("\n")], {
 			cwd: folder,
-			stdio: ["ignore", "ignore", "pipe"],
+			encoding: "utf8",
+			stdio: ["ignore", "pipe", "pipe"],
 		});
 	});
 	afterAll(() => rmSync(folder, { recursive: true }));
@@ -64,14 +79,41 @@ describe.skipIf(!hasOpenssl)("the commands that install", () => {
 		const calls = read("calls").split("\n");
 		expect(calls).toContain("none docker push registry.example.com/xpdb-agent:0.1.0");
 		for (const context of contexts) {
-			const made = calls.filter((call) => call.startsWith(`${context} -n xpdb-system create `));
+			const created = calls.filter((call) => call.startsWith(`${context} -n xpdb-system create `));
+			const made = created.filter((call) => !call.includes("--dry-run"));
 			expect(made.map((call) => call.split(" ").slice(4).join(" "))).toEqual([
 				"configmap xpdb-fleet --from-file=members=fleet.yaml",
 				"configmap xpdb-ca --from-file=ca.crt=fleet-ca.crt",
 				`secret tls xpdb-agent-tls --cert=agent-${context}.crt --key=agent-${context}.key`,
 			]);
 			const images = read(`applied-${context}.yaml`).match(/(?<=image: ).*/g);
-			expect(images).toEqual(["registry.example.com/xpdb-agent:0.1.0"]);
+			expect(new Set(images)).toEqual(new Set(["registry.example.com/xpdb-agent:0.1.0"]));
+		}
+	});
+
+	test("find in the audit log who stood behind a refusal", () => {
+		expect(output).toBe("JTI=1\tbob\n");
+	});
+
+	test("let the policies name agents of another account and their namespace of Leases", () => {
+		const policies = parseAllDocuments(read("applied-none.yaml")).map((document) => JSON.stringify(document.toJS()));
+		const ours = policies.filter((text) => text.includes('"ValidatingAdmissionPolicy"'));
+		expect(ours).toHaveLength(2);
+		expect(
+			ours.every((text) =>
+				text.includes("'system:serviceaccount:shop:db', 'system:serviceaccount:xpdb-system:xpdb-agent'"),
+			),
+		).toBe(true);
+		expect(ours.filter((text) => text.includes('"kubernetes.io/metadata.name":"shop"'))).toHaveLength(1);
+	});
+
+	test("write the lists of members, and end the agents, in every cluster", () => {
+		const calls = read("calls").split("\n");
+		for (const context of contexts) {
+			expect(calls).toContain(
+				`${context} -n xpdb-system patch configmap xpdb-fleet --type merge --patch-file /dev/stdin`,
+			);
+			expect(calls).toContain(`${context} delete --ignore-not-found -f -`);
 		}
 	});
 
