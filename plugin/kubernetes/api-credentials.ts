@@ -7,12 +7,10 @@ import { clientVersion } from "./client-version.ts";
 import type { Connection } from "./connection.ts";
 import { createExecCredentials, type ExecCredential } from "./exec-credentials.ts";
 
-export interface DialOptions {
+export interface Credentials {
 	readonly tls: RequestOptions;
 	readonly headers: OutgoingHttpHeaders;
-}
-
-export interface Credentials extends DialOptions {
+	/** Its connections are kept, and made through a proxy where there is one. */
 	readonly agent: PlainAgent;
 }
 

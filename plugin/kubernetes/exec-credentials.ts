@@ -1,6 +1,6 @@
-// The credentials that an exec plugin gives, asked for as kubectl does (client-go, plugin/pkg/client/auth/exec). client-node can run
-// such plugins too, but keeps what they say to itself, so that a login that waits for a person would wait in silence, and does
-// not tell them for which cluster they are asked.
+// The credentials that an exec plugin gives, asked for as kubectl does (client-go, plugin/pkg/client/auth/exec). Instead of client-node's
+// ExecAuth: that keeps what a plugin says to itself, so that a login that waits for a person waits in silence; it sets no
+// KUBERNETES_EXEC_INFO, knows no interactiveMode, and fails with a TypeError at an answer without a status.
 import { spawn } from "node:child_process";
 import { isRecord } from "../../disruption/record.ts";
 import type { ExecPlugin } from "./exec-plugin.ts";

@@ -1,4 +1,5 @@
-// The kubeconfig: KUBECONFIG's files merged as kubectl merges them.
+// The kubeconfig: KUBECONFIG's files merged as kubectl merges them. client-node's loadFromFile() and mergeConfig() throw at a name that two
+// files have and at one broken entry, know neither tokenFile nor as-groups, and take 230 ms of CPU to load before anything can be said.
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";

@@ -1,7 +1,7 @@
 // Which pods of a node are gone, by one watch: a hundred pods that end need no hundred questions a second. Where the watch
-// cannot be had (no right, an old proxy), or has ended, whoever waits asks for its pod itself, as kubectl does.
-import { request as requestPlain } from "node:http";
-import { request } from "node:https";
+// cannot be had (no right, an old proxy), or has ended, whoever waits asks for its pod itself, as kubectl does. Instead of client-node's
+// Watch: that ends after 30 s without an event, leaves out the lines that it cannot read, and cannot ask for metadata alone.
+import type { IncomingMessage } from "node:http";
 import type { KubernetesClient } from "./kubernetes-client.ts";
 
 /** Must be closed. */
@@ -40,9 +40,15 @@ export async function watchDeletions(client: KubernetesClient, node: string): Pr
 		waiting.get(uid)?.abort();
 		waiting.delete(uid);
 	};
+	const query = new URLSearchParams({ watch: "true", fieldSelector: `spec.nodeName=${node}` });
 	try {
-		const isOpen = await open(client, node, { take, end, signal: closing.signal });
-		live = isOpen && !closing.signal.aborted;
+		const response = await client.stream(`/api/v1/pods?${query.toString()}`, {
+			accept,
+			withinMs: openWithinMs,
+			signal: closing.signal,
+		});
+		live = !closing.signal.aborted;
+		follow(response, take).then(end, end);
 	} catch {
 		// Polling finds out what is wrong here, and says so where it matters.
 		end();
@@ -67,54 +73,13 @@ interface WatchEvent {
 	readonly object?: { readonly metadata?: { readonly uid?: string } };
 }
 
-/** Whether the server has begun to watch. */
-async function open(
-	client: KubernetesClient,
-	node: string,
-	{
-		take,
-		end,
-		signal,
-	}: { readonly take: (line: string) => void; readonly end: () => void; readonly signal: AbortSignal },
-): Promise<boolean> {
-	const { tls, headers } = await client.dialOptions();
-	const query = new URLSearchParams({ watch: "true", fieldSelector: `spec.nodeName=${node}` });
-	const url = new URL(`${client.server.replace(/\/$/, "")}/api/v1/pods?${query.toString()}`);
-	const make = url.protocol === "http:" ? requestPlain : request;
-	return new Promise((resolve) => {
-		const outgoing = make(url, { ...tls, headers: { ...headers, accept } }, (response) => {
-			clearTimeout(timer);
-			response.on("error", end);
-			if (response.statusCode !== 200) {
-				// What it says against it has lines too, and they are no events.
-				response.resume();
-				end();
-				resolve(false);
-				return;
-			}
-			let rest = "";
-			response.setEncoding("utf8");
-			response.on("data", (chunk: string) => {
-				const lines = (rest + chunk).split("\n");
-				rest = lines.pop() ?? "";
-				try {
-					lines.forEach(take);
-				} catch {
-					end();
-				}
-			});
-			response.on("close", end);
-			resolve(true);
-		});
-		const fail = (): void => {
-			clearTimeout(timer);
-			end();
-			resolve(false);
-		};
-		const timer = setTimeout(fail, openWithinMs);
-		outgoing.on("error", fail);
-		// Not by the request's own signal: its AbortError comes up where nobody listens when the request is over already.
-		signal.addEventListener("abort", () => outgoing.destroy(), { once: true });
-		outgoing.end();
-	});
+/** Ends with the answer, or with a line that cannot be read. */
+async function follow(response: IncomingMessage, take: (line: string) => void): Promise<void> {
+	let rest = "";
+	response.setEncoding("utf8");
+	for await (const chunk of response) {
+		const lines = (rest + String(chunk)).split("\n");
+		rest = lines.pop() ?? "";
+		lines.forEach(take);
+	}
 }

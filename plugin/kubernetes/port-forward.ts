@@ -1,6 +1,8 @@
-// One connection to a port of a pod, through the API server: pods/portforward over WebSocket (v4.channel.k8s.io).
+// One connection to a port of a pod, through the API server: pods/portforward over WebSocket (v4.channel.k8s.io). Instead of client-node's
+// PortForward: that buffers without end what is not read, says of a refusal the code alone, and a write after the far side's end is an
+// unhandled EPIPE that ends the process.
 import type { Socket } from "node:net";
-import { WebSocket } from "ws";
+import type { WebSocket } from "ws";
 import { ConnectionError, readApiError } from "./api-error.ts";
 import type { KubernetesClient } from "./kubernetes-client.ts";
 
@@ -14,7 +16,6 @@ const dataChannel = 0;
 const errorChannel = 1;
 /** Above this much on its way to the server, the local side is not read. */
 const highWaterBytes = 1024 * 1024;
-const handshakeTimeoutMs = 10_000;
 
 export interface PortForward {
 	/** Resolves when the connection is over, with what the far side said about it, if anything. */
@@ -26,19 +27,10 @@ export interface PortForward {
  * does not open it; then `socket` is untouched and may be joined with another pod.
  */
 export async function forwardToPod(client: KubernetesClient, pod: PodPort, socket: Socket): Promise<PortForward> {
-	const { tls, headers } = await client.dialOptions();
-	const path = `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/pods/${encodeURIComponent(pod.name)}/portforward?ports=${pod.port}`;
-	const url = client.server.replace(/\/$/, "").replace(/^http/, "ws") + path;
-	const stringHeaders = Object.fromEntries(
-		Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(",") : String(value)]),
+	const ws = await client.webSocket(
+		`/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/pods/${encodeURIComponent(pod.name)}/portforward?ports=${pod.port}`,
+		"v4.channel.k8s.io",
 	);
-	const ws = new WebSocket(url, ["v4.channel.k8s.io"], {
-		...tls,
-		headers: stringHeaders,
-		handshakeTimeout: handshakeTimeoutMs,
-		perMessageDeflate: false,
-		followRedirects: false,
-	});
 	ws.binaryType = "nodebuffer";
 	// Listening begins before the connection is open: the first frames may come together with it.
 	const ended = join(ws, socket);
@@ -71,7 +63,7 @@ function join(ws: WebSocket, socket: Socket): Promise<string | undefined> {
 		let problem: string | undefined;
 		let isOpen = false;
 		const finish = (): void => {
-			if (ws.readyState === WebSocket.OPEN || ws.readyState === WebSocket.CONNECTING) ws.terminate();
+			if (ws.readyState === ws.OPEN || ws.readyState === ws.CONNECTING) ws.terminate();
 			// A connection that never opened leaves the socket to the next pod.
 			if (isOpen) socket.destroy();
 			resolve(problem);

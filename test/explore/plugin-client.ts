@@ -81,7 +81,8 @@ export function pluginClient({ cluster, carry, onEvicted, onSentFreely }: Plugin
 		list: never,
 		patch: never,
 		delete: never,
-		dialOptions: never,
+		stream: never,
+		webSocket: never,
 		close: () => undefined,
 	};
 }

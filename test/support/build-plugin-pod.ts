@@ -77,7 +77,8 @@ export function newClient(calls: {
 		post: (path, body) => answer(calls.post, path, body),
 		patch: (path, body) => answer(calls.patch, path, body),
 		delete: (path, body) => answer(calls.delete, path, body),
-		dialOptions: async () => ({ tls: {}, headers: {} }),
+		stream: (path) => answer(undefined, path),
+		webSocket: (path) => answer(undefined, path),
 		close: () => undefined,
 	};
 }

@@ -14,6 +14,7 @@ import { createTunnel, type Tunnel } from "../../../plugin/fleet/tunnel.ts";
 import type { KubernetesClient } from "../../../plugin/kubernetes/kubernetes-client.ts";
 import { forwardToPod } from "../../../plugin/kubernetes/port-forward.ts";
 import { newClient } from "../../support/build-plugin-pod.ts";
+import { clientOfServer } from "../../support/client-of-server.ts";
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -74,13 +75,9 @@ async function startApiServer(target: number): Promise<ApiServer> {
 	});
 	const port = await listen(http);
 	closers.push(() => http.closeAllConnections());
-	return Object.assign(api, {
-		client: {
-			...newClient({}),
-			server: `http://127.0.0.1:${port}`,
-			dialOptions: async () => ({ tls: {}, headers: {} }),
-		},
-	});
+	const client = clientOfServer(port);
+	closers.push(() => client.close());
+	return Object.assign(api, { client });
 }
 
 /** A server that greets, then echoes. */

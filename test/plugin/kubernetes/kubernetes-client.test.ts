@@ -1,9 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
-import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
 import { ConnectionError } from "../../../plugin/kubernetes/api-error.ts";
-import { resolveConnection } from "../../../plugin/kubernetes/connection.ts";
-import { createKubernetesClient, type KubernetesClient } from "../../../plugin/kubernetes/kubernetes-client.ts";
+import type { KubernetesClient } from "../../../plugin/kubernetes/kubernetes-client.ts";
+import { clientOfServer } from "../../support/client-of-server.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -35,16 +34,7 @@ async function start(handle: Handler, flags: Readonly<Record<string, unknown>> =
 	});
 	const address = server.address();
 	if (address === null || typeof address === "string") throw new Error("no port");
-	const globals = readGlobalFlags({ server: `http://127.0.0.1:${address.port}`, token: "secret", ...flags });
-	const kubeconfig = {
-		clusters: new Map(),
-		users: new Map(),
-		contexts: new Map(),
-		currentContext: "",
-		ownCluster: undefined,
-	};
-	const connection = resolveConnection(kubeconfig, undefined, globals);
-	client = createKubernetesClient(connection, (message) => void warnings.push(message));
+	client = clientOfServer(address.port, { token: "secret", ...flags }, (message) => void warnings.push(message));
 	return { client, requests, warnings };
 }
 

@@ -1,12 +1,13 @@
 import { once } from "node:events";
-import { Agent, createServer, type ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import type { EvictionJob } from "../../../plugin/evictions/eviction-job.ts";
 import { waitUntilGone } from "../../../plugin/evictions/pod-termination.ts";
 import { type PodDeletions, watchDeletions } from "../../../plugin/kubernetes/pod-deletions.ts";
 import { sleep } from "../../../plugin/run/run-runtime.ts";
-import { newClient, newContext } from "../../support/build-plugin-pod.ts";
+import { newContext } from "../../support/build-plugin-pod.ts";
+import { clientOfServer } from "../../support/client-of-server.ts";
 
 interface Watched {
 	readonly deletions: PodDeletions;
@@ -28,11 +29,13 @@ async function watch(status = 200): Promise<Watched> {
 	await once(server, "listening");
 	const address = server.address();
 	if (typeof address !== "object" || !address) throw new Error("no address");
-	const deletions = await watchDeletions({ ...newClient({}), server: `http://127.0.0.1:${address.port}` }, "node-1");
+	const client = clientOfServer(address.port);
+	const deletions = await watchDeletions(client, "node-1");
 	const [response] = answers;
 	if (!response) throw new Error("nothing was asked");
 	onTestFinished(() => {
 		deletions.close();
+		client.close();
 		server.closeAllConnections();
 		server.close();
 	});
@@ -91,20 +94,15 @@ test("watchDeletions() survives what a server says with its refusal", async () =
 	await once(server, "listening");
 	const address = server.address();
 	if (typeof address !== "object" || !address) throw new Error("no address");
-	const agent = new Agent({ keepAlive: true });
 	onTestFinished(() => void server.close());
 	const connected = once(server, "connection");
-	const client = {
-		...newClient({}),
-		server: `http://127.0.0.1:${address.port}`,
-		dialOptions: () => Promise.resolve({ tls: { agent }, headers: {} }),
-	};
+	const client = clientOfServer(address.port);
 	const deletions = await watchDeletions(client, "node-1");
 	expect(deletions.live).toBe(false);
 	deletions.close();
 	// An error that nobody listens to comes up before the connection is closed, and fails the run of the tests.
 	const [socket]: readonly Socket[] = await connected;
-	agent.destroy();
+	client.close();
 	if (socket && !socket.closed) await once(socket, "close");
 });
 

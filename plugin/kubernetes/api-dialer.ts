@@ -1,0 +1,139 @@
+// The one place where the plugin dials an API server: for calls, for answers that come line by line and for WebSockets, with the same
+// credentials (api-credentials.ts), TLS, proxy, kept connections and limits of time. client-node has no such place: its calls and
+// watches go through undici with a new agent, so a new connection, each time, and its port-forward through ws with another.
+import { type IncomingMessage, type OutgoingHttpHeaders, request as requestPlain } from "node:http";
+import { request } from "node:https";
+import type { WebSocket } from "ws";
+import { timerMs } from "../flags/duration.ts";
+import { createCredentialReader } from "./api-credentials.ts";
+import type { Connection } from "./connection.ts";
+
+export interface ApiRequest {
+	readonly method: string;
+	/** With its query. */
+	readonly path: string;
+	readonly headers: OutgoingHttpHeaders;
+	readonly body?: string | undefined;
+	/** Ends the request, and its answer for as long as that comes. */
+	readonly signal?: AbortSignal | undefined;
+}
+
+export interface ApiAnswer {
+	readonly code: number;
+	readonly headers: IncomingMessage["headers"];
+	readonly body: string;
+}
+
+/** Whatever it rejects with is why there is no answer. */
+export interface ApiDialer {
+	exchange(request: ApiRequest): Promise<ApiAnswer>;
+	/** The answer as it begins, whatever its code, if it begins within so many ms. It must be read or destroyed. */
+	open(request: ApiRequest, withinMs: number): Promise<IncomingMessage>;
+	/** One that is still connecting. */
+	webSocket(path: string, protocol: string): Promise<WebSocket>;
+	/** Reads the credentials anew next time; false where nothing could change. */
+	forget(): boolean;
+	close(): void;
+}
+
+/** The server closed a connection that was used again, before this request could be answered. */
+export class ResetError extends Error {
+	override readonly name = "ResetError";
+	constructor(cause: Error) {
+		super(cause.message, { cause });
+	}
+}
+
+/** The API server ends a request after 60 s; who hears nothing for longer talks to nobody. */
+const defaultTimeoutMs = 65_000;
+const handshakeTimeoutMs = 10_000;
+
+/** Must be closed. */
+export function createApiDialer(connection: Connection): ApiDialer {
+	const reader = createCredentialReader(connection);
+	const base = connection.server.replace(/\/$/, "");
+
+	interface Begun {
+		readonly response: IncomingMessage;
+		/** From now on it may take as long as it likes. */
+		readonly leaveTime: () => void;
+		/** What has ended the answer. */
+		readonly explain: (error: unknown) => unknown;
+	}
+
+	/** The time begins when we are logged in: a person may have to do that. */
+	async function begin({ method, path, headers, body, signal }: ApiRequest, withinMs: number): Promise<Begun> {
+		const { tls, headers: login, agent } = await reader.current();
+		signal?.throwIfAborted();
+		const url = new URL(base + path);
+		const make = url.protocol === "http:" ? requestPlain : request;
+		return new Promise((resolve, reject) => {
+			let isLate = false;
+			const explain = (error: unknown): unknown => {
+				if (isLate) return new Error(`no answer within ${withinMs / 1_000}s`);
+				const isReset = error instanceof Error && "code" in error && error.code === "ECONNRESET";
+				return isReset && outgoing.reusedSocket ? new ResetError(error) : error;
+			};
+			const outgoing = make(url, { ...tls, agent, method, headers: { ...login, ...headers } }, (response) => {
+				// Whoever reads it hears of its errors, but may not listen yet.
+				response.on("error", () => undefined);
+				resolve({ response, leaveTime: () => clearTimeout(timer), explain });
+			});
+			// Not by the request's own signal: its AbortError comes up where nobody listens when the request is over already.
+			const stop = (): void => void outgoing.destroy();
+			const timer = setTimeout(() => {
+				isLate = true;
+				stop();
+			}, timerMs(withinMs));
+			signal?.addEventListener("abort", stop, { once: true });
+			outgoing.on("error", (error) => reject(explain(error)));
+			outgoing.once("close", () => {
+				clearTimeout(timer);
+				signal?.removeEventListener("abort", stop);
+			});
+			outgoing.end(body);
+		});
+	}
+
+	return {
+		async exchange(asked) {
+			const { response, explain } = await begin(asked, connection.requestTimeoutMs || defaultTimeoutMs);
+			try {
+				return { code: response.statusCode ?? 0, headers: response.headers, body: await readText(response) };
+			} catch (error) {
+				throw explain(error);
+			}
+		},
+		async open(asked, withinMs) {
+			const { response, leaveTime } = await begin(asked, withinMs);
+			leaveTime();
+			return response;
+		},
+		async webSocket(path, protocol) {
+			const { WebSocket } = await import("ws");
+			const { tls, headers, agent } = await reader.current();
+			return new WebSocket(base.replace(/^http/, "ws") + path, [protocol], {
+				...tls,
+				agent,
+				headers: Object.fromEntries(
+					Object.entries(headers).map(([name, value]) => [
+						name,
+						Array.isArray(value) ? value.join(",") : String(value),
+					]),
+				),
+				handshakeTimeout: handshakeTimeoutMs,
+				perMessageDeflate: false,
+				followRedirects: false,
+			});
+		},
+		forget: () => reader.forget(),
+		close: () => reader.close(),
+	};
+}
+
+async function readText(response: IncomingMessage): Promise<string> {
+	response.setEncoding("utf8");
+	let text = "";
+	for await (const chunk of response) text += String(chunk);
+	return text;
+}
