@@ -76,8 +76,14 @@ async function resolveWord(text: string, contexts: readonly KubeContext[]): Prom
 	}
 	const type = workloadTypes.find(({ names }) => names.includes(first.toLowerCase()));
 	if (!type || more.length > 0 || second === "") throw unknownType(text, first, contexts);
-	const { context, found: workload } = await findInOne({ ...word, rest: second }, contexts, first, (place, name) =>
-		place.client.get<Workload>(`${type.path}/namespaces/${place.namespace}/${type.plural}/${encodeURIComponent(name)}`),
+	const { context, found: workload } = await findInOne(
+		{ ...word, type: first, rest: second },
+		contexts,
+		first,
+		(place, name) =>
+			place.client.get<Workload>(
+				`${type.path}/namespaces/${place.namespace}/${type.plural}/${encodeURIComponent(name)}`,
+			),
 	);
 	const pods = await podsOf(context, workload, type);
 	return pods.map((pod) => ({ context, pod }));

@@ -25,6 +25,8 @@ export interface Word {
 	/** Named in the word itself: CONTEXT/NAME. */
 	readonly context: KubeContext | undefined;
 	readonly rest: string;
+	/** TYPE/ in front of the name, where it has to be written. */
+	readonly type?: string;
 }
 
 /** Splits CONTEXT/NAME. Contexts may have "/" in their own names; the longest one that fits is meant. */
@@ -71,7 +73,8 @@ export async function findInOne<T extends { readonly metadata?: { readonly uid?:
 		const uid = hit.found.metadata?.uid ?? "";
 		const twin = hits.find((other) => other !== hit && uid !== "" && other.found.metadata?.uid === uid);
 		if (twin) throw sameClusterError(hit.context.name, twin.context.name);
-		const written = hits.map(({ context }) => `${context.name}/${word.rest}`);
+		const type = word.type === undefined ? "" : `${word.type}/`;
+		const written = hits.map(({ context }) => `${context.name}/${type}${word.rest}`);
 		throw new UsageError(
 			`${what} "${word.rest}" is in more than one context: ${hits.map(({ context }) => context.name).join(", ")}`,
 			`Write ${written.join(" or ")}`,

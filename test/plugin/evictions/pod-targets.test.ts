@@ -104,4 +104,13 @@ describe("resolvePods()", () => {
 			await expect(resolvePods(contexts, query({ words: [word] }))).rejects.toThrow(message);
 		});
 	}
+
+	test("a workload in two contexts is asked for with the words that name one", async () => {
+		const path = "/apis/apps/v1/namespaces/default/statefulsets/db";
+		const c = contextWith("c", { [path]: { metadata: { uid: "uid-other" }, spec: { selector } } });
+		await expect(resolvePods([a.context, c.context], query({ words: ["sts/db"] }))).rejects.toMatchObject({
+			message: 'sts "db" is in more than one context: a, c',
+			hint: "Write a/sts/db or c/sts/db",
+		});
+	});
 });
