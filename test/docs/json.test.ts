@@ -1,8 +1,11 @@
 // The examples of docs/json.md are as published, in the strict form of the schemas.
+import { execFileSync, spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { readSource } from "../architecture/source-files.ts";
 import { createValidator, eventProblems, strictSchema } from "../support/json-schema.ts";
 import { type Block, parsePage } from "./markdown.ts";
+
+const hasJq = spawnSync("jq", ["--version"]).status === 0;
 
 /** By the headings that they stand under. */
 const sections = new Map(
@@ -30,6 +33,17 @@ describe("examples in docs/json.md", () => {
 		const events = blocksOf("Events", "json").map(({ text }) => JSON.parse(text) as { readonly type: string });
 		expect(events.map(({ type }) => `#/$defs/${type}`)).toEqual(oneOf.map(({ $ref }) => $ref));
 		expect(events.flatMap(validate)).toEqual([]);
+	});
+
+	test.skipIf(!hasJq)("of jq read that run", () => {
+		const [run] = blocksOf("Events", "ndjson");
+		const read = (line: string): string => {
+			const filter = /\| jq -r '(.*)'$/.exec(line)?.[1];
+			if (filter === undefined) throw new Error(`There is no jq in ${line}`);
+			return execFileSync("jq", ["-r", filter], { input: run?.text, encoding: "utf8" });
+		};
+		const lines = blocksOf("Events", "sh").flatMap(({ text }) => text.trim().split("\n"));
+		expect(lines.map(read)).toEqual(["done\nnull\n", ""]);
 	});
 
 	test("of a run are a whole one", () => {

@@ -1,6 +1,6 @@
 // Writes the generated parts of the pages in docs/. With --check nothing is written: it names the pages that are not current. Started by
 // `npm run generate` and `npm run check`, whose scripts may import nothing of what the pages are made from.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
 import { commandPages } from "./command-pages.ts";
@@ -13,6 +13,9 @@ const pages: Readonly<Record<string, GeneratedParts>> = {
 	"docs/json.md": jsonTables(),
 	"docs/kubectl.md": differenceTables(),
 };
+
+/** Folders in which every page is made from something. */
+const folders = ["docs/commands"];
 
 const checks = process.argv.includes("--check");
 for (const [path, parts] of Object.entries(pages)) {
@@ -29,4 +32,12 @@ for (const [path, parts] of Object.entries(pages)) {
 		console.error(`${path}: ${error.message}`);
 		process.exitCode = 1;
 	}
+}
+
+for (const path of folders.flatMap((folder) =>
+	readdirSync(join(repositoryRoot, folder)).map((name) => `${folder}/${name}`),
+)) {
+	if (path in pages) continue;
+	console.error(`${path}: There is nothing any more that it is made from: delete it`);
+	process.exitCode = 1;
 }
