@@ -62,6 +62,21 @@ describe("paths in backticks", () => {
 	});
 });
 
+test("names that are said to be in a file are in it", () => {
+	const named = pages.flatMap((page) =>
+		[...readSource(page.path).matchAll(/`([#\w]+)(?:\(\))?` in\s+`([\w/.-]+\.ts)`/g)].map(
+			([text, name = "", file = ""]) => ({
+				place: `${page.path}: ${text}`,
+				isThere: new RegExp(String.raw`(function|const|class|async|interface|^\t|readonly)\s*${name}\b`, "m").test(
+					readSource(file),
+				),
+			}),
+		),
+	);
+	expect(named.length).toBeGreaterThan(30);
+	expect(named.filter(({ isThere }) => !isThere).map(({ place }) => place)).toEqual([]);
+});
+
 describe("commands", () => {
 	const isShell = ({ language }: Block): boolean => language === "sh" || language === "bash";
 

@@ -246,7 +246,7 @@ export const configScenarios: readonly Scenario<World>[] = [
 		events: [
 			{
 				name: "etcd is restored",
-				// Reservations and evictions that a backup does not have are lost, as the README says: only holdings may be.
+				// Reservations and evictions that a backup does not have are lost, as docs/guarantees.md says: only holdings may be.
 				when: ({ oracle, clusters }) =>
 					oracle.evictions === 0 && clusters.every(({ server }) => reservationsIn(server).length === 0),
 				run: (world) => world.restore(),

@@ -119,7 +119,7 @@ export const kindScenarios: readonly Scenario<World>[] = [
 		events: [
 			{
 				name: "etcd is restored",
-				// Reservations and evictions that a backup does not have are lost, as the README says; deletions are, too.
+				// Reservations and evictions that a backup does not have are lost, as docs/guarantees.md says; deletions are, too.
 				when: ({ oracle, clusters }) =>
 					oracle.evictions === 0 &&
 					clusters.every(
