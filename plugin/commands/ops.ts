@@ -3,8 +3,8 @@ import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { ApiError, ConnectionError, kubectlErrorLine } from "../kubernetes/api-error.ts";
 import { openContexts } from "../kubernetes/open-contexts.ts";
-import { listMarkedNodes, type MarkedNodes } from "../nodes/find-operation.ts";
-import { inContext } from "../nodes/node-targets.ts";
+import { inContext } from "../nodes/find-in-contexts.ts";
+import { type AnnotatedNodes, listAnnotatedNodes } from "../nodes/find-operation.ts";
 import { listOperations, type OperationRow } from "../nodes/operation-list.ts";
 import { isDocument, parseReadFormat, writeDocument } from "../output/read-format.ts";
 import { tableLines } from "../output/table.ts";
@@ -19,9 +19,9 @@ export const runOps: CommandRunner = async (input, deps) => {
 	try {
 		const problems: string[] = [];
 		const lists = await Promise.all(
-			contexts.map(async (context): Promise<MarkedNodes> => {
+			contexts.map(async (context): Promise<AnnotatedNodes> => {
 				try {
-					return await inContext(context, contexts, () => listMarkedNodes(context));
+					return await inContext(context, contexts, () => listAnnotatedNodes(context));
 				} catch (error) {
 					// What the others have is still worth a row.
 					if (!(error instanceof ApiError || error instanceof ConnectionError)) throw error;

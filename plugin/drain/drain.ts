@@ -13,8 +13,8 @@ import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts
 import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
 import type { PodDeletions } from "../kubernetes/pod-deletions.ts";
 import { setUnschedulable } from "../nodes/cordon.ts";
-import type { NodeTarget } from "../nodes/node-targets.ts";
-import type { NodeMarks } from "../nodes/operation-annotation.ts";
+import type { NodeTarget } from "../nodes/node-target.ts";
+import type { OperationAnnotations } from "../nodes/operation-annotation.ts";
 import { orderPods, type PodOrder } from "./pod-order.ts";
 import { type PodQuery, podsToTake } from "./pods-to-take.ts";
 
@@ -35,7 +35,7 @@ export interface DrainDependencies {
 	readonly evictions: Pick<Evictions, "evict"> | undefined;
 	readonly emit: EventSink;
 	/** What the nodes remember of the run; none for a dry run. */
-	readonly marks?: Pick<NodeMarks, "cordon" | "drained">;
+	readonly annotations?: Pick<OperationAnnotations, "cordon" | "drained">;
 	/** No new evictions, no new nodes. */
 	readonly stop: AbortSignal;
 	readonly wallClock: () => number;
@@ -72,8 +72,8 @@ export async function drain(
 	for (const node of nodes) {
 		if (deps.stop.aborted) break;
 		const { dryRun } = options;
-		const result = deps.marks
-			? await deps.marks.cordon(node)
+		const result = deps.annotations
+			? await deps.annotations.cordon(node)
 			: await setUnschedulable(node, { desired: true, dryRun, emit: deps.emit });
 		if (result !== "failed") cordoned.add(node);
 	}
@@ -129,7 +129,7 @@ async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDep
 				},
 			);
 		}
-		await deps.marks?.drained(node);
+		await deps.annotations?.drained(node);
 		emit({ type: "node.drained", ...at, dryRun: options.dryRun });
 		return { kind: "drained" };
 	} catch (error) {

@@ -2,7 +2,7 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { ApiError, errorText, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
-import type { NodeTarget } from "../nodes/node-targets.ts";
+import type { NodeTarget } from "../nodes/node-target.ts";
 import { type FilteredPods, type FilterOptions, filterPods } from "./pod-filters.ts";
 
 export interface PodQuery extends FilterOptions {

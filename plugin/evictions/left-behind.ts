@@ -1,5 +1,5 @@
 // What could not be given back because its agent gave no answer: a Lease, or a reservation under which nothing will be sent. It
-// ends by itself, but until then the budget's room is taken for nothing, so it is tried again while the run goes on.
+// ends by itself, but until then it uses up the budget for nothing, so it is tried again while the run goes on.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 

@@ -5,7 +5,7 @@ import { formatSelector, parseLabelSelector } from "../../disruption/selector.ts
 import { nearest } from "../flags/flags.ts";
 import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { findInOne, inContext, splitContext } from "../nodes/node-targets.ts";
+import { findInOne, inContext, splitContext } from "../nodes/find-in-contexts.ts";
 import { UsageError } from "../terminal/errors.ts";
 
 export interface PodTarget {

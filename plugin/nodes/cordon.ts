@@ -2,7 +2,7 @@
 import type { EventSink } from "../events/events.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import { errorText } from "../kubernetes/api-error.ts";
-import type { NodeTarget } from "./node-targets.ts";
+import type { NodeTarget } from "./node-target.ts";
 import { fieldManager } from "./operation.ts";
 
 export interface CordonOptions {
@@ -17,8 +17,8 @@ export interface CordonOptions {
 	readonly write?: (patch: Readonly<Record<string, object>>) => Promise<unknown>;
 }
 
-/** `unmarked`: the node is as desired, but the annotations could not be written. */
-export type CordonResult = "done" | "unmarked" | "failed";
+/** `unannotated`: the node is as desired, but the annotations could not be written. */
+export type CordonResult = "done" | "unannotated" | "failed";
 
 /** kubectl tells what failed and goes on. */
 export async function setUnschedulable(
@@ -28,9 +28,9 @@ export async function setUnschedulable(
 	const { context, name } = node;
 	const type = desired ? "node.cordoned" : "node.uncordoned";
 	const already = node.unschedulable === desired;
-	const marks = annotations !== undefined && dryRun === "none";
+	const annotates = annotations !== undefined && dryRun === "none";
 	let result: CordonResult = "done";
-	if (dryRun !== "client" && (!already || marks)) {
+	if (dryRun !== "client" && (!already || annotates)) {
 		try {
 			const query = dryRun === "server" ? "&dryRun=All" : "";
 			const path = `/api/v1/nodes/${encodeURIComponent(name)}?fieldManager=${fieldManager}${query}`;
@@ -38,7 +38,7 @@ export async function setUnschedulable(
 			await send({
 				// null takes the field away, as kubectl's own patch does.
 				...(!already && { spec: { unschedulable: desired ? true : null } }),
-				...(marks && { metadata: { annotations } }),
+				...(annotates && { metadata: { annotations } }),
 			});
 		} catch (error) {
 			if (!(error instanceof Error)) throw error;
@@ -50,7 +50,7 @@ export async function setUnschedulable(
 			// kubectl asks for nothing here, so that it is no failure; only undo and resume will not find the node.
 			const text = `cannot write annotations of node "${name}": ${message}`;
 			emit({ type: "diagnostic", level: "warning", context: context.name, message: text });
-			result = "unmarked";
+			result = "unannotated";
 		}
 	}
 	emit({ type, context: context.name, node: name, already, ours: ours ?? !already, dryRun });

@@ -1,45 +1,46 @@
-// Runs by the marks on their nodes.
+// Operations by the annotations on their nodes.
 import type { V1Node } from "@kubernetes/client-node";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
-import { inContext, type NodeTarget, nodeTarget } from "./node-targets.ts";
+import { inContext } from "./find-in-contexts.ts";
+import { type NodeTarget, nodeTarget } from "./node-target.ts";
 import { isOperationId, type Operation } from "./operation.ts";
 
-export interface MarkedNode extends NodeTarget {
-	readonly mark: Operation;
+export interface AnnotatedNode extends NodeTarget {
+	readonly annotation: Operation;
 }
 
 /** Still to be drained. A node that somebody uncordoned since, with other tools, is back in service and left alone. */
-export function isLeft({ mark, unschedulable }: MarkedNode): boolean {
-	return mark.state === "draining" && unschedulable;
+export function isLeft({ annotation, unschedulable }: AnnotatedNode): boolean {
+	return annotation.state === "draining" && unschedulable;
 }
 
-export interface MarkedNodes {
-	readonly nodes: readonly MarkedNode[];
-	/** Nodes whose mark a later version wrote. */
+export interface AnnotatedNodes {
+	readonly nodes: readonly AnnotatedNode[];
+	/** Nodes whose annotation a later version wrote. */
 	readonly later: readonly NodeTarget[];
 }
 
-/** All nodes of a context that carry a mark; there is no way to ask the API server for those alone. */
-export async function listMarkedNodes(context: KubeContext): Promise<MarkedNodes> {
+/** All nodes of a context that carry the annotation; there is no way to ask the API server for those alone. */
+export async function listAnnotatedNodes(context: KubeContext): Promise<AnnotatedNodes> {
 	const nodes = (await context.client.list<V1Node>("/api/v1/nodes")).map((node) => nodeTarget(context, node));
 	return {
 		nodes: nodes.flatMap((node) =>
-			node.operation?.kind === "operation" ? [{ ...node, mark: node.operation.operation }] : [],
+			node.operation?.kind === "operation" ? [{ ...node, annotation: node.operation.operation }] : [],
 		),
 		later: nodes.filter(({ operation }) => operation?.kind === "later"),
 	};
 }
 
-/** The nodes of one run; throws UsageError where there are none in these contexts. */
-export async function findOperation(contexts: readonly KubeContext[], id: string): Promise<readonly MarkedNode[]> {
+/** The nodes of one operation; throws UsageError where there are none in these contexts. */
+export async function findOperation(contexts: readonly KubeContext[], id: string): Promise<readonly AnnotatedNode[]> {
 	if (!isOperationId(id)) {
 		throw new UsageError(`"${id}" is not the id of an operation: it has six of the characters 0-9 and a-f`);
 	}
 	const lists = await Promise.all(
-		contexts.map((context) => inContext(context, contexts, () => listMarkedNodes(context))),
+		contexts.map((context) => inContext(context, contexts, () => listAnnotatedNodes(context))),
 	);
-	const found = lists.flatMap(({ nodes }) => nodes).filter(({ mark }) => mark.id === id);
+	const found = lists.flatMap(({ nodes }) => nodes).filter(({ annotation }) => annotation.id === id);
 	if (found.length > 0) return found;
 	const names = contexts.map(({ name }) => name).join(", ");
 	const where = contexts.length > 1 ? `contexts ${names}` : `context ${names}`;

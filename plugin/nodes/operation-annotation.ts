@@ -1,9 +1,9 @@
-// The marks that a drain leaves on its nodes: written with the cordon, changed when the node is drained. A mark of another
+// The annotation that a drain leaves on its nodes: written with the cordon, changed when the node is drained. That of another
 // run is taken over by the cordon, and never touched after that.
 import type { EventSink } from "../events/events.ts";
 import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
 import { type CordonResult, setUnschedulable } from "./cordon.ts";
-import type { NodeTarget } from "./node-targets.ts";
+import type { NodeTarget } from "./node-target.ts";
 import { fieldManager, formatOperation, type Operation, operationAnnotation, parseOperation } from "./operation.ts";
 
 interface NodeObject {
@@ -16,10 +16,10 @@ interface NodeObject {
 /** The node was written by somebody else between our read and our write; kubelets write every few seconds at most. */
 const maxConflicts = 5;
 
-export class NodeMarks {
+export class OperationAnnotations {
 	readonly #operation: Omit<Operation, "state" | "cordonedBefore">;
 	readonly #emit: EventSink;
-	readonly #marked = new Map<string, Operation>();
+	readonly #annotated = new Map<string, Operation>();
 
 	constructor(operation: Omit<Operation, "state" | "cordonedBefore">, emit: EventSink) {
 		this.#operation = operation;
@@ -28,7 +28,7 @@ export class NodeMarks {
 
 	/** Whether every one of these nodes can be found by the run's id. */
 	hasAll(nodes: readonly NodeTarget[]): boolean {
-		return nodes.every((node) => this.#marked.has(key(node)));
+		return nodes.every((node) => this.#annotated.has(key(node)));
 	}
 
 	async cordon(node: NodeTarget): Promise<CordonResult> {
@@ -48,17 +48,17 @@ export class NodeMarks {
 		const annotations = { [operationAnnotation]: formatOperation(operation) };
 		const ours = !operation.cordonedBefore;
 		const result = await setUnschedulable(node, { desired: true, dryRun: "none", emit: this.#emit, annotations, ours });
-		if (result === "done") this.#marked.set(key(node), operation);
+		if (result === "done") this.#annotated.set(key(node), operation);
 		return result;
 	}
 
-	/** Only its own mark: a run that took the node over has its own to keep. */
+	/** Only its own annotation: a run that took the node over has its own to keep. */
 	async drained(node: NodeTarget): Promise<void> {
-		const operation = this.#marked.get(key(node));
+		const operation = this.#annotated.get(key(node));
 		if (!operation) return;
 		try {
 			const text = formatOperation({ ...operation, state: "drained" });
-			await patchMarked(node, operation.id, { metadata: { annotations: { [operationAnnotation]: text } } });
+			await patchAnnotated(node, operation.id, { metadata: { annotations: { [operationAnnotation]: text } } });
 		} catch (error) {
 			if (!(error instanceof ApiError || error instanceof ConnectionError)) throw error;
 			const message = `node "${node.name}" is drained, but could not be marked so: ${errorText(error)}`;
@@ -67,8 +67,8 @@ export class NodeMarks {
 	}
 }
 
-/** Patches the node only while it carries this operation's mark; false where it does not any more. */
-export async function patchMarked(
+/** Patches the node only while it carries this operation's annotation; false where it does not any more. */
+export async function patchAnnotated(
 	node: NodeTarget,
 	id: string,
 	patch: Readonly<Record<string, object>>,

@@ -1,6 +1,6 @@
-// Unfinished runs, gathered from the marks on the nodes of several clusters.
+// Unfinished operations, gathered from the annotations on the nodes of several clusters.
 import type { GlobalFlags } from "../flags/global-flags.ts";
-import { isLeft, type MarkedNode } from "./find-operation.ts";
+import { type AnnotatedNode, isLeft } from "./find-operation.ts";
 import { writtenAgain } from "./operation-flags.ts";
 import { resumeOperationCommand, undoOperationCommand } from "./resume-command.ts";
 
@@ -21,19 +21,19 @@ export interface OperationInContext {
 	readonly left: readonly string[];
 }
 
-/** Runs with nodes left, the oldest first. */
-export function listOperations(nodes: readonly MarkedNode[], globals: GlobalFlags): readonly OperationRow[] {
-	return [...Map.groupBy(nodes, ({ mark }) => mark.id)]
-		.filter(([, marked]) => marked.some(isLeft))
-		.map(([id, marked]) => operationRow(id, marked, globals))
+/** Operations with nodes left, the oldest first. */
+export function listOperations(nodes: readonly AnnotatedNode[], globals: GlobalFlags): readonly OperationRow[] {
+	return [...Map.groupBy(nodes, ({ annotation }) => annotation.id)]
+		.filter(([, annotated]) => annotated.some(isLeft))
+		.map(([id, annotated]) => operationRow(id, annotated, globals))
 		.toSorted((a, b) => (a.since < b.since ? -1 : 1));
 }
 
-function operationRow(id: string, marked: readonly MarkedNode[], globals: GlobalFlags): OperationRow {
-	const { by = "", since = "", typedAgain = [] } = marked.find(isLeft)?.mark ?? {};
-	const contexts = [...Map.groupBy(marked, ({ context }) => context.name)].map(([context, here]) => ({
+function operationRow(id: string, annotated: readonly AnnotatedNode[], globals: GlobalFlags): OperationRow {
+	const { by = "", since = "", typedAgain = [] } = annotated.find(isLeft)?.annotation ?? {};
+	const contexts = [...Map.groupBy(annotated, ({ context }) => context.name)].map(([context, here]) => ({
 		context,
-		drained: here.filter(({ mark }) => mark.state === "drained").map(({ name }) => name),
+		drained: here.filter(({ annotation }) => annotation.state === "drained").map(({ name }) => name),
 		left: here.filter(isLeft).map(({ name }) => name),
 	}));
 	const resume = resumeOperationCommand(id, typedAgain.map(writtenAgain), globals);

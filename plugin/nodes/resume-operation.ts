@@ -4,12 +4,12 @@ import type { CommandInput } from "../flags/command.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
-import { findOperation, isLeft, type MarkedNode } from "./find-operation.ts";
+import { type AnnotatedNode, findOperation, isLeft } from "./find-operation.ts";
 import { resumeInput } from "./operation-flags.ts";
 
 export interface ResumedOperation {
 	/** Those that are left; none where it is done. */
-	readonly nodes: readonly MarkedNode[];
+	readonly nodes: readonly AnnotatedNode[];
 	readonly input: CommandInput;
 	readonly since: string;
 	/** Nodes that it began with. */
@@ -31,15 +31,16 @@ export async function resumeOperation(
 	const nodes = all.filter(isLeft);
 	const [first] = nodes.length > 0 ? nodes : all;
 	if (!first) throw new Error("an operation without nodes");
-	const { by, since, nodes: total, fleet } = first.mark;
+	const { by, since, nodes: total, fleet } = first.annotation;
 	const tell = (level: "info" | "warning", message: string): void => emit({ type: "diagnostic", level, message });
-	const drained = all.filter(({ mark }) => mark.state === "drained").length;
+	const drained = all.filter(({ annotation }) => annotation.state === "drained").length;
 	const age = formatElapsed(Date.now() - Date.parse(since));
 	tell(
 		"info",
 		`Operation ${id} of ${by}, begun ${age} ago: ${nodes.length} of ${all.length} nodes left, ${drained} drained`,
 	);
-	const isOut = ({ mark, unschedulable }: MarkedNode): boolean => mark.state === "draining" && !unschedulable;
+	const isOut = ({ annotation, unschedulable }: AnnotatedNode): boolean =>
+		annotation.state === "draining" && !unschedulable;
 	for (const { name, context } of all.filter(isOut)) {
 		const message = `node "${name}" was uncordoned since and is left alone; drain it by its name`;
 		emit({ type: "diagnostic", level: "warning", context: context.name, message });
@@ -53,7 +54,7 @@ export async function resumeOperation(
 	}
 	return {
 		nodes,
-		input: nodes.length > 0 ? resumeInput(input, first.mark) : input,
+		input: nodes.length > 0 ? resumeInput(input, first.annotation) : input,
 		since,
 		total,
 		requireFleet(hash) {

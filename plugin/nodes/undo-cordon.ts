@@ -3,11 +3,11 @@ import type { EventSink } from "../events/events.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
 import { type CordonResult, setUnschedulable } from "./cordon.ts";
-import type { NodeTarget } from "./node-targets.ts";
+import type { NodeTarget } from "./node-target.ts";
 import { operationAnnotation } from "./operation.ts";
-import { patchMarked } from "./operation-annotation.ts";
+import { patchAnnotated } from "./operation-annotation.ts";
 
-const unmark = { [operationAnnotation]: null };
+const withoutAnnotation = { [operationAnnotation]: null };
 
 export async function undoCordon(
 	node: NodeTarget,
@@ -15,22 +15,22 @@ export async function undoCordon(
 ): Promise<CordonResult> {
 	const { context, name, operation } = node;
 	const write = async (patch: Readonly<Record<string, object>>): Promise<void> => {
-		if (await patchMarked(node, id, patch)) return;
+		if (await patchAnnotated(node, id, patch)) return;
 		throw new Error(`it does not belong to operation ${id} any more`);
 	};
 	const wasBefore = operation?.kind === "operation" && operation.operation.cordonedBefore;
 	const staysCordoned = node.unschedulable && (wasBefore || node.cordonedByOthers);
 	if (!staysCordoned) {
-		const marked = dryRun === "none" ? { annotations: unmark, write } : {};
-		return setUnschedulable(node, { desired: false, dryRun, emit, ...marked });
+		const written = dryRun === "none" ? { annotations: withoutAnnotation, write } : {};
+		return setUnschedulable(node, { desired: false, dryRun, emit, ...written });
 	}
 	try {
-		if (dryRun === "none") await write({ metadata: { annotations: unmark } });
+		if (dryRun === "none") await write({ metadata: { annotations: withoutAnnotation } });
 	} catch (error) {
 		if (!(error instanceof Error)) throw error;
 		const message = `cannot write annotations of node "${name}": ${errorText(error)}`;
 		emit({ type: "diagnostic", level: "warning", context: context.name, message });
-		return error instanceof ApiError || error instanceof ConnectionError ? "failed" : "unmarked";
+		return error instanceof ApiError || error instanceof ConnectionError ? "failed" : "unannotated";
 	}
 	const message = `node "${name}" was cordoned ${wasBefore ? "before" : "by others since"} operation ${id} and stays so`;
 	emit({ type: "diagnostic", level: "info", context: context.name, message });

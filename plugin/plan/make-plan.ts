@@ -6,7 +6,7 @@ import { drainOrder } from "../drain/drain.ts";
 import type { PodOrder } from "../drain/pod-order.ts";
 import { formatDuration } from "../flags/duration.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
-import type { NodeTarget } from "../nodes/node-targets.ts";
+import type { NodeTarget } from "../nodes/node-target.ts";
 import { exitCode } from "../terminal/exit.ts";
 import type { PlanBudget, PlanPod, PlanQueue, PlanWait, SimulatedDrain } from "./drain-plan.ts";
 import { judgePod } from "./judge-pod.ts";

@@ -4,7 +4,7 @@ import type { FilteredPods } from "../drain/pod-filters.ts";
 import { type PodQuery, podsToTake } from "../drain/pods-to-take.ts";
 import type { FleetConnection } from "../fleet/fleet.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { type NodeTarget } from "../nodes/node-targets.ts";
+import type { NodeTarget } from "../nodes/node-target.ts";
 import { type FleetBudgets, readFleetBudgets } from "./fleet-budgets.ts";
 import { type LocalVolumes, readLocalVolumes } from "./local-volumes.ts";
 import { type NativeBudgets, readNativeBudgets } from "./native-budgets.ts";

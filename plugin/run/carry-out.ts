@@ -5,7 +5,7 @@ import type { MemberAgent, RunEvent } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import { booleanFlag } from "../flags/command.ts";
 import type { DryRun } from "../flags/dry-run.ts";
-import { type NodeTarget, nodeName } from "../nodes/node-targets.ts";
+import { type NodeTarget, nodeName } from "../nodes/node-target.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import { type EvictionSession, type EvictionSettings, memberAgents, openEvictions } from "./eviction-session.ts";

@@ -1,7 +1,7 @@
 // Nodes that are cordoned or uncordoned, as the work of a run: there are no evictions in it, so no fleet.
 import type { DryRun } from "../flags/dry-run.ts";
 import { type CordonOptions, type CordonResult, setUnschedulable } from "../nodes/cordon.ts";
-import type { NodeTarget } from "../nodes/node-targets.ts";
+import type { NodeTarget } from "../nodes/node-target.ts";
 import { operationAnnotation } from "../nodes/operation.ts";
 import { undoCommand } from "../nodes/resume-command.ts";
 import { undoCordon } from "../nodes/undo-cordon.ts";

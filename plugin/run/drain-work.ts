@@ -1,8 +1,8 @@
 // A drain of nodes as the work of a run: under the budgets of the fleet, with a mark on each node by which it can go on.
 import { type DrainOptions, type DrainResult, drain } from "../drain/drain.ts";
 import { watchDeletions } from "../kubernetes/pod-deletions.ts";
-import { type NodeTarget, nodeName } from "../nodes/node-targets.ts";
-import { NodeMarks } from "../nodes/operation-annotation.ts";
+import { type NodeTarget, nodeName } from "../nodes/node-target.ts";
+import { OperationAnnotations } from "../nodes/operation-annotation.ts";
 import { flagWords, readOperationFlags } from "../nodes/operation-flags.ts";
 import { resumeCommand, resumeOperationCommand, undoOperationCommand } from "../nodes/resume-command.ts";
 import type { ResumedOperation } from "../nodes/resume-operation.ts";
@@ -63,14 +63,14 @@ async function drainUnderBudgets(
 	const { fleet, evictions, fleetHash } = session;
 	const { emit, record } = run;
 	const { stop } = deps.interrupts;
-	const leavesMarks = options.dryRun === "none";
+	const annotates = options.dryRun === "none";
 	// Up to a second of reads, for which nobody waits whom kubectl's lines are enough.
 	if (run.writesJson) {
 		const plan = await planEvent(nodes, fleet, { ...options, stop });
 		if (plan) emit(plan);
 	}
 	const flags = readOperationFlags(input);
-	const marks = new NodeMarks(
+	const annotations = new OperationAnnotations(
 		{
 			id: op,
 			by: userAtHost(),
@@ -84,16 +84,18 @@ async function drainUnderBudgets(
 	run.offer(() => {
 		const again = flagWords(flags.typedAgain, input);
 		// By its id only the nodes are found that could be marked before it ended.
-		const goOn = marks.hasAll(nodes) ? resumeOperationCommand(op, again, input.globals) : resumeCommand(input.argv);
+		const goOn = annotations.hasAll(nodes)
+			? resumeOperationCommand(op, again, input.globals)
+			: resumeCommand(input.argv);
 		return {
-			...(record.nodesLeft.length > 0 && leavesMarks && { resume: goOn }),
+			...(record.nodesLeft.length > 0 && annotates && { resume: goOn }),
 			...(record.ours.length > 0 && { undo: undoOperationCommand(op, input.globals) }),
 		};
 	});
 	const result = await drain(nodes, options, {
 		evictions,
 		emit,
-		...(leavesMarks && { marks, watchDeletions }),
+		...(annotates && { annotations, watchDeletions }),
 		stop,
 		wallClock: () => Date.now(),
 		now: () => session.runtime.now(),

@@ -2,7 +2,7 @@
 import type { DrainOptions } from "../drain/drain.ts";
 import type { RunEvent } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
-import type { NodeTarget } from "../nodes/node-targets.ts";
+import type { NodeTarget } from "../nodes/node-target.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { readFacts } from "../plan/read-facts.ts";
 import { describeError } from "./report-error.ts";

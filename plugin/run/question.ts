@@ -1,7 +1,7 @@
 // What a run is about to touch, for whoever has to say yes to it.
 import type { PodEvent, RunCommand } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
-import type { NodeTarget } from "../nodes/node-targets.ts";
+import type { NodeTarget } from "../nodes/node-target.ts";
 
 const maxNamedPods = 5;
 

@@ -1,6 +1,5 @@
 // What becomes of a write to a Lease that somebody else was faster with. One table for whoever answers such a write (a real API
 // server, the small one, the exploration's) and for whoever lives with the answer (LeaseStore).
-
 export type LeaseWrite = "create" | "update" | "delete";
 
 export interface LeaseConflict {

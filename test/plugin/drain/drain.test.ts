@@ -6,7 +6,7 @@ import type { EvictionJob } from "../../../plugin/evictions/eviction-job.ts";
 import type { PodOutcome } from "../../../plugin/evictions/pod-outcome.ts";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
-import type { NodeTarget } from "../../../plugin/nodes/node-targets.ts";
+import type { NodeTarget } from "../../../plugin/nodes/node-target.ts";
 import { drainOptions } from "../../support/build-drain-options.ts";
 import { newClient, newContext, newPod, notFound } from "../../support/build-plugin-pod.ts";
 

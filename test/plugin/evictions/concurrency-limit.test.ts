@@ -61,7 +61,7 @@ describe("ConcurrencyLimit", () => {
 		expect(await next).toBe(true);
 	});
 
-	test("tells when there is room for more", async () => {
+	test("tells when more may be granted", async () => {
 		const limit = new ConcurrencyLimit();
 		limit.ask("eu", 125);
 		const freed = limit.freed(never);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { resolveNodes, splitContext } from "../../../plugin/nodes/node-targets.ts";
+import { splitContext } from "../../../plugin/nodes/find-in-contexts.ts";
+import { resolveNodes } from "../../../plugin/nodes/node-targets.ts";
 import { newClient, newContext, notFound } from "../../support/build-plugin-pod.ts";
 
 function contextWith(name: string, nodes: readonly string[], cluster = name) {

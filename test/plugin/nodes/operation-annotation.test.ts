@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
-import { type NodeTarget, nodeTarget } from "../../../plugin/nodes/node-targets.ts";
+import { type NodeTarget, nodeTarget } from "../../../plugin/nodes/node-target.ts";
 import {
 	formatOperation,
 	type Operation,
 	operationAnnotation,
 	parseOperation,
 } from "../../../plugin/nodes/operation.ts";
-import { NodeMarks } from "../../../plugin/nodes/operation-annotation.ts";
+import { OperationAnnotations } from "../../../plugin/nodes/operation-annotation.ts";
 import { undoCordon } from "../../../plugin/nodes/undo-cordon.ts";
 import { newClient, newContext } from "../../support/build-plugin-pod.ts";
 
@@ -85,20 +85,21 @@ class FakeNode {
 	}
 }
 
-const marksOf = (node: FakeNode): NodeMarks => new NodeMarks(base, (event) => void node.events.push(event));
+const annotationsOf = (node: FakeNode): OperationAnnotations =>
+	new OperationAnnotations(base, (event) => void node.events.push(event));
 const undo = (node: FakeNode, id = base.id) =>
 	undoCordon(node.target(), { id, dryRun: "none", emit: (event) => void node.events.push(event) });
 
-describe("NodeMarks", () => {
+describe("OperationAnnotations", () => {
 	test("come with the cordon, in one patch", async () => {
 		const node = new FakeNode();
 		const target = node.target();
-		const marks = marksOf(node);
-		await marks.cordon(target);
+		const annotations = annotationsOf(node);
+		await annotations.cordon(target);
 		expect(node).toMatchObject({ unschedulable: true, patches: 1 });
 		expect(node.operation).toEqual({ ...base, state: "draining", cordonedBefore: false });
-		expect(marks.hasAll([target])).toBe(true);
-		await marks.drained(target);
+		expect(annotations.hasAll([target])).toBe(true);
+		await annotations.drained(target);
 		expect(node.operation?.state).toBe("drained");
 		expect(node.events).toEqual([
 			{ type: "node.cordoned", context: "eu", node: "n1", already: false, ours: true, dryRun: "none" },
@@ -119,7 +120,7 @@ describe("NodeMarks", () => {
 	for (const { name, mark, cordonedBefore } of rows) {
 		test(`a node cordoned before ${name}`, async () => {
 			const node = new FakeNode({ unschedulable: true, ...(mark && { mark }) });
-			await marksOf(node).cordon(node.target());
+			await annotationsOf(node).cordon(node.target());
 			expect(node.operation).toEqual({ ...base, state: "draining", cordonedBefore });
 			expect(node.events.at(-1)).toMatchObject({ type: "node.cordoned", already: true, ours: !cordonedBefore });
 		});
@@ -127,33 +128,33 @@ describe("NodeMarks", () => {
 
 	test("tell whose run is taken over, where it is somebody else's", async () => {
 		const node = new FakeNode({ unschedulable: true, mark: bobs });
-		await marksOf(node).cordon(node.target());
+		await annotationsOf(node).cordon(node.target());
 		expect(node.events[0]).toMatchObject({
 			type: "diagnostic",
 			message: 'node "n1" is taken over from operation b0b0b0 of bob@host',
 		});
 		const own = new FakeNode({ unschedulable: true, mark: { ...bobs, by: base.by } });
-		await marksOf(own).cordon(own.target());
+		await annotationsOf(own).cordon(own.target());
 		expect(own.events.map(({ type }) => type)).toEqual(["node.cordoned"]);
 	});
 
 	test("of a run that was taken over are left to the other one", async () => {
 		const node = new FakeNode();
 		const target = node.target();
-		const marks = marksOf(node);
-		await marks.cordon(target);
+		const annotations = annotationsOf(node);
+		await annotations.cordon(target);
 		node.mark = formatOperation(bobs);
-		await marks.drained(target);
+		await annotations.drained(target);
 		expect(node.operation).toEqual(bobs);
 	});
 
 	test("go around other writers of the node", async () => {
 		const node = new FakeNode();
 		const target = node.target();
-		const marks = marksOf(node);
-		await marks.cordon(target);
+		const annotations = annotationsOf(node);
+		await annotations.cordon(target);
 		node.conflicts = 2;
-		await marks.drained(target);
+		await annotations.drained(target);
 		expect(node.operation?.state).toBe("drained");
 	});
 
@@ -161,24 +162,24 @@ describe("NodeMarks", () => {
 		const node = new FakeNode({ unschedulable: true });
 		node.denies = true;
 		const target = node.target();
-		const marks = marksOf(node);
-		await marks.cordon(target);
+		const annotations = annotationsOf(node);
+		await annotations.cordon(target);
 		expect(node.events.map(({ type }) => type)).toEqual(["diagnostic", "node.cordoned"]);
-		expect(marks.hasAll([target])).toBe(false);
+		expect(annotations.hasAll([target])).toBe(false);
 	});
 });
 
 describe("undoCordon()", () => {
 	test("uncordons what the run cordoned, and takes its mark away", async () => {
 		const node = new FakeNode();
-		await marksOf(node).cordon(node.target());
+		await annotationsOf(node).cordon(node.target());
 		expect(await undo(node)).toBe("done");
 		expect(node).toMatchObject({ unschedulable: false, mark: undefined });
 	});
 
 	test("leaves cordoned what was cordoned before", async () => {
 		const node = new FakeNode({ unschedulable: true });
-		await marksOf(node).cordon(node.target());
+		await annotationsOf(node).cordon(node.target());
 		expect(await undo(node)).toBe("done");
 		expect(node).toMatchObject({ unschedulable: true, mark: undefined });
 		expect(node.events.at(-1)).toMatchObject({
@@ -191,7 +192,7 @@ describe("undoCordon()", () => {
 		{ manager: "kubectl", stays: true },
 	])("a cordon that $manager wrote since: stays $stays", async ({ manager, stays }) => {
 		const node = new FakeNode();
-		await marksOf(node).cordon(node.target());
+		await annotationsOf(node).cordon(node.target());
 		node.manager = manager;
 		expect(await undo(node)).toBe("done");
 		expect(node).toMatchObject({ unschedulable: stays, mark: undefined });
@@ -202,13 +203,13 @@ describe("undoCordon()", () => {
 	test("a run that goes on inherits no cordon that others wrote since", async () => {
 		const node = new FakeNode({ unschedulable: true, mark: bobs });
 		node.manager = "kubectl";
-		await marksOf(node).cordon(node.target());
+		await annotationsOf(node).cordon(node.target());
 		expect(node.operation?.cordonedBefore).toBe(true);
 	});
 
 	test("does not touch a node that another run took over in between", async () => {
 		const node = new FakeNode();
-		await marksOf(node).cordon(node.target());
+		await annotationsOf(node).cordon(node.target());
 		const target = node.target();
 		node.mark = formatOperation(bobs);
 		const emit = (event: RunEvent): void => void node.events.push(event);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import type { CommandInput } from "../../../plugin/flags/command.ts";
 import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
-import { findOperation, listMarkedNodes, type MarkedNode } from "../../../plugin/nodes/find-operation.ts";
+import { type AnnotatedNode, findOperation, listAnnotatedNodes } from "../../../plugin/nodes/find-operation.ts";
 import { formatOperation, type Operation, operationAnnotation } from "../../../plugin/nodes/operation.ts";
 import { listOperations } from "../../../plugin/nodes/operation-list.ts";
 import { resumeOperation } from "../../../plugin/nodes/resume-operation.ts";
@@ -56,13 +56,13 @@ const us = contextOf("us", [
 ]);
 const globals = readGlobalFlags({ contexts: ["eu", "us"], token: "s3cret" });
 
-async function marked(): Promise<readonly MarkedNode[]> {
-	return (await Promise.all([eu, us].map(listMarkedNodes))).flatMap(({ nodes }) => nodes);
+async function annotated(): Promise<readonly AnnotatedNode[]> {
+	return (await Promise.all([eu, us].map(listAnnotatedNodes))).flatMap(({ nodes }) => nodes);
 }
 
 describe("listOperations()", () => {
 	test("has the runs with nodes left, the oldest first, and how to go on", async () => {
-		const rows = listOperations(await marked(), globals);
+		const rows = listOperations(await annotated(), globals);
 		expect(rows).toMatchObject([
 			{
 				id: "0a0a0a",

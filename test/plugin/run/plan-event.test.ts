@@ -1,7 +1,7 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
-import type { NodeTarget } from "../../../plugin/nodes/node-targets.ts";
+import type { NodeTarget } from "../../../plugin/nodes/node-target.ts";
 import { planEvent } from "../../../plugin/run/plan-event.ts";
 import { drainOptions } from "../../support/build-drain-options.ts";
 import { newClient, newContext, newPod } from "../../support/build-plugin-pod.ts";

@@ -1,0 +1,41 @@
+// A node that a command is about, as its API server has it.
+import type { V1ManagedFieldsEntry, V1Node } from "@kubernetes/client-node";
+import type { NodeName } from "../events/events.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { fieldManager, type OperationReading, operationAnnotation, parseOperation } from "./operation.ts";
+
+export interface NodeTarget {
+	readonly context: KubeContext;
+	readonly name: string;
+	readonly uid: string;
+	readonly unschedulable: boolean;
+	/** It is cordoned, and the API server knows that no drain of ours wrote it. */
+	readonly cordonedByOthers?: boolean;
+	/** What a drain wrote on it. */
+	readonly operation?: OperationReading;
+}
+
+export function nodeName({ context, name }: NodeTarget): NodeName {
+	return { context: context.name, node: name };
+}
+
+export function nodeTarget(context: KubeContext, { metadata, spec }: V1Node): NodeTarget {
+	const annotation = metadata?.annotations?.[operationAnnotation];
+	return {
+		context,
+		name: metadata?.name ?? "",
+		uid: metadata?.uid ?? "",
+		unschedulable: spec?.unschedulable ?? false,
+		cordonedByOthers: isCordonedByOthers(metadata?.managedFields ?? []),
+		...(annotation !== undefined && { operation: parseOperation(annotation) }),
+	};
+}
+
+/** Whoever changes the field last owns it: after a plain uncordon and another cordon it is not ours any more. */
+function isCordonedByOthers(managedFields: readonly V1ManagedFieldsEntry[]): boolean {
+	const owners = managedFields.filter(({ fieldsV1 }) => {
+		const fields: { readonly "f:spec"?: Readonly<Record<string, unknown>> } | undefined = fieldsV1;
+		return fields?.["f:spec"]?.["f:unschedulable"] !== undefined;
+	});
+	return owners.length > 0 && owners.every(({ manager }) => manager !== fieldManager);
+}
