@@ -4,10 +4,10 @@
 import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
 import { agentName } from "../../disruption/agent-names.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { LineSplitter } from "../../proto/line-splitter.ts";
 import type { Clock } from "../process/clock.ts";
 import type { ApiAccess } from "./api-access.ts";
 import { ApiSession } from "./api-session.ts";
-import { LineSplitter } from "./line-splitter.ts";
 import { SeenVersions } from "./seen-versions.ts";
 
 /** A request that takes longer is as good as lost: half of a lease duration, and the API server itself answers in milliseconds. */

@@ -2,6 +2,7 @@
 // cannot be had (no right, an old proxy), or has ended, whoever waits asks for its pod itself, as kubectl does. Instead of client-node's
 // Watch: that ends after 30 s without an event, leaves out the lines that it cannot read, and cannot ask for metadata alone.
 import type { IncomingMessage } from "node:http";
+import { LineSplitter } from "../../proto/line-splitter.ts";
 import type { KubernetesClient } from "./kubernetes-client.ts";
 
 /** Must be closed. */
@@ -75,11 +76,7 @@ interface WatchEvent {
 
 /** Ends with the answer, or with a line that cannot be read. */
 async function follow(response: IncomingMessage, take: (line: string) => void): Promise<void> {
-	let rest = "";
-	response.setEncoding("utf8");
-	for await (const chunk of response) {
-		const lines = (rest + String(chunk)).split("\n");
-		rest = lines.pop() ?? "";
-		lines.forEach(take);
-	}
+	const lines = new LineSplitter(take);
+	const chunks: AsyncIterable<Buffer> = response;
+	for await (const chunk of chunks) lines.push(chunk);
 }

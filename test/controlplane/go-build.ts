@@ -2,6 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { boundToParent } from "../../demo/machine/process.ts";
 import { codeOf, SetupError } from "../../demo/machine/setup-error.ts";
@@ -150,14 +151,11 @@ async function buildModule(module: GoModule, output: string, log: (line: string)
 		env: { ...process.env, ...goEnvironment },
 		stdio: ["ignore", "ignore", "pipe"],
 	});
-	const progress = { packages: 0, tail: [] as string[], rest: "" };
-	child.stderr.setEncoding("utf8");
-	child.stderr.on("data", (text: string) => {
-		const lines = (progress.rest + text).split("\n");
-		progress.rest = lines.pop() ?? "";
+	const progress = { packages: 0, tail: [] as string[] };
+	createInterface({ input: child.stderr }).on("line", (line) => {
 		// -v prints one package path a line; everything else is a download or an error.
-		progress.packages += lines.filter((line) => /^[\w./~-]+$/.test(line)).length;
-		progress.tail = [...progress.tail, ...lines].slice(-12);
+		if (/^[\w./~-]+$/.test(line)) progress.packages += 1;
+		progress.tail = [...progress.tail, line].slice(-12);
 	});
 	const heartbeat = setInterval(() => {
 		const step =
@@ -172,7 +170,7 @@ async function buildModule(module: GoModule, output: string, log: (line: string)
 			child.once("close", resolve);
 		});
 		if (code !== 0) {
-			throw buildFailure(names, [...progress.tail, progress.rest].join("\n"));
+			throw buildFailure(names, progress.tail.join("\n"));
 		}
 	} finally {
 		clearInterval(heartbeat);

@@ -5,8 +5,8 @@ import type {
 	ApiRequestOptions,
 	ApiStreamOptions,
 } from "../../agent/kubernetes/api-connection.ts";
-import { LineSplitter } from "../../agent/kubernetes/line-splitter.ts";
 import { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
+import { LineSplitter } from "../../proto/line-splitter.ts";
 import { demand } from "./fuzz-target.ts";
 
 export interface AnsweringOptions {

@@ -116,7 +116,7 @@ const rows: readonly Row[] = [
 	{
 		target: "lines",
 		without: "half a line is none",
-		file: "agent/kubernetes/line-splitter.ts",
+		file: "proto/line-splitter.ts",
 		find: "return this.#pendingBytes > 0;",
 		replace: "return false;",
 	},

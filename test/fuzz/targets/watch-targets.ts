@@ -1,13 +1,13 @@
 // Watch streams: lines of events in chunks that end anywhere, some of them garbled.
 import fc from "fast-check";
 import { createPodProjection } from "../../../agent/cluster-api/pod-projection.ts";
-import { LineSplitter } from "../../../agent/kubernetes/line-splitter.ts";
 import { startWatch } from "../../../agent/kubernetes/watch.ts";
 import { parseWatchLine } from "../../../agent/kubernetes/watch-line.ts";
 import type { Clock } from "../../../agent/process/clock.ts";
 import { PodStore } from "../../../agent/views/pod-view.ts";
 import type { PodRecord } from "../../../disruption/pod.ts";
 import { isResourceVersion } from "../../../disruption/resource-version.ts";
+import { LineSplitter } from "../../../proto/line-splitter.ts";
 import { createAnsweringConnection } from "../answering-connection.ts";
 import { attempt, demandClearText } from "../clear-error.ts";
 import { asyncTarget, demand, type FuzzTarget, syncTarget } from "../fuzz-target.ts";

@@ -1,4 +1,7 @@
-// Lines of a byte stream whose chunks end anywhere, also inside of a character.
+// Lines of a byte stream whose chunks end anywhere, also inside of a character: the watches of agent and plugin.
+//
+// Not by node:readline, which has no bound for a line that never ends, ends lines at U+2028 inside of JSON too, and gives half
+// a line at the end of a stream that was cut off as if it were a whole one.
 
 /** One object of etcd is at most 1.5 MiB by default; in JSON, with room. */
 const maxLineBytes = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LineSplitter } from "../../../agent/kubernetes/line-splitter.ts";
+import { LineSplitter } from "../../proto/line-splitter.ts";
 
 function linesOf(...chunks: readonly (string | Buffer)[]) {
 	const lines: string[] = [];
