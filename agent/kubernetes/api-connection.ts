@@ -1,6 +1,9 @@
 // The agent's connection to its own API server: all requests and watches multiplexed over one HTTP/2 session, which is
 // made again when it ends. Guarantee: every request is answered or rejected within its deadline, also by a server that
 // is frozen; an answer that was cut off is never taken for a whole one. Nothing is tried twice here: who asks decides.
+//
+// In the place of @kubernetes/client-node 2.0: `import()` of it raises the resident memory by 90 MB, of node:http2 by 12 MB (Node 24),
+// and its connections have no ping: a server that is frozen is found out after 30 s of silence, where a view is dead after 5 s.
 import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
 import { agentName } from "../../disruption/agent-names.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";

@@ -3,6 +3,9 @@
 // Guarantee: the sink is told of every change in order, or of a whole list; never of a part of a list. A connection
 // that broke is checked against a consistent read before the watch goes on from where it was: if etcd was restored from
 // a backup meanwhile, a watch from a version of the future would be accepted and stay silent.
+//
+// In the place of ListWatch in @kubernetes/client-node 2.0 (its memory: see api-connection.ts), which passes over a line that it
+// cannot read, keeps whole objects, asks for no bookmarks, and does not see a server whose versions went back.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import type { Clock } from "../process/clock.ts";
