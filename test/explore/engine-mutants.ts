@@ -167,7 +167,7 @@ export const engineMutants: readonly Mutant[] = [
 	{
 		name: "names-of-an-old-comparison",
 		without: "listing budgets for a count where their watch is dead, or was compared more than 5 s ago",
-		scenarios: ["budget-created"],
+		scenarios: ["compared-too-long-ago", "budget-created"],
 		edits: [
 			{
 				file: "agent/leases/count.ts",
@@ -193,7 +193,7 @@ export const engineMutants: readonly Mutant[] = [
 	{
 		name: "watch-counts-as-compared",
 		without: "how long ago the watch on budgets was compared with a list",
-		scenarios: ["budget-created"],
+		scenarios: ["compared-too-long-ago", "budget-created"],
 		edits: [
 			{
 				file: "agent/views/object-views.ts",

@@ -139,6 +139,31 @@ export const stagedEngineScenarios: readonly Scenario<World>[] = [
 			isCall(step, "c1/agent-0", "gets the answer to get budgets") && acquisitionsBy(world, "drain-2") === 0,
 	},
 	{
+		name: "compared-too-long-ago",
+		about:
+			"A budget is made after a drain has listed, and the watch does not show it: a count has to find it, 5 s after",
+		clusters: [cluster("c1", 3, { agents: 1, budgets: two })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "budget strict is made",
+				when: (world) => waitsFor(world, "drain-1", "acquire"),
+				run: (world) => {
+					const spec = { selector: { matchLabels: web }, maxUnavailable: 0 };
+					server(world).putBudget({ name: { namespace: "shop", name: "strict" }, spec });
+				},
+			},
+			agentSleeps(0, (world) => world.times("budget strict is made") > 0),
+		],
+		limits: {},
+		afterEviction: "stays",
+		configChanges: true,
+		probe: false,
+		holdsBack: (step, world) =>
+			isCall(step, "c1/agent-0", "sees budget") ||
+			(isCall(step, "drain-1", "acquire") && world.times("agent-0 of c1 sleeps") === 0),
+	},
+	{
 		name: "failed-unseen",
 		about: "A pod has failed while the watches are silent, and a round begins",
 		clusters: [cluster("c1", 3, { agents: 1 })],
