@@ -1,6 +1,6 @@
 // What a round needs from outside, with a clock that stands still until a test moves it.
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
-import { createManualClock } from "../support/manual-clock.ts";
+import { createManualClock, sleepOn } from "../support/manual-clock.ts";
 
 export interface ManualRuntime extends RoundRuntime {
 	/** What the round could not give back. */
@@ -23,14 +23,7 @@ export function createManualRuntime(): ManualRuntime {
 		leftBehind,
 		now: () => clock.now(),
 		newId: () => `id-${++ids}`,
-		sleep: (ms, signal) =>
-			new Promise((resolve) => {
-				const cancel = clock.after(ms, resolve);
-				signal.addEventListener("abort", () => {
-					cancel();
-					resolve();
-				});
-			}),
+		sleep: (ms, signal) => sleepOn(clock, ms, signal),
 		onLeftBehind(problem, giveBack) {
 			leftBehind.push(problem);
 			if (giveBack) again.push(giveBack);

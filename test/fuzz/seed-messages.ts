@@ -36,7 +36,7 @@ function seedsOf<T>(codec: Codec<T>, ...messages: readonly T[]): SeedMessages {
 	return { codec, seeds: messages.map((message) => codec.toJSON(message) as Json) };
 }
 
-const { acquireRequest, budget, clusterId, grants } = samples;
+const { acquireRequest, budget, clusterId, description, grants } = samples;
 /** As a world without a Lease gives it out first. */
 export const acquisition = { budget, leaseUid: "new-uid", leaseTransitions: 1, nonce: "nonce-1" };
 const held = acquisitionMessage(acquisition);
@@ -64,16 +64,6 @@ export const requests = {
 
 export type Method = keyof typeof requests;
 export const methods = Object.keys(requests) as Method[];
-
-const description = {
-	clusterId,
-	clusterName: "eu-1",
-	version: "0.1.0",
-	features: ["Probe"],
-	members: [{ id: clusterId, name: "eu-1", address: "10.0.0.1:8444" }],
-	fleetHash: "5f",
-	leaseNamespace: "xpdb-system",
-};
 
 export const answers: Readonly<Record<Method, SeedMessages>> = {
 	acquire: seedsOf(

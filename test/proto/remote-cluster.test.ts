@@ -49,7 +49,7 @@ describe("a call", () => {
 		const cluster = await connect({
 			describe: ({ request }, answer) => {
 				seen.push(request);
-				answer(null, descriptionMessage(description));
+				answer(null, descriptionMessage(samples.description));
 			},
 			count: ({ request }, answer) => {
 				seen.push(request.acquisition, request.nonce);
@@ -80,7 +80,7 @@ describe("a call", () => {
 				answer(null, budgetListMessage(budgetList));
 			},
 		});
-		expect(await cluster.describe()).toEqual(description);
+		expect(await cluster.describe()).toEqual(samples.description);
 		expect(await cluster.count(acquisition, acquireRequest)).toEqual(samples.count);
 		expect(await cluster.look(acquireRequest)).toEqual(samples.count);
 		await cluster.renew(acquisition);
@@ -191,13 +191,13 @@ describe("describeAgent()", () => {
 		const agent = await startScriptedAgent({
 			describe: ({ request }, answer) => {
 				expect(request.clusterId).toBe("");
-				answer(null, descriptionMessage(description));
+				answer(null, descriptionMessage(samples.description));
 			},
 		});
 		cleanups.push(() => agent[Symbol.asyncDispose]());
 		const client = new AgentServiceClient(agent.address, credentials.createInsecure());
 		cleanups.push(() => client.close());
-		expect(await describeAgent(client, { name: "c1" })).toEqual(description);
+		expect(await describeAgent(client, { name: "c1" })).toEqual(samples.description);
 	});
 });
 
@@ -360,13 +360,4 @@ describe("acquire()", () => {
 	});
 });
 
-const description = {
-	clusterId,
-	clusterName: "eu-1",
-	version: "0.1.0",
-	features: [],
-	members: [{ id: clusterId, name: "eu-1", address: "10.0.0.1:8444" }],
-	fleetHash: "5f",
-	leaseNamespace: "xpdb-system",
-};
 const budgetList = { clusterId, fleetHash: "5f", budgets: samples.count.budgets };

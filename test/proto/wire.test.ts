@@ -69,8 +69,9 @@ describe("messages", () => {
 		},
 		{
 			name: "a description",
-			sent: description,
-			read: () => calls.readDescription(overBytes(generated.DescribeResponse, calls.descriptionMessage(description))),
+			sent: samples.description,
+			read: () =>
+				calls.readDescription(overBytes(generated.DescribeResponse, calls.descriptionMessage(samples.description))),
 		},
 		{
 			name: "a list of budgets",
@@ -108,16 +109,6 @@ describe("messages", () => {
 		expect(readCount(countMessage(sent), "count").budgets).toEqual([{ name: samples.budget, spec: null }]);
 	});
 });
-
-const description = {
-	clusterId,
-	clusterName: "eu-1",
-	version: "0.1.0",
-	features: ["Probe"],
-	members: [{ id: clusterId, name: "eu-1", address: "10.0.0.1:8444" }],
-	fleetHash: "5f",
-	leaseNamespace: "xpdb-system",
-};
 
 describe("messages that say too little or something unknown", () => {
 	const request = () => calls.acquireMessage(samples.acquireRequest, { clusterId, wait: false });

@@ -8,8 +8,9 @@ import type { PlanOptions } from "../../plugin/plan/make-plan.ts";
 import type { LocalVolume } from "../../plugin/plan/placement.ts";
 import type { ClusterFacts, PlanFacts } from "../../plugin/plan/read-facts.ts";
 import { planBudget } from "../plugin/plan/build-plan.ts";
+import { newContext } from "./build-context.ts";
 import { budget, selector } from "./build-count.ts";
-import { newContext, newPod, type PodFields } from "./build-plugin-pod.ts";
+import { newV1Pod, type PodFields } from "./build-v1-pod.ts";
 
 export interface FactFields {
 	readonly spec?: Readonly<Record<string, unknown>>;
@@ -35,7 +36,7 @@ export const planOptions: PlanOptions = {
 
 /** A ready pod of StatefulSet db, ready five seconds after it was made. */
 export function databasePod(name: string, fields: PodFields = {}): V1Pod {
-	const pod = newPod(name, {
+	const pod = newV1Pod(name, {
 		namespace: "shop",
 		labels: { app: "db" },
 		owner: { kind: "StatefulSet", name: "db" },

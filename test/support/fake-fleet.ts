@@ -22,7 +22,7 @@ import { ApiError } from "../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 import { FleetUncoveredError } from "../../plugin/terminal/errors.ts";
 import type { AgentCluster, AgentDescription, BudgetList, LookRequest } from "../../proto/agent-cluster.ts";
-import { newClient, newContext, notFound } from "./build-plugin-pod.ts";
+import { newClient, newContext, notFound } from "./build-context.ts";
 
 export interface FakePod {
 	readonly name: string;

@@ -6,6 +6,17 @@ export interface ManualClock extends Clock {
 	advance(ms: number): void;
 }
 
+/** Resolves after `ms` of the clock, or when the signal aborts. */
+export function sleepOn(clock: ManualClock, ms: number, signal: AbortSignal): Promise<void> {
+	return new Promise((resolve) => {
+		const cancel = clock.after(ms, resolve);
+		signal.addEventListener("abort", () => {
+			cancel();
+			resolve();
+		});
+	});
+}
+
 export function createManualClock(): ManualClock {
 	let now = 0;
 	const timers = new Set<{ readonly at: number; readonly callback: () => void }>();

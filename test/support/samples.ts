@@ -86,6 +86,17 @@ export const count: Count = {
 	],
 };
 
+/** As a member says of itself. */
+export const description = {
+	clusterId,
+	clusterName: "eu-1",
+	version: "0.1.0",
+	features: ["Probe"],
+	members: [{ id: clusterId, name: "eu-1", address: "10.0.0.1:8444" }],
+	fleetHash: "5f",
+	leaseNamespace: "xpdb-system",
+};
+
 export const acquired = { kind: "acquired", acquisition, count, leaseDurationMs: 10_000 } as const;
 
 export const grants: readonly Grant[] = [

@@ -1,24 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { createPodProjection } from "../../../agent/cluster-api/pod-projection.ts";
+import { newV1Pod } from "../../support/build-v1-pod.ts";
 
-function pod(name: string, more: { readonly owner?: string; readonly labels?: Readonly<Record<string, string>> } = {}) {
-	const { owner, labels } = more;
-	return {
-		metadata: {
-			name,
-			namespace: "db",
-			uid: `uid-${name}`,
-			resourceVersion: "7",
-			...(labels && { labels }),
-			...(owner !== undefined && {
-				ownerReferences: [
-					{ apiVersion: "apps/v1", kind: "ReplicaSet", name: owner, uid: `uid-${owner}`, controller: true },
-				],
-			}),
-		},
-		spec: { nodeName: "n1" },
-		status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
-	};
+function pod(
+	name: string,
+	{ owner, labels }: { readonly owner?: string; readonly labels?: Record<string, string> } = {},
+) {
+	return newV1Pod(name, {
+		namespace: "db",
+		ready: true,
+		node: "n1",
+		...(labels && { labels }),
+		...(owner !== undefined && { owner: { kind: "ReplicaSet", name: owner } }),
+	});
 }
 
 describe("createPodProjection()", () => {
@@ -27,7 +21,7 @@ describe("createPodProjection()", () => {
 			uid: "uid-a",
 			name: "a",
 			namespace: "db",
-			resourceVersion: "7",
+			resourceVersion: "1",
 			labels: { app: "web" },
 			node: "n1",
 			controller: { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "uid-web" },

@@ -16,7 +16,7 @@ import type { AgentCluster } from "../../../proto/agent-cluster.ts";
 import { clusterBehind, forwardingCluster } from "../../../proto/forwarding-cluster.ts";
 import { budget, selector } from "../../support/build-count.ts";
 import { newController } from "../../support/build-lease.ts";
-import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { createManualClock, type ManualClock, sleepOn } from "../../support/manual-clock.ts";
 import { serverName } from "../../support/served-agent.ts";
 import { type SimulatedAgents, settle, simulateCluster } from "../../support/simulated-agent.ts";
 
@@ -69,14 +69,7 @@ function runtimeOn(clock: ManualClock, name: string): RoundRuntime {
 	return {
 		now: () => clock.now(),
 		newId: () => `${name}-${++ids}`,
-		sleep: (ms, signal) =>
-			new Promise((resolve) => {
-				const cancel = clock.after(ms, resolve);
-				signal.addEventListener("abort", () => {
-					cancel();
-					resolve();
-				});
-			}),
+		sleep: (ms, signal) => sleepOn(clock, ms, signal),
 	};
 }
 

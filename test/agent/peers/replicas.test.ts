@@ -8,6 +8,7 @@ import {
 	type KeyPair,
 } from "../../../demo/machine/certificates.ts";
 import type { PodRecord } from "../../../disruption/pod.ts";
+import { newPod } from "../../support/build-pod.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
 import * as samples from "../../support/samples.ts";
 import { serveAgent, serverName } from "../../support/served-agent.ts";
@@ -25,19 +26,7 @@ afterEach(async () => {
 });
 
 function agentPod(name: string, change: Partial<PodRecord> = {}): PodRecord {
-	return {
-		uid: `uid-of-${name}`,
-		name,
-		namespace: "xpdb-system",
-		resourceVersion: "1",
-		labels: { "app.kubernetes.io/name": "xpdb-agent" },
-		node: "n0",
-		ready: true,
-		terminating: false,
-		finished: false,
-		preActivities: [],
-		...change,
-	};
+	return newPod(name, { namespace: "xpdb-system", labels: { "app.kubernetes.io/name": "xpdb-agent" }, ...change });
 }
 
 function replicasOf(podName: string, pods: readonly PodRecord[], addresses: Record<string, string | undefined> = {}) {

@@ -1,21 +1,10 @@
 import { PodStore } from "../../../agent/views/pod-view.ts";
 import type { PodRecord } from "../../../disruption/pod.ts";
+import { newPod } from "../../support/build-pod.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 export function pod(name: string, resourceVersion: string, more: Partial<PodRecord> = {}): PodRecord {
-	return {
-		uid: `uid-${name}`,
-		name,
-		namespace: "db",
-		resourceVersion,
-		labels: {},
-		node: "n0",
-		ready: true,
-		terminating: false,
-		finished: false,
-		preActivities: [],
-		...more,
-	};
+	return newPod(name, { namespace: "db", resourceVersion, labels: {}, ...more });
 }
 
 export const added = (object: PodRecord) =>

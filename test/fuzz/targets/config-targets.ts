@@ -16,7 +16,7 @@ import { ConnectionError } from "../../../plugin/kubernetes/api-error.ts";
 import { type Connection, resolveConnection } from "../../../plugin/kubernetes/connection.ts";
 import { loadKubeconfig } from "../../../plugin/kubernetes/kubeconfig.ts";
 import { KubeconfigError } from "../../../plugin/terminal/errors.ts";
-import { newClient } from "../../support/build-plugin-pod.ts";
+import { newClient } from "../../support/build-context.ts";
 import { attempt, attemptAsync, demandPrintable } from "../clear-error.ts";
 import { asyncTarget, demand, type FuzzTarget } from "../fuzz-target.ts";
 import { applyEdits, jsonEdits, jsonOf } from "../json-edits.ts";

@@ -34,26 +34,21 @@ function ask(service: wire.AgentServiceServer, method: Method, request: unknown)
 	const metadata = new Metadata();
 	const codec = answers[method].codec;
 	return new Promise((resolve) => {
-		if (method !== "acquire") {
-			const call = {
-				request,
-				metadata,
-				getAuthContext: () => ({}),
-				getPath: () => "",
-				getPeer: () => "",
-				sendMetadata: () => undefined,
-			};
-			handler(call, (refusal, response) => resolve(refusal ?? codec.decode(codec.encode(response).finish())));
-			return;
-		}
-		let last: unknown;
-		const call = Object.assign(new EventEmitter(), {
+		const asked = {
 			request,
 			metadata,
 			getAuthContext: () => ({}),
 			getPath: () => "",
 			getPeer: () => "",
 			sendMetadata: () => undefined,
+		};
+		if (method !== "acquire") {
+			handler(asked, (refusal, response) => resolve(refusal ?? codec.decode(codec.encode(response).finish())));
+			return;
+		}
+		let last: unknown;
+		const call = Object.assign(new EventEmitter(), {
+			...asked,
 			cancelled: false,
 			write(message: wire.AcquireResponse, done?: () => void) {
 				last = codec.decode(codec.encode(message).finish());

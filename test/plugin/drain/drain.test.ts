@@ -7,8 +7,9 @@ import type { PodOutcome } from "../../../plugin/evictions/pod-outcome.ts";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
 import type { NodeTarget } from "../../../plugin/nodes/node-target.ts";
+import { newClient, newContext, notFound } from "../../support/build-context.ts";
 import { drainOptions } from "../../support/build-drain-options.ts";
-import { newClient, newContext, newPod, notFound } from "../../support/build-plugin-pod.ts";
+import { newV1Pod } from "../../support/build-v1-pod.ts";
 
 interface World {
 	readonly context: KubeContext;
@@ -65,14 +66,14 @@ function newRun(calls: string[], evict?: (job: EvictionJob) => Promise<PodOutcom
 
 const owned = { owner: { kind: "ReplicaSet", name: "rs" } };
 const labels = { "app.kubernetes.io/name": "xpdb-agent" };
-const agent = newPod("agent-1", { ...owned, namespace: "xpdb-system", labels });
+const agent = newV1Pod("agent-1", { ...owned, namespace: "xpdb-system", labels });
 const nodesOf = (worlds: readonly World[]): readonly NodeTarget[] => worlds.flatMap(({ nodes }) => nodes);
 const kinds = (result: Awaited<ReturnType<typeof drain>>): readonly string[] =>
 	result.nodes.map(({ node, kind }) => `${node.name} ${kind}`);
 
 describe("drain()", () => {
 	test("cordons all nodes before the first eviction, then one node after the other", async () => {
-		const { nodes, calls } = newWorld("c1", { n1: [newPod("a", owned)], n2: [newPod("b", owned)] });
+		const { nodes, calls } = newWorld("c1", { n1: [newV1Pod("a", owned)], n2: [newV1Pod("b", owned)] });
 		const result = await drain(nodes, drainOptions, newRun(calls).deps);
 		expect(calls).toEqual([
 			'patch /api/v1/nodes/n1?fieldManager=kubectl-xpdb {"spec":{"unschedulable":true}}',
@@ -87,10 +88,10 @@ describe("drain()", () => {
 		const calls: string[] = [];
 		const first = newWorld(
 			"c1",
-			{ n1: [newPod("a", owned)], n2: [newPod("b", owned)], n3: [newPod("c", owned)] },
+			{ n1: [newV1Pod("a", owned)], n2: [newV1Pod("b", owned)], n3: [newV1Pod("c", owned)] },
 			calls,
 		);
-		const second = newWorld("c2", { m1: [newPod("d", owned)] }, calls);
+		const second = newWorld("c2", { m1: [newV1Pod("d", owned)] }, calls);
 		const open: (() => void)[] = [];
 		const { deps } = newRun(calls, () => new Promise((resolve) => open.push(() => resolve({ kind: "evicted" }))));
 		const result = drain(nodesOf([first, second]), { ...drainOptions, maxNodes: 2 }, deps);
@@ -103,7 +104,10 @@ describe("drain()", () => {
 	});
 
 	test("evicts nothing on a node with a filter error, and goes on with the next", async () => {
-		const { nodes, calls } = newWorld("c1", { n1: [newPod("bare"), newPod("a", owned)], n2: [newPod("b", owned)] });
+		const { nodes, calls } = newWorld("c1", {
+			n1: [newV1Pod("bare"), newV1Pod("a", owned)],
+			n2: [newV1Pod("b", owned)],
+		});
 		const { deps, events } = newRun(calls);
 		const result = await drain(nodes, { ...drainOptions, force: false }, deps);
 		expect(calls.filter((call) => call.startsWith("evict"))).toEqual(["evict n2/b"]);
@@ -120,7 +124,7 @@ describe("drain()", () => {
 	});
 
 	test("a DaemonSet that is gone is taken by --force", async () => {
-		const lost = newPod("lost-1", { owner: { kind: "DaemonSet", name: "lost" } });
+		const lost = newV1Pod("lost-1", { owner: { kind: "DaemonSet", name: "lost" } });
 		const { nodes, calls } = newWorld("c1", { n1: [lost] });
 		await drain(nodes, drainOptions, newRun(calls).deps);
 		expect(calls).toContain("evict n1/lost-1");
@@ -130,7 +134,7 @@ describe("drain()", () => {
 		const calls: string[] = [];
 		const client = newClient({
 			patch: () => Promise.reject(new ApiError("nodes is forbidden", { code: 403, reason: "Forbidden" })),
-			list: () => [newPod("a", owned)],
+			list: () => [newV1Pod("a", owned)],
 		});
 		const context = newContext("c1", client);
 		const node = { context, name: "n1", uid: "u", unschedulable: false };
@@ -149,7 +153,7 @@ describe("drain()", () => {
 	});
 
 	test("tells what is left on a node whose pods failed", async () => {
-		const { nodes, calls } = newWorld("c1", { n1: [newPod("a", owned), newPod("b", owned)] });
+		const { nodes, calls } = newWorld("c1", { n1: [newV1Pod("a", owned), newV1Pod("b", owned)] });
 		const { deps, events } = newRun(calls, async ({ pod }) =>
 			pod.name === "a"
 				? { kind: "evicted" }
@@ -169,7 +173,7 @@ describe("drain()", () => {
 	});
 
 	test("agents go last, and are left before", async () => {
-		const { nodes, calls } = newWorld("c1", { n1: [agent, newPod("a", owned)] });
+		const { nodes, calls } = newWorld("c1", { n1: [agent, newV1Pod("a", owned)] });
 		const leftBefore: string[] = [];
 		const { deps, left } = newRun(calls, async ({ pod }) => {
 			leftBefore.push(`${pod.name} ${left.length}`);
@@ -182,8 +186,8 @@ describe("drain()", () => {
 	});
 
 	test("a pod that only calls itself an agent goes with the others", async () => {
-		const impostor = newPod("impostor", { ...owned, namespace: "tenant", labels });
-		const { nodes, calls } = newWorld("c1", { n1: [impostor, newPod("b", owned), agent] });
+		const impostor = newV1Pod("impostor", { ...owned, namespace: "tenant", labels });
+		const { nodes, calls } = newWorld("c1", { n1: [impostor, newV1Pod("b", owned), agent] });
 		const { deps, left } = newRun(calls);
 		await drain(nodes, drainOptions, deps);
 		expect(calls.slice(1)).toEqual(["evict n1/impostor", "evict n1/b", "evict n1/agent-1"]);
@@ -191,7 +195,7 @@ describe("drain()", () => {
 	});
 
 	test("agents stay while other pods of the node could not be evicted", async () => {
-		const { nodes, calls } = newWorld("c1", { n1: [agent, newPod("a", owned)] });
+		const { nodes, calls } = newWorld("c1", { n1: [agent, newV1Pod("a", owned)] });
 		const { deps } = newRun(calls, async () => ({
 			kind: "failed",
 			message: "no",
@@ -205,10 +209,10 @@ describe("drain()", () => {
 
 	describe("with an order", () => {
 		const ordered = [
-			newPod("primary", { ...owned, labels: { step: "2" } }),
+			newV1Pod("primary", { ...owned, labels: { step: "2" } }),
 			agent,
-			newPod("replica-a", { ...owned, labels: { step: "1" } }),
-			newPod("replica-b", { ...owned, labels: { step: "1" } }),
+			newV1Pod("replica-a", { ...owned, labels: { step: "1" } }),
+			newV1Pod("replica-b", { ...owned, labels: { step: "1" } }),
 		];
 		const inSteps: DrainOptions = { ...drainOptions, order: { kind: "label", key: "step" } };
 		const evicted = (calls: readonly string[]): readonly string[] => calls.filter((call) => call.startsWith("evict"));
@@ -229,7 +233,7 @@ describe("drain()", () => {
 		});
 
 		test("a group that fails ends its node, and the next node begins", async () => {
-			const { nodes, calls } = newWorld("c1", { n1: ordered, n2: [newPod("other", owned)] });
+			const { nodes, calls } = newWorld("c1", { n1: ordered, n2: [newV1Pod("other", owned)] });
 			const { deps } = newRun(calls, async ({ pod }) =>
 				pod.name === "replica-a"
 					? { kind: "failed", message: "no", reason: "DisruptionBudget", unreachable: false }
@@ -252,8 +256,8 @@ describe("drain()", () => {
 
 	test("a stop ends the node at hand and begins no other", async () => {
 		const { nodes, calls } = newWorld("c1", {
-			n1: [agent, newPod("a", owned), newPod("b", owned)],
-			n2: [newPod("c", owned)],
+			n1: [agent, newV1Pod("a", owned), newV1Pod("b", owned)],
+			n2: [newV1Pod("c", owned)],
 		});
 		const { deps, stop, events } = newRun(calls, async ({ pod }) => {
 			stop.abort();
@@ -266,7 +270,7 @@ describe("drain()", () => {
 	});
 
 	test("a client's dry run writes nothing", async () => {
-		const { nodes, calls } = newWorld("c1", { n1: [newPod("a", owned)] });
+		const { nodes, calls } = newWorld("c1", { n1: [newV1Pod("a", owned)] });
 		const { deps, events } = newRun(calls);
 		await drain(nodes, { ...drainOptions, dryRun: "client" }, { ...deps, evictions: undefined });
 		expect(calls).toEqual([]);

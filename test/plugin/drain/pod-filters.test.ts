@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type DaemonSetState, type FilterOptions, filterPods } from "../../../plugin/drain/pod-filters.ts";
-import { newPod, type PodFields } from "../../support/build-plugin-pod.ts";
+import { newV1Pod, type PodFields } from "../../support/build-v1-pod.ts";
 
 const off: FilterOptions = {
 	force: false,
@@ -127,7 +127,7 @@ const rows: readonly Row[] = [
 describe("filterPods()", () => {
 	for (const row of rows) {
 		test(row.name, async () => {
-			const pod = newPod("p", row.pod);
+			const pod = newV1Pod("p", row.pod);
 			const result = await filterPods(
 				[pod],
 				{ ...off, ...row.options },
@@ -150,7 +150,7 @@ describe("filterPods()", () => {
 	}
 
 	test("pods with one message share it, in their order", async () => {
-		const pods = [newPod("a"), newPod("b", { owner: daemonSet }), newPod("c")];
+		const pods = [newV1Pod("a"), newV1Pod("b", { owner: daemonSet }), newV1Pod("c")];
 		const result = await filterPods(
 			pods,
 			{ ...off, force: true, ignoreDaemonSets: true },

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { orderPods, parsePodOrder } from "../../../plugin/drain/pod-order.ts";
 import { UsageError } from "../../../plugin/terminal/errors.ts";
-import { newPod } from "../../support/build-plugin-pod.ts";
+import { newV1Pod } from "../../support/build-v1-pod.ts";
 
 /** One pod for each value, named for it; undefined is a pod without the label. */
 const labelled = (...values: readonly (string | undefined)[]) =>
-	values.map((value) => newPod(value ?? "absent", { labels: value === undefined ? {} : { step: value } }));
+	values.map((value) => newV1Pod(value ?? "absent", { labels: value === undefined ? {} : { step: value } }));
 const names = (groups: ReturnType<typeof orderPods>): readonly string[] =>
 	groups.map((group) => group.map(({ metadata }) => metadata?.name).join(" "));
 
@@ -29,12 +29,12 @@ describe("orderPods()", () => {
 	}
 
 	test("sorts by priority, lowest first, none being 0", () => {
-		const pods = [newPod("high", { priority: 1000 }), newPod("none"), newPod("low", { priority: -5 })];
+		const pods = [newV1Pod("high", { priority: 1000 }), newV1Pod("none"), newV1Pod("low", { priority: -5 })];
 		expect(names(orderPods(pods, { kind: "priority" }))).toEqual(["low", "none", "high"]);
 	});
 
 	test("has one group without an order, and none without pods", () => {
-		expect(names(orderPods([newPod("b"), newPod("a")], { kind: "none" }))).toEqual(["b a"]);
+		expect(names(orderPods([newV1Pod("b"), newV1Pod("a")], { kind: "none" }))).toEqual(["b a"]);
 		expect(orderPods([], { kind: "none" })).toEqual([]);
 	});
 });

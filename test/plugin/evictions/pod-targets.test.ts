@@ -1,24 +1,25 @@
 import { describe, expect, test } from "vitest";
 import { type PodQuery, resolvePods } from "../../../plugin/evictions/pod-targets.ts";
 import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
-import { newClient, newContext, newPod, notFound } from "../../support/build-plugin-pod.ts";
+import { newClient, newContext, notFound } from "../../support/build-context.ts";
+import { newV1Pod } from "../../support/build-v1-pod.ts";
 
 const selector = { matchLabels: { app: "db" } };
 const objects: Readonly<Record<string, object>> = {
-	"/api/v1/namespaces/default/pods/db-0": newPod("db-0"),
+	"/api/v1/namespaces/default/pods/db-0": newV1Pod("db-0"),
 	"/apis/apps/v1/namespaces/default/statefulsets/db": { metadata: { uid: "uid-db" }, spec: { selector } },
 	"/apis/apps/v1/namespaces/default/deployments/web": { metadata: { uid: "uid-web" }, spec: { selector } },
-	"/apis/apps/v1/namespaces/default/replicasets/rs": newPod("rs", { owner: { kind: "Deployment", name: "web" } }),
-	"/apis/apps/v1/namespaces/default/replicasets/other": newPod("other", {
+	"/apis/apps/v1/namespaces/default/replicasets/rs": newV1Pod("rs", { owner: { kind: "Deployment", name: "web" } }),
+	"/apis/apps/v1/namespaces/default/replicasets/other": newV1Pod("other", {
 		owner: { kind: "Deployment", name: "other" },
 	}),
 };
 const listed = [
-	newPod("sts-pod", { owner: { kind: "StatefulSet", name: "db" } }),
-	newPod("web-pod", { owner: { kind: "ReplicaSet", name: "rs" } }),
-	newPod("foreign-pod", { owner: { kind: "ReplicaSet", name: "other" } }),
-	newPod("orphan", { owner: { kind: "ReplicaSet", name: "gone" } }),
-	newPod("bare"),
+	newV1Pod("sts-pod", { owner: { kind: "StatefulSet", name: "db" } }),
+	newV1Pod("web-pod", { owner: { kind: "ReplicaSet", name: "rs" } }),
+	newV1Pod("foreign-pod", { owner: { kind: "ReplicaSet", name: "other" } }),
+	newV1Pod("orphan", { owner: { kind: "ReplicaSet", name: "gone" } }),
+	newV1Pod("bare"),
 ];
 
 function contextWith(name: string, own: Readonly<Record<string, object>>) {

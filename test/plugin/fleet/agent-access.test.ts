@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { StepError } from "../../../plugin/fleet/access-step.ts";
 import { accessAgents, requireOwnCluster } from "../../../plugin/fleet/agent-access.ts";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
-import { newClient, newContext, newPod, notFound } from "../../support/build-plugin-pod.ts";
+import { newClient, newContext, notFound } from "../../support/build-context.ts";
+import { newV1Pod } from "../../support/build-v1-pod.ts";
 
 const labels = { "app.kubernetes.io/name": "xpdb-agent" };
 const anchorPods = "/api/v1/namespaces/xpdb-system/pods";
@@ -17,7 +18,7 @@ function newCluster({
 	readonly budgetKind?: boolean;
 	readonly get?: Readonly<Record<string, object>>;
 } = {}) {
-	const impostor = { ...newPod("impostor", { namespace: "tenant", labels }), ...ready(true) };
+	const impostor = { ...newV1Pod("impostor", { namespace: "tenant", labels }), ...ready(true) };
 	return newContext(
 		"eu",
 		newClient({
@@ -58,14 +59,14 @@ describe("accessAgents()", () => {
 	});
 
 	test("has no way around an anchor whose agents are not ready", async () => {
-		const agents = [{ ...newPod("agent-1", { namespace: "xpdb-system", labels }), ...ready(false) }];
+		const agents = [{ ...newV1Pod("agent-1", { namespace: "xpdb-system", labels }), ...ready(false) }];
 		expect(await problemOf(newCluster({ agents }))).toBe(
 			"no agent is ready: see kubectl --context eu -n xpdb-system describe pod agent-1",
 		);
 	});
 
 	test("goes on nowhere without the cluster's own id, and says how to get the right", async () => {
-		const agents = [{ ...newPod("agent-1", { namespace: "xpdb-system", labels }), ...ready(true) }];
+		const agents = [{ ...newV1Pod("agent-1", { namespace: "xpdb-system", labels }), ...ready(true) }];
 		const get = {
 			"/api/v1/namespaces/xpdb-system/configmaps/xpdb-ca": { data: { "ca.crt": "a certificate" } },
 			"/api/v1/namespaces/kube-system": forbidden,

@@ -7,15 +7,16 @@ import {
 	isAgentPod,
 } from "../../../plugin/fleet/agent-pods.ts";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
-import { newClient, newPod, notFound } from "../../support/build-plugin-pod.ts";
+import { newClient, notFound } from "../../support/build-context.ts";
+import { newV1Pod } from "../../support/build-v1-pod.ts";
 
 const anchor = ["xpdb-system"];
 
 function newAgent(
 	name: string,
-	{ ready = true, ...fields }: Parameters<typeof newPod>[1] & { readonly ready?: boolean } = {},
+	{ ready = true, ...fields }: Parameters<typeof newV1Pod>[1] & { readonly ready?: boolean } = {},
 ): V1Pod {
-	const pod = newPod(name, { namespace: "xpdb-system", ...fields });
+	const pod = newV1Pod(name, { namespace: "xpdb-system", ...fields });
 	return {
 		...pod,
 		status: { ...pod.status, conditions: [{ type: "Ready", status: ready ? "True" : "False" }] },

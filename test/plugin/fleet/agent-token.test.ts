@@ -3,7 +3,7 @@ import { StepError } from "../../../plugin/fleet/access-step.ts";
 import { createTokenIssuer } from "../../../plugin/fleet/agent-token.ts";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
-import { newClient, newContext, notFound } from "../../support/build-plugin-pod.ts";
+import { newClient, newContext, notFound } from "../../support/build-context.ts";
 
 const rulesPath = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
 const tokenPath = (account: string) => `/api/v1/namespaces/xpdb-system/serviceaccounts/${account}/token`;

@@ -13,7 +13,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { createTunnel, type Tunnel } from "../../../plugin/fleet/tunnel.ts";
 import type { KubernetesClient } from "../../../plugin/kubernetes/kubernetes-client.ts";
 import { forwardToPod } from "../../../plugin/kubernetes/port-forward.ts";
-import { newClient } from "../../support/build-plugin-pod.ts";
+import { newClient } from "../../support/build-context.ts";
 import { clientOfServer } from "../../support/client-of-server.ts";
 
 const closers: (() => void)[] = [];

@@ -6,7 +6,7 @@ import type { EvictionJob } from "../../../plugin/evictions/eviction-job.ts";
 import { waitUntilGone } from "../../../plugin/evictions/pod-termination.ts";
 import { type PodDeletions, watchDeletions } from "../../../plugin/kubernetes/pod-deletions.ts";
 import { sleep } from "../../../plugin/run/run-runtime.ts";
-import { newContext } from "../../support/build-plugin-pod.ts";
+import { newContext } from "../../support/build-context.ts";
 import { clientOfServer } from "../../support/client-of-server.ts";
 
 interface Watched {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { splitContext } from "../../../plugin/nodes/find-in-contexts.ts";
 import { resolveNodes } from "../../../plugin/nodes/node-targets.ts";
-import { newClient, newContext, notFound } from "../../support/build-plugin-pod.ts";
+import { newClient, newContext, notFound } from "../../support/build-context.ts";
 
 function contextWith(name: string, nodes: readonly string[], cluster = name) {
 	return newContext(

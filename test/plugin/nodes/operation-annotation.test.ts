@@ -10,7 +10,7 @@ import {
 } from "../../../plugin/nodes/operation.ts";
 import { OperationAnnotations } from "../../../plugin/nodes/operation-annotation.ts";
 import { undoCordon } from "../../../plugin/nodes/undo-cordon.ts";
-import { newClient, newContext } from "../../support/build-plugin-pod.ts";
+import { newClient, newContext } from "../../support/build-context.ts";
 
 const base = {
 	id: "7f3c2a",

@@ -6,7 +6,7 @@ import { type AnnotatedNode, findOperation, listAnnotatedNodes } from "../../../
 import { formatOperation, type Operation, operationAnnotation } from "../../../plugin/nodes/operation.ts";
 import { listOperations } from "../../../plugin/nodes/operation-list.ts";
 import { resumeOperation } from "../../../plugin/nodes/resume-operation.ts";
-import { newClient, newContext } from "../../support/build-plugin-pod.ts";
+import { newClient, newContext } from "../../support/build-context.ts";
 
 const mark: Operation = {
 	id: "7f3c2a",

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { planLines } from "../../../plugin/output/plan-lines.ts";
 import { makePlan } from "../../../plugin/plan/make-plan.ts";
 import { databasePod, type FactFields, newFacts, planOptions } from "../../support/build-facts.ts";
-import { newPod } from "../../support/build-plugin-pod.ts";
+import { newV1Pod } from "../../support/build-v1-pod.ts";
 
 const web = Array.from({ length: 12 }, (_, index) =>
-	newPod(`web-5d9c7b8f6-x${index}`, { namespace: "shop", owner: { kind: "ReplicaSet", name: "web-5d9c7b8f6" } }),
+	newV1Pod(`web-5d9c7b8f6-x${index}`, { namespace: "shop", owner: { kind: "ReplicaSet", name: "web-5d9c7b8f6" } }),
 );
 const usual: FactFields = { eu: [databasePod("db-0"), ...web], us: [databasePod("db-1")] };
 const impossible: FactFields = { ...usual, spec: { maxUnavailable: 0 } };
@@ -42,7 +42,7 @@ describe("planLines()", () => {
 
 	test("puts pods with one reason on one line", () => {
 		const message = "Pods that declare no controller (use --force to override)";
-		const refused = ["a", "b", "c", "d", "e"].map((name) => ({ pod: newPod(name), message }));
+		const refused = ["a", "b", "c", "d", "e"].map((name) => ({ pod: newV1Pod(name), message }));
 		expect(lines({ filtered: { refused } })[1]).toBe(
 			`  default/a, default/b, default/c, default/d and 1 more on eu/eu-n0: ${message}`,
 		);

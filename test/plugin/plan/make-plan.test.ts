@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { makePlan } from "../../../plugin/plan/make-plan.ts";
 import { planNeverReasons, planWaitReasons } from "../../../plugin/plan/plan.ts";
 import { databasePod, type FactFields, newFacts, planOptions } from "../../support/build-facts.ts";
-import { newPod } from "../../support/build-plugin-pod.ts";
+import { newV1Pod } from "../../support/build-v1-pod.ts";
 import { createValidator, readSchema, strictSchema } from "../../support/json-schema.ts";
 
 const plan = (fields: FactFields, options: Partial<typeof planOptions> = {}) =>
@@ -69,9 +69,9 @@ describe("makePlan()", () => {
 	});
 
 	test("orders the pods of a node as drain does, agents last", () => {
-		const agent = newPod("agent", { namespace: "xpdb-system", labels: { "app.kubernetes.io/name": "xpdb-agent" } });
-		const first = newPod("first", { labels: { step: "1" } });
-		const second = newPod("second", { labels: { step: "2" } });
+		const agent = newV1Pod("agent", { namespace: "xpdb-system", labels: { "app.kubernetes.io/name": "xpdb-agent" } });
+		const first = newV1Pod("first", { labels: { step: "1" } });
+		const second = newV1Pod("second", { labels: { step: "2" } });
 		const { pods } = plan({ eu: [agent, second, first] }, { order: { kind: "label", key: "step" } });
 		expect(pods.map(({ pod, wave, waits }) => [pod, wave, waits[0]?.reason])).toEqual([
 			["first", 1, undefined],
@@ -161,7 +161,7 @@ describe("makePlan()", () => {
 	}
 
 	test("a pod that is not allowed to go keeps its node, and no other", () => {
-		const bare = newPod("bare");
+		const bare = newV1Pod("bare");
 		const refused = [{ pod: bare, message: "Pods that declare no controller (use --force to override)" }];
 		const planned = plan({ ...three, filtered: { refused } });
 		expect(planned.pods.map(({ pod }) => pod)).toEqual(["db-2"]);
@@ -175,7 +175,10 @@ describe("the published schema of a plan", () => {
 		"nothing to do": plan({}),
 		waves: plan(three),
 		others: plan({ ...three, counts: { us: { healthy: 2, unavailable: [used] } } }),
-		groups: plan({ eu: [newPod("x", { labels: { s: "1" } }), newPod("y")] }, { order: { kind: "label", key: "s" } }),
+		groups: plan(
+			{ eu: [newV1Pod("x", { labels: { s: "1" } }), newV1Pod("y")] },
+			{ order: { kind: "label", key: "s" } },
+		),
 		impossible: plan({ ...three, spec: { maxUnavailable: 0 } }),
 		garbled: plan({ ...three, never: garbled }),
 	};

@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
 import { nativeCoverage, readNativeBudgets } from "../../../plugin/plan/native-budgets.ts";
 import { nativeBudgetRow } from "../../../plugin/plan/planned-budgets.ts";
-import { newClient, newContext, newPod } from "../../support/build-plugin-pod.ts";
+import { newClient, newContext } from "../../support/build-context.ts";
+import { newV1Pod } from "../../support/build-v1-pod.ts";
 
 const labels = { app: "web" };
 const budget = (
@@ -15,23 +16,23 @@ const budget = (
 	status: { currentHealthy: 3, desiredHealthy: 2, disruptionsAllowed: 1, expectedPods: 3, ...status },
 });
 
-async function coverageOf(pod: ReturnType<typeof newPod>, ...budgets: readonly V1PodDisruptionBudget[]) {
+async function coverageOf(pod: ReturnType<typeof newV1Pod>, ...budgets: readonly V1PodDisruptionBudget[]) {
 	const context = newContext("c1", newClient({ list: () => budgets }));
 	const native = await readNativeBudgets(context, "id-c1");
 	return nativeCoverage(pod, native.budgets);
 }
 
 describe("nativeCoverage()", () => {
-	const web = newPod("web-0", { labels });
+	const web = newV1Pod("web-0", { labels });
 	const rows = [
 		{ name: "covers a pod by its labels", pod: web, budgets: [budget("web")], expected: "covered" },
 		{
 			name: "covers no pod of another namespace",
-			pod: newPod("x", { labels, namespace: "other" }),
+			pod: newV1Pod("x", { labels, namespace: "other" }),
 			budgets: [budget("web")],
 			expected: "none",
 		},
-		{ name: "covers no other pod", pod: newPod("x"), budgets: [budget("web")], expected: "none" },
+		{ name: "covers no other pod", pod: newV1Pod("x"), budgets: [budget("web")], expected: "none" },
 		{
 			name: "covers nothing without a selector",
 			pod: web,
@@ -40,19 +41,19 @@ describe("nativeCoverage()", () => {
 		},
 		{
 			name: "covers everything by an empty selector",
-			pod: newPod("x"),
+			pod: newV1Pod("x"),
 			budgets: [budget("web", { spec: { selector: {} } })],
 			expected: "covered",
 		},
 		{
 			name: "is not asked for a pod that has ended",
-			pod: newPod("x", { labels, phase: "Succeeded" }),
+			pod: newV1Pod("x", { labels, phase: "Succeeded" }),
 			budgets: [budget("web")],
 			expected: "none",
 		},
 		{
 			name: "is not asked for a pod that is ending",
-			pod: newPod("x", { labels, deletedAt: "2026-01-01T00:00:00Z" }),
+			pod: newV1Pod("x", { labels, deletedAt: "2026-01-01T00:00:00Z" }),
 			budgets: [budget("web")],
 			expected: "none",
 		},

@@ -1,7 +1,7 @@
 import type { V1Node, V1NodeSelectorRequirement, V1Pod, V1PodSpec, V1Taint } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { findPlacement, type LocalVolume } from "../../../plugin/plan/placement.ts";
-import { newPod } from "../../support/build-plugin-pod.ts";
+import { newV1Pod } from "../../support/build-v1-pod.ts";
 
 interface NodeFields {
 	readonly labels?: Record<string, string>;
@@ -14,7 +14,7 @@ function newNode(name: string, { labels = {}, ...spec }: NodeFields = {}): V1Nod
 }
 
 function podWith(spec: Partial<V1PodSpec>): V1Pod {
-	const pod = newPod("db-0");
+	const pod = newV1Pod("db-0");
 	return { ...pod, spec: { containers: [], ...pod.spec, ...spec } };
 }
 

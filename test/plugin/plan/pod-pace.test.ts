@@ -1,7 +1,7 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { createPaceReader, roundRange } from "../../../plugin/plan/pod-pace.ts";
-import { newPod } from "../../support/build-plugin-pod.ts";
+import { newV1Pod } from "../../support/build-v1-pod.ts";
 
 const created = new Date("2026-01-01T00:00:00Z");
 const now = Date.parse("2026-01-02T00:00:00Z");
@@ -12,7 +12,7 @@ function started(
 	seconds: number | undefined,
 	{ grace, restarts = 0 }: { readonly grace?: number; readonly restarts?: number } = {},
 ): V1Pod {
-	const pod = newPod("db-0", { owner });
+	const pod = newV1Pod("db-0", { owner });
 	const at = new Date(created.getTime() + (seconds ?? 0) * 1_000);
 	return {
 		...pod,
@@ -55,13 +55,13 @@ describe("createPaceReader()", () => {
 	});
 
 	test("ends a terminating pod at its deadline, and one that is over it at once", () => {
-		const pace = (deletedAt: string) => createPaceReader([], options)(newPod("x", { deletedAt })).atMost.goneAfter;
+		const pace = (deletedAt: string) => createPaceReader([], options)(newV1Pod("x", { deletedAt })).atMost.goneAfter;
 		expect(pace("2026-01-02T00:00:20Z")).toBe(23);
 		expect(pace("2026-01-01T23:00:00Z")).toBe(3);
 	});
 
 	test("waits for no replacement of a pod that nobody controls", () => {
-		expect(createPaceReader([], options)(newPod("bare"))).toMatchObject({
+		expect(createPaceReader([], options)(newV1Pod("bare"))).toMatchObject({
 			atMost: { backAfter: 0 },
 			measured: true,
 		});

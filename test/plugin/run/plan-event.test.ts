@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
 import type { NodeTarget } from "../../../plugin/nodes/node-target.ts";
 import { planEvent } from "../../../plugin/run/plan-event.ts";
+import { newClient, newContext } from "../../support/build-context.ts";
 import { drainOptions } from "../../support/build-drain-options.ts";
-import { newClient, newContext, newPod } from "../../support/build-plugin-pod.ts";
+import { newV1Pod } from "../../support/build-v1-pod.ts";
 
 /** Node n1 of a cluster without agents, whose pods are listed so. */
 function nodeWith(list: () => Promise<readonly V1Pod[]>): NodeTarget {
@@ -20,7 +21,7 @@ function planOf(node: NodeTarget, stop = new AbortController().signal) {
 
 describe("planEvent()", () => {
 	test("counts what a plan has", async () => {
-		const pods = ["a", "b"].map((name) => newPod(name, { owner: { kind: "ReplicaSet", name: "web" } }));
+		const pods = ["a", "b"].map((name) => newV1Pod(name, { owner: { kind: "ReplicaSet", name: "web" } }));
 		expect(await planOf(nodeWith(async () => pods))).toEqual({
 			type: "plan",
 			nodes: 1,

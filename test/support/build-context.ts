@@ -1,55 +1,7 @@
-// The smallest pod as the API server sends it, and the context it lives in.
-import type { V1Pod } from "@kubernetes/client-node";
+// A context of the kubeconfig, and its API server as functions of the test.
 import { ApiError } from "../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 import type { KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
-
-export interface PodFields {
-	readonly namespace?: string;
-	readonly labels?: Record<string, string>;
-	readonly annotations?: Record<string, string>;
-	readonly owner?: { readonly apiVersion?: string; readonly kind: string; readonly name: string };
-	readonly phase?: string;
-	readonly emptyDir?: boolean;
-	readonly deletedAt?: string;
-	readonly node?: string;
-	readonly priority?: number;
-}
-
-export function newPod(name: string, fields: PodFields = {}): V1Pod {
-	const {
-		namespace = "default",
-		labels = {},
-		annotations = {},
-		owner,
-		phase = "Running",
-		emptyDir,
-		deletedAt,
-		node,
-		priority,
-	} = fields;
-	return {
-		metadata: {
-			name,
-			namespace,
-			uid: `uid-${name}`,
-			resourceVersion: "1",
-			labels,
-			annotations,
-			...(deletedAt !== undefined && { deletionTimestamp: new Date(deletedAt) }),
-			...(owner && {
-				ownerReferences: [{ apiVersion: "apps/v1", uid: `uid-${owner.name}`, controller: true, ...owner }],
-			}),
-		},
-		spec: {
-			containers: [{ name: "main", image: "example.com/main:1" }],
-			...(node !== undefined && { nodeName: node }),
-			...(priority !== undefined && { priority }),
-			...(emptyDir === true && { volumes: [{ name: "scratch", emptyDir: {} }] }),
-		},
-		status: { phase },
-	};
-}
 
 export function notFound(message: string): ApiError {
 	return new ApiError(message, { code: 404, reason: "NotFound" });
