@@ -173,14 +173,14 @@ function judge(
 	const needing = bounds.find(({ needsExpected }) => needsExpected !== undefined);
 	if (unexpected !== undefined && needing) return refuseUnexpected(candidate, needing, unexpected);
 	const healthy = present.some((each) => each.healthy);
-	const exhausted = bounds.find((allowance) => !hasRoom(allowance, healthy));
+	const exhausted = bounds.find((allowance) => !allowsDisruption(allowance, healthy));
 	if (exhausted) return exhaustedBudget(exhausted);
 	if (healthy) for (const allowance of bounds) allowance.healthy -= 1;
 	return { kind: "grantable", state, budgets: covering.map(({ name }) => name) };
 }
 
 /** A pod that is not healthy costs nothing, but only while the others are enough (IfHealthyBudget, eviction.go). */
-function hasRoom({ desired, expected, healthy }: Allowance, costs: boolean): boolean {
+function allowsDisruption({ desired, expected, healthy }: Allowance, costs: boolean): boolean {
 	if (desired === undefined) return true;
 	if (expected !== undefined && expected <= 0) return false;
 	return healthy - (costs ? 1 : 0) >= desired;
@@ -221,7 +221,7 @@ function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Waiting | Re
 			`budget ${name} selects "${selector}" now, and was counted with "${formatSelector(budget.selector)}"`,
 		);
 	}
-	const healthy = counts.reduce((sum, count) => sum + count.healthy, 0);
+	const { healthy, expected } = totalsOf(counts);
 	const usedBy = counts.flatMap((count) => count.unavailable.map((pod) => ({ ...pod, cluster: count.clusterName })));
 	const base = { kind: "allowance", budget: budget.name, healthy, usedBy } as const;
 	if (specs.every(({ spec }) => spec.suspended)) {
@@ -229,26 +229,32 @@ function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Waiting | Re
 	}
 	const bounds = specs.map(({ spec }) => spec.bound);
 	const needsExpected = bounds.find(needsExpectedPods);
-	let expected = 0;
-	for (const count of counts) {
-		if (count.expected.kind === "known") {
-			expected += count.expected.pods;
-			continue;
-		}
-		const { reason, settles = false } = count.expected;
-		if (!needsExpected) {
-			const desired = Math.max(...bounds.map((bound) => desiredHealthy(bound, 0)));
-			return { ...base, desired, expected: undefined, needsExpected };
-		}
+	for (const { clusterName, expected: here } of counts) {
+		if (!needsExpected || here.kind === "known") continue;
 		return refused(
 			"ExpectedPodsUnknown",
 			`budget ${name} with ${formatBound(needsExpected)} needs the number of expected pods, but in cluster ` +
-				`${count.clusterName} ${reason}. A budget with minAvailable as a number does not need it`,
-			settles,
+				`${clusterName} ${here.reason}. A budget with minAvailable as a number does not need it`,
+			here.settles ?? false,
 		);
 	}
-	const desired = Math.max(...bounds.map((bound) => desiredHealthy(bound, expected)));
+	// Where it is unknown here, every bound comes to the same for any number.
+	const desired = Math.max(...bounds.map((bound) => desiredHealthy(bound, expected ?? 0)));
 	return { ...base, desired, expected, needsExpected };
+}
+
+/** What the counts of all members come to together; nobody knows what is expected where one of them does not. */
+export function totalsOf(counts: readonly Pick<Count, "healthy" | "expected">[]): {
+	readonly healthy: number;
+	readonly expected: number | undefined;
+} {
+	let healthy = 0;
+	let expected: number | undefined = 0;
+	for (const count of counts) {
+		healthy += count.healthy;
+		expected = expected === undefined || count.expected.kind === "unknown" ? undefined : expected + count.expected.pods;
+	}
+	return { healthy, expected };
 }
 
 /** Of such pods each is one expected pod: granted, they would be walked down to nothing, bound by bound. */

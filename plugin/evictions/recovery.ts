@@ -1,7 +1,7 @@
 // --for=replaced: waiting until the budgets of the evicted pods have as many healthy pods as before.
 import { formatBudgetName } from "../../disruption/budget.ts";
 import { findCovering } from "../../disruption/coverage-judgement.ts";
-import type { RoundBudget } from "../../disruption/decide.ts";
+import { type RoundBudget, totalsOf } from "../../disruption/decide.ts";
 import {
 	AgentForbiddenError,
 	AgentProtocolError,
@@ -118,16 +118,7 @@ async function doubtOf(
 	}
 }
 
-async function look(
-	{ members }: Pick<Fleet, "members">,
-	budget: RoundBudget,
-): Promise<{ readonly healthy: number; readonly expected: number | undefined }> {
-	const counts = await Promise.all(
-		members.map((member) => member.look({ budget: budget.name, selector: budget.selector, candidates: [] })),
-	);
-	const expected = counts.reduce<number | undefined>(
-		(sum, count) => (sum === undefined || count.expected.kind === "unknown" ? undefined : sum + count.expected.pods),
-		0,
-	);
-	return { healthy: counts.reduce((sum, count) => sum + count.healthy, 0), expected };
+async function look({ members }: Pick<Fleet, "members">, budget: RoundBudget): Promise<ReturnType<typeof totalsOf>> {
+	const { name, selector } = budget;
+	return totalsOf(await Promise.all(members.map((member) => member.look({ budget: name, selector, candidates: [] }))));
 }

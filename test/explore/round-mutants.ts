@@ -258,8 +258,8 @@ export const roundMutants: readonly Mutant[] = [
 			{
 				file: decide,
 				symbol: "judge",
-				find: "$bounds.find(($allowance) => !hasRoom($allowance, $healthy))",
-				replace: "$bounds.every(($allowance) => !hasRoom($allowance, $healthy)) ? $bounds[0] : undefined",
+				find: "$bounds.find(($allowance) => !allowsDisruption($allowance, $healthy))",
+				replace: "$bounds.every(($allowance) => !allowsDisruption($allowance, $healthy)) ? $bounds[0] : undefined",
 			},
 		],
 	},
