@@ -4,6 +4,7 @@
 // one; what failed is no answer. Where reading takes long, a renewal does not wait for it: it only keeps what somebody has
 // got already, who was a member then, and each one sees to it that the next is judged by a newer list.
 import type { DeclaredFleet } from "../../disruption/fleet.ts";
+
 export interface RecentFleetOptions {
 	/** The fleet as it is declared now. */
 	readonly getFleet: () => Promise<DeclaredFleet>;
