@@ -1,12 +1,12 @@
 // -o json of a run: one JSON object a line, as schemas/events-v1.json publishes them. The first line is "version", the
 // last one "summary", `seq` has no gaps. The reader beside the plain lines: it knows nothing but the events.
-import type { EventSink, MemberAgent, PodEvent, RunCommand, RunEvent } from "../events/events.ts";
+import type { EventSink, MemberAgent, RunCommand, RunEvent } from "../events/events.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
 import type { TextSink } from "../terminal/streams.ts";
 import { fitLine } from "./fit-line.ts";
 import { type Fields, PublishedEvents } from "./published-events.ts";
 import { RemainingTime } from "./remaining-time.ts";
-import { Repeats } from "./repeats.ts";
+import { podSubject, Repeats, repeatAfterMs } from "./repeats.ts";
 
 export interface NdjsonOptions {
 	readonly stdout: TextSink;
@@ -21,9 +21,6 @@ export interface NdjsonOptions {
 }
 
 export const eventsSchema = "xpdb.events/1.0";
-
-/** A wait that goes on as it was. */
-const repeatAfterMs = 60_000;
 
 export function createNdjsonWriter({ stdout, command, op, agentNamespace, now, wallClock }: NdjsonOptions): EventSink {
 	const waits = new Repeats(repeatAfterMs, now);
@@ -65,17 +62,13 @@ export function createNdjsonWriter({ stdout, command, op, agentNamespace, now, w
 function isRepeated(event: RunEvent, waits: Repeats): boolean {
 	if (event.type === "pod.waiting") {
 		const { reason, budget = "", message } = event;
-		return !waits.isNews(subject(event), `${reason} ${budget} ${message}`);
+		return !waits.isNews(podSubject(event), `${reason} ${budget} ${message}`);
 	}
 	if (event.type === "lease.waiting") {
 		return !waits.isNews(`lease ${event.budget}`, `${event.cluster} ${event.holder} ${event.position}`);
 	}
 	if (event.type === "cluster.unreachable") return !waits.isNews(`cluster ${event.cluster}`, "unreachable");
-	if (event.type === "pod.evicting") waits.forget(subject(event));
+	if (event.type === "pod.evicting") waits.forget(podSubject(event));
 	if (event.type === "cluster.recovered") waits.forget(`cluster ${event.cluster}`);
 	return false;
-}
-
-function subject({ context, namespace, pod }: PodEvent): string {
-	return `pod ${context} ${namespace}/${pod}`;
 }

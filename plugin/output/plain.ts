@@ -1,11 +1,11 @@
 // The first reader of the events: plain lines. With one context they are kubectl's own, to the letter; with several, each
 // begins with its context. Results go to stdout, everything else to stderr.
-import type { EventSink, PodEvent, RunEvent, UsedBy } from "../events/events.ts";
+import type { EventSink, RunEvent, UsedBy } from "../events/events.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import type { Streams, TextSink } from "../terminal/streams.ts";
 import { flatEvent } from "./flat-event.ts";
-import { Crowds, Repeats } from "./repeats.ts";
+import { Crowds, podSubject, Repeats, repeatAfterMs } from "./repeats.ts";
 import { summaryLines } from "./summary.ts";
 
 export interface PlainOptions {
@@ -18,8 +18,6 @@ export interface PlainOptions {
 	readonly wallClock: () => number;
 }
 
-/** A wait that goes on as it was. */
-const repeatAfterMs = 60_000;
 /** Leases are held for a few round trips; only a longer hold is worth a line. */
 const longHoldMs = 3_000;
 const maxUsedByShown = 3;
@@ -65,7 +63,7 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 				for (const error of event.errors) stderr.write(`${error}\n`);
 				return;
 			case "pod.evicting":
-				waits.forget(subject(event));
+				waits.forget(podSubject(event));
 				// kubectl says nothing before it deletes.
 				if (event.deletes && event.dryRun === "none") return;
 				return line(stdout, event.context, `evicting pod ${event.namespace}/${event.pod}${dryRunSuffix(event.dryRun)}`);
@@ -144,7 +142,7 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 		const { context, namespace, pod, budget = "", need, message, usedBy } = event;
 		// What it needs changes when people change the budget or the replicas, what it has all the time.
 		const wanted = `${budget} ${need}`;
-		if (!waits.isNews(subject(event), `${event.reason} ${budget ? wanted : message}`)) return;
+		if (!waits.isNews(podSubject(event), `${event.reason} ${budget ? wanted : message}`)) return;
 		const told = budget === "" ? 0 : crowds.add(`${context} ${wanted}`);
 		if (told > maxWaitingShown + 1) return;
 		if (told > maxWaitingShown) return line(stderr, context, `more pods wait for budget ${budget}`);
@@ -174,10 +172,6 @@ export function aggregate(errors: readonly string[]): string {
 
 export function dryRunSuffix(dryRun: DryRun): string {
 	return dryRun === "none" ? "" : dryRun === "client" ? " (dry run)" : " (server dry run)";
-}
-
-function subject({ context, namespace, pod }: PodEvent): string {
-	return `pod ${context}/${namespace}/${pod}`;
 }
 
 function usedByText(usedBy: readonly UsedBy[], at: number): string {

@@ -1,4 +1,14 @@
 // What would be told again and again is told once, then after a while, or when it says something else.
+import type { PodEvent } from "../events/events.ts";
+
+/** A wait that goes on as it was. */
+export const repeatAfterMs = 60_000;
+
+/** A pod, as who waits. */
+export function podSubject({ context, namespace, pod }: PodEvent): string {
+	return `pod ${context} ${namespace}/${pod}`;
+}
+
 export class Repeats {
 	readonly #everyMs: number;
 	readonly #now: () => number;
