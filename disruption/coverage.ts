@@ -2,6 +2,7 @@
 import { type BudgetName, formatBudgetName, type LabelSelector } from "./budget.ts";
 import type { MemberBudget } from "./cluster.ts";
 import { InvalidBudgetError } from "./errors.ts";
+import { isRecord } from "./record.ts";
 import { matchesSelector, parseLabelSelector } from "./selector.ts";
 
 /** A budget that covers a pod; `selector` is undefined where no member's can be read, and then it covers everything. */
@@ -30,9 +31,9 @@ export function coveringBudgets(
 }
 
 function findSelector(spec: unknown): LabelSelector | undefined {
-	if (typeof spec !== "object" || spec === null || !("selector" in spec)) return undefined;
+	if (!isRecord(spec) || !("selector" in spec)) return undefined;
 	try {
-		return parseLabelSelector(spec.selector, "spec.selector");
+		return parseLabelSelector(spec["selector"], "spec.selector");
 	} catch (error) {
 		if (error instanceof InvalidBudgetError) return undefined;
 		throw error;

@@ -1,6 +1,7 @@
 // Which pods of a node a drain takes: kubectl's filters in kubectl's order (kubectl/pkg/drain/filters.go).
 import type { V1Pod } from "@kubernetes/client-node";
 import { isTerminatingForLonger } from "../evictions/pod-termination.ts";
+import { controllerOf, isFinished } from "../kubernetes/pod-status.ts";
 
 export interface FilterOptions {
 	readonly force: boolean;
@@ -121,11 +122,3 @@ const unreplicated: PodFilter = (pod, { force }) => {
 	if (isFinished(pod) || controllerOf(pod)) return okay;
 	return force ? takeWithWarning("deleting Pods that declare no controller") : refuse(unmanagedFatal);
 };
-
-function controllerOf({ metadata }: V1Pod) {
-	return metadata?.ownerReferences?.find(({ controller }) => controller === true);
-}
-
-function isFinished({ status }: V1Pod): boolean {
-	return status?.phase === "Succeeded" || status?.phase === "Failed";
-}

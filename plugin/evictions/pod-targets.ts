@@ -5,6 +5,7 @@ import { formatSelector, parseLabelSelector } from "../../disruption/selector.ts
 import { nearest } from "../flags/flags.ts";
 import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { controllerOf } from "../kubernetes/pod-status.ts";
 import { findInOne, inContext, splitContext } from "../nodes/find-in-contexts.ts";
 import { UsageError } from "../terminal/errors.ts";
 
@@ -126,10 +127,6 @@ function selectorText(workload: Workload, type: WorkloadType): string {
 		if (error instanceof InvalidBudgetError) throw new UsageError(error.message);
 		throw error;
 	}
-}
-
-function controllerOf({ metadata }: V1Pod): V1OwnerReference | undefined {
-	return metadata?.ownerReferences?.find(({ controller }) => controller === true);
 }
 
 function unknownType(text: string, type: string, contexts: readonly KubeContext[]): Error {

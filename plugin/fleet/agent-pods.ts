@@ -12,6 +12,7 @@ import { BoundedError } from "../../disruption/bounded-error.ts";
 import { parserProblem } from "../../disruption/parser-problem.ts";
 import { errorText, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
+import { readyCondition } from "../kubernetes/pod-status.ts";
 import { forwardToPod } from "../kubernetes/port-forward.ts";
 
 const grpcPortName = "grpc";
@@ -160,13 +161,14 @@ export class AgentDialer {
 	}
 }
 
-function readAgentPod({ metadata, spec, status }: V1Pod): AgentPod {
+function readAgentPod(pod: V1Pod): AgentPod {
+	const { metadata, spec } = pod;
 	const ports = spec?.containers.flatMap((container) => container.ports ?? []) ?? [];
 	return {
 		namespace: metadata?.namespace ?? "",
 		name: metadata?.name ?? "",
 		uid: metadata?.uid ?? "",
-		ready: status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false,
+		ready: readyCondition(pod) !== undefined,
 		port: ports.find(({ name }) => name === grpcPortName)?.containerPort ?? defaultAgentPort,
 	};
 }

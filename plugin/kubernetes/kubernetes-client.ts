@@ -4,6 +4,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { WebSocket } from "ws";
+import { isRecord } from "../../disruption/record.ts";
 import { type ApiAnswer, createApiDialer, ResetError } from "./api-dialer.ts";
 import { ConnectionError, listError, readApiError } from "./api-error.ts";
 import type { Connection } from "./connection.ts";
@@ -72,7 +73,7 @@ export function createKubernetesClient(
 					if (!(error instanceof SyntaxError)) throw error;
 				}
 				// Beyond that the API server is believed: what it sends is what the path says.
-				if (typeof content === "object" && content !== null && !Array.isArray(content)) return content;
+				if (isRecord(content)) return content;
 				// The page of a proxy, or half of an answer.
 				throw new ConnectionError(
 					connection.server,

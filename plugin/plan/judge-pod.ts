@@ -2,6 +2,7 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { CandidateState } from "../../disruption/cluster.ts";
+import { controllerOf, isFinished, readyCondition } from "../kubernetes/pod-status.ts";
 import type { PlanPod } from "./drain-plan.ts";
 import { podReference } from "./fleet-budgets.ts";
 import { type NativeBudget, nativeCoverage } from "./native-budgets.ts";
@@ -60,7 +61,7 @@ function nativeState(pod: V1Pod): CandidateState {
 	return {
 		kind: "present",
 		pod: podReference(pod),
-		healthy: pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") ?? false,
+		healthy: readyCondition(pod) !== undefined,
 		resourceVersion: pod.metadata?.resourceVersion ?? "",
 		labels: pod.metadata?.labels ?? {},
 		preActivities: [],
@@ -68,8 +69,8 @@ function nativeState(pod: V1Pod): CandidateState {
 }
 
 /** A controller makes another pod; not again for one that has ended or is being replaced already. */
-function isReplaced({ metadata, status }: V1Pod): boolean {
-	const controller = metadata?.ownerReferences?.find((owner) => owner.controller === true);
-	const ends = metadata?.deletionTimestamp !== undefined || status?.phase === "Succeeded" || status?.phase === "Failed";
+function isReplaced(pod: V1Pod): boolean {
+	const controller = controllerOf(pod);
+	const ends = pod.metadata?.deletionTimestamp !== undefined || isFinished(pod);
 	return controller !== undefined && controller.kind !== "DaemonSet" && !ends;
 }

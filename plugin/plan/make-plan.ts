@@ -6,6 +6,7 @@ import { drainOrder } from "../drain/drain.ts";
 import type { PodOrder } from "../drain/pod-order.ts";
 import { formatDuration } from "../flags/duration.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
+import { controllerOf } from "../kubernetes/pod-status.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
 import { exitCode } from "../terminal/exit.ts";
 import type { PlanBudget, PlanPod, PlanQueue, PlanWait, SimulatedDrain } from "./drain-plan.ts";
@@ -227,8 +228,8 @@ function nodeText({ context, name }: NodeTarget): string {
 	return context.name === "" ? name : `${context.name}/${name}`;
 }
 
-function ownerOf({ metadata }: V1Pod): string {
-	return metadata?.ownerReferences?.find(({ controller }) => controller === true)?.name ?? metadata?.name ?? "";
+function ownerOf(pod: V1Pod): string {
+	return controllerOf(pod)?.name ?? pod.metadata?.name ?? "";
 }
 
 /** With those who use the budget up, the first three of them. */

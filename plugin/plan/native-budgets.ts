@@ -7,6 +7,7 @@ import { fleetHash } from "../../disruption/fleet.ts";
 import { type LabelSelector, matchesSelector, parseLabelSelector } from "../../disruption/selector.ts";
 import { ApiError, errorText } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { readyCondition } from "../kubernetes/pod-status.ts";
 import type { PlanBudget } from "./drain-plan.ts";
 import type { PlanNeverReason } from "./plan.ts";
 
@@ -59,8 +60,7 @@ export function nativeCoverage(pod: V1Pod, budgets: readonly NativeBudget[]): Na
 		const message = `it has ${covering.length} PodDisruptionBudgets (${names}), and Kubernetes evicts no pod with more than one`;
 		return { kind: "never", never: { reason: "MultipleBudgets", message } };
 	}
-	const isReady = status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
-	if (only.freesUnready && !isReady) return { kind: "none" };
+	if (only.freesUnready && !readyCondition(pod)) return { kind: "none" };
 	if (only.problem !== undefined) {
 		return { kind: "never", never: { reason: "DisruptionBudget", message: only.problem } };
 	}

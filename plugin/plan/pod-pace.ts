@@ -1,5 +1,6 @@
 // How long pods take, in seconds, from below and from above: until they are gone, and until their replacements are ready.
 import type { V1Pod } from "@kubernetes/client-node";
+import { controllerOf, readyCondition } from "../kubernetes/pod-status.ts";
 import type { PodPace } from "./drain-plan.ts";
 
 export interface PaceRange {
@@ -26,13 +27,13 @@ export function createPaceReader(
 	const starts = new Map<string, number[]>();
 	for (const pod of pods) {
 		const seconds = measuredStart(pod);
-		const key = controllerUid(pod);
+		const key = controllerOf(pod)?.uid;
 		if (seconds !== undefined && key !== undefined) starts.set(key, [...(starts.get(key) ?? []), seconds]);
 	}
 	return (pod) => {
 		const grace = graceSeconds(pod, { now, gracePeriodSeconds });
-		const seen = starts.get(controllerUid(pod) ?? "") ?? [];
-		const replaced = controllerUid(pod) !== undefined;
+		const seen = starts.get(controllerOf(pod)?.uid ?? "") ?? [];
+		const replaced = controllerOf(pod)?.uid !== undefined;
 		const start =
 			seen.length === 0
 				? assumedStart
@@ -60,17 +61,14 @@ function graceSeconds(
 }
 
 /** From the pod's creation to its being ready; unknown for one that is not, or whose containers have started again. */
-function measuredStart({ metadata, status }: V1Pod): number | undefined {
-	const ready = status?.conditions?.find(({ type, status: is }) => type === "Ready" && is === "True");
+function measuredStart(pod: V1Pod): number | undefined {
+	const { metadata, status } = pod;
+	const ready = readyCondition(pod);
 	const restarted = status?.containerStatuses?.some(({ restartCount }) => restartCount > 0) ?? false;
 	if (!ready || restarted) return undefined;
 	const seconds =
 		(Date.parse(String(ready.lastTransitionTime)) - Date.parse(String(metadata?.creationTimestamp))) / 1_000;
 	return seconds >= 0 && seconds <= longestStartSeconds ? seconds : undefined;
-}
-
-function controllerUid({ metadata }: V1Pod): string | undefined {
-	return metadata?.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }
 
 const niceSeconds = [

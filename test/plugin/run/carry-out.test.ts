@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseCommandLine } from "../../../plugin/cli.ts";
-import type { NodeTarget } from "../../../plugin/nodes/node-targets.ts";
+import type { NodeTarget } from "../../../plugin/nodes/node-target.ts";
 import { carryOut, type RunResult } from "../../../plugin/run/carry-out.ts";
 import type { OpenRun } from "../../../plugin/run/run-report.ts";
 import { UsageError } from "../../../plugin/terminal/errors.ts";

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { question } from "../../../plugin/run/question.ts";
-import { newContext, newPod } from "../../support/build-plugin-pod.ts";
+import { newContext } from "../../support/build-context.ts";
+import { newV1Pod } from "../../support/build-v1-pod.ts";
 
 const [eu, us] = [newContext("eu"), newContext("production-us")];
 const node = (name: string, context = eu) => ({ context, name, uid: `uid-${name}`, unschedulable: false });
-const pod = (name: string, context = eu) => ({ context, pod: newPod(name) });
+const pod = (name: string, context = eu) => ({ context, pod: newV1Pod(name) });
 
 describe("question()", () => {
 	test("names all nodes, context by context, one below the other", () => {

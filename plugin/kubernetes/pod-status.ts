@@ -1,0 +1,17 @@
+// What a pod's own cluster says of it, as the rules of kubectl and of the eviction API read it.
+import type { V1ObjectMeta, V1OwnerReference, V1Pod, V1PodCondition } from "@kubernetes/client-node";
+
+/** Undefined for a pod that is not ready. */
+export function readyCondition({ status }: V1Pod): V1PodCondition | undefined {
+	return status?.conditions?.find(({ type, status: is }) => type === "Ready" && is === "True");
+}
+
+/** Whether the phase is an end. */
+export function isFinished({ status }: V1Pod): boolean {
+	return status?.phase === "Succeeded" || status?.phase === "Failed";
+}
+
+/** The owner that makes another one when this one goes. */
+export function controllerOf({ metadata }: { readonly metadata?: V1ObjectMeta }): V1OwnerReference | undefined {
+	return metadata?.ownerReferences?.find(({ controller }) => controller === true);
+}
