@@ -6,89 +6,35 @@ import type { PodReference } from "../../disruption/cluster.ts";
 import { coveringBudgets } from "../../disruption/coverage.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { carryOut, type EvictionAnswer } from "../../disruption/eviction.ts";
-import { type RoundBudget, type RoundRuntime, runRound } from "../../disruption/round.ts";
+import { type RoundBudget, runRound } from "../../disruption/round.ts";
 import type { RoundCandidate, Verdict } from "../../disruption/verdict.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
-import type { Oracle, RoundRecord } from "./oracle.ts";
+import { Drain, type DrainWorld } from "./drain.ts";
+import type { RoundRecord } from "./oracle.ts";
 import type { DrainData } from "./scenario.ts";
 import { type ApiCall, simulatedEvictor } from "./simulated-api.ts";
-import type { SimulatedCluster } from "./simulated-cluster.ts";
-import { SimulatedProcess, sleepOn } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 
 const betweenAttemptsMs = 1_000;
 
-/** A plugin process, of whatever kind. */
-export interface Drain extends SimulatedProcess {
-	readonly data: DrainData;
-	/** It has done what it could, and nothing of it is under way. */
-	readonly finished: boolean;
-	/** Pods whose evictions were accepted. */
-	readonly evicted: number;
-	/** Why its last round ended as it did; for people. */
-	readonly last: string;
-	start(): void;
-	/** As by Ctrl-C. */
-	stop(): void;
-}
-
-/** What a drain needs of the world around it. */
-export interface DrainWorld {
-	readonly options: { readonly keepsHistory: boolean };
-	readonly scenario: { readonly name: string };
-	readonly clusters: readonly SimulatedCluster[];
-	readonly oracle: Oracle;
-	cluster(id: string): SimulatedCluster;
-	dies(drain: Drain): void;
-	member(from: Drain, id: string): AgentCluster;
-	/** Ids of the members that this cluster declares now. */
-	memberIds(clusterId: string): readonly string[];
-	carry<T>(from: SimulatedProcess, cluster: SimulatedCluster, call: ApiCall<T>): Promise<T>;
-	bug(where: string, error: unknown): void;
-}
-
-export class DrainProcess extends SimulatedProcess implements Drain {
-	readonly data: DrainData;
-	readonly #world: DrainWorld;
-	readonly #runtime: RoundRuntime;
+export class DrainProcess extends Drain {
 	/** Never aborted: a process that ends early is one that dies. */
 	readonly #running = new AbortController();
 	/** The last round had to wait for others. */
 	#contended = false;
 	/** Undefined once the pod is gone from this process's point of view. */
 	readonly #pods: Map<string, RoundCandidate>;
-	finished = false;
-	/** Pods that it was granted and whose eviction was accepted. */
-	evicted = 0;
-	/** Why its last round ended as it did; for people. */
-	last = "";
 
 	constructor(data: DrainData, world: DrainWorld) {
-		super(data.name, world.options);
-		this.data = data;
-		this.#world = world;
+		super(data, world);
 		this.#pods = new Map(data.pods.map((path) => [path, this.#candidate(path)]));
-		this.#runtime = {
-			now: () => this.clock.now(),
-			newId: () => this.newId(),
-			sleep: (ms, signal) => sleepOn(this.clock, ms, signal),
-		};
-	}
-
-	start(): void {
-		this.#drain().then(
-			() => {
-				this.finished = true;
-			},
-			(error: unknown) => this.#world.bug(this.name, error),
-		);
 	}
 
 	/** It ends when its attempts are used up. */
 	stop(): void {}
 
-	async #drain(): Promise<void> {
+	protected async run(): Promise<void> {
 		for (let attempt = 1; attempt <= this.data.attempts && this.#pods.size > 0; attempt += 1) {
 			try {
 				await this.#attempt();
@@ -97,7 +43,7 @@ export class DrainProcess extends SimulatedProcess implements Drain {
 				this.last = error.message;
 			}
 			if (this.#pods.size > 0 && attempt < this.data.attempts) {
-				await this.#runtime.sleep(betweenAttemptsMs, this.#running.signal);
+				await this.runtime.sleep(betweenAttemptsMs, this.#running.signal);
 			}
 		}
 	}
@@ -106,7 +52,7 @@ export class DrainProcess extends SimulatedProcess implements Drain {
 		if (this.data.follows) for (const path of this.#pods.keys()) this.#follow(path);
 		const candidates = [...this.#pods.values()];
 		const { budgets, uncovered } = this.#coverage(candidates);
-		const round = this.#world.oracle.roundStarts(this);
+		const round = this.world.oracle.roundStarts(this);
 		if (!this.data.waitsForBudget) await Promise.all(uncovered.map((candidate) => this.#evictFreely(candidate, round)));
 		if (budgets.length === 0) return;
 		const asked = candidates.filter((candidate) => !uncovered.includes(candidate));
@@ -119,11 +65,11 @@ export class DrainProcess extends SimulatedProcess implements Drain {
 	}
 
 	async #run(candidates: readonly RoundCandidate[], budgets: readonly RoundBudget[], round: RoundRecord) {
-		const { oracle } = this.#world;
+		const { oracle } = this.world;
 		const clusters = this.#members().map((member) =>
 			forwardingCluster(member, {
 				acquire: (request, options) => {
-					if (options.wait && this.data.neverWaits) this.#world.dies(this);
+					if (options.wait && this.data.neverWaits) this.world.dies(this);
 					return member.acquire(request, options);
 				},
 				commit: (acquisition, grants) => {
@@ -146,7 +92,7 @@ export class DrainProcess extends SimulatedProcess implements Drain {
 				round.ids.push(id);
 				return id;
 			};
-			const outcome = await runRound(request, { ...this.#runtime, newId });
+			const outcome = await runRound(request, { ...this.runtime, newId });
 			oracle.roundEnds(round, outcome);
 			return outcome;
 		} catch (error) {
@@ -166,7 +112,7 @@ export class DrainProcess extends SimulatedProcess implements Drain {
 		if (verdict.kind !== "granted") return;
 		const cluster = this.#members().find(({ id }) => id === candidate.clusterId);
 		if (!cluster) throw new Error(`granted a pod of cluster ${candidate.clusterId}, which is no member`);
-		const outcome = await carryOut(verdict.ticket, cluster, this.#evictor(candidate, round), this.#runtime);
+		const outcome = await carryOut(verdict.ticket, cluster, this.#evictor(candidate, round), this.runtime);
 		this.last = outcome.kind;
 		if (outcome.kind === "accepted") this.evicted += 1;
 		if (outcome.kind === "accepted" || outcome.kind === "gone") this.#done(candidate);
@@ -180,9 +126,9 @@ export class DrainProcess extends SimulatedProcess implements Drain {
 	}
 
 	#evictor({ clusterId, pod }: RoundCandidate, round: RoundRecord) {
-		const cluster = this.#world.cluster(clusterId);
+		const cluster = this.world.cluster(clusterId);
 		return simulatedEvictor(cluster.server, <T>(call: ApiCall<T>) =>
-			this.#world.carry<T>(this, cluster, {
+			this.world.carry<T>(this, cluster, {
 				...call,
 				execute: () => {
 					const before = cluster.server.getPod(pod);
@@ -190,7 +136,7 @@ export class DrainProcess extends SimulatedProcess implements Drain {
 					const found = before.kind === "present" ? before.pod : undefined;
 					const given = answer as EvictionAnswer<never>;
 					if (call.verb === "evict" && found && given.kind === "accepted")
-						this.#world.oracle.evicted(cluster, found, round);
+						this.world.oracle.evicted(cluster, found, round);
 					return answer;
 				},
 			}),
@@ -203,9 +149,9 @@ export class DrainProcess extends SimulatedProcess implements Drain {
 		readonly uncovered: readonly RoundCandidate[];
 	} {
 		const budgets = new Map<string, RoundBudget>();
-		const members = this.#members().map(({ id }) => this.#world.cluster(id).server);
+		const members = this.#members().map(({ id }) => this.world.cluster(id).server);
 		const uncovered = candidates.filter(({ clusterId, pod }) => {
-			const found = this.#world.cluster(clusterId).server.getPod(pod);
+			const found = this.world.cluster(clusterId).server.getPod(pod);
 			if (found.kind === "gone") return false;
 			const covering = coveringBudgets(
 				members.flatMap((server) => server.listBudgets(namespace)),
@@ -218,13 +164,13 @@ export class DrainProcess extends SimulatedProcess implements Drain {
 	}
 
 	#members(): readonly AgentCluster[] {
-		const ids = this.data.members ?? this.#world.clusters.map(({ id }) => id);
-		return ids.map((id) => this.#world.member(this, id));
+		const ids = this.data.members ?? this.world.clusters.map(({ id }) => id);
+		return ids.map((id) => this.world.member(this, id));
 	}
 
 	#candidate(path: string): RoundCandidate {
 		const candidate = this.#find(path);
-		if (!candidate) throw new Error(`no pod ${path} in scenario ${this.#world.scenario.name}`);
+		if (!candidate) throw new Error(`no pod ${path} in scenario ${this.world.scenario.name}`);
 		return candidate;
 	}
 
@@ -235,7 +181,7 @@ export class DrainProcess extends SimulatedProcess implements Drain {
 
 	#find(path: string): RoundCandidate | undefined {
 		const [clusterId = "", name = ""] = path.split("/");
-		const found = this.#world.cluster(clusterId).server.getPod({ namespace, name });
+		const found = this.world.cluster(clusterId).server.getPod({ namespace, name });
 		if (found.kind === "gone") return undefined;
 		const pod: PodReference = { namespace, name, uid: found.pod.uid };
 		return { clusterId, pod };

@@ -14,12 +14,11 @@ import { Reachability } from "../../plugin/fleet/reachability.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
-import type { Drain, DrainWorld } from "./drain-process.ts";
+import { Drain, type DrainWorld } from "./drain.ts";
 import type { RoundRecord } from "./oracle.ts";
 import { pluginClient, toV1Pod } from "./plugin-client.ts";
 import type { DrainData } from "./scenario.ts";
 import { simulatedFleet } from "./simulated-fleet.ts";
-import { SimulatedProcess, sleepOn } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 
 const options = { gracePeriodSeconds: -1, deletes: false, dryRun: false };
@@ -30,10 +29,7 @@ const looksPerAttempt = 3;
 /** What covers its pods is asked before the first round. */
 const firstQuestions = 2;
 
-export class PluginProcess extends SimulatedProcess implements Drain {
-	readonly data: DrainData;
-	readonly #world: DrainWorld;
-	readonly #runtime: RoundRuntime;
+export class PluginProcess extends Drain {
 	readonly #evictions: Evictions;
 	readonly #leftBehind: LeftBehind;
 	readonly #contexts: ReadonlyMap<string, KubeContext>;
@@ -41,21 +37,14 @@ export class PluginProcess extends SimulatedProcess implements Drain {
 	/** By the reservations that they made. */
 	readonly #rounds = new Map<string, RoundRecord>();
 	#turns = 0;
-	finished = false;
-	evicted = 0;
-	last = "";
 
 	constructor(data: DrainData, world: DrainWorld) {
-		super(data.name, world.options);
-		this.data = data;
-		this.#world = world;
-		this.#runtime = {
-			now: () => this.clock.now(),
-			newId: () => this.newId(),
-			sleep: (ms, signal) => sleepOn(this.clock, ms, signal),
+		super(data, world);
+		const runtime: RoundRuntime = {
+			...this.runtime,
 			onLeftBehind: (problem, giveBack) => this.#leftBehind.add(problem, giveBack),
 		};
-		this.#leftBehind = new LeftBehind(this.#runtime, () => undefined);
+		this.#leftBehind = new LeftBehind(runtime, () => undefined);
 		this.#contexts = new Map(world.clusters.map(({ id }) => [id, this.#context(id)]));
 		const contextIds = [...new Set(data.pods.map((path) => path.slice(0, path.indexOf("/"))))];
 		const memberIds = data.members ?? world.memberIds(contextIds[0] ?? "");
@@ -80,7 +69,7 @@ export class PluginProcess extends SimulatedProcess implements Drain {
 			holder: data.name,
 			options,
 			evictor: createEvictor(options, emit),
-			runtime: this.#runtime,
+			runtime,
 			reachability: new Reachability(emit, () => this.clock.now()),
 			stop: this.#stop.signal,
 			emit,
@@ -91,20 +80,11 @@ export class PluginProcess extends SimulatedProcess implements Drain {
 		});
 	}
 
-	start(): void {
-		this.#run().then(
-			() => {
-				this.finished = true;
-			},
-			(error: unknown) => this.#world.bug(this.name, error),
-		);
-	}
-
 	stop(): void {
 		this.#stop.abort(new Error("it is told to stop"));
 	}
 
-	async #run(): Promise<void> {
+	protected async run(): Promise<void> {
 		await Promise.all(this.data.pods.map((path) => this.#evict(path)));
 		this.#stop.abort(new Error("the run is over"));
 		await this.#evictions.settled();
@@ -114,10 +94,10 @@ export class PluginProcess extends SimulatedProcess implements Drain {
 	async #evict(path: string): Promise<void> {
 		const [clusterId = "", name = ""] = path.split("/");
 		const context = this.#contexts.get(clusterId);
-		if (!context) throw new Error(`no cluster ${clusterId} in scenario ${this.#world.scenario.name}`);
+		if (!context) throw new Error(`no cluster ${clusterId} in scenario ${this.world.scenario.name}`);
 		const timeout = { signal: new AbortController().signal, text: "0s" };
 		for (let made = 0; made < (this.data.follows ? mostFollowed : 1); made += 1) {
-			const found = this.#world.cluster(clusterId).server.getPod({ namespace, name });
+			const found = this.world.cluster(clusterId).server.getPod({ namespace, name });
 			if (found.kind === "gone") return;
 			const job = createJob(toV1Pod(found.pod), { context, timeout, gracePeriodSeconds: -1, readAt: this.clock.now() });
 			const outcome: PodOutcome = await this.#evictions.evict(job);
@@ -128,7 +108,7 @@ export class PluginProcess extends SimulatedProcess implements Drain {
 
 	async #round(request: RoundRequest, runtime: RoundRuntime): Promise<RoundOutcome> {
 		this.#turn(looksPerAttempt);
-		const { oracle } = this.#world;
+		const { oracle } = this.world;
 		const record = oracle.roundStarts(this);
 		const clusters = request.clusters.map((member): Cluster => watched(member, record));
 		const newId = (): string => {
@@ -155,11 +135,11 @@ export class PluginProcess extends SimulatedProcess implements Drain {
 	}
 
 	#context(id: string): KubeContext {
-		const cluster = this.#world.cluster(id);
-		const { oracle } = this.#world;
+		const cluster = this.world.cluster(id);
+		const { oracle } = this.world;
 		const client = pluginClient({
 			cluster,
-			carry: (call) => this.#world.carry(this, cluster, call),
+			carry: (call) => this.world.carry(this, cluster, call),
 			onSentFreely: () => oracle.sendsFreely(this),
 			onEvicted: (pod, under) => {
 				const round = typeof under === "string" ? this.#rounds.get(under) : undefined;
@@ -171,7 +151,7 @@ export class PluginProcess extends SimulatedProcess implements Drain {
 	}
 
 	#member(id: string, countsLooks: boolean): AgentCluster {
-		const member = this.#world.member(this, id);
+		const member = this.world.member(this, id);
 		return forwardingCluster(member, {
 			look: (request) => {
 				if (countsLooks) this.#turn(1);
