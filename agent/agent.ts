@@ -40,7 +40,7 @@ import { withFailPoints } from "./views/fail-points.ts";
 import { openViews, type Views } from "./views/views.ts";
 import { withWatchedLeases } from "./views/watched-leases.ts";
 
-export interface AgentOptions {
+interface AgentOptions {
 	readonly config: AgentConfig;
 	readonly env: NodeJS.ProcessEnv;
 	readonly log: Logger;

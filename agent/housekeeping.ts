@@ -11,7 +11,7 @@ import type { Peers } from "./peers/peers.ts";
 import type { Clock } from "./process/clock.ts";
 import type { Views } from "./views/views.ts";
 
-export interface HousekeepingOptions {
+interface HousekeepingOptions {
 	readonly local: LocalCluster;
 	readonly api: ClusterApi;
 	readonly peers: Peers;

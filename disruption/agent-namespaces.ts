@@ -4,7 +4,7 @@ import { quote } from "./quote.ts";
 
 export const agentNamespacesKey = "namespaces";
 
-export type AgentNamespaces =
+type AgentNamespaces =
 	| { readonly kind: "namespaces"; readonly namespaces: readonly string[] }
 	/** Why it cannot be used, with the entry. */
 	| { readonly kind: "invalid"; readonly why: string };

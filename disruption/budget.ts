@@ -15,7 +15,7 @@ export interface BudgetName {
 }
 
 /** A whole number of pods, or a percentage of the expected pods (0 to 100). */
-export type PodQuantity =
+type PodQuantity =
 	| { readonly kind: "number"; readonly value: number }
 	| { readonly kind: "percent"; readonly value: number };
 
@@ -32,7 +32,7 @@ export interface BudgetSpec {
 }
 
 /** What an agent may announce and a budget may need. */
-export type BudgetFeature = "Probe";
+type BudgetFeature = "Probe";
 
 /** The features that this version enforces; a budget that needs another one is refused by name. */
 export const supportedFeatures: readonly BudgetFeature[] = [];

@@ -6,7 +6,7 @@ import { isRecord } from "./record.ts";
 import { matchesSelector, parseLabelSelector } from "./selector.ts";
 
 /** A budget that covers a pod; `selector` is undefined where no member's can be read, and then it covers everything. */
-export interface CoveringBudget {
+interface CoveringBudget {
 	readonly name: BudgetName;
 	readonly selector: LabelSelector | undefined;
 }

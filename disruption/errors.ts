@@ -65,7 +65,7 @@ export const domainErrors = {
 } as const;
 
 export type DomainReason = keyof typeof domainErrors;
-export type DomainError = InstanceType<(typeof domainErrors)[DomainReason]>;
+type DomainError = InstanceType<(typeof domainErrors)[DomainReason]>;
 
 export function isDomainError(error: unknown): error is DomainError {
 	return Object.values(domainErrors).some((kind) => error instanceof kind);

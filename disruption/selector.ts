@@ -3,7 +3,7 @@ import { InvalidBudgetError } from "./errors.ts";
 import { quote, shorten } from "./quote.ts";
 import { isRecord } from "./record.ts";
 
-export interface LabelSelectorRequirement {
+interface LabelSelectorRequirement {
 	readonly key: string;
 	readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
 	readonly values: readonly string[];

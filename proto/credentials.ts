@@ -26,7 +26,7 @@ export type CallerIdentity =
 	/** Both as PEM. */
 	| { readonly kind: "certificate"; readonly certificate: string; readonly privateKey: string };
 
-export interface AgentClientOptions {
+interface AgentClientOptions {
 	/** HOST:PORT, or unix:PATH for the local end of a tunnel. */
 	readonly address: string;
 	/** The name that the agent's certificate must have, whatever the address is: see agentServerName. */

@@ -5,7 +5,7 @@ import type { AgentCluster } from "./agent-cluster.ts";
 export type ClusterQuestion = Exclude<keyof AgentCluster, "id" | "name">;
 
 /** How a question gets its answer: `put` puts it to the cluster that it is given. */
-export type QuestionForwarder = <Answer>(
+type QuestionForwarder = <Answer>(
 	put: (cluster: AgentCluster) => Promise<Answer>,
 	question: ClusterQuestion,
 ) => Promise<Answer>;

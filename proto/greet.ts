@@ -27,7 +27,7 @@ export interface GreetingReply {
 export const maxGreetedMembers = 1_000;
 const maxIdLength = 253;
 
-export function greetingMessage({ id, name, memberIds }: Greeting, clusterId: string): wire.GreetRequest {
+function greetingMessage({ id, name, memberIds }: Greeting, clusterId: string): wire.GreetRequest {
 	return { clusterId, fromId: id, fromName: name, memberIds: [...memberIds] };
 }
 
@@ -45,7 +45,7 @@ function assertMemberIds(ids: readonly string[]): void {
 	}
 }
 
-export interface GreetOptions {
+interface GreetOptions {
 	/** Whom the client leads to. */
 	readonly to: { readonly id: string; readonly name: string };
 	readonly greeting: Greeting;

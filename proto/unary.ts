@@ -13,7 +13,7 @@ export type UnaryCall<Response> = (
 	callback: (error: ServiceError | null, response: Response) => void,
 ) => ClientUnaryCall;
 
-export interface UnaryOptions {
+interface UnaryOptions {
 	readonly name: string;
 	/** For people: whose answer it is. */
 	readonly cluster: string;

@@ -51,7 +51,7 @@ export function readAcquired(message: wire.Acquired): Acquired {
 }
 
 /** Counting again under an acquisition, or (without one) a look. */
-export type CountCall =
+type CountCall =
 	| { readonly kind: "again"; readonly acquisition: Acquisition; readonly request: AcquireRequest }
 	| { readonly kind: "look"; readonly request: LookRequest };
 

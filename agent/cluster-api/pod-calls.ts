@@ -13,8 +13,8 @@ import type { ClusterApi, PodRead } from "./cluster-api.ts";
 /** Every pod of the cluster, for lists and for the watch. */
 export const allPods: ListedResource = { name: "pods", path: "/api/v1/pods", resource: "pods", group: "" };
 
-export const cancelledCondition = "xpdb.form3.tech/ReservationCancelled";
-export const pendingDisruptionAnnotation = "xpdb.form3.tech/has-pending-disruption";
+const cancelledCondition = "xpdb.form3.tech/ReservationCancelled";
+const pendingDisruptionAnnotation = "xpdb.form3.tech/has-pending-disruption";
 
 export function createPodCalls(
 	asker: ApiAsker,

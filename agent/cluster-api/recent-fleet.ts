@@ -5,7 +5,7 @@
 // got already, who was a member then, and each one sees to it that the next is judged by a newer list.
 import type { DeclaredFleet } from "../../disruption/fleet.ts";
 
-export interface RecentFleetOptions {
+interface RecentFleetOptions {
 	/** The fleet as it is declared now. */
 	readonly getFleet: () => Promise<DeclaredFleet>;
 	/** Milliseconds, monotonic. */

@@ -4,7 +4,7 @@ import { controllerKey } from "../../disruption/remembered-controllers.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 
 /** Calls back in the next turn of the event loop. */
-export type NextTurn = (run: () => void) => void;
+type NextTurn = (run: () => void) => void;
 
 export function withSharedReads(api: ClusterApi, nextTurn: NextTurn = setImmediate): ClusterApi {
 	const share = <Q, A>(keyOf: (question: Q) => string, ask: (question: Q) => Promise<A>) =>

@@ -8,7 +8,7 @@ import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 
 /** What a TLS handshake needs, as the files have it at this moment. */
-export interface TlsMaterial {
+interface TlsMaterial {
 	readonly ca?: string | Buffer;
 	readonly cert?: string | Buffer;
 	readonly key?: string | Buffer;
@@ -28,7 +28,7 @@ export class ApiAccessError extends BoundedError {
 	readonly reason = "ApiAccess";
 }
 
-export const serviceAccountDirectory = "/var/run/secrets/kubernetes.io/serviceaccount";
+const serviceAccountDirectory = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** Access with the ServiceAccount of the Pod that we run in. */
 export function inClusterAccess(options: {

@@ -14,7 +14,7 @@ import { ApiSession } from "./api-session.ts";
 import { SeenVersions } from "./seen-versions.ts";
 
 /** A request that takes longer is as good as lost: half of a lease duration, and the API server itself answers in milliseconds. */
-export const requestDeadlineMs = 5_000;
+const requestDeadlineMs = 5_000;
 /** Long enough that a busy API server fills its watch cache, for the headers of a watch. */
 const openDeadlineMs = 10_000;
 /** Tokens are rotated minutes before they expire. */

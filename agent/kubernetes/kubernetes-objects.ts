@@ -4,7 +4,7 @@ import { isRecord } from "../../disruption/record.ts";
 import { isResourceVersion } from "../../disruption/resource-version.ts";
 import { isText } from "../../disruption/text.ts";
 
-export interface ObjectMeta {
+interface ObjectMeta {
 	readonly name: string;
 	readonly uid: string;
 	readonly resourceVersion: string;

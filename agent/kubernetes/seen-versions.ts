@@ -4,7 +4,7 @@
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
 
 /** What had been seen when a request was sent. */
-export interface SeenMark {
+interface SeenMark {
 	readonly resource: string;
 	readonly version: string;
 	readonly life: number;

@@ -3,7 +3,7 @@ import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { isResourceVersion } from "../../disruption/resource-version.ts";
 
-export type WatchLine =
+type WatchLine =
 	| {
 			readonly type: "ADDED" | "MODIFIED" | "DELETED";
 			readonly object: unknown;

@@ -25,7 +25,7 @@ const shortWatchMs = 1_000;
 const firstPauseMs = 100;
 const longestPauseMs = 3_000;
 
-export interface WatchOptions<T> {
+interface WatchOptions<T> {
 	readonly connection: ApiConnection;
 	readonly clock: Clock;
 	/** From 0 to 1, for the jitter of pauses. */

@@ -24,7 +24,7 @@ import type { LeaseStore } from "./lease-store.ts";
 import { type Attempt, WaitingLine } from "./waiting-line.ts";
 import { withoutEvident } from "./without-evident.ts";
 
-export interface AcquirerOptions {
+interface AcquirerOptions {
 	readonly leases: LeaseStore;
 	readonly counts: Pick<AcquisitionCounts, "count">;
 	readonly pods: PodView;

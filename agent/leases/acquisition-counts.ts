@@ -21,7 +21,7 @@ import { type CountOptions, type CountQuestion, countUnder } from "./count.ts";
 import type { LeaseStore } from "./lease-store.ts";
 import { lostLease } from "./lost-lease.ts";
 
-export interface AcquisitionCountsOptions extends CountOptions {
+interface AcquisitionCountsOptions extends CountOptions {
 	readonly api: ClusterApi;
 	readonly leases: Pick<LeaseStore, "read" | "change">;
 	/** Is told what was found, so that the commit need not ask again. */

@@ -13,7 +13,7 @@ import { TokenBucket } from "../process/token-bucket.ts";
 import type { BudgetView } from "../views/object-views.ts";
 import type { BudgetsElsewhere, ListedElsewhere } from "./budgets-elsewhere.ts";
 
-export interface BudgetExistenceOptions {
+interface BudgetExistenceOptions {
 	readonly api: Pick<ClusterApi, "getBudget">;
 	readonly budgets: Pick<BudgetView, "budgets">;
 	readonly elsewhere: Pick<BudgetsElsewhere, "list">;

@@ -4,7 +4,7 @@ import type { MemberBudget } from "../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 
-export interface BudgetsElsewhereOptions {
+interface BudgetsElsewhereOptions {
 	/** The other members; rejects, each, where one cannot be asked. */
 	readonly members: () => Promise<readonly Promise<Pick<AgentCluster, "listBudgets">>[]>;
 	/** Of this cluster, for messages. */

@@ -15,7 +15,7 @@ import { latestResourceVersion } from "../../disruption/resource-version.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { LeaseStore } from "./lease-store.ts";
 
-export interface CancellationOptions {
+interface CancellationOptions {
 	readonly api: ClusterApi;
 	readonly leases: LeaseStore;
 	/** A value that was never used before. */

@@ -30,7 +30,7 @@ export interface CommitCheckOptions {
 	readonly budgetElsewhere?: ((budget: BudgetName) => Promise<readonly MemberBudget[]>) | undefined;
 }
 
-export interface CheckedGrants {
+interface CheckedGrants {
 	/** As this agent has them. */
 	readonly grants: readonly Grant[];
 	readonly leftOut: readonly LeftOut[];

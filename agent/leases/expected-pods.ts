@@ -19,7 +19,7 @@ export interface ExpectedScale {
 	readonly forgotten: ReadonlySet<string>;
 }
 
-export interface ExpectedQuestion {
+interface ExpectedQuestion {
 	readonly namespace: string;
 	/** All that the budget selects, finished ones too. */
 	readonly pods: readonly PodRecord[];

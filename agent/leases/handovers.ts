@@ -7,7 +7,7 @@ import type { Acquisition } from "../../disruption/cluster.ts";
 import { handoverDurationMs } from "../../disruption/lease.ts";
 import type { Clock } from "../process/clock.ts";
 
-export interface HandoversOptions {
+interface HandoversOptions {
 	readonly clock: Pick<Clock, "after">;
 	/** Gives the Lease back, unless its holder has shown life since it was acquired. */
 	readonly giveBackUnused: (acquisition: Acquisition) => Promise<void>;

@@ -24,7 +24,7 @@ import {
 import type { Clock } from "../process/clock.ts";
 import type { LeaseView } from "../views/object-views.ts";
 
-export interface KnownMembersOptions {
+interface KnownMembersOptions {
 	readonly api: Pick<ClusterApi, "getFleet" | "getLease" | "createLease" | "updateLease">;
 	readonly leases: Pick<LeaseView, "find" | "live" | "onChange">;
 	readonly clock: Pick<Clock, "wallSeconds">;
@@ -35,7 +35,7 @@ export interface KnownMembersOptions {
 }
 
 /** A fleet that was read, and whom this cluster knows beside it. */
-export interface JudgedFleet {
+interface JudgedFleet {
 	readonly fleet: DeclaredFleet;
 	readonly missing: readonly KnownMember[];
 }

@@ -15,7 +15,7 @@ import type { BudgetView } from "../views/object-views.ts";
 /** Longer than any lease or reservation lasts, so that nobody is still at it. */
 export const idleMs = 60_000;
 
-export interface LeaseCleanupOptions {
+interface LeaseCleanupOptions {
 	readonly api: Pick<ClusterApi, "deleteLease">;
 	readonly leases: () => Iterable<LeaseObject>;
 	/** Saves the question to the members for budgets that are there. */

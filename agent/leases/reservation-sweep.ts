@@ -29,7 +29,7 @@ const tellAfterAttempts = 4;
 /** Twice the lease time: whoever wants the Lease has taken it by then. */
 const silentHolderMs = 2 * leaseDurationMs;
 
-export interface ReservationSweepOptions {
+interface ReservationSweepOptions {
 	readonly cluster: LocalCluster;
 	readonly pods: PodView;
 	readonly leases: () => Iterable<LeaseObject>;

@@ -11,7 +11,7 @@ import type { PeerClients } from "./peer-clients.ts";
 /** As a peer that is passed a call: whoever does not answer by then is greeted again later. */
 const greetDeadlineMs = 4_000;
 
-export interface MembershipOptions {
+interface MembershipOptions {
 	readonly api: ClusterApi;
 	readonly leases: LeaseView;
 	readonly clusterName: string;

@@ -4,14 +4,14 @@ import { createAgentClient } from "../../proto/credentials.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
 import type { Certificates } from "../server/certificates.ts";
 
-export interface PeerClientsOptions {
+interface PeerClientsOptions {
 	readonly certificates: Pick<Certificates, "current" | "onChange">;
 	/** The name that every agent's certificate must have. */
 	readonly serverName: string;
 }
 
 /** Whom to dial. */
-export interface PeerAddress {
+interface PeerAddress {
 	/** The cluster id that its certificate must name. */
 	readonly id: string;
 	/** HOST:PORT. */

@@ -12,7 +12,7 @@ import type { PeerClients } from "./peer-clients.ts";
 /** Less than the 5 s of the caller, who thus hears from us which member did not answer. */
 const peerDeadlineMs = 4_000;
 
-export interface PeersOptions {
+interface PeersOptions {
 	/** Its own: connections that no member needs any more are closed. */
 	readonly clients: PeerClients;
 	readonly fleet: Pick<RecentFleet, "read" | "lately">;

@@ -16,7 +16,7 @@ const replicaDeadlineMs = 2_000;
 /** As long as a frozen replica may still look ready: three failed probes of 2 s. */
 const suspectForMs = 6_000;
 
-export interface ReplicasOptions {
+interface ReplicasOptions {
 	readonly clusterId: string;
 	readonly clusterName: string;
 	/** Our own Pod. */

@@ -4,13 +4,13 @@ import type { AddressInfo } from "node:net";
 import { type Address, formatAddress } from "./config.ts";
 import type { Readiness } from "./readiness.ts";
 
-export interface HealthOptions {
+interface HealthOptions {
 	readonly address: Address;
 	readonly readiness: Pick<Readiness, "reasons">;
 	readonly metrics: { readonly contentType: string; metrics(): Promise<string> };
 }
 
-export interface HealthServer {
+interface HealthServer {
 	readonly port: number;
 	close(): Promise<void>;
 }

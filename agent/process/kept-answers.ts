@@ -7,7 +7,7 @@ interface Kept<Answer> {
 	until: number;
 }
 
-export interface KeptAnswersOptions<Answer> {
+interface KeptAnswersOptions<Answer> {
 	/** Milliseconds, monotonic. */
 	readonly now: () => number;
 	readonly keepForMs: (answer: Answer) => number;

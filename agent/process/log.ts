@@ -11,7 +11,7 @@ export type { Logger } from "pino";
 /** JSON Web Tokens, and whatever follows "Bearer". */
 const secrets = /eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|(?<=Bearer\s)[A-Za-z0-9._~+/=-]+/gi;
 
-export interface LineSink {
+interface LineSink {
 	write(line: string): void;
 }
 

@@ -7,7 +7,7 @@ export interface CertificateExpiry {
 	readonly caAt: Date;
 }
 
-export interface MetricsSources {
+interface MetricsSources {
 	readonly version: string;
 	/** How many reservations stand in the Leases of this cluster. */
 	readonly reservations: () => number;

@@ -1,5 +1,5 @@
 // How often something may happen: `perSecond` on average, `burst` at once after a quiet time.
-export interface TokenBucketOptions {
+interface TokenBucketOptions {
 	readonly perSecond: number;
 	readonly burst: number;
 	/** Milliseconds, monotonic. */

@@ -4,7 +4,7 @@ import type { AcquireOutcome, CommitOutcome } from "../../disruption/cluster.ts"
 import { type Logger, reasonOf } from "../process/log.ts";
 import type { Metrics } from "../process/metrics.ts";
 
-export interface AnsweredCall {
+interface AnsweredCall {
 	readonly name: string;
 	readonly port: "token" | "peer";
 	/** By performance.now(). */
@@ -19,7 +19,7 @@ export interface CallWatcher {
 	committed(outcome: CommitOutcome, grants: number): void;
 }
 
-export interface CallWatcherOptions {
+interface CallWatcherOptions {
 	readonly metrics: Metrics;
 	readonly log: Logger;
 }

@@ -22,7 +22,7 @@ export interface TokenCaller {
 }
 
 /** Another agent of the fleet, by its certificate. */
-export interface PeerCaller {
+interface PeerCaller {
 	readonly kind: "peer";
 	/** The id of its cluster; this one's for an agent beside us. */
 	readonly member: string;

@@ -11,7 +11,7 @@ import { parseCertificates } from "../../proto/credentials.ts";
 import { describeMember, findMemberId, memberUri } from "../../proto/member-certificate.ts";
 import type { CertificateExpiry } from "../process/metrics.ts";
 
-export interface CertificateFiles {
+interface CertificateFiles {
 	readonly certificateFile: string;
 	readonly privateKeyFile: string;
 	readonly caFile: string;
@@ -30,7 +30,7 @@ export class CertificateError extends BoundedError {
 	readonly reason = "Certificate";
 }
 
-export interface CertificatesOptions {
+interface CertificatesOptions {
 	readonly files: CertificateFiles;
 	/** The name that every agent's certificate must have. */
 	readonly serverName: string;

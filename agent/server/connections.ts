@@ -19,7 +19,7 @@ interface Known {
 	refusals: number;
 }
 
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
 	readonly after: (ms: number, action: () => void) => () => void;
 }
 

@@ -19,7 +19,7 @@ import type { Gate } from "./gate.ts";
 import { partyOf } from "./open-calls.ts";
 import type { ReadingSlots } from "./reading-slots.ts";
 
-export interface HeaderAdmissionOptions {
+interface HeaderAdmissionOptions {
 	readonly gate: Pick<Gate, "admit" | "port">;
 	readonly watcher: Pick<CallWatcher, "answered" | "failed">;
 	readonly audit: AuditLog;

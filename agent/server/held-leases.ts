@@ -33,7 +33,7 @@ interface HeldLease {
 	aliveAt: number;
 }
 
-export interface HeldLeasesOptions {
+interface HeldLeasesOptions {
 	/** Milliseconds, monotonic. */
 	readonly now: () => number;
 	/** For messages. */

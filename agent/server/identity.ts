@@ -25,7 +25,7 @@ export type CallerVerdict =
 	| { readonly kind: "authenticated"; readonly caller: TokenCaller }
 	| { readonly kind: "unauthenticated"; readonly reason: string };
 
-export interface IdentityOptions {
+interface IdentityOptions {
 	readonly reviews: Pick<Reviews, "reviewToken">;
 	/** Milliseconds, monotonic. */
 	readonly now: () => number;

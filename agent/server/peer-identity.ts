@@ -12,14 +12,14 @@ import { leaseDurationMs } from "../../disruption/lease.ts";
 import { describeMember, findMemberId } from "../../proto/member-certificate.ts";
 import type { RecentFleet } from "../cluster-api/recent-fleet.ts";
 
-export type PeerVerdict =
+type PeerVerdict =
 	| { readonly kind: "member"; readonly clusterId: string }
 	/** No certificate that is good for an agent. */
 	| { readonly kind: "unauthenticated"; readonly reason: string }
 	/** An agent, of a cluster that is no member. */
 	| { readonly kind: "forbidden"; readonly reason: string };
 
-export interface PeerIdentityOptions {
+interface PeerIdentityOptions {
 	/** The name in the certificate of every agent. */
 	readonly serverName: string;
 	/** This cluster. */
@@ -29,7 +29,7 @@ export interface PeerIdentityOptions {
 	readonly wallClock: () => number;
 }
 
-export interface PeerCall {
+interface PeerCall {
 	/** It takes or counts. */
 	readonly anew: boolean;
 	/** It keeps what was taken. */

@@ -3,7 +3,7 @@
 // it has let them in, and have a share of their own. Tokens that are known are no question here.
 import { TokenBucket } from "../process/token-bucket.ts";
 
-export interface ReviewRateOptions {
+interface ReviewRateOptions {
 	/** Milliseconds, monotonic. */
 	readonly now: () => number;
 }

@@ -11,7 +11,7 @@ import type { Reviews, TokenVerdict } from "./identity.ts";
 /** Of what the API server says, for a caller to see. */
 const longestReason = 500;
 
-export interface ReviewsOptions {
+interface ReviewsOptions {
 	readonly api: ApiRequest;
 	/** For messages. */
 	readonly cluster: string;

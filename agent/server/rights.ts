@@ -6,7 +6,7 @@ import { KeptAnswers } from "../process/kept-answers.ts";
 import type { TokenCaller } from "./caller.ts";
 import type { Reviews } from "./identity.ts";
 
-export interface RightsOptions {
+interface RightsOptions {
 	readonly reviews: Pick<Reviews, "mayAcquire">;
 	/** Milliseconds, monotonic. */
 	readonly now: () => number;

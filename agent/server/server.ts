@@ -11,7 +11,7 @@ import { createHeaderAdmission } from "./header-admission.ts";
 import { ReadingSlots } from "./reading-slots.ts";
 import type { AgentServiceOptions } from "./service-options.ts";
 
-export interface AgentServerOptions extends Omit<AgentServiceOptions, "findCaller"> {
+interface AgentServerOptions extends Omit<AgentServiceOptions, "findCaller"> {
 	readonly address: Address;
 	readonly credentials: ServerCredentials;
 	readonly clock: Pick<Clock, "after">;

@@ -10,7 +10,7 @@ import type { ListedBudgets } from "../cluster-api/budget-calls.ts";
 import type { Clock } from "../process/clock.ts";
 
 /** What the watch has shown, as object-views.ts keeps it. */
-export interface WatchedBudgets {
+interface WatchedBudgets {
 	readonly keyOf: (budget: MemberBudget) => string;
 	readonly live: boolean;
 	/** How far it has come. */
@@ -22,7 +22,7 @@ export interface WatchedBudgets {
 	becomes(isSo: () => boolean): Promise<boolean>;
 }
 
-export interface BudgetComparisonOptions {
+interface BudgetComparisonOptions {
 	readonly store: WatchedBudgets;
 	readonly list: () => Promise<ListedBudgets>;
 	readonly clock: Pick<Clock, "now" | "after">;

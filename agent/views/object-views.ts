@@ -179,7 +179,7 @@ export interface ViewOptions {
 }
 
 /** A view and the end of its watch. */
-export interface OpenView<V> {
+interface OpenView<V> {
 	readonly view: V;
 	close(): void;
 }

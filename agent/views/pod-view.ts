@@ -19,7 +19,7 @@ import { PodHeartbeats } from "./pod-heartbeats.ts";
 import { PodsByLabels } from "./pods-by-labels.ts";
 
 /** Whether a view has come to a version; `below`: even a list that began after the question is older than that. */
-export type ViewReach = { readonly kind: "reached" } | { readonly kind: "below"; readonly listed: string };
+type ViewReach = { readonly kind: "reached" } | { readonly kind: "below"; readonly listed: string };
 
 export interface PodView {
 	/** The first list is done: before, nothing here is an answer. */
@@ -56,7 +56,7 @@ export interface PodView {
 	onChange(listener: (namespace: string) => void): () => void;
 }
 
-export interface PodStoreOptions {
+interface PodStoreOptions {
 	readonly cluster: string;
 	readonly clock: Clock;
 	readonly listPods: ClusterApi["listPods"];

@@ -19,7 +19,7 @@ export interface Views {
 	close(): void;
 }
 
-export interface ViewsOptions {
+interface ViewsOptions {
 	readonly connection: ApiConnection;
 	readonly api: ClusterApi;
 	readonly clock: Clock;
