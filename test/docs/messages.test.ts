@@ -31,10 +31,11 @@ const entries = readSource("docs/messages.md")
 const names = entries.map(({ title }) => title.split(" ")[0] ?? "");
 const entryOf = (reason: string): Entry => entries[names.indexOf(reason)] ?? { title: "", part: "", text: "" };
 
-/** Of every error class in what is shipped. */
-const errorReasons = listFiles()
+const shipped = listFiles()
 	.filter((path) => /^(agent|disruption|plugin|proto)\//.test(path) && isSourceFile(path))
-	.flatMap((path) => findErrorReasons(path, readSource(path)));
+	.map((path) => ({ path, text: readSource(path) }));
+/** Of every error class in what is shipped. */
+const errorReasons = shipped.flatMap(({ path, text }) => findErrorReasons(path, text));
 
 /** Properties `reason = "…"` of classes. */
 function findErrorReasons(path: string, text: string): readonly string[] {
@@ -89,5 +90,13 @@ describe("docs/messages.md", () => {
 		const whys: Readonly<Record<UnavailablePod["why"], true>> = { Reserved: true, Terminating: true, NotReady: true };
 		const rows = [...entryOf("BudgetExhausted").text.matchAll(/^\| `(\w+)` \| .{10}/gm)].map(([, why]) => why);
 		expect(rows).toEqual(Object.keys(whys));
+	});
+
+	test("quotes lines as the program has them", () => {
+		const quoted = [...readSource("docs/messages.md").matchAll(/^\| `([^`]+ [^`]+)` \| \[/gm)].map(
+			([, text = ""]) => text,
+		);
+		expect(quoted.length).toBeGreaterThan(15);
+		expect(quoted.filter((line) => !shipped.some(({ text }) => text.includes(line)))).toEqual([]);
 	});
 });
