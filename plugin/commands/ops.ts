@@ -2,12 +2,12 @@
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { ApiError, ConnectionError, kubectlErrorLine } from "../kubernetes/api-error.ts";
-import { openContexts } from "../kubernetes/open-contexts.ts";
 import { inContext } from "../nodes/find-in-contexts.ts";
 import { type AnnotatedNodes, listAnnotatedNodes } from "../nodes/find-operation.ts";
 import { listOperations, type OperationRow } from "../nodes/operation-list.ts";
 import { isDocument, parseReadFormat, writeDocument } from "../output/read-format.ts";
 import { tableLines } from "../output/table.ts";
+import { withContexts } from "../run/with-contexts.ts";
 import { exitCode } from "../terminal/exit.ts";
 
 export const operationsSchema = "xpdb.operations/1.0";
@@ -15,8 +15,7 @@ export const operationsSchema = "xpdb.operations/1.0";
 export const runOps: CommandRunner = async (input, deps) => {
 	const { streams } = deps;
 	const format = parseReadFormat(textFlag(input, "output"), ["json", "yaml", "name", "wide"]);
-	const contexts = openContexts(input.globals, deps.env, streams.stderr);
-	try {
+	return withContexts(input, deps, async (contexts) => {
 		const problems: string[] = [];
 		const lists = await Promise.all(
 			contexts.map(async (context): Promise<AnnotatedNodes> => {
@@ -55,9 +54,7 @@ export const runOps: CommandRunner = async (input, deps) => {
 		}
 		for (const problem of problems) streams.stderr.write(`${problem}\n`);
 		return problems.length > 0 ? exitCode.error : exitCode.done;
-	} finally {
-		for (const { client } of contexts) client.close();
-	}
+	});
 };
 
 /** A row for each context. */

@@ -1,10 +1,10 @@
 // kubectl xpdb version
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
-import { connectFleet, type Fleet } from "../fleet/fleet.ts";
+import type { Fleet } from "../fleet/fleet.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
-import { openContexts } from "../kubernetes/open-contexts.ts";
 import { writeDocument } from "../output/read-format.ts";
 import { tableLines } from "../output/table.ts";
+import { withFleet } from "../run/with-contexts.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { exitCode } from "../terminal/exit.ts";
 import type { TextSink } from "../terminal/streams.ts";
@@ -19,21 +19,13 @@ export const runVersion: CommandRunner = async (input, deps) => {
 		if (format !== "table") writeDocument(streams.stdout, format, { clientVersion: describeClient() });
 		return exitCode.done;
 	}
-	const contexts = openContexts(input.globals, deps.env, streams.stderr);
-	try {
-		const { fleet, uncovered } = await connectFleet(contexts, { mayMiss: true });
-		try {
-			if (format === "table") writeAgents(streams.stdout, fleet);
-			else writeDocument(streams.stdout, format, { clientVersion: describeClient(), agents: describeAgents(fleet) });
-			for (const { name } of uncovered) streams.stderr.write(`${name}: no xpdb agent in this cluster\n`);
-			for (const problem of fleet?.problems ?? []) streams.stderr.write(`error: ${problem}\n`);
-			return fleet && fleet.problems.length > 0 ? exitCode.failedClosed : exitCode.done;
-		} finally {
-			fleet?.close();
-		}
-	} finally {
-		for (const { client } of contexts) client.close();
-	}
+	return withFleet(input, deps, async ({ fleet, uncovered }) => {
+		if (format === "table") writeAgents(streams.stdout, fleet);
+		else writeDocument(streams.stdout, format, { clientVersion: describeClient(), agents: describeAgents(fleet) });
+		for (const { name } of uncovered) streams.stderr.write(`${name}: no xpdb agent in this cluster\n`);
+		for (const problem of fleet?.problems ?? []) streams.stderr.write(`error: ${problem}\n`);
+		return fleet && fleet.problems.length > 0 ? exitCode.failedClosed : exitCode.done;
+	});
 };
 
 /** kubectl version takes only these two. */

@@ -1,0 +1,34 @@
+// What a command that only reads works in: contexts and the fleet behind them, closed again whatever becomes of it.
+import type { CommandDependencies, CommandInput } from "../flags/command.ts";
+import { connectFleet, type FleetConnection } from "../fleet/fleet.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { openContexts } from "../kubernetes/open-contexts.ts";
+
+export async function withContexts<T>(
+	input: CommandInput,
+	{ env, streams }: CommandDependencies,
+	read: (contexts: readonly KubeContext[]) => Promise<T>,
+): Promise<T> {
+	const contexts = openContexts(input.globals, env, streams.stderr);
+	try {
+		return await read(contexts);
+	} finally {
+		for (const { client } of contexts) client.close();
+	}
+}
+
+/** Members that give no answer are among the fleet's problems: what the others say is still worth reading. */
+export function withFleet<T>(
+	input: CommandInput,
+	deps: CommandDependencies,
+	read: (connection: FleetConnection, contexts: readonly KubeContext[]) => Promise<T>,
+): Promise<T> {
+	return withContexts(input, deps, async (contexts) => {
+		const connection = await connectFleet(contexts, { mayMiss: true });
+		try {
+			return await read(connection, contexts);
+		} finally {
+			connection.fleet?.close();
+		}
+	});
+}
