@@ -5,6 +5,7 @@ import type { Free } from "../../disruption/verdict.ts";
 import type { EventSink } from "../events/events.ts";
 import { refusalReason } from "../events/reason.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
+import { isFinished } from "../kubernetes/pod-status.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import { type EvictionOptions, requestEviction } from "./eviction-request.ts";
 import { failedPod } from "./pod-outcome.ts";
@@ -40,9 +41,7 @@ export async function tryFreeEviction(
 		const found = await seeAnew(job, () => deps.runtime.now());
 		if (found.kind === "gone") return { kind: "gone" };
 		if (found.kind === "terminating") return tryOnce(job, undefined, deps);
-		const phase = found.pod.status?.phase;
-		const finished = phase === "Succeeded" || phase === "Failed";
-		return finished ? tryOnce(job, job.seen.resourceVersion, deps) : { kind: "again", afterMs: 0 };
+		return isFinished(found.pod) ? tryOnce(job, job.seen.resourceVersion, deps) : { kind: "again", afterMs: 0 };
 	});
 }
 
