@@ -1,6 +1,8 @@
 // The rules of the repository itself: who may import whom, and what a file may look like.
 import { basename, extname } from "node:path";
 import { describe, expect, test } from "vitest";
+import * as agentNames from "../disruption/agent-names.ts";
+import { budgetApi } from "../disruption/budget.ts";
 import { findBreaches } from "./architecture/import-rules.ts";
 import { findUnprovenPackages, type LockEntry, readInstalledPackages } from "./architecture/lockfile.ts";
 import { findImpurities } from "./architecture/purity.ts";
@@ -20,6 +22,19 @@ describe("modules", () => {
 		const domain = [...sources].filter(([path]) => path.startsWith("disruption/") || pureFiles.has(path));
 		expect(domain.length).toBeGreaterThan(pureFiles.size);
 		expect(domain.flatMap(([path, text]) => findImpurities(path, text))).toEqual([]);
+	});
+
+	test("take the names that agent and plugin have to agree on from one file", () => {
+		const names = new Set([...Object.values(agentNames).map(String), budgetApi.group, budgetApi.resource]);
+		const owners = new Set(["disruption/agent-names.ts", "disruption/budget.ts"]);
+		const shipped = [...sources].filter(
+			([path]) => /^(agent|plugin|proto|disruption)\//.test(path) && !owners.has(path) && !isGenerated(path),
+		);
+		const copies = shipped.flatMap(([path, text]) =>
+			[...names].filter((name) => text.includes(`"${name}"`)).map((name) => `${path} has "${name}" of its own`),
+		);
+		expect(shipped.length).toBeGreaterThan(100);
+		expect(copies).toEqual([]);
 	});
 
 	test("that test files share register no hooks while they are loaded", () => {
