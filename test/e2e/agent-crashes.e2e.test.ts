@@ -3,8 +3,9 @@ import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { agentNames, fleetControl, recoverAgents, restartAgent } from "./agents.ts";
 import { createDatabase } from "./database.ts";
+import { evictArgs } from "./evict-args.ts";
 import { plugin } from "./plugin-process.ts";
-import { evictArgs, evictedWithin, leaseMs, marginMs, reservationMs } from "./progress.ts";
+import { evictedWithin, leaseMs, marginMs, reservationMs } from "./progress.ts";
 
 describeOnFleet("an agent killed", () => {
 	afterEach(recoverAgents);

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { applyBudget, createDatabase, type Database } from "./database.ts";
+import { evictArgs } from "./evict-args.ts";
 import { kubeconfigWithExpiredToken } from "./expired-token.ts";
 import { getJson, leasesPath } from "./get-json.ts";
 import { apply, inTheAgentsName, kubectl } from "./kubectl.ts";
@@ -19,8 +20,7 @@ function expectError(result: PluginResult, code: number, ...texts: readonly (str
 
 async function evictFirst(database: Database): Promise<PluginResult> {
 	const [pod] = await database.pods();
-	const context = `${pod?.context}-operator`;
-	return plugin(["evict", pod?.name ?? "", "-n", database.namespace, "--context", context, "--timeout", "4s"]);
+	return plugin(evictArgs(database, pod, "--timeout", "4s"));
 }
 
 describeOnFleet("contexts", () => {
@@ -93,7 +93,7 @@ describeOnFleet("a login by a program", () => {
 	test("evicts with the certificate that it gives", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		using kubeconfig = kubeconfigWithLogin("c1-operator", 'cat "$1"');
-		const args = ["evict", "db-0", "-n", database.namespace, "--context", "c1-operator"];
+		const args = evictArgs(database, { name: "db-0", context: "c1" });
 		const result = await plugin(args, { KUBECONFIG: kubeconfig.path });
 		expect(result.code, result.stderr).toBe(0);
 		expect(result.stdout).toContain("pod/db-0 evicted");
@@ -102,7 +102,7 @@ describeOnFleet("a login by a program", () => {
 	test("that fails: what it said, its name, and nothing is evicted", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		using kubeconfig = kubeconfigWithLogin("c1-operator", "echo 'your session is over: run cloud login' >&2; exit 255");
-		const args = ["evict", "db-0", "-n", database.namespace, "--context", "c1-operator"];
+		const args = evictArgs(database, { name: "db-0", context: "c1" });
 		const result = await plugin(args, { KUBECONFIG: kubeconfig.path });
 		expectError(
 			result,
@@ -215,7 +215,7 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 			await kubectl("c1", ["replace", "-f", "-", ...inTheAgentsName], JSON.stringify(whole));
 		}
 		await applyBudget(sharedFleet().contexts, database.namespace, { minAvailable: 2 });
-		const evict = ["evict", "db-0", "-n", database.namespace, "--context", "c1-operator", "--timeout", "4s"];
+		const evict = evictArgs(database, { name: "db-0", context: "c1" }, "--timeout", "4s");
 		const result = await plugin(evict);
 		expect(result.code).not.toBe(0);
 		expect(result.stderr).toMatch(/has no room/);
@@ -239,16 +239,7 @@ describeOnFleet("rights that are missing", () => {
 			expect(rules.length).toBeLessThan(object.rules.length);
 			try {
 				await kubectl("c1", ["patch", ...role, ...scope, "--type=merge", "-p", JSON.stringify({ rules })]);
-				const result = await plugin([
-					"evict",
-					"db-0",
-					"-n",
-					database.namespace,
-					"--context",
-					"c1-operator",
-					"--timeout",
-					"6s",
-				]);
+				const result = await plugin(evictArgs(database, { name: "db-0", context: "c1" }, "--timeout", "6s"));
 				expect(result.code).not.toBe(0);
 				expect(result.stderr).toMatch(text);
 				expect(result.stderr).toMatch(/c1|alice/);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase } from "./database.ts";
+import { evictArgs } from "./evict-args.ts";
 import { getJson, leasesPath } from "./get-json.ts";
 import { eventually, kubectl } from "./kubectl.ts";
 import { plugin } from "./plugin-process.ts";
@@ -9,14 +10,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 	test("evicts one pod under a budget over three clusters, in one context", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		const [pod] = await database.pods();
-		const result = await plugin([
-			"evict",
-			pod?.name ?? "",
-			"-n",
-			database.namespace,
-			"--context",
-			`${pod?.context}-operator`,
-		]);
+		const result = await plugin(evictArgs(database, pod));
 		expect(result.stderr).toBe("");
 		expect(result.stdout).toContain(`pod/${pod?.name} evicted`);
 		expect(result.code).toBe(0);
@@ -53,15 +47,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 			const { stdout } = await plugin(["budgets", "-n", database.namespace, "--context", context]);
 			return /^\S+ +db +1 +3 /m.test(stdout);
 		});
-		const result = await plugin([
-			"evict",
-			pod?.name ?? "",
-			"-n",
-			database.namespace,
-			"--context",
-			context,
-			"--for=replaced",
-		]);
+		const result = await plugin(evictArgs(database, pod, "--for=replaced"));
 		expect(result.code, result.stderr).toBe(0);
 		expect(await database.pods()).toHaveLength(3);
 	});
@@ -73,8 +59,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 			annotations: { "bench/ready-after": "6s" },
 		});
 		const [first, second] = await database.pods();
-		const evict = (pod: typeof first) =>
-			plugin(["evict", pod?.name ?? "", "-n", database.namespace, "--context", `${pod?.context}-operator`]);
+		const evict = (pod: typeof first) => plugin(evictArgs(database, pod));
 		expect((await evict(first)).code).toBe(0);
 		const result = await evict(second);
 		expect(result.code, result.stderr).toBe(0);
@@ -85,14 +70,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 	test("evicts a pod that no budget covers as kubectl would", async () => {
 		await using database = await createDatabase({ replicas: 1 });
 		const [pod] = await database.pods();
-		const result = await plugin([
-			"evict",
-			pod?.name ?? "",
-			"-n",
-			database.namespace,
-			"--context",
-			`${pod?.context}-operator`,
-		]);
+		const result = await plugin(evictArgs(database, pod));
 		expect(result.code, result.stderr).toBe(0);
 		expect(result.stdout).toContain(`pod/${pod?.name} evicted`);
 	});
@@ -108,7 +86,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 		};
 		await kubectl(contexts[0] ?? "", ["apply", "-f", "-"], JSON.stringify(strict));
 		const [pod] = await database.pods();
-		const args = ["evict", pod?.name ?? "", "-n", database.namespace, "--context", `${pod?.context}-operator`];
+		const args = evictArgs(database, pod);
 		const refused = await plugin([...args, "--timeout", "5s"]);
 		expect(refused.code).not.toBe(0);
 		expect(refused.stderr).toContain(`budget ${database.namespace}/strict needs 3 healthy, has 3`);
@@ -121,7 +99,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 	test("leaves no reservation and no held Lease behind", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		const [pod] = await database.pods();
-		await plugin(["evict", pod?.name ?? "", "-n", database.namespace, "--context", `${pod?.context}-operator`]);
+		await plugin(evictArgs(database, pod));
 		await eventually("a Lease without holder and reservations", async () => {
 			const selector = `xpdb.form3.tech/budget-namespace=${database.namespace}`;
 			const leases = await getJson<{

@@ -3,8 +3,9 @@
 import { expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase } from "./database.ts";
+import { evictArgs } from "./evict-args.ts";
 import { plugin, startPlugin } from "./plugin-process.ts";
-import { evictArgs, evictedWithin, leaseMs, marginMs, reservationMs } from "./progress.ts";
+import { evictedWithin, leaseMs, marginMs, reservationMs } from "./progress.ts";
 
 // They wait for clocks most of the time, each with a database of its own: all at once.
 const concurrent = { concurrent: true };
@@ -59,7 +60,7 @@ describeOnFleet(
 			});
 			const [first, second] = await database.pods();
 			// Half a minute asleep, 21 s until the second pod is back: with less, a busy machine would end it before its turn.
-			using asleep = startPlugin([...evictArgs(database, first), "--timeout", "2m"], {
+			using asleep = startPlugin(evictArgs(database, first, "--timeout", "2m"), {
 				XPDB_PAUSE_POINT: "after-commit",
 			});
 			await asleep.asleep();

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { type ApiCall, type ApiProxy, type CallFault, callFaults } from "../../controlplane/api-proxy.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { createDatabase, type Database } from "../database.ts";
+import { evictArgs } from "../evict-args.ts";
 import { eventually } from "../kubectl.ts";
 import { type PluginResult, plugin } from "../plugin-process.ts";
 import { startApiProxies } from "./api-proxies.ts";
@@ -52,7 +53,7 @@ describeOnFleet("an API server that answers one call wrongly", () => {
 					return fault;
 				};
 			}
-			const args = ["evict", `db-${number % 2}`, "-n", database.namespace, "--context", `${cluster}-operator`];
+			const args = evictArgs(database, { name: `db-${number % 2}`, context: cluster });
 			const result = await plugin([...args, "--timeout", "60s"], {}, { patient: true });
 			judge(result, hit === undefined ? "no fault" : `${fault} at call ${number}, ${hit.kind} ${hit.path}`);
 			if (hit === undefined) return count;

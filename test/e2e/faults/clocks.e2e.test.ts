@@ -7,6 +7,7 @@ import { type EndFault, giveAgentsEnvironment } from "../../controlplane/faults.
 import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
 import { fleetControl } from "../agents.ts";
 import { createDatabase } from "../database.ts";
+import { evictArgs } from "../evict-args.ts";
 import { plugin } from "../plugin-process.ts";
 import { findLeftBehind } from "./left-behind.ts";
 import { reservationLimitMs, startRollingEvictions } from "./rolling-evictions.ts";
@@ -52,14 +53,7 @@ describeOnFleet("agents and plugins with wrong clocks", () => {
 		await using lost = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		await using evictions = await startRollingEvictions({ environment: (cluster) => pluginClocks[cluster] ?? {} });
 		const [first, second] = await lost.pods();
-		const evict = (pod: typeof first) => [
-			"evict",
-			pod?.name ?? "",
-			"-n",
-			lost.namespace,
-			"--context",
-			`${pod?.context}-operator`,
-		];
+		const evict = (pod: typeof first) => evictArgs(lost, pod);
 		await plugin(evict(first), { ...pluginClocks["c1"], XPDB_FAIL_POINT: "after-commit" });
 		const diedAt = Date.now();
 		const result = await plugin([...evict(second), "--timeout", "60s"], pluginClocks["c3"]);

@@ -5,6 +5,7 @@ import { createAdminClient, inTheAgentsName } from "../../controlplane/admin-cli
 import { deleteLeases, garbleLeases, stealLeases } from "../../controlplane/lease-faults.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { createDatabase, type Database } from "../database.ts";
+import { evictArgs } from "../evict-args.ts";
 import { startPlugin } from "../plugin-process.ts";
 import { findLeftBehind } from "./left-behind.ts";
 import { leaseLimitMs } from "./rolling-evictions.ts";
@@ -40,14 +41,7 @@ describeOnFleet("Leases", () => {
 			test.concurrent(`${name} ${moment.name}: nothing is evicted on what was lost, and soon it goes on`, async () => {
 				await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 				const [first, second] = await database.pods();
-				const evict = (pod: typeof first) => [
-					"evict",
-					pod?.name ?? "",
-					"-n",
-					database.namespace,
-					"--context",
-					`${pod?.context}-operator`,
-				];
+				const evict = (pod: typeof first) => evictArgs(database, pod);
 				using asleep = startPlugin([...evict(first), "--timeout", "60s"], { XPDB_PAUSE_POINT: moment.step });
 				await asleep.asleep();
 				const end = await onAll(start, database);

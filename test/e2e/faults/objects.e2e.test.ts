@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { applyBudget, createDatabase, type Database, type DatabaseOptions } from "../database.ts";
+import { evictArgs } from "../evict-args.ts";
 import { getJson } from "../get-json.ts";
 import { eventually, kubectl } from "../kubectl.ts";
 import { startPlugin } from "../plugin-process.ts";
@@ -42,7 +43,7 @@ describeOnFleet("in the middle of an eviction", () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		const [pod] = await database.pods();
 		const name = ["pod", pod?.name ?? "", "-n", database.namespace];
-		const args = ["evict", pod?.name ?? "", "-n", database.namespace, "--context", `${pod?.context}-operator`];
+		const args = evictArgs(database, pod);
 		using asleep = startPlugin([...args, "--timeout", "60s"], { XPDB_PAUSE_POINT: "before-evict" });
 		await asleep.asleep();
 		await kubectl(pod?.context ?? "", ["delete", ...name]);
@@ -67,7 +68,7 @@ describeOnFleet("in the middle of an eviction", () => {
 		await evicting.printed(/needs 6 healthy/);
 		await database.ready();
 		const before = (await database.pods()).map(({ uid }) => uid);
-		const args = ["evict", "db-0", "-n", database.namespace, "--context", "c1-operator", "--timeout", "3s"];
+		const args = evictArgs(database, { name: "db-0", context: "c1" }, "--timeout", "3s");
 		expect((await startPlugin(args).finished).code).not.toBe(0);
 		expect((await database.pods()).map(({ uid }) => uid)).toEqual(before);
 		await applyBudget(sharedFleet().contexts, database.namespace, { maxUnavailable: 1 });

@@ -9,6 +9,7 @@ import { connectFleet, type Fleet } from "../../../plugin/fleet/fleet.ts";
 import { openContexts } from "../../../plugin/kubernetes/open-contexts.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { applyBudget, createDatabase, type Database } from "../database.ts";
+import { evictArgs } from "../evict-args.ts";
 import { getJson, podsPath } from "../get-json.ts";
 import { plugin } from "../plugin-process.ts";
 
@@ -138,7 +139,7 @@ describeOnFleet("a caller who commits what is not so", () => {
 	});
 
 	test("keeps nobody else from evicting", async () => {
-		const result = await plugin(["evict", "db-1", "-n", database.namespace, "--context", "c1-operator"]);
+		const result = await plugin(evictArgs(database, { name: "db-1", context: "c1" }));
 		expect(result.code, result.stderr).toBe(0);
 	});
 });

@@ -11,11 +11,12 @@ import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts
 import { startScriptedAgent } from "../../support/scripted-agent.ts";
 import { agentNames, fleetControl, recoverAgents } from "../agents.ts";
 import { createDatabase, type Database, type Pod } from "../database.ts";
+import { evictArgs } from "../evict-args.ts";
 import { getJson } from "../get-json.ts";
 import { eventually, kubectl } from "../kubectl.ts";
 import { uncordonAll } from "../nodes.ts";
 import { plugin, startPlugin } from "../plugin-process.ts";
-import { evictArgs, leaseMs, marginMs } from "../progress.ts";
+import { leaseMs, marginMs } from "../progress.ts";
 import { acquireRequestFor, agentFile, type Cluster, clusterOf, dialPeer, pairOf } from "./member-agent.ts";
 
 interface Member {

@@ -9,6 +9,7 @@ import { createAdminClient, inTheAgentsName } from "../../controlplane/admin-cli
 import { startFleet } from "../../controlplane/fleet.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { createDatabase, type Database } from "../database.ts";
+import { evictArgs } from "../evict-args.ts";
 import { eventually } from "../kubectl.ts";
 import { plugin } from "../plugin-process.ts";
 import { createAgentClient } from "./agent-client.ts";
@@ -177,7 +178,7 @@ describeOnFleet("policies", () => {
 		};
 		const evict = async () => {
 			await database.ready();
-			return plugin(["evict", "db-0", "-n", database.namespace, "--context", "c1-operator", "--timeout", "60s"]);
+			return plugin(evictArgs(database, { name: "db-0", context: "c1" }, "--timeout", "60s"));
 		};
 
 		beforeAll(async () => {

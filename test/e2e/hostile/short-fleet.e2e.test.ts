@@ -5,6 +5,7 @@ import { killComponent } from "../../controlplane/faults.ts";
 import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
 import { fleetControl, recoverAgents } from "../agents.ts";
 import { createDatabase, type Database } from "../database.ts";
+import { evictArgs } from "../evict-args.ts";
 import { editFleetLists, type FleetLists } from "../fleet-list.ts";
 import { eventually, inTheAgentsName, kubectl } from "../kubectl.ts";
 import { type PluginResult, plugin } from "../plugin-process.ts";
@@ -30,8 +31,7 @@ describeOnFleet("a list of the fleet that is too short", () => {
 	const evict = async (context: string): Promise<PluginResult & { readonly gone: boolean }> => {
 		const find = async () => (await database.pods()).find((pod) => pod.context === context);
 		const before = await find();
-		const args = ["evict", before?.name ?? "", "-n", database.namespace, "--context", `${context}-operator`];
-		const result = await plugin([...args, "--timeout", "20s"]);
+		const result = await plugin(evictArgs(database, { name: before?.name ?? "", context }, "--timeout", "20s"));
 		return { ...result, gone: (await find())?.uid !== before?.uid };
 	};
 	const expectEvicted = async (context: string): Promise<void> => {
@@ -98,16 +98,7 @@ describeOnFleet("a list of the fleet that is too short", () => {
 		const revive = await killComponent(fleetControl(), { cluster: "c3", component: "apiserver" });
 		try {
 			for (const context of ["c1", "c2"]) await lists.declare(context, { members: ["c1", "c2"], forgotten: ["c3"] });
-			const survivor = await plugin([
-				"evict",
-				"db-0",
-				"-n",
-				database.namespace,
-				"--context",
-				"c1-operator",
-				"--timeout",
-				"60s",
-			]);
+			const survivor = await plugin(evictArgs(database, { name: "db-0", context: "c1" }, "--timeout", "60s"));
 			expect(survivor.stderr + survivor.stdout).toContain("pod/db-0 evicted");
 			expect(survivor.code).toBe(0);
 		} finally {

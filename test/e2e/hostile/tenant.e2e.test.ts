@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { readTimeline } from "../../../demo/audit/audit.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { createDatabase, type Database, type Pod } from "../database.ts";
+import { evictArgs } from "../evict-args.ts";
 import { type PluginResult, plugin } from "../plugin-process.ts";
 import { startTenantAgent, type TenantAgent } from "./tenant-agent.ts";
 
@@ -15,11 +16,7 @@ async function evictTogether(database: Database, clusters: readonly string[]): P
 		if (!pod) throw new Error(`There is no pod in ${cluster}`);
 		return pod;
 	};
-	return Promise.all(
-		clusters.map((cluster) =>
-			plugin(["evict", first(cluster).name, "-n", database.namespace, "--context", `${cluster}-operator`]),
-		),
-	);
+	return Promise.all(clusters.map((cluster) => plugin(evictArgs(database, first(cluster)))));
 }
 
 async function tokensOf(namespace: string): Promise<readonly string[]> {
