@@ -1,6 +1,6 @@
 // All commands of kubectl xpdb.
 import type { Command } from "./flags/command.ts";
-import type { FlagTable } from "./flags/flags.ts";
+import type { FlagTable } from "./flags/flag.ts";
 
 const dryRun: FlagTable = {
 	"dry-run": {

@@ -2,7 +2,7 @@
 import type { V1OwnerReference, V1Pod } from "@kubernetes/client-node";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
 import { formatSelector, parseLabelSelector } from "../../disruption/selector.ts";
-import { nearest } from "../flags/flags.ts";
+import { nearest } from "../flags/nearest.ts";
 import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { controllerOf } from "../kubernetes/pod-status.ts";

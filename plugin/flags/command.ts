@@ -2,7 +2,7 @@
 import type { ExitCode } from "../terminal/exit.ts";
 import type { Interrupts } from "../terminal/interrupts.ts";
 import type { Streams } from "../terminal/streams.ts";
-import type { FlagTable } from "./flags.ts";
+import type { FlagTable } from "./flag.ts";
 import type { GlobalFlags } from "./global-flags.ts";
 
 export interface CommandInput {

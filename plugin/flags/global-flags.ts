@@ -1,7 +1,7 @@
 // kubectl's global flags, as far as they mean something here. kubectl takes no flags before a plugin's name, so all of
 // them come after it.
 import { defaultAgentNamespace } from "../../disruption/agent-names.ts";
-import type { FlagTable } from "./flags.ts";
+import type { FlagTable } from "./flag.ts";
 
 export interface GlobalFlags {
 	readonly kubeconfig: string | undefined;

@@ -1,7 +1,7 @@
 // The contexts a command works in, from its flags.
 import { quote } from "../../disruption/quote.ts";
-import { nearest } from "../flags/flags.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
+import { nearest } from "../flags/nearest.ts";
 import { KubeconfigError, UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
 import { resolveConnection, unknownContext } from "./connection.ts";

@@ -172,7 +172,7 @@ const rows: readonly Row[] = [
 	{
 		target: "argv",
 		without: "a number is one",
-		file: "plugin/flags/flags.ts",
+		file: "plugin/flags/flag-value.ts",
 		find: 'if (typeof number === "number") return number;',
 		replace: "return number;",
 	},

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commands } from "../../../plugin/command-table.ts";
 import { formatDuration } from "../../../plugin/flags/duration.ts";
-import type { Flag } from "../../../plugin/flags/flags.ts";
+import type { Flag } from "../../../plugin/flags/flag.ts";
 import { globalFlags } from "../../../plugin/flags/global-flags.ts";
 import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
 

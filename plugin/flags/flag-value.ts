@@ -1,0 +1,51 @@
+// The value of a flag from its text, as Go reads it. Not by yargs' coerce: it makes every error one of its own, without our hint, and by its
+// own types "T" is no boolean, "0x1e" no number and "1m30s" no duration.
+import { KubeconfigError, UsageError } from "../terminal/errors.ts";
+import { durationProblem, parseDuration } from "./duration.ts";
+import type { Flag } from "./flag.ts";
+
+/** The value of a flag, or UsageError in pflag's words. */
+export function readFlagValue(name: string, flag: Flag, value: string): string | number | boolean {
+	const label = flag.short ? `-${flag.short}, --${name}` : `--${name}`;
+	const invalid = (why: string): UsageError =>
+		new UsageError(`invalid argument "${value}" for "${label}" flag: ${why}`);
+	switch (flag.kind) {
+		case "text":
+		case "list":
+			return value;
+		case "boolean":
+			if (/^(1|t|T|TRUE|true|True)$/.test(value)) return true;
+			if (/^(0|f|F|FALSE|false|False)$/.test(value)) return false;
+			throw invalid(`strconv.ParseBool: parsing "${value}": invalid syntax`);
+		case "number": {
+			const number = parseInteger(value);
+			if (typeof number === "number") return number;
+			throw invalid(`strconv.ParseInt: parsing "${value}": ${number}`);
+		}
+		case "duration": {
+			const ms = parseDuration(value);
+			if (ms === undefined) throw invalid(durationProblem(value));
+			return ms;
+		}
+		case "timeout": {
+			const ms = parseDuration(/^\d+$/.test(value) ? `${value}s` : value);
+			if (ms === undefined || ms < 0) {
+				throw new KubeconfigError(
+					"error: Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a corresponding time unit (e.g. 1s | 2m | 3h)",
+				);
+			}
+			return ms;
+		}
+	}
+}
+
+/** As strconv.ParseInt with base 0 and 64 bits: "30", "-1", "0x1e", "1_000". */
+function parseInteger(text: string): number | "invalid syntax" | "value out of range" {
+	const [, sign = "", digits = ""] =
+		/^([-+]?)(0[xX][\da-fA-F_]+|0[bB][01_]+|0[oO]?[0-7_]*|[1-9][\d_]*)$/.exec(text) ?? [];
+	if (digits === "" || /__|_$|^0[oO]$/.test(digits)) return "invalid syntax";
+	const plain = digits.replaceAll("_", "");
+	const value = BigInt(/^0\d/.test(plain) ? `0o${plain.slice(1)}` : plain) * (sign === "-" ? -1n : 1n);
+	// Go's are of 64 bits; beyond 53 we would send another number than was meant.
+	return Number.isSafeInteger(Number(value)) ? Number(value) : "value out of range";
+}

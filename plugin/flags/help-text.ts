@@ -1,0 +1,82 @@
+// What --help prints. Not yargs' getHelp(): it has usage first and examples last, flags and what they do side by side, so that 80 columns
+// leave 40 for the text, and no way to say --grace-period=NUMBER; its order and its columns have no settings.
+import type { Command } from "./command.ts";
+import { formatDuration } from "./duration.ts";
+import type { Flag } from "./flag.ts";
+import { globalFlags } from "./global-flags.ts";
+
+export const programName = "kubectl xpdb";
+
+/** Examples first: they are what people read. */
+export function overviewText(commands: readonly Command[]): string {
+	const width = Math.max(...commands.map(({ name }) => name.length));
+	return [
+		"Evict pods and drain nodes under one disruption budget over many clusters.",
+		"",
+		"Examples:",
+		...commands.flatMap(({ examples }) => exampleLines(examples.slice(0, 1))),
+		"Commands:",
+		...commands.map(({ name, describe }) => `  ${name.padEnd(width)}   ${describe}`),
+		"",
+		"Usage:",
+		`  ${programName} COMMAND [flags]`,
+		"",
+		`Use "${programName} COMMAND --help" for the flags of a command,`,
+		`"${programName} options" for those of all commands.`,
+	].join("\n");
+}
+
+export function commandText({ name, words, describe, examples, flags }: Command): string {
+	const shared = Object.entries(globalFlags).filter(([flag]) => ["contexts", "context", "namespace"].includes(flag));
+	return [
+		`${describe}.`,
+		"",
+		"Examples:",
+		...exampleLines(examples),
+		"Flags:",
+		...flagLines([...Object.entries(flags), ...shared]),
+		"",
+		"Usage:",
+		`  ${programName} ${name} ${words} [flags]`.replace("  [", " ["),
+		"",
+		`Use "${programName} options" for the flags of all commands.`,
+	].join("\n");
+}
+
+export function optionsText(): string {
+	return `Flags of every command:\n\n${flagLines(Object.entries(globalFlags)).join("\n")}`;
+}
+
+function exampleLines(examples: Command["examples"]): readonly string[] {
+	return examples.flatMap(([comment, line]) => [`  # ${comment}`, `  ${line}`, ""]);
+}
+
+function flagLines(rows: readonly (readonly [string, Flag])[]): readonly string[] {
+	return rows.flatMap(([name, flag]) => {
+		const value = flag.kind === "boolean" ? "" : `=${flag.value ?? flag.kind.toUpperCase()}`;
+		const short = flag.short === undefined ? "    " : `-${flag.short}, `;
+		const label = name === flag.short ? `-${name}` : `${short}--${name}`;
+		return [`  ${label}${value}`, ...wrap(flag.describe, defaultText(flag)).map((line) => `        ${line}`)];
+	});
+}
+
+/** With their indentation, lines fit a terminal of 80 columns. */
+const describeWidth = 72;
+
+/** `last` stays on one line. */
+function wrap(text: string, last: string): readonly string[] {
+	const lines: string[] = [];
+	for (const word of [...text.split(" "), ...(last === "" ? [] : [last])]) {
+		const longer = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
+		if (lines.length === 0 || longer.length > describeWidth) lines.push(word);
+		else lines[lines.length - 1] = longer;
+	}
+	return lines;
+}
+
+function defaultText(flag: Flag): string {
+	if (flag.default === undefined || flag.default === "" || flag.default === false) return "";
+	const text =
+		flag.kind === "duration" && typeof flag.default === "number" ? formatDuration(flag.default) : String(flag.default);
+	return `(default ${text})`;
+}

@@ -1,0 +1,26 @@
+// What was meant by a name that is not known. Not by yargs' recommendCommands(): that takes three typing errors for near, so that "get" would
+// be "ops", cannot be told otherwise, knows commands alone, and gives no message of an error beside its own.
+
+/** The nearest of `known` within two typing errors, for "did you mean". */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+	const ranked = known
+		.map((name) => ({ name, distance: name.startsWith(word) && word.length > 2 ? 0 : editDistance(word, name) }))
+		.filter(({ distance }) => distance <= 2)
+		.toSorted((a, b) => a.distance - b.distance);
+	return ranked[0]?.name;
+}
+
+function editDistance(a: string, b: string): number {
+	// Far apart whatever they say.
+	if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY;
+	let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+	for (let i = 1; i <= a.length; i += 1) {
+		const next = [i];
+		for (let j = 1; j <= b.length; j += 1) {
+			const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+			next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+		}
+		row = next;
+	}
+	return row[b.length] ?? 0;
+}

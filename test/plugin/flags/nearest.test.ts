@@ -1,0 +1,8 @@
+import { expect, test } from "vitest";
+import { nearest } from "../../../plugin/flags/nearest.ts";
+
+test("nearest() finds what was meant within two errors, or by its beginning", () => {
+	expect(nearest("evcit", ["evict", "drain"])).toBe("evict");
+	expect(nearest("delete-empty", ["delete-emptydir-data", "force"])).toBe("delete-emptydir-data");
+	expect(nearest("something", ["evict", "drain"])).toBeUndefined();
+});
