@@ -23,7 +23,7 @@ export function cordonWork(
 	const desired = command === "cordon";
 	const set = (node: NodeTarget): Promise<CordonResult> =>
 		op === undefined
-			? setUnschedulable(node, { desired, dryRun, emit, ...withoutMark(node, desired) })
+			? setUnschedulable(node, { desired, dryRun, emit, ...withoutAnnotation(node, desired) })
 			: undoCordon(node, { id: op, dryRun, emit });
 	return {
 		kind: "nodes",
@@ -41,6 +41,6 @@ export function cordonWork(
 }
 
 /** Who uncordons a node by its name ends what a drain remembers there. */
-function withoutMark({ operation }: NodeTarget, desired: boolean): Pick<CordonOptions, "annotations"> {
+function withoutAnnotation({ operation }: NodeTarget, desired: boolean): Pick<CordonOptions, "annotations"> {
 	return operation && !desired ? { annotations: { [operationAnnotation]: null } } : {};
 }

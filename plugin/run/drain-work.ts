@@ -1,4 +1,4 @@
-// A drain of nodes as the work of a run: under the budgets of the fleet, with a mark on each node by which it can go on.
+// A drain of nodes as the work of a run: under the budgets of the fleet, with an annotation on each node by which it can go on.
 import { type DrainOptions, type DrainResult, drain } from "../drain/drain.ts";
 import { watchDeletions } from "../kubernetes/pod-deletions.ts";
 import { type NodeTarget, nodeName } from "../nodes/node-target.ts";

@@ -101,9 +101,9 @@ const rows: readonly Row[] = [
 	},
 	{
 		target: "grpc-request",
-		without: "a controller that is remembered can be read",
+		without: "the id of a reservation is one",
 		file: "agent/server/request-limits.ts",
-		find: "if (controller) assertController(controller);",
+		find: 'assertId(id, "grants.id");',
 		replace: "",
 	},
 	{

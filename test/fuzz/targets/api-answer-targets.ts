@@ -147,8 +147,8 @@ function demandEviction(code: number, body: string, answer: EvictionAnswer<Refus
 	}
 	demand(kind !== "gone" || code === 404, `It takes a ${code} for gone`);
 	if (kind === "unknown") demand(isPassing(answer.error), "It does not ask again");
-	const message = kind === "refused" ? answer.refusal.message : kind === "conflict" ? (answer.message ?? "") : "";
-	demandClearText(message.slice(0, 3_000));
+	if (kind === "refused") demandClearText(answer.refusal.message.slice(0, 3_000));
+	if (kind === "conflict") demandClearText((answer.message ?? "").slice(0, 3_000));
 }
 
 export const apiAnswerTargets: readonly FuzzTarget[] = [refusalTarget, answerTarget];

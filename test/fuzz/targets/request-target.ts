@@ -20,6 +20,7 @@ import { decoded, editedBytes, type MessageEdits, messageEdits } from "../edited
 import { asyncTarget, demand, type FuzzTarget } from "../fuzz-target.ts";
 import { openGarbledCluster, threePods, WorldServer } from "../garbled-world.ts";
 import { answers, type Method, methods, requests } from "../seed-messages.ts";
+import { podObject } from "../seed-objects.ts";
 
 interface Step {
 	readonly method: Method;
@@ -64,6 +65,8 @@ function ask(service: wire.AgentServiceServer, method: Method, request: unknown)
 	});
 }
 
+/** Those that the requests ask for: what the agent does not see gets no reservation. */
+const grantedPods = ["db-4", "db-5"].map((name) => podObject(name, { extra: { uid: `uid-of-${name}` } }));
 const spec = { selector: { matchLabels: { app: "db" } }, maxUnavailable: 1 };
 
 export const requestTarget: FuzzTarget = {
@@ -84,7 +87,7 @@ export const requestTarget: FuzzTarget = {
 			steps: fc.array(step, { minLength: 1, maxLength: 3 }),
 		});
 		return asyncTarget(input, async ({ acquires, steps }) => {
-			const server = new WorldServer({ pods: threePods, budgetSpec: spec }, "id-eu");
+			const server = new WorldServer({ pods: [...threePods, ...grantedPods], budgetSpec: spec }, "id-eu");
 			const local = await openGarbledCluster(server.connection(), "eu-1", false);
 			const watcher = createCallWatcher({ metrics, log });
 			const stopping = new AbortController();
@@ -137,7 +140,8 @@ function demandReadable(server: WorldServer): void {
 		const bytes = Buffer.byteLength(JSON.stringify(lease.annotations));
 		demand(bytes <= maxAnnotationBytes * 1.5, `A Lease has annotations of ${bytes} bytes`);
 		for (const { name, id } of lease.state.reservations) {
-			demand(/^[a-z0-9.-]{1,253}$/.test(name) && id.length <= 64, "A reservation is for what can be no pod");
+			demand(/^[a-z0-9.-]{1,253}$/.test(name), "A reservation is for what can be no pod");
+			demand(/^[A-Za-z0-9._:-]{1,64}$/.test(id), "A reservation has an id that is none");
 		}
 		for (const { apiVersion, kind, name } of lease.state.controllers) {
 			const parts = [...apiVersion.split("/"), kind, name];
