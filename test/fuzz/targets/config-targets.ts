@@ -252,7 +252,7 @@ const agentConfigTarget: FuzzTarget = {
 				"XPDB_LISTEN_ADDRESS",
 				"XPDB_KUBECONFIG",
 			),
-			fc.oneof(oddText, fc.constantFrom("debug", "10.0.0.1", "h:70000", "h:1", "a:65535")),
+			fc.oneof(oddText, fc.constantFrom("debug", "10.0.0.1", "h:70000", "h:1", "a:8444")),
 			{ maxKeys: 2 },
 		);
 		const input = fc.record({ drop: fc.nat(12), odd: fc.array(odd, { maxLength: 2 }), at: fc.nat(12), env });
