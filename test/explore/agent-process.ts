@@ -152,6 +152,11 @@ export class AgentProcess extends SimulatedProcess {
 		this.signOfLife();
 	}
 
+	/** Its watches are open: until then it knows of no Lease. */
+	get isStarted(): boolean {
+		return this.#feeds.length > 0;
+	}
+
 	/** The first list of pods goes over the network, again until it is there. */
 	startAnew(): void {
 		this.task("starts its watches", async () => {

@@ -26,7 +26,8 @@ export async function settle(world: World): Promise<void> {
 	for (let pass = 0; pass < 6 && !world.violation && left(world).length > 0; pass += 1) {
 		passTime(world, longTimeMs);
 		for (const agent of world.agents()) agent.sweep();
-		await finish(world, () => true);
+		// One that began anew, and whose first list was lost, has a timer until it lists again.
+		await finish(world, () => world.agents().every((agent) => !agent.alive || agent.isStarted));
 	}
 	const [still] = left(world);
 	if (still) fail(world, `reservation ${still.id} of pod ${still.pod} stands for ever`);
