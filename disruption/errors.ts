@@ -70,3 +70,8 @@ type DomainError = InstanceType<(typeof domainErrors)[DomainReason]>;
 export function isDomainError(error: unknown): error is DomainError {
 	return Object.values(domainErrors).some((kind) => error instanceof kind);
 }
+
+/** The agent understood, and says no: asking it again changes nothing. */
+export function isAgentRefusal(error: unknown): error is AgentForbiddenError | AgentProtocolError {
+	return error instanceof AgentForbiddenError || error instanceof AgentProtocolError;
+}

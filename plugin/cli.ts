@@ -126,8 +126,7 @@ function readValues(given: Readonly<Record<string, unknown>>, table: FlagTable):
 		const texts: readonly unknown[] = [given[name]].flat();
 		// The last one wins, as in pflag: yargs has one setting for these and for lists.
 		const last = texts.at(-1);
-		if (flag.kind === "list")
-			values[name] = name === "contexts" ? texts.flatMap((text) => String(text).split(",")) : texts;
+		if (flag.kind === "list") values[name] = flag.commas ? texts.flatMap((text) => String(text).split(",")) : texts;
 		else values[name] = typeof last === "string" ? readFlagValue(name, flag, last) : last;
 	}
 	return values;

@@ -3,11 +3,10 @@
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { BudgetState, RoundBudget } from "../../disruption/decide.ts";
 import {
-	AgentForbiddenError,
-	AgentProtocolError,
 	AgentUnavailableError,
 	FleetsDifferError,
 	GarbledLeaseError,
+	isAgentRefusal,
 } from "../../disruption/errors.ts";
 import { cancelTicket, type Ticket } from "../../disruption/eviction.ts";
 import { type RoundRuntime, runRound, type Verdict } from "../../disruption/round.ts";
@@ -244,7 +243,7 @@ export class EvictionRounds {
 			await this.#pause(afterFailureMs);
 		} else if (error instanceof GarbledLeaseError || error instanceof FleetsDifferError) {
 			for (const pod of asked) this.#tryLater(pod, error);
-		} else if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
+		} else if (isAgentRefusal(error)) {
 			for (const pod of asked) pod.finish({ kind: "agentRefused", message: error.message });
 		} else {
 			throw error;

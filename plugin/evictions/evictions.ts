@@ -7,12 +7,7 @@
 // Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts; pods of contexts without agents are not ours.
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
-import {
-	AgentForbiddenError,
-	AgentProtocolError,
-	AgentUnavailableError,
-	FleetsDifferError,
-} from "../../disruption/errors.ts";
+import { AgentUnavailableError, FleetsDifferError, isAgentRefusal } from "../../disruption/errors.ts";
 import { type Reason, refusalReason } from "../events/reason.ts";
 import { CoverageLists } from "../fleet/coverage-lists.ts";
 import type { Fleet } from "../fleet/fleet.ts";
@@ -205,7 +200,7 @@ export class Evictions {
 			}
 			// The fleet is asked anew, and says who is missing.
 			if (error instanceof FleetsDifferError) return { kind: "again", afterMs: 0, reason: error.reason };
-			if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
+			if (isAgentRefusal(error)) {
 				return { kind: "agentRefused", message: error.message };
 			}
 			// The pod could not be read.

@@ -2,12 +2,7 @@
 import { formatBudgetName } from "../../disruption/budget.ts";
 import { findCovering } from "../../disruption/coverage-judgement.ts";
 import { type RoundBudget, totalsOf } from "../../disruption/decide.ts";
-import {
-	AgentForbiddenError,
-	AgentProtocolError,
-	AgentUnavailableError,
-	FleetsDifferError,
-} from "../../disruption/errors.ts";
+import { AgentUnavailableError, FleetsDifferError, isAgentRefusal } from "../../disruption/errors.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
@@ -101,7 +96,7 @@ async function doubtOf(
 	if (error instanceof AgentUnavailableError) return error;
 	const isDoubt = error instanceof FleetsDifferError;
 	// One that is no member any more lets nobody ask through it.
-	if (!isDoubt && !(error instanceof AgentProtocolError) && !(error instanceof AgentForbiddenError)) throw error;
+	if (!isDoubt && !isAgentRefusal(error)) throw error;
 	const answer = await changes.ask(asked);
 	switch (answer.kind) {
 		case "unreachable":

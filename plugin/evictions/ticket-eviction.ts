@@ -1,11 +1,6 @@
 // A granted pod: the eviction under its reservation, until its answer is known or nobody can know it.
 import type { Cluster } from "../../disruption/cluster.ts";
-import {
-	AgentForbiddenError,
-	AgentProtocolError,
-	AgentUnavailableError,
-	GarbledLeaseError,
-} from "../../disruption/errors.ts";
+import { AgentUnavailableError, GarbledLeaseError, isAgentRefusal } from "../../disruption/errors.ts";
 import { cancelTicket, carryOut, type EvictionAnswer, type Evictor, type Ticket } from "../../disruption/eviction.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { EventSink } from "../events/events.ts";
@@ -44,7 +39,7 @@ export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: Ti
 				deps.emit(waitingEvent(job, error, askAgainAfterMs));
 			} else if (!isPassing(error)) {
 				await cancelTicket(ticket, cluster, runtime, { sent: true });
-				if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
+				if (isAgentRefusal(error)) {
 					return { kind: "agentRefused", message: error.message };
 				}
 				if (!(error instanceof ApiError)) throw error;

@@ -5,6 +5,8 @@ export type FlagKind = "text" | "list" | "boolean" | "number" | "duration" | "ti
 
 export interface Flag {
 	readonly kind: FlagKind;
+	/** Of a list: "a,b" is two values (pflag's StringSlice; StringArray without). */
+	readonly commas?: boolean;
 	readonly describe: string;
 	readonly short?: string;
 	/** The value of the flag where it stands alone (pflag's NoOptDefVal); booleans have "true". */

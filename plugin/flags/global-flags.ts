@@ -35,7 +35,7 @@ export interface GlobalFlags {
 }
 
 export const globalFlags: FlagTable = {
-	contexts: { kind: "list", describe: "Contexts to work in, side by side: a,b,c (instead of --context)" },
+	contexts: { kind: "list", commas: true, describe: "Contexts to work in, side by side: a,b,c (instead of --context)" },
 	context: { kind: "text", describe: "The name of the kubeconfig context to use" },
 	"agent-namespace": { kind: "text", describe: "The namespace of the agents, in every context (xpdb-system)" },
 	"agent-account": {

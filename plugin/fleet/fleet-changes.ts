@@ -1,11 +1,10 @@
 // A fleet that changes while a run goes on: its members are asked anew who they are, by all who doubt it together, and the
 // person is told once of each change. While members disagree nothing is evicted.
 import {
-	AgentForbiddenError,
-	AgentProtocolError,
 	AgentUnavailableError,
 	FleetsDifferError,
 	GarbledLeaseError,
+	isAgentRefusal,
 } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { EventSink } from "../events/events.ts";
@@ -54,7 +53,7 @@ export class FleetChanges {
 		} catch (error) {
 			if (error instanceof AgentUnavailableError) return { kind: "unreachable", error };
 			if (error instanceof FleetUncoveredError) return { kind: "differ", message: error.details.join("; ") };
-			if (error instanceof AgentForbiddenError || error instanceof AgentProtocolError) {
+			if (isAgentRefusal(error)) {
 				return { kind: "refused", message: error.message };
 			}
 			if (error instanceof FleetsDifferError || error instanceof GarbledLeaseError) {

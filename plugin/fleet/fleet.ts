@@ -15,6 +15,10 @@ import { type AgentAccess, accessAgents } from "./agent-access.ts";
 import { fleetDifferences, membersWithoutWay } from "./fleet-differences.ts";
 import { createRoutedCluster } from "./routed-cluster.ts";
 
+/** What a context without agents is told. */
+export const uncoveredWarning =
+	"no xpdb agent and no XPodDisruptionBudget in this cluster: only its own PodDisruptionBudgets are obeyed";
+
 export interface Fleet {
 	/** All members, sorted by name; others after a reconnect(). */
 	readonly members: readonly AgentCluster[];

@@ -5,6 +5,7 @@ import type { RoundCandidate, Waiting } from "../../disruption/verdict.ts";
 import { drainOrder } from "../drain/drain.ts";
 import type { PodOrder } from "../drain/pod-order.ts";
 import { formatDuration } from "../flags/duration.ts";
+import { uncoveredWarning } from "../fleet/fleet.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
 import { controllerOf } from "../kubernetes/pod-status.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
@@ -71,9 +72,7 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 		if (suspended) warnings.add(`budget ${namespace}/${name} is suspended in all clusters: it holds nothing back`);
 	}
 	for (const { context, isMember, volumes, native: budgetsOfCluster } of facts.clusters.values()) {
-		const none =
-			"no xpdb agent and no XPodDisruptionBudget in this cluster: only its own PodDisruptionBudgets are obeyed";
-		if (!isMember) warnings.add(`${context.name}: ${none}`);
+		if (!isMember) warnings.add(`${context.name}: ${uncoveredWarning}`);
 		for (const problem of [...volumes.problems, ...budgetsOfCluster.problems]) warnings.add(problem);
 	}
 	warnAboutTimeout(atMost);

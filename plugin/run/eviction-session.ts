@@ -8,7 +8,7 @@ import { type EvictionFleet, Evictions } from "../evictions/evictions.ts";
 import { createEvictor } from "../evictions/evictor.ts";
 import { evictorWithFailPoints, membersWithFailPoints } from "../evictions/fail-points.ts";
 import { LeftBehind } from "../evictions/left-behind.ts";
-import { connectFleet, type Fleet } from "../fleet/fleet.ts";
+import { connectFleet, type Fleet, uncoveredWarning } from "../fleet/fleet.ts";
 import { withLeaseEvents } from "../fleet/lease-events.ts";
 import { Reachability } from "../fleet/reachability.ts";
 import { holderIdentity } from "./holder-identity.ts";
@@ -52,13 +52,7 @@ export async function openEvictions(
 ): Promise<EvictionSession> {
 	const { fleet, uncovered } = await connectFleet(contexts);
 	for (const { name } of uncovered) {
-		emit({
-			type: "diagnostic",
-			level: "warning",
-			context: name,
-			message:
-				"no xpdb agent and no XPodDisruptionBudget in this cluster: only its own PodDisruptionBudgets are obeyed",
-		});
+		emit({ type: "diagnostic", level: "warning", context: name, message: uncoveredWarning });
 	}
 	const closing = new AbortController();
 	const runtime = createRunRuntime((problem, giveBack) => leftBehind.add(problem, giveBack));

@@ -1,8 +1,7 @@
 // The report of a run: whatever happens to it (done, failed, an error, Ctrl-C once or twice), its events go to one writer,
 // and the last one is its summary.
 import type { EventSink, RunCommand, RunSummary } from "../events/events.ts";
-import type { CommandDependencies, CommandInput } from "../flags/command.ts";
-import { textFlag } from "../flags/command.ts";
+import { type CommandDependencies, type CommandInput, textFlag } from "../flags/command.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { openContexts } from "../kubernetes/open-contexts.ts";
 import { tellOnce } from "../kubernetes/server-warning.ts";

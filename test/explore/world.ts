@@ -60,6 +60,7 @@ export class World {
 	readonly network: Network;
 	readonly oracle: Oracle;
 	readonly #order: OrderJudge;
+	readonly #onPassedLine = (at: SimulatedProcess, what: string): void => this.#order.passedLine(at, what);
 	readonly drains: Drain[] = [];
 	readonly history: HistoryEntry[] = [];
 	step = 0;
@@ -276,8 +277,6 @@ export class World {
 			resource === "leases" && verb === "list" && this.scenario.clusters.every(({ budgets }) => budgets.length <= 1)
 		);
 	}
-
-	readonly #onPassedLine = (at: SimulatedProcess, what: string): void => this.#order.passedLine(at, what);
 
 	#memberFor(from: SimulatedProcess, id: string, agent: number | undefined): AgentCluster {
 		const passesOn = (at: SimulatedProcess): boolean => this.#lineHost(at, id) !== undefined;
