@@ -93,13 +93,17 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
 	};
 	const minutes = setInterval(() => options.onMinute(look()), 60_000);
 	try {
+		// The last runs may wait for a primary, which goes when somebody fails it over, and not before.
+		const ran = new AbortController();
 		await Promise.all([
-			...fleet.clusters.map((cluster) => drainForEver(cluster, soak)),
-			evictForEver(soak),
-			evictForEver(soak),
+			Promise.all([
+				...fleet.clusters.map((cluster) => drainForEver(cluster, soak)),
+				evictForEver(soak),
+				evictForEver(soak),
+			]).finally(() => ran.abort()),
 			evictRawForEver(soak),
 			scaleForEver(soak),
-			failOverForEver(soak),
+			failOverForEver({ ...soak, stop: AbortSignal.any([signal, ran.signal]) }),
 			breakForEver({ ...options, stop }, (fault) => ended.push({ name: fault.name, at: Date.now() * 1000 })),
 		]);
 	} finally {
