@@ -2,6 +2,7 @@
 // server, a gRPC client answers them from an agent elsewhere, and the exploration answers them from a simulated one.
 import type { BudgetName, LabelSelector } from "./budget.ts";
 import type { ControllerReference } from "./pod.ts";
+import type { PodStatus } from "./pod-status.ts";
 
 /** One pod, as the person or controller who asked for its disruption named it; `uid` decides, never the name alone. */
 export interface PodReference {
@@ -106,14 +107,12 @@ export type CandidateState =
 	  };
 
 /** A pod that the budget counts as unavailable now, for people: who uses the budget up. */
-export interface UnavailablePod {
+export interface UnavailablePod extends PodStatus {
 	readonly namespace: string;
 	readonly name: string;
 	readonly why: "Reserved" | "Terminating" | "NotReady";
 	/** Who was granted it, where that is known. */
 	readonly holder?: string;
-	/** Since when, in seconds since the epoch, by the clock of the agent that wrote it. */
-	readonly sinceSeconds?: number;
 }
 
 /** One cluster's part of the global count, taken after the acquisition that it belongs to. */

@@ -1,5 +1,6 @@
 // What the domain keeps of a pod, and when it counts as healthy.
 import { quote } from "./quote.ts";
+import { type PodStatus, podStatus } from "./pod-status.ts";
 import { isRecord } from "./record.ts";
 import { isResourceVersion } from "./resource-version.ts";
 
@@ -25,6 +26,8 @@ export interface PodRecord {
 	/** Phase Succeeded or Failed. */
 	readonly finished: boolean;
 	readonly preActivities: readonly string[];
+	/** For people, of a pod that is not up. */
+	readonly status?: PodStatus;
 }
 
 const preActivityPrefix = "pre-activity.xpdb.form3.tech/";
@@ -48,6 +51,9 @@ export function podRecord(pod: unknown): PodRecord {
 	const phase = optionalText(status["phase"], "status.phase", garbled);
 	const controller = controllerOf(pod, garbled);
 	const conditions = listOf(status, "conditions", "status", garbled);
+	const ready = conditions.some(({ type, status }) => type === "Ready" && status === "True");
+	const terminating = deleted !== undefined;
+	const finished = phase === "Succeeded" || phase === "Failed";
 	return {
 		uid: needed("uid"),
 		name: needed("name"),
@@ -56,10 +62,11 @@ export function podRecord(pod: unknown): PodRecord {
 		labels: labelsOf(fieldsOf(metadata, "labels", garbled), garbled),
 		node: optionalText(fieldsOf(pod, "spec", garbled)["nodeName"], "spec.nodeName", garbled) ?? "",
 		...(controller && { controller }),
-		ready: conditions.some(({ type, status }) => type === "Ready" && status === "True"),
-		terminating: deleted !== undefined,
-		finished: phase === "Succeeded" || phase === "Failed",
+		ready,
+		terminating,
+		finished,
 		preActivities: preActivitiesOf(fieldsOf(metadata, "annotations", garbled)),
+		...((terminating || !ready) && !finished && { status: podStatus(pod) }),
 	};
 }
 

@@ -8,6 +8,7 @@ import type {
 	UnavailablePod,
 } from "../disruption/cluster.ts";
 import { AgentProtocolError } from "../disruption/errors.ts";
+import { boundedStatus } from "../disruption/pod-status.ts";
 import { oneOf, required, requiredText, resourceVersion, wholeNumber } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
 import {
@@ -152,23 +153,30 @@ function readPresent(pod: PodReference, message: wire.Present, field: string): C
 	};
 }
 
-function unavailableMessage({ namespace, name, why, holder, sinceSeconds }: UnavailablePod): wire.UnavailablePod {
+function unavailableMessage({ sinceSeconds, ...pod }: UnavailablePod): wire.UnavailablePod {
+	const { namespace, name, why, holder, state, message } = pod;
 	return {
 		namespace,
 		name,
 		why,
 		holder,
 		sinceSeconds: sinceSeconds === undefined ? undefined : Math.round(sinceSeconds),
+		state,
+		message,
 	};
 }
 
-function readUnavailable(message: wire.UnavailablePod, field: string): UnavailablePod {
-	const { namespace, name, why, holder, sinceSeconds } = message;
+function readUnavailable(sent: wire.UnavailablePod, field: string): UnavailablePod {
+	const { namespace, name, why, holder, sinceSeconds, state, message } = sent;
 	return {
 		namespace: requiredText(namespace, `${field}.namespace`),
 		name: requiredText(name, `${field}.name`),
 		why: oneOf(["Reserved", "Terminating", "NotReady"], why, `${field}.why`),
 		...(holder !== undefined && { holder }),
-		...(sinceSeconds !== undefined && { sinceSeconds: wholeNumber(sinceSeconds, `${field}.since_seconds`) }),
+		...boundedStatus({
+			...(state !== undefined && { state }),
+			...(message !== undefined && { message }),
+			...(sinceSeconds !== undefined && { sinceSeconds: wholeNumber(sinceSeconds, `${field}.since_seconds`) }),
+		}),
 	};
 }

@@ -1,6 +1,7 @@
 // Turns pods into records that are cheap to keep: pods of one controller share their labels and its reference, and the
 // strings that many pods have in common are kept once. Without it 10,000 pods take three times the memory.
 import { type ControllerReference, type PodRecord, podRecord } from "../../disruption/pod.ts";
+import type { PodStatus } from "../../disruption/pod-status.ts";
 
 /** Past this many different strings we forget what is shared: later pods then share among themselves only. */
 const maxShared = 20_000;
@@ -18,8 +19,18 @@ export function createPodProjection(): (pod: unknown) => PodRecord {
 		return text;
 	}
 
+	/** Of many pods the scheduler says the same. */
+	function shareStatus({ state, message, ...status }: PodStatus): PodStatus {
+		return {
+			...status,
+			...(state !== undefined && { state: share(state) }),
+			...(message !== undefined && { message: share(message) }),
+		};
+	}
+
 	return (pod) => {
-		const record = podRecord(pod);
+		const read = podRecord(pod);
+		const record = read.status ? { ...read, status: shareStatus(read.status) } : read;
 		const { controller } = record;
 		const namespace = share(record.namespace);
 		const node = share(record.node);

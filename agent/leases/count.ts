@@ -197,13 +197,13 @@ async function countView(
 	const { namespace } = question.budget;
 	// From here to the end of the loop nothing is awaited: one instant of the view.
 	const selected: PodRecord[] = [];
-	const unavailable: UnavailablePod[] = [];
+	const unavailable: { readonly pod: PodRecord; readonly reservation: Reservation | undefined }[] = [];
 	let healthy = 0;
 	for (const pod of selectedPods(question, view)) {
 		selected.push(pod);
 		const reservation = reservations.get(pod.uid);
 		if (isHealthy(pod) && !reservation) healthy += 1;
-		else if (!pod.finished) unavailable.push(unavailablePod(pod, reservation));
+		else if (!pod.finished) unavailable.push({ pod, reservation });
 	}
 	const present = question.candidates.map((candidate) => view.find(candidate));
 	const remembered = lease?.state.controllers ?? [];
@@ -234,9 +234,11 @@ async function countView(
 			expected: scale.expected,
 			healthy,
 			candidates,
+			// The same ones every time, so that a change is one.
 			unavailable: unavailable
-				.toSorted((a, b) => Number(b.holder !== undefined) - Number(a.holder !== undefined))
-				.slice(0, 20),
+				.toSorted((a, b) => Number(b.reservation !== undefined) - Number(a.reservation !== undefined) || byName(a, b))
+				.slice(0, 20)
+				.map(({ pod, reservation }) => unavailablePod(pod, reservation)),
 		},
 		scale,
 	};
@@ -275,10 +277,14 @@ async function candidateState(
 }
 
 function unavailablePod(pod: PodRecord, reservation: Reservation | undefined): UnavailablePod {
-	return {
-		namespace: pod.namespace,
-		name: pod.name,
-		why: pod.terminating ? "Terminating" : reservation ? "Reserved" : "NotReady",
-		...(reservation && { holder: reservation.holder, sinceSeconds: reservation.sinceSeconds }),
-	};
+	const { namespace, name, terminating, status = {} } = pod;
+	if (!reservation) return { namespace, name, why: terminating ? "Terminating" : "NotReady", ...status };
+	const { holder, sinceSeconds } = reservation;
+	return terminating
+		? { namespace, name, why: "Terminating", holder, sinceSeconds, ...status }
+		: { namespace, name, why: "Reserved", holder, sinceSeconds, state: "Reserved" };
+}
+
+function byName(a: { readonly pod: PodRecord }, b: { readonly pod: PodRecord }): number {
+	return a.pod.name < b.pod.name ? -1 : 1;
 }

@@ -23,7 +23,7 @@ export class PodHeartbeats {
 
 	/** `before`: undefined for a pod that is new. */
 	changed(before: PodRecord | undefined, after: PodRecord): void {
-		if (!before || !isDeepStrictEqual({ ...before, resourceVersion: after.resourceVersion }, after)) return;
+		if (!before || !isDeepStrictEqual(countedOf(before), countedOf(after))) return;
 		const at = this.#clock.now();
 		const everyMs = at - (this.#lastBeats.get(after.uid)?.at ?? Number.NEGATIVE_INFINITY);
 		this.#lastBeats.set(after.uid, { at, everyMs });
@@ -43,4 +43,10 @@ export class PodHeartbeats {
 	clear(): void {
 		this.#lastBeats.clear();
 	}
+}
+
+/** Without what only people read. */
+function countedOf(pod: PodRecord): Omit<PodRecord, "resourceVersion" | "status"> {
+	const { resourceVersion: _, status: __, ...counted } = pod;
+	return counted;
 }

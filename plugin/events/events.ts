@@ -37,6 +37,10 @@ export interface UsedBy {
 	readonly pod: string;
 	readonly why: string;
 	readonly holder?: string;
+	/** As kubectl get pods has it in STATUS, or Reserved; none from old agents. */
+	readonly state?: string;
+	/** Why no node takes it, in the scheduler's words. */
+	readonly message?: string;
 	/** Since the epoch, by the clock of whoever wrote it. */
 	readonly sinceSeconds?: number;
 }

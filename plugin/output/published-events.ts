@@ -51,8 +51,10 @@ export class PublishedEvents {
 				return { ...withPod(fields), ...dry(dryRun) };
 			}
 			case "pod.waiting": {
-				const { need, healthy } = event;
-				const left = need !== undefined && healthy !== undefined && { left: Math.max(0, healthy - need) };
+				const { need, healthy, expected } = event;
+				// Where no pods are expected nothing is allowed, however many there are.
+				const left = need !== undefined &&
+					healthy !== undefined && { left: expected === 0 ? 0 : Math.max(0, healthy - need) };
 				const usedBy = event.usedBy.map((used) => this.#usedBy(used));
 				return { ...withPod(event), ...this.#codeAndFix(event.reason, event), ...left, usedBy };
 			}

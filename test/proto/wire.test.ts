@@ -108,6 +108,15 @@ describe("messages", () => {
 		const sent = { ...samples.count, budgets: [{ name: samples.budget, spec: undefined }] };
 		expect(readCount(countMessage(sent), "count").budgets).toEqual([{ name: samples.budget, spec: null }]);
 	});
+
+	test("keep of the state of a pod no more than a line, whatever an agent says", () => {
+		const pod = { namespace: "shop", name: "db-9", why: "NotReady" } as const;
+		const unavailable = [{ ...pod, state: "", message: `a\n${"x".repeat(1_000)}` }];
+		const [read] = readCount(countMessage({ ...samples.count, unavailable }), "count").unavailable;
+		expect(read).not.toHaveProperty("state");
+		expect(read?.message).toMatch(/^a\\u000ax+…$/);
+		expect(read?.message).toHaveLength(251);
+	});
 });
 
 describe("messages that say too little or something unknown", () => {

@@ -83,6 +83,14 @@ export const count: Count = {
 	unavailable: [
 		{ namespace: "shop", name: "db-0", why: "Reserved", holder: "drain-7f", sinceSeconds: 12 },
 		{ namespace: "shop", name: "db-9", why: "NotReady" },
+		{
+			namespace: "shop",
+			name: "db-10",
+			why: "NotReady",
+			state: "Pending",
+			message: "0/3 nodes are available",
+			sinceSeconds: 7,
+		},
 	],
 };
 

@@ -40,6 +40,17 @@ describe("createPodProjection()", () => {
 		expect(second.controller).toBe(first.controller);
 	});
 
+	test("shares what the scheduler says of many pods", () => {
+		const project = createPodProjection();
+		const words = "0/3 nodes are available";
+		const unscheduled = { type: "PodScheduled", status: "False", message: words };
+		const [first, second] = ["a", "b"].map(
+			(name) => project({ ...pod(name), status: { phase: "Pending", conditions: [unscheduled] } }).status,
+		);
+		expect(first).toEqual({ state: "Pending", message: words });
+		expect(second).toEqual(first);
+	});
+
 	const rows = [
 		{ name: "another value", labels: { app: "web", tier: "b" } },
 		{ name: "one label more", labels: { app: "web", tier: "a", index: "0" } },

@@ -87,6 +87,22 @@ describe("countUnder() counts", () => {
 		expect([...forgottenControllers]).toEqual(["apps/StatefulSet/old"]);
 	});
 
+	test("nobody without their state, and whom it is reserved for", async () => {
+		const { count, server, db0, db1, db2, see } = simulateCount();
+		const status = { state: "Pending", message: "0/3 nodes are available", sinceSeconds: 7 };
+		server.changePod(db0, { ready: false, status });
+		server.changePod(db1, { terminating: true, status: { state: "Terminating", sinceSeconds: 9 } });
+		server.changePod(db2, { ready: false, status });
+		see();
+		const reservations = [db1, db2].map(({ name, uid }) => newReservation(name, { uid, sinceSeconds: 8 }));
+		const pod = { namespace: "shop" };
+		expect((await count({ reservations })).count.unavailable).toEqual([
+			{ ...pod, name: "db-1", why: "Terminating", holder: "drain-7f", state: "Terminating", sinceSeconds: 9 },
+			{ ...pod, name: "db-2", why: "Reserved", holder: "drain-7f", state: "Reserved", sinceSeconds: 8 },
+			{ ...pod, name: "db-0", why: "NotReady", ...status },
+		]);
+	});
+
 	test("at most twenty unavailable pods for people, those that somebody holds first", async () => {
 		const { count, server, see, db2 } = simulateCount();
 		for (let index = 0; index < 30; index += 1) {

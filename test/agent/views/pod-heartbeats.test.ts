@@ -31,6 +31,13 @@ describe("PodHeartbeats", () => {
 		expect(everyMs()).toBe(250);
 	});
 
+	test("counts what only people read as no change", () => {
+		const { change, everyMs } = setUp();
+		change(200, { status: { state: "Running" } });
+		change(200, { status: { state: "CrashLoopBackOff" } });
+		expect(everyMs()).toBe(200);
+	});
+
 	test("does not mind changes of state, and seldom ones", () => {
 		const { change, everyMs } = setUp();
 		change(200);

@@ -51,7 +51,15 @@ export const eventSamples = {
 			retryAfterMs: 300,
 			usedBy: [
 				{ cluster: "us", namespace: "shop", pod: "db-1", why: "Reserved", holder: "bob", sinceSeconds: 1_767_225_600 },
-				{ cluster: "us", namespace: "shop", pod: "db-2", why: "NotReady" },
+				{
+					cluster: "us",
+					namespace: "shop",
+					pod: "db-2",
+					why: "NotReady",
+					state: "Pending",
+					message: "0/3 nodes are available",
+					sinceSeconds: 1_767_225_600,
+				},
 				{ cluster: "us", namespace: "shop", pod: "db-3", why: "Reserved", holder: "bob", sinceSeconds: 1e18 },
 			],
 		},

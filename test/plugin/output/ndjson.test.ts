@@ -65,6 +65,12 @@ describe("createNdjsonWriter()", () => {
 		expect(waits(write([started, waiting, waiting, waiting, summary], { stepMs: 60_000 }))).toBe(3);
 	});
 
+	test("says that nothing is left of a budget that expects no pods, however many there are", () => {
+		const [waiting] = eventSamples["pod.waiting"];
+		const output = write([started, { ...waiting, need: 0, healthy: 2, expected: 0 }, summary]);
+		expect(JSON.parse(output.split("\n")[2] ?? "")).toMatchObject({ type: "pod.waiting", left: 0 });
+	});
+
 	test("does not repeat at the end what was said before, as kubectl does", () => {
 		const events = [started, ...eventSamples["run.failed"], ...eventSamples["nodes.pending"], summary];
 		expect(types(write(events))).toEqual(["version", "run.started", "summary"]);

@@ -199,8 +199,19 @@ export interface UnavailablePod {
   name: string;
   /** Reserved, Terminating or NotReady. */
   why: string;
-  holder?: string | undefined;
-  sinceSeconds?: number | undefined;
+  holder?:
+    | string
+    | undefined;
+  /** Since when that is so, since the epoch. */
+  sinceSeconds?:
+    | number
+    | undefined;
+  /** As kubectl get pods has it in STATUS (Pending, CrashLoopBackOff, Terminating), or Reserved. */
+  state?:
+    | string
+    | undefined;
+  /** Why no node takes it, in the scheduler's words. */
+  message?: string | undefined;
 }
 
 export interface CountRequest {
@@ -3008,7 +3019,15 @@ export const ReservedBy: MessageFns<ReservedBy> = {
 };
 
 function createBaseUnavailablePod(): UnavailablePod {
-  return { namespace: "", name: "", why: "", holder: undefined, sinceSeconds: undefined };
+  return {
+    namespace: "",
+    name: "",
+    why: "",
+    holder: undefined,
+    sinceSeconds: undefined,
+    state: undefined,
+    message: undefined,
+  };
 }
 
 export const UnavailablePod: MessageFns<UnavailablePod> = {
@@ -3027,6 +3046,12 @@ export const UnavailablePod: MessageFns<UnavailablePod> = {
     }
     if (message.sinceSeconds !== undefined) {
       writer.uint32(40).int64(message.sinceSeconds);
+    }
+    if (message.state !== undefined) {
+      writer.uint32(50).string(message.state);
+    }
+    if (message.message !== undefined) {
+      writer.uint32(58).string(message.message);
     }
     return writer;
   },
@@ -3084,6 +3109,22 @@ export const UnavailablePod: MessageFns<UnavailablePod> = {
             message.sinceSeconds = longToNumber(reader.int64());
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3107,6 +3148,8 @@ export const UnavailablePod: MessageFns<UnavailablePod> = {
         : isSet(object.since_seconds)
         ? globalThis.Number(object.since_seconds)
         : undefined,
+      state: isSet(object.state) ? globalThis.String(object.state) : undefined,
+      message: isSet(object.message) ? globalThis.String(object.message) : undefined,
     };
   },
 
@@ -3127,6 +3170,12 @@ export const UnavailablePod: MessageFns<UnavailablePod> = {
     if (message.sinceSeconds !== undefined) {
       obj.sinceSeconds = Math.round(message.sinceSeconds);
     }
+    if (message.state !== undefined) {
+      obj.state = message.state;
+    }
+    if (message.message !== undefined) {
+      obj.message = message.message;
+    }
     return obj;
   },
 
@@ -3140,6 +3189,8 @@ export const UnavailablePod: MessageFns<UnavailablePod> = {
     message.why = object.why ?? "";
     message.holder = object.holder ?? undefined;
     message.sinceSeconds = object.sinceSeconds ?? undefined;
+    message.state = object.state ?? undefined;
+    message.message = object.message ?? undefined;
     return message;
   },
 };
