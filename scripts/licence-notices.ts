@@ -7,6 +7,18 @@ import { repositoryRoot } from "./repository-root.ts";
 const noticeFile = /^((un)?licen[cs]e|copying|notice)([-.].*)?$/i;
 const rule = "=".repeat(100);
 
+const mitLicence = `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the
+"Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish,
+distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to
+the following conditions:
+
+The above copyright notice and this permission notice shall be included in all copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF
+MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR
+ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH
+THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
+
 /** The folders of the packages that these files belong to, from the root: "node_modules/yargs", each with its files. */
 export function packagesOf(inputs: readonly string[]): ReadonlyMap<string, readonly string[]> {
 	const packages = new Map<string, string[]>();
@@ -31,12 +43,14 @@ export function licenceNotices(packages: ReadonlyMap<string, readonly string[]>)
 	return `kubectl-xpdb and xpdb-agent have code of the following packages in them.\n\n${notices.join("\n")}`;
 }
 
-/** Of a package that has them in its sources: the notices there, and of the Apache License the text that is ours too. */
+/** Of a package that has them in its sources: the notices there, and the text of its licence: the Apache License is ours too. */
 function textsWithoutFile(license: string, inputs: readonly string[]): readonly string[] {
-	if (!/\bApache-2\.0\b/.test(license)) return [];
+	const isApache = /\bApache-2\.0\b/.test(license);
+	if (!isApache && license !== "MIT") return [];
 	const comments = inputs.flatMap(
 		(path) => readFileSync(join(repositoryRoot, path), "utf8").match(/(^ *\/\/.*\n)+|\/\*[^]*?\*\//gm) ?? [],
 	);
 	const notices = comments.filter((comment) => /copyright/i.test(comment)).map((comment) => comment.trim());
-	return [...new Set(notices), readFileSync(join(repositoryRoot, "LICENSE"), "utf8").trim()];
+	if (notices.length === 0) return [];
+	return [...new Set(notices), isApache ? readFileSync(join(repositoryRoot, "LICENSE"), "utf8").trim() : mitLicence];
 }

@@ -42,7 +42,7 @@ const rules: Readonly<Record<string, FolderRule>> = {
 const onlyIn: Readonly<Record<string, string>> = {
 	ink: "plugin/ui",
 	react: "plugin/ui",
-	"@inkjs/ui": "plugin/ui",
+	"string-width": "plugin/ui",
 };
 
 /** Single functions that the domain may take although their module as a whole is out of bounds. */
@@ -85,11 +85,12 @@ function judge(
 	if (folder === "test" || folder === "") return undefined;
 	if (!target) return "imports what only the running program knows";
 	return target.kind === "file"
-		? judgeFile(file, folder, target.path, tree)
+		? judgeFile(file, target.path, reference, tree)
 		: judgePackage(file, folder, target.name, reference);
 }
 
-function judgeFile(file: string, folder: string, path: string, tree: SourceTree): string | undefined {
+function judgeFile(file: string, path: string, reference: ImportReference, tree: SourceTree): string | undefined {
+	const folder = topFolder(file);
 	const other = topFolder(path);
 	if (path === "package.json" && folder !== "disruption") return undefined;
 	if (!tree.has(path)) return `imports ${path}, which is no source file`;
@@ -99,10 +100,8 @@ function judgeFile(file: string, folder: string, path: string, tree: SourceTree)
 		return `imports ${path}: what is pure may import what is pure only`;
 	const wrongWay = judgeRooms(file, path);
 	if (wrongWay) return wrongWay;
-	const isView = path.startsWith("plugin/ui/");
-	if (isView && !file.startsWith("plugin/ui/") && !file.startsWith("plugin/commands/")) {
-		return `imports ${path}: only plugin/commands may import plugin/ui`;
-	}
+	const isView = path.startsWith("plugin/ui/") && !file.startsWith("plugin/ui/");
+	if (isView && !reference.lazy && !reference.typeOnly) return `imports ${path}: screens are loaded when one is drawn`;
 	return undefined;
 }
 

@@ -45,15 +45,21 @@ const rows = [
 	{ name: "a re-export of all types", text: `export type * from "x";`, specifier: "x", typeOnly: true },
 	{ name: "a type by import()", text: `type A = import("x").A;`, specifier: "x", typeOnly: true },
 	{ name: "a type by typeof import()", text: `let a: typeof import("x");`, specifier: "x", typeOnly: true },
-	{ name: "a dynamic import", text: `const a = await import("x");`, specifier: "x" },
-	{ name: "a dynamic import by a template", text: "void import(`x`);", specifier: "x" },
+	{ name: "a dynamic import", text: `const a = await import("x");`, specifier: "x", lazy: true },
+	{ name: "a dynamic import by a template", text: "void import(`x`);", specifier: "x", lazy: true },
 	{
 		name: "a dynamic import deep in a function",
 		text: `const f = () => { if (1) return [import("x")]; };`,
 		specifier: "x",
+		lazy: true,
 	},
-	{ name: "a dynamic import of what a variable says", text: `void import(where);`, specifier: undefined },
-	{ name: "a dynamic import of a template with a hole", text: "void import(`./${where}.ts`);", specifier: undefined },
+	{ name: "a dynamic import of what a variable says", text: `void import(where);`, specifier: undefined, lazy: true },
+	{
+		name: "a dynamic import of a template with a hole",
+		text: "void import(`./${where}.ts`);",
+		specifier: undefined,
+		lazy: true,
+	},
 	{ name: "require()", text: `const a = require("x");`, specifier: "x" },
 	{ name: "require() of what a variable says", text: `const a = require(where);`, specifier: undefined },
 	{ name: "import = require()", text: `import a = require("x");`, specifier: "x" },
@@ -74,7 +80,7 @@ describe("findImports()", () => {
 	for (const { name, text, ...expected } of rows) {
 		test(`finds ${name}`, () => {
 			const found = findImports("a.ts", `const before = 1;\n${text}`);
-			expect(found).toEqual([{ line: 2, typeOnly: false, names: undefined, ...expected }]);
+			expect(found).toEqual([{ line: 2, typeOnly: false, lazy: false, names: undefined, ...expected }]);
 		});
 	}
 

@@ -17,6 +17,8 @@ export interface ImportReference {
 	readonly specifier: string | undefined;
 	/** Erased before the program runs. */
 	readonly typeOnly: boolean;
+	/** By `import()`: loaded when the program comes to it. */
+	readonly lazy: boolean;
 	/** What a static import or re-export takes by name; undefined where it takes all, or the form has no names. */
 	readonly names: readonly string[] | undefined;
 }
@@ -25,13 +27,14 @@ export function findImports(path: string, text: string): ImportReference[] {
 	const found: ImportReference[] = [];
 	walk(parseSource(path, text), (node, parent) => {
 		const reference = staticReference(node) ?? dynamicReference(node, parent);
-		if (reference) found.push({ line: lineOf(text, node), ...reference });
+		const lazy = node.type === "ImportExpression";
+		if (reference) found.push({ line: lineOf(text, node), ...reference, lazy });
 		return undefined;
 	});
 	return found;
 }
 
-type Reference = Omit<ImportReference, "line">;
+type Reference = Omit<ImportReference, "line" | "lazy">;
 
 function staticReference(node: SyntaxNode): Reference | undefined {
 	switch (node.type) {
