@@ -129,10 +129,15 @@ function base64(text: string): string {
 	return Buffer.from(text).toString("base64");
 }
 
-/** `proxied`: the agent that client-node made for a proxy. Without one, HTTPS_PROXY and NO_PROXY hold, as for kubectl. */
-function createAgent({ server }: Connection, tls: Readonly<Record<string, unknown>>, proxied: unknown): PlainAgent {
+/** `proxied`: the agent that client-node made for a proxy. Node's own keep connections through one, and have our limit. */
+function createAgent(
+	{ server, httpProxy }: Connection,
+	tls: Readonly<Record<string, unknown>>,
+	proxied: unknown,
+): PlainAgent {
 	if (proxied instanceof PlainAgent) return proxied;
 	// Evictions run side by side, each for as long as the server takes; kubectl has no limit at all.
-	const options = { keepAlive: true, maxSockets: 128, proxyEnv: process.env };
+	const proxyEnv = httpProxy === undefined ? {} : { HTTP_PROXY: httpProxy, HTTPS_PROXY: httpProxy };
+	const options = { keepAlive: true, maxSockets: 128, proxyEnv };
 	return server.startsWith("http:") ? new PlainAgent(options) : new Agent({ ...tls, ...options });
 }

@@ -6,6 +6,7 @@ import { isRecord } from "../../disruption/record.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
 import { KubeconfigError } from "../terminal/errors.ts";
 import { connectionProblems } from "./connection-problems.ts";
+import { environmentProxy } from "./environment-proxy.ts";
 import { type ExecPlugin, readExecPlugin } from "./exec-plugin.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 import { type KubeconfigEntry, text, textList } from "./kubeconfig-entry.ts";
@@ -24,6 +25,8 @@ export interface Connection {
 	readonly exec: ExecPlugin | undefined;
 	/** Impersonation beyond the user name, which client-node sets itself. */
 	readonly headers: Readonly<Record<string, string | readonly string[]>>;
+	/** Of HTTP or HTTPS, where the environment has one for this server. Others are in `cluster`. */
+	readonly httpProxy: string | undefined;
 	/** 0: none. */
 	readonly requestTimeoutMs: number;
 }
@@ -33,6 +36,7 @@ export function resolveConnection(
 	kubeconfig: Kubeconfig,
 	contextName: string | undefined,
 	flags: GlobalFlags,
+	env: NodeJS.ProcessEnv,
 ): Connection {
 	const name = contextName ?? kubeconfig.currentContext;
 	if (name !== "" && !kubeconfig.contexts.has(name)) {
@@ -72,14 +76,18 @@ export function resolveConnection(
 		);
 	}
 	const server = serverUrl(cluster, user);
+	// What the kubeconfig names goes before, whatever NO_PROXY says.
+	const proxy = text(cluster["proxy-url"]) || environmentProxy(server, env) || "";
+	const isOfAgent = text(cluster["proxy-url"]) === "" && /^https?:/.test(proxy);
 	return {
 		context: name,
 		namespace: flags.namespace ?? (text(context?.["namespace"]) || "default"),
 		server,
-		cluster: clusterForClientNode(cluster, server),
+		cluster: clusterForClientNode(cluster, server, isOfAgent ? "" : proxy),
 		user: userForClientNode(user),
 		exec: readExecPlugin(user["exec"], cluster),
 		headers,
+		httpProxy: isOfAgent ? proxy : undefined,
 		requestTimeoutMs: flags.requestTimeoutMs,
 	};
 }
@@ -143,7 +151,7 @@ function withUserFlags(user: KubeconfigEntry, flags: GlobalFlags): KubeconfigEnt
 	return changed;
 }
 
-function clusterForClientNode(cluster: KubeconfigEntry, server: string): Cluster {
+function clusterForClientNode(cluster: KubeconfigEntry, server: string, proxyUrl: string): Cluster {
 	const isPlain = server.startsWith("http:");
 	const ca = dataOrFile(cluster, "certificate-authority");
 	return {
@@ -154,7 +162,7 @@ function clusterForClientNode(cluster: KubeconfigEntry, server: string): Cluster
 		caData: isPlain ? "" : ca.data,
 		caFile: isPlain ? "" : ca.file,
 		tlsServerName: text(cluster["tls-server-name"]),
-		proxyUrl: text(cluster["proxy-url"]),
+		proxyUrl,
 	};
 }
 

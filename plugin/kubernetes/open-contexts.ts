@@ -44,7 +44,7 @@ export function openContexts(
 		stderr.write(`Warning: ${shared.join(", ")} holds for all ${names.length} contexts\n`);
 	}
 	return names.map((name) => {
-		const connection = resolveConnection(kubeconfig, name, flags);
+		const connection = resolveConnection(kubeconfig, name, flags, env);
 		const { context, namespace } = connection;
 		const client = createKubernetesClient(connection, (message) => onWarning(context, message));
 		const agents = { namespace: flags.agentNamespace, account: flags.agentAccount };

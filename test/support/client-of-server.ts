@@ -17,5 +17,5 @@ export function clientOfServer(
 		ownCluster: undefined,
 	};
 	const globals = readGlobalFlags({ server: `http://127.0.0.1:${port}`, ...flags });
-	return createKubernetesClient(resolveConnection(kubeconfig, undefined, globals), onWarning);
+	return createKubernetesClient(resolveConnection(kubeconfig, undefined, globals, {}), onWarning);
 }

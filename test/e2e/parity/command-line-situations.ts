@@ -1,7 +1,9 @@
 // What is typed wrongly, and servers that cannot be asked.
 import { type Situation, typed } from "./situation.ts";
 
+const proxy = { HTTPS_PROXY: "http://127.0.0.1:1", https_proxy: "http://127.0.0.1:1", NO_PROXY: "", no_proxy: "" };
 const nowhere = ["--server=https://127.0.0.1:1", "--insecure-skip-tls-verify", "--token=t"];
+const elsewhere = ["--server=https://eu.invalid:6443", "--insecure-skip-tls-verify", "--token=t"];
 
 export const commandLineSituations: readonly Situation[] = [
 	typed("drain: no node", ["drain"]),
@@ -51,6 +53,8 @@ export const commandLineSituations: readonly Situation[] = [
 	typed("drain: --client-certificate that is not there", ["drain", "n1", "--client-certificate=/nonexistent"]),
 	typed("drain: --as-group without --as", ["drain", "n1", "--as-group=group"]),
 	typed("cordon: --as-uid without --as", ["cordon", "n1", "--as-uid=7"]),
+	typed("drain: a proxy in the environment, and a server on this machine", ["drain", "no-such-node"], { env: proxy }),
+	typed("drain: a proxy in the environment that is not there", ["drain", "n1", ...elsewhere], { env: proxy }),
 	typed("drain: -v=loud", ["drain", "n1", "-v=loud"]),
 	typed("cordon: --match-server-version", ["cordon", "n1", "--match-server-version"]),
 ];

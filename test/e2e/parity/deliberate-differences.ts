@@ -313,6 +313,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 			...bothWays("--dry-run by itself"),
 			"drain: a server that refuses the connection",
 			"drain: --server without a scheme",
+			"drain: a proxy in the environment that is not there",
 			"cordon: a server that refuses the connection",
 		],
 		apply: (outcome) => ({

@@ -110,7 +110,7 @@ async function play(
 	for (const line of situation.commands(scene)) {
 		const context = contexts[situation.user ?? "operator"];
 		const args = situation.ownContext ? line : [...line, `--context=${context}`];
-		const command = startCommand(program, args, { ...env, KUBECONFIG: kubeconfig });
+		const command = startCommand(program, args, { ...env, ...situation.env, KUBECONFIG: kubeconfig });
 		await Promise.all([command.finished, situation.during?.(scene, command)]);
 		results.push(await command.finished);
 	}

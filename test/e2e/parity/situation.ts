@@ -19,6 +19,8 @@ export interface Situation extends Scenery {
 	readonly user?: "admin" | "operator";
 	/** What is typed says which context, or which kubeconfig. */
 	readonly ownContext?: boolean;
+	/** Beside what every command is given. */
+	readonly env?: Readonly<Record<string, string>>;
 	/** In a cluster that has neither agents nor our kind of budgets. */
 	readonly withoutAgents?: boolean;
 }

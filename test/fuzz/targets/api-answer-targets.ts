@@ -93,7 +93,7 @@ const answerTarget: FuzzTarget = {
 			currentContext: "",
 			ownCluster: undefined,
 		};
-		const client = createKubernetesClient(resolveConnection(none, undefined, flags));
+		const client = createKubernetesClient(resolveConnection(none, undefined, flags, {}));
 		const input = fc.record({
 			code: fc.oneof({ weight: 2, arbitrary: fc.constantFrom(200, 201) }, { weight: 1, arbitrary: codes }),
 			body: bodies,

@@ -89,7 +89,7 @@ const kubeconfigTarget: FuzzTarget = {
 				if (!config) return;
 				for (const context of [undefined, ...[...config.contexts.keys()].slice(0, 3), "no such context"]) {
 					const connection = attempt(
-						() => resolveConnection(config, context, all),
+						() => resolveConnection(config, context, all, env),
 						[KubeconfigError],
 						/^(error|Error)/,
 					);

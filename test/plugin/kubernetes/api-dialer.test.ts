@@ -1,16 +1,23 @@
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { type ApiDialer, createApiDialer } from "../../../plugin/kubernetes/api-dialer.ts";
 import type { Connection } from "../../../plugin/kubernetes/connection.ts";
 
-async function dial(handle: RequestListener, some: Partial<Connection> = {}): Promise<ApiDialer> {
-	const server = createServer(handle);
+async function listen(server: Server): Promise<string> {
 	server.listen(0, "127.0.0.1");
 	await once(server, "listening");
+	onTestFinished(() => {
+		server.closeAllConnections();
+		server.close();
+	});
 	const address = server.address();
 	if (typeof address !== "object" || !address) throw new Error("no address");
-	const url = `http://127.0.0.1:${address.port}`;
+	return `http://127.0.0.1:${address.port}`;
+}
+
+async function dial(handle: RequestListener, some: Partial<Connection> = {}): Promise<ApiDialer> {
+	const url = await listen(createServer(handle));
 	const dialer = createApiDialer({
 		context: "eu",
 		namespace: "shop",
@@ -19,14 +26,11 @@ async function dial(handle: RequestListener, some: Partial<Connection> = {}): Pr
 		user: { name: "user" },
 		exec: undefined,
 		headers: {},
+		httpProxy: undefined,
 		requestTimeoutMs: 0,
 		...some,
 	});
-	onTestFinished(() => {
-		dialer.close();
-		server.closeAllConnections();
-		server.close();
-	});
+	onTestFinished(() => dialer.close());
 	return dialer;
 }
 
@@ -76,4 +80,25 @@ test("nothing is sent where whoever asked has enough already", async () => {
 	const dialer = await dial(() => void (requests += 1));
 	await expect(dialer.exchange({ ...get, signal: AbortSignal.abort(new Error("enough")) })).rejects.toThrow("enough");
 	expect(requests).toBe(0);
+});
+
+test("calls and WebSockets go through the proxy of the environment", async () => {
+	const asked: string[] = [];
+	const proxy = createServer((request, response) => {
+		asked.push(`${request.method} ${request.url}`);
+		response.end("from the proxy");
+	});
+	proxy.on("connect", (request, socket) => {
+		asked.push(`CONNECT ${request.url}`);
+		socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+	});
+	const httpProxy = await listen(proxy);
+	const dialer = await dial(() => undefined, { server: "http://eu.example:8080", httpProxy });
+	expect(await dialer.exchange(get)).toMatchObject({ code: 200, body: "from the proxy" });
+	const secure = await dial(() => undefined, { server: "https://eu.example:6443", httpProxy });
+	await expect(secure.exchange(get)).rejects.toThrow("403");
+	const ws = await secure.webSocket("/x", "v4.channel.k8s.io");
+	const [error] = await once(ws, "error");
+	expect(String(error)).toContain("403");
+	expect(asked).toEqual(["GET http://eu.example:8080/x", "CONNECT eu.example:6443", "CONNECT eu.example:6443"]);
 });

@@ -35,7 +35,7 @@ function load({ cluster = {}, user = {}, context = {}, currentContext = "a" }: F
 }
 
 function connect(files: Files = {}, flags: Entry = {}, context?: string): Connection {
-	return resolveConnection(load(files), context, readGlobalFlags(flags));
+	return resolveConnection(load(files), context, readGlobalFlags(flags), {});
 }
 
 /** What client-node is given, without what is empty. */
@@ -243,9 +243,35 @@ describe("resolveConnection()", () => {
 		});
 	}
 
+	const proxies: readonly {
+		readonly named?: string;
+		readonly inEnvironment: string;
+		readonly httpProxy: string | undefined;
+		readonly proxyUrl: string;
+	}[] = [
+		{ inEnvironment: "http://a:3128", httpProxy: "http://a:3128/", proxyUrl: "" },
+		{ inEnvironment: "socks5://a:1080", httpProxy: undefined, proxyUrl: "socks5://a:1080" },
+		{ named: "http://b", inEnvironment: "http://a", httpProxy: undefined, proxyUrl: "http://b" },
+	];
+	for (const { named = "", inEnvironment, httpProxy, proxyUrl } of proxies) {
+		test(`the way to a server with proxy-url "${named}" and ${inEnvironment} in the environment`, () => {
+			const files = { cluster: { "proxy-url": named } };
+			const env = { HTTPS_PROXY: inEnvironment };
+			const connection = resolveConnection(load(files), undefined, readGlobalFlags({}), env);
+			expect(connection).toMatchObject({ httpProxy, cluster: { proxyUrl } });
+		});
+	}
+
+	test("a proxy-url holds for this machine too, and whatever NO_PROXY says", () => {
+		const files = { cluster: { server: "https://127.0.0.1:6443", "proxy-url": "http://b" } };
+		const env = { HTTPS_PROXY: "http://a", NO_PROXY: "*" };
+		const connection = resolveConnection(load(files), undefined, readGlobalFlags({}), env);
+		expect(connection.cluster.proxyUrl).toBe("http://b");
+	});
+
 	test("--server needs no kubeconfig", () => {
 		const flags = readGlobalFlags({ server: "http://127.0.0.1:8001" });
-		const connection = resolveConnection(loadKubeconfig(flags, { HOME: folder }), undefined, flags);
+		const connection = resolveConnection(loadKubeconfig(flags, { HOME: folder }), undefined, flags, {});
 		expect(connection).toMatchObject({ context: "", namespace: "default" });
 	});
 
@@ -284,7 +310,7 @@ describe("in a pod", () => {
 	}
 	const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
 	const inPod = (files: Files, flags: Entry, own = findOwnCluster(env, mounted)) =>
-		resolveConnection({ ...load(files), ownCluster: own }, undefined, readGlobalFlags(flags));
+		resolveConnection({ ...load(files), ownCluster: own }, undefined, readGlobalFlags(flags), {});
 
 	test("its own cluster, as its ServiceAccount, where no context is chosen", () => {
 		const connection = inPod({ currentContext: "" }, {});
