@@ -159,9 +159,11 @@ function judge(
 	if (covering.length === 0) {
 		return waiting("CoverageChanged", `pod ${podName(candidate)} is not covered by these budgets any more`);
 	}
-	const preActivities = present.flatMap((each) => each.preActivities);
+	// Each budget's count has them.
+	const preActivities = [...new Set(present.flatMap((each) => each.preActivities))];
 	if (preActivities.length > 0) {
-		return waiting("PreActivityPending", `pod ${podName(candidate)} waits for its pre-activity ${preActivities[0]}`);
+		const message = `pod ${podName(candidate)} waits for its pre-activity ${preActivities.join(", ")}`;
+		return { ...waiting("PreActivityPending", message), preActivities };
 	}
 	const bounds: Allowance[] = [];
 	for (const { name } of covering) {

@@ -1,6 +1,6 @@
 // What the domain keeps of a pod, and when it counts as healthy.
-import { quote } from "./quote.ts";
 import { type PodStatus, podStatus } from "./pod-status.ts";
+import { quote } from "./quote.ts";
 import { isRecord } from "./record.ts";
 import { isResourceVersion } from "./resource-version.ts";
 
@@ -30,7 +30,8 @@ export interface PodRecord {
 	readonly status?: PodStatus;
 }
 
-const preActivityPrefix = "pre-activity.xpdb.form3.tech/";
+/** Of the annotation that a pre-activity is; its name follows. */
+export const preActivityPrefix = "pre-activity.xpdb.form3.tech/";
 
 /**
  * Projects a pod as the API server sent it. Throws TypeError on anything that is not as it must be: a pod that is misread

@@ -41,6 +41,8 @@ export interface Waiting {
 	readonly need?: number;
 	readonly healthy?: number;
 	readonly expected?: number;
+	/** The names of those that hold the pod back. */
+	readonly preActivities?: readonly string[];
 	/** Who uses the budget up, over all clusters. */
 	readonly usedBy: readonly (UnavailablePod & { readonly cluster: string })[];
 }

@@ -62,12 +62,12 @@ describe("decide() looks at the candidate first", () => {
 			expected: { kind: "waiting", reason: "PodReserved" },
 		},
 		{
-			name: "waits for a pre-activity, and names it",
+			name: "waits for its pre-activities, and names them",
 			state: presentPod("db-0", { preActivities: ["backup", "drain"] }),
 			expected: {
 				kind: "waiting",
 				reason: "PreActivityPending",
-				message: "pod shop/db-0 waits for its pre-activity backup",
+				message: "pod shop/db-0 waits for its pre-activity backup, drain",
 			},
 		},
 		{

@@ -286,6 +286,14 @@ describe("a pod that was granted", () => {
 			.toBe(true);
 		run.stop.abort();
 		await outcome;
+		expect(run.events).toContainEqual(
+			expect.objectContaining({
+				reason: "PreActivityPending",
+				message:
+					"pod shop/db-0 waits for its pre-activity backup; done, it is cleared by " +
+					"kubectl annotate pod db-0 -n shop pre-activity.xpdb.form3.tech/backup- --context eu",
+			}),
+		);
 		expect(requests).toBe(1);
 		expect(fleet.evictions).toEqual([]);
 	});
