@@ -38,7 +38,7 @@ const modules: readonly GoModule[] = [
 
 const minimumGo = [1, 26] as const;
 const goEnvironment = { CGO_ENABLED: "0", GOFLAGS: "-trimpath -buildvcs=false", GOTOOLCHAIN: "local" };
-const goFolder = join(dirname(fileURLToPath(import.meta.url)), "go");
+export const goFolder = join(dirname(fileURLToPath(import.meta.url)), "go");
 
 // Without these two packages stamped, /version answers nonsense and clients that compare versions go wrong.
 function kubernetesStamps(version: string): string[] {

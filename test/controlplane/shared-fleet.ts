@@ -22,18 +22,20 @@ declare module "vitest" {
 	}
 }
 
-/** describe() for tests on the shared fleet: where no fleet can be had, each of them is skipped by name, with the reason. */
+/**
+ * describe() for tests on the shared fleet: where no fleet can be had, or `missing` says that something else cannot, each of them
+ * is skipped by name, with the reason.
+ */
 export function describeOnFleet(
 	name: string,
 	suite: () => void,
-	options: { readonly concurrent?: boolean } = {},
+	options: { readonly concurrent?: boolean; readonly missing?: string | undefined } = {},
 ): void {
+	const { missing, ...rest } = options;
 	const fleets = inject("fleets");
-	if ("unavailable" in fleets) {
-		describe.skip(`${name} (skipped: ${fleets.unavailable})`, suite);
-	} else {
-		describe(name, options, suite);
-	}
+	const reason = "unavailable" in fleets ? fleets.unavailable : missing;
+	if (reason === undefined) describe(name, rest, suite);
+	else describe.skip(`${name} (skipped: ${reason})`, suite);
 }
 
 /** The fleet of this worker, for hooks and tests inside describeOnFleet(); outside of them there may be none. */

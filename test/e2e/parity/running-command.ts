@@ -19,8 +19,13 @@ const signalNumbers: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIGIN
 /** Longer than any of them takes; one that hangs is shown with what it printed. */
 const lastsAtMostMs = 90_000;
 
-export function startCommand(program: string, args: readonly string[], env: NodeJS.ProcessEnv): RunningCommand {
-	const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"], timeout: lastsAtMostMs });
+export function startCommand(
+	program: string,
+	args: readonly string[],
+	env: NodeJS.ProcessEnv,
+	timeout = lastsAtMostMs,
+): RunningCommand {
+	const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"], timeout });
 	const output = { stdout: "", stderr: "" };
 	const listeners = new Set<() => void>();
 	for (const stream of ["stdout", "stderr"] as const) {
