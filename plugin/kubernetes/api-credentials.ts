@@ -1,11 +1,12 @@
-// TLS options and headers for one API server, by client-node's KubeConfig: certificates, tokens, OIDC, proxies; and by exec plugins.
+// TLS options and headers for one API server: certificates, tokens and passwords as they are, OIDC and proxies by client-node's KubeConfig,
+// which takes 230 ms of CPU to load, as much as all else that an eviction needs; and exec plugins.
 import { type OutgoingHttpHeaders, Agent as PlainAgent, type RequestOptions } from "node:http";
 import { Agent } from "node:https";
-import type { User } from "@kubernetes/client-node";
 import { ConnectionError } from "./api-error.ts";
 import { clientVersion } from "./client-version.ts";
 import type { Connection } from "./connection.ts";
 import { createExecCredentials, type ExecCredential } from "./exec-credentials.ts";
+import { base64, findPlainLogin, type Login, type LoginOptions, withCredential } from "./plain-login.ts";
 
 export interface Credentials {
 	readonly tls: RequestOptions;
@@ -27,7 +28,7 @@ interface Known extends Credentials {
 }
 
 /** Puts the credentials into the options of a request; resolves with whether its agent is one for a proxy. */
-type ApplyCredentials = (options: RequestOptions) => Promise<boolean>;
+type ApplyCredentials = (options: LoginOptions) => Promise<boolean>;
 
 /** Credentials from files and exec plugins change; how long they are taken for current. */
 const freshForMs = 30_000;
@@ -42,8 +43,7 @@ export function createCredentialReader(connection: Connection): CredentialReader
 
 	async function read(): Promise<Known> {
 		config ??= loadConfig(connection);
-		const headersOfUser: OutgoingHttpHeaders = {};
-		const options: RequestOptions & Record<string, unknown> = { headers: headersOfUser };
+		const options: LoginOptions & Record<string, unknown> = { headers: {} };
 		let proxied: boolean;
 		try {
 			const apply = await config;
@@ -65,7 +65,7 @@ export function createCredentialReader(connection: Connection): CredentialReader
 		agents.add(agent);
 		const headers: OutgoingHttpHeaders = {
 			"user-agent": `kubectl-xpdb/${clientVersion}`,
-			...headersOfUser,
+			...options.headers,
 			...connection.headers,
 			...(typeof auth === "string" && { authorization: `Basic ${base64(auth)}` }),
 		};
@@ -97,36 +97,30 @@ function canChange({ exec, cluster, user }: Connection): boolean {
 	return Boolean(exec ?? user.authProvider) || [cluster.caFile, user.certFile, user.keyFile].some(Boolean);
 }
 
-async function loadConfig({ cluster, user, exec }: Connection): Promise<ApplyCredentials> {
-	const { KubeConfig } = await import("@kubernetes/client-node");
+async function loadConfig(connection: Connection): Promise<ApplyCredentials> {
+	const { cluster, exec } = connection;
 	const plugin = exec && createExecCredentials(exec);
-	const load = (credential?: ExecCredential) => {
-		// A new one each time: it keeps the first certificate of a user for ever.
-		const config = new KubeConfig();
-		config.loadFromClusterAndUser(cluster, credential ? withCredential(user, credential) : user);
-		return { config, credential };
-	};
-	let loaded: ReturnType<typeof load> | undefined;
+	const login = findPlainLogin(connection) ?? (await loadClientNode(connection));
 	return async (options) => {
-		const credential = await plugin?.current();
-		if (!loaded || loaded.credential !== credential) loaded = load(credential);
-		await loaded.config.applyToHTTPSOptions(options);
+		await login(options, await plugin?.current());
 		return Boolean(cluster.proxyUrl);
 	};
 }
 
-/** As if the kubeconfig had it; what the user has besides goes before, as in client-go. */
-function withCredential(user: User, { token, cert, key }: ExecCredential): User {
-	return {
-		...user,
-		token: user.token || token,
-		certData: user.certData || base64(cert),
-		keyData: user.keyData || base64(key),
+async function loadClientNode({ cluster, user }: Connection): Promise<Login> {
+	const { KubeConfig } = await import("@kubernetes/client-node");
+	let loaded:
+		| { readonly config: InstanceType<typeof KubeConfig>; readonly credential: ExecCredential | undefined }
+		| undefined;
+	return async (options, credential) => {
+		if (!loaded || loaded.credential !== credential) {
+			// A new one each time: it keeps the first certificate of a user for ever.
+			const config = new KubeConfig();
+			config.loadFromClusterAndUser(cluster, withCredential(user, credential));
+			loaded = { config, credential };
+		}
+		await loaded.config.applyToHTTPSOptions(options);
 	};
-}
-
-function base64(text: string): string {
-	return Buffer.from(text).toString("base64");
 }
 
 /** `proxied`: the agent that client-node made for a proxy. Node's own keep connections through one, and have our limit. */
