@@ -1,12 +1,12 @@
 // One node of 100 pods in each of three clusters, budgets with room: by the shipped plugin, by kubectl drain x 3, and by bare
 // eviction calls. Two nodes of each cluster take turns: what is drained from one comes up on the other, for the next drain.
-import { spawn } from "node:child_process";
-import { join } from "node:path";
-import type { V1Node, V1Pod } from "@kubernetes/client-node";
-import { type ApiClient, strategicMergePatch } from "../../demo/machine/api-client.ts";
+import type { V1Pod } from "@kubernetes/client-node";
+import type { ApiClient } from "../../demo/machine/api-client.ts";
 import type { Bench } from "./bench.ts";
 import { bareEvictor } from "./evictor.ts";
 import type { Measurement } from "./measurement.ts";
+import { cordon, cordonOthers, freeNodes, uncordonAll } from "./nodes.ts";
+import { runProgram } from "./programs.ts";
 import { inLanes } from "./worker-lanes.ts";
 import { createWorkload, type Workload } from "./workload.ts";
 
@@ -50,16 +50,13 @@ export interface DrainScene extends AsyncDisposable {
 }
 
 export async function createDrainScene(bench: Bench): Promise<DrainScene> {
-	const { clusters, agents } = bench.fleet;
+	const { clusters } = bench.fleet;
 	// Nodes of agents stay out of it: a drained agent is started anew, and that is another measurement.
 	const pairs = await Promise.all(
 		clusters.map(async ({ client }, index) => {
-			const taken = new Set(await nodesOfAgents(client, agents[index]?.list().map(({ name }) => name) ?? []));
-			const { items } = await client.get<{ items: readonly V1Node[] }>("/api/v1/nodes");
-			const names = items.map(({ metadata }) => metadata?.name ?? "");
-			const [first, second] = names.filter((name) => !taken.has(name));
+			const [first, second] = await freeNodes(bench, index);
 			if (!first || !second) throw new Error("a drain needs two nodes without agents");
-			for (const name of names) await cordon(client, name, name !== first);
+			await cordonOthers(client, first);
 			return [first, second] as const;
 		}),
 	);
@@ -96,25 +93,22 @@ export async function createDrainScene(bench: Bench): Promise<DrainScene> {
 }
 
 /** The shipped plugin, from the start of its process to its end. */
-export function byPlugin({ fleet }: Bench): Drain {
+export function byPlugin(bench: Bench): Drain {
 	return async (nodes) => {
-		const contexts = fleet.contexts.map((context) => `${context}-operator`);
+		const contexts = bench.fleet.contexts.map((context) => `${context}-operator`);
 		const targets = nodes.map((node, index) => `${contexts[index]}/${node}`);
 		const flags = ["--contexts", contexts.join(","), "-y", ...kubectlFlags];
-		await run(join(fleet.dir, "bin", "kubectl-xpdb"), ["drain", ...targets, ...flags], fleet.kubeconfigPath);
+		await runProgram(bench, "kubectl-xpdb", ["drain", ...targets, ...flags]);
 	};
 }
 
-function byKubectl({ fleet }: Bench): Drain {
+function byKubectl(bench: Bench): Drain {
 	return async (nodes) => {
 		await Promise.all(
-			nodes.map((node, index) =>
-				run(
-					join(fleet.dir, "bin", "kubectl"),
-					["--context", `${fleet.contexts[index]}-operator`, "drain", node, ...kubectlFlags],
-					fleet.kubeconfigPath,
-				),
-			),
+			nodes.map((node, index) => {
+				const context = `${bench.fleet.contexts[index]}-operator`;
+				return runProgram(bench, "kubectl", ["--context", context, "drain", node, ...kubectlFlags]);
+			}),
 		);
 	};
 }
@@ -148,24 +142,6 @@ function byBareCalls(bench: Bench): Drain {
 	};
 }
 
-function run(command: string, args: readonly string[], kubeconfig: string): Promise<void> {
-	return new Promise((resolve, reject) => {
-		const child = spawn(command, args, {
-			env: { ...process.env, KUBECONFIG: kubeconfig },
-			stdio: ["ignore", "ignore", "pipe"],
-		});
-		let problems = "";
-		child.stderr.setEncoding("utf8").on("data", (text: string) => {
-			problems += text;
-		});
-		child.once("error", reject);
-		child.once("close", (code) => {
-			if (code === 0) resolve();
-			else reject(new Error(`${command} ${args.join(" ")} ended with ${code}: ${problems.trim()}`));
-		});
-	});
-}
-
 async function assertFull(client: ApiClient, node: string, namespace: string): Promise<void> {
 	const { items } = await podsOn(client, node);
 	const ours = items.filter(({ metadata }) => metadata?.namespace === namespace);
@@ -182,20 +158,4 @@ function podsOn(
 	node: string,
 ): Promise<{ readonly items: readonly V1Pod[]; readonly metadata: { readonly resourceVersion: string } }> {
 	return client.get(podsPath(node));
-}
-
-async function nodesOfAgents(client: ApiClient, names: readonly string[]): Promise<readonly string[]> {
-	const { items } = await client.get<{ items: readonly V1Pod[] }>("/api/v1/pods");
-	return items.filter(({ metadata }) => names.includes(metadata?.name ?? "")).map(({ spec }) => spec?.nodeName ?? "");
-}
-
-async function cordon(client: ApiClient, node: string, unschedulable: boolean): Promise<void> {
-	await client.send("PATCH", `/api/v1/nodes/${node}`, { spec: { unschedulable } }, strategicMergePatch);
-}
-
-async function uncordonAll({ fleet }: Bench): Promise<void> {
-	for (const { client } of fleet.clusters) {
-		const { items } = await client.get<{ items: readonly V1Node[] }>("/api/v1/nodes");
-		for (const { metadata } of items) await cordon(client, metadata?.name ?? "", false);
-	}
 }

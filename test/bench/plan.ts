@@ -7,12 +7,14 @@ import { drains } from "./drains.ts";
 import type { Measurement } from "./measurement.ts";
 import { rates } from "./rates.ts";
 import { rounds } from "./rounds.ts";
+import { start } from "./start.ts";
 import { wanDrain, wanRate } from "./wan.ts";
 import { writes } from "./writes.ts";
 
 export const measurements: readonly Measurement[] = [
 	idleMemory,
 	decisions,
+	start,
 	drains,
 	rates,
 	contention,
