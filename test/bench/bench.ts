@@ -3,11 +3,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ApiClient, createApiClient } from "../../demo/machine/api-client.ts";
+import { readGlobalFlags } from "../../plugin/flags/global-flags.ts";
+import { loadKubeconfig } from "../../plugin/kubernetes/kubeconfig.ts";
+import { text } from "../../plugin/kubernetes/kubeconfig-entry.ts";
 import { type Fleet, type FleetOptions, startFleet } from "../controlplane/fleet.ts";
 
 export interface Bench {
 	readonly fleet: Fleet;
-	/** Each cluster as the operator: the rights, and the queues of the API server, that the plugin has too. */
+	/** Each cluster as the operator: the rights, the queues of the API server, and the links, that the plugin has too. */
 	readonly operators: readonly ApiClient[];
 	readonly log: (line: string) => void;
 	stop(): Promise<void>;
@@ -22,9 +25,10 @@ export async function startBench(
 	const remove = (): void => rmSync(dir, { recursive: true, force: true });
 	try {
 		const fleet = await startFleet({ ...options, dir });
-		const operators = fleet.clusters.map(({ server, certificates }) =>
+		const { clusters } = loadKubeconfig(readGlobalFlags({ kubeconfig: fleet.kubeconfigPath }), {});
+		const operators = fleet.clusters.map(({ name, server, certificates }) =>
 			createApiClient({
-				server,
+				server: text(clusters.get(`${name}-linked`)?.["server"]) || server,
 				authority: certificates.authority.certificate,
 				credentials: certificates.pairs.operator,
 			}),

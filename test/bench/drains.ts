@@ -17,7 +17,7 @@ const lanes = 25;
 const kubectlFlags = ["--ignore-daemonsets", "--delete-emptydir-data"];
 
 /** Drains one named node of each cluster, by number of the cluster; resolves when the last pod is gone. */
-type Drain = (nodes: readonly string[]) => Promise<void>;
+export type Drain = (nodes: readonly string[]) => Promise<void>;
 
 export const drains: Measurement = {
 	name: "drain",
@@ -49,7 +49,7 @@ export interface DrainScene extends AsyncDisposable {
 	time(drain: Drain): Promise<number>;
 }
 
-export async function createDrainScene(bench: Bench): Promise<DrainScene> {
+export async function createDrainScene(bench: Bench, podsOfApp = podsPerApp): Promise<DrainScene> {
 	const { clusters } = bench.fleet;
 	// Nodes of agents stay out of it: a drained agent is started anew, and that is another measurement.
 	const pairs = await Promise.all(
@@ -63,7 +63,7 @@ export async function createDrainScene(bench: Bench): Promise<DrainScene> {
 	let workload: Workload;
 	try {
 		const clients = clusters.map(({ client }) => client);
-		workload = await createWorkload({ clients, apps, replicas: podsPerApp, budget: { maxUnavailable: "100%" } });
+		workload = await createWorkload({ clients, apps, replicas: podsOfApp, budget: { maxUnavailable: "100%" } });
 	} catch (error) {
 		await uncordonAll(bench);
 		throw error;
@@ -78,7 +78,7 @@ export async function createDrainScene(bench: Bench): Promise<DrainScene> {
 			await Promise.all(
 				clusters.map(async ({ client }, index) => {
 					await cordon(client, to[index] ?? "", false);
-					await assertFull(client, from[index] ?? "", workload.namespace);
+					await assertFull(client, from[index] ?? "", { namespace: workload.namespace, pods: apps * podsOfApp });
 				}),
 			);
 			const startedAt = performance.now();
@@ -92,22 +92,22 @@ export async function createDrainScene(bench: Bench): Promise<DrainScene> {
 	};
 }
 
-/** The shipped plugin, from the start of its process to its end. */
-export function byPlugin(bench: Bench): Drain {
+/** The shipped plugin, from the start of its process to its end, and what it held in memory at most. */
+export function byPlugin(bench: Bench, onPeak: (mb: number) => void = () => undefined): Drain {
 	return async (nodes) => {
 		const contexts = bench.fleet.contexts.map((context) => `${context}-operator`);
 		const targets = nodes.map((node, index) => `${contexts[index]}/${node}`);
 		const flags = ["--contexts", contexts.join(","), "-y", ...kubectlFlags];
-		await runProgram(bench, "kubectl-xpdb", ["drain", ...targets, ...flags]);
+		onPeak((await runProgram(bench, "kubectl-xpdb", ["drain", ...targets, ...flags])).peakMb);
 	};
 }
 
-function byKubectl(bench: Bench): Drain {
+export function byKubectl(bench: Bench): Drain {
 	return async (nodes) => {
 		await Promise.all(
-			nodes.map((node, index) => {
+			nodes.map(async (node, index) => {
 				const context = `${bench.fleet.contexts[index]}-operator`;
-				return runProgram(bench, "kubectl", ["--context", context, "drain", node, ...kubectlFlags]);
+				await runProgram(bench, "kubectl", ["--context", context, "drain", node, ...kubectlFlags]);
 			}),
 		);
 	};
@@ -142,10 +142,14 @@ function byBareCalls(bench: Bench): Drain {
 	};
 }
 
-async function assertFull(client: ApiClient, node: string, namespace: string): Promise<void> {
+async function assertFull(
+	client: ApiClient,
+	node: string,
+	{ namespace, pods }: { readonly namespace: string; readonly pods: number },
+): Promise<void> {
 	const { items } = await podsOn(client, node);
 	const ours = items.filter(({ metadata }) => metadata?.namespace === namespace);
-	if (ours.length === apps * podsPerApp && items.length === ours.length) return;
+	if (ours.length === pods && items.length === ours.length) return;
 	throw new Error(`node ${node} has ${items.length} pods, ${ours.length} of them to be drained`);
 }
 

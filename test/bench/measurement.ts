@@ -16,5 +16,7 @@ export interface Measurement {
 	readonly on: "fleet" | "crowd" | "wan";
 	/** How often it runs; left out of a short run where `short` is 0. */
 	readonly runs: { readonly full: number; readonly short: number };
+	/** Too long, or too much of its own, for a run of everything. */
+	readonly onlyByName?: boolean;
 	measure(bench: Bench, runs: number): Promise<Figures>;
 }

@@ -1,14 +1,18 @@
 // The programs as people start them, with a home that no caches but those of this bench are in.
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Bench } from "./bench.ts";
 
-/** Resolves when it has ended with 0; rejects with what it said. */
+/** As Linux keeps it: no look is too late for a peak, only for the last moment. */
+const lookEveryMs = 100;
+
+/** Resolves when it has ended with 0, with the most memory that it held; rejects with what it said. */
 export function runProgram(
 	{ fleet }: Bench,
 	program: "kubectl" | "kubectl-xpdb",
 	args: readonly string[],
-): Promise<void> {
+): Promise<{ readonly peakMb: number }> {
 	const bin = join(fleet.dir, "bin");
 	return new Promise((resolve, reject) => {
 		const child = spawn(join(bin, program), args, {
@@ -20,14 +24,28 @@ export function runProgram(
 			},
 			stdio: ["ignore", "ignore", "pipe"],
 		});
+		let peakMb = 0;
+		const timer = setInterval(() => {
+			peakMb = Math.max(peakMb, peakMbOf(child.pid));
+		}, lookEveryMs);
 		let problems = "";
 		child.stderr.setEncoding("utf8").on("data", (text: string) => {
 			problems += text;
 		});
 		child.once("error", reject);
 		child.once("close", (code) => {
-			if (code === 0) resolve();
+			clearInterval(timer);
+			if (code === 0) resolve({ peakMb });
 			else reject(new Error(`${program} ${args.join(" ")} ended with ${code}: ${problems.trim()}`));
 		});
 	});
+}
+
+function peakMbOf(pid: number | undefined): number {
+	try {
+		return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024;
+	} catch {
+		// It has just ended.
+		return 0;
+	}
 }

@@ -48,6 +48,19 @@ export const ratios: readonly Ratio[] = [
 	{ name: "agent_ready_ms_10k", what: "an agent's start to ready with 10,000 pods", goal: lower(3000) },
 	{ name: "list_budgets_ms_1k", what: "ListBudgets of 1,000 budgets, p50" },
 	{ name: "list_budgets_agent_ms_1k", what: "the agents' processor time for each of these" },
+	...["between", "everywhere"].flatMap((place) =>
+		[20, 80].map((ms) => ({
+			name: `links_${ms}_${place}_vs_xpdb_design`,
+			what: `a decision with ${ms} ms on the links ${place === "between" ? "between clusters and to API servers from outside" : "of all kinds"}, over x-pdb's by calculation`,
+		})),
+	),
+	{
+		name: "big_drain_vs_kubectl",
+		what: "1,000 pods in each of three clusters, over kubectl drain x 3",
+		goal: lower(0.6),
+	},
+	{ name: "big_drain_vs_100", what: "the same, over 100 pods in each", goal: lower(11) },
+	{ name: "big_plugin_mb_per_1000", what: "memory of the plugin for each 1,000 pods more, MB" },
 	{ name: "wan_rate", what: "evictions with 80 ms on each link, over those without", goal: higher(0.3) },
 	{ name: "wan_drain_s", what: "the drain with 80 ms on each link" },
 ];

@@ -26,7 +26,7 @@ export interface WorkloadOptions {
 	readonly budget?: Readonly<Record<string, unknown>>;
 }
 
-const readyTimeoutMs = 240_000;
+const readyTimeoutMs = 600_000;
 
 export async function createWorkload(options: WorkloadOptions): Promise<Workload> {
 	const { clients, apps, replicas, budget } = options;
@@ -51,7 +51,7 @@ export async function createWorkload(options: WorkloadOptions): Promise<Workload
 			const until = performance.now() + readyTimeoutMs;
 			for (const client of clients) {
 				while (!(await isReady(client, namespace, apps * replicas))) {
-					if (performance.now() > until) throw new Error(`pods of ${namespace} are not ready after 4 minutes`);
+					if (performance.now() > until) throw new Error(`pods of ${namespace} are not ready after 10 minutes`);
 					await delay(250);
 				}
 			}
