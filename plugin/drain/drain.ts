@@ -112,6 +112,7 @@ async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDep
 		const { take, warnings, errors } = await podsToTake(node, options, deps.wallClock());
 		if (errors.length > 0) return fail(node, errors, [], { deps, reason: "PodsNotAllowed" });
 		if (warnings !== "") emit({ type: "node.warning", ...at, message: warnings });
+		if (deps.evictions) emit({ type: "node.draining", ...at, pods: take.length });
 		const failures = await evictAll(node, { pods: take, readAt }, options, deps);
 		if (failures === "stopped") return { kind: "stopped" };
 		if (failures.length > 0) {

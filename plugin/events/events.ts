@@ -71,6 +71,8 @@ export type RunEvent =
 			readonly message: string;
 	  } & InContext)
 	| ({ readonly type: "node.warning"; readonly node: string; readonly message: string } & InContext)
+	/** Its turn has come; `pods` is how many go from it. */
+	| ({ readonly type: "node.draining"; readonly node: string; readonly pods: number } & InContext)
 	| ({ readonly type: "node.drained"; readonly node: string; readonly dryRun: DryRun } & InContext)
 	| ({
 			readonly type: "node.failed";
@@ -115,7 +117,12 @@ export type RunEvent =
 			readonly usedBy: readonly UsedBy[];
 	  } & PodEvent)
 	/** The API server took the eviction; the pod is terminating. */
-	| ({ readonly type: "pod.accepted"; readonly waitedMs: number } & PodEvent)
+	| ({
+			readonly type: "pod.accepted";
+			readonly waitedMs: number;
+			/** How long it may take to terminate. */
+			readonly graceSeconds: number;
+	  } & PodEvent)
 	/** Nobody evicted it any more: gone before, or left where it is by a stop. */
 	| ({ readonly type: "pod.gone" | "pod.stopped"; readonly waitedMs: number } & PodEvent)
 	| ({ readonly type: "pod.skipped"; readonly message: string } & PodEvent)
@@ -140,6 +147,8 @@ export type RunEvent =
 			readonly waits: number;
 			/** Pods that can never go as things are. */
 			readonly impossible: number;
+			/** Pods to take from each node. */
+			readonly perNode: readonly (NodeName & { readonly pods: number })[];
 			/** At least and at most; null: somebody else has to do something first. */
 			readonly etaSeconds: readonly [number, number | null];
 	  }
@@ -197,6 +206,9 @@ export type RunEvent =
 			readonly waiting: number;
 			readonly terminating: number;
 	  }
+	/** Somebody asked for it: nothing new is evicted until the run is resumed. */
+	| { readonly type: "paused"; readonly accepted: number }
+	| { readonly type: "resumed"; readonly pausedMs: number }
 	| { readonly type: "interrupted"; readonly accepted: number; readonly graceSeconds: number }
 	| RunSummary;
 

@@ -23,9 +23,30 @@ export class ConcurrencyLimit {
 	/** By the name of the context. */
 	readonly #contexts = new Map<string, ContextLimit>();
 	readonly #onFreed = new Set<() => void>();
+	#isPaused = false;
+
+	/** Nothing new is asked for, and nothing that was granted is sent. */
+	get isPaused(): boolean {
+		return this.#isPaused;
+	}
+
+	pause(): void {
+		this.#isPaused = true;
+	}
+
+	resume(): void {
+		this.#isPaused = false;
+		this.#wake();
+	}
+
+	/** Resolves at once where it is not paused; else when it goes on, or when the signal aborts. */
+	async resumed(signal: AbortSignal): Promise<void> {
+		while (this.#isPaused && !signal.aborted) await this.freed(signal);
+	}
 
 	/** How many of `due` pods of this context may be asked for now; their places are kept until as many were `answered`. */
 	ask(context: string, due: number): number {
+		if (this.#isPaused) return 0;
 		const limit = this.#of(context);
 		const free = sentAtOnce + grantedAhead - limit.asked - limit.granted;
 		const places = free >= Math.min(due, worthARound) ? Math.min(free, due) : 0;

@@ -67,6 +67,7 @@ export class Evictions {
 	readonly #coveredBy = new Map<string, RoundBudget>();
 	#total = 0;
 	#done = 0;
+	#pausedAt = 0;
 	readonly #terminating = new Set<EvictionJob>();
 
 	constructor(deps: EvictionsDependencies) {
@@ -117,6 +118,20 @@ export class Evictions {
 		return outcome;
 	}
 
+	/** No new evictions until `resume()`; those that were sent already go on. */
+	pause(): void {
+		if (this.#limit.isPaused) return;
+		this.#pausedAt = this.#deps.runtime.now();
+		this.#limit.pause();
+		this.#deps.emit({ type: "paused", accepted: this.#terminating.size });
+	}
+
+	resume(): void {
+		if (!this.#limit.isPaused) return;
+		this.#limit.resume();
+		this.#deps.emit({ type: "resumed", pausedMs: this.#deps.runtime.now() - this.#pausedAt });
+	}
+
 	/** Resolves when nothing is under way any more: reservations that were not used have been given back. */
 	async settled(): Promise<void> {
 		await Promise.all([...this.#rounds.values()].map((rounds) => rounds.settled()));
@@ -130,6 +145,7 @@ export class Evictions {
 		let unanswered: string | undefined;
 		let inVain = 0;
 		for (let isFirst = true; ; isFirst = false) {
+			if (this.#limit.isPaused) await this.#limit.resumed(ends);
 			if (stop.aborted) return { kind: "stopped" };
 			const startedAt = runtime.now();
 			const outcome: TryOutcome = job.timeout.signal.aborted
@@ -260,7 +276,7 @@ export class Evictions {
 
 	async #finish(job: EvictionJob, startedAt: number, waitedMs: number): Promise<PodOutcome> {
 		const { emit, options, runtime } = this.#deps;
-		emit({ type: "pod.accepted", ...podEvent(job), waitedMs });
+		emit({ type: "pod.accepted", ...podEvent(job), waitedMs, graceSeconds: job.graceSeconds });
 		if (options.dryRun || !this.#deps.waitsUntilGone) return { kind: "evicted" };
 		this.#terminating.add(job);
 		const outcome = await waitUntilGone(job, {

@@ -13,7 +13,7 @@ export class GrantedEvictions {
 	}
 
 	/**
-	 * Sends when there is a place for it; `giveUp` where a stop or a timeout was first. Once it is sent only the answer counts:
+	 * Sends when there is a place for it; `giveUp` where a stop, a pause or a timeout was first. Once it is sent only the answer counts:
 	 * it can't be taken back.
 	 */
 	send(pod: WaitingPod, evict: () => Promise<TryOutcome>, giveUp?: () => Promise<void>): void {
@@ -34,9 +34,11 @@ export class GrantedEvictions {
 	async #send(pod: WaitingPod, evict: () => Promise<TryOutcome>, giveUp?: () => Promise<void>): Promise<void> {
 		const { name } = pod.job.context;
 		const mayGo = await this.#limit.take(name, pod.over);
-		if (pod.over.aborted) {
+		if (pod.over.aborted || this.#limit.isPaused) {
 			if (mayGo) this.#limit.giveBack(name);
 			await giveUp?.();
+			// It asks anew when the run goes on.
+			if (!pod.over.aborted) pod.finish({ kind: "again", afterMs: 0 });
 			return;
 		}
 		pod.detach();

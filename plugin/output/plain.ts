@@ -83,7 +83,16 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 				// A drain tells it with the node; a pod that was named by itself has no other line.
 				if (event.node === undefined) line(stderr, event.context, event.message);
 				return;
+			case "paused": {
+				const rest = event.accepted > 0 ? ` ${event.accepted} already accepted will finish.` : "";
+				stderr.write(`Paused: no new evictions.${rest}\n`);
+				return;
+			}
+			case "resumed":
+				stderr.write(`Resumed after ${formatElapsed(event.pausedMs)}.\n`);
+				return;
 			case "run.started":
+			case "node.draining":
 			case "pod.accepted":
 			case "pod.gone":
 			case "pod.stopped":

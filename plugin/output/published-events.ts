@@ -109,9 +109,16 @@ export class PublishedEvents {
 				const { reason } = event;
 				return { ...event, ...(reason && this.#codeAndFix(reason, { context: event.context ?? "" })) };
 			}
-			case "plan":
+			case "plan": {
+				const perNode = event.perNode.map(({ pods, ...node }) => ({ node: nodePath(node), pods }));
+				return { ...event, perNode };
+			}
+			case "resumed":
+				return { ...event, pausedMs: Math.round(event.pausedMs) };
+			case "node.draining":
 			case "node.cordonFailed":
 			case "progress":
+			case "paused":
 			case "interrupted":
 				return { ...event };
 			case "summary":

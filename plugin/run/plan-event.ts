@@ -27,13 +27,14 @@ async function planned(
 	const now = Date.now();
 	try {
 		const facts = await readFacts(nodes, Promise.resolve({ fleet, uncovered: [] }), { ...options, now });
-		const { pods, impossible, seconds } = makePlan(facts, { ...options, now });
+		const { pods, impossible, seconds, nodes: planned } = makePlan(facts, { ...options, now });
 		return {
 			type: "plan",
 			nodes: nodes.length,
 			pods: pods.length + impossible.length,
 			waits: pods.filter(({ waits }) => waits.length > 0).length,
 			impossible: impossible.length,
+			perNode: planned.map(({ context, node, pods }) => ({ context, node, pods })),
 			etaSeconds: [seconds.atLeast, seconds.atMost],
 		};
 	} catch (error) {

@@ -96,6 +96,7 @@ export class RunRecord {
 				this.#hasSummary = true;
 				return;
 			case "node.warning":
+			case "node.draining":
 			case "nodes.pending":
 			case "run.failed":
 			case "pod.retrying":
@@ -112,6 +113,8 @@ export class RunRecord {
 			case "cluster.recovered":
 			case "diagnostic":
 			case "progress":
+			case "paused":
+			case "resumed":
 			case "interrupted":
 		}
 	}

@@ -73,4 +73,19 @@ describe("ConcurrencyLimit", () => {
 		await expect(stopped).resolves.toBeUndefined();
 		await expect(limit.freed(stop.signal)).resolves.toBeUndefined();
 	});
+
+	test("asks for nothing while it is paused, and wakes those that wait when it goes on", async () => {
+		const limit = new ConcurrencyLimit();
+		limit.pause();
+		expect(limit.ask("eu", 5)).toBe(0);
+		const leaving = new AbortController();
+		const left = limit.resumed(leaving.signal);
+		leaving.abort();
+		await left;
+		expect(limit.isPaused).toBe(true);
+		const resumed = limit.resumed(never);
+		limit.resume();
+		await resumed;
+		expect(limit.ask("eu", 5)).toBe(5);
+	});
 });

@@ -138,4 +138,37 @@ describe("many pods under a budget", () => {
 		expect(fleet.evictions).toHaveLength(100);
 		expect(pods.slice(100).filter(({ uid }) => eu.reservations.has(uid))).toEqual([]);
 	});
+
+	test("are not asked for while the run is paused, and what was granted is given back and asked for again", async () => {
+		const { fleet, eu, run, evictAll } = setUp(200);
+		const { promise, resolve } = Promise.withResolvers<void>();
+		eu.slow = promise;
+		const outcomes = evictAll();
+		await expect.poll(() => eu.reservations.size).toBe(125);
+		run.evictions.pause();
+		run.evictions.pause();
+		resolve();
+		await expect.poll(() => eu.reservations.size).toBe(0);
+		// Those that had been sent.
+		expect(fleet.evictions).toHaveLength(100);
+		await run.runtime.sleep(60_000, new AbortController().signal);
+		expect(fleet.evictions).toHaveLength(100);
+		run.evictions.resume();
+		expect((await outcomes).every(({ kind }) => kind === "evicted")).toBe(true);
+		expect(fleet.evictions).toHaveLength(200);
+		const told = run.events.filter(({ type }) => type === "paused" || type === "resumed");
+		expect(told).toMatchObject([{ type: "paused" }, { type: "resumed" }]);
+	});
+
+	test("end at a stop also while the run is paused, and those without a budget wait too", async () => {
+		const { fleet, eu, run } = setUp(0);
+		fleet.budgets.length = 0;
+		run.evictions.pause();
+		const outcome = run.evictions.evict(run.job(eu, eu.addPod("web-0")));
+		await run.runtime.sleep(0, new AbortController().signal);
+		expect(fleet.evictions).toEqual([]);
+		run.stop.abort();
+		expect(await outcome).toEqual({ kind: "stopped" });
+		expect(fleet.evictions).toEqual([]);
+	});
 });

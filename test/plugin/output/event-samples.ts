@@ -24,6 +24,7 @@ export const eventSamples = {
 	"node.uncordoned": [{ type: "node.uncordoned", ...node, already: false, ours: true, dryRun: "none" }],
 	"node.cordonFailed": [{ type: "node.cordonFailed", ...node, uncordon: false, message: "forbidden" }],
 	"node.warning": [{ type: "node.warning", ...node, message: "ignoring DaemonSet-managed Pods: kube-system/ds-x" }],
+	"node.draining": [{ type: "node.draining", ...node, pods: 3 }],
 	"node.drained": [
 		{ type: "node.drained", ...node, dryRun: "none" },
 		{ type: "node.drained", ...node, dryRun: "server" },
@@ -65,7 +66,7 @@ export const eventSamples = {
 		},
 		{ type: "pod.waiting", ...named, reason: "FleetsDiffer", message: "fleets differ", usedBy: [] },
 	],
-	"pod.accepted": [{ type: "pod.accepted", ...pod, waitedMs: 12.7 }],
+	"pod.accepted": [{ type: "pod.accepted", ...pod, waitedMs: 12.7, graceSeconds: 30 }],
 	"pod.gone": [{ type: "pod.gone", ...pod, waitedMs: 0 }],
 	"pod.stopped": [{ type: "pod.stopped", ...pod, waitedMs: 1.2 }],
 	"pod.skipped": [{ type: "pod.skipped", ...pod, message: "skipping" }],
@@ -89,8 +90,16 @@ export const eventSamples = {
 		{ type: "budget.changed", budget: "shop/db", healthy: 0, clusters: [] },
 	],
 	plan: [
-		{ type: "plan", nodes: 2, pods: 14, waits: 3, impossible: 0, etaSeconds: [40, 90] },
-		{ type: "plan", nodes: 1, pods: 1, waits: 1, impossible: 0, etaSeconds: [5, null] },
+		{
+			type: "plan",
+			nodes: 2,
+			pods: 14,
+			waits: 3,
+			impossible: 0,
+			perNode: [{ ...node, pods: 14 }],
+			etaSeconds: [40, 90],
+		},
+		{ type: "plan", nodes: 1, pods: 1, waits: 1, impossible: 0, perNode: [], etaSeconds: [5, null] },
 	],
 	"lease.acquired": [
 		{ type: "lease.acquired", budget: "shop/db", cluster: "us", holder: "bob", ttlSeconds: 15, waitedMs: 3.4 },
@@ -111,6 +120,8 @@ export const eventSamples = {
 		{ type: "diagnostic", level: "error", reason: "TimedOut", message: "not recovered" },
 	],
 	progress: [{ type: "progress", podsDone: 1, podsTotal: 4, nodesDone: 0, nodesTotal: 2, waiting: 1, terminating: 1 }],
+	paused: [{ type: "paused", accepted: 1 }],
+	resumed: [{ type: "resumed", pausedMs: 5_000.4 }],
 	interrupted: [{ type: "interrupted", accepted: 1, graceSeconds: 30 }],
 	summary: [
 		{

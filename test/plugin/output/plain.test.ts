@@ -73,7 +73,7 @@ describe("one context: kubectl's own lines", () => {
 				[0, evicting],
 				[0, { type: "pod.retrying", ...pod, reason: "DisruptionBudget", message, retryAfterMs: 5_000 }],
 				[5_000, { ...evicting, attempt: 2 }],
-				[5_100, { type: "pod.accepted", ...pod, waitedMs: 0 }],
+				[5_100, { type: "pod.accepted", ...pod, waitedMs: 0, graceSeconds: 30 }],
 				[6_000, { type: "pod.evicted", ...pod, deletes: false, elapsedMs: 6_000 }],
 				[6_000, { type: "node.drained", context: "c1", node: "n1", dryRun: "none" }],
 			]),

@@ -28,6 +28,7 @@ describe("planEvent()", () => {
 			pods: 2,
 			waits: 0,
 			impossible: 0,
+			perNode: [expect.objectContaining({ pods: 2 })],
 			etaSeconds: [expect.any(Number), expect.any(Number)],
 		});
 	});

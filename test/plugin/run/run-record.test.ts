@@ -47,7 +47,7 @@ describe("RunRecord", () => {
 			cordoned("n1"),
 			cordoned("n2"),
 			cordoned("n3", true),
-			{ type: "pod.accepted", ...pod("a", "n1"), waitedMs: 10 },
+			{ type: "pod.accepted", ...pod("a", "n1"), waitedMs: 10, graceSeconds: 30 },
 			{ type: "pod.evicted", ...pod("a", "n1"), deletes: false, elapsedMs: 20 },
 			{ type: "node.drained", ...node("n1"), dryRun: "none" },
 			waiting("b", "n2"),
@@ -88,7 +88,7 @@ describe("RunRecord", () => {
 		const pods = ["a", "b", "c", "d"].map((name) => pod(name));
 		const record = recordOf("evict", [
 			{ ...started, nodes: [], pods },
-			{ type: "pod.accepted", ...pod("a"), waitedMs: 1 },
+			{ type: "pod.accepted", ...pod("a"), waitedMs: 1, graceSeconds: 30 },
 			{ type: "pod.gone", ...pod("b"), waitedMs: 1 },
 			{
 				type: "pod.failed",
@@ -107,7 +107,7 @@ describe("RunRecord", () => {
 
 	test("an accepted pod whose end was not seen failed", () => {
 		const record = recordOf("evict", [
-			{ type: "pod.accepted", ...pod("a"), waitedMs: 1 },
+			{ type: "pod.accepted", ...pod("a"), waitedMs: 1, graceSeconds: 30 },
 			{ type: "pod.failed", ...pod("a"), reason: "TimedOut", message: "", deletes: false, accepted: true, waitedMs: 1 },
 		]);
 		expect(record.summary(end)).toMatchObject({ evicted: 0, failed: 1 });
