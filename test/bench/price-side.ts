@@ -1,0 +1,92 @@
+// One checkout's programs on a fleet of their own: its agents, and its plugin's engine in this process.
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type * as benchModule from "./bench.ts";
+import type { Bench } from "./bench.ts";
+import { cpuTimeOf } from "./cpu-time.ts";
+import type * as evictorModule from "./evictor.ts";
+import { type BenchPod, bareEvictor, type Evictor } from "./evictor.ts";
+import { benchPods } from "./rates.ts";
+import { type RequestCounts, requestCountsOf } from "./request-counts.ts";
+import { agentFlags } from "./run-measurements.ts";
+import type * as workloadModule from "./workload.ts";
+import type { Workload } from "./workload.ts";
+
+export const roles = ["plugin", "agents", "API servers", "etcd", "controllers, kwok"] as const;
+type Role = (typeof roles)[number];
+
+/** What is used up, by role: milliseconds of a processor. The plugin is this process, which all sides share. */
+export type RoleTimes = Readonly<Record<Role, number>>;
+
+export function mapRoles(of: (role: Role) => number): RoleTimes {
+	return {
+		plugin: of("plugin"),
+		agents: of("agents"),
+		"API servers": of("API servers"),
+		etcd: of("etcd"),
+		"controllers, kwok": of("controllers, kwok"),
+	};
+}
+
+export interface Side {
+	readonly name: string;
+	readonly engine: Evictor;
+	readonly bare: Evictor;
+	/** All replacements are there; pods to evict. */
+	ready(): Promise<BenchPod[]>;
+	/** Without the plugin. */
+	cpu(): Omit<RoleTimes, "plugin">;
+	requests(): Promise<RequestCounts>;
+	close(): Promise<void>;
+}
+
+interface SideOptions {
+	readonly name: string;
+	/** Its folder; its programs must be built. */
+	readonly checkout: string;
+	readonly profiles: string | undefined;
+	readonly signal: AbortSignal;
+	readonly log: (line: string) => void;
+}
+
+/** Of each app in each cluster. */
+const replicas = 40;
+
+export async function openSide({ name, checkout, profiles, signal, log }: SideOptions): Promise<Side> {
+	const load = async <T>(file: string): Promise<T> =>
+		(await import(pathToFileURL(join(checkout, "test", "bench", file)).href)) as T;
+	const { startBench } = await load<typeof benchModule>("bench.ts");
+	const { openEvictor } = await load<typeof evictorModule>("evictor.ts");
+	const { createRoomyWorkload } = await load<typeof workloadModule>("workload.ts");
+	const bench: Bench = await startBench({
+		clusters: 3,
+		nodes: 4,
+		...(profiles !== undefined && {
+			agentEnvironment: { NODE_OPTIONS: `${agentFlags} --cpu-prof --cpu-prof-dir=${profiles}` },
+		}),
+		signal,
+		log: (line) => log(`${name}: ${line}`),
+	});
+	const workload: Workload = await createRoomyWorkload(bench, replicas);
+	const engine = await openEvictor(bench);
+	return {
+		name,
+		engine,
+		bare: bareEvictor(bench),
+		async ready() {
+			await workload.ready();
+			return [...(await benchPods(workload))];
+		},
+		cpu() {
+			const { agents = 0, caller: _caller, ...programs } = cpuTimeOf(bench);
+			const { apiserver = 0, etcd = 0, ...others } = programs;
+			const rest = Object.values(others).reduce((sum, ms) => sum + ms, 0);
+			return { agents, "API servers": apiserver, etcd, "controllers, kwok": rest };
+		},
+		requests: () => requestCountsOf(bench.fleet.clusters.map(({ client }) => client)),
+		async close() {
+			await engine.close();
+			await bench.stop();
+		},
+	};
+}

@@ -1,0 +1,23 @@
+// What API servers were asked so far, by verb and resource, as their metrics have it.
+import type { ApiClient } from "../../demo/machine/api-client.ts";
+
+/** "GET leases" and so on, over all clusters; watches that have not ended are not in it. */
+export type RequestCounts = ReadonlyMap<string, number>;
+
+const line = /^apiserver_request_total\{(.*)\} (\S+)$/;
+const label = /(\w+)="([^"]*)"/g;
+
+export async function requestCountsOf(clients: readonly ApiClient[]): Promise<RequestCounts> {
+	const counts = new Map<string, number>();
+	for (const text of await Promise.all(clients.map((client) => client.get<string>("/metrics")))) {
+		for (const [, labels = "", value = ""] of text.split("\n").flatMap((each) => [line.exec(each) ?? []])) {
+			const { verb, resource, subresource } = Object.fromEntries(
+				[...labels.matchAll(label)].map(([, name = "", found = ""]) => [name, found]),
+			);
+			if (!resource) continue;
+			const what = `${verb} ${resource}${subresource ? `/${subresource}` : ""}`;
+			counts.set(what, (counts.get(what) ?? 0) + Number(value));
+		}
+	}
+	return counts;
+}
