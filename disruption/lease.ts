@@ -70,10 +70,20 @@ export interface LeaseState {
 	readonly controllers: readonly ControllerReference[];
 }
 
+/** Those that were asked for lately: one step on a Lease asks for its name some ten times. */
+const leaseNames = new Map<string, string>();
+/** A hundred budgets for each of ten drains at once. */
+const maxLeaseNames = 1_000;
+
 /** The Lease's name: a hash of the budget's namespace and name, because a selector can change. */
 export function leaseName(budget: BudgetName): string {
-	const hash = createHash("sha256").update(formatBudgetName(budget)).digest("hex");
-	return `xpdb-${hash.slice(0, 40)}`;
+	const shown = formatBudgetName(budget);
+	const known = leaseNames.get(shown);
+	if (known !== undefined) return known;
+	const name = `xpdb-${createHash("sha256").update(shown).digest("hex").slice(0, 40)}`;
+	if (leaseNames.size >= maxLeaseNames) leaseNames.clear();
+	leaseNames.set(shown, name);
+	return name;
 }
 
 /** How a person may delete a Lease that no agent can use: the shipped policy refuses it to everybody. */

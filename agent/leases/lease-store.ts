@@ -14,6 +14,7 @@ import {
 	namespaceLabel,
 	newState,
 	parseLease,
+	stateAnnotation,
 } from "../../disruption/lease.ts";
 import type { LeaseObject } from "../../disruption/lease-object.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
@@ -174,7 +175,9 @@ export class LeaseStore {
 	}
 
 	#note(object: LeaseObject): BudgetLease {
-		const lease = parseLease(object, this.#cluster);
+		const known = this.#known.get(object.name);
+		// The watch shows what this process has just written, or the answer comes after it.
+		const lease = known && isSame(known, object) ? known : parseLease(object, this.#cluster);
 		this.#known.set(object.name, lease);
 		this.#sight(lease);
 		return lease;
@@ -210,6 +213,15 @@ export class LeaseStore {
 			},
 		};
 	}
+}
+
+/** By what it says, too: etcd that was restored from a backup gives the same version to something else. */
+function isSame(known: BudgetLease, { uid, resourceVersion, annotations }: LeaseObject): boolean {
+	return (
+		uid === known.uid &&
+		resourceVersion === known.resourceVersion &&
+		annotations[stateAnnotation] === known.annotations[stateAnnotation]
+	);
 }
 
 function labelsOf(budget: BudgetName, others: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -52,7 +52,7 @@ export class Certificates {
 	/** Throws CertificateError where the files cannot be used. */
 	constructor(options: CertificatesOptions) {
 		this.#options = options;
-		const { material, expiry } = readMaterial(options, undefined);
+		const { material, expiry } = checked(readFiles(options.files), options, undefined);
 		this.#current = material;
 		this.#expiry = expiry;
 		this.#timer = setInterval(() => this.#poll(), options.pollMs ?? 2_000);
@@ -98,7 +98,12 @@ export class Certificates {
 	#poll(): void {
 		let read: ReadMaterial;
 		try {
-			read = readMaterial(this.#options, this.#member);
+			const files = readFiles(this.#options.files);
+			// What is in use was found good; making keys and contexts of it anew is most of what an idle agent does.
+			const { expiry } = this;
+			read = isSame(files, this.#current)
+				? { material: this.#current, expiry }
+				: checked(files, this.#options, this.#member);
 		} catch (error) {
 			if (!(error instanceof CertificateError)) throw error;
 			if (error.message !== this.#lastProblem) this.#options.report(error);
@@ -109,8 +114,7 @@ export class Certificates {
 		const expired = expiredFiles(this.#options.files, expiry);
 		if (expired && expired.message !== this.#lastProblem) this.#options.report(expired);
 		this.#lastProblem = expired?.message ?? "";
-		const { certificate, privateKey, ca } = this.#current;
-		if (material.certificate === certificate && material.privateKey === privateKey && material.ca === ca) return;
+		if (material === this.#current) return;
 		this.#current = material;
 		this.#expiry = expiry;
 		for (const listener of this.#listeners) listener(material);
@@ -148,12 +152,24 @@ interface ReadMaterial {
 	readonly expiry: CertificateExpiry;
 }
 
-function readMaterial({ files, serverName }: CertificatesOptions, member: string | undefined): ReadMaterial {
-	const material = {
+function readFiles(files: CertificateFiles): CertificateMaterial {
+	return {
 		certificate: readFile(files.certificateFile),
 		privateKey: readFile(files.privateKeyFile),
 		ca: readFile(files.caFile),
 	};
+}
+
+function isSame(a: CertificateMaterial, b: CertificateMaterial): boolean {
+	return a.certificate === b.certificate && a.privateKey === b.privateKey && a.ca === b.ca;
+}
+
+/** Throws CertificateError where they cannot be used. */
+function checked(
+	material: CertificateMaterial,
+	{ files, serverName }: CertificatesOptions,
+	member: string | undefined,
+): ReadMaterial {
 	const [certificate, ...chain] = parseBundle(material.certificate, files.certificateFile);
 	const key = parse(() => createPrivateKey(material.privateKey), files.privateKeyFile, "a private key");
 	const authorities = parseBundle(material.ca, files.caFile);
