@@ -28,6 +28,14 @@ const runOutput: FlagTable = {
 		describe: "json: one JSON object a line, to the end",
 	},
 };
+const report: FlagTable = {
+	report: {
+		kind: "text",
+		default: "",
+		value: "FILE",
+		describe: "Write a page with a picture of the run there, in HTML",
+	},
+};
 const readOutput = (value: string, describe: string): FlagTable => ({
 	output: { kind: "text", short: "o", default: "", value, describe },
 });
@@ -106,6 +114,7 @@ export const commands: readonly Command[] = [
 			...gracePeriod,
 			...dryRun,
 			...runOutput,
+			...report,
 			...yes,
 		},
 		load: async () => (await import("./commands/evict.ts")).runEvict,
@@ -134,6 +143,7 @@ export const commands: readonly Command[] = [
 			resume: { kind: "text", default: "", value: "ID", describe: "Go on with this drain, with its flags" },
 			...dryRun,
 			...runOutput,
+			...report,
 			...yes,
 		},
 		load: async () => (await import("./commands/drain.ts")).runDrain,
@@ -211,6 +221,17 @@ export const commands: readonly Command[] = [
 			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
 		},
 		load: async () => (await import("./commands/ops.ts")).runOps,
+	},
+	{
+		name: "report",
+		words: "FILE",
+		describe: "Make a page with a picture of a recorded run",
+		examples: [
+			["Record a drain, then draw it", "kubectl xpdb drain node-1 --ignore-daemonsets -o json > run.ndjson"],
+			["For a browser, a printer or a change ticket", "kubectl xpdb report run.ndjson > run.html"],
+		],
+		flags: {},
+		load: async () => (await import("./commands/report.ts")).runReport,
 	},
 	{
 		name: "version",

@@ -4,8 +4,8 @@ import type { NodeName } from "../events/events.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
 import { commandLine } from "../terminal/command-line.ts";
 
-/** A drain goes on by the same command: what is done already is not done again. */
-export function resumeCommand(argv: readonly string[]): string {
+/** What was typed, without what is secret. A drain goes on by it: what is done already is not done again. */
+export function typedCommand(argv: readonly string[]): string {
 	const secret = /^--(token|password)$/;
 	const shown = argv.map((word, index) => {
 		if (secret.test(argv[index - 1] ?? "")) return "...";

@@ -12,6 +12,8 @@ export interface NdjsonOptions {
 	readonly stdout: TextSink;
 	readonly command: RunCommand;
 	readonly op?: string;
+	/** As it was typed, without what is secret. */
+	readonly commandLine: string;
 	/** For commands that help. */
 	readonly agentNamespace: string;
 	/** Monotonic milliseconds. */
@@ -22,7 +24,15 @@ export interface NdjsonOptions {
 
 export const eventsSchema = "xpdb.events/1.0";
 
-export function createNdjsonWriter({ stdout, command, op, agentNamespace, now, wallClock }: NdjsonOptions): EventSink {
+export function createNdjsonWriter({
+	stdout,
+	command,
+	op,
+	commandLine,
+	agentNamespace,
+	now,
+	wallClock,
+}: NdjsonOptions): EventSink {
 	const waits = new Repeats(repeatAfterMs, now);
 	const published = new PublishedEvents({ agentNamespace });
 	const remaining = new RemainingTime();
@@ -36,7 +46,7 @@ export function createNdjsonWriter({ stdout, command, op, agentNamespace, now, w
 	const begin = (members: readonly MemberAgent[]): void => {
 		const id = op === undefined ? {} : { op };
 		const agents = published.agents(members);
-		put({ type: "version", schema: eventsSchema, client: clientVersion, command, agents, ...id });
+		put({ type: "version", schema: eventsSchema, client: clientVersion, command, commandLine, agents, ...id });
 		for (const event of early ?? []) tell(event);
 		early = undefined;
 	};

@@ -4,7 +4,7 @@ import { watchDeletions } from "../kubernetes/pod-deletions.ts";
 import { type NodeTarget, nodeName } from "../nodes/node-target.ts";
 import { OperationAnnotations } from "../nodes/operation-annotation.ts";
 import { flagWords, readOperationFlags } from "../nodes/operation-flags.ts";
-import { resumeCommand, resumeOperationCommand, undoOperationCommand } from "../nodes/resume-command.ts";
+import { resumeOperationCommand, typedCommand, undoOperationCommand } from "../nodes/resume-command.ts";
 import type { ResumedOperation } from "../nodes/resume-operation.ts";
 import { aggregate } from "../output/plain.ts";
 import type { RunResult, RunWork } from "./carry-out.ts";
@@ -86,7 +86,7 @@ async function drainUnderBudgets(
 		// By its id only the nodes are found that could be marked before it ended.
 		const goOn = annotations.hasAll(nodes)
 			? resumeOperationCommand(op, again, input.globals)
-			: resumeCommand(input.argv);
+			: typedCommand(input.argv);
 		return {
 			...(record.nodesLeft.length > 0 && annotates && { resume: goOn }),
 			...(record.ours.length > 0 && { undo: undoOperationCommand(op, input.globals) }),

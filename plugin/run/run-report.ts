@@ -5,10 +5,12 @@ import { type CommandDependencies, type CommandInput, textFlag } from "../flags/
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { openContexts } from "../kubernetes/open-contexts.ts";
 import { tellOnce } from "../kubernetes/server-warning.ts";
+import { typedCommand } from "../nodes/resume-command.ts";
 import { createNdjsonWriter } from "../output/ndjson.ts";
 import { createPlainWriter } from "../output/plain.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
+import { openPictureFile } from "./picture-file.ts";
 import { describeError } from "./report-error.ts";
 import { RunRecord } from "./run-record.ts";
 
@@ -47,26 +49,43 @@ export async function reportRun(
 	const contexts: KubeContext[] = [];
 	const clocks = { now: () => performance.now(), wallClock: () => Date.now() };
 	const { agentNamespace } = input.globals;
+	const line = {
+		command,
+		...(op !== undefined && { op }),
+		agentNamespace,
+		commandLine: typedCommand(input.argv),
+		...clocks,
+	};
+	const pictureName = textFlag(input, "report");
+	const picture = pictureName === "" ? undefined : openPictureFile(pictureName, line);
 	let next = (): NextCommands => ({});
-	let write: EventSink | undefined = writesJson
-		? createNdjsonWriter({
-				stdout: streams.stdout,
-				command,
-				...(op !== undefined && { op }),
-				agentNamespace,
-				...clocks,
-			})
-		: undefined;
+	let write: EventSink | undefined = writesJson ? createNdjsonWriter({ ...line, stdout: streams.stdout }) : undefined;
 	const emit: EventSink = (event) => {
 		// Nothing comes after the summary.
 		if (record.hasSummary) return;
 		record.see(event);
+		picture?.see(event);
 		write ??= createPlainWriter({ streams, contexts: contexts.map(({ name }) => name), ...clocks });
 		write(event);
 	};
 	const end = (code: ExitCode, interrupted: boolean): void => {
 		if (record.started || writesJson)
 			emit(record.summary({ ...(op !== undefined && { op }), exitCode: code, interrupted, ...next() }));
+		drawPicture();
+	};
+	let isDrawn = false;
+	const drawPicture = (): void => {
+		// A second Ctrl-C ends the run while it ends.
+		if (isDrawn) return;
+		isDrawn = true;
+		if (!record.started) return picture?.discard();
+		try {
+			picture?.write();
+		} catch (error) {
+			// The run is over, and what it did is done: this changes nothing of how it ended.
+			const why = error instanceof Error ? error.message : String(error);
+			streams.stderr.write(`error: cannot write the report to "${pictureName}": ${why}\n`);
+		}
 	};
 	let warnings = 0;
 	const onWarning = tellOnce((context, message) => {

@@ -7,6 +7,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
 		[""],
 		["commands"],
 		["run"],
+		["picture"],
 		["output", "ui"],
 		["plan"],
 		["drain"],

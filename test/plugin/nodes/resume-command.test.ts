@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
-import { resumeCommand, resumeEvictCommand, undoCommand } from "../../../plugin/nodes/resume-command.ts";
+import { resumeEvictCommand, typedCommand, undoCommand } from "../../../plugin/nodes/resume-command.ts";
 
-test("resumeCommand() is the same command, quoted for a shell", () => {
-	expect(resumeCommand(["drain", "-l", "pool in (a, b)", "--contexts=eu,us", "it's"])).toBe(
+test("typedCommand() is the same command, quoted for a shell", () => {
+	expect(typedCommand(["drain", "-l", "pool in (a, b)", "--contexts=eu,us", "it's"])).toBe(
 		`kubectl xpdb drain -l 'pool in (a, b)' --contexts=eu,us 'it'\\''s'`,
 	);
 });
 
-test("resumeCommand() shows no token and no password", () => {
-	expect(resumeCommand(["drain", "n1", "--token", "s3cret", "--password=s3cret", "--token=s3cret"])).toBe(
+test("typedCommand() shows no token and no password", () => {
+	expect(typedCommand(["drain", "n1", "--token", "s3cret", "--password=s3cret", "--token=s3cret"])).toBe(
 		"kubectl xpdb drain n1 --token ... --password=... --token=...",
 	);
 });

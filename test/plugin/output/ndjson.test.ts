@@ -17,6 +17,7 @@ function write(events: readonly RunEvent[], { stepMs = 1 }: { readonly stepMs?: 
 		stdout,
 		command: "drain",
 		op: "7f3c2a",
+		commandLine: "kubectl xpdb drain n1 --contexts=eu,us",
 		agentNamespace: "xpdb-system",
 		now: () => at,
 		wallClock: () => Date.parse("2026-01-01T00:00:00Z") + at,

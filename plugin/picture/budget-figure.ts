@@ -1,0 +1,71 @@
+// A budget over time: its healthy pods as a line, what it needs as a broken one, and a mark for each eviction.
+import { formatElapsed } from "../flags/duration.ts";
+import type { BudgetCurve, BudgetPoint } from "./budget-curves.ts";
+import { type Html, html, nothing } from "./html.ts";
+import { axis } from "./pod-table.ts";
+import { placeOf, type TimeRange } from "./time-axis.ts";
+
+const height = 100;
+
+export function budgetFigure(curve: BudgetCurve, range: TimeRange): Html {
+	const { budget, points, to, evictions } = curve;
+	const top = Math.max(1, ...points.flatMap(({ healthy, need = 0, expected = 0 }) => [healthy, need, expected]));
+	const y = (pods: number): number => Math.round(height - (pods / top) * (height - 10));
+	const line = (name: string, value: (point: BudgetPoint) => number | undefined): Html =>
+		html`<path class="${name}" d="${stepPath(points, to, { range, y, value })}"/>`;
+	return html`<figure><figcaption><b>${budget}</b> ${figureText(curve)}</figcaption>
+<div class="curve"><span class="top">${top}</span><svg viewBox="0 0 1000 ${height}" preserveAspectRatio="none" role="img" aria-label="${budget}: ${figureText(curve)}">
+${line("expected", ({ expected }) => expected)}${line("need", ({ need }) => need)}${line("healthy", ({ healthy }) => healthy)}
+${evictions.length === 0 ? nothing : html`<path class="mark" d="${evictions.map((at) => `M${placeOf(at, range)} ${height}v-6`).join("\n")}"/>`}</svg>
+<span class="bottom">0</span>${axis(range)}</div></figure>
+`;
+}
+
+/** The numbers of the curve in words: a picture alone says nothing to who cannot see it. */
+export function figureText(curve: BudgetCurve): string {
+	const { points, evictions } = curve;
+	const rooms = points.flatMap(({ healthy, need }) => (need === undefined ? [] : [healthy - need]));
+	const sent = `${evictions.length} ${evictions.length === 1 ? "eviction" : "evictions"}`;
+	if (rooms.length === 0) return `suspended, or its pods were not known; ${sent}`;
+	const least = Math.min(...rooms);
+	const lowest = Math.min(...points.map(({ healthy }) => healthy));
+	const full = formatElapsed(timeWithout(curve));
+	const room =
+		least < 0
+			? `${-least} below its need at the lowest`
+			: least === 0
+				? `used up for ${full}, never below`
+				: `at least ${least} left`;
+	return `${room}; at least ${lowest} healthy; ${sent}`;
+}
+
+/** How long nothing was left of it. */
+function timeWithout({ points, to }: BudgetCurve): number {
+	return points.reduce((sum, { at, healthy, need }, index) => {
+		const until = points[index + 1]?.at ?? to;
+		return need !== undefined && healthy <= need ? sum + until - at : sum;
+	}, 0);
+}
+
+interface Scale {
+	readonly range: TimeRange;
+	readonly y: (pods: number) => number;
+	readonly value: (point: BudgetPoint) => number | undefined;
+}
+
+/** Steps: a count holds until the next one. Where there is no number there is no line. */
+function stepPath(points: readonly BudgetPoint[], to: number, { range, y, value }: Scale): string {
+	let path = "";
+	let isOpen = false;
+	for (const [index, point] of points.entries()) {
+		const pods = value(point);
+		if (pods === undefined) {
+			isOpen = false;
+			continue;
+		}
+		path += isOpen ? `\nV${y(pods)}` : `M${placeOf(point.at, range)} ${y(pods)}`;
+		path += `H${placeOf(points[index + 1]?.at ?? to, range)}`;
+		isOpen = true;
+	}
+	return path;
+}

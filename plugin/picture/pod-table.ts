@@ -1,0 +1,68 @@
+// The pods of a node as lines of a table, each with a bar: thin where it waited, full where it ended.
+import { formatElapsed } from "../flags/duration.ts";
+import { type Html, html, nothing } from "./html.ts";
+import type { NodeLane, PodLane, Span } from "./pod-lanes.ts";
+import { clockText, placeOf, type TimeRange, ticksOf } from "./time-axis.ts";
+
+export function podTables(lanes: readonly NodeLane[], range: TimeRange): Html {
+	const contexts = Map.groupBy(lanes, ({ context }) => context);
+	return html`${[...contexts].map(
+		([context, nodes]) => html`<section>
+<h3>${context === "" ? "This cluster" : context}</h3>
+${nodes.map((lane) => nodeTable(lane, range))}</section>`,
+	)}`;
+}
+
+function nodeTable({ node, pods, cordonedAt, end }: NodeLane, range: TimeRange): Html {
+	const cordoned = cordonedAt === undefined ? "" : `cordoned ${clockText(cordonedAt)}`;
+	const ended = end === undefined ? "" : `${end.kind === "drained" ? "drained" : "not drained"} ${clockText(end.at)}`;
+	const state = [`${pods.length} ${pods.length === 1 ? "pod" : "pods"}`, cordoned, ended].filter(Boolean).join(", ");
+	const title = node === "" ? "Pods by name" : `Node ${node}`;
+	const why = end?.kind === "failed" && end.text !== "" ? html`<p class="why">${end.text}</p>` : nothing;
+	if (pods.length === 0) return html`<h4>${title} <small>${state}</small></h4>${why}`;
+	return html`<table class="pods"><caption>${title} <small>${state}</small></caption>
+<thead><tr><th scope="col">Pod<th scope="col">End<th scope="col">Waited<th scope="col" class="time">${axis(range)}</thead>
+<tbody>${pods.map((pod) => podRow(pod, range))}</tbody></table>
+${why}`;
+}
+
+/** The times above the bars. */
+export function axis(range: TimeRange): Html {
+	return html`<span class="axis">${ticksOf(range).map((at) => {
+		const place = placeOf(at, range) / 10;
+		// The last would stick out of the page.
+		return html`<span${place > 90 ? html` class="last"` : nothing} style="left:${place}%">${clockText(at)}</span>`;
+	})}</span>`;
+}
+
+function podRow({ pod, spans, end, waitedMs }: PodLane, range: TimeRange): Html {
+	const why = end?.kind === "failed" && end.text !== "" ? html`<br><small>${end.text}</small>` : nothing;
+	return html`<tr><td>${pod}${why}<td class="${end?.kind ?? "unknown"}">${endText(end)}<td>${formatElapsed(waitedMs)}<td>${bar(spans, range)}
+`;
+}
+
+function endText(end: PodLane["end"]): string {
+	if (!end) return "not known";
+	const words = {
+		accepted: "terminating",
+		stopped: "left",
+		skipped: "skipped",
+		gone: "was gone",
+		evicted: "gone",
+		failed: "failed",
+	};
+	return `${words[end.kind]} ${clockText(end.at)}`;
+}
+
+function bar(spans: readonly Span[], range: TimeRange): Html {
+	return html`<svg viewBox="0 0 1000 8" preserveAspectRatio="none">${spans.map(({ kind, from, to, reason, text }) => {
+		const start = placeOf(from, range);
+		// Never so short that it cannot be seen.
+		const width = Math.max(2, placeOf(to, range) - start);
+		const words = reason === "" ? kind : `${kind} ${formatElapsed(to - from)}: ${reason}: ${text}`;
+		const title = reason === "" ? nothing : html`<title>${words}</title>`;
+		return kind === "waiting"
+			? html`<path class="w" d="M${start} 4h${width}">${title}</path>`
+			: html`<path class="t" d="M${start} 4h${width}"/>`;
+	})}</svg>`;
+}

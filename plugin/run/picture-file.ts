@@ -1,0 +1,48 @@
+// --report FILE: the picture of the run, made from the very lines that -o json prints, and written when its summary is known.
+import { randomUUID } from "node:crypto";
+import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import type { EventSink } from "../events/events.ts";
+import { createNdjsonWriter, type NdjsonOptions } from "../output/ndjson.ts";
+import { page } from "../picture/page.ts";
+import { readRecordedEvent } from "../picture/recorded-event.ts";
+import { PictureFold } from "../picture/run-picture.ts";
+import { UsageError } from "../terminal/errors.ts";
+
+export interface PictureFile {
+	readonly see: EventSink;
+	/** All at once, also where the process leaves in a moment. Throws what the file system says; the file is then as it was before. */
+	write(): void;
+	/** Where nothing was to be drawn. */
+	discard(): void;
+}
+
+/** Throws UsageError where nothing can be written there: that is told before anything is touched, not after the run. */
+export function openPictureFile(path: string, options: Omit<NdjsonOptions, "stdout">): PictureFile {
+	const part = `${path}.${randomUUID().slice(0, 8)}.part`;
+	const fold = new PictureFold();
+	const stdout = { write: (line: string) => fold.see(readRecordedEvent(line, "the run")) };
+	try {
+		if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error("it is a directory");
+		closeSync(openSync(part, "wx"));
+	} catch (error) {
+		throw new UsageError(
+			`cannot write the report to "${path}": ${error instanceof Error ? error.message : String(error)}`,
+		);
+	}
+	const discard = (): void => rmSync(part, { force: true });
+	return {
+		see: createNdjsonWriter({ ...options, stdout }),
+		discard,
+		write() {
+			try {
+				const picture = fold.picture();
+				if (!picture) return discard();
+				writeFileSync(part, page(picture));
+				renameSync(part, path);
+			} catch (error) {
+				discard();
+				throw error;
+			}
+		},
+	};
+}

@@ -1,0 +1,45 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { openPictureFile } from "../../../plugin/run/picture-file.ts";
+import { eventSamples } from "../output/event-samples.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "xpdb-picture-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const options = {
+	command: "drain",
+	op: "7f3c2a",
+	commandLine: "kubectl xpdb drain n1",
+	agentNamespace: "xpdb-system",
+	now: () => 0,
+	wallClock: () => Date.parse("2026-01-01T00:00:00Z"),
+} as const;
+
+test("the page is there when the run is over, and nothing beside it", () => {
+	const path = join(folder, "run.html");
+	const picture = openPictureFile(path, options);
+	for (const event of [...eventSamples["run.started"], ...eventSamples["pod.accepted"], ...eventSamples.summary]) {
+		picture.see(event);
+	}
+	picture.write();
+	expect(readFileSync(path, "utf8")).toContain("<pre>kubectl xpdb drain n1</pre>");
+	expect(readdirSync(folder)).toEqual(["run.html"]);
+});
+
+test("a page from before stays as it was until the new one is whole", () => {
+	const path = join(folder, "run.html");
+	writeFileSync(path, "before");
+	const picture = openPictureFile(path, options);
+	expect(readFileSync(path, "utf8")).toBe("before");
+	picture.discard();
+	expect(readFileSync(path, "utf8")).toBe("before");
+	expect(readdirSync(folder)).toEqual(["run.html"]);
+});
+
+test("where no page can be written, nothing is begun", () => {
+	const open = (path: string) => () => openPictureFile(path, options);
+	expect(open(join(folder, "missing", "run.html"))).toThrow(/^cannot write the report to ".*": ENOENT/);
+	expect(open(folder)).toThrow(`cannot write the report to "${folder}": it is a directory`);
+	expect(readdirSync(folder)).toEqual(["run.html"]);
+});
