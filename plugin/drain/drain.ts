@@ -198,7 +198,7 @@ async function evictAll(
 		if (deps.stop.aborted) return "stopped";
 		for (const { pod, seen } of jobs) {
 			const isAgent = isAgentPod({ namespace: pod.namespace, labels: seen.labels }, agents);
-			if (isAgent) deps.leaveAgent(node.context.name, pod.uid);
+			if (isAgent && options.dryRun === "none") deps.leaveAgent(node.context.name, pod.uid);
 		}
 		const outcomes = await Promise.all(jobs.map((job) => evictions.evict(job)));
 		const failures = outcomes.filter((outcome) => outcome.kind === "failed");

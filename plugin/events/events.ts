@@ -114,6 +114,8 @@ export type RunEvent =
 			readonly expected?: number;
 			/** When it is asked for again at the latest, as far as that is known. */
 			readonly retryAfterMs?: number;
+			/** It would wait: nothing was asked for. */
+			readonly dryRun?: DryRun;
 			readonly usedBy: readonly UsedBy[];
 	  } & PodEvent)
 	/** The API server took the eviction; the pod is terminating. */

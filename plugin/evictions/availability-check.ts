@@ -1,15 +1,31 @@
 // Whether a round could grant something now: counts without an acquisition, cheap and without a write. A hint, no more.
-import { decide, type RoundBudget } from "../../disruption/decide.ts";
+import { type BudgetCounts, decide, type RoundBudget } from "../../disruption/decide.ts";
 import type { RoundCandidate } from "../../disruption/verdict.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 
+export type CountedMember = Pick<AgentCluster, "id" | "look">;
+
 /** Rejects with AgentUnavailableError where a member gives no answer. */
 export async function checkAvailability(
-	members: readonly Pick<AgentCluster, "id" | "look">[],
+	members: readonly CountedMember[],
 	budgets: readonly RoundBudget[],
 	candidates: readonly RoundCandidate[],
 ): Promise<boolean> {
-	const counts = await Promise.all(
+	const judgements = decide(
+		members.map(({ id }) => id),
+		await lookAtBudgets(members, budgets, candidates),
+		candidates,
+	);
+	return judgements.some((judgement) => judgement.kind !== "waiting" || judgement.reason === "CoverageChanged");
+}
+
+/** What a round would count, without the Leases that make it one. */
+export async function lookAtBudgets(
+	members: readonly CountedMember[],
+	budgets: readonly RoundBudget[],
+	candidates: readonly RoundCandidate[],
+): Promise<readonly BudgetCounts[]> {
+	return Promise.all(
 		budgets.map(async (budget) => ({
 			budget,
 			counts: await Promise.all(
@@ -23,10 +39,4 @@ export async function checkAvailability(
 			),
 		})),
 	);
-	const judgements = decide(
-		members.map(({ id }) => id),
-		counts,
-		candidates,
-	);
-	return judgements.some((judgement) => judgement.kind !== "waiting" || judgement.reason === "CoverageChanged");
 }

@@ -5,6 +5,7 @@ import type { PodEvent } from "../events/events.ts";
 import { timerMs } from "../flags/duration.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { PodDeletions } from "../kubernetes/pod-deletions.ts";
+import { isReplaced } from "../kubernetes/pod-status.ts";
 import { type SeenPod, seenPod } from "./seen-pod.ts";
 
 /** The time a job may take: of its node for a drain, of the command for an eviction. */
@@ -23,6 +24,8 @@ export interface EvictionJob {
 	readonly timeout: Timeout;
 	/** DELETE instead of an eviction. */
 	readonly deletes: boolean;
+	/** Nothing healthy will ever be in its place: nobody makes another one, or no node would take that. Only a dry run asks. */
+	readonly staysAway?: boolean;
 	/** How long the pod may take to terminate. */
 	readonly graceSeconds: number;
 	/** Tells when it is gone, where its node is watched. */
@@ -39,13 +42,15 @@ export function createJob(
 		readonly node?: string;
 		readonly deletes?: boolean;
 		readonly deletions?: PodDeletions | undefined;
+		/** No node would take what replaces it. */
+		readonly strands?: boolean;
 		readonly gracePeriodSeconds: number;
 		/** On the clock of the run, before the pod was asked for. */
 		readonly readAt?: number;
 	},
 ): EvictionJob {
 	const { metadata, spec } = pod;
-	const { context, timeout, node, deletes = false, deletions, gracePeriodSeconds, readAt } = rest;
+	const { context, timeout, node, deletes = false, deletions, strands = false, gracePeriodSeconds, readAt } = rest;
 	return {
 		context,
 		pod: { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "", uid: metadata?.uid ?? "" },
@@ -53,6 +58,7 @@ export function createJob(
 		...(node !== undefined && { node }),
 		timeout,
 		deletes,
+		staysAway: strands || !isReplaced(pod),
 		graceSeconds:
 			gracePeriodSeconds >= 0 ? gracePeriodSeconds : (spec?.terminationGracePeriodSeconds ?? defaultGraceSeconds),
 		...(deletions && { deletions }),

@@ -14,14 +14,15 @@ import type { Fleet } from "../fleet/fleet.ts";
 import { FleetChanges, type FleetDoubt } from "../fleet/fleet-changes.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
 import { ConcurrencyLimit } from "./concurrency-limit.ts";
+import { DryRunRounds, wouldWait } from "./dry-run-rounds.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import { EvictionRounds, type RoundsDependencies } from "./eviction-rounds.ts";
 import { tryEviction } from "./native-eviction.ts";
 import { coverPod, type PodCoverage } from "./pod-coverage.ts";
 import { failedPod, type PodOutcome } from "./pod-outcome.ts";
 import { waitUntilGone } from "./pod-termination.ts";
-import { retryAfterMs, type TryOutcome } from "./try-outcome.ts";
-import { waitingEvent } from "./waiting-event.ts";
+import { retryAfterMs, type TryAgain, type TryOutcome } from "./try-outcome.ts";
+import { pretendedWaitEvent, waitingEvent } from "./waiting-event.ts";
 
 export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" | "reconnect">;
 
@@ -39,12 +40,16 @@ const askAgainAfterMs = 1_000;
 const pauses = [0, 250, 500, 1_000, 2_000, 5_000];
 /** Who waited for so long is not in a loop. */
 const longTryMs = 10_000;
+/** A dry run ends no pod, so that nothing changes by waiting: an agent that is being restarted, or has yet to see a pod. */
+const dryRunTries = 3;
 
 /** Some of what a run knows of its fleet. */
 interface FleetState {
 	readonly fleet: EvictionFleet;
 	readonly lists: CoverageLists;
 	readonly changes: FleetChanges;
+	/** In the place of rounds, for a dry run. */
+	readonly dryRun: DryRunRounds | undefined;
 	/** Contexts whose clusters were members once. */
 	readonly contexts: Set<string>;
 }
@@ -76,7 +81,8 @@ export class Evictions {
 		if (!fleet) return;
 		const lists = new CoverageLists(fleet, deps.runtime);
 		const changes = new FleetChanges(fleet, deps.emit, () => lists.forget());
-		this.#state = { fleet, lists, changes, contexts: new Set() };
+		const dryRun = deps.options.dryRun ? new DryRunRounds({ ...deps, fleet }) : undefined;
+		this.#state = { fleet, lists, changes, dryRun, contexts: new Set() };
 	}
 
 	get counts(): EvictionCounts {
@@ -144,6 +150,7 @@ export class Evictions {
 		/** What the last try waited for, where it got no answer in time. */
 		let unanswered: string | undefined;
 		let inVain = 0;
+		let tries = 0;
 		for (let isFirst = true; ; isFirst = false) {
 			if (this.#limit.isPaused) await this.#limit.resumed(ends);
 			if (stop.aborted) return { kind: "stopped" };
@@ -162,6 +169,8 @@ export class Evictions {
 				case "timedOut":
 					return this.#timedOut(job, { reason, ...outcome });
 				case "again": {
+					tries += 1;
+					if (this.#deps.options.dryRun && tries >= dryRunTries) return this.#dryRunFailed(job, outcome);
 					reason = outcome.reason ?? reason;
 					unanswered = outcome.reason === "PeerUnreachable" ? outcome.message : undefined;
 					if (runtime.now() - startedAt >= longTryMs) inVain = 0;
@@ -175,8 +184,8 @@ export class Evictions {
 	async #try(job: EvictionJob, isFirst: boolean): Promise<TryOutcome> {
 		const state = this.#state;
 		const context = job.context.name;
-		// A dry run takes no lease and makes no reservation; a cluster without agents is none of the fleet's business.
-		if (!state || this.#deps.options.dryRun) return tryEviction(job, undefined, this.#deps);
+		// A cluster without agents is none of the fleet's business.
+		if (!state) return tryEviction(job, undefined, this.#deps);
 		const { fleet, contexts, changes } = state;
 		const asked = fleet.members;
 		if (fleet.memberOf(context)) contexts.add(context);
@@ -199,12 +208,13 @@ export class Evictions {
 		return this.#waitForFleet(job, outcome.message ?? "the members of the fleet disagree");
 	}
 
-	async #tryAsMember(job: EvictionJob, isFirst: boolean, { fleet, lists }: FleetState): Promise<TryOutcome> {
+	async #tryAsMember(job: EvictionJob, isFirst: boolean, state: FleetState): Promise<TryOutcome> {
+		const { fleet, lists } = state;
 		const { reachability, runtime } = this.#deps;
 		const { namespace } = job.pod;
 		// What was listed for others is good for one try: if it does not hold any more, the round says so.
 		const known = isFirst ? lists.findKnown({ namespace, labels: job.seen.labels }) : undefined;
-		if (known) return this.#roundsFor(known, fleet).tryEviction(job);
+		if (known) return this.#tryUnder(known, job, state);
 		let coverage: PodCoverage;
 		try {
 			const memberIds = (): readonly string[] => fleet.members.map(({ id }) => id);
@@ -212,7 +222,7 @@ export class Evictions {
 		} catch (error) {
 			if (error instanceof AgentUnavailableError) {
 				reachability.failed(error);
-				return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable" };
+				return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable", message: error.message };
 			}
 			// The fleet is asked anew, and says who is missing.
 			if (error instanceof FleetsDifferError) return { kind: "again", afterMs: 0, reason: error.reason };
@@ -233,7 +243,7 @@ export class Evictions {
 			case "unreadable":
 				return failedPod(job, { reason: "InvalidBudget", message: coverage.message });
 			case "covered":
-				return this.#roundsFor(coverage.budgets, fleet).tryEviction(job);
+				return this.#tryUnder(coverage.budgets, job, state);
 			case "fleetsDiffer":
 				return { kind: "again", afterMs: 0, reason: "FleetsDiffer", message: coverage.message };
 			case "tooSlow":
@@ -249,7 +259,12 @@ export class Evictions {
 				return { kind: "agentRefused", message: answer.message };
 			case "unreachable":
 				this.#deps.reachability.failed(answer.error);
-				return { kind: "again", afterMs: askAgainAfterMs, reason: "PeerUnreachable" };
+				return {
+					kind: "again",
+					afterMs: askAgainAfterMs,
+					reason: "PeerUnreachable",
+					message: answer.error.message,
+				};
 			case "differ":
 				return this.#waitForFleet(job, answer.message);
 		}
@@ -258,11 +273,22 @@ export class Evictions {
 	/** Until somebody has put it right. */
 	#waitForFleet(job: EvictionJob, message: string): TryOutcome {
 		this.#tellWaiting(job, "FleetsDiffer", message);
-		return { kind: "again", afterMs: askAgainAfterMs, reason: "FleetsDiffer" };
+		return { kind: "again", afterMs: askAgainAfterMs, reason: "FleetsDiffer", message };
 	}
 
 	#tellWaiting(job: EvictionJob, reason: Reason, message: string): void {
-		this.#deps.emit(waitingEvent(job, { reason, message }, askAgainAfterMs));
+		const waiting = { reason, message };
+		const { options, emit } = this.#deps;
+		emit(options.dryRun ? pretendedWaitEvent(job, waiting) : waitingEvent(job, waiting, askAgainAfterMs));
+	}
+
+	#dryRunFailed(job: EvictionJob, { reason, message }: TryAgain): PodOutcome {
+		const why = { reason: reason ?? "TimedOut", message: message ?? "no answer that could be used" };
+		return { ...wouldWait(job, why), unreachable: reason === "PeerUnreachable" };
+	}
+
+	#tryUnder(budgets: readonly RoundBudget[], job: EvictionJob, { fleet, dryRun }: FleetState): Promise<TryOutcome> {
+		return dryRun ? dryRun.tryEviction(job, budgets) : this.#roundsFor(budgets, fleet).tryEviction(job);
 	}
 
 	#roundsFor(budgets: readonly RoundBudget[], fleet: EvictionFleet): EvictionRounds {

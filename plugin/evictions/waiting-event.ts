@@ -13,7 +13,17 @@ export type WaitReason = Partial<Omit<Waiting, "kind" | "reason">> & {
 	readonly message: string;
 };
 
-export function waitingEvent(job: EvictionJob, waiting: WaitReason, retryAfterMs: number): RunEvent {
+/** What a dry run would wait for. */
+export function pretendedWaitEvent(job: EvictionJob, waiting: WaitReason): RunEvent {
+	const { retryAfterMs: _, ...event } = waitingEvent(job, waiting, 0);
+	return { ...event, dryRun: "server" };
+}
+
+export function waitingEvent(
+	job: EvictionJob,
+	waiting: WaitReason,
+	retryAfterMs: number,
+): Extract<RunEvent, { type: "pod.waiting" }> {
 	const { reason, message, budget, need, healthy, expected, preActivities = [], usedBy = [] } = waiting;
 	return {
 		type: "pod.waiting",

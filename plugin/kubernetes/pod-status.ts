@@ -15,3 +15,10 @@ export function isFinished({ status }: V1Pod): boolean {
 export function controllerOf({ metadata }: { readonly metadata?: V1ObjectMeta }): V1OwnerReference | undefined {
 	return metadata?.ownerReferences?.find(({ controller }) => controller === true);
 }
+
+/** A controller makes another pod; not again for one that has ended or is being replaced already. */
+export function isReplaced(pod: V1Pod): boolean {
+	const controller = controllerOf(pod);
+	const ends = pod.metadata?.deletionTimestamp !== undefined || isFinished(pod);
+	return controller !== undefined && controller.kind !== "DaemonSet" && !ends;
+}

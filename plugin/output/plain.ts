@@ -154,11 +154,12 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 		if (!waits.isNews(podSubject(event), `${event.reason} ${budget ? wanted : message}`)) return;
 		const told = budget === "" ? 0 : crowds.add(`${context} ${wanted}`);
 		if (told > maxWaitingShown + 1) return;
-		if (told > maxWaitingShown) return line(stderr, context, `more pods wait for budget ${budget}`);
+		const verb = event.dryRun === undefined ? "" : "would ";
+		if (told > maxWaitingShown) return line(stderr, context, `more pods ${verb}wait for budget ${budget}`);
 		// Who uses the budget is the same for all of them.
 		const users = told <= 1 ? usedByText(usedBy, wallClock()) : "";
 		const reason = message.replace(`pod ${namespace}/${pod} `, "it ");
-		line(stderr, context, `pod ${namespace}/${pod} waits: ${reason}${users}`);
+		line(stderr, context, `pod ${namespace}/${pod} ${verb === "" ? "waits" : "would wait"}: ${reason}${users}`);
 	}
 
 	function writeFailedNode({ context, node, errors, pending }: Extract<RunEvent, { type: "node.failed" }>): void {

@@ -2,7 +2,7 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { CandidateState } from "../../disruption/cluster.ts";
-import { controllerOf, isFinished, readyCondition } from "../kubernetes/pod-status.ts";
+import { isReplaced, readyCondition } from "../kubernetes/pod-status.ts";
 import type { PlanPod } from "./drain-plan.ts";
 import { podReference } from "./fleet-budgets.ts";
 import { type NativeBudget, nativeCoverage } from "./native-budgets.ts";
@@ -66,11 +66,4 @@ function nativeState(pod: V1Pod): CandidateState {
 		labels: pod.metadata?.labels ?? {},
 		preActivities: [],
 	};
-}
-
-/** A controller makes another pod; not again for one that has ended or is being replaced already. */
-function isReplaced(pod: V1Pod): boolean {
-	const controller = controllerOf(pod);
-	const ends = pod.metadata?.deletionTimestamp !== undefined || isFinished(pod);
-	return controller !== undefined && controller.kind !== "DaemonSet" && !ends;
 }

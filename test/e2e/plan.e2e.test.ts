@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { readTimeline } from "../../demo/audit/audit.ts";
 import type { Plan } from "../../plugin/plan/plan.ts";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { createValidator, strictSchema } from "../support/json-schema.ts";
-import { createDatabase, type Database } from "./database.ts";
-import { getJson, leasesPath, podsPath } from "./get-json.ts";
+import { createDatabase } from "./database.ts";
+import { getJson, podsPath } from "./get-json.ts";
 import { apply, eventually, kubectl } from "./kubectl.ts";
 import { uncordonAll } from "./nodes.ts";
 import { plugin } from "./plugin-process.ts";
+import { leasesOf, writesSince } from "./writes-since.ts";
 
 const flags = ["--ignore-daemonsets", "--delete-emptydir-data"];
 const validate = createValidator(strictSchema("plan-v1"));
@@ -27,27 +27,6 @@ async function planOf(args: readonly string[]): Promise<Plan> {
 	expect(validate(plan)).toEqual([]);
 	expect(code).toBe(plan.exitCode);
 	return plan;
-}
-
-/** What people of the operators and the agents wrote since an instant (microseconds), but for what a call itself makes. */
-async function writesSince(since: number): Promise<readonly string[]> {
-	const ways = ["serviceaccounts/token", "pods/portforward", "tokenreviews", "subjectaccessreviews"];
-	const events = await readTimeline(sharedFleet().clusters);
-	return events
-		.filter(({ receivedAt, resource }) => receivedAt >= since && !ways.includes(resource))
-		.filter(({ groups }) => groups.includes("xpdb-operators") || groups.includes("system:serviceaccounts:xpdb-system"))
-		.map(({ cluster, user, verb, resource, name }) => `${cluster}: ${user} ${verb} ${resource} ${name}`);
-}
-
-/** Leases of the database's budgets, which the first acquire would make. */
-async function leasesOf(database: Database): Promise<readonly unknown[]> {
-	const selector = `xpdb.form3.tech/budget-namespace=${database.namespace}`;
-	const lists = await Promise.all(
-		sharedFleet().contexts.map((context) =>
-			getJson<{ readonly items: readonly unknown[] }>(context, leasesPath(selector)),
-		),
-	);
-	return lists.flatMap(({ items }) => items);
 }
 
 describeOnFleet("kubectl xpdb plan", () => {
@@ -73,10 +52,7 @@ describeOnFleet("kubectl xpdb plan", () => {
 		expect(plain.code, plain.stderr).toBe(0);
 		expect(plain.stdout).toContain("no lease was taken");
 		expect(await leasesOf(database)).toEqual([]);
-		// Agents write Leases for what other tests have left behind, so theirs are looked at by the budget's namespace above.
-		expect(
-			(await writesSince(since)).filter((write) => !/xpdb-agent (update|delete|patch) leases/.test(write)),
-		).toEqual([]);
+		expect(await writesSince(since)).toEqual([]);
 
 		const planned = plan.pods.filter(({ namespace }) => namespace === database.namespace);
 		const onNodes = before.filter(({ context, node }) => nodes.has(`${context}-operator/${node}`));
@@ -91,9 +67,10 @@ describeOnFleet("kubectl xpdb plan", () => {
 		expect(drain.code, drain.stderr).toBe(0);
 		// What a plan must not do is seen where a drain does it.
 		const written = await writesSince(since);
-		for (const write of [/patch nodes/, /create pods\/eviction/, /create leases/]) {
+		for (const write of [/patch nodes/, /create pods\/eviction/]) {
 			expect(written).toContainEqual(expect.stringMatching(write));
 		}
+		expect(await leasesOf(database)).not.toEqual([]);
 		await database.ready();
 		expect(await database.violations(1)).toEqual([]);
 		const gone = (await database.samples()).filter(({ disruption }) => disruption);

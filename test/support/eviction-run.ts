@@ -5,7 +5,8 @@ import type { EvictionJob } from "../../plugin/evictions/eviction-job.ts";
 import { Evictions, type EvictionsDependencies } from "../../plugin/evictions/evictions.ts";
 import { createEvictor } from "../../plugin/evictions/evictor.ts";
 import { Reachability } from "../../plugin/fleet/reachability.ts";
-import { createFastRuntime, type FakeFleet, type FakeMember, type FakePod, namespace } from "./fake-fleet.ts";
+import { type FakeFleet, type FakeMember, type FakePod, namespace } from "./fake-fleet.ts";
+import { createFastRuntime } from "./fast-runtime.ts";
 
 export interface Run {
 	readonly fleet: FakeFleet;

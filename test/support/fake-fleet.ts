@@ -16,7 +16,6 @@ import type { BudgetsOfMember } from "../../disruption/coverage-judgement.ts";
 import { AgentUnavailableError, GarbledLeaseError, LeaseLostError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import { preActivitiesOf } from "../../disruption/pod.ts";
-import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import { matchesSelector, parseLabelSelector } from "../../disruption/selector.ts";
 import { ApiError } from "../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
@@ -50,6 +49,8 @@ export class FakeFleet {
 	declared: readonly FakeMember[];
 	reconnects = 0;
 	readonly evictions: FakeEviction[] = [];
+	/** Pods whose evictions were only tried, as CLUSTER/NAME. */
+	readonly dryRuns: string[] = [];
 	budgets: MemberBudget[] = [];
 	/** What the API servers answer to an eviction, one after the other; then yes. */
 	readonly refusals: ApiError[] = [];
@@ -360,6 +361,10 @@ export class FakeMember implements AgentCluster {
 		}
 		const refusal = this.#fleet.refusals.shift();
 		if (refusal) throw refusal;
+		if (isDryRun(body)) {
+			this.#fleet.dryRuns.push(`${this.name}/${pod.name}`);
+			return {};
+		}
 		this.#fleet.evictions.push({ cluster: this.name, pod: pod.name, reserved: this.reservations.has(pod.uid), body });
 		this.pods.delete(pod.uid);
 		this.reservations.delete(pod.uid);
@@ -368,29 +373,16 @@ export class FakeMember implements AgentCluster {
 	}
 }
 
+function isDryRun(body: unknown): boolean {
+	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin's own request
+	const { deleteOptions } = body as { readonly deleteOptions?: { readonly dryRun?: readonly string[] } };
+	return deleteOptions?.dryRun?.includes("All") === true;
+}
+
 function preconditionsOf(body: unknown): { readonly uid?: string; readonly resourceVersion?: string } {
 	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin's own request
 	const { deleteOptions } = body as { readonly deleteOptions?: { readonly preconditions?: { readonly uid?: string } } };
 	return deleteOptions?.preconditions ?? {};
-}
-
-/** Time that passes only where somebody sleeps. */
-export function createFastRuntime(): RoundRuntime & { readonly leftBehind: unknown[] } {
-	let at = 0;
-	let ids = 0;
-	const leftBehind: unknown[] = [];
-	return {
-		leftBehind,
-		now: () => at,
-		newId: () => `id-${(ids += 1)}`,
-		async sleep(ms, signal) {
-			await new Promise((resolve) => {
-				setImmediate(resolve);
-			});
-			if (!signal.aborted) at += ms;
-		},
-		onLeftBehind: (problem) => void leftBehind.push(problem),
-	};
 }
 
 export const databaseSelector = parseLabelSelector({ matchLabels: { app: "db" } }, "spec.selector");

@@ -185,6 +185,14 @@ describe("drain()", () => {
 		expect(left).toEqual(["c1 uid-agent-1"]);
 	});
 
+	test("a dry run leaves no agent", async () => {
+		const { nodes, calls } = newWorld("c1", { n1: [agent] });
+		const { deps, left } = newRun(calls);
+		await drain(nodes, { ...drainOptions, dryRun: "server" }, deps);
+		expect(calls.slice(1)).toEqual(["evict n1/agent-1"]);
+		expect(left).toEqual([]);
+	});
+
 	test("a pod that only calls itself an agent goes with the others", async () => {
 		const impostor = newV1Pod("impostor", { ...owned, namespace: "tenant", labels });
 		const { nodes, calls } = newWorld("c1", { n1: [impostor, newV1Pod("b", owned), agent] });

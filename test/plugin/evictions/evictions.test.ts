@@ -312,6 +312,7 @@ describe("members without an answer", () => {
 			message: 'error when evicting pods/"db-0" -n "shop": global timeout reached: 9s',
 			reason: "PeerUnreachable",
 			unreachable: true,
+			waitedFor: "Cannot call ListBudgets",
 		});
 	});
 });
@@ -357,16 +358,6 @@ describe("a stop", () => {
 		fleet.onEviction = () => run.stop.abort(new Error("interrupted"));
 		expect(await run.evictions.evict(run.job(first.member, first.pod))).toEqual({ kind: "evicted" });
 	});
-});
-
-test("a dry run on the server takes no lease and is tried once", async () => {
-	const { fleet, pods } = newDatabase();
-	const [first] = pods;
-	if (!first) throw new Error("no pods");
-	fleet.refusals.push(new ApiError("no", { code: 429 }));
-	const run = newRun(fleet, { options: { gracePeriodSeconds: -1, deletes: false, dryRun: true } });
-	expect(await run.evictions.evict(run.job(first.member, first.pod))).toMatchObject({ kind: "failed" });
-	expect(first.member.rounds).toBe(0);
 });
 
 test("a timeout of 0 never comes", () => {

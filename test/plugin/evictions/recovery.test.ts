@@ -4,7 +4,8 @@ import type { RunEvent } from "../../../plugin/events/events.ts";
 import { measureBudgets, waitUntilRecovered } from "../../../plugin/evictions/recovery.ts";
 import type { Fleet } from "../../../plugin/fleet/fleet.ts";
 import { Reachability } from "../../../plugin/fleet/reachability.ts";
-import { createFastRuntime, FakeFleet, namespace } from "../../support/fake-fleet.ts";
+import { FakeFleet, namespace } from "../../support/fake-fleet.ts";
+import { createFastRuntime } from "../../support/fast-runtime.ts";
 
 function newWorld() {
 	const fake = new FakeFleet(["eu", "us"]);

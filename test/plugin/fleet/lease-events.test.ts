@@ -5,7 +5,8 @@ import { runRound } from "../../../disruption/round.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { withLeaseEvents } from "../../../plugin/fleet/lease-events.ts";
 import type { AgentCluster } from "../../../proto/agent-cluster.ts";
-import { createFastRuntime, databaseSelector, FakeFleet, namespace } from "../../support/fake-fleet.ts";
+import { databaseSelector, FakeFleet, namespace } from "../../support/fake-fleet.ts";
+import { createFastRuntime } from "../../support/fast-runtime.ts";
 
 const budget = { namespace, name: "db" };
 const options = { wait: false, signal: new AbortController().signal };

@@ -64,7 +64,7 @@ export const eventSamples = {
 				{ cluster: "us", namespace: "shop", pod: "db-3", why: "Reserved", holder: "bob", sinceSeconds: 1e18 },
 			],
 		},
-		{ type: "pod.waiting", ...named, reason: "FleetsDiffer", message: "fleets differ", usedBy: [] },
+		{ type: "pod.waiting", ...named, reason: "FleetsDiffer", message: "fleets differ", usedBy: [], dryRun: "server" },
 	],
 	"pod.accepted": [{ type: "pod.accepted", ...pod, waitedMs: 12.7, graceSeconds: 30 }],
 	"pod.gone": [{ type: "pod.gone", ...pod, waitedMs: 0 }],

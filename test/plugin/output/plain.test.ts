@@ -166,6 +166,23 @@ describe("one context: kubectl's own lines", () => {
 	});
 });
 
+describe("a dry run on the server", () => {
+	const dryRun = "server";
+
+	test("says for what pods would wait, the first few by name", () => {
+		const usedBy = [{ cluster: "us", namespace: "default", pod: "web-9", why: "Reserved", holder: "this run" }];
+		const events = Array.from({ length: 7 }, (_, index): Timed => {
+			return [0, { ...waiting, usedBy, dryRun, pod: `web-${index}` }];
+		});
+		const wait = "would wait: budget default/web needs 2 healthy, has 2";
+		expect(print(events)).toEqual([
+			`err: pod default/web-0 ${wait}; used by default/web-9 in us (being evicted by this run)`,
+			...["web-1", "web-2", "web-3", "web-4"].map((name) => `err: pod default/${name} ${wait}`),
+			"err: more pods would wait for budget default/web",
+		]);
+	});
+});
+
 describe("waiting", () => {
 	const line = "err: pod default/web-1 waits: budget default/web needs 2 healthy, has 2";
 

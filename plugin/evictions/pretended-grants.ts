@@ -1,0 +1,136 @@
+// What a round would say to pods now, for a dry run on the server: the counts are asked for without an acquisition, so
+// nothing is written, and judged by decide(), as the round itself judges them. Each pod is judged against what the ones
+// before it would have left; one that waits for nothing but those goes as soon as they are back.
+import { formatBudgetName } from "../../disruption/budget.ts";
+import type { Count, UnavailablePod } from "../../disruption/cluster.ts";
+import { type BudgetCounts, decide, type Judgement, type RoundBudget } from "../../disruption/decide.ts";
+import type { Free, Refused, RoundCandidate, Waiting } from "../../disruption/verdict.ts";
+import { type CountedMember, lookAtBudgets } from "./availability-check.ts";
+
+export type PretendedVerdict =
+	/** `after`: what it would wait for first, which ends when other pods of this run are back. */
+	{ readonly kind: "goes"; readonly after?: Waiting } | Free | Waiting | Refused;
+
+export interface PretendedPod extends RoundCandidate {
+	/** Nothing healthy will ever be in its place: nobody makes another one, or no node would take that. */
+	readonly staysAway: boolean;
+}
+
+/** A pod that this run would have taken by then. */
+interface Taken {
+	readonly pod: PretendedPod;
+	readonly budgets: ReadonlySet<string>;
+}
+
+interface Batch {
+	readonly pods: PretendedPod[];
+	readonly verdicts: Promise<ReadonlyMap<PretendedPod, PretendedVerdict>>;
+}
+
+/** Long enough for the pods of a node to be asked for together. */
+const collectForMs = 10;
+/** A node has 110 pods by default and 500 at most: as many as an agent looks for at once. */
+const maxCandidates = 500;
+
+export class PretendedGrants {
+	readonly #members: () => readonly CountedMember[];
+	readonly #collect: (ms: number) => Promise<void>;
+	/** By their budgets: pods that are asked for together. */
+	readonly #collecting = new Map<string, Batch>();
+	readonly #taken: Taken[] = [];
+	#turn: Promise<unknown> = Promise.resolve();
+
+	constructor(members: () => readonly CountedMember[], collect: (ms: number) => Promise<void>) {
+		this.#members = members;
+		this.#collect = collect;
+	}
+
+	/** `budgets`: all that cover the pod. Rejects as look() does. */
+	async ask(pod: PretendedPod, budgets: readonly RoundBudget[]): Promise<PretendedVerdict> {
+		const key = JSON.stringify(budgets);
+		const known = this.#collecting.get(key);
+		const batch = known && known.pods.length < maxCandidates ? known : this.#begin(key, budgets);
+		batch.pods.push(pod);
+		const verdict = (await batch.verdicts).get(pod);
+		if (!verdict) throw new Error(`pod ${pod.pod.name} was asked for and not judged`);
+		return verdict;
+	}
+
+	/** One batch after the other, so that each sees what the ones before it would have taken. */
+	#begin(key: string, budgets: readonly RoundBudget[]): Batch {
+		const pods: PretendedPod[] = [];
+		const before = this.#turn;
+		const judge = async (): Promise<ReadonlyMap<PretendedPod, PretendedVerdict>> => {
+			await this.#collect(collectForMs);
+			await before;
+			if (this.#collecting.get(key) === batch) this.#collecting.delete(key);
+			return this.#judgeAll(pods, budgets);
+		};
+		const verdicts = judge();
+		const batch: Batch = { pods, verdicts };
+		this.#collecting.set(key, batch);
+		// Who asked hears of a failure; the next batch asks for itself.
+		this.#turn = verdicts.catch(() => undefined);
+		return batch;
+	}
+
+	async #judgeAll(
+		pods: readonly PretendedPod[],
+		budgets: readonly RoundBudget[],
+	): Promise<ReadonlyMap<PretendedPod, PretendedVerdict>> {
+		const members = this.#members();
+		const memberIds = members.map(({ id }) => id);
+		const counted = await lookAtBudgets(members, budgets, pods);
+		return new Map(pods.map((pod) => [pod, this.#judge(pod, counted, memberIds)]));
+	}
+
+	#judge(pod: PretendedPod, counted: readonly BudgetCounts[], memberIds: readonly string[]): PretendedVerdict {
+		const judge = (taken: readonly Taken[]): Judgement => {
+			const [judgement] = decide(memberIds, withoutTaken(counted, taken), [pod]);
+			if (!judgement) throw new Error("a decision without an answer");
+			return judgement;
+		};
+		const first = judge(this.#taken);
+		if (first.kind === "grantable") {
+			if (isHealthy(pod, counted)) this.#take(pod, first.budgets);
+			return { kind: "goes" };
+		}
+		if (first.kind !== "waiting" || first.reason !== "BudgetExhausted") return first;
+		const later = judge(this.#taken.filter((taken) => taken.pod.staysAway));
+		if (later.kind !== "grantable") return later;
+		// By then those before it are back; what it leaves behind only matters where it does not come back itself.
+		if (pod.staysAway && isHealthy(pod, counted)) this.#take(pod, later.budgets);
+		return { kind: "goes", after: first };
+	}
+
+	#take(pod: PretendedPod, budgets: Extract<Judgement, { kind: "grantable" }>["budgets"]): void {
+		this.#taken.push({ pod, budgets: new Set(budgets.map(formatBudgetName)) });
+	}
+}
+
+/** A pod that somebody has taken down meanwhile is left out twice: too few are said to go then, never too many. */
+function withoutTaken(counted: readonly BudgetCounts[], taken: readonly Taken[]): readonly BudgetCounts[] {
+	return counted.map(({ budget, counts }) => {
+		const name = formatBudgetName(budget.name);
+		const ofBudget = taken.filter(({ budgets }) => budgets.has(name)).map(({ pod }) => pod);
+		return { budget, counts: counts.map((count) => withoutPods(count, ofBudget)) };
+	});
+}
+
+function withoutPods(count: Count, pods: readonly PretendedPod[]): Count {
+	const here = pods.filter(({ clusterId }) => clusterId === count.clusterId);
+	const unavailable = here.map(({ pod: { namespace, name } }): UnavailablePod => {
+		return { namespace, name, why: "Reserved", holder: "this run" };
+	});
+	return { ...count, healthy: count.healthy - here.length, unavailable: [...unavailable, ...count.unavailable] };
+}
+
+function isHealthy({ clusterId, pod }: PretendedPod, counted: readonly BudgetCounts[]): boolean {
+	return counted.some(({ counts }) =>
+		counts.some(
+			(count) =>
+				count.clusterId === clusterId &&
+				count.candidates.some((state) => state.kind === "present" && state.pod.uid === pod.uid && state.healthy),
+		),
+	);
+}
