@@ -10,6 +10,7 @@ import { AgentUnavailableError } from "../../disruption/errors.ts";
 import {
 	annotationsOf,
 	type BudgetLease,
+	budgetAnnotation,
 	leaseName,
 	namespaceLabel,
 	newState,
@@ -215,11 +216,15 @@ export class LeaseStore {
 	}
 }
 
-/** By what it says, too: etcd that was restored from a backup gives the same version to something else. */
-function isSame(known: BudgetLease, { uid, resourceVersion, annotations }: LeaseObject): boolean {
+/** By all that a step reads of it, too: etcd that was restored from a backup gives the same version to something else. */
+function isSame(known: BudgetLease, { uid, resourceVersion, annotations, spec }: LeaseObject): boolean {
+	const { holderIdentity = "", leaseTransitions = 0 } = spec;
 	return (
 		uid === known.uid &&
 		resourceVersion === known.resourceVersion &&
+		holderIdentity === known.holder &&
+		leaseTransitions === known.transitions &&
+		annotations[budgetAnnotation] === known.annotations[budgetAnnotation] &&
 		annotations[stateAnnotation] === known.annotations[stateAnnotation]
 	);
 }
