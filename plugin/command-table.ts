@@ -151,7 +151,7 @@ export const commands: readonly Command[] = [
 	{
 		name: "plan",
 		words: "NODE...",
-		describe: "Show what a drain would do, in which order, and what could never go",
+		describe: "Show what a drain would do, in which order, and what can never go",
 		examples: [
 			["Before a drain, with its nodes and flags", "kubectl xpdb plan node-1 --ignore-daemonsets"],
 			["Nodes of two clusters", "kubectl xpdb plan eu/node-1 us/node-4 --contexts=eu,us"],
@@ -210,6 +210,38 @@ export const commands: readonly Command[] = [
 			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
 		},
 		load: async () => (await import("./commands/budgets.ts")).runBudgets,
+	},
+	{
+		name: "suspend",
+		words: "BUDGET",
+		describe: "Let a budget hold nothing back, in all clusters at once",
+		examples: [
+			[
+				"In all members of the fleet, and why",
+				'kubectl xpdb suspend db --reason "storage migration" --contexts=eu,us,ap',
+			],
+			["Who may do it, and what it would touch", "kubectl xpdb suspend db --dry-run=server --contexts=eu,us,ap"],
+		],
+		flags: {
+			reason: { kind: "text", default: "", describe: "Why, for the others: in the annotation, the Event and budgets" },
+			...dryRun,
+			...runOutput,
+			...yes,
+		},
+		load: async () => (await import("./commands/suspend.ts")).runSuspend,
+	},
+	{
+		name: "unsuspend",
+		words: "BUDGET",
+		describe: "Let a suspended budget hold again, in all clusters",
+		examples: [["In all members of the fleet", "kubectl xpdb unsuspend db --contexts=eu,us,ap"]],
+		flags: {
+			reason: { kind: "text", default: "", describe: "Why, for the others: in the Event" },
+			...dryRun,
+			...runOutput,
+			...yes,
+		},
+		load: async () => (await import("./commands/suspend.ts")).runUnsuspend,
 	},
 	{
 		name: "ops",

@@ -34,6 +34,8 @@ const namespaced: readonly Row[] = [
 	["", "services", "Service", "svc", "status"],
 	["", "serviceaccounts", "ServiceAccount", "sa", "token"],
 	["", "events", "Event", "ev", ""],
+	// Kubernetes keeps both kinds of Events in one place, in two forms; nobody here reads one as the other.
+	["events.k8s.io", "events", "Event", "", ""],
 	["", "replicationcontrollers", "ReplicationController", "rc", "status scale"],
 	["apps", "deployments", "Deployment", "deploy", "status scale"],
 	["apps", "replicasets", "ReplicaSet", "rs", "status scale"],

@@ -1,6 +1,7 @@
 // The one stream of events of a run. Plain lines, JSON, the terminal UI and the tests are its readers; nothing else tells
 // a person what happens. What -o json makes of them is published in schemas/; `message` is for people.
 import type { BudgetState } from "../../disruption/decide.ts";
+import type { Suspension } from "../../disruption/suspension.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import type { Reason } from "./reason.ts";
 
@@ -29,6 +30,14 @@ export interface MemberAgent {
 	readonly context?: string;
 	/** Of its agent. */
 	readonly version: string;
+}
+
+/** A budget as one member of the fleet has it. */
+export interface BudgetOfMember extends InContext {
+	/** The member's name in the fleet. */
+	readonly cluster: string;
+	/** NAMESPACE/NAME */
+	readonly budget: string;
 }
 
 export interface UsedBy {
@@ -70,6 +79,26 @@ export type RunEvent =
 			readonly uncordon: boolean;
 			readonly message: string;
 	  } & InContext)
+	/** Of one member, and only when it stands in all of them. */
+	| ({
+			readonly type: "budget.suspended" | "budget.unsuspended";
+			readonly already: boolean;
+			/** Of the one that began or, where it ends, of the one that ended; none where nobody wrote it down. */
+			readonly suspension?: Suspension;
+			readonly dryRun: DryRun;
+	  } & BudgetOfMember)
+	| ({
+			readonly type: "budget.suspendFailed";
+			readonly unsuspend: boolean;
+			readonly message: string;
+	  } & BudgetOfMember)
+	/** A suspension that did not stand in all members was taken back in this one. */
+	| ({
+			readonly type: "budget.takenBack";
+			/** How it is now; none where nobody knows. */
+			readonly suspended?: boolean;
+			readonly message: string;
+	  } & BudgetOfMember)
 	| ({ readonly type: "node.warning"; readonly node: string; readonly message: string } & InContext)
 	/** Its turn has come; `pods` is how many go from it. */
 	| ({ readonly type: "node.draining"; readonly node: string; readonly pods: number } & InContext)
@@ -214,7 +243,7 @@ export type RunEvent =
 	| { readonly type: "interrupted"; readonly accepted: number; readonly graceSeconds: number }
 	| RunSummary;
 
-export type RunCommand = "drain" | "evict" | "cordon" | "uncordon";
+export type RunCommand = "drain" | "evict" | "cordon" | "uncordon" | "suspend" | "unsuspend";
 
 export interface RunSummary {
 	readonly type: "summary";

@@ -10,6 +10,11 @@ export function membersWithFailPoints(
 	return members;
 }
 
+/** Everything was rehearsed, and nothing is written yet. */
+export function beforeSuspending(_env: NodeJS.ProcessEnv): void {
+	return;
+}
+
 export function evictorWithFailPoints(maker: EvictorMaker, _env: NodeJS.ProcessEnv): EvictorMaker {
 	return maker;
 }

@@ -36,6 +36,8 @@ export interface KubernetesClient {
 	post<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
 	/** A strategic merge patch. `query` begins with "?" where there is one. */
 	patch<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
+	/** A merge patch: custom resources take no strategic one. */
+	mergePatch<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
 	delete<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
 	/** An answer that is read while it comes. Rejects where it is not 200, or has not begun within so many ms. */
 	stream(path: string, options: StreamOptions): Promise<IncomingMessage>;
@@ -152,6 +154,7 @@ export function createKubernetesClient(
 		},
 		post: (path, body, options = {}) => call("POST", path, body, "application/json", options),
 		patch: (path, body, options = {}) => call("PATCH", path, body, "application/strategic-merge-patch+json", options),
+		mergePatch: (path, body, options = {}) => call("PATCH", path, body, "application/merge-patch+json", options),
 		delete: (path, body, options = {}) => call("DELETE", path, body, "application/json", options),
 		async stream(path, { accept, withinMs, signal }) {
 			const response = await dialer.open({ method: "GET", path, headers: { accept }, signal }, withinMs);

@@ -2,8 +2,8 @@
 import type { EventSink } from "../events/events.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import { errorText } from "../kubernetes/api-error.ts";
+import { fieldManager } from "../kubernetes/field-manager.ts";
 import type { NodeTarget } from "./node-target.ts";
-import { fieldManager } from "./operation.ts";
 
 export interface CordonOptions {
 	readonly desired: boolean;

@@ -1,8 +1,9 @@
 // A node that a command is about, as its API server has it.
 import type { V1ManagedFieldsEntry, V1Node } from "@kubernetes/client-node";
 import type { NodeName } from "../events/events.ts";
+import { fieldManager } from "../kubernetes/field-manager.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { fieldManager, type OperationReading, operationAnnotation, parseOperation } from "./operation.ts";
+import { type OperationReading, operationAnnotation, parseOperation } from "./operation.ts";
 
 export interface NodeTarget {
 	readonly context: KubeContext;

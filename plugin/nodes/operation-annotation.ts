@@ -2,9 +2,10 @@
 // run is taken over by the cordon, and never touched after that.
 import type { EventSink } from "../events/events.ts";
 import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
+import { fieldManager } from "../kubernetes/field-manager.ts";
 import { type CordonResult, setUnschedulable } from "./cordon.ts";
 import type { NodeTarget } from "./node-target.ts";
-import { fieldManager, formatOperation, type Operation, operationAnnotation, parseOperation } from "./operation.ts";
+import { formatOperation, type Operation, operationAnnotation, parseOperation } from "./operation.ts";
 
 interface NodeObject {
 	readonly metadata?: {

@@ -5,8 +5,6 @@ import { randomBytes } from "node:crypto";
 import { isRecord } from "../../disruption/record.ts";
 
 export const operationAnnotation = "xpdb.form3.tech/operation";
-/** Owns what is written on nodes, in metadata.managedFields. */
-export const fieldManager = "kubectl-xpdb";
 
 /** Of what is written here; a later one is not understood, and not touched by undo and resume. */
 const version = 1;

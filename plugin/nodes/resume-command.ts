@@ -1,5 +1,6 @@
 // The commands that go on where a run stopped, or take its cordons back.
 import { defaultAgentNamespace } from "../../disruption/agent-names.ts";
+import type { BudgetName } from "../../disruption/budget.ts";
 import type { NodeName } from "../events/events.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
 import { commandLine } from "../terminal/command-line.ts";
@@ -40,6 +41,10 @@ export function undoCommand(nodes: readonly NodeName[], globals: GlobalFlags): s
 	const several = globals.contexts.length > 1;
 	const names = nodes.map(({ context, node }) => (several ? `${context}/${node}` : node));
 	return xpdbCommand(["uncordon", ...names, ...sameContexts(globals)]);
+}
+
+export function unsuspendCommand({ namespace, name }: BudgetName, globals: GlobalFlags): string {
+	return xpdbCommand(["unsuspend", name, "-n", namespace, ...sameContexts(globals)]);
 }
 
 /** No token and no password: a command line may be seen by others. */

@@ -1,12 +1,13 @@
 // The first reader of the events: plain lines. With one context they are kubectl's own, to the letter; with several, each
 // begins with its context. Results go to stdout, everything else to stderr.
 import type { EventSink, RunEvent, UsedBy } from "../events/events.ts";
-import type { DryRun } from "../flags/dry-run.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import type { Streams, TextSink } from "../terminal/streams.ts";
+import { dryRunSuffix } from "./dry-run-suffix.ts";
 import { flatEvent } from "./flat-event.ts";
 import { Crowds, podSubject, Repeats, repeatAfterMs } from "./repeats.ts";
 import { summaryLines } from "./summary.ts";
+import { suspensionLine } from "./suspension-line.ts";
 
 export interface PlainOptions {
 	readonly streams: Pick<Streams, "stdout" | "stderr">;
@@ -48,6 +49,13 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 			case "node.cordonFailed": {
 				const verb = event.uncordon ? "uncordon" : "cordon";
 				return line(stderr, event.context, `error: unable to ${verb} node "${event.node}": ${event.message}`);
+			}
+			case "budget.suspended":
+			case "budget.unsuspended":
+			case "budget.suspendFailed":
+			case "budget.takenBack": {
+				const { out, err } = suspensionLine(event);
+				return out === undefined ? line(stderr, event.context, err) : line(stdout, event.context, out);
 			}
 			case "node.warning":
 				return line(stderr, event.context, `Warning: ${event.message}`);
@@ -178,10 +186,6 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 export function aggregate(errors: readonly string[]): string {
 	const unique = [...new Set(errors)];
 	return unique.length === 1 ? (unique[0] ?? "") : `[${unique.join(", ")}]`;
-}
-
-export function dryRunSuffix(dryRun: DryRun): string {
-	return dryRun === "none" ? "" : dryRun === "client" ? " (dry run)" : " (server dry run)";
 }
 
 function usedByText(usedBy: readonly UsedBy[], at: number): string {

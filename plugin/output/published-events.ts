@@ -33,6 +33,13 @@ export class PublishedEvents {
 				const { dryRun, ours: _, ...fields } = event;
 				return { ...fields, ...dry(dryRun) };
 			}
+			case "budget.suspended":
+			case "budget.unsuspended": {
+				const { dryRun, ...fields } = event;
+				return { ...fields, ...dry(dryRun) };
+			}
+			case "budget.takenBack":
+				return { ...event, suspended: event.suspended ?? null };
 			case "node.drained": {
 				const { dryRun, ...fields } = event;
 				return { ...fields, ...dry(dryRun) };
@@ -117,6 +124,7 @@ export class PublishedEvents {
 				return { ...event, pausedMs: Math.round(event.pausedMs) };
 			case "node.draining":
 			case "node.cordonFailed":
+			case "budget.suspendFailed":
 			case "progress":
 			case "paused":
 			case "interrupted":

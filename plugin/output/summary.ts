@@ -5,7 +5,7 @@ import { formatElapsed } from "../flags/duration.ts";
 /** No lines for a run in one context that did all it was asked: kubectl has none either. */
 export function summaryLines(summary: RunSummary, { several }: { readonly several: boolean }): readonly string[] {
 	const { command, interrupted, resume, undo } = summary;
-	if (command === "cordon" || command === "uncordon") return [];
+	if (command !== "drain" && command !== "evict") return [];
 	const lines: string[] = [];
 	if (several) {
 		const nodes =

@@ -28,6 +28,16 @@ export type RunWork = {
 } & (
 	| { readonly kind: "nodes"; readonly work: () => Promise<RunResult> }
 	| {
+			readonly kind: "budgets";
+			/** What is about to happen, one line each. */
+			readonly question: readonly string[];
+			/** How many contexts it touches. */
+			readonly touches: number;
+			readonly members: readonly MemberAgent[];
+			/** Told of the first interruption by `stop`. */
+			readonly work: (stop: AbortSignal) => Promise<RunResult>;
+	  }
+	| {
 			readonly kind: "evictions";
 			readonly settings: EvictionSettings;
 			/** Throws where it must not be done under the budgets of this fleet; nobody is asked then. */
@@ -54,6 +64,12 @@ export function carryOut<Options>(call: RunCall, { readOptions, findWork }: RunS
 				return end(call, run, work);
 			case "nodes":
 				return (await isWanted(call, work)) ? end(call, run, await begin(run, work, []).work()) : touchNothing(call);
+			case "budgets": {
+				if (!(await isWanted(call, work))) return touchNothing(call);
+				const { interrupts } = call.deps;
+				interrupts.graceful();
+				return end(call, run, await begin(run, work, work.members).work(interrupts.stop));
+			}
 			case "evictions":
 				return evict(call, run, work);
 		}
@@ -79,10 +95,12 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 	}
 }
 
-function isWanted({ command, input, deps }: RunCall, { nodes, pods, dryRun }: RunWork): Promise<boolean> {
+function isWanted({ command, input, deps }: RunCall, work: RunWork): Promise<boolean> {
+	const { nodes, pods, dryRun } = work;
+	const isOfBudgets = work.kind === "budgets";
 	const asked = {
-		summary: question(command, { nodes, pods }),
-		contexts: new Set([...nodes, ...pods].map(({ context }) => context)).size,
+		summary: isOfBudgets ? work.question : question(command, { nodes, pods }),
+		contexts: isOfBudgets ? work.touches : new Set([...nodes, ...pods].map(({ context }) => context)).size,
 		assumeYes: booleanFlag(input, "yes") || dryRun !== "none",
 		signal: deps.interrupts.stop,
 	};

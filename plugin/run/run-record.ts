@@ -95,6 +95,10 @@ export class RunRecord {
 			case "summary":
 				this.#hasSummary = true;
 				return;
+			case "budget.suspended":
+			case "budget.unsuspended":
+			case "budget.suspendFailed":
+			case "budget.takenBack":
 			case "node.warning":
 			case "node.draining":
 			case "nodes.pending":

@@ -8,7 +8,7 @@ interface Meaning {
 }
 
 /** Those that ask the fleet. */
-const asking = ["evict", "drain", "plan", "budgets", "version"];
+const asking = ["evict", "drain", "plan", "budgets", "suspend", "unsuspend", "version"];
 
 const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
 	done: { means: "done" },
@@ -16,14 +16,14 @@ const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
 	stoppedEarly: {
 		means:
 			"stopped early, because nobody takes the output any more; some of it is not done, the same command continues",
-		commands: ["evict", "drain"],
+		commands: ["evict", "drain", "suspend", "unsuspend"],
 	},
 	neverPossible: {
 		means: "some pods can never go as things are; nothing was changed",
 		commands: ["plan"],
 	},
 	failedClosed: {
-		means: "a member of the fleet could not be reached, or not in time: what needs its answer was not evicted",
+		means: "a member of the fleet could not be reached, or not in time: what needs its answer was not done",
 		commands: asking,
 	},
 	interrupted: { means: "interrupted by Ctrl-C" },

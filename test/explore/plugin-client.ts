@@ -80,6 +80,7 @@ export function pluginClient({ cluster, carry, onEvicted, onSentFreely }: Plugin
 		},
 		list: never,
 		patch: never,
+		mergePatch: never,
 		delete: never,
 		stream: never,
 		webSocket: never,

@@ -4,7 +4,7 @@ import type { EvictorMaker } from "../../plugin/evictions/evictor.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
 
-type Step = "after-acquire" | "mid-commit" | "after-commit" | "before-evict" | "after-evict";
+type Step = "before-suspend" | "after-acquire" | "mid-commit" | "after-commit" | "before-evict" | "after-evict";
 
 /** after-acquire: the last member has answered; mid-commit: the first commit stood; after-commit: all did. */
 export function membersWithFailPoints(
@@ -32,6 +32,10 @@ export function membersWithFailPoints(
 			},
 		}),
 	);
+}
+
+export function beforeSuspending(env: NodeJS.ProcessEnv): void {
+	reach("before-suspend", env);
 }
 
 export function evictorWithFailPoints(maker: EvictorMaker, env: NodeJS.ProcessEnv): EvictorMaker {

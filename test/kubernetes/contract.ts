@@ -12,6 +12,7 @@ import { patchCases } from "./patch-cases.ts";
 import { portForwardCases } from "./port-forward-cases.ts";
 import { reviewCases } from "./review-cases.ts";
 import { schemaCases } from "./schema-cases.ts";
+import { suspensionCases } from "./suspension-cases.ts";
 import { watchCases } from "./watch-cases.ts";
 
 const table: Readonly<Record<string, readonly ContractCase[]>> = {
@@ -23,6 +24,7 @@ const table: Readonly<Record<string, readonly ContractCase[]>> = {
 	watches: watchCases,
 	patches: patchCases,
 	"kinds and subresources": schemaCases,
+	"suspended budgets": suspensionCases,
 	identity: identityCases,
 	"tokens and reviews": reviewCases,
 	"port-forward": portForwardCases,

@@ -15,6 +15,7 @@ export function newClient(calls: {
 	readonly list?: Call;
 	readonly post?: Call;
 	readonly patch?: Call;
+	readonly mergePatch?: Call;
 	readonly delete?: Call;
 }): KubernetesClient {
 	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the test knows what it asks for
@@ -28,6 +29,7 @@ export function newClient(calls: {
 		list: (path, query) => answer(calls.list, path, query),
 		post: (path, body) => answer(calls.post, path, body),
 		patch: (path, body) => answer(calls.patch, path, body),
+		mergePatch: (path, body) => answer(calls.mergePatch, path, body),
 		delete: (path, body) => answer(calls.delete, path, body),
 		stream: (path) => answer(undefined, path),
 		webSocket: (path) => answer(undefined, path),

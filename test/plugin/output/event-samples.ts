@@ -8,6 +8,8 @@ const members = [
 	{ cluster: "europe", context: "eu", version: "0.1.0" },
 	{ cluster: "us", version: "0.1.0" },
 ];
+const member = { context: "eu", cluster: "europe", budget: "shop/db" };
+const suspension = { by: "alice@laptop", since: "2026-01-01T00:00:00.000Z", reason: "storage migration" };
 const message = "budget shop/db needs 2 healthy, has 2";
 
 type Samples = { readonly [Type in RunEvent["type"]]: readonly (RunEvent & { readonly type: Type })[] };
@@ -23,6 +25,16 @@ export const eventSamples = {
 	],
 	"node.uncordoned": [{ type: "node.uncordoned", ...node, already: false, ours: true, dryRun: "none" }],
 	"node.cordonFailed": [{ type: "node.cordonFailed", ...node, uncordon: false, message: "forbidden" }],
+	"budget.suspended": [
+		{ type: "budget.suspended", ...member, already: false, suspension, dryRun: "none" },
+		{ type: "budget.suspended", ...member, already: true, dryRun: "client" },
+	],
+	"budget.unsuspended": [{ type: "budget.unsuspended", ...member, already: false, dryRun: "none" }],
+	"budget.suspendFailed": [{ type: "budget.suspendFailed", ...member, unsuspend: false, message: "forbidden" }],
+	"budget.takenBack": [
+		{ type: "budget.takenBack", ...member, suspended: false, message: "taken back" },
+		{ type: "budget.takenBack", ...member, message: "its API server gave no answer within 10s" },
+	],
 	"node.warning": [{ type: "node.warning", ...node, message: "ignoring DaemonSet-managed Pods: kube-system/ds-x" }],
 	"node.draining": [{ type: "node.draining", ...node, pods: 3 }],
 	"node.drained": [

@@ -1,0 +1,106 @@
+// kubectl xpdb suspend and unsuspend
+import { type BudgetName, budgetApi, formatBudgetName } from "../../disruption/budget.ts";
+import { quote } from "../../disruption/quote.ts";
+import { longestSuspensionReason } from "../../disruption/suspension.ts";
+import { type CommandDependencies, type CommandInput, type CommandRunner, textFlag } from "../flags/command.ts";
+import { parseDryRun } from "../flags/dry-run.ts";
+import { connectFleet, type Fleet, uncoveredWarning } from "../fleet/fleet.ts";
+import { suspensionProblem } from "../fleet/suspension-judgement.ts";
+import { readSuspensionTargets } from "../fleet/suspension-target.ts";
+import { carryOut, type RunResult, type RunWork } from "../run/carry-out.ts";
+import { memberAgents } from "../run/eviction-session.ts";
+import { userAtHost } from "../run/holder-identity.ts";
+import type { OpenRun } from "../run/run-report.ts";
+import { suspensionWork } from "../run/suspension-work.ts";
+import { UsageError } from "../terminal/errors.ts";
+import type { ExitCode } from "../terminal/exit.ts";
+
+export const runSuspend: CommandRunner = (input, deps) => setSuspended("suspend", input, deps);
+export const runUnsuspend: CommandRunner = (input, deps) => setSuspended("unsuspend", input, deps);
+
+function setSuspended(
+	command: "suspend" | "unsuspend",
+	input: CommandInput,
+	deps: CommandDependencies,
+): Promise<ExitCode> {
+	const call = { command, input, deps };
+	const suspend = command === "suspend";
+	return carryOut(call, {
+		readOptions: () => ({
+			dryRun: parseDryRun(textFlag(input, "dry-run"), deps.streams.stderr),
+			name: readName(command, input.words),
+			reason: readReason(textFlag(input, "reason")),
+		}),
+		async findWork({ dryRun, name: word, reason }, run: OpenRun): Promise<RunWork | RunResult> {
+			const name = { namespace: namespaceOf(run), name: word };
+			const { fleet, uncovered } = await connectFleet(run.contexts);
+			try {
+				if (!fleet) throw new UsageError(uncoveredWarning, "Name the contexts of the fleet with --contexts");
+				for (const context of uncovered) {
+					run.emit({ type: "diagnostic", level: "warning", context: context.name, message: uncoveredWarning });
+				}
+				const targets = await readSuspensionTargets(fleet, run.contexts, name);
+				if (suspend) await refuseInVain(fleet, name);
+				const suspension = {
+					by: userAtHost(),
+					since: new Date().toISOString(),
+					...(reason !== undefined && { reason }),
+				};
+				const members = memberAgents(fleet);
+				return suspensionWork({ name, suspend, targets, members, suspension, dryRun }, call, run);
+			} finally {
+				fleet?.close();
+			}
+		},
+	});
+}
+
+async function refuseInVain(fleet: Fleet, name: BudgetName): Promise<void> {
+	const problem = await suspensionProblem(fleet, name);
+	if (problem === undefined) return;
+	throw new UsageError(
+		`budget ${formatBudgetName(name)} would hold every pod back all the same, nothing was touched`,
+		problem,
+	);
+}
+
+/** NAME, or TYPE/NAME as kubectl takes it and `budgets -o name` prints it. */
+function readName(command: string, words: readonly string[]): string {
+	const see = `See 'kubectl xpdb ${command} --help' for usage.`;
+	const [word = ""] = words;
+	if (words.length !== 1) throw new UsageError(`USAGE: ${command} BUDGET [flags]`, see);
+	const [, type, name = ""] = /^(?:([^/]*)\/)?([^/]*)$/.exec(word) ?? [];
+	if (type !== undefined && !typeNames.has(type.toLowerCase())) {
+		throw new UsageError(`${quote(word)} is no budget: it is NAME or xpdb/NAME`, see);
+	}
+	if (name === "") throw new UsageError("resource name may not be empty", see);
+	return name;
+}
+
+const { group, version, resource } = budgetApi;
+const singular = "xpoddisruptionbudget";
+const typeNames: ReadonlySet<string> = new Set(
+	["xpdb", singular, resource].flatMap((type) => [type, `${type}.${group}`, `${type}.${version}.${group}`]),
+);
+
+function readReason(text: string): string | undefined {
+	if (text === "") return undefined;
+	if (/[\p{Cc}\p{Cf}]/u.test(text)) throw new UsageError("--reason is one line of text");
+	if (text.length > longestSuspensionReason) {
+		throw new UsageError(`--reason has ${text.length} characters, and may have ${longestSuspensionReason}`);
+	}
+	return text;
+}
+
+/** A budget has one name in the whole fleet. */
+function namespaceOf({ contexts }: Pick<OpenRun, "contexts">): string {
+	const namespaces = [...new Set(contexts.map(({ namespace }) => namespace))];
+	const [namespace = ""] = namespaces;
+	if (namespaces.length > 1) {
+		throw new UsageError(
+			`the contexts have different namespaces (${namespaces.join(", ")}), and a budget has one in all members`,
+			"Name it with -n",
+		);
+	}
+	return namespace;
+}

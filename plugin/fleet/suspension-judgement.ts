@@ -1,0 +1,33 @@
+// What would become of a budget if it were suspended in all members, by the decision that every round takes: one that cannot be read, or
+// whose selectors differ, holds every pod back all the same.
+import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import { judgeBudget, readSpecs } from "../../disruption/decide.ts";
+import { isRecord } from "../../disruption/record.ts";
+import type { Fleet } from "./fleet.ts";
+
+/** Why evictions would be held back all the same; undefined where they would not. */
+export async function suspensionProblem(
+	fleet: Pick<Fleet, "members" | "listBudgets">,
+	name: BudgetName,
+): Promise<string | undefined> {
+	const { members } = fleet;
+	const read = readSpecs(formatBudgetName(name), await fleet.listBudgets([name.namespace]));
+	if (read.kind === "refused") return read.message;
+	const selector = read.specs[0]?.spec.selector;
+	if (!selector) return `budget ${formatBudgetName(name)} is not known to the agents yet`;
+	const counts = await Promise.all(
+		members.map(async (member) => {
+			const count = await member.look({ budget: name, selector, candidates: [] });
+			const budgets = count.budgets.map((budget) =>
+				formatBudgetName(budget.name) === formatBudgetName(name) && isRecord(budget.spec)
+					? { ...budget, spec: { ...budget.spec, suspend: true } }
+					: budget,
+			);
+			return { ...count, budgets };
+		}),
+	);
+	const memberIds = members.map(({ id }) => id);
+	const judged = judgeBudget(memberIds, { budget: { name, selector }, counts });
+	if (judged.kind !== "state") return judged.message;
+	return judged.state.need === undefined ? undefined : `budget ${formatBudgetName(name)} would hold all the same`;
+}

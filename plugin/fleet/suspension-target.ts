@@ -1,0 +1,125 @@
+// A budget as the API servers of all members have it, read to be written: `spec.suspend`, and who suspended it.
+import { type BudgetName, budgetApi, formatBudgetName } from "../../disruption/budget.ts";
+import { isRecord } from "../../disruption/record.ts";
+import { parseSuspension, type Suspension, suspensionAnnotation } from "../../disruption/suspension.ts";
+import { ApiError, errorText, isNotFound } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { FleetUncoveredError } from "../terminal/errors.ts";
+import type { Fleet } from "./fleet.ts";
+
+export interface SuspensionTarget {
+	readonly context: KubeContext;
+	/** The member's name in the fleet. */
+	readonly cluster: string;
+	readonly name: BudgetName;
+	readonly found: FoundBudget;
+}
+
+export interface FoundBudget {
+	readonly uid: string;
+	readonly resourceVersion: string;
+	readonly suspended: boolean;
+	/** `spec.suspend` as it stood, to be put back. */
+	readonly suspend: unknown;
+	/** The annotation as it stood. */
+	readonly annotation: string | undefined;
+	readonly suspension: Suspension | undefined;
+}
+
+/**
+ * The budget in every member that has it. Throws FleetUncoveredError that names each member to which no context leads or whose API
+ * server does not answer, and ApiError in kubectl's words where no member has the budget.
+ */
+export async function readSuspensionTargets(
+	fleet: Pick<Fleet, "members" | "contextOf">,
+	contexts: readonly KubeContext[],
+	name: BudgetName,
+): Promise<readonly SuspensionTarget[]> {
+	const members = fleet.members.map(({ id, name: cluster }) => {
+		const contextName = fleet.contextOf(id);
+		return { id, cluster, context: contexts.find((each) => each.name === contextName) };
+	});
+	const wayless = members.filter(({ context }) => !context);
+	if (wayless.length > 0) {
+		const named = contexts.map((context) => context.name).join(",");
+		throw new FleetUncoveredError(
+			`Cannot write budget ${formatBudgetName(name)} in all members: no context of this run leads to some, nothing was touched`,
+			wayless.map(
+				({ cluster, id }) => `${cluster} (id ${id}): name its context too: --contexts=${named},CONTEXT-OF-${cluster}`,
+			),
+		);
+	}
+	const problems: string[] = [];
+	const targets = await Promise.all(
+		members.map(async ({ cluster, context }): Promise<SuspensionTarget | undefined> => {
+			if (!context) return undefined;
+			try {
+				const found = await findBudget(context, name);
+				return found && { context, cluster, name, found };
+			} catch (error) {
+				if (!(error instanceof Error)) throw error;
+				problems.push(`${cluster}: ${errorText(error)}`);
+				return undefined;
+			}
+		}),
+	);
+	if (problems.length > 0) {
+		throw new FleetUncoveredError(
+			`Cannot read budget ${formatBudgetName(name)} in all members, nothing was touched`,
+			problems.toSorted(),
+		);
+	}
+	const found = targets.filter((target) => target !== undefined);
+	if (found.length === 0) {
+		throw new ApiError(`${budgetApi.resource}.${budgetApi.group} "${name.name}" not found`, {
+			code: 404,
+			reason: "NotFound",
+		});
+	}
+	return found;
+}
+
+/** Undefined where the member has no such budget, or no budgets at all. */
+export async function findBudget(
+	{ client }: KubeContext,
+	name: BudgetName,
+	signal?: AbortSignal,
+): Promise<FoundBudget | undefined> {
+	try {
+		return readFoundBudget(await client.get<unknown>(budgetPath(name), signal ? { signal } : {}));
+	} catch (error) {
+		if (isNotFound(error)) return undefined;
+		throw error;
+	}
+}
+
+export function budgetPath({ namespace, name }: BudgetName): string {
+	const { group, version, resource } = budgetApi;
+	const folder = `/apis/${group}/${version}/namespaces/${encodeURIComponent(namespace)}/${resource}`;
+	return `${folder}/${encodeURIComponent(name)}`;
+}
+
+/** Throws where a version is missing: nothing may be written without one. */
+export function readFoundBudget(object: unknown): FoundBudget {
+	const metadata = recordIn(object, "metadata");
+	const { uid, resourceVersion } = metadata;
+	if (typeof uid !== "string" || typeof resourceVersion !== "string" || uid === "" || resourceVersion === "") {
+		throw new TypeError("the API server's answer is no budget: it has no uid or no resourceVersion");
+	}
+	const { suspend } = recordIn(object, "spec");
+	const annotation = recordIn(metadata, "annotations")[suspensionAnnotation];
+	const text = typeof annotation === "string" ? annotation : undefined;
+	return {
+		uid,
+		resourceVersion,
+		suspended: suspend === true,
+		suspend,
+		annotation: text,
+		suspension: text === undefined ? undefined : parseSuspension(text),
+	};
+}
+
+function recordIn(value: unknown, key: string): Readonly<Record<string, unknown>> {
+	const inside = isRecord(value) ? value[key] : undefined;
+	return isRecord(inside) ? inside : {};
+}

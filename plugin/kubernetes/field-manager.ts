@@ -1,0 +1,2 @@
+/** Owns what is written on objects, in metadata.managedFields. */
+export const fieldManager = "kubectl-xpdb";

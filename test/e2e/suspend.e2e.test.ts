@@ -1,0 +1,242 @@
+// A budget that is suspended and unsuspended in all members by the built plugin on real clusters, as alice of the groups xpdb-operators and,
+// where a test gives her its role, xpdb-suspenders.
+import { hostname, userInfo } from "node:os";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { readTimeline } from "../../demo/audit/audit.ts";
+import { type EndFault, killComponent, untilAgentsReady } from "../controlplane/faults.ts";
+import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
+import { eventProblems } from "../support/json-schema.ts";
+import { fleetControl } from "./agents.ts";
+import { applyBudget, createDatabase, type Database } from "./database.ts";
+import { getJson } from "./get-json.ts";
+import { apply, eventually, kubectl } from "./kubectl.ts";
+import { plugin, startPlugin } from "./plugin-process.ts";
+
+const all = ["--contexts", "c1-operator,c2-operator,c3-operator"];
+const clusters = ["c1", "c2", "c3"];
+const me = `${userInfo().username}@${hostname()}`;
+const annotation = "xpdb.form3.tech/suspended";
+
+interface Budget {
+	readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
+	readonly spec: { readonly suspend?: boolean };
+}
+
+interface Told {
+	readonly items: readonly {
+		readonly reason: string;
+		readonly type: string;
+		readonly note: string;
+		readonly reportingInstance: string;
+	}[];
+}
+
+/** The operators of these clusters are of the group xpdb-suspenders too. */
+async function allowToSuspend(contexts: readonly string[]): Promise<void> {
+	await apply(contexts, [
+		{
+			apiVersion: "rbac.authorization.k8s.io/v1",
+			kind: "ClusterRoleBinding",
+			metadata: { name: "alice-suspends" },
+			roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "xpdb-suspenders" },
+			subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "xpdb-operators" }],
+		},
+	]);
+	for (const context of contexts) await untilMayPatch(context, "yes");
+}
+
+async function forbidToSuspend(contexts: readonly string[]): Promise<void> {
+	for (const context of contexts) {
+		await kubectl(context, ["delete", "clusterrolebinding", "alice-suspends", "--ignore-not-found"]);
+		await untilMayPatch(context, "no");
+	}
+}
+
+const untilMayPatch = (context: string, answer: "yes" | "no"): Promise<void> =>
+	eventually(`alice ${answer === "yes" ? "may" : "may not"} patch budgets in ${context}`, async () => {
+		const asked = kubectl(`${context}-operator`, ["auth", "can-i", "patch", "xpdb", "-A"]);
+		// "no" makes the exit code 1.
+		return (await asked.catch((error: { readonly stdout: string }) => error.stdout)).trim() === answer;
+	});
+
+async function budgets({ namespace }: Database): Promise<readonly Budget[]> {
+	const path = `/apis/x-pdb.form3.tech/v1alpha1/namespaces/${namespace}/xpoddisruptionbudgets/db`;
+	return Promise.all(clusters.map(async (context) => getJson<Budget>(context, path)));
+}
+
+async function suspendedIn(database: Database): Promise<readonly string[]> {
+	const found = await budgets(database);
+	return clusters.filter((_, index) => found[index]?.spec.suspend === true);
+}
+
+async function told(context: string, { namespace }: Database): Promise<Told["items"]> {
+	const { items } = await getJson<Told>(context, `/apis/events.k8s.io/v1/namespaces/${namespace}/events`);
+	return items.filter(({ reason }) => reason === "Suspended" || reason === "Unsuspended");
+}
+
+const evictFirst = ({ namespace }: Database, timeout: string) =>
+	plugin(["evict", "db-0", "-n", namespace, "--context", "c1-operator", "--timeout", timeout]);
+
+describeOnFleet("kubectl xpdb suspend", () => {
+	beforeEach(async () => allowToSuspend(clusters));
+	afterEach(async () => forbidToSuspend(clusters));
+
+	test("lets evictions pass in the whole fleet, says who, when and why, and unsuspend ends it", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 0 } });
+		const at = ["db", "-n", database.namespace, ...all, "-y"];
+		const suspended = await plugin(["suspend", ...at, "--reason", "storage migration"]);
+		expect(suspended).toMatchObject({ code: 0 });
+		expect(suspended.stdout).toBe(
+			clusters.map((each) => `${each}-operator  xpoddisruptionbudget.x-pdb.form3.tech/db suspended\n`).join(""),
+		);
+		const undo = `kubectl xpdb unsuspend db -n ${database.namespace} --contexts=c1-operator,c2-operator,c3-operator`;
+		expect(suspended.stderr).toContain(`holds no eviction back until you run: ${undo}\n`);
+		for (const { metadata } of await budgets(database)) {
+			expect(JSON.parse(metadata.annotations?.[annotation] ?? "")).toMatchObject({
+				by: me,
+				reason: "storage migration",
+			});
+		}
+		for (const cluster of clusters) {
+			expect(await told(cluster, database)).toMatchObject([
+				{
+					reason: "Suspended",
+					type: "Warning",
+					reportingInstance: me,
+					note: expect.stringContaining("storage migration"),
+				},
+			]);
+		}
+		expect(await evictFirst(database, "60s")).toMatchObject({ code: 0 });
+		await database.ready();
+
+		const again = await plugin(["suspend", ...at, "--reason", "another"]);
+		expect(again.code).toBe(0);
+		expect(
+			again.stdout.match(new RegExp(`already suspended by ${me} since \\S+: storage migration\n`, "g")),
+		).toHaveLength(3);
+
+		const ended = await plugin(["unsuspend", ...at, "-o", "json"]);
+		expect(ended.code, ended.stdout).toBe(0);
+		expect(eventProblems(ended.stdout)).toEqual([]);
+		expect(await suspendedIn(database)).toEqual([]);
+		for (const { metadata } of await budgets(database))
+			expect(metadata.annotations ?? {}).not.toHaveProperty([annotation]);
+		expect((await told("c2", database)).map(({ reason }) => reason).toSorted()).toEqual(["Suspended", "Unsuspended"]);
+		const kept = await evictFirst(database, "3s");
+		expect(kept.code).toBe(1);
+		expect(kept.stderr).toContain("needs 3 healthy, has 3");
+		// The person's own account wrote it, in each cluster.
+		const writes = (await readTimeline(sharedFleet().clusters)).filter(
+			({ verb, resource, namespace, dryRun }) =>
+				verb === "patch" && resource === "xpoddisruptionbudgets" && namespace === database.namespace && !dryRun,
+		);
+		expect(
+			writes
+				.filter(({ user }) => user === "alice")
+				.map(({ cluster }) => cluster)
+				.toSorted(),
+		).toEqual([...clusters, ...clusters].toSorted());
+	});
+
+	test("asks first, and without a terminal and -y touches nothing", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 0 } });
+		const { code, stderr } = await plugin(["suspend", "db", "-n", database.namespace, ...all]);
+		expect(code).toBe(1);
+		expect(stderr).toContain("3 contexts need a confirmation, and there is no terminal to ask on");
+		for (const dryRun of ["client", "server"]) {
+			const rehearsed = await plugin(["suspend", "db", "-n", database.namespace, ...all, `--dry-run=${dryRun}`]);
+			expect(rehearsed.code, rehearsed.stderr).toBe(0);
+		}
+		expect(await suspendedIn(database)).toEqual([]);
+		expect(await told("c1", database)).toEqual([]);
+	});
+
+	test("refuses before anything is written: a member without a context, a missing right, selectors that differ, no such budget", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 0 } });
+		const at = ["db", "-n", database.namespace, "-y"];
+		const wayless = await plugin(["suspend", ...at, "--contexts", "c1-operator,c2-operator"]);
+		expect(wayless.code).toBe(4);
+		expect(wayless.stderr).toMatch(
+			/no context of this run leads to some, nothing was touched\n {2}c3 \(id \S+\): name its context too: --contexts=c1-operator,c2-operator,CONTEXT-OF-c3/,
+		);
+
+		await forbidToSuspend(["c2"]);
+		const forbidden = await plugin(["suspend", ...at, ...all]);
+		expect(forbidden.code).toBe(1);
+		expect(forbidden.stderr).toMatch(
+			/^c2-operator {2}error: unable to suspend budget "db": .*User "alice" cannot patch .*\nNothing was touched\.\n$/,
+		);
+		await allowToSuspend(["c2"]);
+
+		expect(await plugin(["suspend", "none", "-n", database.namespace, "-y", ...all])).toMatchObject({
+			code: 1,
+			stderr: 'Error from server (NotFound): xpoddisruptionbudgets.x-pdb.form3.tech "none" not found\n',
+		});
+
+		await applyBudget(["c3"], database.namespace, { maxUnavailable: 0, selector: { matchLabels: { app: "other" } } });
+		const differ = await plugin(["suspend", ...at, ...all]);
+		expect(differ.code).toBe(1);
+		expect(differ.stderr).toContain("would hold every pod back all the same, nothing was touched");
+		expect(await suspendedIn(database)).toEqual([]);
+	});
+
+	/** Rehearsed everywhere, and not written yet: then this happens in c2. */
+	async function failingInTheMiddle(database: Database, command: string, happens: () => Promise<unknown>) {
+		using run = startPlugin([command, "db", "-n", database.namespace, ...all, "-y"], {
+			XPDB_PAUSE_POINT: "before-suspend",
+		});
+		await run.asleep();
+		await happens();
+		run.child.kill("SIGCONT");
+		return await run.finished;
+	}
+
+	test("takes back what was written where a right goes away in the middle", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 0 } });
+		const { code, stdout, stderr } = await failingInTheMiddle(database, "suspend", async () => forbidToSuspend(["c2"]));
+		expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+		expect(stderr).toContain('c1-operator  budget "db": not suspended: taken back\n');
+		expect(stderr).toContain('c3-operator  budget "db": not suspended: taken back\n');
+		expect(stderr).toMatch(/budget \S+ holds as before: it is not suspended in c1, c2, c3\n$/);
+		expect(await suspendedIn(database)).toEqual([]);
+		for (const cluster of clusters) expect(await told(cluster, database)).toEqual([]);
+	});
+
+	test("overwrites nobody: an edit in the middle is a conflict, and the edit stays", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 0 } });
+		const { code, stderr } = await failingInTheMiddle(database, "suspend", async () =>
+			applyBudget(["c2"], database.namespace, { maxUnavailable: 1 }),
+		);
+		expect(code).toBe(1);
+		expect(stderr).toMatch(/^c2-operator {2}error: unable to suspend budget "db": .*the object has been modified/);
+		expect(await suspendedIn(database)).toEqual([]);
+		expect((await budgets(database))[1]?.spec).toMatchObject({ maxUnavailable: 1 });
+	});
+
+	for (const command of ["suspend", "unsuspend"] as const) {
+		test(`${command} with an API server that dies in the middle: the budget holds, and the same command finishes`, async () => {
+			await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 0 } });
+			if (command === "unsuspend") await plugin(["suspend", "db", "-n", database.namespace, ...all, "-y"]);
+			const restart: EndFault[] = [];
+			const run = async () => {
+				try {
+					return await failingInTheMiddle(database, command, async () => {
+						restart.push(await killComponent(fleetControl(), { cluster: "c2", component: "apiserver" }));
+					});
+				} finally {
+					for (const end of restart) await end();
+					await untilAgentsReady(fleetControl(), "c2");
+				}
+			};
+			const { code, stdout, stderr } = await run();
+			expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+			expect(stderr).toMatch(/may be suspended still in c2; it holds/);
+			expect(stderr).toContain(`run: kubectl xpdb unsuspend db -n ${database.namespace} --contexts=`);
+			expect(await suspendedIn(database)).toEqual(command === "suspend" ? [] : ["c2"]);
+			const finished = await plugin([command, "db", "-n", database.namespace, ...all, "-y"]);
+			expect(finished.code, finished.stderr).toBe(0);
+			expect(await suspendedIn(database)).toEqual(command === "suspend" ? clusters : []);
+		});
+	}
+});
