@@ -33,6 +33,7 @@ export async function parseCommandLine(argv: readonly string[]): Promise<ParsedC
 		const table = tableOf(command);
 		tree.command(command.name, command.describe, optionsOf(table), (given) => {
 			const values = withUsageHint(command, () => readValues(given, table));
+			refuseExtraWords(command, words);
 			const names = new Set(flags.map((flag) => flag.name));
 			const input = { words, flags: values, given: names, globals: readGlobalFlags(values), argv: [...argv] };
 			parsed = { kind: "command", command, input };
@@ -108,6 +109,13 @@ function withUsageHint<T>(command: Command, read: () => T): T {
 		const see = `See '${programName} ${command.name} --help' for usage.`;
 		throw new UsageError(error.message, error.hint === undefined ? see : `${error.hint}\n${see}`);
 	}
+}
+
+/** In kubectl's words. */
+function refuseExtraWords(command: Command, words: readonly string[]): void {
+	if (command.words !== "" || words.length === 0) return;
+	const see = `See '${programName} ${command.name} --help' for usage.`;
+	throw new UsageError(`extra arguments: [${words.join(" ")}]`, see);
 }
 
 /** yargs sees every value as text: what it means is read by readFlagValue, in pflag's words. */

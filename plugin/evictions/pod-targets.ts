@@ -7,6 +7,7 @@ import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { controllerOf } from "../kubernetes/pod-status.ts";
 import { findInOne, inContext, splitContext } from "../nodes/find-in-contexts.ts";
+import { readResourceArgument, requirePathSegment } from "../nodes/resource-argument.ts";
 import { UsageError } from "../terminal/errors.ts";
 
 export interface PodTarget {
@@ -49,6 +50,7 @@ export interface PodQuery {
 /** Each pod once, in the order given; every word names something that exists. */
 export async function resolvePods(contexts: readonly KubeContext[], query: PodQuery): Promise<readonly PodTarget[]> {
 	const found: PodTarget[] = [];
+	if (!query.allNamespaces) for (const { namespace } of contexts) requirePathSegment("namespace", namespace);
 	if (query.selector !== "") {
 		const lists = await Promise.all(
 			contexts.map((context) =>
@@ -67,24 +69,17 @@ export async function resolvePods(contexts: readonly KubeContext[], query: PodQu
 
 async function resolveWord(text: string, contexts: readonly KubeContext[]): Promise<readonly PodTarget[]> {
 	const word = splitContext(text, contexts);
-	const [first = "", second, ...more] = word.rest.split("/");
-	if (second === undefined || podTypes.includes(first)) {
-		const name = second ?? first;
-		const { context, found } = await findInOne({ ...word, rest: name }, contexts, "pod", (place, podName) =>
+	const { type: named, name: rest } = readResourceArgument(word.rest, contextHint(contexts));
+	if (named === undefined || podTypes.includes(named)) {
+		const { context, found } = await findInOne({ ...word, rest }, contexts, "pod", (place, podName) =>
 			place.client.get<V1Pod>(`/api/v1/namespaces/${place.namespace}/pods/${encodeURIComponent(podName)}`),
 		);
 		return [{ context, pod: found }];
 	}
-	const type = workloadTypes.find(({ names }) => names.includes(first.toLowerCase()));
-	if (!type || more.length > 0 || second === "") throw unknownType(text, first, contexts);
-	const { context, found: workload } = await findInOne(
-		{ ...word, type: first, rest: second },
-		contexts,
-		first,
-		(place, name) =>
-			place.client.get<Workload>(
-				`${type.path}/namespaces/${place.namespace}/${type.plural}/${encodeURIComponent(name)}`,
-			),
+	const type = workloadTypes.find(({ names }) => names.includes(named.toLowerCase()));
+	if (!type) throw unknownType(text, named, contexts);
+	const { context, found: workload } = await findInOne({ ...word, type: named, rest }, contexts, named, (place, name) =>
+		place.client.get<Workload>(`${type.path}/namespaces/${place.namespace}/${type.plural}/${encodeURIComponent(name)}`),
 	);
 	const pods = await podsOf(context, workload, type);
 	return pods.map((pod) => ({ context, pod }));
@@ -127,6 +122,11 @@ function selectorText(workload: Workload, type: WorkloadType): string {
 		if (error instanceof InvalidBudgetError) throw new UsageError(error.message);
 		throw error;
 	}
+}
+
+function contextHint(contexts: readonly KubeContext[]): string | undefined {
+	if (contexts.length < 2) return undefined;
+	return `Write NAME, TYPE/NAME or CONTEXT/TYPE/NAME with one of the contexts ${contexts.map(({ name }) => name).join(", ")}`;
 }
 
 function unknownType(text: string, type: string, contexts: readonly KubeContext[]): Error {

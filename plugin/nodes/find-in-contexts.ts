@@ -11,12 +11,13 @@ export interface Word {
 	readonly type?: string;
 }
 
-/** Splits CONTEXT/NAME. Contexts may have "/" in their own names; the longest one that fits is meant. */
+/** Splits CONTEXT/NAME. Contexts may have "/" in their own names; the longest one that fits is meant. Throws UsageError for CONTEXT/ alone. */
 export function splitContext(word: string, contexts: readonly KubeContext[]): Word {
 	const fitting = contexts
-		.filter(({ name }) => name !== "" && word.startsWith(`${name}/`) && word.length > name.length + 1)
+		.filter(({ name }) => name !== "" && word.startsWith(`${name}/`))
 		.toSorted((a, b) => b.name.length - a.name.length);
 	const [context] = fitting;
+	if (word === `${context?.name}/`) throw new UsageError("resource name may not be empty");
 	return { context, rest: context ? word.slice(context.name.length + 1) : word };
 }
 

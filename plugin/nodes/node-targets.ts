@@ -4,6 +4,7 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { findInOne, inContext, splitContext } from "./find-in-contexts.ts";
 import { type NodeTarget, nodeTarget } from "./node-target.ts";
+import { readResourceArgument } from "./resource-argument.ts";
 
 const nodeTypes = ["node", "nodes", "no"];
 
@@ -27,11 +28,11 @@ export async function resolveNodes(
 	}
 	for (const text of words) {
 		const word = splitContext(text, contexts);
-		const [type = "", ...name] = word.rest.split("/");
-		if (name.length > 0 && !nodeTypes.includes(type))
+		const { type, name } = readResourceArgument(word.rest, contextHint(contexts));
+		if (type !== undefined && !nodeTypes.includes(type)) {
 			throw new UsageError(`"${text}" is not a node`, contextHint(contexts));
-		if (name.length > 1) throw new UsageError("arguments in resource/name form may not have more than one slash");
-		const bare = { context: word.context, rest: name.length > 0 ? name.join("/") : word.rest };
+		}
+		const bare = { context: word.context, rest: name };
 		const { context, found: node } = await findInOne(bare, contexts, "node", (place, nodeName) =>
 			place.client.get<V1Node>(`/api/v1/nodes/${encodeURIComponent(nodeName)}`),
 		);

@@ -6,6 +6,7 @@ import type { PodTarget } from "../evictions/pod-targets.ts";
 import { booleanFlag } from "../flags/command.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import { type NodeTarget, nodeName } from "../nodes/node-target.ts";
+import { refuseEmptyNames } from "../nodes/resource-argument.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import { type EvictionSession, type EvictionSettings, memberAgents, openEvictions } from "./eviction-session.ts";
@@ -57,6 +58,7 @@ export interface RunResult {
 export function carryOut<Options>(call: RunCall, { readOptions, findWork }: RunSteps<Options>): Promise<ExitCode> {
 	return reportRun(call, async (report) => {
 		const options = readOptions();
+		refuseEmptyNames(call.input.words);
 		const run = report.open();
 		const work = await findWork(options, run);
 		switch (work.kind) {

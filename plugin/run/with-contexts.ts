@@ -3,12 +3,14 @@ import type { CommandDependencies, CommandInput } from "../flags/command.ts";
 import { connectFleet, type FleetConnection } from "../fleet/fleet.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { openContexts } from "../kubernetes/open-contexts.ts";
+import { refuseEmptyNames } from "../nodes/resource-argument.ts";
 
 export async function withContexts<T>(
 	input: CommandInput,
 	{ env, streams }: CommandDependencies,
 	read: (contexts: readonly KubeContext[]) => Promise<T>,
 ): Promise<T> {
+	refuseEmptyNames(input.words);
 	const contexts = openContexts(input.globals, env, streams.stderr);
 	try {
 		return await read(contexts);

@@ -101,6 +101,49 @@ describe("run() with bad input", () => {
 			argv: ["drain", "n1", "--resume=7f3c2a"],
 			err: "error: cannot specify both nodes and --resume\n--resume finds its nodes by what the run wrote on them\n",
 		},
+		...[
+			["drain", ""],
+			["drain", "n1", "", "--dry-run=client"],
+			["cordon", "", "n1"],
+			["uncordon", ""],
+			["plan", ""],
+			["evict", ""],
+			["evict", "p", "", "--contexts=eu,us"],
+			["budgets", ""],
+			["uncordon", "eu/", "--contexts=eu,us"],
+		].map((argv) => ({ argv, err: "error: resource name may not be empty\n" })),
+		...["ops", "version"].map((name) => ({
+			argv: [name, ""],
+			err: `error: extra arguments: []\nSee 'kubectl xpdb ${name} --help' for usage.\n`,
+		})),
+		{
+			argv: ["ops", "a", "b"],
+			err: "error: extra arguments: [a b]\nSee 'kubectl xpdb ops --help' for usage.\n",
+		},
+		...["node/", "/n1", "/"].map((word) => ({
+			argv: ["uncordon", word],
+			err: "error: arguments in resource/name form must have a single resource and name\n",
+		})),
+		{ argv: ["evict", "pod/a/b"], err: "error: arguments in resource/name form may not have more than one slash\n" },
+		{ argv: ["cordon", ".."], err: "error: invalid resource name \"..\": [may not be '..']\n" },
+		{ argv: ["evict", "pod/."], err: "error: invalid resource name \".\": [may not be '.']\n" },
+		{ argv: ["plan", "a%2fb"], err: "error: invalid resource name \"a%2fb\": [may not contain '%']\n" },
+		{
+			argv: ["evict", "p", "-n", "a/b%"],
+			err: "error: invalid namespace \"a/b%\": [may not contain '/', may not contain '%']\n",
+		},
+		...["drain", "plan"].map((name) => ({
+			argv: [name, "n1", "--order-by="],
+			err: 'error: --order-by must be a label\'s key or "priority", is ""\nLeave it out for no order\n',
+		})),
+		{
+			argv: ["drain", "n1", "--resume="],
+			err: "error: --resume needs the ID of a drain\nSee 'kubectl xpdb ops' for those that are unfinished\n",
+		},
+		{
+			argv: ["uncordon", "n1", "--op="],
+			err: "error: --op needs the ID of a drain\nSee 'kubectl xpdb ops' for those that are unfinished\n",
+		},
 		{
 			argv: ["budgets", "-o", "xml"],
 			err: 'error: unable to match a printer suitable for the output format "xml", allowed formats are: json,name,wide,yaml\n',
@@ -115,6 +158,7 @@ describe("run() with bad input", () => {
 	for (const argv of [
 		["drain", "n1"],
 		["drain"],
+		["drain", ""],
 		["evict", "p"],
 		["cordon", "n1"],
 		["uncordon", "--op=nope"],

@@ -49,6 +49,16 @@ export const nodeSituations: readonly Situation[] = [
 	command("drain: TYPE/NAME of a type that is not there", () => ["drain", "rockets/web-0"]),
 	command("drain: the type as a word of its own", (place) => ["drain", "node", place.node("a")]),
 	command("drain: too many slashes", () => ["drain", "node/a/b"]),
+	...["drain", "cordon", "uncordon"].flatMap((verb) => [
+		command(`${verb}: a name that is empty`, () => [verb, ""]),
+		command(`${verb}: one of two names is empty`, (place) => [verb, place.node("a"), ""]),
+		command(`${verb}: TYPE/ without a name`, () => [verb, "node/"]),
+		command(`${verb}: /NAME without a type`, () => [verb, "/web-0"]),
+		command(`${verb}: the name ..`, () => [verb, ".."]),
+		command(`${verb}: a name with a per cent sign`, () => [verb, "node/a%2fb"]),
+	]),
+	command("drain: a client's dry run of a name that is empty", () => ["drain", "", "--dry-run=client"]),
+	command("drain: a name that is empty and -l", () => ["drain", "", "-l", "a=b"]),
 	command("drain: a name that no node can have", () => ["drain", "No_Such Node"]),
 	command("drain: a node that is cordoned already", (place) => ["drain", place.node("a")], {
 		objects: web,
