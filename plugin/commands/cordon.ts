@@ -2,7 +2,7 @@
 import { type CommandDependencies, type CommandInput, type CommandRunner, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
 import { findOperation } from "../nodes/find-operation.ts";
-import { refuseNodes, requireNodes } from "../nodes/node-arguments.ts";
+import { refuseEmptyId, refuseNodes, requireNodes } from "../nodes/node-arguments.ts";
 import { resolveNodes } from "../nodes/node-targets.ts";
 import { isOperationId } from "../nodes/operation.ts";
 import { carryOut } from "../run/carry-out.ts";
@@ -18,6 +18,7 @@ function setNodes(command: "cordon" | "uncordon", input: CommandInput, deps: Com
 	return carryOut(call, {
 		readOptions() {
 			const dryRun = parseDryRun(textFlag(input, "dry-run"), deps.streams.stderr);
+			refuseEmptyId(input, "op");
 			if (op === "") requireNodes(input, command);
 			else refuseNodes(input, "--op");
 			return { dryRun };

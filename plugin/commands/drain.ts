@@ -1,7 +1,7 @@
 // kubectl xpdb drain
 import { readDrainOptions } from "../drain/drain-options.ts";
 import { type CommandRunner, textFlag } from "../flags/command.ts";
-import { refuseNodes, requireNodes } from "../nodes/node-arguments.ts";
+import { refuseEmptyId, refuseNodes, requireNodes } from "../nodes/node-arguments.ts";
 import { resolveNodes } from "../nodes/node-targets.ts";
 import { isOperationId, newOperationId } from "../nodes/operation.ts";
 import { resumeOperation } from "../nodes/resume-operation.ts";
@@ -14,6 +14,7 @@ export const runDrain: CommandRunner = (input, deps) => {
 	const call = { command: "drain", ...(isOperationId(op) && { op }), input, deps } as const;
 	return carryOut(call, {
 		readOptions() {
+			refuseEmptyId(input, "resume");
 			if (resumes === "") requireNodes(input, "drain");
 			else refuseNodes(input, "--resume");
 			// Those of a run that goes on are where its nodes are.

@@ -11,6 +11,10 @@ export function readDrainOptions(input: CommandInput, { streams }: CommandDepend
 	const podSelector = textFlag(input, "pod-selector");
 	if (!isLabelSelector(podSelector))
 		throw new UsageError("--pod-selector=<pod_selector> must be a valid label selector");
+	const orderBy = textFlag(input, "order-by");
+	if (orderBy === "" && input.given.has("order-by")) {
+		throw new UsageError('--order-by must be a label\'s key or "priority", is ""', "Leave it out for no order");
+	}
 	const maxNodes = numberFlag(input, "max-nodes");
 	if (maxNodes < 1) throw new UsageError(`--max-nodes must be at least 1, is ${maxNodes}`);
 	return {
@@ -18,7 +22,7 @@ export function readDrainOptions(input: CommandInput, { streams }: CommandDepend
 		podSelector,
 		maxNodes,
 		deletes: booleanFlag(input, "disable-eviction"),
-		order: parsePodOrder(textFlag(input, "order-by")),
+		order: parsePodOrder(orderBy),
 		force: booleanFlag(input, "force"),
 		ignoreDaemonSets: booleanFlag(input, "ignore-daemonsets"),
 		deleteEmptyDirData: booleanFlag(input, "delete-emptydir-data"),

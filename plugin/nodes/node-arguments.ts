@@ -12,6 +12,12 @@ export function requireNodes(input: CommandInput, verb: string): void {
 	}
 }
 
+/** A variable that is not set names no run, and starts no new one either. */
+export function refuseEmptyId(input: CommandInput, flag: "resume" | "op"): void {
+	if (textFlag(input, flag) !== "" || !input.given.has(flag)) return;
+	throw new UsageError(`--${flag} needs the ID of a drain`, "See 'kubectl xpdb ops' for those that are unfinished");
+}
+
 /** The nodes are those of a run: they are not named. */
 export function refuseNodes(input: CommandInput, flag: string): void {
 	if (input.words.length === 0 && textFlag(input, "selector") === "") return;
