@@ -25,6 +25,8 @@ export function parseDuration(text: string): number | undefined {
 		total += Number(found[1]) * (unitMs[found[2] ?? ""] ?? Number.NaN);
 	}
 	if (body === "" || total > longestDurationMs) return undefined;
+	// Go knows nothing shorter than a nanosecond.
+	if (total < 1e-6) return 0;
 	return sign === "-" ? -total : total;
 }
 
@@ -43,10 +45,14 @@ export function durationProblem(text: string): string {
 	return `time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}`;
 }
 
-/** As time.Duration.String() does for whole milliseconds: 90000 is "1m30s", 500 is "500ms", 0 is "0s". */
+/** As time.Duration.String() does: 90000 is "1m30s", 500 is "500ms", 0.0015 is "1.5µs", 0 is "0s". */
 export function formatDuration(ms: number): string {
 	if (ms < 0) return `-${formatDuration(-ms)}`;
-	if (ms > 0 && ms < 1_000) return `${Math.round(ms)}ms`;
+	const nanoseconds = Math.round(ms * 1e6);
+	if (nanoseconds > 0 && nanoseconds < 1e9) {
+		if (nanoseconds < 1e3) return `${nanoseconds}ns`;
+		return nanoseconds < 1e6 ? `${nanoseconds / 1e3}µs` : `${nanoseconds / 1e6}ms`;
+	}
 	const seconds = Math.round(ms) / 1_000;
 	const hours = Math.floor(seconds / 3_600);
 	const minutes = Math.floor(seconds / 60) % 60;

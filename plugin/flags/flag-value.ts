@@ -28,13 +28,15 @@ export function readFlagValue(name: string, flag: Flag, value: string): string |
 			return ms;
 		}
 		case "timeout": {
-			const ms = parseDuration(/^\d+$/.test(value) ? `${value}s` : value);
-			if (ms === undefined || ms < 0) {
+			// Empty and negative ones are none, as with kubectl; but "-1" alone is no number of seconds.
+			if (value === "") return 0;
+			const ms = parseDuration(/^(\+?\d+|-0+)$/.test(value) ? `${value}s` : value);
+			if (ms === undefined) {
 				throw new KubeconfigError(
 					"error: Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a corresponding time unit (e.g. 1s | 2m | 3h)",
 				);
 			}
-			return ms;
+			return Math.max(0, ms);
 		}
 	}
 }

@@ -4,7 +4,7 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, request as requestPlain } from "node:http";
 import { request } from "node:https";
 import type { WebSocket } from "ws";
-import { timerMs } from "../flags/duration.ts";
+import { formatDuration, timerMs } from "../flags/duration.ts";
 import { createCredentialReader } from "./api-credentials.ts";
 import type { Connection } from "./connection.ts";
 
@@ -70,7 +70,7 @@ export function createApiDialer(connection: Connection): ApiDialer {
 		return new Promise((resolve, reject) => {
 			let isLate = false;
 			const explain = (error: unknown): unknown => {
-				if (isLate) return new Error(`no answer within ${withinMs / 1_000}s`);
+				if (isLate) return new Error(`no answer within ${formatDuration(withinMs)}`);
 				const isReset = error instanceof Error && "code" in error && error.code === "ECONNRESET";
 				return isReset && outgoing.reusedSocket ? new ResetError(error) : error;
 			};

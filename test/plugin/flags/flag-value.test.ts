@@ -13,8 +13,30 @@ describe("readFlagValue()", () => {
 			["0", "+5", "0x1e", "010", "0b11", "1_000"].map((text) => readFlagValue("grace-period", grace, text)),
 		).toEqual([0, 5, 30, 8, 3, 1000]);
 		expect(readFlagValue("force", force, "T")).toBe(true);
-		expect(readFlagValue("request-timeout", { kind: "timeout", describe: "" }, "5")).toBe(5_000);
 	});
+
+	const requestTimeout = { kind: "timeout", describe: "" } as const;
+	for (const [text, ms] of [
+		["5", 5_000],
+		["+5", 5_000],
+		["05", 5_000],
+		["1.5s", 1_500],
+		["1ns", 1e-6],
+		["", 0],
+		["-0", 0],
+		["-1s", 0],
+		["0.1ns", 0],
+	] as const) {
+		test(`--request-timeout=${text} is ${ms} ms`, () => {
+			expect(readFlagValue("request-timeout", requestTimeout, text)).toBe(ms);
+		});
+	}
+
+	for (const text of ["-1", " 5", "1.5", "1e3", "0x5", "1_000", "1d", "10000000h", "often"]) {
+		test(`--request-timeout=${text} is refused in kubectl's words`, () => {
+			expect(() => readFlagValue("request-timeout", requestTimeout, text)).toThrow("Invalid timeout value");
+		});
+	}
 
 	const wrong: readonly { readonly read: () => unknown; readonly message: string }[] = [
 		{

@@ -177,7 +177,7 @@ describe("createKubernetesClient()", () => {
 		const { client } = await start(() => undefined, { "request-timeout": 50 });
 		await expect(client.get("/slow")).rejects.toMatchObject({
 			name: "ConnectionError",
-			message: "no answer within 0.05s",
+			message: "no answer within 50ms",
 		});
 	});
 
