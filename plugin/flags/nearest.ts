@@ -1,11 +1,11 @@
 // What was meant by a name that is not known. Not by yargs' recommendCommands(): that takes three typing errors for near, so that "get" would
 // be "ops", cannot be told otherwise, knows commands alone, and gives no message of an error beside its own.
 
-/** The nearest of `known` within two typing errors, for "did you mean". */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+/** The nearest of `known` within so many typing errors, for "did you mean". */
+export function nearest(word: string, known: readonly string[], errors = 2): string | undefined {
 	const ranked = known
 		.map((name) => ({ name, distance: name.startsWith(word) && word.length > 2 ? 0 : editDistance(word, name) }))
-		.filter(({ distance }) => distance <= 2)
+		.filter(({ distance }) => distance <= errors)
 		.toSorted((a, b) => a.distance - b.distance);
 	return ranked[0]?.name;
 }

@@ -4,6 +4,7 @@ import type { Cluster, User } from "@kubernetes/client-node";
 import { quote, shorten } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
+import { nearest } from "../flags/nearest.ts";
 import { KubeconfigError } from "../terminal/errors.ts";
 import { connectionProblems } from "./connection-problems.ts";
 import { environmentProxy } from "./environment-proxy.ts";
@@ -40,17 +41,15 @@ export function resolveConnection(
 ): Connection {
 	const name = contextName ?? kubeconfig.currentContext;
 	if (name !== "" && !kubeconfig.contexts.has(name)) {
-		throw new KubeconfigError(
-			contextName === undefined
-				? `Error in configuration: context was not found for specified context: ${shorten(name)}`
-				: unknownContext(name),
-		);
+		throw contextName === undefined
+			? new KubeconfigError(`Error in configuration: context was not found for specified context: ${shorten(name)}`)
+			: unknownEntry("context", name, kubeconfig.contexts.keys());
 	}
 	if (flags.cluster !== undefined && !kubeconfig.clusters.has(flags.cluster)) {
-		throw new KubeconfigError(`error: cluster "${flags.cluster}" does not exist`);
+		throw unknownEntry("cluster", flags.cluster, kubeconfig.clusters.keys());
 	}
 	if (flags.user !== undefined && !kubeconfig.users.has(flags.user)) {
-		throw new KubeconfigError(`error: auth info "${flags.user}" does not exist`);
+		throw unknownEntry("auth info", flags.user, kubeconfig.users.keys());
 	}
 	const isChosen = [name, flags.cluster, flags.user, flags.server].some(Boolean);
 	const own = isChosen ? undefined : kubeconfig.ownCluster;
@@ -92,8 +91,16 @@ export function resolveConnection(
 	};
 }
 
-export function unknownContext(name: string): string {
-	return `error: context ${quote(name)} does not exist`;
+/** In kubectl's words, and with the name that may be meant. */
+export function unknownEntry(
+	what: "context" | "cluster" | "auth info",
+	name: string,
+	known: Iterable<string>,
+): KubeconfigError {
+	// Of a short name, two errors leave nothing: another cluster is not what was meant.
+	const near = nearest(name, [...known], name.length < 5 ? 1 : 2);
+	const hint = near === undefined ? "" : ` (did you mean ${near}?)`;
+	return new KubeconfigError(`error: ${what} ${quote(name)} does not exist${hint}`);
 }
 
 /** Without a scheme it is http only where nothing has to be kept secret (client-go, rest.DefaultServerURL, looks at certificates alone). */

@@ -1,10 +1,9 @@
 // The contexts a command works in, from its flags.
 import { quote } from "../../disruption/quote.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
-import { nearest } from "../flags/nearest.ts";
-import { KubeconfigError, UsageError } from "../terminal/errors.ts";
+import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
-import { resolveConnection, unknownContext } from "./connection.ts";
+import { resolveConnection, unknownEntry } from "./connection.ts";
 import type { KubeContext } from "./kube-context.ts";
 import { loadKubeconfig } from "./kubeconfig.ts";
 import { createKubernetesClient } from "./kubernetes-client.ts";
@@ -33,10 +32,7 @@ export function openContexts(
 	refuseOtherNames(flags);
 	const kubeconfig = loadKubeconfig(flags, env);
 	for (const name of flags.contexts) {
-		if (kubeconfig.contexts.has(name)) continue;
-		const near = nearest(name, [...kubeconfig.contexts.keys()]);
-		const hint = near === undefined ? "" : ` (did you mean ${near}?)`;
-		throw new KubeconfigError(unknownContext(name) + hint);
+		if (!kubeconfig.contexts.has(name)) throw unknownEntry("context", name, kubeconfig.contexts.keys());
 	}
 	const names = flags.contexts.length > 0 ? flags.contexts : [flags.context];
 	const shared = sharedFlags(flags);

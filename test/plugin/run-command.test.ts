@@ -88,6 +88,9 @@ describe("run() with bad input", () => {
 			argv: ["evict", "p", "--context=nope"],
 			err: 'error: context "nope" does not exist\n',
 		},
+		{ argv: ["drain", "n1", "--context=uss"], err: 'error: context "uss" does not exist (did you mean us?)\n' },
+		{ argv: ["plan", "n1", "--cluster=on"], err: 'error: cluster "on" does not exist (did you mean one?)\n' },
+		{ argv: ["ops", "--user=v"], err: 'error: auth info "v" does not exist (did you mean u?)\n' },
 		{
 			argv: ["evict", "p"],
 			err: "The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?\n",

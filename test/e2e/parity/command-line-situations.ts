@@ -40,6 +40,11 @@ export const commandLineSituations: readonly Situation[] = [
 	typed("cordon: -l and a user that may nothing", ["cordon", "-l", "a=b", "--as=nobody"]),
 	typed("drain: a kubeconfig that is not there", ["drain", "n1", "--kubeconfig=/nonexistent/kubeconfig"]),
 	typed("drain: --request-timeout=often", ["drain", "n1", "--request-timeout=often"]),
+	...["-1s", "-1", "", "+5", "1.5", "0x5", "1d"].map((value) =>
+		typed(`drain: --request-timeout=${value}`, ["drain", "no-such-node", `--request-timeout=${value}`]),
+	),
+	typed("drain: a request that takes longer than --request-timeout", ["drain", "n1", "--request-timeout=1us"]),
+	typed("drain: --context misspelt", ["drain", "n1", "--context=c1-operatr"], { ownContext: true }),
 	typed("drain: --cluster that is not there", ["drain", "n1", "--cluster=no-such-cluster"]),
 	typed("drain: --user that is not there", ["drain", "n1", "--user=no-such-user"]),
 	typed("drain: --context that is not there", ["drain", "n1", "--context=no-such-context"], { ownContext: true }),

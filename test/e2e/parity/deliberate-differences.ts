@@ -181,6 +181,23 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		}),
 	},
 	{
+		subject: "`| head`, or another reader of the output that leaves",
+		kubectl: "is ended by its next line (SIGPIPE, exit code 141)",
+		ours: "stops as after Ctrl-C, with exit code 2",
+		reason: "what is reserved under a budget is given back, and nobody has to guess what was done",
+		situations: ["nobody reads the output any more"],
+		apply: (outcome) => ({
+			...outcome,
+			code: 2,
+			stderr: [
+				"Stopping: no new evictions. Press Ctrl-C again to leave now.",
+				"Left behind: parity-a cordoned.",
+				"Continue:     kubectl drain --resume ID --context=CONTEXT",
+				"Undo cordons: kubectl uncordon --op ID --context=CONTEXT",
+			],
+		}),
+	},
+	{
 		subject: "`--disable-eviction` and a pod that cannot be deleted",
 		kubectl:
 			"deletes one pod after the other, ends at the first that it may not delete, and does not say which is late",
@@ -301,6 +318,30 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		apply: (outcome) => ({
 			...outcome,
 			stderr: outcome.stderr.toSpliced(1, 0, "Did you mean --ignore-daemonsets?"),
+		}),
+	},
+	{
+		subject: "a request that takes longer than `--request-timeout`",
+		kubectl: "says that a deadline or a context is exceeded, in one of three ways",
+		ours: "says how long it has waited for an answer",
+		reason: "it is the flag that has to be longer",
+		situations: ["drain: a request that takes longer than --request-timeout"],
+		apply: (outcome) => ({
+			...outcome,
+			stderr: outcome.stderr.map((line) =>
+				/deadline exceeded|Client\.Timeout/.test(line) ? "Unable to connect to the server: no answer within 1µs" : line,
+			),
+		}),
+	},
+	{
+		subject: "a context, cluster or user that is misspelt",
+		kubectl: "says that it does not exist",
+		ours: "also says which one may be meant",
+		reason: "it saves a look at the kubeconfig",
+		situations: ["drain: --context misspelt"],
+		apply: (outcome) => ({
+			...outcome,
+			stderr: replaced(outcome.stderr, /does not exist$/, "does not exist (did you mean c1-operator?)"),
 		}),
 	},
 	{

@@ -179,6 +179,10 @@ export const evictionSituations: readonly Situation[] = [
 			command.kill("SIGINT");
 		},
 	}),
+	drain("nobody reads the output any more", [], {
+		objects: blocked,
+		during: async (_, command) => command.stopReading(),
+	}),
 	drain("a server's dry run", ["--dry-run=server"], { objects: (place) => [statefulSet(place, "web", 2)] }),
 	drain("a server's dry run that a budget blocks", ["--dry-run=server", "--timeout=4s"], { objects: blocked }),
 	drain("a server's dry run with --disable-eviction", ["--dry-run=server", "--disable-eviction", "--timeout=4s"], {

@@ -13,9 +13,16 @@ export interface RunningCommand {
 	/** Resolves when this was printed to either stream; rejects when the command ends without it. */
 	printed(text: string): Promise<void>;
 	kill(signal: NodeJS.Signals): void;
+	/** Whoever read its output has left, as `head` does. */
+	stopReading(): void;
 }
 
-const signalNumbers: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };
+const signalNumbers: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
+	SIGINT: 2,
+	SIGKILL: 9,
+	SIGPIPE: 13,
+	SIGTERM: 15,
+};
 /** Longer than any of them takes; one that hangs is shown with what it printed. */
 const lastsAtMostMs = 90_000;
 
@@ -43,6 +50,7 @@ export function startCommand(
 	return {
 		finished,
 		kill: (signal) => void child.kill(signal),
+		stopReading: () => void child.stdout.destroy(),
 		printed: (text) =>
 			new Promise((resolve, reject) => {
 				const look = (): void => {
