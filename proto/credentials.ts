@@ -15,6 +15,7 @@ import { agentName } from "../disruption/agent-names.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
 import { AgentServiceClient } from "./gen/xpdb/v1/agent.ts";
 import { describeMember, findMemberId } from "./member-certificate.ts";
+import { type CallObserver, observeCalls } from "./observe-calls.ts";
 import { statusOfError } from "./status.ts";
 
 export type CallerIdentity =
@@ -36,6 +37,8 @@ interface AgentClientOptions {
 	readonly identity: CallerIdentity;
 	/** The cluster id that the certificate must name; without one any agent of the CA is taken. */
 	readonly member?: string;
+	/** Told of every call. */
+	readonly observer?: CallObserver | undefined;
 	/** Milliseconds since 1970, by which certificates expire. */
 	readonly wallClock?: () => number;
 }
@@ -47,7 +50,10 @@ export function agentServerName(agentNamespace: string): string {
 
 /** A client whose calls fail at once while the agent cannot be reached; must be closed. */
 export function createAgentClient(options: AgentClientOptions): AgentServiceClient {
-	return new AgentServiceClient(options.address, channelCredentials(options), channelOptions(options.serverName));
+	return new AgentServiceClient(options.address, channelCredentials(options), {
+		...channelOptions(options.serverName),
+		...(options.observer && { interceptors: [observeCalls(options.observer)] }),
+	});
 }
 
 export interface IssuedToken {

@@ -69,7 +69,11 @@ export const globalFlags: FlagTable = {
 	"profile-output": { kind: "text", describe: "Taken for kubectl's sake" },
 	"match-server-version": { kind: "boolean", describe: "Refused: kubectl xpdb has a version of its own" },
 	"warnings-as-errors": { kind: "boolean", describe: "Fail with exit code 1 where an API server warned of something" },
-	v: { kind: "number", short: "v", describe: "Verbosity; with 9 a bug shows its stack" },
+	v: {
+		kind: "number",
+		short: "v",
+		describe: "Log level: 6 shows each request and call on stderr, 7 headers, 8 bodies; with 9 a bug shows its stack",
+	},
 };
 
 /** The values of the global flags among all parsed ones. */

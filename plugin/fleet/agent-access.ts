@@ -18,6 +18,7 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { StepError, step } from "./access-step.ts";
 import { AgentDialer, AgentNamespacesError, findAgentNamespaces, findAgentPods } from "./agent-pods.ts";
 import { createTokenIssuer } from "./agent-token.ts";
+import { createCallLog } from "./call-log.ts";
 import { createTunnel } from "./tunnel.ts";
 
 const caConfigMap = "xpdb-ca";
@@ -94,6 +95,7 @@ async function open(context: KubeContext, namespaces: readonly string[]): Promis
 			serverName: agentServerName(anchor),
 			ca,
 			identity: { kind: "token", token },
+			observer: context.log && createCallLog(context.log, context.name),
 		});
 		const description = await describe(client, context.name, dialer);
 		requireOwnCluster(description, clusterId, context);

@@ -5,8 +5,10 @@ import { type IncomingMessage, type OutgoingHttpHeaders, request as requestPlain
 import { request } from "node:https";
 import type { WebSocket } from "ws";
 import { formatDuration, timerMs } from "../flags/duration.ts";
+import type { VerboseLog } from "../terminal/verbose-log.ts";
 import { createCredentialReader } from "./api-credentials.ts";
 import type { Connection } from "./connection.ts";
+import { type FollowedRequest, followRequest } from "./request-log.ts";
 
 export interface ApiRequest {
 	readonly method: string;
@@ -48,13 +50,14 @@ export class ResetError extends Error {
 const defaultTimeoutMs = 65_000;
 const handshakeTimeoutMs = 10_000;
 
-/** Must be closed. */
-export function createApiDialer(connection: Connection): ApiDialer {
+/** Must be closed. `log`: what is told of every request, where somebody wants to know. */
+export function createApiDialer(connection: Connection, log?: VerboseLog): ApiDialer {
 	const reader = createCredentialReader(connection);
 	const base = connection.server.replace(/\/$/, "");
 
 	interface Begun {
 		readonly response: IncomingMessage;
+		readonly followed: FollowedRequest | undefined;
 		/** From now on it may take as long as it likes. */
 		readonly leaveTime: () => void;
 		/** What has ended the answer. */
@@ -77,8 +80,9 @@ export function createApiDialer(connection: Connection): ApiDialer {
 			const outgoing = make(url, { ...tls, agent, method, headers: { ...login, ...headers } }, (response) => {
 				// Whoever reads it hears of its errors, but may not listen yet.
 				response.on("error", () => undefined);
-				resolve({ response, leaveTime: () => clearTimeout(timer), explain });
+				resolve({ response, followed, leaveTime: () => clearTimeout(timer), explain });
 			});
+			const followed = log && followRequest(log, outgoing, url, body ?? "");
 			// Not by the request's own signal: its AbortError comes up where nobody listens when the request is over already.
 			const stop = (): void => void outgoing.destroy();
 			const timer = setTimeout(() => {
@@ -97,9 +101,11 @@ export function createApiDialer(connection: Connection): ApiDialer {
 
 	return {
 		async exchange(asked) {
-			const { response, explain } = await begin(asked, connection.requestTimeoutMs || defaultTimeoutMs);
+			const { response, followed, explain } = await begin(asked, connection.requestTimeoutMs || defaultTimeoutMs);
 			try {
-				return { code: response.statusCode ?? 0, headers: response.headers, body: await readText(response) };
+				const body = await readText(response);
+				followed?.answered(body);
+				return { code: response.statusCode ?? 0, headers: response.headers, body };
 			} catch (error) {
 				throw explain(error);
 			}
@@ -112,6 +118,7 @@ export function createApiDialer(connection: Connection): ApiDialer {
 		async webSocket(path, protocol) {
 			const { WebSocket } = await import("ws");
 			const { tls, headers, agent } = await reader.current();
+			const url = new URL(base + path);
 			return new WebSocket(base.replace(/^http/, "ws") + path, [protocol], {
 				...tls,
 				agent,
@@ -124,6 +131,10 @@ export function createApiDialer(connection: Connection): ApiDialer {
 				handshakeTimeout: handshakeTimeoutMs,
 				perMessageDeflate: false,
 				followRedirects: false,
+				finishRequest(request) {
+					if (log) followRequest(log, request, url);
+					request.end();
+				},
 			});
 		},
 		forget: () => reader.forget(),

@@ -5,6 +5,7 @@ import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { WebSocket } from "ws";
 import { isRecord } from "../../disruption/record.ts";
+import type { VerboseLog } from "../terminal/verbose-log.ts";
 import { type ApiAnswer, createApiDialer, ResetError } from "./api-dialer.ts";
 import { ConnectionError, listError, readApiError } from "./api-error.ts";
 import type { Connection } from "./connection.ts";
@@ -55,8 +56,9 @@ const maxRetries = 10;
 export function createKubernetesClient(
 	connection: Connection,
 	onWarning: (message: string) => void = () => undefined,
+	log?: VerboseLog,
 ): KubernetesClient {
-	const dialer = createApiDialer(connection);
+	const dialer = createApiDialer(connection, log);
 
 	async function call<T>(
 		method: string,

@@ -3,6 +3,7 @@ import { quote } from "../../disruption/quote.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
+import { createVerboseLog } from "../terminal/verbose-log.ts";
 import { resolveConnection, unknownEntry } from "./connection.ts";
 import type { KubeContext } from "./kube-context.ts";
 import { loadKubeconfig } from "./kubeconfig.ts";
@@ -39,12 +40,13 @@ export function openContexts(
 	if (names.length > 1 && shared.length > 0) {
 		stderr.write(`Warning: ${shared.join(", ")} holds for all ${names.length} contexts\n`);
 	}
+	const log = createVerboseLog(flags.verbosity, stderr);
 	return names.map((name) => {
 		const connection = resolveConnection(kubeconfig, name, flags, env);
 		const { context, namespace } = connection;
-		const client = createKubernetesClient(connection, (message) => onWarning(context, message));
+		const client = createKubernetesClient(connection, (message) => onWarning(context, message), log);
 		const agents = { namespace: flags.agentNamespace, account: flags.agentAccount };
-		return { name: context, namespace, client, agents };
+		return { name: context, namespace, client, agents, log };
 	});
 }
 

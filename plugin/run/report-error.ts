@@ -38,7 +38,10 @@ export function describeError(error: unknown, argv: readonly string[]): ErrorDes
 		return { lines: [`error: ${error.message}`], code: exitCode.failedClosed };
 	}
 	if (isDomainError(error)) return failed(`error: ${error.message}`);
-	const isVerbose = argv.some((word) => /^(-v|--v)=?9$/.test(word));
+	const isVerbose = argv.some((word, index) => {
+		const value = /^(?:-v|--v)=?(\d*)$/.exec(word)?.[1];
+		return Number(value === "" ? argv[index + 1] : value) >= 9;
+	});
 	return failed(
 		`error: internal error: ${firstLine(error)}`,
 		isVerbose ? inspect(error) : "This is a bug in kubectl-xpdb: run it again with -v=9 and report what it prints",

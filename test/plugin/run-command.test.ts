@@ -268,9 +268,20 @@ describe("reportError()", () => {
 		});
 	}
 
-	test("shows the stack only where it is asked for", () => {
-		const { stderr, err } = collectStreams();
-		reportError(new TypeError("broken"), { argv: ["drain", "-v=9"], stderr });
-		expect(err()).toMatch(/^error: internal error: broken\nTypeError: broken\n\s+at /);
-	});
+	for (const flag of [["-v=6"], ["-v", "6"], ["-v6"], ["--v=6"], ["--v", "6"]]) {
+		test(`${flag.join(" ")} tells of every request`, async () => {
+			const { err } = await runWith("cordon", "n1", ...flag);
+			expect(err).toMatch(
+				/^I.*\] "Response" verb="GET" url="https:\/\/127\.0\.0\.1:1\/api\/v1\/nodes\/n1" status="" err="connect ECONNREFUSED 127\.0\.0\.1:1" milliseconds=\d+\nThe connection/,
+			);
+		});
+	}
+
+	for (const flag of [["-v=9"], ["-v", "10"], ["--v=9"]]) {
+		test(`shows the stack only where it is asked for, with ${flag.join(" ")}`, () => {
+			const { stderr, err } = collectStreams();
+			reportError(new TypeError("broken"), { argv: ["drain", ...flag], stderr });
+			expect(err()).toMatch(/^error: internal error: broken\nTypeError: broken\n\s+at /);
+		});
+	}
 });
