@@ -100,7 +100,7 @@ export function createLeaseCalls(
 
 /**
  * Has the API server forget who wrote which field, and it keeps no account of that in later writes: nobody applies these
- * Leases, and comparing fields was two fifths of what a write costs it.
+ * Leases, and comparing fields was a third of what a write costs it.
  */
 const untracked = [{}] as const;
 

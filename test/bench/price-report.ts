@@ -13,6 +13,8 @@ interface Costs {
 
 export interface Price {
 	readonly name: string;
+	/** Resident memory of each agent at the end. */
+	readonly agentMb: readonly number[];
 	readonly idlePerSecond: RoleTimes;
 	readonly decision: Costs;
 	readonly bare: Costs;
@@ -43,6 +45,7 @@ export function formatPrices(prices: readonly Price[]): string {
 	row("CPU ms: all", ({ decision, bare, idlePerSecond }) => [all(decision.cpu), all(bare.cpu), all(idlePerSecond)]);
 	const added = (price: Price): number => all(price.decision.cpu) - all(price.bare.cpu);
 	row("CPU ms: added to the bare call", (price) => [added(price), NaN, NaN]);
+	row("MB of an agent, median", ({ agentMb }) => [median(agentMb), NaN, NaN]);
 	const asked = new Set(prices.flatMap(({ decision }) => [...decision.requests.keys()]));
 	for (const what of [...asked].toSorted()) {
 		const of = ({ requests }: Costs): number => requests.get(what) ?? 0;

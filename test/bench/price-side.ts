@@ -1,4 +1,5 @@
 // One checkout's programs on a fleet of their own: its agents, and its plugin's engine in this process.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as benchModule from "./bench.ts";
@@ -37,6 +38,8 @@ export interface Side {
 	/** Without the plugin. */
 	cpu(): Omit<RoleTimes, "plugin">;
 	requests(): Promise<RequestCounts>;
+	/** Resident memory of each agent, in MB. */
+	memory(): readonly number[];
 	close(): Promise<void>;
 }
 
@@ -84,9 +87,16 @@ export async function openSide({ name, checkout, profiles, signal, log }: SideOp
 			return { agents, "API servers": apiserver, etcd, "controllers, kwok": rest };
 		},
 		requests: () => requestCountsOf(bench.fleet.clusters.map(({ client }) => client)),
+		memory: () => bench.fleet.agents.flatMap((agents) => agents.list()).flatMap(({ process }) => rssMb(process?.pid)),
 		async close() {
 			await engine.close();
 			await bench.stop();
 		},
 	};
+}
+
+function rssMb(pid: number | undefined): readonly number[] {
+	if (pid === undefined) return [];
+	const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+	return kilobytes === undefined ? [] : [(Number(kilobytes) * 1024) / 1e6];
 }

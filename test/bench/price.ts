@@ -144,6 +144,7 @@ function priceOf(side: Side): Price {
 	};
 	return {
 		name: side.name,
+		agentMb: side.memory(),
 		idlePerSecond,
 		decision: { ms: of("decision").map(({ ms }) => ms), cpu: cpu("decision"), requests: requests("decision") },
 		bare: { ms: of("bare").map(({ ms }) => ms), cpu: cpu("bare"), requests: requests("bare") },
