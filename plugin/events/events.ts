@@ -46,12 +46,23 @@ export interface UsedBy {
 	readonly pod: string;
 	readonly why: string;
 	readonly holder?: string;
+	/** It is this very run. */
+	readonly own?: true;
 	/** As kubectl get pods has it in STATUS, or Reserved; none from old agents. */
 	readonly state?: string;
 	/** Why no node takes it, in the scheduler's words. */
 	readonly message?: string;
 	/** Since the epoch, by the clock of whoever wrote it. */
 	readonly sinceSeconds?: number;
+}
+
+/** Pods that wait for the same. */
+export interface WaitSum {
+	readonly pods: number;
+	readonly reason: Reason;
+	readonly budget?: string;
+	/** Who uses that budget up. */
+	readonly usedBy: readonly UsedBy[];
 }
 
 export type RunEvent =
@@ -236,6 +247,8 @@ export type RunEvent =
 			readonly nodesTotal: number;
 			readonly waiting: number;
 			readonly terminating: number;
+			/** What they wait for, as far as that is known: most pods first. */
+			readonly waits: readonly WaitSum[];
 	  }
 	/** Somebody asked for it: nothing new is evicted until the run is resumed. */
 	| { readonly type: "paused"; readonly accepted: number }

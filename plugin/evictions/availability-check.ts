@@ -1,5 +1,5 @@
-// Whether a round could grant something now: counts without an acquisition, cheap and without a write. A hint, no more.
-import { type BudgetCounts, decide, type RoundBudget } from "../../disruption/decide.ts";
+// What a round would say now: counts without an acquisition, cheap and without a write. A hint, no more.
+import { type BudgetCounts, decide, type Judgement, type RoundBudget } from "../../disruption/decide.ts";
 import type { RoundCandidate } from "../../disruption/verdict.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 
@@ -10,13 +10,17 @@ export async function checkAvailability(
 	members: readonly CountedMember[],
 	budgets: readonly RoundBudget[],
 	candidates: readonly RoundCandidate[],
-): Promise<boolean> {
-	const judgements = decide(
+): Promise<readonly Judgement[]> {
+	return decide(
 		members.map(({ id }) => id),
 		await lookAtBudgets(members, budgets, candidates),
 		candidates,
 	);
-	return judgements.some((judgement) => judgement.kind !== "waiting" || judgement.reason === "CoverageChanged");
+}
+
+/** Whether a round could grant something, or has something else to say than that the pod waits. */
+export function isWorthARound(judgement: Judgement): boolean {
+	return judgement.kind !== "waiting" || judgement.reason === "CoverageChanged";
 }
 
 /** What a round would count, without the Leases that make it one. */

@@ -9,14 +9,14 @@ import {
 	GarbledLeaseError,
 	isAgentRefusal,
 } from "../../disruption/errors.ts";
+import { usedByNames, usedBySuffix } from "../events/used-by-text.ts";
 import type { EvictionJob } from "./eviction-job.ts";
 import type { RoundsDependencies } from "./eviction-rounds.ts";
 import { tryEviction } from "./native-eviction.ts";
 import { type FailedPod, failedPod } from "./pod-outcome.ts";
-import { PretendedGrants, type PretendedVerdict } from "./pretended-grants.ts";
+import { PretendedGrants, type PretendedVerdict, pretendedHolder } from "./pretended-grants.ts";
 import type { TryOutcome } from "./try-outcome.ts";
-import type { WaitReason } from "./waiting-event.ts";
-import { pretendedWaitEvent } from "./waiting-event.ts";
+import { pretendedWaitEvent, type Wait, waitOf } from "./waiting-event.ts";
 
 type DryRunDependencies = Pick<RoundsDependencies, "fleet" | "options" | "runtime" | "reachability" | "stop" | "emit">;
 
@@ -55,7 +55,7 @@ export class DryRunRounds {
 	async #apply(job: EvictionJob, verdict: PretendedVerdict): Promise<TryOutcome> {
 		switch (verdict.kind) {
 			case "goes":
-				if (verdict.after) this.#deps.emit(pretendedWaitEvent(job, verdict.after));
+				if (verdict.after) this.#deps.emit(pretendedWaitEvent(job, waitOf(job, verdict.after, pretendedHolder)));
 				return tryEviction(job, undefined, this.#deps);
 			case "free":
 				return verdict.why === "Gone" ? { kind: "gone" } : tryEviction(job, undefined, this.#deps);
@@ -64,7 +64,7 @@ export class DryRunRounds {
 				if (reason === "CoverageChanged") return { kind: "again", afterMs: 0, reason, message };
 				// Its agent is about to see it.
 				if (reason === "PodUnseen") return { kind: "again", afterMs: lookAgainAfterMs, reason, message };
-				return this.#wouldWait(job, verdict);
+				return this.#wouldWait(job, waitOf(job, verdict, pretendedHolder));
 			}
 			case "refused": {
 				const { reason, message, retry } = verdict;
@@ -90,13 +90,17 @@ export class DryRunRounds {
 	}
 
 	/** Somebody else has to make way first, and nobody knows when. */
-	#wouldWait(job: EvictionJob, waiting: WaitReason): TryOutcome {
-		this.#deps.emit(pretendedWaitEvent(job, waiting));
-		return wouldWait(job, waiting);
+	#wouldWait(job: EvictionJob, wait: Pick<Wait, "reason" | "message" | "usedBy">): TryOutcome {
+		this.#deps.emit(pretendedWaitEvent(job, wait));
+		return wouldWait(job, wait);
 	}
 }
 
 /** It is not evicted, and a run that is none would wait. */
-export function wouldWait(job: EvictionJob, { reason, message }: WaitReason): FailedPod {
-	return { ...failedPod(job, { reason, message: `it would wait: ${message}` }), waitedFor: message };
+export function wouldWait(
+	job: EvictionJob,
+	{ reason, message, usedBy = [] }: Pick<Wait, "reason" | "message" | "usedBy">,
+): FailedPod {
+	const waitedFor = `${message}${usedBySuffix(usedByNames(usedBy))}`;
+	return { ...failedPod(job, { reason, message: `it would wait: ${message}` }), waitedFor };
 }

@@ -27,6 +27,10 @@ export class EvictionQueue {
 		return this.#arrival.signal;
 	}
 
+	all(): readonly WaitingPod[] {
+		return [...this.#waiting.values()];
+	}
+
 	find(uid: string): WaitingPod | undefined {
 		return this.#waiting.get(uid);
 	}
@@ -41,12 +45,14 @@ export class EvictionQueue {
 	}
 
 	due(now: number): readonly WaitingPod[] {
-		return [...this.#waiting.values()].filter(({ dueAt }) => dueAt <= now);
+		return this.all().filter(({ dueAt }) => dueAt <= now);
 	}
 
 	/** When the first of those that are not due will be; none where all of them are. */
 	nextDueAt(now: number): number | undefined {
-		const later = [...this.#waiting.values()].map(({ dueAt }) => dueAt).filter((dueAt) => dueAt > now);
+		const later = this.all()
+			.map(({ dueAt }) => dueAt)
+			.filter((dueAt) => dueAt > now);
 		return later.length > 0 ? Math.min(...later) : undefined;
 	}
 

@@ -1,7 +1,7 @@
 // The rounds for the pods of one queue: one after the other for all that wait, and between them a wait that ends as soon as a
 // look at the counts says that the budgets allow a disruption again.
 import { formatBudgetName } from "../../disruption/budget.ts";
-import type { BudgetState, RoundBudget } from "../../disruption/decide.ts";
+import type { BudgetState, Judgement, RoundBudget } from "../../disruption/decide.ts";
 import {
 	AgentUnavailableError,
 	FleetsDifferError,
@@ -14,7 +14,7 @@ import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { EventSink } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import type { Reachability } from "../fleet/reachability.ts";
-import { checkAvailability } from "./availability-check.ts";
+import { checkAvailability, isWorthARound } from "./availability-check.ts";
 import type { ConcurrencyLimit } from "./concurrency-limit.ts";
 import type { EvictionJob } from "./eviction-job.ts";
 import { EvictionQueue } from "./eviction-queue.ts";
@@ -25,7 +25,7 @@ import { tryFreeEviction } from "./native-eviction.ts";
 import { failedPod } from "./pod-outcome.ts";
 import { evictWithTicket } from "./ticket-eviction.ts";
 import { retryAfterMs, type TryOutcome } from "./try-outcome.ts";
-import { type WaitReason, waitingEvent } from "./waiting-event.ts";
+import { isSameWait, type Wait, waitingEvent, waitOf } from "./waiting-event.ts";
 import { WaitingPod } from "./waiting-pod.ts";
 
 export interface RoundsDependencies {
@@ -87,6 +87,11 @@ export class EvictionRounds {
 	/** How many pods wait for a grant. */
 	get waiting(): number {
 		return this.#queue.size;
+	}
+
+	/** Why they do, as far as they have been told. */
+	get waits(): readonly Wait[] {
+		return this.#queue.all().flatMap(({ waitedFor }) => waitedFor ?? []);
 	}
 
 	/** One try for a pod: resolves when its eviction was accepted, or when nothing more can be done here. */
@@ -260,7 +265,7 @@ export class EvictionRounds {
 			else this.#send(pod, () => tryFreeEviction(pod.job, why, this.#deps));
 		} else if (pod && verdict.kind === "waiting") {
 			if (verdict.reason === "CoverageChanged") pod.finish({ kind: "again", afterMs: 0 });
-			else this.#tellWaiting(pod, verdict, lookEveryMs);
+			else this.#tellWaiting(pod, waitOf(pod.job, verdict, this.#deps.holder), lookEveryMs);
 		} else if (pod && verdict.kind === "refused") {
 			const { message, reason } = verdict;
 			// Its members have to be asked who they are.
@@ -271,7 +276,7 @@ export class EvictionRounds {
 	}
 
 	/** After what somebody has to put right, which may happen at any time. */
-	#tryLater(pod: WaitingPod, { reason, message }: WaitReason): void {
+	#tryLater(pod: WaitingPod, { reason, message }: Pick<Wait, "reason" | "message">): void {
 		this.#tellWaiting(pod, { reason, message }, retryAfterMs);
 		pod.dueAt = this.#deps.runtime.now() + retryAfterMs;
 	}
@@ -310,9 +315,11 @@ export class EvictionRounds {
 			if (arrival.aborted || stop.aborted || due.length === 0) return;
 			try {
 				const candidates = due.map(({ candidate }) => candidate);
-				this.#promised = await checkAvailability(fleet.members, this.#budgets, candidates);
+				const judgements = await checkAvailability(fleet.members, this.#budgets, candidates);
+				this.#promised = judgements.some(isWorthARound);
 				if (this.#promised) return;
 				reachability.answered();
+				this.#tellChanges(judgements);
 			} catch (error) {
 				await this.#failRound(error, due);
 			}
@@ -334,9 +341,24 @@ export class EvictionRounds {
 		}
 	}
 
-	#tellWaiting(pod: WaitingPod, waiting: WaitReason, nextLookMs: number): void {
-		const { reason, message } = waiting;
-		pod.waitedFor = { message, reason };
-		this.#deps.emit(waitingEvent(pod.job, waiting, nextLookMs));
+	/** Who keeps a pod waiting may be others now, without a round having been worth it. */
+	#tellChanges(judgements: readonly Judgement[]): void {
+		const byBudget = new Map<string | undefined, Wait>();
+		for (const judgement of judgements) {
+			if (judgement.kind !== "waiting") continue;
+			const pod = this.#queue.find(judgement.candidate.pod.uid);
+			if (!pod) continue;
+			const wait = waitOf(pod.job, judgement, this.#deps.holder);
+			if (wait.budget !== undefined) byBudget.set(wait.budget, wait);
+			if (pod.waitedFor && isSameWait(wait, pod.waitedFor)) pod.waitedFor = wait;
+			else this.#tellWaiting(pod, wait, lookEveryMs);
+		}
+		// Those that were not looked at wait for the same.
+		for (const pod of this.#queue.all()) pod.waitedFor = byBudget.get(pod.waitedFor?.budget) ?? pod.waitedFor;
+	}
+
+	#tellWaiting(pod: WaitingPod, wait: Wait, nextLookMs: number): void {
+		pod.waitedFor = wait;
+		this.#deps.emit(waitingEvent(pod.job, wait, nextLookMs));
 	}
 }

@@ -8,7 +8,9 @@
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
 import { AgentUnavailableError, FleetsDifferError, isAgentRefusal } from "../../disruption/errors.ts";
+import type { WaitSum } from "../events/events.ts";
 import { type Reason, refusalReason } from "../events/reason.ts";
+import { usedByNames, usedBySuffix, waitText } from "../events/used-by-text.ts";
 import { CoverageLists } from "../fleet/coverage-lists.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { FleetChanges, type FleetDoubt } from "../fleet/fleet-changes.ts";
@@ -22,7 +24,7 @@ import { coverPod, type PodCoverage } from "./pod-coverage.ts";
 import { failedPod, type PodOutcome } from "./pod-outcome.ts";
 import { waitUntilGone } from "./pod-termination.ts";
 import { retryAfterMs, type TryAgain, type TryOutcome } from "./try-outcome.ts";
-import { pretendedWaitEvent, waitingEvent } from "./waiting-event.ts";
+import { pretendedWaitEvent, sumWaits, waitingEvent } from "./waiting-event.ts";
 
 export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" | "reconnect">;
 
@@ -58,6 +60,8 @@ export interface EvictionCounts {
 	readonly total: number;
 	readonly done: number;
 	readonly waiting: number;
+	/** What they wait for, as far as that is known. */
+	readonly waits: readonly WaitSum[];
 	readonly terminating: number;
 	/** The longest that one of those may take. */
 	readonly graceSeconds: number;
@@ -90,6 +94,7 @@ export class Evictions {
 			total: this.#total,
 			done: this.#done,
 			waiting: [...this.#rounds.values()].reduce((sum, { waiting }) => sum + waiting, 0),
+			waits: sumWaits([...this.#rounds.values()].flatMap(({ waits }) => waits)),
 			terminating: this.#terminating.size,
 			graceSeconds: Math.max(0, ...[...this.#terminating].map((job) => job.graceSeconds)),
 		};
@@ -156,7 +161,10 @@ export class Evictions {
 			if (stop.aborted) return { kind: "stopped" };
 			const startedAt = runtime.now();
 			const outcome: TryOutcome = job.timeout.signal.aborted
-				? { kind: "timedOut", ...(unanswered !== undefined && { unreachable: true, waitedFor: unanswered }) }
+				? {
+						kind: "timedOut",
+						...(unanswered !== undefined && { unreachable: true, waitedFor: { message: unanswered } }),
+					}
 				: await this.#try(job, isFirst);
 			switch (outcome.kind) {
 				case "accepted":
@@ -321,11 +329,19 @@ export class Evictions {
 
 	#timedOut(
 		job: EvictionJob,
-		end: { readonly waitedFor?: string; readonly reason: Reason | undefined; readonly unreachable?: boolean },
+		end: Pick<Extract<TryOutcome, { kind: "timedOut" }>, "waitedFor" | "unreachable"> & {
+			readonly reason: Reason | undefined;
+		},
 	): PodOutcome {
-		const { waitedFor, reason } = end;
+		const { reason } = end;
+		const waitedFor = end.waitedFor && waitText(end.waitedFor, this.#deps.wallClock());
 		const unreachable = end.unreachable === true || this.#deps.reachability.lost.length > 0;
-		const message = `global timeout reached: ${job.timeout.text}`;
+		// A drain says it of the node, once. Many pods may have waited for the same, so there are no more than names.
+		const why =
+			end.waitedFor && job.node === undefined
+				? `: ${end.waitedFor.message}${usedBySuffix(usedByNames(end.waitedFor.usedBy ?? []))}`
+				: "";
+		const message = `global timeout reached: ${job.timeout.text}${why}`;
 		return {
 			...failedPod(job, { reason: unreachable ? "PeerUnreachable" : (reason ?? "TimedOut"), message }),
 			unreachable,

@@ -16,6 +16,9 @@ export interface PretendedPod extends RoundCandidate {
 	readonly staysAway: boolean;
 }
 
+/** Whoever asks. */
+export const pretendedHolder = "this run";
+
 /** A pod that this run would have taken by then. */
 interface Taken {
 	readonly pod: PretendedPod;
@@ -120,7 +123,7 @@ function withoutTaken(counted: readonly BudgetCounts[], taken: readonly Taken[])
 function withoutPods(count: Count, pods: readonly PretendedPod[]): Count {
 	const here = pods.filter(({ clusterId }) => clusterId === count.clusterId);
 	const unavailable = here.map(({ pod: { namespace, name } }): UnavailablePod => {
-		return { namespace, name, why: "Reserved", holder: "this run" };
+		return { namespace, name, why: "Reserved", holder: pretendedHolder };
 	});
 	return { ...count, healthy: count.healthy - here.length, unavailable: [...unavailable, ...count.unavailable] };
 }

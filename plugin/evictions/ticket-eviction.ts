@@ -51,7 +51,7 @@ export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: Ti
 					? { kind: "stopped" }
 					: {
 							kind: "timedOut",
-							waitedFor: errorText(error),
+							waitedFor: { message: errorText(error) },
 							reason: error instanceof GarbledLeaseError ? "GarbledLease" : "PeerUnreachable",
 						};
 			}

@@ -3,6 +3,7 @@ import type { EventSink } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import type { FailedPod } from "./pod-outcome.ts";
+import type { Wait } from "./waiting-event.ts";
 
 export type TryOutcome =
 	| { readonly kind: "accepted" }
@@ -12,10 +13,10 @@ export type TryOutcome =
 	| FailedPod
 	/** An agent does not understand us, or does not let us: for good, unless the fleet has become another one. */
 	| { readonly kind: "agentRefused"; readonly message: string }
-	/** `waitedFor`: in words; `unreachable`: for clusters that give no answer in time. */
+	/** `unreachable`: for clusters that give no answer in time. */
 	| {
 			readonly kind: "timedOut";
-			readonly waitedFor?: string;
+			readonly waitedFor?: Pick<Wait, "message" | "usedBy">;
 			readonly reason?: Reason;
 			readonly unreachable?: boolean;
 	  };

@@ -2,41 +2,79 @@
 import { formatBudgetName } from "../../disruption/budget.ts";
 import { preActivityPrefix } from "../../disruption/pod.ts";
 import type { Waiting } from "../../disruption/verdict.ts";
-import type { RunEvent } from "../events/events.ts";
+import type { RunEvent, UsedBy, WaitSum } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
+import { usedByKey } from "../events/used-by-text.ts";
 import { commandLine } from "../terminal/command-line.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 
-/** Why it waits: a verdict of a round, or a reason that came from elsewhere. */
-export type WaitReason = Partial<Omit<Waiting, "kind" | "reason">> & {
+/** Why a pod waits: a verdict of a round, or a reason that came from elsewhere. */
+export interface Wait {
 	readonly reason: Reason;
 	readonly message: string;
-};
-
-/** What a dry run would wait for. */
-export function pretendedWaitEvent(job: EvictionJob, waiting: WaitReason): RunEvent {
-	const { retryAfterMs: _, ...event } = waitingEvent(job, waiting, 0);
-	return { ...event, dryRun: "server" };
+	readonly budget?: string;
+	readonly need?: number;
+	readonly healthy?: number;
+	readonly expected?: number;
+	readonly usedBy?: readonly UsedBy[];
 }
 
-export function waitingEvent(
-	job: EvictionJob,
-	waiting: WaitReason,
-	retryAfterMs: number,
-): Extract<RunEvent, { type: "pod.waiting" }> {
-	const { reason, message, budget, need, healthy, expected, preActivities = [], usedBy = [] } = waiting;
+/** `holder`: who this run is. */
+export function waitOf(job: EvictionJob, waiting: Waiting, holder: string): Wait {
+	const { reason, message, budget, need, healthy, expected, preActivities = [], usedBy } = waiting;
 	return {
-		type: "pod.waiting",
-		...podEvent(job),
 		reason,
 		message: preActivities.length > 0 ? `${message}; done, it is cleared by ${clearing(job, preActivities)}` : message,
 		...(budget && { budget: formatBudgetName(budget) }),
 		...(need !== undefined && { need }),
 		...(healthy !== undefined && { healthy }),
 		...(expected !== undefined && { expected }),
-		retryAfterMs,
-		usedBy: usedBy.map(({ name, ...used }) => ({ ...used, pod: name })),
+		usedBy: usedBy.map(
+			({ name, ...used }): UsedBy => ({ ...used, pod: name, ...(used.holder === holder && { own: true }) }),
+		),
 	};
+}
+
+/** Whether there is something new to say; that time passes is nothing new. */
+export function isSameWait(wait: Wait, before: Wait): boolean {
+	return wait.message === before.message && usedByKey(wait.usedBy ?? []) === usedByKey(before.usedBy ?? []);
+}
+
+/** What a dry run would wait for. */
+export function pretendedWaitEvent(job: EvictionJob, wait: Wait): RunEvent {
+	const { retryAfterMs: _, ...event } = waitingEvent(job, wait, 0);
+	return { ...event, dryRun: "server" };
+}
+
+export function waitingEvent(
+	job: EvictionJob,
+	wait: Wait,
+	retryAfterMs: number,
+): Extract<RunEvent, { type: "pod.waiting" }> {
+	const { reason, message, budget, need, healthy, expected, usedBy = [] } = wait;
+	return {
+		type: "pod.waiting",
+		...podEvent(job),
+		reason,
+		message,
+		...(budget !== undefined && { budget }),
+		...(need !== undefined && { need }),
+		...(healthy !== undefined && { healthy }),
+		...(expected !== undefined && { expected }),
+		retryAfterMs,
+		usedBy,
+	};
+}
+
+/** Most pods first. Those of one budget wait for the same, whatever each was told of it last. */
+export function sumWaits(waits: readonly Wait[]): readonly WaitSum[] {
+	const sums = [...Map.groupBy(waits, ({ reason, budget }) => budget ?? reason).values()].flatMap((alike) => {
+		const [first] = alike;
+		if (!first) return [];
+		const { reason, budget, usedBy = [] } = first;
+		return [{ pods: alike.length, reason, ...(budget !== undefined && { budget }), usedBy }];
+	});
+	return sums.toSorted((a, b) => b.pods - a.pods);
 }
 
 /** What takes pre-activities off: by whoever does them, or by hand where nobody is left who would. */

@@ -1,14 +1,14 @@
 // A pod that waits for its grant: until it is answered, or until a stop or its timeout comes first.
 import type { RoundCandidate } from "../../disruption/verdict.ts";
-import type { Reason } from "../events/reason.ts";
 import type { EvictionJob } from "./eviction-job.ts";
 import type { TryOutcome } from "./try-outcome.ts";
+import type { Wait } from "./waiting-event.ts";
 
 export class WaitingPod {
 	readonly job: EvictionJob;
 	readonly clusterId: string;
-	/** Last reason to wait, for the message of a timeout. */
-	waitedFor: { readonly message: string; readonly reason: Reason } | undefined;
+	/** Why, as it was last: for the progress, and the message of a timeout. */
+	waitedFor: Wait | undefined;
 	/** On the runtime's clock: no round before. */
 	dueAt = 0;
 	/** What its try comes to. */
@@ -64,7 +64,7 @@ export class WaitingPod {
 		const { waitedFor } = this;
 		this.finish({
 			kind: "timedOut",
-			...(waitedFor && { waitedFor: waitedFor.message, reason: waitedFor.reason }),
+			...(waitedFor && { waitedFor, reason: waitedFor.reason }),
 		});
 	};
 }

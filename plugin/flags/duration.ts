@@ -69,3 +69,11 @@ export function formatElapsed(ms: number): string {
 	if (seconds < 3_600) return `${Math.floor(seconds / 60)}m${pad(seconds % 60)}s`;
 	return `${Math.floor(seconds / 3_600)}h${pad(Math.floor(seconds / 60) % 60)}m`;
 }
+
+/** How long something has been so, as roughly as people say it: "12s", "9m", "3h", "4d". */
+export function formatAge(ms: number): string {
+	const seconds = Math.max(0, Math.floor(ms / 1_000));
+	if (seconds < 60) return `${seconds}s`;
+	if (seconds < 3_600) return `${Math.floor(seconds / 60)}m`;
+	return seconds < 48 * 3_600 ? `${Math.floor(seconds / 3_600)}h` : `${Math.floor(seconds / 86_400)}d`;
+}

@@ -1,12 +1,13 @@
 // -o json of a run: one JSON object a line, as schemas/events-v1.json publishes them. The first line is "version", the
 // last one "summary", `seq` has no gaps. The reader beside the plain lines: it knows nothing but the events.
 import type { EventSink, MemberAgent, RunCommand, RunEvent } from "../events/events.ts";
+import { usedByKey } from "../events/used-by-text.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
 import type { TextSink } from "../terminal/streams.ts";
 import { fitLine } from "./fit-line.ts";
 import { type Fields, PublishedEvents } from "./published-events.ts";
 import { RemainingTime } from "./remaining-time.ts";
-import { podSubject, Repeats, repeatAfterMs } from "./repeats.ts";
+import { Holders, podSubject, Repeats, repeatAfterMs } from "./repeats.ts";
 
 export interface NdjsonOptions {
 	readonly stdout: TextSink;
@@ -33,7 +34,7 @@ export function createNdjsonWriter({
 	now,
 	wallClock,
 }: NdjsonOptions): EventSink {
-	const waits = new Repeats(repeatAfterMs, now);
+	const told = { waits: new Repeats(repeatAfterMs, now), holders: new Holders(now) };
 	const published = new PublishedEvents({ agentNamespace });
 	const remaining = new RemainingTime();
 	let seq = 0;
@@ -51,7 +52,7 @@ export function createNdjsonWriter({
 		early = undefined;
 	};
 	const tell = (event: RunEvent): void => {
-		if (isRepeated(event, waits)) return;
+		if (isRepeated(event, told)) return;
 		const fields = published.publish(event);
 		if (fields) put({ ...fields, ...etaOf(event) });
 	};
@@ -69,10 +70,17 @@ export function createNdjsonWriter({
 }
 
 /** What would be told at every look is told when it changes. */
-function isRepeated(event: RunEvent, waits: Repeats): boolean {
+function isRepeated(
+	event: RunEvent,
+	{ waits, holders }: { readonly waits: Repeats; readonly holders: Holders },
+): boolean {
 	if (event.type === "pod.waiting") {
-		const { reason, budget = "", message } = event;
-		return !waits.isNews(podSubject(event), `${reason} ${budget} ${message}`);
+		const { reason, budget = "", message, usedBy } = event;
+		const users = usedByKey(usedBy);
+		// Of all that wait for a budget, one says that others use it up now.
+		if (!waits.isNews(podSubject(event), `${reason} ${budget} ${message}`)) return !holders.isNews(budget, users);
+		if (budget !== "") holders.tell(budget, users);
+		return false;
 	}
 	if (event.type === "lease.waiting") {
 		return !waits.isNews(`lease ${event.budget}`, `${event.cluster} ${event.holder} ${event.position}`);

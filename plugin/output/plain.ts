@@ -1,11 +1,12 @@
 // The first reader of the events: plain lines. With one context they are kubectl's own, to the letter; with several, each
 // begins with its context. Results go to stdout, everything else to stderr.
-import type { EventSink, RunEvent, UsedBy } from "../events/events.ts";
+import type { EventSink, PodEvent, RunEvent, WaitSum } from "../events/events.ts";
+import { usedByKey, usedByNames, usedBySuffix, usedByText } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import type { Streams, TextSink } from "../terminal/streams.ts";
 import { dryRunSuffix } from "./dry-run-suffix.ts";
 import { flatEvent } from "./flat-event.ts";
-import { Crowds, podSubject, Repeats, repeatAfterMs } from "./repeats.ts";
+import { Crowds, Holders, podSubject, Repeats, repeatAfterMs } from "./repeats.ts";
 import { summaryLines } from "./summary.ts";
 import { suspensionLine } from "./suspension-line.ts";
 
@@ -21,9 +22,10 @@ export interface PlainOptions {
 
 /** Leases are held for a few round trips; only a longer hold is worth a line. */
 const longHoldMs = 3_000;
-const maxUsedByShown = 3;
 /** Of the pods of a node that wait for one budget; the progress line has their number. */
 const maxWaitingShown = 5;
+/** Of what they wait for. */
+const maxWaitsShown = 3;
 const shortOutageMs = 2_000;
 const levelPrefixes = { error: "error: ", warning: "Warning: ", info: "" } as const;
 
@@ -31,6 +33,9 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 	const { stdout, stderr } = streams;
 	const waits = new Repeats(repeatAfterMs, now);
 	const crowds = new Crowds(repeatAfterMs, now);
+	const holders = new Holders(now);
+	/** By budget: those whose wait stands on the screen. */
+	const shown = new Map<string, Set<string>>();
 	const width = Math.max(...contexts.map((name) => name.length), 0);
 	const several = contexts.length > 1;
 	const prefix = (context: string | undefined): string =>
@@ -72,6 +77,7 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 				return;
 			case "pod.evicting":
 				waits.forget(podSubject(event));
+				waitsNoMore(event);
 				// kubectl says nothing before it deletes.
 				if (event.deletes && event.dryRun === "none") return;
 				return line(stdout, event.context, `evicting pod ${event.namespace}/${event.pod}${dryRunSuffix(event.dryRun)}`);
@@ -88,6 +94,7 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 				if (event.accepted && event.reason !== "TimedOut") {
 					line(stdout, event.context, `pod/${event.pod} ${event.deletes ? "deletion" : "eviction"} failed`);
 				}
+				waitsNoMore(event);
 				// A drain tells it with the node; a pod that was named by itself has no other line.
 				if (event.node === undefined) line(stderr, event.context, event.message);
 				return;
@@ -99,11 +106,12 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 			case "resumed":
 				stderr.write(`Resumed after ${formatElapsed(event.pausedMs)}.\n`);
 				return;
+			case "pod.gone":
+			case "pod.stopped":
+				return waitsNoMore(event);
 			case "run.started":
 			case "node.draining":
 			case "pod.accepted":
-			case "pod.gone":
-			case "pod.stopped":
 			case "plan":
 			case "budget.changed":
 			case "lease.acquired":
@@ -137,9 +145,8 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 			case "progress": {
 				const nodes = event.nodesTotal > 0 ? `, ${event.nodesDone}/${event.nodesTotal} nodes` : "";
 				const terminating = event.terminating > 0 ? `, ${event.terminating} terminating` : "";
-				stderr.write(
-					`progress ${event.podsDone}/${event.podsTotal} pods${nodes}${terminating}, ${event.waiting} waiting\n`,
-				);
+				const waiting = waitingText(event, wallClock());
+				stderr.write(`progress ${event.podsDone}/${event.podsTotal} pods${nodes}${terminating}, ${waiting}\n`);
 				return;
 			}
 			case "interrupted": {
@@ -159,15 +166,44 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 		const { context, namespace, pod, budget = "", need, message, usedBy } = event;
 		// What it needs changes when people change the budget or the replicas, what it has all the time.
 		const wanted = `${budget} ${need}`;
-		if (!waits.isNews(podSubject(event), `${event.reason} ${budget ? wanted : message}`)) return;
+		const subject = podSubject(event);
+		const users = usedByKey(usedBy);
+		if (!waits.isNews(subject, `${event.reason} ${budget ? wanted : message}`)) return writeHolders(event, users);
+		waitsNoMore(event);
 		const told = budget === "" ? 0 : crowds.add(`${context} ${wanted}`);
 		if (told > maxWaitingShown + 1) return;
 		const verb = event.dryRun === undefined ? "" : "would ";
 		if (told > maxWaitingShown) return line(stderr, context, `more pods ${verb}wait for budget ${budget}`);
-		// Who uses the budget is the same for all of them.
-		const users = told <= 1 ? usedByText(usedBy, wallClock()) : "";
+		// Who uses the budget is the same for all of them, and how they are was said with the first.
+		const isSaid = told > 1 && holders.isKnown(budget, users);
+		const by = isSaid ? usedByNames(usedBy) : usedByText(usedBy, { at: wallClock() });
 		const reason = message.replace(`pod ${namespace}/${pod} `, "it ");
-		line(stderr, context, `pod ${namespace}/${pod} ${verb === "" ? "waits" : "would wait"}: ${reason}${users}`);
+		line(
+			stderr,
+			context,
+			`pod ${namespace}/${pod} ${verb === "" ? "waits" : "would wait"}: ${reason}${usedBySuffix(by)}`,
+		);
+		if (budget === "") return;
+		if (!isSaid) holders.tell(budget, users);
+		if (event.dryRun !== undefined) return;
+		shown.set(budget, (shown.get(budget) ?? new Set()).add(subject));
+	}
+
+	/** Once for all that wait for the budget, as long as the screen says that one of them does. */
+	function writeHolders(event: Extract<RunEvent, { type: "pod.waiting" }>, key: string): void {
+		const { budget = "", message, usedBy } = event;
+		if (!shown.has(budget) || !holders.isNews(budget, key)) return;
+		const by = usedByText(usedBy, { at: wallClock() });
+		stderr.write(
+			by === "" ? `${message}, and none of its pods is down now\n` : `budget ${budget} is now used by ${by}\n`,
+		);
+	}
+
+	function waitsNoMore(event: PodEvent): void {
+		for (const [budget, pods] of shown) {
+			pods.delete(podSubject(event));
+			if (pods.size === 0) shown.delete(budget);
+		}
 	}
 
 	function writeFailedNode({ context, node, errors, pending }: Extract<RunEvent, { type: "node.failed" }>): void {
@@ -188,16 +224,17 @@ export function aggregate(errors: readonly string[]): string {
 	return unique.length === 1 ? (unique[0] ?? "") : `[${unique.join(", ")}]`;
 }
 
-function usedByText(usedBy: readonly UsedBy[], at: number): string {
-	if (usedBy.length === 0) return "";
-	const shown = usedBy.slice(0, maxUsedByShown).map(({ cluster, namespace, pod, why, holder, sinceSeconds }) => {
-		const elapsed = sinceSeconds === undefined ? undefined : formatElapsed(at - sinceSeconds * 1_000);
-		const by = holder === undefined ? "" : ` by ${holder}`;
-		const evicted = holder === undefined ? "" : `, evicted${by}${elapsed === undefined ? "" : ` ${elapsed} ago`}`;
-		const reserved = `being evicted${by}${elapsed === undefined ? "" : ` for ${elapsed}`}`;
-		const state = { Reserved: reserved, Terminating: `terminating${evicted}` }[why] ?? `not ready${evicted}`;
-		return `${namespace}/${pod} in ${cluster} (${state})`;
+/** "4 waiting for budget shop/cart (shop/cart-1 in c2: Pending 9m)"; where they wait for several things, each has its number. */
+function waitingText(
+	{ waiting, waits }: { readonly waiting: number; readonly waits: readonly WaitSum[] },
+	at: number,
+): string {
+	const parts = waits.slice(0, maxWaitsShown).map(({ pods, reason, budget, usedBy }) => {
+		const users = usedByText(usedBy, { at, most: 1, brief: true });
+		const what = budget === undefined ? `for ${reason}` : `for budget ${budget}${users && ` (${users})`}`;
+		return pods === waiting ? what : `${pods} ${what}`;
 	});
-	const more = usedBy.length > maxUsedByShown ? ` and ${usedBy.length - maxUsedByShown} more` : "";
-	return `; used by ${shown.join(", ")}${more}`;
+	const [only] = parts;
+	if (only === undefined) return `${waiting} waiting`;
+	return waits[0]?.pods === waiting ? `${waiting} waiting ${only}` : `${waiting} waiting: ${parts.join(", ")}`;
 }

@@ -116,6 +116,10 @@ export class PublishedEvents {
 				const { reason } = event;
 				return { ...event, ...(reason && this.#codeAndFix(reason, { context: event.context ?? "" })) };
 			}
+			case "progress": {
+				const waits = event.waits.map((wait) => ({ ...wait, usedBy: wait.usedBy.map((used) => this.#usedBy(used)) }));
+				return { ...event, waits };
+			}
 			case "plan": {
 				const perNode = event.perNode.map(({ pods, ...node }) => ({ node: nodePath(node), pods }));
 				return { ...event, perNode };
@@ -125,7 +129,6 @@ export class PublishedEvents {
 			case "node.draining":
 			case "node.cordonFailed":
 			case "budget.suspendFailed":
-			case "progress":
 			case "paused":
 			case "interrupted":
 				return { ...event };

@@ -33,6 +33,36 @@ export class Repeats {
 	}
 }
 
+/** Soon enough to be true, and too seldom to flood where it goes to and fro. */
+export const holdersAtMostEveryMs = 5_000;
+
+/** Who uses a budget up, as it was told last. */
+export class Holders {
+	readonly #now: () => number;
+	readonly #told = new Map<string, { readonly key: string; readonly at: number }>();
+
+	constructor(now: () => number) {
+		this.#now = now;
+	}
+
+	/** Whether it is what everybody has read by now. */
+	isKnown(budget: string, key: string): boolean {
+		return this.#told.get(budget)?.key === key;
+	}
+
+	/** Whether that they are others now is worth a line; if so, it counts as told. */
+	isNews(budget: string, key: string): boolean {
+		const last = this.#told.get(budget);
+		if (!last || last.key === key || this.#now() - last.at < holdersAtMostEveryMs) return false;
+		this.tell(budget, key);
+		return true;
+	}
+
+	tell(budget: string, key: string): void {
+		this.#told.set(budget, { key, at: this.#now() });
+	}
+}
+
 /** Counts what is told of one subject within a while. */
 export class Crowds {
 	readonly #everyMs: number;

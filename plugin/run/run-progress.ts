@@ -8,9 +8,9 @@ const progressEveryMs = 15_000;
 export function tellProgress(session: EvictionSession, nodesTotal: number): () => void {
 	const { evictions, emit } = session;
 	const tell = (): void => {
-		const { total, done, waiting, terminating } = evictions.counts;
+		const { total, done, waiting, waits, terminating } = evictions.counts;
 		const { nodesDone } = session;
-		emit({ type: "progress", podsDone: done, podsTotal: total, nodesDone, nodesTotal, waiting, terminating });
+		emit({ type: "progress", podsDone: done, podsTotal: total, nodesDone, nodesTotal, waiting, terminating, waits });
 	};
 	const timer = setInterval(tell, progressEveryMs);
 	return () => clearInterval(timer);

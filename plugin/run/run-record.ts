@@ -1,18 +1,24 @@
 // What a run has done so far, folded from its events: the same at its end, at a second Ctrl-C and after an error.
-import type { NodeName, PodEvent, RunCommand, RunEvent, RunSummary } from "../events/events.ts";
+import type { NodeName, PodEvent, RunCommand, RunEvent, RunSummary, UsedBy } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
+import { waitText } from "../events/used-by-text.ts";
 
 interface NodeState extends NodeName {
 	ours: boolean;
 	state: "pending" | "drained" | "uncordoned" | "failed";
 	reason: Reason;
 	message: string;
+	/** Who keeps it waiting. */
+	usedBy: readonly UsedBy[];
 }
 
-const stopped = { reason: "Interrupted", message: "stopped" } as const;
+type Kept = Pick<NodeState, "reason" | "message"> & Partial<Pick<NodeState, "usedBy">>;
+
+const stopped = { reason: "Interrupted", message: "stopped", usedBy: [] } as const;
 
 export class RunRecord {
 	readonly #command: RunCommand;
+	readonly #wallClock: () => number;
 	readonly #nodes = new Map<string, NodeState>();
 	/** Pods whose end is known, by name and uid. */
 	readonly #ended = new Set<string>();
@@ -24,8 +30,10 @@ export class RunRecord {
 	#started = false;
 	#hasSummary = false;
 
-	constructor(command: RunCommand) {
+	/** `wallClock`: milliseconds since the epoch. */
+	constructor(command: RunCommand, wallClock: () => number) {
 		this.#command = command;
+		this.#wallClock = wallClock;
 	}
 
 	/** It went ahead: something may have been touched. */
@@ -69,10 +77,10 @@ export class RunRecord {
 				this.#node(event).state = "drained";
 				return;
 			case "node.failed":
-				Object.assign(this.#node(event), { state: "failed", reason: event.reason, message: event.why });
+				Object.assign(this.#node(event), { state: "failed", reason: event.reason, message: event.why, usedBy: [] });
 				return;
 			case "node.cordonFailed":
-				Object.assign(this.#node(event), { reason: "Refused", message: event.message });
+				Object.assign(this.#node(event), { reason: "Refused", message: event.message, usedBy: [] });
 				return;
 			case "pod.waiting":
 				if (event.node !== undefined) this.#keep(event, event.node, event);
@@ -135,7 +143,7 @@ export class RunRecord {
 			drained: nodes.filter(({ state }) => state === "drained").map(nameOf),
 			notDrained: nodes
 				.filter(({ state }) => drains && state !== "drained")
-				.map(({ reason, message, ...node }) => ({ ...nameOf(node), reason, message })),
+				.map((node) => ({ ...nameOf(node), reason: node.reason, message: waitText(node, this.#wallClock()) })),
 			cordoned: nodes.filter(({ ours, state }) => ours && state !== "drained").map(nameOf),
 			uncordoned: nodes.filter(({ state }) => state === "uncordoned").map(nameOf),
 			longestWaitMs: this.#longestWaitMs,
@@ -143,8 +151,8 @@ export class RunRecord {
 	}
 
 	/** What would be said of the node if the run ended now. */
-	#keep({ context }: PodEvent, node: string, { reason, message }: Pick<NodeState, "reason" | "message">): void {
-		Object.assign(this.#node({ context, node }), { reason, message });
+	#keep({ context }: PodEvent, node: string, { reason, message, usedBy = [] }: Kept): void {
+		Object.assign(this.#node({ context, node }), { reason, message, usedBy });
 	}
 
 	#node({ context, node }: NodeName): NodeState {

@@ -45,9 +45,9 @@ export async function reportRun(
 ): Promise<ExitCode> {
 	const { streams, interrupts } = deps;
 	const writesJson = readFormat(input) === "json";
-	const record = new RunRecord(command);
 	const contexts: KubeContext[] = [];
 	const clocks = { now: () => performance.now(), wallClock: () => Date.now() };
+	const record = new RunRecord(command, clocks.wallClock);
 	const { agentNamespace } = input.globals;
 	const line = {
 		command,

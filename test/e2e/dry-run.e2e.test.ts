@@ -75,7 +75,7 @@ describeOnFleet("--dry-run=server under budgets of the fleet", () => {
 		expect(result.stderr).toMatch(
 			new RegExp(
 				`^c[12]-operator +pod ${namespace}/db-0 would wait: budget ${namespace}/db needs 2 healthy, has 2; ` +
-					`used by ${namespace}/db-0 in c[12] .*this run.*$`,
+					`used by ${namespace}/db-0 in c[12]: .*this run.*$`,
 				"m",
 			),
 		);

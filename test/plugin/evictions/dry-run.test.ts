@@ -62,7 +62,7 @@ describe("a dry run on the server", () => {
 				kind: "failed",
 				reason: "BudgetExhausted",
 				message: 'error when evicting pods/"db-0" -n "shop": it would wait: budget shop/db needs 5 healthy, has 5',
-				waitedFor: "budget shop/db needs 5 healthy, has 5",
+				waitedFor: "budget shop/db needs 5 healthy, has 5; used by shop/db-2 in us",
 				unreachable: false,
 			},
 		]);
@@ -238,7 +238,9 @@ describe("a dry run on the server", () => {
 			},
 			expected: {
 				reason: "PreActivityPending",
-				message: expect.stringMatching(/: it would wait: pod shop\/db-0 waits for its pre-activity backup$/),
+				message: expect.stringMatching(
+					/: it would wait: pod shop\/db-0 waits for its pre-activity backup; done, it is cleared by /,
+				),
 			},
 		},
 		{

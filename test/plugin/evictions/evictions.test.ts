@@ -5,16 +5,7 @@ import { reservationAnnotation } from "../../../plugin/evictions/eviction-reques
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { FakeFleet, namespace } from "../../support/fake-fleet.ts";
-
-/** Three clusters with two pods each, and a budget of one over all of them. */
-function newDatabase() {
-	const fleet = new FakeFleet(["eu", "us", "ap"]);
-	fleet.addBudget("db", { maxUnavailable: 1 });
-	const pods = fleet.members.flatMap((member) =>
-		["db-0", "db-1"].map((name) => ({ member, pod: member.addPod(name) })),
-	);
-	return { fleet, pods };
-}
+import { newDatabase } from "./new-database.ts";
 
 /** Each pod is back a few looks after it went away. */
 function replacePods(fleet: FakeFleet): void {
@@ -241,7 +232,8 @@ describe("pods without a budget", () => {
 		const outcome = run.evictions.evict(run.job(eu, pod));
 		await expect.poll(() => run.events.some(({ type }) => type === "pod.waiting")).toBe(true);
 		run.timeout.abort();
-		expect(await outcome).toMatchObject({ kind: "failed", waitedFor: "budget shop/db needs 1 healthy, has 1" });
+		const waitedFor = "budget shop/db needs 1 healthy, has 1; used by shop/db-1 in eu: not ready";
+		expect(await outcome).toMatchObject({ kind: "failed", waitedFor });
 		expect(fleet.evictions).toEqual([]);
 	});
 
@@ -309,7 +301,7 @@ describe("members without an answer", () => {
 		run.timeout.abort();
 		expect(await outcome).toEqual({
 			kind: "failed",
-			message: 'error when evicting pods/"db-0" -n "shop": global timeout reached: 9s',
+			message: 'error when evicting pods/"db-0" -n "shop": global timeout reached: 9s: Cannot call ListBudgets',
 			reason: "PeerUnreachable",
 			unreachable: true,
 			waitedFor: "Cannot call ListBudgets",

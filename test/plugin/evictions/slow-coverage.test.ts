@@ -43,7 +43,7 @@ describe("pods that no budget of their namespace selects", () => {
 		run.timeout.abort();
 		expect(await outcome).toEqual({
 			kind: "failed",
-			message: 'error when evicting pods/"web-0" -n "shop": global timeout reached: 9s',
+			message: `error when evicting pods/"web-0" -n "shop": global timeout reached: 9s: ${message}`,
 			reason: "PeerUnreachable",
 			unreachable: true,
 			waitedFor: message,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatDuration, formatElapsed, parseDuration, timerMs } from "../../../plugin/flags/duration.ts";
+import { formatAge, formatDuration, formatElapsed, parseDuration, timerMs } from "../../../plugin/flags/duration.ts";
 
 describe("parseDuration()", () => {
 	const rows: readonly { readonly text: string; readonly expected: number | undefined }[] = [
@@ -56,4 +56,17 @@ describe("formatDuration()", () => {
 
 test("formatElapsed() rounds down to whole seconds", () => {
 	expect([999, 12_900, 125_000, 3_720_000].map(formatElapsed)).toEqual(["0s", "12s", "2m05s", "1h02m"]);
+});
+
+describe("formatAge()", () => {
+	const rows: readonly (readonly [ms: number, text: string])[] = [
+		[-5_000, "0s"],
+		[59_999, "59s"],
+		[60_000, "1m"],
+		[3_599_000, "59m"],
+		[3_600_000, "1h"],
+		[47.9 * 3_600_000, "47h"],
+		[48 * 3_600_000, "2d"],
+	];
+	for (const [ms, text] of rows) test(`${ms} is ${text}`, () => expect(formatAge(ms)).toBe(text));
 });

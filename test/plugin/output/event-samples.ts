@@ -131,7 +131,25 @@ export const eventSamples = {
 		{ type: "diagnostic", level: "warning", context: "eu", message: "no agent" },
 		{ type: "diagnostic", level: "error", reason: "TimedOut", message: "not recovered" },
 	],
-	progress: [{ type: "progress", podsDone: 1, podsTotal: 4, nodesDone: 0, nodesTotal: 2, waiting: 1, terminating: 1 }],
+	progress: [
+		{
+			type: "progress",
+			podsDone: 1,
+			podsTotal: 4,
+			nodesDone: 0,
+			nodesTotal: 2,
+			waiting: 1,
+			terminating: 1,
+			waits: [
+				{
+					pods: 1,
+					reason: "BudgetExhausted",
+					budget: "shop/db",
+					usedBy: [{ cluster: "us", namespace: "shop", pod: "db-1", why: "Reserved", holder: "alice", own: true }],
+				},
+			],
+		},
+	],
 	paused: [{ type: "paused", accepted: 1 }],
 	resumed: [{ type: "resumed", pausedMs: 5_000.4 }],
 	interrupted: [{ type: "interrupted", accepted: 1, graceSeconds: 30 }],

@@ -66,6 +66,25 @@ describe("createNdjsonWriter()", () => {
 		expect(waits(write([started, waiting, waiting, waiting, summary], { stepMs: 60_000 }))).toBe(3);
 	});
 
+	test("tells of one of the pods that wait that others use the budget up, at most every five seconds", () => {
+		const [waiting] = eventSamples["pod.waiting"];
+		const second = { ...waiting, pod: "db-9" };
+		const other = [{ cluster: "us", namespace: "shop", pod: "db-4", why: "Terminating" }];
+		const events = [
+			started,
+			waiting,
+			second,
+			waiting,
+			{ ...waiting, usedBy: other },
+			{ ...second, usedBy: other },
+			waiting,
+		];
+		const told = (stepMs: number): number =>
+			types(write([...events, summary], { stepMs })).filter((type) => type === "pod.waiting").length;
+		expect(told(1)).toBe(2);
+		expect(told(5_000)).toBe(4);
+	});
+
 	test("says that nothing is left of a budget that expects no pods, however many there are", () => {
 		const [waiting] = eventSamples["pod.waiting"];
 		const output = write([started, { ...waiting, need: 0, healthy: 2, expected: 0 }, summary]);

@@ -1,36 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../../plugin/events/events.ts";
-import { createPlainWriter } from "../../../plugin/output/plain.ts";
-import { collectStreams } from "../../support/collected-streams.ts";
-
-/** Events with the milliseconds at which they come. */
-type Timed = readonly [atMs: number, event: RunEvent];
-
-const epoch = Date.parse("2026-01-01T00:00:00Z");
-
-function print(events: readonly Timed[], contexts: readonly string[] = ["c1"]): readonly string[] {
-	const streams = collectStreams();
-	let at = 0;
-	const write = createPlainWriter({ streams, contexts, now: () => at, wallClock: () => epoch + at });
-	for (const [atMs, event] of events) {
-		at = atMs;
-		write(event);
-	}
-	return streams.lines();
-}
-
-const pod = { context: "c1", namespace: "default", pod: "web-1", node: "n1" } as const;
-const evicting = { type: "pod.evicting", ...pod, dryRun: "none", deletes: false, budgets: [], attempt: 1 } as const;
-const waiting = {
-	type: "pod.waiting",
-	...pod,
-	reason: "BudgetExhausted",
-	budget: "default/web",
-	need: 2,
-	healthy: 2,
-	message: "budget default/web needs 2 healthy, has 2",
-	usedBy: [],
-} as const;
+import { evicting, pod, print, type Timed, waiting } from "./print-plain.ts";
 
 describe("one context: kubectl's own lines", () => {
 	test("filters that refuse", () => {
@@ -176,87 +146,11 @@ describe("a dry run on the server", () => {
 		});
 		const wait = "would wait: budget default/web needs 2 healthy, has 2";
 		expect(print(events)).toEqual([
-			`err: pod default/web-0 ${wait}; used by default/web-9 in us (being evicted by this run)`,
-			...["web-1", "web-2", "web-3", "web-4"].map((name) => `err: pod default/${name} ${wait}`),
+			`err: pod default/web-0 ${wait}; used by default/web-9 in us: being evicted by this run`,
+			...["web-1", "web-2", "web-3", "web-4"].map(
+				(name) => `err: pod default/${name} ${wait}; used by default/web-9 in us`,
+			),
 			"err: more pods would wait for budget default/web",
-		]);
-	});
-});
-
-describe("waiting", () => {
-	const line = "err: pod default/web-1 waits: budget default/web needs 2 healthy, has 2";
-
-	test("is told once, then every 60 s", () => {
-		expect(
-			print([
-				[0, waiting],
-				[10_000, waiting],
-				[59_000, waiting],
-				[60_000, waiting],
-				[70_000, waiting],
-			]),
-		).toEqual([line, line]);
-	});
-
-	test("is told again when the reason changes", () => {
-		expect(
-			print([
-				[0, waiting],
-				[
-					1_000,
-					{ ...waiting, reason: "PodReserved", message: "pod default/web-1 is being evicted by bob@host drain 11aa" },
-				],
-				[2_000, waiting],
-			]),
-		).toEqual([line, "err: pod default/web-1 waits: it is being evicted by bob@host drain 11aa", line]);
-	});
-
-	test("is told again when the budget needs more, not when it has more", () => {
-		const stricter = { ...waiting, need: 3, message: "budget default/web needs 3 healthy, has 3" };
-		expect(
-			print([
-				[0, waiting],
-				[1_000, { ...waiting, healthy: 1, message: "budget default/web needs 2 healthy, has 1" }],
-				[2_000, stricter],
-				[3_000, stricter],
-			]),
-		).toEqual([line, "err: pod default/web-1 waits: budget default/web needs 3 healthy, has 3"]);
-	});
-
-	test("is told again for a pod that was tried meanwhile", () => {
-		expect(
-			print([
-				[0, waiting],
-				[1_000, evicting],
-				[2_000, waiting],
-			]),
-		).toEqual([line, "out: evicting pod default/web-1", line]);
-	});
-
-	test("of many pods under one budget is told for the first five", () => {
-		const events = Array.from({ length: 9 }, (_, index): Timed => [index, { ...waiting, pod: `web-${index}` }]);
-		const lines = print([...events, [60_000, { ...waiting, pod: "web-0" }]]);
-		expect(lines).toHaveLength(7);
-		expect(lines.slice(5)).toEqual(["err: more pods wait for budget default/web", line.replace("web-1", "web-0")]);
-	});
-
-	test("names who uses the budget, at most three", () => {
-		const since = epoch / 1_000 - 12;
-		const usedBy = [
-			{
-				cluster: "eu",
-				namespace: "default",
-				pod: "web-2",
-				why: "Reserved",
-				holder: "bob@host drain 11aa",
-				sinceSeconds: since,
-			},
-			{ cluster: "us", namespace: "default", pod: "web-3", why: "Terminating" },
-			{ cluster: "us", namespace: "default", pod: "web-4", why: "NotReady" },
-			{ cluster: "us", namespace: "default", pod: "web-5", why: "NotReady" },
-		];
-		expect(print([[0, { ...waiting, usedBy }]])).toEqual([
-			`${line}; used by default/web-2 in eu (being evicted by bob@host drain 11aa for 12s), default/web-3 in us (terminating), default/web-4 in us (not ready) and 1 more`,
 		]);
 	});
 });

@@ -10,10 +10,11 @@ const pod = (name: string, on?: string) => ({
 	uid: `uid-${name}`,
 	...(on !== undefined && { node: on }),
 });
+const epoch = Date.parse("2026-01-01T00:00:00Z");
 const end = { exitCode: 130, interrupted: true };
 
 function recordOf(command: "drain" | "evict" | "uncordon", events: readonly RunEvent[]): RunRecord {
-	const record = new RunRecord(command);
+	const record = new RunRecord(command, () => epoch);
 	for (const event of events) record.see(event);
 	return record;
 }
@@ -66,6 +67,22 @@ describe("RunRecord", () => {
 		});
 		expect(record.nodesLeft).toEqual([node("n2"), node("n3")]);
 		expect(record.ours).toEqual([node("n1"), node("n2")]);
+	});
+
+	test("a node that is not drained, with who used the budget up", () => {
+		const usedBy = [
+			{
+				cluster: "us",
+				namespace: "shop",
+				pod: "b",
+				why: "NotReady",
+				state: "Pending",
+				sinceSeconds: epoch / 1_000 - 9,
+			},
+		];
+		const record = recordOf("drain", [started, { ...waiting("b", "n2"), usedBy } as RunEvent]);
+		const message = "needs 2, has 2; used by shop/b in us: Pending 9s";
+		expect(record.summary(end).notDrained[1]).toEqual({ ...node("n2"), reason: "BudgetExhausted", message });
 	});
 
 	test("a pod that goes on after a wait is no reason any more", () => {

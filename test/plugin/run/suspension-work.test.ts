@@ -74,7 +74,7 @@ async function run(
 				events.push(event);
 				plain(event);
 			},
-			record: new RunRecord(command),
+			record: new RunRecord(command, () => 0),
 			writesJson: false,
 			offer: (commands) => {
 				next = commands;

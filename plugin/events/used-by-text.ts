@@ -1,0 +1,83 @@
+// Who uses a budget up, in words: "shop/cart-1 in c2: Pending 9m, 0/3 nodes are available: 3 node(s) were unschedulable". Agents of
+// earlier versions say less.
+import { formatAge } from "../flags/duration.ts";
+import type { UsedBy } from "./events.ts";
+
+interface UsedByStyle {
+	/** Milliseconds since the epoch. */
+	readonly at: number;
+	/** The others are a number. */
+	readonly most?: number;
+	/** Where there is little room: without the scheduler's words. */
+	readonly brief?: boolean;
+}
+
+/** "" where nobody does. */
+export function usedByText(usedBy: readonly UsedBy[], { at, most = 3, brief = false }: UsedByStyle): string {
+	const shown = usedBy.slice(0, most).map((used) => `${nameOf(used)}: ${stateText(used, at, brief)}`);
+	return withMore(shown, "; ", usedBy.length - most);
+}
+
+/** Why a pod waits, with those who keep it waiting. */
+export function waitText(
+	{ message, usedBy = [] }: { readonly message: string; readonly usedBy?: readonly UsedBy[] },
+	at: number,
+): string {
+	return `${message}${usedBySuffix(usedByText(usedBy, { at }))}`;
+}
+
+export function usedBySuffix(users: string): string {
+	return users === "" ? "" : `; used by ${users}`;
+}
+
+/** Where it was said a moment ago how they are. */
+export function usedByNames(usedBy: readonly UsedBy[], most = 3): string {
+	return withMore(usedBy.slice(0, most).map(nameOf), ", ", usedBy.length - most);
+}
+
+/**
+ * The same for as long as there is nothing new to say: ages pass, pods start step by step, and what this run evicts it says
+ * anyway.
+ */
+export function usedByKey(usedBy: readonly UsedBy[]): string {
+	const keys = usedBy.map(({ own = false, ...used }) =>
+		own ? "" : `${nameOf(used)} ${used.holder === undefined ? troubleOf(used) : `by ${used.holder}`}`,
+	);
+	return [...new Set(keys)].toSorted().join("\n");
+}
+
+function withMore(shown: readonly string[], separator: string, more: number): string {
+	return `${shown.join(separator)}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function nameOf({ cluster, namespace, pod }: Pick<UsedBy, "cluster" | "namespace" | "pod">): string {
+	return `${namespace}/${pod} in ${cluster}`;
+}
+
+function stateText(used: UsedBy, at: number, brief: boolean): string {
+	const { why, state, holder, own = false, sinceSeconds, message = "" } = used;
+	const age = sinceSeconds === undefined ? "" : ` ${formatAge(at - sinceSeconds * 1_000)}`;
+	const by = own ? " by this run" : holder === undefined ? "" : ` by ${holder}`;
+	if (why === "Reserved") return `being evicted${by}${age && ` for${age}`}`;
+	const evicted = by && `, evicted${by}`;
+	// Earlier agents know since when of a grant only.
+	if (state === undefined) {
+		return `${why === "Terminating" ? "terminating" : "not ready"}${evicted}${evicted && age && `${age} ago`}`;
+	}
+	const words = brief || message === "" ? "" : `, ${firstSentence(message)}`;
+	return `${state}${state === "Running" ? ", not ready" : ""}${age}${words}${evicted}`;
+}
+
+/** What comes after it is about preemption. */
+function firstSentence(message: string): string {
+	return message.replace(/\.(?:\s.*)?$/s, "");
+}
+
+/** What somebody may have to see to. */
+function troubleOf({ why, state = "", message = "" }: Pick<UsedBy, "why" | "state" | "message">): string {
+	if (why !== "NotReady") return why;
+	if (message !== "") return firstSentence(message);
+	if (/^(?:Pending|ContainerCreating|PodInitializing|Running|NotReady|Init:\d+\/\d+)?$/.test(state)) return "";
+	// A container that crashes goes round these.
+	return /BackOff$|Error$|^OOMKilled$|ExitCode:|Signal:/.test(state) ? "fails" : state;
+}
