@@ -47,6 +47,8 @@ export interface DrainDependencies {
 	readonly leaveAgent: (contextName: string, podUid: string) => void;
 	/** Where the agents of that context's cluster are. */
 	readonly agentNamespaces: (contextName: string) => readonly string[];
+	/** No node would take what replaces this pod, as far as that was looked at. */
+	readonly isStranded?: (podUid: string) => boolean;
 	/** Counts nodes as they are done. */
 	readonly onNode?: () => void;
 }
@@ -182,6 +184,7 @@ async function evictAll(
 				timeout,
 				deletes,
 				deletions,
+				strands: deps.isStranded?.(pod.metadata?.uid ?? "") ?? false,
 				gracePeriodSeconds,
 				readAt,
 			}),

@@ -24,6 +24,7 @@ export const reasons = [
 	// The run itself.
 	"CordonFailed",
 	"PodsNotAllowed",
+	"NoOtherNode",
 	"TimedOut",
 	"Interrupted",
 ] as const;
@@ -59,6 +60,7 @@ export const reasonCodes: Readonly<Record<Reason, string>> = {
 	PodsNotAllowed: "XPDB4102",
 	TimedOut: "XPDB4103",
 	Interrupted: "XPDB4104",
+	NoOtherNode: "XPDB4105",
 };
 
 /** What an answer other than 2xx says about an eviction. */

@@ -17,11 +17,13 @@ export interface CallOptions {
 	readonly retry?: boolean;
 }
 
-export interface ListQuery {
+export interface ListQuery<T = unknown> {
 	readonly fieldSelector?: string;
 	readonly labelSelector?: string;
 	/** Objects per page; 0: all at once. */
 	readonly chunkSize?: number;
+	/** Asked after each page, of all so far: true ends the list there. */
+	readonly isEnough?: (items: readonly T[]) => boolean;
 }
 
 export interface StreamOptions {
@@ -33,7 +35,7 @@ export interface StreamOptions {
 export interface KubernetesClient {
 	readonly server: string;
 	get<T>(path: string, options?: CallOptions): Promise<T>;
-	list<T>(path: string, query?: ListQuery, options?: CallOptions): Promise<readonly T[]>;
+	list<T>(path: string, query?: ListQuery<T>, options?: CallOptions): Promise<readonly T[]>;
 	post<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
 	/** A strategic merge patch. `query` begins with "?" where there is one. */
 	patch<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
@@ -127,7 +129,7 @@ export function createKubernetesClient(
 		get: (path, options = {}) => call("GET", path, undefined, "", options),
 		async list<T>(
 			path: string,
-			{ fieldSelector = "", labelSelector = "", chunkSize = defaultChunkSize }: ListQuery = {},
+			{ fieldSelector = "", labelSelector = "", chunkSize = defaultChunkSize, isEnough }: ListQuery<T> = {},
 			options = {},
 		) {
 			const items: T[] = [];
@@ -150,7 +152,7 @@ export function createKubernetesClient(
 					throw new ConnectionError(connection.server, new Error(`the answer to GET ${path} is no list`));
 				}
 				for (const item of answer.items) items.push(item);
-				page = answer.metadata?.continue ?? "";
+				page = isEnough?.(items) === true ? "" : (answer.metadata?.continue ?? "");
 			} while (page !== "");
 			return items;
 		},

@@ -55,6 +55,8 @@ export function fixCommand(reason: Reason, subject: FixSubject): string | undefi
 			return node === undefined ? undefined : kubectl("auth", "can-i", "patch", `nodes/${node}`);
 		case "PodsNotAllowed":
 			return node === undefined ? undefined : kubectl("xpdb", "plan", node);
+		case "NoOtherNode":
+			return kubectl("get", "nodes");
 		case "PreActivityPending":
 		case "Refused":
 		case "TimedOut":

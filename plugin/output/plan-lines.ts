@@ -20,6 +20,7 @@ export function planLines(plan: Plan, options: PlanLinesOptions): readonly strin
 	const { impossible, pods, budgets } = plan;
 	const blocks = [
 		impossible.length > 0 ? impossibleLines(impossible, options) : [],
+		strandedLines(pods, options),
 		pods.length > 0 ? podLines(rowsOf(pods, options), columns) : [],
 		budgets.length > 0 ? budgetLines(budgets, options) : [],
 		sumLines(plan).flatMap((line) => wrappedLines(line, columns, "  ")),
@@ -27,8 +28,27 @@ export function planLines(plan: Plan, options: PlanLinesOptions): readonly strin
 	return blocks.flatMap((block, index) => (index === 0 ? block : ["", ...block]));
 }
 
-/** Pods of one node with the same reason share a line, the first few by name. */
 function impossibleLines(pods: readonly ImpossiblePod[], options: PlanLinesOptions): readonly string[] {
+	const title = `${count(pods.length, "pod")} can never go as things are:`;
+	return [...wrappedLines(title, options.columns), ...reasonLines(pods, options)];
+}
+
+/** They go, and then it is over with them. */
+function strandedLines(pods: readonly PlanEntry[], options: PlanLinesOptions): readonly string[] {
+	const stranded = pods.flatMap(({ replacement, ...pod }) => (replacement ? [{ ...pod, ...replacement }] : []));
+	if (stranded.length === 0) return [];
+	const title = `${count(stranded.length, "pod")} would not come back, no node is left for ${stranded.length === 1 ? "it" : "them"}:`;
+	return [...wrappedLines(title, options.columns), ...reasonLines(stranded, options)];
+}
+
+interface ReasonedPod extends NamedPod {
+	readonly context: string;
+	readonly node: string;
+	readonly message: string;
+}
+
+/** Pods of one node with the same reason share a line, the first few by name. */
+function reasonLines(pods: readonly ReasonedPod[], options: PlanLinesOptions): readonly string[] {
 	const shown = options.wide ? pods.length : 4;
 	const groups = Map.groupBy(pods, (pod) => JSON.stringify([nodeText(pod, options), pod.message]));
 	const lines = [...groups.values()].map((group) => {
@@ -38,8 +58,7 @@ function impossibleLines(pods: readonly ImpossiblePod[], options: PlanLinesOptio
 		const [first] = group;
 		return first ? `  ${names.join(", ")}${more} on ${nodeText(first, options)}: ${first.message}` : "";
 	});
-	const title = `${count(pods.length, "pod")} can never go as things are:`;
-	return [title, ...lines].flatMap((line) => wrappedLines(line, options.columns));
+	return lines.flatMap((line) => wrappedLines(line, options.columns));
 }
 
 interface PodRow {
@@ -118,6 +137,7 @@ function budgetCells(budget: PlannedBudget, { several }: PlanLinesOptions): read
 
 function sumLines({ nodes, pods, waves, seconds, impossible, possible }: Plan): readonly string[] {
 	const left = nodes.reduce((total, node) => total + node.left, 0);
+	const stranded = pods.filter(({ replacement }) => replacement).length;
 	const refused = nodes.filter((node) => node.refused).map(({ node }) => node);
 	const sum =
 		pods.length > 0
@@ -126,6 +146,7 @@ function sumLines({ nodes, pods, waves, seconds, impossible, possible }: Plan): 
 	return [
 		sum,
 		...(left > 0 ? [`${count(left, "pod")} of DaemonSets, static or ending, left alone.`] : []),
+		...(stranded > 0 ? [`${count(stranded, "pod")} would not come back (see the top).`] : []),
 		...(refused.length > 0
 			? [`Nothing on ${refused.join(", ")} would be evicted while those pods are not allowed to go.`]
 			: []),

@@ -1,5 +1,4 @@
 // A run that was recorded with -o json, line by line.
-
 import { LineSplitter } from "../../proto/line-splitter.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { checkSchema, readRecordedEvent } from "./recorded-event.ts";

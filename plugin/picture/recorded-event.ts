@@ -1,6 +1,5 @@
 // What was recorded of a run: the lines of -o json. A file is somebody else's text, so nothing of it is believed but its form:
 // fields that are missing or something else are left out, types that this version does not know are passed over.
-
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { eventsSchema } from "../output/ndjson.ts";

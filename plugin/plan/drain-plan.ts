@@ -22,6 +22,8 @@ export interface PlanPod {
 	readonly states: ReadonlyMap<string, CandidateState>;
 	/** Whether somebody makes another pod in its place. */
 	readonly replaced: boolean;
+	/** No node would take that one: for now, or as things are for ever. Until one does, its budgets count it as down. */
+	readonly strands?: "for now" | "for ever";
 }
 
 /** A node: groups of pods that go one after the other, each when the one before it is gone. */
@@ -58,9 +60,9 @@ export type PlanWait =
 	/** Something that this drain has no part in: nobody knows how long. */
 	| { readonly kind: "others"; readonly waiting: Waiting };
 
-/** Why a pod can never go as things are: what refuses it, or that its budget needs every expected pod. */
+/** Why a pod can never go as things are: what refuses it, or that its budget needs every pod that could be healthy. */
 export interface NeverPlanned {
-	readonly reason: RefusalReason | "BudgetNeverMet";
+	readonly reason: RefusalReason | "BudgetNeverMet" | "BudgetStaysUsedUp";
 	readonly message: string;
 }
 

@@ -15,7 +15,7 @@ export type PodJudgement =
 			readonly kind: "planned";
 			readonly pod: PlanPod;
 			readonly native: NativeBudget | undefined;
-			/** Its replacement will have to wait for a node. */
+			/** Of its replacement. */
 			readonly placement: Placement;
 	  }
 	| { readonly kind: "never"; readonly reason: PlanNeverReason; readonly message: string };
@@ -30,9 +30,6 @@ export function judgePod(
 	const placement: Placement = replaced
 		? findPlacement(pod, cluster.nodes, { drained, volumes: cluster.volumes.of(pod) })
 		: { kind: "somewhere" };
-	if (placement.kind === "nowhere") {
-		return { kind: "never", reason: "NoOtherNode", message: `its replacement can run nowhere: ${placement.message}` };
-	}
 	const states = new Map<string, CandidateState>();
 	const coverage = cluster.isMember && fleet ? fleet.coverageOf(pod) : ({ kind: "none" } as const);
 	if (coverage.kind === "never") return { kind: "never", ...coverage.never };
@@ -50,7 +47,12 @@ export function judgePod(
 	const candidate = { clusterId: cluster.clusterId, pod: podReference(pod) };
 	return {
 		kind: "planned",
-		pod: { candidate, states, replaced },
+		pod: {
+			candidate,
+			states,
+			replaced,
+			...(placement.kind !== "somewhere" && { strands: placement.kind === "nowhere" ? "for ever" : "for now" }),
+		},
 		native: native.kind === "covered" ? native.budget : undefined,
 		placement,
 	};

@@ -13,12 +13,14 @@ import { exitCode } from "../terminal/exit.ts";
 import type { PlanBudget, PlanPod, PlanQueue, PlanWait, SimulatedDrain } from "./drain-plan.ts";
 import { judgePod } from "./judge-pod.ts";
 import { type NativeBudget, nativeBudgetText } from "./native-budgets.ts";
+import type { Placement } from "./placement.ts";
 import type { ImpossiblePod, Plan, PlanEntry, PlannedWait, PodName } from "./plan.ts";
 import { planSchema } from "./plan.ts";
 import { fleetBudgetRow, nativeBudgetRow } from "./planned-budgets.ts";
 import { createPaceReader, roundRange } from "./pod-pace.ts";
 import type { NodeFacts, PlanFacts } from "./read-facts.ts";
 import { simulateDrain } from "./simulate-drain.ts";
+import { type StrandedPod, strandedWarnings } from "./stranded-pods.ts";
 
 export interface PlanOptions {
 	readonly maxNodes: number;
@@ -35,6 +37,8 @@ interface Placed {
 	readonly name: PodName;
 	readonly node: NodeTarget;
 	readonly pod: V1Pod;
+	/** Of its replacement. */
+	readonly placement: Placement;
 }
 
 export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
@@ -76,6 +80,9 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 		for (const problem of [...volumes.problems, ...budgetsOfCluster.problems]) warnings.add(problem);
 	}
 	warnAboutTimeout(atMost);
+	for (const { context, message } of strandedWarnings(strandedPods())) {
+		warnings.add(context === "" ? message : `${context}: ${message}`);
+	}
 	return {
 		schema: planSchema,
 		client: clientVersion,
@@ -118,11 +125,8 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 			return undefined;
 		}
 		const name = podName(pod, node);
-		if (judged.placement.kind === "later") {
-			warnings.add(`the replacement of ${name.namespace}/${name.pod} will wait: ${judged.placement.message}`);
-		}
 		if (judged.native) native.set(judged.native.budget.key, judged.native);
-		placed.set(judged.pod, { name, node, pod });
+		placed.set(judged.pod, { name, node, pod, placement: judged.placement });
 		return judged.pod;
 	}
 
@@ -137,7 +141,21 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 			wave: at + 1,
 			budgets: [...planned.states.keys()].map(budgetText),
 			waits: waits.map(waitOf),
+			...(place.placement.kind === "nowhere" && {
+				replacement: { reason: "NoOtherNode", message: place.placement.message },
+			}),
 		};
+	}
+
+	/** Of those that go. */
+	function strandedPods(): readonly StrandedPod[] {
+		return inWaves.pods.flatMap(({ kind, pod: planned }) => {
+			const place = placed.get(planned);
+			if (kind !== "goes" || !place || place.placement.kind === "somewhere") return [];
+			const { name, placement } = place;
+			const budgetNames = [...planned.states.keys()].map(budgetText);
+			return [{ ...name, uid: planned.candidate.pod.uid, budgets: budgetNames, placement }];
+		});
 	}
 
 	function waitOf(wait: PlanWait): PlannedWait {

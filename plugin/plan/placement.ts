@@ -30,7 +30,7 @@ export function findPlacement(
 	{ drained, volumes }: { readonly drained: ReadonlySet<string>; readonly volumes: readonly LocalVolume[] },
 ): Placement {
 	const others = nodes.filter(({ metadata }) => !drained.has(metadata?.name ?? ""));
-	if (others.length === 0) return nowhere("no node of its cluster is left");
+	if (others.length === 0) return nowhere("no node of the cluster is left");
 	const reachable = others.filter((node) => volumes.every(({ required }) => matchesNodeSelector(required, node)));
 	const [local] = volumes;
 	if (local && reachable.length === 0) {

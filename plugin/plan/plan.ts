@@ -18,8 +18,8 @@ export const planWaitReasons = [
 export const planNeverReasons = [
 	/** A drain with these flags does not touch it, nor anything else on its node. */
 	"PodsNotAllowed",
-	/** Its replacement could run nowhere. */
-	"NoOtherNode",
+	/** Pods that go before it use its budget up, and no node would take what replaces them. */
+	"BudgetStaysUsedUp",
 	/** Even with all expected pods healthy the budget leaves none to disrupt. */
 	"BudgetNeverMet",
 	...refusalReasons,
@@ -60,6 +60,8 @@ export interface PlanEntry extends PodName {
 	/** Names of the budgets that cover it. */
 	readonly budgets: readonly string[];
 	readonly waits: readonly PlannedWait[];
+	/** Where no node would take what replaces it, as things are. */
+	readonly replacement?: { readonly reason: "NoOtherNode"; readonly message: string };
 }
 
 export interface ImpossiblePod extends PodName {

@@ -126,7 +126,9 @@ export function simulateDrain(
 		const goneAt = now + goneAfter;
 		const flight = { pod, costs: counts.take(pod), goneAt, backAt: goneAt + backAfter, isGone: false };
 		inFlight.add(flight);
-		if (flight.costs || !pod.replaced) {
+		if (pod.strands !== undefined) {
+			counts.strand(pod, flight.costs);
+		} else if (flight.costs || !pod.replaced) {
 			for (const key of pod.states.keys()) comingBack.set(key, (comingBack.get(key) ?? new Set()).add(flight));
 		}
 		planned.push({ pod, node, kind: "goes", at: now, goneAt, waits: [...waits.values()] });
@@ -142,7 +144,7 @@ export function simulateDrain(
 			if (!flight.isGone || flight.backAt > now) continue;
 			inFlight.delete(flight);
 			for (const key of flight.pod.states.keys()) comingBack.get(key)?.delete(flight);
-			counts.back(flight.pod, flight.costs);
+			if (flight.pod.strands === undefined) counts.back(flight.pod, flight.costs);
 		}
 	}
 }

@@ -19,9 +19,16 @@ export type PlanJudgement =
 	| WaitingJudgement
 	| { readonly kind: "never"; readonly never: NeverPlanned };
 
+/** A pod that went while no node would take its replacement. */
+interface Stranded {
+	readonly pod: PlanPod;
+	readonly costs: boolean;
+}
+
 interface SimulatedBudget {
 	readonly budget: PlanBudget;
 	counts: readonly Count[];
+	stranded: readonly Stranded[];
 }
 
 export class SimulatedCounts {
@@ -31,7 +38,9 @@ export class SimulatedCounts {
 	readonly #classes = new Map<PlanPod, string>();
 
 	constructor(budgets: readonly PlanBudget[]) {
-		this.#budgets = new Map(budgets.map((budget) => [budget.key, { budget, counts: budget.counted.counts }]));
+		this.#budgets = new Map(
+			budgets.map((budget) => [budget.key, { budget, counts: budget.counted.counts, stranded: [] }]),
+		);
 	}
 
 	/** Pods of one class take the same from the same budgets: while one waits, so do all. */
@@ -93,6 +102,11 @@ export class SimulatedCounts {
 		);
 	}
 
+	/** Nothing healthy takes its place: not before others do something, or never. */
+	strand(pod: PlanPod, costs: boolean): void {
+		for (const simulated of this.#budgetsOf(pod)) simulated.stranded = [...simulated.stranded, { pod, costs }];
+	}
+
 	/**
 	 * Takes what holds the pod back, and is none of this drain's, to be over. False where it is as good as it can be
 	 * already: all that its budget expects is healthy.
@@ -105,16 +119,28 @@ export class SimulatedCounts {
 		}
 		const simulated = key === undefined ? undefined : this.#budgets.get(key);
 		if (!simulated) return false;
-		const recovered = simulated.counts.map((count) => ({ ...count, healthy: healthyAtBest(count) }));
+		const recovered = simulated.counts.map((count) => {
+			const here = simulated.stranded.filter((each) => each.pod.candidate.clusterId === count.clusterId);
+			return { ...count, healthy: healthyAtBest(count, here), unavailable: [] };
+		});
 		const better = recovered.some((count, index) => count.healthy > (simulated.counts[index]?.healthy ?? 0));
 		simulated.counts = recovered;
+		simulated.stranded = simulated.stranded.filter(isForEver);
 		return better;
 	}
 
-	/** Why the pod can never go, where even all expected pods together are not enough. */
+	/** Why the pod can never go, where even all pods that could be healthy are not enough. */
 	neverMet({ waiting, key }: WaitingJudgement): NeverPlanned {
 		const { need, expected, healthy, message, budget } = waiting;
-		const bound = key === undefined ? undefined : this.#budgets.get(key)?.budget.bound;
+		const simulated = key === undefined ? undefined : this.#budgets.get(key);
+		const stranded = simulated?.stranded.filter(isForEver) ?? [];
+		if (stranded.length > 0) {
+			return {
+				reason: "BudgetStaysUsedUp",
+				message: `${message}, and stays used up: ${strandedText(stranded)} would find no node`,
+			};
+		}
+		const bound = simulated?.budget.bound;
 		const all = expected === undefined ? `and at best has ${healthy}` : `of ${expected} expected pods`;
 		return {
 			reason: "BudgetNeverMet",
@@ -178,6 +204,21 @@ function settled(state: CandidateState): CandidateState {
 	return { ...rest, preActivities: [] };
 }
 
-function healthyAtBest({ healthy, expected, unavailable }: Count): number {
-	return Math.max(healthy, expected.kind === "known" ? expected.pods : healthy + unavailable.length);
+/** `stranded`: those of its cluster. */
+function healthyAtBest({ healthy, expected, unavailable }: Count, stranded: readonly Stranded[]): number {
+	const lost = stranded.filter(isForEver);
+	if (expected.kind === "known") return Math.max(healthy, expected.pods - lost.length);
+	const back = stranded.filter((each) => !isForEver(each) && each.costs).length;
+	// Of those that were down already, nobody comes back either.
+	return healthy + back + Math.max(0, unavailable.length - lost.filter(({ costs }) => !costs).length);
+}
+
+function isForEver({ pod }: Stranded): boolean {
+	return pod.strands === "for ever";
+}
+
+function strandedText(stranded: readonly Stranded[]): string {
+	const [first, ...others] = stranded.map(({ pod }) => `${pod.candidate.pod.namespace}/${pod.candidate.pod.name}`);
+	const more = others.length > 1 ? ` and ${others.length} more` : others.map((name) => ` and ${name}`).join("");
+	return `the ${stranded.length === 1 ? "replacement" : "replacements"} of ${first}${more}`;
 }

@@ -43,6 +43,8 @@ export type RunWork = {
 			readonly settings: EvictionSettings;
 			/** Throws where it must not be done under the budgets of this fleet; nobody is asked then. */
 			readonly checkFleet?: (fleetHash: string) => void;
+			/** Says what whoever is asked has to know before. */
+			readonly foresee?: (session: EvictionSession) => Promise<void>;
 			readonly work: (session: EvictionSession) => Promise<RunResult>;
 	  }
 );
@@ -83,6 +85,7 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 	const session = await openEvictions(work.settings, call, run);
 	try {
 		work.checkFleet?.(session.fleetHash);
+		await work.foresee?.(session);
 		if (!(await isWanted(call, work))) return touchNothing(call);
 		interrupts.graceful();
 		begin(run, work, memberAgents(session.fleet));

@@ -12,6 +12,7 @@ import type { EvictionSession } from "./eviction-session.ts";
 import { userAtHost } from "./holder-identity.ts";
 import { planEvent } from "./plan-event.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
+import { warnOfStranded } from "./warn-of-stranded.ts";
 
 export interface DrainTask {
 	readonly nodes: readonly NodeTarget[];
@@ -26,6 +27,7 @@ export async function drainWork(task: DrainTask, call: RunCall, run: OpenRun): P
 	const { nodes, options, resumed } = task;
 	const { dryRun, deletes, gracePeriodSeconds, skipWaitAfterSeconds } = options;
 	if (dryRun === "client") return pretend(task, call, run);
+	let stranded: ReadonlySet<string> = new Set();
 	return {
 		kind: "evictions",
 		nodes,
@@ -37,7 +39,10 @@ export async function drainWork(task: DrainTask, call: RunCall, run: OpenRun): P
 			skipWaitAfterSeconds,
 		},
 		checkFleet: (hash) => resumed?.requireFleet(hash),
-		work: (session) => drainUnderBudgets(task, session, call, run),
+		async foresee({ fleet }) {
+			if (fleet) stranded = await warnOfStranded(nodes, fleet, options, run.emit);
+		},
+		work: (session) => drainUnderBudgets({ ...task, stranded }, session, call, run),
 	};
 }
 
@@ -55,7 +60,7 @@ async function pretend({ nodes, options }: DrainTask, { input, deps }: RunCall, 
 }
 
 async function drainUnderBudgets(
-	{ nodes, options, op, resumed }: DrainTask,
+	{ nodes, options, op, resumed, stranded }: DrainTask & { readonly stranded: ReadonlySet<string> },
 	session: EvictionSession,
 	{ input, deps }: RunCall,
 	run: OpenRun,
@@ -101,6 +106,7 @@ async function drainUnderBudgets(
 		now: () => session.runtime.now(),
 		leaveAgent: (contextName, podUid) => fleet?.leave(contextName, podUid),
 		agentNamespaces: (contextName) => fleet?.agentNamespaces(contextName) ?? [],
+		isStranded: (podUid) => stranded.has(podUid),
 		onNode: () => {
 			session.nodesDone += 1;
 		},

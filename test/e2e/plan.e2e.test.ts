@@ -124,7 +124,10 @@ describeOnFleet("kubectl xpdb plan", () => {
 		let plan = await planOf(args);
 		const found = (): Record<string, string> =>
 			Object.fromEntries(
-				plan.impossible
+				[
+					...plan.impossible,
+					...plan.pods.map(({ replacement, ...pod }) => ({ ...pod, reason: "Goes", message: "", ...replacement })),
+				]
 					.filter((pod) => pod.namespace === namespace)
 					.map(({ pod, reason, message }) => [pod.replace(/-.*/, ""), `${reason}: ${message}`]),
 			);
@@ -219,7 +222,7 @@ interface Workload {
 	readonly expected: RegExp;
 }
 
-/** One pod for each reason never to go. */
+/** One pod for each reason never to go, or to go for good. */
 function impossibleWorkloads(namespace: string): readonly Workload[] {
 	const selector = (app: string) => ({ matchLabels: { app } });
 	const container = { name: "main", image: "example.com/main:1" };

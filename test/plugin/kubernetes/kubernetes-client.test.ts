@@ -90,6 +90,15 @@ describe("createKubernetesClient()", () => {
 		expect(types).toEqual(["application/strategic-merge-patch+json", "application/json", "application/json"]);
 	});
 
+	test("lists no further page than is enough", async () => {
+		const { client, requests } = await start((_, response) => {
+			answer(response, 200, { items: [1, 2], metadata: { continue: "next" } });
+		});
+		const isEnough = (items: readonly number[]): boolean => items.length > 3;
+		expect(await client.list("/nodes", { chunkSize: 2, isEnough })).toEqual([1, 2, 1, 2]);
+		expect(requests).toHaveLength(2);
+	});
+
 	test("lists page by page", async () => {
 		const { client, requests } = await start((request, response) => {
 			const page = new URL(request.url ?? "", "http://x").searchParams.get("continue");

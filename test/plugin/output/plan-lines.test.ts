@@ -40,6 +40,20 @@ describe("planLines()", () => {
 		);
 	});
 
+	test("tells which pods go and would not come back, and who waits for them for ever", () => {
+		const told = lines({ ...usual, cluster: { nodes: [] } });
+		expect(told.slice(0, 7)).toEqual([
+			"1 pod can never go as things are:",
+			"  shop/db-1 on us/us-n0: budget shop/db needs 5 healthy, has 5, and stays used up: the replacement of shop/db-0 would find no node",
+			"",
+			"13 pods would not come back, no node is left for them:",
+			"  shop/db-0, shop/web-5d9c7b8f6 (12 pods) on eu/eu-n0: no node of the cluster is left",
+			"",
+			"WAVE   POD                            NODE       WAITS FOR",
+		]);
+		expect(told.at(-2)).toBe("13 pods would not come back (see the top).");
+	});
+
 	test("puts pods with one reason on one line", () => {
 		const message = "Pods that declare no controller (use --force to override)";
 		const refused = ["a", "b", "c", "d", "e"].map((name) => ({ pod: newV1Pod(name), message }));
@@ -54,7 +68,7 @@ describe("planLines()", () => {
 
 	for (const columns of [30, 40, 60, 80, 100]) {
 		test(`fits ${columns} columns`, () => {
-			for (const fields of [usual, impossible]) {
+			for (const fields of [usual, impossible, { ...usual, cluster: { nodes: [] } }]) {
 				for (const line of lines(fields, columns)) expect(line.length, line).toBeLessThanOrEqual(columns);
 			}
 		});

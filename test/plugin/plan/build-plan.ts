@@ -58,16 +58,18 @@ export interface PodFields {
 	/** Keys. */
 	readonly budgets?: readonly string[];
 	readonly replaced?: boolean;
+	readonly strands?: PlanPod["strands"];
 	readonly state?: Partial<Parameters<typeof presentPod>[1]> | CandidateState;
 }
 
 export function planPod(name: string, fields: PodFields = {}): PlanPod {
-	const { clusterId = "eu", budgets = ["db"], replaced = true, state = {} } = fields;
+	const { clusterId = "eu", budgets = ["db"], replaced = true, strands, state = {} } = fields;
 	const known: CandidateState = state && "kind" in state ? state : presentPod(name, { labels, ...state });
 	return {
 		candidate: { clusterId, pod: podReference(name) },
 		states: new Map(budgets.map((key) => [key, known])),
 		replaced,
+		...(strands && { strands }),
 	};
 }
 

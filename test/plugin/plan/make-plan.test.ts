@@ -131,6 +131,58 @@ describe("makePlan()", () => {
 		expect(planned.waves).toBe(1);
 	});
 
+	describe("where no node would take what replaces a pod", () => {
+		const planned = plan({ ...three, volumes: [localVolume] });
+
+		test("lets it go, as a drain does, and says who waits for ever", () => {
+			expect(planned.pods.map(({ pod, replacement }) => [pod, replacement])).toEqual([
+				[
+					"db-0",
+					{
+						reason: "NoOtherNode",
+						message: "its volume data-db-0 (PersistentVolume pv-1) can be reached from eu-n0 only",
+					},
+				],
+			]);
+			expect(planned.impossible.map(({ pod, reason }) => [pod, reason])).toEqual([
+				["db-1", "BudgetStaysUsedUp"],
+				["db-2", "BudgetStaysUsedUp"],
+			]);
+			expect(planned).toMatchObject({ possible: false, exitCode: 3, waves: 1 });
+			expect(validate(planned)).toEqual([]);
+		});
+
+		test("warns of those that go", () => {
+			expect(planned.warnings).toEqual([
+				"eu: the replacement of shop/db-0 will find no node: its volume data-db-0 (PersistentVolume pv-1) can be " +
+					"reached from eu-n0 only; until then it counts as down for budget shop/db",
+			]);
+		});
+
+		test("is possible where nobody waits for it", () => {
+			const free = plan({
+				eu: [newV1Pod("web-0", { owner: { kind: "ReplicaSet", name: "web" } })],
+				cluster: { nodes: [] },
+			});
+			expect(free).toMatchObject({ possible: true, exitCode: 0, impossible: [] });
+			expect(free.warnings).toEqual([
+				"eu: the replacement of default/web-0 will find no node: no node of the cluster is left",
+			]);
+		});
+
+		test("does not say how long it takes until the other nodes take pods again", () => {
+			const cordoned = (name: string) => ({ metadata: { name }, spec: { unschedulable: true } });
+			const waiting = plan({ ...three, cluster: { nodes: [cordoned("eu-n1"), cordoned("us-n1")] } });
+			expect(waiting).toMatchObject({ possible: true, exitCode: 0, seconds: { atMost: null } });
+			expect(waiting.warnings).toEqual([
+				"eu: the replacements of shop/db-0, shop/db-1 will wait: the other nodes that fit take no pods at present: " +
+					"eu-n1, us-n1; until then they count as down for budget shop/db",
+				"us: the replacement of shop/db-2 will wait: the other nodes that fit take no pods at present: eu-n1, us-n1; " +
+					"until then it counts as down for budget shop/db",
+			]);
+		});
+	});
+
 	const never: readonly { readonly name: string; readonly fields: FactFields; readonly expected: readonly string[] }[] =
 		[
 			{ name: "a budget of 0", fields: { spec: { maxUnavailable: 0 } }, expected: ["BudgetNeverMet"] },
@@ -139,7 +191,6 @@ describe("makePlan()", () => {
 				fields: { counts: { us: { expected: { kind: "unknown", reason: "Job has no scale" } } } },
 				expected: ["ExpectedPodsUnknown"],
 			},
-			{ name: "a local volume", fields: { volumes: [localVolume] }, expected: ["NoOtherNode"] },
 			{ name: "a Lease that cannot be read", fields: { never: garbled }, expected: ["GarbledLease"] },
 			{ name: "a member of another fleet", fields: { never: otherFleet }, expected: ["FleetsDiffer"] },
 			{

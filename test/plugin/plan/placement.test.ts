@@ -46,13 +46,13 @@ const rows: readonly Row[] = [
 	{
 		name: "has nowhere to go from the only node",
 		nodes: [newNode("n0")],
-		expected: /^nowhere no node of its cluster is left/,
+		expected: /^nowhere no node of the cluster is left/,
 	},
 	{
 		name: "has nowhere to go where all nodes are drained",
 		nodes: [newNode("n0"), newNode("n1")],
 		drained: ["n0", "n1"],
-		expected: /^nowhere no node of its cluster is left/,
+		expected: /^nowhere no node of the cluster is left/,
 	},
 	{
 		name: "is tied to its node by a local volume",

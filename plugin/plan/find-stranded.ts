@@ -1,0 +1,113 @@
+// Which pods that a budget of the fleet covers would be stranded by a drain, read in as few calls as that takes: the nodes
+// page by page, until each replacement has one. Agents too: without them no budget can be asked.
+import type { V1Node, V1Pod } from "@kubernetes/client-node";
+import { formatBudgetName } from "../../disruption/budget.ts";
+import type { MemberBudget } from "../../disruption/cluster.ts";
+import { findCovering } from "../../disruption/coverage-judgement.ts";
+import { type PodQuery, podsToTake } from "../drain/pods-to-take.ts";
+import { isAgentPod } from "../fleet/agent-pods.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { isReplaced } from "../kubernetes/pod-status.ts";
+import type { NodeTarget } from "../nodes/node-target.ts";
+import { readLocalVolumes } from "./local-volumes.ts";
+import { findPlacement } from "./placement.ts";
+import type { StrandedPod } from "./stranded-pods.ts";
+
+type StrandedFleet = Pick<Fleet, "memberOf" | "listBudgets" | "agentNamespaces">;
+
+export interface StrandedPods {
+	readonly pods: readonly StrandedPod[];
+	/** What could not be read. */
+	readonly problems: readonly string[];
+}
+
+interface DrainedCluster {
+	readonly context: KubeContext;
+	/** Names of the nodes that are cordoned. */
+	readonly drained: ReadonlySet<string>;
+	/** Those that go and that somebody replaces. */
+	readonly pods: readonly V1Pod[];
+}
+
+/** A pod whose replacement matters to the fleet. */
+interface FleetPod {
+	readonly pod: V1Pod;
+	readonly budgets: readonly string[];
+}
+
+/** Rejects where pods, budgets or nodes cannot be read. `now`: milliseconds since the epoch. */
+export async function findStrandedPods(
+	targets: readonly NodeTarget[],
+	fleet: StrandedFleet,
+	query: PodQuery & { readonly now: number },
+): Promise<StrandedPods> {
+	const members = targets.filter(({ context }) => fleet.memberOf(context.name) !== undefined);
+	const clusters = await Promise.all(
+		[...Map.groupBy(members, ({ context }) => context)].map(([context, nodes]) => readCluster(context, nodes, query)),
+	);
+	const namespaces = [...new Set(clusters.flatMap(({ pods }) => pods.map(namespaceOf)))].toSorted();
+	if (namespaces.length === 0) return { pods: [], problems: [] };
+	const budgets = (await fleet.listBudgets(namespaces)).flatMap((member) => member.budgets);
+	const found = await Promise.all(
+		clusters.map((cluster) => {
+			const agentNamespaces = fleet.agentNamespaces(cluster.context.name);
+			return findInCluster(cluster, fleetPods(cluster.pods, budgets, agentNamespaces));
+		}),
+	);
+	return { pods: found.flatMap(({ pods }) => pods), problems: found.flatMap(({ problems }) => problems) };
+}
+
+async function readCluster(
+	context: KubeContext,
+	nodes: readonly NodeTarget[],
+	query: PodQuery & { readonly now: number },
+): Promise<DrainedCluster> {
+	const lists = await Promise.all(nodes.map((node) => podsToTake(node, query, query.now)));
+	// A node with a pod that is not allowed to go keeps all of them.
+	const taken = lists.flatMap(({ take, errors }) => (errors.length > 0 ? [] : take));
+	return { context, drained: new Set(nodes.map(({ name }) => name)), pods: taken.filter(isReplaced) };
+}
+
+function fleetPods(
+	pods: readonly V1Pod[],
+	budgets: readonly MemberBudget[],
+	agentNamespaces: readonly string[],
+): readonly FleetPod[] {
+	return pods.flatMap((pod) => {
+		const named = { namespace: namespaceOf(pod), labels: pod.metadata?.labels ?? {} };
+		const covering = findCovering(budgets, named);
+		const covered = covering.kind === "covered" ? covering.budgets.map(({ name }) => formatBudgetName(name)) : [];
+		return covered.length > 0 || isAgentPod(named, agentNamespaces) ? [{ pod, budgets: covered }] : [];
+	});
+}
+
+async function findInCluster({ context, drained }: DrainedCluster, pods: readonly FleetPod[]): Promise<StrandedPods> {
+	if (pods.length === 0) return { pods: [], problems: [] };
+	const volumes = await readLocalVolumes(
+		context,
+		pods.map(({ pod }) => pod),
+	);
+	const place = ({ pod }: FleetPod, nodes: readonly V1Node[]) =>
+		findPlacement(pod, nodes, { drained, volumes: volumes.of(pod) });
+	let unplaced = pods;
+	const nodes = await context.client.list<V1Node>("/api/v1/nodes", {
+		isEnough(seen) {
+			// More nodes take nothing away from a pod that fits one of these.
+			unplaced = unplaced.filter((each) => place(each, seen).kind !== "somewhere");
+			return unplaced.length === 0;
+		},
+	});
+	const stranded = unplaced.flatMap((each): readonly StrandedPod[] => {
+		const placement = place(each, nodes);
+		if (placement.kind === "somewhere") return [];
+		const { name = "", uid = "" } = each.pod.metadata ?? {};
+		const { pod, budgets } = each;
+		return [{ context: context.name, namespace: namespaceOf(pod), pod: name, uid, budgets, placement }];
+	});
+	return { pods: stranded, problems: volumes.problems };
+}
+
+function namespaceOf({ metadata }: V1Pod): string {
+	return metadata?.namespace ?? "";
+}

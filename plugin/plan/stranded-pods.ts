@@ -1,0 +1,39 @@
+// Pods that a drain evicts while no node would take what replaces them. The budgets that cover them count them as down until
+// one does, so that others may wait for ever: whoever drains has to know it before.
+import type { Placement } from "./placement.ts";
+
+export interface StrandedPod {
+	readonly context: string;
+	readonly namespace: string;
+	readonly pod: string;
+	readonly uid: string;
+	/** Names of those that cover it. */
+	readonly budgets: readonly string[];
+	readonly placement: Exclude<Placement, { readonly kind: "somewhere" }>;
+}
+
+export interface StrandedWarning {
+	readonly context: string;
+	readonly message: string;
+}
+
+const maxNamedPods = 3;
+
+/** One for the pods of a cluster that have one reason. */
+export function strandedWarnings(pods: readonly StrandedPod[]): readonly StrandedWarning[] {
+	const groups = Map.groupBy(pods, ({ context, placement }) => JSON.stringify([context, placement]));
+	return [...groups.values()].flatMap((group) => {
+		const [first] = group;
+		return first ? [{ context: first.context, message: messageOf(group, first.placement) }] : [];
+	});
+}
+
+function messageOf(pods: readonly StrandedPod[], { kind, message }: StrandedPod["placement"]): string {
+	const names = pods.slice(0, maxNamedPods).map(({ namespace, pod }) => `${namespace}/${pod}`);
+	const more = pods.length > names.length ? ` and ${pods.length - names.length} more` : "";
+	const budgets = [...new Set(pods.flatMap((each) => each.budgets))];
+	const [replacement, counts] = pods.length === 1 ? ["replacement", "it counts"] : ["replacements", "they count"];
+	const until = budgets.length > 0 ? `; until then ${counts} as down for budget ${budgets.join(", ")}` : "";
+	const will = kind === "nowhere" ? "will find no node" : "will wait";
+	return `the ${replacement} of ${names.join(", ")}${more} ${will}: ${message}${until}`;
+}

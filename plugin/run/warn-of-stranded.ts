@@ -1,0 +1,29 @@
+// Says before a drain touches anything which pods of the fleet's budgets it would leave without a node.
+import type { DrainOptions } from "../drain/drain.ts";
+import type { EventSink } from "../events/events.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import type { NodeTarget } from "../nodes/node-target.ts";
+import { findStrandedPods } from "../plan/find-stranded.ts";
+import { strandedWarnings } from "../plan/stranded-pods.ts";
+import { describeError } from "./report-error.ts";
+
+/** Uids of pods whose replacements find no node, as things are. Not to know it is no reason not to drain: a warning says so. */
+export async function warnOfStranded(
+	nodes: readonly NodeTarget[],
+	fleet: Pick<Fleet, "memberOf" | "listBudgets" | "agentNamespaces">,
+	options: DrainOptions,
+	emit: EventSink,
+): Promise<ReadonlySet<string>> {
+	const warn = { type: "diagnostic", level: "warning" } as const;
+	try {
+		const { pods, problems } = await findStrandedPods(nodes, fleet, { ...options, now: Date.now() });
+		for (const message of problems) emit({ ...warn, message });
+		for (const warning of strandedWarnings(pods)) emit({ ...warn, reason: "NoOtherNode", ...warning });
+		return new Set(pods.flatMap(({ uid, placement }) => (placement.kind === "nowhere" ? [uid] : [])));
+	} catch (error) {
+		const [why = ""] = describeError(error, []).lines;
+		const message = `whether a node is left for the pods that go is not known: ${why.replace(/^error: /i, "")}`;
+		emit({ ...warn, message });
+		return new Set();
+	}
+}

@@ -1,0 +1,81 @@
+import { afterEach, expect, test } from "vitest";
+import type { Plan } from "../../plugin/plan/plan.ts";
+import { describeOnFleet } from "../controlplane/shared-fleet.ts";
+import { createDatabase } from "./database.ts";
+import { eventually } from "./kubectl.ts";
+import { uncordonAll } from "./nodes.ts";
+import { plugin } from "./plugin-process.ts";
+import { writesSince } from "./writes-since.ts";
+
+const flags = ["--ignore-daemonsets", "--delete-emptydir-data"];
+
+async function planOf(args: readonly string[]): Promise<Plan> {
+	const { stdout, stderr } = await plugin(["plan", ...args, ...flags, "-o", "json"]);
+	expect(stdout, stderr).toMatch(/^\{/);
+	return JSON.parse(stdout) as Plan;
+}
+
+describeOnFleet("pods that no other node takes", () => {
+	afterEach(uncordonAll);
+
+	test("are foretold by a plan and a dry run as a drain of all nodes of a cluster leaves them", async () => {
+		await using database = await createDatabase({ replicas: 2, budget: { maxUnavailable: 1 } });
+		const { namespace } = database;
+		const nodes = ["c1-n0", "c1-n1", "c1-n2"];
+		const args = [...nodes, "--context", "c1-operator", "--pod-selector=app=db"];
+		const since = Date.now() * 1_000;
+		let plan = await planOf(args);
+		await eventually("a plan in which all pods are healthy", async () => {
+			plan = await planOf(args);
+			return plan.budgets.every(({ healthy, expected }) => healthy === expected);
+		});
+		const [goes, ...others] = plan.pods;
+		const [waits, ...more] = plan.impossible;
+		expect({ others, more, exitCode: plan.exitCode }).toEqual({ others: [], more: [], exitCode: 3 });
+		expect(goes).toMatchObject({ namespace, replacement: { reason: "NoOtherNode" } });
+		expect(waits).toMatchObject({ namespace, reason: "BudgetStaysUsedUp" });
+		const warning = `the replacement of ${namespace}/${goes?.pod} will find no node: no node of the cluster is left`;
+		expect(plan.warnings).toEqual([expect.stringContaining(warning)]);
+
+		const dryRun = await plugin(["drain", ...args, ...flags, "--dry-run=server"]);
+		expect(dryRun.code, dryRun.stderr).toBe(1);
+		expect(dryRun.stderr).toContain("will find no node: no node of the cluster is left");
+		expect(dryRun.stdout).toContain(`evicting pod ${namespace}/${goes?.pod} (server dry run)\n`);
+		expect(dryRun.stderr).toContain(
+			`pod ${namespace}/${waits?.pod} would wait: budget ${namespace}/db needs 5 healthy, has 5`,
+		);
+		expect(dryRun.stdout).not.toContain(`node/${waits?.node} drained`);
+		expect(await writesSince(since)).toEqual([]);
+
+		// Whoever is asked sees the warning above the question; without a terminal nothing is touched.
+		const asked = await plugin([
+			"drain",
+			...nodes.map((node) => `c1-operator/${node}`),
+			"c2-operator/c2-n0",
+			"--contexts=c1-operator,c2-operator",
+			"--pod-selector=app=db",
+			...flags,
+		]);
+		expect(asked.code).toBe(1);
+		expect(asked.stderr).toMatch(
+			/^c1-operator +Warning: the replacements? of [^]+ will find no node: [^]+^Drain 4 nodes in 2 contexts:/m,
+		);
+
+		const drain = await plugin(["drain", ...args, ...flags, "--timeout=8s", "-o", "json"]);
+		expect(drain.code, drain.stderr).toBe(1);
+		const events = drain.stdout
+			.trim()
+			.split("\n")
+			.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+		expect(events.filter(({ type }) => type === "pod.evicted").map(({ pod }) => pod)).toEqual([
+			`${namespace}/${goes?.pod}`,
+		]);
+		expect(events.filter(({ type }) => type === "pod.failed").map(({ pod }) => pod)).toEqual([
+			`${namespace}/${waits?.pod}`,
+		]);
+		const types = events.map(({ type, reason }) => (type === "diagnostic" ? reason : type));
+		expect(types.indexOf("NoOtherNode")).toBeGreaterThan(0);
+		expect(types.indexOf("NoOtherNode")).toBeLessThan(types.indexOf("node.cordoned"));
+		expect(await database.violations(1)).toEqual([]);
+	});
+});

@@ -1,0 +1,135 @@
+import type { V1Node, V1Pod } from "@kubernetes/client-node";
+import { describe, expect, test } from "vitest";
+import type { MemberBudget } from "../../../disruption/cluster.ts";
+import type { RunEvent } from "../../../plugin/events/events.ts";
+import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
+import { warnOfStranded } from "../../../plugin/run/warn-of-stranded.ts";
+import { newClient, newContext } from "../../support/build-context.ts";
+import { drainOptions } from "../../support/build-drain-options.ts";
+import { newV1Pod } from "../../support/build-v1-pod.ts";
+import { FakeFleet } from "../../support/fake-fleet.ts";
+
+const owner = { kind: "StatefulSet", name: "db" };
+const database = ["db-0", "db-1"].map((name) => newV1Pod(name, { namespace: "shop", labels: { app: "db" }, owner }));
+const free = newV1Pod("web-0", { namespace: "shop", labels: { app: "web" }, owner });
+const agent = newV1Pod("xpdb-agent-1", {
+	namespace: "xpdb-system",
+	labels: { "app.kubernetes.io/name": "xpdb-agent" },
+	owner: { kind: "ReplicaSet", name: "xpdb-agent" },
+});
+const node = (name: string, spec: V1Node["spec"] = {}): V1Node => ({ metadata: { name, labels: {} }, spec });
+
+interface Scene {
+	readonly pods?: readonly V1Pod[];
+	readonly nodes?: readonly V1Node[] | ApiError;
+	/** Those that are drained. */
+	readonly drained?: readonly string[];
+	readonly member?: string;
+	readonly budgets?: readonly MemberBudget[];
+}
+
+/** What is said before nodes of context "eu" are drained, and what is asked for. */
+async function warn({ pods = database, nodes = [], drained = ["n0"], member = "eu", budgets }: Scene) {
+	const fleet = new FakeFleet([member]);
+	if (budgets) fleet.budgets.push(...budgets);
+	else fleet.addBudget("db", { maxUnavailable: 1 });
+	const asked: string[] = [];
+	const client = newClient({
+		list(path, query) {
+			asked.push(path);
+			if (path === "/api/v1/nodes") {
+				if (nodes instanceof ApiError) throw nodes;
+				return nodes;
+			}
+			const { fieldSelector = "" } = query as { readonly fieldSelector?: string };
+			return fieldSelector === `spec.nodeName=${drained[0]}` ? pods : [];
+		},
+	});
+	const context = newContext("eu", client);
+	const targets = drained.map((name) => ({ context, name, uid: name, unschedulable: false }));
+	const events: RunEvent[] = [];
+	const stranded = await warnOfStranded(
+		targets,
+		{
+			memberOf: (name) => fleet.memberOf(name),
+			listBudgets: (namespaces) => fleet.listBudgets(namespaces),
+			agentNamespaces: () => ["xpdb-system"],
+		},
+		drainOptions,
+		(event) => events.push(event),
+	);
+	return { stranded: [...stranded], events, askedForNodes: asked.includes("/api/v1/nodes") };
+}
+
+const warning = { type: "diagnostic", level: "warning" };
+const untilThen = (counts: string) => `no node of the cluster is left; until then ${counts} as down for budget shop/db`;
+
+describe("warnOfStranded()", () => {
+	test("says for which pods no node is left where all nodes of a cluster are drained", async () => {
+		const drained = ["n0", "n1"];
+		expect(await warn({ drained, nodes: drained.map((name) => node(name)) })).toEqual({
+			stranded: ["uid-db-0", "uid-db-1"],
+			events: [
+				{
+					...warning,
+					context: "eu",
+					reason: "NoOtherNode",
+					message: `the replacements of shop/db-0, shop/db-1 will find no node: ${untilThen("they count")}`,
+				},
+			],
+			askedForNodes: true,
+		});
+	});
+
+	test("says nothing where another node takes them", async () => {
+		expect(await warn({ nodes: [node("n0"), node("n1")] })).toEqual({ stranded: [], events: [], askedForNodes: true });
+	});
+
+	test("says so where the other nodes do not fit", async () => {
+		const taints = [{ key: "gpu", effect: "NoSchedule" }];
+		const { events } = await warn({ nodes: [node("n0"), node("n1", { taints })] });
+		expect(events).toMatchObject([
+			{ message: expect.stringContaining("does not tolerate the taints of the other nodes (gpu)") },
+		]);
+	});
+
+	test("says where they only have to wait, and does not call them lost", async () => {
+		const { stranded, events } = await warn({ nodes: [node("n0"), node("n1", { unschedulable: true })] });
+		expect(stranded).toEqual([]);
+		expect(events).toMatchObject([
+			{ message: expect.stringContaining("will wait: the other nodes that fit take no pods") },
+		]);
+	});
+
+	test("warns of agents, without which no budget can be asked", async () => {
+		const { events } = await warn({ pods: [agent], nodes: [node("n0")] });
+		expect(events).toMatchObject([
+			{ message: "the replacement of xpdb-system/xpdb-agent-1 will find no node: no node of the cluster is left" },
+		]);
+	});
+
+	test("leaves pods to kubectl's ways that no budget of the fleet covers, and asks for no nodes", async () => {
+		expect(await warn({ pods: [free], nodes: [] })).toEqual({ stranded: [], events: [], askedForNodes: false });
+		expect(await warn({ budgets: [] })).toEqual({ stranded: [], events: [], askedForNodes: false });
+	});
+
+	test("says nothing of a cluster that is no member, or of pods that nobody replaces", async () => {
+		expect(await warn({ member: "us" })).toMatchObject({ events: [], askedForNodes: false });
+		const bare = newV1Pod("db-9", { namespace: "shop", labels: { app: "db" } });
+		expect(await warn({ pods: [bare] })).toMatchObject({ events: [], askedForNodes: false });
+	});
+
+	test("does not keep a drain where it cannot be known", async () => {
+		const forbidden = new ApiError("nodes is forbidden", { code: 403, reason: "Forbidden" });
+		const { stranded, events } = await warn({ nodes: forbidden });
+		expect(stranded).toEqual([]);
+		expect(events).toEqual([
+			{
+				...warning,
+				message: expect.stringMatching(
+					/^whether a node is left for the pods that go is not known: .*nodes is forbidden/,
+				),
+			},
+		]);
+	});
+});
