@@ -321,6 +321,20 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		}),
 	},
 	{
+		subject: "`-v=6` and more",
+		kubectl:
+			"also tells of its files, its feature gates and the kinds that a server has; 7 and 8 do not say to which request an answer is",
+		ours: "tells of the requests that it sends, and of calls to agents in the same form; each answer names its request; tokens, keys and the ids of reservations are masked in bodies too",
+		reason: "requests are many at a time, and a log is made to be sent to somebody",
+		situations: bothWays("-v=6"),
+		apply: (outcome) => ({
+			...outcome,
+			stderr: outcome.stderr
+				.filter((line) => / verb="[A-Z]+" url="[^"]*\/api\/v1\/nodes\/parity-a" /.test(line))
+				.map((line) => line.replace(/(verb="PATCH" url="[^"]*)/, "$1?fieldManager=kubectl-xpdb")),
+		}),
+	},
+	{
 		subject: "a request that takes longer than `--request-timeout`",
 		kubectl: "says that a deadline or a context is exceeded, in one of three ways",
 		ours: "says how long it has waited for an answer",

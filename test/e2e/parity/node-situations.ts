@@ -90,6 +90,7 @@ export const nodeSituations: readonly Situation[] = [
 			},
 		),
 	),
+	...bothWays("-v=6", (place) => [place.node("a"), "-v=6"]),
 	...bothWays("one", (place) => [place.node("a")]),
 	...bothWays("several, one of them already", (place) => [place.node("a"), place.node("b"), place.node("c")]),
 	...bothWays("already", (place) => [place.node("b"), place.node("b")], { cordoned: [] }),

@@ -61,7 +61,8 @@ function plainLine(line: string, prefix: string): string {
 			.replaceAll(/ for c\d+(-operator)?\b/g, " for NAME")
 			.replaceAll(/\b127(\.\d+){3}:\d+/g, "SERVER")
 			// The head of a line of kubectl's log: severity, date, time, thread, file.
-			.replace(/^([IWE])\d{4} [\d:.]+ +\d+ [\w.]+:\d+\] /, "LOG $1: ")
+			.replace(/^([IWE])\d{4} [\d:.]+ +\d+ [\w.-]+:\d+\] /, "LOG $1: ")
+			.replace(/ milliseconds=\d+$/, " milliseconds=N")
 			.replace(/\[(.+)\]/, (_, list: string) => `[${list.split(", ").toSorted().join(", ")}]`)
 			.replace(/^Warning: (.+)$/, (_, list: string) => `Warning: ${list.split("; ").toSorted().join("; ")}`)
 	);
