@@ -70,6 +70,8 @@ export type AcquireOutcome =
 export interface MemberBudget {
 	readonly name: BudgetName;
 	readonly spec: unknown;
+	/** The annotation of suspension.ts, unparsed, for people; old agents do not tell it. */
+	readonly suspension?: string;
 }
 
 /** Expected pods of one cluster, or why they cannot be had (an owner without scale): only a bound that needs them refuses. */

@@ -10,6 +10,8 @@ export const longestSuspensionReason = 500;
 /** Of what is written here; a later one is not understood. */
 const version = 1;
 const longestText = 1_024;
+/** Of the annotation; one that is longer says nothing. */
+export const longestSuspensionText = 4_096;
 
 export interface Suspension {
 	readonly by: string;
@@ -24,7 +26,7 @@ export function formatSuspension({ by, since, reason }: Suspension): string {
 
 /** Undefined for what nobody here can read: somebody else may have written it. */
 export function parseSuspension(text: string): Suspension | undefined {
-	if (text.length > 4 * longestText) return undefined;
+	if (text.length > longestSuspensionText) return undefined;
 	let value: unknown;
 	try {
 		value = JSON.parse(text);

@@ -202,11 +202,12 @@ export const commands: readonly Command[] = [
 		describe: "Show what the budgets allow over all clusters",
 		examples: [
 			["Budgets of the namespace", "kubectl xpdb budgets"],
+			["One, and each pod that uses it up", "kubectl xpdb budgets db"],
 			["Of all namespaces, with the pods of each cluster", "kubectl xpdb budgets -A -o wide"],
 		],
 		flags: {
 			"all-namespaces": { kind: "boolean", short: "A", describe: "Budgets of all namespaces" },
-			...readOutput("json|yaml|name|wide", "wide: a column for each cluster"),
+			...readOutput("json|yaml|name|wide", "wide: a column for each cluster, and each pod that uses a budget up"),
 			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
 		},
 		load: async () => (await import("./commands/budgets.ts")).runBudgets,

@@ -51,7 +51,8 @@ export function readCount(message: wire.Count | undefined, field: string): Count
 
 export function budgetMessage(budget: MemberBudget): wire.Budget {
 	// An object without spec stays one that the strict parser refuses.
-	return { name: budgetNameMessage(budget.name), specJson: JSON.stringify(budget.spec ?? null) };
+	const { name, spec, suspension } = budget;
+	return { name: budgetNameMessage(name), specJson: JSON.stringify(spec ?? null), suspension };
 }
 
 export function readBudget(message: wire.Budget, field: string): MemberBudget {
@@ -61,7 +62,8 @@ export function readBudget(message: wire.Budget, field: string): MemberBudget {
 	} catch (error) {
 		throw new AgentProtocolError(`Cannot read message: ${field}.spec_json is not JSON`, { cause: error });
 	}
-	return { name: readBudgetName(message.name, `${field}.name`), spec };
+	const { suspension } = message;
+	return { name: readBudgetName(message.name, `${field}.name`), spec, ...(suspension !== undefined && { suspension }) };
 }
 
 function expectedMessage(expected: ExpectedPods): wire.ExpectedPods {

@@ -1,6 +1,7 @@
 import type { MemberBudget } from "../../disruption/cluster.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
+import { longestSuspensionText, suspensionAnnotation } from "../../disruption/suspension.ts";
 import { objectMeta, recordAt } from "../kubernetes/kubernetes-objects.ts";
 
 /** A budget with its spec as it stands: whether it can be enforced is judged by whoever decides. */
@@ -10,5 +11,16 @@ export function readBudget(object: unknown): MemberBudget {
 	if (typeof namespace !== "string" || namespace === "") {
 		throw new TypeError(`Cannot read budget ${quote(name)}: it has no namespace`);
 	}
-	return { name: { namespace, name }, spec: isRecord(object) ? object["spec"] : undefined };
+	const suspension = suspensionOf(recordAt(object, "metadata")["annotations"]);
+	return {
+		name: { namespace, name },
+		spec: isRecord(object) ? object["spec"] : undefined,
+		...(suspension !== undefined && { suspension }),
+	};
+}
+
+/** For people: what is not as it should be is left out, and what is too long as well. */
+function suspensionOf(annotations: unknown): string | undefined {
+	const text = isRecord(annotations) ? annotations[suspensionAnnotation] : undefined;
+	return typeof text === "string" && text.length <= longestSuspensionText ? text : undefined;
 }

@@ -1,13 +1,12 @@
 // kubectl xpdb budgets
 import { budgetApi } from "../../disruption/budget.ts";
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
-import { type BudgetRow, readBudgetRows } from "../fleet/budget-table.ts";
+import { readBudgetRows } from "../fleet/budget-table.ts";
+import { budgetLines, budgetNotes } from "../output/budget-lines.ts";
+import { budgetsDocument } from "../output/budgets-document.ts";
 import { isDocument, parseReadFormat, writeDocument } from "../output/read-format.ts";
-import { tableLines } from "../output/table.ts";
 import { withFleet } from "../run/with-contexts.ts";
 import { exitCode } from "../terminal/exit.ts";
-
-export const budgetsSchema = "xpdb.budgets/1.0";
 
 export const runBudgets: CommandRunner = async (input, deps) => {
 	const { streams } = deps;
@@ -15,7 +14,8 @@ export const runBudgets: CommandRunner = async (input, deps) => {
 	const everywhere = booleanFlag(input, "all-namespaces");
 	return withFleet(input, deps, async ({ fleet }, contexts) => {
 		if (!fleet) {
-			if (isDocument(format)) writeDocument(streams.stdout, format, budgetsDocument([], []));
+			if (isDocument(format))
+				writeDocument(streams.stdout, format, budgetsDocument([], { problems: [], clusters: [] }));
 			streams.stderr.write("No xpdb agent and no XPodDisruptionBudget in this cluster\n");
 			return exitCode.done;
 		}
@@ -23,24 +23,29 @@ export const runBudgets: CommandRunner = async (input, deps) => {
 		const all = await readBudgetRows(fleet, namespaces);
 		const missing = input.words.filter((name) => !all.some((row) => row.name === name));
 		const rows = input.words.length > 0 ? all.filter(({ name }) => input.words.includes(name)) : all;
+		const clusters = fleet.members.map(({ name }) => name);
 		if (isDocument(format)) {
-			writeDocument(streams.stdout, format, budgetsDocument(rows, fleet.problems));
+			writeDocument(streams.stdout, format, budgetsDocument(rows, { problems: fleet.problems, clusters }));
 		} else if (format === "name") {
 			for (const { name } of rows) streams.stdout.write(`xpoddisruptionbudget.${budgetApi.group}/${name}\n`);
 		} else if (rows.length > 0) {
-			const clusters = format === "wide" ? fleet.members.map(({ name }) => name) : [];
-			const headers = ["NAMESPACE", "NAME", "ALLOWED", "HEALTHY", "NEED", "EXPECTED", ...clusters];
-			const cells = rows.map((row) => rowCells(row, clusters));
-			const lines = tableLines(booleanFlag(input, "no-headers") ? undefined : headers, cells);
+			const lines = budgetLines(rows, {
+				isWide: format === "wide",
+				listsPods: format === "wide" || input.words.length > 0,
+				headers: !booleanFlag(input, "no-headers"),
+				clusters,
+				columns: streams.stdout.columns,
+				now: Date.now(),
+			});
 			for (const line of lines) streams.stdout.write(`${line}\n`);
 		} else if (missing.length === 0) {
 			streams.stderr.write(
 				everywhere ? "No resources found\n" : `No resources found in ${namespaces.join(", ")} namespace.\n`,
 			);
 		}
+		const answering = fleet.members.filter(({ id }) => fleet.descriptions.has(id)).map(({ name }) => name);
 		for (const row of rows) {
-			if (row.problem !== undefined)
-				streams.stderr.write(`${row.namespace}/${row.name} refuses every eviction: ${row.problem}\n`);
+			for (const note of budgetNotes(row, answering)) streams.stderr.write(`${note}\n`);
 		}
 		for (const name of missing) {
 			streams.stderr.write(
@@ -52,40 +57,3 @@ export const runBudgets: CommandRunner = async (input, deps) => {
 		return missing.length > 0 ? exitCode.error : exitCode.done;
 	});
 };
-
-/** "?" for what nobody knows, which counts as nothing allowed; "off" for a suspended budget, "-" for what it does not need. */
-function rowCells(row: BudgetRow, clusters: readonly string[]): readonly string[] {
-	const cell = (value: number | undefined): string => (value === undefined ? "?" : String(value));
-	return [
-		row.namespace,
-		row.name,
-		row.suspended ? "off" : cell(row.allowed),
-		cell(row.healthy),
-		row.suspended ? "-" : cell(row.need),
-		row.suspended ? "-" : cell(row.expected),
-		...clusters.map((name) => {
-			const counts = row.perCluster.get(name);
-			return counts?.healthy === undefined ? "?" : `${counts.healthy}/${cell(counts.expected)}`;
-		}),
-	];
-}
-
-/** null for what nobody knows. */
-function budgetsDocument(rows: readonly BudgetRow[], problems: readonly string[]): object {
-	const items = rows.map(({ namespace, name, allowed, healthy, need, expected, suspended, perCluster, problem }) => ({
-		namespace,
-		name,
-		allowed: allowed ?? null,
-		healthy: healthy ?? null,
-		need: need ?? null,
-		expected: expected ?? null,
-		suspended,
-		clusters: [...perCluster].map(([cluster, counts]) => ({
-			name: cluster,
-			healthy: counts.healthy ?? null,
-			expected: counts.expected ?? null,
-		})),
-		...(problem !== undefined && { problem }),
-	}));
-	return { schema: budgetsSchema, items, problems };
-}

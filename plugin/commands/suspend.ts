@@ -9,7 +9,7 @@ import { suspensionProblem } from "../fleet/suspension-judgement.ts";
 import { readSuspensionTargets } from "../fleet/suspension-target.ts";
 import { carryOut, type RunResult, type RunWork } from "../run/carry-out.ts";
 import { memberAgents } from "../run/eviction-session.ts";
-import { userAtHost } from "../run/holder-identity.ts";
+import { userAtHost } from "../fleet/holder-identity.ts";
 import type { OpenRun } from "../run/run-report.ts";
 import { suspensionWork } from "../run/suspension-work.ts";
 import { UsageError } from "../terminal/errors.ts";

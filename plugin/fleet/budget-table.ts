@@ -1,11 +1,12 @@
 // What each budget allows over all members: the rows of `kubectl xpdb budgets`. The numbers and the refusals are those of
 // decide(), which every round asks.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
-import type { Count } from "../../disruption/cluster.ts";
+import type { Count, UnavailablePod } from "../../disruption/cluster.ts";
 import type { BudgetsOfMember } from "../../disruption/coverage-judgement.ts";
 import { type BudgetCounts, judgeBudget, type RoundBudget, readSpecs } from "../../disruption/decide.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { errorText } from "../kubernetes/api-error.ts";
+import { type BudgetOfMember, budgetOfMembers } from "./budget-members.ts";
 import type { Fleet } from "./fleet.ts";
 
 export interface BudgetRow {
@@ -19,9 +20,15 @@ export interface BudgetRow {
 	readonly suspended: boolean;
 	/** By member name; undefined where nobody can know. */
 	readonly perCluster: ReadonlyMap<string, CountsOfMember>;
+	/** As each member that has it has it. */
+	readonly members: readonly BudgetOfMember[];
+	/** Pods that are counted as unavailable, of each member at most as many as it tells: those with a holder first. */
+	readonly usedBy: readonly PodOfBudget[];
 	/** Why it refuses everything, if it does. */
 	readonly problem: string | undefined;
 }
+
+export type PodOfBudget = UnavailablePod & { readonly cluster: string };
 
 export interface CountsOfMember {
 	readonly healthy: number | undefined;
@@ -57,8 +64,10 @@ async function readRow(
 	lists: readonly Pick<BudgetsOfMember, "clusterName" | "budgets">[],
 ): Promise<BudgetRow> {
 	const read = readSpecs(formatBudgetName(name), lists);
+	// As the lists have it: a count that is missing must not hide what its member has.
+	const inLists = { members: budgetOfMembers(name, lists) };
 	// Without a selector nothing can be counted.
-	if (read.kind === "refused") return unknownRow(name, [], read.message);
+	if (read.kind === "refused") return { ...unknownRow(name, [], read.message), ...inLists };
 	const selector = read.specs[0]?.spec.selector;
 	if (!selector) throw new Error("a budget that no member has");
 	const counts = await Promise.all(
@@ -73,7 +82,7 @@ async function readRow(
 		}),
 	);
 	const memberIds = members.map(({ id }) => id);
-	return budgetRow({ name, selector }, memberIds, counts);
+	return { ...budgetRow({ name, selector }, memberIds, counts), ...inLists };
 }
 
 /** A count that is missing makes all sums unknown, and unknown allows nothing. */
@@ -86,10 +95,7 @@ export function budgetRow(
 		count instanceof Error ? [`${cluster}: ${errorText(count)}`] : [],
 	);
 	if (missing.length > 0) return unknownRow(budget.name, counts, missing.join("; "));
-	return countedRow(memberIds, {
-		budget,
-		counts: counts.flatMap(({ count }) => (count instanceof Error ? [] : [count])),
-	});
+	return countedRow(memberIds, { budget, counts: answered(counts) });
 }
 
 /** Of a budget that every member has counted. */
@@ -109,6 +115,10 @@ export function countedRow(memberIds: readonly string[], counted: BudgetCounts):
 	};
 }
 
+function answered(counts: readonly CountOfMember[]): readonly Count[] {
+	return counts.flatMap(({ count }) => (count instanceof Error ? [] : [count]));
+}
+
 function unknownRow(name: BudgetName, counts: readonly CountOfMember[], problem: string | undefined): BudgetRow {
 	return {
 		...name,
@@ -117,6 +127,10 @@ function unknownRow(name: BudgetName, counts: readonly CountOfMember[], problem:
 		need: undefined,
 		expected: undefined,
 		suspended: false,
+		members: budgetOfMembers(name, answered(counts)),
+		usedBy: answered(counts).flatMap(({ clusterName, unavailable }) =>
+			unavailable.map((pod) => ({ ...pod, cluster: clusterName })),
+		),
 		perCluster: new Map(
 			counts.map(({ cluster, count }) => [
 				cluster,

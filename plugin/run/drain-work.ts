@@ -9,7 +9,7 @@ import type { ResumedOperation } from "../nodes/resume-operation.ts";
 import { aggregate } from "../output/plain.ts";
 import type { RunResult, RunWork } from "./carry-out.ts";
 import type { EvictionSession } from "./eviction-session.ts";
-import { userAtHost } from "./holder-identity.ts";
+import { userAtHost } from "../fleet/holder-identity.ts";
 import { planEvent } from "./plan-event.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 import { warnOfStranded } from "./warn-of-stranded.ts";

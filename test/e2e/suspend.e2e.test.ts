@@ -107,6 +107,13 @@ describeOnFleet("kubectl xpdb suspend", () => {
 				},
 			]);
 		}
+		const shown = await plugin(["budgets", "-n", database.namespace, "--context", "c1-operator"]);
+		expect(shown.stdout).toMatch(
+			new RegExp(`^${database.namespace} +db +off +3 +- +- +suspended by ${me} \\d+s$`, "m"),
+		);
+		expect(shown.stderr).toMatch(
+			new RegExp(`db is suspended, it holds no eviction back: by ${me} since \\S+: storage migration\n$`),
+		);
 		expect(await evictFirst(database, "60s")).toMatchObject({ code: 0 });
 		await database.ready();
 

@@ -76,6 +76,7 @@ export const count: Count = {
 	budgets: [
 		{ name: budget, spec: { selector: { matchLabels: { app: "db" } }, maxUnavailable: "30%", näme: [1, null] } },
 		{ name: { namespace: "shop", name: "broken" }, spec: null },
+		{ name: { namespace: "shop", name: "off" }, spec: { suspend: true }, suspension: '{"version":1}' },
 	],
 	expected: { kind: "known", pods: 0 },
 	healthy: 4,

@@ -136,6 +136,8 @@ export interface Budget {
     | undefined;
   /** The object's `spec` as JSON. */
   specJson: string;
+  /** Its annotation xpdb.form3.tech/suspended as it stands: who suspended it, when and why. */
+  suspension?: string | undefined;
 }
 
 export interface ExpectedPods {
@@ -2067,7 +2069,7 @@ export const Count: MessageFns<Count> = {
 };
 
 function createBaseBudget(): Budget {
-  return { name: undefined, specJson: "" };
+  return { name: undefined, specJson: "", suspension: undefined };
 }
 
 export const Budget: MessageFns<Budget> = {
@@ -2077,6 +2079,9 @@ export const Budget: MessageFns<Budget> = {
     }
     if (message.specJson !== "") {
       writer.uint32(18).string(message.specJson);
+    }
+    if (message.suspension !== undefined) {
+      writer.uint32(26).string(message.suspension);
     }
     return writer;
   },
@@ -2110,6 +2115,14 @@ export const Budget: MessageFns<Budget> = {
             message.specJson = reader.string();
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.suspension = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2130,6 +2143,7 @@ export const Budget: MessageFns<Budget> = {
         : isSet(object.spec_json)
         ? globalThis.String(object.spec_json)
         : "",
+      suspension: isSet(object.suspension) ? globalThis.String(object.suspension) : undefined,
     };
   },
 
@@ -2140,6 +2154,9 @@ export const Budget: MessageFns<Budget> = {
     }
     if (message.specJson !== "") {
       obj.specJson = message.specJson;
+    }
+    if (message.suspension !== undefined) {
+      obj.suspension = message.suspension;
     }
     return obj;
   },
@@ -2153,6 +2170,7 @@ export const Budget: MessageFns<Budget> = {
       ? BudgetName.fromPartial(object.name)
       : undefined;
     message.specJson = object.specJson ?? "";
+    message.suspension = object.suspension ?? undefined;
     return message;
   },
 };

@@ -1,0 +1,81 @@
+// One budget as each member has it, and in what they differ: the strictest bound holds, and suspended is what all of them suspend.
+import { type BudgetName, formatBound, formatBudgetName, parseBudgetSpec } from "../../disruption/budget.ts";
+import type { BudgetsOfMember } from "../../disruption/coverage-judgement.ts";
+import { InvalidBudgetError } from "../../disruption/errors.ts";
+import { parseSuspension, type Suspension } from "../../disruption/suspension.ts";
+
+export interface BudgetOfMember {
+	/** The member's name in the fleet. */
+	readonly cluster: string;
+	/** "maxUnavailable 1"; undefined where nobody can read it. */
+	readonly bound: string | undefined;
+	readonly suspended: boolean;
+	/** Who suspended it, as claimed; none where nobody wrote it down. */
+	readonly suspension: Suspension | undefined;
+}
+
+/** Of the members that have it. */
+export function budgetOfMembers(
+	name: BudgetName,
+	lists: readonly Pick<BudgetsOfMember, "clusterName" | "budgets">[],
+): readonly BudgetOfMember[] {
+	return lists.flatMap(({ clusterName: cluster, budgets }) =>
+		budgets
+			.filter((budget) => formatBudgetName(budget.name) === formatBudgetName(name))
+			.map(({ spec, suspension: text }): BudgetOfMember => {
+				const suspension = text === undefined ? undefined : parseSuspension(text);
+				try {
+					const { bound, suspended } = parseBudgetSpec(spec);
+					// It speaks of this suspension only while there is one.
+					return { cluster, bound: formatBound(bound), suspended, suspension: suspended ? suspension : undefined };
+				} catch (error) {
+					if (!(error instanceof InvalidBudgetError)) throw error;
+					return { cluster, bound: undefined, suspended: false, suspension: undefined };
+				}
+			}),
+	);
+}
+
+/** "c3: maxUnavailable 2, elsewhere maxUnavailable 1", or the one that all have. */
+export function boundText(members: readonly BudgetOfMember[]): string {
+	return differing(members, ({ bound = "?" }) => bound);
+}
+
+/** What is not the same in all members; undefined where nothing is. `clusters` are all members of the fleet that gave an answer. */
+export function differences(members: readonly BudgetOfMember[], clusters: readonly string[]): string | undefined {
+	const found = [
+		...(isSame(members, ({ bound }) => bound) ? [] : [`${boundText(members)}: the strictest holds`]),
+		...(isSame(members, ({ suspended }) => suspended) ? [] : [suspendedInSome(members)]),
+		...missing(members, clusters),
+	];
+	return found.length === 0 ? undefined : found.join("; ");
+}
+
+function suspendedInSome(members: readonly BudgetOfMember[]): string {
+	const names = (suspended: boolean): string =>
+		members
+			.filter((member) => member.suspended === suspended)
+			.map(({ cluster }) => cluster)
+			.join(", ");
+	return `suspended in ${names(true)} and not in ${names(false)}: it holds in the whole fleet`;
+}
+
+function missing(members: readonly BudgetOfMember[], clusters: readonly string[]): readonly string[] {
+	const without = clusters.filter((name) => !members.some(({ cluster }) => cluster === name));
+	return without.length === 0 ? [] : [`${without.join(", ")} does not have it: it holds there all the same`];
+}
+
+function isSame(members: readonly BudgetOfMember[], valueOf: (member: BudgetOfMember) => unknown): boolean {
+	return new Set(members.map(valueOf)).size <= 1;
+}
+
+/** The value of most members is what is elsewhere. */
+function differing(members: readonly BudgetOfMember[], valueOf: (member: BudgetOfMember) => string): string {
+	const byValue = [...Map.groupBy(members, valueOf)].toSorted(([, a], [, b]) => a.length - b.length);
+	const [elsewhere] = byValue.at(-1) ?? [];
+	if (byValue.length <= 1) return elsewhere ?? "";
+	const others = byValue
+		.slice(0, -1)
+		.map(([value, those]) => `${those.map(({ cluster }) => cluster).join(", ")}: ${value}`);
+	return `${others.join(", ")}, elsewhere ${elsewhere}`;
+}

@@ -1,0 +1,31 @@
+// Who holds a lease or a reservation, for other people's screens: "alice@laptop drain 7f3c2a". It is claimed, and never believed.
+import { hostname, userInfo } from "node:os";
+
+export function holderIdentity(command: string, op: string): string {
+	return `${userAtHost()} ${command} ${op}`;
+}
+
+export interface ClaimedHolder {
+	/** "alice@laptop" */
+	readonly person: string;
+	/** "drain 7f3c2a"; none of a holder that is no run of this program. */
+	readonly operation?: string;
+}
+
+export function readHolder(holder: string): ClaimedHolder {
+	const [, person, operation] = /^(\S+) ([a-z]+ [0-9a-f]{6})$/.exec(holder) ?? [];
+	return person === undefined || operation === undefined ? { person: holder } : { person, operation };
+}
+
+export function userAtHost(): string {
+	return `${userName()}@${hostname()}`;
+}
+
+function userName(): string {
+	try {
+		return userInfo().username;
+	} catch {
+		// A container may run as a user without an entry in /etc/passwd.
+		return String(process.getuid?.() ?? "unknown");
+	}
+}

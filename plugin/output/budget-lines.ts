@@ -1,0 +1,127 @@
+// `kubectl xpdb budgets` for people: a row for each budget with the first of the pods that use it up, below it with -o wide each of these
+// pods, and what is worth a line of its own.
+import { formatBudgetName } from "../../disruption/budget.ts";
+import { shortenTo } from "../../disruption/quote.ts";
+import { formatElapsed } from "../flags/duration.ts";
+import { differences, boundText } from "../fleet/budget-members.ts";
+import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
+import { readHolder } from "../fleet/holder-identity.ts";
+import { suspensionText } from "./suspension-line.ts";
+import { tableLines } from "./table.ts";
+
+export interface BudgetLinesOptions {
+	/** A column for each cluster, and the bound. */
+	readonly isWide: boolean;
+	/** Each pod that uses a budget up, in the place of the first. */
+	readonly listsPods: boolean;
+	readonly headers: boolean;
+	/** Names of all members of the fleet. */
+	readonly clusters: readonly string[];
+	/** How wide the terminal is; undefined is as wide as it takes. */
+	readonly columns: number | undefined;
+	/** Milliseconds since the epoch. */
+	readonly now: number;
+}
+
+export function budgetLines(rows: readonly BudgetRow[], options: BudgetLinesOptions): readonly string[] {
+	const { isWide, listsPods, headers, columns, now } = options;
+	const counts = ["NAMESPACE", "NAME", "ALLOWED", "HEALTHY", "NEED", "EXPECTED"];
+	if (!listsPods) {
+		const cells = rows.map((row) => [...countCells(row), usedByCell(row, now)]);
+		const shown = headers ? [...counts, "USED BY"] : undefined;
+		return tableLines(shown, cells).map((line) => (columns === undefined ? line : fitLast(line, columns)));
+	}
+	const clusters = isWide ? options.clusters : [];
+	const cells = rows.map((row) => [
+		...countCells(row),
+		...clusters.map((name) => clusterCell(row, name)),
+		boundText(row.members),
+	]);
+	const users = rows.flatMap((row) => row.usedBy.map((pod) => userCells(row, pod, now)));
+	return [
+		...tableLines(headers ? [...counts, ...clusters, "BOUND"] : undefined, cells),
+		...(users.length > 0 ? ["", ...tableLines(headers ? userHeaders : undefined, users)] : []),
+	];
+}
+
+/** For stderr: what a table has no room for, and nobody should miss. */
+export function budgetNotes(row: BudgetRow, clusters: readonly string[]): readonly string[] {
+	const name = `${row.namespace}/${row.name}`;
+	const { problem, members } = row;
+	const [suspended] = members.filter(({ suspension }) => suspension);
+	const who = suspended?.suspension ? ` ${suspensionText(suspended.suspension)}` : "";
+	// Its clusters' bounds are nobody's business while nobody may be evicted anyway.
+	const differ = problem === undefined ? differences(members, clusters) : undefined;
+	return [
+		...(problem === undefined ? [] : [`${name} refuses every eviction: ${problem}`]),
+		...(row.suspended
+			? [`${name} is suspended, it holds no eviction back:${who || " nobody wrote down who did it"}`]
+			: []),
+		...(differ === undefined ? [] : [`${name} differs: ${differ}`]),
+	];
+}
+
+/** "?" for what nobody knows, which counts as nothing allowed; "off" for a suspended budget, "-" for what it does not need. */
+function countCells(row: BudgetRow): readonly string[] {
+	return [
+		row.namespace,
+		row.name,
+		row.suspended ? "off" : cell(row.allowed),
+		cell(row.healthy),
+		row.suspended ? "-" : cell(row.need),
+		row.suspended ? "-" : cell(row.expected),
+	];
+}
+
+function clusterCell(row: BudgetRow, name: string): string {
+	const counts = row.perCluster.get(name);
+	return counts?.healthy === undefined ? "?" : `${counts.healthy}/${cell(counts.expected)}`;
+}
+
+function cell(value: number | undefined): string {
+	return value === undefined ? "?" : String(value);
+}
+
+/** "c2/db-1 Pending 9m, 2 more" */
+function usedByCell({ usedBy, suspended, members }: BudgetRow, now: number): string {
+	if (suspended) {
+		const suspension = members.find((member) => member.suspension)?.suspension;
+		if (!suspension) return "suspended";
+		return `suspended by ${suspension.by} ${formatElapsed(Math.max(0, now - Date.parse(suspension.since)))}`;
+	}
+	const [first] = usedBy;
+	if (!first) return "";
+	const age = ageOf(first, now);
+	const more = usedBy.length > 1 ? `, ${usedBy.length - 1} more` : "";
+	return `${first.cluster}/${first.name} ${stateOf(first)}${age === undefined ? "" : ` ${age}`}${more}`;
+}
+
+const userHeaders = ["BUDGET", "CLUSTER", "POD", "STATE", "AGE", "OPERATION", "BY", "MESSAGE"];
+
+function userCells(row: BudgetRow, pod: PodOfBudget, now: number): readonly string[] {
+	const { person = "-", operation = "-" } = pod.holder === undefined ? {} : readHolder(pod.holder);
+	return [
+		formatBudgetName(row),
+		pod.cluster,
+		pod.name,
+		stateOf(pod),
+		ageOf(pod, now) ?? "-",
+		operation,
+		person,
+		pod.message ?? "",
+	];
+}
+
+/** Old agents say no more than why. */
+function stateOf({ state, why }: PodOfBudget): string {
+	return state ?? why;
+}
+
+function ageOf({ sinceSeconds }: PodOfBudget, now: number): string | undefined {
+	return sinceSeconds === undefined ? undefined : formatElapsed(Math.max(0, now - sinceSeconds * 1_000));
+}
+
+/** The last column gives way: all others are what people copy. */
+function fitLast(line: string, columns: number): string {
+	return line.length <= columns ? line : shortenTo(line, Math.max(columns - 1, 1));
+}

@@ -1,0 +1,58 @@
+// `kubectl xpdb budgets -o json`, as schemas/budgets-v1.json has it; null for what nobody knows.
+import { boundText, differences } from "../fleet/budget-members.ts";
+import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
+import { readHolder } from "../fleet/holder-identity.ts";
+
+export const budgetsSchema = "xpdb.budgets/1.0";
+
+export function budgetsDocument(
+	rows: readonly BudgetRow[],
+	{ problems, clusters }: { readonly problems: readonly string[]; readonly clusters: readonly string[] },
+): object {
+	return { schema: budgetsSchema, items: rows.map((row) => budgetItem(row, clusters)), problems };
+}
+
+function budgetItem(row: BudgetRow, names: readonly string[]): object {
+	const { namespace, name, allowed, healthy, need, expected, suspended, perCluster, members, usedBy, problem } = row;
+	const differ = differences(members, names);
+	return {
+		namespace,
+		name,
+		allowed: allowed ?? null,
+		healthy: healthy ?? null,
+		need: need ?? null,
+		expected: expected ?? null,
+		suspended,
+		bound: boundText(members),
+		...(differ !== undefined && { differs: differ }),
+		clusters: names.map((cluster) => {
+			const counts = perCluster.get(cluster);
+			const member = members.find((each) => each.cluster === cluster);
+			return {
+				name: cluster,
+				healthy: counts?.healthy ?? null,
+				expected: counts?.expected ?? null,
+				bound: member?.bound ?? null,
+				suspended: member ? member.suspended : null,
+				...(member?.suspension && { suspension: member.suspension }),
+			};
+		}),
+		usedBy: usedBy.map(userItem),
+		...(problem !== undefined && { problem }),
+	};
+}
+
+function userItem({ cluster, namespace, name, why, state, message, holder, sinceSeconds }: PodOfBudget): object {
+	const since = new Date((sinceSeconds ?? Number.NaN) * 1_000);
+	// Somebody else's clock wrote it: it may be no date at all.
+	const isDate = Number.isFinite(since.getTime());
+	return {
+		cluster,
+		pod: `${namespace}/${name}`,
+		why,
+		state: state ?? why,
+		...(isDate && { since: since.toISOString() }),
+		...(message !== undefined && { message }),
+		...(holder !== undefined && { holder, ...readHolder(holder) }),
+	};
+}
