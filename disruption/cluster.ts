@@ -113,8 +113,10 @@ export interface UnavailablePod extends PodStatus {
 	readonly namespace: string;
 	readonly name: string;
 	readonly why: "Reserved" | "Terminating" | "NotReady";
-	/** Who was granted it, where that is known. */
+	/** Who was granted it, as they call themselves, where that is known. */
 	readonly holder?: string;
+	/** The verified user behind that, where the agent knows. */
+	readonly account?: string;
 }
 
 /** One cluster's part of the global count, taken after the acquisition that it belongs to. */

@@ -156,7 +156,7 @@ function readPresent(pod: PodReference, message: wire.Present, field: string): C
 }
 
 function unavailableMessage({ sinceSeconds, ...pod }: UnavailablePod): wire.UnavailablePod {
-	const { namespace, name, why, holder, state, message } = pod;
+	const { namespace, name, why, holder, account, state, message } = pod;
 	return {
 		namespace,
 		name,
@@ -165,16 +165,18 @@ function unavailableMessage({ sinceSeconds, ...pod }: UnavailablePod): wire.Unav
 		sinceSeconds: sinceSeconds === undefined ? undefined : Math.round(sinceSeconds),
 		state,
 		message,
+		account,
 	};
 }
 
 function readUnavailable(sent: wire.UnavailablePod, field: string): UnavailablePod {
-	const { namespace, name, why, holder, sinceSeconds, state, message } = sent;
+	const { namespace, name, why, holder, account, sinceSeconds, state, message } = sent;
 	return {
 		namespace: requiredText(namespace, `${field}.namespace`),
 		name: requiredText(name, `${field}.name`),
 		why: oneOf(["Reserved", "Terminating", "NotReady"], why, `${field}.why`),
 		...(holder !== undefined && { holder }),
+		...(account !== undefined && { account }),
 		...boundedStatus({
 			...(state !== undefined && { state }),
 			...(message !== undefined && { message }),

@@ -29,11 +29,14 @@ import type { ClusterApi, ControllerName, ScaleAnswer } from "../cluster-api/clu
 import type { BudgetView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
 import { type ExpectedScale, expectedPods, whyUnexpected } from "./expected-pods.ts";
+import type { GrantMemory } from "./grant-memory.ts";
 
 export interface CountOptions {
 	readonly api: ClusterApi;
 	readonly pods: PodView;
 	readonly budgets: BudgetView;
+	/** For people: left out, nobody knows who evicted a pod once its reservation has ended. */
+	readonly grants?: Pick<GrantMemory, "find">;
 	/** For people. */
 	readonly cluster: string;
 	/** Told of what went wrong beside an answer. */
@@ -238,7 +241,7 @@ async function countView(
 			unavailable: unavailable
 				.toSorted((a, b) => Number(b.reservation !== undefined) - Number(a.reservation !== undefined) || byName(a, b))
 				.slice(0, 20)
-				.map(({ pod, reservation }) => unavailablePod(pod, reservation)),
+				.map(({ pod, reservation }) => unavailablePod(pod, reservation, options.grants)),
 		},
 		scale,
 	};
@@ -276,13 +279,19 @@ async function candidateState(
 	};
 }
 
-function unavailablePod(pod: PodRecord, reservation: Reservation | undefined): UnavailablePod {
+function unavailablePod(
+	pod: PodRecord,
+	reservation: Reservation | undefined,
+	grants: CountOptions["grants"],
+): UnavailablePod {
 	const { namespace, name, terminating, status = {} } = pod;
-	if (!reservation) return { namespace, name, why: terminating ? "Terminating" : "NotReady", ...status };
-	const { holder, sinceSeconds } = reservation;
+	const grant = grants ? grants.find(pod, reservation) : reservation;
+	if (!grant) return { namespace, name, why: terminating ? "Terminating" : "NotReady", ...status };
+	const { holder, sinceSeconds } = grant;
+	const account = "account" in grant && grant.account !== undefined ? { account: grant.account } : {};
 	return terminating
-		? { namespace, name, why: "Terminating", holder, sinceSeconds, ...status }
-		: { namespace, name, why: "Reserved", holder, sinceSeconds, state: "Reserved" };
+		? { namespace, name, why: "Terminating", holder, ...account, sinceSeconds, ...status }
+		: { namespace, name, why: "Reserved", holder, ...account, sinceSeconds, state: "Reserved" };
 }
 
 function byName(a: { readonly pod: PodRecord }, b: { readonly pod: PodRecord }): number {

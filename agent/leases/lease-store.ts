@@ -42,10 +42,13 @@ export interface LeaseStoreOptions {
 	readonly cluster: string;
 	/** Asked before a Lease is made; rejects where none is to be made for this budget. */
 	readonly beforeCreating?: (budget: BudgetName) => Promise<void>;
+	/** Told of every Lease that is read, written or shown by the watch. */
+	readonly onSeen?: (lease: BudgetLease) => void;
 }
 
 export class LeaseStore {
 	readonly #beforeCreating: ((budget: BudgetName) => Promise<void>) | undefined;
+	readonly #onSeen: LeaseStoreOptions["onSeen"];
 	readonly #api: ClusterApi;
 	readonly #clock: Clock;
 	readonly #cluster: string;
@@ -56,6 +59,7 @@ export class LeaseStore {
 	readonly #turns = new Map<string, Promise<void>>();
 
 	constructor(options: LeaseStoreOptions) {
+		this.#onSeen = options.onSeen;
 		this.#beforeCreating = options.beforeCreating;
 		this.#api = options.api;
 		this.#clock = options.clock;
@@ -181,6 +185,7 @@ export class LeaseStore {
 		const lease = known && isSame(known, object) ? known : parseLease(object, this.#cluster);
 		this.#known.set(object.name, lease);
 		this.#sight(lease);
+		this.#onSeen?.(lease);
 		return lease;
 	}
 

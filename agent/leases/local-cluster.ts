@@ -30,6 +30,7 @@ import { AcquisitionCounts } from "./acquisition-counts.ts";
 import { cancel, takeBack } from "./cancellation.ts";
 import { CommitCheck, type CommitCheckOptions, notReserved } from "./commit-check.ts";
 import { type CountQuestion, look } from "./count.ts";
+import { GrantMemory } from "./grant-memory.ts";
 import type { KnownMembers } from "./known-members.ts";
 import { LeaseStore, type LeaseStoreOptions } from "./lease-store.ts";
 import { lostLease } from "./lost-lease.ts";
@@ -61,15 +62,22 @@ export class LocalCluster implements AgentCluster {
 	readonly #acquirer: Acquirer;
 	readonly #counts: AcquisitionCounts;
 	readonly #commitCheck: CommitCheck;
+	readonly #grants = new GrantMemory();
 
 	constructor(options: LocalClusterOptions) {
 		const { pods, clock, name: cluster, lineHost, report } = options;
 		this.id = options.api.clusterId;
 		this.name = cluster;
 		this.#options = options;
-		this.leases = new LeaseStore({ ...options, cluster });
+		this.leases = new LeaseStore({ ...options, cluster, onSeen: (lease) => this.#grants.saw(lease) });
 		this.#commitCheck = new CommitCheck(options);
-		this.#counts = new AcquisitionCounts({ ...options, cluster, leases: this.leases, commitCheck: this.#commitCheck });
+		this.#counts = new AcquisitionCounts({
+			...options,
+			cluster,
+			grants: this.#grants,
+			leases: this.leases,
+			commitCheck: this.#commitCheck,
+		});
 		this.#acquirer = new Acquirer({
 			leases: this.leases,
 			counts: this.#counts,
@@ -99,7 +107,8 @@ export class LocalCluster implements AgentCluster {
 	/** A count that no decision may rest on. */
 	async look(question: CountQuestion): Promise<Count> {
 		this.#assertSynced();
-		return look(this.leases.read(question.budget), question, { ...this.#options, cluster: this.name });
+		const options = { ...this.#options, cluster: this.name, grants: this.#grants };
+		return look(this.leases.read(question.budget), question, options);
 	}
 
 	async describe(): Promise<AgentDescription> {
@@ -141,7 +150,12 @@ export class LocalCluster implements AgentCluster {
 		if (!result) throw lostLease(acquisition, lease, this.name);
 	}
 
-	async commit(acquisition: Acquisition, grants: readonly Grant[]): Promise<CommitOutcome> {
+	/** `caller`: for whom, for people. */
+	async commit(
+		acquisition: Acquisition,
+		grants: readonly Grant[],
+		caller?: Pick<PassedOnCaller, "user">,
+	): Promise<CommitOutcome> {
 		await this.#options.membership?.assertStill();
 		const since = this.#options.clock.wallSeconds();
 		const checked = await this.#commitCheck.check(acquisition, grants);
@@ -158,6 +172,7 @@ export class LocalCluster implements AgentCluster {
 		}
 		this.#acquirer.ended(acquisition);
 		if (result === "lost") return { kind: "lost", reason: lostLease(acquisition, lease, this.name).message };
+		if (caller) this.#grants.committed(new Set(grants.map(({ id }) => id)), caller.user);
 		const leftOut = notReserved(lease, grants, checked);
 		return { kind: "stood", ...(leftOut.length > 0 && { leftOut }) };
 	}
@@ -174,6 +189,7 @@ export class LocalCluster implements AgentCluster {
 
 	async cancel(budget: BudgetName, ids: readonly string[], options: { readonly sent: boolean }): Promise<void> {
 		const wanted = new Set(ids);
+		this.#grants.forget(wanted);
 		if (!options.sent) return takeBack(budget, wanted, this.leases);
 		return cancel(budget, wanted, {
 			api: this.#options.api,

@@ -3,7 +3,14 @@
 // in circles.
 import type { Metadata, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
 import type { BudgetName } from "../../disruption/budget.ts";
-import type { AcquireOptions, AcquireOutcome, AcquireRequest } from "../../disruption/cluster.ts";
+import type {
+	AcquireOptions,
+	AcquireOutcome,
+	AcquireRequest,
+	Acquisition,
+	CommitOutcome,
+	Grant,
+} from "../../disruption/cluster.ts";
 import { AgentForbiddenError, AgentProtocolError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
@@ -20,6 +27,7 @@ import type { Rights } from "./rights.ts";
 export interface ServedCluster extends AgentCluster {
 	/** `onBehalfOf`: whose call it is, for the log of whoever keeps the line. */
 	acquire(request: AcquireRequest, options: AcquireOptions, onBehalfOf?: PassedOnCaller): Promise<AcquireOutcome>;
+	commit(acquisition: Acquisition, grants: readonly Grant[], onBehalfOf?: PassedOnCaller): Promise<CommitOutcome>;
 	acquireHere(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome>;
 }
 
@@ -122,9 +130,10 @@ export function createPeerGate({
 	};
 }
 
-/** This cluster for one call: where it is passed on to another replica, that one is told whose call it is. */
+/** This cluster for one call: whoever keeps the line, and whoever asks who was granted what, is told whose call it is. */
 function forCaller(local: ServedCluster, caller: Caller): AgentCluster {
 	return forwardingCluster(local, {
 		acquire: (request, options) => local.acquire(request, options, verifiedCaller(caller)),
+		commit: (acquisition, grants) => local.commit(acquisition, grants, verifiedCaller(caller)),
 	});
 }

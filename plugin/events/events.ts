@@ -46,6 +46,8 @@ export interface UsedBy {
 	readonly pod: string;
 	readonly why: string;
 	readonly holder?: string;
+	/** The verified user behind that. */
+	readonly account?: string;
 	/** It is this very run. */
 	readonly own?: true;
 	/** As kubectl get pods has it in STATUS, or Reserved; none from old agents. */

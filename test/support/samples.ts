@@ -82,7 +82,7 @@ export const count: Count = {
 	healthy: 4,
 	candidates,
 	unavailable: [
-		{ namespace: "shop", name: "db-0", why: "Reserved", holder: "drain-7f", sinceSeconds: 12 },
+		{ namespace: "shop", name: "db-0", why: "Reserved", holder: "drain-7f", account: "team-a", sinceSeconds: 12 },
 		{ namespace: "shop", name: "db-9", why: "NotReady" },
 		{
 			namespace: "shop",

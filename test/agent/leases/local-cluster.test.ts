@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { AcquireOutcome, Acquisition } from "../../../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError, LeaseLostError } from "../../../disruption/errors.ts";
 import { leaseName, marked, maxAnnotationBytes } from "../../../disruption/lease.ts";
-import { budget, memberBudget, newSpec } from "../../support/build-count.ts";
+import { budget, memberBudget, newSpec, selector } from "../../support/build-count.ts";
 import { newController, newGrant } from "../../support/build-lease.ts";
 import {
 	asks,
@@ -232,6 +232,19 @@ describe("LocalCluster.commit()", () => {
 			holder: "",
 			state: { phase: "committed", reservations: [{ id: "id-0", holder: "drain of n", sinceSeconds: 3 }] },
 		});
+	});
+
+	test("remembers for whom, and who evicted the pod when its reservation has ended", async () => {
+		const { acquire, agent, grant, server, pod, clock } = setUp();
+		const used = async () => (await agent.local.look({ budget, selector, candidates: [] })).unavailable;
+		const { acquisition } = await acquire("n");
+		await agent.local.commit(acquisition, [grant], { user: "team-a" });
+		const by = { name: "db-0", holder: "drain of n", account: "team-a" };
+		expect(await used()).toMatchObject([{ ...by, why: "Reserved" }]);
+		server.changePod(pod, { terminating: true, status: { state: "Terminating", sinceSeconds: clock.wallSeconds() } });
+		agent.see();
+		await agent.local.endOnEvidence(budget);
+		expect(await used()).toMatchObject([{ ...by, why: "Terminating", state: "Terminating" }]);
 	});
 
 	test("writes also where nothing is granted", async () => {

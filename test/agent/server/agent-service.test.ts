@@ -41,7 +41,7 @@ describe("the service", () => {
 			],
 			["count", acquisition, acquireRequest],
 			["renew", acquisition],
-			["commit", acquisition, grants],
+			["commit", acquisition, grants, { user: operator.username, tokenId: "JTI=1" }],
 			["release", acquisition],
 			["confirm", budget, ["grant-1"]],
 			["cancel", budget, ["grant-1"], { sent: false }],

@@ -213,7 +213,11 @@ export interface UnavailablePod {
     | string
     | undefined;
   /** Why no node takes it, in the scheduler's words. */
-  message?: string | undefined;
+  message?:
+    | string
+    | undefined;
+  /** The verified user behind the holder, as the API server that issued the token calls it. */
+  account?: string | undefined;
 }
 
 export interface CountRequest {
@@ -3045,6 +3049,7 @@ function createBaseUnavailablePod(): UnavailablePod {
     sinceSeconds: undefined,
     state: undefined,
     message: undefined,
+    account: undefined,
   };
 }
 
@@ -3070,6 +3075,9 @@ export const UnavailablePod: MessageFns<UnavailablePod> = {
     }
     if (message.message !== undefined) {
       writer.uint32(58).string(message.message);
+    }
+    if (message.account !== undefined) {
+      writer.uint32(66).string(message.account);
     }
     return writer;
   },
@@ -3143,6 +3151,14 @@ export const UnavailablePod: MessageFns<UnavailablePod> = {
             message.message = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.account = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3168,6 +3184,7 @@ export const UnavailablePod: MessageFns<UnavailablePod> = {
         : undefined,
       state: isSet(object.state) ? globalThis.String(object.state) : undefined,
       message: isSet(object.message) ? globalThis.String(object.message) : undefined,
+      account: isSet(object.account) ? globalThis.String(object.account) : undefined,
     };
   },
 
@@ -3194,6 +3211,9 @@ export const UnavailablePod: MessageFns<UnavailablePod> = {
     if (message.message !== undefined) {
       obj.message = message.message;
     }
+    if (message.account !== undefined) {
+      obj.account = message.account;
+    }
     return obj;
   },
 
@@ -3209,6 +3229,7 @@ export const UnavailablePod: MessageFns<UnavailablePod> = {
     message.sinceSeconds = object.sinceSeconds ?? undefined;
     message.state = object.state ?? undefined;
     message.message = object.message ?? undefined;
+    message.account = object.account ?? undefined;
     return message;
   },
 };
