@@ -1,4 +1,4 @@
-// The command line: pflag's reading of arguments (flags/pflag.ts), then yargs' tree of commands with their flags, lists and defaults. Help, values
+// The command line: pflag's reading of arguments (flags/pflag.ts), then yargs' flags, lists and defaults of the command. Help, values
 // and suggestions are ours: yargs has neither kubectl's form of help nor its words for what is wrong (flags/help-text.ts,
 // flag-value.ts, nearest.ts).
 import yargs, { type Argv, type Options } from "yargs";
@@ -25,23 +25,20 @@ export async function parseCommandLine(argv: readonly string[]): Promise<ParsedC
 	// Before yargs is asked: its first parse takes 50 ms of CPU.
 	if (text !== undefined) return { kind: "help", text };
 	const { name = "", flags, words } = line;
-	let parsed: ParsedCommandLine | undefined;
-	const tree = createParser().command("$0", false, {}, () => {
-		throw unknownCommand(name);
+	const command = findCommand(name);
+	if (!command) throw unknownCommand(name);
+	const table = tableOf(command);
+	let input: CommandInput | undefined;
+	// As the one command of the program: of one among others yargs writes the help at each call, 30 ms of CPU.
+	const parser = createParser().command("$0", false, optionsOf(table), (given) => {
+		const values = withUsageHint(command, () => readValues(given, table));
+		refuseExtraWords(command, words);
+		const names = new Set(flags.map((flag) => flag.name));
+		input = { words, flags: values, given: names, globals: readGlobalFlags(values), argv: [...argv] };
 	});
-	for (const command of commands) {
-		const table = tableOf(command);
-		tree.command(command.name, command.describe, optionsOf(table), (given) => {
-			const values = withUsageHint(command, () => readValues(given, table));
-			refuseExtraWords(command, words);
-			const names = new Set(flags.map((flag) => flag.name));
-			const input = { words, flags: values, given: names, globals: readGlobalFlags(values), argv: [...argv] };
-			parsed = { kind: "command", command, input };
-		});
-	}
-	await tree.parseAsync([name, ...flags.map(toYargs), "--", ...words]);
-	if (!parsed) throw new Error("yargs has run no command");
-	return parsed;
+	await parser.parseAsync([...flags.map(toYargs), "--", ...words]);
+	if (!input) throw new Error("yargs has run no command");
+	return { kind: "command", command, input };
 }
 
 function helpAskedFor({ name, flags }: Line, argv: readonly string[]): string | undefined {
