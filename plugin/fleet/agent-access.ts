@@ -53,7 +53,14 @@ export async function accessAgents(context: KubeContext): Promise<AgentAccessRes
 	try {
 		// A cluster that has nothing to do with us may well forbid to read what is not there.
 		const reading = findAgentNamespaces(client, agents.namespace);
-		const [named, inAnchor] = await Promise.allSettled([reading, findAgentPods(client, [agents.namespace])]);
+		// Read beside it, because a round trip costs more than what is not needed; only open() looks at what came of them.
+		const anchor: Anchor = { ca: readCa(context, agents.namespace), clusterId: readClusterId(context) };
+		const [named, inAnchor] = await Promise.allSettled([
+			reading,
+			findAgentPods(client, [agents.namespace]),
+			anchor.ca,
+			anchor.clusterId,
+		]);
 		if (inAnchor.status === "rejected") throw inAnchor.reason;
 		const others = named.status === "fulfilled" ? named.value.filter((each) => each !== agents.namespace) : [];
 		const pods = others.length === 0 ? inAnchor.value : await findAgentPods(client, [agents.namespace, ...others]);
@@ -70,33 +77,40 @@ export async function accessAgents(context: KubeContext): Promise<AgentAccessRes
 		if (!pod.ready) {
 			return failed(`no agent is ready: see kubectl --context ${name} -n ${pod.namespace} describe pod ${pod.name}`);
 		}
-		return await open(context, namespaces);
+		return await open(context, anchor, new AgentDialer(client, namespaces, pods));
 	} catch (error) {
 		if (isForPeople(error)) return failed(explain(error));
 		throw error;
 	}
 }
 
-async function open(context: KubeContext, namespaces: readonly string[]): Promise<AgentAccessResult> {
-	const anchor = context.agents.namespace;
-	const token = createTokenSource(createTokenIssuer(context));
-	const [ca, clusterId] = await Promise.all([readCa(context, anchor), readClusterId(context), token()]);
-	const dialer = new AgentDialer(context.client, namespaces);
+/** What the API server says of the agents, for nobody else could. */
+interface Anchor {
+	readonly ca: Promise<string>;
+	readonly clusterId: Promise<string>;
+}
+
+async function open(context: KubeContext, anchor: Anchor, dialer: AgentDialer): Promise<AgentAccessResult> {
+	const [ca, clusterId] = await Promise.all([anchor.ca, anchor.clusterId]);
 	const tunnel = await createTunnel((socket) => dialer.connect(socket)).catch((error: unknown) => {
 		const hint = "set TMPDIR to a folder that you can write to";
 		throw new StepError(`cannot make a socket in the folder ${tmpdir()}: ${errorText(error)} (${hint})`, {
 			cause: error,
 		});
 	});
+	const token = createTokenSource(createTokenIssuer(context));
 	let client: AgentServiceClient | undefined;
 	try {
 		client = createAgentClient({
 			address: tunnel.address,
-			serverName: agentServerName(anchor),
+			serverName: agentServerName(context.agents.namespace),
 			ca,
 			identity: { kind: "token", token },
 			observer: context.log && createCallLog(context.log, context.name),
 		});
+		// The connection is made while the token is issued, and the call has its time from then on.
+		client.getChannel().getConnectivityState(true);
+		await token();
 		const description = await describe(client, context.name, dialer);
 		requireOwnCluster(description, clusterId, context);
 		const opened = client;
@@ -105,7 +119,7 @@ async function open(context: KubeContext, namespaces: readonly string[]): Promis
 			context,
 			description,
 			client: opened,
-			namespaces,
+			namespaces: dialer.namespaces,
 			leave(podUid) {
 				dialer.leave(podUid);
 				if (dialer.current?.uid === podUid) tunnel.disconnect();

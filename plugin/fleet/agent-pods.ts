@@ -90,16 +90,19 @@ export async function findAgentPods(
 /** Joins sockets with ready agents of one cluster. */
 export class AgentDialer {
 	readonly #client: KubernetesClient;
-	readonly #namespaces: readonly string[];
+	/** Where the agents are. */
+	readonly namespaces: readonly string[];
 	readonly #brokenAt = new Map<string, number>();
 	readonly #leaving = new Set<string>();
 	#pods: Promise<readonly AgentPod[]> | undefined;
 	#current: AgentPod | undefined;
 	#problem: string | undefined;
 
-	constructor(client: KubernetesClient, namespaces: readonly string[]) {
+	/** `pods`: those of these namespaces, listed just now. */
+	constructor(client: KubernetesClient, namespaces: readonly string[], pods?: readonly AgentPod[]) {
 		this.#client = client;
-		this.#namespaces = namespaces;
+		this.namespaces = namespaces;
+		if (pods) this.#keep(Promise.resolve(pods));
 	}
 
 	/** The agent of the last connection. */
@@ -149,15 +152,16 @@ export class AgentDialer {
 	}
 
 	#list(): Promise<readonly AgentPod[]> {
-		if (!this.#pods) {
-			const pods = findAgentPods(this.#client, this.#namespaces);
-			this.#pods = pods;
-			const forget = (): void => {
-				this.#pods = undefined;
-			};
-			pods.then(() => setTimeout(forget, listFreshForMs).unref(), forget);
-		}
-		return this.#pods;
+		return this.#pods ?? this.#keep(findAgentPods(this.#client, this.namespaces));
+	}
+
+	#keep(pods: Promise<readonly AgentPod[]>): Promise<readonly AgentPod[]> {
+		this.#pods = pods;
+		const forget = (): void => {
+			this.#pods = undefined;
+		};
+		pods.then(() => setTimeout(forget, listFreshForMs).unref(), forget);
+		return pods;
 	}
 }
 
