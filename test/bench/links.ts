@@ -1,6 +1,7 @@
 // Round trips: one eviction at a time with a delay on the links between the clusters and from the plugin to the API servers, and with
 // one on every link, the agents' way to their own API server too. Beside it bare calls on the same links, and x-pdb's design, which is
-// not run here but calculated.
+// not run here but calculated. What is compared is what the delay adds: each eviction with it has one without it right before, so that
+// the processors, which these clusters share and others do not, are not in it.
 import { setTimeout as delay } from "node:timers/promises";
 import type { Bench } from "./bench.ts";
 import { type BenchPod, bareEvictor, type Evictor, openEvictor } from "./evictor.ts";
@@ -9,7 +10,9 @@ import { benchPods } from "./rates.ts";
 import { median } from "./statistics.ts";
 import { createRoomyWorkload, type Workload } from "./workload.ts";
 
-const pairs = 12;
+const turns = 12;
+/** They open connections, and compile code. */
+const turnsBefore = 3;
 const pauseMs = 100;
 /** Of a round trip on each link. */
 const delays = [20, 80] as const;
@@ -49,20 +52,18 @@ export const links: Measurement = {
 		await using workload = await createRoomyWorkload(bench, 40);
 		const ratios: Record<string, number[]> = {};
 		const details: object[] = [];
-		// What is new is slow: code that is compiled, connections of agents to each other.
-		await takeTurns(bench, workload);
 		for (let run = 1; run <= runs; run += 1) {
-			const near = await takeTurns(bench, workload);
 			for (const place of places) {
 				for (const ms of delays) {
-					const far = await withDelay(bench, place, ms, () => takeTurns(bench, workload));
-					const xpdb = far.bare + place.roundTripsOfXpdb * ms;
-					const roundTrips = (far.ours - near.ours) / ms;
-					(ratios[ratioName(ms, place)] ??= []).push(far.ours / xpdb);
-					details.push({ run, delayMs: ms, on: place.name, far, near, xpdbCalculatedMs: xpdb, roundTrips });
+					const { ours, bare } = await takeTurns(bench, workload, { place, ms });
+					const xpdbCalculated = bare.added + place.roundTripsOfXpdb * ms;
+					(ratios[ratioName(ms, place)] ??= []).push(ours.added / xpdbCalculated);
+					details.push({ run, delayMs: ms, on: place.name, ours, bare, xpdbCalculated });
+					const inRoundTrips = (added: number): string =>
+						`${added.toFixed(0)} ms (${(added / ms).toFixed(1)} round trips)`;
 					bench.log(
-						`  run ${run}, ${ms} ms ${place.what}: p50 ${far.ours.toFixed(0)} ms (${roundTrips.toFixed(1)} round trips), ` +
-							`bare ${far.bare.toFixed(0)} ms, x-pdb by calculation at least ${xpdb.toFixed(0)} ms`,
+						`  run ${run}, ${ms} ms ${place.what} add, p50: ${inRoundTrips(ours.added)} to ${ours.near.toFixed(0)} ms; ` +
+							`bare ${inRoundTrips(bare.added)} to ${bare.near.toFixed(0)} ms; x-pdb by calculation ${inRoundTrips(xpdbCalculated)}`,
 					);
 				}
 			}
@@ -75,51 +76,52 @@ function ratioName(ms: number, place: Place): string {
 	return `links_${ms}_${place.name}_vs_xpdb_design`;
 }
 
+/** Milliseconds, p50. */
 interface Middle {
-	readonly ours: number;
-	readonly bare: number;
+	readonly near: number;
+	/** By the delay, from pair to pair. */
+	readonly added: number;
 }
 
-/** Milliseconds, p50. Agents of weeks are measured, not of seconds: the connections are there. */
-async function takeTurns(bench: Bench, workload: Workload): Promise<Middle> {
+async function takeTurns(
+	bench: Bench,
+	workload: Workload,
+	{ place, ms }: { readonly place: Place; readonly ms: number },
+): Promise<Readonly<Record<"ours" | "bare", Middle>>> {
 	await workload.ready();
 	const pods = [...(await benchPods(workload))];
-	const engine = await openEvictor(bench);
-	const bare = bareEvictor(bench);
-	const times = { ours: new Array<number>(), bare: new Array<number>() };
-	const timeOf = async (evictor: Evictor, pod: BenchPod | undefined): Promise<number> => {
-		if (!pod) throw new Error("the pods have run out");
-		await delay(pauseMs);
-		const startedAt = performance.now();
-		await evictor.evict(pod);
-		return performance.now() - startedAt;
+	const links = (await bench.fleet.control.listLinks()).filter(place.hasDelay);
+	const setDelay = async (delayMs: number): Promise<void> => {
+		for (const link of links) await bench.fleet.control.setLink(link, delayMs === 0 ? {} : { delayMs });
 	};
+	const engine = await openEvictor(bench);
+	const evictors = { ours: engine, bare: bareEvictor(bench) };
+	const near = { ours: new Array<number>(), bare: new Array<number>() };
+	const added = { ours: new Array<number>(), bare: new Array<number>() };
 	try {
-		// The first of each opens connections.
-		for (let pair = -3; pair < pairs; pair += 1) {
-			const ours = await timeOf(engine, pods.shift());
-			const bareCall = await timeOf(bare, pods.shift());
-			if (pair < 0) continue;
-			times.ours.push(ours);
-			times.bare.push(bareCall);
+		for (let turn = -turnsBefore; turn < turns; turn += 1) {
+			for (const name of ["ours", "bare"] as const) {
+				await setDelay(0);
+				const without = await timeOf(evictors[name], pods.shift());
+				await setDelay(ms / 2);
+				const withDelay = await timeOf(evictors[name], pods.shift());
+				if (turn < 0) continue;
+				near[name].push(without);
+				added[name].push(withDelay - without);
+			}
 		}
 	} finally {
+		await setDelay(0);
 		await engine.close();
 	}
-	return { ours: median(times.ours), bare: median(times.bare) };
+	const middle = (name: "ours" | "bare"): Middle => ({ near: median(near[name]), added: median(added[name]) });
+	return { ours: middle("ours"), bare: middle("bare") };
 }
 
-async function withDelay<T>(
-	{ fleet: { control } }: Bench,
-	place: Place,
-	ms: number,
-	work: () => Promise<T>,
-): Promise<T> {
-	const delayed = (await control.listLinks()).filter(place.hasDelay);
-	try {
-		for (const link of delayed) await control.setLink(link, { delayMs: ms / 2 });
-		return await work();
-	} finally {
-		for (const link of delayed) await control.setLink(link, {});
-	}
+async function timeOf(evictor: Evictor, pod: BenchPod | undefined): Promise<number> {
+	if (!pod) throw new Error("the pods have run out");
+	await delay(pauseMs);
+	const startedAt = performance.now();
+	await evictor.evict(pod);
+	return performance.now() - startedAt;
 }

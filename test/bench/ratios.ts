@@ -51,7 +51,7 @@ export const ratios: readonly Ratio[] = [
 	...["between", "everywhere"].flatMap((place) =>
 		[20, 80].map((ms) => ({
 			name: `links_${ms}_${place}_vs_xpdb_design`,
-			what: `a decision with ${ms} ms on the links ${place === "between" ? "between clusters and to API servers from outside" : "of all kinds"}, over x-pdb's by calculation`,
+			what: `what ${ms} ms on the links ${place === "between" ? "between clusters and to API servers from outside" : "of all kinds"} add to an eviction, over x-pdb's design by calculation`,
 		})),
 	),
 	{
