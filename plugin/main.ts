@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 // kubectl xpdb: the process around run(): streams, signals, exit.
-import { createInterface } from "node:readline";
 import { isatty } from "node:tty";
 import { reportError } from "./run/report-error.ts";
 import { run } from "./run-command.ts";
@@ -44,6 +43,8 @@ const streams: Streams = {
 	stdin: {
 		isTerminal: isatty(0),
 		async readLine(signal) {
+			// Keys and terminals take it 10 ms of CPU to load, and most calls ask nobody.
+			const { createInterface } = await import("node:readline");
 			const reader = createInterface({ input: process.stdin, terminal: false });
 			try {
 				return await new Promise((resolve) => {
