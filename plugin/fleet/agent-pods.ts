@@ -102,7 +102,7 @@ export class AgentDialer {
 	constructor(client: KubernetesClient, namespaces: readonly string[], pods?: readonly AgentPod[]) {
 		this.#client = client;
 		this.namespaces = namespaces;
-		if (pods) this.#keep(Promise.resolve(pods));
+		if (pods) void this.#keep(Promise.resolve(pods));
 	}
 
 	/** The agent of the last connection. */
