@@ -61,6 +61,9 @@ try {
 	const prices = sides.map((side) => priceOf(side));
 	log(`\n${formatPrices(prices)}`);
 	if (flags.json !== undefined) writeFileSync(flags.json, `${JSON.stringify(prices, undefined, "\t")}\n`);
+} catch (error) {
+	if (!stop.signal.aborted) throw error;
+	process.exitCode = 130;
 } finally {
 	for (const side of sides) await side.close();
 }
