@@ -26,6 +26,7 @@ import { systemClock } from "./process/system-clock.ts";
 import { createAuditLog } from "./server/audit-log.ts";
 import { createCallWatcher } from "./server/call-watcher.ts";
 import { callerFields } from "./server/caller.ts";
+import { CallerDeadlines } from "./server/caller-deadlines.ts";
 import { Certificates } from "./server/certificates.ts";
 import { createPeerGate, createTokenGate } from "./server/gate.ts";
 import { HeldLeases } from "./server/held-leases.ts";
@@ -247,7 +248,14 @@ export class Agent {
 		});
 		this.#held = held;
 		const greetings = membership.receiver;
-		const serving = { watcher, audit, stopping, openCalls, held, greetings, clock: systemClock, cluster: clusterName };
+		const deadlines = new CallerDeadlines({
+			api: connection,
+			clock: systemClock,
+			wallClock: () => Date.now(),
+			cluster: clusterName,
+		});
+		const shared = { watcher, audit, stopping, openCalls, held, greetings, deadlines };
+		const serving = { ...shared, clock: systemClock, cluster: clusterName };
 		this.#servers.push(
 			...(await Promise.all([
 				startAgentServer({

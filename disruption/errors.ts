@@ -30,14 +30,27 @@ export class FleetsDifferError extends BoundedError {
 	readonly reason = "FleetsDiffer";
 }
 
+/** Who it was that gave no answer, as far as anybody knows. */
+export type Silent = "agent" | "apiServer" | "network" | "unknown";
+
 /** No answer from a cluster's agent, or from the API server behind it; trying again may help. */
 export class AgentUnavailableError extends BoundedError {
 	override readonly name = "AgentUnavailableError";
 	readonly reason = "AgentUnavailable";
 	readonly cluster: string;
-	constructor(message: string, cluster: string, options?: ErrorOptions) {
+	/** Undefined where the agent did answer, and says why it does not do what it was asked for. */
+	readonly silent: Silent | undefined;
+	/** Whether an agent told it, which was thus not silent itself. */
+	readonly told: boolean;
+	constructor(
+		message: string,
+		cluster: string,
+		options: ErrorOptions & { readonly silent?: Silent | undefined; readonly told?: boolean } = {},
+	) {
 		super(message, options);
 		this.cluster = cluster;
+		this.silent = options.silent;
+		this.told = options.told ?? false;
 	}
 }
 

@@ -44,6 +44,8 @@ export interface RemoteClusterOptions {
 	readonly deadlineMs?: number;
 	/** How much longer a count may take. */
 	readonly countMs?: number;
+	/** For people: the cluster whose agent asks. */
+	readonly askedBy?: string;
 	/** Says that the call was passed on already, for another agent of the same cluster to answer it itself. */
 	readonly passedOn?: "line";
 	/** Whose calls they are, where an agent passes them on. */
@@ -67,6 +69,7 @@ export class RemoteCluster implements AgentCluster {
 	readonly #client: wire.AgentServiceClient;
 	readonly #deadlineMs: number;
 	readonly #countMs: number;
+	readonly #askedBy: string | undefined;
 	readonly #passedOn: "line" | undefined;
 	readonly #onBehalfOf: PassedOnCaller | undefined;
 	readonly #open = new Set<OpenCall>();
@@ -78,6 +81,7 @@ export class RemoteCluster implements AgentCluster {
 		this.#client = options.client;
 		this.#deadlineMs = options.deadlineMs ?? defaultDeadlineMs;
 		this.#countMs = options.countMs ?? longestCountMs;
+		this.#askedBy = options.askedBy;
 		this.#passedOn = options.passedOn;
 		this.#onBehalfOf = options.onBehalfOf;
 	}
@@ -117,7 +121,7 @@ export class RemoteCluster implements AgentCluster {
 			options.signal.addEventListener("abort", onAbort, { once: true });
 			this.#open.add(call);
 			const heard = limitSilence(call, options.wait ? undefined : this.#deadlineMs, () => {
-				settle(() => reject(errorOfStatus(silent(this.#deadlineMs), { cluster: this.name, call: "Acquire" })));
+				settle(() => reject(this.#failure(silent(this.#deadlineMs))));
 			});
 			call.on("data", (response: wire.AcquireResponse) => {
 				try {
@@ -133,7 +137,7 @@ export class RemoteCluster implements AgentCluster {
 				}
 			});
 			call.on("error", (error: ServiceError) => {
-				settle(() => reject(errorOfStatus(error, { cluster: this.name, call: "Acquire" })));
+				settle(() => reject(this.#failure(error)));
 			});
 			call.on("end", () => {
 				const message = `Cannot acquire in cluster "${this.name}": its agent ended the wait without an answer`;
@@ -224,6 +228,7 @@ export class RemoteCluster implements AgentCluster {
 		const response = await callUnary(call, {
 			name,
 			cluster: this.name,
+			askedBy: this.#askedBy,
 			metadata: this.#metadata(),
 			deadlineMs: this.#deadlineMs,
 			workMs,
@@ -231,6 +236,10 @@ export class RemoteCluster implements AgentCluster {
 		});
 		this.#requireOwnAnswer(name, response.clusterId);
 		return response;
+	}
+
+	#failure(error: ServiceError): Error {
+		return errorOfStatus(error, { cluster: this.name, call: "Acquire", askedBy: this.#askedBy });
 	}
 
 	#metadata(): Metadata {

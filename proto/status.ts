@@ -12,14 +12,18 @@ import {
 	InvalidBudgetError,
 	isDomainError,
 	LeaseLostError,
+	type Silent,
 } from "../disruption/errors.ts";
+import { findSilence } from "./silence.ts";
 
 interface ErrorDetails {
 	readonly message: string;
 	/** InvalidBudget: the path in the object. */
 	readonly field: string;
-	/** AgentUnavailable: who did not answer; a call may have been passed on. */
+	/** AgentUnavailable: whose answer is missing; a call may have been passed on. */
 	readonly cluster: string;
+	readonly silent?: Silent | undefined;
+	readonly told?: boolean;
 	readonly cause?: unknown;
 }
 
@@ -64,7 +68,7 @@ const kinds: Readonly<Record<DomainReason, ErrorKind>> = {
 			status.INTERNAL,
 			status.UNKNOWN,
 		],
-		make: ({ message, cluster, cause }) => new AgentUnavailableError(message, cluster, { cause }),
+		make: ({ message, cluster, ...options }) => new AgentUnavailableError(message, cluster, options),
 	},
 	AgentProtocol: {
 		code: status.INVALID_ARGUMENT,
@@ -91,6 +95,9 @@ const lastErrorNote = /(?:\s*\(\d{4}-\d{2}-\d{2}T[^)]*\))?\.\s*Resolution note:/
 const reasonKey = "xpdb-reason";
 const fieldKey = "xpdb-field";
 const clusterKey = "xpdb-cluster";
+const silentKey = "xpdb-silent";
+/** Those of which an agent tells its caller. */
+const toldSilences: readonly Silent[] = ["agent", "apiServer", "network", "unknown"];
 
 /** Trailers are headers: a message longer than this could make the whole answer unreadable. */
 const maxDetailsLength = 4_000;
@@ -102,7 +109,10 @@ export function statusOfError(error: unknown): Partial<StatusObject> {
 	if (!isDomainError(error)) return { code: status.INTERNAL, details: "Internal error, see the agent's log", metadata };
 	metadata.set(reasonKey, error.reason);
 	if (error instanceof InvalidBudgetError) metadata.set(fieldKey, trailer(error.field));
-	if (error instanceof AgentUnavailableError) metadata.set(clusterKey, trailer(error.cluster));
+	if (error instanceof AgentUnavailableError) {
+		metadata.set(clusterKey, trailer(error.cluster));
+		if (error.silent) metadata.set(silentKey, error.silent);
+	}
 	return { code: kinds[error.reason].code, details: detailsOf(error), metadata };
 }
 
@@ -120,11 +130,18 @@ export function unauthenticatedStatus(message: string): Partial<StatusObject> {
 	return { ...statusOfError(new AgentForbiddenError(message)), code: status.UNAUTHENTICATED };
 }
 
-/** The error that a failed call means. `cluster` and `call` are for people: whose answer it would have been, to what. */
-export function errorOfStatus(
-	error: ServiceError,
-	{ cluster, call }: { readonly cluster: string; readonly call: string },
-): Error {
+/** What people are told of a failed call. */
+export interface FailedCall {
+	/** Whose answer it would have been. */
+	readonly cluster: string;
+	/** To what. */
+	readonly call: string;
+	/** The cluster whose agent asked; a person's own program if left out. */
+	readonly askedBy?: string | undefined;
+}
+
+/** The error that a failed call means. */
+export function errorOfStatus(error: ServiceError, { cluster, call, askedBy }: FailedCall): Error {
 	const reason = text(error.metadata, reasonKey);
 	if (isReason(reason)) {
 		return kinds[reason].make({
@@ -132,6 +149,8 @@ export function errorOfStatus(
 				error.details.trim().slice(0, maxDetailsLength) || `Cannot do ${call} in cluster "${cluster}": ${reason}`,
 			field: text(error.metadata, fieldKey),
 			cluster: text(error.metadata, clusterKey) || cluster,
+			told: true,
+			silent: toldSilences.find((silent) => silent === text(error.metadata, silentKey)),
 			cause: error,
 		});
 	}
@@ -147,8 +166,12 @@ export function errorOfStatus(
 			.replaceAll(/\s+/g, " ")
 			.trim()
 			.slice(0, maxDetailsLength / 2) || "no reason was given";
-	const message = `Cannot get an answer to ${call} from the agent of cluster "${cluster}": ${code}: ${details}`;
-	return kind.make({ message, field: "", cluster, cause: error });
+	const { why, silent } = findSilence({ code: error.code, details }, askedBy) ?? {
+		why: `${code}: ${details}`,
+		silent: "unknown",
+	};
+	const message = `Cannot get an answer to ${call} from the agent of cluster "${cluster}": ${why}`;
+	return kind.make({ message, field: "", cluster, cause: error, silent });
 }
 
 function isReason(name: string): name is DomainReason {

@@ -17,6 +17,8 @@ interface UnaryOptions {
 	readonly name: string;
 	/** For people: whose answer it is. */
 	readonly cluster: string;
+	/** The cluster whose agent asks. */
+	readonly askedBy?: string | undefined;
 	readonly metadata: Metadata;
 	readonly deadlineMs: number;
 	/** How much longer the answer may take once the agent has shown, by its headers, that it is at it. */
@@ -28,19 +30,19 @@ interface UnaryOptions {
 /** Rejects with the error that the status means; where it does, the request may have been carried out all the same. */
 export async function callUnary<Response>(
 	call: UnaryCall<Response>,
-	{ name, cluster, metadata, deadlineMs, workMs = 0, open }: UnaryOptions,
+	{ name, cluster, askedBy, metadata, deadlineMs, workMs = 0, open }: UnaryOptions,
 ): Promise<Response> {
 	return new Promise((resolve, reject) => {
 		const deadline = Date.now() + deadlineMs + workMs;
 		const started = call(metadata, { deadline }, (error, response) => {
 			open.delete(started);
 			heard();
-			if (error) reject(errorOfStatus(error, { cluster, call: name }));
+			if (error) reject(errorOfStatus(error, { cluster, call: name, askedBy }));
 			else resolve(response);
 		});
 		open.add(started);
 		const heard = limitSilence(started, workMs > 0 ? deadlineMs : undefined, () => {
-			reject(errorOfStatus(silent(deadlineMs), { cluster, call: name }));
+			reject(errorOfStatus(silent(deadlineMs), { cluster, call: name, askedBy }));
 		});
 	});
 }
@@ -64,6 +66,6 @@ export function limitSilence(call: SilentCall, ms: number | undefined, onSilent:
 
 /** What a call ends with whose agent said nothing, as grpc-js says it. */
 export function silent(ms: number): ServiceError {
-	const details = `it gave no sign of life within ${ms / 1000} s`;
+	const details = `Deadline exceeded after ${ms / 1000}s without a sign of life`;
 	return Object.assign(new Error(details), { code: status.DEADLINE_EXCEEDED, details, metadata: new Metadata() });
 }

@@ -6,7 +6,7 @@
 // and its connections have no ping: a server that is frozen is found out after 30 s of silence, where a view is dead after 5 s.
 import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "node:http2";
 import { agentName } from "../../disruption/agent-names.ts";
-import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { AgentUnavailableError, type Silent } from "../../disruption/errors.ts";
 import { LineSplitter } from "../../proto/line-splitter.ts";
 import type { Clock } from "../process/clock.ts";
 import type { ApiAccess } from "./api-access.ts";
@@ -61,6 +61,8 @@ export interface ApiConnection extends ApiRequest {
 	readonly cluster: string;
 	/** How far this server's answers have come, for finding out that they went back. */
 	readonly versions: SeenVersions;
+	/** How long the server has owed an answer or a sign of life; 0 where it owes none. */
+	readonly silentMs: number;
 	/**
 	 * Reads lines until the stream ends: undefined where the server or `signal` ended it, the answer where it is not a
 	 * 200. Rejects with AgentUnavailableError where the connection broke, and with what `line` threw.
@@ -91,6 +93,8 @@ class HttpApiConnection implements ApiConnection {
 	readonly #userAgent: string;
 	readonly #pathPrefix: string;
 	readonly #sessions = new Set<ApiSession>();
+	/** Of the requests that have no answer yet. */
+	readonly #askedAt = new Set<{ readonly ms: number }>();
 	#session: ApiSession | undefined;
 	#token: { readonly value: string | undefined; readonly readAt: number } | undefined;
 	#closed = false;
@@ -103,6 +107,11 @@ class HttpApiConnection implements ApiConnection {
 		this.#pathPrefix = new URL(options.access.server).pathname.replace(/\/$/, "");
 	}
 
+	get silentMs(): number {
+		const now = this.#clock.now();
+		return Math.max(this.#session?.silentMs ?? 0, ...[...this.#askedAt].map((at) => now - at.ms));
+	}
+
 	async request(options: ApiRequestOptions): Promise<ApiAnswer> {
 		options.signal?.throwIfAborted();
 		const { session, stream } = this.#open(options);
@@ -110,6 +119,8 @@ class HttpApiConnection implements ApiConnection {
 		const chunks: Buffer[] = [];
 		let ended = false;
 		const deadlineMs = options.deadlineMs ?? requestDeadlineMs;
+		const askedAt = { ms: this.#clock.now() };
+		this.#askedAt.add(askedAt);
 		const cancelDeadline = this.#clock.after(deadlineMs, () => {
 			reject(this.#unavailable(options, `its API server did not answer within ${deadlineMs / 1000} s`));
 		});
@@ -126,6 +137,7 @@ class HttpApiConnection implements ApiConnection {
 			if (answer.status === 401) this.#token = undefined;
 			return answer;
 		} finally {
+			this.#askedAt.delete(askedAt);
 			cancelDeadline();
 			options.signal?.removeEventListener("abort", aborted);
 			if (!stream.closed) stream.close(constants.NGHTTP2_CANCEL);
@@ -168,7 +180,7 @@ class HttpApiConnection implements ApiConnection {
 				signOfLife(this.#clock.now());
 			} catch (error) {
 				over = true;
-				reject(error instanceof RangeError ? this.#unavailable(options, error.message, error) : error);
+				reject(error instanceof RangeError ? this.#unavailable(options, error.message, { cause: error }) : error);
 			}
 		});
 		stream.on("end", () => (ended = true));
@@ -200,7 +212,7 @@ class HttpApiConnection implements ApiConnection {
 		readonly session: ApiSession;
 		readonly stream: ClientHttp2Stream;
 	} {
-		if (this.#closed) throw this.#unavailable(options, "the agent is stopping");
+		if (this.#closed) throw this.#unavailable(options, "the agent is stopping", { silent: "agent" });
 		let body: string | undefined;
 		if (options.body !== undefined) body = JSON.stringify(options.body);
 		try {
@@ -219,7 +231,8 @@ class HttpApiConnection implements ApiConnection {
 			return { session, stream };
 		} catch (error) {
 			// A file that cannot be read, TLS material that is garbled, a session that ended this very moment.
-			throw this.#broken(options, error);
+			const why = error instanceof Error ? error.message : String(error);
+			throw this.#unavailable(options, why, { cause: error, silent: "unknown" });
 		}
 	}
 
@@ -241,13 +254,18 @@ class HttpApiConnection implements ApiConnection {
 	}
 
 	#broken(options: Described, failure: unknown): AgentUnavailableError {
-		const why = failure instanceof Error ? failure.message : "the API server broke the answer off";
-		return this.#unavailable(options, why, failure);
+		const why = failure instanceof Error ? failure.message : "the answer was broken off";
+		return this.#unavailable(options, `no answer from its API server: ${why}`, { cause: failure });
 	}
 
-	#unavailable(options: Described, why: string, cause?: unknown): AgentUnavailableError {
+	#unavailable(
+		options: Described,
+		why: string,
+		{ cause, silent = "apiServer" }: { readonly cause?: unknown; readonly silent?: Silent } = {},
+	): AgentUnavailableError {
 		const what = options.what ?? `${options.method ?? "GET"} ${options.path}`;
-		return new AgentUnavailableError(`Cannot ${what} in cluster "${this.cluster}": ${why}`, this.cluster, { cause });
+		const message = `Cannot ${what} in cluster "${this.cluster}": ${why}`;
+		return new AgentUnavailableError(message, this.cluster, { cause, silent });
 	}
 }
 

@@ -32,7 +32,9 @@ export function refusal(answer: ApiAnswer, question: ApiQuestion, cluster: strin
 				return `its API server refuses to ${verb} ${target} (${said})`;
 		}
 	};
-	return new AgentUnavailableError(`Cannot ${question.what} in cluster "${cluster}": ${why()}`, cluster);
+	// It did answer, and yet it is the API server that somebody has to look at.
+	const silent = answer.status === 429 || answer.status >= 500 ? "apiServer" : undefined;
+	return new AgentUnavailableError(`Cannot ${question.what} in cluster "${cluster}": ${why()}`, cluster, { silent });
 }
 
 /** The message of a metav1.Status, or the start of whatever else was answered. */

@@ -19,6 +19,8 @@ export class ApiSession {
 	#usable = true;
 	#failure: Error | undefined;
 	#cancelTimers = new Set<() => void>();
+	/** When it was first asked for a sign of life that has not come yet: the connection itself, then each ping. */
+	#askedAt: number | undefined;
 
 	constructor(options: { readonly access: ApiAccess; readonly clock: Clock }) {
 		const { access, clock } = options;
@@ -30,11 +32,14 @@ export class ApiSession {
 		});
 		// Every stream has listeners of its own: a watch, and as many requests as there are rounds.
 		this.http2.setMaxListeners(0);
+		this.#askedAt = clock.now();
 		const cancelDeadline = this.#timer(connectDeadlineMs, () => {
 			this.end(new Error(`no connection to ${access.server} within ${connectDeadlineMs / 1000} s`));
 		});
 		this.http2.on("connect", () => {
 			cancelDeadline();
+			// It came about just as it was given up.
+			if (this.http2.destroyed) return;
 			this.http2.setLocalWindowSize(sessionWindowBytes);
 			this.#ping();
 		});
@@ -52,6 +57,11 @@ export class ApiSession {
 	/** Whether new requests may be sent on it. */
 	get usable(): boolean {
 		return this.#usable && !this.http2.closed && !this.http2.destroyed;
+	}
+
+	/** How long the server has owed a sign of life; 0 where it owes none. */
+	get silentMs(): number {
+		return this.#askedAt === undefined ? 0 : this.#clock.now() - this.#askedAt;
 	}
 
 	/** Why the session ended, where it was not by itself. */
@@ -79,12 +89,15 @@ export class ApiSession {
 	#ping(): void {
 		if (this.http2.destroyed) return;
 		const sentAt = this.#clock.now();
+		this.#askedAt ??= sentAt;
 		const cancelDeadline = this.#timer(pingDeadlineMs, () => {
 			this.end(new Error(`no answer to a ping within ${pingDeadlineMs / 1000} s`));
 		});
 		this.http2.ping((error) => {
 			cancelDeadline();
-			if (!error) for (const listener of this.#pulse) listener(sentAt);
+			if (error) return;
+			this.#askedAt = undefined;
+			for (const listener of this.#pulse) listener(sentAt);
 		});
 		this.#timer(pingIntervalMs, () => this.#ping());
 	}

@@ -75,6 +75,7 @@ export class Peers {
 			name,
 			client: this.#options.clients.get({ id, address }),
 			deadlineMs: peerDeadlineMs,
+			askedBy: this.#options.clusterName,
 			...(caller?.kind === "token" && { onBehalfOf: passedOnCaller(caller) }),
 		});
 	}

@@ -33,7 +33,7 @@ interface Question<Response> {
 }
 
 export function createAgentService(options: AgentServiceOptions): wire.AgentServiceServer {
-	const { gate, watcher, audit, openCalls, held, findCaller } = options;
+	const { gate, watcher, audit, openCalls, held, findCaller, deadlines } = options;
 	const serve = <Request extends { readonly clusterId: string }, Response>(
 		name: string,
 		read: (request: Request) => Question<Response>,
@@ -41,12 +41,17 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 		return (call, callback) => {
 			const startedAt = performance.now();
 			const record: AuditRecord = { method: name, port: gate.port, cluster: call.request.clusterId };
+			let isAnswered = false;
 			const finish = (refusal: Partial<StatusObject> | undefined, response?: Response): void => {
+				if (isAnswered) return;
+				isAnswered = true;
+				stopWatching?.();
 				watcher.answered({ name, port: gate.port, startedAt, code: refusal?.code ?? status.OK });
 				audit.ended(record, refusal);
 				if (refusal) callback(refusal);
 				else callback(null, response);
 			};
+			const stopWatching = deadlines?.watch({ call, name }, (error) => finish(statusOfError(error)));
 			answerCall(call, record).then(
 				({ refusal, response }) => finish(refusal, response),
 				(error: unknown) => {

@@ -14,6 +14,7 @@ import { statusOfError } from "../../proto/status.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { CallWatcher } from "./call-watcher.ts";
 import type { Caller } from "./caller.ts";
+import { admissionMs, type CallerDeadlines } from "./caller-deadlines.ts";
 import type { Connections } from "./connections.ts";
 import type { Gate } from "./gate.ts";
 import { partyOf } from "./open-calls.ts";
@@ -25,6 +26,8 @@ interface HeaderAdmissionOptions {
 	readonly audit: AuditLog;
 	readonly connections: Pick<Connections, "admitted" | "refused">;
 	readonly reading: Pick<ReadingSlots, "take">;
+	/** Who answers in time where the API server does not; nobody if left out. */
+	readonly deadlines?: Pick<CallerDeadlines, "watch">;
 	readonly after: (ms: number, action: () => void) => () => void;
 	/** For messages. */
 	readonly cluster: string;
@@ -40,7 +43,7 @@ export interface HeaderAdmission {
 const readWithinMs = 5_000;
 
 export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAdmission {
-	const { gate, watcher, audit, connections, reading, after, cluster } = options;
+	const { gate, watcher, audit, connections, deadlines, reading, after, cluster } = options;
 	// grpc-js hands the same object on to the handler.
 	const callers = new WeakMap<Metadata, Caller>();
 	const unavailable = (why: string) =>
@@ -53,10 +56,12 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 		let isOver = false;
 		let stopClock = (): void => undefined;
 		let freeSlot = (): void => undefined;
+		let stopWatching = (): void => undefined;
 		const over = (): void => {
 			isOver = true;
 			stopClock();
 			freeSlot();
+			stopWatching();
 		};
 		const refuse = ({ code = status.INTERNAL, details = "", metadata }: Partial<StatusObject>): void => {
 			if (isOver) return;
@@ -67,6 +72,7 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 			call.sendStatus({ code, details, ...(metadata && { metadata }) });
 		};
 		const read = (metadata: Metadata, admitted: Caller, pass: (metadata: Metadata) => void): void => {
+			stopWatching();
 			caller = admitted;
 			callers.set(metadata, admitted);
 			connections.admitted(peer, partyOf(admitted));
@@ -89,6 +95,9 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 							getPath: () => method.path,
 							getPeer: () => peer,
 						};
+						const watched = { name, call, withinMs: admissionMs };
+						const tell = (error: Error): void => refuse(statusOfError(error));
+						if (deadlines) stopWatching = deadlines.watch(watched, tell);
 						gate.admit(incoming).then(
 							(admission) => {
 								if (isOver) return;

@@ -36,7 +36,16 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 	const after = (ms: number, action: () => void) => clock.after(ms, action);
 	const connections = new Connections({ after });
 	const reading = new ReadingSlots();
-	const admission = createHeaderAdmission({ gate, watcher, audit, connections, reading, after, cluster });
+	const admission = createHeaderAdmission({
+		gate,
+		watcher,
+		audit,
+		connections,
+		reading,
+		after,
+		cluster,
+		...(options.deadlines && { deadlines: options.deadlines }),
+	});
 	const server = new Server({
 		// A caller that is gone without a word leaves the line within 5 + 5 seconds: a lease time.
 		"grpc.keepalive_time_ms": 5_000,

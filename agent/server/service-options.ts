@@ -2,6 +2,7 @@ import type { Metadata } from "@grpc/grpc-js";
 import type { AuditLog } from "./audit-log.ts";
 import type { CallWatcher } from "./call-watcher.ts";
 import type { Caller } from "./caller.ts";
+import type { CallerDeadlines } from "./caller-deadlines.ts";
 import type { Gate } from "./gate.ts";
 import type { GreetingReceiver } from "./greetings.ts";
 import type { HeldLeases } from "./held-leases.ts";
@@ -18,6 +19,8 @@ export interface AgentServiceOptions {
 	/** Who is told of greetings, on the peer port. */
 	readonly greetings?: GreetingReceiver;
 	readonly audit: AuditLog;
+	/** Who answers in time where the API server does not; nobody if left out. */
+	readonly deadlines?: CallerDeadlines;
 	/** Aborts callers that wait in line when the agent stops. */
 	readonly stopping: AbortSignal;
 }

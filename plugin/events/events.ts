@@ -1,6 +1,7 @@
 // The one stream of events of a run. Plain lines, JSON, the terminal UI and the tests are its readers; nothing else tells
 // a person what happens. What -o json makes of them is published in schemas/; `message` is for people.
 import type { BudgetState } from "../../disruption/decide.ts";
+import type { Silent } from "../../disruption/errors.ts";
 import type { Suspension } from "../../disruption/suspension.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import type { Reason } from "./reason.ts";
@@ -231,6 +232,8 @@ export type RunEvent =
 			readonly type: "cluster.unreachable";
 			readonly cluster: string;
 			readonly message: string;
+			/** Who it was that gave none, as far as it is known. */
+			readonly silent?: Silent;
 			readonly elapsedMs: number;
 	  }
 	| { readonly type: "cluster.recovered"; readonly cluster: string; readonly elapsedMs: number }

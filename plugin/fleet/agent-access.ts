@@ -19,6 +19,7 @@ import { StepError, step } from "./access-step.ts";
 import { AgentDialer, AgentNamespacesError, findAgentNamespaces, findAgentPods } from "./agent-pods.ts";
 import { createTokenIssuer } from "./agent-token.ts";
 import { createCallLog } from "./call-log.ts";
+import { seeSilent } from "./see-silent.ts";
 import { createTunnel } from "./tunnel.ts";
 
 const caConfigMap = "xpdb-ca";
@@ -79,7 +80,7 @@ export async function accessAgents(context: KubeContext): Promise<AgentAccessRes
 		}
 		return await open(context, anchor, new AgentDialer(client, namespaces, pods));
 	} catch (error) {
-		if (isForPeople(error)) return failed(explain(error));
+		if (isForPeople(error)) return failed(`${explain(error)}${seeMore(error, context)}`);
 		throw error;
 	}
 }
@@ -143,8 +144,10 @@ async function describe(client: AgentServiceClient, name: string, dialer: AgentD
 		} catch (error) {
 			if (!(error instanceof AgentUnavailableError)) throw error;
 			if (attempt < describeAttempts) continue;
+			// The API server was just asked, and did answer.
+			const silent = error.silent === "apiServer" ? "apiServer" : "agent";
 			const why = dialer.problem ?? error.message;
-			throw new AgentUnavailableError(`the agent gave no answer: ${why}`, name, { cause: error });
+			throw new AgentUnavailableError(`the agent gave no answer: ${why}`, name, { cause: error, silent });
 		}
 	}
 }
@@ -214,4 +217,10 @@ function explain(error: unknown): string {
 	if (error instanceof ApiError || error instanceof ConnectionError) return kubectlErrorLine(error);
 	if (error instanceof AgentForbiddenError) return `the agent refuses us: ${error.message}`;
 	return errorText(error);
+}
+
+function seeMore(error: unknown, { name, agents }: KubeContext): string {
+	const place = { context: name, agentNamespace: agents.namespace };
+	if (error instanceof ConnectionError) return `; see ${seeSilent("apiServer", place)}`;
+	return error instanceof AgentUnavailableError ? `; see ${seeSilent(error.silent, place)}` : "";
 }

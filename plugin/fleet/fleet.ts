@@ -12,8 +12,10 @@ import { describeAgent, RemoteCluster } from "../../proto/remote-cluster.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { FleetUncoveredError, sameClusterError } from "../terminal/errors.ts";
 import { type AgentAccess, accessAgents } from "./agent-access.ts";
+import { createDiagnosedRoute } from "./diagnosed-route.ts";
 import { fleetDifferences, membersWithoutWay } from "./fleet-differences.ts";
 import { createRoutedCluster } from "./routed-cluster.ts";
+import { seeSilent } from "./see-silent.ts";
 
 /** What a context without agents is told. */
 export const uncoveredWarning =
@@ -178,11 +180,18 @@ async function reachMembers(
 			// Its own agents first; any other agent passes the call on.
 			const direct = accesses.filter(({ description }) => description.clusterId === id);
 			const others = accesses.filter(({ description }) => description.clusterId !== id);
-			const routes = [...direct, ...others].map(({ client }) => new RemoteCluster({ id, name, client }));
-			opened.push(...routes);
+			const routes = [...direct, ...others].map(({ client, context, description }) => {
+				const route = new RemoteCluster({ id, name, client });
+				opened.push(route);
+				const asked = first.description.members.find((member) => member.id === description.clusterId);
+				return createDiagnosedRoute(route, { context, cluster: asked?.name ?? context.name });
+			});
 			return createRoutedCluster({ id, name, routes });
 		});
-	const { descriptions, problems } = await describeAll(members);
+	const { descriptions, problems } = await describeAll(members, (id) => {
+		const own = accesses.find(({ description }) => description.clusterId === id)?.context;
+		return { context: own?.name ?? "", agentNamespace: (own ?? first.context).agents.namespace };
+	});
 	refuseDifferentFleets(
 		members.flatMap(({ id, name }) => {
 			const description = descriptions.get(id);
@@ -193,7 +202,10 @@ async function reachMembers(
 }
 
 /** Every member has to answer; each has as many tries as there are ways to it. */
-async function describeAll(members: readonly AgentCluster[]): Promise<Omit<ReachedMembers, "members">> {
+async function describeAll(
+	members: readonly AgentCluster[],
+	placeOf: (id: string) => { readonly context: string; readonly agentNamespace: string },
+): Promise<Omit<ReachedMembers, "members">> {
 	const descriptions = new Map<string, AgentDescription>();
 	const problems: Problem[] = [];
 	await Promise.all(
@@ -212,7 +224,12 @@ async function describeAll(members: readonly AgentCluster[]): Promise<Omit<Reach
 						GarbledLeaseError,
 					];
 					if (!(error instanceof Error) || !expected.some((kind) => error instanceof kind)) throw error;
-					problems.push({ text: `${member.name}: ${error.message}`, error });
+					const place = placeOf(member.id);
+					const see =
+						error instanceof AgentUnavailableError && place.context !== ""
+							? `; see ${seeSilent(error.silent, place)}`
+							: "";
+					problems.push({ text: `${member.name}: ${error.message}${see}`, error });
 					return;
 				}
 			}

@@ -13,10 +13,16 @@ export class Reachability {
 	}
 
 	failed(error: AgentUnavailableError): void {
-		const { cluster, message } = error;
+		const { cluster, message, silent } = error;
 		const since = this.#lostAt.get(cluster) ?? this.#now();
 		this.#lostAt.set(cluster, since);
-		this.#emit({ type: "cluster.unreachable", cluster, message, elapsedMs: this.#now() - since });
+		this.#emit({
+			type: "cluster.unreachable",
+			cluster,
+			message,
+			...(silent && { silent }),
+			elapsedMs: this.#now() - since,
+		});
 	}
 
 	/** Every member of the fleet answered. */

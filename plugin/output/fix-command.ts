@@ -1,6 +1,8 @@
 // The command that shows what is wrong, or helps, by the reason why something is not done: a reader of -o json hands it on.
-import { agentLabel, agentName, defaultFleetConfigMap, managedByLabel } from "../../disruption/agent-names.ts";
+import { agentName, defaultFleetConfigMap, managedByLabel } from "../../disruption/agent-names.ts";
+import type { Silent } from "../../disruption/errors.ts";
 import type { Reason } from "../events/reason.ts";
+import { seeSilent } from "../fleet/see-silent.ts";
 import { commandLine } from "../terminal/command-line.ts";
 
 /** Where it is; what is left out is not known. */
@@ -12,6 +14,8 @@ export interface FixSubject {
 	readonly namespace?: string | undefined;
 	readonly pod?: string | undefined;
 	readonly node?: string | undefined;
+	/** PeerUnreachable: who gives no answer, as far as it is known. */
+	readonly silent?: Silent | undefined;
 }
 
 /** Undefined where nothing but time, or the caller's own flags, can help. */
@@ -37,7 +41,7 @@ export function fixCommand(reason: Reason, subject: FixSubject): string | undefi
 		case "GarbledLease":
 			return kubectl("get", "leases", "-A", "-l", `${managedByLabel}=${agentName}`, "-o", "yaml");
 		case "PeerUnreachable":
-			return kubectl("get", "pods", "-n", agentNamespace, "-l", `${agentLabel}=${agentName}`, "-o", "wide");
+			return seeSilent(subject.silent, subject);
 		case "AgentRefused":
 		case "Forbidden":
 			return kubectl("auth", "whoami");

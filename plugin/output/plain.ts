@@ -1,10 +1,12 @@
 // The first reader of the events: plain lines. With one context they are kubectl's own, to the letter; with several, each
 // begins with its context. Results go to stdout, everything else to stderr.
-import type { EventSink, PodEvent, RunEvent, WaitSum } from "../events/events.ts";
+import { defaultAgentNamespace } from "../../disruption/agent-names.ts";
+import type { EventSink, MemberAgent, PodEvent, RunEvent, WaitSum } from "../events/events.ts";
 import { usedByKey, usedByNames, usedBySuffix, usedByText } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import type { Streams, TextSink } from "../terminal/streams.ts";
 import { dryRunSuffix } from "./dry-run-suffix.ts";
+import { fixCommand } from "./fix-command.ts";
 import { flatEvent } from "./flat-event.ts";
 import { Crowds, Holders, podSubject, Repeats, repeatAfterMs } from "./repeats.ts";
 import { summaryLines } from "./summary.ts";
@@ -14,6 +16,8 @@ export interface PlainOptions {
 	readonly streams: Pick<Streams, "stdout" | "stderr">;
 	/** Those that the run works in; one needs no prefix. */
 	readonly contexts: readonly string[];
+	/** Where people look for agents. */
+	readonly agentNamespace?: string;
 	/** Monotonic milliseconds. */
 	readonly now: () => number;
 	/** Milliseconds since the epoch. */
@@ -29,7 +33,9 @@ const maxWaitsShown = 3;
 const shortOutageMs = 2_000;
 const levelPrefixes = { error: "error: ", warning: "Warning: ", info: "" } as const;
 
-export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOptions): EventSink {
+export function createPlainWriter(options: PlainOptions): EventSink {
+	const { streams, contexts, agentNamespace = defaultAgentNamespace, now, wallClock } = options;
+	let members: readonly MemberAgent[] = [];
 	const { stdout, stderr } = streams;
 	const waits = new Repeats(repeatAfterMs, now);
 	const crowds = new Crowds(repeatAfterMs, now);
@@ -45,6 +51,9 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 
 	function write(event: RunEvent): void {
 		switch (event.type) {
+			case "run.started":
+				members = event.members;
+				return;
 			case "node.cordoned":
 			case "node.uncordoned": {
 				const verb = event.type === "node.cordoned" ? "cordoned" : "uncordoned";
@@ -109,7 +118,6 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 			case "pod.gone":
 			case "pod.stopped":
 				return waitsNoMore(event);
-			case "run.started":
 			case "node.draining":
 			case "pod.accepted":
 			case "plan":
@@ -131,7 +139,7 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 				if (event.elapsedMs < shortOutageMs || !waits.isNews(`cluster ${event.cluster}`, "unreachable")) return;
 				stderr.write(
 					`cluster ${event.cluster} gives no answer for ${formatElapsed(event.elapsedMs)}, ` +
-						`nothing is evicted until it does: ${event.message}\n`,
+						`nothing is evicted until it does: ${event.message}${seeMore(event)}\n`,
 				);
 				return;
 			case "cluster.recovered":
@@ -160,6 +168,13 @@ export function createPlainWriter({ streams, contexts, now, wallClock }: PlainOp
 			case "summary":
 				for (const text of summaryLines(event, { several })) stderr.write(`${text}\n`);
 		}
+	}
+
+	/** Nothing where no context leads to the cluster. */
+	function seeMore({ cluster, silent }: Extract<RunEvent, { type: "cluster.unreachable" }>): string {
+		const context = members.find((member) => member.cluster === cluster)?.context;
+		const see = context === undefined ? undefined : fixCommand("PeerUnreachable", { context, agentNamespace, silent });
+		return see === undefined ? "" : `; see ${see}`;
 	}
 
 	function writeWaiting(event: Extract<RunEvent, { type: "pod.waiting" }>): void {

@@ -1,5 +1,6 @@
 // What of an event -o json publishes, as schemas/events-v1.json has it. Every cluster goes by two names: `context`, as this
 // run calls it (its name in the fleet where no context leads to it), and `cluster`, its name in the fleet.
+import type { Silent } from "../../disruption/errors.ts";
 import type { MemberAgent, NodeName, PodEvent, RunEvent, RunSummary, UsedBy } from "../events/events.ts";
 import { type Reason, reasonCodes } from "../events/reason.ts";
 import { type FixSubject, fixCommand } from "./fix-command.ts";
@@ -89,7 +90,7 @@ export class PublishedEvents {
 			case "lease.lost":
 				return { ...this.#inContext(event), heldMs: Math.round(event.heldMs) };
 			case "cluster.unreachable": {
-				const { elapsedMs, ...fields } = event;
+				const { elapsedMs, silent: _, ...fields } = event;
 				return {
 					...this.#inContext(fields),
 					type: "context.unreachable",
@@ -151,10 +152,17 @@ export class PublishedEvents {
 	}
 
 	/** Where no context leads to the cluster, no command does. */
-	#reasoned(reason: Reason, { cluster, budget }: { readonly cluster: string; readonly budget?: string }): Fields {
+	#reasoned(
+		reason: Reason,
+		{
+			cluster,
+			budget,
+			silent,
+		}: { readonly cluster: string; readonly budget?: string; readonly silent?: Silent | undefined },
+	): Fields {
 		const context = this.#contexts.get(cluster);
 		if (context === undefined) return { reason, code: reasonCodes[reason] };
-		return { reason, ...this.#codeAndFix(reason, { context, namespace: budget?.split("/")[0] }) };
+		return { reason, ...this.#codeAndFix(reason, { context, namespace: budget?.split("/")[0], silent }) };
 	}
 
 	#usedBy({ namespace, pod, sinceSeconds, ...used }: UsedBy): Fields {

@@ -65,7 +65,8 @@ export async function reportRun(
 		if (record.hasSummary) return;
 		record.see(event);
 		picture?.see(event);
-		write ??= createPlainWriter({ streams, contexts: contexts.map(({ name }) => name), ...clocks });
+		const names = contexts.map(({ name }) => name);
+		write ??= createPlainWriter({ streams, contexts: names, agentNamespace, ...clocks });
 		write(event);
 	};
 	const end = (code: ExitCode, interrupted: boolean): void => {

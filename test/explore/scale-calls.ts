@@ -21,6 +21,7 @@ export function createScaleCalls({ server, carry, clock, versions }: ScaleCallsO
 	const connection: ApiConnection = {
 		cluster: server.clusterId,
 		versions,
+		silentMs: 0,
 		request: ({ path }) =>
 			carry({ verb: "get", resource: "scales", name: path, execute: () => answerTo(server, path) }),
 		stream: async () => {

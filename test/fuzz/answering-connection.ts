@@ -21,6 +21,7 @@ export function createAnsweringConnection({ answer, stream, asked }: AnsweringOp
 	return {
 		cluster: "eu-1",
 		versions: new SeenVersions(),
+		silentMs: 0,
 		async request(options) {
 			demandPath(options.path);
 			asked?.(options.path);

@@ -128,9 +128,12 @@ describe("ApiConnection.request()", () => {
 		const { server, connection, clock } = await setUp((request) => request.json(200, {}));
 		await connection.request({ method: "GET", path: "/version" });
 		const frozen = [...server.sessions];
+		expect(connection.silentMs).toBe(0);
 		server.freeze();
 		clock.skip(2_000); // The next ping.
-		clock.skip(5_000); // And no answer to it.
+		clock.skip(3_000);
+		expect(connection.silentMs).toBeGreaterThanOrEqual(3_000);
+		clock.skip(2_000); // And no answer to it.
 		await settle();
 		server.thaw();
 		expect((await connection.request({ method: "GET", path: "/version" })).status).toBe(200);

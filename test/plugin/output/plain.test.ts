@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { Silent } from "../../../disruption/errors.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { evicting, pod, print, type Timed, waiting } from "./print-plain.ts";
 
@@ -156,11 +157,29 @@ describe("a dry run on the server", () => {
 });
 
 describe("clusters without an answer", () => {
-	const unreachable = (elapsedMs: number): RunEvent => ({
+	const unreachable = (elapsedMs: number, silent?: Silent): RunEvent => ({
 		type: "cluster.unreachable",
 		cluster: "us",
 		message: "connection refused",
+		...(silent && { silent }),
 		elapsedMs,
+	});
+
+	test.each([
+		["apiServer", "kubectl get --raw '/readyz?verbose' --context prod-us"],
+		["network", "kubectl get services -n xpdb-system -o wide --context prod-us"],
+		["agent", "kubectl get pods -n xpdb-system -l app.kubernetes.io/name=xpdb-agent -o wide --context prod-us"],
+		["unknown", "kubectl get pods -n xpdb-system -l app.kubernetes.io/name=xpdb-agent -o wide --context prod-us"],
+	] as const)("are told with what shows more of the %s", (silent, command) => {
+		const members = [{ cluster: "us", context: "prod-us", version: "0.1.0" }];
+		const started: RunEvent = { type: "run.started", members, nodes: [], pods: [], dryRun: "none" };
+		const [line] = print([
+			[0, started],
+			[2_000, unreachable(2_000, silent)],
+		]);
+		expect(line).toBe(
+			`err: cluster us gives no answer for 2s, nothing is evicted until it does: connection refused; see ${command}`,
+		);
 	});
 
 	test("are told after two seconds, and when they are back", () => {
