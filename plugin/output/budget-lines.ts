@@ -96,7 +96,7 @@ function usedByCell({ usedBy, suspended, members }: BudgetRow, now: number): str
 	return `${first.cluster}/${first.name} ${stateOf(first)}${age === undefined ? "" : ` ${age}`}${more}`;
 }
 
-const userHeaders = ["BUDGET", "CLUSTER", "POD", "STATE", "AGE", "OPERATION", "BY", "MESSAGE"];
+const userHeaders = ["BUDGET", "CLUSTER", "POD", "STATE", "AGE", "OPERATION", "BY", "ACCOUNT", "MESSAGE"];
 
 function userCells(row: BudgetRow, pod: PodOfBudget, now: number): readonly string[] {
 	const { person = "-", operation = "-" } = pod.holder === undefined ? {} : readHolder(pod.holder);
@@ -108,8 +108,14 @@ function userCells(row: BudgetRow, pod: PodOfBudget, now: number): readonly stri
 		ageOf(pod, now) ?? "-",
 		operation,
 		person,
+		pod.account === undefined ? "-" : accountText(pod.account),
 		pod.message ?? "",
 	];
+}
+
+/** A ServiceAccount as `kubectl get serviceaccounts -A` has it, anybody else as they are. */
+function accountText(account: string): string {
+	return account.replace(/^system:serviceaccount:([^:]+):([^:]+)$/, "$1/$2");
 }
 
 /** Old agents say no more than why. */

@@ -42,7 +42,17 @@ function budgetItem(row: BudgetRow, names: readonly string[]): object {
 	};
 }
 
-function userItem({ cluster, namespace, name, why, state, message, holder, sinceSeconds }: PodOfBudget): object {
+function userItem({
+	cluster,
+	namespace,
+	name,
+	why,
+	state,
+	message,
+	holder,
+	account,
+	sinceSeconds,
+}: PodOfBudget): object {
 	const since = new Date((sinceSeconds ?? Number.NaN) * 1_000);
 	// Somebody else's clock wrote it: it may be no date at all.
 	const isDate = Number.isFinite(since.getTime());
@@ -54,5 +64,6 @@ function userItem({ cluster, namespace, name, why, state, message, holder, since
 		...(isDate && { since: since.toISOString() }),
 		...(message !== undefined && { message }),
 		...(holder !== undefined && { holder, ...readHolder(holder) }),
+		...(account !== undefined && { account }),
 	};
 }

@@ -50,7 +50,13 @@ const rows: readonly BudgetRow[] = [
 		need: 5,
 		members: [member("c1", "maxUnavailable 1"), member("c2", "maxUnavailable 1"), member("c3", "maxUnavailable 2")],
 		usedBy: [
-			pod("c1", "db-0", { why: "Reserved", state: "Reserved", holder: "bob@desk drain 7f3c2a", sinceSeconds: ago(3) }),
+			pod("c1", "db-0", {
+				why: "Reserved",
+				state: "Reserved",
+				holder: "bob@desk drain 7f3c2a",
+				account: "system:serviceaccount:xpdb-system:xpdb-operator",
+				sinceSeconds: ago(3),
+			}),
 			pod("c2", "db-1", { state: "Pending", sinceSeconds: ago(540), message: scheduler }),
 			// Of an old agent, and of one that was not started by a run.
 			pod("c3", "db-1", { why: "Terminating", holder: "x-pdb" }),
@@ -113,10 +119,10 @@ shop        db       0         4         5      6          2/2   2/2   2/2   c3:
 shop        web      off       6         -      -          2/2   2/2   2/2   minAvailable 50%
 shop        worker   ?         ?         ?      ?          ?     ?     ?
 
-BUDGET    CLUSTER   POD    STATE         AGE     OPERATION      BY         MESSAGE
-shop/db   c1        db-0   Reserved      3s      drain 7f3c2a   bob@desk
-shop/db   c2        db-1   Pending       9m00s   -              -          ${scheduler}
-shop/db   c3        db-1   Terminating   -       -              x-pdb
+BUDGET    CLUSTER   POD    STATE         AGE     OPERATION      BY         ACCOUNT                     MESSAGE
+shop/db   c1        db-0   Reserved      3s      drain 7f3c2a   bob@desk   xpdb-system/xpdb-operator
+shop/db   c2        db-1   Pending       9m00s   -              -          -                           ${scheduler}
+shop/db   c3        db-1   Terminating   -       -              x-pdb      -
 `.trim(),
 		);
 	});
