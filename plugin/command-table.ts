@@ -80,7 +80,7 @@ const drainFlags: FlagTable = {
 		describe:
 			"Neither take nor wait for pods that have been terminating for longer than so many seconds; 0: wait for all",
 	},
-	"chunk-size": { kind: "number", default: 500, describe: "How many pods to ask for at a time; 0: all" },
+	"chunk-size": { kind: "number", default: 500, describe: "How many objects to ask for at a time; 0: all" },
 	"max-nodes": { kind: "number", default: 1, describe: "Nodes to drain at a time in each cluster" },
 	"order-by": {
 		kind: "text",

@@ -23,7 +23,7 @@ export const runDrain: CommandRunner = (input, deps) => {
 		async findWork(options, run) {
 			const { contexts, emit } = run;
 			if (options) {
-				const nodes = await resolveNodes(contexts, input.words, textFlag(input, "selector"));
+				const nodes = await resolveNodes(contexts, input.words, textFlag(input, "selector"), options);
 				return drainWork({ nodes, options, op }, call, run);
 			}
 			const resumed = await resumeOperation(op, { input, contexts, emit });

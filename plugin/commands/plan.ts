@@ -21,7 +21,7 @@ export const runPlan: CommandRunner = async (input, deps) => {
 		try {
 			// A wrong name is told first, whatever becomes of the fleet.
 			connecting.catch(() => undefined);
-			const nodes = await resolveNodes(contexts, input.words, textFlag(input, "selector"));
+			const nodes = await resolveNodes(contexts, input.words, textFlag(input, "selector"), options);
 			const now = Date.now();
 			const plan = makePlan(await readFacts(nodes, connecting, { ...options, now }), { ...options, now });
 			if (isDocument(format)) {

@@ -140,6 +140,8 @@ export function createKubernetesClient(
 				if (labelSelector !== "") query.set("labelSelector", labelSelector);
 				if (chunkSize > 0) query.set("limit", String(chunkSize));
 				if (page !== "") query.set("continue", page);
+				// As Go writes them, for whoever reads -v=6.
+				query.sort();
 				const answer = await call<{
 					readonly items?: readonly T[];
 					readonly metadata?: { readonly continue?: string };

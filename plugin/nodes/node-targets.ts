@@ -13,13 +13,17 @@ export async function resolveNodes(
 	contexts: readonly KubeContext[],
 	words: readonly string[],
 	selector: string,
+	{ chunkSize }: { readonly chunkSize?: number } = {},
 ): Promise<readonly NodeTarget[]> {
 	const found: NodeTarget[] = [];
 	if (selector !== "") {
 		const lists = await Promise.all(
 			contexts.map((context) =>
 				inContext(context, contexts, async () => {
-					const nodes = await context.client.list<V1Node>("/api/v1/nodes", { labelSelector: selector });
+					const nodes = await context.client.list<V1Node>("/api/v1/nodes", {
+						labelSelector: selector,
+						...(chunkSize !== undefined && { chunkSize }),
+					});
 					return nodes.map((node) => nodeTarget(context, node));
 				}),
 			),

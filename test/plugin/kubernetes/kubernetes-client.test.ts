@@ -107,7 +107,7 @@ describe("createKubernetesClient()", () => {
 		expect(await client.list("/pods", { fieldSelector: "spec.nodeName=n1", chunkSize: 2 })).toEqual([1, 2, 3]);
 		expect(requests).toEqual([
 			"GET /pods?fieldSelector=spec.nodeName%3Dn1&limit=2",
-			"GET /pods?fieldSelector=spec.nodeName%3Dn1&limit=2&continue=next",
+			"GET /pods?continue=next&fieldSelector=spec.nodeName%3Dn1&limit=2",
 		]);
 	});
 

@@ -102,6 +102,16 @@ describe("resolveNodes()", () => {
 		});
 	}
 
+	test("selects nodes as many at a time as the flag says", async () => {
+		const asked: unknown[] = [];
+		const list = async (_path: string, query: unknown) => {
+			asked.push(query);
+			return [];
+		};
+		await resolveNodes([newContext("c", newClient({ list }))], [], "pool=blue", { chunkSize: 7 });
+		expect(asked).toEqual([{ labelSelector: "pool=blue", chunkSize: 7 }]);
+	});
+
 	test("an error other than NotFound names its context", async () => {
 		const broken = newContext("c", newClient({ get: () => Promise.reject(new TypeError("broken")) }));
 		await expect(resolveNodes([a, broken], ["n1"], "")).rejects.toThrow("broken");
