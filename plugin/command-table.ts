@@ -39,6 +39,15 @@ const report: FlagTable = {
 const readOutput = (value: string, describe: string): FlagTable => ({
 	output: { kind: "text", short: "o", default: "", value, describe },
 });
+const ui: FlagTable = {
+	ui: {
+		kind: "text",
+		default: "",
+		value: "auto|full|plain|none",
+		describe:
+			"auto: the full screen on a terminal with several nodes or contexts, else plain lines; none: results only",
+	},
+};
 const yes: FlagTable = { yes: { kind: "boolean", short: "y", describe: "Do not ask, also with several contexts" } };
 const gracePeriod: FlagTable = {
 	"grace-period": {
@@ -115,6 +124,7 @@ export const commands: readonly Command[] = [
 			...dryRun,
 			...runOutput,
 			...report,
+			...ui,
 			...yes,
 		},
 		load: async () => (await import("./commands/evict.ts")).runEvict,
@@ -144,6 +154,7 @@ export const commands: readonly Command[] = [
 			...dryRun,
 			...runOutput,
 			...report,
+			...ui,
 			...yes,
 		},
 		load: async () => (await import("./commands/drain.ts")).runDrain,

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // kubectl xpdb: the process around run(): streams, signals, exit.
 import { isatty } from "node:tty";
-import { reportError } from "./run/report-error.ts";
+import { describeError } from "./run/report-error.ts";
 import { run } from "./run-command.ts";
 import { type ExitCode, exitCode } from "./terminal/exit.ts";
 import { guardSink } from "./terminal/guarded-streams.ts";
@@ -19,6 +19,8 @@ let outputClosed = false;
 function closeOutput(error: NodeJS.ErrnoException | null | undefined): void {
 	if (!error || outputClosed) return;
 	outputClosed = true;
+	// Who stops it already, with a Ctrl-C for all programs of the pipe or by closing the terminal, has not asked twice.
+	if (interrupts.stoppedBy !== undefined) return;
 	const hasLeft = error.code === "EPIPE";
 	if (!hasLeft) guardSink(streams.stderr).write(`error: cannot write the output: ${error.message}\n`);
 	interrupts.interrupt(exitCode.stoppedEarly, { atOnce: hasLeft ? exitCode.done : exitCode.error });
@@ -29,7 +31,10 @@ process.stderr.on("error", () => undefined);
 
 // A bug outside of every promise that somebody waits for: told like any other, never as a bare stack.
 process.on("uncaughtException", (error) => {
-	interrupts.leave(reportError(error, { argv: process.argv.slice(2), stderr: guardSink(streams.stderr) }));
+	const { lines, code } = describeError(error, process.argv.slice(2));
+	interrupts.leave(code, () => {
+		for (const line of lines) guardSink(streams.stderr).write(`${line}\n`);
+	});
 });
 
 const streams: Streams = {
@@ -59,7 +64,8 @@ const streams: Streams = {
 	},
 };
 
-const code = await run(process.argv.slice(2), { streams, env: process.env, interrupts });
+const terminal = { stdin: process.stdin, stdout: process.stdout, isErrorTerminal: isatty(2) };
+const code = await run(process.argv.slice(2), { streams, env: process.env, interrupts, terminal });
 // What is still open (idle connections, timers of waits that are over) must not keep the process; what was written must.
 process.exitCode = code;
 process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));

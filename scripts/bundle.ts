@@ -52,6 +52,15 @@ const withoutProtoReader: Plugin = {
 	},
 };
 
+/** Ink asks for React's developer tools where DEV=true says so: nobody has them here. */
+const withoutDeveloperTools: Plugin = {
+	name: "without-developer-tools",
+	setup(bundler) {
+		bundler.onResolve({ filter: /^\.\/devtools\.js$/ }, ({ path }) => ({ path, namespace: "nothing" }));
+		bundler.onLoad({ filter: /.*/, namespace: "nothing" }, () => ({ contents: "", loader: "js" }));
+	},
+};
+
 /** What tests of crashes need, in the place of the files that do nothing. */
 const failPointsOfTests: Plugin = {
 	name: "fail-points",
@@ -106,7 +115,7 @@ export interface Bundle {
 export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bundle> {
 	const options: BuildOptions = {
 		...common,
-		plugins: [plainBuiltins, withoutProtoReader, ...(failPoints ? [failPointsOfTests] : [])],
+		plugins: [plainBuiltins, withoutProtoReader, withoutDeveloperTools, ...(failPoints ? [failPointsOfTests] : [])],
 		outdir: folder,
 		define: { "process.env.NODE_ENV": '"production"' },
 	};

@@ -1,6 +1,7 @@
 // A command as data: what the help says, which flags there are, and where its code is, which is loaded only when it runs.
 import type { ExitCode } from "../terminal/exit.ts";
 import type { Interrupts } from "../terminal/interrupts.ts";
+import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
 import type { Streams } from "../terminal/streams.ts";
 import type { FlagTable } from "./flag.ts";
 import type { GlobalFlags } from "./global-flags.ts";
@@ -20,6 +21,8 @@ export interface CommandDependencies {
 	readonly streams: Streams;
 	readonly env: NodeJS.ProcessEnv;
 	readonly interrupts: Interrupts;
+	/** Left out where nothing can be drawn. */
+	readonly terminal?: ScreenTerminal;
 }
 
 export type CommandRunner = (input: CommandInput, deps: CommandDependencies) => Promise<ExitCode>;

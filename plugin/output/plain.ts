@@ -18,6 +18,8 @@ export interface PlainOptions {
 	readonly contexts: readonly string[];
 	/** Where people look for agents. */
 	readonly agentNamespace?: string;
+	/** Ends with the summary also where there is one context. */
+	readonly sums?: boolean;
 	/** Monotonic milliseconds. */
 	readonly now: () => number;
 	/** Milliseconds since the epoch. */
@@ -34,7 +36,7 @@ const shortOutageMs = 2_000;
 const levelPrefixes = { error: "error: ", warning: "Warning: ", info: "" } as const;
 
 export function createPlainWriter(options: PlainOptions): EventSink {
-	const { streams, contexts, agentNamespace = defaultAgentNamespace, now, wallClock } = options;
+	const { streams, contexts, agentNamespace = defaultAgentNamespace, sums = false, now, wallClock } = options;
 	let members: readonly MemberAgent[] = [];
 	const { stdout, stderr } = streams;
 	const waits = new Repeats(repeatAfterMs, now);
@@ -166,7 +168,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 				return;
 			}
 			case "summary":
-				for (const text of summaryLines(event, { several })) stderr.write(`${text}\n`);
+				for (const text of summaryLines(event, { several: several || sums })) stderr.write(`${text}\n`);
 		}
 	}
 

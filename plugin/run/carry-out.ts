@@ -87,6 +87,8 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 		work.checkFleet?.(session.fleetHash);
 		await work.foresee?.(session);
 		if (!(await isWanted(call, work))) return touchNothing(call);
+		await run.screen?.prepare(work);
+		run.screen?.steer(session.evictions);
 		interrupts.graceful();
 		begin(run, work, memberAgents(session.fleet));
 		tellInterruption(interrupts.stop, session);

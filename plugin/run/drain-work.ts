@@ -70,7 +70,7 @@ async function drainUnderBudgets(
 	const { stop } = deps.interrupts;
 	const annotates = options.dryRun === "none";
 	// Up to a second of reads, for which nobody waits whom kubectl's lines are enough.
-	if (run.writesJson) {
+	if (run.writesJson || run.screen?.isPrepared) {
 		const plan = await planEvent(nodes, fleet, { ...options, stop });
 		if (plan) emit(plan);
 	}

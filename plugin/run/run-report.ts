@@ -13,6 +13,8 @@ import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import { openPictureFile } from "./picture-file.ts";
 import { describeError } from "./report-error.ts";
 import { RunRecord } from "./run-record.ts";
+import { RunScreen } from "./run-screen.ts";
+import { readUiChoice } from "./ui-choice.ts";
 
 export interface RunCall {
 	readonly command: RunCommand;
@@ -33,6 +35,8 @@ export interface OpenRun {
 	readonly record: RunRecord;
 	/** -o json */
 	readonly writesJson: boolean;
+	/** Undefined with -o json. */
+	readonly screen: RunScreen | undefined;
 	/** How to go on from where the run is; asked for at its end. */
 	readonly offer: (commands: () => NextCommands) => void;
 }
@@ -56,17 +60,32 @@ export async function reportRun(
 		commandLine: typedCommand(input.argv),
 		...clocks,
 	};
+	const choice = readUiChoice(input, deps.env);
+	if (writesJson && textFlag(input, "ui") === "full") throw new UsageError("--ui=full and -o json exclude each other");
 	const pictureName = textFlag(input, "report");
 	const picture = pictureName === "" ? undefined : openPictureFile(pictureName, line);
 	let next = (): NextCommands => ({});
-	let write: EventSink | undefined = writesJson ? createNdjsonWriter({ ...line, stdout: streams.stdout }) : undefined;
+	const screen = writesJson
+		? undefined
+		: new RunScreen({
+				choice,
+				isTyped: textFlag(input, "ui") !== "",
+				command,
+				op: op ?? "",
+				agentNamespace,
+				verbosity: input.globals.verbosity,
+				deps,
+				writePlain(options) {
+					const names = contexts.map(({ name }) => name);
+					return createPlainWriter({ streams, contexts: names, agentNamespace, ...options, ...clocks });
+				},
+			});
+	const write: EventSink = screen?.write ?? createNdjsonWriter({ ...line, stdout: streams.stdout });
 	const emit: EventSink = (event) => {
 		// Nothing comes after the summary.
 		if (record.hasSummary) return;
 		record.see(event);
 		picture?.see(event);
-		const names = contexts.map(({ name }) => name);
-		write ??= createPlainWriter({ streams, contexts: names, agentNamespace, ...clocks });
 		write(event);
 	};
 	const end = (code: ExitCode, interrupted: boolean): void => {
@@ -101,7 +120,7 @@ export async function reportRun(
 				const offer = (commands: () => NextCommands): void => {
 					next = commands;
 				};
-				return { contexts, emit, record, writesJson, offer };
+				return { contexts, emit, record, writesJson, screen, offer };
 			},
 		});
 		if (code === exitCode.done && warnings > 0 && input.globals.warningsAsErrors) {

@@ -6,6 +6,8 @@ export interface Interrupts {
 	readonly stop: AbortSignal;
 	/** The exit code of that interruption. */
 	readonly stoppedBy: ExitCode | undefined;
+	/** As a signal does it. */
+	interrupt(code: ExitCode): void;
 	/** From now on the first interruption only aborts `stop`. */
 	graceful(): void;
 	/** Called before the process leaves for an interruption; until the function that it returns is called. */
@@ -40,8 +42,10 @@ export class InterruptSource implements Interrupts {
 		return () => void this.#lastWords.delete(last);
 	}
 
-	leave(code: ExitCode): void {
+	/** `say`: what comes after the last words. */
+	leave(code: ExitCode, say?: () => void): void {
 		for (const last of this.#lastWords) last(code);
+		say?.();
 		this.#exit(code);
 	}
 

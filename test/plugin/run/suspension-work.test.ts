@@ -76,6 +76,7 @@ async function run(
 			},
 			record: new RunRecord(command, () => 0),
 			writesJson: false,
+			screen: undefined,
 			offer: (commands) => {
 				next = commands;
 			},

@@ -1,0 +1,152 @@
+// The screen of a run, and the plain lines before and after it. What a screen shows is gone with it, so warnings, failures and the summary are
+// told once more in plain lines when it closes.
+import type { EventSink, RunEvent } from "../events/events.ts";
+import type { PodTarget } from "../evictions/pod-targets.ts";
+import type { CommandDependencies } from "../flags/command.ts";
+import type { DryRun } from "../flags/dry-run.ts";
+import type { NodeTarget } from "../nodes/node-target.ts";
+import { exitCode } from "../terminal/exit.ts";
+import type { OpenScreen } from "../ui/open-screen.tsx";
+import { hasUnicode, screenProblem, type UiChoice, wantsColour } from "./ui-choice.ts";
+
+export interface RunScreenOptions {
+	readonly choice: UiChoice;
+	/** --ui was typed: who cannot have the screen is told why. */
+	readonly isTyped: boolean;
+	readonly command: string;
+	readonly op: string;
+	readonly agentNamespace: string;
+	readonly verbosity: number;
+	readonly deps: CommandDependencies;
+	/** Begins plain lines; `sums`: with the summary, whatever the number of contexts. */
+	readonly writePlain: (options: { readonly sums: boolean }) => EventSink;
+}
+
+/** What a screen can ask of a run. */
+export interface Pausable {
+	pause(): void;
+	resume(): void;
+}
+
+/** What the run works on. */
+interface Shown {
+	readonly nodes: readonly NodeTarget[];
+	readonly pods: readonly PodTarget[];
+	readonly dryRun: DryRun;
+}
+
+export class RunScreen {
+	readonly #options: RunScreenOptions;
+	#plain: EventSink | undefined;
+	#open: (() => OpenScreen) | undefined;
+	#screen: OpenScreen | undefined;
+	readonly #kept: RunEvent[] = [];
+	#run: Pausable | undefined;
+
+	constructor(options: RunScreenOptions) {
+		this.#options = options;
+	}
+
+	/** One will be drawn. */
+	get isPrepared(): boolean {
+		return this.#open !== undefined;
+	}
+
+	/** The evictions that a person at the screen may pause. */
+	steer(run: Pausable): void {
+		this.#run = run;
+	}
+
+	/** Loads the screen, where this run is to have one: it opens with the first event. */
+	async prepare(work: Shown): Promise<void> {
+		const { choice, isTyped, verbosity, deps } = this.#options;
+		if (choice === "plain" || choice === "none") return;
+		const problem = work.dryRun === "none" ? screenProblem(deps.terminal, deps.env) : "a dry run is over at once";
+		if (choice === "auto" && (!hasSeveralPlaces(work) || verbosity > 0)) return;
+		if (problem !== undefined || !deps.terminal) {
+			if (isTyped && choice === "full") deps.streams.stderr.write(`Warning: no full screen: ${problem}\n`);
+			return;
+		}
+		const { terminal } = deps;
+		const { openScreen } = await import("../ui/open-screen.tsx");
+		const { command, op, agentNamespace } = this.#options;
+		this.#open = () =>
+			openScreen({
+				terminal,
+				hasColour: wantsColour(deps.env),
+				hasUnicode: hasUnicode(deps.env, process.platform),
+				command,
+				op,
+				agentNamespace,
+				wallClock: () => Date.now(),
+				onPause: (paused) => (paused ? this.#run?.pause() : this.#run?.resume()),
+				onInterrupt: () => deps.interrupts.interrupt(exitCode.interrupted),
+				onLeave: () => this.#end("Left the view: the run goes on in plain lines, Ctrl-C stops it."),
+				onFailure: (error) => this.#end(`Warning: the screen failed (${error.message}): plain lines follow`),
+			});
+	}
+
+	readonly write: EventSink = (event) => {
+		if (this.#options.choice === "none" && progress.has(event.type)) return;
+		if (event.type === "run.started" && this.#open) this.#begin(this.#open);
+		if (!this.#screen) {
+			this.#tell(event);
+			return;
+		}
+		this.#screen.see(event);
+		if (kept.has(event.type)) this.#kept.push(event);
+		if (event.type === "summary") this.#end();
+	};
+
+	#begin(open: () => OpenScreen): void {
+		this.#screen = open();
+		// Its terminal has gone: who would have pressed Ctrl-C cannot any more.
+		process.on("SIGHUP", this.#onHangup);
+	}
+
+	readonly #onHangup = (): void => this.#options.deps.interrupts.interrupt(exitCode.terminated);
+
+	#end(why?: string): void {
+		if (!this.#screen) return;
+		this.#screen.close();
+		this.#screen = undefined;
+		process.off("SIGHUP", this.#onHangup);
+		this.#plain = this.#options.writePlain({ sums: true });
+		if (why !== undefined) this.#options.deps.streams.stderr.write(`${why}\n`);
+		for (const event of this.#kept.splice(0)) this.#plain(event);
+	}
+
+	#tell(event: RunEvent): void {
+		this.#plain ??= this.#options.writePlain({ sums: false });
+		this.#plain(event);
+	}
+}
+
+function hasSeveralPlaces({ nodes, pods }: Shown): boolean {
+	const contexts = new Set([...nodes, ...pods].map(({ context }) => context));
+	return nodes.length > 1 || contexts.size > 1;
+}
+
+/** What stays to be read when the screen is gone. */
+const kept: ReadonlySet<RunEvent["type"]> = new Set([
+	// It says who the members are; nothing is printed of it.
+	"run.started",
+	"diagnostic",
+	"node.warning",
+	"node.cordonFailed",
+	"node.failed",
+	"nodes.pending",
+	"pod.failed",
+	"run.failed",
+	"summary",
+]);
+
+/** What --ui=none leaves out. */
+const progress: ReadonlySet<RunEvent["type"]> = new Set([
+	"pod.waiting",
+	"pod.retrying",
+	"lease.waiting",
+	"progress",
+	"paused",
+	"resumed",
+]);

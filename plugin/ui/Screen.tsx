@@ -1,0 +1,74 @@
+// A frame on the terminal, and the keys that come from it. Ink finds out what of the frame has changed; what is in it is drain-frame.ts's matter.
+import { Box, type Key, Text, type TextProps, useInput } from "ink";
+import { memo, type ReactNode, useSyncExternalStore } from "react";
+import type { StyledLine, Tone } from "./styled-line.ts";
+import type { KeyPress } from "./view-state.ts";
+
+export interface FrameSource {
+	/** The lines to show; the same object until something has changed. */
+	readonly frame: () => readonly StyledLine[];
+	readonly subscribe: (changed: () => void) => () => void;
+	readonly press: (key: KeyPress) => void;
+	readonly hasColour: boolean;
+}
+
+/** The eight colours of every terminal, so that themes and contrast settings work. */
+const looks: Readonly<Record<Tone, Pick<TextProps, "color" | "bold" | "dimColor">>> = {
+	plain: {},
+	dim: { dimColor: true },
+	bold: { bold: true },
+	good: { color: "green" },
+	warn: { color: "yellow" },
+	bad: { color: "red", bold: true },
+	accent: { color: "cyan" },
+};
+
+export function Screen({ source }: { readonly source: FrameSource }): ReactNode {
+	const lines = useSyncExternalStore(source.subscribe, source.frame);
+	useInput((input, key) => source.press(keyPress(input, key)));
+	return (
+		<Box flexDirection="column">
+			{lines.map((line, index) => (
+				// Rows have no identity of their own: what stands in one place is drawn anew there.
+				<Row key={index} line={line} hasColour={source.hasColour} />
+			))}
+		</Box>
+	);
+}
+
+interface RowProps {
+	readonly line: StyledLine;
+	readonly hasColour: boolean;
+}
+
+const Row = memo(
+	({ line, hasColour }: RowProps): ReactNode => (
+		<Text wrap="truncate">
+			{line.length === 0
+				? " "
+				: line.map(({ text, tone }, index) => (
+						<Text key={index} {...(hasColour ? looks[tone] : {})}>
+							{text}
+						</Text>
+					))}
+		</Text>
+	),
+	(before, after) => before.hasColour === after.hasColour && isSame(before.line, after.line),
+);
+Row.displayName = "Row";
+
+function isSame(a: StyledLine, b: StyledLine): boolean {
+	return a.length === b.length && a.every((each, at) => each.text === b[at]?.text && each.tone === b[at].tone);
+}
+
+function keyPress(input: string, key: Key): KeyPress {
+	const names = [
+		[key.upArrow, "up"],
+		[key.downArrow, "down"],
+		[key.pageUp, "pageUp"],
+		[key.pageDown, "pageDown"],
+		[key.return, "enter"],
+		[key.escape, "escape"],
+	] as const;
+	return { input, ctrl: key.ctrl, name: names.find(([isPressed]) => isPressed)?.[1] ?? "" };
+}

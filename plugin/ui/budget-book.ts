@@ -1,0 +1,135 @@
+// The budgets of a run, as its events tell of them: what was counted last, who uses them up, and who is before us in the line.
+import type { MemberAgent, RunEvent, UsedBy } from "../events/events.ts";
+
+export interface BudgetFacts {
+	readonly key: string;
+	/** NAMESPACE/NAME */
+	readonly name: string;
+	healthy?: number;
+	need?: number;
+	expected?: number;
+	left?: number;
+	clusters: readonly { readonly context: string; readonly healthy: number; readonly expected?: number }[];
+	/** Of the last pod that had to wait for it. */
+	usedBy: readonly UsedBy[];
+	/** Since when nothing is left. */
+	fullSince?: number;
+	/** Who holds its Lease, while this run waits in its line. */
+	line?: { readonly holder: string; readonly context: string; readonly position: number; readonly since: number };
+}
+
+export class BudgetBook {
+	readonly #budgets = new Map<string, BudgetFacts>();
+	/** By the cluster's name in the fleet. */
+	readonly #contexts = new Map<string, string>();
+
+	get all(): readonly BudgetFacts[] {
+		return [...this.#budgets.values()];
+	}
+
+	find(name: string): BudgetFacts | undefined {
+		return this.#budgets.get(name);
+	}
+
+	/** As this run calls the cluster. */
+	contextOf(cluster: string): string {
+		return this.#contexts.get(cluster) ?? cluster;
+	}
+
+	see(event: RunEvent, at: number): void {
+		switch (event.type) {
+			case "run.started":
+				this.#meet(event.members);
+				return;
+			case "pod.evicting":
+				for (const name of event.budgets) this.#budget(name);
+				return;
+			case "pod.waiting":
+				if (event.budget !== undefined) this.#exhausted(event.budget, event, at);
+				return;
+			case "budget.changed":
+				this.#counted(event, at);
+				return;
+			case "lease.waiting": {
+				const { holder, cluster, position, heldForMs } = event;
+				this.#budget(event.budget).line = {
+					holder,
+					context: this.contextOf(cluster),
+					position,
+					since: at - heldForMs,
+				};
+				return;
+			}
+			case "lease.acquired":
+				delete this.#budget(event.budget).line;
+				return;
+			case "cluster.recovered":
+			case "cluster.unreachable":
+			case "diagnostic":
+			case "interrupted":
+			case "lease.lost":
+			case "lease.released":
+			case "node.cordonFailed":
+			case "node.cordoned":
+			case "node.drained":
+			case "node.draining":
+			case "node.failed":
+			case "node.uncordoned":
+			case "node.warning":
+			case "nodes.pending":
+			case "paused":
+			case "plan":
+			case "pod.accepted":
+			case "pod.evicted":
+			case "pod.failed":
+			case "pod.gone":
+			case "pod.retrying":
+			case "pod.skipped":
+			case "pod.stopped":
+			case "progress":
+			case "resumed":
+			case "budget.suspended":
+			case "budget.unsuspended":
+			case "budget.suspendFailed":
+			case "budget.takenBack":
+			case "run.failed":
+			case "summary":
+		}
+	}
+
+	#meet(members: readonly MemberAgent[]): void {
+		for (const { cluster, context } of members) if (context !== undefined) this.#contexts.set(cluster, context);
+	}
+
+	#exhausted(name: string, event: Extract<RunEvent, { type: "pod.waiting" }>, at: number): void {
+		const budget = this.#budget(name);
+		const { healthy, need, expected, usedBy, reason } = event;
+		if (healthy !== undefined) budget.healthy = healthy;
+		if (need !== undefined) budget.need = need;
+		if (expected !== undefined) budget.expected = expected;
+		if (reason === "BudgetExhausted") this.#setLeft(budget, 0, at);
+		budget.usedBy = usedBy;
+	}
+
+	#counted(event: Extract<RunEvent, { type: "budget.changed" }>, at: number): void {
+		const budget = this.#budget(event.budget);
+		const { healthy, need, expected, left, clusters } = event;
+		Object.assign(budget, { healthy, need, expected });
+		this.#setLeft(budget, left, at);
+		if (left !== 0) budget.usedBy = [];
+		budget.clusters = clusters.map(({ name, ...counts }) => ({ context: this.contextOf(name), ...counts }));
+	}
+
+	#setLeft(budget: BudgetFacts, left: number | undefined, at: number): void {
+		if (left === undefined) delete budget.left;
+		else budget.left = left;
+		if (left !== 0) delete budget.fullSince;
+		else budget.fullSince ??= at;
+	}
+
+	#budget(name: string): BudgetFacts {
+		const known = this.#budgets.get(name) ?? { key: `budget ${name}`, name, clusters: [], usedBy: [] };
+		this.#budgets.set(name, known);
+		return known;
+	}
+}

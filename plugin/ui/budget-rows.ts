@@ -1,0 +1,92 @@
+// The budgets of the run: what is left, and who uses them up. Those with something left fold into one line where there is no room.
+import type { BudgetFacts } from "./budget-book.ts";
+import type { FrameOptions } from "./frame-options.ts";
+import type { SelectableRow } from "./lane-rows.ts";
+import type { RunFacts } from "./run-facts.ts";
+import { padded, paddedName, piece, type StyledLine } from "./styled-line.ts";
+import { usersText } from "./user-text.ts";
+
+type RowOptions = Pick<FrameOptions, "columns" | "now"> & { readonly selected: string | undefined };
+
+export function budgetsHeader(facts: RunFacts, { columns }: RowOptions): StyledLine {
+	const { name, left, healthy, need, cluster } = widthsFor(facts, columns);
+	const clusters = cluster > 0 ? facts.contexts.map((context) => paddedName(context, cluster - 1).padEnd(cluster)) : [];
+	const text = [
+		`  ${padded("BUDGET", name)}`,
+		padded("LEFT", left),
+		padded("HEALTHY", healthy),
+		need > 0 ? padded("NEED", need) : "",
+		...clusters,
+		"USED UP BY",
+	].join("");
+	return [piece(text, "dim")];
+}
+
+/** At most `height` rows, the selected one among them. */
+export function budgetRows(facts: RunFacts, height: number, options: RowOptions): readonly SelectableRow[] {
+	const { all } = facts.budgets;
+	if (all.length === 0) return [{ key: "", line: [piece("  none of xpdb so far", "dim")] }];
+	if (all.length <= height) return all.map((budget) => row(facts, budget, options));
+	const isFull = ({ left, key }: BudgetFacts): boolean => left === 0 || key === options.selected;
+	const places = Math.max(0, height - 1);
+	const full = all.filter(isFull).slice(0, places);
+	const rest = all.filter((budget) => !full.includes(budget)).slice(0, places - full.length);
+	const shown = all.filter((budget) => full.includes(budget) || rest.includes(budget));
+	const hidden = all.length - shown.length;
+	const fullToo = all.filter((budget) => isFull(budget) && !shown.includes(budget)).length;
+	const note = fullToo > 0 ? `, ${fullToo} of them used up` : "";
+	return [
+		...shown.map((budget) => row(facts, budget, options)),
+		{ key: "", line: [piece(`  + ${hidden} more${note} (b)`, "dim")] },
+	];
+}
+
+/** All of them, for the pane. */
+export function allBudgetRows(facts: RunFacts, options: RowOptions): readonly StyledLine[] {
+	return [
+		budgetsHeader(facts, options),
+		...budgetRows(facts, Number.POSITIVE_INFINITY, options).map(({ line }) => line),
+	];
+}
+
+export function leftText({ left, need, expected }: BudgetFacts): string {
+	if (need === undefined && left === undefined) return "?";
+	const limit = need !== undefined && expected !== undefined ? Math.max(0, expected - need) : undefined;
+	return limit === undefined ? String(left ?? "?") : `${left ?? "?"} of ${limit}`;
+}
+
+function row(facts: RunFacts, budget: BudgetFacts, options: RowOptions): SelectableRow {
+	const { columns, selected } = options;
+	const { name, left, healthy, need, cluster } = widthsFor(facts, columns);
+	const isSelected = budget.key === selected;
+	const isFull = budget.left === 0;
+	const users = usersText(facts, budget, options);
+	const line = budget.line ? `${users === "" ? "" : `${users}; `}line: ${budget.line.holder} before us` : users;
+	const perCluster = (context: string): string => {
+		const counted = budget.clusters.find((each) => each.context === context);
+		return padded(counted ? `${counted.healthy}/${counted.expected ?? "?"}` : "-", cluster);
+	};
+	return {
+		key: budget.key,
+		line: [
+			piece(isSelected ? "> " : "  ", isSelected ? "bold" : "plain"),
+			piece(`${paddedName(budget.name, name - 1)} `, isSelected ? "bold" : "plain"),
+			piece(padded(leftText(budget), left), isFull ? "warn" : "good"),
+			piece(padded(`${budget.healthy ?? "?"}/${budget.expected ?? "?"}`, healthy)),
+			...(need > 0 ? [piece(padded(budget.need === undefined ? "-" : `>= ${budget.need}`, need))] : []),
+			...(cluster > 0 ? facts.contexts.map((context) => piece(perCluster(context))) : []),
+			piece(line === "" ? "-" : line, isFull ? "warn" : "dim"),
+		],
+	};
+}
+
+function widthsFor({ contexts }: RunFacts, columns: number) {
+	if (columns < 80) return { name: 20, left: 9, healthy: 9, need: 0, cluster: 0 };
+	if (columns < 100) return { name: 26, left: 9, healthy: 9, need: 0, cluster: 0 };
+	const base = columns < 140 ? 24 : 34;
+	const widths = { name: base, left: 10, healthy: 9, need: 8 };
+	const rest = columns - base - 29;
+	const cluster = columns < 140 ? 9 : 12;
+	// Who uses it up is worth more than the single clusters, which are in the pane too.
+	return { ...widths, cluster: contexts.length > 1 && contexts.length * cluster + 24 <= rest ? cluster : 0 };
+}

@@ -1,0 +1,6 @@
+// The contexts of a run, by name where there is room, else by their number.
+export function contextText(contexts: readonly string[], room: number): string {
+	const names = contexts.join(", ");
+	if (contexts.length <= 1 || names.length <= room) return names;
+	return `${contexts.length} contexts`;
+}

@@ -1,0 +1,85 @@
+// All that is known of the selected row.
+import { formatElapsed } from "../flags/duration.ts";
+import { allBudgetRows } from "./budget-rows.ts";
+import { explainLines, say } from "./explain-lines.ts";
+import type { FrameOptions } from "./frame-options.ts";
+import type { PodFacts, RunFacts } from "./run-facts.ts";
+import { padded, paddedName, piece, type StyledLine, type Tone } from "./styled-line.ts";
+import { timeOfDay } from "./time-text.ts";
+import { shortReason } from "./user-text.ts";
+import type { Pane } from "./view-state.ts";
+
+export function paneLines(
+	pane: Pane,
+	facts: RunFacts,
+	key: string | undefined,
+	options: FrameOptions,
+): readonly StyledLine[] {
+	switch (pane) {
+		case "details":
+			return detailsLines(facts, key, options);
+		case "explain":
+			return explainLines(facts, key, options);
+		case "budgets":
+			return allBudgetRows(facts, { ...options, selected: undefined });
+		case "help":
+			return helpLines;
+	}
+}
+
+function detailsLines(facts: RunFacts, key: string | undefined, options: FrameOptions): readonly StyledLine[] {
+	const node = key === undefined ? undefined : facts.nodes.get(key);
+	const context = key?.startsWith("context ") ? key.slice("context ".length) : undefined;
+	if (!node && context === undefined) return explainLines(facts, key, options);
+	const pods = [...facts.pods.values()].filter((pod) =>
+		node ? pod.context === node.context && pod.node === node.node : pod.context === context,
+	);
+	const total = node?.pods ?? facts.counts({ context: node?.context ?? context ?? "" }).total;
+	const title = node
+		? `Node ${node.context}/${node.node}: ${node.state} since ${timeOfDay(node.since)}, ${total} pods`
+		: `Context ${context}: ${total} pods`;
+	return [
+		say(title, "bold"),
+		...(node?.message === undefined ? [] : [say(node.message, "bad")]),
+		say(""),
+		say(`${padded("STATE", 13)}${padded("FOR", 8)}${padded("POD", 40)}WHY`, "dim"),
+		...pods.map((pod) => podLine(pod, options)),
+		...(total > pods.length ? [say(`${total - pods.length} more pods have not been asked for yet`, "dim")] : []),
+	];
+}
+
+function podLine(pod: PodFacts, { now }: FrameOptions): StyledLine {
+	const tones: Partial<Record<PodFacts["state"], Tone>> = {
+		gone: "good",
+		waiting: "warn",
+		failed: "bad",
+		terminating: "accent",
+	};
+	const why = pod.state === "waiting" ? shortReason(pod) : (pod.message ?? pod.budgets.join(", "));
+	const isOver = pod.state === "gone" || pod.state === "skipped";
+	return [
+		piece(padded(pod.state, 13), tones[pod.state] ?? "plain"),
+		piece(padded(isOver ? "" : formatElapsed(now - pod.since), 8), "dim"),
+		piece(`${paddedName(`${pod.namespace}/${pod.name}`, 39)} `),
+		piece(why, "dim"),
+	];
+}
+
+const helpLines: readonly StyledLine[] = [
+	say("Keys", "bold"),
+	say("  up, down, k, j   select a row; scroll an open page (also PgUp, PgDn, space)"),
+	say("  enter            all about the selected row"),
+	say("  e                why it is stuck, who uses the budget up, when that frees"),
+	say("  b                all budgets, with the healthy pods of each cluster"),
+	say("  p                pause: no new evictions until p is pressed again"),
+	say("  q                leave this view; the run goes on in plain lines"),
+	say("  Ctrl-C           stop: accepted ones finish, no new ones; twice: at once"),
+	say("  Ctrl-Z           to the shell; fg comes back. The run stands still meanwhile"),
+	say("  Ctrl-L           draw everything anew"),
+	say("  ?, esc           this page; close a page"),
+	say(""),
+	say("Rows", "bold"),
+	say("  PODS is evicted/all. LEFT is how many more may be down, over all clusters."),
+	say("  WAITING has the longest wait first, with its place for its budget."),
+	say("  Nothing here is a second opinion: it is what -o json tells, drawn."),
+];

@@ -1,0 +1,154 @@
+// Why the selected row is stuck, and what would help: from what the run's events said, without an arithmetic of its own.
+import type { UsedBy } from "../events/events.ts";
+import { formatElapsed } from "../flags/duration.ts";
+import { fixCommand } from "../output/fix-command.ts";
+import type { BudgetFacts } from "./budget-book.ts";
+import { leftText } from "./budget-rows.ts";
+import type { FrameOptions } from "./frame-options.ts";
+import type { PodFacts, RunFacts } from "./run-facts.ts";
+import { piece, type StyledLine, type Tone } from "./styled-line.ts";
+import { timeOfDay } from "./time-text.ts";
+import { ownUsers, sinceText, stateText, whenItFrees } from "./user-text.ts";
+import { ordinal } from "./waiting-rows.ts";
+
+type ExplainOptions = Pick<FrameOptions, "now" | "agentNamespace">;
+
+export function say(text: string, tone: Tone = "plain"): StyledLine {
+	return [piece(text, tone)];
+}
+
+/** `key`: of the selected row. */
+export function explainLines(facts: RunFacts, key: string | undefined, options: ExplainOptions): readonly StyledLine[] {
+	const pod = key === undefined ? undefined : facts.pods.get(key);
+	if (pod) return explainPod(facts, pod, options);
+	const budget = facts.budgets.all.find((each) => each.key === key);
+	if (budget) return explainBudget(facts, budget, options);
+	const node = key === undefined ? undefined : facts.nodes.get(key);
+	const context = key?.startsWith("context ") ? key.slice("context ".length) : undefined;
+	const isHere = (each: PodFacts): boolean =>
+		node ? each.context === node.context && each.node === node.node : context === undefined || each.context === context;
+	const name = node ? `node ${node.context}/${node.node}` : context === undefined ? "the run" : `context ${context}`;
+	const lost = [...facts.unreachable];
+	const unreachable = lost.map(([cluster, { since, message }]) =>
+		say(
+			`Cluster ${cluster} gives no answer since ${timeOfDay(since)}, nothing is evicted until it does: ${message}`,
+			"bad",
+		),
+	);
+	if (facts.isPaused)
+		unreachable.push(say("The run is paused: nothing new is evicted until p is pressed again.", "warn"));
+	const waiting = facts.waiting.filter(isHere);
+	const [first] = waiting;
+	if (node?.state === "failed") return [say(`${name} was not drained: ${node.message ?? ""}`, "bad")];
+	if (first) {
+		const others = waiting.length - 1;
+		const more = others === 0 ? "" : `, ${others} more with it`;
+		return [
+			say(`On ${name} a pod waits${more}. The first of them:`, "bold"),
+			say(""),
+			...explainPod(facts, first, options),
+			...unreachable,
+		];
+	}
+	const terminating = [...facts.pods.values()].filter((each) => each.state === "terminating" && isHere(each));
+	const lines = terminating.map((each) => say(terminatingText(each, options.now)));
+	if (unreachable.length + lines.length > 0) return [...unreachable, ...lines];
+	if (node?.state === "queued")
+		return [say(`${name} has not begun: its turn comes after the nodes before it (--max-nodes).`)];
+	if (node?.state === "drained") return [say(`${name} is drained.`, "good")];
+	return [say(`Nothing waits in ${name}.`)];
+}
+
+function explainPod(facts: RunFacts, pod: PodFacts, options: ExplainOptions): readonly StyledLine[] {
+	const { now, agentNamespace } = options;
+	const title = say(
+		`Pod ${pod.namespace}/${pod.name} in ${pod.context}${pod.node === undefined ? "" : ` on node ${pod.node}`}`,
+		"bold",
+	);
+	const { wait } = pod;
+	if (pod.state === "terminating") return [title, say(terminatingText(pod, now))];
+	if (pod.state === "gone") return [title, say(`It is gone since ${timeOfDay(pod.since)}.`, "good")];
+	if (pod.state === "failed") return [title, say(`It failed: ${pod.message ?? ""}`, "bad")];
+	if (pod.state !== "waiting" || !wait)
+		return [title, say(`Its state is "${pod.state}" since ${timeOfDay(pod.since)}.`)];
+	const budget = wait.budget === undefined ? undefined : facts.budgets.find(wait.budget);
+	const fix = fixCommand(wait.reason, { ...pod, pod: pod.name, agentNamespace });
+	const again =
+		wait.retryAt === undefined
+			? ""
+			: ` It is looked at again ${wait.retryAt <= now ? "at once" : `in ${formatElapsed(wait.retryAt - now)} at the latest`}.`;
+	return [
+		title,
+		say(`It waits since ${timeOfDay(wait.since)} (${formatElapsed(now - wait.since)}): ${wait.message}`, "warn"),
+		...(facts.isPaused ? [say("The run is paused: nothing new is evicted until p is pressed again.", "warn")] : []),
+		...(budget ? [say(""), ...budgetLines(facts, budget, options, wait.usedBy)] : []),
+		...placeLines(facts, pod),
+		say(""),
+		say(`Reason ${wait.reason}.${again}`, "dim"),
+		...(fix === undefined ? [] : [say(`See: ${fix}`)]),
+	];
+}
+
+function placeLines(facts: RunFacts, pod: PodFacts): readonly StyledLine[] {
+	const place = facts.placeOf(pod);
+	if (place === 0) return [];
+	const rivals = facts.waiting.filter(({ wait }) => wait?.budget === pod.wait?.budget).length;
+	return [say(`It began to wait as the ${ordinal(place)} of ${rivals} pods of this run that wait for this budget.`)];
+}
+
+function explainBudget(facts: RunFacts, budget: BudgetFacts, options: ExplainOptions): readonly StyledLine[] {
+	const waiting = facts.waiting.filter(({ wait }) => wait?.budget === budget.name);
+	const names = waiting.map(({ context, name }) => `${context}/${name}`);
+	return [
+		...budgetLines(facts, budget, options, budget.usedBy),
+		...(names.length === 0 ? [] : [say(`Waiting for it: ${names.join(", ")}`)]),
+	];
+}
+
+function budgetLines(
+	facts: RunFacts,
+	budget: BudgetFacts,
+	{ now }: ExplainOptions,
+	usedBy: readonly UsedBy[],
+): readonly StyledLine[] {
+	const { name, healthy, need, expected, left, fullSince, line } = budget;
+	const counted =
+		need === undefined
+			? "it was not counted yet"
+			: `${need} of ${expected ?? "?"} pods have to stay healthy, ${healthy ?? "?"} are`;
+	const full =
+		left === 0 && fullSince !== undefined ? `, since ${timeOfDay(fullSince)} (${formatElapsed(now - fullSince)})` : "";
+	const places = budget.clusters.map(
+		({ context, healthy: here, expected: wanted }) => `${context} ${here}/${wanted ?? "?"}`,
+	);
+	const own = ownUsers(facts, budget).filter(
+		({ name: pod, context }) =>
+			!usedBy.some((used) => used.pod === pod && facts.budgets.contextOf(used.cluster) === context),
+	);
+	const users = usedBy.map((used) => {
+		const since = sinceText(used, now);
+		const holder = used.holder === undefined ? "" : `, by ${used.holder}`;
+		return `  ${facts.budgets.contextOf(used.cluster)}/${used.namespace}/${used.pod}: ${stateText(used)}${since === "" ? "" : ` for ${since}`}${holder}; ${whenItFrees(used)}`;
+	});
+	return [
+		say(`Budget ${name}: ${counted}; ${leftText(budget)} left${full}`, left === 0 ? "warn" : "plain"),
+		...(places.length === 0 ? [] : [say(`Healthy by cluster: ${places.join(", ")}`)]),
+		...(users.length + own.length === 0 ? [] : [say("Used up by:")]),
+		...users.map((text) => say(text)),
+		...own.map((pod) =>
+			say(`  ${terminatingText(pod, now)}, evicted by this run; frees when its replacement is ready`),
+		),
+		...(line
+			? [
+					say(
+						`In its line: ${line.holder} holds the Lease in ${line.context} for ${formatElapsed(now - line.since)}; this run is ${ordinal(line.position)}.`,
+					),
+				]
+			: []),
+	];
+}
+
+function terminatingText({ context, namespace, name, since, graceSeconds }: PodFacts, now: number): string {
+	const grace = graceSeconds === undefined ? "" : ` of at most ${graceSeconds}s`;
+	return `${context}/${namespace}/${name} terminating for ${formatElapsed(now - since)}${grace}`;
+}

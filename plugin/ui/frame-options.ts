@@ -1,0 +1,14 @@
+// What a frame needs besides the facts: the terminal's size, its signs, the time.
+import type { Glyphs } from "./glyphs.ts";
+
+export interface FrameOptions {
+	readonly columns: number;
+	readonly rows: number;
+	readonly glyphs: Glyphs;
+	/** Milliseconds since the epoch. */
+	readonly now: number;
+	readonly command: string;
+	readonly op: string;
+	/** For commands that help. */
+	readonly agentNamespace: string;
+}

@@ -1,0 +1,36 @@
+// What a frame is drawn with: signs of one column each, or plain ASCII where the terminal has no more.
+export interface Glyphs {
+	readonly done: string;
+	readonly busy: string;
+	readonly waiting: string;
+	readonly queued: string;
+	readonly failed: string;
+	readonly full: string;
+	readonly empty: string;
+	readonly rule: string;
+	readonly dash: string;
+}
+
+export const unicodeGlyphs: Glyphs = {
+	done: "✔",
+	busy: "●",
+	waiting: "!",
+	queued: "·",
+	failed: "✖",
+	full: "█",
+	empty: "░",
+	rule: "─",
+	dash: "–",
+};
+
+export const asciiGlyphs: Glyphs = {
+	done: "+",
+	busy: "*",
+	waiting: "!",
+	queued: ".",
+	failed: "x",
+	full: "#",
+	empty: ".",
+	rule: "-",
+	dash: "-",
+};

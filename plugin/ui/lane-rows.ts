@@ -1,0 +1,211 @@
+// The lanes: a row for each cluster, and below it one for each of its nodes, in the order in which they were named. Rows keep their
+// place; only where the terminal is too low do nodes that are done or have not begun fold into their cluster's row.
+import { formatElapsed } from "../flags/duration.ts";
+import type { FrameOptions } from "./frame-options.ts";
+import type { Counts, NodeFacts, PodFacts, RunFacts } from "./run-facts.ts";
+import { padded, paddedName, piece, type StyledLine, type Tone } from "./styled-line.ts";
+import { shortReason, usersText } from "./user-text.ts";
+
+export interface SelectableRow {
+	readonly key: string;
+	readonly line: StyledLine;
+}
+
+type LaneOptions = Pick<FrameOptions, "columns" | "glyphs" | "now"> & { readonly selected: string | undefined };
+
+interface Lane {
+	readonly key: string;
+	readonly name: string;
+	readonly glyph: string;
+	readonly state: string;
+	readonly tone: Tone;
+	readonly counts: Counts;
+	readonly now: string;
+}
+
+export function contextKey(context: string): string {
+	return `context ${context}`;
+}
+
+/** One context needs no row of its own. */
+export function laneKeys(facts: RunFacts): readonly string[] {
+	return facts.contexts.flatMap((context) => [
+		...(hasContextRow(facts) ? [contextKey(context)] : []),
+		...nodesOf(facts, context).map(({ key }) => key),
+	]);
+}
+
+export function lanesHeader({ columns }: LaneOptions): StyledLine {
+	const { name, state, pods, bar } = widthsFor(columns);
+	const title = columns < 80 ? "NODE" : "CLUSTER / NODE";
+	const progress = bar > 0 ? padded("PROGRESS", bar + 2) : "";
+	const text = `  ${padded(title, name)}${padded("STATE", state + 2)}${padded("PODS", pods)}${progress}NOW`;
+	return [piece(text, "dim")];
+}
+
+/** At most `height` rows, the selected one among them. */
+export function laneRows(facts: RunFacts, height: number, options: LaneOptions): readonly SelectableRow[] {
+	const all = facts.contexts.flatMap((context) => lanesOf(facts, context, options));
+	if (all.length <= height) return all.map((lane) => row(lane, options));
+	const kept = all.filter(({ key }) => key === options.selected || !isFolded(facts.nodes.get(key)));
+	return windowed(
+		kept.map((lane) => row(lane, options)),
+		height,
+		options.selected,
+	);
+}
+
+/** Around the selected row; the last line says how many more there are. */
+export function windowed(
+	rows: readonly SelectableRow[],
+	height: number,
+	selected: string | undefined,
+): readonly SelectableRow[] {
+	if (rows.length <= height) return rows;
+	const shown = Math.max(1, height - 1);
+	const at = Math.max(
+		0,
+		rows.findIndex(({ key }) => key === selected),
+	);
+	const from = Math.min(Math.max(0, at - shown + 1), rows.length - shown);
+	const above = from > 0 ? `${from} above, ` : "";
+	const more = `  + ${above}${rows.length - shown - from} more below`;
+	return [...rows.slice(from, from + shown), { key: "", line: [piece(more, "dim")] }];
+}
+
+function isFolded(node: NodeFacts | undefined): boolean {
+	return node?.state === "drained" || node?.state === "queued";
+}
+
+function hasContextRow(facts: RunFacts): boolean {
+	return facts.contexts.length > 1 || facts.nodes.size === 0;
+}
+
+function nodesOf(facts: RunFacts, context: string): readonly NodeFacts[] {
+	return [...facts.nodes.values()].filter((node) => node.context === context);
+}
+
+function lanesOf(facts: RunFacts, context: string, options: LaneOptions): readonly Lane[] {
+	const nodes = nodesOf(facts, context);
+	const lanes = nodes.map((node) => nodeLane(facts, node, options));
+	return hasContextRow(facts) ? [contextLane(facts, context, nodes, options), ...lanes] : lanes;
+}
+
+function contextLane(
+	facts: RunFacts,
+	context: string,
+	nodes: readonly NodeFacts[],
+	{ glyphs, now }: LaneOptions,
+): Lane {
+	const counts = facts.counts({ context });
+	const lost = [...facts.unreachable].find(([cluster]) => facts.budgets.contextOf(cluster) === context)?.[1];
+	const count = (state: NodeFacts["state"]): number => nodes.filter((node) => node.state === state).length;
+	const parts = [
+		[count("drained"), "done"],
+		[count("draining"), "draining"],
+		[count("queued"), "queued"],
+		[count("failed"), "failed"],
+	] as const;
+	const text = parts
+		.filter(([number]) => number > 0)
+		.map(([number, word]) => `${number} ${word}`)
+		.join(", ");
+	const common = { key: contextKey(context), name: context, counts };
+	if (lost) {
+		const message = `no answer for ${formatElapsed(now - lost.since)}: ${lost.message}`;
+		return { ...common, glyph: glyphs.failed, state: "no answer", tone: "bad", now: message };
+	}
+	const isDone = nodes.length > 0 && nodes.every(({ state }) => state === "drained");
+	if (isDone) return { ...common, glyph: glyphs.done, state: "done", tone: "good", now: text };
+	if (counts.waiting > 0) return { ...common, glyph: glyphs.waiting, state: "waiting", tone: "warn", now: text };
+	const isBusy = counts.total > counts.done && (counts.terminating > 0 || count("draining") > 0);
+	if (isBusy) return { ...common, glyph: glyphs.busy, state: "draining", tone: "accent", now: text };
+	if (counts.failed > 0 || count("failed") > 0)
+		return { ...common, glyph: glyphs.failed, state: "failed", tone: "bad", now: text };
+	return { ...common, glyph: glyphs.queued, state: "queued", tone: "plain", now: text };
+}
+
+function nodeLane(facts: RunFacts, node: NodeFacts, options: LaneOptions): Lane {
+	const { glyphs } = options;
+	const counts = facts.counts(node);
+	const total = Math.max(node.pods ?? 0, counts.total);
+	const prefix = hasContextRow(facts) ? "  " : "";
+	const common = { key: node.key, name: `${prefix}${node.node}`, counts: { ...counts, total } };
+	switch (node.state) {
+		case "drained":
+			return { ...common, glyph: glyphs.done, state: "drained", tone: "good", now: "" };
+		case "failed":
+			return { ...common, glyph: glyphs.failed, state: "failed", tone: "bad", now: node.message ?? "" };
+		case "queued":
+			return { ...common, glyph: glyphs.queued, state: "queued", tone: "plain", now: "" };
+		case "draining": {
+			const pods = facts.podsOn(node);
+			const waiting = pods.filter(({ state }) => state === "waiting");
+			const terminating = pods.filter(({ state }) => state === "terminating");
+			const text = nowText(facts, { waiting, terminating }, options);
+			// While one terminates the node gets on: its wait is that of the pods behind it.
+			if (waiting.length > 0 && terminating.length === 0)
+				return { ...common, glyph: glyphs.waiting, state: "waiting", tone: "warn", now: text };
+			return { ...common, glyph: glyphs.busy, state: "evicting", tone: "accent", now: text };
+		}
+	}
+}
+
+function nowText(
+	facts: RunFacts,
+	{ waiting, terminating }: { readonly waiting: readonly PodFacts[]; readonly terminating: readonly PodFacts[] },
+	options: LaneOptions,
+): string {
+	const { now } = options;
+	const parts: string[] = [];
+	const [ending] = terminating;
+	if (ending) {
+		const grace = ending.graceSeconds === undefined ? "" : `/${ending.graceSeconds}s`;
+		const more = terminating.length > 1 ? ` +${terminating.length - 1}` : "";
+		parts.push(`${ending.name} terminating ${Math.floor((now - ending.since) / 1_000)}s${grace}${more}`);
+	}
+	const [first] = waiting;
+	if (first?.wait) {
+		const budget = first.wait.budget === undefined ? undefined : facts.budgets.find(first.wait.budget);
+		const by = budget ? usersText(facts, budget, options) : "";
+		const number = `${waiting.length} ${waiting.length === 1 ? "waits" : "wait"}`;
+		const why =
+			first.wait.reason === "BudgetExhausted" && budget
+				? `${budget.name} is used up${by === "" ? "" : ` by ${by}`}`
+				: shortReason(first);
+		parts.push(`${number}: ${why}`);
+	}
+	return parts.join(", ");
+}
+
+function widthsFor(columns: number) {
+	if (columns < 80) return { name: 20, state: 9, pods: 8, bar: 0 };
+	if (columns < 100) return { name: 24, state: 10, pods: 9, bar: 0 };
+	if (columns < 140) return { name: 24, state: 10, pods: 9, bar: 16 };
+	return { name: 34, state: 10, pods: 11, bar: 24 };
+}
+
+function row(lane: Lane, { columns, glyphs, selected }: LaneOptions): SelectableRow {
+	const { name, state, pods, bar } = widthsFor(columns);
+	const { done, total } = lane.counts;
+	const isSelected = lane.key === selected;
+	const isContext = lane.key.startsWith("context ");
+	return {
+		key: lane.key,
+		line: [
+			piece(isSelected ? "> " : "  ", isSelected ? "bold" : "plain"),
+			piece(`${paddedName(lane.name, name - 1)} `, isContext || isSelected ? "bold" : "plain"),
+			piece(`${lane.glyph} ${padded(lane.state, state)}`, lane.tone),
+			piece(padded(total === 0 ? "-" : `${done}/${total}`, pods)),
+			...(bar > 0 ? [piece(`${barText(done, total, bar, glyphs)}  `, lane.tone)] : []),
+			piece(lane.now, lane.tone === "warn" || lane.tone === "bad" ? lane.tone : "dim"),
+		],
+	};
+}
+
+export function barText(done: number, total: number, width: number, glyphs: FrameOptions["glyphs"]): string {
+	// Full only when all is done, begun as soon as something is.
+	const share = total === 0 ? 0 : done / total;
+	const full = done >= total && total > 0 ? width : Math.max(0, Math.min(width - 1, Math.ceil(share * width)));
+	return glyphs.full.repeat(full) + glyphs.empty.repeat(width - full);
+}

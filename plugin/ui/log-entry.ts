@@ -1,0 +1,83 @@
+// The events that a person reads afterwards, in few words. Waits are not among them: they stand in their own rows.
+import { oneLine } from "../../disruption/printable.ts";
+import type { PodEvent, RunEvent } from "../events/events.ts";
+import { formatElapsed } from "../flags/duration.ts";
+
+export interface LogEntry {
+	/** Milliseconds since the epoch. */
+	readonly at: number;
+	/** "" for what is about the whole run. */
+	readonly context: string;
+	readonly text: string;
+	readonly level: "info" | "good" | "warning" | "error";
+}
+
+export function logEntry(event: RunEvent, at: number): LogEntry | undefined {
+	const tell = (context: string, text: string, level: LogEntry["level"] = "info"): LogEntry => ({
+		at,
+		context,
+		text: oneLine(text),
+		level,
+	});
+	switch (event.type) {
+		case "node.cordoned":
+			return tell(event.context, `node/${event.node} ${event.already ? "already " : ""}cordoned`);
+		case "node.draining":
+			return tell(event.context, `node/${event.node} draining, ${event.pods} ${event.pods === 1 ? "pod" : "pods"}`);
+		case "node.drained":
+			return tell(event.context, `node/${event.node} drained`, "good");
+		case "node.failed":
+			return tell(event.context, `node/${event.node} not drained: ${event.why}`, "error");
+		case "node.cordonFailed":
+			return tell(event.context, `node/${event.node} could not be cordoned: ${event.message}`, "error");
+		case "node.warning":
+			return tell(event.context, `Warning: ${event.message}`, "warning");
+		case "pod.accepted":
+			return tell(event.context, `${nameOf(event)} eviction accepted`);
+		case "pod.evicted":
+			return tell(event.context, `${nameOf(event)} gone after ${formatElapsed(event.elapsedMs)}`, "good");
+		case "pod.skipped":
+			return tell(event.context, event.message);
+		case "pod.failed":
+			return tell(event.context, `${nameOf(event)} failed: ${event.message}`, "error");
+		case "lease.lost":
+			return tell(event.cluster, `the Lease of ${event.budget} was lost: ${event.message}`, "warning");
+		case "cluster.unreachable":
+			return event.elapsedMs > 50 ? undefined : tell(event.cluster, `gives no answer: ${event.message}`, "warning");
+		case "cluster.recovered":
+			return tell(event.cluster, `answers again after ${formatElapsed(event.elapsedMs)}`, "good");
+		case "diagnostic":
+			return tell(event.context ?? "", event.message, event.level);
+		case "paused":
+			return tell("", "paused: no new evictions", "warning");
+		case "resumed":
+			return tell("", `resumed after ${formatElapsed(event.pausedMs)}`);
+		case "interrupted":
+			return tell("", `stopping: no new evictions, ${event.accepted} already accepted will finish`, "warning");
+		case "budget.changed":
+		case "lease.acquired":
+		case "lease.released":
+		case "lease.waiting":
+		case "node.uncordoned":
+		case "nodes.pending":
+		case "plan":
+		case "pod.evicting":
+		case "pod.gone":
+		case "pod.retrying":
+		case "pod.stopped":
+		case "pod.waiting":
+		case "progress":
+		case "budget.suspended":
+		case "budget.unsuspended":
+		case "budget.suspendFailed":
+		case "budget.takenBack":
+		case "run.failed":
+		case "run.started":
+		case "summary":
+			return undefined;
+	}
+}
+
+function nameOf({ namespace, pod }: PodEvent): string {
+	return `${namespace}/${pod}`;
+}

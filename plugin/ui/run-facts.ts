@@ -1,0 +1,266 @@
+// What a screen knows of a run: folded from its events and nothing else, so that it can say nothing that -o json does not say too.
+import { oneLine } from "../../disruption/printable.ts";
+import type { NodeName, PodEvent, RunEvent, UsedBy } from "../events/events.ts";
+import type { Reason } from "../events/reason.ts";
+import { RemainingTime } from "../output/remaining-time.ts";
+import { BudgetBook } from "./budget-book.ts";
+import { type LogEntry, logEntry } from "./log-entry.ts";
+
+export type PodState = "evicting" | "waiting" | "terminating" | "gone" | "skipped" | "failed" | "stopped";
+
+export interface Wait {
+	readonly reason: Reason;
+	readonly message: string;
+	readonly budget?: string;
+	readonly usedBy: readonly UsedBy[];
+	/** When it is asked for again at the latest. */
+	readonly retryAt?: number;
+	/** When it began to wait; reasons may have changed since. */
+	readonly since: number;
+}
+
+/** All times are milliseconds since the epoch. */
+export interface PodFacts {
+	readonly key: string;
+	readonly context: string;
+	readonly namespace: string;
+	readonly name: string;
+	readonly node?: string;
+	state: PodState;
+	/** When it came into this state. */
+	since: number;
+	/** Of ours, that cover it. */
+	budgets: readonly string[];
+	graceSeconds?: number;
+	wait?: Wait;
+	/** Why it failed, was skipped. */
+	message?: string;
+}
+
+export type NodeState = "queued" | "draining" | "drained" | "failed";
+
+export interface NodeFacts {
+	readonly key: string;
+	readonly context: string;
+	readonly node: string;
+	state: NodeState;
+	since: number;
+	/** How many pods go; the plan's number until its turn has come. */
+	pods?: number;
+	message?: string;
+}
+
+export interface Counts {
+	readonly done: number;
+	readonly total: number;
+	readonly terminating: number;
+	readonly waiting: number;
+	readonly failed: number;
+}
+
+const longestLog = 200;
+
+export class RunFacts {
+	readonly contexts: string[] = [];
+	readonly nodes = new Map<string, NodeFacts>();
+	readonly pods = new Map<string, PodFacts>();
+	readonly budgets = new BudgetBook();
+	/** The newest first. */
+	readonly log: LogEntry[] = [];
+	/** Clusters without an answer, since when. */
+	readonly unreachable = new Map<string, { readonly since: number; readonly message: string }>();
+	readonly #remaining = new RemainingTime();
+	startedAt = 0;
+	plannedPods: number | undefined;
+	isPaused = false;
+	isStopping = false;
+	warnings = 0;
+
+	/** `at`: milliseconds since the epoch; the event's texts are on one line each (flatEvent). */
+	see(event: RunEvent, at: number): void {
+		const entry = logEntry(event, at);
+		if (entry) {
+			this.log.unshift(entry);
+			if (this.log.length > longestLog) this.log.pop();
+		}
+		this.budgets.see(event, at);
+		switch (event.type) {
+			case "run.started":
+				this.startedAt = at;
+				for (const node of event.nodes) this.#node(node, at);
+				for (const { context } of event.pods) this.#context(context);
+				return;
+			case "plan":
+				this.plannedPods = event.pods;
+				this.#remaining.planned(event, at);
+				for (const { pods, ...node } of event.perNode) this.#node(node, at).pods = pods;
+				return;
+			case "node.draining":
+				Object.assign(this.#node(event, at), { state: "draining", since: at, pods: event.pods });
+				return;
+			case "node.drained":
+				this.#endNode(event, "drained", at);
+				return;
+			case "node.failed":
+				this.#endNode(event, "failed", at).message = oneLine(event.why);
+				return;
+			case "pod.evicting":
+				this.#pod(event, "evicting", at).budgets = event.budgets;
+				return;
+			case "pod.waiting":
+			case "pod.retrying":
+				this.#wait(event, at);
+				return;
+			case "pod.accepted":
+				this.#pod(event, "terminating", at).graceSeconds = event.graceSeconds;
+				return;
+			case "pod.evicted":
+			case "pod.gone":
+				this.#pod(event, "gone", at);
+				return;
+			case "pod.stopped":
+				this.#pod(event, "stopped", at);
+				return;
+			case "pod.skipped":
+				this.#pod(event, "skipped", at).message = oneLine(event.message);
+				return;
+			case "pod.failed":
+				this.#pod(event, "failed", at).message = oneLine(event.message);
+				return;
+			case "cluster.unreachable":
+				this.unreachable.set(event.cluster, { since: at - event.elapsedMs, message: oneLine(event.message) });
+				return;
+			case "cluster.recovered":
+				this.unreachable.delete(event.cluster);
+				return;
+			case "paused":
+				this.isPaused = true;
+				return;
+			case "resumed":
+				this.isPaused = false;
+				return;
+			case "interrupted":
+				this.isStopping = true;
+				return;
+			case "node.warning":
+			case "node.cordonFailed":
+				this.warnings += 1;
+				return;
+			case "diagnostic":
+				if (event.level !== "info") this.warnings += 1;
+				return;
+			case "node.cordoned":
+			case "node.uncordoned":
+			case "budget.suspended":
+			case "budget.unsuspended":
+			case "budget.suspendFailed":
+			case "budget.takenBack":
+			case "run.failed":
+			case "nodes.pending":
+			case "budget.changed":
+			case "lease.acquired":
+			case "lease.released":
+			case "lease.lost":
+			case "lease.waiting":
+			case "progress":
+			case "summary":
+		}
+	}
+
+	/** Of the run, of a context, or of a node. */
+	counts(at?: { readonly context: string; readonly node?: string }): Counts {
+		let [done, terminating, waiting, failed, known] = [0, 0, 0, 0, 0];
+		for (const pod of this.pods.values()) {
+			if (at && (pod.context !== at.context || (at.node !== undefined && pod.node !== at.node))) continue;
+			known += 1;
+			if (pod.state === "gone" || pod.state === "skipped") done += 1;
+			else if (pod.state === "terminating") terminating += 1;
+			else if (pod.state === "waiting") waiting += 1;
+			else if (pod.state === "failed") failed += 1;
+		}
+		const nodes = [...this.nodes.values()].filter(
+			({ context, node }) => !at || (context === at.context && (at.node === undefined || node === at.node)),
+		);
+		const counted = nodes.reduce((sum, { pods = 0 }) => sum + pods, 0);
+		const total = Math.max(known, counted, at ? 0 : (this.plannedPods ?? 0));
+		return { done, total, terminating, waiting, failed };
+	}
+
+	/** Seconds that are left, at least and at most; null: somebody has to act first. Undefined without a plan. */
+	remaining(now: number): readonly [number, number | null] | undefined {
+		const { done, total } = this.counts();
+		return this.#remaining.after({ podsDone: done, podsTotal: total }, now);
+	}
+
+	/** Those that wait, in the order in which they began to. */
+	get waiting(): readonly PodFacts[] {
+		const waiting = [...this.pods.values()].filter(({ state }) => state === "waiting");
+		return waiting.toSorted((a, b) => (a.wait?.since ?? a.since) - (b.wait?.since ?? b.since));
+	}
+
+	/** Its place among the pods of this run that wait for the same budget, from 1. */
+	placeOf(pod: PodFacts): number {
+		const rivals = this.waiting.filter(({ wait }) => wait?.budget !== undefined && wait.budget === pod.wait?.budget);
+		return rivals.indexOf(pod) + 1;
+	}
+
+	podsOn({ context, node }: NodeName): readonly PodFacts[] {
+		return [...this.pods.values()].filter((pod) => pod.context === context && pod.node === node);
+	}
+
+	#wait(event: Extract<RunEvent, { type: "pod.waiting" | "pod.retrying" }>, at: number): void {
+		const pod = this.#pod(event, "waiting", at);
+		const { reason, retryAfterMs } = event;
+		const asked = event.type === "pod.waiting" ? event : { usedBy: [], budget: undefined };
+		pod.wait = {
+			reason,
+			message: oneLine(event.message),
+			...(asked.budget !== undefined && { budget: asked.budget }),
+			usedBy: asked.usedBy,
+			...(retryAfterMs !== undefined && { retryAt: at + retryAfterMs }),
+			since: pod.since,
+		};
+		if (asked.budget !== undefined) pod.budgets = [...new Set([...pod.budgets, asked.budget])];
+	}
+
+	#endNode(name: NodeName, state: NodeState, at: number): NodeFacts {
+		return Object.assign(this.#node(name, at), { state, since: at });
+	}
+
+	#context(context: string): void {
+		if (!this.contexts.includes(context)) this.contexts.push(context);
+	}
+
+	#node({ context, node }: NodeName, at: number): NodeFacts {
+		this.#context(context);
+		const key = nodeKey(context, node);
+		const known = this.nodes.get(key) ?? { key, context, node, state: "queued", since: at };
+		this.nodes.set(key, known);
+		return known;
+	}
+
+	#pod({ context, namespace, pod: name, uid = "", node }: PodEvent, state: PodState, at: number): PodFacts {
+		this.#context(context);
+		const key = `pod ${context} ${namespace}/${name} ${uid}`;
+		const known: PodFacts = this.pods.get(key) ?? {
+			key,
+			context,
+			namespace,
+			name,
+			...(node !== undefined && { node }),
+			state,
+			since: at,
+			budgets: [],
+		};
+		// A try that came to nothing goes on with the wait where it was.
+		if (known.state !== state && !(state === "waiting" && known.state === "evicting" && known.wait)) known.since = at;
+		else if (known.state !== state && known.wait) known.since = known.wait.since;
+		known.state = state;
+		this.pods.set(key, known);
+		return known;
+	}
+}
+
+export function nodeKey(context: string, node: string): string {
+	return `node ${context} ${node}`;
+}

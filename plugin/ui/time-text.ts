@@ -1,0 +1,24 @@
+// Times as screens show them.
+
+/** 02:41, or 1:02:41. */
+export function clockText(ms: number): string {
+	const seconds = Math.max(0, Math.floor(ms / 1_000));
+	const two = (value: number): string => String(value).padStart(2, "0");
+	const minutes = `${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
+	return seconds < 3_600 ? minutes : `${Math.floor(seconds / 3_600)}:${minutes}`;
+}
+
+/** The time of the day where the terminal is. */
+export function timeOfDay(at: number): string {
+	return new Date(at).toLocaleTimeString("en-GB");
+}
+
+/** "4-7 min left": seconds up to two minutes, minutes after that. */
+export function remainingText([atLeast, atMost]: readonly [number, number | null], dash: string): string {
+	const inMinutes = (atMost ?? atLeast) > 120;
+	const unit = inMinutes ? "min" : "s";
+	const round = (seconds: number): number => (inMinutes ? Math.round(seconds / 60) : Math.round(seconds));
+	if (atMost === null) return `${round(atLeast)} ${unit} or more left`;
+	const [from, to] = [round(atLeast), round(atMost)];
+	return from === to ? `${to} ${unit} left` : `${from}${dash}${to} ${unit} left`;
+}

@@ -1,0 +1,61 @@
+// Who uses a budget up, in words.
+import type { UsedBy } from "../events/events.ts";
+import { formatElapsed } from "../flags/duration.ts";
+import type { BudgetFacts } from "./budget-book.ts";
+import type { FrameOptions } from "./frame-options.ts";
+import type { PodFacts, RunFacts } from "./run-facts.ts";
+import { cutMiddle } from "./styled-line.ts";
+
+/** What it is doing, as the cluster says it. */
+export function stateText({ why, state }: UsedBy): string {
+	if (state !== undefined && state !== "") return state;
+	return { Reserved: "being evicted", Terminating: "terminating" }[why] ?? "not ready";
+}
+
+/** For how long; "" where nobody knows. */
+export function sinceText({ sinceSeconds }: UsedBy, now: number): string {
+	const since = sinceSeconds === undefined ? Number.NaN : sinceSeconds * 1_000;
+	return Number.isFinite(since) && since <= now ? formatElapsed(now - since) : "";
+}
+
+type UserTextOptions = Pick<FrameOptions, "columns" | "now">;
+
+/** "us/db-0 terminating 12s +1", or "" where nobody does. */
+export function usersText(facts: RunFacts, budget: BudgetFacts, { columns, now }: UserTextOptions): string {
+	const name = (pod: string): string => cutMiddle(pod, columns < 100 ? 15 : 40);
+	const [first] = budget.usedBy;
+	if (first) {
+		const more = budget.usedBy.length > 1 ? ` +${budget.usedBy.length - 1}` : "";
+		const since = sinceText(first, now);
+		const place = facts.budgets.contextOf(first.cluster);
+		return `${place}/${name(first.pod)} ${stateText(first)}${since === "" ? "" : ` ${since}`}${more}`;
+	}
+	const own = ownUsers(facts, budget);
+	const [pod] = own;
+	if (!pod) return "";
+	const more = own.length > 1 ? ` +${own.length - 1}` : "";
+	return `${pod.context}/${name(pod.name)} terminating ${formatElapsed(now - pod.since)}${more}`;
+}
+
+/** Pods that this run has evicted and that are not gone yet. */
+export function ownUsers(facts: RunFacts, { name }: BudgetFacts) {
+	return [...facts.pods.values()].filter(({ state, budgets }) => state === "terminating" && budgets.includes(name));
+}
+
+/** When it frees. */
+export function whenItFrees({ why, state, message }: UsedBy): string {
+	if (why === "Reserved") return "frees when it is evicted and its replacement is ready, or its reservation ends";
+	if (why === "Terminating") return "frees when it is gone and its replacement is ready";
+	if (message !== undefined && message !== "") return `frees when it is ready; no node takes it: ${message}`;
+	return state === undefined ? "frees when it is ready" : `frees when it is ready (it is ${state})`;
+}
+
+/** Without what stands in the row already. */
+export function shortReason({ namespace, name, wait }: PodFacts): string {
+	if (!wait) return "";
+	const { message, budget } = wait;
+	return message
+		.replace(/^error when evicting pods\/.*? \(will retry after [^)]*\): /, "")
+		.replace(`pod ${namespace}/${name} `, "")
+		.replace(budget === undefined ? "\u0000" : `budget ${budget} `, "");
+}

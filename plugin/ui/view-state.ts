@@ -1,0 +1,93 @@
+// What a person has done to the screen: which row is selected, what is open. Pure: a key goes in, the next state and what it asks of the run come out.
+export type Pane = "details" | "explain" | "budgets" | "help";
+
+export interface ViewState {
+	/** Key of the selected row: it stays selected wherever it is drawn. */
+	readonly selected: string | undefined;
+	/** Its place when it was drawn last: where it has gone, its neighbour there is next. */
+	readonly index: number;
+	readonly pane: Pane | undefined;
+	/** Lines of the pane above its first visible one. */
+	readonly scroll: number;
+}
+
+export type Action = "pause" | "leave" | "interrupt" | "suspend" | "redraw";
+
+export interface KeyPress {
+	/** A printable character, or "". */
+	readonly input: string;
+	readonly name: "up" | "down" | "pageUp" | "pageDown" | "enter" | "escape" | "";
+	readonly ctrl: boolean;
+}
+
+export const firstView: ViewState = { selected: undefined, index: 0, pane: undefined, scroll: 0 };
+
+export interface PressedKey {
+	readonly view: ViewState;
+	readonly action?: Action;
+}
+
+/** `rows`: the keys of all rows that can be selected, from the top; `page`: how many lines a page is. */
+export function pressKey(view: ViewState, key: KeyPress, rows: readonly string[], page: number): PressedKey {
+	if (key.ctrl) {
+		const actions: Readonly<Record<string, Action>> = { c: "interrupt", z: "suspend", l: "redraw" };
+		const action = actions[key.input];
+		return action ? { view, action } : { view };
+	}
+	switch (key.name || key.input) {
+		case "up":
+		case "k":
+			return { view: view.pane ? scrolled(view, -1) : moved(view, -1, rows) };
+		case "down":
+		case "j":
+			return { view: view.pane ? scrolled(view, 1) : moved(view, 1, rows) };
+		case "pageUp":
+			return { view: view.pane ? scrolled(view, -page) : moved(view, -page, rows) };
+		case "pageDown":
+		case " ":
+			return { view: view.pane ? scrolled(view, page) : moved(view, page, rows) };
+		case "enter":
+			return { view: toggled(withSelection(view, rows), "details") };
+		case "e":
+			return { view: toggled(withSelection(view, rows), "explain") };
+		case "b":
+			return { view: toggled(view, "budgets") };
+		case "?":
+		case "h":
+			return { view: toggled(view, "help") };
+		case "escape":
+			return { view: { ...view, pane: undefined, scroll: 0 } };
+		case "p":
+			return { view, action: "pause" };
+		case "q":
+			return { view, action: "leave" };
+		default:
+			return { view };
+	}
+}
+
+/** The selected row where it is among them. */
+export function selectedRow({ selected }: ViewState, rows: readonly string[]): number {
+	return selected === undefined ? -1 : rows.indexOf(selected);
+}
+
+function moved(view: ViewState, by: number, rows: readonly string[]): ViewState {
+	if (rows.length === 0) return view;
+	const at = selectedRow(view, rows);
+	const from = at >= 0 ? at : view.selected === undefined ? (by > 0 ? -1 : rows.length) : view.index;
+	const index = Math.min(rows.length - 1, Math.max(0, from + by));
+	return { ...view, selected: rows[index], index };
+}
+
+/** Where nothing is selected, the first row is meant. */
+function withSelection(view: ViewState, rows: readonly string[]): ViewState {
+	return view.selected === undefined ? { ...view, selected: rows[0], index: 0 } : view;
+}
+
+function scrolled(view: ViewState, by: number): ViewState {
+	return { ...view, scroll: Math.max(0, view.scroll + by) };
+}
+
+function toggled(view: ViewState, pane: Pane): ViewState {
+	return { ...view, pane: view.pane === pane ? undefined : pane, scroll: 0 };
+}

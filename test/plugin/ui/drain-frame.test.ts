@@ -1,0 +1,155 @@
+import stringWidth from "string-width";
+import { describe, expect, test } from "vitest";
+import { drainFrame, selectableRows } from "../../../plugin/ui/drain-frame.ts";
+import { asciiGlyphs, unicodeGlyphs } from "../../../plugin/ui/glyphs.ts";
+import { RunFacts } from "../../../plugin/ui/run-facts.ts";
+import { lineText, widthOf } from "../../../plugin/ui/styled-line.ts";
+import { firstView, type Pane, type ViewState } from "../../../plugin/ui/view-state.ts";
+import { sampleFacts, startedAt } from "./sample-run.ts";
+
+interface Look {
+	readonly columns: number;
+	readonly rows: number;
+	readonly ascii?: boolean;
+	readonly view?: Partial<ViewState>;
+	readonly facts?: RunFacts;
+	readonly second?: number;
+}
+
+function frame({
+	columns,
+	rows,
+	ascii = false,
+	view = {},
+	facts = sampleFacts(),
+	second = 161,
+}: Look): readonly string[] {
+	const lines = drainFrame(
+		facts,
+		{ ...firstView, ...view },
+		{
+			columns,
+			rows,
+			glyphs: ascii ? asciiGlyphs : unicodeGlyphs,
+			now: startedAt + second * 1_000,
+			command: "drain",
+			op: "7f3c2a",
+			agentNamespace: "xpdb-system",
+		},
+	);
+	// The time of the day is that of whoever looks.
+	return lines.map((line) =>
+		lineText(line)
+			.replaceAll(/\d\d:\d\d:\d\d/g, "hh:mm:ss")
+			.trimEnd(),
+	);
+}
+
+const text = (look: Look): string => `\n${frame(look).join("\n")}\n`;
+const waiting = "pod prod-us payments/api-7c9d4-kk2lm prod-us-api-7c9d4-kk2lm";
+
+test("the signs of a frame take one column each", () => {
+	for (const glyph of [...Object.values(unicodeGlyphs), ...Object.values(asciiGlyphs)]) {
+		expect(stringWidth(glyph), glyph).toBe(1);
+		expect(widthOf(glyph), glyph).toBe(1);
+	}
+});
+
+describe("drainFrame()", () => {
+	test.each([
+		[60, 15],
+		[80, 24],
+		[100, 30],
+		[140, 40],
+	])("says the same at %dx%d, as far as it fits", (columns, rows) => {
+		expect(text({ columns, rows })).toMatchSnapshot();
+	});
+
+	test("says the same in plain ASCII", () => {
+		const ascii = text({ columns: 100, rows: 30, ascii: true });
+		expect(ascii).toMatch(/^[\n\x20-\x7e]*$/);
+		expect(ascii).toMatchSnapshot();
+	});
+
+	const panes: readonly Pane[] = ["details", "explain", "budgets", "help"];
+	test.each(panes)("has a page for %s", (pane) => {
+		expect(text({ columns: 80, rows: 24, view: { pane, selected: waiting } })).toMatchSnapshot();
+	});
+
+	test("is never wider than the terminal, and always one line lower, with or without a page, whatever is selected", () => {
+		const facts = sampleFacts();
+		const selections = [undefined, ...selectableRows(facts), "pod that is gone"];
+		for (let columns = 60; columns <= 200; columns += 20) {
+			for (const rows of [15, 16, 24, 25, 26, 50]) {
+				for (const pane of [undefined, ...panes]) {
+					const selected = selections[(columns + rows) % selections.length];
+					const lines = frame({ columns, rows, facts, view: { pane, selected, scroll: columns % 9 } });
+					expect(lines).toHaveLength(rows - 1);
+					expect(lines.filter((line) => widthOf(line) > columns)).toEqual([]);
+				}
+			}
+		}
+	});
+
+	test("gives way on what is too small, without a line too many", () => {
+		for (const [columns, rows] of [
+			[59, 30],
+			[100, 14],
+			[1, 1],
+			[10, 3],
+		] as const) {
+			const lines = frame({ columns, rows });
+			expect(lines.length).toBeLessThan(Math.max(rows, 1));
+			expect(lines.filter((line) => widthOf(line) > columns)).toEqual([]);
+		}
+	});
+
+	test("keeps its rows where they are while pods move", () => {
+		const facts = sampleFacts();
+		const place = (word: string): number =>
+			frame({ columns: 100, rows: 30, facts }).findIndex((line) => line.includes(word));
+		const words = ["node-eu-07", "node-ap-04", "payments/api  ", "WAITING", "EVENTS"];
+		const before = words.map(place);
+		const pod = { context: "prod-us", node: "node-us-02", namespace: "payments", uid: "prod-us-api-7c9d4-kk2lm" };
+		facts.see(
+			{ type: "pod.accepted", ...pod, pod: "api-7c9d4-kk2lm", waitedMs: 1, graceSeconds: 30 },
+			startedAt + 162_000,
+		);
+		facts.see({ type: "node.draining", context: "prod-ap", node: "node-ap-04", pods: 5 }, startedAt + 163_000);
+		facts.see({ type: "node.drained", context: "prod-eu", node: "node-eu-07", dryRun: "none" }, startedAt + 164_000);
+		expect(words.map(place)).toEqual(before);
+	});
+
+	test("shows the selected row where all do not fit, and how many are out of sight", () => {
+		const facts = new RunFacts();
+		const nodes = Array.from({ length: 40 }, (_, index) => ({ context: "eu", node: `node-${index}` }));
+		facts.see({ type: "run.started", members: [], nodes, pods: [], dryRun: "none" }, startedAt);
+		for (const node of nodes) facts.see({ type: "node.draining", ...node, pods: 1 }, startedAt);
+		const lines = frame({ columns: 80, rows: 24, facts, view: { selected: "node eu node-30" } });
+		expect(lines.find((line) => line.startsWith(">"))).toContain("node-30");
+		expect(lines.some((line) => /\+ \d+ above, 9 more below/.test(line))).toBe(true);
+	});
+
+	test("says that it is paused, and that it stops", () => {
+		const facts = sampleFacts();
+		facts.see({ type: "paused", accepted: 2 }, startedAt);
+		expect(frame({ columns: 80, rows: 24, facts })[0]).toContain("PAUSED");
+		facts.see({ type: "resumed", pausedMs: 5_000 }, startedAt);
+		expect(frame({ columns: 80, rows: 24, facts })[0]).not.toContain("PAUSED");
+		facts.see({ type: "interrupted", accepted: 2, graceSeconds: 30 }, startedAt);
+		expect(frame({ columns: 80, rows: 24, facts })[0]).toContain("STOPPING");
+	});
+
+	test("takes names in scripts that are wider, and texts that would steer a terminal", () => {
+		const facts = new RunFacts();
+		const node = { context: "東京", node: "ノード-1" };
+		facts.see(
+			{ type: "run.started", members: [], nodes: [node, { ...node, node: "n2" }], pods: [], dryRun: "none" },
+			startedAt,
+		);
+		facts.see({ type: "diagnostic", level: "warning", message: "a\u001b[2Jb\nc" }, startedAt);
+		const lines = frame({ columns: 80, rows: 24, facts });
+		expect(lines.filter((line) => widthOf(line) > 80)).toEqual([]);
+		expect(lines.join("")).toContain("a\\u001b[2Jb\\u000ac");
+	});
+});

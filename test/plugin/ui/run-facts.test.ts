@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import type { RunEvent } from "../../../plugin/events/events.ts";
+import { nodeKey, RunFacts } from "../../../plugin/ui/run-facts.ts";
+import { eventSamples } from "../output/event-samples.ts";
+import { sampleFacts, startedAt } from "./sample-run.ts";
+
+const pod = { context: "eu", node: "n1", namespace: "shop", pod: "db-0", uid: "u0" };
+const waiting = (message: string): RunEvent => ({
+	type: "pod.waiting",
+	...pod,
+	reason: "BudgetExhausted",
+	message,
+	budget: "shop/db",
+	need: 2,
+	healthy: 2,
+	expected: 3,
+	usedBy: [],
+});
+
+function see(...events: readonly (readonly [second: number, event: RunEvent])[]): RunFacts {
+	const facts = new RunFacts();
+	for (const [second, event] of events) facts.see(event, second * 1_000);
+	return facts;
+}
+
+describe("RunFacts", () => {
+	test("count pods by node, context and run", () => {
+		const facts = sampleFacts();
+		expect(facts.counts()).toEqual({ done: 2, total: 37, terminating: 2, waiting: 2, failed: 0 });
+		expect(facts.counts({ context: "prod-eu" })).toEqual({ done: 2, total: 10, terminating: 1, waiting: 0, failed: 0 });
+		expect(facts.counts({ context: "prod-eu", node: "node-eu-07" })).toMatchObject({ done: 0, total: 8 });
+		expect(facts.nodes.get(nodeKey("prod-eu", "node-eu-03"))).toMatchObject({ state: "drained", pods: 2 });
+		expect(facts.nodes.get(nodeKey("prod-ap", "node-ap-04"))).toMatchObject({ state: "queued", pods: 5 });
+	});
+
+	test("have who waits in the order in which they began to, and their place for a budget", () => {
+		const facts = sampleFacts();
+		expect(facts.waiting.map(({ name }) => name)).toEqual(["api-7c9d4-kk2lm", "api-7c9d4-p0z8v"]);
+		expect(facts.waiting.map((each) => facts.placeOf(each))).toEqual([1, 2]);
+	});
+
+	test("let a wait go on over tries that come to nothing, and over other reasons", () => {
+		const facts = see(
+			[1, waiting("first")],
+			[5, { type: "pod.evicting", ...pod, dryRun: "none", deletes: false, budgets: ["shop/db"], attempt: 1 }],
+			[6, { type: "pod.retrying", ...pod, reason: "ServerBusy", message: "busy", retryAfterMs: 5_000 }],
+		);
+		expect(facts.waiting[0]?.wait).toMatchObject({ since: 1_000, reason: "ServerBusy", retryAt: 11_000 });
+		facts.see({ type: "pod.accepted", ...pod, waitedMs: 6_000, graceSeconds: 30 }, 7_000);
+		expect(facts.waiting).toEqual([]);
+		expect(facts.counts().terminating).toBe(1);
+	});
+
+	test("have of a budget what was counted last, who uses it up, and since when nothing is left", () => {
+		const counted = { type: "budget.changed", budget: "shop/db", need: 2, expected: 3, clusters: [] } as const;
+		const user = { cluster: "us", namespace: "shop", pod: "db-1", why: "NotReady" };
+		const facts = see(
+			[1, { ...counted, healthy: 3, left: 1 }],
+			[2, { ...counted, healthy: 2, left: 0 }],
+			[3, { ...waiting("full"), usedBy: [user] } as RunEvent],
+		);
+		expect(facts.budgets.find("shop/db")).toMatchObject({ left: 0, fullSince: 2_000, usedBy: [user] });
+		facts.see({ ...counted, healthy: 3, left: 1 }, 4_000);
+		expect(facts.budgets.find("shop/db")).toMatchObject({ left: 1, usedBy: [] });
+		expect(facts.budgets.find("shop/db")?.fullSince).toBeUndefined();
+	});
+
+	test("tell how long the rest may take by the plan and the pace so far", () => {
+		const facts = sampleFacts();
+		const [atLeast, atMost] = facts.remaining(startedAt + 161_000) ?? [];
+		expect(atLeast).toBe(227);
+		expect(atMost).toBeGreaterThanOrEqual(397);
+	});
+
+	test("keep only the last 200 events", () => {
+		const facts = new RunFacts();
+		for (let at = 0; at < 500; at += 1) facts.see({ type: "diagnostic", level: "info", message: `line ${at}` }, at);
+		expect(facts.log).toHaveLength(200);
+		expect(facts.log[0]?.text).toBe("line 499");
+	});
+
+	test("take every kind of event", () => {
+		const facts = new RunFacts();
+		for (const event of Object.values(eventSamples).flat() as RunEvent[]) facts.see(event, 1_000);
+		expect(facts.contexts).toEqual(["eu"]);
+		expect(facts.warnings).toBe(4);
+	});
+});

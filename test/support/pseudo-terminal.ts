@@ -1,0 +1,90 @@
+// A program on a real pseudo-terminal, as a person has it: what it shows, keys, signals, its end.
+import { spawn } from "@lydell/node-pty";
+import { TerminalEmulator } from "./terminal-emulator.ts";
+
+export interface PseudoTerminalOptions {
+	readonly columns?: number;
+	readonly rows?: number;
+	readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface PseudoTerminal extends Disposable {
+	readonly pid: number;
+	readonly screen: TerminalEmulator;
+	/** All that was written so far. */
+	output(): string;
+	press(keys: string): void;
+	resize(columns: number, rows: number): void;
+	/** Resolves when what is shown has this; rejects with what is shown, when it ends without it or takes too long. */
+	shows(text: string | RegExp): Promise<void>;
+	/** Resolves when this holds; looked at whenever something was written. */
+	until(isSo: () => boolean): Promise<void>;
+	kill(signal: NodeJS.Signals): void;
+	readonly ended: Promise<{ readonly exitCode: number; readonly signal: number }>;
+}
+
+const patienceMs = 30_000;
+
+export function startInTerminal(
+	program: string,
+	args: readonly string[],
+	{ columns = 100, rows = 30, env = {} }: PseudoTerminalOptions = {},
+): PseudoTerminal {
+	const screen = new TerminalEmulator(columns, rows);
+	const basis = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", LANG: "C.UTF-8", TZ: "UTC" };
+	const terminal = spawn(program, [...args], {
+		name: env["TERM"] ?? "xterm-256color",
+		cols: columns,
+		rows,
+		env: { ...basis, ...env },
+	});
+	let output = "";
+	let isOver = false;
+	const listeners = new Set<() => void>();
+	terminal.onData((data) => {
+		output += data;
+		screen.write(data);
+		for (const listener of listeners) listener();
+	});
+	const ended = new Promise<{ exitCode: number; signal: number }>((resolve) => {
+		terminal.onExit(({ exitCode, signal = 0 }) => {
+			isOver = true;
+			resolve({ exitCode, signal });
+			for (const listener of listeners) listener();
+		});
+	});
+	const until = async (isSo: () => boolean): Promise<void> => {
+		const { promise, resolve, reject } = Promise.withResolvers<void>();
+		const fail = (why: string): void => reject(new Error(`${why}:\n${screen.lines.join("\n")}`));
+		const look = (): void => {
+			if (isSo()) resolve();
+			else if (isOver) fail("it ended before");
+		};
+		const timer = setTimeout(() => fail("it took too long"), patienceMs);
+		listeners.add(look);
+		look();
+		try {
+			await promise;
+		} finally {
+			clearTimeout(timer);
+			listeners.delete(look);
+		}
+	};
+	return {
+		pid: terminal.pid,
+		screen,
+		output: () => output,
+		press: (keys) => terminal.write(keys),
+		resize(width, height) {
+			screen.resize(width, height);
+			terminal.resize(width, height);
+		},
+		until,
+		shows: (text) => until(() => new RegExp(text).test(screen.lines.join("\n"))),
+		kill: (signal) => terminal.kill(signal),
+		ended,
+		[Symbol.dispose]() {
+			if (!isOver) terminal.kill("SIGKILL");
+		},
+	};
+}
