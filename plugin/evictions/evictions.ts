@@ -14,6 +14,7 @@ import { usedByNames, usedBySuffix, waitText } from "../events/used-by-text.ts";
 import { CoverageLists } from "../fleet/coverage-lists.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { FleetChanges, type FleetDoubt } from "../fleet/fleet-changes.ts";
+import { Semaphore } from "../fleet/semaphore.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
 import { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { DryRunRounds, wouldWait } from "./dry-run-rounds.ts";
@@ -42,6 +43,11 @@ const askAgainAfterMs = 1_000;
 const pauses = [0, 250, 500, 1_000, 2_000, 5_000];
 /** Who waited for so long is not in a loop. */
 const longTryMs = 10_000;
+/**
+ * Pods of which it is found out at the same time what covers them. A thousand reads at once keep the lists of budgets waiting until
+ * these are too old to say anything, and then all pods are read again: such a drain never begins.
+ */
+const judgedAtOnce = 32;
 /** A dry run ends no pod, so that nothing changes by waiting: an agent that is being restarted, or has yet to see a pod. */
 const dryRunTries = 3;
 
@@ -73,6 +79,7 @@ export class Evictions {
 	/** By their budgets. */
 	readonly #rounds = new Map<string, EvictionRounds>();
 	readonly #limit = new ConcurrencyLimit();
+	readonly #judging = new Semaphore(judgedAtOnce);
 	readonly #coveredBy = new Map<string, RoundBudget>();
 	#total = 0;
 	#done = 0;
@@ -218,15 +225,21 @@ export class Evictions {
 
 	async #tryAsMember(job: EvictionJob, isFirst: boolean, state: FleetState): Promise<TryOutcome> {
 		const { fleet, lists } = state;
-		const { reachability, runtime } = this.#deps;
+		const { reachability, runtime, stop } = this.#deps;
 		const { namespace } = job.pod;
 		// What was listed for others is good for one try: if it does not hold any more, the round says so.
-		const known = isFirst ? lists.findKnown({ namespace, labels: job.seen.labels }) : undefined;
+		const findKnown = () => (isFirst ? lists.findKnown({ namespace, labels: job.seen.labels }) : undefined);
+		const known = findKnown();
 		if (known) return this.#tryUnder(known, job, state);
+		// What became of the run is judged by who called.
+		if (!(await this.#judging.take(AbortSignal.any([stop, job.timeout.signal])))) return { kind: "again", afterMs: 0 };
 		let coverage: PodCoverage;
 		try {
 			const memberIds = (): readonly string[] => fleet.members.map(({ id }) => id);
-			coverage = await coverPod(job, { lists, memberIds, runtime, mayBeginRound: isFirst });
+			const budgets = findKnown();
+			coverage = budgets
+				? { kind: "covered", budgets }
+				: await coverPod(job, { lists, memberIds, runtime, mayBeginRound: isFirst });
 		} catch (error) {
 			if (error instanceof AgentUnavailableError) {
 				reachability.failed(error);
@@ -241,6 +254,8 @@ export class Evictions {
 			if (isPassing(error)) return { kind: "again", afterMs: retryAfterMs, reason: "ServerUnreachable" };
 			if (error instanceof ApiError) return failedPod(job, { reason: refusalReason(error), message: errorText(error) });
 			throw error;
+		} finally {
+			this.#judging.giveBack();
 		}
 		reachability.answered();
 		switch (coverage.kind) {

@@ -50,4 +50,41 @@ describe("pods that no budget of their namespace selects", () => {
 		});
 		expect(fleet.evictions).toEqual([]);
 	});
+
+	test("go also where there are hundreds, and the more is asked at once the longer each answer takes", async () => {
+		const { fleet, eu } = newWeb();
+		const pods = Array.from({ length: 300 }, (_, index) => eu.addPod(`cart-${index}`, { labels: { app: "cart" } }));
+		const run = newRun(fleet, { waitsUntilGone: false });
+		let reading = 0;
+		let mostReading = 0;
+		eu.onRead = async () => {
+			reading += 1;
+			mostReading = Math.max(mostReading, reading);
+			await run.runtime.sleep(10 * reading, forever);
+			reading -= 1;
+		};
+		fleet.onList = () => run.runtime.sleep(10 * reading, forever);
+		const outcomes = Promise.all(pods.map((pod) => run.evictions.evict(run.job(eu, pod, Number.NEGATIVE_INFINITY))));
+		await expect
+			.poll(() => fleet.evictions.length + run.events.filter(({ type }) => type === "pod.waiting").length)
+			.toBeGreaterThanOrEqual(300);
+		run.timeout.abort();
+		expect((await outcomes).filter(({ kind }) => kind !== "evicted")).toEqual([]);
+		expect(mostReading).toBeLessThanOrEqual(32);
+	});
+
+	test("are not read any more after a stop", async () => {
+		const { fleet, eu } = newWeb();
+		const pods = Array.from({ length: 100 }, (_, index) => eu.addPod(`cart-${index}`, { labels: { app: "cart" } }));
+		const run = newRun(fleet, { waitsUntilGone: false });
+		const slow = Promise.withResolvers<void>();
+		fleet.onList = () => slow.promise;
+		const outcomes = Promise.all(pods.map((pod) => run.evictions.evict(run.job(eu, pod, Number.NEGATIVE_INFINITY))));
+		await expect.poll(() => fleet.lists).toBe(1);
+		run.stop.abort();
+		slow.resolve();
+		const kinds = (await outcomes).map(({ kind }) => kind);
+		expect(kinds.filter((kind) => kind === "stopped").length).toBeGreaterThanOrEqual(100 - 32);
+		expect(eu.reads).toBeLessThanOrEqual(32);
+	});
 });
