@@ -21,7 +21,7 @@ const kept: Readonly<Record<string, Kind>> = {
 const typedAgain: readonly string[] = ["force", "delete-emptydir-data", "disable-eviction"];
 
 /** They say which nodes (which have the annotation) or how to talk to people; every run has its own. */
-const notKept: readonly string[] = ["selector", "dry-run", "output", "ui", "yes", "resume"];
+const notKept: readonly string[] = ["selector", "dry-run", "output", "report", "ui", "yes", "resume"];
 
 export const operationFlags = { kept, typedAgain, notKept };
 
