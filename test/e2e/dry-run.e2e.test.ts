@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase, type Database } from "./database.ts";
-import { getJson } from "./get-json.ts";
+import { getJson, podsPath } from "./get-json.ts";
 import { eventually, kubectl } from "./kubectl.ts";
 import { uncordonAll } from "./nodes.ts";
 import { plugin } from "./plugin-process.ts";
@@ -9,9 +9,25 @@ import { leasesOf, writesSince } from "./writes-since.ts";
 
 const dryRun = ["--dry-run=server", "--ignore-daemonsets", "--delete-emptydir-data"];
 
+interface PodList {
+	readonly items: readonly { readonly metadata: { readonly namespace: string } }[];
+}
+
 interface NodeObject {
 	readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
 	readonly spec: { readonly unschedulable?: boolean };
+}
+
+/** A dry run of a node says of every pod there what would become of it, of those of a namespace that is being deleted too. */
+async function untilAlone({ namespace }: Database): Promise<void> {
+	await eventually("the pods of earlier databases to be gone", async () => {
+		const lists = await Promise.all(
+			sharedFleet().contexts.map((context) =>
+				getJson<PodList>(context, podsPath(undefined, { labelSelector: "app=db" })),
+			),
+		);
+		return lists.every(({ items }) => items.every(({ metadata }) => metadata.namespace === namespace));
+	});
 }
 
 /** All that a dry run could have left behind. */
@@ -28,6 +44,7 @@ describeOnFleet("--dry-run=server under budgets of the fleet", () => {
 
 	test("says for what a drain and an eviction would wait whose budget is used up, and writes nothing", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		await untilAlone(database);
 		const { namespace } = database;
 		const pod = (await database.pods()).find(({ context }) => context === "c1");
 		if (!pod) throw new Error("no pod in c1");
@@ -42,7 +59,7 @@ describeOnFleet("--dry-run=server under budgets of the fleet", () => {
 		expect(result.code, result.stderr).toBe(1);
 		expect(result.stdout).toBe(`node/${pod.node} cordoned (server dry run)\n`);
 		const wait = `budget ${namespace}/db needs 2 healthy, has 2`;
-		const users = `used by ${namespace}/db-0 in c2 .+`;
+		const users = `used by ${namespace}/db-0 in c2: .+`;
 		expect(result.stderr).toMatch(new RegExp(`^pod ${namespace}/db-0 would wait: ${wait}; ${users}$`, "m"));
 		expect(result.stderr).toContain(`error when evicting pods/"db-0" -n "${namespace}": it would wait: ${wait}`);
 		expect(result.stderr).toContain(`There are pending nodes to be drained:\n ${pod.node}\n`);
@@ -55,6 +72,7 @@ describeOnFleet("--dry-run=server under budgets of the fleet", () => {
 
 	test("lets the pods of two clusters go that a drain would take one after the other, and writes nothing", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		await untilAlone(database);
 		const { namespace } = database;
 		const pods = (await database.pods()).filter(({ context }) => context !== "c3");
 		const nodes = pods.map(({ context, node }) => `${context}-operator/${node}`);
@@ -85,6 +103,7 @@ describeOnFleet("--dry-run=server under budgets of the fleet", () => {
 
 	test("is kubectl's own where no budget of the fleet covers the pods", async () => {
 		await using database = await createDatabase({ replicas: 1 });
+		await untilAlone(database);
 		const pod = (await database.pods()).find(({ context }) => context === "c1");
 		const args = ["--context", "c1-operator", "--pod-selector=app=db", ...dryRun];
 		const result = await plugin(["drain", pod?.node ?? "", ...args]);
