@@ -25,6 +25,9 @@ export function findSilence(
 			? { why: `no connection${from} ${within}`, silent: "unknown" }
 			: { why: `none came${from && ` over the connection${from}`} ${within}`, silent: "unknown" };
 	}
+	if (code === status.UNAVAILABLE && details === "Connection dropped") {
+		return { why: `the connection${from} was dropped before one came`, silent: "unknown" };
+	}
 	if (code === status.UNAVAILABLE && details.startsWith("No connection established.")) {
 		const why = /Last error: (?:Error: )?(.+)$/.exec(details)?.[1] ?? "it was not said why";
 		return { why: `no connection${from}: ${why}`, silent: noWay.test(why) ? "network" : "unknown" };

@@ -23,6 +23,11 @@ describe("findSilence()", () => {
 			expected: { why: "no connection within 5 s", silent: "unknown" },
 		},
 		{
+			name: "a connection that ends in the middle of a call says not why",
+			failed: { code: status.UNAVAILABLE, details: "Connection dropped" },
+			expected: { why: "the connection was dropped before one came", silent: "unknown" },
+		},
+		{
 			name: "where nobody listens the network works",
 			failed: { code: status.UNAVAILABLE, details: `${none} connect ECONNREFUSED 10.0.0.1:8444` },
 			expected: { why: "no connection: connect ECONNREFUSED 10.0.0.1:8444", silent: "unknown" },
