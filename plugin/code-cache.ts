@@ -1,8 +1,9 @@
 // The code that V8 compiled for earlier calls, kept beside what kubectl keeps: without it each call compiles all that it uses anew.
 // Who may write there can already have any program run as us, by the kubeconfig in the folder above; a shared folder for
 // temporary files would let others.
+import { existsSync, mkdirSync } from "node:fs";
 import { enableCompileCache } from "node:module";
-import { isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 
 /** kubectl's own folder for caches; undefined where there is no home. */
 export function findCodeCache(env: NodeJS.ProcessEnv): string | undefined {
@@ -14,5 +15,18 @@ export function findCodeCache(env: NodeJS.ProcessEnv): string | undefined {
 /** Before the modules are loaded that it is for. A folder that cannot be written, or code of another version, is as good as none. */
 export function enableCodeCache(env: NodeJS.ProcessEnv): void {
 	const folder = findCodeCache(env);
-	if (folder !== undefined) enableCompileCache(folder);
+	if (folder !== undefined && isFolder(folder)) enableCompileCache(folder);
+}
+
+/** Makes it where it is missing, one folder at a time: Node's own way to make all of them never ends where no folder can be made, as in /proc. */
+function isFolder(folder: string): boolean {
+	const missing: string[] = [];
+	for (let at = folder; !existsSync(at); at = dirname(at)) missing.unshift(at);
+	try {
+		// As kubectl makes them.
+		for (const each of missing) mkdirSync(each, 0o750);
+		return true;
+	} catch {
+		return false;
+	}
 }

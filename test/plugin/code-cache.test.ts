@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { findCodeCache } from "../../plugin/code-cache.ts";
+import { enableCodeCache, findCodeCache } from "../../plugin/code-cache.ts";
 
 describe("findCodeCache()", () => {
 	const rows: readonly {
@@ -17,4 +18,9 @@ describe("findCodeCache()", () => {
 		{ name: "never in a folder that depends on where one is", env: { HOME: "home" }, folder: undefined },
 	];
 	for (const { name, env, folder } of rows) test(name, () => expect(findCodeCache(env)).toBe(folder));
+});
+
+test("a home in which no folder can be made is as good as none", () => {
+	enableCodeCache({ HOME: "/proc/nowhere" });
+	expect(existsSync("/proc/nowhere")).toBe(false);
 });
