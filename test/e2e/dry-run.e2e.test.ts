@@ -1,33 +1,18 @@
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase, type Database } from "./database.ts";
-import { getJson, podsPath } from "./get-json.ts";
+import { getJson } from "./get-json.ts";
 import { eventually, kubectl } from "./kubectl.ts";
 import { uncordonAll } from "./nodes.ts";
 import { plugin } from "./plugin-process.ts";
+import { untilAlone } from "./until-alone.ts";
 import { leasesOf, writesSince } from "./writes-since.ts";
 
 const dryRun = ["--dry-run=server", "--ignore-daemonsets", "--delete-emptydir-data"];
 
-interface PodList {
-	readonly items: readonly { readonly metadata: { readonly namespace: string } }[];
-}
-
 interface NodeObject {
 	readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
 	readonly spec: { readonly unschedulable?: boolean };
-}
-
-/** A dry run of a node says of every pod there what would become of it, of those of a namespace that is being deleted too. */
-async function untilAlone({ namespace }: Database): Promise<void> {
-	await eventually("the pods of earlier databases to be gone", async () => {
-		const lists = await Promise.all(
-			sharedFleet().contexts.map((context) =>
-				getJson<PodList>(context, podsPath(undefined, { labelSelector: "app=db" })),
-			),
-		);
-		return lists.every(({ items }) => items.every(({ metadata }) => metadata.namespace === namespace));
-	});
 }
 
 /** All that a dry run could have left behind. */

@@ -5,6 +5,7 @@ import { createDatabase } from "./database.ts";
 import { eventually } from "./kubectl.ts";
 import { uncordonAll } from "./nodes.ts";
 import { plugin } from "./plugin-process.ts";
+import { untilAlone } from "./until-alone.ts";
 import { writesSince } from "./writes-since.ts";
 
 const flags = ["--ignore-daemonsets", "--delete-emptydir-data"];
@@ -20,6 +21,7 @@ describeOnFleet("pods that no other node takes", () => {
 
 	test("are foretold by a plan and a dry run as a drain of all nodes of a cluster leaves them", async () => {
 		await using database = await createDatabase({ replicas: 2, budget: { maxUnavailable: 1 } });
+		await untilAlone(database);
 		const { namespace } = database;
 		const nodes = ["c1-n0", "c1-n1", "c1-n2"];
 		const args = [...nodes, "--context", "c1-operator", "--pod-selector=app=db"];
