@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { enableCodeCache, findCodeCache } from "../../plugin/code-cache.ts";
+import { enableCodeCache, findCodeCache } from "../../../plugin/kubernetes/code-cache.ts";
 
 describe("findCodeCache()", () => {
 	const rows: readonly {
