@@ -36,6 +36,11 @@ export function budgetOfMembers(
 	);
 }
 
+/** Who suspended it; where members were suspended one by one, the first that says so. */
+export function suspensionOf(members: readonly BudgetOfMember[]): Suspension | undefined {
+	return members.find(({ suspension }) => suspension)?.suspension;
+}
+
 /** "c3: maxUnavailable 2, elsewhere maxUnavailable 1", or the one that all have. */
 export function boundText(members: readonly BudgetOfMember[]): string {
 	return differing(members, ({ bound = "?" }) => bound);

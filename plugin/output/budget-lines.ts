@@ -3,7 +3,7 @@
 import { formatBudgetName } from "../../disruption/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import { formatElapsed } from "../flags/duration.ts";
-import { differences, boundText } from "../fleet/budget-members.ts";
+import { boundText, differences, suspensionOf } from "../fleet/budget-members.ts";
 import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
 import { suspensionText } from "./suspension-line.ts";
@@ -48,8 +48,8 @@ export function budgetLines(rows: readonly BudgetRow[], options: BudgetLinesOpti
 export function budgetNotes(row: BudgetRow, clusters: readonly string[]): readonly string[] {
 	const name = `${row.namespace}/${row.name}`;
 	const { problem, members } = row;
-	const [suspended] = members.filter(({ suspension }) => suspension);
-	const who = suspended?.suspension ? ` ${suspensionText(suspended.suspension)}` : "";
+	const suspension = suspensionOf(members);
+	const who = suspension ? ` ${suspensionText(suspension)}` : "";
 	// Its clusters' bounds are nobody's business while nobody may be evicted anyway.
 	const differ = problem === undefined ? differences(members, clusters) : undefined;
 	return [
@@ -85,9 +85,9 @@ function cell(value: number | undefined): string {
 /** "c2/db-1 Pending 9m, 2 more" */
 function usedByCell({ usedBy, suspended, members }: BudgetRow, now: number): string {
 	if (suspended) {
-		const suspension = members.find((member) => member.suspension)?.suspension;
+		const suspension = suspensionOf(members);
 		if (!suspension) return "suspended";
-		return `suspended by ${suspension.by} ${formatElapsed(Math.max(0, now - Date.parse(suspension.since)))}`;
+		return `suspended by ${suspension.by} ${formatElapsed(now - Date.parse(suspension.since))}`;
 	}
 	const [first] = usedBy;
 	if (!first) return "";
@@ -124,7 +124,7 @@ function stateOf({ state, why }: PodOfBudget): string {
 }
 
 function ageOf({ sinceSeconds }: PodOfBudget, now: number): string | undefined {
-	return sinceSeconds === undefined ? undefined : formatElapsed(Math.max(0, now - sinceSeconds * 1_000));
+	return sinceSeconds === undefined ? undefined : formatElapsed(now - sinceSeconds * 1_000);
 }
 
 /** The last column gives way: all others are what people copy. */

@@ -1,5 +1,6 @@
 // A run that was recorded with -o json, line by line.
 import { LineSplitter } from "../../proto/line-splitter.ts";
+import { errorText } from "../kubernetes/api-error.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { checkSchema, readRecordedEvent } from "./recorded-event.ts";
 import { PictureFold, type RunPicture } from "./run-picture.ts";
@@ -20,7 +21,7 @@ export async function readRecord(chunks: AsyncIterable<Buffer>, path: string): P
 		for await (const chunk of chunks) splitter.push(chunk);
 	} catch (error) {
 		if (error instanceof UsageError) throw error;
-		throw new UsageError(`cannot read "${path}": ${error instanceof Error ? error.message : String(error)}`);
+		throw new UsageError(`cannot read "${path}": ${errorText(error)}`);
 	}
 	const picture = fold.picture();
 	if (!picture)

@@ -1,5 +1,6 @@
 // A drain of nodes as the work of a run: under the budgets of the fleet, with an annotation on each node by which it can go on.
 import { type DrainOptions, type DrainResult, drain } from "../drain/drain.ts";
+import { userAtHost } from "../fleet/holder-identity.ts";
 import { watchDeletions } from "../kubernetes/pod-deletions.ts";
 import { type NodeTarget, nodeName } from "../nodes/node-target.ts";
 import { OperationAnnotations } from "../nodes/operation-annotation.ts";
@@ -9,7 +10,6 @@ import type { ResumedOperation } from "../nodes/resume-operation.ts";
 import { aggregate } from "../output/plain.ts";
 import type { RunResult, RunWork } from "./carry-out.ts";
 import type { EvictionSession } from "./eviction-session.ts";
-import { userAtHost } from "../fleet/holder-identity.ts";
 import { planEvent } from "./plan-event.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 import { warnOfStranded } from "./warn-of-stranded.ts";

@@ -9,9 +9,9 @@ import { createEvictor } from "../evictions/evictor.ts";
 import { evictorWithFailPoints, membersWithFailPoints } from "../evictions/fail-points.ts";
 import { LeftBehind } from "../evictions/left-behind.ts";
 import { connectFleet, type Fleet, uncoveredWarning } from "../fleet/fleet.ts";
+import { holderIdentity } from "../fleet/holder-identity.ts";
 import { withLeaseEvents } from "../fleet/lease-events.ts";
 import { Reachability } from "../fleet/reachability.ts";
-import { holderIdentity } from "../fleet/holder-identity.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 import { createRunRuntime } from "./run-runtime.ts";
 

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import type { EventSink } from "../events/events.ts";
+import { errorText } from "../kubernetes/api-error.ts";
 import { createNdjsonWriter, type NdjsonOptions } from "../output/ndjson.ts";
 import { page } from "../picture/page.ts";
 import { readRecordedEvent } from "../picture/recorded-event.ts";
@@ -25,9 +26,7 @@ export function openPictureFile(path: string, options: Omit<NdjsonOptions, "stdo
 		if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error("it is a directory");
 		closeSync(openSync(part, "wx"));
 	} catch (error) {
-		throw new UsageError(
-			`cannot write the report to "${path}": ${error instanceof Error ? error.message : String(error)}`,
-		);
+		throw new UsageError(`cannot write the report to "${path}": ${errorText(error)}`);
 	}
 	const discard = (): void => rmSync(part, { force: true });
 	return {

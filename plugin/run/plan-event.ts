@@ -5,7 +5,7 @@ import type { Fleet } from "../fleet/fleet.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
 import { makePlan } from "../plan/make-plan.ts";
 import { readFacts } from "../plan/read-facts.ts";
-import { describeError } from "./report-error.ts";
+import { describeBriefly } from "./report-error.ts";
 
 /** A plan is no condition of a drain: where it cannot be made, a warning says why; undefined where `stop` came first. */
 export async function planEvent(
@@ -38,8 +38,7 @@ async function planned(
 			etaSeconds: [seconds.atLeast, seconds.atMost],
 		};
 	} catch (error) {
-		const [why = ""] = describeError(error, []).lines;
-		const message = `the plan could not be made: ${why.replace(/^error: /i, "")}`;
+		const message = `the plan could not be made: ${describeBriefly(error)}`;
 		return { type: "diagnostic", level: "warning", message };
 	}
 }

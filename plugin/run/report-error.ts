@@ -1,7 +1,7 @@
 // What a person sees of an error, and the exit code that goes with it. Never a stack, unless it was asked for.
 import { inspect } from "node:util";
 import { AgentUnavailableError, isDomainError } from "../../disruption/errors.ts";
-import { ApiError, ConnectionError, kubectlErrorLine } from "../kubernetes/api-error.ts";
+import { ApiError, ConnectionError, errorText, kubectlErrorLine } from "../kubernetes/api-error.ts";
 import { FleetUncoveredError, KubeconfigError, UsageError } from "../terminal/errors.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import type { TextSink } from "../terminal/streams.ts";
@@ -48,6 +48,12 @@ export function describeError(error: unknown, argv: readonly string[]): ErrorDes
 	);
 }
 
+/** As a part of another sentence. */
+export function describeBriefly(error: unknown): string {
+	const [why = ""] = describeError(error, []).lines;
+	return why.replace(/^error: /i, "");
+}
+
 function firstLine(error: unknown): string {
-	return (error instanceof Error ? error.message : String(error)).split("\n")[0] ?? "";
+	return errorText(error).split("\n")[0] ?? "";
 }

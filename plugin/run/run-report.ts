@@ -2,6 +2,7 @@
 // and the last one is its summary.
 import type { EventSink, RunCommand, RunSummary } from "../events/events.ts";
 import { type CommandDependencies, type CommandInput, textFlag } from "../flags/command.ts";
+import { errorText } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { openContexts } from "../kubernetes/open-contexts.ts";
 import { tellOnce } from "../kubernetes/server-warning.ts";
@@ -103,8 +104,7 @@ export async function reportRun(
 			picture?.write();
 		} catch (error) {
 			// The run is over, and what it did is done: this changes nothing of how it ended.
-			const why = error instanceof Error ? error.message : String(error);
-			streams.stderr.write(`error: cannot write the report to "${pictureName}": ${why}\n`);
+			streams.stderr.write(`error: cannot write the report to "${pictureName}": ${errorText(error)}\n`);
 		}
 	};
 	let warnings = 0;

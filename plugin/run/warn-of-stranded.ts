@@ -5,7 +5,7 @@ import type { Fleet } from "../fleet/fleet.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
 import { findStrandedPods } from "../plan/find-stranded.ts";
 import { strandedWarnings } from "../plan/stranded-pods.ts";
-import { describeError } from "./report-error.ts";
+import { describeBriefly } from "./report-error.ts";
 
 /** Uids of pods whose replacements find no node, as things are. Not to know it is no reason not to drain: a warning says so. */
 export async function warnOfStranded(
@@ -21,8 +21,7 @@ export async function warnOfStranded(
 		for (const warning of strandedWarnings(pods)) emit({ ...warn, reason: "NoOtherNode", ...warning });
 		return new Set(pods.flatMap(({ uid, placement }) => (placement.kind === "nowhere" ? [uid] : [])));
 	} catch (error) {
-		const [why = ""] = describeError(error, []).lines;
-		const message = `whether a node is left for the pods that go is not known: ${why.replace(/^error: /i, "")}`;
+		const message = `whether a node is left for the pods that go is not known: ${describeBriefly(error)}`;
 		emit({ ...warn, message });
 		return new Set();
 	}

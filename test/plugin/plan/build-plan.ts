@@ -73,6 +73,19 @@ export function planPod(name: string, fields: PodFields = {}): PlanPod {
 	};
 }
 
+/** A drain, and how it goes, as story() has it. */
+export interface PlanRow {
+	readonly name: string;
+	readonly queues: readonly PlanQueue[];
+	readonly budgets?: readonly PlanBudget[];
+	readonly expected: readonly string[];
+}
+
+/** One wave after the other. */
+export const inWaves = () => ({ goneAfter: 1, backAfter: 0 });
+export const two = { maxUnavailable: 2 };
+export const one = { maxUnavailable: 1 };
+
 /** One node with these pods, in groups. */
 export function queue(...groups: readonly (readonly PlanPod[])[]): PlanQueue {
 	return { nodes: [{ name: "n0", groups }], atOnce: 1 };

@@ -4,27 +4,16 @@ import { decide } from "../../../disruption/decide.ts";
 import type { PlanBudget, PlanPod, PlanQueue } from "../../../plugin/plan/drain-plan.ts";
 import { simulateDrain } from "../../../plugin/plan/simulate-drain.ts";
 import { memberBudget, newSpec, podReference } from "../../support/build-count.ts";
-import { nativeBudget, planBudget, planPod, queue, story } from "./build-plan.ts";
+import { inWaves, nativeBudget, one, type PlanRow, planBudget, planPod, queue, story, two } from "./build-plan.ts";
 
-/** One wave after the other. */
-const inWaves = () => ({ goneAfter: 1, backAfter: 0 });
 const waves = (queues: readonly PlanQueue[], budgets: readonly PlanBudget[]): readonly string[] =>
 	story(simulateDrain(queues, budgets, inWaves));
 const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => planPod(name));
 const pods = [a, b, c, d].filter((pod) => pod !== undefined);
 const free = (name: string) => planPod(name, { budgets: [] });
-const two = { maxUnavailable: 2 };
-const one = { maxUnavailable: 1 };
-
-interface Row {
-	readonly name: string;
-	readonly queues: readonly PlanQueue[];
-	readonly budgets?: readonly PlanBudget[];
-	readonly expected: readonly string[];
-}
 
 describe("simulateDrain() in waves", () => {
-	const rows: readonly Row[] = [
+	const rows: readonly PlanRow[] = [
 		{ name: "has nothing to do without nodes", queues: [], expected: [] },
 		{ name: "passes over nodes without pods", queues: [queue()], expected: [] },
 		{
@@ -130,7 +119,7 @@ describe("simulateDrain() in waves", () => {
 
 describe("simulateDrain() with others in the way", () => {
 	const used = { namespace: "shop", name: "z", why: "Reserved", holder: "drain-7f" } as const;
-	const rows: readonly Row[] = [
+	const rows: readonly PlanRow[] = [
 		{
 			name: "waits where a budget is used up for now, and goes on as if that were over",
 			queues: [queue([planPod("a"), planPod("b")])],
@@ -181,7 +170,7 @@ describe("simulateDrain() with others in the way", () => {
 });
 
 describe("simulateDrain() with pods that can never go", () => {
-	const rows: readonly (Row & { readonly message: RegExp })[] = [
+	const rows: readonly (PlanRow & { readonly message: RegExp })[] = [
 		{
 			name: "maxUnavailable 0",
 			queues: [queue([planPod("a"), free("x")])],

@@ -1,23 +1,11 @@
 import { describe, expect, test } from "vitest";
-import type { PlanBudget, PlanQueue } from "../../../plugin/plan/drain-plan.ts";
 import { simulateDrain } from "../../../plugin/plan/simulate-drain.ts";
-import { planBudget, planPod, queue, story } from "./build-plan.ts";
-
-const inWaves = () => ({ goneAfter: 1, backAfter: 0 });
-const two = { maxUnavailable: 2 };
-const one = { maxUnavailable: 1 };
-
-interface Row {
-	readonly name: string;
-	readonly queues: readonly PlanQueue[];
-	readonly budgets?: readonly PlanBudget[];
-	readonly expected: readonly string[];
-}
+import { inWaves, one, type PlanRow, planBudget, planPod, queue, story, two } from "./build-plan.ts";
 
 describe("simulateDrain() with replacements that no node takes", () => {
 	const stranded = (name: string, fields: Parameters<typeof planPod>[1] = {}) =>
 		planPod(name, { strands: "for ever", ...fields });
-	const rows: readonly Row[] = [
+	const rows: readonly PlanRow[] = [
 		{
 			name: "lets as many go as the budget allows, and the others never",
 			queues: [queue([stranded("a"), stranded("b"), stranded("c")])],
