@@ -1,9 +1,10 @@
 // `npm run check`: everything that needs no cluster, for before each commit. One line a part, and in full what failed.
-// With --report=FILE the counts go there too, for test.ts to add up.
+// With --report=FILE the counts go there too, for test.ts to add up, and with --unit-report=FILE what vitest says of each unit test.
 import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { formatDuration, runCommand } from "./run-command.ts";
 import { formatTally, oneFailed, onePassed, oneSkipped, readVitestReport, sum, type Tally } from "./tally.ts";
 
@@ -37,9 +38,10 @@ async function runAll(parts: readonly Part[]): Promise<Tally> {
 	return sum(tallies);
 }
 
+const { values: files } = parseArgs({ options: { report: { type: "string" }, "unit-report": { type: "string" } } });
 const startedAt = performance.now();
 const folder = await mkdtemp(join(tmpdir(), "xpdb-check-"));
-const unitReport = join(folder, "unit.json");
+const unitReport = files["unit-report"] ?? join(folder, "unit.json");
 try {
 	const tally = await runAll([
 		{
@@ -62,8 +64,7 @@ try {
 		{ name: "contract against main", command: ["node", "scripts/breaking.ts"] },
 	]);
 	console.log(`check: ${formatTally(tally)} (${formatDuration(performance.now() - startedAt)})`);
-	const reportTo = process.argv.find((argument) => argument.startsWith("--report="))?.slice("--report=".length);
-	if (reportTo) writeFileSync(reportTo, JSON.stringify(tally));
+	if (files.report) writeFileSync(files.report, JSON.stringify(tally));
 	process.exitCode = tally.failed > 0 ? 1 : 0;
 } finally {
 	await rm(folder, { recursive: true, force: true });

@@ -1,5 +1,7 @@
 // Counts of a test run: one for each step without tests of its own, and every test of vitest's JSON reports.
 import { existsSync, readFileSync } from "node:fs";
+import { relative } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 
 export interface Tally {
 	readonly passed: number;
@@ -29,8 +31,16 @@ export function formatTally({ passed, failed, skipped }: Tally): string {
 interface VitestReport {
 	readonly success: boolean;
 	readonly testResults: readonly {
+		/** The file's path. */
+		readonly name: string;
 		readonly status: string;
-		readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+		/** Why the file failed beside its tests; empty where it did not. */
+		readonly message: string;
+		readonly assertionResults: readonly {
+			readonly status: string;
+			readonly fullName: string;
+			readonly failureMessages: readonly string[];
+		}[];
 	}[];
 }
 
@@ -44,6 +54,28 @@ export function skippedTests(path: string): string[] {
 	return readReport(path).testResults.flatMap(({ assertionResults }) =>
 		assertionResults.filter(({ status }) => status !== "passed" && status !== "failed").map(({ fullName }) => fullName),
 	);
+}
+
+/**
+ * Every failure with its file and the beginning of its message: the end of a long log is often all that is kept of it, and
+ * vitest's own words stand many suites before.
+ */
+export function failedTests(path: string): string[] {
+	if (!existsSync(path)) return [];
+	return readReport(path).testResults.flatMap(({ name, status, message, assertionResults }) => {
+		const file = relative(process.cwd(), name);
+		const failed = assertionResults.filter((test) => test.status === "failed");
+		if (failed.length === 0 && status === "failed") return [`${file}\n${beginningOf(message)}`];
+		return failed.map((test) => `${file} > ${test.fullName}\n${beginningOf(test.failureMessages.join("\n"))}`);
+	});
+}
+
+const shownCharacters = 1500;
+
+function beginningOf(message: string): string {
+	const text = stripVTControlCharacters(message).trim();
+	const shown = text.length > shownCharacters ? `${text.slice(0, shownCharacters)}...` : text;
+	return shown.replaceAll(/^/gm, "  ");
 }
 
 /**

@@ -8,6 +8,7 @@ import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { formatDuration, runCommand } from "./run-command.ts";
 import {
+	failedTests,
 	formatTally,
 	oneFailed,
 	onePassed,
@@ -34,13 +35,14 @@ const parity = { name: "side by side with kubectl", files: "test/e2e/parity/**" 
 
 const reports = await mkdtemp(join(tmpdir(), "xpdb-test-"));
 const checkReport = join(reports, "check.json");
+const unitReport = join(reports, "unit.json");
 const e2eReport = join(reports, "e2e.json");
 const parityReport = join(reports, "parity.json");
 
 const steps: readonly Step[] = [
 	{
 		name: "check",
-		command: ["scripts/check.ts", `--report=${checkReport}`],
+		command: ["scripts/check.ts", `--report=${checkReport}`, `--unit-report=${unitReport}`],
 		tally: () => (existsSync(checkReport) ? (JSON.parse(readFileSync(checkReport, "utf8")) as Tally) : oneFailed),
 	},
 	{ name: "control plane", command: ["test/controlplane/prepare.ts"] },
@@ -129,8 +131,10 @@ try {
 		tallies.push(isInterrupted ? oneFailed : await runStep(step));
 	}
 	const total = sum(tallies);
-	const skipped = [...[e2eReport, parityReport].flatMap(skippedTests), ...leftOut];
-	console.log(["", ...skipped.map((name) => `skipped: ${name}`), "", ...lines].join("\n"));
+	const vitestReports = [unitReport, e2eReport, parityReport];
+	const failed = vitestReports.flatMap(failedTests).map((test) => `failed: ${test}`);
+	const skipped = [...vitestReports.flatMap(skippedTests), ...leftOut].map((test) => `skipped: ${test}`);
+	console.log(["", ...failed, ...skipped, "", ...lines].join("\n"));
 	console.log(`all in ${formatDuration(installMs + performance.now() - startedAt)}\n\n${formatTally(total)}`);
 	process.exitCode = total.failed > 0 ? 1 : 0;
 } finally {

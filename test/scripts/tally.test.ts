@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { formatTally, readVitestReport, skippedTests, sum } from "../../scripts/tally.ts";
+import { failedTests, formatTally, readVitestReport, skippedTests, sum } from "../../scripts/tally.ts";
 
 let folder = "";
 beforeEach(() => {
@@ -17,8 +17,14 @@ function reportOf(
 ): string {
 	const path = join(folder, "report.json");
 	const testResults = files.map(({ status = "passed", tests }) => ({
+		name: join(process.cwd(), "test/report.test.ts"),
 		status,
-		assertionResults: tests.map((result, index) => ({ status: result, fullName: `${result} ${index}` })),
+		message: "",
+		assertionResults: tests.map((result, index) => ({
+			status: result,
+			fullName: `${result} ${index}`,
+			failureMessages: [],
+		})),
 	}));
 	writeFileSync(path, JSON.stringify({ success, testResults }));
 	return path;
@@ -95,5 +101,38 @@ describe("sum()", () => {
 	test("adds up each kind", () => {
 		const tally = { passed: 1, failed: 2, skipped: 3 };
 		expect(sum([tally, tally])).toEqual({ passed: 2, failed: 4, skipped: 6 });
+	});
+});
+
+describe("failedTests()", () => {
+	const nameOf = (file: string) => join(process.cwd(), file);
+
+	test("names each failed test with its file, and begins its message", () => {
+		const path = join(folder, "report.json");
+		const assertionResults = [
+			{ status: "passed", fullName: "a count is right", failureMessages: [] },
+			{
+				status: "failed",
+				fullName: "a count is late",
+				failureMessages: ["\u001b[31mexpected 3\u001b[39m\n    at count.ts:1"],
+			},
+		];
+		const testResults = [{ name: nameOf("test/count.test.ts"), status: "failed", message: "", assertionResults }];
+		writeFileSync(path, JSON.stringify({ success: false, testResults }));
+		expect(failedTests(path)).toEqual(["test/count.test.ts > a count is late\n  expected 3\n      at count.ts:1"]);
+	});
+
+	test("names a file that could not be loaded, and cuts what is long", () => {
+		const path = join(folder, "report.json");
+		const testResults = [
+			{ name: nameOf("test/gone.test.ts"), status: "failed", message: "x".repeat(5000), assertionResults: [] },
+		];
+		writeFileSync(path, JSON.stringify({ success: false, testResults }));
+		expect(failedTests(path)).toEqual([`test/gone.test.ts\n  ${"x".repeat(1500)}...`]);
+	});
+
+	test("says nothing where nothing failed, and where there is no report", () => {
+		expect(failedTests(reportOf([{ tests: ["passed"] }]))).toEqual([]);
+		expect(failedTests(join(folder, "none.json"))).toEqual([]);
 	});
 });
