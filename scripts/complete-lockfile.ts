@@ -1,7 +1,7 @@
 // `npm run lockfile`, after a dependency was added or raised. npm leaves those builds of a tool for other platforms out of
 // package-lock.json that its registry could not show, and `npm ci` then refuses the file: everywhere, not only there. Their
 // names, versions and platforms are known without the registry, so this writes them in; and their integrity, where the registry has them
-// now. A build without one is installed nowhere before it has been found (test/architecture/lockfile.ts).
+// now. A build without one is refused (test/architecture/lockfile.ts): then take a version that the registry has for every platform.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";

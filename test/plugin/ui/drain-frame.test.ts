@@ -62,7 +62,7 @@ describe("drainFrame()", () => {
 		[100, 30],
 		[140, 40],
 	])("says the same at %dx%d, as far as it fits", (columns, rows) => {
-		expect(text({ columns, rows })).toMatchSnapshot();
+		expect(text({ columns, rows })).toMatchSnapshot("frame");
 	});
 
 	test("says the same in plain ASCII", () => {
@@ -73,7 +73,7 @@ describe("drainFrame()", () => {
 
 	const panes: readonly Pane[] = ["details", "explain", "budgets", "help"];
 	test.each(panes)("has a page for %s", (pane) => {
-		expect(text({ columns: 80, rows: 24, view: { pane, selected: waiting } })).toMatchSnapshot();
+		expect(text({ columns: 80, rows: 24, view: { pane, selected: waiting } })).toMatchSnapshot("page");
 	});
 
 	test("is never wider than the terminal, and always one line lower, with or without a page, whatever is selected", () => {
