@@ -9,7 +9,8 @@ import { eventually } from "../kubectl.ts";
 import { type PluginResult, plugin } from "../plugin-process.ts";
 import { startApiProxies } from "./api-proxies.ts";
 import { findLeftBehind } from "./left-behind.ts";
-import { leaseLimitMs, startRollingEvictions } from "./rolling-evictions.ts";
+import { leaseLimitMs } from "./recovery-limits.ts";
+import { startRollingEvictions } from "./rolling-evictions.ts";
 
 describeOnFleet("an API server that answers one call wrongly", () => {
 	test("every call of a plugin: it evicts, or says what is wrong before it touched anything", async () => {
@@ -80,7 +81,7 @@ describeOnFleet("an API server that answers one call wrongly", () => {
 		await eventually("all faults", async () => left().length === 0, 90_000).catch(() => undefined);
 		expect(left()).toEqual([]);
 		for (const proxy of proxies.byCluster.values()) proxy.onCall = () => undefined;
-		expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs);
+		expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs());
 		expect(await evictions.finish()).toEqual([]);
 		expect(await findLeftBehind()).toEqual([]);
 	});

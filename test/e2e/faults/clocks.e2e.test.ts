@@ -10,7 +10,8 @@ import { createDatabase } from "../database.ts";
 import { evictArgs } from "../evict-args.ts";
 import { plugin } from "../plugin-process.ts";
 import { findLeftBehind } from "./left-behind.ts";
-import { reservationLimitMs, startRollingEvictions } from "./rolling-evictions.ts";
+import { reservationLimitMs } from "./recovery-limits.ts";
+import { startRollingEvictions } from "./rolling-evictions.ts";
 
 const agentClocks = [
 	{ cluster: "c1", name: "30 s ahead", clock: wrongClock({ offsetMs: 30_000 }) },
@@ -59,7 +60,7 @@ describeOnFleet("agents and plugins with wrong clocks", () => {
 		const result = await plugin([...evict(second), "--timeout", "60s"], pluginClocks["c3"]);
 		expect(result.code, result.stdout + result.stderr).toBe(0);
 		const evicted = (await lost.samples()).find(({ change }) => change === "evicted");
-		expect((evicted?.at ?? Number.NaN) / 1_000 - diedAt).toBeLessThan(reservationLimitMs);
+		expect((evicted?.at ?? Number.NaN) / 1_000 - diedAt).toBeLessThan(reservationLimitMs());
 		await lost.ready();
 		expect(await lost.violations(1)).toEqual([]);
 		expect(await evictions.finish()).toEqual([]);

@@ -5,7 +5,8 @@ import { freezeComponent, killComponent } from "../../controlplane/faults.ts";
 import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
 import { fleetControl } from "../agents.ts";
 import { findLeftBehind } from "./left-behind.ts";
-import { leaseLimitMs, type RollingEvictions, startRollingEvictions } from "./rolling-evictions.ts";
+import { leaseLimitMs } from "./recovery-limits.ts";
+import { type RollingEvictions, startRollingEvictions } from "./rolling-evictions.ts";
 
 describeOnFleet("evictions go on within the lease time and 5 s after", () => {
 	let evictions: RollingEvictions;
@@ -26,7 +27,7 @@ describeOnFleet("evictions go on within the lease time and 5 s after", () => {
 			const end = await start(fleetControl(), { cluster: "c2", component });
 			await delay(forMs);
 			await end();
-			expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs);
+			expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs());
 		});
 	}
 

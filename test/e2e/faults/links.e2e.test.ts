@@ -6,7 +6,8 @@ import { degradeLink, resetLinkEvery } from "../../controlplane/faults.ts";
 import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
 import { fleetControl } from "../agents.ts";
 import { findLeftBehind } from "./left-behind.ts";
-import { leaseLimitMs, type RollingEvictions, startRollingEvictions } from "./rolling-evictions.ts";
+import { leaseLimitMs } from "./recovery-limits.ts";
+import { type RollingEvictions, startRollingEvictions } from "./rolling-evictions.ts";
 
 /** Longer than the 5 s in which a dead connection is found out. */
 const holdMs = 6_000;
@@ -36,14 +37,14 @@ describeOnFleet("evictions go on within the lease time and 5 s after", () => {
 				const end = await degradeLink(fleetControl(), link, fault.start);
 				await delay(holdMs);
 				await end();
-				expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs);
+				expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs());
 			});
 		}
 		test(`connections were reset every second between ${name}`, async () => {
 			const end = await resetLinkEvery(fleetControl(), link, 1_000);
 			await delay(4_000);
 			await end();
-			expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs);
+			expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs());
 		});
 	}
 

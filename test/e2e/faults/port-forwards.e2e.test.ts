@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
 import { startApiProxies } from "./api-proxies.ts";
 import { findLeftBehind } from "./left-behind.ts";
-import { leaseLimitMs, reservationLimitMs, startRollingEvictions } from "./rolling-evictions.ts";
+import { leaseLimitMs, reservationLimitMs } from "./recovery-limits.ts";
+import { startRollingEvictions } from "./rolling-evictions.ts";
 
 /** Not in step with one another, nor with the seconds that agents and plugins count. */
 const cutEveryMs: Readonly<Record<string, number>> = { c1: 2_300, c2: 2_900, c3: 3_700 };
@@ -19,13 +20,13 @@ describeOnFleet("port-forwards that are cut every few seconds", () => {
 		);
 		try {
 			for (let count = 0; count < evictionsMeanwhile; count += 1) {
-				expect(await evictions.nextEvictionMs()).toBeLessThan(reservationLimitMs);
+				expect(await evictions.nextEvictionMs()).toBeLessThan(reservationLimitMs());
 			}
 		} finally {
 			for (const timer of timers) clearInterval(timer);
 		}
 		expect(cut).toBeGreaterThan(2);
-		expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs);
+		expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs());
 		expect(await evictions.finish()).toEqual([]);
 		expect(await findLeftBehind()).toEqual([]);
 	});

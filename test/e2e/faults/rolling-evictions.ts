@@ -10,11 +10,6 @@ import { sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { createDatabase, type Database, type DatabaseOptions } from "../database.ts";
 import { type PluginProcess, type PluginResult, startPlugin } from "../plugin-process.ts";
 
-/** The lease time and 5 s: within that somebody makes progress after a fault is over. */
-export const leaseLimitMs = 15_000;
-/** The same after a grant that a silent plugin took along: the reservation's deadline and 5 s. */
-export const reservationLimitMs = 35_000;
-
 export interface RollingEvictions extends AsyncDisposable {
 	readonly database: Database;
 	/** Resolves when one more pod than at the time of the call has been evicted, with how long that took; rejects after a minute. */

@@ -5,7 +5,8 @@ import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts
 import { fleetControl } from "../agents.ts";
 import { eventually, kubectl } from "../kubectl.ts";
 import { findLeftBehind } from "./left-behind.ts";
-import { leaseLimitMs, startRollingEvictions } from "./rolling-evictions.ts";
+import { leaseLimitMs } from "./recovery-limits.ts";
+import { startRollingEvictions } from "./rolling-evictions.ts";
 
 const deployment = ["-n", "xpdb-system", "deployment/xpdb-agent"];
 
@@ -21,7 +22,7 @@ describeOnFleet("a rolling update of the agents", () => {
 				await untilAgentsReady(fleetControl(), context);
 			}),
 		);
-		expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs);
+		expect(await evictions.nextEvictionMs()).toBeLessThan(leaseLimitMs());
 		// A rollout is complete when the new ones serve; the last of the old may still be ending.
 		await eventually("the end of all agents that were there before", async () => {
 			const now = await agentNames();
