@@ -286,6 +286,8 @@ export class EvictionRounds {
 		const { runtime, stop, emit, reachability, evictor } = this.#deps;
 		const cluster = members.find(({ id }) => id === ticket.clusterId);
 		if (!cluster) throw new Error(`a ticket for cluster ${ticket.clusterId}, which is no member`);
+		// The next count is told even if it is the same: by then that pod has been replaced.
+		this.#told.clear();
 		const giveBack = (): Promise<void> => cancelTicket(ticket, cluster, runtime, { sent: false });
 		if (!pod) {
 			this.#granted.keepTrack(giveBack());
@@ -350,8 +352,13 @@ export class EvictionRounds {
 			if (!pod) continue;
 			const wait = waitOf(pod.job, judgement, this.#deps.holder);
 			if (wait.budget !== undefined) byBudget.set(wait.budget, wait);
-			if (pod.waitedFor && isSameWait(wait, pod.waitedFor)) pod.waitedFor = wait;
-			else this.#tellWaiting(pod, wait, lookEveryMs);
+			if (pod.waitedFor && isSameWait(wait, pod.waitedFor)) {
+				pod.waitedFor = wait;
+				continue;
+			}
+			// It tells other numbers than the last count: the next one is told again.
+			if (wait.budget !== undefined) this.#told.delete(wait.budget);
+			this.#tellWaiting(pod, wait, lookEveryMs);
 		}
 		// Those that were not looked at wait for the same.
 		for (const pod of this.#queue.all()) pod.waitedFor = byBudget.get(pod.waitedFor?.budget) ?? pod.waitedFor;

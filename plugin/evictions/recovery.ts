@@ -1,7 +1,8 @@
 // --for=replaced: waiting until the budgets of the evicted pods have as many healthy pods as before.
 import { formatBudgetName } from "../../disruption/budget.ts";
+import type { Count } from "../../disruption/cluster.ts";
 import { findCovering } from "../../disruption/coverage-judgement.ts";
-import { type RoundBudget, totalsOf } from "../../disruption/decide.ts";
+import { budgetState, type RoundBudget, totalsOf } from "../../disruption/decide.ts";
 import { AgentUnavailableError, FleetsDifferError, isAgentRefusal } from "../../disruption/errors.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { EventSink } from "../events/events.ts";
@@ -34,7 +35,7 @@ export async function measureBudgets(fleet: Fleet, pods: readonly PodTarget[]): 
 		for (const budget of coverage.budgets) budgets.set(formatBudgetName(budget.name), budget);
 	}
 	return Promise.all(
-		[...budgets.values()].map(async (budget) => ({ budget, healthy: (await look(fleet, budget)).healthy })),
+		[...budgets.values()].map(async (budget) => ({ budget, healthy: totalsOf(await look(fleet, budget)).healthy })),
 	);
 }
 
@@ -59,8 +60,12 @@ export async function waitUntilRecovered(
 		const asked = fleet.members;
 		try {
 			for (const [name, { budget, healthy }] of missing) {
-				const now = await look(fleet, budget);
-				if (now.healthy >= Math.min(healthy, now.expected ?? healthy)) missing.delete(name);
+				const counts = await look(fleet, budget);
+				const now = totalsOf(counts);
+				if (now.healthy < Math.min(healthy, now.expected ?? healthy)) continue;
+				missing.delete(name);
+				const state = budgetState({ budget, counts });
+				if (state) emit({ type: "budget.changed", ...state, budget: name });
 			}
 			reachability.answered();
 		} catch (error) {
@@ -113,7 +118,7 @@ async function doubtOf(
 	}
 }
 
-async function look({ members }: Pick<Fleet, "members">, budget: RoundBudget): Promise<ReturnType<typeof totalsOf>> {
+function look({ members }: Pick<Fleet, "members">, budget: RoundBudget): Promise<readonly Count[]> {
 	const { name, selector } = budget;
-	return totalsOf(await Promise.all(members.map((member) => member.look({ budget: name, selector, candidates: [] }))));
+	return Promise.all(members.map((member) => member.look({ budget: name, selector, candidates: [] })));
 }

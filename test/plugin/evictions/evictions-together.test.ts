@@ -113,6 +113,22 @@ describe("many pods under a budget", () => {
 		]);
 	});
 
+	test("are told of the next count after a grant even where it is the same again: what was taken is back", async () => {
+		const fleet = new FakeFleet(["eu", "us"]);
+		fleet.addBudget("db", { maxUnavailable: 1 });
+		const [eu, us] = fleet.members;
+		if (!eu || !us) throw new Error("no members");
+		const first = eu.addPod("db-0");
+		const second = us.addPod("db-0");
+		const run = newRun(fleet);
+		await run.evictions.evict(run.job(eu, first));
+		eu.addPod("db-0");
+		eu.expected = 1;
+		await run.evictions.evict(run.job(us, second));
+		const counts = run.events.flatMap((event) => (event.type === "budget.changed" ? [event.healthy] : []));
+		expect(counts).toEqual([2, 2]);
+	});
+
 	test("that were granted and are not on their way yet are given back by a stop", async () => {
 		const { fleet, eu, pods, run, evictAll } = setUp(120);
 		// The first one goes out when all of them are granted.

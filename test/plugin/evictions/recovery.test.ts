@@ -47,7 +47,7 @@ function newWorld() {
 
 describe("waitUntilRecovered()", () => {
 	test("ends when as many pods are healthy as before", async () => {
-		const { eu, us, pod, fleet, target, deps } = newWorld();
+		const { eu, us, pod, fleet, target, deps, events } = newWorld();
 		const before = await measureBudgets(fleet, [target]);
 		expect(before).toMatchObject([{ budget: { name: { name: "db" } }, healthy: 2 }]);
 		pod.healthy = false;
@@ -56,6 +56,7 @@ describe("waitUntilRecovered()", () => {
 		};
 		expect(await waitUntilRecovered(before, deps)).toEqual({ kind: "recovered" });
 		expect(eu.looks).toBeGreaterThan(1);
+		expect(events).toMatchObject([{ type: "budget.changed", budget: expect.stringMatching(/\/db$/), healthy: 2 }]);
 	});
 
 	test("needs no more than are expected now", async () => {
@@ -119,6 +120,7 @@ describe("waitUntilRecovered()", () => {
 		expect(await waitUntilRecovered(before, deps)).toEqual({ kind: "recovered" });
 		expect(events).toEqual([
 			expect.objectContaining({ type: "diagnostic", message: expect.stringContaining("us was removed") }),
+			expect.objectContaining({ type: "budget.changed", healthy: 1 }),
 		]);
 	});
 
