@@ -62,7 +62,9 @@ const budgetLegend = html`<p class="legend"><svg viewBox="0 0 30 8"><path class=
 `;
 
 const podLegend = html`<p class="legend"><svg viewBox="0 0 30 8"><path class="w" d="M0 4h30"/></svg> waiting (thin)
-<svg viewBox="0 0 30 8"><path class="t" d="M0 4h30"/></svg> terminating (thick). Point at a wait for its reason.</p>
+<svg viewBox="0 0 30 8"><path class="t" d="M0 4h30"/></svg> terminating (thick)
+<svg viewBox="0 0 30 8"><path class="g" d="M0 4h30"/></svg> gone, until its budgets were counted with as many healthy pods again
+as before (replaced). What pods waited for is told below.</p>
 `;
 
 function noteList(notes: readonly Note[]): Html {
@@ -70,7 +72,7 @@ function noteList(notes: readonly Note[]): Html {
 	return html`<section><h2>What came between</h2>
 <table><thead><tr><th scope="col">At<th scope="col">What</thead><tbody>${notes.map(
 		({ at, level, where, text }) =>
-			html`<tr><td>${clockText(at)}<td class="${level}">${level === "info" ? nothing : html`<b>${level}</b> `}${where === "" ? nothing : `${where}: `}${text}
+			html`<tr><td class="at">${clockText(at)}<td class="${level}">${level === "info" ? nothing : html`<b>${level}</b> `}${where === "" ? nothing : `${where}: `}${text}
 `,
 	)}</tbody></table></section>
 `;

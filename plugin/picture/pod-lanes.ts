@@ -2,6 +2,7 @@
 // waited by then says when it was asked for.
 import { isRecord } from "../../disruption/record.ts";
 import { listOf, numberOf, type RecordedEvent, textOf } from "./recorded-event.ts";
+import { podKey, Recoveries } from "./recoveries.ts";
 
 export interface NodeLane {
 	readonly context: string;
@@ -17,6 +18,8 @@ export interface PodLane {
 	readonly pod: string;
 	readonly spans: readonly Span[];
 	readonly end: PodEnd | undefined;
+	/** Where a count has said so. */
+	readonly replacedAt: number | undefined;
 	/** From when it was asked for until it was accepted, or until its end. */
 	readonly waitedMs: number;
 }
@@ -63,8 +66,11 @@ const ends = ["evicted", "gone", "stopped", "failed", "skipped"] as const;
 
 export class PodLanes {
 	readonly #lanes = new Map<string, OpenLane>();
+	readonly #recoveries = new Recoveries();
 
-	see({ type, at, fields }: RecordedEvent): void {
+	see(event: RecordedEvent): void {
+		const { type, at, fields } = event;
+		this.#recoveries.see(event);
 		const [kind = "", what = ""] = type.split(".");
 		if (kind === "node") this.#seeNode(what, at, fields);
 		if (kind === "pod") this.#seePod(what, at, fields);
@@ -74,8 +80,9 @@ export class PodLanes {
 	lanes(to: number): readonly NodeLane[] {
 		return [...this.#lanes.values()].map(({ pods, ...lane }) => ({
 			...lane,
-			pods: [...pods.values()].map(({ pod, spans, open, end, waitedMs }) => ({
+			pods: [...pods].map(([key, { pod, spans, open, end, waitedMs }]) => ({
 				pod,
+				replacedAt: this.#recoveries.replacedAt(key),
 				spans: open ? [...spans, { ...open, to }] : spans,
 				end: end ?? (open?.kind === "terminating" ? { at: open.from, kind: "accepted", text: "" } : undefined),
 				waitedMs: open?.kind === "waiting" ? Math.max(waitedMs, to - firstFrom(spans, open)) : waitedMs,
@@ -127,7 +134,7 @@ export class PodLanes {
 	#pod(fields: RecordedEvent["fields"]): OpenPod {
 		const { pods } = this.#lane(fields);
 		const pod = textOf(fields["pod"]) ?? "";
-		const key = `${pod} ${textOf(fields["uid"]) ?? ""}`;
+		const key = podKey(fields);
 		const known = pods.get(key) ?? { pod, spans: [], open: undefined, end: undefined, waitedMs: 0 };
 		pods.set(key, known);
 		return known;

@@ -1,4 +1,4 @@
-// The pods of a node as lines of a table, each with a bar: thin where it waited, full where it ended.
+// The pods of a node as lines of a table, each with a bar: thin where it waited, full where it ended, broken until it was replaced.
 import { formatElapsed } from "../flags/duration.ts";
 import { type Html, html, nothing } from "./html.ts";
 import type { NodeLane, PodLane, Span } from "./pod-lanes.ts";
@@ -30,14 +30,17 @@ ${why}`;
 export function axis(range: TimeRange): Html {
 	return html`<span class="axis">${ticksOf(range).map((at) => {
 		const place = placeOf(at, range) / 10;
-		// The last would stick out of the page.
-		return html`<span${place > 90 ? html` class="last"` : nothing} style="left:${place}%">${clockText(at)}</span>`;
+		// The last ones would stick out of the page.
+		if (place > 88) return html`<span style="left:${place}%"></span>`;
+		return html`<span${place > 75 ? html` class="late"` : nothing} style="left:${place}%">${clockText(at)}</span>`;
 	})}</span>`;
 }
 
-function podRow({ pod, spans, end, waitedMs }: PodLane, range: TimeRange): Html {
+function podRow({ pod, spans, end, replacedAt, waitedMs }: PodLane, range: TimeRange): Html {
 	const why = end?.kind === "failed" && end.text !== "" ? html`<br><small>${end.text}</small>` : nothing;
-	return html`<tr><td>${pod}${why}<td class="${end?.kind ?? "unknown"}">${endText(end)}<td>${formatElapsed(waitedMs)}<td>${bar(spans, range)}
+	const replaced = replacedAt === undefined ? nothing : html`<br>replaced ${clockText(replacedAt)}`;
+	const goneUntil = end && replacedAt !== undefined ? { from: end.at, to: replacedAt } : undefined;
+	return html`<tr><td>${pod}${why}<td class="${end?.kind ?? "unknown"}">${endText(end)}${replaced}<td>${formatElapsed(waitedMs)}<td>${bar(spans, goneUntil, range)}
 `;
 }
 
@@ -54,15 +57,19 @@ function endText(end: PodLane["end"]): string {
 	return `${words[end.kind]} ${clockText(end.at)}`;
 }
 
-function bar(spans: readonly Span[], range: TimeRange): Html {
+function bar(spans: readonly Span[], goneUntil: TimeRange | undefined, range: TimeRange): Html {
+	const gone = goneUntil ? html`<path class="g" d="${line(goneUntil, range)}"/>` : nothing;
 	return html`<svg viewBox="0 0 1000 8" preserveAspectRatio="none">${spans.map(({ kind, from, to, reason, text }) => {
-		const start = placeOf(from, range);
-		// Never so short that it cannot be seen.
-		const width = Math.max(2, placeOf(to, range) - start);
 		const words = reason === "" ? kind : `${kind} ${formatElapsed(to - from)}: ${reason}: ${text}`;
 		const title = reason === "" ? nothing : html`<title>${words}</title>`;
 		return kind === "waiting"
-			? html`<path class="w" d="M${start} 4h${width}">${title}</path>`
-			: html`<path class="t" d="M${start} 4h${width}"/>`;
-	})}</svg>`;
+			? html`<path class="w" d="${line({ from, to }, range)}">${title}</path>`
+			: html`<path class="t" d="${line({ from, to }, range)}"/>`;
+	})}${gone}</svg>`;
+}
+
+/** Never so short that it cannot be seen, and never out of the picture. */
+function line({ from, to }: TimeRange, range: TimeRange): string {
+	const start = Math.min(placeOf(from, range), 998);
+	return `M${start} 4h${Math.max(2, placeOf(to, range) - start)}`;
 }

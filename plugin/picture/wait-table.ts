@@ -21,7 +21,7 @@ export function waitTable(lanes: readonly NodeLane[]): Html {
 	const longest = groups.toSorted((a, b) => longestOf(b) - longestOf(a));
 	const more = groups.length - mostShown;
 	return html`<section><h2>What pods waited for</h2>
-<table><thead><tr><th scope="col">From<th scope="col">Longest<th scope="col">Pods<th scope="col">Reason</thead>
+<table class="waits"><thead><tr><th scope="col">From<th scope="col">Longest<th scope="col">Pods<th scope="col">Reason</thead>
 <tbody>${longest.slice(0, mostShown).map(waitRow)}</tbody></table>
 ${more > 0 ? html`<p>And ${more} more, each shorter than these.</p>` : nothing}</section>
 `;
@@ -33,7 +33,7 @@ function waitRow(waits: readonly Wait[]): Html {
 	const from = Math.min(...waits.map((wait) => wait.from));
 	const pods = new Set(waits.map(({ pod }) => pod));
 	const names = pods.size === 1 ? first.pod : `${first.pod} and ${pods.size - 1} more`;
-	return html`<tr><td>${clockText(from)}<td>${formatElapsed(longestOf(waits))}<td>${names}<td><b>${first.reason}</b> ${first.text}
+	return html`<tr><td class="at">${clockText(from)}<td class="at">${formatElapsed(longestOf(waits))}<td>${names}<td><b>${first.reason}</b> ${first.text}
 `;
 }
 

@@ -105,3 +105,35 @@ export const drainRecord = recordLines([
 		},
 	],
 ]);
+
+/** Sixty pods, whose names and reasons are as long as they may be, and a run that is over at once. */
+export const longRecord = recordLines([
+	[
+		0,
+		{
+			type: "version",
+			schema: "xpdb.events/1.0",
+			client: "v0.1.0",
+			command: "drain",
+			commandLine: "kubectl xpdb drain",
+		},
+	],
+	...Array.from({ length: 60 }, (_, index) => {
+		const pod = {
+			context: `arn:aws:eks:eu-central-1:123456789012:cluster/production-${index % 2}`,
+			node: `ip-10-12-${index % 4}-117.eu-central-1.compute.internal`,
+			pod: `payments-and-settlements/${"a-very-long-name-of-a-pod-".repeat(3)}${index}`,
+			uid: `u${index}`,
+		};
+		const budget = `payments-and-settlements/${"budget".repeat(9)}`;
+		const message = `pod ${pod.pod} waits: budget ${budget} needs 59 healthy, has 59`;
+		return [
+			[index / 20, { type: "budget.changed", budget, healthy: 60 - (index % 2), need: 59, expected: 60 }],
+			[index / 20, { type: "pod.waiting", ...pod, reason: "BudgetExhausted", message, budget, usedBy }],
+			[index / 20 + 0.02, { type: "pod.evicting", ...pod, budgets: [budget] }],
+			[index / 20 + 0.03, { type: "pod.accepted", ...pod, waitedMs: 20 }],
+			[index / 20 + 0.04, { type: "pod.evicted", ...pod }],
+		] as const;
+	}).flat(),
+	[4, { type: "diagnostic", level: "warning", context: "eu", message: "x".repeat(300) }],
+]);
