@@ -73,6 +73,7 @@ export class Agent {
 		version: packageJson.version,
 		reservations: () => (this.#views ? countReservations(this.#views) : 0),
 		waiting: () => this.#waiting(),
+		watchers: () => this.#local?.watchers ?? 0,
 		pods: () => this.#views?.pods.size ?? 0,
 		certificateExpiry: () => this.#certificates?.expiry,
 	});
@@ -199,6 +200,7 @@ export class Agent {
 			membership: membership.known,
 			pods: views.pods,
 			budgets: views.budgets,
+			leaseView: views.leases,
 			clock: systemClock,
 			name: clusterName,
 			version: packageJson.version,

@@ -1,4 +1,5 @@
 // What an agent answers beyond the round: who it is, which budgets it has, a look at a count.
+import type { BudgetName } from "../disruption/budget.ts";
 import type { AcquireRequest, Cluster, Count, MemberBudget } from "../disruption/cluster.ts";
 import type { FleetMember } from "../disruption/fleet.ts";
 
@@ -21,6 +22,33 @@ export interface BudgetList {
 	readonly budgets: readonly MemberBudget[];
 }
 
+/** A budget as one member has it, and what it comes to there. */
+export interface WatchedBudget {
+	readonly budget: MemberBudget;
+	/** Its count without candidates, of which `budgets` is this one alone; or why there is none. */
+	readonly state: Count | { readonly unknown: string };
+}
+
+/** What has changed since the last one; one without changes is a sign of life. */
+export interface BudgetsUpdate {
+	readonly changed: readonly WatchedBudget[];
+	readonly gone: readonly BudgetName[];
+	/** All that there is has been told: what was known before, and was not told since the watch began, is gone. */
+	readonly complete: boolean;
+	/** Why nothing is known at this moment: what was told before does not hold. The next one without it begins anew. */
+	readonly unknown?: string;
+}
+
+export interface WatchOptions {
+	readonly signal: AbortSignal;
+	readonly onUpdate: (update: BudgetsUpdate) => void;
+}
+
+/** The agent is older than watches of budgets. */
+export interface WatchUnsupported {
+	readonly kind: "unsupported";
+}
+
 export type LookRequest = Pick<AcquireRequest, "budget" | "selector" | "candidates">;
 
 /** A member of the fleet with all that its agent answers. */
@@ -30,4 +58,9 @@ export interface AgentCluster extends Cluster {
 	listBudgets(namespaces: readonly string[]): Promise<BudgetList>;
 	/** A count without an acquisition, for people: no decision may rest on it. */
 	look(request: LookRequest): Promise<Count>;
+	/**
+	 * The budgets of these namespaces, or of all, and what becomes of them, for people: no decision may rest on it. Rejects with
+	 * the reason of `signal` where that aborts, as any call where the watch breaks off.
+	 */
+	watchBudgets(namespaces: readonly string[], options: WatchOptions): Promise<WatchUnsupported>;
 }

@@ -28,6 +28,7 @@ export function clusterBehind(
 		describe: (...asked) => forward((cluster) => cluster.describe(...asked), "describe"),
 		listBudgets: (...asked) => forward((cluster) => cluster.listBudgets(...asked), "listBudgets"),
 		look: (...asked) => forward((cluster) => cluster.look(...asked), "look"),
+		watchBudgets: (...asked) => forward((cluster) => cluster.watchBudgets(...asked), "watchBudgets"),
 	};
 }
 

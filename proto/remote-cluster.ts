@@ -18,10 +18,18 @@ import type {
 import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
 import { longestCountMs } from "../disruption/lease.ts";
 import { quote } from "../disruption/quote.ts";
-import type { AgentCluster, AgentDescription, BudgetList, LookRequest } from "./agent-cluster.ts";
+import type {
+	AgentCluster,
+	AgentDescription,
+	BudgetList,
+	LookRequest,
+	WatchOptions,
+	WatchUnsupported,
+} from "./agent-cluster.ts";
 import { required } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
 import { type PassedOnCaller, writePassedOnCaller } from "./passed-on.ts";
+import { readWatch } from "./read-watch.ts";
 import { errorOfStatus } from "./status.ts";
 import { callUnary, limitSilence, type OpenCall, silent, type UnaryCall } from "./unary.ts";
 import { acquisitionMessage, budgetNameMessage, grantMessage, readCommitOutcome, readPlace } from "./wire.ts";
@@ -187,6 +195,19 @@ export class RemoteCluster implements AgentCluster {
 	async cancel(budget: BudgetName, ids: readonly string[], { sent }: { readonly sent: boolean }): Promise<void> {
 		const request = { clusterId: this.id, budget: budgetNameMessage(budget), ids: [...ids], sent };
 		await this.#unary<wire.CancelResponse>("Cancel", (...rest) => this.#client.cancel(request, ...rest));
+	}
+
+	async watchBudgets(namespaces: readonly string[], options: WatchOptions): Promise<WatchUnsupported> {
+		this.#refuseIfClosed("WatchBudgets");
+		const request = { clusterId: this.id, namespaces: [...namespaces] };
+		return readWatch(() => this.#client.watchBudgets(request, this.#metadata()), {
+			...options,
+			id: this.id,
+			cluster: this.name,
+			askedBy: this.#askedBy,
+			silentMs: this.#deadlineMs,
+			open: this.#open,
+		});
 	}
 
 	/** Ends the calls that are open; the client stays. */

@@ -19,14 +19,21 @@ import type {
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import { committed, fits, isLatest, released, renewed, stands } from "../../disruption/lease.ts";
-import type { AgentCluster, AgentDescription, BudgetList } from "../../proto/agent-cluster.ts";
+import type {
+	AgentCluster,
+	AgentDescription,
+	BudgetList,
+	WatchOptions,
+	WatchUnsupported,
+} from "../../proto/agent-cluster.ts";
 import type { PassedOnCaller } from "../../proto/passed-on.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
-import type { BudgetView } from "../views/object-views.ts";
+import type { BudgetView, LeaseView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
 import { Acquirer } from "./acquirer.ts";
 import { AcquisitionCounts } from "./acquisition-counts.ts";
+import { BudgetWatch } from "./budget-watch.ts";
 import { cancel, takeBack } from "./cancellation.ts";
 import { CommitCheck, type CommitCheckOptions, notReserved } from "./commit-check.ts";
 import { type CountQuestion, look } from "./count.ts";
@@ -40,6 +47,8 @@ export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCrea
 	readonly api: ClusterApi;
 	readonly pods: PodView;
 	readonly budgets: BudgetView;
+	/** Left out: budgets cannot be watched. */
+	readonly leaseView?: Pick<LeaseView, "find" | "live" | "onChange">;
 	readonly clock: Clock;
 	/** For people. */
 	readonly name: string;
@@ -63,9 +72,10 @@ export class LocalCluster implements AgentCluster {
 	readonly #counts: AcquisitionCounts;
 	readonly #commitCheck: CommitCheck;
 	readonly #grants = new GrantMemory();
+	readonly #watch: BudgetWatch | undefined;
 
 	constructor(options: LocalClusterOptions) {
-		const { pods, clock, name: cluster, lineHost, report } = options;
+		const { pods, clock, name: cluster, lineHost, report, leaseView } = options;
 		this.id = options.api.clusterId;
 		this.name = cluster;
 		this.#options = options;
@@ -78,6 +88,7 @@ export class LocalCluster implements AgentCluster {
 			leases: this.leases,
 			commitCheck: this.#commitCheck,
 		});
+		this.#watch = leaseView && new BudgetWatch({ ...options, cluster, grants: this.#grants, leases: leaseView });
 		this.#acquirer = new Acquirer({
 			leases: this.leases,
 			counts: this.#counts,
@@ -141,6 +152,17 @@ export class LocalCluster implements AgentCluster {
 			fleetHash: fleetHash(members.map(({ id }) => id)),
 			budgets: wanted.size === 0 ? budgets : budgets.filter(({ name }) => wanted.has(name.namespace)),
 		};
+	}
+
+	async watchBudgets(namespaces: readonly string[], options: WatchOptions): Promise<WatchUnsupported> {
+		// Watches follow what is there: their list is compared with the API server's as long as somebody asks.
+		this.#options.budgets.wanted();
+		return this.#watch ? this.#watch.watch(namespaces, options) : { kind: "unsupported" };
+	}
+
+	/** How many watch budgets here. */
+	get watchers(): number {
+		return this.#watch?.readers ?? 0;
 	}
 
 	async renew(acquisition: Acquisition): Promise<void> {

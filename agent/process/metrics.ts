@@ -13,6 +13,8 @@ interface MetricsSources {
 	readonly reservations: () => number;
 	/** How many callers wait in line here. */
 	readonly waiting: () => number;
+	/** How many watch budgets here. */
+	readonly watchers?: () => number;
 	readonly pods: () => number;
 	/** Undefined before the files were read. */
 	readonly certificateExpiry?: () => CertificateExpiry | undefined;
@@ -37,6 +39,7 @@ export function createMetrics(sources: MetricsSources) {
 	}).set({ version: sources.version }, 1);
 	gauge("xpdb_reservations", "Pods that are granted and count as unavailable", sources.reservations);
 	gauge("xpdb_waiting_callers", "Callers that wait in line for a Lease", sources.waiting);
+	gauge("xpdb_budget_watchers", "Callers that watch budgets", () => sources.watchers?.() ?? 0);
 	gauge("xpdb_pods", "Pods in the agent's view", sources.pods);
 	function gauge(name: string, help: string, value: () => number): void {
 		const collect = function (this: Gauge): void {

@@ -16,6 +16,7 @@ import type { Admission } from "./caller.ts";
 import { createGreetHandler } from "./greet-handler.ts";
 import * as limits from "./request-limits.ts";
 import type { AgentServiceOptions } from "./service-options.ts";
+import { createWatchHandler } from "./watch-handler.ts";
 
 /** A request that was read and found possible. */
 interface Question<Response> {
@@ -88,6 +89,7 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 	return {
 		greet: createGreetHandler(options),
 		acquire: createAcquireHandler(options),
+		watchBudgets: createWatchHandler(options),
 		describe: serve("Describe", (_request: wire.DescribeRequest) => ({
 			budget: undefined,
 			answer: async (cluster) => descriptionMessage(await cluster.describe()),

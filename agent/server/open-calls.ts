@@ -11,6 +11,8 @@ const maxUnits = 1_000;
 const maxPerParty = 800;
 /** A drain waits for one Lease of each of its budgets at once. */
 const maxPerToken = 400;
+/** Watches of budgets: the latest state of each for a slow reader, 100 KB at 1,000 budgets: a tenth of the 120 MB. */
+const watches = { all: 100, perParty: 80, perToken: 40 };
 
 export class OpenCalls {
 	readonly #byKey = new Map<string, number>();
@@ -29,6 +31,11 @@ export class OpenCalls {
 	/** As beginAcquire(), for any other call. */
 	begin(caller: Caller): () => void {
 		return this.#begin([...boundsOf("other", caller)], 1);
+	}
+
+	/** As beginAcquire(), for a watch. With one context all members are watched through one agent. */
+	beginWatch(caller: Caller): () => void {
+		return this.#begin([...boundsOf("watch", caller, watches)], 1);
 	}
 
 	#begin(bounds: readonly Bound[], units: number): () => void {
@@ -63,14 +70,16 @@ interface Bound {
 	readonly problem: string;
 }
 
-function* boundsOf(kind: "acquire" | "other", caller: Caller): Generator<Bound> {
+const calls = { all: maxUnits, perParty: maxPerParty, perToken: maxPerToken };
+
+function* boundsOf(kind: "acquire" | "other" | "watch", caller: Caller, most: typeof calls = calls): Generator<Bound> {
 	const tooMany = (who: string): string => `${who} has as many open as one may have`;
 	const party = caller.kind === "token" ? "this account" : "this member";
-	yield { key: `${kind} ${partyOf(caller)}`, max: maxPerParty, problem: tooMany(party) };
+	yield { key: `${kind} ${partyOf(caller)}`, max: most.perParty, problem: tooMany(party) };
 	if (caller.kind === "token") {
-		yield { key: `${kind} token ${caller.tokenHash}`, max: maxPerToken, problem: tooMany("this token") };
+		yield { key: `${kind} token ${caller.tokenHash}`, max: most.perToken, problem: tooMany("this token") };
 	}
-	yield { key: kind, max: maxUnits, problem: "it has as many open as it can serve" };
+	yield { key: kind, max: most.all, problem: "it has as many open as it can serve" };
 }
 
 /** Whoever shares one account, or calls through one member, is one party. */

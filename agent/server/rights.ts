@@ -38,16 +38,20 @@ export class Rights {
 
 	/** Undefined where the caller may decide about this budget, else why not. Rejects with AgentUnavailableError. */
 	async refusal(caller: TokenCaller, budget: BudgetName): Promise<string | undefined> {
-		const { reviews, cluster } = this.#options;
-		const shown = formatBudgetName(budget);
-		const allowed = await this.#allowed.get(
-			`${caller.tokenHash} ${shown}`,
-			// Most rights are for a whole namespace; the one for a single name costs a second question.
-			async () =>
-				(await reviews.mayAcquire(caller.user, { namespace: budget.namespace, name: "" })) ||
-				reviews.mayAcquire(caller.user, budget),
-		);
-		if (allowed) return undefined;
+		const { cluster } = this.#options;
+		const isKnown = this.#allowed.has(keyOf(caller, budget));
+		if (isKnown && (await this.#mayAcquire(caller, budget))) return undefined;
+		// Most rights are for a whole namespace, and one answer is enough for all its budgets.
+		if (await this.#mayAcquire(caller, { namespace: budget.namespace, name: "" })) return undefined;
+		if (!isKnown && (await this.#mayAcquire(caller, budget))) return undefined;
 		return `User "${shortenTo(caller.user.username, longestName)}" may not acquire ${budgetApi.resource}.${budgetApi.group} "${budget.name}" in namespace "${budget.namespace}" of cluster "${cluster}"`;
 	}
+
+	#mayAcquire(caller: TokenCaller, budget: BudgetName): Promise<boolean> {
+		return this.#allowed.get(keyOf(caller, budget), () => this.#options.reviews.mayAcquire(caller.user, budget));
+	}
+}
+
+function keyOf({ tokenHash }: TokenCaller, budget: BudgetName): string {
+	return `${tokenHash} ${formatBudgetName(budget)}`;
 }

@@ -3,7 +3,6 @@
 import { createServer, type Server as TcpServer } from "node:net";
 import { Server, type ServerCredentials } from "@grpc/grpc-js";
 import { AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
-import type { Clock } from "../process/clock.ts";
 import { type Address, formatAddress } from "../process/config.ts";
 import { createAgentService } from "./agent-service.ts";
 import { Connections } from "./connections.ts";
@@ -14,7 +13,6 @@ import type { AgentServiceOptions } from "./service-options.ts";
 interface AgentServerOptions extends Omit<AgentServiceOptions, "findCaller"> {
 	readonly address: Address;
 	readonly credentials: ServerCredentials;
-	readonly clock: Pick<Clock, "after">;
 	/** For messages. */
 	readonly cluster: string;
 }

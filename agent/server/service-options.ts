@@ -1,4 +1,5 @@
 import type { Metadata } from "@grpc/grpc-js";
+import type { Clock } from "../process/clock.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { CallWatcher } from "./call-watcher.ts";
 import type { Caller } from "./caller.ts";
@@ -21,6 +22,8 @@ export interface AgentServiceOptions {
 	readonly audit: AuditLog;
 	/** Who answers in time where the API server does not; nobody if left out. */
 	readonly deadlines?: CallerDeadlines;
+	/** When callers with a call without an end are looked at again. */
+	readonly clock: Pick<Clock, "after">;
 	/** Aborts callers that wait in line when the agent stops. */
 	readonly stopping: AbortSignal;
 }

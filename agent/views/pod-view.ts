@@ -53,7 +53,16 @@ export interface PodView {
 	/** Replaces the content by a consistent list that starts after this call. */
 	refresh(): Promise<void>;
 	/** Calls back for every namespace whose pods changed; the returned function ends that. */
-	onChange(listener: (namespace: string) => void): () => void;
+	onChange(listener: PodListener): () => void;
+}
+
+/** `change`: the one pod that changed; left out where any of the namespace may have. */
+export type PodListener = (namespace: string, change?: PodChange) => void;
+
+/** A pod that came has no `before`, one that went no `after`. */
+export interface PodChange {
+	readonly before?: PodRecord | undefined;
+	readonly after?: PodRecord | undefined;
 }
 
 interface PodStoreOptions {
@@ -92,7 +101,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	#nextListing: Promise<string> | undefined;
 	readonly #heartbeats: PodHeartbeats;
 	readonly #waiters = new Set<Waiter>();
-	readonly #listeners = new Set<(namespace: string) => void>();
+	readonly #listeners = new Set<PodListener>();
 
 	constructor(options: PodStoreOptions) {
 		this.#options = options;
@@ -189,7 +198,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		return this.#nextListing;
 	}
 
-	onChange(listener: (namespace: string) => void): () => void {
+	onChange(listener: PodListener): () => void {
 		this.#listeners.add(listener);
 		return () => void this.#listeners.delete(listener);
 	}
@@ -219,20 +228,25 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	apply(event: WatchEvent<PodRecord>): void {
 		const { object: pod, resourceVersion } = event;
 		if (!this.#synced || compareResourceVersions(resourceVersion, this.#resourceVersion) <= 0) return;
+		const changes: PodChange[] = [];
+		const before = this.#byUid.get(pod.uid);
 		if (event.type === "DELETED") {
-			this.#remove(this.#byUid.get(pod.uid) ?? pod);
+			this.#remove(before ?? pod);
 			this.#rememberDeletion(pod.uid, resourceVersion);
+			changes.push({ before: before ?? pod });
 		} else {
 			const replaced = this.findByName(pod.namespace, pod.name);
 			if (replaced && replaced.uid !== pod.uid) {
 				this.#remove(replaced);
 				this.#rememberDeletion(replaced.uid, resourceVersion);
+				changes.push({ before: replaced });
 			}
-			this.#heartbeats.changed(this.#byUid.get(pod.uid), pod);
+			this.#heartbeats.changed(before, pod);
 			this.#put(pod);
+			changes.push({ before, after: pod });
 		}
 		this.#advance(resourceVersion);
-		this.#notify(pod.namespace);
+		for (const change of changes) this.#notify(pod.namespace, change);
 	}
 
 	bookmark(resourceVersion: string): void {
@@ -329,7 +343,7 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		for (const waiter of this.#waiters) if (this.#has(waiter.version)) waiter.arrived();
 	}
 
-	#notify(namespace: string): void {
-		for (const listener of this.#listeners) listener(namespace);
+	#notify(namespace: string, change?: PodChange): void {
+		for (const listener of this.#listeners) listener(namespace, change);
 	}
 }

@@ -6,9 +6,9 @@ import { Evictions } from "../../plugin/evictions/evictions.ts";
 import { createEvictor } from "../../plugin/evictions/evictor.ts";
 import { readGlobalFlags } from "../../plugin/flags/global-flags.ts";
 import { connectFleet, type Fleet } from "../../plugin/fleet/fleet.ts";
+import { holderIdentity } from "../../plugin/fleet/holder-identity.ts";
 import { Reachability } from "../../plugin/fleet/reachability.ts";
 import { openContexts } from "../../plugin/kubernetes/open-contexts.ts";
-import { holderIdentity } from "../../plugin/fleet/holder-identity.ts";
 import { createRunRuntime } from "../../plugin/run/run-runtime.ts";
 import type { Bench } from "./bench.ts";
 

@@ -100,6 +100,8 @@ export function simulatedMember(options: MemberOptions): AgentCluster {
 			),
 		describe: () => ask("describe", "", (agent) => agent.local.describe()),
 		listBudgets: (namespaces) => ask("list budgets", namespaces, (agent) => agent.local.listBudgets(namespaces)),
+		watchBudgets: (namespaces, watching) =>
+			ask("watch budgets", namespaces, (agent) => agent.local.watchBudgets(namespaces, watching)),
 		look: (request) => ask(`look at ${request.budget.name}`, request, (agent) => agent.local.look(request)),
 	};
 }

@@ -39,6 +39,7 @@ export function createFakeCluster(
 		}),
 		listBudgets: async () => ({ clusterId: id, fleetHash: "5f", budgets: [] }),
 		look: async () => count,
+		watchBudgets: async () => ({ kind: "unsupported" }),
 	};
 	const cluster: ServedCluster = { ...defaults, ...answers };
 	const recorded = Object.fromEntries(

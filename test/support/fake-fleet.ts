@@ -20,7 +20,13 @@ import { matchesSelector, parseLabelSelector } from "../../disruption/selector.t
 import { ApiError } from "../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 import { FleetUncoveredError } from "../../plugin/terminal/errors.ts";
-import type { AgentCluster, AgentDescription, BudgetList, LookRequest } from "../../proto/agent-cluster.ts";
+import type {
+	AgentCluster,
+	AgentDescription,
+	BudgetList,
+	LookRequest,
+	WatchUnsupported,
+} from "../../proto/agent-cluster.ts";
 import { newClient, newContext, notFound } from "./build-context.ts";
 
 export interface FakePod {
@@ -206,6 +212,10 @@ export class FakeMember implements AgentCluster {
 
 	#requireReadable(): void {
 		if (this.isGarbled) throw new GarbledLeaseError(`Cannot read Lease "db" in cluster "${this.name}"`);
+	}
+
+	async watchBudgets(): Promise<WatchUnsupported> {
+		return { kind: "unsupported" };
 	}
 
 	async acquire(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {

@@ -2,6 +2,7 @@
 import { ServerCredentials } from "@grpc/grpc-js";
 import { afterEach, beforeAll } from "vitest";
 import { RecentFleet } from "../../agent/cluster-api/recent-fleet.ts";
+import type { Clock } from "../../agent/process/clock.ts";
 import { createLogger } from "../../agent/process/log.ts";
 import { createMetrics } from "../../agent/process/metrics.ts";
 import { systemClock } from "../../agent/process/system-clock.ts";
@@ -44,6 +45,10 @@ export interface ServedAgentOptions {
 	/** As the agent's own cluster declares it; it need not list itself. */
 	readonly fleetMembers?: readonly FleetMember[];
 	readonly greetings?: GreetingReceiver;
+	/** The real one if left out. */
+	readonly clock?: Pick<Clock, "after">;
+	/** Judges each token anew; `verdict` if left out. */
+	readonly judge?: () => CallerVerdict;
 	/** Of both ports. */
 	readonly openCalls?: OpenCalls;
 	readonly held?: HeldLeases;
@@ -82,7 +87,7 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 	const known: CallerVerdict = { kind: "authenticated", caller: buildTokenCaller() };
 	const gates = [
 		createTokenGate({
-			identity: { check: async () => options.verdict ?? known },
+			identity: { check: async () => options.judge?.() ?? options.verdict ?? known },
 			rights: { refusal: async (_caller, budget) => options.refusal?.(budget) },
 			local,
 			member: async (id, _caller, way) => {
@@ -119,7 +124,7 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 				audit: createAuditLog(auditLogger),
 				openCalls: options.openCalls ?? new OpenCalls("eu-1"),
 				held,
-				clock: systemClock,
+				clock: options.clock ?? systemClock,
 				cluster: "eu-1",
 				stopping: stopping.signal,
 				...(options.greetings && { greetings: options.greetings }),

@@ -115,6 +115,7 @@ function newAgent(
 		api,
 		pods,
 		budgets: budgetViewOf(budgets, { isRecent: true, wanted: () => undefined }),
+		leaseView: leaseViewOf(leases),
 		clock,
 		name: "eu-1",
 		version: "0.1.0",

@@ -107,6 +107,7 @@ export const requestTarget: FuzzTarget = {
 				watcher,
 				audit,
 				openCalls: new OpenCalls("eu-1"),
+				clock: { after: () => () => undefined },
 				held: new HeldLeases({ now: () => 0, cluster: "eu-1" }),
 				stopping: stopping.signal,
 			});

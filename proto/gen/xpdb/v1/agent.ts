@@ -332,6 +332,35 @@ export interface ListBudgetsResponse {
   budgets: Budget[];
 }
 
+export interface WatchBudgetsRequest {
+  clusterId: string;
+  /** Empty: all namespaces. */
+  namespaces: string[];
+}
+
+/** One without changes is a sign of life. */
+export interface WatchBudgetsResponse {
+  clusterId: string;
+  changed: WatchedBudget[];
+  gone: BudgetName[];
+  /** All that there is has been told: whoever knows more knows what is gone. */
+  complete: boolean;
+  /** Why nothing is known at this moment: what was told before does not hold. The next answer without it begins anew. */
+  unknown?: string | undefined;
+}
+
+export interface WatchedBudget {
+  budget: Budget | undefined;
+  state:
+    | //
+    /** As of a Count without candidates; `budgets` is left out, it is the one above. */
+    { $case: "count"; value: Count }
+    | //
+    /** Why it was not counted. */
+    { $case: "unknown"; value: string }
+    | undefined;
+}
+
 export interface GreetRequest {
   /** Whom the greeting is for. */
   clusterId: string;
@@ -5110,6 +5139,355 @@ export const ListBudgetsResponse: MessageFns<ListBudgetsResponse> = {
   },
 };
 
+function createBaseWatchBudgetsRequest(): WatchBudgetsRequest {
+  return { clusterId: "", namespaces: [] };
+}
+
+export const WatchBudgetsRequest: MessageFns<WatchBudgetsRequest> = {
+  encode(message: WatchBudgetsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.clusterId !== "") {
+      writer.uint32(10).string(message.clusterId);
+    }
+    for (const v of message.namespaces) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchBudgetsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchBudgetsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.clusterId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.namespaces.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): WatchBudgetsRequest {
+    return {
+      clusterId: isSet(object.clusterId)
+        ? globalThis.String(object.clusterId)
+        : isSet(object.cluster_id)
+        ? globalThis.String(object.cluster_id)
+        : "",
+      namespaces: globalThis.Array.isArray(object?.namespaces)
+        ? object.namespaces.map((e: any) => globalThis.String(e))
+        : [],
+    };
+  },
+
+  toJSON(message: WatchBudgetsRequest): unknown {
+    const obj: any = {};
+    if (message.clusterId !== "") {
+      obj.clusterId = message.clusterId;
+    }
+    if (message.namespaces?.length) {
+      obj.namespaces = message.namespaces;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<WatchBudgetsRequest>, I>>(base?: I): WatchBudgetsRequest {
+    return WatchBudgetsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WatchBudgetsRequest>, I>>(object: I): WatchBudgetsRequest {
+    const message = createBaseWatchBudgetsRequest();
+    message.clusterId = object.clusterId ?? "";
+    message.namespaces = object.namespaces?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseWatchBudgetsResponse(): WatchBudgetsResponse {
+  return { clusterId: "", changed: [], gone: [], complete: false, unknown: undefined };
+}
+
+export const WatchBudgetsResponse: MessageFns<WatchBudgetsResponse> = {
+  encode(message: WatchBudgetsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.clusterId !== "") {
+      writer.uint32(10).string(message.clusterId);
+    }
+    for (const v of message.changed) {
+      WatchedBudget.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.gone) {
+      BudgetName.encode(v!, writer.uint32(26).fork()).join();
+    }
+    if (message.complete !== false) {
+      writer.uint32(32).bool(message.complete);
+    }
+    if (message.unknown !== undefined) {
+      writer.uint32(42).string(message.unknown);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchBudgetsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchBudgetsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.clusterId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.changed.push(WatchedBudget.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.gone.push(BudgetName.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.complete = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.unknown = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): WatchBudgetsResponse {
+    return {
+      clusterId: isSet(object.clusterId)
+        ? globalThis.String(object.clusterId)
+        : isSet(object.cluster_id)
+        ? globalThis.String(object.cluster_id)
+        : "",
+      changed: globalThis.Array.isArray(object?.changed)
+        ? object.changed.map((e: any) => WatchedBudget.fromJSON(e))
+        : [],
+      gone: globalThis.Array.isArray(object?.gone) ? object.gone.map((e: any) => BudgetName.fromJSON(e)) : [],
+      complete: isSet(object.complete) ? globalThis.Boolean(object.complete) : false,
+      unknown: isSet(object.unknown) ? globalThis.String(object.unknown) : undefined,
+    };
+  },
+
+  toJSON(message: WatchBudgetsResponse): unknown {
+    const obj: any = {};
+    if (message.clusterId !== "") {
+      obj.clusterId = message.clusterId;
+    }
+    if (message.changed?.length) {
+      obj.changed = message.changed.map((e) => WatchedBudget.toJSON(e));
+    }
+    if (message.gone?.length) {
+      obj.gone = message.gone.map((e) => BudgetName.toJSON(e));
+    }
+    if (message.complete !== false) {
+      obj.complete = message.complete;
+    }
+    if (message.unknown !== undefined) {
+      obj.unknown = message.unknown;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<WatchBudgetsResponse>, I>>(base?: I): WatchBudgetsResponse {
+    return WatchBudgetsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WatchBudgetsResponse>, I>>(object: I): WatchBudgetsResponse {
+    const message = createBaseWatchBudgetsResponse();
+    message.clusterId = object.clusterId ?? "";
+    message.changed = object.changed?.map((e) => WatchedBudget.fromPartial(e)) || [];
+    message.gone = object.gone?.map((e) => BudgetName.fromPartial(e)) || [];
+    message.complete = object.complete ?? false;
+    message.unknown = object.unknown ?? undefined;
+    return message;
+  },
+};
+
+function createBaseWatchedBudget(): WatchedBudget {
+  return { budget: undefined, state: undefined };
+}
+
+export const WatchedBudget: MessageFns<WatchedBudget> = {
+  encode(message: WatchedBudget, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.budget !== undefined) {
+      Budget.encode(message.budget, writer.uint32(10).fork()).join();
+    }
+    switch (message.state?.$case) {
+      case "count":
+        Count.encode(message.state.value, writer.uint32(18).fork()).join();
+        break;
+      case "unknown":
+        writer.uint32(26).string(message.state.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WatchedBudget {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWatchedBudget();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.budget = Budget.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.state = { $case: "count", value: Count.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.state = { $case: "unknown", value: reader.string() };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): WatchedBudget {
+    return {
+      budget: isSet(object.budget) ? Budget.fromJSON(object.budget) : undefined,
+      state: isSet(object.count)
+        ? { $case: "count", value: Count.fromJSON(object.count) }
+        : isSet(object.unknown)
+        ? { $case: "unknown", value: globalThis.String(object.unknown) }
+        : undefined,
+    };
+  },
+
+  toJSON(message: WatchedBudget): unknown {
+    const obj: any = {};
+    if (message.budget !== undefined) {
+      obj.budget = Budget.toJSON(message.budget);
+    }
+    if (message.state?.$case === "count") {
+      obj.count = Count.toJSON(message.state.value);
+    } else if (message.state?.$case === "unknown") {
+      obj.unknown = message.state.value;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<WatchedBudget>, I>>(base?: I): WatchedBudget {
+    return WatchedBudget.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WatchedBudget>, I>>(object: I): WatchedBudget {
+    const message = createBaseWatchedBudget();
+    message.budget = (object.budget !== undefined && object.budget !== null)
+      ? Budget.fromPartial(object.budget)
+      : undefined;
+    switch (object.state?.$case) {
+      case "count": {
+        if (object.state?.value !== undefined && object.state?.value !== null) {
+          message.state = { $case: "count", value: Count.fromPartial(object.state.value) };
+        }
+        break;
+      }
+      case "unknown": {
+        if (object.state?.value !== undefined && object.state?.value !== null) {
+          message.state = { $case: "unknown", value: object.state.value };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
 function createBaseGreetRequest(): GreetRequest {
   return { clusterId: "", fromId: "", fromName: "", memberIds: [] };
 }
@@ -5485,6 +5863,21 @@ export const AgentServiceService = {
     responseSerialize: (value: ListBudgetsResponse): Buffer => Buffer.from(ListBudgetsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListBudgetsResponse => ListBudgetsResponse.decode(value),
   },
+  /**
+   * What the budgets of this cluster come to, for people: all of them first, then what changes, at most twice a second for a
+   * budget, and at least every two seconds a sign of life. A slow reader gets the latest state of each budget and no queue of
+   * them. No decision may rest on it.
+   */
+  watchBudgets: {
+    path: "/xpdb.v1.AgentService/WatchBudgets" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: WatchBudgetsRequest): Buffer => Buffer.from(WatchBudgetsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): WatchBudgetsRequest => WatchBudgetsRequest.decode(value),
+    responseSerialize: (value: WatchBudgetsResponse): Buffer =>
+      Buffer.from(WatchBudgetsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): WatchBudgetsResponse => WatchBudgetsResponse.decode(value),
+  },
   /** From agent to agent: who else takes this cluster for a member of its fleet. Whoever greets is known from then on. */
   greet: {
     path: "/xpdb.v1.AgentService/Greet" as const,
@@ -5516,6 +5909,12 @@ export interface AgentServiceServer extends UntypedServiceImplementation {
   cancel: handleUnaryCall<CancelRequest, CancelResponse>;
   /** All budgets of this cluster, by a consistent list. */
   listBudgets: handleUnaryCall<ListBudgetsRequest, ListBudgetsResponse>;
+  /**
+   * What the budgets of this cluster come to, for people: all of them first, then what changes, at most twice a second for a
+   * budget, and at least every two seconds a sign of life. A slow reader gets the latest state of each budget and no queue of
+   * them. No decision may rest on it.
+   */
+  watchBudgets: handleServerStreamingCall<WatchBudgetsRequest, WatchBudgetsResponse>;
   /** From agent to agent: who else takes this cluster for a member of its fleet. Whoever greets is known from then on. */
   greet: handleUnaryCall<GreetRequest, GreetResponse>;
 }
@@ -5656,6 +6055,20 @@ export interface AgentServiceClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListBudgetsResponse) => void,
   ): ClientUnaryCall;
+  /**
+   * What the budgets of this cluster come to, for people: all of them first, then what changes, at most twice a second for a
+   * budget, and at least every two seconds a sign of life. A slow reader gets the latest state of each budget and no queue of
+   * them. No decision may rest on it.
+   */
+  watchBudgets(
+    request: WatchBudgetsRequest,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<WatchBudgetsResponse>;
+  watchBudgets(
+    request: WatchBudgetsRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<WatchBudgetsResponse>;
   /** From agent to agent: who else takes this cluster for a member of its fleet. Whoever greets is known from then on. */
   greet(
     request: GreetRequest,

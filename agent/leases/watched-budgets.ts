@@ -1,0 +1,94 @@
+// The budgets that somebody watches, by what changes under them: their name, their Lease, the labels of pods.
+import type { MemberBudget } from "../../disruption/cluster.ts";
+import type { PodRecord } from "../../disruption/pod.ts";
+import { matchesSelector } from "../../disruption/selector.ts";
+import { WatchedState } from "./watched-state.ts";
+
+type Labels = PodRecord["labels"];
+
+interface Namespace {
+	readonly states: Map<string, WatchedState>;
+	/** Pods of one controller share their labels (pod-projection.ts): each set of them is compared with each selector once. */
+	selecting: WeakMap<Labels, readonly WatchedState[]>;
+}
+
+export class WatchedBudgets {
+	readonly #namespaces = new Map<string, Namespace>();
+	readonly #byKey = new Map<string, WatchedState>();
+	readonly #byLease = new Map<string, WatchedState>();
+
+	find(key: string): WatchedState | undefined {
+		return this.#byKey.get(key);
+	}
+
+	ofLease(name: string): WatchedState | undefined {
+		return this.#byLease.get(name);
+	}
+
+	all(): Iterable<WatchedState> {
+		return this.#byKey.values();
+	}
+
+	of(namespace: string): Iterable<WatchedState> {
+		return this.#namespaces.get(namespace)?.states.values() ?? [];
+	}
+
+	/** Those that select pods with these labels. */
+	selecting(name: string, labels: Labels): readonly WatchedState[] {
+		const namespace = this.#namespaces.get(name);
+		if (!namespace) return [];
+		let found = namespace.selecting.get(labels);
+		if (!found) {
+			found = [...namespace.states.values()].filter(({ selector }) => selector && matchesSelector(selector, labels));
+			namespace.selecting.set(labels, found);
+		}
+		return found;
+	}
+
+	/** From now on these are the budgets of the namespace, or all there are: what is new or another, and what is gone. */
+	align(
+		budgets: readonly MemberBudget[],
+		namespace: string | undefined,
+	): { readonly changed: readonly WatchedState[]; readonly gone: readonly WatchedState[] } {
+		const gone = new Map(
+			[...(namespace === undefined ? this.all() : this.of(namespace))].map((state) => [state.key, state]),
+		);
+		const changed: WatchedState[] = [];
+		for (const budget of budgets) {
+			const key = `${budget.name.namespace}/${budget.name.name}`;
+			const before = this.#byKey.get(key);
+			gone.delete(key);
+			if (before && isSame(before.budget, budget)) continue;
+			const state = new WatchedState(budget);
+			if (before) this.#remove(before);
+			this.#add(state);
+			changed.push(state);
+		}
+		for (const state of gone.values()) this.#remove(state);
+		return { changed, gone: [...gone.values()] };
+	}
+
+	#add(state: WatchedState): void {
+		const { namespace: name } = state.name;
+		let namespace = this.#namespaces.get(name);
+		if (!namespace) this.#namespaces.set(name, (namespace = { states: new Map(), selecting: new WeakMap() }));
+		namespace.states.set(state.key, state);
+		namespace.selecting = new WeakMap();
+		this.#byKey.set(state.key, state);
+		this.#byLease.set(state.leaseName, state);
+	}
+
+	#remove(state: WatchedState): void {
+		const { namespace: name } = state.name;
+		const namespace = this.#namespaces.get(name);
+		namespace?.states.delete(state.key);
+		if (namespace) namespace.selecting = new WeakMap();
+		if (namespace?.states.size === 0) this.#namespaces.delete(name);
+		this.#byKey.delete(state.key);
+		this.#byLease.delete(state.leaseName);
+	}
+}
+
+function isSame(a: MemberBudget, b: MemberBudget): boolean {
+	return a === b || JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,130 @@
+// One budget as it is watched: what it came to when it was counted last, and the scales that this rested on.
+import { type BudgetName, type BudgetSpec, formatBudgetName, parseBudgetSpec } from "../../disruption/budget.ts";
+import type { MemberBudget } from "../../disruption/cluster.ts";
+import { InvalidBudgetError } from "../../disruption/errors.ts";
+import type { DeclaredFleet } from "../../disruption/fleet.ts";
+import { leaseName, parseLease } from "../../disruption/lease.ts";
+import type { LeaseObject } from "../../disruption/lease-object.ts";
+import { controllerKey } from "../../disruption/remembered-controllers.ts";
+import type { WatchedBudget } from "../../proto/agent-cluster.ts";
+import type { ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
+import type { Clock } from "../process/clock.ts";
+import { type CountOptions, look } from "./count.ts";
+
+interface WatchedCountOptions extends CountOptions {
+	readonly clock: Pick<Clock, "now">;
+	/** As the watch shows it. */
+	readonly lease: LeaseObject | undefined;
+	readonly fleet: DeclaredFleet;
+}
+
+/** A scale may change without a pod that comes or goes: where a quota keeps new ones out. */
+const scalesGoodForMs = 60_000;
+
+export class WatchedState {
+	readonly budget: MemberBudget;
+	readonly key: string;
+	readonly leaseName: string;
+	/** Undefined where the budget cannot be read. */
+	readonly selector: BudgetSpec["selector"] | undefined;
+	/** What people were told last; the same object until something else is told. */
+	told: WatchedBudget | undefined;
+	/** By the agent's clock. */
+	countedAt = Number.NEGATIVE_INFINITY;
+	isBusy = false;
+	readonly #problem: string | undefined;
+	#text = "";
+	#scales: Map<string, Promise<ScaleAnswer>> | undefined;
+	#scaledAt = Number.NEGATIVE_INFINITY;
+
+	constructor(budget: MemberBudget) {
+		this.budget = budget;
+		this.key = formatBudgetName(budget.name);
+		this.leaseName = leaseName(budget.name);
+		try {
+			this.selector = parseBudgetSpec(budget.spec).selector;
+		} catch (error) {
+			if (!(error instanceof InvalidBudgetError)) throw error;
+			this.#problem = error.message;
+		}
+	}
+
+	get name(): BudgetName {
+		return this.budget.name;
+	}
+
+	/** A number will be known in a moment. */
+	get settles(): boolean {
+		const state = this.told?.state;
+		return (
+			state !== undefined && "expected" in state && state.expected.kind === "unknown" && state.expected.settles === true
+		);
+	}
+
+	/** What it rests on has become old, or could not be had. */
+	isDue(now: number, retryMs: number): boolean {
+		const state = this.told?.state;
+		const hasFailed = state !== undefined && "unknown" in state && this.selector !== undefined;
+		return now - this.#scaledAt >= scalesGoodForMs || (hasFailed && now - this.countedAt >= retryMs);
+	}
+
+	/** The next count asks for the scales anew. */
+	forgetScales(): void {
+		this.#scales = undefined;
+	}
+
+	forget(): void {
+		this.told = undefined;
+		this.#text = "";
+		this.#scales = undefined;
+	}
+
+	failed(unknown: string): void {
+		this.#tell({ budget: this.budget, state: { unknown } });
+	}
+
+	/** Rejects where there is no count. */
+	async count({ lease, fleet, ...options }: WatchedCountOptions): Promise<void> {
+		this.countedAt = options.clock.now();
+		if (!this.selector) {
+			this.#scaledAt = this.countedAt;
+			this.failed(this.#problem ?? "it cannot be read");
+			return;
+		}
+		if (!this.#scales) this.#scaledAt = this.countedAt;
+		const scales = (this.#scales ??= new Map());
+		const getScale = (controller: ControllerName, namespace: string): Promise<ScaleAnswer> => {
+			const key = controllerKey(controller);
+			const scale = scales.get(key) ?? options.api.getScale(controller, namespace);
+			scales.set(key, scale);
+			return scale;
+		};
+		this.isBusy = true;
+		try {
+			const state = await look(
+				Promise.resolve(lease && parseLease(lease, options.cluster)),
+				{ budget: this.name, selector: this.selector, candidates: [] },
+				{
+					...options,
+					api: { ...options.api, getScale, getFleet: async () => fleet, getBudget: async () => this.budget },
+					budgets: { ...options.budgets, proven: true, wanted: () => undefined, budgets: () => [this.budget] },
+				},
+			);
+			if (state.expected.kind === "unknown" && this.#scales === scales) this.#scales = undefined;
+			this.#tell({ budget: this.budget, state });
+		} catch (error) {
+			// A scale that could not be read is no answer for the next count.
+			if (this.#scales === scales) this.#scales = undefined;
+			throw error;
+		} finally {
+			this.isBusy = false;
+		}
+	}
+
+	#tell(told: WatchedBudget): void {
+		const text = JSON.stringify(told);
+		if (text === this.#text) return;
+		this.#text = text;
+		this.told = told;
+	}
+}

@@ -1,0 +1,77 @@
+// What a reader of budgets was not sent yet: the latest state of each budget, and never a queue of states. However slow it reads,
+// it costs what there is to know once.
+
+import type { BudgetName } from "../../disruption/budget.ts";
+import { formatBudgetName } from "../../disruption/budget.ts";
+import { AgentProtocolError } from "../../disruption/errors.ts";
+import type { BudgetsUpdate, WatchedBudget } from "../../proto/agent-cluster.ts";
+
+/** More than a cluster has; names come from other members too. */
+const mostBudgets = 10_000;
+/** About 100 KB: of 1,000 budgets the first are shown while the others are sent. */
+const mostInOne = 100;
+
+export class UpdateOutbox {
+	readonly #changed = new Map<string, WatchedBudget>();
+	readonly #gone = new Map<string, BudgetName>();
+	#unknown: string | undefined;
+	#isComplete = false;
+	#isDue = false;
+	#wake: (() => void) | undefined;
+
+	/** Throws AgentProtocolError where there are more budgets than anybody has. */
+	put({ changed, gone, complete, unknown }: BudgetsUpdate): void {
+		this.#isDue = true;
+		this.#unknown = unknown;
+		this.#isComplete = complete;
+		if (unknown !== undefined) {
+			this.#changed.clear();
+			this.#gone.clear();
+		}
+		for (const name of gone) {
+			this.#changed.delete(formatBudgetName(name));
+			this.#gone.set(formatBudgetName(name), name);
+		}
+		for (const watched of changed) {
+			const key = formatBudgetName(watched.budget.name);
+			this.#gone.delete(key);
+			this.#changed.set(key, watched);
+		}
+		if (this.#changed.size + this.#gone.size > mostBudgets) {
+			throw new AgentProtocolError(`Cannot watch more than ${mostBudgets} budgets of a cluster`);
+		}
+		this.#wake?.();
+	}
+
+	/** Resolves when there is something to take. */
+	async filled(): Promise<void> {
+		while (!this.#isDue) {
+			const { promise, resolve } = Promise.withResolvers<void>();
+			this.#wake = resolve;
+			await promise;
+		}
+	}
+
+	/** What is to be sent next. */
+	take(): BudgetsUpdate {
+		const changed = takeSome(this.#changed, mostInOne);
+		const gone = takeSome(this.#gone, mostInOne);
+		this.#isDue = this.#changed.size + this.#gone.size > 0;
+		return {
+			changed,
+			gone,
+			complete: this.#isComplete && !this.#isDue,
+			...(this.#unknown !== undefined && { unknown: this.#unknown }),
+		};
+	}
+}
+
+function takeSome<T>(from: Map<string, T>, most: number): readonly T[] {
+	const taken: T[] = [];
+	for (const [key, value] of from) {
+		if (taken.length === most) break;
+		taken.push(value);
+		from.delete(key);
+	}
+	return taken;
+}

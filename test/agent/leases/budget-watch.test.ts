@@ -1,0 +1,195 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { AgentUnavailableError } from "../../../disruption/errors.ts";
+import type { BudgetsUpdate } from "../../../proto/agent-cluster.ts";
+import { budget, memberBudget, newSpec } from "../../support/build-count.ts";
+import { type SimulatedAgent, settle, simulateCluster, unavailable } from "../../support/simulated-agent.ts";
+
+const ends: AbortController[] = [];
+afterEach(() => {
+	for (const end of ends.splice(0)) end.abort(new Error("the test is over"));
+});
+
+function startWatch({ local }: SimulatedAgent, namespaces: readonly string[] = []) {
+	const updates: BudgetsUpdate[] = [];
+	const end = new AbortController();
+	ends.push(end);
+	const watching = local.watchBudgets(namespaces, {
+		signal: end.signal,
+		onUpdate: (update) => void updates.push(update),
+	});
+	const ended = watching.then(
+		() => "ended",
+		(error: unknown) => error,
+	);
+	/** What was told of shop/db, from the first time on. */
+	const told = () =>
+		updates.flatMap(({ changed }) =>
+			changed
+				.filter(({ budget: { name } }) => name.name === budget.name)
+				.map(({ state }) =>
+					"unknown" in state ? state.unknown : `${state.healthy}/${JSON.stringify(state.expected)}`,
+				),
+		);
+	return { updates, told, end, ended };
+}
+
+/** A cluster with three pods of budget shop/db, and a watch that has been told of them. */
+async function watched() {
+	const cluster = simulateCluster();
+	const controller = { apiVersion: "apps/v1", kind: "StatefulSet", name: "db", uid: "db" };
+	cluster.server.putController({ ...controller, namespace: "shop", replicas: 3 });
+	const pod = cluster.newPod("db-0", { controller });
+	for (const name of ["db-1", "db-2"]) cluster.newPod(name, { controller });
+	const agent = cluster.newAgent();
+	agent.see();
+	const pass = async (ms: number): Promise<void> => {
+		for (let passed = 0; passed < ms; passed += 50) {
+			cluster.clock.advance(50);
+			agent.live();
+			await settle();
+		}
+	};
+	const reader = startWatch(agent);
+	await pass(100);
+	return { cluster, agent, reader, pass, pod };
+}
+
+const three = '3/{"kind":"known","pods":3}';
+
+describe("a watch of budgets", () => {
+	test("tells all there is first, and says when that is all", async () => {
+		const { reader } = await watched();
+		expect(reader.told()).toEqual([three]);
+		expect(reader.updates.at(-1)).toMatchObject({ complete: true, gone: [] });
+		expect(reader.updates[0]).toMatchObject({ complete: false });
+	});
+
+	test("tells what changes, at most twice a second", async () => {
+		const { cluster, agent, reader, pass, pod } = await watched();
+		const started = cluster.clock.now();
+		for (let change = 0; change < 40; change += 1) {
+			cluster.server.changePod(pod, { ready: change % 2 === 1 });
+			agent.see();
+			await pass(50);
+		}
+		const seconds = (cluster.clock.now() - started) / 1_000;
+		expect(reader.told().length - 1).toBeLessThanOrEqual(seconds * 2 + 1);
+		await pass(500);
+		expect(reader.told().at(-1)).toBe(three);
+	});
+
+	test("asks for scales when a pod comes, goes or begins to go, and not when one is ready or not", async () => {
+		const { cluster, agent, pass, pod } = await watched();
+		const scalesAskedFor = async (change: () => void): Promise<number> => {
+			const before = agent.requests.length;
+			change();
+			agent.see();
+			await pass(600);
+			return agent.requests.slice(before).filter((request) => request.includes("db")).length;
+		};
+		expect(await scalesAskedFor(() => cluster.server.changePod(pod, { ready: false }))).toBe(0);
+		expect(await scalesAskedFor(() => cluster.server.changePod(pod, { terminating: true }))).toBe(1);
+		expect(await scalesAskedFor(() => cluster.server.removePod(pod))).toBe(1);
+		expect(await scalesAskedFor(() => cluster.newPod("db-0"))).toBe(1);
+	});
+
+	test("gives signs of life while nothing changes, and asks the API server for nothing but the fleet", async () => {
+		const { agent, reader, pass } = await watched();
+		const [updates, requests] = [reader.updates.length, agent.requests.length];
+		await pass(10_000);
+		expect(reader.updates.slice(updates)).toHaveLength(5);
+		expect(reader.updates.slice(updates).every(({ changed, complete }) => changed.length === 0 && complete)).toBe(true);
+		expect(agent.requests.length - requests).toBeLessThanOrEqual(5);
+	});
+
+	test("says that nothing is known while a watch is dead, and begins anew afterwards", async () => {
+		const { cluster, agent, reader, pass } = await watched();
+		cluster.clock.advance(8_000);
+		await settle();
+		const last = reader.updates.at(-1);
+		expect(last).toMatchObject({ complete: false, unknown: "the watches of its agent show no sign of life" });
+		agent.live();
+		await pass(3_000);
+		expect(reader.updates.at(-1)?.unknown).toBeUndefined();
+		expect(reader.updates.at(-1)?.complete).toBe(true);
+		expect(reader.told()).toEqual([three, three]);
+	});
+
+	test("says that nothing is known while the fleet cannot be read", async () => {
+		const { agent, reader, pass } = await watched();
+		agent.before = () => {
+			throw unavailable;
+		};
+		await pass(5_000);
+		expect(reader.updates.at(-1)).toMatchObject({ complete: false, unknown: unavailable.message });
+		agent.before = () => undefined;
+		await pass(5_000);
+		expect(reader.updates.at(-1)?.complete).toBe(true);
+	});
+
+	test("tells of a budget that comes, is changed and goes", async () => {
+		const { cluster, agent, reader, pass } = await watched();
+		const web = { namespace: "shop", name: "web" };
+		cluster.server.putBudget({ ...memberBudget(newSpec({ maxUnavailable: 1 })), name: web });
+		agent.see();
+		await pass(100);
+		expect(reader.updates.at(-1)?.changed.map(({ budget: { name } }) => name)).toEqual([web]);
+		cluster.server.deleteBudget(web);
+		agent.see();
+		await pass(100);
+		expect(reader.updates.flatMap(({ gone }) => gone)).toEqual([web]);
+	});
+
+	test("tells a budget that nobody can read as unknown, with what is wrong", async () => {
+		const { cluster, agent, reader, pass } = await watched();
+		cluster.server.putBudget({ ...memberBudget(newSpec({ maxUnavailable: 1 })), spec: { maxUnavailable: 1 } });
+		agent.see();
+		await pass(1_000);
+		expect(reader.told().at(-1)).toContain("selector");
+	});
+
+	test("tells only of the namespaces that were asked for", async () => {
+		const { agent, pass } = await watched();
+		const other = startWatch(agent, ["other"]);
+		const shop = startWatch(agent, ["shop"]);
+		await pass(100);
+		expect(other.told()).toEqual([]);
+		expect(other.updates.at(-1)?.complete).toBe(true);
+		expect(shop.told()).toEqual([three]);
+	});
+
+	test("ends with its signal, and does nothing once nobody looks on", async () => {
+		const { agent, reader, pass } = await watched();
+		const reason = new AgentUnavailableError("The agent is shutting down", "eu-1");
+		reader.end.abort(reason);
+		expect(await reader.ended).toBe(reason);
+		expect(agent.local.watchers).toBe(0);
+		const before = agent.requests.length;
+		await pass(10_000);
+		expect(agent.requests.length).toBe(before);
+	});
+
+	test("has 1,000 budgets counted once each, and one pod changes only its own", async () => {
+		const { cluster, agent, pass } = await watched();
+		for (let number = 0; number < 1_000; number += 1) {
+			cluster.server.putBudget({
+				name: { namespace: "shop", name: `web-${number}` },
+				spec: { selector: { matchLabels: { app: `web-${number}` } }, minAvailable: 1 },
+			});
+		}
+		const pod = cluster.newPod("web-7-0", { labels: { app: "web-7" } });
+		agent.see();
+		const { updates } = startWatch(agent);
+		await pass(3_000);
+		expect(new Set(updates.flatMap(({ changed }) => changed.map(({ budget: { name } }) => name.name))).size).toBe(
+			1_001,
+		);
+		const before = updates.length;
+		cluster.server.changePod(pod, { ready: false });
+		agent.see();
+		await pass(600);
+		expect(updates.slice(before).flatMap(({ changed }) => changed.map(({ budget: { name } }) => name.name))).toEqual([
+			"web-7",
+		]);
+	});
+});
