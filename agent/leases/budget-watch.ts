@@ -12,7 +12,7 @@ import type { LeaseView } from "../views/object-views.ts";
 import type { PodChange } from "../views/pod-view.ts";
 import type { CountOptions } from "./count.ts";
 import { WatchedBudgets } from "./watched-budgets.ts";
-import { WatchedState } from "./watched-state.ts";
+import type { WatchedState } from "./watched-state.ts";
 
 export interface BudgetWatchOptions extends CountOptions {
 	readonly leases: Pick<LeaseView, "find" | "live" | "onChange">;

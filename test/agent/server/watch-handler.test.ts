@@ -157,12 +157,12 @@ describe("WatchBudgets", () => {
 			() => agent.renewConnections(0),
 		].toReversed()) {
 			const watching = agent.asCaller().watchBudgets([], { signal: never, onUpdate: () => end() });
-			const ended = expect(watching).rejects.toBeInstanceOf(AgentUnavailableError);
+			const ended = watching.catch((error: unknown) => error);
 			await feed(update({ complete: true }));
-			await ended;
+			expect(await ended).toBeInstanceOf(AgentUnavailableError);
 			await expect.poll(() => readers.size).toBe(0);
 		}
-		expect(agent.log.filter((line) => line.includes("bug"))).toEqual([]);
+		expect(agent.log.filter((line) => line.includes("by a bug"))).toEqual([]);
 	});
 
 	test("takes no more watches of one token than a fleet has members", async () => {
@@ -179,9 +179,9 @@ describe("WatchBudgets", () => {
 		const { local, feed, readers } = fedCluster();
 		const agent = await serve({ local });
 		const watching = agent.asCaller().watchBudgets([], { signal: never, onUpdate: ignore });
-		const ended = expect(watching).rejects.toBeInstanceOf(AgentProtocolError);
+		const ended = watching.catch((error: unknown) => error);
 		await feed(update({ changed: Array.from({ length: 10_001 }, (_, at) => watched(`db-${at}`, 1)) }));
-		await ended;
+		expect(await ended).toBeInstanceOf(AgentProtocolError);
 		expect(readers.size).toBe(0);
 	});
 
@@ -220,18 +220,18 @@ describe("readWatch()", () => {
 		const { local, feed } = fedCluster();
 		const caller = (await serve({ local })).asCaller({ deadlineMs: 300 });
 		const watching = caller.watchBudgets([], { signal: never, onUpdate: ignore });
-		const ended = expect(watching).rejects.toThrow("0.3 s");
+		const ended = watching.catch(String);
 		await feed(update({ complete: true }));
-		await ended;
+		expect(await ended).toContain("0.3 s");
 	});
 
 	test("takes no answer of another cluster", async () => {
 		const { local, feed } = fedCluster();
-		const lying = { ...local, id: "another-id", watchBudgets: local.watchBudgets };
+		const lying = { ...local, id: "another-id" };
 		const agent = await serve({ local: lying });
 		const watching = agent.asCaller({ id: "" }).watchBudgets([], { signal: never, onUpdate: ignore });
-		const ended = expect(watching).rejects.toThrow("asked for cluster id");
+		const ended = watching.catch(String);
 		await feed(update({ complete: true }));
-		await ended;
+		expect(await ended).toContain("asked for cluster id");
 	});
 });
