@@ -18,7 +18,11 @@ export interface DemonstrationOptions {
 	readonly port: number;
 	/** Goes on running when all is told, until `signal`. */
 	readonly keep: boolean;
+	/** The drain has the screen of a person who looks at it. */
+	readonly hasTerminal: boolean;
 	readonly signal: AbortSignal;
+	/** Somebody has stopped the drain itself: aborts `signal`. */
+	readonly onStopped: (exitCode: number) => void;
 }
 
 // For the agents, whose environment is otherwise their pod's alone.
@@ -32,7 +36,7 @@ const times: PodTimes = { startMs: 100, readyMs: 500, stopMs: 300 };
 
 /** Rejects with the reason of `signal` when it aborts the story; in any case all processes have ended then. */
 export async function demonstrate(options: DemonstrationOptions): Promise<void> {
-	const { narrator, dir, port, signal } = options;
+	const { narrator, dir, port, signal, hasTerminal } = options;
 	narrator.heading("xpdb: one budget over three clusters");
 	narrator.say(`Starting three small API servers on this machine: ${names.join(", ")}.`);
 	const startedAt = performance.now();
@@ -52,13 +56,15 @@ export async function demonstrate(options: DemonstrationOptions): Promise<void> 
 		environment: compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache },
 		onPod(health) {
 			const change = board.apply(health);
-			if (change && isDraining) narrator.aside(change.text, change.isGood);
+			if (change && isDraining && !hasTerminal) narrator.aside(change.text, change.isGood);
 		},
 	});
 	const aborted = new Promise<never>((_resolve, reject) => {
 		signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
 	});
 	aborted.catch(() => undefined);
+	/** The plugin that was started last. */
+	let ended: Promise<unknown> = Promise.resolve();
 	try {
 		const fleet = await Promise.race([clusters.ready, aborted]);
 		const whileUp = <T>(work: Promise<T>): Promise<T> => Promise.race([work, fleet.broken, aborted]);
@@ -68,11 +74,15 @@ export async function demonstrate(options: DemonstrationOptions): Promise<void> 
 			`All ${database.expected} replicas are healthy after ${seconds(startedAt)}. Their budget: at most one may be down, in all clusters together.`,
 		);
 		const { plugin } = await programs;
-		const run = (args: readonly string[]) =>
-			whileUp(runPlugin({ plugin, args, dir, kubeconfig: fleet.kubeconfigPath, signal, narrator }));
+		const run = async (args: readonly string[]): Promise<number> => {
+			const call = { plugin, args, dir, kubeconfig: fleet.kubeconfigPath, signal, narrator, hasTerminal };
+			const code = runPlugin(call);
+			ended = code.catch(() => undefined);
+			return whileUp(code);
+		};
 		isDraining = true;
 		const nodes = names.map((name) => `${name}-operator/${board.nodeOf(`${name}/db-0`)}`);
-		await drain(nodes, { narrator, run, fleet });
+		await drain(nodes, { narrator, run, fleet, onStopped: options.onStopped, signal });
 		isDraining = false;
 		if (!options.keep) return;
 		narrator.heading("Taking the cordons away");
@@ -83,6 +93,8 @@ export async function demonstrate(options: DemonstrationOptions): Promise<void> 
 			if (!signal.aborted) throw error;
 		});
 	} finally {
+		// Who has the terminal gives it back.
+		if (hasTerminal) await ended;
 		await clusters.stop();
 	}
 }
@@ -93,15 +105,20 @@ interface Scene {
 	readonly narrator: Narrator;
 	readonly run: (args: readonly string[]) => Promise<number>;
 	readonly fleet: SmallFleet;
+	readonly onStopped: (exitCode: number) => void;
+	readonly signal: AbortSignal;
 }
 
-async function drain(nodes: readonly string[], { narrator, run, fleet }: Scene): Promise<void> {
+async function drain(nodes: readonly string[], { narrator, run, fleet, onStopped, signal }: Scene): Promise<void> {
 	const args = ["drain", ...nodes, ...inAllContexts, "--ignore-daemonsets"];
 	narrator.heading("Draining one node in each cluster, all three at once:");
 	narrator.command(`kubectl xpdb ${args.join(" ")}`);
 	narrator.blank();
 	const startedAt = performance.now();
 	const code = await run(args);
+	// Ctrl-C is a key of its screen.
+	if (code === 130 || code === 143) onStopped(code);
+	signal.throwIfAborted();
 	if (code !== 0)
 		throw new SetupError(`The drain ended with code ${code}`, { hint: "That should not happen: please tell us" });
 	const samples = replayAvailability(await readTimeline(fleet.auditLogs), database);

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isatty } from "node:tty";
 import yargs from "yargs";
 import { hideBin } from "yargs/helpers";
 import { demonstrate } from "./demonstration.ts";
@@ -46,7 +47,8 @@ async function main(): Promise<void> {
 	const dir = makeFolder();
 	try {
 		const narrator = new Narrator(process.stdout, () => interrupt(0));
-		await demonstrate({ narrator, dir, port, keep, signal: stop.signal });
+		const hasTerminal = [0, 1, 2].every((stream) => isatty(stream));
+		await demonstrate({ narrator, dir, port, keep, hasTerminal, signal: stop.signal, onStopped: interrupt });
 	} finally {
 		rmSync(dir, { recursive: true, force: true });
 	}

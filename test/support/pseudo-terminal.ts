@@ -6,6 +6,8 @@ export interface PseudoTerminalOptions {
 	readonly columns?: number;
 	readonly rows?: number;
 	readonly env?: Readonly<Record<string, string>>;
+	/** For each thing that is waited for. */
+	readonly patienceMs?: number;
 }
 
 export interface PseudoTerminal extends Disposable {
@@ -23,12 +25,10 @@ export interface PseudoTerminal extends Disposable {
 	readonly ended: Promise<{ readonly exitCode: number; readonly signal: number }>;
 }
 
-const patienceMs = 30_000;
-
 export function startInTerminal(
 	program: string,
 	args: readonly string[],
-	{ columns = 100, rows = 30, env = {} }: PseudoTerminalOptions = {},
+	{ columns = 100, rows = 30, env = {}, patienceMs = 30_000 }: PseudoTerminalOptions = {},
 ): PseudoTerminal {
 	const screen = new TerminalEmulator(columns, rows);
 	const basis = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", LANG: "C.UTF-8", TZ: "UTC" };
