@@ -21,7 +21,7 @@ export interface PluginProcess extends Disposable {
 	output(): string;
 	/** Resolves when the process has stopped itself (SIGSTOP at a pause point). */
 	asleep(): Promise<void>;
-	/** Resolves when the output has this text; rejects when the process ends without it. */
+	/** Resolves when the output has this text; rejects, with all there is, when the process ends without it or time is up. */
 	printed(text: string | RegExp): Promise<void>;
 }
 
@@ -31,6 +31,8 @@ export interface PluginOptions {
 	/** The program that is shipped, in the place of the one with fail points. */
 	readonly shipped?: boolean;
 }
+
+const printedWithinMs = 3 * 60_000;
 
 /** Starts `kubectl-xpdb` with these arguments. */
 export function startPlugin(
@@ -82,13 +84,19 @@ export function startPlugin(
 			new Promise((resolve, reject) => {
 				const look = () => {
 					if (!(typeof text === "string" ? all.includes(text) : text.test(all))) return;
+					clearTimeout(timer);
 					listeners.delete(look);
 					resolve();
 				};
+				// Before the test's own time is up, which would keep to itself what was printed instead.
+				const timer = setTimeout(() => {
+					if (listeners.delete(look)) reject(new Error(`The plugin has not printed ${String(text)}:\n${all}`));
+				}, printedWithinMs);
 				listeners.add(look);
 				look();
 				void finished.then((result) => {
 					look();
+					clearTimeout(timer);
 					if (listeners.delete(look))
 						reject(new Error(`The plugin ended with ${result.code} and never printed ${String(text)}:\n${all}`));
 				}, reject);
