@@ -57,10 +57,8 @@ const gracePeriod: FlagTable = {
 	},
 };
 
-/** What a drain takes and how: a plan takes the same. */
-const drainFlags: FlagTable = {
-	...selector,
-	"pod-selector": { kind: "text", default: "", describe: "Label selector for the pods on the nodes" },
+/** Which pods of a node a drain takes. */
+const drainFilters: FlagTable = {
 	force: {
 		kind: "boolean",
 		describe: "Also take pods that declare no controller, and those whose DaemonSet is gone",
@@ -73,6 +71,13 @@ const drainFlags: FlagTable = {
 		kind: "boolean",
 		describe: "Also take pods with emptyDir volumes; what is in these is lost",
 	},
+};
+
+/** What a drain takes and how: a plan takes the same. */
+const drainFlags: FlagTable = {
+	...selector,
+	"pod-selector": { kind: "text", default: "", describe: "Label selector for the pods on the nodes" },
+	...drainFilters,
 	...gracePeriod,
 	timeout: {
 		kind: "duration",
@@ -181,6 +186,22 @@ export const commands: readonly Command[] = [
 			yes: { kind: "boolean", short: "y", describe: "Taken for drain's sake: a plan asks nothing" },
 		},
 		load: async () => (await import("./commands/plan.ts")).runPlan,
+	},
+	{
+		name: "explain",
+		words: "pod/NAME | budget/NAME | node/NAME",
+		describe: "Say whether it may go now, and if not, what keeps it and what helps",
+		examples: [
+			["Why a pod does not go", "kubectl xpdb explain pod/db-0 -n shop"],
+			["What a budget waits for, over all clusters", "kubectl xpdb explain budget/db --contexts=eu,us,ap"],
+			["What would keep the drain of a node", "kubectl xpdb explain node/node-1 --ignore-daemonsets"],
+			["In a script: exit code 0 is a yes", "kubectl xpdb explain pod/db-0 -n shop > /dev/null && echo go"],
+		],
+		flags: {
+			...drainFilters,
+			...readOutput("json|yaml|wide", "json, yaml: as one document; wide: every pod of a node by its name"),
+		},
+		load: async () => (await import("./commands/explain.ts")).runExplain,
 	},
 	{
 		name: "cordon",

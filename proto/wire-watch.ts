@@ -1,5 +1,4 @@
 // Updates of a watch of budgets as messages and back, as strict as wire.ts.
-
 import type { BudgetsUpdate, WatchedBudget } from "./agent-cluster.ts";
 import { required } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";

@@ -17,7 +17,17 @@ export async function podsToTake(node: NodeTarget, options: PodQuery, now: numbe
 		labelSelector: options.podSelector,
 		chunkSize: options.chunkSize,
 	});
-	return filterPods(pods, options, { now, findDaemonSet: createDaemonSetFinder(node.context) });
+	return filterIn(node.context, pods, options, now);
+}
+
+/** Pods of one cluster. */
+export function filterIn(
+	context: KubeContext,
+	pods: readonly V1Pod[],
+	options: FilterOptions,
+	now: number,
+): Promise<FilteredPods> {
+	return filterPods(pods, options, { now, findDaemonSet: createDaemonSetFinder(context) });
 }
 
 /** Each DaemonSet is asked for once a node. */

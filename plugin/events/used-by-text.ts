@@ -46,6 +46,14 @@ export function usedByKey(usedBy: readonly UsedBy[]): string {
 	return [...new Set(keys)].toSorted().join("\n");
 }
 
+/** When a budget has this pod back. */
+export function whenItFrees({ why, state, message }: UsedBy): string {
+	if (why === "Reserved") return "frees when it is evicted and its replacement is ready, or its reservation ends";
+	if (why === "Terminating") return "frees when it is gone and its replacement is ready";
+	if (message !== undefined && message !== "") return `frees when it is ready; no node takes it: ${message}`;
+	return state === undefined ? "frees when it is ready" : `frees when it is ready (it is ${state})`;
+}
+
 function withMore(shown: readonly string[], separator: string, more: number): string {
 	return `${shown.join(separator)}${more > 0 ? ` and ${more} more` : ""}`;
 }

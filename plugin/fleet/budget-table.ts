@@ -119,7 +119,8 @@ function answered(counts: readonly CountOfMember[]): readonly Count[] {
 	return counts.flatMap(({ count }) => (count instanceof Error ? [] : [count]));
 }
 
-function unknownRow(name: BudgetName, counts: readonly CountOfMember[], problem: string | undefined): BudgetRow {
+/** Of a budget of which nobody knows what it allows, with what is known. */
+export function unknownRow(name: BudgetName, counts: readonly CountOfMember[], problem: string | undefined): BudgetRow {
 	return {
 		...name,
 		allowed: undefined,

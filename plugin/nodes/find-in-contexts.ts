@@ -11,6 +11,9 @@ export interface Word {
 	readonly type?: string;
 }
 
+/** In none of several contexts. */
+export class NowhereFoundError extends UsageError {}
+
 /** Splits CONTEXT/NAME. Contexts may have "/" in their own names; the longest one that fits is meant. Throws UsageError for CONTEXT/ alone. */
 export function splitContext(word: string, contexts: readonly KubeContext[]): Word {
 	const fitting = contexts
@@ -51,7 +54,7 @@ export async function findInOne<T extends { readonly metadata?: { readonly uid?:
 	const hits = results.filter((result) => result !== undefined);
 	const [hit] = hits;
 	const names = places.map(({ name }) => name).join(", ");
-	if (!hit) throw new UsageError(`${what} "${word.rest}" not found in any of the contexts ${names}`);
+	if (!hit) throw new NowhereFoundError(`${what} "${word.rest}" not found in any of the contexts ${names}`);
 	if (hits.length > 1) {
 		const uid = hit.found.metadata?.uid ?? "";
 		const twin = hits.find((other) => other !== hit && uid !== "" && other.found.metadata?.uid === uid);

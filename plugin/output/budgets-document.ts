@@ -12,7 +12,7 @@ export function budgetsDocument(
 	return { schema: budgetsSchema, items: rows.map((row) => budgetItem(row, clusters)), problems };
 }
 
-function budgetItem(row: BudgetRow, names: readonly string[]): object {
+export function budgetItem(row: BudgetRow, names: readonly string[]): object {
 	const { namespace, name, allowed, healthy, need, expected, suspended, perCluster, members, usedBy, problem } = row;
 	const differ = differences(members, names);
 	return {
@@ -42,7 +42,7 @@ function budgetItem(row: BudgetRow, names: readonly string[]): object {
 	};
 }
 
-function userItem({
+export function userItem({
 	cluster,
 	namespace,
 	name,

@@ -108,7 +108,7 @@ async function lookAtAll(
 		return await Promise.all(
 			members.map((member) => {
 				const candidates = pods.filter(({ clusterId }) => clusterId === member.id).map(({ pod }) => podReference(pod));
-				return look(member, budget, candidates);
+				return lookInParts(member, budget, candidates);
 			}),
 		);
 	} catch (error) {
@@ -117,14 +117,15 @@ async function lookAtAll(
 	}
 }
 
-async function look(
-	member: AgentCluster,
+/** Of any number of candidates. */
+export async function lookInParts(
+	member: Pick<AgentCluster, "look">,
 	{ name, selector }: RoundBudget,
 	candidates: readonly PodReference[],
 ): Promise<Count> {
 	const count = await member.look({ budget: name, selector, candidates: candidates.slice(0, maxCandidates) });
 	if (candidates.length <= maxCandidates) return count;
-	const rest = await look(member, { name, selector }, candidates.slice(maxCandidates));
+	const rest = await lookInParts(member, { name, selector }, candidates.slice(maxCandidates));
 	return { ...count, candidates: [...count.candidates, ...rest.candidates] };
 }
 

@@ -59,7 +59,7 @@ export function judgePod(
 }
 
 /** What its cluster itself says of it. */
-function nativeState(pod: V1Pod): CandidateState {
+export function nativeState(pod: V1Pod): CandidateState {
 	return {
 		kind: "present",
 		pod: podReference(pod),

@@ -21,6 +21,11 @@ export interface NativeBudget {
 	readonly freesUnready: boolean;
 	/** Why it refuses everything until somebody puts it right. */
 	readonly problem: string | undefined;
+	/** As the eviction API goes by it: less than the counts say while evictions are not counted yet. */
+	readonly disruptionsAllowed: number;
+	readonly desiredHealthy: number;
+	/** Whether its cluster has counted it since it was changed last. */
+	readonly isCounted: boolean;
 }
 
 export interface NativeBudgets {
@@ -35,7 +40,7 @@ export async function readNativeBudgets(context: KubeContext, clusterId: string)
 		return { budgets: found.flatMap((each) => nativeBudget(each, context.name, clusterId) ?? []), problems: [] };
 	} catch (error) {
 		if (!(error instanceof ApiError)) throw error;
-		const problem = `${context.name}: its PodDisruptionBudgets are not in this plan: ${errorText(error)}`;
+		const problem = `${context.name}: its PodDisruptionBudgets cannot be read: ${errorText(error)}`;
 		return { budgets: [], problems: [problem] };
 	}
 }
@@ -83,7 +88,7 @@ function nativeBudget(
 	const name = { namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" };
 	// A budget of ours may have the same name.
 	const label = { ...name, name: `${name.name} (PodDisruptionBudget)` };
-	const { currentHealthy = 0, desiredHealthy = 0, expectedPods = 0 } = status ?? {};
+	const { currentHealthy = 0, desiredHealthy = 0, expectedPods = 0, disruptionsAllowed = 0 } = status ?? {};
 	const failed = status?.conditions?.find(
 		({ type, reason }) => type === "DisruptionAllowed" && reason === "SyncFailed",
 	);
@@ -91,6 +96,9 @@ function nativeBudget(
 		name,
 		context: contextName,
 		selector,
+		disruptionsAllowed,
+		desiredHealthy,
+		isCounted: (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 0),
 		freesUnready: spec?.unhealthyPodEvictionPolicy === "AlwaysAllow",
 		problem:
 			failed &&

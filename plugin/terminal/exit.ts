@@ -5,10 +5,12 @@ export const exitCode = {
 	error: 1,
 	/** Stopped before everything was done; the same command continues. */
 	stoppedEarly: 2,
-	/** A plan: some pods can never go as things are. Nothing was changed. */
+	/** A plan or an explanation: some pods can never go as things are. Nothing was changed. */
 	neverPossible: 3,
 	/** Failed closed: a member of the fleet could not be reached. */
 	failedClosed: 4,
+	/** An explanation: it may not go now, and may later without anybody putting something right. */
+	notNow: 5,
 	/** Ctrl-C. */
 	interrupted: 130,
 	/** SIGTERM. */

@@ -1,5 +1,6 @@
 // Why the selected row is stuck, and what would help: from what the run's events said, without an arithmetic of its own.
 import type { UsedBy } from "../events/events.ts";
+import { whenItFrees } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { fixCommand } from "../output/fix-command.ts";
 import type { BudgetFacts } from "./budget-book.ts";
@@ -8,7 +9,7 @@ import type { FrameOptions } from "./frame-options.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
 import { piece, type StyledLine, type Tone } from "./styled-line.ts";
 import { timeOfDay } from "./time-text.ts";
-import { ownUsers, sinceText, stateText, whenItFrees } from "./user-text.ts";
+import { ownUsers, sinceText, stateText } from "./user-text.ts";
 import { ordinal } from "./waiting-rows.ts";
 
 type ExplainOptions = Pick<FrameOptions, "now" | "agentNamespace">;

@@ -42,14 +42,6 @@ export function ownUsers(facts: RunFacts, { name }: BudgetFacts) {
 	return [...facts.pods.values()].filter(({ state, budgets }) => state === "terminating" && budgets.includes(name));
 }
 
-/** When it frees. */
-export function whenItFrees({ why, state, message }: UsedBy): string {
-	if (why === "Reserved") return "frees when it is evicted and its replacement is ready, or its reservation ends";
-	if (why === "Terminating") return "frees when it is gone and its replacement is ready";
-	if (message !== undefined && message !== "") return `frees when it is ready; no node takes it: ${message}`;
-	return state === undefined ? "frees when it is ready" : `frees when it is ready (it is ${state})`;
-}
-
 /** Without what stands in the row already. */
 export function shortReason({ namespace, name, wait }: PodFacts): string {
 	if (!wait) return "";

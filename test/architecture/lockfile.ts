@@ -1,5 +1,4 @@
 // What package-lock.json must say, so that nobody can put other bytes in the place of a dependency.
-
 export interface LockEntry {
 	readonly version?: string;
 	readonly integrity?: string;

@@ -8,7 +8,7 @@ interface Meaning {
 }
 
 /** Those that ask the fleet. */
-const asking = ["evict", "drain", "plan", "budgets", "suspend", "unsuspend", "version"];
+const asking = ["evict", "drain", "plan", "budgets", "explain", "suspend", "unsuspend", "version"];
 
 const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
 	done: { means: "done" },
@@ -20,11 +20,15 @@ const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
 	},
 	neverPossible: {
 		means: "some pods can never go as things are; nothing was changed",
-		commands: ["plan"],
+		commands: ["plan", "explain"],
 	},
 	failedClosed: {
 		means: "a member of the fleet could not be reached, or not in time: what needs its answer was not done",
 		commands: asking,
+	},
+	notNow: {
+		means: "it may not go now; it may later, without anybody putting something right",
+		commands: ["explain"],
 	},
 	interrupted: { means: "interrupted by Ctrl-C" },
 	terminated: { means: "interrupted by SIGTERM" },

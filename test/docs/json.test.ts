@@ -18,7 +18,13 @@ const blocksOf = (section: string, language: string): readonly Block[] =>
 	(sections.get(section) ?? []).filter((block) => block.language === language);
 
 describe("examples in docs/json.md", () => {
-	const documents = { Plan: "plan-v1", Budgets: "budgets-v1", Ops: "operations-v1", Version: "version-v1" };
+	const documents = {
+		Plan: "plan-v1",
+		Budgets: "budgets-v1",
+		Explain: "explain-v1",
+		Ops: "operations-v1",
+		Version: "version-v1",
+	};
 
 	test.each(Object.entries(documents))("of %s are as its schema has it", (section, schema) => {
 		const validate = createValidator(strictSchema(schema));

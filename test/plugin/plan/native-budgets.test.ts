@@ -94,9 +94,7 @@ describe("readNativeBudgets()", () => {
 		const context = newContext("c1", newClient({ list: () => Promise.reject(forbidden) }));
 		const { budgets, problems } = await readNativeBudgets(context, "id-c1");
 		expect(budgets).toEqual([]);
-		expect(problems).toEqual([
-			expect.stringMatching(/^c1: its PodDisruptionBudgets are not in this plan: .*forbidden/),
-		]);
+		expect(problems).toEqual([expect.stringMatching(/^c1: its PodDisruptionBudgets cannot be read: .*forbidden/)]);
 	});
 });
 

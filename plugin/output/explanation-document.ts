@@ -1,0 +1,48 @@
+// `kubectl xpdb explain -o json`, as schemas/explain-v1.json has it; null for what nobody knows.
+import type { UsedBy } from "../events/events.ts";
+import { type ExplainedPod, type Explanation, exitCodeOf, type Finding } from "../plan/explain/explanation.ts";
+import { budgetItem, userItem } from "./budgets-document.ts";
+import type { HelpfulCommand } from "./helpful-commands.ts";
+
+export const explainSchema = "xpdb.explain/1.0";
+
+export function explanationDocument(explanation: Explanation, commands: readonly HelpfulCommand[]): object {
+	const { subject, verdict, findings, pods, budgets, notes, problems, clusters } = explanation;
+	return {
+		schema: explainSchema,
+		...subject,
+		mayGoNow: verdict === "MayGo",
+		verdict,
+		exitCode: exitCodeOf(verdict),
+		reasons: findings.map(reasonItem),
+		pods: pods.map(podItem),
+		budgets: budgets.map((row) => budgetItem(row, clusters)),
+		notes,
+		commands,
+		problems,
+	};
+}
+
+function podItem({ findings, message, drain, ...pod }: ExplainedPod): object {
+	return {
+		...pod,
+		...(message !== "" && { message }),
+		reasons: findings.map(reasonItem),
+		drain: drain.kind,
+		...(drain.message !== "" && { drainMessage: drain.message }),
+	};
+}
+
+function reasonItem({ verdict, reason, message, budget, usedBy }: Finding): object {
+	return {
+		verdict,
+		reason,
+		message,
+		...(budget !== undefined && { budget }),
+		usedBy: usedBy.map(({ pod, ...used }: UsedBy) => userItem({ ...used, name: pod, why: whyOf(used.why) })),
+	};
+}
+
+function whyOf(why: string): "Reserved" | "Terminating" | "NotReady" {
+	return why === "Reserved" || why === "Terminating" ? why : "NotReady";
+}

@@ -1,0 +1,180 @@
+// `kubectl xpdb explain` for people: the answer first, then what it rests on, then what to type next.
+import { formatBudgetName } from "../../disruption/budget.ts";
+import { usedByText, whenItFrees } from "../events/used-by-text.ts";
+import { boundText } from "../fleet/budget-members.ts";
+import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
+import type { ExplainedPod, Explanation, Finding, Verdict } from "../plan/explain/explanation.ts";
+import { budgetNotes } from "./budget-lines.ts";
+import type { HelpfulCommand } from "./helpful-commands.ts";
+import { wrappedLines } from "./table.ts";
+
+export interface ExplanationLinesOptions {
+	/** Undefined for a pipe: nothing is wrapped. */
+	readonly columns: number | undefined;
+	/** Milliseconds since the epoch. */
+	readonly now: number;
+	/** Every pod by name. */
+	readonly wide: boolean;
+	readonly commands: readonly HelpfulCommand[];
+}
+
+export function explanationLines(explanation: Explanation, options: ExplanationLinesOptions): readonly string[] {
+	const { subject, budgets, notes, findings } = explanation;
+	const keeping = new Set(findings.map(({ budget }) => budget));
+	// Of a node only those that keep something: it may have many.
+	const shown = subject.kind === "Node" ? budgets.filter((row) => keeping.has(formatBudgetName(row))) : budgets;
+	const blocks = [
+		[answer(explanation), ...(subject.kind === "Node" ? [] : findings.map(({ message }) => `  ${message}`))],
+		subject.kind === "Pod" ? explanation.pods.flatMap(placeLines) : [],
+		subject.kind === "Node" ? groupLines(explanation.pods, options) : [],
+		notes.map((note) => `Node: ${note}`),
+		...shown.map((row) => budgetBlock(row, explanation, options.now)),
+	].map((block) =>
+		block.flatMap((line) => wrappedLines(line, options.columns, /^ {4}/.test(line) ? "      " : "    ")),
+	);
+	// A command that is wrapped cannot be copied.
+	const commands = options.commands.flatMap(({ does, command }) => [`${does}:`, `  ${command}`]);
+	return [...blocks, commands]
+		.filter((block) => block.length > 0)
+		.flatMap((block, index) => (index === 0 ? block : ["", ...block]));
+}
+
+function answer({ subject, verdict, pods }: Explanation): string {
+	const { kind, namespace, name } = subject;
+	const text = namespace === undefined ? name : `${namespace}/${name}`;
+	switch (kind) {
+		case "Pod":
+			return answerForPod(`pod ${text}`, verdict, pods[0]);
+		case "Budget":
+			return {
+				MayGo: `Yes: a pod of budget ${text} may go now.`,
+				Follows: "",
+				Waits: `Not now: no pod of budget ${text} may go, it is used up.`,
+				Unknown: `Unknown, which is a no: nobody can say what budget ${text} allows.`,
+				Refused: `No: budget ${text} lets no pod go until somebody acts.`,
+			}[verdict];
+		case "Node": {
+			const going = pods.filter(({ drain }) => drain.kind !== "leaves");
+			const kept = going.filter((pod) => pod.verdict !== "MayGo" && pod.verdict !== "Follows");
+			const acts = kept.filter((pod) => pod.verdict === "Refused").length;
+			const keep = kept.length === 1 ? "keeps" : "keep";
+			const of = `${kept.length} of the ${count(going.length, "pod")} of node ${name} ${keep} its drain`;
+			if (verdict === "MayGo") {
+				if (going.length === 0) return `Yes: node ${name} has no pods that a drain would take.`;
+				const later = going.filter((pod) => pod.verdict === "Follows").length;
+				return `Yes: node ${name} can be drained now, ${count(going.length, "pod")} go${later > 0 ? `, ${later} of them one after the other` : ""}.`;
+			}
+			return {
+				Follows: "",
+				Waits: `Not now: ${of}, which would wait for ${kept.length === 1 ? "it" : "them"}.`,
+				Unknown: `Unknown, which is a no: ${of} while answers are missing.`,
+				Refused: `No: ${of}, ${acts === kept.length ? "" : `${acts} of them `}until somebody acts.`,
+			}[verdict];
+		}
+	}
+}
+
+function answerForPod(name: string, verdict: Verdict, pod: ExplainedPod | undefined): string {
+	const message = pod?.message ?? "";
+	return {
+		MayGo: message === "" ? `Yes: ${name} may go now.` : `Yes: ${name} may go, ${message}.`,
+		Follows: "",
+		Waits: `Not now: ${name} has to wait.`,
+		Unknown: `Unknown, which is a no: nobody can say whether ${name} may go.`,
+		Refused: `No: ${name} may not go until somebody acts.`,
+	}[verdict];
+}
+
+function placeLines({ context, node, owner, state, budgets, drain, findings }: ExplainedPod): readonly string[] {
+	const at = node === "" ? "on no node yet" : `on node ${node}`;
+	const where = context === "" ? at : `${at} of ${context}`;
+	const of = owner === "" ? "no controller makes another one" : `of ${owner}`;
+	const isUnknown = findings.some(({ verdict }) => verdict === "Unknown");
+	return [
+		`It is ${state} ${where}, ${of}.`,
+		...(budgets.length === 0 ? [isUnknown ? "" : "No budget of the fleet covers it."] : []),
+		...{
+			takes: [],
+			leaves: [`A drain leaves it where it is: ${drain.message}.`],
+			refuses: [`A drain of its node refuses it, evict does not: ${drain.message}.`],
+		}[drain.kind],
+	].filter((line) => line !== "");
+}
+
+const groups: readonly { readonly title: string; readonly has: (pod: ExplainedPod) => boolean }[] = [
+	{ title: "Until somebody acts", has: ({ verdict }) => verdict === "Refused" },
+	{ title: "Nobody knows, so not now", has: ({ verdict }) => verdict === "Unknown" },
+	{ title: "Have to wait", has: ({ verdict }) => verdict === "Waits" },
+	{ title: "Go one after the other", has: ({ verdict }) => verdict === "Follows" },
+	{ title: "Are on their way", has: ({ message }) => message !== "" },
+	{ title: "May go now", has: () => true },
+];
+
+function groupLines(pods: readonly ExplainedPod[], options: ExplanationLinesOptions): readonly string[] {
+	const left = pods.filter(({ drain }) => drain.kind === "leaves");
+	let rest = pods.filter(({ drain }) => drain.kind !== "leaves");
+	const lines: string[] = [];
+	for (const { title, has } of groups) {
+		const here = rest.filter(has);
+		rest = rest.filter((pod) => !here.includes(pod));
+		if (here.length > 0) lines.push(`${title}:`, ...reasonLines(here, options));
+	}
+	if (left.length > 0) lines.push("Stay where they are, a drain leaves them:", ...reasonLines(left, options));
+	return lines;
+}
+
+/** Pods with the same reasons share them. */
+function reasonLines(pods: readonly ExplainedPod[], options: ExplanationLinesOptions): readonly string[] {
+	const byReason = Map.groupBy(pods, (pod) => whyOf(pod, options.now));
+	return [...byReason].flatMap(([why, each]) => {
+		const most = options.wide ? each.length : 8;
+		const more = each.length > most ? ` and ${each.length - most} more` : "";
+		const names = each
+			.slice(0, most)
+			.map(({ namespace, pod }) => `${namespace}/${pod}`)
+			.join(", ");
+		return why === "" ? [`  ${names}${more}`] : [`  ${why}:`, `    ${names}${more}`];
+	});
+}
+
+function whyOf({ findings, message, drain }: ExplainedPod, now: number): string {
+	if (drain.kind === "leaves") return drain.message;
+	if (findings.length === 0) return message;
+	return findings.map((finding) => findingText(finding, now)).join("; ");
+}
+
+function findingText({ message, usedBy }: Finding, now: number): string {
+	const users = usedByText(usedBy, { at: now, most: 1, brief: true });
+	return users === "" ? message : `${message}; used by ${users}`;
+}
+
+function budgetBlock(row: BudgetRow, { answering, clusters }: Explanation, now: number): readonly string[] {
+	const { members, healthy, need, expected, allowed, suspended, perCluster, usedBy } = row;
+	const number = (value: number | undefined): string => (value === undefined ? "?" : String(value));
+	const bound = members.length === 0 ? "" : ` (${boundText(members)})`;
+	const counts = suspended
+		? `${number(healthy)} healthy; it is suspended and holds nothing back`
+		: `${number(healthy)} of ${number(expected)} healthy, ${number(need)} needed, ` +
+			(allowed === undefined ? "nobody knows how many may go" : `${allowed} may go`);
+	const byCluster = clusters.map((name) => {
+		const here = perCluster.get(name);
+		return here?.healthy === undefined ? `${name} ?` : `${name} ${here.healthy}/${number(here.expected)}`;
+	});
+	// Its problem stands above already.
+	const notes = row.problem === undefined ? budgetNotes(row, answering) : [];
+	return [
+		`Budget ${formatBudgetName(row)}${bound}: ${counts}.`,
+		...(byCluster.length === 0 ? [] : [`  Healthy of expected: ${byCluster.join(", ")}`]),
+		...notes.map((note) => `  ${note}`),
+		...(usedBy.length === 0 ? [] : ["  Used up by:", ...usedBy.map((pod) => `    ${userText(pod, now)}`)]),
+	];
+}
+
+function userText({ name, ...pod }: PodOfBudget, now: number): string {
+	const used = { ...pod, pod: name };
+	return `${usedByText([used], { at: now, brief: true })}; ${whenItFrees(used)}`;
+}
+
+function count(number: number, noun: string): string {
+	return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,118 @@
+// Which budgets cover each of these pods, judged as a run judges it (pod-coverage.ts); or why nobody may say so.
+import type { V1Pod } from "@kubernetes/client-node";
+import { findCovering } from "../../../disruption/coverage-judgement.ts";
+import type { RoundBudget } from "../../../disruption/decide.ts";
+import { AgentUnavailableError, isDomainError } from "../../../disruption/errors.ts";
+import type { RoundRuntime } from "../../../disruption/round-runtime.ts";
+import { createJob, createTimeout, type EvictionJob } from "../../evictions/eviction-job.ts";
+import { coverPod } from "../../evictions/pod-coverage.ts";
+import { CoverageLists } from "../../fleet/coverage-lists.ts";
+import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import type { Finding } from "./explanation.ts";
+import type { FleetOfView, FleetView } from "./fleet-view.ts";
+
+export interface PodToExplain {
+	readonly context: KubeContext;
+	readonly pod: V1Pod;
+	/** On the runtime's clock, before it was asked for. */
+	readonly readAt: number;
+}
+
+export interface CoveredPod extends PodToExplain {
+	readonly job: EvictionJob;
+	/** All that cover it; with `keeps`, those that are known of. */
+	readonly budgets: readonly RoundBudget[];
+	/** Nothing else matters then. */
+	readonly keeps?: Finding;
+	readonly isGone: boolean;
+}
+
+export async function coverPods(
+	pods: readonly PodToExplain[],
+	{ fleet, problems }: FleetView,
+	runtime: Pick<RoundRuntime, "now" | "sleep">,
+): Promise<readonly CoveredPod[]> {
+	const named = pods.map((each) => ({ ...each, job: jobOf(each), budgets: [], isGone: false }));
+	if (problems.length > 0) {
+		const keeps: Finding = {
+			verdict: "Unknown",
+			reason: "PeerUnreachable",
+			message: `nobody knows what its budgets allow, which counts as nothing: ${problems.join("; ")}`,
+			usedBy: [],
+		};
+		const known = await knownBudgets(pods, fleet);
+		return named.map((each) => ({ ...each, budgets: known(each), keeps }));
+	}
+	if (!fleet) return named;
+	const lists = new CoverageLists(fleet, runtime);
+	const deps = { lists, memberIds: () => fleet.members.map(({ id }) => id), runtime, mayBeginRound: false };
+	return Promise.all(
+		named.map(async (each): Promise<CoveredPod> => {
+			if (!fleet.memberOf(each.context.name)) return each;
+			try {
+				return await covered(each, deps);
+			} catch (error) {
+				if (!isDomainError(error)) throw error;
+				const reason = error instanceof AgentUnavailableError ? "PeerUnreachable" : "AgentRefused";
+				const message = `nobody knows which budgets cover it: ${error.message}`;
+				return { ...each, keeps: { verdict: "Unknown", reason, message, usedBy: [] } };
+			}
+		}),
+	);
+}
+
+async function covered(each: CoveredPod, deps: Parameters<typeof coverPod>[1]): Promise<CoveredPod> {
+	const found = await coverPod(each.job, deps);
+	switch (found.kind) {
+		case "uncovered":
+			return each;
+		case "gone":
+			return { ...each, isGone: true };
+		case "covered":
+			return { ...each, budgets: found.budgets };
+		case "fleetsDiffer":
+			return {
+				...each,
+				keeps: { verdict: "Refused", reason: "FleetsDiffer", message: found.message, usedBy: [] },
+			};
+		case "unreadable":
+			return {
+				...each,
+				keeps: { verdict: "Refused", reason: "InvalidBudget", message: found.message, usedBy: [] },
+			};
+		case "tooSlow":
+			return {
+				...each,
+				keeps: { verdict: "Unknown", reason: "PeerUnreachable", message: found.message, usedBy: [] },
+			};
+	}
+}
+
+/** By those members that do answer: for people, who want to see numbers. */
+async function knownBudgets(
+	pods: readonly PodToExplain[],
+	fleet: FleetOfView | undefined,
+): Promise<(pod: PodToExplain) => readonly RoundBudget[]> {
+	const namespaces = [...new Set(pods.map(({ pod }) => pod.metadata?.namespace ?? ""))].toSorted();
+	const lists = await Promise.all(
+		(fleet?.members ?? [])
+			.filter(({ id }) => fleet?.descriptions.has(id))
+			.map(async (member) => {
+				try {
+					return (await member.listBudgets(namespaces)).budgets;
+				} catch (error) {
+					if (isDomainError(error)) return [];
+					throw error;
+				}
+			}),
+	);
+	return ({ pod: { metadata } }) => {
+		const of = { namespace: metadata?.namespace ?? "", labels: metadata?.labels ?? {} };
+		const found = findCovering(lists.flat(), of);
+		return found.kind === "covered" ? found.budgets : [];
+	};
+}
+
+function jobOf({ context, pod, readAt }: PodToExplain): EvictionJob {
+	return createJob(pod, { context, timeout: createTimeout(0, ""), gracePeriodSeconds: -1, readAt });
+}

@@ -1,0 +1,157 @@
+// explain budget/NAME: whether a pod of it may go now.
+import { type BudgetName, budgetApi, formatBudgetName } from "../../../disruption/budget.ts";
+import type { BudgetsOfMember } from "../../../disruption/coverage-judgement.ts";
+import { judgeBudget, readSpecs } from "../../../disruption/decide.ts";
+import { isDomainError } from "../../../disruption/errors.ts";
+import { nearest } from "../../flags/nearest.ts";
+import { budgetOfMembers } from "../../fleet/budget-members.ts";
+import { type BudgetRow, unknownRow } from "../../fleet/budget-table.ts";
+import { ApiError } from "../../kubernetes/api-error.ts";
+import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import { UsageError } from "../../terminal/errors.ts";
+import type { PlanBudget } from "../drain-plan.ts";
+import { countBudget } from "./count-budget.ts";
+import type { ExplainOptions } from "./explain-pods.ts";
+import { type Explanation, type Finding, worstFirst, worstOf } from "./explanation.ts";
+import { type FleetOfView, type FleetView, membersOf } from "./fleet-view.ts";
+import type { SubjectWord } from "./read-subject.ts";
+
+export async function explainBudget(
+	word: SubjectWord,
+	contexts: readonly KubeContext[],
+	viewing: Promise<FleetView>,
+	{ runtime }: Pick<ExplainOptions, "runtime">,
+): Promise<Explanation> {
+	const view = await viewing;
+	const { fleet, problems } = view;
+	const places = word.context ? [word.context] : contexts;
+	const namespaces = [...new Set(places.map(({ namespace }) => namespace))];
+	const lists = await listKnown(fleet, namespaces);
+	const failures = [...problems, ...lists.flatMap(({ problem }) => problem ?? [])];
+	const names = lists.flatMap(({ budgets }) => budgets.map(({ name }) => name));
+	const found = new Map(names.filter(({ name }) => name === word.rest).map((name) => [formatBudgetName(name), name]));
+	const [name, ...others] = found.values();
+	if (others.length > 0) {
+		throw new UsageError(`budget "${word.rest}" is in more than one namespace: ${namespaces.join(", ")}`, "Use -n");
+	}
+	if (!name && failures.length === 0) {
+		throw notFound(word.rest);
+	}
+	const missing = failures.length > 0 ? [unknown(failures)] : [];
+	const budget = name ?? { namespace: namespaces[0] ?? "", name: word.rest };
+	const { row, findings } =
+		name && fleet ? await judge(fleet, name, lists, runtime.now) : { row: undefined, findings: [] };
+	const all = worstFirst([...missing, ...findings]);
+	return {
+		subject: { kind: "Budget", ...budget },
+		verdict: worstOf(all),
+		findings: all,
+		pods: [],
+		budgets: row ? [row] : [],
+		notes: [],
+		...membersOf(view),
+	};
+}
+
+function notFound(name: string): ApiError {
+	return new ApiError(`${budgetApi.resource}.${budgetApi.group} "${name}" not found`, {
+		code: 404,
+		reason: "NotFound",
+	});
+}
+
+/** The nearest name that there is. */
+export async function nearestBudget(
+	{ fleet }: FleetView,
+	name: string,
+	contexts: readonly KubeContext[],
+): Promise<BudgetName | undefined> {
+	const namespaces = new Set(contexts.map(({ namespace }) => namespace));
+	const all = (await listKnown(fleet, [])).flatMap(({ budgets }) => budgets.map((budget) => budget.name));
+	const here = all.filter(({ namespace }) => namespaces.has(namespace));
+	const near = nearest(
+		name,
+		here.map((each) => each.name),
+	);
+	return all.find((each) => each.name === name) ?? here.find((each) => each.name === near);
+}
+
+interface KnownList extends Pick<BudgetsOfMember, "clusterName" | "budgets"> {
+	/** Why it has none. */
+	readonly problem?: string;
+}
+
+/** Of those members that answer. */
+async function listKnown(fleet: FleetOfView | undefined, namespaces: readonly string[]): Promise<readonly KnownList[]> {
+	return Promise.all(
+		(fleet?.members ?? [])
+			.filter(({ id }) => fleet?.descriptions.has(id))
+			.map(async (member): Promise<KnownList> => {
+				try {
+					const { budgets } = await member.listBudgets(namespaces);
+					return { clusterName: member.name, budgets };
+				} catch (error) {
+					if (!isDomainError(error)) throw error;
+					return { clusterName: member.name, budgets: [], problem: `${member.name}: ${error.message}` };
+				}
+			}),
+	);
+}
+
+async function judge(
+	fleet: FleetOfView,
+	name: BudgetName,
+	lists: readonly KnownList[],
+	now: () => number,
+): Promise<{ readonly row: BudgetRow; readonly findings: readonly Finding[] }> {
+	const key = formatBudgetName(name);
+	const read = readSpecs(key, lists);
+	const members = budgetOfMembers(name, lists);
+	const [first] = read.kind === "read" ? read.specs : [];
+	if (!first) {
+		const { reason, message } =
+			read.kind === "refused" ? read : ({ reason: "InvalidBudget", message: `budget ${key} cannot be read` } as const);
+		// Without a selector nothing can be counted.
+		return {
+			row: { ...unknownRow(name, [], message), members },
+			findings: [{ verdict: "Refused", reason, message, budget: key, usedBy: [] }],
+		};
+	}
+	const { row, counted } = await countBudget(fleet, { name, selector: first.spec.selector }, [], now);
+	const whole = { ...row, members };
+	if ("verdict" in counted) return { row: whole, findings: [counted] };
+	return { row: whole, findings: [judgeCounted(counted, whole)].filter((each) => each !== undefined) };
+}
+
+/** Undefined where one more may go. */
+function judgeCounted({ key, memberIds, bound, counted }: PlanBudget, row: BudgetRow): Finding | undefined {
+	const usedBy = row.usedBy.map(({ name, ...pod }) => ({ ...pod, pod: name }));
+	const judged = judgeBudget(memberIds, counted);
+	if (judged.kind === "refused") return { verdict: "Refused", ...judged, budget: key, usedBy: [] };
+	if (judged.kind === "waiting") return { verdict: "Waits", ...judged, budget: key, usedBy: [] };
+	const { need, left, expected, healthy } = judged.state;
+	if (left === undefined || left > 0) return undefined;
+	const atBest = counted.counts.map((count) => ({
+		...count,
+		healthy: count.expected.kind === "known" ? Math.max(count.healthy, count.expected.pods) : Number.MAX_SAFE_INTEGER,
+	}));
+	const best = judgeBudget(memberIds, { ...counted, counts: atBest });
+	if (best.kind === "state" && best.state.left === 0) {
+		const message =
+			expected === 0
+				? `budget ${key} expects no pods, its controllers are scaled to 0: that allows nothing`
+				: `budget ${key} with ${bound} needs ${need} healthy of ${expected} expected pods: that leaves none to disrupt`;
+		return { verdict: "Refused", reason: "BudgetNeverMet", message, budget: key, usedBy };
+	}
+	const message = `budget ${key} needs ${need} healthy, has ${healthy}`;
+	return { verdict: "Waits", reason: "BudgetExhausted", message, budget: key, usedBy };
+}
+
+function unknown(problems: readonly string[]): Finding {
+	return {
+		verdict: "Unknown",
+		reason: "PeerUnreachable",
+		message: `nobody knows what it allows, which counts as nothing: ${problems.join("; ")}`,
+		usedBy: [],
+	};
+}

@@ -1,0 +1,58 @@
+// The fleet as far as it can be asked. A person who asks why nothing moves asks just when something is missing: what the others
+// say is shown, and nothing is ever allowed by it.
+import { connectFleet, type Fleet } from "../../fleet/fleet.ts";
+import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import { FleetUncoveredError } from "../../terminal/errors.ts";
+
+export interface FleetView {
+	/** Undefined where no cluster has agents or budgets of ours, or where none can be asked: `problems` tell the two apart. */
+	readonly fleet: FleetOfView | undefined;
+	/** Why some of it gives no answer. While there is one, nobody may say that a pod may go. */
+	readonly problems: readonly string[];
+}
+
+export type FleetOfView = Pick<Fleet, "members" | "descriptions" | "memberOf" | "contextOf" | "listBudgets">;
+
+/** `close` must be called. */
+export async function viewFleet(contexts: readonly KubeContext[]): Promise<FleetView & { readonly close: () => void }> {
+	try {
+		return await connected(contexts, []);
+	} catch (error) {
+		if (!(error instanceof FleetUncoveredError)) throw error;
+		const problems = error.details.length > 0 ? error.details : [error.message];
+		for (const context of contexts.length > 1 ? contexts : []) {
+			try {
+				const view = await connected([context], problems);
+				if (view.fleet) return view;
+			} catch (again) {
+				if (!(again instanceof FleetUncoveredError)) throw again;
+			}
+		}
+		return { fleet: undefined, problems, close: () => undefined };
+	}
+}
+
+async function connected(contexts: readonly KubeContext[], problems: readonly string[]) {
+	const { fleet } = await connectFleet(contexts, { mayMiss: true });
+	return {
+		fleet,
+		problems: [...new Set([...problems, ...(fleet?.problems ?? [])])],
+		close: () => fleet?.close(),
+	};
+}
+
+/** For an explanation: who belongs to the fleet, who answers, and which contexts lead there. */
+export function membersOf({ fleet, problems }: FleetView) {
+	const members = fleet?.members ?? [];
+	return {
+		problems,
+		clusters: members.map(({ name }) => name),
+		answering: members.filter(({ id }) => fleet?.descriptions.has(id)).map(({ name }) => name),
+		contexts: new Map(
+			members.flatMap(({ id, name }) => {
+				const context = fleet?.contextOf(id);
+				return context === undefined ? [] : [[name, context] as const];
+			}),
+		),
+	};
+}

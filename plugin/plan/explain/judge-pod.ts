@@ -1,0 +1,111 @@
+// What keeps one pod, by decide() over counts that were read: those of our budgets, then those of Kubernetes' own. What an agent
+// says of a pod is held against what its API server says: where the two contradict each other, nobody may say that it may go.
+import type { V1Pod } from "@kubernetes/client-node";
+import { formatBudgetName } from "../../../disruption/budget.ts";
+import type { CandidateState } from "../../../disruption/cluster.ts";
+import type { EvictionJob } from "../../evictions/eviction-job.ts";
+import { waitOf } from "../../evictions/waiting-event.ts";
+import { isFinished, isReplaced, readyCondition } from "../../kubernetes/pod-status.ts";
+import type { PlanBudget, PlanPod } from "../drain-plan.ts";
+import { podReference } from "../fleet-budgets.ts";
+import { nativeState } from "../judge-pod.ts";
+import { type NativeBudgets, nativeCoverage } from "../native-budgets.ts";
+import { type PlanJudgement, SimulatedCounts } from "../simulated-counts.ts";
+import type { Finding } from "./explanation.ts";
+
+/** A pod with its budgets, each counted by all members. */
+export interface JudgedPod {
+	readonly job: EvictionJob;
+	readonly pod: V1Pod;
+	readonly clusterId: string;
+	readonly budgets: readonly PlanBudget[];
+}
+
+/** Undefined where its budgets let it go. */
+export function judgeUnderBudgets(judged: JudgedPod): Finding | undefined {
+	const planned = planPodOf(judged);
+	return keepsOf(judged, planned, new SimulatedCounts(judged.budgets)) ?? contradiction(judged, planned);
+}
+
+/** As decide() has it when some are gone already. */
+export function planPodOf({ pod, clusterId, budgets }: JudgedPod): PlanPod {
+	const states = budgets.map(({ key, counted }): [string, CandidateState] => {
+		const found = counted.counts
+			.filter((count) => count.clusterId === clusterId)
+			.flatMap(({ candidates }) => candidates.filter((state) => state.pod.uid === pod.metadata?.uid));
+		// Two answers about one pod are none.
+		const [only] = found.length === 1 ? found : [];
+		return [key, only ?? { kind: "unseen", pod: podReference(pod) }];
+	});
+	return { candidate: { clusterId, pod: podReference(pod) }, states: new Map(states), replaced: isReplaced(pod) };
+}
+
+function keepsOf({ job }: Pick<JudgedPod, "job">, pod: PlanPod, counts: SimulatedCounts): Finding | undefined {
+	const first = counts.judge(pod);
+	if (first.kind === "may go") return undefined;
+	if (first.kind === "never") return { verdict: "Refused", usedBy: [], ...first.never };
+	const { reason, message, budget, usedBy = [] } = waitOf(job, first.waiting, "");
+	let judgement: PlanJudgement = first;
+	// Whether it would go with all pods healthy that could be.
+	while (judgement.kind === "waiting" && judgement.waiting.reason === "BudgetExhausted") {
+		if (!counts.recover(pod, judgement)) {
+			const never = counts.neverMet(judgement);
+			return { verdict: "Refused", ...never, ...(budget !== undefined && { budget }), usedBy };
+		}
+		judgement = counts.judge(pod);
+	}
+	return { verdict: "Waits", reason, message, ...(budget !== undefined && { budget }), usedBy };
+}
+
+/** An agent that has another pod in mind than its API server. */
+function contradiction({ pod }: JudgedPod, { states }: PlanPod): Finding | undefined {
+	const name = `${pod.metadata?.namespace}/${pod.metadata?.name}`;
+	const says = [...states.values()].flatMap((state) => {
+		if (state.kind === "gone") return ["is gone"];
+		if (state.kind === "free" && state.why === "Terminating") {
+			return pod.metadata?.deletionTimestamp === undefined ? ["is terminating"] : [];
+		}
+		if (state.kind === "free") return isFinished(pod) ? [] : ["has finished"];
+		return state.kind === "present" && !state.healthy && readyCondition(pod) ? ["is not healthy"] : [];
+	});
+	const [first] = says;
+	if (first === undefined) return undefined;
+	const message = `its cluster's agent says that pod ${name} ${first}, and its API server does not: ask again`;
+	return { verdict: "Unknown", reason: "PodUnseen", message, usedBy: [] };
+}
+
+/** The eviction API asks these after ours. */
+export function judgeUnderNative(
+	{ job, pod, clusterId }: Pick<JudgedPod, "job" | "pod" | "clusterId">,
+	native: NativeBudgets,
+): Finding | undefined {
+	const isAsked = nativeCoverage(pod, native.budgets);
+	const runs = pod.status?.phase === "Running" || pod.status?.phase === "Unknown";
+	const [problem] = native.problems;
+	if (problem !== undefined && runs && pod.metadata?.deletionTimestamp === undefined) {
+		const message = `nobody knows what its cluster's own budgets allow: ${problem}`;
+		return { verdict: "Unknown", reason: "Forbidden", message, usedBy: [] };
+	}
+	if (isAsked.kind === "none") return undefined;
+	if (isAsked.kind === "never") return { verdict: "Refused", usedBy: [], ...isAsked.never };
+	const { budget, disruptionsAllowed, desiredHealthy, isCounted, name } = isAsked.budget;
+	const waits = (message: string): Finding => ({ verdict: "Waits", reason: "DisruptionBudget", message, usedBy: [] });
+	const text = `PodDisruptionBudget ${formatBudgetName(name)}`;
+	if (!isCounted) return waits(`${text} was changed, and its cluster has not counted it since`);
+	const states = new Map([[budget.key, nativeState(pod)]]);
+	const planned: PlanPod = {
+		candidate: { clusterId, pod: podReference(pod) },
+		states,
+		replaced: isReplaced(pod),
+	};
+	const keeps = keepsOf({ job }, planned, new SimulatedCounts([budget]));
+	if (keeps) {
+		const { budget: _, ...finding } = keeps;
+		const message = keeps.message.replace(`budget ${formatBudgetName(budget.counted.budget.name)}`, text);
+		return keeps.verdict === "Waits" ? waits(message) : { ...finding, message };
+	}
+	// One that is not ready goes for nothing while enough others are.
+	const costs = readyCondition(pod) !== undefined || desiredHealthy === 0;
+	if (!costs || disruptionsAllowed > 0) return undefined;
+	return waits(`${text} allows no disruption until its cluster has counted the evictions before`);
+}

@@ -1,0 +1,126 @@
+// Two clusters of a fleet with pods to explain, in memory: API servers that read, agents that look, and nothing that writes.
+import type { V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
+import type { Count } from "../../../disruption/cluster.ts";
+import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
+import { explainBudget } from "../../../plugin/plan/explain/explain-budget.ts";
+import { explainNode } from "../../../plugin/plan/explain/explain-node.ts";
+import { explainPod } from "../../../plugin/plan/explain/explain-pod.ts";
+import type { Explanation } from "../../../plugin/plan/explain/explanation.ts";
+import type { FleetView } from "../../../plugin/plan/explain/fleet-view.ts";
+import { readSubject } from "../../../plugin/plan/explain/read-subject.ts";
+import type { AgentCluster, LookRequest } from "../../../proto/agent-cluster.ts";
+import { newClient, newContext, notFound } from "../../support/build-context.ts";
+import { newV1Pod, type PodFields } from "../../support/build-v1-pod.ts";
+import { FakeFleet, type FakeMember, type FakePod, namespace } from "../../support/fake-fleet.ts";
+
+export const wallClock = Date.parse("2026-01-01T00:10:00Z");
+
+/** What an agent answers in the place of the truth; late ones move the clock. */
+export type Distortion = (count: Count, clock: { ms: number }) => Count | Promise<Count>;
+
+export class ExplainedFleet {
+	readonly fleet = new FakeFleet(["eu", "us"]);
+	/** Fields beside those of the fleet's own pods, by name. */
+	readonly fields = new Map<string, PodFields>();
+	/** Of cluster eu, or why they cannot be listed. */
+	native: readonly V1PodDisruptionBudget[] | Error = [];
+	problems: readonly string[] = [];
+	/** By the member's name. */
+	readonly distortions = new Map<string, Distortion>();
+	readonly clock = { ms: 0 };
+	/** Members without an answer. */
+	readonly silent = new Set<string>();
+
+	constructor(spec?: Readonly<Record<string, unknown>>) {
+		for (const member of this.fleet.members) for (const name of ["db-0", "db-1"]) member.addPod(name);
+		if (spec) this.fleet.addBudget("db", spec);
+	}
+
+	pod(member: string, name: string): FakePod {
+		const found = [...this.fleet.member(member).pods.values()].find((each) => each.name === name);
+		if (!found) throw new Error(`no pod ${name}`);
+		return found;
+	}
+
+	get contexts(): readonly KubeContext[] {
+		return this.fleet.members.map((member) => this.#context(member));
+	}
+
+	get view(): FleetView {
+		const members = this.fleet.members.map((member) => this.#agent(member));
+		const answering = this.fleet.members.filter(({ name }) => !this.silent.has(name));
+		return {
+			problems: this.problems,
+			fleet: {
+				members,
+				descriptions: new Map(answering.map((member) => [member.id, member.description])),
+				memberOf: (context) => members.find(({ name }) => name === context),
+				contextOf: (id) => members.find((member) => member.id === id)?.name,
+				listBudgets: (namespaces) => this.fleet.listBudgets(namespaces),
+			},
+		};
+	}
+
+	/** `words`: as they are typed. */
+	async explain(...words: readonly string[]): Promise<Explanation> {
+		const { contexts } = this;
+		const word = readSubject(words, contexts);
+		const options = {
+			force: false,
+			ignoreDaemonSets: true,
+			deleteEmptyDirData: false,
+			skipWaitAfterSeconds: 0,
+			runtime: { now: () => this.clock.ms, sleep: async () => undefined },
+			now: wallClock,
+		};
+		const explainers = { Pod: explainPod, Node: explainNode, Budget: explainBudget };
+		return explainers[word.kind](word, contexts, Promise.resolve(this.view), options);
+	}
+
+	#agent(member: FakeMember): AgentCluster {
+		const distort = this.distortions.get(member.name) ?? ((count: Count) => count);
+		return new Proxy<AgentCluster>(member, {
+			get: (target, key) => {
+				if (key === "look") {
+					return async (request: LookRequest) => distort(await member.look(request), this.clock);
+				}
+				const value: unknown = Reflect.get(target, key);
+				return typeof value === "function" ? value.bind(target) : value;
+			},
+		});
+	}
+
+	#context(member: FakeMember): KubeContext {
+		const pods = (): readonly V1Pod[] => [...member.pods.values()].map((pod) => this.#v1Pod(pod, member));
+		const client = newClient({
+			get: (path) => {
+				if (path === `/api/v1/nodes/${member.name}-n0`) return { metadata: { name: `${member.name}-n0`, uid: "n0" } };
+				if (path.includes("/daemonsets/")) return {};
+				const found = pods().find(({ metadata }) => path === `/api/v1/namespaces/${namespace}/pods/${metadata?.name}`);
+				if (!found) throw notFound(`not found: ${path}`);
+				return found;
+			},
+			list: (path) => {
+				if (path === "/api/v1/pods") return pods();
+				if (!path.endsWith("/poddisruptionbudgets")) throw notFound(path);
+				if (this.native instanceof Error) throw this.native;
+				return member.name === "eu" ? this.native : [];
+			},
+		});
+		return { ...newContext(member.name, client), namespace };
+	}
+
+	#v1Pod(pod: FakePod, member: FakeMember): V1Pod {
+		const built = newV1Pod(pod.name, {
+			namespace,
+			labels: pod.labels,
+			annotations: pod.annotations,
+			owner: { kind: "StatefulSet", name: "db" },
+			phase: pod.finished ? "Succeeded" : "Running",
+			ready: pod.healthy && !pod.finished,
+			node: `${member.name}-n0`,
+			...this.fields.get(pod.name),
+		});
+		return { ...built, metadata: { ...built.metadata, uid: pod.uid, resourceVersion: String(pod.version) } };
+	}
+}

@@ -1,0 +1,161 @@
+// What people read at 80 columns, and that programs get what the schema says.
+import { describe, expect, test } from "vitest";
+import { explanationDocument } from "../../../plugin/output/explanation-document.ts";
+import { explanationLines } from "../../../plugin/output/explanation-lines.ts";
+import { helpfulCommands } from "../../../plugin/output/helpful-commands.ts";
+import type { Explanation } from "../../../plugin/plan/explain/explanation.ts";
+import { createValidator, strictSchema } from "../../support/json-schema.ts";
+import { ExplainedFleet, wallClock } from "../explain/explained-fleet.ts";
+
+const columns = 80;
+const help = { contexts: ["eu", "us"], agentNamespace: "xpdb-system" };
+const validate = createValidator(strictSchema("explain-v1"));
+
+/** As on a terminal; what programs get of it is held against the schema. */
+function screen(explanation: Explanation, wide = false): string {
+	const commands = helpfulCommands(explanation, help);
+	expect(validate(JSON.parse(JSON.stringify(explanationDocument(explanation, commands))))).toEqual([]);
+	const lines = explanationLines(explanation, { columns, now: wallClock, wide, commands });
+	// Nobody can copy half a command.
+	const long = lines.filter((line) => line.length > columns && !line.startsWith("  kubectl "));
+	expect(long).toEqual([]);
+	const text = lines.join("\n");
+	// oxlint-disable-next-line no-control-regex -- ASCII is what is meant
+	expect(text).toMatch(/^[\x20-\x7e\n]*$/);
+	return text;
+}
+
+/** A pod of us that no node takes uses the budget up. */
+function usedUp(): ExplainedFleet {
+	const world = new ExplainedFleet({ maxUnavailable: 1 });
+	world.pod("us", "db-1").healthy = false;
+	world.distortions.set("us", (count) => ({
+		...count,
+		unavailable: count.unavailable.map((pod) => ({
+			...pod,
+			state: "Pending",
+			sinceSeconds: wallClock / 1_000 - 540,
+			message: "0/3 nodes are available: 3 node(s) were unschedulable.",
+		})),
+	}));
+	return world;
+}
+
+describe("explanationLines()", () => {
+	test("says yes, and with which command", async () => {
+		const world = new ExplainedFleet({ maxUnavailable: 1 });
+		expect(`\n${screen(await world.explain("eu/pod/db-0"))}\n`).toBe(`
+Yes: pod shop/db-0 may go now.
+
+It is Running on node eu-n0 of eu, of StatefulSet/db.
+
+Budget shop/db (maxUnavailable 1): 4 of 4 healthy, 3 needed, 1 may go.
+  Healthy of expected: eu 2/2, us 2/2
+
+Evict it:
+  kubectl xpdb evict db-0 -n shop --context eu
+`);
+	});
+
+	test("says who uses a budget up, since when, when that ends, and how to look at it", async () => {
+		expect(`\n${screen(await usedUp().explain("eu/pod/db-0"))}\n`).toBe(`
+Not now: pod shop/db-0 has to wait.
+  budget shop/db needs 3 healthy, has 3
+
+It is Running on node eu-n0 of eu, of StatefulSet/db.
+
+Budget shop/db (maxUnavailable 1): 3 of 4 healthy, 3 needed, 0 may go.
+  Healthy of expected: eu 2/2, us 1/2
+  Used up by:
+    shop/db-1 in us: Pending 9m; frees when it is ready; no node takes it: 0/3
+      nodes are available: 3 node(s) were unschedulable.
+
+Why shop/db-1 is not ready:
+  kubectl describe pod db-1 -n shop --context us
+Evict it as soon as it may go:
+  kubectl xpdb evict db-0 -n shop --context eu
+`);
+	});
+
+	test("says of a budget what it waits for", async () => {
+		expect(screen(await usedUp().explain("budget", "db"))).toContain(
+			"Not now: no pod of budget shop/db may go, it is used up.\n  budget shop/db needs 3 healthy, has 3\n\nBudget shop/db",
+		);
+	});
+
+	test("groups the pods of a node, worst first, with the flags that its drain needs", async () => {
+		const world = usedUp();
+		world.fleet.member("eu").addPod("cache-0", { labels: { app: "cache" } });
+		world.fleet.member("eu").addPod("proxy-x", { labels: { app: "proxy" } });
+		world.fleet.member("eu").addPod("web-0", { labels: { app: "web" } });
+		world.fleet.member("eu").expected = 2;
+		world.fields.set("cache-0", { emptyDir: true });
+		world.fields.set("proxy-x", { owner: { kind: "DaemonSet", name: "proxy" } });
+		expect(`\n${screen(await world.explain("eu/node/eu-n0"))}\n`).toBe(`
+No: 3 of the 4 pods of node eu-n0 keep its drain, 1 of them until somebody acts.
+
+Until somebody acts:
+  Pods with local storage (use --delete-emptydir-data to override):
+    shop/cache-0
+Have to wait:
+  budget shop/db needs 3 healthy, has 3; used by shop/db-1 in us: Pending 9m:
+    shop/db-0, shop/db-1
+May go now:
+  shop/web-0
+Stay where they are, a drain leaves them:
+  its DaemonSet would put it back at once:
+    shop/proxy-x
+
+Budget shop/db (maxUnavailable 1): 3 of 4 healthy, 3 needed, 0 may go.
+  Healthy of expected: eu 2/2, us 1/2
+  Used up by:
+    shop/db-1 in us: Pending 9m; frees when it is ready; no node takes it: 0/3
+      nodes are available: 3 node(s) were unschedulable.
+
+Why shop/db-1 is not ready:
+  kubectl describe pod db-1 -n shop --context us
+All of it in order, and how long:
+  kubectl xpdb plan eu-n0 --delete-emptydir-data --ignore-daemonsets --context eu
+Drain it:
+  kubectl xpdb drain eu-n0 --delete-emptydir-data --ignore-daemonsets --context eu
+`);
+	});
+
+	test("says which pods of a node go one after the other", async () => {
+		const world = new ExplainedFleet({ maxUnavailable: 1 });
+		const text = screen(await world.explain("eu/node/eu-n0"));
+		expect(text).toContain("Yes: node eu-n0 can be drained now, 2 pods go, 1 of them one after the other.\n");
+		expect(text).toContain(
+			"Go one after the other:\n  as budget shop/db has room again:\n    shop/db-1\nMay go now:\n  shop/db-0\n",
+		);
+	});
+
+	test("says that what nobody knows counts as nothing", async () => {
+		const world = new ExplainedFleet({ maxUnavailable: 1 });
+		world.problems = ["us: Cannot reach cluster us: its agent gives no answer"];
+		world.silent.add("us");
+		expect(`\n${screen(await world.explain("eu/pod/db-0"))}\n`).toBe(`
+Unknown, which is a no: nobody can say whether pod shop/db-0 may go.
+  nobody knows what its budgets allow, which counts as nothing: us: Cannot reach
+    cluster us: its agent gives no answer
+
+It is Running on node eu-n0 of eu, of StatefulSet/db.
+
+Budget shop/db (maxUnavailable 1): ? of ? healthy, ? needed, nobody knows how
+    many may go.
+  Healthy of expected: eu 2/2, us ?
+
+Who answers and who does not:
+  kubectl xpdb version --contexts eu,us
+`);
+	});
+
+	test("names every pod of a node where that is asked for", async () => {
+		const world = new ExplainedFleet();
+		const names = Array.from({ length: 12 }, (_, index) => `web-${index}`);
+		for (const name of names) world.fleet.member("eu").addPod(name, { labels: { app: "web" } });
+		const found = await world.explain("eu/node/eu-n0");
+		expect(screen(found)).toContain("and 6 more");
+		expect(screen(found, true)).toContain("shop/web-11");
+	});
+});
