@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // kubectl xpdb: the process around run(): streams, signals, exit.
 import { isatty } from "node:tty";
 import { describeError } from "./run/report-error.ts";
@@ -65,10 +64,12 @@ const streams: Streams = {
 };
 
 const terminal = { stdin: process.stdin, stdout: process.stdout, isErrorTerminal: isatty(2) };
-const code = await run(process.argv.slice(2), { streams, env: process.env, interrupts, terminal });
-// What is still open (idle connections, timers of waits that are over) must not keep the process; what was written must.
-process.exitCode = code;
-process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
+// Without a top-level await, so that it can be a script, whose compiled code is kept.
+void run(process.argv.slice(2), { streams, env: process.env, interrupts, terminal }).then((code) => {
+	// What is still open (idle connections, timers of waits that are over) must not keep the process; what was written must.
+	process.exitCode = code;
+	process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
+});
 
 /** Leaves at once, but for a last line that a slow reader has not taken yet. */
 function exit(code: ExitCode): void {

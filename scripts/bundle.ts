@@ -1,7 +1,7 @@
 // Bundles the plugin and the agent into one folder, with the licences of all that is in them.
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
-import { join, relative, sep } from "node:path";
+import { basename, join, relative, sep } from "node:path";
 import util from "node:util";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import { licenceNotices, packagesOf } from "./licence-notices.ts";
@@ -111,7 +111,10 @@ export interface Bundle {
 	readonly inputs: readonly string[];
 }
 
-/** The plugin in chunks that load when a command needs them, because kubectl starts it anew each time; the agent in one file. */
+/**
+ * The plugin as a small start, a program whose compiled code is kept (plugin/kubernetes/kept-script.ts), and parts that few calls need; the
+ * agent in one file.
+ */
 export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bundle> {
 	const options: BuildOptions = {
 		...common,
@@ -119,31 +122,93 @@ export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bun
 		outdir: folder,
 		define: { "process.env.NODE_ENV": '"production"' },
 	};
-	const programs: { readonly name: string; readonly entry: string; readonly options: BuildOptions }[] = [
-		{
-			name: "kubectl-xpdb",
-			entry: "plugin/start.ts",
-			options: { splitting: true, chunkNames: "chunks/[name]-[hash]" },
-		},
-		{ name: "agent", entry: "agent/main.ts", options: { sourcemap: "linked" } },
-	];
-	const bundles = await Promise.all(
-		programs.map(async (program): Promise<Bundle> => {
-			const entryPoints = { [program.name]: program.entry };
-			const { metafile } = await build({ ...options, ...program.options, entryPoints, metafile: true });
-			const outputs = Object.entries(metafile.outputs).filter(([path]) => path.endsWith(".js"));
-			const bytes = outputs.reduce((sum, [, output]) => sum + output.bytes, 0);
-			const [path] = outputs.find(([, output]) => output.entryPoint === program.entry) ?? [];
-			// Those of which nothing was left are not in it.
-			const inputs = outputs.flatMap(([, output]) =>
-				Object.entries(output.inputs).flatMap(([input, { bytesInOutput }]) => (bytesInOutput > 0 ? [input] : [])),
-			);
-			return { lines: [`${path} (${(bytes / 1024).toFixed(0)} KiB with its chunks)`], inputs };
-		}),
-	);
-	const inputs = [...new Set(bundles.flatMap((each) => each.inputs))].toSorted();
+	const [agent, plugin] = await Promise.all([
+		buildOne("agent/main.ts", { ...options, entryNames: "agent", sourcemap: "linked" }),
+		bundlePlugin(options),
+	]);
+	const built = [...plugin, agent];
+	const inputs = [...new Set(built.flatMap((each) => [...each.inputs]))].toSorted();
 	writeFileSync(join(folder, noticesFile), licenceNotices(packagesOf(inputs)));
-	return { lines: bundles.flatMap(({ lines }) => lines), inputs };
+	const sum = (files: readonly Built[]): string =>
+		(files.reduce((bytes, file) => bytes + file.bytes, 0) / 1024).toFixed(0);
+	const line = (name: string, files: readonly Built[]): string =>
+		`${relative(repositoryRoot, join(folder, name))} (${sum(files)} KiB with its chunks)`;
+	return { lines: [line("kubectl-xpdb.js", plugin), line("agent.js", [agent])], inputs };
+}
+
+/** Loaded by few calls: client-node for OIDC and proxies, and the screens, whose layout needs a module that awaits. */
+const parts = ["@kubernetes/client-node", "../ui/open-screen.tsx"];
+
+async function bundlePlugin(options: BuildOptions): Promise<readonly Built[]> {
+	const chunk = { ...options, entryNames: "chunks/[name]-[hash]" };
+	const clientNode = await buildOne("@kubernetes/client-node", chunk);
+	const screen = await buildOne("plugin/ui/open-screen.tsx", chunk);
+	const fileOf = new Map([
+		[parts[0], clientNode],
+		[parts[1], screen],
+	]);
+	const partsOutside: Plugin = {
+		name: "parts-outside",
+		setup(bundler) {
+			bundler.onResolve({ filter: /.*/ }, ({ path, kind }) => {
+				const part = kind === "dynamic-import" ? fileOf.get(path) : undefined;
+				return part && { path: `./chunks/${basename(part.path)}`, external: true };
+			});
+		},
+	};
+	const program = await buildOne("plugin/main.ts", {
+		...chunk,
+		format: "cjs",
+		outExtension: { ".js": ".cjs" },
+		plugins: [partsOutside, ...(options.plugins ?? [])],
+		define: { ...options.define, "import.meta.url": "bundleUrl" },
+		// An expression, for plugin/start.ts to call.
+		banner: {
+			js: '(function (__filename, require, importPart) { const bundleUrl = require("node:url").pathToFileURL(__filename).href;',
+		},
+		footer: { js: "})" },
+	});
+	// A script that imports by itself makes Node warn of an experiment.
+	const file = join(repositoryRoot, program.path);
+	writeFileSync(file, readFileSync(file, "latin1").replaceAll('import("./chunks/', 'importPart("./chunks/'));
+	refuseSharedClasses(program, screen);
+	const bundled = `{ program: "./chunks/${basename(program.path)}", loaders: [require, (part) => import(part)] }`;
+	const start = await buildOne("plugin/start.ts", {
+		...options,
+		entryNames: "kubectl-xpdb",
+		banner: { js: `${common.banner?.["js"] ?? ""} const bundled = ${bundled};` },
+	});
+	return [start, program, clientNode, screen];
+}
+
+/** What is in both is there twice at run time, and an instance of the one class is none of the other: nobody may ask. */
+function refuseSharedClasses(program: Built, part: Built): void {
+	const textOf = (input: string): string => readFileSync(join(repositoryRoot, input), "utf8");
+	const own = [...program.inputs, ...part.inputs].filter((input) => /^(plugin|disruption|proto)\//.test(input));
+	const asked = new Set(
+		own.flatMap((input) => [...textOf(input).matchAll(/\binstanceof (\w+)/g)].map(([, name]) => name)),
+	);
+	const shared = own.filter((input) => program.inputs.has(input) && part.inputs.has(input));
+	const classes = shared.flatMap((input) => [...textOf(input).matchAll(/^(?:export )?(?:abstract )?class (\w+)/gm)]);
+	const problems = classes.flatMap(([, name]) => (name !== undefined && asked.has(name) ? [name] : []));
+	if (problems.length > 0) throw new Error(`${basename(part.path)} and the program both have ${problems.join(", ")}`);
+}
+
+interface Built {
+	/** From the root. */
+	readonly path: string;
+	readonly bytes: number;
+	/** The files that are in it; those of which nothing was left are not. */
+	readonly inputs: ReadonlySet<string>;
+}
+
+async function buildOne(entry: string, options: BuildOptions): Promise<Built> {
+	const { metafile } = await build({ ...options, entryPoints: [entry], metafile: true });
+	const [output] = Object.entries(metafile.outputs).filter(([path]) => !path.endsWith(".map"));
+	if (!output) throw new Error(`nothing was made of ${entry}`);
+	const [path, { bytes, inputs }] = output;
+	const used = Object.entries(inputs).flatMap(([input, { bytesInOutput }]) => (bytesInOutput > 0 ? [input] : []));
+	return { path, bytes, inputs: new Set(used) };
 }
 
 export const noticesFile = "THIRD-PARTY-LICENSES";

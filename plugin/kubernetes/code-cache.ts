@@ -12,10 +12,12 @@ export function findCodeCache(env: NodeJS.ProcessEnv): string | undefined {
 	return isAbsolute(folder) ? join(folder, "kubectl-xpdb") : undefined;
 }
 
-/** Before the modules are loaded that it is for. A folder that cannot be written, or code of another version, is as good as none. */
-export function enableCodeCache(env: NodeJS.ProcessEnv): void {
+/** The folder, made where it is missing; undefined where that cannot be. Node keeps there what it compiles of modules from now on. */
+export function enableCodeCache(env: NodeJS.ProcessEnv): string | undefined {
 	const folder = findCodeCache(env);
-	if (folder !== undefined && isFolder(folder)) enableCompileCache(folder);
+	if (folder === undefined || !isFolder(folder)) return undefined;
+	enableCompileCache(folder);
+	return folder;
 }
 
 /** Makes it where it is missing, one folder at a time: Node's own way to make all of them never ends where no folder can be made, as in /proc. */

@@ -7,7 +7,7 @@ import { repositoryRoot } from "../../scripts/repository-root.ts";
 
 /** Every text of the folder's programs, with its chunks; a source map tells what was in the sources. */
 function programsIn(folder: string): string {
-	const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.(js|map)$/.test(file));
+	const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.(c?js|map)$/.test(file));
 	expect(files).toEqual(expect.arrayContaining(["agent.js", "kubectl-xpdb.js"]));
 	return files.map((file) => readFileSync(join(folder, file), "utf8")).join("\n");
 }

@@ -1,0 +1,61 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { loadKeptScript } from "../../../plugin/kubernetes/kept-script.ts";
+
+describe("loadKeptScript()", () => {
+	let folder: string;
+	beforeEach(() => {
+		folder = mkdtempSync(join(tmpdir(), "xpdb-kept-"));
+		writeFileSync(join(folder, "main-A1.cjs"), '(function (name) { return "hello " + name; })');
+	});
+	afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+	/** One call of the program, with its end; what it said, and whether it kept something. */
+	function call(
+		argv: readonly string[],
+		place: { keptIn: string | undefined } = { keptIn: folder },
+	): { said: unknown; kept: boolean } {
+		const ends: (() => void)[] = [];
+		const atEnd = (write: () => void): void => void ends.push(write);
+		const program = loadKeptScript({ path: join(folder, "main-A1.cjs"), folder: place.keptIn, argv, atEnd });
+		if (typeof program !== "function") throw new Error("no program");
+		const said: unknown = program("you");
+		for (const end of ends) end();
+		return { said, kept: ends.length > 0 };
+	}
+
+	const keptFile = (): string => {
+		const [name = "", ...more] = readdirSync(folder).filter((file) => file !== "main-A1.cjs");
+		expect(more).toEqual([]);
+		expect(name).toBe(`main-A1-${process.version}-${process.arch}`);
+		return join(folder, name);
+	};
+
+	test("learns from the first four calls of each kind", () => {
+		const seen = [["evict", "a"], ["evict"], ["-n", "shop", "evict"], ["evict"], ["evict"], ["evict"], ["drain"]];
+		expect(seen.map((argv) => call(argv).kept)).toEqual([true, true, true, true, true, false, true]);
+		expect(readFileSync(keptFile(), "latin1")).toContain('"learned":{"evict":4,"shop":1,"drain":1}');
+	});
+
+	const damages: readonly { readonly name: string; readonly damage: (content: Buffer) => Buffer }[] = [
+		{ name: "one bit", damage: (content) => Buffer.from(content.map((byte, at) => (at === 100 ? byte ^ 1 : byte))) },
+		{ name: "an end that is missing", damage: (content) => content.subarray(0, -40) },
+		{ name: "nothing in it", damage: () => Buffer.alloc(0) },
+	];
+	for (const { name, damage } of damages) {
+		test(`kept code with ${name} is never given to V8, which would crash`, () => {
+			for (let calls = 0; calls < 4; calls += 1) call(["evict"]);
+			writeFileSync(keptFile(), damage(readFileSync(keptFile())));
+			expect(call(["evict"])).toEqual({ said: "hello you", kept: true });
+			expect(readFileSync(keptFile(), "latin1")).toContain('"learned":{"evict":1}');
+		});
+	}
+
+	test("does without a folder, and with one that cannot be written to", () => {
+		expect(call(["evict"], { keptIn: undefined })).toEqual({ said: "hello you", kept: false });
+		expect(call(["evict"], { keptIn: "/proc/nowhere" })).toEqual({ said: "hello you", kept: true });
+		expect(readdirSync(folder)).toEqual(["main-A1.cjs"]);
+	});
+});
