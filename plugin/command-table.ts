@@ -236,11 +236,13 @@ export const commands: readonly Command[] = [
 			["Budgets of the namespace", "kubectl xpdb budgets"],
 			["One, and each pod that uses it up", "kubectl xpdb budgets db"],
 			["Of all namespaces, with the pods of each cluster", "kubectl xpdb budgets -A -o wide"],
+			["All of the fleet, as they change", "kubectl xpdb budgets -A -w"],
 		],
 		flags: {
 			"all-namespaces": { kind: "boolean", short: "A", describe: "Budgets of all namespaces" },
 			...readOutput("json|yaml|name|wide", "wide: a column for each cluster, and each pod that uses a budget up"),
 			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
+			watch: { kind: "boolean", short: "w", describe: "Go on with what changes, until Ctrl-C" },
 		},
 		load: async () => (await import("./commands/budgets.ts")).runBudgets,
 	},

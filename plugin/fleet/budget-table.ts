@@ -43,7 +43,7 @@ export interface CountOfMember {
 
 export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]): Promise<readonly BudgetRow[]> {
 	const lists = await Promise.all(
-		fleet.members.map(async (member): Promise<Pick<BudgetsOfMember, "clusterName" | "budgets">> => {
+		fleet.members.map(async (member): Promise<ListOfMember> => {
 			// Told by the fleet already; what the others have is still worth a row.
 			if (!fleet.descriptions.has(member.id)) return { clusterName: member.name, budgets: [] };
 			const { budgets } = await member.listBudgets(namespaces);
@@ -61,28 +61,58 @@ export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]
 async function readRow(
 	{ members, descriptions }: Fleet,
 	name: BudgetName,
-	lists: readonly Pick<BudgetsOfMember, "clusterName" | "budgets">[],
+	lists: readonly ListOfMember[],
 ): Promise<BudgetRow> {
-	const read = readSpecs(formatBudgetName(name), lists);
-	// As the lists have it: a count that is missing must not hide what its member has.
-	const inLists = { members: budgetOfMembers(name, lists) };
-	// Without a selector nothing can be counted.
-	if (read.kind === "refused") return { ...unknownRow(name, [], read.message), ...inLists };
-	const selector = read.specs[0]?.spec.selector;
-	if (!selector) throw new Error("a budget that no member has");
+	const found = countable(name, lists);
+	if (found.kind === "row") return found.row;
+	const { budget } = found;
 	const counts = await Promise.all(
 		members.map(async (member): Promise<CountOfMember> => {
 			if (!descriptions.has(member.id)) return { cluster: member.name, count: new Error("its agent gives no answer") };
 			try {
-				return { cluster: member.name, count: await member.look({ budget: name, selector, candidates: [] }) };
+				return {
+					cluster: member.name,
+					count: await member.look({ budget: name, selector: budget.selector, candidates: [] }),
+				};
 			} catch (error) {
 				if (error instanceof AgentUnavailableError) return { cluster: member.name, count: error };
 				throw error;
 			}
 		}),
 	);
-	const memberIds = members.map(({ id }) => id);
-	return { ...budgetRow({ name, selector }, memberIds, counts), ...inLists };
+	return listedRow(
+		budget,
+		members.map(({ id }) => id),
+		lists,
+		counts,
+	);
+}
+
+/** The budgets of a member. */
+export type ListOfMember = Pick<BudgetsOfMember, "clusterName" | "budgets">;
+
+/** What is to be counted of a budget, or its row where nothing can be: without a selector nothing is. */
+export function countable(
+	name: BudgetName,
+	lists: readonly ListOfMember[],
+): { readonly kind: "budget"; readonly budget: RoundBudget } | { readonly kind: "row"; readonly row: BudgetRow } {
+	const read = readSpecs(formatBudgetName(name), lists);
+	if (read.kind === "refused") {
+		return { kind: "row", row: { ...unknownRow(name, [], read.message), members: budgetOfMembers(name, lists) } };
+	}
+	const selector = read.specs[0]?.spec.selector;
+	if (!selector) throw new Error("a budget that no member has");
+	return { kind: "budget", budget: { name, selector } };
+}
+
+/** Its members are as the lists have them: a count that is missing must not hide what its member has. */
+export function listedRow(
+	budget: RoundBudget,
+	memberIds: readonly string[],
+	lists: readonly ListOfMember[],
+	counts: readonly CountOfMember[],
+): BudgetRow {
+	return { ...budgetRow(budget, memberIds, counts), members: budgetOfMembers(budget.name, lists) };
 }
 
 /** A count that is missing makes all sums unknown, and unknown allows nothing. */

@@ -10,8 +10,18 @@ import { Semaphore } from "./semaphore.ts";
 /** An agent reads and lines up 100 of one caller, and with one context the questions to all members go to one agent. */
 const questionsAtOnce = 24;
 
-/** A round asks these once for each of its budgets, and what they take or keep alive must not wait for a crowd. */
-const questionsOfARound: ReadonlySet<ClusterQuestion> = new Set(["acquire", "count", "renew", "commit", "release"]);
+/**
+ * A round asks these once for each of its budgets, and what they take or keep alive must not wait for a crowd. A watch has no end, and
+ * would keep its place for ever.
+ */
+const questionsWithoutLine: ReadonlySet<ClusterQuestion> = new Set([
+	"acquire",
+	"count",
+	"renew",
+	"commit",
+	"release",
+	"watchBudgets",
+]);
 
 /** `routes`: the best one first, at least one, all to the same cluster. */
 export function createRoutedCluster({
@@ -40,6 +50,6 @@ export function createRoutedCluster({
 	}
 
 	return clusterBehind({ id, name }, (put, question) =>
-		questionsOfARound.has(question) ? ask(put) : places.run(() => ask(put)),
+		questionsWithoutLine.has(question) ? ask(put) : places.run(() => ask(put)),
 	);
 }

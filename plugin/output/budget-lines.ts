@@ -23,25 +23,40 @@ export interface BudgetLinesOptions {
 	readonly now: number;
 }
 
+const counts = ["NAMESPACE", "NAME", "ALLOWED", "HEALTHY", "NEED", "EXPECTED"];
+
 export function budgetLines(rows: readonly BudgetRow[], options: BudgetLinesOptions): readonly string[] {
 	const { isWide, listsPods, headers, columns, now } = options;
-	const counts = ["NAMESPACE", "NAME", "ALLOWED", "HEALTHY", "NEED", "EXPECTED"];
 	if (!listsPods) {
-		const cells = rows.map((row) => [...countCells(row), usedByCell(row, now)]);
-		const shown = headers ? [...counts, "USED BY"] : undefined;
-		return tableLines(shown, cells).map((line) => (columns === undefined ? line : fitLast(line, columns)));
+		const cells = rows.map((row) => budgetCells(row, { ...options, isWide: false }));
+		return tableLines(headers ? budgetHeaders({ ...options, isWide: false }) : undefined, cells).map((line) =>
+			fitLast(line, columns),
+		);
 	}
-	const clusters = isWide ? options.clusters : [];
-	const cells = rows.map((row) => [
-		...countCells(row),
-		...clusters.map((name) => clusterCell(row, name)),
-		boundText(row.members),
-	]);
+	const wide = { isWide: true, clusters: isWide ? options.clusters : [], now };
+	const cells = rows.map((row) => budgetCells(row, wide));
 	const users = rows.flatMap((row) => row.usedBy.map((pod) => userCells(row, pod, now)));
 	return [
-		...tableLines(headers ? [...counts, ...clusters, "BOUND"] : undefined, cells),
+		...tableLines(headers ? budgetHeaders(wide) : undefined, cells),
 		...(users.length > 0 ? ["", ...tableLines(headers ? userHeaders : undefined, users)] : []),
 	];
+}
+
+/** One row in one line, with its bound and clusters or with the first who uses it up, for tables that grow. */
+export function budgetCells(
+	row: BudgetRow,
+	{ isWide, clusters, now }: Pick<BudgetLinesOptions, "isWide" | "clusters" | "now">,
+): readonly string[] {
+	return isWide
+		? [...countCells(row), ...clusters.map((name) => clusterCell(row, name)), boundText(row.members)]
+		: [...countCells(row), usedByCell(row, now)];
+}
+
+export function budgetHeaders({
+	isWide,
+	clusters,
+}: Pick<BudgetLinesOptions, "isWide" | "clusters">): readonly string[] {
+	return isWide ? [...counts, ...clusters, "BOUND"] : [...counts, "USED BY"];
 }
 
 /** For stderr: what a table has no room for, and nobody should miss. */
@@ -128,6 +143,6 @@ function ageOf({ sinceSeconds }: PodOfBudget, now: number): string | undefined {
 }
 
 /** The last column gives way: all others are what people copy. */
-function fitLast(line: string, columns: number): string {
-	return line.length <= columns ? line : shortenTo(line, Math.max(columns - 1, 1));
+export function fitLast(line: string, columns: number | undefined): string {
+	return columns === undefined || line.length <= columns ? line : shortenTo(line, Math.max(columns - 1, 1));
 }

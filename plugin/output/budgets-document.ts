@@ -1,4 +1,5 @@
 // `kubectl xpdb budgets -o json`, as schemas/budgets-v1.json has it; null for what nobody knows.
+import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
 import { boundText, differences } from "../fleet/budget-members.ts";
 import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
@@ -7,9 +8,21 @@ export const budgetsSchema = "xpdb.budgets/1.0";
 
 export function budgetsDocument(
 	rows: readonly BudgetRow[],
-	{ problems, clusters }: { readonly problems: readonly string[]; readonly clusters: readonly string[] },
+	{ problems, clusters, gone = [] }: DocumentOptions,
 ): object {
-	return { schema: budgetsSchema, items: rows.map((row) => budgetItem(row, clusters)), problems };
+	return {
+		schema: budgetsSchema,
+		items: rows.map((row) => budgetItem(row, clusters)),
+		...(gone.length > 0 && { gone: gone.map(formatBudgetName) }),
+		problems,
+	};
+}
+
+interface DocumentOptions {
+	readonly problems: readonly string[];
+	readonly clusters: readonly string[];
+	/** Of a watch: budgets that were there. */
+	readonly gone?: readonly BudgetName[];
 }
 
 export function budgetItem(row: BudgetRow, names: readonly string[]): object {

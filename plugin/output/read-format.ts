@@ -27,10 +27,18 @@ function boundText(value: unknown): unknown {
 	return typeof value === "string" ? shortenTo(value, longestText) : value;
 }
 
-/** As kubectl prints objects. */
-export function writeDocument(stdout: TextSink, format: "json" | "yaml", document: object): void {
+/** As kubectl prints objects; `isLine`: one of many, in a line of its own or after a mark. */
+export function writeDocument(
+	stdout: TextSink,
+	format: "json" | "yaml",
+	document: object,
+	{ isLine = false }: { readonly isLine?: boolean } = {},
+): void {
 	// Without line folding: a text stays on its line, as in kubectl's YAML.
 	const bounded: unknown = JSON.parse(JSON.stringify(document, (_, value: unknown) => boundText(value)));
-	const text = format === "json" ? `${JSON.stringify(bounded, null, 4)}\n` : stringify(bounded, { lineWidth: 0 });
+	const text =
+		format === "json"
+			? `${isLine ? JSON.stringify(bounded) : JSON.stringify(bounded, null, 4)}\n`
+			: `${isLine ? "---\n" : ""}${stringify(bounded, { lineWidth: 0 })}`;
 	stdout.write(text);
 }

@@ -9,19 +9,31 @@ export function tableLines(
 	headers: readonly string[] | undefined,
 	rows: readonly (readonly string[])[],
 ): readonly string[] {
-	const all = (headers ? [headers, ...rows] : rows).map((row) =>
-		row.map((cell) => shortenTo(oneLine(cell), longestCell)),
-	);
+	const all = headers ? [headers, ...rows] : rows;
+	const widths = columnWidths(all);
+	return all.map((row) => rowLine(row, widths));
+}
+
+/** Of each column, its widest cell. */
+export function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
 	const widths: number[] = [];
-	for (const row of all) {
-		for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
+	for (const row of rows) {
+		for (const [index, cell] of row.map(cellText).entries()) widths[index] = Math.max(widths[index] ?? 0, cell.length);
 	}
-	return all.map((row) =>
-		row
-			.map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0)))
-			.join("   ")
-			.trimEnd(),
-	);
+	return widths;
+}
+
+/** One row of a table with these widths; a wider cell moves what follows it. */
+export function rowLine(row: readonly string[], widths: readonly number[]): string {
+	return row
+		.map(cellText)
+		.map((cell, index) => (index === row.length - 1 ? cell : cell.padEnd(widths[index] ?? 0)))
+		.join("   ")
+		.trimEnd();
+}
+
+function cellText(cell: string): string {
+	return shortenTo(oneLine(cell), longestCell);
 }
 
 /** Rows that fit a terminal: the widest column gives way first. Undefined is as wide as it takes. */

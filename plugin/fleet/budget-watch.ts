@@ -1,0 +1,207 @@
+// What each budget allows over all members, kept up to date: the rows of `kubectl xpdb budgets -w`. The numbers are made as those of
+// the table are (budget-table.ts), of what each member's agents tell; a member of which nothing is known makes them unknown.
+import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import type { Count } from "../../disruption/cluster.ts";
+import { isDomainError } from "../../disruption/errors.ts";
+import { fleetHash } from "../../disruption/fleet.ts";
+import { FleetUncoveredError } from "../terminal/errors.ts";
+import { type BudgetRow, type CountOfMember, countable, listedRow } from "./budget-table.ts";
+import type { Fleet } from "./fleet.ts";
+import { type MemberState, type WatchClock, WatchedMember } from "./watched-member.ts";
+
+export interface RowChanges {
+	readonly changed: readonly BudgetRow[];
+	readonly gone: readonly BudgetName[];
+	/** Of all members, sorted by name. */
+	readonly members: readonly MemberState[];
+}
+
+interface BudgetWatchOptions {
+	readonly fleet: Pick<Fleet, "members" | "reconnect">;
+	/** None: all. */
+	readonly namespaces: readonly string[];
+	/** Rows of others are left out; all if left out. */
+	readonly wants?: (name: BudgetName) => boolean;
+	readonly clock: WatchClock;
+	readonly signal: AbortSignal;
+	/** The first time with all rows that there are, then with what has changed, at most four times a second. */
+	readonly onChanges: (changes: RowChanges) => void;
+}
+
+/** More often nobody reads it. */
+const flushMs = 250;
+/** How soon it is seen that something has become old. */
+const tickMs = 1_000;
+/** A member that does not have a budget counts its pods all the same, and does not tell of it. */
+const lookEveryMs = 2_000;
+const reconnectEveryMs = 5_000;
+
+export async function watchBudgets(options: BudgetWatchOptions): Promise<void> {
+	const shown = new Map<string, { readonly name: BudgetName; readonly text: string }>();
+	while (!options.signal.aborted) await new Session(options, shown).run();
+}
+
+/** As long as the fleet has the same members. */
+class Session {
+	readonly #options: BudgetWatchOptions;
+	readonly #members: readonly WatchedMember[];
+	readonly #shown: Map<string, { readonly name: BudgetName; readonly text: string }>;
+	/** By member and budget: of members that do not have it. */
+	readonly #looks = new Map<string, Look>();
+	readonly #end = new AbortController();
+	#dirty: Set<string> | "all" = "all";
+	#hasBegun = false;
+	#isFlushing = false;
+	#membersText = "";
+	#reconnectedAt = Number.NEGATIVE_INFINITY;
+
+	constructor(options: BudgetWatchOptions, shown: Map<string, { readonly name: BudgetName; readonly text: string }>) {
+		this.#options = options;
+		this.#shown = shown;
+		const { fleet, namespaces, clock } = options;
+		this.#members = fleet.members
+			.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+			.map((member) => new WatchedMember({ member, namespaces, clock, onChange: (keys) => this.#changed(keys) }));
+	}
+
+	async run(): Promise<void> {
+		const signal = AbortSignal.any([this.#options.signal, this.#end.signal]);
+		const { clock } = this.#options;
+		const failed = (error: unknown): never => {
+			this.#end.abort();
+			throw error;
+		};
+		const watching = this.#members.map((member) => member.run(signal).catch(failed));
+		const ticking = async (): Promise<void> => {
+			while (!signal.aborted) {
+				await clock.pause(tickMs, signal).catch(() => undefined);
+				for (const member of this.#members) member.tick();
+				if (this.#looks.size > 0) this.#changed([...this.#looks.values()].map(({ key }) => key));
+				await this.#followFleet();
+			}
+		};
+		await Promise.all([...watching, ticking().catch(failed)]);
+	}
+
+	#changed(keys?: readonly string[]): void {
+		if (keys === undefined) this.#dirty = "all";
+		else if (this.#dirty !== "all") for (const key of keys) this.#dirty.add(key);
+		if (this.#isFlushing) return;
+		this.#isFlushing = true;
+		void this.#flushSoon();
+	}
+
+	async #flushSoon(): Promise<void> {
+		const { clock, signal } = this.#options;
+		// The first rows are what somebody waits for.
+		if (this.#hasBegun) await clock.pause(flushMs, signal).catch(() => undefined);
+		else await Promise.resolve();
+		this.#isFlushing = false;
+		if (!signal.aborted && !this.#end.signal.aborted) this.#flush();
+	}
+
+	#flush(): void {
+		if (!this.#hasBegun && !this.#members.every(({ hasAnswered }) => hasAnswered)) return;
+		const names = this.#names();
+		const keys =
+			this.#dirty === "all" ? [...new Set([...names.keys(), ...this.#shown.keys()])].toSorted() : this.#dirty;
+		this.#dirty = new Set();
+		const changed: BudgetRow[] = [];
+		const gone: BudgetName[] = [];
+		for (const key of keys) {
+			const name = names.get(key);
+			const before = this.#shown.get(key);
+			if (!name) {
+				if (before) gone.push(before.name);
+				this.#shown.delete(key);
+				continue;
+			}
+			const row = this.#row(key, name);
+			if (!row) continue;
+			const text = JSON.stringify({ ...row, perCluster: [...row.perCluster] });
+			if (text === before?.text) continue;
+			this.#shown.set(key, { name, text });
+			changed.push(row);
+		}
+		const members = this.#members.map(({ state }) => state);
+		const membersText = JSON.stringify(members);
+		if (this.#hasBegun && changed.length === 0 && gone.length === 0 && membersText === this.#membersText) return;
+		this.#hasBegun = true;
+		this.#membersText = membersText;
+		this.#options.onChanges({ changed, gone, members });
+	}
+
+	#names(): ReadonlyMap<string, BudgetName> {
+		const { wants = () => true } = this.#options;
+		const all = this.#members.flatMap((member) => member.names()).filter(wants);
+		return new Map(all.map((name) => [formatBudgetName(name), name]));
+	}
+
+	/** Undefined until everybody has been asked. */
+	#row(key: string, name: BudgetName): BudgetRow | undefined {
+		const lists = this.#members.map((member) => {
+			const budget = member.budget(key);
+			return { clusterName: member.name, budgets: budget ? [budget] : [] };
+		});
+		const found = countable(name, lists);
+		if (found.kind === "row") return found.row;
+		const counts: CountOfMember[] = [];
+		for (const member of this.#members) {
+			const told = member.count(key);
+			if (told) this.#looks.delete(`${member.id} ${key}`);
+			const count = told ?? this.#look(member, key, found.budget);
+			if (count) counts.push({ cluster: member.name, count });
+		}
+		if (counts.length < this.#members.length) return undefined;
+		const ids = this.#members.map(({ id }) => id);
+		return listedRow(found.budget, ids, lists, counts);
+	}
+
+	/** What a member counts that does not have the budget; undefined while it is asked for the first time. */
+	#look(
+		{ member }: WatchedMember,
+		key: string,
+		{ name, selector }: { readonly name: BudgetName; readonly selector: Parameters<typeof member.look>[0]["selector"] },
+	): Count | Error | undefined {
+		const { clock } = this.#options;
+		const at = `${member.id} ${key}`;
+		const known = this.#looks.get(at);
+		if (known && clock.now() - known.askedAt < lookEveryMs) return known.answer;
+		this.#looks.set(at, { key, askedAt: clock.now(), answer: known?.answer });
+		const told = (answer: Count | Error): void => {
+			this.#looks.set(at, { key, askedAt: clock.now(), answer });
+			this.#changed([key]);
+		};
+		member.look({ budget: name, selector, candidates: [] }).then(told, (error: unknown) => {
+			told(error instanceof Error ? error : new Error(String(error)));
+		});
+		return known?.answer;
+	}
+
+	/** Where members count for another fleet, the fleet may have become another. */
+	async #followFleet(): Promise<void> {
+		const { fleet, clock } = this.#options;
+		const hash = fleetHash(this.#members.map(({ id }) => id));
+		const isAnother = this.#members.some((member) => {
+			const [name] = member.names();
+			const count = name && member.count(formatBudgetName(name));
+			return count !== undefined && !(count instanceof Error) && count.fleetHash !== hash;
+		});
+		if (!isAnother || clock.now() - this.#reconnectedAt < reconnectEveryMs) return;
+		this.#reconnectedAt = clock.now();
+		try {
+			await fleet.reconnect();
+		} catch (error) {
+			// Its rows say that members declare different fleets.
+			if (isDomainError(error) || error instanceof FleetUncoveredError) return;
+			throw error;
+		}
+		if (fleetHash(fleet.members.map(({ id }) => id)) !== hash) this.#end.abort();
+	}
+}
+
+interface Look {
+	readonly key: string;
+	readonly askedAt: number;
+	readonly answer: Count | Error | undefined;
+}

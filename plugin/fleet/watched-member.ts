@@ -1,0 +1,216 @@
+// The budgets of one member as its agents tell them, one after the other: a watch that breaks off is opened again, and everything is
+// told anew then. What was told last is good for as long as an agent trusts a watch of its own without a sign of life, and not longer:
+// from then on it is unknown, until it is told again.
+import { type BudgetName, formatBudgetName, parseBudgetSpec } from "../../disruption/budget.ts";
+import type { Count, MemberBudget } from "../../disruption/cluster.ts";
+import { InvalidBudgetError, isDomainError } from "../../disruption/errors.ts";
+import type { AgentCluster, BudgetsUpdate, WatchedBudget } from "../../proto/agent-cluster.ts";
+import { errorText } from "../kubernetes/api-error.ts";
+
+export interface WatchClock {
+	/** Milliseconds, monotonic. */
+	readonly now: () => number;
+	/** Resolves after that, rejects with the signal's reason. */
+	readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+export interface WatchedMemberOptions {
+	readonly member: AgentCluster;
+	readonly namespaces: readonly string[];
+	readonly clock: WatchClock;
+	/** Budgets of which something else is known now; all of them if left out. */
+	readonly onChange: (keys?: readonly string[]) => void;
+}
+
+export interface MemberState {
+	readonly name: string;
+	/** Why nothing is known of it at this moment. */
+	readonly problem: string | undefined;
+	/** Its agent is older than watches: it is asked again and again. */
+	readonly isPolled: boolean;
+}
+
+/** As agents hold it with their own watches. */
+const goodForMs = 5_000;
+const pausesMs = [0, 100, 250, 500, 1_000, 2_000];
+/** What is asked for costs more than what is told: a tenth of its time at most. */
+const pollEveryMs = 5_000;
+const pollShare = 10;
+
+interface Known {
+	readonly watched: WatchedBudget;
+	/** In which telling it was told. */
+	readonly telling: number;
+}
+
+export class WatchedMember {
+	readonly #options: WatchedMemberOptions;
+	readonly #known = new Map<string, Known>();
+	/** Everything is told anew with each. */
+	#telling = 0;
+	/** When the telling before this one was heard last. */
+	#goodUntil = Number.NEGATIVE_INFINITY;
+	#heardAt = Number.NEGATIVE_INFINITY;
+	/** All that there is has been told once. */
+	#isComplete = false;
+	#isOpen = false;
+	#isPolled = false;
+	/** The agent's own word. */
+	#unknown: string | undefined;
+	#broken: string | undefined;
+
+	constructor(options: WatchedMemberOptions) {
+		this.#options = options;
+	}
+
+	get id(): string {
+		return this.#options.member.id;
+	}
+
+	get name(): string {
+		return this.#options.member.name;
+	}
+
+	get member(): AgentCluster {
+		return this.#options.member;
+	}
+
+	get state(): MemberState {
+		return { name: this.name, problem: this.#problem(), isPolled: this.#isPolled };
+	}
+
+	/** Whether there is something to show: all its budgets, or why there are none. */
+	get hasAnswered(): boolean {
+		return (
+			this.#isComplete || (this.#broken !== undefined && this.#problem() !== undefined) || this.#unknown !== undefined
+		);
+	}
+
+	names(): readonly BudgetName[] {
+		return [...this.#known.values()].map(({ watched }) => watched.budget.name);
+	}
+
+	/** As the member has it, also while nothing else is known. */
+	budget(key: string): MemberBudget | undefined {
+		return this.#known.get(key)?.watched.budget;
+	}
+
+	/** Undefined where the member does not have the budget, an error where nobody knows. */
+	count(key: string): Count | Error | undefined {
+		const problem = this.#problem();
+		if (problem !== undefined) return new Error(problem);
+		const known = this.#known.get(key);
+		if (!known) return this.#isComplete ? undefined : new Error("it has not told its budgets yet");
+		if (known.telling !== this.#telling && this.#options.clock.now() >= this.#goodUntil) {
+			return new Error("its agents have not told it since the connection was lost");
+		}
+		const { state } = known.watched;
+		return "unknown" in state ? new Error(state.unknown) : state;
+	}
+
+	/** Watches until `signal` aborts; rejects only with what is a bug. */
+	async run(signal: AbortSignal): Promise<void> {
+		const { member, namespaces, clock } = this.#options;
+		for (let failures = 0; !signal.aborted; failures += 1) {
+			const heardBefore = this.#heardAt;
+			try {
+				const { kind } = await member.watchBudgets(namespaces, { signal, onUpdate: (update) => this.#hear(update) });
+				if (kind === "unsupported") await this.#poll(signal);
+			} catch (error) {
+				if (signal.aborted) return;
+				if (!isDomainError(error)) throw error;
+				this.#break(error);
+			}
+			if (this.#heardAt !== heardBefore) failures = 0;
+			await clock.pause(pausesMs[Math.min(failures, pausesMs.length - 1)] ?? 0, signal).catch(() => undefined);
+		}
+	}
+
+	/** Something that was good may not be so any more: time has passed. */
+	tick(): void {
+		if (!this.#isOpen || this.#options.clock.now() < this.#goodUntil + 2 * goodForMs) this.#options.onChange();
+	}
+
+	#problem(): string | undefined {
+		if (this.#unknown !== undefined) return this.#unknown;
+		if (this.#broken === undefined) return undefined;
+		return this.#options.clock.now() < this.#goodUntil ? undefined : this.#broken;
+	}
+
+	#hear({ changed, gone, complete, unknown }: BudgetsUpdate): void {
+		this.#heardAt = this.#options.clock.now();
+		this.#isOpen = true;
+		if (unknown !== undefined) {
+			const isNew = this.#unknown !== unknown;
+			this.#unknown = unknown;
+			this.#beginAnew(Number.NEGATIVE_INFINITY);
+			if (isNew) this.#options.onChange();
+			return;
+		}
+		const wasUnknown = this.#problem() !== undefined;
+		this.#unknown = undefined;
+		this.#broken = undefined;
+		const keys = changed.map((watched) => {
+			const key = formatBudgetName(watched.budget.name);
+			this.#known.set(key, { watched, telling: this.#telling });
+			return key;
+		});
+		for (const name of gone) {
+			this.#known.delete(formatBudgetName(name));
+			keys.push(formatBudgetName(name));
+		}
+		if (complete) keys.push(...this.#forgetUntold());
+		if (wasUnknown || (complete && !this.#isComplete)) {
+			this.#isComplete ||= complete;
+			this.#options.onChange();
+		} else if (keys.length > 0) {
+			this.#options.onChange(keys);
+		}
+	}
+
+	#forgetUntold(): readonly string[] {
+		const gone = [...this.#known].filter(([, { telling }]) => telling !== this.#telling).map(([key]) => key);
+		for (const key of gone) this.#known.delete(key);
+		return gone;
+	}
+
+	#break(error: Error): void {
+		this.#broken = errorText(error);
+		if (!this.#isOpen) {
+			this.#options.onChange();
+			return;
+		}
+		this.#isOpen = false;
+		this.#beginAnew(this.#heardAt + goodForMs);
+	}
+
+	#beginAnew(goodUntil: number): void {
+		this.#telling += 1;
+		this.#goodUntil = goodUntil;
+	}
+
+	/** The same, asked for: by the calls that a table is made of. */
+	async #poll(signal: AbortSignal): Promise<void> {
+		const { member, namespaces, clock } = this.#options;
+		this.#isPolled = true;
+		while (!signal.aborted) {
+			const startedAt = clock.now();
+			const { budgets } = await member.listBudgets(namespaces);
+			const changed = await Promise.all(budgets.map((budget) => this.#lookAt(budget)));
+			this.#beginAnew(Number.NEGATIVE_INFINITY);
+			this.#hear({ changed, gone: [], complete: true });
+			await clock.pause(Math.max(pollEveryMs, pollShare * (clock.now() - startedAt)), signal);
+		}
+	}
+
+	async #lookAt(budget: MemberBudget): Promise<WatchedBudget> {
+		try {
+			const { selector } = parseBudgetSpec(budget.spec);
+			const count = await this.#options.member.look({ budget: budget.name, selector, candidates: [] });
+			return { budget, state: count };
+		} catch (error) {
+			if (!isDomainError(error) && !(error instanceof InvalidBudgetError)) throw error;
+			return { budget, state: { unknown: error.message } };
+		}
+	}
+}

@@ -1,0 +1,77 @@
+// `kubectl xpdb budgets -w` for people without a screen: a table that grows, as that of `kubectl get -w`, with a row for each change that
+// can be seen. The first rows say how wide its columns are.
+import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
+import type { BudgetRow } from "../fleet/budget-table.ts";
+import type { MemberState } from "../fleet/watched-member.ts";
+import { budgetCells, budgetHeaders, budgetNotes, fitLast } from "./budget-lines.ts";
+import { columnWidths, rowLine } from "./table.ts";
+
+export interface BudgetChangesOptions {
+	/** A column for each cluster, and the bound. */
+	readonly isWide: boolean;
+	readonly headers: boolean;
+	/** How wide the terminal is; undefined is as wide as it takes. */
+	readonly columns: () => number | undefined;
+	/** Milliseconds since the epoch. */
+	readonly now: () => number;
+}
+
+export class BudgetChangeLines {
+	readonly #options: BudgetChangesOptions;
+	/** What was printed of a budget last, without the times in it. */
+	readonly #printed = new Map<string, string>();
+	readonly #notes = new Map<string, string>();
+	#widths: readonly number[] | undefined;
+
+	constructor(options: BudgetChangesOptions) {
+		this.#options = options;
+	}
+
+	/** Lines for stdout. */
+	rows(changed: readonly BudgetRow[], gone: readonly BudgetName[], members: readonly MemberState[]): readonly string[] {
+		const { isWide, now, headers, columns } = this.#options;
+		const clusters = members.map(({ name }) => name);
+		const visible = changed.filter((row) => {
+			const text = JSON.stringify(budgetCells(row, { isWide, clusters, now: 0 }));
+			const key = formatBudgetName(row);
+			if (this.#printed.get(key) === text) return false;
+			this.#printed.set(key, text);
+			return true;
+		});
+		const cells = visible.map((row) => budgetCells(row, { isWide, clusters, now: now() }));
+		for (const { namespace, name } of gone) {
+			this.#printed.delete(formatBudgetName({ namespace, name }));
+			cells.push([namespace, name, "gone", "-", "-", "-"]);
+		}
+		if (cells.length === 0) return [];
+		const all = this.#widths || !headers ? cells : [budgetHeaders({ isWide, clusters }), ...cells];
+		const widths = (this.#widths ??= columnWidths(all));
+		return all.map((row) => rowLine(row, widths)).map((line) => (isWide ? line : fitLast(line, columns())));
+	}
+
+	/** Lines for stderr: what the rows have no room for, once each. */
+	notes(changed: readonly BudgetRow[], members: readonly MemberState[]): readonly string[] {
+		const answering = members.filter(({ problem }) => problem === undefined).map(({ name }) => name);
+		return [
+			...members.flatMap((member) => this.#told(`member ${member.name}`, memberNote(member))),
+			...changed.flatMap((row) => {
+				// Which members are silent is told once, and not of each budget.
+				const isSilent = row.problem !== undefined && answering.length < members.length;
+				return this.#told(formatBudgetName(row), isSilent ? "" : budgetNotes(row, answering).join("\n"));
+			}),
+		];
+	}
+
+	#told(of: string, note: string): readonly string[] {
+		const before = this.#notes.get(of) ?? "";
+		if (before === note) return [];
+		this.#notes.set(of, note);
+		if (note !== "") return note.split("\n");
+		return of.startsWith("member ") ? [`${of.slice("member ".length)}: answers again`] : [];
+	}
+}
+
+function memberNote({ name, problem, isPolled }: MemberState): string {
+	if (problem !== undefined) return `error: ${name}: ${problem}`;
+	return isPolled ? `${name}: its agent is older than budgets -w: it is asked every 5 s or more seldom` : "";
+}

@@ -1,0 +1,213 @@
+import { describe, expect, test } from "vitest";
+import type { Count } from "../../../disruption/cluster.ts";
+import { AgentUnavailableError } from "../../../disruption/errors.ts";
+import { fleetHash } from "../../../disruption/fleet.ts";
+import { type RowChanges, watchBudgets } from "../../../plugin/fleet/budget-watch.ts";
+import type { BudgetsUpdate, WatchedBudget, WatchOptions } from "../../../proto/agent-cluster.ts";
+import { createFakeCluster } from "../../support/fake-cluster.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import { settle } from "../../support/simulated-agent.ts";
+
+const names = ["eu", "us"];
+const hash = fleetHash(names);
+
+function countOf(cluster: string, healthy: number, budgetName = "db"): WatchedBudget & { readonly state: Count } {
+	const budget = {
+		name: { namespace: "shop", name: budgetName },
+		spec: { selector: { matchLabels: { app: budgetName } }, maxUnavailable: 1 },
+	};
+	return {
+		budget,
+		state: {
+			clusterId: cluster,
+			clusterName: cluster,
+			fleetHash: hash,
+			features: [],
+			budgets: [budget],
+			expected: { kind: "known", pods: 3 },
+			healthy,
+			candidates: [],
+			unavailable: [],
+		},
+	};
+}
+
+const update = (more: Partial<BudgetsUpdate>): BudgetsUpdate => ({ changed: [], gone: [], complete: true, ...more });
+
+/** Members whose agents say what the test wants. */
+function watchedFleet({ unsupported = "" }: { readonly unsupported?: string } = {}) {
+	const clock = createManualClock();
+	const open = new Map<
+		string,
+		{ readonly onUpdate: WatchOptions["onUpdate"]; readonly reject: (error: Error) => void }
+	>();
+	const opened: string[] = [];
+	const healthy = new Map(names.map((name) => [name, 3]));
+	const members = names.map((name) =>
+		createFakeCluster(
+			{
+				listBudgets: async () => ({ clusterId: name, fleetHash: hash, budgets: [countOf(name, 3).budget] }),
+				look: async () => countOf(name, healthy.get(name) ?? 0).state,
+				watchBudgets: async (_, { signal, onUpdate }) => {
+					opened.push(name);
+					if (name === unsupported) return { kind: "unsupported" };
+					return new Promise((__, reject) => {
+						open.set(name, { onUpdate, reject });
+						signal.addEventListener("abort", () => reject(signal.reason));
+					});
+				},
+			},
+			name,
+			name,
+		),
+	);
+	const changes: RowChanges[] = [];
+	const end = new AbortController();
+	const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+		new Promise((resolve, reject) => {
+			clock.after(ms, resolve);
+			signal.addEventListener("abort", () => reject(signal.reason));
+		});
+	const running = watchBudgets({
+		fleet: { members, reconnect: async () => undefined },
+		namespaces: [],
+		clock: { now: () => clock.now(), pause },
+		signal: end.signal,
+		onChanges: (next) => void changes.push(next),
+	});
+	const pass = async (ms: number): Promise<void> => {
+		for (let passed = 0; passed < ms; passed += 50) {
+			clock.advance(50);
+			await settle();
+		}
+	};
+	return {
+		changes,
+		opened,
+		members,
+		healthy,
+		pass,
+		tell: async (name: string, next: Partial<BudgetsUpdate>) => {
+			open.get(name)?.onUpdate(update(next));
+			await pass(300);
+		},
+		breakOff: async (name: string) => {
+			open.get(name)?.reject(new AgentUnavailableError("the agent was killed", name));
+			await settle();
+		},
+		/** allowed:healthy of each change of shop/db. */
+		rows: () =>
+			changes.flatMap(({ changed }) =>
+				changed.filter(({ name }) => name === "db").map((row) => `${row.allowed ?? "?"}:${row.healthy ?? "?"}`),
+			),
+		stop: async () => {
+			end.abort(new Error("over"));
+			await running;
+		},
+	};
+}
+
+async function begun() {
+	const fleet = watchedFleet();
+	await fleet.pass(50);
+	await fleet.tell("eu", { changed: [countOf("eu", 3)] });
+	await fleet.tell("us", { changed: [countOf("us", 3)] });
+	return fleet;
+}
+
+describe("watchBudgets()", () => {
+	test("tells the first rows when every member has told all, as the table has them", async () => {
+		const fleet = watchedFleet();
+		await fleet.pass(50);
+		await fleet.tell("eu", { changed: [countOf("eu", 3)] });
+		expect(fleet.changes).toEqual([]);
+		await fleet.tell("us", { changed: [countOf("us", 3)] });
+		expect(fleet.changes).toHaveLength(1);
+		expect(fleet.changes[0]?.changed).toMatchObject([
+			{ name: "db", allowed: 1, healthy: 6, need: 5, expected: 6, problem: undefined },
+		]);
+		await fleet.stop();
+	});
+
+	test("tells what changes, at most four times a second, and nothing where nothing does", async () => {
+		const fleet = await begun();
+		for (let healthy = 0; healthy < 20; healthy += 1) {
+			fleet.members[0]?.asked.splice(0);
+			await fleet.tell("eu", { changed: [countOf("eu", healthy % 3)] });
+		}
+		await fleet.tell("eu", { changed: [countOf("eu", 1)] });
+		await fleet.tell("eu", {});
+		expect(fleet.rows().slice(0, 3)).toEqual(["1:6", "0:3", "0:4"]);
+		expect(fleet.rows()).toHaveLength(21);
+		await fleet.stop();
+	});
+
+	test("keeps the numbers of a member whose agent was killed while another tells them soon", async () => {
+		const fleet = await begun();
+		await fleet.breakOff("eu");
+		await fleet.pass(1_000);
+		expect(fleet.opened).toEqual(["eu", "us", "eu"]);
+		await fleet.tell("eu", { changed: [countOf("eu", 2)] });
+		expect(fleet.rows()).toEqual(["1:6", "0:5"]);
+		await fleet.stop();
+	});
+
+	test("shows a member that is gone as unknown after five seconds, and never its old number for a new one", async () => {
+		const fleet = await begun();
+		await fleet.breakOff("eu");
+		await fleet.pass(7_000);
+		expect(fleet.rows()).toEqual(["1:6", "?:?"]);
+		expect(fleet.changes.at(-1)?.members[0]).toEqual({ name: "eu", problem: "the agent was killed", isPolled: false });
+		// It is back, and has not told the budget yet.
+		await fleet.tell("eu", { complete: false });
+		expect(fleet.rows().at(-1)).toBe("?:?");
+		await fleet.tell("eu", { changed: [countOf("eu", 3)] });
+		// The second time for another reason.
+		expect(fleet.rows()).toEqual(["1:6", "?:?", "?:?", "1:6"]);
+		await fleet.stop();
+	});
+
+	test("shows what an agent does not know itself as unknown at once", async () => {
+		const fleet = await begun();
+		await fleet.tell("us", { complete: false, unknown: "the watches of its agent show no sign of life" });
+		expect(fleet.rows()).toEqual(["1:6", "?:?"]);
+		await fleet.tell("us", { changed: [countOf("us", 3)] });
+		expect(fleet.rows()).toEqual(["1:6", "?:?", "1:6"]);
+		await fleet.stop();
+	});
+
+	test("has a budget gone when no member has it, also where it went while nobody listened", async () => {
+		const fleet = await begun();
+		await fleet.tell("eu", { gone: [{ namespace: "shop", name: "db" }] });
+		expect(fleet.changes.flatMap(({ gone }) => gone)).toEqual([]);
+		await fleet.breakOff("us");
+		await fleet.pass(200);
+		await fleet.tell("us", { changed: [countOf("us", 3, "web")] });
+		expect(fleet.changes.flatMap(({ gone }) => gone)).toEqual([{ namespace: "shop", name: "db" }]);
+		await fleet.stop();
+	});
+
+	test("asks a member that does not have the budget for its count, and goes on asking", async () => {
+		const fleet = watchedFleet();
+		await fleet.pass(50);
+		await fleet.tell("eu", { changed: [countOf("eu", 3)] });
+		await fleet.tell("us", {});
+		expect(fleet.rows()).toEqual(["1:6"]);
+		fleet.healthy.set("us", 1);
+		await fleet.pass(5_000);
+		expect(fleet.rows()).toEqual(["1:6", "0:4"]);
+		await fleet.stop();
+	});
+
+	test("asks the agents of a member that are older than watches, and says so", async () => {
+		const fleet = watchedFleet({ unsupported: "us" });
+		await fleet.pass(50);
+		await fleet.tell("eu", { changed: [countOf("eu", 3)] });
+		expect(fleet.rows()).toEqual(["1:6"]);
+		expect(fleet.changes[0]?.members[1]).toEqual({ name: "us", problem: undefined, isPolled: true });
+		fleet.healthy.set("us", 2);
+		await fleet.pass(6_000);
+		expect(fleet.rows()).toEqual(["1:6", "0:5"]);
+		await fleet.stop();
+	});
+});
