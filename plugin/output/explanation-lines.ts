@@ -19,12 +19,13 @@ export interface ExplanationLinesOptions {
 }
 
 export function explanationLines(explanation: Explanation, options: ExplanationLinesOptions): readonly string[] {
-	const { subject, budgets, notes, findings } = explanation;
+	const { subject, budgets, notes, findings, problems } = explanation;
 	const keeping = new Set(findings.map(({ budget }) => budget));
 	// Of a node only those that keep something: it may have many.
 	const shown = subject.kind === "Node" ? budgets.filter((row) => keeping.has(formatBudgetName(row))) : budgets;
 	const blocks = [
 		[answer(explanation), ...(subject.kind === "Node" ? [] : findings.map(({ message }) => `  ${message}`))],
+		problems.length === 0 ? [] : ["No answer:", ...problems.map((problem) => `  ${problem}`)],
 		subject.kind === "Pod" ? explanation.pods.flatMap(placeLines) : [],
 		subject.kind === "Node" ? groupLines(explanation.pods, options) : [],
 		notes.map((note) => `Node: ${note}`),

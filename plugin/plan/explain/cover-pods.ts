@@ -37,7 +37,7 @@ export async function coverPods(
 		const keeps: Finding = {
 			verdict: "Unknown",
 			reason: "PeerUnreachable",
-			message: `nobody knows what its budgets allow, which counts as nothing: ${problems.join("; ")}`,
+			message: "what its budgets allow is not known while members give no answer, and counts as nothing",
 			usedBy: [],
 		};
 		const known = await knownBudgets(pods, fleet);

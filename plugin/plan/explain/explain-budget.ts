@@ -37,7 +37,7 @@ export async function explainBudget(
 	if (!name && failures.length === 0) {
 		throw notFound(word.rest);
 	}
-	const missing = failures.length > 0 ? [unknown(failures)] : [];
+	const missing = failures.length > 0 ? [unknown] : [];
 	const budget = name ?? { namespace: namespaces[0] ?? "", name: word.rest };
 	const { row, findings } =
 		name && fleet ? await judge(fleet, name, lists, runtime.now) : { row: undefined, findings: [] };
@@ -49,7 +49,7 @@ export async function explainBudget(
 		pods: [],
 		budgets: row ? [row] : [],
 		notes: [],
-		...membersOf(view),
+		...membersOf({ fleet, problems: failures }),
 	};
 }
 
@@ -147,11 +147,9 @@ function judgeCounted({ key, memberIds, bound, counted }: PlanBudget, row: Budge
 	return { verdict: "Waits", reason: "BudgetExhausted", message, budget: key, usedBy };
 }
 
-function unknown(problems: readonly string[]): Finding {
-	return {
-		verdict: "Unknown",
-		reason: "PeerUnreachable",
-		message: `nobody knows what it allows, which counts as nothing: ${problems.join("; ")}`,
-		usedBy: [],
-	};
-}
+const unknown: Finding = {
+	verdict: "Unknown",
+	reason: "PeerUnreachable",
+	message: "what it allows is not known while members give no answer, and counts as nothing",
+	usedBy: [],
+};

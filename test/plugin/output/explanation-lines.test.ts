@@ -136,8 +136,11 @@ Drain it:
 		world.silent.add("us");
 		expect(`\n${screen(await world.explain("eu/pod/db-0"))}\n`).toBe(`
 Unknown, which is a no: nobody can say whether pod shop/db-0 may go.
-  nobody knows what its budgets allow, which counts as nothing: us: Cannot reach
-    cluster us: its agent gives no answer
+  what its budgets allow is not known while members give no answer, and counts
+    as nothing
+
+No answer:
+  us: Cannot reach cluster us: its agent gives no answer
 
 It is Running on node eu-n0 of eu, of StatefulSet/db.
 
