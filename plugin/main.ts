@@ -1,4 +1,5 @@
 // kubectl xpdb: the process around run(): streams, signals, exit.
+import { fstatSync } from "node:fs";
 import { isatty } from "node:tty";
 import { describeError } from "./run/report-error.ts";
 import { run } from "./run-command.ts";
@@ -63,13 +64,28 @@ const streams: Streams = {
 	},
 };
 
-const terminal = { stdin: process.stdin, stdout: process.stdout, isErrorTerminal: isatty(2) };
+const terminal = {
+	stdin: process.stdin,
+	stdout: process.stdout,
+	stderr: process.stderr,
+	isOutputFile: isFile(1),
+	isErrorTerminal: isatty(2),
+};
 // Without a top-level await, so that it can be a script, whose compiled code is kept.
 void run(process.argv.slice(2), { streams, env: process.env, interrupts, terminal }).then((code) => {
 	// What is still open (idle connections, timers of waits that are over) must not keep the process; what was written must.
 	process.exitCode = code;
 	process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
 });
+
+function isFile(stream: number): boolean {
+	try {
+		return fstatSync(stream).isFile();
+	} catch {
+		// Closed.
+		return false;
+	}
+}
 
 /** Leaves at once, but for a last line that a slow reader has not taken yet. */
 function exit(code: ExitCode): void {

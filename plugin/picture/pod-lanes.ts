@@ -169,7 +169,7 @@ function usersText(usedBy: unknown): string {
 	const users = listOf(usedBy)
 		.filter(isRecord)
 		.map((used) => {
-			const by = textOf(used["holder"]);
+			const by = used["own"] === true ? "this run" : (textOf(used["holder"]) ?? textOf(used["account"]));
 			const state = textOf(used["state"]) ?? textOf(used["why"]) ?? "not healthy";
 			const pod = textOf(used["pod"]) ?? "a pod";
 			const where = textOf(used["context"]) ?? "a cluster";

@@ -36,7 +36,7 @@ export interface OpenRun {
 	readonly record: RunRecord;
 	/** -o json */
 	readonly writesJson: boolean;
-	/** Undefined with -o json. */
+	/** Undefined where the results go to the terminal or into a pipe as JSON. */
 	readonly screen: RunScreen | undefined;
 	/** How to go on from where the run is; asked for at its end. */
 	readonly offer: (commands: () => NextCommands) => void;
@@ -62,32 +62,43 @@ export async function reportRun(
 		...clocks,
 	};
 	const choice = readUiChoice(input, deps.env);
-	if (writesJson && textFlag(input, "ui") === "full") throw new UsageError("--ui=full and -o json exclude each other");
+	const isBesideResults = writesJson && deps.terminal?.isOutputFile === true;
+	if (writesJson && !isBesideResults && textFlag(input, "ui") === "full")
+		throw new UsageError("--ui=full needs the results of -o json in a file: drain ... -o json > run.ndjson");
 	const pictureName = textFlag(input, "report");
 	const picture = pictureName === "" ? undefined : openPictureFile(pictureName, line);
 	let next = (): NextCommands => ({});
-	const screen = writesJson
-		? undefined
-		: new RunScreen({
-				choice,
-				isTyped: textFlag(input, "ui") !== "",
-				command,
-				op: op ?? "",
-				agentNamespace,
-				verbosity: input.globals.verbosity,
-				deps,
-				writePlain(options) {
-					const names = contexts.map(({ name }) => name);
-					return createPlainWriter({ streams, contexts: names, agentNamespace, ...options, ...clocks });
-				},
-			});
-	const write: EventSink = screen?.write ?? createNdjsonWriter({ ...line, stdout: streams.stdout });
+	const screen =
+		writesJson && !isBesideResults
+			? undefined
+			: new RunScreen({
+					choice,
+					isBesideResults,
+					isTyped: textFlag(input, "ui") !== "",
+					command,
+					op: op ?? "",
+					agentNamespace,
+					verbosity: input.globals.verbosity,
+					deps,
+					writePlain(options) {
+						const names = contexts.map(({ name }) => name);
+						return createPlainWriter({
+							streams: isBesideResults ? { ...streams, stdout: streams.stderr } : streams,
+							contexts: names,
+							agentNamespace,
+							...options,
+							...clocks,
+						});
+					},
+				});
+	const json = writesJson ? createNdjsonWriter({ ...line, stdout: streams.stdout }) : undefined;
 	const emit: EventSink = (event) => {
 		// Nothing comes after the summary.
 		if (record.hasSummary) return;
 		record.see(event);
 		picture?.see(event);
-		write(event);
+		json?.(event);
+		screen?.write(event);
 	};
 	const end = (code: ExitCode, interrupted: boolean): void => {
 		if (record.started || writesJson)

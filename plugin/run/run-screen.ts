@@ -17,6 +17,8 @@ export interface RunScreenOptions {
 	readonly op: string;
 	readonly agentNamespace: string;
 	readonly verbosity: number;
+	/** Results go into a file (-o json > FILE): the screen is drawn on stderr, and without one nothing is told here. */
+	readonly isBesideResults: boolean;
 	readonly deps: CommandDependencies;
 	/** Begins plain lines; `sums`: with the summary, whatever the number of contexts. */
 	readonly writePlain: (options: { readonly sums: boolean }) => EventSink;
@@ -61,13 +63,15 @@ export class RunScreen {
 	async prepare(work: Shown): Promise<void> {
 		const { choice, isTyped, verbosity, deps } = this.#options;
 		if (choice === "plain" || choice === "none") return;
-		const problem = work.dryRun === "none" ? screenProblem(deps.terminal, deps.env) : "a dry run is over at once";
+		const terminal = this.#options.isBesideResults
+			? deps.terminal && { ...deps.terminal, stdout: deps.terminal.stderr }
+			: deps.terminal;
+		const problem = work.dryRun === "none" ? screenProblem(terminal, deps.env) : "a dry run is over at once";
 		if (choice === "auto" && (!hasSeveralPlaces(work) || verbosity > 0)) return;
-		if (problem !== undefined || !deps.terminal) {
+		if (problem !== undefined || !terminal) {
 			if (isTyped && choice === "full") deps.streams.stderr.write(`Warning: no full screen: ${problem}\n`);
 			return;
 		}
-		const { terminal } = deps;
 		const { openScreen } = await import("../ui/open-screen.tsx");
 		const { command, op, agentNamespace } = this.#options;
 		this.#open = () =>
@@ -98,25 +102,30 @@ export class RunScreen {
 		if (event.type === "summary") this.#end();
 	};
 
+	/** Its terminal has gone: who would have pressed Ctrl-C cannot any more. That may be noticed more than once, and is meant once. */
+	readonly #onHangup = (): void => {
+		const { interrupts } = this.#options.deps;
+		if (interrupts.stoppedBy === undefined) interrupts.interrupt(exitCode.terminated);
+	};
+
 	#begin(open: () => OpenScreen): void {
 		this.#screen = open();
-		// Its terminal has gone: who would have pressed Ctrl-C cannot any more.
+		// Also after the view was left, as its terminal is there still.
 		process.on("SIGHUP", this.#onHangup);
 	}
-
-	readonly #onHangup = (): void => this.#options.deps.interrupts.interrupt(exitCode.terminated);
 
 	#end(why?: string): void {
 		if (!this.#screen) return;
 		this.#screen.close();
 		this.#screen = undefined;
-		process.off("SIGHUP", this.#onHangup);
 		this.#plain = this.#options.writePlain({ sums: true });
 		if (why !== undefined) this.#options.deps.streams.stderr.write(`${why}\n`);
-		for (const event of this.#kept.splice(0)) this.#plain(event);
+		for (const event of this.#kept.splice(0)) this.#tell(event);
 	}
 
 	#tell(event: RunEvent): void {
+		if (event.type === "summary") process.off("SIGHUP", this.#onHangup);
+		if (this.#options.isBesideResults && !this.#plain) return;
 		this.#plain ??= this.#options.writePlain({ sums: false });
 		this.#plain(event);
 	}

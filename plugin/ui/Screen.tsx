@@ -1,7 +1,7 @@
 // A frame on the terminal, and the keys that come from it. Ink finds out what of the frame has changed; what is in it is drain-frame.ts's matter.
 import { Box, type Key, Text, type TextProps, useInput } from "ink";
 import { memo, type ReactNode, useSyncExternalStore } from "react";
-import type { StyledLine, Tone } from "./styled-line.ts";
+import { isSameLine, type StyledLine, type Tone } from "./styled-line.ts";
 import type { KeyPress } from "./view-state.ts";
 
 export interface FrameSource {
@@ -53,13 +53,9 @@ const Row = memo(
 					))}
 		</Text>
 	),
-	(before, after) => before.hasColour === after.hasColour && isSame(before.line, after.line),
+	(before, after) => before.hasColour === after.hasColour && isSameLine(before.line, after.line),
 );
 Row.displayName = "Row";
-
-function isSame(a: StyledLine, b: StyledLine): boolean {
-	return a.length === b.length && a.every((each, at) => each.text === b[at]?.text && each.tone === b[at].tone);
-}
 
 function keyPress(input: string, key: Key): KeyPress {
 	const names = [

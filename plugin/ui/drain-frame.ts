@@ -117,7 +117,8 @@ function titleLine(facts: RunFacts, options: FrameOptions): StyledLine {
 	const { columns, glyphs, now, command, op } = options;
 	const remaining = facts.remaining(now);
 	const { done, total } = facts.counts();
-	const low = remaining && done < Math.max(3, total * 0.1) && columns >= 100 ? " (low confidence)" : "";
+	const isKnown = remaining && (remaining[0] > 0 || remaining[1] !== null);
+	const low = isKnown && done < Math.max(3, total * 0.1) && columns >= 100 ? " (low confidence)" : "";
 	const says = remaining && (remaining[1] !== 0 || done >= total);
 	const left = says ? `  ${remainingText(remaining, glyphs.dash)}${low}` : "";
 	const state: StyledLine = facts.isStopping

@@ -9,7 +9,7 @@ import type { FrameOptions } from "./frame-options.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
 import { piece, type StyledLine, type Tone } from "./styled-line.ts";
 import { timeOfDay } from "./time-text.ts";
-import { ownUsers, sinceText, stateText } from "./user-text.ts";
+import { holderText, ownStateText, ownUsers, sinceText, stateText } from "./user-text.ts";
 import { ordinal } from "./waiting-rows.ts";
 
 type ExplainOptions = Pick<FrameOptions, "now" | "agentNamespace">;
@@ -75,9 +75,9 @@ function explainPod(facts: RunFacts, pod: PodFacts, options: ExplainOptions): re
 	const budget = wait.budget === undefined ? undefined : facts.budgets.find(wait.budget);
 	const fix = fixCommand(wait.reason, { ...pod, pod: pod.name, agentNamespace });
 	const again =
-		wait.retryAt === undefined
+		wait.retryAt === undefined || wait.retryAt <= now
 			? ""
-			: ` It is looked at again ${wait.retryAt <= now ? "at once" : `in ${formatElapsed(wait.retryAt - now)} at the latest`}.`;
+			: ` It is looked at again in ${formatElapsed(wait.retryAt - now)} at the latest.`;
 	return [
 		title,
 		say(`It waits since ${timeOfDay(wait.since)} (${formatElapsed(now - wait.since)}): ${wait.message}`, "warn"),
@@ -128,7 +128,7 @@ function budgetLines(
 	);
 	const users = usedBy.map((used) => {
 		const since = sinceText(used, now);
-		const holder = used.holder === undefined ? "" : `, by ${used.holder}`;
+		const holder = holderText(used) === "" ? "" : `, ${holderText(used)}`;
 		return `  ${facts.budgets.contextOf(used.cluster)}/${used.namespace}/${used.pod}: ${stateText(used)}${since === "" ? "" : ` for ${since}`}${holder}; ${whenItFrees(used)}`;
 	});
 	return [
@@ -137,7 +137,9 @@ function budgetLines(
 		...(users.length + own.length === 0 ? [] : [say("Used up by:")]),
 		...users.map((text) => say(text)),
 		...own.map((pod) =>
-			say(`  ${terminatingText(pod, now)}, evicted by this run; frees when its replacement is ready`),
+			say(
+				`  ${pod.context}/${pod.namespace}/${pod.name}: ${ownStateText(pod, now)}, by this run; frees when its replacement is ready`,
+			),
 		),
 		...(line
 			? [

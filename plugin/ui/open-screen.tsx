@@ -7,7 +7,7 @@ import { drainFrame, selectableRows } from "./drain-frame.ts";
 import { asciiGlyphs, unicodeGlyphs } from "./glyphs.ts";
 import { RunFacts } from "./run-facts.ts";
 import { Screen } from "./Screen.tsx";
-import type { StyledLine } from "./styled-line.ts";
+import { isSameLine, type StyledLine } from "./styled-line.ts";
 import { type Action, firstView, type KeyPress, pressKey, type ViewState } from "./view-state.ts";
 
 export interface ScreenOptions {
@@ -36,8 +36,9 @@ export interface OpenScreen {
 
 /** Four frames a second for events: more nobody reads, and ssh has to carry them. Keys are answered at once. */
 const frameEveryMs = 250;
-/** Times tick. */
+/** Times tick; every other second where nothing else has changed for a while. */
 const tickEveryMs = 1_000;
+const quietAfterMs = 5_000;
 
 export function openScreen(options: ScreenOptions): OpenScreen {
 	const { terminal, wallClock, hasColour, hasUnicode, command, op, agentNamespace } = options;
@@ -49,11 +50,14 @@ export function openScreen(options: ScreenOptions): OpenScreen {
 	let isClosed = false;
 	let isSuspended = false;
 	let flush: NodeJS.Timeout | undefined;
+	/** When somebody pressed a key or something happened. */
+	let changedAt = 0;
+	let isOdd = false;
 
 	const draw = (): void => {
 		clearTimeout(flush);
 		flush = undefined;
-		lines = drainFrame(facts, view, {
+		const next = drainFrame(facts, view, {
 			columns: stdout.columns,
 			rows: stdout.rows,
 			glyphs: hasUnicode ? unicodeGlyphs : asciiGlyphs,
@@ -62,6 +66,8 @@ export function openScreen(options: ScreenOptions): OpenScreen {
 			op,
 			agentNamespace,
 		});
+		if (next.length === lines.length && next.every((line, at) => isSameLine(line, lines[at] ?? []))) return;
+		lines = next;
 		for (const changed of listeners) changed();
 	};
 	const act = (action: Action): void => {
@@ -82,6 +88,7 @@ export function openScreen(options: ScreenOptions): OpenScreen {
 	const press = (key: KeyPress): void => {
 		const { view: next, action } = pressKey(view, key, selectableRows(facts), Math.max(1, stdout.rows - 6));
 		view = next;
+		changedAt = wallClock();
 		if (action) act(action);
 		if (!isClosed && !isSuspended) draw();
 	};
@@ -90,6 +97,7 @@ export function openScreen(options: ScreenOptions): OpenScreen {
 		if (isClosed || isSuspended) return;
 		instance.clear();
 		stdout.write("\u001b[2J\u001b[H");
+		lines = [];
 		draw();
 	};
 	const suspend = (): void => {
@@ -148,11 +156,15 @@ export function openScreen(options: ScreenOptions): OpenScreen {
 	stdin.on("error", ignore);
 	enterTerminal();
 	stdout.on("resize", redraw);
-	const tick = setInterval(draw, tickEveryMs);
+	const tick = setInterval(() => {
+		isOdd = !isOdd;
+		if (isOdd || wallClock() - changedAt < quietAfterMs) draw();
+	}, tickEveryMs);
 	tick.unref();
 	return {
 		see(event) {
-			facts.see(flatEvent(event), wallClock());
+			changedAt = wallClock();
+			facts.see(flatEvent(event), changedAt);
 			if (isClosed || isSuspended) return;
 			// What somebody asked for is shown at once.
 			if (event.type === "paused" || event.type === "resumed" || event.type === "interrupted") draw();

@@ -86,3 +86,7 @@ function take(characters: readonly string[], columns: number): string {
 	}
 	return text;
 }
+
+export function isSameLine(a: StyledLine, b: StyledLine): boolean {
+	return a.length === b.length && a.every((each, at) => each.text === b[at]?.text && each.tone === b[at].tone);
+}

@@ -18,6 +18,8 @@ export function remainingText([atLeast, atMost]: readonly [number, number | null
 	const inMinutes = (atMost ?? atLeast) > 120;
 	const unit = inMinutes ? "min" : "s";
 	const round = (seconds: number): number => (inMinutes ? Math.round(seconds / 60) : Math.round(seconds));
+	// Somebody has to act first, and nobody knows when.
+	if (atMost === null && atLeast === 0) return "time left not known";
 	if (atMost === null) return `${round(atLeast)} ${unit} or more left`;
 	const [from, to] = [round(atLeast), round(atMost)];
 	return from === to ? `${to} ${unit} left` : `${from}${dash}${to} ${unit} left`;

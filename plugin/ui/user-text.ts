@@ -34,12 +34,29 @@ export function usersText(facts: RunFacts, budget: BudgetFacts, { columns, now }
 	const [pod] = own;
 	if (!pod) return "";
 	const more = own.length > 1 ? ` +${own.length - 1}` : "";
-	return `${pod.context}/${name(pod.name)} terminating ${formatElapsed(now - pod.since)}${more}`;
+	return `${pod.context}/${name(pod.name)} ${ownStateText(pod, now)}${more}`;
 }
 
-/** Pods that this run has evicted and that are not gone yet. */
-export function ownUsers(facts: RunFacts, { name }: BudgetFacts) {
-	return [...facts.pods.values()].filter(({ state, budgets }) => state === "terminating" && budgets.includes(name));
+/** Pods of this run that are on their way, or gone since the budget was used up: nobody has counted their replacement yet. */
+export function ownUsers(facts: RunFacts, { name, left, fullSince = 0 }: BudgetFacts): readonly PodFacts[] {
+	return [...facts.pods.values()].filter(
+		({ state, since, budgets }) =>
+			budgets.includes(name) &&
+			(state === "terminating" || state === "evicting" || (state === "gone" && left === 0 && since >= fullSince)),
+	);
+}
+
+/** What has become of it so far. */
+export function ownStateText({ state, since }: PodFacts, now: number): string {
+	const words = { evicting: "being evicted", gone: "gone" } as const;
+	return `${state === "evicting" || state === "gone" ? words[state] : "terminating"} ${formatElapsed(now - since)}`;
+}
+
+/** Who is behind it: the verified account beside what somebody calls himself; "" where nobody is known. */
+export function holderText({ own, holder, account }: UsedBy): string {
+	if (own) return "by this run";
+	const verified = account === undefined || account === holder ? "" : holder === undefined ? account : ` (${account})`;
+	return holder === undefined && verified === "" ? "" : `by ${holder ?? ""}${verified}`;
 }
 
 /** Without what stands in the row already. */

@@ -22,6 +22,8 @@ export interface PseudoTerminal extends Disposable {
 	/** Resolves when this holds; looked at whenever something was written. */
 	until(isSo: () => boolean): Promise<void>;
 	kill(signal: NodeJS.Signals): void;
+	/** As a closed window does it: the terminal itself is gone. */
+	hangUp(): void;
 	readonly ended: Promise<{ readonly exitCode: number; readonly signal: number }>;
 }
 
@@ -82,6 +84,7 @@ export function startInTerminal(
 		until,
 		shows: (text) => until(() => new RegExp(text).test(screen.lines.join("\n"))),
 		kill: (signal) => terminal.kill(signal),
+		hangUp: () => (terminal as unknown as { readonly destroy: () => void }).destroy(),
 		ended,
 		[Symbol.dispose]() {
 			if (!isOver) terminal.kill("SIGKILL");

@@ -28,7 +28,13 @@ describe("readUiChoice()", () => {
 describe("screenProblem()", () => {
 	const terminal = (more: object = {}): ScreenTerminal => {
 		const stream = { isTTY: true, columns: 80, rows: 24, ...more };
-		return { stdin: stream, stdout: stream, isErrorTerminal: true } as unknown as ScreenTerminal;
+		return {
+			stdin: stream,
+			stdout: stream,
+			stderr: stream,
+			isOutputFile: false,
+			isErrorTerminal: true,
+		} as unknown as ScreenTerminal;
 	};
 
 	test.each<readonly [string, ScreenTerminal | undefined, NodeJS.ProcessEnv, RegExp]>([

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { nodeKey, RunFacts } from "../../../plugin/ui/run-facts.ts";
+import { holderText, usersText } from "../../../plugin/ui/user-text.ts";
 import { eventSamples } from "../output/event-samples.ts";
 import { sampleFacts, startedAt } from "./sample-run.ts";
 
@@ -85,4 +86,45 @@ describe("RunFacts", () => {
 		expect(facts.contexts).toEqual(["eu"]);
 		expect(facts.warnings).toBe(4);
 	});
+});
+
+describe("usersText()", () => {
+	const counted = { type: "budget.changed", budget: "shop/db", need: 2, expected: 3, clusters: [] } as const;
+	const evicting: RunEvent = {
+		type: "pod.evicting",
+		...pod,
+		dryRun: "none",
+		deletes: false,
+		budgets: ["shop/db"],
+		attempt: 1,
+	};
+	const full: RunEvent = { ...waiting("full"), uid: "u1", pod: "db-1" } as RunEvent;
+	const says = (now: number, ...events: readonly (readonly [second: number, event: RunEvent])[]): string => {
+		const facts = see(...events);
+		const budget = facts.budgets.find("shop/db");
+		return budget ? usersText(facts, budget, { columns: 100, now: now * 1_000 }) : "";
+	};
+
+	test("says from the grant until the next count what has become of the pod that uses it up", () => {
+		const sent = [
+			[1, { ...counted, healthy: 3, left: 1 }],
+			[2, full],
+			[2, evicting],
+		] as const;
+		const accepted = [3, { type: "pod.accepted", ...pod, waitedMs: 1, graceSeconds: 30 }] as const;
+		const gone = [8, { type: "pod.evicted", ...pod, deletes: false, elapsedMs: 6_000 }] as const;
+		expect(says(2, ...sent)).toBe("eu/db-0 being evicted 0s");
+		expect(says(5, ...sent, accepted)).toBe("eu/db-0 terminating 2s");
+		expect(says(9, ...sent, accepted, gone)).toBe("eu/db-0 gone 1s");
+		expect(says(10, ...sent, accepted, gone, [10, { ...counted, healthy: 3, left: 1 }])).toBe("");
+	});
+});
+
+test.each([
+	["this very run", { own: true, holder: "alice@laptop drain", account: "alice" }, "by this run"],
+	["a person and the account that was verified", { holder: "bob@host drain", account: "ci" }, "by bob@host drain (ci)"],
+	["an account alone", { account: "ci" }, "by ci"],
+	["nobody", {}, ""],
+] as const)("holderText() names %s", (_, used, expected) => {
+	expect(holderText({ cluster: "eu", namespace: "shop", pod: "db-0", why: "Reserved", ...used })).toBe(expected);
 });

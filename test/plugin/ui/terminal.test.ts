@@ -107,6 +107,35 @@ describe("the screen of a drain, on a real terminal", () => {
 		expectRestored(terminal);
 	});
 
+	test.each([
+		["on its screen", []],
+		["in plain lines, after it", ["q"]],
+	] as const)("stops when its terminal goes away, as at one Ctrl-C: %s", async (_, keys) => {
+		using terminal = drain();
+		await terminal.shows("WAITING 2");
+		for (const key of keys) {
+			terminal.press(key);
+			await terminal.shows("Left the view");
+		}
+		terminal.hangUp();
+		expect((await terminal.ended).exitCode).toBe(143);
+		expect(await podNames(cluster)).toHaveLength(2);
+	});
+
+	test("is drawn on stderr while the results go into a file", async () => {
+		const file = join(folder, "run.ndjson");
+		using terminal = shell(`DRAIN --max-nodes=2 -o json > '${file}'`);
+		await terminal.shows("WAITING 2");
+		await expectFrame(terminal);
+		terminal.press(ctrl.c);
+		expect((await terminal.ended).exitCode).toBe(130);
+		expectRestored(terminal);
+		expect(terminal.screen.lines.join("\n")).not.toContain('{"type"');
+		const events = readFileSync(file, "utf8").trim().split("\n");
+		const types = events.map((line) => (JSON.parse(line) as { readonly type: string }).type);
+		expect([types[0], types.at(-1)]).toEqual(["version", "summary"]);
+	});
+
 	test("stops and comes back as a job of the shell", async () => {
 		using terminal = startInTerminal("bash", ["--norc", "--noprofile", "-i"], { env: { PS1: "$ " } });
 		terminal.press(`${[process.execPath, ...args("--max-nodes=2")].map((word) => `'${word}'`).join(" ")}\r`);
@@ -184,6 +213,19 @@ describe("the screen of a drain, on a real terminal", () => {
 		{ name: "no input, and --ui=full", start: () => shell("DRAIN --ui=full < /dev/null") },
 		{ name: "a pipe behind it", start: () => shell("DRAIN | cat") },
 		{ name: "a file for stderr", start: () => shell("DRAIN 2>&1 | cat") },
+		{
+			name: "one pod in one context",
+			start: () =>
+				startInTerminal(process.execPath, [
+					plugin,
+					"evict",
+					"web-0",
+					"-n",
+					"default",
+					"-y",
+					`--kubeconfig=${cluster.kubeconfig}`,
+				]),
+		},
 		{
 			name: "one node",
 			start: () =>
