@@ -8,6 +8,9 @@
 import type { PodRecord } from "./pod.ts";
 import { compareResourceVersions, latestResourceVersion } from "./resource-version.ts";
 
+/** A plugin evicts within a second or two; whoever has said nothing for this long is taken for dead. */
+export const reservationDeadlineMs = 30_000;
+
 export interface Reservation {
 	readonly id: string;
 	readonly uid: string;

@@ -247,6 +247,23 @@ export const commands: readonly Command[] = [
 		load: async () => (await import("./commands/budgets.ts")).runBudgets,
 	},
 	{
+		name: "leases",
+		words: "[BUDGET...]",
+		describe: "Show who holds the Leases, who waits, and which pods were granted",
+		examples: [
+			["Of the namespace, in three clusters", "kubectl xpdb leases --contexts=eu,us,ap"],
+			["Of one budget, with each pod that was granted", "kubectl xpdb leases db -o wide"],
+			["Whatever changes, for a script", "kubectl xpdb leases -A -w -o json"],
+		],
+		flags: {
+			"all-namespaces": { kind: "boolean", short: "A", describe: "Leases of the budgets of all namespaces" },
+			watch: { kind: "boolean", short: "w", describe: "After these, a row for each that changes, until Ctrl-C" },
+			...readOutput("json|yaml|name|wide", "wide: with the Lease's own name, and each pod that was granted"),
+			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
+		},
+		load: async () => (await import("./commands/leases.ts")).runLeases,
+	},
+	{
 		name: "suspend",
 		words: "BUDGET",
 		describe: "Let a budget hold nothing back, in all clusters at once",

@@ -27,6 +27,7 @@ export function clusterBehind(
 		cancel: (...asked) => forward((cluster) => cluster.cancel(...asked), "cancel"),
 		describe: (...asked) => forward((cluster) => cluster.describe(...asked), "describe"),
 		listBudgets: (...asked) => forward((cluster) => cluster.listBudgets(...asked), "listBudgets"),
+		listLeases: (...asked) => forward((cluster) => cluster.listLeases(...asked), "listLeases"),
 		look: (...asked) => forward((cluster) => cluster.look(...asked), "look"),
 		watchBudgets: (...asked) => forward((cluster) => cluster.watchBudgets(...asked), "watchBudgets"),
 	};

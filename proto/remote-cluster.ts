@@ -28,6 +28,7 @@ import type {
 } from "./agent-cluster.ts";
 import { required } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
+import type { BudgetScope, ListedLease } from "./listed-lease.ts";
 import { type PassedOnCaller, writePassedOnCaller } from "./passed-on.ts";
 import { readWatch } from "./read-watch.ts";
 import { errorOfStatus } from "./status.ts";
@@ -35,6 +36,7 @@ import { callUnary, limitSilence, type OpenCall, silent, type UnaryCall } from "
 import { acquisitionMessage, budgetNameMessage, grantMessage, readCommitOutcome, readPlace } from "./wire.ts";
 import { acquireMessage, countCallMessage, readAcquired, readBudgetList, readDescription } from "./wire-calls.ts";
 import { readCount } from "./wire-count.ts";
+import { leaseScopesMessage, readLeaseList } from "./wire-leases.ts";
 
 /** Some API calls of a second each at the worst; half the lease time, so that a round that hangs here can still stop. */
 const defaultDeadlineMs = 5_000;
@@ -106,6 +108,13 @@ export class RemoteCluster implements AgentCluster {
 		const call: UnaryCall<wire.ListBudgetsResponse> = (...rest) => this.#client.listBudgets(request, ...rest);
 		const answer = await this.#unary("ListBudgets", call);
 		return this.#read("ListBudgets", () => readBudgetList(answer));
+	}
+
+	async listLeases(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]> {
+		const request = { clusterId: this.id, budgets: leaseScopesMessage(scopes) };
+		const call: UnaryCall<wire.ListLeasesResponse> = (...rest) => this.#client.listLeases(request, ...rest);
+		const answer = await this.#unary("ListLeases", call);
+		return this.#read("ListLeases", () => readLeaseList(answer));
 	}
 
 	async acquire(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {

@@ -174,6 +174,13 @@ export function errorOfStatus(error: ServiceError, { cluster, call, askedBy }: F
 	return kind.make({ message, field: "", cluster, cause: error, silent });
 }
 
+/** Whether an agent did not know the question: one of an earlier version. */
+export function isUnimplemented(error: unknown): boolean {
+	if (!(error instanceof AgentProtocolError)) return false;
+	const { cause } = error;
+	return cause instanceof Error && "code" in cause && cause.code === status.UNIMPLEMENTED;
+}
+
 function isReason(name: string): name is DomainReason {
 	return Object.hasOwn(kinds, name);
 }

@@ -40,6 +40,12 @@ export class GrantMemory {
 		for (const [uid, { id }] of this.#byUid) if (ids.has(id)) this.#byUid.delete(uid);
 	}
 
+	/** The verified user of that reservation. */
+	accountOf({ uid, id }: Pick<Reservation, "uid" | "id">): string | undefined {
+		const grant = this.#byUid.get(uid);
+		return grant?.id === id ? grant.account : undefined;
+	}
+
 	/** Under which grant the pod is reserved, or was evicted. */
 	find({ uid, terminating, status }: PodRecord, reservation: Reservation | undefined): PodGrant | undefined {
 		const grant = this.#byUid.get(uid);

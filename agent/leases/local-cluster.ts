@@ -16,7 +16,7 @@ import type {
 	Count,
 	Grant,
 } from "../../disruption/cluster.ts";
-import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import { committed, fits, isLatest, released, renewed, stands } from "../../disruption/lease.ts";
 import type {
@@ -26,6 +26,7 @@ import type {
 	WatchOptions,
 	WatchUnsupported,
 } from "../../proto/agent-cluster.ts";
+import type { BudgetScope, ListedLease } from "../../proto/listed-lease.ts";
 import type { PassedOnCaller } from "../../proto/passed-on.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
@@ -38,17 +39,20 @@ import { cancel, takeBack } from "./cancellation.ts";
 import { CommitCheck, type CommitCheckOptions, notReserved } from "./commit-check.ts";
 import { type CountQuestion, look } from "./count.ts";
 import { GrantMemory } from "./grant-memory.ts";
+import { HolderAccounts } from "./holder-accounts.ts";
 import type { KnownMembers } from "./known-members.ts";
 import { LeaseStore, type LeaseStoreOptions } from "./lease-store.ts";
+import { listLeases } from "./list-leases.ts";
 import { lostLease } from "./lost-lease.ts";
+import { withLine } from "./with-line.ts";
 import { withoutEvident } from "./without-evident.ts";
 
 export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCreating"> {
 	readonly api: ClusterApi;
 	readonly pods: PodView;
 	readonly budgets: BudgetView;
-	/** Left out: budgets cannot be watched. */
-	readonly leaseView?: Pick<LeaseView, "find" | "live" | "onChange">;
+	/** Left out: neither budgets nor Leases can be watched. */
+	readonly leaseView?: Pick<LeaseView, "find" | "leases" | "live" | "onChange">;
 	readonly clock: Clock;
 	/** For people. */
 	readonly name: string;
@@ -56,7 +60,7 @@ export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCrea
 	readonly leaseNamespace: string;
 	readonly membership?: Pick<KnownMembers, "judge" | "assertStill">;
 	/** The agent of this cluster that keeps the line; undefined where it is this one. */
-	readonly lineHost?: (onBehalfOf?: PassedOnCaller) => Cluster | undefined;
+	readonly lineHost?: (onBehalfOf?: PassedOnCaller) => (Cluster & Pick<AgentCluster, "listLeases">) | undefined;
 	readonly newId?: () => string;
 	readonly budgetElsewhere?: CommitCheckOptions["budgetElsewhere"];
 	/** Told of what went wrong beside an answer. */
@@ -73,6 +77,7 @@ export class LocalCluster implements AgentCluster {
 	readonly #commitCheck: CommitCheck;
 	readonly #grants = new GrantMemory();
 	readonly #watch: BudgetWatch | undefined;
+	readonly #accounts = new HolderAccounts();
 
 	constructor(options: LocalClusterOptions) {
 		const { pods, clock, name: cluster, lineHost, report, leaseView } = options;
@@ -102,11 +107,13 @@ export class LocalCluster implements AgentCluster {
 	}
 
 	acquire(request: AcquireRequest, options: AcquireOptions, caller?: PassedOnCaller): Promise<AcquireOutcome> {
+		if (caller) this.#accounts.asked(request.nonce, caller.user);
 		return this.#acquirer.acquire(request, options, caller);
 	}
 
 	/** Acquires without passing the call on: for callers that were passed on already. */
-	acquireHere(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {
+	acquireHere(request: AcquireRequest, options: AcquireOptions, caller?: PassedOnCaller): Promise<AcquireOutcome> {
+		if (caller) this.#accounts.asked(request.nonce, caller.user);
 		return this.#acquirer.acquireHere(request, options);
 	}
 
@@ -163,6 +170,30 @@ export class LocalCluster implements AgentCluster {
 	/** How many watch budgets here. */
 	get watchers(): number {
 		return this.#watch?.readers ?? 0;
+	}
+
+	/** Those who wait do so at the agent that keeps the line, which knows most of the holders too. */
+	async listLeases(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]> {
+		const host = this.#options.lineHost?.();
+		const here = await this.listLeasesHere(scopes);
+		if (!host) return here;
+		const there = await host.listLeases(scopes).catch((error: unknown) => {
+			if (!(error instanceof AgentUnavailableError || error instanceof AgentProtocolError)) throw error;
+			return undefined;
+		});
+		return withLine(here, there);
+	}
+
+	/** As this process has them, without asking the agent that keeps the line. */
+	async listLeasesHere(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]> {
+		return listLeases(scopes, {
+			cluster: this.name,
+			view: this.#options.leaseView,
+			leases: this.leases,
+			grants: this.#grants,
+			accounts: this.#accounts,
+			lineLength: (budget) => this.lineLength(budget),
+		});
 	}
 
 	async renew(acquisition: Acquisition): Promise<void> {

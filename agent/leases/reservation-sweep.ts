@@ -7,14 +7,12 @@ import { formatBudgetName } from "../../disruption/budget.ts";
 import { GarbledLeaseError } from "../../disruption/errors.ts";
 import { type BudgetLease, leaseDurationMs, parseLease, whileNobodyDrains } from "../../disruption/lease.ts";
 import type { LeaseObject } from "../../disruption/lease-object.ts";
-import { evidenceOf } from "../../disruption/reservation.ts";
+import { evidenceOf, reservationDeadlineMs } from "../../disruption/reservation.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import type { Clock } from "../process/clock.ts";
 import type { PodView } from "../views/pod-view.ts";
 import type { LocalCluster } from "./local-cluster.ts";
 
-/** A plugin evicts within a second or two; whoever has said nothing for this long is taken for dead. */
-export const reservationDeadlineMs = 30_000;
 /** The next acquire ends what is evident in a write that it makes anyway: only idle budgets are swept. */
 const evidenceDelayMs = 10_000;
 /** A cancel is three requests; one that has not ended by then was left behind. */

@@ -7,9 +7,11 @@ import { AgentProtocolError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { required } from "../../proto/fields.ts";
 import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
+import type { BudgetScope } from "../../proto/listed-lease.ts";
 import { statusOfError } from "../../proto/status.ts";
 import { commitOutcomeMessage, readAcquisition, readBudgetName, readGrant } from "../../proto/wire.ts";
 import { budgetListMessage, countResponseMessage, descriptionMessage, readCountCall } from "../../proto/wire-calls.ts";
+import { leaseListMessage, readLeaseScopes } from "../../proto/wire-leases.ts";
 import { createAcquireHandler } from "./acquire-handler.ts";
 import type { AuditDetails, AuditRecord } from "./audit-log.ts";
 import type { Admission } from "./caller.ts";
@@ -22,6 +24,8 @@ import { createWatchHandler } from "./watch-handler.ts";
 interface Question<Response> {
 	/** The budget that it is about: the caller needs the right to it. Undefined where a verified caller is enough. */
 	readonly budget: BudgetName | undefined;
+	/** The budgets that it is about, where it may be about many: the caller needs the right to each of them. */
+	readonly scopes?: readonly BudgetScope[];
 	/** For the audit line. */
 	readonly details?: AuditDetails;
 	readonly answer: (cluster: AgentCluster) => Promise<Response>;
@@ -71,10 +75,12 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			const { request } = call;
 			const { caller } = admission;
 			record.caller = caller;
-			const { budget, details, answer, outcome, takesLong = false, renews = false } = read(request);
+			const { budget, scopes, details, answer, outcome, takesLong = false, renews = false } = read(request);
 			Object.assign(record, budget && { budget }, details && { details });
-			const refusal = budget && (await gate.authorize(caller, budget));
-			if (refusal) return { refusal };
+			for (const scope of scopes ?? (budget ? [budget] : [])) {
+				const refusal = await gate.authorize(caller, scope);
+				if (refusal) return { refusal };
+			}
 			if (takesLong) call.sendMetadata(new Metadata());
 			const end = openCalls.begin(caller);
 			try {
@@ -99,6 +105,15 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			return {
 				budget: undefined,
 				answer: async (cluster) => budgetListMessage(await cluster.listBudgets(namespaces)),
+			};
+		}),
+		listLeases: serve("ListLeases", (request: wire.ListLeasesRequest) => {
+			const scopes = readLeaseScopes(request.budgets);
+			limits.assertScopes(scopes);
+			return {
+				budget: undefined,
+				scopes: scopes.length > 0 ? scopes : [{ namespace: "" }],
+				answer: async (cluster) => leaseListMessage(cluster.id, await cluster.listLeases(scopes)),
 			};
 		}),
 		count: serve("Count", (request: wire.CountRequest) => {

@@ -2,7 +2,6 @@
 // the peer port it has been passed on already, and is answered for this cluster or not at all, so that no call goes round
 // in circles.
 import type { Metadata, ServerUnaryCall, StatusObject } from "@grpc/grpc-js";
-import type { BudgetName } from "../../disruption/budget.ts";
 import type {
 	AcquireOptions,
 	AcquireOutcome,
@@ -15,6 +14,7 @@ import { AgentForbiddenError, AgentProtocolError } from "../../disruption/errors
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
 import { AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
+import type { BudgetScope, ListedLease } from "../../proto/listed-lease.ts";
 import { findPassedOnCaller, type PassedOnCaller } from "../../proto/passed-on.ts";
 import { passedOnKey } from "../../proto/remote-cluster.ts";
 import { statusOfError, unauthenticatedStatus } from "../../proto/status.ts";
@@ -28,7 +28,8 @@ export interface ServedCluster extends AgentCluster {
 	/** `onBehalfOf`: whose call it is, for the log of whoever keeps the line. */
 	acquire(request: AcquireRequest, options: AcquireOptions, onBehalfOf?: PassedOnCaller): Promise<AcquireOutcome>;
 	commit(acquisition: Acquisition, grants: readonly Grant[], onBehalfOf?: PassedOnCaller): Promise<CommitOutcome>;
-	acquireHere(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome>;
+	acquireHere(request: AcquireRequest, options: AcquireOptions, onBehalfOf?: PassedOnCaller): Promise<AcquireOutcome>;
+	listLeasesHere(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]>;
 }
 
 /** What a gate looks at: every call has it, whatever its method. */
@@ -48,8 +49,8 @@ export interface Gate {
 	readonly port: "token" | "peer";
 	/** Who calls, or the status to refuse the call with. */
 	admit(call: IncomingCall): Promise<Admission>;
-	/** Whether that caller may decide about the budget: the status to refuse the call with, undefined where it may go on. */
-	authorize(caller: Caller, budget: BudgetName): Promise<Partial<StatusObject> | undefined>;
+	/** Whether that caller may decide about the budget, or about all of a namespace, or of all (""): the status to refuse the call with, undefined where it may go on. */
+	authorize(caller: Caller, budget: BudgetScope): Promise<Partial<StatusObject> | undefined>;
 	/** Who answers for that cluster; rejects with AgentProtocolError where nobody here does. */
 	route(clusterId: string, metadata: Metadata, caller: Caller, way?: Way): Promise<AgentCluster>;
 }
@@ -93,7 +94,11 @@ export function createPeerGate({
 	readonly local: ServedCluster;
 	readonly identity: Pick<PeerIdentity, "certified" | "check">;
 }): Gate {
-	const here = forwardingCluster(local, { acquire: (request, options) => local.acquireHere(request, options) });
+	const hereFor = (caller: Caller): AgentCluster =>
+		forwardingCluster(local, {
+			acquire: (request, options) => local.acquireHere(request, options, verifiedCaller(caller)),
+			listLeases: (scopes) => local.listLeasesHere(scopes),
+		});
 	return {
 		port: "peer",
 		async admit(call) {
@@ -125,7 +130,7 @@ export function createPeerGate({
 					`Cannot pass a call on a second time: cluster "${local.name}" has id "${local.id}", asked for is "${clusterId}"`,
 				);
 			}
-			return metadata.get(passedOnKey).includes("line") ? here : forCaller(local, caller);
+			return metadata.get(passedOnKey).includes("line") ? hereFor(caller) : forCaller(local, caller);
 		},
 	};
 }

@@ -4,6 +4,7 @@ import type { BudgetName } from "../../disruption/budget.ts";
 import type { AcquireRequest, Acquisition, Grant, PodReference } from "../../disruption/cluster.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
 import type { ControllerReference } from "../../disruption/pod.ts";
+import type { BudgetScope } from "../../proto/listed-lease.ts";
 
 /** A node has 110 pods by default and 500 at most; a Lease holds 1,500 reservations. */
 export const maxItems = 1_000;
@@ -60,6 +61,17 @@ export function assertIds(ids: readonly string[]): void {
 	assertSize(ids, "ids");
 	if (ids.length === 0) throw refused("ids", "is empty");
 	for (const id of ids) assertId(id, "ids");
+}
+
+/** Each costs a question about rights. */
+const maxScopes = 100;
+
+export function assertScopes(scopes: readonly BudgetScope[]): void {
+	if (scopes.length > maxScopes) throw refused("budgets", `has ${scopes.length} items, more than ${maxScopes}`);
+	for (const { namespace, name } of scopes) {
+		if (!label.test(namespace)) throw refused("budgets.namespace", "is not the name of a namespace", namespace);
+		if (name !== undefined) assertName(name, "budgets.name");
+	}
 }
 
 export function assertNamespaces(namespaces: readonly string[]): void {

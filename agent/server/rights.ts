@@ -2,6 +2,7 @@
 // does not know that verb, so the right to it is no right to change anything.
 import { type BudgetName, budgetApi, formatBudgetName } from "../../disruption/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
+import type { BudgetScope } from "../../proto/listed-lease.ts";
 import { KeptAnswers } from "../process/kept-answers.ts";
 import type { TokenCaller } from "./caller.ts";
 import type { Reviews } from "./identity.ts";
@@ -36,15 +37,19 @@ export class Rights {
 		});
 	}
 
-	/** Undefined where the caller may decide about this budget, else why not. Rejects with AgentUnavailableError. */
-	async refusal(caller: TokenCaller, budget: BudgetName): Promise<string | undefined> {
+	/**
+	 * Undefined where the caller may decide about this budget, else why not. Without a name it is about all of the namespace, and
+	 * namespace "" are all of them. Rejects with AgentUnavailableError.
+	 */
+	async refusal(caller: TokenCaller, { namespace, name = "" }: BudgetScope): Promise<string | undefined> {
 		const { cluster } = this.#options;
+		const budget = { namespace, name };
 		const isKnown = this.#allowed.has(keyOf(caller, budget));
 		if (isKnown && (await this.#mayAcquire(caller, budget))) return undefined;
 		// Most rights are for a whole namespace, and one answer is enough for all its budgets.
-		if (await this.#mayAcquire(caller, { namespace: budget.namespace, name: "" })) return undefined;
-		if (!isKnown && (await this.#mayAcquire(caller, budget))) return undefined;
-		return `User "${shortenTo(caller.user.username, longestName)}" may not acquire ${budgetApi.resource}.${budgetApi.group} "${budget.name}" in namespace "${budget.namespace}" of cluster "${cluster}"`;
+		if (await this.#mayAcquire(caller, { namespace, name: "" })) return undefined;
+		if (!isKnown && name !== "" && (await this.#mayAcquire(caller, budget))) return undefined;
+		return `User "${shortenTo(caller.user.username, longestName)}" may not acquire ${budgetApi.resource}.${budgetApi.group}${name === "" ? "" : ` "${name}"`} in ${namespace === "" ? "all namespaces" : `namespace "${namespace}"`} of cluster "${cluster}"`;
 	}
 
 	#mayAcquire(caller: TokenCaller, budget: BudgetName): Promise<boolean> {

@@ -129,7 +129,7 @@ function userCells(row: BudgetRow, pod: PodOfBudget, now: number): readonly stri
 }
 
 /** A ServiceAccount as `kubectl get serviceaccounts -A` has it, anybody else as they are. */
-function accountText(account: string): string {
+export function accountText(account: string): string {
 	return account.replace(/^system:serviceaccount:([^:]+):([^:]+)$/, "$1/$2");
 }
 

@@ -8,7 +8,7 @@ interface Meaning {
 }
 
 /** Those that ask the fleet. */
-const asking = ["evict", "drain", "plan", "budgets", "explain", "suspend", "unsuspend", "version"];
+const asking = ["evict", "drain", "plan", "budgets", "explain", "leases", "suspend", "unsuspend", "version"];
 
 const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
 	done: { means: "done" },

@@ -22,6 +22,7 @@ describe("examples in docs/json.md", () => {
 		Plan: "plan-v1",
 		Budgets: "budgets-v1",
 		Explain: "explain-v1",
+		Leases: "leases-v1",
 		Ops: "operations-v1",
 		Version: "version-v1",
 	};

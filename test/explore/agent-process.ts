@@ -5,14 +5,14 @@ import { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
 import { idleMs, LeaseCleanup } from "../../agent/leases/lease-cleanup.ts";
 import { tellOfLeases } from "../../agent/leases/lease-sightings.ts";
 import { LocalCluster } from "../../agent/leases/local-cluster.ts";
-import { ReservationSweep, reservationDeadlineMs } from "../../agent/leases/reservation-sweep.ts";
+import { ReservationSweep } from "../../agent/leases/reservation-sweep.ts";
 import type { Greetings } from "../../agent/server/greetings.ts";
 import { comparedWithinMs } from "../../agent/views/budget-comparison.ts";
 import { budgetViewOf, leaseViewOf, ObjectStore } from "../../agent/views/object-views.ts";
 import { PodStore } from "../../agent/views/pod-view.ts";
 import { withWatchedLeases } from "../../agent/views/watched-leases.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
-import type { Cluster, MemberBudget } from "../../disruption/cluster.ts";
+import type { MemberBudget } from "../../disruption/cluster.ts";
 import {
 	AgentUnavailableError,
 	FleetsDifferError,
@@ -20,6 +20,7 @@ import {
 	LeaseLostError,
 } from "../../disruption/errors.ts";
 import type { LeaseObject } from "../../disruption/lease-object.ts";
+import { reservationDeadlineMs } from "../../disruption/reservation.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";
@@ -45,7 +46,7 @@ export interface AgentProcessOptions {
 	readonly carry: <T>(from: SimulatedProcess, call: ApiCall<T>) => Promise<T>;
 	/** Told of what no code here should ever throw. */
 	readonly onBug: (error: unknown) => void;
-	readonly lineHost: (from: SimulatedProcess) => Cluster | undefined;
+	readonly lineHost: (from: SimulatedProcess) => AgentCluster | undefined;
 	/** All members of the fleet. */
 	readonly members: (from: AgentProcess) => readonly AgentCluster[];
 	/** The budget as other clusters have it now: that is asked for over no network here. */

@@ -102,6 +102,7 @@ export function simulatedMember(options: MemberOptions): AgentCluster {
 		listBudgets: (namespaces) => ask("list budgets", namespaces, (agent) => agent.local.listBudgets(namespaces)),
 		watchBudgets: (namespaces, watching) =>
 			ask("watch budgets", namespaces, (agent) => agent.local.watchBudgets(namespaces, watching)),
+		listLeases: (scopes) => ask("list leases", scopes, (agent) => agent.local.listLeases(scopes)),
 		look: (request) => ask(`look at ${request.budget.name}`, request, (agent) => agent.local.look(request)),
 	};
 }

@@ -15,6 +15,7 @@ import {
 	countResponseMessage,
 	descriptionMessage,
 } from "../../proto/wire-calls.ts";
+import { leaseListMessage } from "../../proto/wire-leases.ts";
 import * as samples from "../support/samples.ts";
 import type { Json } from "./odd-values.ts";
 
@@ -59,6 +60,7 @@ export const requests = {
 	confirm: seedsOf(wire.ConfirmRequest, { clusterId: "", budget: name, ids: ["grant-1"] }),
 	cancel: seedsOf(wire.CancelRequest, { clusterId: "", budget: name, ids: ["grant-1", "grant-2"], sent: false }),
 	listBudgets: seedsOf(wire.ListBudgetsRequest, { clusterId: "", namespaces: ["shop"] }),
+	listLeases: seedsOf(wire.ListLeasesRequest, { clusterId: "", budgets: [name, { namespace: "shop", name: "" }] }),
 	describe: seedsOf(wire.DescribeRequest, { clusterId: "" }),
 } as const;
 
@@ -95,6 +97,7 @@ export const answers: Readonly<Record<Method, SeedMessages>> = {
 		wire.ListBudgetsResponse,
 		budgetListMessage({ clusterId, fleetHash: "5f", budgets: samples.count.budgets }),
 	),
+	listLeases: seedsOf(wire.ListLeasesResponse, leaseListMessage(clusterId, samples.leases)),
 	describe: seedsOf(
 		wire.DescribeResponse,
 		descriptionMessage(description),

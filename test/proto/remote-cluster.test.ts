@@ -12,6 +12,7 @@ import {
 	countResponseMessage,
 	descriptionMessage,
 } from "../../proto/wire-calls.ts";
+import { leaseListMessage } from "../../proto/wire-leases.ts";
 import * as samples from "../support/samples.ts";
 import { startScriptedAgent } from "../support/scripted-agent.ts";
 
@@ -79,6 +80,10 @@ describe("a call", () => {
 				seen.push(request);
 				answer(null, budgetListMessage(budgetList));
 			},
+			listLeases: ({ request }, answer) => {
+				seen.push(request);
+				answer(null, leaseListMessage(clusterId, samples.leases));
+			},
 		});
 		expect(await cluster.describe()).toEqual(samples.description);
 		expect(await cluster.count(acquisition, acquireRequest)).toEqual(samples.count);
@@ -89,6 +94,7 @@ describe("a call", () => {
 		expect(await cluster.confirm(budget, ["grant-1"])).toBe(true);
 		await cluster.cancel(budget, ["grant-1"], { sent: true });
 		expect(await cluster.listBudgets(["shop"])).toEqual(budgetList);
+		expect(await cluster.listLeases([budget, { namespace: "web" }])).toEqual(samples.leases);
 		const held = acquisitionMessage(acquisition);
 		expect(seen).toEqual([
 			{ clusterId },
@@ -102,6 +108,7 @@ describe("a call", () => {
 			{ clusterId, budget, ids: ["grant-1"] },
 			{ clusterId, budget, ids: ["grant-1"], sent: true },
 			{ clusterId, namespaces: ["shop"] },
+			{ clusterId, budgets: [budget, { namespace: "web", name: "" }] },
 		]);
 	});
 

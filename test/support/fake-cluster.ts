@@ -38,6 +38,8 @@ export function createFakeCluster(
 			leaseNamespace: "xpdb-system",
 		}),
 		listBudgets: async () => ({ clusterId: id, fleetHash: "5f", budgets: [] }),
+		listLeases: async () => samples.leases,
+		listLeasesHere: async (scopes) => cluster.listLeases(scopes),
 		look: async () => count,
 		watchBudgets: async () => ({ kind: "unsupported" }),
 	};

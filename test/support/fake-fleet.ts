@@ -214,6 +214,7 @@ export class FakeMember implements AgentCluster {
 		if (this.isGarbled) throw new GarbledLeaseError(`Cannot read Lease "db" in cluster "${this.name}"`);
 	}
 
+	readonly listLeases = async (): Promise<readonly never[]> => [];
 	async watchBudgets(): Promise<WatchUnsupported> {
 		return { kind: "unsupported" };
 	}

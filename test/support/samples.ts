@@ -8,6 +8,7 @@ import type {
 	PodReference,
 } from "../../disruption/cluster.ts";
 import { parseLabelSelector } from "../../disruption/selector.ts";
+import type { ListedLease } from "../../proto/listed-lease.ts";
 
 export const clusterId = "0f0d2f60-0000-4000-8000-000000000001";
 
@@ -94,6 +95,59 @@ export const count: Count = {
 		},
 	],
 };
+
+/** One that is held, with somebody waiting and a pod granted; one that is free; one that nobody can read. */
+export const leases: readonly ListedLease[] = [
+	{
+		name: "xpdb-1",
+		budget,
+		uid: "lease-uid",
+		transitions: 3,
+		holding: { holder: "drain-7f", account: "team-a", heldForMs: 1_200, expiresInMs: 8_800 },
+		waiting: 2,
+		reservations: [
+			{
+				pod: "db-4",
+				uid: "uid-of-db-4",
+				holder: "drain-8a",
+				account: "team-b",
+				sinceSeconds: 1_795_000_000,
+				untilSeconds: 1_795_000_030,
+				cancelling: true,
+			},
+			{
+				pod: "db-5",
+				uid: "uid-of-db-5",
+				holder: "",
+				sinceSeconds: 1_795_000_001,
+				untilSeconds: 1_795_000_031,
+				cancelling: false,
+			},
+		],
+		reserved: 7,
+	},
+	{
+		name: "xpdb-2",
+		budget: { namespace: "shop", name: "web" },
+		uid: "uid-2",
+		transitions: 0,
+		holding: undefined,
+		waiting: 0,
+		reservations: [],
+		reserved: 0,
+	},
+	{
+		name: "xpdb-3",
+		budget: undefined,
+		problem: "it is not JSON",
+		uid: "uid-3",
+		transitions: 9,
+		holding: undefined,
+		waiting: undefined,
+		reservations: [],
+		reserved: 0,
+	},
+];
 
 /** As a member says of itself. */
 export const description = {

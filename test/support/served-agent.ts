@@ -21,11 +21,11 @@ import {
 	issueAgentCertificate,
 	type KeyPair,
 } from "../../demo/machine/certificates.ts";
-import type { BudgetName } from "../../disruption/budget.ts";
 import type { FleetMember } from "../../disruption/fleet.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { agentServerName, type CallerIdentity, createAgentClient } from "../../proto/credentials.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
+import type { BudgetScope } from "../../proto/listed-lease.ts";
 import { RemoteCluster, type RemoteClusterOptions } from "../../proto/remote-cluster.ts";
 import { buildTokenCaller } from "./build-caller.ts";
 import { createFakeCluster } from "./fake-cluster.ts";
@@ -38,7 +38,7 @@ export interface ServedAgentOptions {
 	readonly local: ServedCluster;
 	readonly verdict?: CallerVerdict;
 	/** Why callers with a token may not decide about a budget. */
-	readonly refusal?: (budget: BudgetName) => string | undefined;
+	readonly refusal?: (budget: BudgetScope) => string | undefined;
 	readonly members?: readonly AgentCluster[];
 	/** Told of each call that is for one of these. */
 	readonly onPassedOn?: (way: Way) => void;

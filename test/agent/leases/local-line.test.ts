@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { AcquireOptions, Cluster, PlaceInLine } from "../../../disruption/cluster.ts";
 import { AgentUnavailableError, LeaseLostError } from "../../../disruption/errors.ts";
 import { acquired as taken } from "../../../disruption/lease.ts";
+import type { AgentCluster } from "../../../proto/agent-cluster.ts";
 import { budget } from "../../support/build-count.ts";
 import { acquired } from "../../support/samples.ts";
 import {
@@ -335,7 +336,7 @@ describe("LocalCluster whose line is kept by another agent", () => {
 				asked.push(call[0].nonce);
 				return answer(...call);
 			},
-		} as Cluster;
+		} as AgentCluster;
 		let isHere = false;
 		const agent: SimulatedAgent = world.newAgent({ lineHost: () => (isHere ? undefined : host) });
 		return { ...world, agent, asked, comeHere: () => (isHere = true) };
@@ -362,7 +363,7 @@ describe("LocalCluster whose line is kept by another agent", () => {
 			agent.see();
 			throw unavailable;
 		};
-		const agent: SimulatedAgent = world.newAgent({ lineHost: () => ({ acquire: lost }) as Cluster });
+		const agent: SimulatedAgent = world.newAgent({ lineHost: () => ({ acquire: lost }) as AgentCluster });
 		expect(await agent.local.acquire(asks("n"), atOnce())).toMatchObject({
 			kind: "acquired",
 			acquisition: { leaseTransitions: 1 },

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { createAuthority, issueAgentCertificate } from "../../../demo/machine/certificates.ts";
-import type { BudgetName } from "../../../disruption/budget.ts";
 import {
 	AgentForbiddenError,
 	AgentProtocolError,
 	AgentUnavailableError,
 	LeaseLostError,
 } from "../../../disruption/errors.ts";
+import type { BudgetScope } from "../../../proto/listed-lease.ts";
 import { operator } from "../../support/build-caller.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
 import * as samples from "../../support/samples.ts";
@@ -31,6 +31,7 @@ describe("the service", () => {
 		await caller.look(acquireRequest);
 		await caller.describe();
 		await caller.listBudgets(["shop"]);
+		expect(await caller.listLeases([budget, { namespace: "web" }])).toEqual(samples.leases);
 		const { selector, candidates } = acquireRequest;
 		expect(local.asked).toEqual([
 			[
@@ -48,6 +49,7 @@ describe("the service", () => {
 			["look", { budget, selector, candidates }],
 			["describe"],
 			["listBudgets", ["shop"]],
+			["listLeases", [budget, { namespace: "web" }]],
 		]);
 	});
 
@@ -115,7 +117,7 @@ describe("the token port", () => {
 	test("does nothing about a budget for who has no right to it, here or through another member", async () => {
 		const local = createFakeCluster();
 		const other = createFakeCluster({}, "another-id", "eu-2");
-		const refusal = ({ namespace, name }: BudgetName) => `No right to ${namespace}/${name}`;
+		const refusal = ({ namespace, name = "" }: BudgetScope) => `No right to ${namespace}/${name}`;
 		const agent = await serve({ local, members: [other], refusal });
 		for (const caller of [agent.asCaller(), agent.asCaller({ id: "another-id", name: "eu-2" })]) {
 			const calls = [
@@ -127,6 +129,7 @@ describe("the token port", () => {
 				caller.release(acquisition),
 				caller.confirm(budget, ["grant-1"]),
 				caller.cancel(budget, ["grant-1"], { sent: false }),
+				caller.listLeases([budget]),
 			];
 			for (const call of calls) {
 				await expect(call).rejects.toEqual(new AgentForbiddenError(`No right to ${budget.namespace}/${budget.name}`));
@@ -141,6 +144,23 @@ describe("the token port", () => {
 		await caller.describe();
 		await caller.listBudgets([]);
 		expect(local.asked.map(([method]) => method)).toEqual(["describe", "listBudgets"]);
+	});
+
+	test("lists Leases for who has the right to all that was asked for, and all of them for who has it everywhere", async () => {
+		const local = createFakeCluster();
+		const asked: BudgetScope[] = [];
+		const refusal = (scope: BudgetScope) => {
+			asked.push(scope);
+			return scope.namespace === "shop" ? undefined : `No right to ${scope.namespace || "all"}`;
+		};
+		const caller = (await serve({ local, refusal })).asCaller();
+		await caller.listLeases([{ namespace: "shop" }, budget]);
+		await expect(caller.listLeases([budget, { namespace: "web" }])).rejects.toEqual(
+			new AgentForbiddenError("No right to web"),
+		);
+		await expect(caller.listLeases([])).rejects.toEqual(new AgentForbiddenError("No right to all"));
+		expect(asked).toEqual([{ namespace: "shop" }, budget, budget, { namespace: "web" }, { namespace: "" }]);
+		expect(local.asked).toHaveLength(1);
 	});
 
 	test("passes calls for another member on to it", async () => {

@@ -41,6 +41,17 @@ describe("Rights", () => {
 		expect(asked).toEqual(["shop/", "shop/web", "shop/db"]);
 	});
 
+	test("takes a right to single budgets for none to the namespace, and one to a namespace for none to all", async () => {
+		const { rights, asked } = rightsWith(["shop/web", "web/"]);
+		const refused = `User "${operator.username}" may not acquire xpoddisruptionbudgets.x-pdb.form3.tech`;
+		expect(await rights.refusal(caller, { namespace: "shop" })).toBe(
+			`${refused} in namespace "shop" of cluster "eu-1"`,
+		);
+		expect(await rights.refusal(caller, { namespace: "web" })).toBeUndefined();
+		expect(await rights.refusal(caller, { namespace: "" })).toBe(`${refused} in all namespaces of cluster "eu-1"`);
+		expect(asked).toEqual(["shop/", "web/", "/"]);
+	});
+
 	test("lets nobody have the right of another token", async () => {
 		const allowed = ["shop/"];
 		const { rights } = rightsWith(allowed);

@@ -102,6 +102,7 @@ const calls: Readonly<Record<Method, (cluster: RemoteCluster) => Promise<unknown
 	confirm: (cluster) => cluster.confirm(samples.budget, ["grant-1"]),
 	cancel: (cluster) => cluster.cancel(samples.budget, ["grant-1"], { sent: true }),
 	listBudgets: (cluster) => cluster.listBudgets(["shop"]),
+	listLeases: (cluster) => cluster.listLeases([samples.budget]),
 	describe: (cluster) => cluster.describe(),
 };
 

@@ -361,6 +361,70 @@ export interface WatchedBudget {
     | undefined;
 }
 
+export interface ListLeasesRequest {
+  clusterId: string;
+  /** An empty name: all of its namespace. None: all budgets of all namespaces. */
+  budgets: BudgetName[];
+}
+
+export interface ListLeasesResponse {
+  clusterId: string;
+  leases: Lease[];
+}
+
+export interface Lease {
+  /** Of the object. */
+  name: string;
+  /** Left out where the Lease does not say. */
+  budget:
+    | BudgetName
+    | undefined;
+  /** Why it cannot be read: then nothing is granted under its budget, and what follows is empty. */
+  problem?: string | undefined;
+  uid: string;
+  /** The fence: counts up with every acquisition. */
+  transitions: number;
+  /** Left out where nobody holds it. */
+  holding:
+    | Holding
+    | undefined;
+  /** How many wait for it; left out where the agent that keeps the line could not be asked. */
+  waiting?:
+    | number
+    | undefined;
+  /** The oldest first, and not all of them. */
+  reservations: Reservation[];
+  /** How many there are. */
+  reserved: number;
+}
+
+export interface Holding {
+  /** As the holder calls itself. */
+  holder: string;
+  /** The verified user behind the holder, as the API server that issued the token calls it, where the agent knows. */
+  account?:
+    | string
+    | undefined;
+  /** Since the agent first saw it. */
+  heldForMs: number;
+  /** 0: over, whoever wants it may take it. */
+  expiresInMs: number;
+}
+
+export interface Reservation {
+  pod: string;
+  uid: string;
+  holder: string;
+  account?:
+    | string
+    | undefined;
+  /** Both since the epoch: when it was granted, and when the agents begin to take it back if nothing is seen of the eviction. */
+  sinceSeconds: number;
+  untilSeconds: number;
+  /** It is being taken back. */
+  cancelling: boolean;
+}
+
 export interface GreetRequest {
   /** Whom the greeting is for. */
   clusterId: string;
@@ -5488,6 +5552,695 @@ export const WatchedBudget: MessageFns<WatchedBudget> = {
   },
 };
 
+function createBaseListLeasesRequest(): ListLeasesRequest {
+  return { clusterId: "", budgets: [] };
+}
+
+export const ListLeasesRequest: MessageFns<ListLeasesRequest> = {
+  encode(message: ListLeasesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.clusterId !== "") {
+      writer.uint32(10).string(message.clusterId);
+    }
+    for (const v of message.budgets) {
+      BudgetName.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListLeasesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListLeasesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.clusterId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.budgets.push(BudgetName.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ListLeasesRequest {
+    return {
+      clusterId: isSet(object.clusterId)
+        ? globalThis.String(object.clusterId)
+        : isSet(object.cluster_id)
+        ? globalThis.String(object.cluster_id)
+        : "",
+      budgets: globalThis.Array.isArray(object?.budgets) ? object.budgets.map((e: any) => BudgetName.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: ListLeasesRequest): unknown {
+    const obj: any = {};
+    if (message.clusterId !== "") {
+      obj.clusterId = message.clusterId;
+    }
+    if (message.budgets?.length) {
+      obj.budgets = message.budgets.map((e) => BudgetName.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListLeasesRequest>, I>>(base?: I): ListLeasesRequest {
+    return ListLeasesRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListLeasesRequest>, I>>(object: I): ListLeasesRequest {
+    const message = createBaseListLeasesRequest();
+    message.clusterId = object.clusterId ?? "";
+    message.budgets = object.budgets?.map((e) => BudgetName.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseListLeasesResponse(): ListLeasesResponse {
+  return { clusterId: "", leases: [] };
+}
+
+export const ListLeasesResponse: MessageFns<ListLeasesResponse> = {
+  encode(message: ListLeasesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.clusterId !== "") {
+      writer.uint32(10).string(message.clusterId);
+    }
+    for (const v of message.leases) {
+      Lease.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListLeasesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListLeasesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.clusterId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.leases.push(Lease.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ListLeasesResponse {
+    return {
+      clusterId: isSet(object.clusterId)
+        ? globalThis.String(object.clusterId)
+        : isSet(object.cluster_id)
+        ? globalThis.String(object.cluster_id)
+        : "",
+      leases: globalThis.Array.isArray(object?.leases) ? object.leases.map((e: any) => Lease.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: ListLeasesResponse): unknown {
+    const obj: any = {};
+    if (message.clusterId !== "") {
+      obj.clusterId = message.clusterId;
+    }
+    if (message.leases?.length) {
+      obj.leases = message.leases.map((e) => Lease.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListLeasesResponse>, I>>(base?: I): ListLeasesResponse {
+    return ListLeasesResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListLeasesResponse>, I>>(object: I): ListLeasesResponse {
+    const message = createBaseListLeasesResponse();
+    message.clusterId = object.clusterId ?? "";
+    message.leases = object.leases?.map((e) => Lease.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseLease(): Lease {
+  return {
+    name: "",
+    budget: undefined,
+    problem: undefined,
+    uid: "",
+    transitions: 0,
+    holding: undefined,
+    waiting: undefined,
+    reservations: [],
+    reserved: 0,
+  };
+}
+
+export const Lease: MessageFns<Lease> = {
+  encode(message: Lease, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.budget !== undefined) {
+      BudgetName.encode(message.budget, writer.uint32(18).fork()).join();
+    }
+    if (message.problem !== undefined) {
+      writer.uint32(26).string(message.problem);
+    }
+    if (message.uid !== "") {
+      writer.uint32(34).string(message.uid);
+    }
+    if (message.transitions !== 0) {
+      writer.uint32(40).int32(message.transitions);
+    }
+    if (message.holding !== undefined) {
+      Holding.encode(message.holding, writer.uint32(50).fork()).join();
+    }
+    if (message.waiting !== undefined) {
+      writer.uint32(56).int32(message.waiting);
+    }
+    for (const v of message.reservations) {
+      Reservation.encode(v!, writer.uint32(66).fork()).join();
+    }
+    if (message.reserved !== 0) {
+      writer.uint32(72).int32(message.reserved);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Lease {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLease();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.budget = BudgetName.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.problem = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.uid = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.transitions = reader.int32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.holding = Holding.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.waiting = reader.int32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.reservations.push(Reservation.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.reserved = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Lease {
+    return {
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      budget: isSet(object.budget) ? BudgetName.fromJSON(object.budget) : undefined,
+      problem: isSet(object.problem) ? globalThis.String(object.problem) : undefined,
+      uid: isSet(object.uid) ? globalThis.String(object.uid) : "",
+      transitions: isSet(object.transitions) ? globalThis.Number(object.transitions) : 0,
+      holding: isSet(object.holding) ? Holding.fromJSON(object.holding) : undefined,
+      waiting: isSet(object.waiting) ? globalThis.Number(object.waiting) : undefined,
+      reservations: globalThis.Array.isArray(object?.reservations)
+        ? object.reservations.map((e: any) => Reservation.fromJSON(e))
+        : [],
+      reserved: isSet(object.reserved) ? globalThis.Number(object.reserved) : 0,
+    };
+  },
+
+  toJSON(message: Lease): unknown {
+    const obj: any = {};
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.budget !== undefined) {
+      obj.budget = BudgetName.toJSON(message.budget);
+    }
+    if (message.problem !== undefined) {
+      obj.problem = message.problem;
+    }
+    if (message.uid !== "") {
+      obj.uid = message.uid;
+    }
+    if (message.transitions !== 0) {
+      obj.transitions = Math.round(message.transitions);
+    }
+    if (message.holding !== undefined) {
+      obj.holding = Holding.toJSON(message.holding);
+    }
+    if (message.waiting !== undefined) {
+      obj.waiting = Math.round(message.waiting);
+    }
+    if (message.reservations?.length) {
+      obj.reservations = message.reservations.map((e) => Reservation.toJSON(e));
+    }
+    if (message.reserved !== 0) {
+      obj.reserved = Math.round(message.reserved);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<Lease>, I>>(base?: I): Lease {
+    return Lease.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Lease>, I>>(object: I): Lease {
+    const message = createBaseLease();
+    message.name = object.name ?? "";
+    message.budget = (object.budget !== undefined && object.budget !== null)
+      ? BudgetName.fromPartial(object.budget)
+      : undefined;
+    message.problem = object.problem ?? undefined;
+    message.uid = object.uid ?? "";
+    message.transitions = object.transitions ?? 0;
+    message.holding = (object.holding !== undefined && object.holding !== null)
+      ? Holding.fromPartial(object.holding)
+      : undefined;
+    message.waiting = object.waiting ?? undefined;
+    message.reservations = object.reservations?.map((e) => Reservation.fromPartial(e)) || [];
+    message.reserved = object.reserved ?? 0;
+    return message;
+  },
+};
+
+function createBaseHolding(): Holding {
+  return { holder: "", account: undefined, heldForMs: 0, expiresInMs: 0 };
+}
+
+export const Holding: MessageFns<Holding> = {
+  encode(message: Holding, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.holder !== "") {
+      writer.uint32(10).string(message.holder);
+    }
+    if (message.account !== undefined) {
+      writer.uint32(18).string(message.account);
+    }
+    if (message.heldForMs !== 0) {
+      writer.uint32(24).int64(message.heldForMs);
+    }
+    if (message.expiresInMs !== 0) {
+      writer.uint32(32).int64(message.expiresInMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Holding {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHolding();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.holder = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.account = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.heldForMs = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.expiresInMs = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Holding {
+    return {
+      holder: isSet(object.holder) ? globalThis.String(object.holder) : "",
+      account: isSet(object.account) ? globalThis.String(object.account) : undefined,
+      heldForMs: isSet(object.heldForMs)
+        ? globalThis.Number(object.heldForMs)
+        : isSet(object.held_for_ms)
+        ? globalThis.Number(object.held_for_ms)
+        : 0,
+      expiresInMs: isSet(object.expiresInMs)
+        ? globalThis.Number(object.expiresInMs)
+        : isSet(object.expires_in_ms)
+        ? globalThis.Number(object.expires_in_ms)
+        : 0,
+    };
+  },
+
+  toJSON(message: Holding): unknown {
+    const obj: any = {};
+    if (message.holder !== "") {
+      obj.holder = message.holder;
+    }
+    if (message.account !== undefined) {
+      obj.account = message.account;
+    }
+    if (message.heldForMs !== 0) {
+      obj.heldForMs = Math.round(message.heldForMs);
+    }
+    if (message.expiresInMs !== 0) {
+      obj.expiresInMs = Math.round(message.expiresInMs);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<Holding>, I>>(base?: I): Holding {
+    return Holding.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Holding>, I>>(object: I): Holding {
+    const message = createBaseHolding();
+    message.holder = object.holder ?? "";
+    message.account = object.account ?? undefined;
+    message.heldForMs = object.heldForMs ?? 0;
+    message.expiresInMs = object.expiresInMs ?? 0;
+    return message;
+  },
+};
+
+function createBaseReservation(): Reservation {
+  return { pod: "", uid: "", holder: "", account: undefined, sinceSeconds: 0, untilSeconds: 0, cancelling: false };
+}
+
+export const Reservation: MessageFns<Reservation> = {
+  encode(message: Reservation, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pod !== "") {
+      writer.uint32(10).string(message.pod);
+    }
+    if (message.uid !== "") {
+      writer.uint32(18).string(message.uid);
+    }
+    if (message.holder !== "") {
+      writer.uint32(26).string(message.holder);
+    }
+    if (message.account !== undefined) {
+      writer.uint32(34).string(message.account);
+    }
+    if (message.sinceSeconds !== 0) {
+      writer.uint32(40).int64(message.sinceSeconds);
+    }
+    if (message.untilSeconds !== 0) {
+      writer.uint32(48).int64(message.untilSeconds);
+    }
+    if (message.cancelling !== false) {
+      writer.uint32(56).bool(message.cancelling);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Reservation {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReservation();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pod = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.uid = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.holder = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.account = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.sinceSeconds = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.untilSeconds = longToNumber(reader.int64());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.cancelling = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Reservation {
+    return {
+      pod: isSet(object.pod) ? globalThis.String(object.pod) : "",
+      uid: isSet(object.uid) ? globalThis.String(object.uid) : "",
+      holder: isSet(object.holder) ? globalThis.String(object.holder) : "",
+      account: isSet(object.account) ? globalThis.String(object.account) : undefined,
+      sinceSeconds: isSet(object.sinceSeconds)
+        ? globalThis.Number(object.sinceSeconds)
+        : isSet(object.since_seconds)
+        ? globalThis.Number(object.since_seconds)
+        : 0,
+      untilSeconds: isSet(object.untilSeconds)
+        ? globalThis.Number(object.untilSeconds)
+        : isSet(object.until_seconds)
+        ? globalThis.Number(object.until_seconds)
+        : 0,
+      cancelling: isSet(object.cancelling) ? globalThis.Boolean(object.cancelling) : false,
+    };
+  },
+
+  toJSON(message: Reservation): unknown {
+    const obj: any = {};
+    if (message.pod !== "") {
+      obj.pod = message.pod;
+    }
+    if (message.uid !== "") {
+      obj.uid = message.uid;
+    }
+    if (message.holder !== "") {
+      obj.holder = message.holder;
+    }
+    if (message.account !== undefined) {
+      obj.account = message.account;
+    }
+    if (message.sinceSeconds !== 0) {
+      obj.sinceSeconds = Math.round(message.sinceSeconds);
+    }
+    if (message.untilSeconds !== 0) {
+      obj.untilSeconds = Math.round(message.untilSeconds);
+    }
+    if (message.cancelling !== false) {
+      obj.cancelling = message.cancelling;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<Reservation>, I>>(base?: I): Reservation {
+    return Reservation.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Reservation>, I>>(object: I): Reservation {
+    const message = createBaseReservation();
+    message.pod = object.pod ?? "";
+    message.uid = object.uid ?? "";
+    message.holder = object.holder ?? "";
+    message.account = object.account ?? undefined;
+    message.sinceSeconds = object.sinceSeconds ?? 0;
+    message.untilSeconds = object.untilSeconds ?? 0;
+    message.cancelling = object.cancelling ?? false;
+    return message;
+  },
+};
+
 function createBaseGreetRequest(): GreetRequest {
   return { clusterId: "", fromId: "", fromName: "", memberIds: [] };
 }
@@ -5878,6 +6631,19 @@ export const AgentServiceService = {
       Buffer.from(WatchBudgetsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): WatchBudgetsResponse => WatchBudgetsResponse.decode(value),
   },
+  /**
+   * The Leases of this cluster's budgets as the agent has seen them, for people: no decision may rest on it, and no id of a
+   * reservation and no nonce is in it.
+   */
+  listLeases: {
+    path: "/xpdb.v1.AgentService/ListLeases" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListLeasesRequest): Buffer => Buffer.from(ListLeasesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListLeasesRequest => ListLeasesRequest.decode(value),
+    responseSerialize: (value: ListLeasesResponse): Buffer => Buffer.from(ListLeasesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListLeasesResponse => ListLeasesResponse.decode(value),
+  },
   /** From agent to agent: who else takes this cluster for a member of its fleet. Whoever greets is known from then on. */
   greet: {
     path: "/xpdb.v1.AgentService/Greet" as const,
@@ -5915,6 +6681,11 @@ export interface AgentServiceServer extends UntypedServiceImplementation {
    * them. No decision may rest on it.
    */
   watchBudgets: handleServerStreamingCall<WatchBudgetsRequest, WatchBudgetsResponse>;
+  /**
+   * The Leases of this cluster's budgets as the agent has seen them, for people: no decision may rest on it, and no id of a
+   * reservation and no nonce is in it.
+   */
+  listLeases: handleUnaryCall<ListLeasesRequest, ListLeasesResponse>;
   /** From agent to agent: who else takes this cluster for a member of its fleet. Whoever greets is known from then on. */
   greet: handleUnaryCall<GreetRequest, GreetResponse>;
 }
@@ -6069,6 +6840,25 @@ export interface AgentServiceClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<WatchBudgetsResponse>;
+  /**
+   * The Leases of this cluster's budgets as the agent has seen them, for people: no decision may rest on it, and no id of a
+   * reservation and no nonce is in it.
+   */
+  listLeases(
+    request: ListLeasesRequest,
+    callback: (error: ServiceError | null, response: ListLeasesResponse) => void,
+  ): ClientUnaryCall;
+  listLeases(
+    request: ListLeasesRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListLeasesResponse) => void,
+  ): ClientUnaryCall;
+  listLeases(
+    request: ListLeasesRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListLeasesResponse) => void,
+  ): ClientUnaryCall;
   /** From agent to agent: who else takes this cluster for a member of its fleet. Whoever greets is known from then on. */
   greet(
     request: GreetRequest,

@@ -1,0 +1,128 @@
+// kubectl xpdb leases
+import type { BudgetScope } from "../../proto/listed-lease.ts";
+import {
+	booleanFlag,
+	type CommandDependencies,
+	type CommandInput,
+	type CommandRunner,
+	textFlag,
+} from "../flags/command.ts";
+import { type LeaseSource, type LeasesOfContext, openLeaseSource, readLeases } from "../fleet/context-leases.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { AppendedRows } from "../output/appended-rows.ts";
+import {
+	type LeaseRow,
+	type ListedContext,
+	leaseCells,
+	leaseHeaders,
+	leaseNotes,
+	leaseRows,
+	reservationCells,
+	reservationHeaders,
+} from "../output/lease-lines.ts";
+import { leasesChange, leasesDocument } from "../output/leases-document.ts";
+import { isDocument, parseReadFormat, type ReadFormat, writeDocument } from "../output/read-format.ts";
+import { tableLines } from "../output/table.ts";
+import { sleep } from "../run/run-runtime.ts";
+import { watchLeases } from "../run/watch-leases.ts";
+import { withContexts } from "../run/with-contexts.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { type ExitCode, exitCode } from "../terminal/exit.ts";
+
+export const runLeases: CommandRunner = async (input, deps) => {
+	const format = parseReadFormat(textFlag(input, "output"), ["json", "yaml", "name", "wide"]);
+	const isWatch = booleanFlag(input, "watch");
+	if (isWatch && format === "name")
+		throw new UsageError("-w cannot print names", "With -w it is -o json, yaml, wide or none");
+	const everywhere = booleanFlag(input, "all-namespaces");
+	if (everywhere && input.words.length > 0) {
+		throw new UsageError("a budget cannot be named across all namespaces", "Name its namespace with -n");
+	}
+	return withContexts(input, deps, async (contexts) => {
+		const scopesOf = ({ namespace }: KubeContext): readonly BudgetScope[] => {
+			if (everywhere) return [];
+			return input.words.length > 0 ? input.words.map((name) => ({ namespace, name })) : [{ namespace }];
+		};
+		const sources = await Promise.all(contexts.map(openLeaseSource));
+		try {
+			const now = (): number => Date.now();
+			const found = await Promise.all(
+				contexts.map(async (context, index) => readLeases(sourceAt(sources, index), scopesOf(context), now)),
+			);
+			const print = printer(format, input, deps);
+			print.first(found);
+			if (!isWatch) return exitCodeOf(found);
+			await Promise.all(
+				contexts.map(async (context, index) => {
+					const first = found[index];
+					// Without agents there is nothing to come.
+					if (!first || first.kind === "none") return;
+					await watchLeases(sourceAt(sources, index), first, {
+						scopes: scopesOf(context),
+						open: () => openLeaseSource(context),
+						onChanges: ({ changed, gone, problem }) => print.next(changed, gone, problem),
+						now,
+						pause: sleep,
+						stop: deps.interrupts.stop,
+					});
+				}),
+			);
+			return exitCodeOf(found);
+		} finally {
+			for (const source of sources) if (source.kind === "reached") source.close();
+		}
+	});
+};
+
+function sourceAt(sources: readonly LeaseSource[], index: number): LeaseSource {
+	const source = sources[index];
+	if (!source) throw new Error("a context without its agents");
+	return source;
+}
+
+/** Who may not ask has done something wrong; whoever gives no answer was not reached. */
+function exitCodeOf(found: readonly LeasesOfContext[]): ExitCode {
+	const failed = found.filter(({ kind }) => kind === "failed");
+	if (failed.length === 0) return exitCode.done;
+	return failed.some((each) => each.kind === "failed" && each.unreachable) ? exitCode.failedClosed : exitCode.error;
+}
+
+interface Printer {
+	first(found: readonly LeasesOfContext[]): void;
+	next(changed: readonly LeaseRow[], gone: readonly LeaseRow[], problem?: string): void;
+}
+
+function printer(format: ReadFormat, input: CommandInput, { streams }: CommandDependencies): Printer {
+	const { stdout, stderr } = streams;
+	const isWide = format === "wide";
+	const hasHeaders = !booleanFlag(input, "no-headers");
+	const rows = new AppendedRows(hasHeaders ? leaseHeaders(isWide) : undefined);
+	const print = (lines: readonly string[]): void => lines.forEach((line) => stdout.write(`${line}\n`));
+	const tell = (notes: readonly string[]): void => notes.forEach((note) => stderr.write(`${note}\n`));
+	return {
+		first(found) {
+			const listed = leaseRows(found.filter((each): each is ListedContext => each.kind === "listed"));
+			const problems = found.flatMap((each) => (each.kind === "failed" ? [`${each.context}: ${each.problem}`] : []));
+			const isLine = booleanFlag(input, "watch");
+			if (isDocument(format)) writeDocument(stdout, format, leasesDocument(listed, problems), { isLine });
+			else if (format === "name") print(listed.map(({ lease }) => `lease.coordination.k8s.io/${lease.name}`));
+			else if (listed.length > 0) {
+				print(rows.lines(listed.map((row) => leaseCells(row, isWide))));
+				const reserved = isWide ? listed.flatMap(reservationCells) : [];
+				if (reserved.length > 0) print(["", ...tableLines(hasHeaders ? reservationHeaders : undefined, reserved)]);
+			} else if (found.some(({ kind }) => kind === "listed")) {
+				stderr.write("No Leases found: nobody has asked for these budgets yet\n");
+			}
+			tell(listed.flatMap(leaseNotes));
+			tell(found.flatMap((each) => (each.kind === "none" ? [`${each.context}: no xpdb agent in this cluster`] : [])));
+			tell(problems.map((problem) => `error: ${problem}`));
+		},
+		next(changed, gone, problem) {
+			const problems = problem === undefined ? [] : [problem];
+			const change = leasesChange(changed, { gone, problems });
+			if (isDocument(format)) writeDocument(stdout, format, change, { isLine: true });
+			else print(rows.lines([...changed, ...gone].map((row) => leaseCells(row, isWide))));
+			tell([...changed.flatMap(leaseNotes), ...problems.map((each) => `error: ${each}`)]);
+		},
+	};
+}

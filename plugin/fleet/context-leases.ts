@@ -1,0 +1,101 @@
+// The Leases of a context's cluster, as its agents tell them: each context by itself, so that one which fails hides nothing of the
+// others.
+import {
+	AgentForbiddenError,
+	AgentProtocolError,
+	AgentUnavailableError,
+	FleetsDifferError,
+} from "../../disruption/errors.ts";
+import type { BudgetScope, ListedLease } from "../../proto/listed-lease.ts";
+import { RemoteCluster } from "../../proto/remote-cluster.ts";
+import { isUnimplemented } from "../../proto/status.ts";
+import { errorText } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { accessAgents } from "./agent-access.ts";
+
+/** A context's agents, or why they cannot be asked. */
+export type LeaseSource =
+	| {
+			readonly kind: "reached";
+			readonly context: string;
+			/** Its name in the fleet. */
+			readonly cluster: string;
+			readonly clusterId: string;
+			readonly member: RemoteCluster;
+			close(): void;
+	  }
+	| { readonly kind: "none"; readonly context: string }
+	| { readonly kind: "failed"; readonly context: string; readonly problem: string };
+
+/** Must be closed where it is reached. */
+export async function openLeaseSource(context: KubeContext): Promise<LeaseSource> {
+	const access = await accessAgents(context);
+	const { name } = context;
+	if (access.kind === "none") return { kind: "none", context: name };
+	if (access.kind === "failed") return { kind: "failed", context: name, problem: access.problem };
+	const { clusterId, clusterName } = access.description;
+	const member = new RemoteCluster({ id: clusterId, name: clusterName || name, client: access.client });
+	return {
+		kind: "reached",
+		context: name,
+		cluster: clusterName || name,
+		clusterId,
+		member,
+		close() {
+			member.close();
+			access.close();
+		},
+	};
+}
+
+/** What a context's agents have said. */
+export type LeasesOfContext =
+	| {
+			readonly kind: "listed";
+			readonly context: string;
+			readonly cluster: string;
+			readonly leases: readonly ListedLease[];
+			/** When that was, since the epoch. */
+			readonly at: number;
+	  }
+	| { readonly kind: "none"; readonly context: string }
+	/** `unreachable`: nobody has answered. */
+	| { readonly kind: "failed"; readonly context: string; readonly problem: string; readonly unreachable: boolean };
+
+/** Never rejects for what a person can put right. */
+export async function readLeases(
+	source: LeaseSource,
+	scopes: readonly BudgetScope[],
+	now: () => number,
+): Promise<LeasesOfContext> {
+	if (source.kind === "none") return source;
+	if (source.kind === "failed") return { ...source, unreachable: true };
+	const { context, cluster, member } = source;
+	try {
+		const leases = await member.listLeases(scopes);
+		return { kind: "listed", context, cluster, leases: leases.toSorted(byBudget), at: now() };
+	} catch (error) {
+		return { kind: "failed", context, ...agentProblem(error) };
+	}
+}
+
+/** What a person is told of an agent's refusal or silence. Throws what is no such thing. */
+export function agentProblem(error: unknown): { readonly problem: string; readonly unreachable: boolean } {
+	if (isUnimplemented(error)) {
+		const problem = "its agent is of an earlier version, which does not know this question: update it";
+		return { problem, unreachable: false };
+	}
+	if (error instanceof AgentUnavailableError) return { problem: errorText(error), unreachable: true };
+	const expected = [AgentForbiddenError, AgentProtocolError, FleetsDifferError];
+	if (!expected.some((kind) => error instanceof kind)) throw error;
+	return { problem: errorText(error), unreachable: false };
+}
+
+function byBudget(a: ListedLease, b: ListedLease): number {
+	return keyOf(a) < keyOf(b) ? -1 : 1;
+}
+
+/** Those that do not say whose they are come last. */
+function keyOf({ budget, name }: ListedLease): string {
+	return budget ? `${budget.namespace}/${budget.name} ${name}` : `~ ${name}`;
+}

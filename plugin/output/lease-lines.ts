@@ -1,0 +1,114 @@
+// `kubectl xpdb leases` for people: a row for each Lease, below them with -o wide each pod that was granted, and on stderr those that
+// nobody can read.
+import { formatBudgetName } from "../../disruption/budget.ts";
+import type { ListedLease, ListedReservation } from "../../proto/listed-lease.ts";
+import { formatElapsed } from "../flags/duration.ts";
+import type { LeasesOfContext } from "../fleet/context-leases.ts";
+import { readHolder } from "../fleet/holder-identity.ts";
+import { accountText } from "./budget-lines.ts";
+
+export type ListedContext = Extract<LeasesOfContext, { kind: "listed" }>;
+
+/** A Lease of a context. */
+export interface LeaseRow extends Pick<ListedContext, "context" | "cluster" | "at"> {
+	readonly lease: ListedLease;
+}
+
+export function leaseRows(lists: readonly ListedContext[]): readonly LeaseRow[] {
+	return lists.flatMap(({ context, cluster, at, leases }) => leases.map((lease) => ({ context, cluster, at, lease })));
+}
+
+/** The person is who the holder says that it is; the account is verified. */
+export const leaseHeaders = (isWide: boolean): readonly string[] => [
+	"NAMESPACE",
+	"BUDGET",
+	"CONTEXT",
+	"CLAIMED BY",
+	"OPERATION",
+	"ACCOUNT",
+	"AGE",
+	"EXPIRES",
+	"WAITING",
+	"RESERVED",
+	"FENCE",
+	...(isWide ? ["LEASE"] : []),
+];
+
+/** "-" where there is none, "?" where nobody knows. */
+export function leaseCells({ context, lease }: LeaseRow, isWide: boolean): readonly string[] {
+	const { budget, problem, holding, waiting, reserved, transitions, name } = lease;
+	const more = isWide ? [name] : [];
+	const where = [budget?.namespace ?? "?", budget?.name ?? name, context];
+	if (problem !== undefined) return [...where, "unreadable", "?", "?", "?", "?", "?", "?", "?", ...more];
+	const { person, operation = "-" } = holding ? readHolder(holding.holder) : { person: "-" };
+	return [
+		...where,
+		person,
+		operation,
+		holding ? shownAccount(holding.account) : "-",
+		holding ? formatElapsed(holding.heldForMs) : "-",
+		holding ? expiryText(holding.expiresInMs) : "-",
+		waiting === undefined ? "?" : String(waiting),
+		String(reserved),
+		String(transitions),
+		...more,
+	];
+}
+
+export const reservationHeaders: readonly string[] = [
+	"NAMESPACE",
+	"BUDGET",
+	"CONTEXT",
+	"POD",
+	"STATE",
+	"SINCE",
+	"UNTIL",
+	"CLAIMED BY",
+	"OPERATION",
+	"ACCOUNT",
+];
+
+/** A row for each pod that was granted. */
+export function reservationCells({ context, at, lease }: LeaseRow): readonly (readonly string[])[] {
+	const { budget, reservations, reserved } = lease;
+	const where = [budget?.namespace ?? "?", budget?.name ?? "?", context];
+	const rows = reservations.map((reservation): readonly string[] => {
+		const { person, operation = "-" } = readHolder(reservation.holder);
+		return [
+			...where,
+			reservation.pod,
+			stateOf(reservation),
+			`${formatElapsed(at - reservation.sinceSeconds * 1_000)} ago`,
+			untilText(reservation.untilSeconds * 1_000 - at),
+			person,
+			operation,
+			shownAccount(reservation.account),
+		];
+	});
+	const more = reserved - reservations.length;
+	return more > 0 ? [...rows, [...where, `${more} more`]] : rows;
+}
+
+/** For stderr: what nobody should miss. */
+export function leaseNotes({ context, lease: { budget, name, problem } }: LeaseRow): readonly string[] {
+	if (problem === undefined) return [];
+	const which = budget ? `the Lease of budget ${formatBudgetName(budget)}` : `Lease ${name}`;
+	return [`${context}: ${which} cannot be read: ${problem}`];
+}
+
+function stateOf({ cancelling }: ListedReservation): string {
+	return cancelling ? "Cancelling" : "Reserved";
+}
+
+/** The account is known to the agents through which the holder came. */
+function shownAccount(account: string | undefined): string {
+	return account === undefined ? "?" : accountText(account);
+}
+
+function expiryText(ms: number): string {
+	return ms === 0 ? "expired" : `in ${formatElapsed(ms + 999)}`;
+}
+
+function untilText(ms: number): string {
+	return ms > 0 ? `in ${formatElapsed(ms + 999)}` : "overdue";
+}
