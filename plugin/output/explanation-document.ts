@@ -23,7 +23,8 @@ export function explanationDocument(explanation: Explanation, commands: readonly
 	};
 }
 
-function podItem({ findings, message, drain, ...pod }: ExplainedPod): object {
+function podItem(explained: ExplainedPod): object {
+	const { findings, message, drain, isOverdue: _, ...pod } = explained;
 	return {
 		...pod,
 		...(message !== "" && { message }),

@@ -28,7 +28,7 @@ export function explanationLines(explanation: Explanation, options: ExplanationL
 		problems.length === 0 ? [] : ["No answer:", ...problems.map((problem) => `  ${problem}`)],
 		subject.kind === "Pod" ? explanation.pods.flatMap(placeLines) : [],
 		subject.kind === "Node" ? groupLines(explanation.pods, options) : [],
-		notes.map((note) => `Node: ${note}`),
+		notes.map((note) => `${note}.`),
 		...shown.map((row) => budgetBlock(row, explanation, options.now)),
 	].map((block) =>
 		block.flatMap((line) => wrappedLines(line, options.columns, /^ {4}/.test(line) ? "      " : "    ")),
@@ -48,7 +48,7 @@ function answer({ subject, verdict, pods }: Explanation): string {
 			return answerForPod(`pod ${text}`, verdict, pods[0]);
 		case "Budget":
 			return {
-				MayGo: `Yes: a pod of budget ${text} may go now.`,
+				MayGo: `Yes: by budget ${text} a pod may go now.`,
 				Follows: "",
 				Waits: `Not now: no pod of budget ${text} may go, it is used up.`,
 				Unknown: `Unknown, which is a no: nobody can say what budget ${text} allows.`,
@@ -107,7 +107,7 @@ const groups: readonly { readonly title: string; readonly has: (pod: ExplainedPo
 	{ title: "Nobody knows, so not now", has: ({ verdict }) => verdict === "Unknown" },
 	{ title: "Have to wait", has: ({ verdict }) => verdict === "Waits" },
 	{ title: "Go one after the other", has: ({ verdict }) => verdict === "Follows" },
-	{ title: "Are on their way", has: ({ message }) => message !== "" },
+	{ title: "Terminate or have ended", has: ({ message }) => message !== "" },
 	{ title: "May go now", has: () => true },
 ];
 

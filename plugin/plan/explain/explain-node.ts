@@ -1,12 +1,11 @@
 // explain node/NAME: every pod of it, as a drain with these flags would meet it.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
-import { uncoveredWarning } from "../../fleet/fleet.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { findInOne } from "../../nodes/find-in-contexts.ts";
 import { type NodeTarget, nodeTarget } from "../../nodes/node-target.ts";
 import { type ExplainOptions, explainPods } from "./explain-pods.ts";
-import { type ExplainedPod, type Explanation, worstFirst, worstOf } from "./explanation.ts";
-import { type FleetView, membersOf } from "./fleet-view.ts";
+import { type ExplainedPod, type Explanation, type Finding, worstFirst, worstOf } from "./explanation.ts";
+import { type FleetView, membersOf, uncoveredNotes } from "./fleet-view.ts";
 import type { SubjectWord } from "./read-subject.ts";
 
 export async function explainNode(
@@ -30,7 +29,7 @@ export async function explainNode(
 		view,
 		options,
 	);
-	const pods = worstFirst(explained.pods.map(underFilter));
+	const pods = worstFirst(explained.pods.map(inDrain));
 	// What a drain leaves is not in its way.
 	const going = pods.filter(({ drain }) => drain.kind !== "leaves");
 	const worst = worstOf(going);
@@ -47,26 +46,24 @@ export async function explainNode(
 	};
 }
 
-/** One pod that a drain may not take keeps all of its node. */
-function underFilter(pod: ExplainedPod): ExplainedPod {
-	if (pod.drain.kind !== "refuses") return pod;
-	const { message } = pod.drain;
-	return {
-		...pod,
-		verdict: "Refused",
-		findings: [{ verdict: "Refused", reason: "PodsNotAllowed", message, usedBy: [] }, ...pod.findings],
-	};
+/** One pod that a drain may not take keeps all of its node, and one that does not end keeps it from being done. */
+function inDrain(pod: ExplainedPod): ExplainedPod {
+	const { drain, isOverdue, message } = pod;
+	if (drain.kind === "refuses")
+		return keptBy(pod, { verdict: "Refused", reason: "PodsNotAllowed", message: drain.message });
+	return isOverdue && drain.kind === "takes" ? keptBy(pod, { verdict: "Waits", reason: "TimedOut", message }) : pod;
 }
 
-function notesOf({ context, unschedulable, operation }: NodeTarget, { fleet, problems }: FleetView): readonly string[] {
-	const notes: string[] = [];
-	if (problems.length === 0 && fleet?.memberOf(context.name) === undefined) notes.push(uncoveredWarning);
+function keptBy(pod: ExplainedPod, finding: Omit<Finding, "usedBy">): ExplainedPod {
+	return { ...pod, verdict: finding.verdict, findings: [{ ...finding, usedBy: [] }, ...pod.findings] };
+}
+
+function notesOf({ name, context, unschedulable, operation }: NodeTarget, view: FleetView): readonly string[] {
+	const notes = uncoveredNotes(view, context);
 	if (operation?.kind === "operation") {
 		const { id, state, by, since } = operation.operation;
-		const what = state === "draining" ? "it is being drained, or was and is not done" : "it was drained";
-		notes.push(`${what}: operation ${id} of ${by} since ${since}`);
-	} else if (unschedulable) {
-		notes.push("it is cordoned");
+		const what = state === "draining" ? "is being drained, or was and is not done" : "was drained";
+		return [...notes, `Node ${name} ${what}: operation ${id} of ${by} since ${since}`];
 	}
-	return notes;
+	return unschedulable ? [...notes, `Node ${name} is cordoned`] : notes;
 }

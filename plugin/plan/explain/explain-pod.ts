@@ -6,7 +6,7 @@ import { findInOne } from "../../nodes/find-in-contexts.ts";
 import { requirePathSegment } from "../../nodes/resource-argument.ts";
 import { type ExplainOptions, explainPods } from "./explain-pods.ts";
 import type { Explanation } from "./explanation.ts";
-import { type FleetView, membersOf } from "./fleet-view.ts";
+import { type FleetView, membersOf, uncoveredNotes } from "./fleet-view.ts";
 import type { SubjectWord } from "./read-subject.ts";
 
 export async function explainPod(
@@ -31,7 +31,7 @@ export async function explainPod(
 		findings,
 		pods,
 		budgets,
-		notes: [],
+		notes: uncoveredNotes(view, context),
 		...membersOf(view),
 	};
 }

@@ -17,7 +17,7 @@ import { type CoveredPod, coverPods, type PodToExplain } from "./cover-pods.ts";
 import { type DrainFilter, type ExplainedPod, type Finding, worstFirst } from "./explanation.ts";
 import type { FleetView } from "./fleet-view.ts";
 import { judgeUnderBudgets, judgeUnderNative, planPodOf } from "./judge-pod.ts";
-import { terminationText } from "./termination-text.ts";
+import { readTermination } from "./read-termination.ts";
 
 export interface ExplainOptions extends FilterOptions {
 	readonly runtime: Pick<RoundRuntime, "now" | "sleep">;
@@ -39,16 +39,13 @@ export async function explainPods(
 	options: ExplainOptions,
 ): Promise<ExplainedPods> {
 	const clusterId = view.fleet?.memberOf(context.name)?.id ?? `context ${context.name}`;
-	const [filtered, native, covered] = await Promise.all([
-		filterIn(
-			context,
-			pods.map(({ pod }) => pod),
-			options,
-			options.now,
-		),
+	const v1Pods = pods.map(({ pod }) => pod);
+	const [filtered, native] = await Promise.all([
+		filterIn(context, v1Pods, options, options.now),
 		readNativeBudgets(context, clusterId),
-		coverPods(pods, view, options.runtime),
 	]);
+	// Last, so that no other answer makes these old.
+	const covered = await coverPods(pods, view, options.runtime);
 	const counted = await countAll(covered, clusterId, view, options.runtime);
 	const explained = covered
 		.filter(({ isGone }) => !isGone)
@@ -111,7 +108,7 @@ function explainPod(
 	const budgets = ours.flatMap((each) => (each && !("verdict" in each) ? [each] : []));
 	const isWhole = budgets.length === names.length;
 	const judged = { job, pod, clusterId, budgets };
-	const termination = terminationText(pod, now);
+	const termination = readTermination(pod, now);
 	const findings = [
 		keeps ?? (isWhole ? judgeUnderBudgets(judged) : missing[0]),
 		!keeps && !isWhole && missing.length === 0 ? uncounted : undefined,
@@ -139,7 +136,8 @@ function explainPod(
 			owner: controller ? `${controller.kind}/${controller.name}` : "",
 			state,
 			verdict: kept[0]?.verdict ?? "MayGo",
-			message: termination ?? (isFinished(pod) ? "it has ended: its eviction costs nothing" : ""),
+			isOverdue: termination?.isOverdue === true,
+			message: termination?.text ?? (isFinished(pod) ? "it has ended: its eviction costs nothing" : ""),
 			findings: kept,
 			budgets: names,
 			drain: filter,

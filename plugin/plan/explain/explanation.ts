@@ -40,6 +40,8 @@ export interface ExplainedPod {
 	/** As kubectl get pods has it in STATUS. */
 	readonly state: string;
 	readonly verdict: Verdict;
+	/** It terminates, and should be gone by now. */
+	readonly isOverdue: boolean;
 	/** What there is to say of a pod that may go, or how it goes. */
 	readonly message: string;
 	/** Worst first; none of a pod that may go. */
@@ -66,7 +68,7 @@ export interface Explanation {
 	readonly pods: readonly ExplainedPod[];
 	/** Those that cover the pods, or the budget itself. */
 	readonly budgets: readonly BudgetRow[];
-	/** Of a node: who drains it, and the like. */
+	/** Who drains the node, and the like. */
 	readonly notes: readonly string[];
 	/** Members of the fleet that gave no answer. */
 	readonly problems: readonly string[];

@@ -1,6 +1,6 @@
 // The fleet as far as it can be asked. A person who asks why nothing moves asks just when something is missing: what the others
 // say is shown, and nothing is ever allowed by it.
-import { connectFleet, type Fleet } from "../../fleet/fleet.ts";
+import { connectFleet, type Fleet, uncoveredWarning } from "../../fleet/fleet.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { FleetUncoveredError } from "../../terminal/errors.ts";
 
@@ -20,14 +20,25 @@ export async function viewFleet(contexts: readonly KubeContext[]): Promise<Fleet
 	} catch (error) {
 		if (!(error instanceof FleetUncoveredError)) throw error;
 		const problems = error.details.length > 0 ? error.details : [error.message];
-		for (const context of contexts.length > 1 ? contexts : []) {
-			try {
-				const view = await connected([context], problems);
-				if (view.fleet) return view;
-			} catch (again) {
-				if (!(again instanceof FleetUncoveredError)) throw again;
-			}
-		}
+		const alone = contexts.length > 1 ? contexts : [];
+		const [view, ...others] = (await Promise.all(alone.map((context) => connectedAlone(context, problems))))
+			.filter(({ fleet }) => fleet !== undefined)
+			.toSorted((x, y) => (y.fleet?.descriptions.size ?? 0) - (x.fleet?.descriptions.size ?? 0));
+		for (const { close } of others) close();
+		if (view) return view;
+		return { fleet: undefined, problems, close: () => undefined };
+	}
+}
+
+/** What one context can tell, where all of them together have no fleet. */
+async function connectedAlone(
+	context: KubeContext,
+	problems: readonly string[],
+): Promise<FleetView & { readonly close: () => void }> {
+	try {
+		return await connected([context], problems);
+	} catch (error) {
+		if (!(error instanceof FleetUncoveredError)) throw error;
 		return { fleet: undefined, problems, close: () => undefined };
 	}
 }
@@ -55,4 +66,10 @@ export function membersOf({ fleet, problems }: FleetView) {
 			}),
 		),
 	};
+}
+
+/** What is said of a cluster without agents. */
+export function uncoveredNotes({ fleet, problems }: FleetView, { name }: KubeContext): readonly string[] {
+	if (problems.length > 0 || fleet?.memberOf(name)) return [];
+	return [`${name === "" ? "" : `${name}: `}${uncoveredWarning}`];
 }
