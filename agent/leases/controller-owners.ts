@@ -1,8 +1,9 @@
 // Who decides how many pods there should be for a pod's own controller: a ReplicaSet's Deployment, anybody else for
-// themselves. Each is asked for once in a count.
+// themselves. Each is asked for once in a count; whose a ReplicaSet is may be known from a moment ago (replica-set-owners.ts).
 import type { ControllerReference } from "../../disruption/pod.ts";
 import { controllerKey } from "../../disruption/remembered-controllers.ts";
 import type { ClusterApi, ScaleAnswer } from "../cluster-api/cluster-api.ts";
+import { deploymentOf, type ReplicaSetOwners } from "./replica-set-owners.ts";
 
 export type Owner =
 	| { readonly kind: "scaled"; readonly controller: ControllerReference; readonly wants: number }
@@ -14,13 +15,19 @@ export type Owner =
 
 export interface Owners {
 	/** Of a pod, by its own reference: this very uid. */
-	ofPod(controller: ControllerReference): Promise<Owner>;
+	readonly ofPod: (controller: ControllerReference) => Promise<Owner>;
+	/** The same, where whose a ReplicaSet is may be known from a moment ago. */
+	readonly ofPodLately: (controller: ControllerReference) => Promise<Owner>;
 	/** Of a remembered controller: whoever has the name now. */
-	ofName(controller: ControllerReference): Promise<Owner>;
+	readonly ofName: (controller: ControllerReference) => Promise<Owner>;
 }
 
 /** Rejects where an API server does not answer: an unknown scale is no scale of 0. */
-export function createOwners(api: Pick<ClusterApi, "getScale">, namespace: string): Owners {
+export function createOwners(
+	api: Pick<ClusterApi, "getScale">,
+	namespace: string,
+	replicaSets?: Pick<ReplicaSetOwners, "find">,
+): Owners {
 	const answers = new Map<string, Promise<ScaleAnswer>>();
 
 	function ask(controller: ControllerReference): Promise<ScaleAnswer> {
@@ -32,17 +39,27 @@ export function createOwners(api: Pick<ClusterApi, "getScale">, namespace: strin
 
 	async function find(controller: ControllerReference, isThatOne: (uid: string, named: string) => boolean) {
 		const answer = await ask(controller);
-		const above = answer.kind === "replicas" ? answer.ownedBy : undefined;
-		// A ReplicaSet of anything but a Deployment decides for itself, as in getPodReplicaSet.
-		const isDeployments = above?.kind === "Deployment" && above.apiVersion.startsWith("apps/");
+		const above = deploymentOf(answer);
 		const direct = ownerOf(controller, answer, isThatOne);
-		return isDeployments && direct.kind === "scaled" ? ownerOf(above, await ask(above), isThatOne) : direct;
+		return above && direct.kind === "scaled" ? ownerOf(above, await ask(above), isThatOne) : direct;
+	}
+
+	async function findLately(controller: ControllerReference): Promise<Owner> {
+		const deployment = replicaSets?.find(controller, namespace);
+		const known = deployment && ownerOf(deployment, await ask(deployment), isSame);
+		// Where it is gone the ReplicaSet has to say whose it is now.
+		return known?.kind === "scaled" ? known : find(controller, isSame);
 	}
 
 	return {
-		ofPod: (controller) => find(controller, (uid, named) => uid === named),
+		ofPod: (controller) => find(controller, isSame),
+		ofPodLately: findLately,
 		ofName: (controller) => find(controller, () => true),
 	};
+}
+
+function isSame(uid: string, named: string): boolean {
+	return uid === named;
 }
 
 function ownerOf(

@@ -30,6 +30,7 @@ import type { BudgetView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
 import { type ExpectedScale, expectedPods, whyUnexpected } from "./expected-pods.ts";
 import type { GrantMemory } from "./grant-memory.ts";
+import type { ReplicaSetOwners } from "./replica-set-owners.ts";
 
 export interface CountOptions {
 	readonly api: ClusterApi;
@@ -37,6 +38,8 @@ export interface CountOptions {
 	readonly budgets: BudgetView;
 	/** For people: left out, nobody knows who evicted a pod once its reservation has ended. */
 	readonly grants?: Pick<GrantMemory, "find">;
+	/** Left out, each count asks for all of them. */
+	readonly replicaSets?: ReplicaSetOwners;
 	/** For people. */
 	readonly cluster: string;
 	/** Told of what went wrong beside an answer. */
@@ -132,12 +135,13 @@ interface EarlyScales {
  * controllers that the view shows now, and of others as they become known. What the count itself asks for is answered
  * from these reads, which began after the acquisition as well, or read then.
  */
-function withEarlyScales(question: CountQuestion, { api, pods }: CountOptions): EarlyScales {
+function withEarlyScales(question: CountQuestion, { api, pods, replicaSets }: CountOptions): EarlyScales {
 	const scales = new Map<string, Promise<ScaleAnswer>>();
 	const { namespace } = question.budget;
 	const getScale = (controller: ControllerName): Promise<ScaleAnswer> => {
 		const key = controllerKey(controller);
-		const scale = scales.get(key) ?? api.getScale(controller, namespace);
+		const ask = (): Promise<ScaleAnswer> => api.getScale(controller, namespace);
+		const scale = scales.get(key) ?? replicaSets?.ask(controller, namespace, ask) ?? ask();
 		scales.set(key, scale);
 		return scale;
 	};
@@ -146,7 +150,9 @@ function withEarlyScales(question: CountQuestion, { api, pods }: CountOptions): 
 		for (const controller of controllers) getScale(controller).catch(() => undefined);
 	};
 	const shown = new Set<ControllerReference>();
-	for (const { controller } of selectedPods(question, pods)) if (controller) shown.add(controller);
+	for (const { controller } of selectedPods(question, pods)) {
+		if (controller) shown.add(replicaSets?.find(controller, namespace) ?? controller);
+	}
 	beginScales(shown);
 	return { api: { ...api, getScale }, beginScales };
 }
@@ -196,7 +202,7 @@ async function countView(
 	reservations: ReadonlyMap<string, Reservation>,
 	options: CountOptions,
 ): Promise<{ readonly count: Omit<Count, "fleetHash" | "budgets">; readonly scale: ExpectedScale }> {
-	const { api, pods: view, cluster } = options;
+	const { api, pods: view, cluster, replicaSets } = options;
 	const { namespace } = question.budget;
 	// From here to the end of the loop nothing is awaited: one instant of the view.
 	const selected: PodRecord[] = [];
@@ -221,6 +227,7 @@ async function countView(
 		candidates: present.filter((pod) => pod !== undefined),
 		remembered,
 		everything,
+		replicaSets,
 	});
 	const candidates = await Promise.all(
 		question.candidates.map(async (candidate, index) => {

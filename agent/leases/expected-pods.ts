@@ -10,6 +10,7 @@ import { controllerKey } from "../../disruption/remembered-controllers.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { createOwners, type Owner, type Owners } from "./controller-owners.ts";
 import { isRelabelled, type NamespacePods } from "./relabelled.ts";
+import type { ReplicaSetOwners } from "./replica-set-owners.ts";
 
 export interface ExpectedScale {
 	readonly expected: ExpectedPods;
@@ -28,6 +29,8 @@ interface ExpectedQuestion {
 	readonly remembered: readonly ControllerReference[];
 	/** Needed where any controller is remembered. */
 	readonly everything?: NamespacePods;
+	/** Those that were read a moment ago; all are asked for where it is left out. */
+	readonly replicaSets?: Pick<ReplicaSetOwners, "find"> | undefined;
 }
 
 /**
@@ -38,12 +41,11 @@ export async function expectedPods(
 	api: Pick<ClusterApi, "getScale">,
 	question: ExpectedQuestion,
 ): Promise<ExpectedScale> {
-	const { namespace, pods, candidates = [], remembered } = question;
-	const owners = createOwners(api, namespace);
-	const [owning, names] = await Promise.all([
-		ownersOfPods([...pods, ...candidates], owners),
-		ownersOfNames(remembered, owners),
-	]);
+	const { namespace, pods, candidates = [], remembered, replicaSets } = question;
+	const owners = createOwners(api, namespace, replicaSets);
+	const all = [...pods, ...candidates];
+	const [lately, names] = await Promise.all([ownersOfPods(all, owners.ofPodLately), ownersOfNames(remembered, owners)]);
+	const owning = haveMoreThanWanted(pods, lately) ? await ownersOfPods(all, owners.ofPod) : lately;
 	const counted = new Map<string, Owner>();
 	let bare = 0;
 	let without: string | undefined;
@@ -65,14 +67,25 @@ export async function expectedPods(
 	};
 }
 
-async function ownersOfPods(pods: readonly PodRecord[], owners: Owners): Promise<ReadonlyMap<string, Owner>> {
+async function ownersOfPods(pods: readonly PodRecord[], ownerOf: Owners["ofPod"]): Promise<ReadonlyMap<string, Owner>> {
 	const controllers = new Map<string, ControllerReference>();
 	for (const { controller } of pods) if (controller) controllers.set(controller.uid, controller);
 	return new Map(
-		await Promise.all(
-			[...controllers].map(async ([uid, controller]) => [uid, await owners.ofPod(controller)] as const),
-		),
+		await Promise.all([...controllers].map(async ([uid, controller]) => [uid, await ownerOf(controller)] as const)),
 	);
+}
+
+/** More pods stand than somebody wants: in a rollout, or where one of these ReplicaSets is not theirs any more. */
+function haveMoreThanWanted(pods: readonly PodRecord[], owning: ReadonlyMap<string, Owner>): boolean {
+	const standing = new Map<string, number>();
+	return pods.some(({ controller, finished, terminating }) => {
+		const owner = controller && owning.get(controller.uid);
+		if (finished || terminating || owner?.kind !== "scaled") return false;
+		const key = controllerKey(owner.controller);
+		const count = (standing.get(key) ?? 0) + 1;
+		standing.set(key, count);
+		return count > owner.wants;
+	});
 }
 
 async function ownersOfNames(

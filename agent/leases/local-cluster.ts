@@ -44,6 +44,7 @@ import type { KnownMembers } from "./known-members.ts";
 import { LeaseStore, type LeaseStoreOptions } from "./lease-store.ts";
 import { listLeases } from "./list-leases.ts";
 import { lostLease } from "./lost-lease.ts";
+import { ReplicaSetOwners } from "./replica-set-owners.ts";
 import { withLine } from "./with-line.ts";
 import { withoutEvident } from "./without-evident.ts";
 
@@ -78,6 +79,7 @@ export class LocalCluster implements AgentCluster {
 	readonly #grants = new GrantMemory();
 	readonly #watch: BudgetWatch | undefined;
 	readonly #accounts = new HolderAccounts();
+	readonly #replicaSets: ReplicaSetOwners;
 
 	constructor(options: LocalClusterOptions) {
 		const { pods, clock, name: cluster, lineHost, report, leaseView } = options;
@@ -86,10 +88,12 @@ export class LocalCluster implements AgentCluster {
 		this.#options = options;
 		this.leases = new LeaseStore({ ...options, cluster, onSeen: (lease) => this.#grants.saw(lease) });
 		this.#commitCheck = new CommitCheck(options);
+		this.#replicaSets = new ReplicaSetOwners(clock);
 		this.#counts = new AcquisitionCounts({
 			...options,
 			cluster,
 			grants: this.#grants,
+			replicaSets: this.#replicaSets,
 			leases: this.leases,
 			commitCheck: this.#commitCheck,
 		});
@@ -125,7 +129,7 @@ export class LocalCluster implements AgentCluster {
 	/** A count that no decision may rest on. */
 	async look(question: CountQuestion): Promise<Count> {
 		this.#assertSynced();
-		const options = { ...this.#options, cluster: this.name, grants: this.#grants };
+		const options = { ...this.#options, cluster: this.name, grants: this.#grants, replicaSets: this.#replicaSets };
 		return look(this.leases.read(question.budget), question, options);
 	}
 

@@ -156,8 +156,8 @@ export const engineMutants: readonly Mutant[] = [
 			{
 				file: "agent/leases/expected-pods.ts",
 				symbol: "expectedPods",
-				find: "const [$owning, $names] = await $reads; $$between; for (const $pod of $pods) { const $owner = $pod.controller && $owning.get($pod.controller.uid); $$rest; }",
-				replace: `const [$owning, $names] = await $reads; $$between;
+				find: "const [$lately, $names] = await $reads; const $owning = $chosen; $$between; for (const $pod of $pods) { const $owner = $pod.controller && $owning.get($pod.controller.uid); $$rest; }",
+				replace: `const [$lately, $names] = await $reads; const $owning = $chosen; $$between;
 	for (const $pod of $pods) {
 		const remembered = [...$names.values()].find((each) => each.kind === "scaled");
 		const $owner = remembered ?? ($pod.controller && $owning.get($pod.controller.uid)); $$rest; }`,

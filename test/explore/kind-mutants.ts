@@ -1,4 +1,4 @@
-// Safeguards of what an agent keeps in mind: which kinds its API server has, how far that had come, and who its members are.
+// Safeguards of what an agent keeps in mind: which kinds its API server has, whose a ReplicaSet is, how far that had come, and who its members are.
 import type { Mutant } from "./mutant.ts";
 
 const discovery = "agent/kubernetes/discovery.ts";
@@ -59,6 +59,32 @@ export const kindMutants: readonly Mutant[] = [
 				symbol: "createDiscovery",
 				find: "$found?.hasScale === true || ($found !== undefined && fixedGroups.test($version))",
 				replace: "$found !== undefined",
+			},
+		],
+	},
+	{
+		name: "owner-kept-with-more-pods-than-wanted",
+		without: "asking anew whose a ReplicaSet is where there are more pods than its Deployment wants",
+		scenarios: ["disowned"],
+		edits: [
+			{
+				file: "agent/leases/expected-pods.ts",
+				symbol: "expectedPods",
+				find: "haveMoreThanWanted($pods, $lately)",
+				replace: "false",
+			},
+		],
+	},
+	{
+		name: "owner-kept-for-ever",
+		without: "asking anew whose a ReplicaSet is after 5 s",
+		scenarios: ["disowned-before"],
+		edits: [
+			{
+				file: "agent/leases/replica-set-owners.ts",
+				symbol: "ReplicaSetOwners.find",
+				find: "this.#clock.now() - $known.askedAt >= signOfLifeMs",
+				replace: "false",
 			},
 		],
 	},

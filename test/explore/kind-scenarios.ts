@@ -25,6 +25,40 @@ function isRestored(world: World): boolean {
 	return world.times("etcd is restored") > 0;
 }
 
+/** Past the time for which a ReplicaSet's owner is known. */
+const ownerTimeMs = 6_000;
+
+/** A pod of a Deployment is evicted and not back, and its ReplicaSet is somebody else's before the next one is asked for. */
+function disowned(name: string, about: string, change: (world: World) => void): Scenario<World> {
+	const what = "the ReplicaSet leaves its Deployment";
+	return {
+		name,
+		about,
+		clusters: [
+			cluster("c1", 0, { agents: 1, workloads: [{ kind: "Deployment", name: "web", labels: web, replicas: 3 }] }),
+		],
+		drains: [drain("drain-1", ["c1/web-0-1"], { attempts: 1 })],
+		events: [
+			{
+				name: what,
+				when: (world) => !nobodyIsEvicted(world) && server(world).pods().length < 3,
+				run: change,
+			},
+			begins("drain-2", "c1/web-1-2", (world) => world.times(what) > 0, { attempts: 2 }),
+			{
+				// It would make pods of its own, for which a round would wait.
+				name: "the Deployment is deleted",
+				when: ({ drains }) => drains.length === 2 && drains.every(({ finished }) => finished),
+				run: (world) => world.cluster("c1").workloads[0]?.deleteDeployment(),
+			},
+		],
+		limits: {},
+		afterEviction: "ends",
+		freshViews: true,
+		holdsBack: () => false,
+	};
+}
+
 export const kindScenarios: readonly Scenario<World>[] = [
 	{
 		name: "kinds-change",
@@ -95,6 +129,18 @@ export const kindScenarios: readonly Scenario<World>[] = [
 		configChanges: true,
 		holdsBack: () => false,
 	},
+	disowned("disowned", "The Deployment wants fewer pods than its former ReplicaSet has", (world) => {
+		world.cluster("c1").workloads[0]?.disown(1);
+	}),
+	disowned(
+		"disowned-before",
+		"The Deployment wants as many pods as its former ReplicaSet has, which wants more",
+		(world) => {
+			world.cluster("c1").workloads[0]?.disown(2);
+			agent(world, 0).clock.jump(ownerTimeMs);
+			agent(world, 0).signOfLife();
+		},
+	),
 	{
 		name: "restored-unseen",
 		about: "etcd comes back from a backup that is older than what a view has seen, and then a pod fails",

@@ -124,6 +124,20 @@ export class Workload {
 		if (this.controller) this.#server.deleteController(this.controller, namespace);
 	}
 
+	/** The ReplicaSet is its Deployment's no more, and goes on by itself: somebody edited it. The Deployment wants so many. */
+	disown(wanted: number): void {
+		const { controller, replicas } = this;
+		const deployment = this.#deployment;
+		if (!controller || !deployment) throw new Error(`${this.spec.name} is no Deployment`);
+		this.#server.putController({ ...deployment, namespace, replicas: wanted });
+		this.#server.putController({ ...controller, namespace, replicas });
+	}
+
+	/** Its former Deployment is deleted. */
+	deleteDeployment(): void {
+		if (this.#deployment) this.#server.deleteController(this.#deployment, namespace);
+	}
+
 	/** What kubelets and controllers would do next. */
 	steps(): readonly Step[] {
 		const { clusterId } = this.#server;
