@@ -92,7 +92,7 @@ async function serveAcquire(
 		clusterId: cluster.id,
 		outcome,
 	});
-	// Headers at once: the count may take long, and the caller is to know that somebody is at it.
+	// The count may take long, and the caller is to know soon that somebody is at it: see gathered-answers.ts.
 	call.sendMetadata(new Metadata());
 	const sent = Promise.withResolvers<void>();
 	let hasWaited = false;

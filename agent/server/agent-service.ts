@@ -31,7 +31,7 @@ interface Question<Response> {
 	readonly answer: (cluster: AgentCluster) => Promise<Response>;
 	/** What an answer is called in the audit line. */
 	readonly outcome?: (response: Response) => string;
-	/** It may take as long as a count: the caller is sent headers at once, and knows that somebody is at it. */
+	/** It may take as long as a count: the caller is sent headers soon, and knows that somebody is at it. */
 	readonly takesLong?: boolean;
 	/** Somebody may be waiting for what it keeps to end: it must not wait for anything that may take long. */
 	readonly renews?: boolean;

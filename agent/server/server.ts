@@ -6,6 +6,7 @@ import { AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
 import { type Address, formatAddress } from "../process/config.ts";
 import { createAgentService } from "./agent-service.ts";
 import { Connections } from "./connections.ts";
+import { createGatheredAnswers } from "./gathered-answers.ts";
 import { createHeaderAdmission } from "./header-admission.ts";
 import { ReadingSlots } from "./reading-slots.ts";
 import type { AgentServiceOptions } from "./service-options.ts";
@@ -54,7 +55,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 		"grpc.max_concurrent_streams": 1_000,
 		// Nobody asks for it, and it would count every connection.
 		"grpc.enable_channelz": 0,
-		interceptors: [admission.interceptor],
+		interceptors: [createGatheredAnswers(clock), admission.interceptor],
 	});
 	server.addService(
 		AgentServiceService,
