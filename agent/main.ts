@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // The process of the agent: what it was told, signals, and how it ends.
 import { Agent } from "./agent.ts";
 import { parseConfig } from "./process/config.ts";

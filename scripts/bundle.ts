@@ -1,5 +1,5 @@
 // Bundles the plugin and the agent into one folder, with the licences of all that is in them.
-import { readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { basename, join, relative, sep } from "node:path";
 import util from "node:util";
@@ -76,7 +76,10 @@ const failPointsOfTests: Plugin = {
 	},
 };
 
-const common: BuildOptions = {
+/** Of all that is shipped. */
+export const shippedPlugins: readonly Plugin[] = [plainBuiltins, withoutProtoReader, withoutDeveloperTools];
+
+export const shippedOptions: BuildOptions = {
 	absWorkingDir: repositoryRoot,
 	bundle: true,
 	platform: "node",
@@ -95,6 +98,7 @@ const common: BuildOptions = {
 			"const __filename = import.meta.filename, __dirname = import.meta.dirname;",
 		].join(""),
 	},
+	define: { "process.env.NODE_ENV": '"production"' },
 	logLevel: "warning",
 };
 
@@ -117,15 +121,17 @@ export interface Bundle {
  */
 export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bundle> {
 	const options: BuildOptions = {
-		...common,
-		plugins: [plainBuiltins, withoutProtoReader, withoutDeveloperTools, ...(failPoints ? [failPointsOfTests] : [])],
+		...shippedOptions,
+		plugins: [...shippedPlugins, ...(failPoints ? [failPointsOfTests] : [])],
 		outdir: folder,
-		define: { "process.env.NODE_ENV": '"production"' },
 	};
 	const [agent, plugin] = await Promise.all([
 		buildOne("agent/main.ts", { ...options, entryNames: "agent", sourcemap: "linked" }),
 		bundlePlugin(options),
 	]);
+	// By the name that a machine or an image has it under.
+	copyFileSync(join(folder, "agent.js"), join(folder, "xpdb-agent"));
+	chmodSync(join(folder, "xpdb-agent"), 0o755);
 	const built = [...plugin, agent];
 	const inputs = [...new Set(built.flatMap((each) => [...each.inputs]))].toSorted();
 	writeFileSync(join(folder, noticesFile), licenceNotices(packagesOf(inputs)));
@@ -176,7 +182,7 @@ async function bundlePlugin(options: BuildOptions): Promise<readonly Built[]> {
 	const start = await buildOne("plugin/start.ts", {
 		...options,
 		entryNames: "kubectl-xpdb",
-		banner: { js: `${common.banner?.["js"] ?? ""} const bundled = ${bundled};` },
+		banner: { js: `${shippedOptions.banner?.["js"] ?? ""} const bundled = ${bundled};` },
 	});
 	return [start, program, clientNode, screen];
 }

@@ -43,6 +43,11 @@ export function licenceNotices(packages: ReadonlyMap<string, readonly string[]>)
 	return `kubectl-xpdb and xpdb-agent have code of the following packages in them.\n\n${notices.join("\n")}`;
 }
 
+/** Of Node itself, with all that is in it: for a program that has it inside. */
+export function nodeNotice(version: string, licence: string): string {
+	return `\n${rule}\nNode.js ${version}, in the program that needs no Node beside it\n\n${licence.trim()}\n`;
+}
+
 /** Of a package that has them in its sources: the notices there, and the text of its licence: the Apache License is ours too. */
 function textsWithoutFile(license: string, inputs: readonly string[]): readonly string[] {
 	const isApache = /\bApache-2\.0\b/.test(license);

@@ -17,7 +17,7 @@ const longestDurationMs = 2 ** 63 / 1e6;
 export function parseDuration(text: string): number | undefined {
 	const [, sign = "", body = ""] = /^([-+]?)(.*)$/.exec(text) ?? [];
 	if (body === "0") return 0;
-	const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/y;
+	const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|ms|s|m|h)/y;
 	let total = 0;
 	while (part.lastIndex < body.length) {
 		const found = part.exec(body);
@@ -37,7 +37,7 @@ export function timerMs(ms: number): number {
 
 /** Why parseDuration() fails, as time.ParseDuration has it. */
 export function durationProblem(text: string): string {
-	const rest = text.replace(/^[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h)(?![a-zµ]))*/, "");
+	const rest = text.replace(/^[-+]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|\u00b5s|ms|s|m|h)(?![a-z\u00b5]))*/, "");
 	const [, number, unit] = /^(\d+(?:\.\d*)?|\.\d+)([^\d.]*)/.exec(rest) ?? [];
 	const quoted = JSON.stringify(text);
 	if (number === undefined) return `time: invalid duration ${quoted}`;

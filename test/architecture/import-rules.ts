@@ -38,6 +38,9 @@ const rules: Readonly<Record<string, FolderRule>> = {
 	scripts: { folders: [], packages: ["node:*", "esbuild", "yaml"] },
 };
 
+/** Hands Node's own modules to what was bundled, whose imports were judged where they stand in the sources. */
+const startsBundles: ReadonlySet<string> = new Set(["scripts/executable/start-program.ts"]);
+
 /** Packages that only one folder may use, whatever the table above says. */
 const onlyIn: Readonly<Record<string, string>> = {
 	ink: "plugin/ui",
@@ -83,6 +86,7 @@ function judge(
 ): string | undefined {
 	const folder = topFolder(file);
 	if (folder === "test" || folder === "") return undefined;
+	if (!target && startsBundles.has(file)) return undefined;
 	if (!target) return "imports what only the running program knows";
 	return target.kind === "file"
 		? judgeFile(file, target.path, reference, tree)

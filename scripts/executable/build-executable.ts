@@ -1,0 +1,79 @@
+// The plugin and Node in one file: needs nothing of the machine that it runs on, and loads nothing from its disk.
+import { chmodSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { repositoryRoot } from "../repository-root.ts";
+import { runCommand } from "../run-command.ts";
+import { nodeVersionOf } from "./node-version.ts";
+import { partNames } from "./start-program.ts";
+
+export interface ExecutableOptions {
+	/** What writeProgramParts() left; what is made on the way goes there too. */
+	readonly parts: string;
+	/** The Node that becomes the program. */
+	readonly node: string;
+	/** One of the same version that runs here: it writes what is put into the other. */
+	readonly maker: string;
+	/** Whether the code goes along that V8 compiled of the parts. It is of use to the same version on the same kind of processor alone. */
+	readonly withCode: boolean;
+	/** Without its symbols, a sixth of its size; false where no tool here can take them out. */
+	readonly strip: (binary: string) => Promise<boolean>;
+	readonly output: string;
+}
+
+/** What Node looks for in itself; the same in every version that can do this. */
+const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
+
+/** The output is there when it is complete, and a program that runs from the old one goes on. */
+export async function buildExecutable(options: ExecutableOptions): Promise<void> {
+	const [wanted, own] = [options.node, options.maker].map((path) => nodeVersionOf(readFileSync(path)));
+	if (wanted !== own) {
+		throw new Error(
+			`Cannot put what Node ${own} writes into Node ${wanted}: it may abort on it. Take the same version`,
+		);
+	}
+	const unfinished = `${options.output}.building-${process.pid}`;
+	try {
+		const blob = await writeBlob(options);
+		copyFileSync(options.node, unfinished);
+		chmodSync(unfinished, 0o755);
+		// Before: afterwards the tool would take the program out too, and say nothing.
+		await options.strip(unfinished);
+		await mustRun("put the program into Node", [
+			process.execPath,
+			join(repositoryRoot, "node_modules", "postject", "dist", "cli.js"),
+			unfinished,
+			"NODE_SEA_BLOB",
+			blob,
+			"--sentinel-fuse",
+			fuse,
+			"--macho-segment-name",
+			"NODE_SEA",
+		]);
+		renameSync(unfinished, options.output);
+	} finally {
+		rmSync(unfinished, { force: true });
+	}
+}
+
+async function writeBlob({ parts, maker, withCode }: ExecutableOptions): Promise<string> {
+	const codes = partNames.map((name) => `${name}.code`).filter((file) => existsSync(join(parts, file)));
+	const files = [...partNames.map((name) => `${name}.js`), ...(withCode ? codes : [])];
+	const blob = join(parts, "program.blob");
+	const config = join(parts, "executable.json");
+	const settings = {
+		main: join(parts, "loader.js"),
+		output: blob,
+		disableExperimentalSEAWarning: true,
+		// NODE_OPTIONS of some other program must not load code into this one, nor stop it.
+		execArgvExtension: "none",
+		assets: Object.fromEntries(files.map((file) => [file, join(parts, file)])),
+	};
+	writeFileSync(config, JSON.stringify(settings));
+	await mustRun("write what is put into Node", [maker, "--experimental-sea-config", config]);
+	return blob;
+}
+
+async function mustRun(what: string, command: readonly [string, ...string[]]): Promise<void> {
+	const { code, output } = await runCommand(command);
+	if (code !== 0) throw new Error(`Cannot ${what}: ${output}`);
+}

@@ -1,0 +1,27 @@
+// The first thing that runs in the single executable: the program out of what was put into it.
+import { getAssetKeys, getRawAsset } from "node:sea";
+import { type PartName, startProgram } from "./start-program.ts";
+
+const inside = new Set(getAssetKeys());
+
+function bytesOf(name: string): Buffer {
+	return Buffer.from(getRawAsset(name));
+}
+
+const program = startProgram({
+	read: (name: PartName) => {
+		const code = `${name}.code`;
+		// Nothing but ASCII, which needs no decoding.
+		return { source: bytesOf(`${name}.js`).toString("latin1"), ...(inside.has(code) && { code: bytesOf(code) }) };
+	},
+	compiled: (name, { cachedDataRejected: isRejected }) => {
+		if (process.env["NODE_DEBUG"] !== "kubectl-xpdb") return;
+		const fate = isRejected === undefined ? "none" : isRejected ? "rejected" : "accepted";
+		process.stderr.write(`${name}: compiled code ${fate}\n`);
+	},
+});
+// A failure before the program has its own way to tell one.
+program.catch((error: unknown) => {
+	process.stderr.write(`error: ${error instanceof Error ? error.stack : String(error)}\n`);
+	process.exit(1);
+});

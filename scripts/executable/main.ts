@@ -1,0 +1,31 @@
+// The last step of `npm run build`: dist/kubectl-xpdb, one file that needs no Node, for the machine that it is built on. Scripts that only
+// need the bundles leave it out; it takes some seconds.
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { noticesFile } from "../bundle.ts";
+import { nodeNotice } from "../licence-notices.ts";
+import { repositoryRoot } from "../repository-root.ts";
+import { buildExecutable } from "./build-executable.ts";
+import { compileProgram } from "./compile-program.ts";
+import { writeProgramParts } from "./program-parts.ts";
+import { stripSymbols } from "./strip-symbols.ts";
+
+const node = process.execPath;
+const dist = join(repositoryRoot, "dist");
+const name = process.platform === "win32" ? "kubectl-xpdb.exe" : "kubectl-xpdb";
+const output = join(dist, name);
+const parts = mkdtempSync(join(tmpdir(), "xpdb-executable-"));
+try {
+	await writeProgramParts(parts);
+	await compileProgram(node, parts);
+	const strip = process.platform === "linux" ? stripSymbols : async () => false;
+	await buildExecutable({ parts, node, maker: node, withCode: true, strip, output });
+	const licence = readFileSync(join(dirname(dirname(node)), "LICENSE"), "utf8");
+	appendFileSync(join(dist, noticesFile), nodeNotice(process.versions.node, licence));
+	console.log(
+		`dist/${name} (${Math.round(statSync(output).size / 1024 / 1024)} MiB with Node ${process.versions.node})`,
+	);
+} finally {
+	rmSync(parts, { recursive: true, force: true });
+}

@@ -1,0 +1,82 @@
+// The plugin as text for the single executable: one script, and apart from it the one library that only some logins need.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type BuildOptions, build, type Plugin } from "esbuild";
+import { shippedOptions, shippedPlugins } from "../bundle.ts";
+import { repositoryRoot } from "../repository-root.ts";
+import type { PartName } from "./start-program.ts";
+
+const parts: Plugin = {
+	name: "parts",
+	setup(bundler) {
+		bundler.onResolve({ filter: /^@kubernetes\/client-node$/ }, ({ path, kind }) =>
+			kind === "dynamic-import" ? { path, namespace: "part" } : undefined,
+		);
+		bundler.onLoad({ filter: /.*/, namespace: "part" }, () => ({
+			contents: 'module.exports = loadPart("client-node");',
+			loader: "js",
+		}));
+	},
+};
+
+/** yargs would look for its words in a folder beside its own; its words in English are those in its code. */
+const withoutLocaleFiles: Plugin = {
+	name: "without-locale-files",
+	setup(bundler) {
+		bundler.onLoad({ filter: /[\\/]y18n[\\/].*[\\/]platform-shims[\\/]node\.js$/ }, () => ({
+			contents: [
+				'import { format } from "node:util"; import { resolve } from "node:path";',
+				"export default { fs: {}, format, resolve, exists: () => false };",
+			].join("\n"),
+			loader: "js",
+		}));
+	},
+};
+
+const options: BuildOptions = {
+	...shippedOptions,
+	banner: {},
+	write: false,
+	plugins: [...shippedPlugins, parts, withoutLocaleFiles],
+	define: {
+		...shippedOptions.define,
+		// It is no file, and nothing is beside it.
+		"import.meta.url": '"file:///kubectl-xpdb/plugin.js"',
+		"import.meta.resolve": "undefined",
+	},
+};
+
+/** Writes each part into the folder, as NAME.js, and the loader. */
+export async function writeProgramParts(folder: string): Promise<void> {
+	const [plugin, clientNode, loader] = await Promise.all([
+		bundleText({ format: "esm", entryPoints: ["plugin/main.ts"] }),
+		bundleText({
+			format: "cjs",
+			stdin: {
+				contents: 'export { KubeConfig } from "@kubernetes/client-node";',
+				resolveDir: repositoryRoot,
+			},
+		}),
+		bundleText({ format: "cjs", entryPoints: ["scripts/executable/loader.ts"] }),
+	]);
+	const texts: Readonly<Record<PartName | "loader", string>> = {
+		// A module that waits while it loads, as an async function: so it may stand in a script.
+		plugin: `(async function (require, loadPart) {${plugin.replace(/^#!.*/, "")}\n})`,
+		"client-node": `(function (require, module, exports) {${clientNode}\n})`,
+		loader,
+	};
+	for (const [name, text] of Object.entries(texts)) {
+		// V8 keeps text that is more than that in twice the memory.
+		const [strange] = /[^\0-\x7f]/.exec(text) ?? [];
+		if (strange !== undefined)
+			throw new Error(`${name}.js has "${strange}" in it: write it as an escape in the source`);
+		writeFileSync(join(folder, `${name}.js`), text);
+	}
+}
+
+async function bundleText(own: BuildOptions): Promise<string> {
+	const { outputFiles } = await build({ ...options, ...own });
+	const [file] = outputFiles ?? [];
+	if (file === undefined) throw new Error("esbuild has written nothing");
+	return file.text;
+}
