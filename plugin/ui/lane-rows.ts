@@ -156,7 +156,7 @@ function nowText(
 	{ waiting, terminating }: { readonly waiting: readonly PodFacts[]; readonly terminating: readonly PodFacts[] },
 	options: LaneOptions,
 ): string {
-	const { now } = options;
+	const { now, columns } = options;
 	const parts: string[] = [];
 	const [ending] = terminating;
 	if (ending) {
@@ -169,6 +169,11 @@ function nowText(
 		const budget = first.wait.budget === undefined ? undefined : facts.budgets.find(first.wait.budget);
 		const by = budget ? usersText(facts, budget, options) : "";
 		const number = `${waiting.length} ${waiting.length === 1 ? "waits" : "wait"}`;
+		// Where it does not fit, the budget's own row has who uses it up.
+		if (columns < 100 && first.wait.budget !== undefined) {
+			parts.push(`${number} for ${first.wait.budget}`);
+			return parts.join(", ");
+		}
 		const why =
 			first.wait.reason === "BudgetExhausted" && budget
 				? `${budget.name} is used up${by === "" ? "" : ` by ${by}`}`

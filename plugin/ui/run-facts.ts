@@ -79,7 +79,9 @@ export class RunFacts {
 	/** `at`: milliseconds since the epoch; the event's texts are on one line each (flatEvent). */
 	see(event: RunEvent, at: number): void {
 		const entry = logEntry(event, at);
-		if (entry) {
+		const [last] = this.log;
+		// Two parts of a run may notice the same.
+		if (entry && (entry.text !== last?.text || entry.context !== last.context)) {
 			this.log.unshift(entry);
 			if (this.log.length > longestLog) this.log.pop();
 		}

@@ -8,6 +8,9 @@ import { shortReason } from "./user-text.ts";
 
 type RowOptions = Pick<FrameOptions, "columns" | "glyphs" | "now"> & { readonly selected: string | undefined };
 
+/** The numbers, where there is no room for the words. */
+const needs = /needs (\d+) healthy, has (\d+)/;
+
 export function waitingRows(facts: RunFacts, height: number, options: RowOptions): readonly SelectableRow[] {
 	const rows = facts.waiting.map((pod) => row(facts, pod, options));
 	if (rows.length === 0) return [{ key: "", line: [piece("  nobody", "dim")] }];
@@ -31,7 +34,7 @@ function row(facts: RunFacts, pod: PodFacts, { columns, glyphs, now, selected }:
 				isSelected ? "bold" : "plain",
 			),
 			piece(padded(since, 7), "dim"),
-			piece(`${place2}${shortReason(pod)}`, "warn"),
+			piece(`${place2}${columns < 100 ? shortReason(pod).replace(needs, "has $2 of $1") : shortReason(pod)}`, "warn"),
 		],
 	};
 }

@@ -80,6 +80,16 @@ describe("RunFacts", () => {
 		expect(facts.log[0]?.text).toBe("line 499");
 	});
 
+	test("tell once what two parts of a run noticed", () => {
+		const facts = new RunFacts();
+		const lost = { type: "cluster.unreachable", cluster: "us", message: "no answer", elapsedMs: 0 } as const;
+		facts.see(lost, 1);
+		facts.see(lost, 2);
+		facts.see({ type: "cluster.recovered", cluster: "us", elapsedMs: 9 }, 10);
+		facts.see(lost, 11);
+		expect(facts.log).toHaveLength(3);
+	});
+
 	test("take every kind of event", () => {
 		const facts = new RunFacts();
 		for (const event of Object.values(eventSamples).flat() as RunEvent[]) facts.see(event, 1_000);
