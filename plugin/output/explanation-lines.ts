@@ -154,7 +154,7 @@ function budgetBlock(row: BudgetRow, { answering, clusters }: Explanation, now: 
 	const number = (value: number | undefined): string => (value === undefined ? "?" : String(value));
 	const bound = members.length === 0 ? "" : ` (${boundText(members)})`;
 	const counts = suspended
-		? `${number(healthy)} healthy; it is suspended and holds nothing back`
+		? `${number(healthy)} healthy, none needed`
 		: `${number(healthy)} of ${number(expected)} healthy, ${number(need)} needed, ` +
 			(allowed === undefined ? "nobody knows how many may go" : `${allowed} may go`);
 	const byCluster = clusters.map((name) => {

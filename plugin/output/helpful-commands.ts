@@ -26,9 +26,12 @@ export function helpfulCommands(explanation: Explanation, options: HelpOptions):
 
 /** The flags that a drain of the node needs besides, as its filters name them. */
 export function flagsNeeded(pods: readonly ExplainedPod[]): readonly string[] {
-	const flags = pods.flatMap(({ drain }) =>
-		drain.kind === "refuses" ? [/\(use (--[a-z-]+) /.exec(drain.message)?.[1]] : [],
-	);
+	const refused = pods.filter(({ drain }) => drain.kind === "refuses");
+	// The filters name the first that is missing; what has no controller needs one more in any case.
+	const flags = refused.flatMap(({ drain, owner }) => [
+		/\(use (--[a-z-]+) /.exec(drain.message)?.[1],
+		owner === "" ? "--force" : undefined,
+	]);
 	return [...new Set(flags)].filter((flag) => flag !== undefined).toSorted();
 }
 

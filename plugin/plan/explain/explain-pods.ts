@@ -178,8 +178,9 @@ function inLine(pods: readonly Judged[]): readonly ExplainedPod[] {
 			counts.take(planned);
 			return explained;
 		}
-		const name = judgement.kind === "waiting" ? judgement.key : undefined;
-		const message = `as budget ${name ?? explained.budgets[0] ?? ""} has room again`;
+		const key = judgement.kind === "waiting" ? judgement.key : undefined;
+		const [budget] = own.filter((each) => key === undefined || each.key === key);
+		const message = budget ? `as budget ${formatBudgetName(budget.counted.budget.name)} has room again` : "";
 		return { ...explained, verdict: "Follows", message };
 	});
 }

@@ -21,7 +21,7 @@ export type Distortion = (count: Count, clock: { ms: number }) => Count | Promis
 export class ExplainedFleet {
 	readonly fleet = new FakeFleet(["eu", "us"]);
 	/** Fields beside those of the fleet's own pods, by name. */
-	readonly fields = new Map<string, PodFields>();
+	readonly fields = new Map<string, PodFields & { readonly unmanaged?: true }>();
 	/** Of cluster eu, or why they cannot be listed. */
 	native: readonly V1PodDisruptionBudget[] | Error = [];
 	problems: readonly string[] = [];
@@ -111,15 +111,16 @@ export class ExplainedFleet {
 	}
 
 	#v1Pod(pod: FakePod, member: FakeMember): V1Pod {
+		const { unmanaged = false, ...fields } = this.fields.get(pod.name) ?? {};
 		const built = newV1Pod(pod.name, {
 			namespace,
 			labels: pod.labels,
 			annotations: pod.annotations,
-			owner: { kind: "StatefulSet", name: "db" },
+			...(!unmanaged && { owner: { kind: "StatefulSet", name: "db" } }),
 			phase: pod.finished ? "Succeeded" : "Running",
 			ready: pod.healthy && !pod.finished,
 			node: `${member.name}-n0`,
-			...this.fields.get(pod.name),
+			...fields,
 		});
 		return { ...built, metadata: { ...built.metadata, uid: pod.uid, resourceVersion: String(pod.version) } };
 	}

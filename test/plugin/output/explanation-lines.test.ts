@@ -6,6 +6,7 @@ import { helpfulCommands } from "../../../plugin/output/helpful-commands.ts";
 import type { Explanation } from "../../../plugin/plan/explain/explanation.ts";
 import { createValidator, strictSchema } from "../../support/json-schema.ts";
 import { ExplainedFleet, wallClock } from "../explain/explained-fleet.ts";
+import { newNativeBudget } from "../explain/native-budget.ts";
 
 const columns = 80;
 const help = { contexts: ["eu", "us"], agentNamespace: "xpdb-system" };
@@ -127,6 +128,23 @@ Drain it:
 		expect(text).toContain("Yes: node eu-n0 can be drained now, 2 pods go, 1 of them one after the other.\n");
 		expect(text).toContain(
 			"Go one after the other:\n  as budget shop/db has room again:\n    shop/db-1\nMay go now:\n  shop/db-0\n",
+		);
+	});
+
+	test("has all flags that a drain needs for a pod, and names a budget of one cluster as one", async () => {
+		const world = new ExplainedFleet();
+		world.fleet.member("eu").addPod("bare", { labels: { app: "bare" } });
+		world.fields.set("bare", { emptyDir: true, unmanaged: true });
+		world.native = [newNativeBudget({ expectedPods: 2, currentHealthy: 2, desiredHealthy: 1, disruptionsAllowed: 1 })];
+		const text = screen(await world.explain("eu/node/eu-n0"));
+		expect(text).toContain("kubectl xpdb drain eu-n0 --delete-emptydir-data --force --context eu");
+		expect(text).toContain("as budget shop/db (PodDisruptionBudget) has room again:\n    shop/db-1\n");
+	});
+
+	test("says who suspended a budget", async () => {
+		const world = new ExplainedFleet({ maxUnavailable: 0, suspend: true });
+		expect(screen(await world.explain("budget/db"))).toContain(
+			"Yes: by budget shop/db a pod may go now.\n\nBudget shop/db (maxUnavailable 0): 4 healthy, none needed.\n",
 		);
 	});
 
