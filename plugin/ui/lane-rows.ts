@@ -170,7 +170,7 @@ function nowText(
 		const by = budget ? usersText(facts, budget, options) : "";
 		const number = `${waiting.length} ${waiting.length === 1 ? "waits" : "wait"}`;
 		// Where it does not fit, the budget's own row has who uses it up.
-		if (columns < 100 && first.wait.budget !== undefined) {
+		if (columns < 140 && first.wait.budget !== undefined) {
 			parts.push(`${number} for ${first.wait.budget}`);
 			return parts.join(", ");
 		}

@@ -4,7 +4,16 @@
 const escape = String.fromCodePoint(0x1b);
 const bell = String.fromCodePoint(7);
 
-type Buffer = string[][];
+/** One column of the screen. */
+export interface Cell {
+	readonly character: string;
+	/** Its colour and weight: "yellow bold". */
+	readonly looks: string;
+}
+
+type Buffer = Cell[][];
+
+const colours: Readonly<Record<number, string>> = { 31: "red", 32: "green", 33: "yellow", 36: "cyan" };
 
 export class TerminalEmulator {
 	columns: number;
@@ -17,6 +26,7 @@ export class TerminalEmulator {
 	#rest = "";
 	/** Private modes that are set, such as 25: the cursor is shown. */
 	readonly modes = new Set(["25"]);
+	readonly #look: { colour?: string | undefined; weight?: string | undefined } = {};
 	/** Select-graphic-rendition sequences so far, those that only reset left out. */
 	styles = 0;
 
@@ -37,6 +47,14 @@ export class TerminalEmulator {
 	/** What stands where the screen is not. */
 	get normalLines(): readonly string[] {
 		return this.#textOf(this.#normal);
+	}
+
+	/** What is shown, with how it looks; undefined where nothing was written. */
+	get cells(): readonly (readonly (Cell | undefined)[])[] {
+		return Array.from(
+			{ length: this.rows },
+			(_, row) => (this.#alternate ?? this.#normal.slice(-this.rows))[row] ?? [],
+		);
 	}
 
 	resize(columns: number, rows: number): void {
@@ -67,24 +85,25 @@ export class TerminalEmulator {
 
 	#textOf(buffer: Buffer): readonly string[] {
 		return Array.from(buffer, (line) =>
-			Array.from(line ?? [], (cell) => cell ?? " ")
+			Array.from(line ?? [], (cell) => (cell as Cell | undefined)?.character ?? " ")
 				.join("")
 				.trimEnd(),
 		);
 	}
 
 	#print(text: string): void {
+		const looks = [this.#look.colour, this.#look.weight].filter((look) => look !== undefined).join(" ");
 		for (const character of text) {
 			if (this.#column >= this.columns) {
 				this.#column = 0;
 				this.#moveTo(this.#row + 1, 0);
 			}
-			this.#line()[this.#column] = character;
+			this.#line()[this.#column] = { character, looks };
 			this.#column += 1;
 		}
 	}
 
-	#line(): string[] {
+	#line(): Cell[] {
 		const buffer = this.#alternate ?? this.#normal;
 		const line = buffer[this.#row] ?? [];
 		buffer[this.#row] = line;
@@ -107,6 +126,7 @@ export class TerminalEmulator {
 		switch (final) {
 			case "m":
 				if (!/^(0|22|39)?$/.test(parameters)) this.styles += 1;
+				for (const parameter of parameters.split(";")) this.#style(Number(parameter));
 				return;
 			case "A":
 				return this.#moveTo(this.#row - count, this.#column);
@@ -131,6 +151,15 @@ export class TerminalEmulator {
 			default:
 				throw new Error(`not understood: ESC [ ${parameters}${final}`);
 		}
+	}
+
+	/** Of the others nobody here takes notice. */
+	#style(parameter: number): void {
+		if (parameter === 0 || parameter === 39) this.#look.colour = undefined;
+		if (parameter === 0 || parameter === 22) this.#look.weight = undefined;
+		if (parameter === 1) this.#look.weight = "bold";
+		if (parameter === 2) this.#look.weight = "dim";
+		if (parameter in colours) this.#look.colour = colours[parameter];
 	}
 
 	#mode(mode: string, isSet: boolean): void {
@@ -160,6 +189,6 @@ export class TerminalEmulator {
 		const line = this.#line();
 		if (what === 0) line.length = Math.min(line.length, this.#column);
 		else if (what === 2) line.length = 0;
-		else for (let column = 0; column <= this.#column; column += 1) line[column] = " ";
+		else for (let column = 0; column <= this.#column; column += 1) line[column] = { character: " ", looks: "" };
 	}
 }
