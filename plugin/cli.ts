@@ -61,8 +61,8 @@ function readLine(argv: readonly string[]): Line {
 	const { name, flags, words } = readWithAnyFlags(argv);
 	const command = findCommand(name);
 	if (!command) return { name, flags, words };
-	const at = argv.indexOf(command.name);
-	const rest = argv.filter((_, index) => index !== at);
+	const rest = [...argv];
+	for (const word of command.name.split(" ")) rest.splice(rest.indexOf(word), 1);
 	return { name, ...withUsageHint(command, () => readArguments(rest, tableOf(command))) };
 }
 
@@ -70,7 +70,10 @@ function readWithAnyFlags(argv: readonly string[]): Line {
 	const all: FlagTable = Object.assign({}, globalFlags, helpFlags, ...commands.map(({ flags }) => flags));
 	try {
 		const { flags, words } = readArguments(argv, all);
-		return { name: words[0], flags, words: words.slice(1) };
+		const [first, second] = words;
+		// "leases release" is a command of its own.
+		const both = findCommand(`${first} ${second}`);
+		return both ? { name: both.name, flags, words: words.slice(2) } : { name: first, flags, words: words.slice(1) };
 	} catch (error) {
 		// A wrong flag is told with the command that it was meant for, if there is one.
 		const name = argv.find(findCommand);

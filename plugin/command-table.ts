@@ -190,7 +190,7 @@ export const commands: readonly Command[] = [
 	{
 		name: "explain",
 		words: "pod/NAME | budget/NAME | node/NAME",
-		describe: "Say whether it may go now, and if not, what keeps it and what helps",
+		describe: "Say whether it may go now; if not, what keeps it and what helps",
 		examples: [
 			["Why a pod does not go", "kubectl xpdb explain pod/db-0 -n shop"],
 			["What a budget waits for, over all clusters", "kubectl xpdb explain budget/db --contexts=eu,us,ap"],
@@ -254,6 +254,7 @@ export const commands: readonly Command[] = [
 			["Of the namespace, in three clusters", "kubectl xpdb leases --contexts=eu,us,ap"],
 			["Of one budget, with each pod that was granted", "kubectl xpdb leases db -o wide"],
 			["Whatever changes, for a script", "kubectl xpdb leases -A -w -o json"],
+			["End what somebody holds who is stuck", "kubectl xpdb leases release db --context=eu"],
 		],
 		flags: {
 			"all-namespaces": { kind: "boolean", short: "A", describe: "Leases of the budgets of all namespaces" },
@@ -262,6 +263,24 @@ export const commands: readonly Command[] = [
 			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
 		},
 		load: async () => (await import("./commands/leases.ts")).runLeases,
+	},
+	{
+		name: "leases release",
+		words: "BUDGET",
+		describe: "End what somebody holds of a budget, who is stuck",
+		examples: [
+			["In the cluster where it is held", "kubectl xpdb leases release db --context=eu"],
+			["In a script", "kubectl xpdb leases release db --context=eu --confirm=db"],
+		],
+		flags: {
+			confirm: {
+				kind: "text",
+				default: "",
+				value: "NAME",
+				describe: "The budget's name, for want of a terminal to ask on",
+			},
+		},
+		load: async () => (await import("./commands/release-lease.ts")).runReleaseLease,
 	},
 	{
 		name: "suspend",

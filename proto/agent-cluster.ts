@@ -2,7 +2,7 @@
 import type { BudgetName } from "../disruption/budget.ts";
 import type { AcquireRequest, Cluster, Count, MemberBudget } from "../disruption/cluster.ts";
 import type { FleetMember } from "../disruption/fleet.ts";
-import type { BudgetScope, ListedLease } from "./listed-lease.ts";
+import type { BudgetScope, HoldingReference, ListedLease } from "./listed-lease.ts";
 
 export interface AgentDescription {
 	readonly clusterId: string;
@@ -59,6 +59,8 @@ export interface AgentCluster extends Cluster {
 	listBudgets(namespaces: readonly string[]): Promise<BudgetList>;
 	/** The Leases of these budgets, for people; none of them: all budgets'. */
 	listLeases(scopes: readonly BudgetScope[]): Promise<readonly ListedLease[]>;
+	/** Ends that holding, whoever has it; reservations stay. False where it had ended before. */
+	endHolding(holding: HoldingReference): Promise<boolean>;
 	/** A count without an acquisition, for people: no decision may rest on it. */
 	look(request: LookRequest): Promise<Count>;
 	/**

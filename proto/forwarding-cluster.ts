@@ -28,6 +28,7 @@ export function clusterBehind(
 		describe: (...asked) => forward((cluster) => cluster.describe(...asked), "describe"),
 		listBudgets: (...asked) => forward((cluster) => cluster.listBudgets(...asked), "listBudgets"),
 		listLeases: (...asked) => forward((cluster) => cluster.listLeases(...asked), "listLeases"),
+		endHolding: (...asked) => forward((cluster) => cluster.endHolding(...asked), "endHolding"),
 		look: (...asked) => forward((cluster) => cluster.look(...asked), "look"),
 		watchBudgets: (...asked) => forward((cluster) => cluster.watchBudgets(...asked), "watchBudgets"),
 	};

@@ -25,6 +25,13 @@ export interface ListedLease {
 	readonly reserved: number;
 }
 
+/** One holding of a Lease and no later one: by its fence. */
+export interface HoldingReference {
+	readonly budget: BudgetName;
+	readonly leaseUid: string;
+	readonly transitions: number;
+}
+
 export interface ListedHolding {
 	/** As the holder calls itself. */
 	readonly holder: string;

@@ -28,7 +28,7 @@ import type {
 } from "./agent-cluster.ts";
 import { required } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
-import type { BudgetScope, ListedLease } from "./listed-lease.ts";
+import type { BudgetScope, HoldingReference, ListedLease } from "./listed-lease.ts";
 import { type PassedOnCaller, writePassedOnCaller } from "./passed-on.ts";
 import { readWatch } from "./read-watch.ts";
 import { errorOfStatus } from "./status.ts";
@@ -115,6 +115,14 @@ export class RemoteCluster implements AgentCluster {
 		const call: UnaryCall<wire.ListLeasesResponse> = (...rest) => this.#client.listLeases(request, ...rest);
 		const answer = await this.#unary("ListLeases", call);
 		return this.#read("ListLeases", () => readLeaseList(answer));
+	}
+
+	async endHolding({ budget, leaseUid, transitions }: HoldingReference): Promise<boolean> {
+		const request = { clusterId: this.id, budget: budgetNameMessage(budget), leaseUid, transitions };
+		const { ended } = await this.#unary<wire.EndHoldingResponse>("EndHolding", (...rest) =>
+			this.#client.endHolding(request, ...rest),
+		);
+		return ended;
 	}
 
 	async acquire(request: AcquireRequest, options: AcquireOptions): Promise<AcquireOutcome> {

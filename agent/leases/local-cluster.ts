@@ -18,7 +18,7 @@ import type {
 } from "../../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
-import { committed, fits, isLatest, released, renewed, stands } from "../../disruption/lease.ts";
+import { committed, fits, isLatest, leaseName, released, renewed, stands } from "../../disruption/lease.ts";
 import type {
 	AgentCluster,
 	AgentDescription,
@@ -26,7 +26,7 @@ import type {
 	WatchOptions,
 	WatchUnsupported,
 } from "../../proto/agent-cluster.ts";
-import type { BudgetScope, ListedLease } from "../../proto/listed-lease.ts";
+import type { BudgetScope, HoldingReference, ListedLease } from "../../proto/listed-lease.ts";
 import type { PassedOnCaller } from "../../proto/passed-on.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
@@ -272,6 +272,22 @@ export class LocalCluster implements AgentCluster {
 				? { write: released(lease), result: undefined }
 				: { result: undefined },
 		);
+	}
+
+	/**
+	 * Gives the Lease back in the place of whoever holds it, as if its time were over: the holder's commit finds that its acquisition
+	 * does not stand. Only the hold ends. Pods that were granted may have been evicted, so that reservations end as always.
+	 */
+	async endHolding({ budget, leaseUid, transitions }: HoldingReference): Promise<boolean> {
+		// A step would make a Lease where there is none.
+		if (!(await this.leases.read(budget))) return false;
+		const { result } = await this.leases.change(budget, (lease) =>
+			lease.holder !== "" && lease.uid === leaseUid && lease.transitions === transitions
+				? { write: released(lease), result: true }
+				: { result: false },
+		);
+		if (result) this.#acquirer.leaseChanged(leaseName(budget));
+		return result;
 	}
 
 	/** The Lease changed, by the watch: whoever waits for it may try. */

@@ -5,7 +5,7 @@ import { Metadata, status } from "@grpc/grpc-js";
 import type { BudgetName } from "../../disruption/budget.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
-import { required } from "../../proto/fields.ts";
+import { required, wholeNumber } from "../../proto/fields.ts";
 import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 import type { BudgetScope } from "../../proto/listed-lease.ts";
 import { statusOfError } from "../../proto/status.ts";
@@ -17,6 +17,7 @@ import type { AuditDetails, AuditRecord } from "./audit-log.ts";
 import type { Admission } from "./caller.ts";
 import { createGreetHandler } from "./greet-handler.ts";
 import * as limits from "./request-limits.ts";
+import type { BudgetVerb } from "./identity.ts";
 import type { AgentServiceOptions } from "./service-options.ts";
 import { createWatchHandler } from "./watch-handler.ts";
 
@@ -26,6 +27,8 @@ interface Question<Response> {
 	readonly budget: BudgetName | undefined;
 	/** The budgets that it is about, where it may be about many: the caller needs the right to each of them. */
 	readonly scopes?: readonly BudgetScope[];
+	/** The right that is needed; by default that to decide. */
+	readonly verb?: BudgetVerb;
 	/** For the audit line. */
 	readonly details?: AuditDetails;
 	readonly answer: (cluster: AgentCluster) => Promise<Response>;
@@ -75,10 +78,10 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			const { request } = call;
 			const { caller } = admission;
 			record.caller = caller;
-			const { budget, scopes, details, answer, outcome, takesLong = false, renews = false } = read(request);
+			const { budget, scopes, verb, details, answer, outcome, takesLong = false, renews = false } = read(request);
 			Object.assign(record, budget && { budget }, details && { details });
 			for (const scope of scopes ?? (budget ? [budget] : [])) {
-				const refusal = await gate.authorize(caller, scope);
+				const refusal = await gate.authorize(caller, scope, verb);
 				if (refusal) return { refusal };
 			}
 			if (takesLong) call.sendMetadata(new Metadata());
@@ -114,6 +117,21 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 				budget: undefined,
 				scopes: scopes.length > 0 ? scopes : [{ namespace: "" }],
 				answer: async (cluster) => leaseListMessage(cluster.id, await cluster.listLeases(scopes)),
+			};
+		}),
+		endHolding: serve("EndHolding", (request: wire.EndHoldingRequest) => {
+			const budget = readCheckedBudget(request);
+			limits.assertLeaseUid(request.leaseUid);
+			const transitions = wholeNumber(request.transitions, "transitions");
+			return {
+				budget,
+				verb: "release",
+				details: { transitions },
+				outcome: ({ ended }) => (ended ? "ended" : "not held"),
+				async answer(cluster) {
+					const ended = await cluster.endHolding({ budget, leaseUid: request.leaseUid, transitions });
+					return { clusterId: cluster.id, ended };
+				},
 			};
 		}),
 		count: serve("Count", (request: wire.CountRequest) => {

@@ -19,7 +19,7 @@ import { findPassedOnCaller, type PassedOnCaller } from "../../proto/passed-on.t
 import { passedOnKey } from "../../proto/remote-cluster.ts";
 import { statusOfError, unauthenticatedStatus } from "../../proto/status.ts";
 import { type Admission, type Caller, verifiedCaller } from "./caller.ts";
-import type { Identity } from "./identity.ts";
+import type { BudgetVerb, Identity } from "./identity.ts";
 import type { PeerIdentity } from "./peer-identity.ts";
 import type { Rights } from "./rights.ts";
 
@@ -50,7 +50,7 @@ export interface Gate {
 	/** Who calls, or the status to refuse the call with. */
 	admit(call: IncomingCall): Promise<Admission>;
 	/** Whether that caller may decide about the budget, or about all of a namespace, or of all (""): the status to refuse the call with, undefined where it may go on. */
-	authorize(caller: Caller, budget: BudgetScope): Promise<Partial<StatusObject> | undefined>;
+	authorize(caller: Caller, budget: BudgetScope, verb?: BudgetVerb): Promise<Partial<StatusObject> | undefined>;
 	/** Who answers for that cluster; rejects with AgentProtocolError where nobody here does. */
 	route(clusterId: string, metadata: Metadata, caller: Caller, way?: Way): Promise<AgentCluster>;
 }
@@ -73,8 +73,8 @@ export function createTokenGate(options: {
 				? { kind: "admitted", caller: verdict.caller }
 				: { kind: "refused", status: unauthenticatedStatus(verdict.reason) };
 		},
-		async authorize(caller, budget) {
-			const refusal = caller.kind === "token" ? await rights.refusal(caller, budget) : notOfThisPort;
+		async authorize(caller, budget, verb) {
+			const refusal = caller.kind === "token" ? await rights.refusal(caller, budget, verb) : notOfThisPort;
 			return refusal === undefined ? undefined : statusOfError(new AgentForbiddenError(refusal));
 		},
 		route: async (clusterId, _metadata, caller, way = {}) =>

@@ -14,11 +14,14 @@ export type TokenVerdict =
 	| { readonly kind: "authenticated"; readonly user: ReviewedUser }
 	| { readonly kind: "rejected"; readonly reason: string };
 
+/** What Kubernetes itself does nothing with: to decide about a budget, and to end what others hold of it. */
+export type BudgetVerb = "acquire" | "release";
+
 /** What the API server says of callers; rejects with AgentUnavailableError where it says nothing. */
 export interface Reviews {
 	reviewToken(token: string): Promise<TokenVerdict>;
-	/** Whether the user may `acquire` this budget; without a name: every budget of the namespace. */
-	mayAcquire(user: ReviewedUser, budget: BudgetName): Promise<boolean>;
+	/** Whether the user has the verb (`acquire`) on this budget; without a name: on every budget of the namespace. */
+	may(user: ReviewedUser, budget: BudgetName, verb?: BudgetVerb): Promise<boolean>;
 }
 
 export type CallerVerdict =

@@ -63,6 +63,10 @@ export function assertIds(ids: readonly string[]): void {
 	for (const id of ids) assertId(id, "ids");
 }
 
+export function assertLeaseUid(uid: string): void {
+	assertId(uid, "lease_uid");
+}
+
 /** Each costs a question about rights. */
 const maxScopes = 100;
 

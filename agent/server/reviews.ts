@@ -40,12 +40,12 @@ export function createReviews({ api, cluster }: ReviewsOptions): Reviews {
 			const spec = { token, audiences: [tokenAudience] };
 			return tokenVerdict(await create("authentication.k8s.io", "TokenReview", spec), cluster);
 		},
-		async mayAcquire({ username, uid, groups, extra }, { namespace, name }) {
+		async may({ username, uid, groups, extra }, { namespace, name }, verb = "acquire") {
 			const resourceAttributes = {
 				group: budgetApi.group,
 				resource: budgetApi.resource,
-				// A verb that only we ask for, so that the right to it gives no right to change a budget.
-				verb: "acquire",
+				// Verbs that only we ask for, so that the right to one gives no right to change a budget.
+				verb,
 				namespace,
 				...(name !== "" && { name }),
 			};

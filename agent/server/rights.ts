@@ -1,14 +1,14 @@
 // Who may decide about a budget: whoever has the verb `acquire` on it in the cluster that issued their token. Kubernetes itself
-// does not know that verb, so the right to it is no right to change anything.
+// does not know that verb, so the right to it is no right to change anything. The verb `release` is to end what others hold.
 import { type BudgetName, budgetApi, formatBudgetName } from "../../disruption/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import type { BudgetScope } from "../../proto/listed-lease.ts";
 import { KeptAnswers } from "../process/kept-answers.ts";
 import type { TokenCaller } from "./caller.ts";
-import type { Reviews } from "./identity.ts";
+import type { BudgetVerb, Reviews } from "./identity.ts";
 
 interface RightsOptions {
-	readonly reviews: Pick<Reviews, "mayAcquire">;
+	readonly reviews: Pick<Reviews, "may">;
 	/** Milliseconds, monotonic. */
 	readonly now: () => number;
 	/** For messages. */
@@ -41,22 +41,27 @@ export class Rights {
 	 * Undefined where the caller may decide about this budget, else why not. Without a name it is about all of the namespace, and
 	 * namespace "" are all of them. Rejects with AgentUnavailableError.
 	 */
-	async refusal(caller: TokenCaller, { namespace, name = "" }: BudgetScope): Promise<string | undefined> {
+	async refusal(
+		caller: TokenCaller,
+		{ namespace, name = "" }: BudgetScope,
+		verb: BudgetVerb = "acquire",
+	): Promise<string | undefined> {
 		const { cluster } = this.#options;
 		const budget = { namespace, name };
-		const isKnown = this.#allowed.has(keyOf(caller, budget));
-		if (isKnown && (await this.#mayAcquire(caller, budget))) return undefined;
+		const may = (each: BudgetName): Promise<boolean> => this.#may(caller, each, verb);
+		const isKnown = this.#allowed.has(keyOf(caller, budget, verb));
+		if (isKnown && (await may(budget))) return undefined;
 		// Most rights are for a whole namespace, and one answer is enough for all its budgets.
-		if (await this.#mayAcquire(caller, { namespace, name: "" })) return undefined;
-		if (!isKnown && name !== "" && (await this.#mayAcquire(caller, budget))) return undefined;
-		return `User "${shortenTo(caller.user.username, longestName)}" may not acquire ${budgetApi.resource}.${budgetApi.group}${name === "" ? "" : ` "${name}"`} in ${namespace === "" ? "all namespaces" : `namespace "${namespace}"`} of cluster "${cluster}"`;
+		if (await may({ namespace, name: "" })) return undefined;
+		if (!isKnown && name !== "" && (await may(budget))) return undefined;
+		return `User "${shortenTo(caller.user.username, longestName)}" ${verb === "acquire" ? "may not acquire" : "may not release"} ${budgetApi.resource}.${budgetApi.group}${name === "" ? "" : ` "${name}"`} in ${namespace === "" ? "all namespaces" : `namespace "${namespace}"`} of cluster "${cluster}"`;
 	}
 
-	#mayAcquire(caller: TokenCaller, budget: BudgetName): Promise<boolean> {
-		return this.#allowed.get(keyOf(caller, budget), () => this.#options.reviews.mayAcquire(caller.user, budget));
+	#may(caller: TokenCaller, budget: BudgetName, verb: BudgetVerb): Promise<boolean> {
+		return this.#allowed.get(keyOf(caller, budget, verb), () => this.#options.reviews.may(caller.user, budget, verb));
 	}
 }
 
-function keyOf({ tokenHash }: TokenCaller, budget: BudgetName): string {
-	return `${tokenHash} ${formatBudgetName(budget)}`;
+function keyOf({ tokenHash }: TokenCaller, budget: BudgetName, verb: BudgetVerb): string {
+	return `${tokenHash} ${verb} ${formatBudgetName(budget)}`;
 }

@@ -8,7 +8,9 @@ import { globalFlags } from "./global-flags.ts";
 export const programName = "kubectl xpdb";
 
 /** Examples first: they are what people read. */
-export function overviewText(commands: readonly Command[]): string {
+export function overviewText(all: readonly Command[]): string {
+	// What belongs to another command stands in its help.
+	const commands = all.filter(({ name }) => !name.includes(" "));
 	const width = Math.max(...commands.map(({ name }) => name.length));
 	return [
 		"Evict pods and drain nodes under one disruption budget over many clusters.",

@@ -11,13 +11,18 @@ const names = commands.map(({ name }) => name);
 
 /** By the path of the page. */
 export async function commandPages(): Promise<Readonly<Record<string, GeneratedParts>>> {
-	const pages = names.map(async (name) => [`docs/commands/${name}.md`, await partsOf(name)] as const);
+	const pages = names.map(async (name) => [`docs/commands/${pageOf(name)}.md`, await partsOf(name)] as const);
 	return { "docs/commands/README.md": await partsOfIndex(), ...Object.fromEntries(await Promise.all(pages)) };
+}
+
+/** "leases release" has leases-release.md. */
+function pageOf(name: string): string {
+	return name.replaceAll(" ", "-");
 }
 
 async function partsOf(name: string): Promise<GeneratedParts> {
 	return {
-		help: codeBlock("text", await say(name, "--help")),
+		help: codeBlock("text", await say(...name.split(" "), "--help")),
 		"exit codes": table(
 			["Code", "Meaning"],
 			exitCodeMeanings(names)
@@ -32,7 +37,7 @@ async function partsOfIndex(): Promise<GeneratedParts> {
 		commands: table(
 			["Command", "What it does"],
 			commands.map(({ name, words, describe }) => [
-				`[${code(`${name} ${words}`.trim())}](${name}.md)`,
+				`[${code(`${name} ${words}`.trim())}](${pageOf(name)}.md)`,
 				describe.replace(/^./, (letter) => letter.toLowerCase()),
 			]),
 		),

@@ -8,7 +8,18 @@ interface Meaning {
 }
 
 /** Those that ask the fleet. */
-const asking = ["evict", "drain", "plan", "budgets", "explain", "leases", "suspend", "unsuspend", "version"];
+const asking = [
+	"evict",
+	"drain",
+	"plan",
+	"budgets",
+	"explain",
+	"leases",
+	"leases release",
+	"suspend",
+	"unsuspend",
+	"version",
+];
 
 const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
 	done: { means: "done" },

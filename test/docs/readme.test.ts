@@ -5,6 +5,8 @@ import { readSource } from "../architecture/source-files.ts";
 
 test("the README's table leads to the page of each command", () => {
 	const rows = readSource("README.md").match(/^\| .*\]\(docs\/commands\/.*$/gm) ?? [];
-	const missing = commands.filter(({ name }) => !rows.some((row) => row.includes(`(docs/commands/${name}.md)`)));
+	const missing = commands.filter(
+		({ name }) => !rows.some((row) => row.includes(`(docs/commands/${name.replaceAll(" ", "-")}.md)`)),
+	);
 	expect(missing.map(({ name }) => name)).toEqual([]);
 });

@@ -103,6 +103,8 @@ export function simulatedMember(options: MemberOptions): AgentCluster {
 		watchBudgets: (namespaces, watching) =>
 			ask("watch budgets", namespaces, (agent) => agent.local.watchBudgets(namespaces, watching)),
 		listLeases: (scopes) => ask("list leases", scopes, (agent) => agent.local.listLeases(scopes)),
+		endHolding: (holding) =>
+			ask(`end a holding of ${holding.budget.name}`, holding, (agent) => agent.local.endHolding(holding)),
 		look: (request) => ask(`look at ${request.budget.name}`, request, (agent) => agent.local.look(request)),
 	};
 }

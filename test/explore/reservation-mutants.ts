@@ -43,6 +43,19 @@ export const reservationMutants: readonly Mutant[] = [
 		],
 	},
 	{
+		name: "ended-with-its-reservations",
+		without: "keeping the reservations of a Lease whose holding somebody ends",
+		scenarios: ["ended-holding"],
+		edits: [
+			{
+				file: "agent/leases/local-cluster.ts",
+				symbol: "LocalCluster.endHolding",
+				find: "released($lease)",
+				replace: "released({ ...$lease, state: { ...$lease.state, reservations: [] } })",
+			},
+		],
+	},
+	{
 		name: "marked-not-counted",
 		without: "counting marked reservations",
 		scenarios: ["fence", "half-cancelled"],

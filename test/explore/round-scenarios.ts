@@ -1,7 +1,27 @@
 // Rounds against rounds: Leases, commits, lines, and everything that messages and processes suffer.
-import type { Scenario } from "./scenario.ts";
+import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, onlyOnce, trouble, web } from "./scenario-parts.ts";
+import { namespace } from "./workload.ts";
 import type { World } from "./world.ts";
+
+/** As a person does by hand, of whoever holds the Lease then. */
+function endsHolding(id: string): EventData<World> {
+	const held = (world: World) =>
+		[...world.cluster(id).server.leases.values()].find(({ spec }) => spec.holderIdentity !== undefined);
+	return {
+		name: `somebody ends a holding in ${id}`,
+		times: 2,
+		when: (world) => held(world) !== undefined && world.cluster(id).agents.some(({ alive }) => alive),
+		run: (world) => {
+			const lease = held(world);
+			const agent = world.cluster(id).agents.find(({ alive }) => alive);
+			if (!lease || !agent) throw new Error("an event where nobody holds anything");
+			const { uid: leaseUid, spec } = lease;
+			const holding = { budget: { namespace, name: "web" }, leaseUid, transitions: spec.leaseTransitions ?? 0 };
+			agent.task("ends a holding", () => agent.local.endHolding(holding));
+		},
+	};
+}
 
 export const roundScenarios: readonly Scenario<World>[] = [
 	{
@@ -92,6 +112,20 @@ export const roundScenarios: readonly Scenario<World>[] = [
 		],
 		limits: { agentJumps: 1, restarts: 2, lost: 2, crashes: 1 },
 		lineHost: true,
+	},
+	{
+		name: "ended-holding",
+		about: "Somebody ends what a round holds, at any moment, while pods that others were granted are not evicted yet",
+		clusters: [cluster("c1", 3, { agents: 1 }), cluster("c2", 2, { agents: 1 })],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { attempts: 2 }),
+			drain("drain-2", ["c2/web-0"], { attempts: 2 }),
+			drain("drain-3", ["c1/web-1"], { attempts: 3 }),
+		],
+		events: [endsHolding("c1"), endsHolding("c2")],
+		limits: { gaveUp: 1, crashes: 1 },
+		afterEviction: "stays",
+		freshViews: true,
 	},
 	{
 		name: "new-lease",

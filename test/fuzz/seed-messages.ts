@@ -61,6 +61,7 @@ export const requests = {
 	cancel: seedsOf(wire.CancelRequest, { clusterId: "", budget: name, ids: ["grant-1", "grant-2"], sent: false }),
 	listBudgets: seedsOf(wire.ListBudgetsRequest, { clusterId: "", namespaces: ["shop"] }),
 	listLeases: seedsOf(wire.ListLeasesRequest, { clusterId: "", budgets: [name, { namespace: "shop", name: "" }] }),
+	endHolding: seedsOf(wire.EndHoldingRequest, { clusterId: "", budget: name, leaseUid: "new-uid", transitions: 1 }),
 	describe: seedsOf(wire.DescribeRequest, { clusterId: "" }),
 } as const;
 
@@ -97,6 +98,7 @@ export const answers: Readonly<Record<Method, SeedMessages>> = {
 		wire.ListBudgetsResponse,
 		budgetListMessage({ clusterId, fleetHash: "5f", budgets: samples.count.budgets }),
 	),
+	endHolding: seedsOf(wire.EndHoldingResponse, { clusterId, ended: true }),
 	listLeases: seedsOf(wire.ListLeasesResponse, leaseListMessage(clusterId, samples.leases)),
 	describe: seedsOf(
 		wire.DescribeResponse,

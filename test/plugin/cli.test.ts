@@ -16,6 +16,14 @@ describe("parseCommandLine()", () => {
 		expect(input.globals).toMatchObject({ namespace: "shop", context: "eu" });
 	});
 
+	test("finds a command of two words, and takes its words for none of the first", async () => {
+		const parsed = await parseCommandLine(["--context", "leases", "leases", "release", "db", "--confirm=db"]);
+		expect(parsed).toMatchObject({ kind: "command", command: { name: "leases release" } });
+		expect(parsed).toMatchObject({ input: { words: ["db"], flags: { confirm: "db", context: "leases" } } });
+		const shown = await parseCommandLine(["leases", "db", "release"]);
+		expect(shown).toMatchObject({ command: { name: "leases" }, input: { words: ["db", "release"] } });
+	});
+
 	test("gives kubectl's defaults", async () => {
 		const { input } = await parse("drain", "n1");
 		expect(input.flags).toMatchObject({
@@ -107,7 +115,7 @@ describe("parseCommandLine()", () => {
 		});
 	}
 
-	for (const argv of [[], ["options"], ...commands.map(({ name }) => [name, "--help"])]) {
+	for (const argv of [[], ["options"], ...commands.map(({ name }) => [...name.split(" "), "--help"])]) {
 		test(`"${argv.join(" ")}" fits 80 columns`, async () => {
 			const parsed = await parseCommandLine(argv);
 			const lines = parsed.kind === "help" ? parsed.text.split("\n") : [];

@@ -28,7 +28,7 @@ describe("clusterBehind()", () => {
 		});
 		const methods = Object.entries(behind).filter(([, method]) => typeof method === "function");
 		for (const [name, method] of methods) await Reflect.apply(method, behind, [`${name} first`, "second", "third"]);
-		expect(questions).toHaveLength(12);
+		expect(questions).toHaveLength(13);
 		for (const [index, question] of questions.entries())
 			expect(seen[index]?.slice(0, 2)).toEqual([question, `${question} first`]);
 	});

@@ -80,6 +80,10 @@ describe("a call", () => {
 				seen.push(request);
 				answer(null, budgetListMessage(budgetList));
 			},
+			endHolding: ({ request }, answer) => {
+				seen.push(request);
+				answer(null, { clusterId, ended: true });
+			},
 			listLeases: ({ request }, answer) => {
 				seen.push(request);
 				answer(null, leaseListMessage(clusterId, samples.leases));
@@ -95,6 +99,7 @@ describe("a call", () => {
 		await cluster.cancel(budget, ["grant-1"], { sent: true });
 		expect(await cluster.listBudgets(["shop"])).toEqual(budgetList);
 		expect(await cluster.listLeases([budget, { namespace: "web" }])).toEqual(samples.leases);
+		expect(await cluster.endHolding({ budget, leaseUid: "lease-uid", transitions: 3 })).toBe(true);
 		const held = acquisitionMessage(acquisition);
 		expect(seen).toEqual([
 			{ clusterId },
@@ -109,6 +114,7 @@ describe("a call", () => {
 			{ clusterId, budget, ids: ["grant-1"], sent: true },
 			{ clusterId, namespaces: ["shop"] },
 			{ clusterId, budgets: [budget, { namespace: "web", name: "" }] },
+			{ clusterId, budget, leaseUid: "lease-uid", transitions: 3 },
 		]);
 	});
 

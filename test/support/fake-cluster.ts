@@ -40,6 +40,7 @@ export function createFakeCluster(
 		listBudgets: async () => ({ clusterId: id, fleetHash: "5f", budgets: [] }),
 		listLeases: async () => samples.leases,
 		listLeasesHere: async (scopes) => cluster.listLeases(scopes),
+		endHolding: async () => true,
 		look: async () => count,
 		watchBudgets: async () => ({ kind: "unsupported" }),
 	};

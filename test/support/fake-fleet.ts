@@ -215,6 +215,7 @@ export class FakeMember implements AgentCluster {
 	}
 
 	readonly listLeases = async (): Promise<readonly never[]> => [];
+	readonly endHolding = async (): Promise<boolean> => false;
 	async watchBudgets(): Promise<WatchUnsupported> {
 		return { kind: "unsupported" };
 	}

@@ -11,7 +11,7 @@ import { type CallWatcher, createCallWatcher } from "../../agent/server/call-wat
 import { createPeerGate, createTokenGate, type ServedCluster, type Way } from "../../agent/server/gate.ts";
 import type { GreetingReceiver } from "../../agent/server/greetings.ts";
 import { HeldLeases } from "../../agent/server/held-leases.ts";
-import type { CallerVerdict } from "../../agent/server/identity.ts";
+import type { BudgetVerb, CallerVerdict } from "../../agent/server/identity.ts";
 import { OpenCalls } from "../../agent/server/open-calls.ts";
 import { PeerIdentity } from "../../agent/server/peer-identity.ts";
 import { startAgentServer } from "../../agent/server/server.ts";
@@ -38,7 +38,7 @@ export interface ServedAgentOptions {
 	readonly local: ServedCluster;
 	readonly verdict?: CallerVerdict;
 	/** Why callers with a token may not decide about a budget. */
-	readonly refusal?: (budget: BudgetScope) => string | undefined;
+	readonly refusal?: (budget: BudgetScope, verb?: BudgetVerb) => string | undefined;
 	readonly members?: readonly AgentCluster[];
 	/** Told of each call that is for one of these. */
 	readonly onPassedOn?: (way: Way) => void;
@@ -88,7 +88,7 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 	const gates = [
 		createTokenGate({
 			identity: { check: async () => options.judge?.() ?? options.verdict ?? known },
-			rights: { refusal: async (_caller, budget) => options.refusal?.(budget) },
+			rights: { refusal: async (_caller, budget, verb) => options.refusal?.(budget, verb) },
 			local,
 			member: async (id, _caller, way) => {
 				options.onPassedOn?.(way);

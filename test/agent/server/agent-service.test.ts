@@ -32,6 +32,8 @@ describe("the service", () => {
 		await caller.describe();
 		await caller.listBudgets(["shop"]);
 		expect(await caller.listLeases([budget, { namespace: "web" }])).toEqual(samples.leases);
+		const holding = { budget, leaseUid: "lease-uid", transitions: 3 };
+		expect(await caller.endHolding(holding)).toBe(true);
 		const { selector, candidates } = acquireRequest;
 		expect(local.asked).toEqual([
 			[
@@ -50,6 +52,7 @@ describe("the service", () => {
 			["describe"],
 			["listBudgets", ["shop"]],
 			["listLeases", [budget, { namespace: "web" }]],
+			["endHolding", holding],
 		]);
 	});
 
@@ -130,6 +133,7 @@ describe("the token port", () => {
 				caller.confirm(budget, ["grant-1"]),
 				caller.cancel(budget, ["grant-1"], { sent: false }),
 				caller.listLeases([budget]),
+				caller.endHolding({ budget, leaseUid: "lease-uid", transitions: 3 }),
 			];
 			for (const call of calls) {
 				await expect(call).rejects.toEqual(new AgentForbiddenError(`No right to ${budget.namespace}/${budget.name}`));
@@ -161,6 +165,17 @@ describe("the token port", () => {
 		await expect(caller.listLeases([])).rejects.toEqual(new AgentForbiddenError("No right to all"));
 		expect(asked).toEqual([{ namespace: "shop" }, budget, budget, { namespace: "web" }, { namespace: "" }]);
 		expect(local.asked).toHaveLength(1);
+	});
+
+	test("ends what others hold for who may release, which is more than to decide", async () => {
+		const local = createFakeCluster();
+		const refusal = (_budget: BudgetScope, verb = "acquire") =>
+			verb === "acquire" ? undefined : "No right to release";
+		const caller = (await serve({ local, refusal })).asCaller();
+		await caller.release(acquisition);
+		const ended = caller.endHolding({ budget, leaseUid: "lease-uid", transitions: 3 });
+		await expect(ended).rejects.toEqual(new AgentForbiddenError("No right to release"));
+		expect(local.asked).toEqual([["release", acquisition]]);
 	});
 
 	test("passes calls for another member on to it", async () => {

@@ -76,10 +76,10 @@ describe("reviewToken()", () => {
 	}
 });
 
-describe("mayAcquire()", () => {
+describe("may()", () => {
 	test("asks for the verb acquire on the budget, for the whole user", async () => {
 		const { reviews, asked } = reviewsWith(created({ allowed: true }));
-		expect(await reviews.mayAcquire(user, { namespace: "shop", name: "web" })).toBe(true);
+		expect(await reviews.may(user, { namespace: "shop", name: "web" })).toBe(true);
 		const resourceAttributes = {
 			group: "x-pdb.form3.tech",
 			resource: "xpoddisruptionbudgets",
@@ -93,7 +93,7 @@ describe("mayAcquire()", () => {
 
 	test("asks for all budgets of a namespace by naming none", async () => {
 		const { reviews, asked } = reviewsWith(created({ allowed: true }));
-		await reviews.mayAcquire(user, { namespace: "shop", name: "" });
+		await reviews.may(user, { namespace: "shop", name: "" });
 		expect(asked).toEqual([
 			expect.objectContaining({
 				body: expect.objectContaining({
@@ -112,9 +112,7 @@ describe("mayAcquire()", () => {
 
 	for (const status of [{}, { allowed: false }, { allowed: true, denied: true }, { allowed: "true" }]) {
 		test(`takes ${JSON.stringify(status)} for a no`, async () => {
-			expect(await reviewsWith(created(status)).reviews.mayAcquire(user, { namespace: "shop", name: "web" })).toBe(
-				false,
-			);
+			expect(await reviewsWith(created(status)).reviews.may(user, { namespace: "shop", name: "web" })).toBe(false);
 		});
 	}
 });

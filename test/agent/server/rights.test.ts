@@ -13,7 +13,7 @@ function rightsWith(allowed: string[], now: () => number = () => 0) {
 	const asked: string[] = [];
 	const rights = new Rights({
 		reviews: {
-			mayAcquire: async (_user, { namespace, name }) => {
+			may: async (_user, { namespace, name }) => {
 				asked.push(`${namespace}/${name}`);
 				return allowed.includes(`${namespace}/${name}`);
 			},
@@ -52,6 +52,23 @@ describe("Rights", () => {
 		expect(asked).toEqual(["shop/", "web/", "/"]);
 	});
 
+	test("takes no right for another one", async () => {
+		const verbs: string[] = [];
+		const rights = new Rights({
+			reviews: {
+				may: async (_user, _budget, verb = "acquire") => {
+					verbs.push(verb);
+					return verb === "acquire";
+				},
+			},
+			now: () => 0,
+			cluster: "eu-1",
+		});
+		expect(await rights.refusal(caller, web)).toBeUndefined();
+		expect(await rights.refusal(caller, web, "release")).toContain("may not release xpoddisruptionbudgets");
+		expect(verbs).toEqual(["acquire", "release", "release"]);
+	});
+
 	test("lets nobody have the right of another token", async () => {
 		const allowed = ["shop/"];
 		const { rights } = rightsWith(allowed);
@@ -82,7 +99,7 @@ describe("Rights", () => {
 		let down = true;
 		const rights = new Rights({
 			reviews: {
-				mayAcquire: async () => {
+				may: async () => {
 					if (down) throw new AgentUnavailableError("No API server", "eu-1");
 					return true;
 				},

@@ -103,6 +103,7 @@ const calls: Readonly<Record<Method, (cluster: RemoteCluster) => Promise<unknown
 	cancel: (cluster) => cluster.cancel(samples.budget, ["grant-1"], { sent: true }),
 	listBudgets: (cluster) => cluster.listBudgets(["shop"]),
 	listLeases: (cluster) => cluster.listLeases([samples.budget]),
+	endHolding: (cluster) => cluster.endHolding({ budget: samples.budget, leaseUid: "lease-uid", transitions: 3 }),
 	describe: (cluster) => cluster.describe(),
 };
 

@@ -425,6 +425,20 @@ export interface Reservation {
   cancelling: boolean;
 }
 
+/** One holding and no later one: by the Lease's uid and its fence, as ListLeases tells them. */
+export interface EndHoldingRequest {
+  clusterId: string;
+  budget: BudgetName | undefined;
+  leaseUid: string;
+  transitions: number;
+}
+
+export interface EndHoldingResponse {
+  clusterId: string;
+  /** False where that holding had ended before: nothing was written. */
+  ended: boolean;
+}
+
 export interface GreetRequest {
   /** Whom the greeting is for. */
   clusterId: string;
@@ -6241,6 +6255,222 @@ export const Reservation: MessageFns<Reservation> = {
   },
 };
 
+function createBaseEndHoldingRequest(): EndHoldingRequest {
+  return { clusterId: "", budget: undefined, leaseUid: "", transitions: 0 };
+}
+
+export const EndHoldingRequest: MessageFns<EndHoldingRequest> = {
+  encode(message: EndHoldingRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.clusterId !== "") {
+      writer.uint32(10).string(message.clusterId);
+    }
+    if (message.budget !== undefined) {
+      BudgetName.encode(message.budget, writer.uint32(18).fork()).join();
+    }
+    if (message.leaseUid !== "") {
+      writer.uint32(26).string(message.leaseUid);
+    }
+    if (message.transitions !== 0) {
+      writer.uint32(32).int32(message.transitions);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndHoldingRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndHoldingRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.clusterId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.budget = BudgetName.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.leaseUid = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.transitions = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): EndHoldingRequest {
+    return {
+      clusterId: isSet(object.clusterId)
+        ? globalThis.String(object.clusterId)
+        : isSet(object.cluster_id)
+        ? globalThis.String(object.cluster_id)
+        : "",
+      budget: isSet(object.budget) ? BudgetName.fromJSON(object.budget) : undefined,
+      leaseUid: isSet(object.leaseUid)
+        ? globalThis.String(object.leaseUid)
+        : isSet(object.lease_uid)
+        ? globalThis.String(object.lease_uid)
+        : "",
+      transitions: isSet(object.transitions) ? globalThis.Number(object.transitions) : 0,
+    };
+  },
+
+  toJSON(message: EndHoldingRequest): unknown {
+    const obj: any = {};
+    if (message.clusterId !== "") {
+      obj.clusterId = message.clusterId;
+    }
+    if (message.budget !== undefined) {
+      obj.budget = BudgetName.toJSON(message.budget);
+    }
+    if (message.leaseUid !== "") {
+      obj.leaseUid = message.leaseUid;
+    }
+    if (message.transitions !== 0) {
+      obj.transitions = Math.round(message.transitions);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<EndHoldingRequest>, I>>(base?: I): EndHoldingRequest {
+    return EndHoldingRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<EndHoldingRequest>, I>>(object: I): EndHoldingRequest {
+    const message = createBaseEndHoldingRequest();
+    message.clusterId = object.clusterId ?? "";
+    message.budget = (object.budget !== undefined && object.budget !== null)
+      ? BudgetName.fromPartial(object.budget)
+      : undefined;
+    message.leaseUid = object.leaseUid ?? "";
+    message.transitions = object.transitions ?? 0;
+    return message;
+  },
+};
+
+function createBaseEndHoldingResponse(): EndHoldingResponse {
+  return { clusterId: "", ended: false };
+}
+
+export const EndHoldingResponse: MessageFns<EndHoldingResponse> = {
+  encode(message: EndHoldingResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.clusterId !== "") {
+      writer.uint32(10).string(message.clusterId);
+    }
+    if (message.ended !== false) {
+      writer.uint32(16).bool(message.ended);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): EndHoldingResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseEndHoldingResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.clusterId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.ended = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): EndHoldingResponse {
+    return {
+      clusterId: isSet(object.clusterId)
+        ? globalThis.String(object.clusterId)
+        : isSet(object.cluster_id)
+        ? globalThis.String(object.cluster_id)
+        : "",
+      ended: isSet(object.ended) ? globalThis.Boolean(object.ended) : false,
+    };
+  },
+
+  toJSON(message: EndHoldingResponse): unknown {
+    const obj: any = {};
+    if (message.clusterId !== "") {
+      obj.clusterId = message.clusterId;
+    }
+    if (message.ended !== false) {
+      obj.ended = message.ended;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<EndHoldingResponse>, I>>(base?: I): EndHoldingResponse {
+    return EndHoldingResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<EndHoldingResponse>, I>>(object: I): EndHoldingResponse {
+    const message = createBaseEndHoldingResponse();
+    message.clusterId = object.clusterId ?? "";
+    message.ended = object.ended ?? false;
+    return message;
+  },
+};
+
 function createBaseGreetRequest(): GreetRequest {
   return { clusterId: "", fromId: "", fromName: "", memberIds: [] };
 }
@@ -6644,6 +6874,16 @@ export const AgentServiceService = {
     responseSerialize: (value: ListLeasesResponse): Buffer => Buffer.from(ListLeasesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListLeasesResponse => ListLeasesResponse.decode(value),
   },
+  /** Ends one holding of a Lease, whoever holds it: for a person, who has the verb `release` on the budget. Reservations stay. */
+  endHolding: {
+    path: "/xpdb.v1.AgentService/EndHolding" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: EndHoldingRequest): Buffer => Buffer.from(EndHoldingRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): EndHoldingRequest => EndHoldingRequest.decode(value),
+    responseSerialize: (value: EndHoldingResponse): Buffer => Buffer.from(EndHoldingResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): EndHoldingResponse => EndHoldingResponse.decode(value),
+  },
   /** From agent to agent: who else takes this cluster for a member of its fleet. Whoever greets is known from then on. */
   greet: {
     path: "/xpdb.v1.AgentService/Greet" as const,
@@ -6686,6 +6926,8 @@ export interface AgentServiceServer extends UntypedServiceImplementation {
    * reservation and no nonce is in it.
    */
   listLeases: handleUnaryCall<ListLeasesRequest, ListLeasesResponse>;
+  /** Ends one holding of a Lease, whoever holds it: for a person, who has the verb `release` on the budget. Reservations stay. */
+  endHolding: handleUnaryCall<EndHoldingRequest, EndHoldingResponse>;
   /** From agent to agent: who else takes this cluster for a member of its fleet. Whoever greets is known from then on. */
   greet: handleUnaryCall<GreetRequest, GreetResponse>;
 }
@@ -6858,6 +7100,22 @@ export interface AgentServiceClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListLeasesResponse) => void,
+  ): ClientUnaryCall;
+  /** Ends one holding of a Lease, whoever holds it: for a person, who has the verb `release` on the budget. Reservations stay. */
+  endHolding(
+    request: EndHoldingRequest,
+    callback: (error: ServiceError | null, response: EndHoldingResponse) => void,
+  ): ClientUnaryCall;
+  endHolding(
+    request: EndHoldingRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: EndHoldingResponse) => void,
+  ): ClientUnaryCall;
+  endHolding(
+    request: EndHoldingRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: EndHoldingResponse) => void,
   ): ClientUnaryCall;
   /** From agent to agent: who else takes this cluster for a member of its fleet. Whoever greets is known from then on. */
   greet(
