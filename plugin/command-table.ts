@@ -243,6 +243,12 @@ export const commands: readonly Command[] = [
 			...readOutput("json|yaml|name|wide", "wide: a column for each cluster, and each pod that uses a budget up"),
 			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
 			watch: { kind: "boolean", short: "w", describe: "Go on with what changes, until Ctrl-C" },
+			ui: {
+				kind: "text",
+				default: "",
+				value: "auto|full|plain|none",
+				describe: "With -w. auto: a full screen on a terminal, else plain lines; none: rows only",
+			},
 		},
 		load: async () => (await import("./commands/budgets.ts")).runBudgets,
 	},

@@ -143,12 +143,12 @@ export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bun
 }
 
 /** Loaded by few calls: client-node for OIDC and proxies, and the screens, whose layout needs a module that awaits. */
-const parts = ["@kubernetes/client-node", "../ui/open-screen.tsx"];
+const parts = ["@kubernetes/client-node", "../ui/screens.ts"];
 
 async function bundlePlugin(options: BuildOptions): Promise<readonly Built[]> {
 	const chunk = { ...options, entryNames: "chunks/[name]-[hash]" };
 	const clientNode = await buildOne("@kubernetes/client-node", chunk);
-	const screen = await buildOne("plugin/ui/open-screen.tsx", chunk);
+	const screen = await buildOne("plugin/ui/screens.ts", chunk);
 	const fileOf = new Map([
 		[parts[0], clientNode],
 		[parts[1], screen],

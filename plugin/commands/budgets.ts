@@ -12,6 +12,10 @@ export const runBudgets: CommandRunner = async (input, deps) => {
 	const { streams } = deps;
 	const format = parseReadFormat(textFlag(input, "output"), ["json", "yaml", "name", "wide"]);
 	const everywhere = booleanFlag(input, "all-namespaces");
+	if (booleanFlag(input, "watch")) {
+		const { runBudgetWatch } = await import("../run/watch-budgets.ts");
+		return runBudgetWatch({ input, deps, format });
+	}
 	return withFleet(input, deps, async ({ fleet }, contexts) => {
 		if (!fleet) {
 			if (isDocument(format))
@@ -20,10 +24,6 @@ export const runBudgets: CommandRunner = async (input, deps) => {
 			return exitCode.done;
 		}
 		const namespaces = everywhere ? [] : [...new Set(contexts.map(({ namespace }) => namespace))];
-		if (booleanFlag(input, "watch")) {
-			const { watchFleetBudgets } = await import("../run/watch-budgets.ts");
-			return watchFleetBudgets({ fleet, namespaces, format, input, deps });
-		}
 		const all = await readBudgetRows(fleet, namespaces);
 		const missing = input.words.filter((name) => !all.some((row) => row.name === name));
 		const rows = input.words.length > 0 ? all.filter(({ name }) => input.words.includes(name)) : all;

@@ -47,7 +47,7 @@ export function usedByKey(usedBy: readonly UsedBy[]): string {
 }
 
 /** When a budget has this pod back. */
-export function whenItFrees({ why, state, message }: UsedBy): string {
+export function whenItFrees({ why, state, message }: Pick<UsedBy, "why" | "state" | "message">): string {
 	if (why === "Reserved") return "frees when it is evicted and its replacement is ready, or its reservation ends";
 	if (why === "Terminating") return "frees when it is gone and its replacement is ready";
 	if (message !== undefined && message !== "") return `frees when it is ready; no node takes it: ${message}`;

@@ -72,7 +72,7 @@ export class RunScreen {
 			if (isTyped && choice === "full") deps.streams.stderr.write(`Warning: no full screen: ${problem}\n`);
 			return;
 		}
-		const { openScreen } = await import("../ui/open-screen.tsx");
+		const { openScreen } = await import("../ui/screens.ts");
 		const { command, op, agentNamespace } = this.#options;
 		this.#open = () =>
 			openScreen({

@@ -1,41 +1,63 @@
 // `kubectl xpdb budgets -w`: rows, documents or a screen of what the budgets come to, until somebody ends it.
 import { type BudgetName, budgetApi } from "../../disruption/budget.ts";
-import { booleanFlag, type CommandDependencies, type CommandInput, textFlag } from "../flags/command.ts";
+import { booleanFlag, type CommandDependencies, type CommandInput } from "../flags/command.ts";
 import { type RowChanges, watchBudgets } from "../fleet/budget-watch.ts";
-import type { Fleet } from "../fleet/fleet.ts";
 import type { WatchClock } from "../fleet/watched-member.ts";
 import { BudgetChangeLines } from "../output/budget-changes.ts";
 import { budgetsDocument } from "../output/budgets-document.ts";
 import { isDocument, type ReadFormat, writeDocument } from "../output/read-format.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
+import { readUiChoice } from "./ui-choice.ts";
+import { openWatchScreen, type WatchScreen } from "./watch-screen.ts";
+import { withFleet } from "./with-contexts.ts";
 
-export interface WatchOfBudgets {
-	readonly fleet: Fleet;
-	/** None: all. */
-	readonly namespaces: readonly string[];
-	readonly format: ReadFormat;
+interface WatchOfBudgets {
 	readonly input: CommandInput;
 	readonly deps: CommandDependencies;
+	readonly format: ReadFormat;
 }
 
-export async function watchFleetBudgets(watch: WatchOfBudgets): Promise<ExitCode> {
-	const { fleet, namespaces, input, deps } = watch;
-	const { words } = input;
-	const ended = new AbortController();
-	const show = deps.interrupts.stop.aborted ? () => undefined : createSink(watch);
-	const stop = AbortSignal.any([deps.interrupts.stop, ended.signal]);
-	await watchBudgets({
-		fleet,
-		namespaces,
-		...(words.length > 0 && { wants: ({ name }: BudgetName) => words.includes(name) }),
-		clock: realClock,
-		signal: stop,
-		onChanges: show,
+export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
+	const { input, deps, format } = watch;
+	const isTable = format === "table" || format === "wide";
+	const screen = isTable ? await openWatchScreen(input, deps) : undefined;
+	try {
+		const watching = withFleet(input, deps, async ({ fleet }, contexts) => {
+			if (!fleet) {
+				screen?.close();
+				deps.streams.stderr.write("No xpdb agent and no XPodDisruptionBudget in this cluster\n");
+				return exitCode.done;
+			}
+			const everywhere = booleanFlag(input, "all-namespaces");
+			const { words } = input;
+			await watchBudgets({
+				fleet,
+				namespaces: everywhere ? [] : [...new Set(contexts.map(({ namespace }) => namespace))],
+				...(words.length > 0 && { wants: ({ name }: BudgetName) => words.includes(name) }),
+				clock: realClock,
+				signal: screen ? AbortSignal.any([deps.interrupts.stop, screen.left]) : deps.interrupts.stop,
+				onChanges: screen ? screen.see : createSink(watch),
+			});
+			return screen?.code ?? exitCode.done;
+		});
+		return await (screen ? Promise.race([watching, leftFor(screen)]) : watching);
+	} finally {
+		screen?.close();
+	}
+}
+
+/** Whoever leaves while an agent is still waited for does not wait for it. */
+async function leftFor(screen: WatchScreen): Promise<ExitCode> {
+	await new Promise<void>((resolve) => {
+		screen.left.addEventListener("abort", () => setTimeout(resolve, closingMs).unref());
 	});
-	return deps.interrupts.stoppedBy ?? exitCode.done;
+	return screen.code;
 }
 
-function createSink({ format, input, deps: { streams } }: WatchOfBudgets): (changes: RowChanges) => void {
+/** To close what is open. */
+const closingMs = 200;
+
+function createSink({ format, input, deps: { streams, env } }: WatchOfBudgets): (changes: RowChanges) => void {
 	const { stdout, stderr } = streams;
 	if (isDocument(format)) {
 		return ({ changed, gone, members }) => {
@@ -57,7 +79,7 @@ function createSink({ format, input, deps: { streams } }: WatchOfBudgets): (chan
 		columns: () => stdout.columns,
 		now: () => Date.now(),
 	});
-	const isQuiet = textFlag(input, "ui") === "none";
+	const isQuiet = readUiChoice(input, env) === "none";
 	return ({ changed, gone, members }) => {
 		const rows = lines.rows(changed, gone, members);
 		if (rows.length > 0) stdout.write(`${rows.join("\n")}\n`);

@@ -65,6 +65,8 @@ function keyPress(input: string, key: Key): KeyPress {
 		[key.pageDown, "pageDown"],
 		[key.return, "enter"],
 		[key.escape, "escape"],
+		// Terminals send one for the other.
+		[key.backspace || key.delete, "backspace"],
 	] as const;
 	return { input, ctrl: key.ctrl, name: names.find(([isPressed]) => isPressed)?.[1] ?? "" };
 }

@@ -1,19 +1,20 @@
 // Who uses a budget up, in words.
 import type { UsedBy } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
+import type { PodOfBudget } from "../fleet/budget-table.ts";
 import type { BudgetFacts } from "./budget-book.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
 import { cutMiddle } from "./styled-line.ts";
 
 /** What it is doing, as the cluster says it. */
-export function stateText({ why, state }: UsedBy): string {
+export function stateText({ why, state }: Pick<UsedBy, "why" | "state">): string {
 	if (state !== undefined && state !== "") return state;
 	return { Reserved: "being evicted", Terminating: "terminating" }[why] ?? "not ready";
 }
 
 /** For how long; "" where nobody knows. */
-export function sinceText({ sinceSeconds }: UsedBy, now: number): string {
+export function sinceText({ sinceSeconds }: Pick<UsedBy, "sinceSeconds">, now: number): string {
 	const since = sinceSeconds === undefined ? Number.NaN : sinceSeconds * 1_000;
 	return Number.isFinite(since) && since <= now ? formatElapsed(now - since) : "";
 }
@@ -35,6 +36,15 @@ export function usersText(facts: RunFacts, budget: BudgetFacts, { columns, now }
 	if (!pod) return "";
 	const more = own.length > 1 ? ` +${own.length - 1}` : "";
 	return `${pod.context}/${name(pod.name)} ${ownStateText(pod, now)}${more}`;
+}
+
+/** The same of a budget as the agents tell it. */
+export function podUserText(usedBy: readonly PodOfBudget[], { columns, now }: UserTextOptions): string {
+	const [first] = usedBy;
+	if (!first) return "";
+	const more = usedBy.length > 1 ? ` +${usedBy.length - 1}` : "";
+	const since = sinceText(first, now);
+	return `${first.cluster}/${cutMiddle(first.name, columns < 100 ? 15 : 40)} ${stateText(first)}${since === "" ? "" : ` ${since}`}${more}`;
 }
 
 /** Pods of this run that are on their way, or gone since the budget was used up: nobody has counted their replacement yet. */

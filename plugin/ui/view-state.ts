@@ -16,7 +16,7 @@ export type Action = "pause" | "leave" | "interrupt" | "suspend" | "redraw";
 export interface KeyPress {
 	/** A printable character, or "". */
 	readonly input: string;
-	readonly name: "up" | "down" | "pageUp" | "pageDown" | "enter" | "escape" | "";
+	readonly name: "up" | "down" | "pageUp" | "pageDown" | "enter" | "escape" | "backspace" | "";
 	readonly ctrl: boolean;
 }
 

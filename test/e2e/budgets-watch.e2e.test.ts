@@ -1,7 +1,9 @@
 // `kubectl xpdb budgets -w` on real clusters, with lines and documents.
+import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { describeOnFleet } from "../controlplane/shared-fleet.ts";
+import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { createValidator, strictSchema } from "../support/json-schema.ts";
+import { startInTerminal } from "../support/pseudo-terminal.ts";
 import { agentNames, fleetControl, recoverAgents } from "./agents.ts";
 import { createDatabase, type Database } from "./database.ts";
 import { kubectl } from "./kubectl.ts";
@@ -70,5 +72,35 @@ describeOnFleet("kubectl xpdb budgets -w", () => {
 		await run.printed(/ db +0 +2 +2 +3 +1\/1 +1\/1 +0\/1 +maxUnavailable 1\n/);
 		run.child.kill("SIGTERM");
 		expect(await run.finished).toMatchObject({ code: 143 });
+	});
+
+	test("draws a screen on a terminal, with the pod that goes, and gives the terminal back", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		const { dir, kubeconfigPath } = sharedFleet();
+		const budget = `${database.namespace}/db`;
+		using terminal = startInTerminal(
+			join(dir, "bin", "kubectl-xpdb"),
+			["budgets", "-n", database.namespace, ...contexts, "-w"],
+			{ columns: 140, rows: 30, env: { KUBECONFIG: kubeconfigPath } },
+		);
+		await terminal.shows("asking the agents of all members");
+		await terminal.shows(/3\/3 live {2}1 budgets: 0 at zero/);
+		await terminal.shows(new RegExp(`${budget}.* 1 of 1 +3/3 +2 +1/1 +1/1 +1/1`));
+		expect(terminal.screen.isAlternate).toBe(true);
+		await replacePod("c2", database);
+		await terminal.shows(new RegExp(`${budget}.* 0 of 1 +2/3 +2 +1/1 +0/1 +1/1 +c2/db-0`));
+		terminal.press("\r");
+		await terminal.shows(`── ${budget}`);
+		await terminal.shows(/c1 +1 +1 +maxUnavailable 1 +live/);
+		await terminal.shows(new RegExp(`${budget}.* 1 of 1 +3/3`));
+		terminal.press("/zzz\r");
+		await terminal.shows("0 of 1 shown");
+		const { lines, columns, rows } = terminal.screen;
+		expect(lines.length).toBeLessThan(rows);
+		expect(lines.every((line) => line.length <= columns)).toBe(true);
+		terminal.press("\u0003");
+		expect((await terminal.ended).exitCode).toBe(130);
+		expect(terminal.screen.isAlternate).toBe(false);
+		expect([...terminal.screen.modes]).toEqual(["25"]);
 	});
 });

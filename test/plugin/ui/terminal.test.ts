@@ -311,6 +311,6 @@ describe("the screen of a drain, on a real terminal", () => {
 		const chunks = readdirSync(join(folder, "chunks")).filter((file) =>
 			react.test(readFileSync(join(folder, "chunks", file), "utf8")),
 		);
-		expect(chunks).toEqual([expect.stringMatching(/^open-screen-/)]);
+		expect(chunks).toEqual([expect.stringMatching(/^screens-/)]);
 	});
 });

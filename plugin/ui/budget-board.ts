@@ -1,0 +1,76 @@
+// The rows of the screen of budgets: what is known of each, and their order. The order changes when a key asks for it and every five
+// seconds at most, so that nothing jumps while pods move.
+import { formatBudgetName } from "../../disruption/budget.ts";
+import type { BudgetRow } from "../fleet/budget-table.ts";
+import type { RowChanges } from "../fleet/budget-watch.ts";
+import type { MemberState } from "../fleet/watched-member.ts";
+import { type BudgetView, isShown, type SortColumn } from "./budget-view.ts";
+
+const orderEveryMs = 5_000;
+
+export class BudgetBoard {
+	readonly #rows = new Map<string, BudgetRow>();
+	#order: readonly string[] = [];
+	#orderedAt = Number.NEGATIVE_INFINITY;
+	#orderedBy = "";
+	members: readonly MemberState[] = [];
+	/** Undefined until the first rows have come. */
+	knownSince: number | undefined;
+
+	see({ changed, gone, members }: RowChanges, now: number): void {
+		this.members = members;
+		this.knownSince ??= now;
+		for (const row of changed) this.#rows.set(formatBudgetName(row), row);
+		for (const name of gone) this.#rows.delete(formatBudgetName(name));
+	}
+
+	get size(): number {
+		return this.#rows.size;
+	}
+
+	find(key: string): BudgetRow | undefined {
+		return this.#rows.get(key);
+	}
+
+	all(): Iterable<BudgetRow> {
+		return this.#rows.values();
+	}
+
+	namespaces(): readonly string[] {
+		return [...new Set([...this.#rows.values()].map(({ namespace }) => namespace))].toSorted();
+	}
+
+	/** Keys of the rows to show, from the top. */
+	shown(view: BudgetView, now: number): readonly string[] {
+		const by = `${view.sort} ${view.isReversed}`;
+		if (by !== this.#orderedBy || now - this.#orderedAt >= orderEveryMs) {
+			this.#order = this.#sorted(view);
+			this.#orderedBy = by;
+			this.#orderedAt = now;
+		}
+		const placed = new Set(this.#order);
+		// What came since stands at the end.
+		const came = [...this.#rows.keys()].filter((key) => !placed.has(key));
+		return [...this.#order.filter((key) => this.#rows.has(key)), ...came].filter((key) => isShown(view, key));
+	}
+
+	#sorted({ sort, isReversed }: BudgetView): readonly string[] {
+		const entries = [...this.#rows].map(([key, row]) => ({ key, value: valueOf(row, sort) }));
+		const order = entries.toSorted((a, b) => a.value - b.value || (a.key < b.key ? -1 : 1)).map(({ key }) => key);
+		return isReversed ? order.toReversed() : order;
+	}
+}
+
+/** Unknown counts as nothing allowed and comes first; what holds nothing back comes last. */
+function valueOf({ allowed, healthy, expected, suspended }: BudgetRow, sort: SortColumn): number {
+	switch (sort) {
+		case "ALLOWED":
+			return suspended ? Number.MAX_SAFE_INTEGER : (allowed ?? -1);
+		case "HEALTHY":
+			return healthy ?? -1;
+		case "EXPECTED":
+			return expected ?? -1;
+		case "BUDGET":
+			return 0;
+	}
+}

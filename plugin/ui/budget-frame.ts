@@ -1,0 +1,206 @@
+// A whole frame of the screen of budgets: lines, none wider than the terminal, one fewer than it has rows. Only the rows that are seen are
+// made, however many there are.
+import { formatBudgetName } from "../../disruption/budget.ts";
+import type { BudgetRow } from "../fleet/budget-table.ts";
+import { smallestScreen } from "../terminal/screen-terminal.ts";
+import type { BudgetBoard } from "./budget-board.ts";
+import { budgetDetails } from "./budget-details.ts";
+import type { BudgetView } from "./budget-view.ts";
+import type { FrameOptions } from "./frame-options.ts";
+import { fitLine, lineText, padded, paddedName, piece, type StyledLine, spread, widthOf } from "./styled-line.ts";
+import { timeOfDay } from "./time-text.ts";
+import { podUserText } from "./user-text.ts";
+import { wrapLine } from "./wrap-line.ts";
+
+export interface BudgetFrameOptions extends Pick<FrameOptions, "columns" | "rows" | "glyphs" | "now"> {
+	/** Of the contexts, until the members are known. */
+	readonly contexts: readonly string[];
+}
+
+export function budgetFrame(board: BudgetBoard, view: BudgetView, options: BudgetFrameOptions): readonly StyledLine[] {
+	const { columns, rows } = options;
+	const height = Math.max(0, rows - 1);
+	if (columns < smallestScreen.columns || rows < smallestScreen.rows) {
+		const small = [titleLine(board, view, options), [piece(" q: leave, or a larger terminal")]];
+		return small.slice(0, height).map((line) => fitLine(line, columns));
+	}
+	const keys = board.shown(view, options.now);
+	const body = height - 2;
+	const lines =
+		view.pane === "help"
+			? [ruleLine("HELP", options), ...helpLines.slice(view.scroll, view.scroll + body - 1)]
+			: bodyLines(board, view, keys, body, options);
+	const whole = [...lines.slice(0, body), ...Array.from({ length: Math.max(0, body - lines.length) }, () => [])];
+	const all = [titleLine(board, view, options), ...whole, keysLine(view, options)];
+	// A line with nothing in it takes its row only where it has no pieces.
+	return all.map((line) => (lineText(line) === "" ? [] : fitLine(line, columns)));
+}
+
+function bodyLines(
+	board: BudgetBoard,
+	view: BudgetView,
+	keys: readonly string[],
+	body: number,
+	options: BudgetFrameOptions,
+): readonly StyledLine[] {
+	const open = view.pane === "details" && view.selected !== undefined ? board.find(view.selected) : undefined;
+	// Beside the header and the note below it.
+	const table = open ? Math.min(Math.max(5, Math.floor(body * 0.4)), Math.max(1, keys.length)) : body - 2;
+	const above = [
+		headerLine(board, options),
+		...tableRows(board, view, keys, table, options),
+		noteLine(board, keys, view),
+	];
+	if (!open) return above;
+	const details = budgetDetails(open, board.members, options).flatMap((line) =>
+		wrapLine([piece(" "), ...line], options.columns - 1),
+	);
+	const height = body - above.length - 1;
+	const from = Math.max(0, Math.min(view.scroll, details.length - height));
+	const below = details.length - height - from;
+	const more = below > 0 ? `  ${below} more lines below (space)` : "";
+	return [...above, ruleLine(`${formatBudgetName(open)}${more}`, options), ...details.slice(from)];
+}
+
+function tableRows(
+	board: BudgetBoard,
+	view: BudgetView,
+	keys: readonly string[],
+	height: number,
+	options: BudgetFrameOptions,
+): readonly StyledLine[] {
+	const at = Math.max(0, view.selected === undefined ? 0 : keys.indexOf(view.selected));
+	const from = Math.max(0, Math.min(at - Math.floor(height / 2), keys.length - height));
+	const rows = keys.slice(from, from + height).flatMap((key) => {
+		const row = board.find(key);
+		return row ? [rowLine(row, key === view.selected, board, options)] : [];
+	});
+	if (board.knownSince === undefined) rows.push([piece("  asking the agents of all members ...", "dim")]);
+	else if (keys.length === 0) rows.push([piece("  none", "dim")]);
+	return [...rows, ...Array.from({ length: Math.max(0, height - rows.length) }, () => [])];
+}
+
+function titleLine(board: BudgetBoard, view: BudgetView, options: BudgetFrameOptions): StyledLine {
+	const { columns, now, contexts } = options;
+	const { members } = board;
+	const live = members.filter(({ problem }) => problem === undefined).length;
+	const rows = [...board.all()];
+	const full = rows.filter(({ allowed, suspended }) => !suspended && allowed === 0).length;
+	const unknown = rows.filter(({ allowed, suspended }) => !suspended && allowed === undefined).length;
+	const counts = [
+		piece(`  ${columns < 100 ? "" : `${rows.length} budgets: `}${full} at zero`, full > 0 ? "warn" : "dim"),
+		...(unknown > 0 ? [piece(`, ${unknown} unknown`, "bad")] : []),
+	];
+	const state: StyledLine =
+		board.knownSince === undefined
+			? [piece(`  ${contexts.join(", ")}`)]
+			: [piece(`  ${live}/${members.length} live`, live < members.length ? "bad" : "good"), ...counts];
+	const place = view.namespace === undefined ? "" : `  namespace ${view.namespace}`;
+	const filter = view.filter === "" && !view.isTyping ? "" : `  /${view.filter}${view.isTyping ? "_" : ""}`;
+	const right = `${place}${filter}  sort ${view.sort} ${view.isReversed ? "v" : "^"}  ${timeOfDay(now)} `;
+	return spread([piece(" xpdb budgets -w", "bold"), ...state], [piece(right)], columns);
+}
+
+function headerLine(board: BudgetBoard, options: BudgetFrameOptions): StyledLine {
+	const { name, allowed, healthy, need, cluster } = widthsFor(board, options.columns);
+	const clusters =
+		cluster > 0 ? board.members.map((member) => paddedName(member.name, cluster - 1).padEnd(cluster)) : [];
+	const text = [
+		`  ${padded("BUDGET", name)}`,
+		padded("ALLOWED", allowed),
+		padded("HEALTHY", healthy),
+		padded("NEED", need),
+		...clusters,
+		"USED BY",
+	];
+	return [piece(text.join(""), "dim")];
+}
+
+function rowLine(row: BudgetRow, isSelected: boolean, board: BudgetBoard, options: BudgetFrameOptions): StyledLine {
+	const { name, allowed, healthy, need, cluster } = widthsFor(board, options.columns);
+	const { suspended } = row;
+	const tone = suspended ? "dim" : row.allowed === undefined ? "bad" : row.allowed === 0 ? "warn" : "good";
+	const perCluster = (member: string): string => {
+		const counts = row.perCluster.get(member);
+		return padded(counts?.healthy === undefined ? "?" : `${counts.healthy}/${counts.expected ?? "?"}`, cluster);
+	};
+	const users = suspended ? "suspended" : (row.problem ?? podUserText(row.usedBy, options));
+	return [
+		piece(isSelected ? "> " : "  ", isSelected ? "bold" : "plain"),
+		piece(`${paddedName(formatBudgetName(row), name - 1)} `, isSelected ? "bold" : "plain"),
+		piece(padded(allowedText(row), allowed), tone),
+		piece(padded(`${row.healthy ?? "?"}/${suspended ? "-" : (row.expected ?? "?")}`, healthy)),
+		piece(padded(suspended ? "-" : String(row.need ?? "?"), need)),
+		...(cluster > 0 ? board.members.map((member) => piece(perCluster(member.name))) : []),
+		piece(users === "" ? "-" : users, tone === "good" ? "dim" : tone),
+	];
+}
+
+/** "0 of 2": of those that may be down, by the bound and the pods there should be. */
+function allowedText({ allowed, need, expected, suspended }: BudgetRow): string {
+	if (suspended) return "off";
+	const most = need === undefined || expected === undefined ? undefined : Math.max(0, expected - need);
+	return most === undefined ? String(allowed ?? "?") : `${allowed ?? "?"} of ${most}`;
+}
+
+function noteLine(board: BudgetBoard, keys: readonly string[], view: BudgetView): StyledLine {
+	const isPart = view.filter !== "" || view.namespace !== undefined;
+	const part = isPart ? `  ${keys.length} of ${board.size} shown, esc shows all.` : "";
+	const silent = board.members.filter(({ problem }) => problem !== undefined).map(({ name }) => name);
+	if (silent.length > 0)
+		return [piece(part, "dim"), piece(`  ? = not known by ${silent.join(", ")}: counts as 0`, "bad")];
+	const polled = board.members.filter(({ isPolled }) => isPolled).map(({ name }) => name);
+	const old = polled.length === 0 ? "" : `  older agents in ${polled.join(", ")}: asked every 5 s or more seldom`;
+	return [piece(`${part}${old}`, "dim")];
+}
+
+function keysLine({ isTyping, pane }: BudgetView, { columns }: BudgetFrameOptions): StyledLine {
+	const all = isTyping
+		? ["type a part of a name, !part for all others", "enter keep", "esc all"]
+		: [
+				"up/down select",
+				pane ? "esc back" : "enter details",
+				"s sort",
+				"r reverse",
+				"/ filter",
+				"n namespace",
+				"q quit",
+				"? help",
+			];
+	const text = (words: readonly string[]): string => ` ${words.join("  ")}`;
+	let words = all;
+	while (widthOf(text(words)) > columns && words.length > 3) words = words.slice(1);
+	return [piece(text(words), "dim")];
+}
+
+function ruleLine(title: string, { columns, glyphs }: BudgetFrameOptions): StyledLine {
+	const front = glyphs.rule.repeat(2);
+	const rest = Math.max(0, columns - 4 - widthOf(title));
+	return [piece(front, "dim"), piece(` ${title} `, "bold"), piece(glyphs.rule.repeat(rest), "dim")];
+}
+
+function widthsFor({ members }: BudgetBoard, columns: number) {
+	const widths = { name: columns < 80 ? 22 : columns < 140 ? 28 : 40, allowed: 9, healthy: 9, need: 6 };
+	const rest = columns - widths.name - 26;
+	const cluster = columns < 140 ? 9 : 12;
+	// Who uses it up is worth more than the single clusters, which are in the details too.
+	return { ...widths, cluster: members.length > 1 && members.length * cluster + 20 <= rest ? cluster : 0 };
+}
+
+const help: readonly (readonly [keys: string, what: string])[] = [
+	["up, down, k, j", "select a row (also PgUp, PgDn, space)"],
+	["enter", "all about the selected budget, as it changes; PgDn reads on, esc closes it"],
+	["s, r", "sort by the next column; the other way round"],
+	["/", "only names with this in them; !this: only names without it; esc: all"],
+	["n", "the next namespace; after the last one all"],
+	["q, Ctrl-C", "leave"],
+	["Ctrl-Z, Ctrl-L", "to the shell and back with fg; draw everything anew"],
+];
+
+const helpLines: readonly StyledLine[] = [
+	...help.map(([keys, what]) => [piece(`  ${padded(keys, 18)}${what}`)]),
+	[],
+	[piece("  ALLOWED is how many more pods may be down, over all clusters, of those that may.")],
+	[piece("  ? is what nobody knows at this moment; it counts as none allowed. off: suspended.")],
+	[piece("  The order changes when you ask for it, and every 5 s; the selected row stays so.")],
+];

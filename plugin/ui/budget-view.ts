@@ -1,0 +1,135 @@
+// What a person has done to the screen of budgets: order, filter, namespace, the selected row, what is open. Pure.
+import type { KeyPress } from "./view-state.ts";
+
+export const sortColumns = ["ALLOWED", "BUDGET", "HEALTHY", "EXPECTED"] as const;
+export type SortColumn = (typeof sortColumns)[number];
+
+export interface BudgetView {
+	readonly sort: SortColumn;
+	readonly isReversed: boolean;
+	/** What names have to contain; behind a "!" what they may not. */
+	readonly filter: string;
+	/** The filter is being typed. */
+	readonly isTyping: boolean;
+	/** Undefined: all. */
+	readonly namespace: string | undefined;
+	/** Key of the selected row: it stays selected wherever it is drawn. */
+	readonly selected: string | undefined;
+	/** Its place when it was drawn last: where it has gone, its neighbour there is next. */
+	readonly index: number;
+	readonly pane: "details" | "help" | undefined;
+	/** Lines of the pane above its first visible one. */
+	readonly scroll: number;
+}
+
+export const firstBudgetView: BudgetView = {
+	sort: "ALLOWED",
+	isReversed: false,
+	filter: "",
+	isTyping: false,
+	namespace: undefined,
+	selected: undefined,
+	index: 0,
+	pane: undefined,
+	scroll: 0,
+};
+
+export type BudgetAction = "leave" | "interrupt" | "suspend" | "redraw";
+
+interface Around {
+	/** Keys of all rows that can be selected, from the top. */
+	readonly rows: readonly string[];
+	readonly namespaces: readonly string[];
+	/** How many rows a page is. */
+	readonly page: number;
+}
+
+interface PressedBudgetKey {
+	readonly view: BudgetView;
+	readonly action?: BudgetAction;
+}
+
+const longestFilter = 60;
+/** Of an open pane at a time. */
+const paneLines = 4;
+
+export function pressBudgetKey(view: BudgetView, key: KeyPress, around: Around): PressedBudgetKey {
+	if (key.ctrl) {
+		const actions: Readonly<Record<string, BudgetAction>> = { c: "interrupt", z: "suspend", l: "redraw" };
+		const action = actions[key.input];
+		return action ? { view, action } : { view };
+	}
+	if (view.isTyping) return { view: typed(view, key) };
+	// Rows can be selected while one is open; what is below it is read by pages.
+	const by = (lines: number): PressedBudgetKey => ({
+		view:
+			view.pane === "help" || (view.pane && Math.abs(lines) > 1)
+				? { ...view, scroll: Math.max(0, view.scroll + lines) }
+				: moved(view, lines, around.rows),
+	});
+	switch (key.name || key.input) {
+		case "up":
+		case "k":
+			return by(-1);
+		case "down":
+		case "j":
+			return by(1);
+		case "pageUp":
+			return by(-(view.pane ? paneLines : around.page));
+		case "pageDown":
+		case " ":
+			return by(view.pane ? paneLines : around.page);
+		case "enter":
+			return { view: toggled(view.selected === undefined ? moved(view, 1, around.rows) : view, "details") };
+		case "?":
+		case "h":
+			return { view: toggled(view, "help") };
+		case "s": {
+			const next = sortColumns[(sortColumns.indexOf(view.sort) + 1) % sortColumns.length];
+			return { view: { ...view, sort: next ?? view.sort } };
+		}
+		case "r":
+			return { view: { ...view, isReversed: !view.isReversed } };
+		case "/":
+			return { view: { ...view, isTyping: true } };
+		case "n":
+			return { view: { ...view, namespace: nextNamespace(view, around.namespaces) } };
+		case "escape":
+			if (view.pane) return { view: { ...view, pane: undefined, scroll: 0 } };
+			return { view: { ...view, filter: "", namespace: undefined } };
+		case "q":
+			return { view, action: "leave" };
+		default:
+			return { view };
+	}
+}
+
+export function isShown({ filter, namespace }: BudgetView, key: string): boolean {
+	if (namespace !== undefined && !key.startsWith(`${namespace}/`)) return false;
+	return filter.startsWith("!") ? filter === "!" || !key.includes(filter.slice(1)) : key.includes(filter);
+}
+
+function typed(view: BudgetView, { name, input }: KeyPress): BudgetView {
+	if (name === "enter") return { ...view, isTyping: false };
+	if (name === "escape") return { ...view, isTyping: false, filter: "" };
+	if (name === "backspace") return { ...view, filter: view.filter.slice(0, -1) };
+	// Names have no others; what is pasted may.
+	return { ...view, filter: (view.filter + input.replaceAll(/[^-!./a-z0-9]/g, "")).slice(0, longestFilter) };
+}
+
+function moved(view: BudgetView, by: number, rows: readonly string[]): BudgetView {
+	if (rows.length === 0) return view;
+	const at = view.selected === undefined ? -1 : rows.indexOf(view.selected);
+	const from = at >= 0 ? at : view.selected === undefined ? (by > 0 ? -1 : rows.length) : view.index;
+	const index = Math.min(rows.length - 1, Math.max(0, from + by));
+	return { ...view, selected: rows[index], index, scroll: 0 };
+}
+
+function toggled(view: BudgetView, pane: "details" | "help"): BudgetView {
+	return { ...view, pane: view.pane === pane ? undefined : pane, scroll: 0 };
+}
+
+/** One after the other, and then all again. */
+function nextNamespace({ namespace }: BudgetView, namespaces: readonly string[]): string | undefined {
+	return namespaces[namespace === undefined ? 0 : namespaces.indexOf(namespace) + 1];
+}

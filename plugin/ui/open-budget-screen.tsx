@@ -1,0 +1,81 @@
+// The screen of `kubectl xpdb budgets -w`: opened, fed with changes, closed again.
+import type { RowChanges } from "../fleet/budget-watch.ts";
+import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
+import { BudgetBoard } from "./budget-board.ts";
+import { budgetFrame } from "./budget-frame.ts";
+import { type BudgetAction, firstBudgetView, pressBudgetKey } from "./budget-view.ts";
+import { asciiGlyphs, unicodeGlyphs } from "./glyphs.ts";
+import { openTerminalScreen } from "./terminal-screen.tsx";
+
+export interface BudgetScreenOptions {
+	readonly terminal: ScreenTerminal;
+	readonly hasColour: boolean;
+	readonly hasUnicode: boolean;
+	/** Until the members are known. */
+	readonly contexts: readonly string[];
+	/** Milliseconds since the epoch. */
+	readonly wallClock: () => number;
+	/** Ctrl-C: in raw mode it is a key, and no signal. The screen is closed. */
+	readonly onInterrupt: () => void;
+	/** The screen is closed. */
+	readonly onLeave: () => void;
+	/** The screen has failed, and is closed. */
+	readonly onFailure: (error: Error) => void;
+}
+
+export interface BudgetScreen {
+	see(changes: RowChanges): void;
+	/** Gives the terminal back as it was, at once. */
+	close(): void;
+}
+
+export function openBudgetScreen(options: BudgetScreenOptions): BudgetScreen {
+	const { terminal, hasColour, hasUnicode, contexts, wallClock } = options;
+	const board = new BudgetBoard();
+	let view = firstBudgetView;
+	const act = (action: BudgetAction): void => {
+		switch (action) {
+			case "interrupt":
+				screen.close();
+				return options.onInterrupt();
+			case "leave":
+				screen.close();
+				return options.onLeave();
+			case "suspend":
+				return screen.suspend();
+			case "redraw":
+				return screen.redraw();
+		}
+	};
+	const screen = openTerminalScreen({
+		terminal,
+		hasColour,
+		frame: (size) =>
+			budgetFrame(board, view, {
+				...size,
+				glyphs: hasUnicode ? unicodeGlyphs : asciiGlyphs,
+				now: wallClock(),
+				contexts,
+			}),
+		onKey(key) {
+			const around = {
+				rows: board.shown(view, wallClock()),
+				namespaces: board.namespaces(),
+				page: Math.max(1, terminal.stdout.rows - 6),
+			};
+			const { view: next, action } = pressBudgetKey(view, key, around);
+			view = next;
+			if (action) act(action);
+		},
+		onFailure: options.onFailure,
+	});
+	return {
+		see(changes) {
+			const isFirst = board.knownSince === undefined;
+			board.see(changes, wallClock());
+			if (isFirst) screen.draw();
+			else screen.drawSoon();
+		},
+		close: () => screen.close(),
+	};
+}

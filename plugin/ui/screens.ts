@@ -1,0 +1,3 @@
+// The screens, which are one part of the bundle: Ink and React are loaded with it, when one is drawn.
+export { openBudgetScreen } from "./open-budget-screen.tsx";
+export { openScreen } from "./open-screen.tsx";

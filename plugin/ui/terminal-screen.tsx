@@ -1,0 +1,142 @@
+// A full screen on a real terminal: frames as lines, keys, and the terminal as it was when it is closed. What is drawn is its owner's matter.
+import { type Instance, render } from "ink";
+import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
+import { Screen } from "./Screen.tsx";
+import { isSameLine, type StyledLine } from "./styled-line.ts";
+import type { KeyPress } from "./view-state.ts";
+
+export interface TerminalScreenOptions {
+	readonly terminal: ScreenTerminal;
+	readonly hasColour: boolean;
+	/** The lines for a terminal of this size, which change for its owner's reasons and because time passes. */
+	readonly frame: (size: { readonly columns: number; readonly rows: number }) => readonly StyledLine[];
+	/** Afterwards a frame is drawn, where the screen is still there. */
+	readonly onKey: (key: KeyPress) => void;
+	/** The screen has failed, and is closed. */
+	readonly onFailure: (error: Error) => void;
+}
+
+export interface TerminalScreen {
+	/** Now. */
+	draw(): void;
+	/** With what else changes in a quarter of a second. */
+	drawSoon(): void;
+	/** Whatever stands there: another program may have written over it. */
+	redraw(): void;
+	/** To the shell, as Ctrl-Z does it. */
+	suspend(): void;
+	/** Gives the terminal back as it was, at once. */
+	close(): void;
+}
+
+/** Four frames a second for what happens: more nobody reads, and ssh has to carry them. Keys are answered at once. */
+const frameEveryMs = 250;
+/** Times tick; every other second where nothing else has changed for a while. */
+const tickEveryMs = 1_000;
+const quietAfterMs = 5_000;
+
+export function openTerminalScreen(options: TerminalScreenOptions): TerminalScreen {
+	const { stdin, stdout } = options.terminal;
+	const listeners = new Set<() => void>();
+	let lines: readonly StyledLine[] = [];
+	let isClosed = false;
+	let isSuspended = false;
+	let flush: NodeJS.Timeout | undefined;
+	/** When somebody pressed a key or something happened. */
+	let changedAt = 0;
+	let isOdd = false;
+
+	const draw = (): void => {
+		clearTimeout(flush);
+		flush = undefined;
+		if (isClosed || isSuspended) return;
+		const next = options.frame({ columns: stdout.columns, rows: stdout.rows });
+		if (next.length === lines.length && next.every((line, at) => isSameLine(line, lines[at] ?? []))) return;
+		lines = next;
+		for (const changed of listeners) changed();
+	};
+	const redraw = (): void => {
+		if (isClosed || isSuspended) return;
+		instance.clear();
+		stdout.write("\u001b[2J\u001b[H");
+		lines = [];
+		draw();
+	};
+	const source = {
+		frame: () => lines,
+		subscribe(changed: () => void) {
+			listeners.add(changed);
+			return () => void listeners.delete(changed);
+		},
+		press(key: KeyPress) {
+			changedAt = performance.now();
+			options.onKey(key);
+			draw();
+		},
+		hasColour: options.hasColour,
+	};
+	let instance: Instance;
+	const enterTerminal = (): void => {
+		draw();
+		instance = render(<Screen source={source} />, {
+			stdin,
+			stdout,
+			alternateScreen: true,
+			incrementalRendering: true,
+			exitOnCtrlC: false,
+			patchConsole: false,
+			interactive: true,
+			isScreenReaderEnabled: false,
+		});
+		instance.waitUntilExit().catch((error: unknown) => {
+			if (isClosed) return;
+			close();
+			options.onFailure(error instanceof Error ? error : new Error(String(error)));
+		});
+	};
+	const leaveTerminal = (): void => {
+		instance.unmount();
+		instance.cleanup();
+	};
+	const close = (): void => {
+		if (isClosed) return;
+		isClosed = true;
+		clearInterval(tick);
+		clearTimeout(flush);
+		stdout.off("resize", redraw);
+		stdin.off("error", ignore);
+		if (!isSuspended) leaveTerminal();
+	};
+	// A terminal that goes away ends the input with an error; SIGHUP says it too.
+	const ignore = (): void => undefined;
+	stdin.on("error", ignore);
+	enterTerminal();
+	stdout.on("resize", redraw);
+	const tick = setInterval(() => {
+		isOdd = !isOdd;
+		if (isOdd || performance.now() - changedAt < quietAfterMs) draw();
+	}, tickEveryMs);
+	tick.unref();
+	return {
+		draw() {
+			changedAt = performance.now();
+			draw();
+		},
+		drawSoon() {
+			changedAt = performance.now();
+			if (!isClosed && !isSuspended) flush ??= setTimeout(draw, frameEveryMs);
+		},
+		redraw,
+		suspend() {
+			isSuspended = true;
+			leaveTerminal();
+			process.once("SIGCONT", () => {
+				isSuspended = false;
+				if (!isClosed) enterTerminal();
+			});
+			// The whole group, as the terminal does it: the shell then knows that its job has stopped.
+			process.kill(0, "SIGTSTP");
+		},
+		close,
+	};
+}

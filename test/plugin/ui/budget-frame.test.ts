@@ -1,0 +1,205 @@
+import stringWidth from "string-width";
+import { describe, expect, test } from "vitest";
+import type { BudgetRow } from "../../../plugin/fleet/budget-table.ts";
+import type { MemberState } from "../../../plugin/fleet/watched-member.ts";
+import { BudgetBoard } from "../../../plugin/ui/budget-board.ts";
+import { budgetFrame } from "../../../plugin/ui/budget-frame.ts";
+import { type BudgetView, firstBudgetView } from "../../../plugin/ui/budget-view.ts";
+import { asciiGlyphs, unicodeGlyphs } from "../../../plugin/ui/glyphs.ts";
+import { lineText } from "../../../plugin/ui/styled-line.ts";
+
+const now = Date.parse("2026-01-01T00:02:41.000Z");
+const live = (name: string): MemberState => ({ name, problem: undefined, isPolled: false });
+const members = ["prod-ap", "prod-eu", "prod-us"].map(live);
+
+function row(name: string, counts: readonly (number | undefined)[], more: Partial<BudgetRow> = {}): BudgetRow {
+	const healthy = counts.every((count) => count !== undefined)
+		? counts.reduce((sum, count) => sum + count, 0)
+		: undefined;
+	return {
+		namespace: "payments",
+		name,
+		healthy,
+		allowed: healthy === undefined ? undefined : Math.max(0, healthy - 16),
+		need: healthy === undefined ? undefined : 16,
+		expected: healthy === undefined ? undefined : 18,
+		suspended: false,
+		perCluster: new Map(members.map(({ name: member }, at) => [member, { healthy: counts[at], expected: 6 }])),
+		members: members.map(({ name: cluster }) => ({
+			cluster,
+			bound: "maxUnavailable 2",
+			suspended: false,
+			suspension: undefined,
+		})),
+		usedBy: [],
+		problem: undefined,
+		...more,
+	};
+}
+
+const rows: readonly BudgetRow[] = [
+	row("api", [5, 5, 6], {
+		usedBy: [
+			{
+				cluster: "prod-eu",
+				namespace: "payments",
+				name: "api-7c9d4-x2xqz",
+				why: "Reserved",
+				holder: "drain 7f3c2a by dana@laptop",
+				account: "xpdb-system/xpdb-operator",
+				sinceSeconds: now / 1_000 - 12,
+			},
+			{
+				cluster: "prod-ap",
+				namespace: "payments",
+				name: "api-7c9d4-9mm4t",
+				why: "NotReady",
+				state: "CrashLoopBackOff",
+				sinceSeconds: now / 1_000 - 10_800,
+			},
+		],
+	}),
+	row("batch", [undefined, 6, 6], { problem: "prod-ap: its agents give no answer" }),
+	row("gateway", [6, 6, 6]),
+	row("statements", [6, 6, 6], { allowed: undefined, need: undefined, expected: undefined, suspended: true }),
+];
+
+interface Look {
+	readonly columns: number;
+	readonly lines: number;
+	readonly ascii?: boolean;
+	readonly view?: Partial<BudgetView>;
+	readonly board?: BudgetBoard;
+}
+
+function boardOf(changed: readonly BudgetRow[], states: readonly MemberState[] = members): BudgetBoard {
+	const board = new BudgetBoard();
+	board.see({ changed, gone: [], members: states }, now);
+	return board;
+}
+
+function frame({ columns, lines, ascii = false, view = {}, board = boardOf(rows) }: Look): readonly string[] {
+	const options = { columns, rows: lines, glyphs: ascii ? asciiGlyphs : unicodeGlyphs, now, contexts: ["eu", "us"] };
+	return budgetFrame(board, { ...firstBudgetView, ...view }, options).map((line) =>
+		lineText(line)
+			.replaceAll(/\d\d:\d\d:\d\d/g, "hh:mm:ss")
+			.trimEnd(),
+	);
+}
+
+const text = (look: Look): string => `\n${frame(look).join("\n")}\n`;
+const open: Partial<BudgetView> = { selected: "payments/api", pane: "details" };
+
+describe("budgetFrame()", () => {
+	test.each([
+		[60, 15],
+		[80, 24],
+		[100, 30],
+		[140, 40],
+	])("is drawn at %dx%d", (columns, lines) => {
+		expect(text({ columns, lines })).toMatchSnapshot("rows");
+		expect(text({ columns, lines, view: open })).toMatchSnapshot("details");
+	});
+
+	test("is drawn in ASCII", () => {
+		const drawn = text({ columns: 80, lines: 24, ascii: true, view: open });
+		expect(drawn).toMatch(/^[\x20-\x7e\n]*$/);
+		expect(drawn).toMatchSnapshot();
+	});
+
+	test("is never wider than the terminal, nor as high as it", () => {
+		const long = row("a-budget-with-a-very-long-name-".repeat(6), [5, 5, 6], rows[0]);
+		const silent = [...members.slice(1), { name: "prod-ap", problem: "no answer ".repeat(30), isPolled: false }];
+		for (const board of [boardOf([...rows, long]), boardOf([...rows, long], silent), new BudgetBoard()]) {
+			for (const view of [{}, open, { pane: "help" as const }, { isTyping: true, filter: "x".repeat(60) }]) {
+				for (const columns of [20, 59, 60, 79, 80, 99, 100, 139, 140, 200]) {
+					for (const lines of [2, 14, 15, 24, 60]) {
+						const drawn = frame({ columns, lines, view, board });
+						expect(drawn.length).toBeLessThanOrEqual(lines - 1);
+						for (const line of drawn) expect(stringWidth(line), line).toBeLessThanOrEqual(columns);
+					}
+				}
+			}
+		}
+	});
+
+	test("has no line that a terminal would leave out", () => {
+		const options = { columns: 80, rows: 24, glyphs: unicodeGlyphs, now, contexts: [] };
+		for (const view of [firstBudgetView, { ...firstBudgetView, ...open }]) {
+			const drawn = budgetFrame(boardOf(rows), view, options);
+			expect(drawn.filter((line) => line.length > 0 && lineText(line) === "")).toEqual([]);
+		}
+	});
+
+	test("says who is asked before there is an answer", () => {
+		const drawn = text({ columns: 80, lines: 24, board: new BudgetBoard() });
+		expect(drawn).toContain("xpdb budgets -w  eu, us");
+		expect(drawn).toContain("asking the agents of all members ...");
+		expect(drawn).toContain("BUDGET");
+	});
+
+	test("shows what is not known as ?, and by whom, and never as a number", () => {
+		const silent = [{ name: "prod-ap", problem: "its agents give no answer", isPolled: false }, ...members.slice(1)];
+		const drawn = frame({ columns: 140, lines: 40, board: boardOf(rows, silent) });
+		expect(drawn[0]).toContain("2/3 live  4 budgets: 1 at zero, 1 unknown");
+		expect(drawn.find((line) => line.includes("payments/batch"))).toMatch(/batch +\? +\?\/\? +\? +\? +6\/6 +6\/6/);
+		expect(drawn.join("\n")).toContain("? = not known by prod-ap: counts as 0");
+	});
+
+	test("makes only the rows that are seen of 1,000, the selected one among them", () => {
+		const many = Array.from({ length: 1_000 }, (_, at) => row(`b-${String(at).padStart(4, "0")}`, [6, 6, 6]));
+		const drawn = frame({ columns: 80, lines: 24, board: boardOf(many), view: { selected: "payments/b-0500" } });
+		expect(drawn).toHaveLength(23);
+		expect(drawn.filter((line) => line.includes("> payments/b-0500"))).toHaveLength(1);
+	});
+
+	test("takes little time for a frame of 1,000 budgets", () => {
+		const board = boardOf(Array.from({ length: 1_000 }, (_, at) => row(`b-${at}`, [6, 6, 6])));
+		const startedAt = performance.now();
+		for (let drawn = 0; drawn < 20; drawn += 1) frame({ columns: 140, lines: 40, board });
+		// 2 ms each on a quiet machine; four a second are to be had on a busy one too.
+		expect((performance.now() - startedAt) / 20).toBeLessThan(100);
+	});
+});
+
+describe("BudgetBoard", () => {
+	test("sorts by what is allowed: unknown first, suspended last", () => {
+		expect(boardOf(rows).shown(firstBudgetView, now)).toEqual([
+			"payments/batch",
+			"payments/api",
+			"payments/gateway",
+			"payments/statements",
+		]);
+		expect(boardOf(rows).shown({ ...firstBudgetView, sort: "BUDGET", isReversed: true }, now)[0]).toBe(
+			"payments/statements",
+		);
+	});
+
+	test("keeps every row in its place for five seconds, whatever changes", () => {
+		const board = boardOf(rows);
+		const before = board.shown(firstBudgetView, now);
+		board.see({ changed: [row("gateway", [1, 1, 1]), row("new", [1, 1, 1])], gone: [], members }, now + 1_000);
+		expect(board.shown(firstBudgetView, now + 4_999)).toEqual([...before, "payments/new"]);
+		expect(board.shown(firstBudgetView, now + 5_000).slice(0, 4)).toEqual([
+			"payments/batch",
+			"payments/api",
+			"payments/gateway",
+			"payments/new",
+		]);
+	});
+
+	test("forgets what is gone", () => {
+		const board = boardOf(rows);
+		board.see({ changed: [], gone: [{ namespace: "payments", name: "api" }], members }, now);
+		expect(board.shown(firstBudgetView, now)).not.toContain("payments/api");
+	});
+
+	test("shows what the filter and the namespace leave", () => {
+		const board = boardOf([...rows, { ...row("web", [6, 6, 6]), namespace: "shop" }]);
+		const shown = (view: Partial<BudgetView>) => board.shown({ ...firstBudgetView, sort: "BUDGET", ...view }, now);
+		expect(shown({ filter: "ba" })).toEqual(["payments/batch"]);
+		expect(shown({ filter: "!pay" })).toEqual(["shop/web"]);
+		expect(shown({ namespace: "shop" })).toEqual(["shop/web"]);
+		expect(board.namespaces()).toEqual(["payments", "shop"]);
+	});
+});
