@@ -4,6 +4,7 @@ import type { V1Pod } from "@kubernetes/client-node";
 import type { RoundCandidate, Waiting } from "../../disruption/verdict.ts";
 import { drainOrder } from "../drain/drain.ts";
 import type { PodOrder } from "../drain/pod-order.ts";
+import { waitText } from "../events/used-by-text.ts";
 import { formatDuration } from "../flags/duration.ts";
 import { uncoveredWarning } from "../fleet/fleet.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
@@ -169,8 +170,12 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 				return { reason: "BudgetExhausted", message, own: true, budget: budgetText(key), ...names(wait.pods) };
 			}
 			case "others":
-				return { reason: wait.waiting.reason, message: waitingText(wait.waiting), own: false };
+				return { reason: wait.waiting.reason, message: othersText(wait.waiting), own: false };
 		}
+	}
+
+	function othersText({ message, usedBy }: Waiting): string {
+		return waitText({ message, usedBy: usedBy.map(({ name, ...used }) => ({ ...used, pod: name })) }, options.now);
 	}
 
 	function names(candidates: readonly RoundCandidate[]): Required<Pick<PlannedWait, "pods" | "podCount">> {
@@ -247,15 +252,4 @@ function nodeText({ context, name }: NodeTarget): string {
 
 function ownerOf(pod: V1Pod): string {
 	return controllerOf(pod)?.name ?? pod.metadata?.name ?? "";
-}
-
-/** With those who use the budget up, the first three of them. */
-function waitingText({ message, usedBy }: Waiting): string {
-	if (usedBy.length === 0) return message;
-	const users = usedBy.slice(0, 3).map(({ name, cluster, why, holder }) => {
-		const how = { Reserved: "is being evicted", Terminating: "is terminating", NotReady: "is not ready" }[why];
-		return `${name} in ${cluster} ${how}${holder === undefined ? "" : ` by ${holder}`}`;
-	});
-	const more = usedBy.length > 3 ? `, and ${usedBy.length - 3} more` : "";
-	return `${message}: ${users.join(", ")}${more}`;
 }

@@ -164,7 +164,9 @@ describeOnFleet("kubectl xpdb plan", () => {
 			{
 				reason: "BudgetExhausted",
 				own: false,
-				message: `budget ${database.namespace}/db needs 2 healthy, has 2: db-0 in c2 is not ready`,
+				message: expect.stringContaining(
+					`budget ${database.namespace}/db needs 2 healthy, has 2; used by ${database.namespace}/db-0 in c2: Running, not ready`,
+				),
 			},
 		]);
 	});

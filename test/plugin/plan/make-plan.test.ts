@@ -86,7 +86,7 @@ describe("makePlan()", () => {
 		expect(planned.pods[0]?.waits).toEqual([
 			{
 				reason: "BudgetExhausted",
-				message: "budget shop/db needs 5 healthy, has 5: db-9 in us-1 is being evicted by drain-7f",
+				message: "budget shop/db needs 5 healthy, has 5; used by shop/db-9 in us-1: being evicted by drain-7f",
 				own: false,
 			},
 		]);
