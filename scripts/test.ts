@@ -56,6 +56,7 @@ const steps: readonly Step[] = [
 	]),
 ];
 const longSteps: readonly Step[] = [
+	{ name: "packages", command: ["scripts/package/main.ts", `--output=${join(reports, "packages")}`] },
 	onRealClusters(parity.name, parityReport, [dirname(parity.files)]),
 	{ name: "benchmark", command: ["test/bench/main.ts", "--short"] },
 	{ name: "soak", command: ["test/soak/main.ts", "--minutes=2"] },

@@ -49,6 +49,9 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
 			"--macho-segment-name",
 			"NODE_SEA",
 		]);
+		// Without it Node starts as Node, and says nothing of a program in it.
+		if (!readFileSync(unfinished).includes(`${fuse}:1`))
+			throw new Error("Node was not told that there is a program in it");
 		renameSync(unfinished, options.output);
 	} finally {
 		rmSync(unfinished, { force: true });

