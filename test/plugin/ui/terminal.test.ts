@@ -54,12 +54,13 @@ describe("the screen of a drain, on a real terminal", () => {
 
 	async function expectFrame(terminal: PseudoTerminal): Promise<void> {
 		const { screen } = terminal;
+		// Right after a change of its size a terminal shows what was drawn for the size before.
 		const isWhole = (): boolean =>
-			screen.lines.length === screen.rows - 1 && screen.lines.at(-1)?.endsWith("? help") === true;
+			screen.lines.length === screen.rows - 1 &&
+			screen.lines.at(-1)?.endsWith("? help") === true &&
+			screen.lines.every((line) => line.length <= screen.columns);
 		await terminal.until(isWhole);
-		const { lines, columns } = screen;
 		expect(screen.isAlternate).toBe(true);
-		expect(lines.filter((line) => line.length > columns)).toEqual([]);
 	}
 
 	test("takes keys, and leaves all as it was at Ctrl-C, with what is left to read and 130", async () => {
