@@ -52,6 +52,20 @@ const withoutProtoReader: Plugin = {
 	},
 };
 
+/** yargs lays its help out in columns: help is ours (plugin/flags/help-text.ts), and tables of wide characters take 25 ms to load. */
+const withoutYargsHelp: Plugin = {
+	name: "without-yargs-help",
+	setup(bundler) {
+		bundler.onResolve({ filter: /^(cliui|string-width)$/ }, ({ path, importer }) =>
+			/node_modules.yargs.lib/.test(importer) ? { path, namespace: "no-columns" } : undefined,
+		);
+		bundler.onLoad({ filter: /.*/, namespace: "no-columns" }, ({ path }) => ({
+			contents: `export default () => { throw new Error(${JSON.stringify(`${path} is not in this bundle`)}); };`,
+			loader: "js",
+		}));
+	},
+};
+
 /** Ink asks for React's developer tools where DEV=true says so: nobody has them here. */
 const withoutDeveloperTools: Plugin = {
 	name: "without-developer-tools",
@@ -166,7 +180,7 @@ async function bundlePlugin(options: BuildOptions): Promise<readonly Built[]> {
 		...chunk,
 		format: "cjs",
 		outExtension: { ".js": ".cjs" },
-		plugins: [partsOutside, ...(options.plugins ?? [])],
+		plugins: [partsOutside, withoutYargsHelp, ...(options.plugins ?? [])],
 		define: { ...options.define, "import.meta.url": "bundleUrl" },
 		// An expression, for plugin/start.ts to call.
 		banner: {
