@@ -1,7 +1,7 @@
 // The command line: pflag's reading of arguments (flags/pflag.ts), then yargs' flags, lists and defaults of the command. Help, values
 // and suggestions are ours: yargs has neither kubectl's form of help nor its words for what is wrong (flags/help-text.ts,
 // flag-value.ts, nearest.ts).
-import yargs, { type Argv, type Options } from "yargs";
+import { Parser } from "yargs/helpers";
 import { commands } from "./command-table.ts";
 import type { Command, CommandInput } from "./flags/command.ts";
 import type { FlagTable } from "./flags/flag.ts";
@@ -9,7 +9,7 @@ import { readFlagValue } from "./flags/flag-value.ts";
 import { globalFlags, readGlobalFlags } from "./flags/global-flags.ts";
 import { commandText, optionsText, overviewText, programName } from "./flags/help-text.ts";
 import { nearest } from "./flags/nearest.ts";
-import { type ReadArguments, readArguments, toYargs } from "./flags/pflag.ts";
+import { type GivenFlag, type ReadArguments, readArguments, toYargs } from "./flags/pflag.ts";
 import { UsageError } from "./terminal/errors.ts";
 
 export type ParsedCommandLine =
@@ -22,22 +22,16 @@ const helpFlags: FlagTable = { help: { kind: "boolean", short: "h", describe: "S
 export async function parseCommandLine(argv: readonly string[]): Promise<ParsedCommandLine> {
 	const line = readLine(argv);
 	const text = helpAskedFor(line, argv);
-	// Before yargs is asked: its first parse takes 50 ms of CPU.
 	if (text !== undefined) return { kind: "help", text };
 	const { name = "", flags, words } = line;
 	const command = findCommand(name);
 	if (!command) throw unknownCommand(name);
 	const table = tableOf(command);
-	let input: CommandInput | undefined;
-	// As the one command of the program: of one among others yargs writes the help at each call, 30 ms of CPU.
-	const parser = createParser().command("$0", false, optionsOf(table), (given) => {
-		const values = withUsageHint(command, () => readValues(given, table));
-		refuseExtraWords(command, words);
-		const names = new Set(flags.map((flag) => flag.name));
-		input = { words, flags: values, given: names, globals: readGlobalFlags(values), argv: [...argv] };
-	});
-	await parser.parseAsync([...flags.map(toYargs), "--", ...words]);
-	if (!input) throw new Error("yargs has run no command");
+	const given = parseFlags(flags, table);
+	const values = withUsageHint(command, () => readValues(given, table));
+	refuseExtraWords(command, words);
+	const names = new Set(flags.map((flag) => flag.name));
+	const input = { words, flags: values, given: names, globals: readGlobalFlags(values), argv: [...argv] };
 	return { kind: "command", command, input };
 }
 
@@ -119,13 +113,26 @@ function refuseExtraWords(command: Command, words: readonly string[]): void {
 }
 
 /** yargs sees every value as text: what it means is read by readFlagValue, in pflag's words. */
-function optionsOf(table: FlagTable): Record<string, Options> {
-	return Object.fromEntries(
-		Object.entries(table).map(([name, flag]) => [
-			name,
-			flag.kind === "list" ? { string: true, array: true, default: [] } : { string: true, default: flag.default },
-		]),
-	);
+function parseFlags(flags: readonly GivenFlag[], table: FlagTable): Readonly<Record<string, unknown>> {
+	const names = Object.keys(table);
+	const lists = names.filter((name) => table[name]?.kind === "list");
+	// Its parser alone: with its own tree of commands a first parse takes 20 ms of CPU.
+	return Parser(flags.map(toYargs), {
+		string: names,
+		array: lists,
+		default: Object.fromEntries(
+			Object.entries(table).map(([name, flag]) => [name, flag.kind === "list" ? [] : flag.default]),
+		),
+		configuration: {
+			"boolean-negation": false,
+			"camel-case-expansion": false,
+			"dot-notation": false,
+			"duplicate-arguments-array": true,
+			"greedy-arrays": false,
+			"parse-numbers": false,
+			"parse-positional-numbers": false,
+		},
+	});
 }
 
 function readValues(given: Readonly<Record<string, unknown>>, table: FlagTable): Readonly<Record<string, unknown>> {
@@ -138,25 +145,4 @@ function readValues(given: Readonly<Record<string, unknown>>, table: FlagTable):
 		else values[name] = typeof last === "string" ? readFlagValue(name, flag, last) : last;
 	}
 	return values;
-}
-
-function createParser(): Argv {
-	return yargs()
-		.scriptName(programName)
-		.help(false)
-		.version(false)
-		.detectLocale(false)
-		.exitProcess(false)
-		.parserConfiguration({
-			"boolean-negation": false,
-			"camel-case-expansion": false,
-			"dot-notation": false,
-			"duplicate-arguments-array": true,
-			"greedy-arrays": false,
-			"parse-numbers": false,
-			"parse-positional-numbers": false,
-		})
-		.fail((message, error: unknown) => {
-			throw error instanceof Error ? error : new UsageError(message);
-		});
 }

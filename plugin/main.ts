@@ -65,7 +65,10 @@ const streams: Streams = {
 };
 
 const terminal = {
-	stdin: process.stdin,
+	// Most calls read nothing, and a stream takes its time to load.
+	get stdin() {
+		return process.stdin;
+	},
 	stdout: process.stdout,
 	stderr: process.stderr,
 	isOutputFile: isFile(1),

@@ -15,8 +15,8 @@ const plainBuiltins: Plugin = {
 	name: "plain-builtins",
 	setup(bundler) {
 		bundler.onResolve({ filter: /^[a-z\d:/_]+$/ }, ({ path, kind }) => {
-			const isImport = kind === "import-statement" || kind === "dynamic-import";
-			return isImport && isBuiltin(path) ? { path, namespace: "builtin" } : undefined;
+			const isLoaded = kind === "import-statement" || kind === "dynamic-import" || kind === "require-call";
+			return isLoaded && isBuiltin(path) ? { path, namespace: "builtin" } : undefined;
 		});
 		bundler.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({
 			contents: /^(node:)?util$/.test(path)
@@ -53,7 +53,7 @@ const withoutProtoReader: Plugin = {
 };
 
 /** yargs lays its help out in columns: help is ours (plugin/flags/help-text.ts), and tables of wide characters take 25 ms to load. */
-const withoutYargsHelp: Plugin = {
+export const withoutYargsHelp: Plugin = {
 	name: "without-yargs-help",
 	setup(bundler) {
 		bundler.onResolve({ filter: /^(cliui|string-width)$/ }, ({ path, importer }) =>

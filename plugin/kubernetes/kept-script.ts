@@ -1,7 +1,6 @@
 // A script with the code that V8 made of it in earlier calls, down to the functions that were called there. Node's own cache (node:module)
 // keeps what is compiled before the script runs, a tenth of it: an eviction would compile a thousand functions anew, a third of its
 // processor time.
-import { randomUUID } from "node:crypto";
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Script } from "node:vm";
@@ -75,7 +74,7 @@ function writeKept(file: string, { code, learned }: Kept): void {
 	const facts = Buffer.from(JSON.stringify({ sum: crc32(code), learned }));
 	const length = Buffer.alloc(4);
 	length.writeUInt32LE(facts.length);
-	const part = `${file}.${randomUUID().slice(0, 8)}.part`;
+	const part = `${file}.${process.pid}.part`;
 	try {
 		writeFileSync(part, Buffer.concat([code, facts, length]), { mode: 0o600, flag: "wx" });
 		renameSync(part, file);

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
-import { shippedOptions, shippedPlugins } from "../bundle.ts";
+import { shippedOptions, shippedPlugins, withoutYargsHelp } from "../bundle.ts";
 import { repositoryRoot } from "../repository-root.ts";
 import type { PartName } from "./start-program.ts";
 
@@ -37,7 +37,7 @@ const options: BuildOptions = {
 	...shippedOptions,
 	banner: {},
 	write: false,
-	plugins: [...shippedPlugins, parts, withoutLocaleFiles],
+	plugins: [...shippedPlugins, parts, withoutLocaleFiles, withoutYargsHelp],
 	define: {
 		...shippedOptions.define,
 		// It is no file, and nothing is beside it.
