@@ -8,9 +8,8 @@ import { crc32 } from "node:zlib";
 import { isRecord } from "../../disruption/record.ts";
 
 /** What calls of one kind use differs little from call to call: after so many of them nothing new is kept. */
-const learnedAfter = 4;
-/** Kinds of calls, which are told apart by their first word. */
-const maxKinds = 24;
+const learnedAfter = 3;
+const maxKinds = 32;
 
 interface Kept {
 	readonly code: Buffer;
@@ -39,13 +38,20 @@ export function loadKeptScript({ path, folder, argv, atEnd = whenProcessEnds }: 
 		cachedData: kept?.code,
 	});
 	const learned = script.cachedDataRejected === false ? (kept?.learned ?? {}) : {};
-	const kind = argv.find((word) => /^[a-z]+$/.test(word)) ?? "";
+	const kind = kindOf(argv);
 	const calls = learned[kind] ?? 0;
 	const isNew = calls < learnedAfter && (calls > 0 || Object.keys(learned).length < maxKinds);
 	if (file !== undefined && isNew) {
 		atEnd(() => writeKept(file, { code: script.createCachedData(), learned: { ...learned, [kind]: calls + 1 } }));
 	}
 	return script.runInThisContext();
+}
+
+/** The command and which flags it has: `--help` and `--dry-run` use little of what the others do. Never a value, which may be a secret. */
+function kindOf(argv: readonly string[]): string {
+	const [first = ""] = argv;
+	const flags = argv.flatMap((word) => /^(?:--[a-z-]+|-[a-zA-Z])/.exec(word) ?? []);
+	return [...(/^[a-z]+$/.test(first) ? [first] : []), ...new Set(flags.toSorted())].join(" ");
 }
 
 function whenProcessEnds(write: () => void): void {
