@@ -343,6 +343,17 @@ export const commands: readonly Command[] = [
 		load: async () => (await import("./commands/report.ts")).runReport,
 	},
 	{
+		name: "completion",
+		words: "bash|zsh|fish|install|uninstall",
+		describe: "Complete commands, flags and names at the Tab key",
+		examples: [
+			["For kubectl xpdb, where kubectl's own completion is set up", "kubectl xpdb completion install"],
+			["For kubectl-xpdb, in this shell", "source <(kubectl xpdb completion bash)"],
+		],
+		flags: {},
+		load: async () => (await import("./commands/completion.ts")).runCompletion,
+	},
+	{
 		name: "version",
 		words: "",
 		describe: "Show the versions of the plugin and of the agents",

@@ -1,13 +1,21 @@
 // One whole call of the plugin, from the words typed to the exit code. It reads no global, so tests run it as it is.
 import { parseCommandLine } from "./cli.ts";
+import { commands } from "./command-table.ts";
 import type { CommandDependencies } from "./flags/command.ts";
 import { reportError } from "./run/report-error.ts";
 import type { ExitCode } from "./terminal/exit.ts";
 import { guardStreams } from "./terminal/guarded-streams.ts";
 
+/** What shells call at the Tab key, by the name that kubectl's plugins have for it. */
+const completeCommand = "__complete";
+
 export async function run(argv: readonly string[], dependencies: CommandDependencies): Promise<ExitCode> {
 	const deps = { ...dependencies, streams: guardStreams(dependencies.streams) };
 	try {
+		if (argv[0] === completeCommand) {
+			const { complete } = await import("./commands/complete.ts");
+			return await complete(argv.slice(1), deps, { commands, now: () => performance.now() });
+		}
 		const parsed = await parseCommandLine(argv);
 		if (parsed.kind === "help") {
 			deps.streams.stdout.write(`${parsed.text}\n`);

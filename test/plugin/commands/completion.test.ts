@@ -1,0 +1,86 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { run } from "../../../plugin/run-command.ts";
+import { InterruptSource } from "../../../plugin/terminal/interrupts.ts";
+import { collectStreams } from "../../support/collected-streams.ts";
+import { createScratchFolder } from "../kubernetes/scratch-folder.ts";
+
+const scratch = createScratchFolder("completion");
+
+async function completion(words: readonly string[], path = "") {
+	const streams = collectStreams();
+	const interrupts = new InterruptSource(() => undefined);
+	const code = await run(["completion", ...words], { streams, env: { PATH: path }, interrupts });
+	return { code, out: streams.out(), err: streams.err() };
+}
+
+/** A program that says what it was asked, one word a line, and then answers. */
+function program(folder: string, answer: string): string {
+	const path = scratch.write(
+		`${folder}/kubectl-xpdb`,
+		`#!/bin/sh\nfor word in "$@"; do printf '%s\\n' "$word"; done > "$0.asked"\nprintf '%b' '${answer}'\n`,
+	);
+	chmodSync(path, 0o755);
+	return join(scratch.folder, folder);
+}
+
+const shells = ["bash", "zsh", "fish"].map((shell) => ({
+	shell,
+	isThere: spawnSync(shell, ["-c", "true"]).status === 0,
+}));
+
+describe("completion", () => {
+	for (const { shell, isThere } of shells) {
+		test.skipIf(!isThere)(`${shell} understands its script`, async () => {
+			const { out, code } = await completion([shell]);
+			expect(code).toBe(0);
+			const check = spawnSync(shell, [shell === "fish" ? "--no-execute" : "-n"], { input: out, encoding: "utf8" });
+			expect(check).toMatchObject({ status: 0, stderr: "" });
+		});
+	}
+
+	test("every shell's script asks the program", async () => {
+		for (const { shell } of shells) expect((await completion([shell])).out).toContain("__complete");
+	});
+
+	test("bash is given what fits the word, also behind its own ends of words, and files where they may be", async () => {
+		const folder = program("bash", "--contexts=eu,us\\tboth\\n:4\\n");
+		const script = scratch.write("bash/script", (await completion(["bash"])).out);
+		const line = "kubectl-xpdb drain --contexts=eu,";
+		const typed = `source ${script}; PATH=${folder}:$PATH; COMP_LINE='${line}'; COMP_POINT=${line.length}; COMP_WORDS=(kubectl-xpdb drain --contexts = eu,); COMP_CWORD=4; _kubectl_xpdb; printf '%s\\n' "\${COMPREPLY[@]}"`;
+		const { stdout, stderr } = spawnSync("bash", ["-c", typed], { encoding: "utf8" });
+		expect(stderr).toBe("");
+		expect(stdout).toBe("eu,us\n");
+		expect(readFileSync(join(folder, "kubectl-xpdb.asked"), "utf8")).toBe("__complete\ndrain\n--contexts=eu,\n");
+	});
+
+	test("install writes what kubectl calls beside the program, and uninstall removes that and nothing else", async () => {
+		const folder = program("path", ":4\\n");
+		const path = `${join(scratch.folder, "nowhere")}${delimiter}${folder}${delimiter}/usr/bin${delimiter}/bin`;
+		const shim = join(folder, "kubectl_complete-xpdb");
+		expect(await completion(["install"], path)).toMatchObject({ code: 0, out: expect.stringContaining(shim) });
+		const called = spawnSync(shim, ["drain", ""], { encoding: "utf8", env: { PATH: path } });
+		expect(called.stdout).toBe(":4\n");
+		expect(readFileSync(join(folder, "kubectl-xpdb.asked"), "utf8")).toBe("__complete\ndrain\n\n");
+		expect(await completion(["install"], path)).toMatchObject({ code: 0 });
+		expect(await completion(["uninstall"], path)).toMatchObject({ code: 0, out: `${shim} removed\n` });
+		expect(existsSync(shim)).toBe(false);
+
+		scratch.write("path/kubectl_complete-xpdb", "#!/bin/sh\n# somebody else's\n");
+		expect(await completion(["install"], path)).toMatchObject({ code: 1, err: expect.stringContaining("not ours") });
+		expect(await completion(["uninstall"], path)).toMatchObject({ code: 0, out: expect.stringContaining("no ") });
+		expect(existsSync(shim)).toBe(true);
+	});
+
+	test("refuses another word, and to be installed where there is no program", async () => {
+		for (const words of [[], ["tcsh"], ["bash", "zsh"], ["constructor"]]) {
+			expect(await completion(words)).toMatchObject({ code: 1, err: expect.stringContaining("USAGE: completion") });
+		}
+		expect(await completion(["install"], "/nowhere")).toMatchObject({
+			code: 1,
+			err: expect.stringContaining("on PATH"),
+		});
+	});
+});
