@@ -21,6 +21,11 @@ function closeOutput(error: NodeJS.ErrnoException | null | undefined): void {
 	outputClosed = true;
 	// Who stops it already, with a Ctrl-C for all programs of the pipe or by closing the terminal, has not asked twice.
 	if (interrupts.stoppedBy !== undefined) return;
+	// What is written may notice sooner than SIGHUP comes that the terminal has gone away: both mean the same.
+	if (error.code === "EIO" && process.stdout.isTTY) {
+		interrupts.interrupt(exitCode.terminated);
+		return;
+	}
 	const hasLeft = error.code === "EPIPE";
 	if (!hasLeft) guardSink(streams.stderr).write(`error: cannot write the output: ${error.message}\n`);
 	interrupts.interrupt(exitCode.stoppedEarly, { atOnce: hasLeft ? exitCode.done : exitCode.error });
