@@ -1,13 +1,15 @@
 // `kubectl xpdb explain -o json`, as schemas/explain-v1.json has it; null for what nobody knows.
 import type { UsedBy } from "../events/events.ts";
+import { readHolder } from "../fleet/holder-identity.ts";
 import { type ExplainedPod, type Explanation, exitCodeOf, type Finding } from "../plan/explain/explanation.ts";
+import type { HeldLease } from "../plan/explain/read-held-leases.ts";
 import { budgetItem, userItem } from "./budgets-document.ts";
 import type { HelpfulCommand } from "./helpful-commands.ts";
 
 export const explainSchema = "xpdb.explain/1.0";
 
 export function explanationDocument(explanation: Explanation, commands: readonly HelpfulCommand[]): object {
-	const { subject, verdict, findings, pods, budgets, notes, problems, clusters } = explanation;
+	const { subject, verdict, findings, pods, budgets, leases, notes, problems, clusters } = explanation;
 	return {
 		schema: explainSchema,
 		...subject,
@@ -17,9 +19,21 @@ export function explanationDocument(explanation: Explanation, commands: readonly
 		reasons: findings.map(reasonItem),
 		pods: pods.map(podItem),
 		budgets: budgets.map((row) => budgetItem(row, clusters)),
+		leases: leases.map(leaseItem),
 		notes,
 		commands,
 		problems,
+	};
+}
+
+function leaseItem({ budget, cluster, holder, account, heldForMs, waiting }: HeldLease): object {
+	return {
+		budget,
+		cluster,
+		...(holder !== undefined && { holder, ...readHolder(holder) }),
+		...(account !== undefined && { account }),
+		...(heldForMs !== undefined && { heldForSeconds: Math.floor(heldForMs / 1_000) }),
+		waiting,
 	};
 }
 

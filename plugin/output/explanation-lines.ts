@@ -1,9 +1,11 @@
 // `kubectl xpdb explain` for people: the answer first, then what it rests on, then what to type next.
 import { formatBudgetName } from "../../disruption/budget.ts";
 import { usedByText, whenItFrees } from "../events/used-by-text.ts";
+import { formatElapsed } from "../flags/duration.ts";
 import { boundText } from "../fleet/budget-members.ts";
 import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
 import type { ExplainedPod, Explanation, Finding, Verdict } from "../plan/explain/explanation.ts";
+import type { HeldLease } from "../plan/explain/read-held-leases.ts";
 import { budgetNotes } from "./budget-lines.ts";
 import type { HelpfulCommand } from "./helpful-commands.ts";
 import { wrappedLines } from "./table.ts";
@@ -149,7 +151,7 @@ function findingText({ message, usedBy }: Finding, now: number): string {
 	return users === "" ? message : `${message}; used by ${users}`;
 }
 
-function budgetBlock(row: BudgetRow, { answering, clusters }: Explanation, now: number): readonly string[] {
+function budgetBlock(row: BudgetRow, { answering, clusters, leases }: Explanation, now: number): readonly string[] {
 	const { members, healthy, need, expected, allowed, suspended, perCluster, usedBy } = row;
 	const number = (value: number | undefined): string => (value === undefined ? "?" : String(value));
 	const bound = members.length === 0 ? "" : ` (${boundText(members)})`;
@@ -166,9 +168,16 @@ function budgetBlock(row: BudgetRow, { answering, clusters }: Explanation, now: 
 	return [
 		`Budget ${formatBudgetName(row)}${bound}: ${counts}.`,
 		...(byCluster.length === 0 ? [] : [`  Healthy of expected: ${byCluster.join(", ")}`]),
+		...leases.filter(({ budget }) => budget === formatBudgetName(row)).map((lease) => `  ${leaseText(lease)}`),
 		...notes.map((note) => `  ${note}`),
 		...(usedBy.length === 0 ? [] : ["  Used up by:", ...usedBy.map((pod) => `    ${userText(pod, now)}`)]),
 	];
+}
+
+function leaseText({ cluster, holder, heldForMs = 0, waiting }: HeldLease): string {
+	const held = holder === undefined ? "held by nobody" : `held by ${holder} for ${formatElapsed(heldForMs)}`;
+	const line = waiting === 0 ? "" : `, ${waiting} ${waiting === 1 ? "waits" : "wait"} for it`;
+	return `Its Lease in ${cluster}: ${held}${line}`;
 }
 
 function userText({ name, ...pod }: PodOfBudget, now: number): string {

@@ -14,6 +14,7 @@ import { countBudget } from "./count-budget.ts";
 import type { ExplainOptions } from "./explain-pods.ts";
 import { type Explanation, type Finding, worstFirst, worstOf } from "./explanation.ts";
 import { type FleetOfView, type FleetView, membersOf } from "./fleet-view.ts";
+import { readHeldLeases } from "./read-held-leases.ts";
 import type { SubjectWord } from "./read-subject.ts";
 
 export async function explainBudget(
@@ -41,6 +42,7 @@ export async function explainBudget(
 	const budget = name ?? { namespace: namespaces[0] ?? "", name: word.rest };
 	const { row, findings } =
 		name && fleet ? await judge(fleet, name, lists, runtime.now) : { row: undefined, findings: [] };
+	const leases = await readHeldLeases(fleet, name ? [name] : []);
 	const all = worstFirst([...missing, ...findings]);
 	return {
 		subject: { kind: "Budget", ...budget },
@@ -48,6 +50,7 @@ export async function explainBudget(
 		findings: all,
 		pods: [],
 		budgets: row ? [row] : [],
+		leases,
 		notes: [],
 		...membersOf({ fleet, problems: failures }),
 	};

@@ -41,6 +41,7 @@ export async function explainNode(
 		findings: worstFirst([...new Map(keys).values()]),
 		pods,
 		budgets: explained.budgets,
+		leases: explained.leases,
 		notes: notesOf(node, view),
 		...membersOf(view),
 	};

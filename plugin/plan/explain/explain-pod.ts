@@ -21,7 +21,7 @@ export async function explainPod(
 		place.client.get<V1Pod>(`/api/v1/namespaces/${place.namespace}/pods/${encodeURIComponent(name)}`),
 	);
 	const view = await viewing;
-	const { pods, budgets } = await explainPods(context, [{ context, pod: found, readAt }], view, options);
+	const { pods, budgets, leases } = await explainPods(context, [{ context, pod: found, readAt }], view, options);
 	const [pod] = pods;
 	if (!pod) throw new ApiError(`pods "${word.rest}" not found`, { code: 404, reason: "NotFound" });
 	const { namespace, pod: name, verdict, findings } = pod;
@@ -31,6 +31,7 @@ export async function explainPod(
 		findings,
 		pods,
 		budgets,
+		leases,
 		notes: uncoveredNotes(view, context),
 		...membersOf(view),
 	};

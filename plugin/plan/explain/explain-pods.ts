@@ -17,6 +17,7 @@ import { type CoveredPod, coverPods, type PodToExplain } from "./cover-pods.ts";
 import { type DrainFilter, type ExplainedPod, type Finding, worstFirst } from "./explanation.ts";
 import type { FleetView } from "./fleet-view.ts";
 import { judgeUnderBudgets, judgeUnderNative, planPodOf } from "./judge-pod.ts";
+import { type HeldLease, readHeldLeases } from "./read-held-leases.ts";
 import { readTermination } from "./read-termination.ts";
 
 export interface ExplainOptions extends FilterOptions {
@@ -29,6 +30,7 @@ export interface ExplainedPods {
 	/** In the order of the question; one that is gone by now is left out. */
 	readonly pods: readonly ExplainedPod[];
 	readonly budgets: readonly BudgetRow[];
+	readonly leases: readonly HeldLease[];
 }
 
 /** Pods of one cluster. */
@@ -46,7 +48,11 @@ export async function explainPods(
 	]);
 	// Last, so that no other answer makes these old.
 	const covered = await coverPods(pods, view, options.runtime);
-	const counted = await countAll(covered, clusterId, view, options.runtime);
+	const names = covered.flatMap(({ budgets }) => budgets.map(({ name }) => name));
+	const [counted, leases] = await Promise.all([
+		countAll(covered, clusterId, view, options.runtime),
+		readHeldLeases(view.fleet, [...new Map(names.map((name) => [formatBudgetName(name), name])).values()]),
+	]);
 	const explained = covered
 		.filter(({ isGone }) => !isGone)
 		.map((each) =>
@@ -55,6 +61,7 @@ export async function explainPods(
 	return {
 		pods: inLine(explained),
 		budgets: [...counted.values()].map(({ row }) => row),
+		leases,
 	};
 }
 

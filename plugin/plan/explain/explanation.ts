@@ -4,6 +4,7 @@ import type { Reason } from "../../events/reason.ts";
 import type { BudgetRow } from "../../fleet/budget-table.ts";
 import { type ExitCode, exitCode } from "../../terminal/exit.ts";
 import type { PlanNeverReason, PlanWaitReason } from "../plan.ts";
+import type { HeldLease } from "./read-held-leases.ts";
 
 /** Best first. Follows: of a node's pods, once the ones before it are back. Only MayGo is a yes. */
 export const verdicts = ["MayGo", "Follows", "Waits", "Unknown", "Refused"] as const;
@@ -68,6 +69,8 @@ export interface Explanation {
 	readonly pods: readonly ExplainedPod[];
 	/** Those that cover the pods, or the budget itself. */
 	readonly budgets: readonly BudgetRow[];
+	/** Of these budgets: those that are held or waited for at this moment. */
+	readonly leases: readonly HeldLease[];
 	/** Who drains the node, and the like. */
 	readonly notes: readonly string[];
 	/** Members of the fleet that gave no answer. */

@@ -9,6 +9,7 @@ import type { Explanation } from "../../../plugin/plan/explain/explanation.ts";
 import type { FleetView } from "../../../plugin/plan/explain/fleet-view.ts";
 import { readSubject } from "../../../plugin/plan/explain/read-subject.ts";
 import type { AgentCluster, LookRequest } from "../../../proto/agent-cluster.ts";
+import type { ListedLease } from "../../../proto/listed-lease.ts";
 import { newClient, newContext, notFound } from "../../support/build-context.ts";
 import { newV1Pod, type PodFields } from "../../support/build-v1-pod.ts";
 import { FakeFleet, type FakeMember, type FakePod, namespace } from "../../support/fake-fleet.ts";
@@ -28,6 +29,8 @@ export class ExplainedFleet {
 	/** By the member's name. */
 	readonly distortions = new Map<string, Distortion>();
 	readonly clock = { ms: 0 };
+	/** By the member's name; none are those of an agent that cannot say. */
+	leases: Readonly<Record<string, readonly ListedLease[] | Error>> = {};
 	/** Members without an answer. */
 	readonly silent = new Set<string>();
 
@@ -83,6 +86,13 @@ export class ExplainedFleet {
 			get: (target, key) => {
 				if (key === "look") {
 					return async (request: LookRequest) => distort(await member.look(request), this.clock);
+				}
+				if (key === "listLeases") {
+					return async () => {
+						const leases = this.leases[member.name] ?? [];
+						if (leases instanceof Error) throw leases;
+						return leases;
+					};
 				}
 				const value: unknown = Reflect.get(target, key);
 				return typeof value === "function" ? value.bind(target) : value;

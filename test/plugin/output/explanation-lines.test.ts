@@ -1,5 +1,6 @@
 // What people read at 80 columns, and that programs get what the schema says.
 import { describe, expect, test } from "vitest";
+import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import { explanationDocument } from "../../../plugin/output/explanation-document.ts";
 import { explanationLines } from "../../../plugin/output/explanation-lines.ts";
 import { helpfulCommands } from "../../../plugin/output/helpful-commands.ts";
@@ -146,6 +147,25 @@ Drain it:
 		expect(screen(await world.explain("budget/db"))).toContain(
 			"Yes: by budget shop/db a pod may go now.\n\nBudget shop/db (maxUnavailable 0): 4 healthy, none needed.\n",
 		);
+	});
+
+	test("says who holds a Lease of the budget and who waits, and nothing for agents that cannot", async () => {
+		const world = new ExplainedFleet({ maxUnavailable: 1 });
+		const budget = { namespace: "shop", name: "db" };
+		const lease = { name: "l", uid: "u", transitions: 1, reservations: [], reserved: 0, budget, waiting: 0 };
+		const holding = { holder: "bob@desk drain 7f3c2a", heldForMs: 2_100, expiresInMs: 9_000 };
+		world.leases = {
+			eu: [
+				{ ...lease, holding, waiting: 1 },
+				{ ...lease, holding: { ...holding, expiresInMs: 0 } },
+			],
+			us: new AgentUnavailableError("silent", "us"),
+		};
+		for (const words of ["eu/pod/db-0", "budget/db"]) {
+			const text = screen(await world.explain(words));
+			expect(text).toContain("  Its Lease in eu: held by bob@desk drain 7f3c2a for 2s, 1 waits for it");
+			expect(text.match(/Lease/g)).toHaveLength(1);
+		}
 	});
 
 	test("says that what nobody knows counts as nothing", async () => {
