@@ -9,9 +9,11 @@ import {
 	textFlag,
 } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
+import { connectFleet, type FleetConnection } from "../fleet/fleet.ts";
 import { newOperationId } from "../nodes/operation.ts";
 import { carryOut } from "../run/carry-out.ts";
 import { evictWork } from "../run/evict-work.ts";
+import type { OpenRun } from "../run/run-report.ts";
 import { UsageError } from "../terminal/errors.ts";
 
 export const runEvict: CommandRunner = (input, deps) => {
@@ -20,13 +22,41 @@ export const runEvict: CommandRunner = (input, deps) => {
 		readOptions: () => readOptions(input, deps),
 		async findWork(options, run) {
 			const readAt = performance.now();
-			const pods = await resolvePods(run.contexts, options);
-			if (pods.length > 0) return evictWork({ pods, options, readAt }, call, run);
+			// Beside the pods: a person waits for both, and it touches nothing.
+			const connecting =
+				options.dryRun === "client"
+					? undefined
+					: connectFleet(run.contexts, { namespaces: namespacesOf(options, run) });
+			// Of the pods that are not there somebody wants to hear first.
+			connecting?.catch(() => undefined);
+			try {
+				const pods = await resolvePods(run.contexts, options);
+				if (pods.length > 0) return evictWork({ pods, options, readAt, connecting }, call, run);
+			} catch (error) {
+				closeLater(connecting);
+				throw error;
+			}
+			closeLater(connecting);
 			deps.streams.stderr.write("No resources found\n");
 			return { kind: "ended", failures: [] };
 		},
 	});
 };
+
+/** Where the pods are, as far as that is known before they are found. */
+function namespacesOf(
+	{ allNamespaces }: { readonly allNamespaces: boolean },
+	{ contexts }: OpenRun,
+): readonly string[] {
+	return allNamespaces ? [] : [...new Set(contexts.map(({ namespace }) => namespace))].toSorted();
+}
+
+function closeLater(connecting: Promise<FleetConnection> | undefined): void {
+	connecting?.then(
+		({ fleet }) => fleet?.close(),
+		() => undefined,
+	);
+}
 
 function readOptions(input: CommandInput, { streams }: CommandDependencies) {
 	const dryRun = parseDryRun(textFlag(input, "dry-run"), streams.stderr);

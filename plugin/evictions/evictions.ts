@@ -27,7 +27,7 @@ import { waitUntilGone } from "./pod-termination.ts";
 import { retryAfterMs, type TryAgain, type TryOutcome } from "./try-outcome.ts";
 import { pretendedWaitEvent, sumWaits, waitingEvent } from "./waiting-event.ts";
 
-export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" | "reconnect">;
+export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" | "listedAhead" | "reconnect">;
 
 export interface EvictionsDependencies extends Omit<RoundsDependencies, "fleet" | "limit"> {
 	readonly fleet: EvictionFleet | undefined;

@@ -21,7 +21,7 @@ const collectForMs = 10;
 const sharedForMs = coverageFreshForMs / 2;
 
 export class CoverageLists {
-	readonly #fleet: Pick<Fleet, "listBudgets">;
+	readonly #fleet: Pick<Fleet, "listBudgets" | "listedAhead">;
 	readonly #runtime: Pick<RoundRuntime, "now" | "sleep">;
 	/** By namespace, as it was last listed. */
 	readonly #listed = new Map<string, ListedBudgets>();
@@ -29,9 +29,11 @@ export class CoverageLists {
 	/** By namespace: a list that is on its way. */
 	readonly #underWay = new Map<string, { readonly askedAt: number; readonly list: Promise<ListedBudgets> }>();
 
-	constructor(fleet: Pick<Fleet, "listBudgets">, runtime: Pick<RoundRuntime, "now" | "sleep">) {
+	constructor(fleet: Pick<Fleet, "listBudgets" | "listedAhead">, runtime: Pick<RoundRuntime, "now" | "sleep">) {
 		this.#fleet = fleet;
 		this.#runtime = runtime;
+		const ahead = fleet.listedAhead;
+		for (const namespace of ahead?.namespaces ?? []) if (ahead) this.#listed.set(namespace, ahead);
 	}
 
 	/** A list that is young when it is asked for. Rejects with AgentUnavailableError where a member gives no answer. */

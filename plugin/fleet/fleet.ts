@@ -1,5 +1,5 @@
 // The fleet that the contexts belong to: every member, also those that no context names. It is covered or refused.
-import type { BudgetsOfMember } from "../../disruption/coverage-judgement.ts";
+import type { BudgetsOfMember, ListedBudgets } from "../../disruption/coverage-judgement.ts";
 import {
 	AgentForbiddenError,
 	AgentProtocolError,
@@ -36,6 +36,8 @@ export interface Fleet {
 	agentNamespaces(contextName: string): readonly string[];
 	/** The budgets of these namespaces in all members, by consistent lists; one member without an answer fails it. */
 	listBudgets(namespaces: readonly string[]): Promise<readonly BudgetsOfMember[]>;
+	/** What was listed while the members were reached; as old as it says. */
+	readonly listedAhead?: ListedBudgets | undefined;
 	/**
 	 * Asks the agents of all contexts anew which members there are, and goes on with those: also where they are others. Rejects
 	 * with AgentUnavailableError where one of them gives no answer, with FleetUncoveredError that names those who disagree;
@@ -57,11 +59,12 @@ export interface FleetConnection {
 /**
  * Reaches the agents of every context and every member of their fleet. Throws FleetUncoveredError that names each one
  * missing, UsageError for two contexts of one cluster. `mayMiss`: for tables, which show what is there; members behind
- * no context may be missing then. What it returns must be closed.
+ * no context may be missing then. `namespaces`: whose budgets are asked for beside the question who the members are. What it
+ * returns must be closed.
  */
 export async function connectFleet(
 	contexts: readonly KubeContext[],
-	{ mayMiss = false }: { readonly mayMiss?: boolean } = {},
+	{ mayMiss = false, namespaces = [] }: { readonly mayMiss?: boolean; readonly namespaces?: readonly string[] } = {},
 ): Promise<FleetConnection> {
 	const results = await Promise.all(contexts.map(accessAgents));
 	const reached = results.filter((result) => result.kind === "reached");
@@ -79,7 +82,7 @@ export async function connectFleet(
 		const uncovered = results.filter((result) => result.kind === "none").map(({ context }) => context);
 		refuseSameCluster(reached);
 		await refuseSameNamespace(uncovered);
-		const fleet = reached.length > 0 ? await assemble(reached, mayMiss) : undefined;
+		const fleet = reached.length > 0 ? await assemble(reached, { mayMiss, namespaces }) : undefined;
 		return { fleet, uncovered };
 	} catch (error) {
 		closeAll();
@@ -87,7 +90,10 @@ export async function connectFleet(
 	}
 }
 
-async function assemble(accesses: readonly AgentAccess[], mayMiss: boolean): Promise<Fleet> {
+async function assemble(
+	accesses: readonly AgentAccess[],
+	{ mayMiss, namespaces }: { readonly mayMiss: boolean; readonly namespaces: readonly string[] },
+): Promise<Fleet> {
 	const described = accesses.map(({ context, description }) => ({ name: context.name, description }));
 	refuseDifferentFleets(described);
 	const wayless = membersWithoutWay(described);
@@ -96,7 +102,12 @@ async function assemble(accesses: readonly AgentAccess[], mayMiss: boolean): Pro
 	}
 	const clusters: RemoteCluster[] = [];
 	const idOfContext = new Map(accesses.map(({ context, description }) => [context.name, description.clusterId]));
-	let current = await reachMembers(accesses, [], clusters);
+	let listedAhead: ListedBudgets | undefined;
+	let current = await reachMembers(accesses, [], clusters, async (members) => {
+		if (namespaces.length === 0) return;
+		const askedAt = performance.now();
+		listedAhead = { askedAt, namespaces, members: await listBudgetsOf(members, namespaces) };
+	});
 	if (current.problems.length > 0 && !mayMiss) {
 		const problems = current.problems.map(({ text }) => text);
 		throw new FleetUncoveredError("Cannot cover the fleet: some members give no answer, nothing was touched", problems);
@@ -113,16 +124,8 @@ async function assemble(accesses: readonly AgentAccess[], mayMiss: boolean): Pro
 		},
 		contextOf: (memberId) => accesses.find(({ description }) => description.clusterId === memberId)?.context.name,
 		memberOf: (contextName) => current.members.find(({ id }) => id === idOfContext.get(contextName)),
-		async listBudgets(namespaces) {
-			return Promise.all(
-				current.members.map(async (member) => {
-					const askedAt = performance.now();
-					const { fleetHash, budgets } = await member.listBudgets(namespaces);
-					const tookMs = performance.now() - askedAt;
-					return { clusterId: member.id, clusterName: member.name, fleetHash, budgets, tookMs };
-				}),
-			);
-		},
+		listBudgets: (asked) => listBudgetsOf(current.members, asked),
+		listedAhead,
 		async reconnect() {
 			const described = await Promise.all(
 				accesses.map(async (access) => {
@@ -151,6 +154,20 @@ async function assemble(accesses: readonly AgentAccess[], mayMiss: boolean): Pro
 	};
 }
 
+async function listBudgetsOf(
+	members: readonly AgentCluster[],
+	namespaces: readonly string[],
+): Promise<readonly BudgetsOfMember[]> {
+	return Promise.all(
+		members.map(async (member) => {
+			const askedAt = performance.now();
+			const { fleetHash, budgets } = await member.listBudgets(namespaces);
+			const tookMs = performance.now() - askedAt;
+			return { clusterId: member.id, clusterName: member.name, fleetHash, budgets, tookMs };
+		}),
+	);
+}
+
 interface ReachedMembers {
 	readonly members: readonly AgentCluster[];
 	readonly descriptions: ReadonlyMap<string, AgentDescription>;
@@ -163,11 +180,15 @@ interface Problem {
 	readonly error: Error;
 }
 
-/** The members that the agents declare, `known` ones as they are; what is opened is added to `opened`. */
+/**
+ * The members that the agents declare, `known` ones as they are; what is opened is added to `opened`. `besides` is asked of them at
+ * the same time; it may fail, and is then as if it was never asked.
+ */
 async function reachMembers(
 	accesses: readonly Pick<AgentAccess, "context" | "description" | "client">[],
 	known: readonly AgentCluster[],
 	opened: RemoteCluster[],
+	besides: (members: readonly AgentCluster[]) => Promise<void> = async () => undefined,
 ): Promise<ReachedMembers> {
 	const [first] = accesses;
 	if (!first) throw new Error("a fleet without an agent");
@@ -188,10 +209,14 @@ async function reachMembers(
 			});
 			return createRoutedCluster({ id, name, routes });
 		});
-	const { descriptions, problems } = await describeAll(members, (id) => {
+	// Those behind a context have just said it.
+	const said = new Map(accesses.map(({ description }) => [description.clusterId, description]));
+	const asked = besides(members).catch(() => undefined);
+	const { descriptions, problems } = await describeAll(members, said, (id) => {
 		const own = accesses.find(({ description }) => description.clusterId === id)?.context;
 		return { context: own?.name ?? "", agentNamespace: (own ?? first.context).agents.namespace };
 	});
+	await asked;
 	refuseDifferentFleets(
 		members.flatMap(({ id, name }) => {
 			const description = descriptions.get(id);
@@ -201,9 +226,10 @@ async function reachMembers(
 	return { members, descriptions, problems };
 }
 
-/** Every member has to answer; each has as many tries as there are ways to it. */
+/** Every member has to answer, but for those that have `said` it; each has as many tries as there are ways to it. */
 async function describeAll(
 	members: readonly AgentCluster[],
+	said: ReadonlyMap<string, AgentDescription>,
 	placeOf: (id: string) => { readonly context: string; readonly agentNamespace: string },
 ): Promise<Omit<ReachedMembers, "members">> {
 	const descriptions = new Map<string, AgentDescription>();
@@ -212,7 +238,7 @@ async function describeAll(
 		members.map(async (member) => {
 			for (let attempt = 1; ; attempt += 1) {
 				try {
-					descriptions.set(member.id, await member.describe());
+					descriptions.set(member.id, said.get(member.id) ?? (await member.describe()));
 					return;
 				} catch (error) {
 					if (error instanceof AgentUnavailableError && attempt < 3) continue;

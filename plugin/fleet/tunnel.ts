@@ -1,7 +1,6 @@
 // The local end of the way to an agent: a Unix socket that only this user can open. Each connection to it becomes one
 // to whatever agent can be reached at that moment, so that a channel which reconnects finds another agent by itself.
-import { rmSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,8 +22,8 @@ function removeAll(): void {
 
 /** `connect` joins a local connection with its far side; where it rejects, the local connection is closed. Must be closed. */
 export async function createTunnel(connect: (socket: Socket) => Promise<void>): Promise<Tunnel> {
-	// mkdtemp makes the folder with mode 0700.
-	const folder = await mkdtemp(join(tmpdir(), "kubectl-xpdb-"));
+	// Made with mode 0700, and in the moment in which it is known as one to be removed: the process may leave at any time.
+	const folder = mkdtempSync(join(tmpdir(), "kubectl-xpdb-"));
 	const path = join(folder, "agent.sock");
 	if (folders.size === 0) process.on("exit", removeAll);
 	folders.add(folder);

@@ -4,6 +4,7 @@ import type { PodTarget } from "../evictions/pod-targets.ts";
 import { measureBudgets, waitUntilRecovered } from "../evictions/recovery.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import { formatDuration } from "../flags/duration.ts";
+import type { FleetConnection } from "../fleet/fleet.ts";
 import { resumeEvictCommand } from "../nodes/resume-command.ts";
 import type { RunResult, RunWork } from "./carry-out.ts";
 import type { EvictionSession } from "./eviction-session.ts";
@@ -26,10 +27,12 @@ export interface EvictTask {
 	readonly options: EvictOptions;
 	/** When the pods were asked for, by the clock of the session's runtime. */
 	readonly readAt: number;
+	/** The fleet, asked for beside the pods. */
+	readonly connecting?: Promise<FleetConnection> | undefined;
 }
 
 export function evictWork(task: EvictTask, call: RunCall, run: OpenRun): RunWork | RunResult {
-	const { pods, options } = task;
+	const { pods, options, connecting } = task;
 	const { gracePeriodSeconds, dryRun, wait } = options;
 	if (dryRun === "client") {
 		for (const pod of pods) {
@@ -46,6 +49,7 @@ export function evictWork(task: EvictTask, call: RunCall, run: OpenRun): RunWork
 			options: { gracePeriodSeconds, deletes: false, dryRun: dryRun === "server" },
 			waitsUntilGone: wait,
 			skipWaitAfterSeconds: 0,
+			connecting,
 		},
 		work: (session) => evictUnderBudgets(task, session, call, run),
 	};

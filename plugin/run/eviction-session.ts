@@ -8,7 +8,7 @@ import { type EvictionFleet, Evictions } from "../evictions/evictions.ts";
 import { createEvictor } from "../evictions/evictor.ts";
 import { evictorWithFailPoints, membersWithFailPoints } from "../evictions/fail-points.ts";
 import { LeftBehind } from "../evictions/left-behind.ts";
-import { connectFleet, type Fleet, uncoveredWarning } from "../fleet/fleet.ts";
+import { connectFleet, type Fleet, type FleetConnection, uncoveredWarning } from "../fleet/fleet.ts";
 import { holderIdentity } from "../fleet/holder-identity.ts";
 import { withLeaseEvents } from "../fleet/lease-events.ts";
 import { Reachability } from "../fleet/reachability.ts";
@@ -19,6 +19,8 @@ export interface EvictionSettings {
 	readonly options: EvictionOptions;
 	readonly waitsUntilGone: boolean;
 	readonly skipWaitAfterSeconds: number;
+	/** Where it was begun before the work was known. */
+	readonly connecting?: Promise<FleetConnection> | undefined;
 }
 
 /** Must be closed. */
@@ -46,11 +48,11 @@ export function memberAgents(fleet: Fleet | undefined): readonly MemberAgent[] {
 
 /** Connects the fleet; throws FleetUncoveredError before anything is touched. */
 export async function openEvictions(
-	{ options, waitsUntilGone, skipWaitAfterSeconds }: EvictionSettings,
+	{ options, waitsUntilGone, skipWaitAfterSeconds, connecting }: EvictionSettings,
 	{ command, op = "", deps, input }: RunCall,
 	{ contexts, emit }: Pick<OpenRun, "contexts" | "emit">,
 ): Promise<EvictionSession> {
-	const { fleet, uncovered } = await connectFleet(contexts);
+	const { fleet, uncovered } = await (connecting ?? connectFleet(contexts));
 	for (const { name } of uncovered) {
 		emit({ type: "diagnostic", level: "warning", context: name, message: uncoveredWarning });
 	}
@@ -109,6 +111,7 @@ function watchMembers(
 		},
 		memberOf: (contextName) => fleet.memberOf(contextName),
 		listBudgets: (namespaces) => fleet.listBudgets(namespaces),
+		listedAhead: fleet.listedAhead,
 		reconnect: () => fleet.reconnect(),
 	};
 }
