@@ -74,7 +74,7 @@ export function openBudgetScreen(options: BudgetScreenOptions): BudgetScreen {
 			const isFirst = board.knownSince === undefined;
 			board.see(changes, wallClock());
 			if (isFirst) screen.draw();
-			else screen.drawSoon();
+			else screen.drawSoon(true);
 		},
 		close: () => screen.close(),
 	};

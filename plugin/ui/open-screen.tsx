@@ -32,6 +32,22 @@ export interface OpenScreen {
 	close(): void;
 }
 
+/** Not those of a pod that is asked for again and has to wait again: nothing has moved. */
+const moves: ReadonlySet<RunEvent["type"]> = new Set([
+	"run.started",
+	"node.draining",
+	"node.drained",
+	"node.failed",
+	"pod.accepted",
+	"pod.evicted",
+	"pod.gone",
+	"pod.failed",
+	"pod.stopped",
+	"budget.changed",
+	"cluster.unreachable",
+	"cluster.recovered",
+]);
+
 export function openScreen(options: ScreenOptions): OpenScreen {
 	const { terminal, wallClock, hasColour, hasUnicode, command, op, agentNamespace } = options;
 	const facts = new RunFacts();
@@ -76,7 +92,7 @@ export function openScreen(options: ScreenOptions): OpenScreen {
 			facts.see(flatEvent(event), wallClock());
 			// What somebody asked for is shown at once.
 			if (event.type === "paused" || event.type === "resumed" || event.type === "interrupted") screen.draw();
-			else screen.drawSoon();
+			else screen.drawSoon(moves.has(event.type));
 		},
 		close: () => screen.close(),
 	};

@@ -19,8 +19,8 @@ export interface TerminalScreenOptions {
 export interface TerminalScreen {
 	/** Now. */
 	draw(): void;
-	/** With what else changes in a quarter of a second. */
-	drawSoon(): void;
+	/** With what else changes in a quarter of a second. Times tick every second for a while where something moved. */
+	drawSoon(hasMoved: boolean): void;
 	/** Whatever stands there: another program may have written over it. */
 	redraw(): void;
 	/** To the shell, as Ctrl-Z does it. */
@@ -31,7 +31,7 @@ export interface TerminalScreen {
 
 /** Four frames a second for what happens: more nobody reads, and ssh has to carry them. Keys are answered at once. */
 const frameEveryMs = 250;
-/** Times tick; every other second where nothing else has changed for a while. */
+/** Times tick; every other second where nothing has moved for a while. */
 const tickEveryMs = 1_000;
 const quietAfterMs = 5_000;
 
@@ -42,7 +42,7 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 	let isClosed = false;
 	let isSuspended = false;
 	let flush: NodeJS.Timeout | undefined;
-	/** When somebody pressed a key or something happened. */
+	/** When somebody pressed a key or something moved. */
 	let changedAt = 0;
 	let isOdd = false;
 
@@ -122,8 +122,8 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 			changedAt = performance.now();
 			draw();
 		},
-		drawSoon() {
-			changedAt = performance.now();
+		drawSoon(hasMoved) {
+			if (hasMoved) changedAt = performance.now();
 			if (!isClosed && !isSuspended) flush ??= setTimeout(draw, frameEveryMs);
 		},
 		redraw,
