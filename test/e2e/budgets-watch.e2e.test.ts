@@ -7,6 +7,7 @@ import { startInTerminal } from "../support/pseudo-terminal.ts";
 import { agentNames, fleetControl, recoverAgents } from "./agents.ts";
 import { createDatabase, type Database } from "./database.ts";
 import { kubectl } from "./kubectl.ts";
+import { uncordonAll } from "./nodes.ts";
 import { startPlugin } from "./plugin-process.ts";
 
 const contexts = ["--contexts", "c1-operator,c2-operator,c3-operator"];
@@ -15,22 +16,32 @@ function watch({ namespace }: Database, ...more: readonly string[]) {
 	return startPlugin(["budgets", "db", "-n", namespace, ...contexts, "-w", ...more]);
 }
 
-/** The pod goes and comes back, as often as nobody has seen it. */
-function replacePod(cluster: string, { namespace }: Database): Promise<string> {
-	return kubectl(cluster, ["delete", "pod", "db-0", "-n", namespace, "--wait=false"]);
+/** The pod goes, and no node takes the next one: what is down for a moment only need not be told. */
+async function takePodDown(cluster: string, { namespace }: Database): Promise<void> {
+	await kubectl(cluster, ["cordon", "-l", "kubernetes.io/hostname"]);
+	await kubectl(cluster, ["delete", "pod", "db-0", "-n", namespace, "--wait=false"]);
+}
+
+async function bringPodBack(cluster: string): Promise<void> {
+	await kubectl(cluster, ["uncordon", "-l", "kubernetes.io/hostname"]);
 }
 
 const whole = / db +1 +3 +2 +3\n/;
 const oneDown = / db +0 +2 +2 +3 +c\d\/db-0 /;
 
 describeOnFleet("kubectl xpdb budgets -w", () => {
-	afterEach(recoverAgents);
+	afterEach(async () => {
+		await uncordonAll();
+		await recoverAgents();
+	});
 
 	test("appends a row when a pod goes, and when it is back; Ctrl-C ends it with 130", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		using run = watch(database);
 		await run.printed(new RegExp(`^NAMESPACE +NAME .*USED BY\n${database.namespace} +${whole.source}`));
-		await replacePod("c2", database);
+		await takePodDown("c2", database);
+		await run.printed(oneDown);
+		await bringPodBack("c2");
 		await run.printed(new RegExp(`${whole.source}[^]*${oneDown.source}[^]*${whole.source}`));
 		run.child.kill("SIGINT");
 		expect(await run.finished).toMatchObject({ code: 130, stderr: "" });
@@ -43,9 +54,11 @@ describeOnFleet("kubectl xpdb budgets -w", () => {
 		for (const [index, agent] of (await agentNames("c1")).entries()) {
 			await fleetControl().killAgent("c1", agent);
 			await recoverAgents();
-			await replacePod("c1", database);
-			const times = index + 1;
-			await run.printed(new RegExp(`(${oneDown.source}[^]*${whole.source}[^]*){${times}}`));
+			const before = `(${oneDown.source}[^]*${whole.source}[^]*){${index}}`;
+			await takePodDown("c1", database);
+			await run.printed(new RegExp(`${before}${oneDown.source}`));
+			await bringPodBack("c1");
+			await run.printed(new RegExp(`${before}${oneDown.source}[^]*${whole.source}`));
 		}
 		run.child.kill("SIGINT");
 		expect(await run.finished).toMatchObject({ code: 130 });
@@ -55,12 +68,14 @@ describeOnFleet("kubectl xpdb budgets -w", () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		using run = watch(database, "-o", "json");
 		await run.printed("\n");
-		await replacePod("c3", database);
+		await takePodDown("c3", database);
+		await run.printed(/"allowed":1[^]*"allowed":0/);
+		await bringPodBack("c3");
 		await run.printed(/"allowed":1[^]*"allowed":0[^]*"allowed":1/);
 		const validate = createValidator(strictSchema("budgets-v1"));
 		for (const line of run.output().trim().split("\n")) expect(validate(JSON.parse(line))).toEqual([]);
 		run.child.stdout?.destroy();
-		await replacePod("c3", database);
+		await takePodDown("c3", database);
 		expect(await run.finished).toMatchObject({ code: 0 });
 	});
 
@@ -68,7 +83,7 @@ describeOnFleet("kubectl xpdb budgets -w", () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		using run = startPlugin(["budgets", "-n", database.namespace, "--context", "c1-operator", "-w", "-o", "wide"]);
 		await run.printed(/ db +1 +3 +2 +3 +1\/1 +1\/1 +1\/1 +maxUnavailable 1\n/);
-		await replacePod("c3", database);
+		await takePodDown("c3", database);
 		await run.printed(/ db +0 +2 +2 +3 +1\/1 +1\/1 +0\/1 +maxUnavailable 1\n/);
 		run.child.kill("SIGTERM");
 		expect(await run.finished).toMatchObject({ code: 143 });
@@ -87,14 +102,19 @@ describeOnFleet("kubectl xpdb budgets -w", () => {
 		await terminal.shows(/3\/3 live {2}1 budgets: 0 at zero/);
 		await terminal.shows(new RegExp(`${budget}.* 1 of 1 +3/3 +2 +1/1 +1/1 +1/1`));
 		expect(terminal.screen.isAlternate).toBe(true);
-		await replacePod("c2", database);
+		await takePodDown("c2", database);
 		await terminal.shows(new RegExp(`${budget}.* 0 of 1 +2/3 +2 +1/1 +0/1 +1/1 +c2/db-0`));
 		terminal.press("\r");
 		await terminal.shows(`── ${budget}`);
 		await terminal.shows(/c1 +1 +1 +maxUnavailable 1 +live/);
+		await bringPodBack("c2");
 		await terminal.shows(new RegExp(`${budget}.* 1 of 1 +3/3`));
-		terminal.press("/zzz\r");
+		// One key after the other, as a person presses them.
+		terminal.press("/");
+		await terminal.shows("/_");
+		terminal.press("zzz");
 		await terminal.shows("0 of 1 shown");
+		terminal.press("\r");
 		const { lines, columns, rows } = terminal.screen;
 		expect(lines.length).toBeLessThan(rows);
 		expect(lines.every((line) => line.length <= columns)).toBe(true);
