@@ -104,12 +104,10 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		clearInterval(tick);
 		clearTimeout(flush);
 		stdout.off("resize", redraw);
-		stdin.off("error", ignore);
 		if (!isSuspended) leaveTerminal();
 	};
-	// A terminal that goes away ends the input with an error; SIGHUP says it too.
-	const ignore = (): void => undefined;
-	stdin.on("error", ignore);
+	// A terminal that goes away ends the input with an error, or does when it is given back after the screen; SIGHUP says it too.
+	stdin.on("error", () => undefined);
 	enterTerminal();
 	stdout.on("resize", redraw);
 	const tick = setInterval(() => {
