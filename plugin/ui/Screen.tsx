@@ -1,6 +1,7 @@
 // A frame on the terminal, and the keys that come from it. Ink finds out what of the frame has changed; what is in it is drain-frame.ts's matter.
-import { Box, type Key, Text, type TextProps, useInput } from "ink";
+import { Box, Text, type TextProps, useInput } from "ink";
 import { memo, type ReactNode, useSyncExternalStore } from "react";
+import { keyPresses } from "./key-presses.ts";
 import { isSameLine, type StyledLine, type Tone } from "./styled-line.ts";
 import type { KeyPress } from "./view-state.ts";
 
@@ -25,7 +26,9 @@ const looks: Readonly<Record<Tone, Pick<TextProps, "color" | "bold" | "dimColor"
 
 export function Screen({ source }: { readonly source: FrameSource }): ReactNode {
 	const lines = useSyncExternalStore(source.subscribe, source.frame);
-	useInput((input, key) => source.press(keyPress(input, key)));
+	useInput((input, key) => {
+		for (const press of keyPresses(input, key)) source.press(press);
+	});
 	return (
 		<Box flexDirection="column">
 			{lines.map((line, index) => (
@@ -56,17 +59,3 @@ const Row = memo(
 	(before, after) => before.hasColour === after.hasColour && isSameLine(before.line, after.line),
 );
 Row.displayName = "Row";
-
-function keyPress(input: string, key: Key): KeyPress {
-	const names = [
-		[key.upArrow, "up"],
-		[key.downArrow, "down"],
-		[key.pageUp, "pageUp"],
-		[key.pageDown, "pageDown"],
-		[key.return, "enter"],
-		[key.escape, "escape"],
-		// Terminals send one for the other.
-		[key.backspace || key.delete, "backspace"],
-	] as const;
-	return { input, ctrl: key.ctrl, name: names.find(([isPressed]) => isPressed)?.[1] ?? "" };
-}

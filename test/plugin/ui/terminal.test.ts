@@ -108,6 +108,14 @@ describe("the screen of a drain, on a real terminal", () => {
 		expectRestored(terminal);
 	});
 
+	test("takes a Ctrl-C that comes at once with other keys", async () => {
+		using terminal = drain();
+		await terminal.shows("WAITING 2");
+		terminal.press(`bj${ctrl.c}`);
+		expect((await terminal.ended).exitCode).toBe(130);
+		expectRestored(terminal);
+	});
+
 	test.each([
 		["on its screen", []],
 		["in plain lines, after it", ["q"]],
