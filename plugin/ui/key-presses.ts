@@ -9,7 +9,7 @@ type InkKey = Pick<
 >;
 
 export function keyPresses(input: string, key: InkKey): readonly KeyPress[] {
-	const characters = [...input];
+	const characters = Array.from(input);
 	return characters.length > 1 ? characters.map(ofCharacter) : [ofKey(input, key)];
 }
 
