@@ -128,7 +128,7 @@ function titleLine(facts: RunFacts, options: FrameOptions): StyledLine {
 			: [];
 	const warnings =
 		facts.warnings > 0 ? [piece(`  ${facts.warnings} ${facts.warnings === 1 ? "warning" : "warnings"}`, "warn")] : [];
-	const right = [...state, ...warnings, piece(`  ${clockText(now - facts.startedAt)}${left} `)];
+	const right = [...state, ...warnings, piece(`  ${clockText(now - (facts.startedAt ?? now))}${left} `)];
 	const room = columns - widthOf(right.map(({ text }) => text).join("")) - 20;
 	return spread(
 		[piece(` xpdb ${command} ${op}`, "bold"), piece(`  ${contextText(facts.contexts, room)}`)],

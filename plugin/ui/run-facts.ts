@@ -70,7 +70,8 @@ export class RunFacts {
 	/** Clusters without an answer, since when. */
 	readonly unreachable = new Map<string, { readonly since: number; readonly message: string }>();
 	readonly #remaining = new RemainingTime();
-	startedAt = 0;
+	/** Undefined until the first event has come. */
+	startedAt: number | undefined;
 	plannedPods: number | undefined;
 	isPaused = false;
 	isStopping = false;

@@ -130,6 +130,10 @@ describe("drainFrame()", () => {
 		expect(lines.some((line) => /\+ \d+ above, 9 more below/.test(line))).toBe(true);
 	});
 
+	test("counts no time before the first event has come", () => {
+		expect(frame({ columns: 80, rows: 24, facts: new RunFacts() })[0]).toMatch(/ 00:00$/);
+	});
+
 	test("says that it is paused, and that it stops", () => {
 		const facts = sampleFacts();
 		facts.see({ type: "paused", accepted: 2 }, startedAt);
