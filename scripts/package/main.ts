@@ -40,7 +40,7 @@ const { version } = JSON.parse(readFileSync(join(repositoryRoot, "package.json")
 const work = mkdtempSync(join(tmpdir(), "xpdb-package-"));
 const modified = await commitTime();
 
-/** So that the same commit makes the same archives. */
+/** So that archives of one commit do not differ by their times. That of this platform may still: what V8 compiles into it is not the same each time. */
 async function commitTime(): Promise<number> {
 	const { output } = await runCommand(["git", "log", "-1", "--format=%ct"]);
 	return Number(process.env["SOURCE_DATE_EPOCH"] ?? (Number.parseInt(output, 10) || 0));
