@@ -118,6 +118,25 @@ describe("runRound() where nobody else is", () => {
 		expectNothingLeft(eu, us);
 	});
 
+	test("names those who use a budget up by their clusters' names, whoever answers first", async () => {
+		const used = (name: string) => ({ namespace: "shop", name, why: "NotReady" }) as const;
+		const { run, eu, us } = setUp({ healthy: 2, unavailable: [used("db-2")] });
+		us.counted = { healthy: 2, unavailable: [used("db-5")] };
+		const answered = Promise.withResolvers<void>();
+		us.after.acquire = () => answered.resolve();
+		eu.after.acquire = () => answered.promise;
+		expect(await run()).toMatchObject({
+			verdicts: [
+				{
+					usedBy: [
+						{ name: "db-2", cluster: "eu-1" },
+						{ name: "db-5", cluster: "us-1" },
+					],
+				},
+			],
+		});
+	});
+
 	test("asks each cluster for its own candidates only", async () => {
 		const { run, eu, us } = setUp();
 		const asked: string[] = [];

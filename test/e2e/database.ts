@@ -59,7 +59,11 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
 				podManagementPolicy: "Parallel",
 				selector: { matchLabels: labels },
 				template: {
-					metadata: { labels, ...(options.annotations && { annotations: options.annotations }) },
+					// The label by which a drain takes no pods of tests before it, which may still be going away.
+					metadata: {
+						labels: { ...labels, database: namespace },
+						...(options.annotations && { annotations: options.annotations }),
+					},
 					spec: {
 						containers: [{ name: "db", image: "example.com/db:1" }],
 						topologySpreadConstraints: [

@@ -56,7 +56,8 @@ describeOnFleet("an operator's evening", () => {
 		const contexts = ["--contexts", before.map(({ context }) => `${context}-operator`).join(",")];
 		// Whichever pod goes first, no node takes the next one: its budget stays used up.
 		await cordonAll();
-		using evening = start(["drain", ...nodes, ...contexts, "-y", "--ignore-daemonsets", "--pod-selector=app=db"]);
+		const pods = `--pod-selector=database=${database.namespace}`;
+		using evening = start(["drain", ...nodes, ...contexts, "-y", "--ignore-daemonsets", pods]);
 		await evening.shows("WAITING 2");
 		expect(evening.screen.isAlternate).toBe(true);
 

@@ -54,7 +54,6 @@ describeOnFleet("an etcd restored from an older snapshot", () => {
 		);
 		api.close();
 		await restore();
-		const restoredAt = performance.now();
 
 		await annotate("bench/ready=false");
 		await kubectl("c1", ["wait", "pod/db-0", "-n", database.namespace, "--for=condition=Ready=false", "--timeout=60s"]);
@@ -66,11 +65,13 @@ describeOnFleet("an etcd restored from an older snapshot", () => {
 		expect(refused.stdout).not.toMatch(/ evicted$/m);
 		await annotate("bench/ready-");
 		await database.ready();
+		// The controllers of c1 have caught up with its API server by now: from here on the time is the agents'.
+		const askedAt = performance.now();
 		const granted = await evict("c2");
 		expect(granted.code, granted.stdout + granted.stderr).toBe(0);
+		expect(performance.now() - askedAt, granted.stdout + granted.stderr).toBeLessThan(leaseLimitMs());
 		await database.ready();
 		expect(await database.violations(1)).toEqual([]);
-		expect(performance.now() - restoredAt).toBeLessThan(2 * leaseLimitMs());
 		const again = await evict("c1", gone);
 		expect(again.code, again.stdout + again.stderr).toBe(0);
 		expect(await findLeftBehind()).toEqual([]);
