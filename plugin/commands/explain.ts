@@ -1,5 +1,6 @@
 // kubectl xpdb explain
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
+import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { NowhereFoundError } from "../nodes/find-in-contexts.ts";
@@ -31,8 +32,8 @@ export const runExplain: CommandRunner = async (input, deps) => {
 		try {
 			const explanation = await explain(word, contexts, viewing);
 			const commands = helpfulCommands(explanation, {
-				contexts: contexts.map(({ name }) => name),
-				agentNamespace: input.globals.agentNamespace,
+				context: contexts[0]?.name ?? "",
+				suggest: new SuggestedCommands(input.globals),
 			});
 			if (isDocument(format)) writeDocument(stdout, format, explanationDocument(explanation, commands));
 			else {

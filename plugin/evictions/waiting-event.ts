@@ -5,7 +5,6 @@ import type { Waiting } from "../../disruption/verdict.ts";
 import type { RunEvent, UsedBy, WaitSum } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
 import { usedByKey } from "../events/used-by-text.ts";
-import { commandLine } from "../terminal/command-line.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 
 /** Why a pod waits: a verdict of a round, or a reason that came from elsewhere. */
@@ -80,6 +79,5 @@ export function sumWaits(waits: readonly Wait[]): readonly WaitSum[] {
 /** What takes pre-activities off: by whoever does them, or by hand where nobody is left who would. */
 function clearing({ context, pod }: EvictionJob, preActivities: readonly string[]): string {
 	const annotations = preActivities.map((name) => `${preActivityPrefix}${name}-`);
-	const words = ["kubectl", "annotate", "pod", pod.name, "-n", pod.namespace, ...annotations];
-	return commandLine([...words, "--context", context.name]);
+	return context.suggest.kubectl(["annotate", "pod", pod.name, "-n", pod.namespace, ...annotations], context.name);
 }

@@ -219,8 +219,8 @@ function explain(error: unknown): string {
 	return errorText(error);
 }
 
-function seeMore(error: unknown, { name, agents }: KubeContext): string {
-	const place = { context: name, agentNamespace: agents.namespace };
+function seeMore(error: unknown, { name, suggest }: KubeContext): string {
+	const place = { context: name, suggest };
 	if (error instanceof ConnectionError) return `; see ${seeSilent("apiServer", place)}`;
 	return error instanceof AgentUnavailableError ? `; see ${seeSilent(error.silent, place)}` : "";
 }

@@ -9,6 +9,7 @@ import {
 } from "../../disruption/errors.ts";
 import type { AgentCluster, AgentDescription } from "../../proto/agent-cluster.ts";
 import { describeAgent, RemoteCluster } from "../../proto/remote-cluster.ts";
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { FleetUncoveredError, sameClusterError } from "../terminal/errors.ts";
 import { type AgentAccess, accessAgents } from "./agent-access.ts";
@@ -214,7 +215,7 @@ async function reachMembers(
 	const asked = besides(members).catch(() => undefined);
 	const { descriptions, problems } = await describeAll(members, said, (id) => {
 		const own = accesses.find(({ description }) => description.clusterId === id)?.context;
-		return { context: own?.name ?? "", agentNamespace: (own ?? first.context).agents.namespace };
+		return { context: own?.name ?? "", suggest: (own ?? first.context).suggest };
 	});
 	await asked;
 	refuseDifferentFleets(
@@ -230,7 +231,7 @@ async function reachMembers(
 async function describeAll(
 	members: readonly AgentCluster[],
 	said: ReadonlyMap<string, AgentDescription>,
-	placeOf: (id: string) => { readonly context: string; readonly agentNamespace: string },
+	placeOf: (id: string) => { readonly context: string; readonly suggest: SuggestedCommands },
 ): Promise<Omit<ReachedMembers, "members">> {
 	const descriptions = new Map<string, AgentDescription>();
 	const problems: Problem[] = [];

@@ -1,24 +1,24 @@
 // What shows more of a part that gives no answer, as a command.
 import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import type { Silent } from "../../disruption/errors.ts";
-import { commandLine } from "../terminal/command-line.ts";
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 
 /** `context`: of the cluster whose answer is missing. */
 export function seeSilent(
 	silent: Silent | undefined,
-	{ context, agentNamespace }: { readonly context: string; readonly agentNamespace: string },
+	{ context, suggest }: { readonly context: string; readonly suggest: SuggestedCommands },
 ): string {
-	const at = context === "" ? [] : ["--context", context];
+	const { agentNamespace } = suggest;
 	const ofAgents = ["-n", agentNamespace, "-l", `${agentLabel}=${agentName}`];
 	switch (silent) {
 		case "apiServer":
-			return commandLine(["kubectl", "get", "--raw", "/readyz?verbose", ...at]);
+			return suggest.kubectl(["get", "--raw", "/readyz?verbose"], context);
 		case "network":
 			// Where the other clusters' agents are to reach it.
-			return commandLine(["kubectl", "get", "services", "-n", agentNamespace, "-o", "wide", ...at]);
+			return suggest.kubectl(["get", "services", "-n", agentNamespace, "-o", "wide"], context);
 		case "agent":
 		case "unknown":
 		case undefined:
-			return commandLine(["kubectl", "get", "pods", ...ofAgents, "-o", "wide", ...at]);
+			return suggest.kubectl(["get", "pods", ...ofAgents, "-o", "wide"], context);
 	}
 }

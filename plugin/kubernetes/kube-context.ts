@@ -1,5 +1,6 @@
 // A context of the kubeconfig to work in: a name for people and a client for its API server.
 import type { AgentPlace } from "../flags/agent-place.ts";
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { VerboseLog } from "../terminal/verbose-log.ts";
 import type { KubernetesClient } from "./kubernetes-client.ts";
 
@@ -10,6 +11,8 @@ export interface KubeContext {
 	readonly namespace: string;
 	readonly client: KubernetesClient;
 	readonly agents: AgentPlace;
+	/** For what is said of it: commands that come to the same cluster. */
+	readonly suggest: SuggestedCommands;
 	/** What is told of requests and calls, where somebody wants to know (-v). */
 	readonly log?: VerboseLog | undefined;
 }

@@ -1,6 +1,7 @@
 // The contexts a command works in, from its flags.
 import { quote } from "../../disruption/quote.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
+import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
 import { createVerboseLog } from "../terminal/verbose-log.ts";
@@ -41,12 +42,13 @@ export function openContexts(
 		stderr.write(`Warning: ${shared.join(", ")} holds for all ${names.length} contexts\n`);
 	}
 	const log = createVerboseLog(flags.verbosity, stderr);
+	const suggest = new SuggestedCommands(flags);
 	return names.map((name) => {
 		const connection = resolveConnection(kubeconfig, name, flags, env);
 		const { context, namespace } = connection;
 		const client = createKubernetesClient(connection, (message) => onWarning(context, message), log);
 		const agents = { namespace: flags.agentNamespace, account: flags.agentAccount };
-		return { name: context, namespace, client, agents, log };
+		return { name: context, namespace, client, agents, suggest, log };
 	});
 }
 

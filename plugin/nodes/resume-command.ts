@@ -1,9 +1,8 @@
 // The commands that go on where a run stopped, or take its cordons back.
-import { defaultAgentNamespace } from "../../disruption/agent-names.ts";
 import type { BudgetName } from "../../disruption/budget.ts";
 import type { NodeName } from "../events/events.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
-import { commandLine } from "../terminal/command-line.ts";
+import { SuggestedCommands, xpdbCommand } from "../flags/suggested-commands.ts";
 
 /** What was typed, without what is secret. A drain goes on by it: what is done already is not done again. */
 export function typedCommand(argv: readonly string[]): string {
@@ -17,11 +16,11 @@ export function typedCommand(argv: readonly string[]): string {
 
 /** `again`: flags that have to be typed again, as they are written. */
 export function resumeOperationCommand(id: string, again: readonly string[], globals: GlobalFlags): string {
-	return xpdbCommand(["drain", "--resume", id, ...again, ...sameContexts(globals)]);
+	return new SuggestedCommands(globals).xpdbInAll(["drain", "--resume", id, ...again]);
 }
 
 export function undoOperationCommand(id: string, globals: GlobalFlags): string {
-	return xpdbCommand(["uncordon", "--op", id, ...sameContexts(globals)]);
+	return new SuggestedCommands(globals).xpdbInAll(["uncordon", "--op", id]);
 }
 
 /** The pods that are left, by name: the others may have been replaced under theirs. One command a namespace. */
@@ -32,7 +31,7 @@ export function resumeEvictCommand(
 	return [...Map.groupBy(pods, ({ namespace }) => namespace)]
 		.map(([namespace, left]) => {
 			const names = left.map(({ context, pod }) => (globals.contexts.length > 1 ? `${context}/${pod}` : pod));
-			return xpdbCommand(["evict", ...names, "-n", namespace, ...sameContexts(globals)]);
+			return new SuggestedCommands(globals).xpdbInAll(["evict", ...names, "-n", namespace]);
 		})
 		.join(" && ");
 }
@@ -40,24 +39,9 @@ export function resumeEvictCommand(
 export function undoCommand(nodes: readonly NodeName[], globals: GlobalFlags): string {
 	const several = globals.contexts.length > 1;
 	const names = nodes.map(({ context, node }) => (several ? `${context}/${node}` : node));
-	return xpdbCommand(["uncordon", ...names, ...sameContexts(globals)]);
+	return new SuggestedCommands(globals).xpdbInAll(["uncordon", ...names]);
 }
 
 export function unsuspendCommand({ namespace, name }: BudgetName, globals: GlobalFlags): string {
-	return xpdbCommand(["unsuspend", name, "-n", namespace, ...sameContexts(globals)]);
-}
-
-/** No token and no password: a command line may be seen by others. */
-function sameContexts({ context, contexts, kubeconfig, agentNamespace, agentAccount }: GlobalFlags): readonly string[] {
-	return [
-		...(contexts.length > 0 ? [`--contexts=${contexts.join(",")}`] : []),
-		...(context === undefined ? [] : [`--context=${context}`]),
-		...(kubeconfig === undefined ? [] : [`--kubeconfig=${kubeconfig}`]),
-		...(agentNamespace === defaultAgentNamespace ? [] : [`--agent-namespace=${agentNamespace}`]),
-		...(agentAccount === undefined ? [] : [`--agent-account=${agentAccount}`]),
-	];
-}
-
-function xpdbCommand(words: readonly string[]): string {
-	return commandLine(["kubectl", "xpdb", ...words]);
+	return new SuggestedCommands(globals).xpdbInAll(["unsuspend", name, "-n", namespace]);
 }

@@ -2,15 +2,14 @@
 import { agentName, defaultFleetConfigMap, managedByLabel } from "../../disruption/agent-names.ts";
 import type { Silent } from "../../disruption/errors.ts";
 import type { Reason } from "../events/reason.ts";
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { seeSilent } from "../fleet/see-silent.ts";
-import { commandLine } from "../terminal/command-line.ts";
 
 /** Where it is; what is left out is not known. */
 export interface FixSubject {
 	/** "" where no kubeconfig names the cluster. */
 	readonly context: string;
-	/** Of the run: the agents' anchor. Who may reach agents may look there, and maybe nowhere else. */
-	readonly agentNamespace: string;
+	readonly suggest: SuggestedCommands;
 	readonly namespace?: string | undefined;
 	readonly pod?: string | undefined;
 	readonly node?: string | undefined;
@@ -20,10 +19,8 @@ export interface FixSubject {
 
 /** Undefined where nothing but time, or the caller's own flags, can help. */
 export function fixCommand(reason: Reason, subject: FixSubject): string | undefined {
-	const { context, agentNamespace, namespace, pod, node } = subject;
-	const at = context === "" ? [] : ["--context", context];
-	// A plugin's name comes before all flags.
-	const kubectl = (...words: readonly string[]): string => commandLine(["kubectl", ...words, ...at]);
+	const { context, suggest, namespace, pod, node } = subject;
+	const kubectl = (...words: readonly string[]): string => suggest.kubectl(words, context);
 	const inNamespace = namespace === undefined ? ["-A"] : ["-n", namespace];
 	switch (reason) {
 		case "BudgetExhausted":
@@ -31,13 +28,13 @@ export function fixCommand(reason: Reason, subject: FixSubject): string | undefi
 		case "LeaseFull":
 		case "LeaseHeld":
 		case "SelectorsDiffer":
-			return kubectl("xpdb", "budgets", ...inNamespace, "-o", "wide");
+			return suggest.xpdb(["budgets", ...inNamespace, "-o", "wide"], context);
 		case "InvalidBudget":
 		case "FeatureMissing":
 		case "ExpectedPodsUnknown":
 			return kubectl("get", "xpdb", ...inNamespace, "-o", "yaml");
 		case "FleetsDiffer":
-			return kubectl("get", "configmap", defaultFleetConfigMap, "-n", agentNamespace, "-o", "yaml");
+			return kubectl("get", "configmap", defaultFleetConfigMap, "-n", suggest.agentNamespace, "-o", "yaml");
 		case "GarbledLease":
 			return kubectl("get", "leases", "-A", "-l", `${managedByLabel}=${agentName}`, "-o", "yaml");
 		case "PeerUnreachable":
@@ -58,7 +55,7 @@ export function fixCommand(reason: Reason, subject: FixSubject): string | undefi
 		case "CordonFailed":
 			return node === undefined ? undefined : kubectl("auth", "can-i", "patch", `nodes/${node}`);
 		case "PodsNotAllowed":
-			return node === undefined ? undefined : kubectl("xpdb", "plan", node);
+			return node === undefined ? undefined : suggest.xpdb(["plan", node], context);
 		case "NoOtherNode":
 			return kubectl("get", "nodes");
 		case "PreActivityPending":

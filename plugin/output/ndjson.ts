@@ -2,6 +2,7 @@
 // last one "summary", `seq` has no gaps. The reader beside the plain lines: it knows nothing but the events.
 import type { EventSink, MemberAgent, RunCommand, RunEvent } from "../events/events.ts";
 import { usedByKey } from "../events/used-by-text.ts";
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
 import type { TextSink } from "../terminal/streams.ts";
 import { fitLine } from "./fit-line.ts";
@@ -16,7 +17,7 @@ export interface NdjsonOptions {
 	/** As it was typed, without what is secret. */
 	readonly commandLine: string;
 	/** For commands that help. */
-	readonly agentNamespace: string;
+	readonly suggest: SuggestedCommands;
 	/** Monotonic milliseconds. */
 	readonly now: () => number;
 	/** Milliseconds since the epoch. */
@@ -30,12 +31,12 @@ export function createNdjsonWriter({
 	command,
 	op,
 	commandLine,
-	agentNamespace,
+	suggest,
 	now,
 	wallClock,
 }: NdjsonOptions): EventSink {
 	const told = { waits: new Repeats(repeatAfterMs, now), holders: new Holders(now) };
-	const published = new PublishedEvents({ agentNamespace });
+	const published = new PublishedEvents(suggest);
 	const remaining = new RemainingTime();
 	let seq = 0;
 	/** Until the agents are known, which the first line names. */

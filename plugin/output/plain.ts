@@ -1,9 +1,9 @@
 // The first reader of the events: plain lines. With one context they are kubectl's own, to the letter; with several, each
 // begins with its context. Results go to stdout, everything else to stderr.
-import { defaultAgentNamespace } from "../../disruption/agent-names.ts";
 import type { EventSink, MemberAgent, PodEvent, RunEvent, WaitSum } from "../events/events.ts";
 import { usedByKey, usedByNames, usedBySuffix, usedByText } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { Streams, TextSink } from "../terminal/streams.ts";
 import { dryRunSuffix } from "./dry-run-suffix.ts";
 import { fixCommand } from "./fix-command.ts";
@@ -17,7 +17,7 @@ export interface PlainOptions {
 	/** Those that the run works in; one needs no prefix. */
 	readonly contexts: readonly string[];
 	/** Where people look for agents. */
-	readonly agentNamespace?: string;
+	readonly suggest: SuggestedCommands;
 	/** Ends with the summary also where there is one context. */
 	readonly sums?: boolean;
 	/** Monotonic milliseconds. */
@@ -36,7 +36,7 @@ const shortOutageMs = 2_000;
 const levelPrefixes = { error: "error: ", warning: "Warning: ", info: "" } as const;
 
 export function createPlainWriter(options: PlainOptions): EventSink {
-	const { streams, contexts, agentNamespace = defaultAgentNamespace, sums = false, now, wallClock } = options;
+	const { streams, contexts, suggest, sums = false, now, wallClock } = options;
 	let members: readonly MemberAgent[] = [];
 	const { stdout, stderr } = streams;
 	const waits = new Repeats(repeatAfterMs, now);
@@ -175,7 +175,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 	/** Nothing where no context leads to the cluster. */
 	function seeMore({ cluster, silent }: Extract<RunEvent, { type: "cluster.unreachable" }>): string {
 		const context = members.find((member) => member.cluster === cluster)?.context;
-		const see = context === undefined ? undefined : fixCommand("PeerUnreachable", { context, agentNamespace, silent });
+		const see = context === undefined ? undefined : fixCommand("PeerUnreachable", { context, suggest, silent });
 		return see === undefined ? "" : `; see ${see}`;
 	}
 

@@ -3,6 +3,7 @@
 import type { Silent } from "../../disruption/errors.ts";
 import type { MemberAgent, NodeName, PodEvent, RunEvent, RunSummary, UsedBy } from "../events/events.ts";
 import { type Reason, reasonCodes } from "../events/reason.ts";
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { type FixSubject, fixCommand } from "./fix-command.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -10,10 +11,10 @@ export type Fields = Readonly<Record<string, unknown>>;
 export class PublishedEvents {
 	/** By the cluster's name in the fleet. */
 	readonly #contexts = new Map<string, string>();
-	readonly #agentNamespace: string;
+	readonly #suggest: SuggestedCommands;
 
-	constructor({ agentNamespace }: { readonly agentNamespace: string }) {
-		this.#agentNamespace = agentNamespace;
+	constructor(suggest: SuggestedCommands) {
+		this.#suggest = suggest;
 	}
 
 	/** Versions of the agents, for the first line; from here on the members have the names of their contexts. */
@@ -138,8 +139,8 @@ export class PublishedEvents {
 		}
 	}
 
-	#codeAndFix(reason: Reason, where: Omit<FixSubject, "agentNamespace">): Fields {
-		const fix = fixCommand(reason, { ...where, agentNamespace: this.#agentNamespace });
+	#codeAndFix(reason: Reason, where: Omit<FixSubject, "suggest">): Fields {
+		const fix = fixCommand(reason, { ...where, suggest: this.#suggest });
 		return { code: reasonCodes[reason], ...(fix !== undefined && { fix }) };
 	}
 

@@ -2,6 +2,7 @@
 // and the last one is its summary.
 import type { EventSink, RunCommand, RunSummary } from "../events/events.ts";
 import { type CommandDependencies, type CommandInput, textFlag } from "../flags/command.ts";
+import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { openContexts } from "../kubernetes/open-contexts.ts";
@@ -53,11 +54,11 @@ export async function reportRun(
 	const contexts: KubeContext[] = [];
 	const clocks = { now: () => performance.now(), wallClock: () => Date.now() };
 	const record = new RunRecord(command, clocks.wallClock);
-	const { agentNamespace } = input.globals;
+	const suggest = new SuggestedCommands(input.globals);
 	const line = {
 		command,
 		...(op !== undefined && { op }),
-		agentNamespace,
+		suggest,
 		commandLine: typedCommand(input.argv),
 		...clocks,
 	};
@@ -77,7 +78,7 @@ export async function reportRun(
 					isTyped: textFlag(input, "ui") !== "",
 					command,
 					op: op ?? "",
-					agentNamespace,
+					suggest,
 					verbosity: input.globals.verbosity,
 					deps,
 					writePlain(options) {
@@ -85,7 +86,7 @@ export async function reportRun(
 						return createPlainWriter({
 							streams: isBesideResults ? { ...streams, stdout: streams.stderr } : streams,
 							contexts: names,
-							agentNamespace,
+							suggest,
 							...options,
 							...clocks,
 						});

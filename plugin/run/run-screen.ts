@@ -4,6 +4,7 @@ import type { EventSink, RunEvent } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import type { CommandDependencies } from "../flags/command.ts";
 import type { DryRun } from "../flags/dry-run.ts";
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
 import { exitCode } from "../terminal/exit.ts";
 import type { OpenScreen } from "../ui/open-screen.tsx";
@@ -15,7 +16,7 @@ export interface RunScreenOptions {
 	readonly isTyped: boolean;
 	readonly command: string;
 	readonly op: string;
-	readonly agentNamespace: string;
+	readonly suggest: SuggestedCommands;
 	readonly verbosity: number;
 	/** Results go into a file (-o json > FILE): the screen is drawn on stderr, and without one nothing is told here. */
 	readonly isBesideResults: boolean;
@@ -73,7 +74,7 @@ export class RunScreen {
 			return;
 		}
 		const { openScreen } = await import("../ui/screens.ts");
-		const { command, op, agentNamespace } = this.#options;
+		const { command, op, suggest } = this.#options;
 		this.#open = () =>
 			openScreen({
 				terminal,
@@ -81,7 +82,7 @@ export class RunScreen {
 				hasUnicode: hasUnicode(deps.env, process.platform),
 				command,
 				op,
-				agentNamespace,
+				suggest,
 				wallClock: () => Date.now(),
 				onPause: (paused) => (paused ? this.#run?.pause() : this.#run?.resume()),
 				onInterrupt: () => deps.interrupts.interrupt(exitCode.interrupted),

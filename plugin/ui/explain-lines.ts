@@ -12,7 +12,7 @@ import { timeOfDay } from "./time-text.ts";
 import { holderText, ownStateText, ownUsers, sinceText, stateText } from "./user-text.ts";
 import { ordinal } from "./waiting-rows.ts";
 
-type ExplainOptions = Pick<FrameOptions, "now" | "agentNamespace">;
+type ExplainOptions = Pick<FrameOptions, "now" | "suggest">;
 
 export function say(text: string, tone: Tone = "plain"): StyledLine {
 	return [piece(text, tone)];
@@ -61,7 +61,7 @@ export function explainLines(facts: RunFacts, key: string | undefined, options: 
 }
 
 function explainPod(facts: RunFacts, pod: PodFacts, options: ExplainOptions): readonly StyledLine[] {
-	const { now, agentNamespace } = options;
+	const { now, suggest } = options;
 	const title = say(
 		`Pod ${pod.namespace}/${pod.name} in ${pod.context}${pod.node === undefined ? "" : ` on node ${pod.node}`}`,
 		"bold",
@@ -73,7 +73,7 @@ function explainPod(facts: RunFacts, pod: PodFacts, options: ExplainOptions): re
 	if (pod.state !== "waiting" || !wait)
 		return [title, say(`Its state is "${pod.state}" since ${timeOfDay(pod.since)}.`)];
 	const budget = wait.budget === undefined ? undefined : facts.budgets.find(wait.budget);
-	const fix = fixCommand(wait.reason, { ...pod, pod: pod.name, agentNamespace });
+	const fix = fixCommand(wait.reason, { ...pod, pod: pod.name, suggest });
 	const again =
 		wait.retryAt === undefined || wait.retryAt <= now
 			? ""

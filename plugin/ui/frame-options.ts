@@ -1,4 +1,5 @@
 // What a frame needs besides the facts: the terminal's size, its signs, the time.
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { Glyphs } from "./glyphs.ts";
 
 export interface FrameOptions {
@@ -10,5 +11,5 @@ export interface FrameOptions {
 	readonly command: string;
 	readonly op: string;
 	/** For commands that help. */
-	readonly agentNamespace: string;
+	readonly suggest: SuggestedCommands;
 }

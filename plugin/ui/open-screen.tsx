@@ -1,5 +1,7 @@
 // The screen of a run: opened, fed with events, closed again.
+
 import type { RunEvent } from "../events/events.ts";
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { flatEvent } from "../output/flat-event.ts";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
 import { drainFrame, selectableRows } from "./drain-frame.ts";
@@ -14,7 +16,7 @@ export interface ScreenOptions {
 	readonly hasUnicode: boolean;
 	readonly command: string;
 	readonly op: string;
-	readonly agentNamespace: string;
+	readonly suggest: SuggestedCommands;
 	/** Milliseconds since the epoch. */
 	readonly wallClock: () => number;
 	readonly onPause: (paused: boolean) => void;
@@ -49,7 +51,7 @@ const moves: ReadonlySet<RunEvent["type"]> = new Set([
 ]);
 
 export function openScreen(options: ScreenOptions): OpenScreen {
-	const { terminal, wallClock, hasColour, hasUnicode, command, op, agentNamespace } = options;
+	const { terminal, wallClock, hasColour, hasUnicode, command, op, suggest } = options;
 	const facts = new RunFacts();
 	let view: ViewState = firstView;
 	const act = (action: Action): void => {
@@ -77,7 +79,7 @@ export function openScreen(options: ScreenOptions): OpenScreen {
 				now: wallClock(),
 				command,
 				op,
-				agentNamespace,
+				suggest,
 			}),
 		onKey(key) {
 			const page = Math.max(1, terminal.stdout.rows - 6);

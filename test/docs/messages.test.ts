@@ -10,6 +10,7 @@ import { planNeverReasons, planWaitReasons } from "../../plugin/plan/plan.ts";
 import { statusOfError } from "../../proto/status.ts";
 import { isSourceFile, listFiles, readSource } from "../architecture/source-files.ts";
 import { identifierName, isNode, literalText, parseSource, walk } from "../architecture/syntax-tree.ts";
+import { suggestDefault } from "../support/suggest-default.ts";
 
 interface Entry {
 	readonly title: string;
@@ -60,7 +61,7 @@ describe("docs/messages.md", () => {
 	test.each(reasons)("has the code of %s, and the command that -o json has for it", (reason) => {
 		const fix = fixCommand(reason, {
 			context: "CONTEXT",
-			agentNamespace: "xpdb-system",
+			suggest: suggestDefault,
 			namespace: "NAMESPACE",
 			pod: "POD",
 			node: "NODE",

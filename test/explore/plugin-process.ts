@@ -14,6 +14,7 @@ import { Reachability } from "../../plugin/fleet/reachability.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
+import { suggestDefault } from "../support/suggest-default.ts";
 import { Drain, type DrainWorld } from "./drain.ts";
 import type { RoundRecord } from "./oracle.ts";
 import { pluginClient, toV1Pod } from "./plugin-client.ts";
@@ -147,7 +148,8 @@ export class PluginProcess extends Drain {
 				else oracle.evictedFreely(cluster, pod, typeof under === "string" ? oracle.sendsFreely(this) : under);
 			},
 		});
-		return { name: id, namespace, client, agents: { namespace: "xpdb-system", account: undefined } };
+		const agents = { namespace: "xpdb-system", account: undefined };
+		return { name: id, namespace, client, agents, suggest: suggestDefault };
 	}
 
 	#member(id: string, countsLooks: boolean): AgentCluster {

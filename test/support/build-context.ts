@@ -2,6 +2,7 @@
 import { ApiError } from "../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 import type { KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
+import { suggestDefault } from "./suggest-default.ts";
 
 export function notFound(message: string): ApiError {
 	return new ApiError(message, { code: 404, reason: "NotFound" });
@@ -38,5 +39,6 @@ export function newClient(calls: {
 }
 
 export function newContext(name: string, client: KubernetesClient = newClient({})): KubeContext {
-	return { name, namespace: "default", client, agents: { namespace: "xpdb-system", account: undefined } };
+	const agents = { namespace: "xpdb-system", account: undefined };
+	return { name, namespace: "default", client, agents, suggest: suggestDefault };
 }

@@ -67,7 +67,7 @@ describe("listOperations()", () => {
 			{
 				id: "0a0a0a",
 				contexts: [{ context: "us", drained: [], left: ["m1"] }],
-				resume: "kubectl xpdb drain --resume 0a0a0a --force --pod-selector=... --contexts=eu,us",
+				resume: "kubectl xpdb drain --resume 0a0a0a --force --pod-selector=... --contexts=eu,us --token=...",
 			},
 			{
 				id: "7f3c2a",
@@ -77,7 +77,7 @@ describe("listOperations()", () => {
 					{ context: "eu", drained: ["n2"], left: ["n1"] },
 					{ context: "us", drained: [], left: [] },
 				],
-				undo: "kubectl xpdb uncordon --op 7f3c2a --contexts=eu,us",
+				undo: "kubectl xpdb uncordon --op 7f3c2a --contexts=eu,us --token=...",
 			},
 		]);
 	});

@@ -1,6 +1,8 @@
 // What people read at 80 columns, and that programs get what the schema says.
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
+import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
+import { SuggestedCommands } from "../../../plugin/flags/suggested-commands.ts";
 import { explanationDocument } from "../../../plugin/output/explanation-document.ts";
 import { explanationLines } from "../../../plugin/output/explanation-lines.ts";
 import { helpfulCommands } from "../../../plugin/output/helpful-commands.ts";
@@ -10,7 +12,8 @@ import { ExplainedFleet, wallClock } from "../explain/explained-fleet.ts";
 import { newNativeBudget } from "../explain/native-budget.ts";
 
 const columns = 80;
-const help = { contexts: ["eu", "us"], agentNamespace: "xpdb-system" };
+const suggest = new SuggestedCommands(readGlobalFlags({ contexts: ["eu", "us"] }));
+const help = { context: "eu", suggest };
 const validate = createValidator(strictSchema("explain-v1"));
 
 /** As on a terminal; what programs get of it is held against the schema. */
@@ -187,7 +190,7 @@ Budget shop/db (maxUnavailable 1): ? of ? healthy, ? needed, nobody knows how
   Healthy of expected: eu 2/2, us ?
 
 Who answers and who does not:
-  kubectl xpdb version --contexts eu,us
+  kubectl xpdb version --contexts=eu,us
 `);
 	});
 

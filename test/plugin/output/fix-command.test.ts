@@ -1,18 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { reasonCodes, reasons } from "../../../plugin/events/reason.ts";
+import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
+import { SuggestedCommands } from "../../../plugin/flags/suggested-commands.ts";
 import { fixCommand } from "../../../plugin/output/fix-command.ts";
 
-const agentNamespace = "xpdb-eu";
-const db = { context: "eu", agentNamespace, namespace: "shop", pod: "db-0", node: "n1" };
+const suggest = new SuggestedCommands(readGlobalFlags({ "agent-namespace": "xpdb-eu" }));
+const db = { context: "eu", suggest, namespace: "shop", pod: "db-0", node: "n1" };
 
 describe("fixCommand()", () => {
 	test("names the cluster and the namespace, after the plugin's name", () => {
-		expect(fixCommand("BudgetExhausted", db)).toBe("kubectl xpdb budgets -n shop -o wide --context eu");
+		expect(fixCommand("BudgetExhausted", db)).toBe(
+			"kubectl xpdb budgets -n shop -o wide --context eu --agent-namespace=xpdb-eu",
+		);
 		expect(fixCommand("DisruptionBudget", db)).toBe("kubectl get poddisruptionbudgets -n shop --context eu");
 	});
 
 	test("names no context where the kubeconfig has none, and all namespaces where none is known", () => {
-		expect(fixCommand("BudgetExhausted", { context: "", agentNamespace })).toBe("kubectl xpdb budgets -A -o wide");
+		expect(fixCommand("DisruptionBudget", { context: "", suggest })).toBe("kubectl get poddisruptionbudgets -A");
 	});
 
 	test("looks for agents and their fleet where the run does, and nowhere else", () => {
@@ -23,19 +27,19 @@ describe("fixCommand()", () => {
 	});
 
 	test("quotes what a shell would read otherwise", () => {
-		expect(fixCommand("ServerBusy", { context: "arn eu", agentNamespace })).toBe(
+		expect(fixCommand("ServerBusy", { context: "arn eu", suggest })).toBe(
 			"kubectl get --raw '/readyz?verbose' --context 'arn eu'",
 		);
 	});
 
 	test("is none where what it is about is not known, or only time helps", () => {
-		expect(fixCommand("TimedOut", { context: "eu", agentNamespace })).toBeUndefined();
+		expect(fixCommand("TimedOut", { context: "eu", suggest })).toBeUndefined();
 		expect(fixCommand("PodUnseen", db)).toBeUndefined();
 	});
 
 	test.each(reasons)("for %s is one line, or none", (reason) => {
 		const fix = fixCommand(reason, db) ?? "kubectl nothing --context eu";
-		expect(fix).toMatch(/^kubectl [^\n]+ --context eu$/);
+		expect(fix).toMatch(/^kubectl [^\n]+ --context eu( --agent-namespace=xpdb-eu)?$/);
 	});
 });
 

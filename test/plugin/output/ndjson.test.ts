@@ -8,6 +8,7 @@ import { fitLine, maxLineBytes } from "../../../plugin/output/fit-line.ts";
 import { createNdjsonWriter } from "../../../plugin/output/ndjson.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
 import { createValidator, eventProblems, readSchema, strictSchema } from "../../support/json-schema.ts";
+import { suggestDefault } from "../../support/suggest-default.ts";
 import { eventSamples } from "./event-samples.ts";
 
 function write(events: readonly RunEvent[], { stepMs = 1 }: { readonly stepMs?: number } = {}): string {
@@ -18,7 +19,7 @@ function write(events: readonly RunEvent[], { stepMs = 1 }: { readonly stepMs?: 
 		command: "drain",
 		op: "7f3c2a",
 		commandLine: "kubectl xpdb drain n1 --contexts=eu,us",
-		agentNamespace: "xpdb-system",
+		suggest: suggestDefault,
 		now: () => at,
 		wallClock: () => Date.parse("2026-01-01T00:00:00Z") + at,
 	});

@@ -2,6 +2,7 @@
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { createPlainWriter } from "../../../plugin/output/plain.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
+import { suggestDefault } from "../../support/suggest-default.ts";
 
 /** Events with the milliseconds at which they come. */
 export type Timed = readonly [atMs: number, event: RunEvent];
@@ -11,7 +12,13 @@ export const epoch = Date.parse("2026-01-01T00:00:00Z");
 export function print(events: readonly Timed[], contexts: readonly string[] = ["c1"]): readonly string[] {
 	const streams = collectStreams();
 	let at = 0;
-	const write = createPlainWriter({ streams, contexts, now: () => at, wallClock: () => epoch + at });
+	const write = createPlainWriter({
+		suggest: suggestDefault,
+		streams,
+		contexts,
+		now: () => at,
+		wallClock: () => epoch + at,
+	});
 	for (const [atMs, event] of events) {
 		at = atMs;
 		write(event);

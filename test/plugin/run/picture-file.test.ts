@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { openPictureFile } from "../../../plugin/run/picture-file.ts";
+import { suggestDefault } from "../../support/suggest-default.ts";
 import { eventSamples } from "../output/event-samples.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "xpdb-picture-"));
@@ -11,7 +12,7 @@ const options = {
 	command: "drain",
 	op: "7f3c2a",
 	commandLine: "kubectl xpdb drain n1",
-	agentNamespace: "xpdb-system",
+	suggest: suggestDefault,
 	now: () => 0,
 	wallClock: () => Date.parse("2026-01-01T00:00:00Z"),
 } as const;

@@ -11,6 +11,7 @@ import { suspensionWork } from "../../../plugin/run/suspension-work.ts";
 import { InterruptSource } from "../../../plugin/terminal/interrupts.ts";
 import { BudgetServer } from "../../support/budget-server.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
+import { suggestDefault } from "../../support/suggest-default.ts";
 
 const spec = { maxUnavailable: 1 };
 const mine = { by: "alice@laptop", since: "2026-01-01T00:00:00.000Z", reason: "storage migration" };
@@ -59,6 +60,7 @@ async function run(
 	const streams = collectStreams();
 	const events: RunEvent[] = [];
 	const plain = createPlainWriter({
+		suggest: suggestDefault,
 		streams,
 		contexts: contexts.map((each) => each.name),
 		now: () => 0,

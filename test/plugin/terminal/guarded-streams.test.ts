@@ -9,6 +9,7 @@ import { reportError } from "../../../plugin/run/report-error.ts";
 import { guardStreams, longestLine } from "../../../plugin/terminal/guarded-streams.ts";
 import { listFiles } from "../../architecture/source-files.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
+import { suggestDefault } from "../../support/suggest-default.ts";
 
 const evil = "\u001b[2Jgone\u009b31m\u202egpj\u200b";
 const harmless = "\\u001b[2Jgone\\u009b31m\\u202egpj\\u200b";
@@ -18,7 +19,13 @@ describe("guardStreams()", () => {
 		const collected = collectStreams();
 		const streams = guardStreams(collected);
 		reportError(new ApiError(evil, { code: 500 }), { argv: [], stderr: streams.stderr });
-		const write = createPlainWriter({ streams, contexts: ["c1"], now: () => 0, wallClock: () => 0 });
+		const write = createPlainWriter({
+			suggest: suggestDefault,
+			streams,
+			contexts: ["c1"],
+			now: () => 0,
+			wallClock: () => 0,
+		});
 		write({ type: "diagnostic", level: "warning", message: evil });
 		streams.stdout.write(`${tableLines(undefined, [[evil, "b"]])[0]}\n`);
 		expect(collected.lines()).toEqual([
@@ -89,7 +96,13 @@ describe("messages", () => {
 describe("plain lines", () => {
 	test("no name of somebody else begins a line that looks like ours", () => {
 		const collected = collectStreams();
-		const write = createPlainWriter({ streams: collected, contexts: ["c1"], now: () => 0, wallClock: () => 0 });
+		const write = createPlainWriter({
+			suggest: suggestDefault,
+			streams: collected,
+			contexts: ["c1"],
+			now: () => 0,
+			wallClock: () => 0,
+		});
 		write({
 			type: "lease.waiting",
 			budget: "shop/db",

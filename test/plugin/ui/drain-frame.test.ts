@@ -5,6 +5,7 @@ import { asciiGlyphs, unicodeGlyphs } from "../../../plugin/ui/glyphs.ts";
 import { RunFacts } from "../../../plugin/ui/run-facts.ts";
 import { lineText, widthOf } from "../../../plugin/ui/styled-line.ts";
 import { firstView, type Pane, type ViewState } from "../../../plugin/ui/view-state.ts";
+import { suggestDefault } from "../../support/suggest-default.ts";
 import { sampleFacts, startedAt } from "./sample-run.ts";
 
 interface Look {
@@ -34,7 +35,7 @@ function frame({
 			now: startedAt + second * 1_000,
 			command: "drain",
 			op: "7f3c2a",
-			agentNamespace: "xpdb-system",
+			suggest: suggestDefault,
 		},
 	);
 	// The time of the day is that of whoever looks.

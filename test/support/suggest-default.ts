@@ -1,0 +1,5 @@
+// Commands as somebody is told them who typed no flag.
+import { readGlobalFlags } from "../../plugin/flags/global-flags.ts";
+import { SuggestedCommands } from "../../plugin/flags/suggested-commands.ts";
+
+export const suggestDefault = new SuggestedCommands(readGlobalFlags({}));
