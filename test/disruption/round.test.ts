@@ -123,7 +123,7 @@ describe("runRound() where nobody else is", () => {
 		const { run, eu, us } = setUp({ healthy: 2, unavailable: [used("db-2")] });
 		us.counted = { healthy: 2, unavailable: [used("db-5")] };
 		const answered = Promise.withResolvers<void>();
-		us.after.acquire = () => answered.resolve();
+		us.after.acquire = () => void setImmediate(answered.resolve);
 		eu.after.acquire = () => answered.promise;
 		expect(await run()).toMatchObject({
 			verdicts: [
