@@ -5,6 +5,8 @@ export interface LeaseObject {
 	readonly resourceVersion: string;
 	readonly labels: Readonly<Record<string, string>>;
 	readonly annotations: Readonly<Record<string, string>>;
+	/** Why it cannot be read, of one that a watch shows nevertheless: the rest is what could be, and nothing to go by. */
+	readonly unreadable?: string;
 	readonly spec: {
 		readonly holderIdentity?: string;
 		readonly leaseDurationSeconds?: number;

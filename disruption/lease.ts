@@ -100,6 +100,7 @@ export function parseLease(lease: LeaseObject, cluster?: string): BudgetLease {
 				`${cluster === undefined ? "" : ` in cluster "${cluster}"`}: ${what}. ` +
 				`Nothing is granted under this budget until the Lease is deleted, ${whileNobodyDrains}`,
 		);
+	if (lease.unreadable !== undefined) throw garbled(lease.unreadable);
 	const [namespace, name, ...rest] = (lease.annotations[budgetAnnotation] ?? "").split("/");
 	if (!namespace || !name || rest.length > 0) throw garbled(`annotation ${budgetAnnotation} is not NAMESPACE/NAME`);
 	const budget = { namespace, name };

@@ -26,7 +26,7 @@ export interface KnownMember {
 
 /** Throws GarbledLeaseError where any part of it cannot be understood; `cluster` is for people. */
 export function parseKnownMembers(
-	{ annotations }: Pick<LeaseObject, "annotations">,
+	{ annotations, unreadable }: Pick<LeaseObject, "annotations" | "unreadable">,
 	cluster: string,
 ): readonly KnownMember[] {
 	const garbled = (why: string): GarbledLeaseError =>
@@ -35,6 +35,7 @@ export function parseKnownMembers(
 				"deleted, once ConfigMap xpdb-fleet lists or forgets every cluster that was ever a member, and " +
 				whileNobodyDrains,
 		);
+	if (unreadable !== undefined) throw garbled(unreadable);
 	const text = annotations[knownMembersAnnotation];
 	if (text === undefined) throw garbled(`annotation ${knownMembersAnnotation} is missing`);
 	const state = parseJson(text);

@@ -35,6 +35,37 @@ export function readLease(object: unknown, cluster: string): LeaseObject {
 	}
 }
 
+/**
+ * As a watch keeps it: one that cannot be read is kept as that, so that it stands in the way of its own budget and of nobody
+ * else's. Throws GarbledLeaseError where nobody could say which one it is.
+ */
+export function readWatchedLease(object: unknown, cluster: string): LeaseObject {
+	try {
+		return readLease(object, cluster);
+	} catch (error) {
+		const cause = error instanceof GarbledLeaseError ? error.cause : undefined;
+		if (!(cause instanceof TypeError) || !hasIdentity(object)) throw error;
+		const { name, uid, resourceVersion } = objectMeta(object);
+		const { labels, annotations } = recordAt(object, "metadata");
+		const unreadable = cause.message;
+		return { name, uid, resourceVersion, labels: texts(labels), annotations: texts(annotations), spec: {}, unreadable };
+	}
+}
+
+function hasIdentity(object: unknown): boolean {
+	try {
+		objectMeta(object);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+function texts(value: unknown): Readonly<Record<string, string>> {
+	const entries = isRecord(value) ? Object.entries(value) : [];
+	return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+}
+
 function stringMap(value: unknown, field: string): Readonly<Record<string, string>> {
 	const map: Record<string, string> = {};
 	if (value !== undefined && value !== null && !isRecord(value)) throw new TypeError(`its ${field} are not an object`);

@@ -238,9 +238,10 @@ function holdingOf({ uid, transitions, state }: BudgetLease): string {
 }
 
 /** By all that a step reads of it, too: etcd that was restored from a backup gives the same version to something else. */
-function isSame(known: BudgetLease, { uid, resourceVersion, annotations, spec }: LeaseObject): boolean {
+function isSame(known: BudgetLease, { uid, resourceVersion, annotations, spec, unreadable }: LeaseObject): boolean {
 	const { holderIdentity = "", leaseTransitions = 0 } = spec;
 	return (
+		unreadable === undefined &&
 		uid === known.uid &&
 		resourceVersion === known.resourceVersion &&
 		holderIdentity === known.holder &&

@@ -9,7 +9,7 @@ import { allBudgets, listBudgetVersions } from "../cluster-api/budget-calls.ts";
 import { knownMembersLease } from "../cluster-api/known-members-lease.ts";
 import { leasesPath } from "../cluster-api/lease-calls.ts";
 import { readBudget } from "../cluster-api/read-budget.ts";
-import { readLease } from "../cluster-api/read-lease.ts";
+import { readWatchedLease } from "../cluster-api/read-lease.ts";
 import { createApiAsker } from "../kubernetes/api-asker.ts";
 import type { ApiConnection } from "../kubernetes/api-connection.ts";
 import type { ListedResource } from "../kubernetes/paged-list.ts";
@@ -197,7 +197,7 @@ export function createLeaseView(options: ViewOptions & { readonly namespace: str
 		namespace,
 	};
 	const { cluster } = options.connection;
-	const project = (object: unknown): LeaseObject => readLease(object, cluster);
+	const project = (object: unknown): LeaseObject => readWatchedLease(object, cluster);
 	// What counts rest on is listed anew whenever the watch ended: another API server, or etcd from a backup, may go on.
 	const watch = startWatch({ ...options, resource, project, sink: store, listsAnew: true });
 	return { view: leaseViewOf(store), close: () => watch.close() };

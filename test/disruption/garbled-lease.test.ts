@@ -57,6 +57,11 @@ describe("parseLease() refuses", () => {
 			lease: withAnnotation(budgetAnnotation, "a/b/c"),
 			what: "is not NAMESPACE/NAME",
 		},
+		{
+			name: "what a watch could not read",
+			lease: { ...good, unreadable: "its labels are not all strings" },
+			what: `of budget "shop/db": its labels are not all strings. Nothing is granted`,
+		},
 		{ name: "another budget", lease: withAnnotation(budgetAnnotation, "shop/web"), what: "names another budget" },
 		{ name: "no state", lease: withAnnotation(stateAnnotation, undefined), what: "is missing" },
 		{ name: "an empty state", lease: withAnnotation(stateAnnotation, ""), what: "is not JSON" },

@@ -30,6 +30,13 @@ const rows: readonly Row[] = [
 		replace: "",
 	},
 	{
+		target: "lease",
+		without: "what a watch could not read is no Lease",
+		file: "disruption/lease.ts",
+		find: "if (lease.unreadable !== undefined) throw garbled(lease.unreadable);",
+		replace: "",
+	},
+	{
 		target: "resource-version",
 		without: "versions have no leading zeros",
 		file: "disruption/resource-version.ts",

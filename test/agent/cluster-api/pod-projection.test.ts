@@ -75,6 +75,26 @@ describe("createPodProjection()", () => {
 		expect(second.controller?.uid).toBe("new");
 	});
 
+	// One that it refuses stops the watch on all pods.
+	test.each([
+		{ what: "no status at all", change: { status: undefined } },
+		{ what: "a phase of its own", change: { status: { phase: "Sleeping", conditions: [{}] } } },
+		{ what: "null for whatever may be left out", change: { spec: null, status: null } },
+	])("reads a pod with $what as one that is not ready", ({ change }) => {
+		expect(createPodProjection()({ ...pod("a"), ...change })).toMatchObject({ name: "a", ready: false });
+	});
+
+	test("reads whatever people may write into the metadata of a pod", () => {
+		const { metadata, ...rest } = pod("a");
+		const annotations = { "": "x", "pre-activity.xpdb.form3.tech/": "", odd: "\u0000{" };
+		const ownerReferences = [{ apiVersion: "", kind: "Dog", name: "rex", uid: "1" }];
+		const written = { ...metadata, annotations, ownerReferences, labels: { "": "", a: "" }, finalizers: null };
+		expect(createPodProjection()({ ...rest, metadata: written })).toMatchObject({
+			labels: { "": "", a: "" },
+			ready: true,
+		});
+	});
+
 	for (const garbled of [undefined, null, "pod", {}, { metadata: null }, { metadata: { name: "a" } }]) {
 		test(`refuses ${JSON.stringify(garbled)}`, () => {
 			expect(() => createPodProjection()(garbled)).toThrow(TypeError);

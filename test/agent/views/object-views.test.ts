@@ -9,6 +9,7 @@ import {
 	type ViewOptions,
 } from "../../../agent/views/object-views.ts";
 import type { MemberBudget } from "../../../disruption/cluster.ts";
+import { namespaceLabel } from "../../../disruption/lease.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { startScriptedServer } from "../../support/scripted-api-server.ts";
 import { patiently } from "../../support/skipping-clock.ts";
@@ -99,16 +100,16 @@ afterEach(async () => {
 });
 
 describe("views of an API server", () => {
-	/** A server that streams one object at every path, and says which paths were watched. */
-	async function connect(object: object): Promise<{ options: ViewOptions; watched: () => (string | null)[] }> {
+	/** A server that streams these objects at every path, and says which paths were watched. */
+	async function connect(
+		...objects: readonly object[]
+	): Promise<{ options: ViewOptions; watched: () => (string | null)[] }> {
 		const server = await startScriptedServer((request) => {
 			const annotations = { "k8s.io/initial-events-end": "true" };
-			request
-				.open()
-				.send(
-					{ type: "ADDED", object },
-					{ type: "BOOKMARK", object: { metadata: { resourceVersion: "10", annotations } } },
-				);
+			request.open().send(...objects.map((object) => ({ type: "ADDED", object })), {
+				type: "BOOKMARK",
+				object: { metadata: { resourceVersion: "10", annotations } },
+			});
 		});
 		open.push(server);
 		const connection = createApiConnection({ access: server.access, clock: systemClock, cluster: "eu-1" });
@@ -134,6 +135,30 @@ describe("views of an API server", () => {
 		]);
 	});
 
+	for (const { name, broken, why } of [
+		{
+			name: "labels",
+			broken: { metadata: { labels: { [namespaceLabel]: "web", team: 7 } } },
+			why: "its labels are not all strings",
+		},
+		{ name: "annotations", broken: { metadata: { annotations: ["a"] } }, why: "its annotations are not an object" },
+		{ name: "spec", broken: { spec: { leaseTransitions: "one" } }, why: "its spec.leaseTransitions is not a number" },
+	]) {
+		test(`createLeaseView() keeps a Lease with unreadable ${name} as that, and goes on with the others`, async () => {
+			const { options } = await connect(
+				{ ...broken, metadata: { ...metadata, ...broken.metadata, name: "broken", uid: "b" } },
+				{ metadata, spec: { holderIdentity: "drain-7f" } },
+			);
+			const opened = createLeaseView({ ...options, namespace: "xpdb-system" });
+			open.push(opened);
+			const { view } = opened;
+			await expect.poll(() => view.live, patiently).toBe(true);
+			expect(view.find("a")).toMatchObject({ spec: { holderIdentity: "drain-7f" } });
+			expect(view.find("a")?.unreadable).toBeUndefined();
+			expect(view.find("broken")).toMatchObject({ uid: "b", spec: {}, unreadable: why });
+		});
+	}
+
 	test("createBudgetView() watches the budgets of all namespaces", async () => {
 		const { options, watched } = await connect({ metadata, spec: { maxUnavailable: 1 } });
 		const opened = createBudgetView({ ...options, report: () => undefined });
@@ -142,6 +167,26 @@ describe("views of an API server", () => {
 		await expect.poll(() => view.live, patiently).toBe(true);
 		expect([...view.budgets("db")]).toEqual([{ name: { namespace: "db", name: "a" }, spec: { maxUnavailable: 1 } }]);
 		expect(watched()).toEqual(["/apis/x-pdb.form3.tech/v1alpha1/xpoddisruptionbudgets", null]);
+	});
+
+	test("createBudgetView() goes on whatever somebody wrote into a budget", async () => {
+		const odd = [{ spec: "all" }, { spec: { maxUnavailable: {} } }, {}, { spec: null, status: 7 }].map(
+			(each, index) => ({
+				...each,
+				metadata: {
+					...metadata,
+					name: `odd-${index}`,
+					uid: `o${index}`,
+					annotations: { "xpdb.form3.tech/suspended": 7 },
+				},
+			}),
+		);
+		const { options } = await connect(...odd, { metadata, spec: { maxUnavailable: 1 } });
+		const opened = createBudgetView({ ...options, report: () => undefined });
+		open.push(opened);
+		const { view } = opened;
+		await expect.poll(() => view.live, patiently).toBe(true);
+		expect(names(view.budgets("db"))).toEqual(["db/a", "db/odd-0", "db/odd-1", "db/odd-2", "db/odd-3"]);
 	});
 
 	test("createBudgetView() takes null for a list without any, as API servers say it of metadata", async () => {

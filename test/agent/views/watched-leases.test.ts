@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { leaseViewOf, ObjectStore } from "../../../agent/views/object-views.ts";
 import { withWatchedLeases } from "../../../agent/views/watched-leases.ts";
-import { namespaceLabel } from "../../../disruption/lease.ts";
+import { budgetAnnotation, namespaceLabel } from "../../../disruption/lease.ts";
 import type { LeaseObject } from "../../../disruption/lease-object.ts";
 import { clusterApi, SimulatedApiServer } from "../../explore/simulated-api.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
@@ -45,6 +45,27 @@ describe("listLeases() of withWatchedLeases()", () => {
 		expect(namesOf(await list("9"))).toEqual(["a"]);
 		expect(namesOf(await list("10"))).toEqual(["a"]);
 		expect(asked).toEqual([]);
+	});
+
+	test("has what cannot be read where it may belong, and nowhere else", async () => {
+		const { list, store } = setUp();
+		const unreadable = "its labels are not all strings";
+		const broken = (name: string, ours: Partial<LeaseObject>) => ({
+			...lease(name, "", "11"),
+			labels: {},
+			unreadable,
+			...ours,
+		});
+		store.replace(
+			[
+				broken("by-label", { labels: { [namespaceLabel]: "db" } }),
+				broken("by-budget", { annotations: { [budgetAnnotation]: "db/x" } }),
+				broken("of-another", { annotations: { [budgetAnnotation]: "web/x" } }),
+				broken("of-nobody-knows-whom", {}),
+			],
+			"11",
+		);
+		expect(namesOf(await list("11"))).toEqual(["by-label", "by-budget", "of-nobody-knows-whom"]);
 	});
 
 	test("waits for the event of that version, and has what came before it", async () => {

@@ -1,6 +1,6 @@
 // Budgets, selectors, Leases and versions: what the domain reads.
 import fc from "fast-check";
-import { readLease } from "../../../agent/cluster-api/read-lease.ts";
+import { readLease, readWatchedLease } from "../../../agent/cluster-api/read-lease.ts";
 import { type BudgetSpec, desiredHealthy, formatBound, parseBudgetSpec } from "../../../disruption/budget.ts";
 import { coveringBudgets } from "../../../disruption/coverage.ts";
 import { GarbledLeaseError, InvalidBudgetError } from "../../../disruption/errors.ts";
@@ -120,6 +120,14 @@ const cutLeases: fc.Arbitrary<Json> = fc
 		return lease;
 	});
 
+/** What a watch keeps of a Lease that cannot be read is good for nothing. */
+function demandRefused(raw: unknown): void {
+	const kept = attempt(() => readWatchedLease(raw, "eu-1"), [GarbledLeaseError], /Lease/, "eu-1");
+	if (!kept) return;
+	const lease = attempt(() => parseLease(kept, "eu-1"), [GarbledLeaseError], "Lease", "eu-1");
+	demand(!lease, "It took a Lease that cannot be read");
+}
+
 const leaseTarget: FuzzTarget = {
 	name: "lease",
 	reads: "Leases and the state in their annotations",
@@ -127,7 +135,7 @@ const leaseTarget: FuzzTarget = {
 	open: () =>
 		syncTarget(fc.oneof({ weight: 5, arbitrary: edited(leaseObjects) }, { weight: 1, arbitrary: cutLeases }), (raw) => {
 			const object = attempt(() => readLease(raw, "eu-1"), [GarbledLeaseError], /Lease/, "eu-1");
-			if (!object) return;
+			if (!object) return demandRefused(raw);
 			const lease = attempt(() => parseLease(object, "eu-1"), [GarbledLeaseError], "Lease", "eu-1");
 			if (!lease) return;
 			demand(leaseName(lease.budget) === lease.name, "It took the Lease of another budget");
