@@ -30,11 +30,22 @@ export function cpuPerThing(before: CpuTime, after: CpuTime, things: number): Cp
 	return Object.fromEntries([...spent, ["all", all] as const].map(([name, ms]) => [name, round(ms / things)]));
 }
 
-function cpuMs(pid: number): number {
-	// The name of the program stands in brackets and may have spaces; user and system time are the 12th and 13th after it.
+/** Of a process, so far. */
+export function cpuMs(pid: number): number {
+	return ticksOf(pid, [11, 12]) * tickMs;
+}
+
+/** Of all children of this process that have ended. */
+export function endedChildrenCpuMs(): number {
+	return ticksOf(process.pid, [13, 14]) * tickMs;
+}
+
+function ticksOf(pid: number, places: readonly number[]): number {
+	// The name of the program stands in brackets and may have spaces; user and system time are the 12th and 13th after it,
+	// those of children the two behind them.
 	const [, rest = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
 	const fields = rest.split(" ");
-	return (Number(fields[11]) + Number(fields[12])) * tickMs;
+	return places.reduce((sum, place) => sum + Number(fields[place]), 0);
 }
 
 function round(ms: number): number {

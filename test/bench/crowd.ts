@@ -10,6 +10,7 @@ import type { RunningCluster } from "../controlplane/cluster.ts";
 import type { Bench } from "./bench.ts";
 import { type Crowd, fillCluster } from "./crowded-cluster.ts";
 import type { Measurement } from "./measurement.ts";
+import { memoryOf } from "./memory.ts";
 import { quantile } from "./statistics.ts";
 import { selectorOf } from "./workload.ts";
 
@@ -46,7 +47,7 @@ export const crowd: Measurement = {
 		if (!cluster || !agents) throw new Error("no cluster to fill");
 		bench.log(`  making ${apps * podsPerApp} pods`);
 		const filledAt = performance.now();
-		const filled = await fillCluster(cluster, { apps, podsPerApp });
+		const filled = await fillCluster(cluster, { apps, podsPerApp, budgets: { apps: 1, maxUnavailable: 5 } });
 		bench.log(`  that took ${((performance.now() - filledAt) / 1_000).toFixed(0)} s`);
 		// From here on the agents are ours to start: with the command, the flags and the identity of a real pod of theirs.
 		const [pod] = agents.list();
@@ -103,13 +104,6 @@ async function untilReady(ip: string, agent: ManagedProcess): Promise<number> {
 		if (answer?.ok) return performance.now() - startedAt;
 		await delay(10);
 	}
-}
-
-/** Megabytes of resident memory. */
-function memoryOf(pid: number): { readonly now: number; readonly highest: number } {
-	const status = readFileSync(`/proc/${pid}/status`, "utf8");
-	const field = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(status)?.[1]) / 1024;
-	return { now: field("VmRSS"), highest: field("VmHWM") };
 }
 
 /** Of the counts under one acquisition, which is what a decision rests on. */

@@ -13,9 +13,13 @@ export interface Crowd {
 }
 
 export interface CrowdOptions {
-	/** web-0, web-1 …: a ReplicaSet each, and a budget over the first of them. */
+	/** web-0, web-1 …: a ReplicaSet each. */
 	readonly apps: number;
 	readonly podsPerApp: number;
+	/** One over each of so many of them, from the first on. */
+	readonly budgets: { readonly apps: number; readonly maxUnavailable: number };
+	/** Left out: one of its own, with a random name. */
+	readonly namespace?: string;
 }
 
 /** Requests at a time. */
@@ -27,7 +31,7 @@ interface Created {
 
 export async function fillCluster(cluster: RunningCluster, options: CrowdOptions): Promise<Crowd> {
 	const { client } = cluster;
-	const namespace = `crowd-${randomBytes(4).toString("hex")}`;
+	const { namespace = `crowd-${randomBytes(4).toString("hex")}` } = options;
 	await client.send("POST", "/api/v1/namespaces", {
 		apiVersion: "v1",
 		kind: "Namespace",
@@ -37,26 +41,14 @@ export async function fillCluster(cluster: RunningCluster, options: CrowdOptions
 	// The account that every pod's admission asks for is made by the controllers.
 	await untilThere(client, `/api/v1/namespaces/${namespace}/serviceaccounts/default`);
 	for (const component of ["controller-manager", "scheduler", "kwok"] as const) cluster.freeze(component);
-	await client.send("POST", `/apis/x-pdb.form3.tech/v1alpha1/namespaces/${namespace}/xpoddisruptionbudgets`, {
-		apiVersion: "x-pdb.form3.tech/v1alpha1",
-		kind: "XPodDisruptionBudget",
-		metadata: { name: "web-0", namespace },
-		spec: { selector: { matchLabels: { app: "web-0" } }, maxUnavailable: 5 },
-	});
+	const names = Array.from({ length: options.apps }, (_, app) => `web-${app}`);
+	await inLanes(lanes, names.slice(0, options.budgets.apps), (name) =>
+		createBudget(client, { namespace, name, maxUnavailable: options.budgets.maxUnavailable }),
+	);
 	const owners: Created[] = [];
-	for (let app = 0; app < options.apps; app += 1) {
-		const name = `web-${app}`;
-		const labels = { app: name };
-		const template = { metadata: { labels }, spec: podSpec };
-		owners.push(
-			await client.send<Created>("POST", `/apis/apps/v1/namespaces/${namespace}/replicasets`, {
-				apiVersion: "apps/v1",
-				kind: "ReplicaSet",
-				metadata: { name, namespace, labels },
-				spec: { replicas: options.podsPerApp, selector: { matchLabels: labels }, template },
-			}),
-		);
-	}
+	await inLanes(lanes, [...names.entries()], async ([app, name]) => {
+		owners[app] = await createReplicaSet(client, { namespace, name, replicas: options.podsPerApp });
+	});
 	const numbers = Array.from({ length: options.apps * options.podsPerApp }, (_, number) => number);
 	await inLanes(lanes, numbers, async (number) => {
 		const owner = owners[number % owners.length];
@@ -66,6 +58,33 @@ export async function fillCluster(cluster: RunningCluster, options: CrowdOptions
 	});
 	const pod = await client.get<V1Pod>(`/api/v1/namespaces/${namespace}/pods/web-0-00000`);
 	return { namespace, pod };
+}
+
+async function createBudget(
+	client: ApiClient,
+	at: { readonly namespace: string; readonly name: string; readonly maxUnavailable: number },
+): Promise<void> {
+	const { namespace, name, maxUnavailable } = at;
+	await client.send("POST", `/apis/x-pdb.form3.tech/v1alpha1/namespaces/${namespace}/xpoddisruptionbudgets`, {
+		apiVersion: "x-pdb.form3.tech/v1alpha1",
+		kind: "XPodDisruptionBudget",
+		metadata: { name, namespace },
+		spec: { selector: { matchLabels: { app: name } }, maxUnavailable },
+	});
+}
+
+function createReplicaSet(
+	client: ApiClient,
+	at: { readonly namespace: string; readonly name: string; readonly replicas: number },
+): Promise<Created> {
+	const { namespace, name, replicas } = at;
+	const labels = { app: name };
+	return client.send<Created>("POST", `/apis/apps/v1/namespaces/${namespace}/replicasets`, {
+		apiVersion: "apps/v1",
+		kind: "ReplicaSet",
+		metadata: { name, namespace, labels },
+		spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: podSpec } },
+	});
 }
 
 const podSpec = {

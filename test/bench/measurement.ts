@@ -5,15 +5,20 @@ import type { Bench } from "./bench.ts";
 export interface Figures {
 	/** By the ratio's name. */
 	readonly ratios: Readonly<Record<string, readonly number[]>>;
+	/** Why a ratio has no number, by its name. */
+	readonly missing?: Readonly<Record<string, string>>;
 	/** What else was seen, for the JSON. */
 	readonly details?: Readonly<Record<string, unknown>>;
 }
 
 export interface Measurement {
 	readonly name: string;
+	/** By which several are chosen at once. */
+	readonly group?: string;
 	readonly ratios: readonly string[];
-	/** The clusters that it runs on: three of them with room, one with 10,000 pods, three over slow links. */
-	readonly on: "fleet" | "crowd" | "wan";
+	/** The clusters that it runs on: three of them with room, one with 10,000 pods, three over slow links, three that become
+	 * crowded. */
+	readonly on: "fleet" | "crowd" | "wan" | "screens";
 	/** How often it runs; left out of a short run where `short` is 0. */
 	readonly runs: { readonly full: number; readonly short: number };
 	/** Too long, or too much of its own, for a run of everything. */

@@ -10,6 +10,9 @@ import type { Measurement } from "./measurement.ts";
 import { rates } from "./rates.ts";
 import { rounds } from "./rounds.ts";
 import { start } from "./start.ts";
+import { bigReport } from "./ui/big-report.ts";
+import { completion } from "./ui/completion.ts";
+import { screenStart } from "./ui/screen-start.ts";
 import { wanDrain, wanRate } from "./wan.ts";
 import { writes } from "./writes.ts";
 
@@ -28,15 +31,23 @@ export const measurements: readonly Measurement[] = [
 	crowd,
 	links,
 	big,
+	screenStart,
+	completion,
+	bigReport,
 ];
 
-/** By the names of measurements or of ratios; where none is named, all but those that must be. Throws where a name is neither. */
+/** By the names of measurements, of groups of them, or of ratios; where none is named, all but those that must be. Throws where a name is neither. */
 export function choose(names: readonly string[]): readonly Measurement[] {
 	if (names.length === 0) return measurements.filter(({ onlyByName = false }) => !onlyByName);
+	const namesOf = ({ name, group, ratios }: Measurement): readonly string[] => [
+		...(group === undefined ? [] : [group]),
+		name,
+		...ratios,
+	];
 	for (const name of names) {
-		if (measurements.some((each) => each.name === name || each.ratios.includes(name))) continue;
-		const known = measurements.flatMap((each) => [each.name, ...each.ratios]);
+		if (measurements.some((each) => namesOf(each).includes(name))) continue;
+		const known = [...new Set(measurements.flatMap(namesOf))];
 		throw new Error(`Nothing is called "${name}": there are ${known.join(", ")}`);
 	}
-	return measurements.filter(({ name, ratios }) => names.includes(name) || ratios.some((each) => names.includes(each)));
+	return measurements.filter((each) => namesOf(each).some((name) => names.includes(name)));
 }

@@ -7,21 +7,29 @@ import type { Bench } from "./bench.ts";
 /** As Linux keeps it: no look is too late for a peak, only for the last moment. */
 const lookEveryMs = 100;
 
+type Program = "kubectl" | "kubectl-xpdb";
+
+export function programPath({ fleet }: Bench, program: Program): string {
+	return join(fleet.dir, "bin", program);
+}
+
+export function programEnvironment({ fleet }: Bench): Readonly<Record<string, string>> {
+	return {
+		PATH: [join(fleet.dir, "bin"), process.env["PATH"]].join(delimiter),
+		HOME: join(fleet.dir, "home"),
+		KUBECONFIG: fleet.kubeconfigPath,
+	};
+}
+
 /** Resolves when it has ended with 0, with the most memory that it held; rejects with what it said. */
 export function runProgram(
-	{ fleet }: Bench,
-	program: "kubectl" | "kubectl-xpdb",
+	bench: Bench,
+	program: Program,
 	args: readonly string[],
 ): Promise<{ readonly peakMb: number }> {
-	const bin = join(fleet.dir, "bin");
 	return new Promise((resolve, reject) => {
-		const child = spawn(join(bin, program), args, {
-			env: {
-				...process.env,
-				PATH: [bin, process.env["PATH"]].join(delimiter),
-				HOME: join(fleet.dir, "home"),
-				KUBECONFIG: fleet.kubeconfigPath,
-			},
+		const child = spawn(programPath(bench, program), args, {
+			env: { ...process.env, ...programEnvironment(bench) },
 			stdio: ["ignore", "ignore", "pipe"],
 		});
 		let peakMb = 0;

@@ -63,6 +63,24 @@ export const ratios: readonly Ratio[] = [
 	{ name: "big_plugin_mb_per_1000", what: "memory of the plugin for each 1,000 pods more, MB" },
 	{ name: "wan_rate", what: "evictions with 80 ms on each link, over those without", goal: higher(0.3) },
 	{ name: "wan_drain_s", what: "the drain with 80 ms on each link" },
+	{
+		name: "ui_first_frame_ms",
+		what: "start of budgets -w to its first frame, with contexts and columns",
+		goal: lower(150),
+	},
+	{ name: "ui_first_frame_cpu_ms", what: "processor time of the process by then" },
+	{
+		name: "ui_first_row_over_list",
+		what: "start of budgets -w to its first row, over that of budgets without -w",
+		goal: lower(1.5),
+	},
+	{ name: "ui_complete_ms", what: "completion of a budget's name, start to end of the program, p50", goal: lower(100) },
+	{ name: "ui_complete_ms_p99", what: "the same, p99", goal: lower(100) },
+	{ name: "ui_complete_cpu_ms", what: "processor time of each" },
+	{ name: "ui_complete_answered", what: "the part of them with the cluster's names, which the others left out" },
+	{ name: "ui_report_s", what: "report of a drain of 5,000 pods", goal: lower(1) },
+	{ name: "ui_report_cpu_s", what: "its processor time" },
+	{ name: "ui_report_mb", what: "its page, MB", goal: lower(3) },
 ];
 
 export function isMet({ goal }: Ratio, value: number): boolean | undefined {

@@ -33,6 +33,7 @@ const places = {
 	fleet: { clusters: 3, nodes: 4 },
 	wan: { clusters: 3, nodes: 4, links: true },
 	crowd: { clusters: 1, nodes: 10 },
+	screens: { clusters: 3, nodes: 4 },
 } as const;
 
 export async function runMeasurements(chosen: readonly Measurement[], options: RunOptions): Promise<RunResult> {
@@ -53,7 +54,9 @@ export async function runMeasurements(chosen: readonly Measurement[], options: R
 		details[measurement.name] = { runs, samples: figures.ratios, ...figures.details };
 		for (const ratio of ratiosOf(measurement)) {
 			const samples = figures.ratios[ratio.name] ?? [];
+			const reason = figures.missing?.[ratio.name];
 			if (samples.length > 0) found.set(ratio.name, { kind: "measured", ratio, spread: spreadOf(samples) });
+			else if (reason !== undefined) found.set(ratio.name, { kind: "missing", ratio, reason });
 		}
 		log(`  took ${((performance.now() - since) / 1_000).toFixed(0)} s`);
 	}
@@ -86,7 +89,7 @@ export async function runMeasurements(chosen: readonly Measurement[], options: R
 		}
 	}
 
-	for (const place of ["fleet", "crowd", "wan"] as const) {
+	for (const place of ["fleet", "crowd", "wan", "screens"] as const) {
 		const group = chosen.filter(({ on }) => on === place);
 		for (const measurement of group) {
 			if (short && measurement.runs.short === 0) leaveOut(measurement, "a short run does without it");

@@ -8,6 +8,8 @@ export interface PseudoTerminalOptions {
 	readonly env?: Readonly<Record<string, string>>;
 	/** For each thing that is waited for. */
 	readonly patienceMs?: number;
+	/** Each piece as it comes, before the screen has it. */
+	readonly onData?: (data: string) => void;
 }
 
 export interface PseudoTerminal extends Disposable {
@@ -30,7 +32,7 @@ export interface PseudoTerminal extends Disposable {
 export function startInTerminal(
 	program: string,
 	args: readonly string[],
-	{ columns = 100, rows = 30, env = {}, patienceMs = 30_000 }: PseudoTerminalOptions = {},
+	{ columns = 100, rows = 30, env = {}, patienceMs = 30_000, onData }: PseudoTerminalOptions = {},
 ): PseudoTerminal {
 	const screen = new TerminalEmulator(columns, rows);
 	const basis = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", LANG: "C.UTF-8", TZ: "UTC" };
@@ -44,6 +46,7 @@ export function startInTerminal(
 	let isOver = false;
 	const listeners = new Set<() => void>();
 	terminal.onData((data) => {
+		onData?.(data);
 		output += data;
 		screen.write(data);
 		for (const listener of listeners) listener();

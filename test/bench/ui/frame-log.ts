@@ -1,0 +1,37 @@
+// Which frames reached a terminal, and with how many bytes: a frame ends where the screen says so (synchronized output, mode 2026), however
+// the pseudo-terminal has cut it into pieces.
+
+const end = "\u001b[?2026l";
+
+export interface SeenFrame {
+	/** Milliseconds, of the clock that the pieces were seen with. */
+	readonly at: number;
+	/** With all that came since the frame before. */
+	readonly bytes: number;
+}
+
+export class FrameLog {
+	readonly frames: SeenFrame[] = [];
+	#rest = "";
+
+	/** `data`: the next piece of what was written. */
+	see(data: string, at: number): void {
+		const parts = (this.#rest + data).split(end);
+		this.#rest = parts.pop() ?? "";
+		for (const part of parts) this.frames.push({ at, bytes: Buffer.byteLength(part + end) });
+	}
+
+	between(from: number, to: number): readonly SeenFrame[] {
+		return this.frames.filter(({ at }) => at >= from && at < to);
+	}
+
+	/** How many in each whole second from `from` on that ends before `to`. */
+	perSecond(from: number, to: number): readonly number[] {
+		const seconds = Array.from({ length: Math.floor((to - from) / 1_000) }, () => 0);
+		for (const { at } of this.frames) {
+			const second = Math.floor((at - from) / 1_000);
+			if (seconds[second] !== undefined) seconds[second] += 1;
+		}
+		return seconds;
+	}
+}
