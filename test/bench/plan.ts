@@ -11,6 +11,7 @@ import { rates } from "./rates.ts";
 import { rounds } from "./rounds.ts";
 import { start } from "./start.ts";
 import { bigReport } from "./ui/big-report.ts";
+import { budgetCrowd } from "./ui/budget-crowd.ts";
 import { completion } from "./ui/completion.ts";
 import { screenStart } from "./ui/screen-start.ts";
 import { wanDrain, wanRate } from "./wan.ts";
@@ -34,6 +35,7 @@ export const measurements: readonly Measurement[] = [
 	screenStart,
 	completion,
 	bigReport,
+	budgetCrowd,
 ];
 
 /** By the names of measurements, of groups of them, or of ratios; where none is named, all but those that must be. Throws where a name is neither. */
