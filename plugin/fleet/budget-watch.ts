@@ -102,7 +102,7 @@ class Session {
 
 	#flush(): void {
 		if (!this.#hasBegun && !this.#members.every(({ hasAnswered }) => hasAnswered)) return;
-		const names = this.#names();
+		const names = this.#names(this.#dirty);
 		const keys =
 			this.#dirty === "all" ? [...new Set([...names.keys(), ...this.#shown.keys()])].toSorted() : this.#dirty;
 		this.#dirty = new Set();
@@ -131,10 +131,11 @@ class Session {
 		this.#options.onChanges({ changed, gone, members });
 	}
 
-	#names(): ReadonlyMap<string, BudgetName> {
+	/** By their keys: those of them that any member has, out of thousands not more than are asked for. */
+	#names(keys: ReadonlySet<string> | "all"): ReadonlyMap<string, BudgetName> {
 		const { wants = () => true } = this.#options;
-		const all = this.#members.flatMap((member) => member.names()).filter(wants);
-		return new Map(all.map((name) => [formatBudgetName(name), name]));
+		const found = this.#members.flatMap((member) => (keys === "all" ? member.names() : member.namesOf(keys)));
+		return new Map(found.filter(wants).map((name) => [formatBudgetName(name), name]));
 	}
 
 	/** Undefined until everybody has been asked. */

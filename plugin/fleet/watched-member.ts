@@ -90,6 +90,11 @@ export class WatchedMember {
 		return [...this.#known.values()].map(({ watched }) => watched.budget.name);
 	}
 
+	/** Those that it has. */
+	namesOf(keys: Iterable<string>): readonly BudgetName[] {
+		return [...keys].flatMap((key) => this.budget(key)?.name ?? []);
+	}
+
 	/** As the member has it, also while nothing else is known. */
 	budget(key: string): MemberBudget | undefined {
 		return this.#known.get(key)?.watched.budget;
