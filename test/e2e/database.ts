@@ -4,7 +4,8 @@ import { readTimeline } from "../../demo/audit/audit.ts";
 import { type AvailabilitySample, findViolations, replayAvailability } from "../../demo/audit/availability.ts";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
 import { getJson, podsPath } from "./get-json.ts";
-import { apply, eventually, kubectl } from "./kubectl.ts";
+import { apply, eventually } from "./kubectl.ts";
+import { removeNamespace } from "./remove-namespace.ts";
 
 interface PodList {
 	readonly items: readonly {
@@ -114,11 +115,7 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
 		samples,
 		violations: async (maxUnavailable) => findViolations(await samples(), { maxUnavailable }),
 		[Symbol.asyncDispose]: async () => {
-			await Promise.all(
-				contexts.map((context) =>
-					kubectl(context, ["delete", "namespace", namespace, "--wait=false", "--ignore-not-found"]),
-				),
-			);
+			await removeNamespace(contexts, namespace);
 		},
 	};
 }

@@ -17,7 +17,7 @@ interface NodeObject {
 
 /** All that a dry run could have left behind. */
 async function expectUntouched(database: Database, node: string, since: number): Promise<void> {
-	expect(await writesSince(since)).toEqual([]);
+	expect(await writesSince(since, database)).toEqual([]);
 	expect(await leasesOf(database)).toEqual([]);
 	const { metadata, spec } = await getJson<NodeObject>(node.replace(/-.*/, ""), `/api/v1/nodes/${node}`);
 	expect(spec.unschedulable).toBeUndefined();
@@ -35,7 +35,14 @@ describeOnFleet("--dry-run=server under budgets of the fleet", () => {
 		if (!pod) throw new Error("no pod in c1");
 		await kubectl("c2", ["annotate", "pod", "db-0", "-n", namespace, "bench/ready=false"]);
 		const since = Date.now() * 1_000;
-		const drain = ["drain", pod.node, "--context", "c1-operator", "--pod-selector=app=db", ...dryRun];
+		const drain = [
+			"drain",
+			pod.node,
+			"--context",
+			"c1-operator",
+			`--pod-selector=database=${database.namespace}`,
+			...dryRun,
+		];
 		let result = await plugin(drain);
 		await eventually("the agents to see that a pod is not ready", async () => {
 			result = await plugin(drain);
@@ -66,7 +73,7 @@ describeOnFleet("--dry-run=server under budgets of the fleet", () => {
 			"drain",
 			...nodes,
 			"--contexts=c1-operator,c2-operator",
-			"--pod-selector=app=db",
+			`--pod-selector=database=${database.namespace}`,
 			...dryRun,
 		]);
 		expect(result.code, result.stderr).toBe(0);
@@ -90,7 +97,7 @@ describeOnFleet("--dry-run=server under budgets of the fleet", () => {
 		await using database = await createDatabase({ replicas: 1 });
 		await untilAlone(database);
 		const pod = (await database.pods()).find(({ context }) => context === "c1");
-		const args = ["--context", "c1-operator", "--pod-selector=app=db", ...dryRun];
+		const args = ["--context", "c1-operator", `--pod-selector=database=${database.namespace}`, ...dryRun];
 		const result = await plugin(["drain", pod?.node ?? "", ...args]);
 		expect(result).toMatchObject({
 			code: 0,

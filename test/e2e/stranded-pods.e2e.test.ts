@@ -4,7 +4,7 @@ import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase } from "./database.ts";
 import { eventually } from "./kubectl.ts";
 import { uncordonAll } from "./nodes.ts";
-import { plugin } from "./plugin-process.ts";
+import { plugin, startPlugin } from "./plugin-process.ts";
 import { untilAlone } from "./until-alone.ts";
 import { writesSince } from "./writes-since.ts";
 
@@ -24,7 +24,7 @@ describeOnFleet("pods that no other node takes", () => {
 		await untilAlone(database);
 		const { namespace } = database;
 		const nodes = ["c1-n0", "c1-n1", "c1-n2"];
-		const args = [...nodes, "--context", "c1-operator", "--pod-selector=app=db"];
+		const args = [...nodes, "--context", "c1-operator", `--pod-selector=database=${namespace}`];
 		const since = Date.now() * 1_000;
 		let plan = await planOf(args);
 		await eventually("a plan in which all pods are healthy", async () => {
@@ -47,7 +47,7 @@ describeOnFleet("pods that no other node takes", () => {
 			`pod ${namespace}/${waits?.pod} would wait: budget ${namespace}/db needs 5 healthy, has 5`,
 		);
 		expect(dryRun.stdout).not.toContain(`node/${waits?.node} drained`);
-		expect(await writesSince(since)).toEqual([]);
+		expect(await writesSince(since, database)).toEqual([]);
 
 		// Whoever is asked sees the warning above the question; without a terminal nothing is touched.
 		const asked = await plugin([
@@ -55,7 +55,7 @@ describeOnFleet("pods that no other node takes", () => {
 			...nodes.map((node) => `c1-operator/${node}`),
 			"c2-operator/c2-n0",
 			"--contexts=c1-operator,c2-operator",
-			"--pod-selector=app=db",
+			`--pod-selector=database=${namespace}`,
 			...flags,
 		]);
 		expect(asked.code).toBe(1);
@@ -63,16 +63,20 @@ describeOnFleet("pods that no other node takes", () => {
 			/^c1-operator +Warning: the replacements? of [^]+ will find no node: [^]+^Drain 4 nodes in 2 contexts:/m,
 		);
 
-		const drain = await plugin(["drain", ...args, ...flags, "--timeout=8s", "-o", "json"]);
-		expect(drain.code, drain.stderr).toBe(1);
-		const events = drain.stdout
+		using drain = startPlugin(["drain", ...args, ...flags, "-o", "json"]);
+		await drain.printed(/"pod\.evicted"/);
+		await drain.printed(/"pod\.waiting"/);
+		drain.child.kill("SIGINT");
+		const { code, stdout, stderr } = await drain.finished;
+		expect(code, stderr).toBe(130);
+		const events = stdout
 			.trim()
 			.split("\n")
 			.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
 		expect(events.filter(({ type }) => type === "pod.evicted").map(({ pod }) => pod)).toEqual([
 			`${namespace}/${goes?.pod}`,
 		]);
-		expect(events.filter(({ type }) => type === "pod.failed").map(({ pod }) => pod)).toEqual([
+		expect(events.filter(({ type }) => type === "pod.stopped").map(({ pod }) => pod)).toEqual([
 			`${namespace}/${waits?.pod}`,
 		]);
 		const types = events.map(({ type, reason }) => (type === "diagnostic" ? reason : type));

@@ -9,13 +9,14 @@ const ways = ["serviceaccounts/token", "pods/portforward", "tokenreviews", "subj
 
 /**
  * What people of the operators and the agents wrote since an instant (microseconds), dry runs left out; and without what
- * agents do to Leases that other tests have left behind: see leasesOf() for one's own.
+ * agents do to Leases that other tests have left behind, and to the pods in them: see leasesOf() for one's own.
  */
-export async function writesSince(since: number): Promise<readonly string[]> {
+export async function writesSince(since: number, { namespace: own }: Database): Promise<readonly string[]> {
 	const events = await readTimeline(sharedFleet().clusters);
 	return events
 		.filter(({ receivedAt, resource, dryRun }) => receivedAt >= since && !ways.includes(resource) && !dryRun)
 		.filter(({ groups }) => groups.includes("xpdb-operators") || groups.includes("system:serviceaccounts:xpdb-system"))
+		.filter(({ namespace }) => ["", "xpdb-system", own].includes(namespace))
 		.map(({ cluster, user, verb, resource, name }) => `${cluster}: ${user} ${verb} ${resource} ${name}`)
 		.filter((write) => !/xpdb-agent (update|delete|patch) leases/.test(write));
 }
