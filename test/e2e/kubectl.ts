@@ -31,7 +31,7 @@ export async function apply(contexts: readonly string[], objects: readonly objec
 }
 
 /** Asks again until it holds: there is no event for "all of it is as it should be". */
-export async function eventually(what: string, holds: () => Promise<boolean>, timeoutMs = 60_000): Promise<void> {
+export async function eventually(what: string, holds: () => Promise<boolean>, timeoutMs = 120_000): Promise<void> {
 	const until = performance.now() + timeoutMs;
 	for (;;) {
 		if (await holds()) return;

@@ -44,7 +44,7 @@ async function createTeam(namespace: string) {
 }
 
 describeOnFleet("kubectl xpdb leases release", () => {
-	test("ends the hold of a run that hangs: others go on, and what it held lets it evict nothing", async () => {
+	test("releases nothing without the budget's name typed again, or without the right", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		const { namespace } = database;
 		await using team = await createTeam(namespace);
@@ -69,6 +69,18 @@ describeOnFleet("kubectl xpdb leases release", () => {
 			`User "system:serviceaccount:xpdb-system:${team.name}" may not release xpoddisruptionbudgets.x-pdb.form3.tech "db"`,
 		);
 
+		run.child.kill("SIGCONT");
+		expect(await run.finished).toMatchObject({ code: 0 });
+	});
+
+	test("ends the hold of a run that hangs: others go on, and what it held lets it evict nothing", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		const { namespace } = database;
+		const args = ["leases", "release", "db", "-n", namespace];
+		using run = startPlugin(evictArgs(database, { name: "db-0", context: "c1" }), {
+			XPDB_PAUSE_POINT: "after-acquire",
+		});
+		await run.asleep();
 		const released = await plugin([...args, ...contexts, "--confirm=db"]);
 		expect(released.code, released.stderr).toBe(0);
 		for (const cluster of clusters) {

@@ -3,15 +3,23 @@ import { afterEach, expect, test } from "vitest";
 import { killComponent } from "../controlplane/faults.ts";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { fleetControl, recoverAgents } from "./agents.ts";
-import { createDatabase, type Database } from "./database.ts";
+import { createDatabase, type Database, type Pod } from "./database.ts";
 import { editFleetLists } from "./fleet-list.ts";
+import { kubectl } from "./kubectl.ts";
 import { uncordonAll } from "./nodes.ts";
 import { startPlugin } from "./plugin-process.ts";
 
-const flags = ["--ignore-daemonsets", "--delete-emptydir-data", "--pod-selector", "app=db"];
+const flags = ["--ignore-daemonsets", "--delete-emptydir-data"];
 const remaining = { members: ["c1", "c2"], forgotten: ["c3"] };
-/** Long enough for the lists to change while a pod is on its way. */
-const annotations = { "bench/stop-after": "3s" };
+/** A pod is on its way until the lists have changed. */
+const annotations = { "bench/stop": "hang" };
+
+async function letStop({ namespace }: Database, pods: readonly Pod[]): Promise<void> {
+	for (const { context, name } of pods)
+		await kubectl(context, ["annotate", "pod", name, "-n", namespace, "bench/stop-"]);
+}
+
+const ownPods = ({ namespace }: Database): string => `--pod-selector=database=${namespace}`;
 
 /** Nodes of the cluster with pods of it, that with the most first: of four pods on three nodes, the scheduler puts two on any of them. */
 async function nodesOf(database: Database, cluster: string): Promise<readonly string[]> {
@@ -30,12 +38,13 @@ describeOnFleet("a member that leaves while a drain goes on", () => {
 		const [node = ""] = await nodesOf(database, "c1");
 		const before = (await database.pods()).filter((pod) => pod.node === node);
 		expect(before.length).toBeGreaterThan(1);
-		using drain = startPlugin(["drain", node, "--context", "c1-operator", ...flags]);
+		using drain = startPlugin(["drain", node, "--context", "c1-operator", ownPods(database), ...flags]);
 		await drain.printed(`evicting pod ${database.namespace}/`);
 		await lists.declare("c1", remaining);
 		await lists.declare("c2", remaining);
 		const revive = await killComponent(fleetControl(), { cluster: "c3", component: "apiserver" });
 		try {
+			await letStop(database, before);
 			const { code, stdout, stderr } = await drain.finished;
 			expect(code, stdout + stderr).toBe(0);
 			expect(stderr).toContain("the fleet has changed: c3 was removed; going on with c1, c2");
@@ -54,7 +63,9 @@ describeOnFleet("a member that leaves while a drain goes on", () => {
 		const [here = ""] = await nodesOf(database, "c1");
 		const [there = ""] = await nodesOf(database, "c3");
 		const nodes = [`c1-operator/${here}`, `c3-operator/${there}`];
-		using drain = startPlugin(["drain", ...nodes, "--contexts", "c1-operator,c3-operator", "-y", ...flags]);
+		const before = (await database.pods()).filter(({ node }) => node === here || node === there);
+		const both = ["--contexts", "c1-operator,c3-operator", "-y", ownPods(database)];
+		using drain = startPlugin(["drain", ...nodes, ...both, ...flags]);
 		await drain.printed(`evicting pod ${database.namespace}/`);
 		await lists.declare("c1", remaining);
 		await lists.declare("c2", remaining);
@@ -62,6 +73,7 @@ describeOnFleet("a member that leaves while a drain goes on", () => {
 		const left = (await database.pods()).filter(({ node }) => node === here || node === there);
 		expect(left).not.toEqual([]);
 		for (const cluster of ["c1", "c2"]) await lists.restore(cluster);
+		await letStop(database, before);
 		const { code, stdout, stderr } = await drain.finished;
 		expect(code, stdout + stderr).toBe(0);
 		for (const { name } of left) expect(stdout).toContain(`pod/${name} evicted`);

@@ -7,6 +7,7 @@ import { getJson, podsPath } from "./get-json.ts";
 import { apply, eventually, kubectl } from "./kubectl.ts";
 import { uncordonAll } from "./nodes.ts";
 import { type PluginProcess, plugin, startPlugin } from "./plugin-process.ts";
+import { removeNamespace } from "./remove-namespace.ts";
 
 interface PodList {
 	readonly items: readonly {
@@ -29,7 +30,7 @@ const [cluster, node] = ["c1", "c1-n0"];
 const operator = `${cluster}-operator`;
 const everyCluster = ["c1", "c2", "c3"];
 
-/** first-0, which takes its time to stop, and pg-0, a replica, whose turn comes after it: both on one node. */
+/** first-0, which does not stop until it is let, and pg-0, a replica, whose turn comes after it: both on one node. */
 async function createScene() {
 	const namespace = `pg-${randomBytes(4).toString("hex")}`;
 	const statefulSet = (name: string, labels: Readonly<Record<string, string>>, annotations = {}): object => ({
@@ -52,10 +53,7 @@ async function createScene() {
 	await apply(everyCluster, [{ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } }]);
 	await apply(
 		[cluster],
-		[
-			statefulSet("first", { step: "1" }, { "bench/stop-after": "8s" }),
-			statefulSet("pg", { step: "2", role: "replica" }),
-		],
+		[statefulSet("first", { step: "1" }, { "bench/stop": "hang" }), statefulSet("pg", { step: "2", role: "replica" })],
 	);
 	const pods = async () => (await getJson<PodList>(cluster, podsPath(namespace))).items;
 	await eventually(`two ready pods in namespace ${namespace}`, async () => {
@@ -73,9 +71,10 @@ async function createScene() {
 			const found = await findPg();
 			return found !== undefined && found.uid === pg?.uid && found.deletionTimestamp === undefined;
 		},
+		letFirstStop: async (): Promise<void> =>
+			void (await kubectl(cluster, ["annotate", "pod", "first-0", "-n", namespace, "bench/stop-"])),
 		[Symbol.asyncDispose]: async (): Promise<void> => {
-			const remove = ["delete", "namespace", namespace, "--wait=false"];
-			await Promise.all(everyCluster.map((context) => kubectl(context, remove)));
+			await removeNamespace(everyCluster, namespace);
 		},
 	};
 }
@@ -102,6 +101,7 @@ describeOnFleet("a pod that waits for its turn", () => {
 		using drain = startDrain();
 		await drain.printed(`evicting pod ${namespace}/first-0`);
 		await kubectl(cluster, ["label", "pod", "pg-0", "-n", namespace, "role=primary", "--overwrite"]);
+		await scene.letFirstStop();
 		await drain.printed(`budget ${namespace}/pg-primary needs 1 healthy, has 1`);
 		expect(await scene.isPgLeft()).toBe(true);
 		// It fails back, and may go.
@@ -123,6 +123,13 @@ describeOnFleet("a pod that waits for its turn", () => {
 		using drain = startDrain();
 		await drain.printed(`evicting pod ${namespace}/first-0`);
 		await fleet.join();
+		await eventually("a fleet of all three, in each of them", async () => {
+			const told = await Promise.all(
+				everyCluster.map((context) => plugin(["version", "--context", `${context}-operator`])),
+			);
+			return told.every(({ stdout }) => everyCluster.every((member) => new RegExp(`^${member} `, "m").test(stdout)));
+		});
+		await scene.letFirstStop();
 		await drain.printed("the fleet has changed: c3 was added; going on with c1, c2, c3");
 		await drain.printed(`budget ${namespace}/pg-primary needs 2 healthy`);
 		expect(await scene.isPgLeft()).toBe(true);
