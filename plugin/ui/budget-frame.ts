@@ -9,7 +9,7 @@ import type { BudgetView } from "./budget-view.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import { fitLine, lineText, padded, paddedName, piece, type StyledLine, spread, widthOf } from "./styled-line.ts";
 import { timeOfDay } from "./time-text.ts";
-import { podUserText } from "./user-text.ts";
+import { podUserText, silenceText } from "./user-text.ts";
 import { wrapLine } from "./wrap-line.ts";
 
 export interface BudgetFrameOptions extends Pick<FrameOptions, "columns" | "rows" | "glyphs" | "now"> {
@@ -88,7 +88,10 @@ function titleLine(board: BudgetBoard, view: BudgetView, options: BudgetFrameOpt
 	const full = rows.filter(({ allowed, suspended }) => !suspended && allowed === 0).length;
 	const unknown = rows.filter(({ allowed, suspended }) => !suspended && allowed === undefined).length;
 	const counts = [
-		piece(`  ${columns < 100 ? "" : `${rows.length} budgets: `}${full} at zero`, full > 0 ? "warn" : "dim"),
+		piece(
+			`  ${columns < 100 ? "" : `${rows.length} ${rows.length === 1 ? "budget" : "budgets"}: `}${full} at zero`,
+			full > 0 ? "warn" : "dim",
+		),
 		...(unknown > 0 ? [piece(`, ${unknown} unknown`, "bad")] : []),
 	];
 	const state: StyledLine =
@@ -124,7 +127,9 @@ function rowLine(row: BudgetRow, isSelected: boolean, board: BudgetBoard, option
 		const counts = row.perCluster.get(member);
 		return padded(counts?.healthy === undefined ? "?" : `${counts.healthy}/${counts.expected ?? "?"}`, cluster);
 	};
-	const users = suspended ? "suspended" : (row.problem ?? podUserText(row.usedBy, options));
+	const silent = silentMembers(board);
+	const problem = row.problem !== undefined && silent.length > 0 ? silenceText(silent) : row.problem;
+	const users = suspended ? "suspended" : (problem ?? podUserText(row.usedBy, options));
 	return [
 		piece(isSelected ? "> " : "  ", isSelected ? "bold" : "plain"),
 		piece(`${paddedName(formatBudgetName(row), name - 1)} `, isSelected ? "bold" : "plain"),
@@ -143,10 +148,14 @@ function allowedText({ allowed, need, expected, suspended }: BudgetRow): string 
 	return most === undefined ? String(allowed ?? "?") : `${allowed ?? "?"} of ${most}`;
 }
 
+function silentMembers({ members }: BudgetBoard): readonly string[] {
+	return members.filter(({ problem }) => problem !== undefined).map(({ name }) => name);
+}
+
 function noteLine(board: BudgetBoard, keys: readonly string[], view: BudgetView): StyledLine {
 	const isPart = view.filter !== "" || view.namespace !== undefined;
 	const part = isPart ? `  ${keys.length} of ${board.size} shown, esc shows all.` : "";
-	const silent = board.members.filter(({ problem }) => problem !== undefined).map(({ name }) => name);
+	const silent = silentMembers(board);
 	if (silent.length > 0)
 		return [piece(part, "dim"), piece(`  ? = not known by ${silent.join(", ")}: counts as 0`, "bad")];
 	const polled = board.members.filter(({ isPolled }) => isPolled).map(({ name }) => name);

@@ -4,7 +4,7 @@ import type { FrameOptions } from "./frame-options.ts";
 import type { SelectableRow } from "./lane-rows.ts";
 import type { RunFacts } from "./run-facts.ts";
 import { padded, paddedName, piece, type StyledLine } from "./styled-line.ts";
-import { usersText } from "./user-text.ts";
+import { silenceText, usersText } from "./user-text.ts";
 
 type RowOptions = Pick<FrameOptions, "columns" | "now"> & { readonly selected: string | undefined };
 
@@ -55,14 +55,25 @@ export function leftText({ left, need, expected }: BudgetFacts): string {
 	return limit === undefined ? String(left ?? "?") : `${left ?? "?"} of ${limit}`;
 }
 
-function row(facts: RunFacts, budget: BudgetFacts, options: RowOptions): SelectableRow {
+/** Without a member's answer nobody knows what is left: what was counted before is not shown as if it were so now. */
+function known(budget: BudgetFacts, silent: readonly string[]): BudgetFacts {
+	if (silent.length === 0) return budget;
+	const { left: _left, healthy: _healthy, ...rest } = budget;
+	return { ...rest, clusters: budget.clusters.filter(({ context }) => !silent.includes(context)) };
+}
+
+function row(facts: RunFacts, counted: BudgetFacts, options: RowOptions): SelectableRow {
 	const { columns, selected } = options;
 	const { name, left, healthy, need, cluster } = widthsFor(facts, columns);
+	const silent = facts.silentContexts;
+	const budget = known(counted, silent);
 	const isSelected = budget.key === selected;
 	const isFull = budget.left === 0;
-	const users = usersText(facts, budget, options);
+	const users = silent.length > 0 ? silenceText(silent) : usersText(facts, budget, options);
 	const line = budget.line ? `${users === "" ? "" : `${users}; `}line: ${budget.line.holder} before us` : users;
+	const tone = silent.length > 0 ? "bad" : isFull ? "warn" : undefined;
 	const perCluster = (context: string): string => {
+		if (silent.includes(context)) return padded("?", cluster);
 		const counted = budget.clusters.find((each) => each.context === context);
 		return padded(counted ? `${counted.healthy}/${counted.expected ?? "?"}` : "-", cluster);
 	};
@@ -71,11 +82,11 @@ function row(facts: RunFacts, budget: BudgetFacts, options: RowOptions): Selecta
 		line: [
 			piece(isSelected ? "> " : "  ", isSelected ? "bold" : "plain"),
 			piece(`${paddedName(budget.name, name - 1)} `, isSelected ? "bold" : "plain"),
-			piece(padded(leftText(budget), left), isFull ? "warn" : "good"),
+			piece(padded(leftText(budget), left), tone ?? "good"),
 			piece(padded(`${budget.healthy ?? "?"}/${budget.expected ?? "?"}`, healthy)),
 			...(need > 0 ? [piece(padded(budget.need === undefined ? "-" : `>= ${budget.need}`, need))] : []),
 			...(cluster > 0 ? facts.contexts.map((context) => piece(perCluster(context))) : []),
-			piece(line === "" ? "-" : line, isFull ? "warn" : "dim"),
+			piece(line === "" ? "-" : line, tone ?? "dim"),
 		],
 	};
 }

@@ -9,7 +9,7 @@ import type { FrameOptions } from "./frame-options.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
 import { piece, type StyledLine, type Tone } from "./styled-line.ts";
 import { timeOfDay } from "./time-text.ts";
-import { holderText, ownStateText, ownUsers, sinceText, stateText } from "./user-text.ts";
+import { holderText, ownStateText, ownUsers, silenceText, sinceText, stateText } from "./user-text.ts";
 import { ordinal } from "./waiting-rows.ts";
 
 type ExplainOptions = Pick<FrameOptions, "now" | "suggest">;
@@ -20,22 +20,22 @@ export function say(text: string, tone: Tone = "plain"): StyledLine {
 
 /** `key`: of the selected row. */
 export function explainLines(facts: RunFacts, key: string | undefined, options: ExplainOptions): readonly StyledLine[] {
-	const pod = key === undefined ? undefined : facts.pods.get(key);
-	if (pod) return explainPod(facts, pod, options);
-	const budget = facts.budgets.all.find((each) => each.key === key);
-	if (budget) return explainBudget(facts, budget, options);
-	const node = key === undefined ? undefined : facts.nodes.get(key);
-	const context = key?.startsWith("context ") ? key.slice("context ".length) : undefined;
-	const isHere = (each: PodFacts): boolean =>
-		node ? each.context === node.context && each.node === node.node : context === undefined || each.context === context;
-	const name = node ? `node ${node.context}/${node.node}` : context === undefined ? "the run" : `context ${context}`;
-	const lost = [...facts.unreachable];
-	const unreachable = lost.map(([cluster, { since, message }]) =>
+	const unreachable = [...facts.unreachable].map(([cluster, { since, message }]) =>
 		say(
 			`Cluster ${cluster} gives no answer since ${timeOfDay(since)}, nothing is evicted until it does: ${message}`,
 			"bad",
 		),
 	);
+	const pod = key === undefined ? undefined : facts.pods.get(key);
+	const isOver = pod?.state === "terminating" || pod?.state === "gone" || pod?.state === "failed";
+	if (pod) return [...(isOver ? [] : unreachable), ...explainPod(facts, pod, options)];
+	const budget = facts.budgets.all.find((each) => each.key === key);
+	if (budget) return [...unreachable, ...explainBudget(facts, budget, options)];
+	const node = key === undefined ? undefined : facts.nodes.get(key);
+	const context = key?.startsWith("context ") ? key.slice("context ".length) : undefined;
+	const isHere = (each: PodFacts): boolean =>
+		node ? each.context === node.context && each.node === node.node : context === undefined || each.context === context;
+	const name = node ? `node ${node.context}/${node.node}` : context === undefined ? "the run" : `context ${context}`;
 	if (facts.isPaused)
 		unreachable.push(say("The run is paused: nothing new is evicted until p is pressed again.", "warn"));
 	const waiting = facts.waiting.filter(isHere);
@@ -126,6 +126,16 @@ function budgetLines(
 		({ name: pod, context }) =>
 			!usedBy.some((used) => used.pod === pod && facts.budgets.contextOf(used.cluster) === context),
 	);
+	const silent = facts.silentContexts;
+	if (silent.length > 0) {
+		const before = need === undefined ? "" : `; before: ${counted}`;
+		return [
+			say(
+				`Budget ${name}: what is left nobody knows, ${silenceText(silent)}${before.replace(/ are$/, " were")}`,
+				"bad",
+			),
+		];
+	}
 	const users = usedBy.map((used) => {
 		const since = sinceText(used, now);
 		const holder = holderText(used) === "" ? "" : `, ${holderText(used)}`;

@@ -77,6 +77,11 @@ export class RunFacts {
 	isStopping = false;
 	warnings = 0;
 
+	/** Those clusters, as this run calls them. */
+	get silentContexts(): readonly string[] {
+		return [...this.unreachable.keys()].map((cluster) => this.budgets.contextOf(cluster));
+	}
+
 	/** `at`: milliseconds since the epoch; the event's texts are on one line each (flatEvent). */
 	see(event: RunEvent, at: number): void {
 		const entry = logEntry(event, at);

@@ -69,6 +69,11 @@ export function holderText({ own, holder, account }: UsedBy): string {
 	return holder === undefined && verified === "" ? "" : `by ${holder ?? ""}${verified}`;
 }
 
+/** Of members without an answer, as this run calls them. */
+export function silenceText(silent: readonly string[]): string {
+	return `${silent.join(", ")} ${silent.length === 1 ? "gives" : "give"} no answer`;
+}
+
 /** Without what stands in the row already. */
 export function shortReason({ namespace, name, wait }: PodFacts): string {
 	if (!wait) return "";

@@ -4,7 +4,7 @@ import type { FrameOptions } from "./frame-options.ts";
 import { type SelectableRow, windowed } from "./lane-rows.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
 import { padded, paddedName, piece } from "./styled-line.ts";
-import { shortReason } from "./user-text.ts";
+import { shortReason, silenceText } from "./user-text.ts";
 
 type RowOptions = Pick<FrameOptions, "columns" | "glyphs" | "now"> & { readonly selected: string | undefined };
 
@@ -13,6 +13,10 @@ const needs = /needs (\d+) healthy, has (\d+)/;
 
 export function waitingRows(facts: RunFacts, height: number, options: RowOptions): readonly SelectableRow[] {
 	const rows = facts.waiting.map((pod) => row(facts, pod, options));
+	const silent = facts.silentContexts;
+	if (rows.length === 0 && silent.length > 0) {
+		return [{ key: "", line: [piece(`  all that is left waits: ${silenceText(silent)}`, "bad")] }];
+	}
 	if (rows.length === 0) return [{ key: "", line: [piece("  nobody", "dim")] }];
 	return windowed(rows, height, options.selected);
 }

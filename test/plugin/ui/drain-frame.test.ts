@@ -57,6 +57,35 @@ test("the signs of a frame take one column each", () => {
 });
 
 describe("drainFrame()", () => {
+	test("knows no budget while a member gives no answer, and says what keeps everything waiting", () => {
+		const facts = sampleFacts();
+		const at = startedAt + 161_000;
+		facts.see({ type: "cluster.unreachable", cluster: "prod-ap", message: "no connection", elapsedMs: 4_000 }, at);
+		const lines = frame({ columns: 100, rows: 30, facts });
+		expect(lines.find((line) => line.includes("payments/api  "))).toMatch(
+			/ \? of 2 +\?\/18 .*prod-ap gives no answer$/,
+		);
+		const explained = frame({
+			columns: 140,
+			rows: 40,
+			facts,
+			view: { pane: "explain", selected: "budget payments/api" },
+		});
+		expect(explained.join("\n")).toMatch(
+			/Cluster prod-ap gives no answer .*no connection\n Budget payments\/api: what is left nobody knows, prod-ap gives no answer; before: 16 of 18 pods have to stay healthy, 16 were/,
+		);
+		facts.see({ type: "cluster.recovered", cluster: "prod-ap", elapsedMs: 9_000 }, at + 5_000);
+		expect(frame({ columns: 100, rows: 30, facts }).find((line) => line.includes("payments/api  "))).toMatch(
+			/ 0 of 2 +16\/18 /,
+		);
+	});
+
+	test("lets nobody believe that nobody waits while a member gives no answer", () => {
+		const facts = new RunFacts();
+		facts.see({ type: "cluster.unreachable", cluster: "us", message: "no connection", elapsedMs: 0 }, startedAt);
+		expect(text({ columns: 80, rows: 24, facts })).toContain("all that is left waits: us gives no answer");
+	});
+
 	test.each([
 		[60, 15],
 		[80, 24],
