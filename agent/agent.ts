@@ -8,6 +8,7 @@ import { withSharedReads } from "./cluster-api/shared-reads.ts";
 import { countReservations, keepHouse } from "./housekeeping.ts";
 import { inClusterAccess, kubeconfigAccess } from "./kubernetes/api-access.ts";
 import { BudgetExistence } from "./leases/budget-existence.ts";
+import { BudgetHistories } from "./leases/budget-histories.ts";
 import { BudgetsElsewhere } from "./leases/budgets-elsewhere.ts";
 import { LocalCluster } from "./leases/local-cluster.ts";
 import { createMembership, type Membership } from "./peers/membership.ts";
@@ -195,12 +196,19 @@ export class Agent {
 			now: () => systemClock.now(),
 			cluster: clusterName,
 		});
+		const histories = new BudgetHistories({
+			pods: views.pods,
+			leases: views.leases,
+			budgets: views.budgets,
+			clock: systemClock,
+		});
 		const local = new LocalCluster({
 			api: withFailPoints(withWatchedLeases(withSharedReads(membership.api), views.leases), env),
 			membership: membership.known,
 			pods: views.pods,
 			budgets: views.budgets,
 			leaseView: views.leases,
+			histories,
 			clock: systemClock,
 			name: clusterName,
 			version: packageJson.version,
@@ -212,6 +220,7 @@ export class Agent {
 		});
 		this.#local = local;
 		const isSecond = () => replicas.lineHost() !== undefined;
+		this.#closers.push(histories.begin());
 		this.#closers.push(collectStartUpGarbage(systemClock, () => views.synced));
 		this.#closers.push(
 			keepHouse({ local, api: membership.api, peers, views, clock: systemClock, isSecond, report: this.#report }),

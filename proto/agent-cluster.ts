@@ -30,6 +30,16 @@ export interface WatchedBudget {
 	readonly state: Count | { readonly unknown: string };
 }
 
+/** How many pods of a budget were healthy in one member, looked at in even steps of the wall clock. */
+export interface BudgetHistory {
+	readonly budget: BudgetName;
+	/** Of the last look: seconds since the epoch by the agent's clock, a multiple of `everySeconds`. */
+	readonly lastAt: number;
+	readonly everySeconds: number;
+	/** The oldest first; undefined where the agent could not look. */
+	readonly healthy: readonly (number | undefined)[];
+}
+
 /** What has changed since the last one; one without changes is a sign of life. */
 export interface BudgetsUpdate {
 	readonly changed: readonly WatchedBudget[];
@@ -38,6 +48,8 @@ export interface BudgetsUpdate {
 	readonly complete: boolean;
 	/** Why nothing is known at this moment: what was told before does not hold. The next one without it begins anew. */
 	readonly unknown?: string;
+	/** Each as a whole. Left out where there is nothing new, or the agent keeps none. */
+	readonly histories?: readonly BudgetHistory[];
 }
 
 export interface WatchOptions {

@@ -1,13 +1,17 @@
 // Updates of a watch of budgets as messages and back, as strict as wire.ts.
-import type { BudgetsUpdate, WatchedBudget } from "./agent-cluster.ts";
-import { required } from "./fields.ts";
+import { AgentProtocolError } from "../disruption/errors.ts";
+import type { BudgetHistory, BudgetsUpdate, WatchedBudget } from "./agent-cluster.ts";
+import { required, wholeNumber } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
 import { budgetNameMessage, readBudgetName } from "./wire.ts";
 import { budgetMessage, countMessage, readBudget, readCount } from "./wire-count.ts";
 
+/** Of a history: whoever keeps more tells the last ones. */
+export const mostSamples = 60;
+
 export function updateMessage(
 	clusterId: string,
-	{ changed, gone, complete, unknown }: BudgetsUpdate,
+	{ changed, gone, complete, unknown, histories = [] }: BudgetsUpdate,
 ): wire.WatchBudgetsResponse {
 	return {
 		clusterId,
@@ -15,15 +19,44 @@ export function updateMessage(
 		gone: gone.map(budgetNameMessage),
 		complete,
 		unknown,
+		histories: histories.map(historyMessage),
 	};
 }
 
-export function readUpdate({ changed, gone, complete, unknown }: wire.WatchBudgetsResponse): BudgetsUpdate {
+export function readUpdate({ changed, gone, complete, unknown, histories }: wire.WatchBudgetsResponse): BudgetsUpdate {
 	return {
 		changed: changed.map((watched, index) => readWatched(watched, `changed[${index}]`)),
 		gone: gone.map((name, index) => readBudgetName(name, `gone[${index}]`)),
 		complete,
 		...(unknown !== undefined && { unknown }),
+		...(histories.length > 0 && {
+			histories: histories.map((history, index) => readHistory(history, `histories[${index}]`)),
+		}),
+	};
+}
+
+function historyMessage({ budget, lastAt, everySeconds, healthy }: BudgetHistory): wire.BudgetHistory {
+	return {
+		budget: budgetNameMessage(budget),
+		lastAtSeconds: lastAt,
+		everySeconds,
+		healthy: healthy.map((pods) => pods ?? -1),
+	};
+}
+
+function readHistory(message: wire.BudgetHistory, field: string): BudgetHistory {
+	const everySeconds = wholeNumber(message.everySeconds, `${field}.every_seconds`, 1);
+	const lastAt = wholeNumber(message.lastAtSeconds, `${field}.last_at_seconds`);
+	if (lastAt % everySeconds !== 0 || message.healthy.length > mostSamples) {
+		throw new AgentProtocolError(
+			`Cannot read message: ${field} has ${message.healthy.length} looks, the last at ${lastAt}, one every ${everySeconds} s`,
+		);
+	}
+	return {
+		budget: readBudgetName(message.budget, `${field}.budget`),
+		lastAt,
+		everySeconds,
+		healthy: message.healthy.map((pods) => (pods === -1 ? undefined : wholeNumber(pods, `${field}.healthy`))),
 	};
 }
 

@@ -10,6 +10,7 @@ import type { BudgetsUpdate, WatchOptions } from "../../proto/agent-cluster.ts";
 import type { Clock } from "../process/clock.ts";
 import type { LeaseView } from "../views/object-views.ts";
 import type { PodChange } from "../views/pod-view.ts";
+import type { BudgetHistories } from "./budget-histories.ts";
 import type { CountOptions } from "./count.ts";
 import { WatchedBudgets } from "./watched-budgets.ts";
 import type { WatchedState } from "./watched-state.ts";
@@ -17,6 +18,8 @@ import type { WatchedState } from "./watched-state.ts";
 export interface BudgetWatchOptions extends CountOptions {
 	readonly leases: Pick<LeaseView, "find" | "live" | "onChange">;
 	readonly clock: Pick<Clock, "now" | "after">;
+	/** Left out: none are told. */
+	readonly histories?: Pick<BudgetHistories, "all" | "onLook"> | undefined;
 }
 
 /** A sign of life, and how old the fleet may be. */
@@ -80,7 +83,7 @@ export class BudgetWatch {
 	}
 
 	#begin(): void {
-		const { pods, leases, budgets, clock } = this.#options;
+		const { pods, leases, budgets, clock, histories } = this.#options;
 		let cancelBeat = (): void => undefined;
 		const beat = (): void => {
 			cancelBeat = clock.after(beatEveryMs, beat);
@@ -90,6 +93,7 @@ export class BudgetWatch {
 			pods.onChange((namespace, change) => this.#podChanged(namespace, change)),
 			leases.onChange((name) => this.#leaseChanged(name)),
 			budgets.onChange((namespace) => this.#align(namespace)),
+			...(histories ? [histories.onLook(() => this.#tellHistories())] : []),
 		];
 		this.#end = () => {
 			for (const stop of stops) stop();
@@ -113,14 +117,25 @@ export class BudgetWatch {
 		const known = [...this.#states.all()].filter(({ name }) => reader.wants(name.namespace));
 		reader.owed = new Set(known.filter(({ told }) => !told).map(({ key }) => key));
 		const changed = known.flatMap(({ told }) => (told ? [told] : []));
-		if (this.#problem() === undefined) this.#tell(reader, { changed, gone: [] });
+		if (this.#problem() === undefined) this.#tell(reader, { changed, gone: [], ...this.#historiesFor(reader) });
 	}
 
-	#tell(reader: Reader, { changed, gone }: Pick<BudgetsUpdate, "changed" | "gone">): void {
+	#tellHistories(): void {
+		// Told with everything else when something is known again.
+		if (this.#problem() !== undefined || this.#wasUnknown) return;
+		for (const reader of this.#readers) this.#tell(reader, { changed: [], gone: [], ...this.#historiesFor(reader) });
+	}
+
+	#historiesFor({ wants }: Reader): Pick<BudgetsUpdate, "histories"> {
+		const histories = this.#options.histories?.all(wants) ?? [];
+		return histories.length > 0 ? { histories } : {};
+	}
+
+	#tell(reader: Reader, update: Pick<BudgetsUpdate, "changed" | "gone" | "histories">): void {
 		// Before the fleet was read, or the first lists are done, there may be more than is known.
 		const complete = reader.owed?.size === 0 && this.#fleet !== undefined && this.#problem() === undefined;
 		if (complete) reader.owed = undefined;
-		reader.onUpdate({ changed, gone, complete: reader.owed === undefined });
+		reader.onUpdate({ ...update, complete: reader.owed === undefined });
 	}
 
 	/** Whether they are those that the budgets' watch shows. */

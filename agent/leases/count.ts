@@ -210,9 +210,8 @@ async function countView(
 	let healthy = 0;
 	for (const pod of selectedPods(question, view)) {
 		selected.push(pod);
-		const reservation = reservations.get(pod.uid);
-		if (isHealthy(pod) && !reservation) healthy += 1;
-		else if (!pod.finished) unavailable.push({ pod, reservation });
+		if (isCountedHealthy(pod, reservations)) healthy += 1;
+		else if (!pod.finished) unavailable.push({ pod, reservation: reservations.get(pod.uid) });
 	}
 	const present = question.candidates.map((candidate) => view.find(candidate));
 	const remembered = lease?.state.controllers ?? [];
@@ -254,6 +253,11 @@ async function countView(
 	};
 }
 
+/** What is reserved may be evicted at any moment. */
+export function isCountedHealthy(pod: PodRecord, reserved: { has(uid: string): boolean }): boolean {
+	return isHealthy(pod) && !reserved.has(pod.uid);
+}
+
 async function candidateState(
 	candidate: PodReference,
 	pod: PodRecord | undefined,
@@ -276,7 +280,7 @@ async function candidateState(
 	return {
 		kind: "present",
 		pod: reference,
-		healthy: isHealthy(pod) && !reservation,
+		healthy: isCountedHealthy(pod, reservations),
 		resourceVersion: pod.resourceVersion,
 		labels: pod.labels,
 		...(owner?.kind === "scaled" && { controller: owner.controller }),

@@ -34,7 +34,7 @@ import type { BudgetView, LeaseView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
 import { Acquirer } from "./acquirer.ts";
 import { AcquisitionCounts } from "./acquisition-counts.ts";
-import { BudgetWatch } from "./budget-watch.ts";
+import { BudgetWatch, type BudgetWatchOptions } from "./budget-watch.ts";
 import { cancel, takeBack } from "./cancellation.ts";
 import { CommitCheck, type CommitCheckOptions, notReserved } from "./commit-check.ts";
 import { type CountQuestion, look } from "./count.ts";
@@ -54,6 +54,8 @@ export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCrea
 	readonly budgets: BudgetView;
 	/** Left out: neither budgets nor Leases can be watched. */
 	readonly leaseView?: Pick<LeaseView, "find" | "leases" | "live" | "onChange">;
+	/** For people: left out, none are told. */
+	readonly histories?: BudgetWatchOptions["histories"];
 	readonly clock: Clock;
 	/** For people. */
 	readonly name: string;

@@ -3,7 +3,7 @@
 import type { BudgetName } from "../../disruption/budget.ts";
 import { formatBudgetName } from "../../disruption/budget.ts";
 import { AgentProtocolError } from "../../disruption/errors.ts";
-import type { BudgetsUpdate, WatchedBudget } from "../../proto/agent-cluster.ts";
+import type { BudgetHistory, BudgetsUpdate, WatchedBudget } from "../../proto/agent-cluster.ts";
 
 /** More than a cluster has; names come from other members too. */
 const mostBudgets = 10_000;
@@ -13,13 +13,14 @@ const mostInOne = 100;
 export class UpdateOutbox {
 	readonly #changed = new Map<string, WatchedBudget>();
 	readonly #gone = new Map<string, BudgetName>();
+	readonly #histories = new Map<string, BudgetHistory>();
 	#unknown: string | undefined;
 	#isComplete = false;
 	#isDue = false;
 	#wake: (() => void) | undefined;
 
 	/** Throws AgentProtocolError where there are more budgets than anybody has. */
-	put({ changed, gone, complete, unknown }: BudgetsUpdate): void {
+	put({ changed, gone, complete, unknown, histories = [] }: BudgetsUpdate): void {
 		this.#isDue = true;
 		this.#unknown = unknown;
 		this.#isComplete = complete;
@@ -30,13 +31,15 @@ export class UpdateOutbox {
 		for (const name of gone) {
 			this.#changed.delete(formatBudgetName(name));
 			this.#gone.set(formatBudgetName(name), name);
+			this.#histories.delete(formatBudgetName(name));
 		}
 		for (const watched of changed) {
 			const key = formatBudgetName(watched.budget.name);
 			this.#gone.delete(key);
 			this.#changed.set(key, watched);
 		}
-		if (this.#changed.size + this.#gone.size > mostBudgets) {
+		for (const history of histories) this.#histories.set(formatBudgetName(history.budget), history);
+		if (this.#changed.size + this.#gone.size > mostBudgets || this.#histories.size > mostBudgets) {
 			throw new AgentProtocolError(`Cannot watch more than ${mostBudgets} budgets of a cluster`);
 		}
 		this.#wake?.();
@@ -55,11 +58,15 @@ export class UpdateOutbox {
 	take(): BudgetsUpdate {
 		const changed = takeSome(this.#changed, mostInOne);
 		const gone = takeSome(this.#gone, mostInOne);
-		this.#isDue = this.#changed.size + this.#gone.size > 0;
+		const owes = this.#changed.size + this.#gone.size > 0;
+		// What is so now comes before what was.
+		const histories = owes ? [] : takeSome(this.#histories, mostInOne - changed.length);
+		this.#isDue = owes || this.#histories.size > 0;
 		return {
 			changed,
 			gone,
-			complete: this.#isComplete && !this.#isDue,
+			complete: this.#isComplete && !owes,
+			...(histories.length > 0 && { histories }),
 			...(this.#unknown !== undefined && { unknown: this.#unknown }),
 		};
 	}

@@ -130,7 +130,7 @@ async function sendAll(
 	}
 }
 
-/** Budgets that the caller has no right to are there, and unknown. */
+/** Budgets that the caller has no right to are there, and unknown; nothing is told of what they were. */
 async function permitted(update: BudgetsUpdate, caller: Caller, gate: Gate): Promise<BudgetsUpdate> {
 	const changed = await Promise.all(
 		update.changed.map(async ({ budget, state }): Promise<WatchedBudget> => {
@@ -138,7 +138,11 @@ async function permitted(update: BudgetsUpdate, caller: Caller, gate: Gate): Pro
 			return { budget, state: refusal ? { unknown: refusal.details ?? "it is not yours" } : state };
 		}),
 	);
-	return { ...update, changed };
+	if (!update.histories) return { ...update, changed };
+	const histories = await Promise.all(
+		update.histories.map(async (history) => ((await gate.authorize(caller, history.budget)) ? [] : [history])),
+	);
+	return { ...update, changed, histories: histories.flat() };
 }
 
 /** Resolves when the caller is not let in any more. */

@@ -72,7 +72,9 @@ export const reservationMutants: readonly Mutant[] = [
 		name: "own-reservations-not-counted",
 		without: "counting reservations at all",
 		scenarios: ["race", "lag"],
-		edits: [{ file: count, symbol: "countView", find: "isHealthy($pod) && !$reservation", replace: "isHealthy($pod)" }],
+		edits: [
+			{ file: count, symbol: "isCountedHealthy", find: "isHealthy($pod) && !$reserved", replace: "isHealthy($pod)" },
+		],
 	},
 	{
 		name: "no-view-gate",

@@ -1,6 +1,7 @@
 // One agent beside a small true API server, on a clock that stands still. What its watches show, and which of its requests
 // get lost, a test says.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
+import { BudgetHistories } from "../../agent/leases/budget-histories.ts";
 import { LocalCluster, type LocalClusterOptions } from "../../agent/leases/local-cluster.ts";
 import { ReservationSweep } from "../../agent/leases/reservation-sweep.ts";
 import { budgetViewOf, leaseViewOf, ObjectStore } from "../../agent/views/object-views.ts";
@@ -23,6 +24,8 @@ export interface SimulatedAgent {
 	readonly api: ClusterApi;
 	readonly pods: PodStore;
 	readonly local: LocalCluster;
+	/** They look at nothing until they begin. */
+	readonly histories: BudgetHistories;
 	readonly sweep: ReservationSweep;
 	/** "VERB RESOURCE NAME" of each request that was executed. */
 	readonly requests: string[];
@@ -111,11 +114,15 @@ function newAgent(
 	const pods = new PodStore({ cluster: "eu-1", clock, listPods: () => api.listPods() });
 	const budgets = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
 	const leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
+	const budgetView = budgetViewOf(budgets, { isRecent: true, wanted: () => undefined });
+	const leaseView = leaseViewOf(leases);
+	const histories = new BudgetHistories({ pods, leases: leaseView, budgets: budgetView, clock });
 	const local = new LocalCluster({
 		api,
 		pods,
-		budgets: budgetViewOf(budgets, { isRecent: true, wanted: () => undefined }),
-		leaseView: leaseViewOf(leases),
+		budgets: budgetView,
+		leaseView,
+		histories,
 		clock,
 		name: "eu-1",
 		version: "0.1.0",
@@ -126,7 +133,7 @@ function newAgent(
 	const sweep = new ReservationSweep({
 		cluster: local,
 		pods,
-		leases: () => leaseViewOf(leases).leases(),
+		leases: () => leaseView.leases(),
 		clock,
 		extraDelayMs: () => 0,
 		report: (problem) => void problems.push(problem),
@@ -136,6 +143,7 @@ function newAgent(
 		api,
 		pods,
 		local,
+		histories,
 		sweep,
 		requests,
 		problems,

@@ -4,7 +4,7 @@ import { systemClock } from "../../../agent/process/system-clock.ts";
 import type { CallerVerdict } from "../../../agent/server/identity.ts";
 import { OpenCalls } from "../../../agent/server/open-calls.ts";
 import { AgentForbiddenError, AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
-import type { BudgetsUpdate, WatchedBudget, WatchOptions } from "../../../proto/agent-cluster.ts";
+import type { BudgetHistory, BudgetsUpdate, WatchedBudget, WatchOptions } from "../../../proto/agent-cluster.ts";
 import type { RemoteCluster } from "../../../proto/remote-cluster.ts";
 import { buildTokenCaller } from "../../support/build-caller.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
@@ -117,6 +117,30 @@ describe("WatchBudgets", () => {
 			"No right to db",
 			2,
 		]);
+	});
+
+	test("sends histories after what is so now, and only of budgets that the caller has a right to", async () => {
+		const { local, feed } = fedCluster();
+		const agent = await serve({ local, refusal: ({ name }) => (name === "db-1" ? "No right to db-1" : undefined) });
+		const names = Array.from({ length: 150 }, (_, at) => `db-${at}`);
+		const historyOf = (name: string): BudgetHistory => ({
+			budget: { namespace: "shop", name },
+			lastAt: 180,
+			everySeconds: 60,
+			healthy: [3, undefined, 0],
+		});
+		const toldOf = (updates: readonly BudgetsUpdate[]) => updates.flatMap(({ histories = [] }) => histories);
+		const reading = readUntil(agent.asCaller(), (updates) => toldOf(updates).length === 149);
+		await feed(
+			update({ changed: names.map((name) => watched(name, 3)), histories: names.map(historyOf), complete: true }),
+		);
+		const updates = await reading;
+		expect(updates.map(({ changed, complete }) => `${changed.length} ${complete}`).slice(0, 2)).toEqual([
+			"100 false",
+			"50 true",
+		]);
+		expect(updates[0]?.histories).toBeUndefined();
+		expect(toldOf(updates)).toEqual(names.filter((name) => name !== "db-1").map(historyOf));
 	});
 
 	test("nor through another member, where nobody asks again", async () => {

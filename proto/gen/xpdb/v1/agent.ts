@@ -346,7 +346,23 @@ export interface WatchBudgetsResponse {
   /** All that there is has been told: whoever knows more knows what is gone. */
   complete: boolean;
   /** Why nothing is known at this moment: what was told before does not hold. The next answer without it begins anew. */
-  unknown?: string | undefined;
+  unknown?:
+    | string
+    | undefined;
+  /** Of budgets that the reader may see, each as a whole: what was told of it before does not matter. From agents that keep one. */
+  histories: BudgetHistory[];
+}
+
+/** How many pods of a budget were healthy in this cluster, looked at in even steps of the wall clock. */
+export interface BudgetHistory {
+  budget:
+    | BudgetName
+    | undefined;
+  /** Of the last look: seconds since the epoch by the agent's clock, a multiple of `every_seconds`. */
+  lastAtSeconds: number;
+  everySeconds: number;
+  /** The oldest first, 60 at most. -1 where the agent could not look: it is not known, and never will be. */
+  healthy: number[];
 }
 
 export interface WatchedBudget {
@@ -5309,7 +5325,7 @@ export const WatchBudgetsRequest: MessageFns<WatchBudgetsRequest> = {
 };
 
 function createBaseWatchBudgetsResponse(): WatchBudgetsResponse {
-  return { clusterId: "", changed: [], gone: [], complete: false, unknown: undefined };
+  return { clusterId: "", changed: [], gone: [], complete: false, unknown: undefined, histories: [] };
 }
 
 export const WatchBudgetsResponse: MessageFns<WatchBudgetsResponse> = {
@@ -5328,6 +5344,9 @@ export const WatchBudgetsResponse: MessageFns<WatchBudgetsResponse> = {
     }
     if (message.unknown !== undefined) {
       writer.uint32(42).string(message.unknown);
+    }
+    for (const v of message.histories) {
+      BudgetHistory.encode(v!, writer.uint32(50).fork()).join();
     }
     return writer;
   },
@@ -5385,6 +5404,14 @@ export const WatchBudgetsResponse: MessageFns<WatchBudgetsResponse> = {
             message.unknown = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.histories.push(BudgetHistory.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -5410,6 +5437,9 @@ export const WatchBudgetsResponse: MessageFns<WatchBudgetsResponse> = {
       gone: globalThis.Array.isArray(object?.gone) ? object.gone.map((e: any) => BudgetName.fromJSON(e)) : [],
       complete: isSet(object.complete) ? globalThis.Boolean(object.complete) : false,
       unknown: isSet(object.unknown) ? globalThis.String(object.unknown) : undefined,
+      histories: globalThis.Array.isArray(object?.histories)
+        ? object.histories.map((e: any) => BudgetHistory.fromJSON(e))
+        : [],
     };
   },
 
@@ -5430,6 +5460,9 @@ export const WatchBudgetsResponse: MessageFns<WatchBudgetsResponse> = {
     if (message.unknown !== undefined) {
       obj.unknown = message.unknown;
     }
+    if (message.histories?.length) {
+      obj.histories = message.histories.map((e) => BudgetHistory.toJSON(e));
+    }
     return obj;
   },
 
@@ -5443,6 +5476,148 @@ export const WatchBudgetsResponse: MessageFns<WatchBudgetsResponse> = {
     message.gone = object.gone?.map((e) => BudgetName.fromPartial(e)) || [];
     message.complete = object.complete ?? false;
     message.unknown = object.unknown ?? undefined;
+    message.histories = object.histories?.map((e) => BudgetHistory.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseBudgetHistory(): BudgetHistory {
+  return { budget: undefined, lastAtSeconds: 0, everySeconds: 0, healthy: [] };
+}
+
+export const BudgetHistory: MessageFns<BudgetHistory> = {
+  encode(message: BudgetHistory, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.budget !== undefined) {
+      BudgetName.encode(message.budget, writer.uint32(10).fork()).join();
+    }
+    if (message.lastAtSeconds !== 0) {
+      writer.uint32(16).int64(message.lastAtSeconds);
+    }
+    if (message.everySeconds !== 0) {
+      writer.uint32(24).uint32(message.everySeconds);
+    }
+    if (message.healthy.length !== 0) {
+      writer.uint32(34).fork();
+      for (const v of message.healthy) {
+        writer.sint32(v);
+      }
+      writer.join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BudgetHistory {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBudgetHistory();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.budget = BudgetName.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.lastAtSeconds = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.everySeconds = reader.uint32();
+            continue;
+          }
+          case 4: {
+            if (tag === 32) {
+              message.healthy.push(reader.sint32());
+
+              continue;
+            }
+
+            if (tag === 34) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.healthy.push(reader.sint32());
+              }
+
+              continue;
+            }
+
+            break;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): BudgetHistory {
+    return {
+      budget: isSet(object.budget) ? BudgetName.fromJSON(object.budget) : undefined,
+      lastAtSeconds: isSet(object.lastAtSeconds)
+        ? globalThis.Number(object.lastAtSeconds)
+        : isSet(object.last_at_seconds)
+        ? globalThis.Number(object.last_at_seconds)
+        : 0,
+      everySeconds: isSet(object.everySeconds)
+        ? globalThis.Number(object.everySeconds)
+        : isSet(object.every_seconds)
+        ? globalThis.Number(object.every_seconds)
+        : 0,
+      healthy: globalThis.Array.isArray(object?.healthy) ? object.healthy.map((e: any) => globalThis.Number(e)) : [],
+    };
+  },
+
+  toJSON(message: BudgetHistory): unknown {
+    const obj: any = {};
+    if (message.budget !== undefined) {
+      obj.budget = BudgetName.toJSON(message.budget);
+    }
+    if (message.lastAtSeconds !== 0) {
+      obj.lastAtSeconds = Math.round(message.lastAtSeconds);
+    }
+    if (message.everySeconds !== 0) {
+      obj.everySeconds = Math.round(message.everySeconds);
+    }
+    if (message.healthy?.length) {
+      obj.healthy = message.healthy.map((e) => Math.round(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<BudgetHistory>, I>>(base?: I): BudgetHistory {
+    return BudgetHistory.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BudgetHistory>, I>>(object: I): BudgetHistory {
+    const message = createBaseBudgetHistory();
+    message.budget = (object.budget !== undefined && object.budget !== null)
+      ? BudgetName.fromPartial(object.budget)
+      : undefined;
+    message.lastAtSeconds = object.lastAtSeconds ?? 0;
+    message.everySeconds = object.everySeconds ?? 0;
+    message.healthy = object.healthy?.map((e) => e) || [];
     return message;
   },
 };

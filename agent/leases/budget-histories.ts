@@ -1,0 +1,165 @@
+// How many pods of each budget were healthy in this cluster over the last hour, for people who look on: "since when is it so?".
+//
+// Once a minute, at even minutes of the wall clock, so that what the members saw at about the same moment can be added up. It is read
+// off the views alone: the API server is asked for nothing, whoever looks on. Where a watch is not alive at that moment, or the moment
+// was missed, nobody knows what was so, and that stays so: a gap is never filled in. Every agent keeps its own, in memory only.
+import type { BudgetName } from "../../disruption/budget.ts";
+import { GarbledLeaseError } from "../../disruption/errors.ts";
+import { parseLease } from "../../disruption/lease.ts";
+import type { BudgetHistory } from "../../proto/agent-cluster.ts";
+import { mostSamples } from "../../proto/wire-watch.ts";
+import type { Clock } from "../process/clock.ts";
+import type { BudgetView, LeaseView } from "../views/object-views.ts";
+import type { PodView } from "../views/pod-view.ts";
+import { isCountedHealthy } from "./count.ts";
+import { WatchedBudgets } from "./watched-budgets.ts";
+import type { WatchedState } from "./watched-state.ts";
+
+export interface BudgetHistoriesOptions {
+	readonly pods: Pick<PodView, "pods" | "live">;
+	readonly leases: Pick<LeaseView, "find" | "live">;
+	readonly budgets: Pick<BudgetView, "budgets" | "live">;
+	readonly clock: Clock;
+}
+
+const everySeconds = 60;
+/** Later than that it is not what was so at the even minute: the process slept. */
+const lateSeconds = 5;
+const unseen = -1;
+
+/** Of one budget: 240 bytes, and some for the object. */
+interface Track {
+	readonly budget: BudgetName;
+	/** Of another selector, other pods are counted: that is another history. */
+	readonly selector: string;
+	/** By the number of the step modulo its length. */
+	readonly healthy: Int32Array;
+}
+
+export class BudgetHistories {
+	readonly #options: BudgetHistoriesOptions;
+	readonly #states = new WatchedBudgets();
+	readonly #tracks = new Map<string, Track>();
+	readonly #listeners = new Set<() => void>();
+	/** Minutes since the epoch. */
+	#step = Number.NEGATIVE_INFINITY;
+
+	constructor(options: BudgetHistoriesOptions) {
+		this.#options = options;
+	}
+
+	/** Returns the function that ends it. */
+	begin(): () => void {
+		const { clock } = this.#options;
+		let cancel = (): void => undefined;
+		const next = (): void => {
+			const past = clock.wallSeconds() % everySeconds;
+			cancel = clock.after((everySeconds - past) * 1_000, () => {
+				this.#advance();
+				next();
+			});
+		};
+		next();
+		return () => cancel();
+	}
+
+	/** Calls back after each look; the returned function ends that. */
+	onLook(listener: () => void): () => void {
+		this.#listeners.add(listener);
+		return () => void this.#listeners.delete(listener);
+	}
+
+	/** Of budgets that were seen at least once. */
+	all(wants: (namespace: string) => boolean): readonly BudgetHistory[] {
+		return [...this.#tracks.values()].flatMap((track) => {
+			if (!wants(track.budget.namespace)) return [];
+			const healthy = this.#samples(track);
+			const lastAt = this.#step * everySeconds;
+			return healthy.length === 0 ? [] : [{ budget: track.budget, lastAt, everySeconds, healthy }];
+		});
+	}
+
+	/** The oldest first, from the first that was seen. */
+	#samples({ healthy }: Track): readonly (number | undefined)[] {
+		const samples: (number | undefined)[] = [];
+		for (let step = this.#step - mostSamples + 1; step <= this.#step; step += 1) {
+			const pods = healthy[step % mostSamples] ?? unseen;
+			if (pods !== unseen || samples.length > 0) samples.push(pods === unseen ? undefined : pods);
+		}
+		return samples;
+	}
+
+	#advance(): void {
+		const seconds = this.#options.clock.wallSeconds();
+		const step = Math.floor(seconds / everySeconds);
+		// The clock was set back by less than a step.
+		if (step === this.#step) return;
+		// By more: nobody can say any more when the others were.
+		if (step < this.#step) this.#tracks.clear();
+		for (let cleared = Math.max(this.#step + 1, step - mostSamples + 1); cleared <= step; cleared += 1) {
+			for (const { healthy } of this.#tracks.values()) healthy[cleared % mostSamples] = unseen;
+		}
+		this.#step = step;
+		const { pods, leases, budgets } = this.#options;
+		const isLate = seconds - step * everySeconds > lateSeconds;
+		if (!isLate && pods.live && leases.live && budgets.live) this.#look();
+		for (const listener of this.#listeners) listener();
+	}
+
+	#look(): void {
+		const { changed, gone } = this.#states.align([...this.#options.budgets.budgets()], undefined);
+		for (const { key } of gone) this.#tracks.delete(key);
+		for (const state of changed) this.#follow(state);
+		const looks = new Map<WatchedState, Look>();
+		const namespaces = new Set<string>();
+		for (const state of this.#states.all()) {
+			const track = this.#tracks.get(state.key) ?? this.#follow(state);
+			const reserved = track && this.#reserved(state);
+			if (!reserved) continue;
+			looks.set(state, { track, reserved, healthy: 0 });
+			namespaces.add(state.name.namespace);
+		}
+		for (const namespace of namespaces) {
+			for (const pod of this.#options.pods.pods(namespace)) {
+				for (const state of this.#states.selecting(namespace, pod.labels)) {
+					const look = looks.get(state);
+					if (look && isCountedHealthy(pod, look.reserved)) look.healthy += 1;
+				}
+			}
+		}
+		for (const { track, healthy } of looks.values()) track.healthy[this.#step % mostSamples] = healthy;
+	}
+
+	/** Undefined where nobody can read what it selects. */
+	#follow({ key, name, selector }: WatchedState): Track | undefined {
+		const text = selector && JSON.stringify(selector);
+		const before = this.#tracks.get(key);
+		if (before?.selector === text) return before;
+		this.#tracks.delete(key);
+		if (text === undefined) return undefined;
+		const track = { budget: name, selector: text, healthy: new Int32Array(mostSamples).fill(unseen) };
+		this.#tracks.set(key, track);
+		return track;
+	}
+
+	/** Undefined where nobody can read them. */
+	#reserved({ leaseName }: WatchedState): ReadonlySet<string> | undefined {
+		const lease = this.#options.leases.find(leaseName);
+		if (!lease) return none;
+		try {
+			const { reservations } = parseLease(lease).state;
+			return reservations.length === 0 ? none : new Set(reservations.map(({ uid }) => uid));
+		} catch (error) {
+			if (error instanceof GarbledLeaseError) return undefined;
+			throw error;
+		}
+	}
+}
+
+interface Look {
+	readonly track: Track;
+	readonly reserved: ReadonlySet<string>;
+	healthy: number;
+}
+
+const none: ReadonlySet<string> = new Set();
