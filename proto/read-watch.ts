@@ -3,7 +3,7 @@
 import { type ClientReadableStream, type ServiceError, status } from "@grpc/grpc-js";
 import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
 import { quote } from "../disruption/quote.ts";
-import type { WatchOptions, WatchUnsupported } from "./agent-cluster.ts";
+import type { BudgetsUpdate, WatchOptions, WatchUnsupported } from "./agent-cluster.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
 import { errorOfStatus } from "./status.ts";
 import { type OpenCall, silent } from "./unary.ts";
@@ -35,12 +35,14 @@ export async function readWatch(
 	call.on("data", (response: wire.WatchBudgetsResponse) => {
 		timer.refresh();
 		try {
-			if (response.clusterId !== id) {
+			const update = readUpdate(response);
+			for (const from of [response.clusterId, ...countedBy(update)]) {
+				if (from === id) continue;
 				throw new AgentProtocolError(
-					`Cannot use the answer to WatchBudgets of cluster "${cluster}": asked for cluster id "${id}", got ${quote(response.clusterId)}`,
+					`Cannot use the answer to WatchBudgets of cluster "${cluster}": asked for cluster id "${id}", got ${quote(from)}`,
 				);
 			}
-			onUpdate(readUpdate(response));
+			onUpdate(update);
 		} catch (error) {
 			reject(error);
 		}
@@ -61,4 +63,9 @@ export async function readWatch(
 		open.delete(call);
 		call.cancel();
 	}
+}
+
+/** Who counted says so in each count: one of another cluster must not pass for this one's. */
+function countedBy({ changed }: BudgetsUpdate): readonly string[] {
+	return changed.flatMap(({ state }) => ("unknown" in state ? [] : [state.clusterId]));
 }

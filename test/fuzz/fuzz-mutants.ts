@@ -93,6 +93,20 @@ const rows: readonly Row[] = [
 		replace: "return;",
 	},
 	{
+		target: "budget-watch",
+		without: "what a look saw is a whole number",
+		file: "proto/wire-watch.ts",
+		find: "(pods === -1 ? undefined : wholeNumber(pods, `${field}.healthy`))",
+		replace: "(pods === -1 ? undefined : pods)",
+	},
+	{
+		target: "budget-watch",
+		without: "it is told by the cluster that was asked",
+		file: "proto/read-watch.ts",
+		find: "if (from === id) continue;",
+		replace: "continue;",
+	},
+	{
 		target: "count",
 		without: "expected pods are a whole number",
 		file: "proto/wire-count.ts",

@@ -16,6 +16,7 @@ import {
 	descriptionMessage,
 } from "../../proto/wire-calls.ts";
 import { leaseListMessage } from "../../proto/wire-leases.ts";
+import { updateMessage } from "../../proto/wire-watch.ts";
 import * as samples from "../support/samples.ts";
 import type { Json } from "./odd-values.ts";
 
@@ -106,3 +107,23 @@ export const answers: Readonly<Record<Method, SeedMessages>> = {
 		descriptionMessage({ ...description, unresolved: [{ id: "id-9", name: "us-1" }] }),
 	),
 };
+
+/** What an agent tells of its budgets as they change. */
+export const watchMessages: SeedMessages = seedsOf(
+	wire.WatchBudgetsResponse,
+	updateMessage(clusterId, {
+		changed: [
+			{ budget: { name: budget, spec: null }, state: { ...samples.count, candidates: [] } },
+			{ budget: { name: { namespace: "shop", name: "web" }, spec: {} }, state: { unknown: "it is not yours" } },
+		],
+		gone: [{ namespace: "shop", name: "old" }],
+		complete: true,
+	}),
+	updateMessage(clusterId, {
+		changed: [],
+		gone: [],
+		complete: true,
+		histories: [{ budget, lastAt: 1_795_000_020, everySeconds: 60, healthy: [3, 2, undefined, 0, 3] }],
+	}),
+	updateMessage(clusterId, { changed: [], gone: [], complete: false, unknown: "its fleet cannot be read" }),
+);

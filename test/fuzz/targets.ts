@@ -4,6 +4,7 @@ import { answerTargets } from "./targets/answer-targets.ts";
 import { apiAnswerTargets } from "./targets/api-answer-targets.ts";
 import { apiObjectTargets } from "./targets/api-object-targets.ts";
 import { argvTargets } from "./targets/argv-targets.ts";
+import { budgetWatchTarget } from "./targets/budget-watch-target.ts";
 import { configTargets } from "./targets/config-targets.ts";
 import { domainTargets } from "./targets/domain-targets.ts";
 import { frameTarget } from "./targets/frame-target.ts";
@@ -18,6 +19,7 @@ export const targets: readonly FuzzTarget[] = [
 	...apiObjectTargets,
 	roundTarget,
 	...answerTargets,
+	budgetWatchTarget,
 	requestTarget,
 	frameTarget,
 	...watchTargets,

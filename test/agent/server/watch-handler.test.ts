@@ -258,4 +258,16 @@ describe("readWatch()", () => {
 		await feed(update({ complete: true }));
 		expect(await ended).toContain("asked for cluster id");
 	});
+
+	test("takes no count of another cluster", async () => {
+		const { local, feed } = fedCluster();
+		const caller = (await serve({ local })).asCaller();
+		const told: BudgetsUpdate[] = [];
+		const watching = caller.watchBudgets([], { signal: never, onUpdate: (next) => void told.push(next) });
+		const ended = watching.catch(String);
+		const { budget, state } = watched("db", 3);
+		await feed(update({ changed: [{ budget, state: { ...state, clusterId: "another-id" } }], complete: true }));
+		expect(await ended).toContain('asked for cluster id "');
+		expect(told).toEqual([]);
+	});
 });

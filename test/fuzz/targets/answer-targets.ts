@@ -26,7 +26,8 @@ import { read, slotsOf, write } from "../json-edits.ts";
 import { oddText } from "../odd-values.ts";
 import { acquisition, answers, type Method, methods } from "../seed-messages.ts";
 
-const ours = [
+/** What a call of an agent may fail with. */
+export const documentedErrors = [
 	AgentProtocolError,
 	AgentUnavailableError,
 	AgentForbiddenError,
@@ -41,7 +42,7 @@ interface SentStatus {
 	readonly trailers: Readonly<Record<string, string>>;
 }
 
-const sentStatus: fc.Arbitrary<SentStatus> = fc.record({
+export const sentStatus: fc.Arbitrary<SentStatus> = fc.record({
 	code: fc.oneof(fc.integer({ min: 1, max: 16 }), fc.constantFrom(17, 99, -1)),
 	details: fc.oneof(
 		oddText,
@@ -63,7 +64,7 @@ const sentStatus: fc.Arbitrary<SentStatus> = fc.record({
 	),
 });
 
-function serviceError({ code, details, trailers }: SentStatus): ServiceError {
+export function serviceError({ code, details, trailers }: SentStatus): ServiceError {
 	const metadata = new Metadata();
 	for (const [key, value] of Object.entries(trailers)) metadata.set(key, value);
 	const error: unknown = Object.assign(new Error(`${code}: ${details}`), { code, details, metadata });
@@ -132,7 +133,11 @@ const answerTarget: FuzzTarget = {
 			const cluster = new RemoteCluster({ id: samples.clusterId, name: "eu-1", client });
 			// What an agent says of itself stands alone; what cannot be read has to say whose it is.
 			const names = failed ? [] : ["eu-1"];
-			const result = await attemptAsync(async () => ({ value: await calls[method](cluster) }), ours, ...names);
+			const result = await attemptAsync(
+				async () => ({ value: await calls[method](cluster) }),
+				documentedErrors,
+				...names,
+			);
 			if (!result) return;
 			demand(!failed, "It took a failure for an answer");
 			demandOwn(method, sent as Sent, result.value);
@@ -152,7 +157,7 @@ function demandOwn(method: Method, sent: Sent, value: unknown): void {
 	if (outcome.count) demandCount(outcome.count);
 }
 
-function demandCount(count: Count): void {
+export function demandCount(count: Count): void {
 	demand(count.clusterId === samples.clusterId, "It took the count of another cluster");
 	demand(Number.isSafeInteger(count.healthy) && count.healthy >= 0, `It took ${count.healthy} healthy pods`);
 	const { expected } = count;
