@@ -15,8 +15,8 @@ import { loadKubeconfig } from "../kubernetes/kubeconfig.ts";
 import { openContexts } from "../kubernetes/open-contexts.ts";
 import { operationAnnotation, parseOperation } from "../nodes/operation.ts";
 
-/** Of cobra: no files where there is nothing else, files where there may be, and nothing because something is wrong. */
-const directives = { noFiles: 4, files: 0 } as const;
+/** Of cobra, as bits: no files where there is nothing else, files where there may be, and no space behind what goes on. */
+const directives = { files: 0, noFiles: 4, goesOn: 6 } as const;
 /** As much as a person takes for at once. */
 const answerWithinMs = 100;
 /** Of the kinds that a cluster may have thousands of. */
@@ -101,7 +101,9 @@ interface TypedLine {
 }
 
 function starting(values: readonly Completion[], typed: string): Completed {
-	return { values: values.filter(({ value }) => value.startsWith(typed)), directive: directives.noFiles };
+	const fitting = values.filter(({ value }) => value.startsWith(typed));
+	const goesOn = fitting.length > 0 && fitting.every(({ value }) => value.endsWith("/"));
+	return { values: fitting, directive: goesOn ? directives.goesOn : directives.noFiles };
 }
 
 function commandWords(commands: readonly Command[]): readonly Completion[] {

@@ -95,10 +95,10 @@ _kubectl_xpdb() {
 	while IFS= read -r value; do
 		if [[ "$value" == :* ]]; then
 			[[ "$value" == ":0" ]] && compopt -o default 2>/dev/null
+			(( \${value#:} & 2 )) && compopt -o nospace 2>/dev/null
 			continue
 		fi
 		value="\${value%%$'\\t'*}"
-		[[ "$value" == *[=/] ]] && compopt -o nospace 2>/dev/null
 		COMPREPLY+=("\${value#"\${current%"$part"}"}")
 	done < <("\${words[0]}" __complete "\${words[@]:1}" 2>/dev/null)
 }
@@ -115,17 +115,27 @@ _kubectl_xpdb() {
 		line="\${line//:/\\:}"
 		values+=("\${line/$'\\t'/:}")
 	done < <(\${words[1]} __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)
-	if (( \${#values} )); then _describe 'xpdb' values; elif [[ "$directive" == 0 ]]; then _files; fi
+	if (( \${#values} )); then
+		if (( directive & 2 )); then _describe 'xpdb' values -S ''; else _describe 'xpdb' values; fi
+	elif [[ "$directive" == 0 ]]; then
+		compset -P '--*='
+		_files
+	fi
 }
 compdef _kubectl_xpdb ${program}
 `;
 
 const fish = `# fish completion for ${program}: kubectl xpdb completion fish | source
 function __kubectl_xpdb_complete
-	set -l words (commandline -opc) (commandline -ct)
+	set -l typed (commandline -ct)
+	set -l words (commandline -opc) $typed
 	set -l lines ($words[1] __complete $words[2..-1] 2>/dev/null)
 	string match -v -r '^:' -- $lines
-	contains -- ':0' $lines; and __fish_complete_path (commandline -ct)
+	contains -- ':0' $lines; or return
+	set -l flag (string match -r -- '^--[^=]+=' $typed)
+	for path in (__fish_complete_path (string replace -r -- '^--[^=]+=' '' $typed))
+		echo "$flag$path"
+	end
 end
 complete -c ${program} -f -a '(__kubectl_xpdb_complete)'
 `;

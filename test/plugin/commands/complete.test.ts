@@ -67,7 +67,6 @@ describe("complete()", () => {
 		["drain --contexts=eu,us eu/", ["eu/node-1", "eu/node-2"]],
 		["evict -n shop ", ["db-0"]],
 		["budgets -n shop ", ["db"]],
-		["explain ", ["pod/", "node/", "budget/"]],
 		["explain -n shop pod/", ["pod/db-0"]],
 		["leases --no-h", ["--no-headers"]],
 		["nothing-of-ours --no-such", []],
@@ -75,6 +74,11 @@ describe("complete()", () => {
 	test.each(rows)("%s", async (line, values) => {
 		const found = await completed(line.startsWith("leases release") ? `${line.trim()} -n shop ` : line);
 		expect(found).toMatchObject({ values, directive: ":4" });
+	});
+
+	test("has the shell put no space behind what goes on", async () => {
+		const { values, directive } = await completed("explain ");
+		expect([values, directive]).toEqual([["pod/", "node/", "budget/"], ":6"]);
 	});
 
 	test("leaves files to the shell", async () => {
