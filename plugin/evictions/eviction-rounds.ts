@@ -47,8 +47,8 @@ export interface RoundsDependencies {
 
 /** The first of those that wait stand for the others. */
 const maxLookedAt = 20;
-/** Soon enough not to be felt, at a few cheap calls a second and budget. */
-const lookEveryMs = 300;
+/** Soon enough not to be felt, at a few cheap calls a second and budget; of a long wait a twentieth, at one call a second and member. */
+const lookEveryMs = { first: 300, most: 1_000, ofWait: 1 / 20 };
 /** A look can be wrong in either direction; a round says how it is. */
 const roundAtLeastEveryMs = 10_000;
 /** After an agent without an answer, and after a round that was lost: others have a turn. */
@@ -75,6 +75,8 @@ export class EvictionRounds {
 	#promised = false;
 	/** Such rounds in a row that granted nothing. */
 	#fruitless = 0;
+	/** When waiting began, since the last grant. */
+	#waitingSince: number | undefined;
 
 	/** `budgets`: all that cover the pods that will be brought here. */
 	constructor(budgets: readonly RoundBudget[], deps: RoundsDependencies) {
@@ -188,8 +190,10 @@ export class EvictionRounds {
 			const byContext = Map.groupBy(asked, ({ job }) => job.context.name);
 			for (const [context, { length }] of byContext) this.#deps.limit.answered(context, length);
 		}
-		if (verdicts?.some(({ kind }) => kind === "granted")) this.#fruitless = 0;
-		else if (this.#promised) this.#fruitless += 1;
+		if (verdicts?.some(({ kind }) => kind === "granted")) {
+			this.#fruitless = 0;
+			this.#waitingSince = undefined;
+		} else if (this.#promised) this.#fruitless += 1;
 		this.#promised = false;
 		const now = this.#deps.runtime.now();
 		return verdicts ? asked.filter((pod) => this.#queue.has(pod) && pod.dueAt <= now) : [];
@@ -265,7 +269,7 @@ export class EvictionRounds {
 			else this.#send(pod, () => tryFreeEviction(pod.job, why, this.#deps));
 		} else if (pod && verdict.kind === "waiting") {
 			if (verdict.reason === "CoverageChanged") pod.finish({ kind: "again", afterMs: 0 });
-			else this.#tellWaiting(pod, waitOf(pod.job, verdict, this.#deps.holder), lookEveryMs);
+			else this.#tellWaiting(pod, waitOf(pod.job, verdict, this.#deps.holder), this.#nextLookMs());
 		} else if (pod && verdict.kind === "refused") {
 			const { message, reason } = verdict;
 			// Its members have to be asked who they are.
@@ -312,7 +316,7 @@ export class EvictionRounds {
 		const { fleet, runtime, stop, reachability } = this.#deps;
 		const until = runtime.now() + roundAtLeastEveryMs;
 		while (!arrival.aborted && !stop.aborted && runtime.now() < until) {
-			await this.#pause(Math.min(lookEveryMs * 2 ** this.#fruitless, roundAtLeastEveryMs), arrival);
+			await this.#pause(Math.min(this.#nextLookMs() * 2 ** this.#fruitless, roundAtLeastEveryMs), arrival);
 			const due = this.#queue.due(runtime.now()).slice(0, maxLookedAt);
 			if (arrival.aborted || stop.aborted || due.length === 0) return;
 			try {
@@ -326,6 +330,12 @@ export class EvictionRounds {
 				await this.#failRound(error, due);
 			}
 		}
+	}
+
+	#nextLookMs(): number {
+		const now = this.#deps.runtime.now();
+		const waitedMs = now - (this.#waitingSince ??= now);
+		return Math.min(Math.max(lookEveryMs.first, waitedMs * lookEveryMs.ofWait), lookEveryMs.most);
 	}
 
 	async #pause(ms: number, wake?: AbortSignal): Promise<void> {
@@ -358,7 +368,7 @@ export class EvictionRounds {
 			}
 			// It tells other numbers than the last count: the next one is told again.
 			if (wait.budget !== undefined) this.#told.delete(wait.budget);
-			this.#tellWaiting(pod, wait, lookEveryMs);
+			this.#tellWaiting(pod, wait, this.#nextLookMs());
 		}
 		// Those that were not looked at wait for the same.
 		for (const pod of this.#queue.all()) pod.waitedFor = byBudget.get(pod.waitedFor?.budget) ?? pod.waitedFor;

@@ -10,7 +10,7 @@ describe("pods that wait", () => {
 		if (!first || !second || !third) throw new Error("no pods");
 		second.pod.healthy = false;
 		const run = newRun(fleet);
-		// Ten seconds have more than thirty looks, and one round.
+		// Ten seconds have more than twenty looks, and one round.
 		first.member.onLook = () => {
 			const { looks, rounds } = first.member;
 			expect(rounds).toBe(1);
@@ -32,6 +32,30 @@ describe("pods that wait", () => {
 			[{ cluster: second.member.name, pod: second.pod.name }],
 			[{ cluster: third.member.name, pod: third.pod.name }],
 		]);
+	});
+
+	test("look three times a second at first, once a second in a long wait, and as at first after a grant", async () => {
+		const { fleet, pods } = newDatabase();
+		const [first, second, third] = pods;
+		if (!first || !second || !third) throw new Error("no pods");
+		third.pod.healthy = false;
+		const run = newRun(fleet);
+		const looks: number[] = [];
+		let granted: number | undefined;
+		third.member.onLook = () => {
+			if (fleet.evictions.length > 0) granted ??= looks.length;
+			looks.push(run.runtime.now());
+			if (looks.length === 60) third.pod.healthy = true;
+			if (granted !== undefined && looks.length === granted + 5) run.stop.abort();
+		};
+		await Promise.all([first, second].map(({ member, pod }) => run.evictions.evict(run.job(member, pod))));
+		expect(granted).toBeGreaterThan(55);
+		// Rounds come between looks, with pauses of their own.
+		const gaps = (from: number, to: number) =>
+			looks.slice(from, to).map((at, index) => at - (looks[from + index - 1] ?? 0));
+		expect(Math.max(...gaps(1, 5))).toBeLessThanOrEqual(300);
+		expect(Math.min(...gaps(50, 55))).toBe(1_000);
+		expect(Math.min(...gaps((granted ?? 0) + 1, (granted ?? 0) + 5))).toBe(300);
 	});
 
 	test("say for the progress what they wait for", async () => {
