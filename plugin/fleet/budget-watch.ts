@@ -7,6 +7,7 @@ import { fleetHash } from "../../disruption/fleet.ts";
 import { FleetUncoveredError } from "../terminal/errors.ts";
 import { type BudgetRow, type CountOfMember, countable, listedRow } from "./budget-table.ts";
 import type { Fleet } from "./fleet.ts";
+import { type HealthyHistory, historyOfAll } from "./healthy-history.ts";
 import { type MemberState, type WatchClock, WatchedMember } from "./watched-member.ts";
 
 export interface RowChanges {
@@ -26,6 +27,8 @@ interface BudgetWatchOptions {
 	readonly signal: AbortSignal;
 	/** The first time with all rows that there are, then with what has changed, at most four times a second. */
 	readonly onChanges: (changes: RowChanges) => void;
+	/** Of all rows whose last hour every member's agents have kept, by name, whenever they have looked again. */
+	readonly onHistories?: (histories: ReadonlyMap<string, HealthyHistory>) => void;
 }
 
 /** More often nobody reads it. */
@@ -52,6 +55,7 @@ class Session {
 	#dirty: Set<string> | "all" = "all";
 	#hasBegun = false;
 	#isFlushing = false;
+	#hasNewHistories = false;
 	#membersText = "";
 	#reconnectedAt = Number.NEGATIVE_INFINITY;
 
@@ -59,9 +63,14 @@ class Session {
 		this.#options = options;
 		this.#shown = shown;
 		const { fleet, namespaces, clock } = options;
+		const onHistories = (): void => {
+			this.#hasNewHistories = true;
+			this.#changed([]);
+		};
+		const shared = { namespaces, clock, onChange: (keys?: readonly string[]) => this.#changed(keys), onHistories };
 		this.#members = fleet.members
 			.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-			.map((member) => new WatchedMember({ member, namespaces, clock, onChange: (keys) => this.#changed(keys) }));
+			.map((member) => new WatchedMember({ member, ...shared }));
 	}
 
 	async run(): Promise<void> {
@@ -97,7 +106,21 @@ class Session {
 		if (this.#hasBegun) await clock.pause(flushMs, signal).catch(() => undefined);
 		else await Promise.resolve();
 		this.#isFlushing = false;
-		if (!signal.aborted && !this.#end.signal.aborted) this.#flush();
+		if (signal.aborted || this.#end.signal.aborted) return;
+		this.#flush();
+		this.#flushHistories();
+	}
+
+	#flushHistories(): void {
+		const { onHistories } = this.#options;
+		if (!onHistories || !this.#hasBegun || !this.#hasNewHistories) return;
+		this.#hasNewHistories = false;
+		const found = new Map<string, HealthyHistory>();
+		for (const key of this.#shown.keys()) {
+			const history = historyOfAll(this.#members.map((member) => member.history(key)));
+			if (history) found.set(key, history);
+		}
+		onHistories(found);
 	}
 
 	#flush(): void {

@@ -4,8 +4,10 @@
 import { type BudgetName, formatBudgetName, parseBudgetSpec } from "../../disruption/budget.ts";
 import type { Count, MemberBudget } from "../../disruption/cluster.ts";
 import { InvalidBudgetError, isDomainError } from "../../disruption/errors.ts";
-import type { AgentCluster, BudgetsUpdate, WatchedBudget } from "../../proto/agent-cluster.ts";
+import { isRecord } from "../../disruption/record.ts";
+import type { AgentCluster, BudgetHistory, BudgetsUpdate, WatchedBudget } from "../../proto/agent-cluster.ts";
 import { errorText } from "../kubernetes/api-error.ts";
+import { mergedHistory } from "./healthy-history.ts";
 
 export interface WatchClock {
 	/** Milliseconds, monotonic. */
@@ -20,6 +22,8 @@ export interface WatchedMemberOptions {
 	readonly clock: WatchClock;
 	/** Budgets of which something else is known now; all of them if left out. */
 	readonly onChange: (keys?: readonly string[]) => void;
+	/** What was before is known of some of them. */
+	readonly onHistories?: () => void;
 }
 
 export interface MemberState {
@@ -46,6 +50,7 @@ interface Known {
 export class WatchedMember {
 	readonly #options: WatchedMemberOptions;
 	readonly #known = new Map<string, Known>();
+	readonly #histories = new Map<string, BudgetHistory>();
 	/** Everything is told anew with each. */
 	#telling = 0;
 	/** When the telling before this one was heard last. */
@@ -113,6 +118,11 @@ export class WatchedMember {
 		return "unknown" in state ? new Error(state.unknown) : state;
 	}
 
+	/** As its agents have told it; what was does not become untrue where nothing is known at this moment. */
+	history(key: string): BudgetHistory | undefined {
+		return this.#histories.get(key);
+	}
+
 	/** Watches until `signal` aborts; rejects only with what is a bug. */
 	async run(signal: AbortSignal): Promise<void> {
 		const { member, namespaces, clock } = this.#options;
@@ -142,8 +152,13 @@ export class WatchedMember {
 		return this.#options.clock.now() < this.#goodUntil ? undefined : this.#broken;
 	}
 
-	#hear({ changed, gone, complete, unknown }: BudgetsUpdate): void {
+	#hear({ changed, gone, complete, unknown, histories = [] }: BudgetsUpdate): void {
 		this.#heardAt = this.#options.clock.now();
+		for (const history of histories) {
+			const key = formatBudgetName(history.budget);
+			this.#histories.set(key, mergedHistory(this.#histories.get(key), history));
+		}
+		if (histories.length > 0) this.#options.onHistories?.();
 		this.#isOpen = true;
 		if (unknown !== undefined) {
 			const isNew = this.#unknown !== unknown;
@@ -157,11 +172,15 @@ export class WatchedMember {
 		this.#broken = undefined;
 		const keys = changed.map((watched) => {
 			const key = formatBudgetName(watched.budget.name);
+			if (selects(this.#known.get(key)?.watched) !== selects(watched) && this.#histories.delete(key)) {
+				this.#options.onHistories?.();
+			}
 			this.#known.set(key, { watched, telling: this.#telling });
 			return key;
 		});
 		for (const name of gone) {
 			this.#known.delete(formatBudgetName(name));
+			this.#histories.delete(formatBudgetName(name));
 			keys.push(formatBudgetName(name));
 		}
 		if (complete) keys.push(...this.#forgetUntold());
@@ -176,6 +195,8 @@ export class WatchedMember {
 	#forgetUntold(): readonly string[] {
 		const gone = [...this.#known].filter(([, { telling }]) => telling !== this.#telling).map(([key]) => key);
 		for (const key of gone) this.#known.delete(key);
+		// Of budgets that nobody told.
+		for (const key of this.#histories.keys()) if (!this.#known.has(key)) this.#histories.delete(key);
 		return gone;
 	}
 
@@ -218,4 +239,10 @@ export class WatchedMember {
 			return { budget, state: { unknown: error.message } };
 		}
 	}
+}
+
+/** With another selector, what was before was so of other pods. */
+function selects(watched: WatchedBudget | undefined): string | undefined {
+	const spec = watched?.budget.spec;
+	return isRecord(spec) ? JSON.stringify(spec["selector"]) : undefined;
 }

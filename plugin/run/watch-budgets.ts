@@ -37,6 +37,8 @@ export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 				clock: realClock,
 				signal: screen ? AbortSignal.any([deps.interrupts.stop, screen.left]) : deps.interrupts.stop,
 				onChanges: screen ? screen.see : createSink(watch),
+				// Rows and documents tell what changes: whoever reads them sees it go by.
+				...(screen && { onHistories: screen.seeHistories }),
 			});
 			return screen?.code ?? exitCode.done;
 		});

@@ -2,11 +2,13 @@
 // once that something is under way; what goes wrong meanwhile is told when the terminal is as it was.
 import type { CommandDependencies, CommandInput } from "../flags/command.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
+import type { HealthyHistory } from "../fleet/healthy-history.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import { hasUnicode, readUiChoice, screenProblem, wantsColour } from "./ui-choice.ts";
 
 export interface WatchScreen {
 	readonly see: (changes: RowChanges) => void;
+	readonly seeHistories: (histories: ReadonlyMap<string, HealthyHistory>) => void;
 	/** Aborts when the person leaves. */
 	readonly left: AbortSignal;
 	/** Of a person who has left. */
@@ -60,6 +62,7 @@ export async function openWatchScreen(
 			problems = changes.members.flatMap(({ name, problem: why }) => (why === undefined ? [] : [`${name}: ${why}`]));
 			screen.see(changes);
 		},
+		seeHistories: (histories) => screen.seeHistories(histories),
 		left: left.signal,
 		get code() {
 			return code;

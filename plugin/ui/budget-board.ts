@@ -3,6 +3,7 @@
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
+import type { HealthyHistory } from "../fleet/healthy-history.ts";
 import type { MemberState } from "../fleet/watched-member.ts";
 import { type BudgetView, isShown, type SortColumn } from "./budget-view.ts";
 
@@ -10,12 +11,22 @@ const orderEveryMs = 5_000;
 
 export class BudgetBoard {
 	readonly #rows = new Map<string, BudgetRow>();
+	#histories: ReadonlyMap<string, HealthyHistory> = new Map();
 	#order: readonly string[] = [];
 	#orderedAt = Number.NEGATIVE_INFINITY;
 	#orderedBy = "";
 	members: readonly MemberState[] = [];
 	/** Undefined until the first rows have come. */
 	knownSince: number | undefined;
+
+	/** Of all rows that have one. */
+	seeHistories(histories: ReadonlyMap<string, HealthyHistory>): void {
+		this.#histories = histories;
+	}
+
+	history(key: string): HealthyHistory | undefined {
+		return this.#histories.get(key);
+	}
 
 	see({ changed, gone, members }: RowChanges, now: number): void {
 		this.members = members;

@@ -2,14 +2,19 @@
 import { whenItFrees } from "../events/used-by-text.ts";
 import { boundText, differences, suspensionOf } from "../fleet/budget-members.ts";
 import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
+import type { HealthyHistory } from "../fleet/healthy-history.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
 import type { MemberState } from "../fleet/watched-member.ts";
 import { suspensionText } from "../output/suspension-line.ts";
 import type { FrameOptions } from "./frame-options.ts";
+import { historyLines } from "./history-lines.ts";
 import { padded, paddedName, piece, type StyledLine } from "./styled-line.ts";
 import { sinceText, stateText } from "./user-text.ts";
 
-type DetailsOptions = Pick<FrameOptions, "columns" | "now">;
+type DetailsOptions = Pick<FrameOptions, "columns" | "glyphs" | "now"> & {
+	/** Left out: its members' agents have kept none. */
+	readonly history?: HealthyHistory | undefined;
+};
 
 export function budgetDetails(
 	row: BudgetRow,
@@ -41,6 +46,7 @@ export function budgetDetails(
 			),
 		],
 		...members.map((member) => memberLine(row, member)),
+		...(options.history ? historyLines(options.history, row, options) : []),
 		...usersLines(row, options),
 	];
 }

@@ -52,7 +52,8 @@ function bodyLines(
 		noteLine(board, keys, view),
 	];
 	if (!open) return above;
-	const details = budgetDetails(open, board.members, options).flatMap((line) =>
+	const history = board.history(formatBudgetName(open));
+	const details = budgetDetails(open, board.members, { ...options, history }).flatMap((line) =>
 		wrapLine([piece(" "), ...line], options.columns - 1),
 	);
 	const height = body - above.length - 1;

@@ -9,6 +9,8 @@ export interface Glyphs {
 	readonly empty: string;
 	readonly rule: string;
 	readonly dash: string;
+	/** From the lowest to the highest. */
+	readonly levels: readonly string[];
 }
 
 export const unicodeGlyphs: Glyphs = {
@@ -21,6 +23,7 @@ export const unicodeGlyphs: Glyphs = {
 	empty: "░",
 	rule: "─",
 	dash: "–",
+	levels: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
 };
 
 export const asciiGlyphs: Glyphs = {
@@ -33,4 +36,5 @@ export const asciiGlyphs: Glyphs = {
 	empty: ".",
 	rule: "-",
 	dash: "-",
+	levels: ["_", ".", "-", "=", "+", "*", "#"],
 };

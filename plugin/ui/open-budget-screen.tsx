@@ -1,5 +1,6 @@
 // The screen of `kubectl xpdb budgets -w`: opened, fed with changes, closed again.
 import type { RowChanges } from "../fleet/budget-watch.ts";
+import type { HealthyHistory } from "../fleet/healthy-history.ts";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
 import { BudgetBoard } from "./budget-board.ts";
 import { budgetFrame } from "./budget-frame.ts";
@@ -25,6 +26,7 @@ export interface BudgetScreenOptions {
 
 export interface BudgetScreen {
 	see(changes: RowChanges): void;
+	seeHistories(histories: ReadonlyMap<string, HealthyHistory>): void;
 	/** Gives the terminal back as it was, at once. */
 	close(): void;
 }
@@ -75,6 +77,10 @@ export function openBudgetScreen(options: BudgetScreenOptions): BudgetScreen {
 			board.see(changes, wallClock());
 			if (isFirst) screen.draw();
 			else screen.drawSoon(true);
+		},
+		seeHistories(histories) {
+			board.seeHistories(histories);
+			screen.drawSoon(true);
 		},
 		close: () => screen.close(),
 	};

@@ -11,7 +11,7 @@ export interface Piece {
 export type StyledLine = readonly Piece[];
 
 /** ASCII, and the signs of a frame (glyphs.ts): a column each. Measuring any other text takes milliseconds. */
-const narrow = /^[\x20-\x7e\u00b7\u2013\u2500\u2588\u2591\u25cf\u2714\u2716]*$/;
+const narrow = /^[\x20-\x7e\u00b7\u2013\u2500\u2581-\u2588\u2591\u25cf\u2714\u2716]*$/;
 
 /** How many columns of a terminal it takes. */
 export function widthOf(text: string): number {

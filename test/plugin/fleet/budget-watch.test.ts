@@ -3,7 +3,8 @@ import type { Count } from "../../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import { fleetHash } from "../../../disruption/fleet.ts";
 import { type RowChanges, watchBudgets } from "../../../plugin/fleet/budget-watch.ts";
-import type { BudgetsUpdate, WatchedBudget, WatchOptions } from "../../../proto/agent-cluster.ts";
+import type { HealthyHistory } from "../../../plugin/fleet/healthy-history.ts";
+import type { BudgetHistory, BudgetsUpdate, WatchedBudget, WatchOptions } from "../../../proto/agent-cluster.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { settle } from "../../support/simulated-agent.ts";
@@ -62,6 +63,7 @@ function watchedFleet({ unsupported = "" }: { readonly unsupported?: string } = 
 		),
 	);
 	const changes: RowChanges[] = [];
+	const histories: ReadonlyMap<string, HealthyHistory>[] = [];
 	const end = new AbortController();
 	const pause = (ms: number, signal: AbortSignal): Promise<void> =>
 		new Promise((resolve, reject) => {
@@ -74,6 +76,7 @@ function watchedFleet({ unsupported = "" }: { readonly unsupported?: string } = 
 		clock: { now: () => clock.now(), pause },
 		signal: end.signal,
 		onChanges: (next) => void changes.push(next),
+		onHistories: (next) => void histories.push(next),
 	});
 	const pass = async (ms: number): Promise<void> => {
 		for (let passed = 0; passed < ms; passed += 50) {
@@ -83,6 +86,7 @@ function watchedFleet({ unsupported = "" }: { readonly unsupported?: string } = 
 	};
 	return {
 		changes,
+		histories,
 		opened,
 		members,
 		healthy,
@@ -174,6 +178,54 @@ describe("watchBudgets()", () => {
 		await fleet.tell("us", { changed: [countOf("us", 3)] });
 		expect(fleet.rows()).toEqual(["1:6", "?:?", "1:6"]);
 		await fleet.stop();
+	});
+
+	describe("what was in the last hour", () => {
+		const past = (...healthy: readonly number[]): Partial<BudgetsUpdate> => {
+			const history: BudgetHistory = {
+				budget: { namespace: "shop", name: "db" },
+				lastAt: 60 * healthy.length,
+				everySeconds: 60,
+				healthy,
+			};
+			return { histories: [history] };
+		};
+
+		test("is told when every member's agents have told theirs, and without another row", async () => {
+			const fleet = await begun();
+			await fleet.tell("eu", past(3, 2));
+			expect(fleet.histories.at(-1)).toEqual(new Map());
+			await fleet.tell("us", past(3, 3));
+			expect(fleet.histories.at(-1)?.get("shop/db")).toEqual({ lastAt: 120, everySeconds: 60, healthy: [6, 5] });
+			expect(fleet.changes).toHaveLength(1);
+			await fleet.stop();
+		});
+
+		test("stands while a member says that it knows nothing, and across another of its agents", async () => {
+			const fleet = await begun();
+			await fleet.tell("eu", past(3, 2));
+			await fleet.tell("us", past(3, 3));
+			await fleet.tell("us", { complete: false, unknown: "the watches of its agent show no sign of life" });
+			await fleet.breakOff("eu");
+			const [history] = past(3, 2, 1).histories ?? [];
+			await fleet.tell("eu", { changed: [countOf("eu", 3)] });
+			await fleet.tell("us", { changed: [countOf("us", 3)], ...past(3, 3, 3) });
+			// It began a minute ago.
+			await fleet.tell("eu", history ? { histories: [{ ...history, healthy: [1] }] } : {});
+			expect(fleet.histories.at(-1)?.get("shop/db")?.healthy).toEqual([6, 5, 4]);
+			await fleet.stop();
+		});
+
+		test("ends with another selector: those were other pods", async () => {
+			const fleet = await begun();
+			await fleet.tell("eu", past(3, 2));
+			await fleet.tell("us", past(3, 3));
+			const { budget, state } = countOf("eu", 3);
+			const spec = { selector: { matchLabels: { app: "other" } }, maxUnavailable: 1 };
+			await fleet.tell("eu", { changed: [{ budget: { ...budget, spec }, state }] });
+			expect(fleet.histories.at(-1)).toEqual(new Map());
+			await fleet.stop();
+		});
 	});
 
 	test("has a budget gone when no member has it, also where it went while nobody listened", async () => {

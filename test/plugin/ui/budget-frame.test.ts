@@ -75,6 +75,8 @@ interface Look {
 function boardOf(changed: readonly BudgetRow[], states: readonly MemberState[] = members): BudgetBoard {
 	const board = new BudgetBoard();
 	board.see({ changed, gone: [], members: states }, now);
+	const healthy = Array.from({ length: 60 }, (_, at) => (at === 40 ? undefined : at === 30 ? 15 : at < 52 ? 18 : 16));
+	board.seeHistories(new Map([["payments/api", { lastAt: now / 1_000 - 41, everySeconds: 60, healthy }]]));
 	return board;
 }
 
@@ -83,6 +85,7 @@ function frame({ columns, lines, ascii = false, view = {}, board = boardOf(rows)
 	return budgetFrame(board, { ...firstBudgetView, ...view }, options).map((line) =>
 		lineText(line)
 			.replaceAll(/\d\d:\d\d:\d\d/g, "hh:mm:ss")
+			.replaceAll(/last \d\d:\d\d/g, "last hh:mm")
 			.trimEnd(),
 	);
 }

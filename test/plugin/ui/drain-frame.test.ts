@@ -50,7 +50,7 @@ const text = (look: Look): string => `\n${frame(look).join("\n")}\n`;
 const waiting = "pod prod-us payments/api-7c9d4-kk2lm prod-us-api-7c9d4-kk2lm";
 
 test("the signs of a frame take one column each", () => {
-	for (const glyph of [...Object.values(unicodeGlyphs), ...Object.values(asciiGlyphs)]) {
+	for (const glyph of [...Object.values(unicodeGlyphs), ...Object.values(asciiGlyphs)].flat()) {
 		expect(stringWidth(glyph), glyph).toBe(1);
 		expect(widthOf(glyph), glyph).toBe(1);
 	}
