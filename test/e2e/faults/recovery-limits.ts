@@ -5,7 +5,8 @@ import { availableParallelism, loadavg } from "node:os";
 /** Ready processes for each core while two fleets are tested. */
 const usualLoad = 4;
 
-function here(limitMs: number): number {
+/** A limit of ours on this machine, as busy as it is now. */
+export function here(limitMs: number): number {
 	const load = (loadavg()[0] ?? 0) / availableParallelism();
 	return limitMs * Math.max(1, load / usualLoad);
 }
