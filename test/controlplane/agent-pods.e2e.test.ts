@@ -43,6 +43,11 @@ describeOnFleet("agents on real clusters", () => {
 		const victim = await firstAgent();
 		await connectFleet(sharedFleet().octet).killAgent("c1", victim.name);
 		await until((agents) => twoReady(agents) && agents.some((agent) => agent.restartCount > victim.restartCount));
+		// What a kubelet knows, the API server hears of a moment later.
+		const restarted = `jsonpath={.status.containerStatuses[0].restartCount}=${victim.restartCount + 1}`;
+		for (const what of [restarted, "condition=Ready"]) {
+			await kubectl("-n", victim.namespace, "wait", "pod", victim.name, `--for=${what}`, "--timeout=60s");
+		}
 		const status = await kubectl("-n", victim.namespace, "get", "pod", victim.name, "-o", "jsonpath={.status}");
 		expect(JSON.parse(status)).toMatchObject({
 			podIP: victim.ip,

@@ -10,7 +10,7 @@ import { fleetControl } from "../agents.ts";
 import { createDatabase } from "../database.ts";
 import { kubectl } from "../kubectl.ts";
 import { isCordoned } from "../nodes.ts";
-import { plugin, startPlugin } from "../plugin-process.ts";
+import { type PluginResult, plugin, startPlugin } from "../plugin-process.ts";
 import { findLeftBehind } from "./left-behind.ts";
 
 const nodes = ["c1", "c2", "c3"].map((cluster) => ({ cluster, node: `${cluster}-n0` }));
@@ -74,11 +74,15 @@ describeOnFleet("in the middle of a drain", () => {
 				"--contexts",
 				nodes.map(({ cluster }) => `${cluster}-operator`).join(","),
 			];
-			using drain = startPlugin([...args, ...options, "--timeout", "60s"]);
+			using drain = startPlugin([...args, ...options, "--timeout", "4m"]);
 			await drain.printed(/pod\/\S+ evicted/);
 			const end = await start(clients);
-			const result = await drain.finished;
-			await end();
+			let result: PluginResult;
+			try {
+				result = await drain.finished;
+			} finally {
+				await end();
+			}
 			expect(result.code, drain.output()).not.toBe(0);
 			expect(result.stderr).toMatch(says);
 			expect(result.stderr).not.toMatch(/internal error/);
