@@ -77,7 +77,7 @@ export async function giveAgentsEnvironment(
 }
 
 /** Until every agent of the cluster is ready. */
-export async function untilAgentsReady(control: FleetControl, cluster: string, timeoutMs = 60_000): Promise<void> {
+export async function untilAgentsReady(control: FleetControl, cluster: string, timeoutMs = 120_000): Promise<void> {
 	const deadline = performance.now() + timeoutMs;
 	for (;;) {
 		const agents = await control.listAgents(cluster);

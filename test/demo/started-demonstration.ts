@@ -20,7 +20,7 @@ export interface StartedDemonstration extends AsyncDisposable {
 	vanished(): Promise<void>;
 }
 
-const waitMs = 60_000;
+const waitMs = 150_000;
 
 export function startDemonstration(
 	args: readonly string[] = [],

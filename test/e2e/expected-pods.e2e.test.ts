@@ -5,6 +5,7 @@ import { applyBudget } from "./database.ts";
 import { getJson, podsPath } from "./get-json.ts";
 import { apply, eventually, kubectl } from "./kubectl.ts";
 import { plugin } from "./plugin-process.ts";
+import { removeNamespace } from "./remove-namespace.ts";
 
 interface Pods {
 	readonly items: readonly {
@@ -19,11 +20,7 @@ const containers = [{ name: "db", image: "example.com/db:1" }];
 
 async function namespaceOf(name: string): Promise<AsyncDisposable & { readonly name: string }> {
 	await apply(contexts, [{ apiVersion: "v1", kind: "Namespace", metadata: { name } }]);
-	const args = ["delete", "namespace", name, "--wait=false", "--ignore-not-found"];
-	return {
-		name,
-		[Symbol.asyncDispose]: async () => void (await Promise.all(contexts.map((context) => kubectl(context, args)))),
-	};
+	return { name, [Symbol.asyncDispose]: async () => removeNamespace(contexts, name) };
 }
 
 async function readyPods(context: string, namespace: string) {
@@ -36,7 +33,7 @@ async function readyPods(context: string, namespace: string) {
 }
 
 /** What is to be refused is asked for until the time is over. */
-const evict = (pod: string, namespace: string, timeout = "50s") =>
+const evict = (pod: string, namespace: string, timeout = "120s") =>
 	plugin(["evict", pod, "-n", namespace, "--context", "c1-operator", "--timeout", timeout]);
 
 describeOnFleet("pods whose number no scale says", () => {

@@ -32,7 +32,7 @@ export interface PseudoTerminal extends Disposable {
 export function startInTerminal(
 	program: string,
 	args: readonly string[],
-	{ columns = 100, rows = 30, env = {}, patienceMs = 30_000, onData }: PseudoTerminalOptions = {},
+	{ columns = 100, rows = 30, env = {}, patienceMs = 60_000, onData }: PseudoTerminalOptions = {},
 ): PseudoTerminal {
 	const screen = new TerminalEmulator(columns, rows);
 	const basis = { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", LANG: "C.UTF-8", TZ: "UTC" };

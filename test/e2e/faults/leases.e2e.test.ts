@@ -42,11 +42,11 @@ describeOnFleet("Leases", () => {
 				await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 				const [first, second] = await database.pods();
 				const evict = (pod: typeof first) => evictArgs(database, pod);
-				using asleep = startPlugin([...evict(first), "--timeout", "60s"], { XPDB_PAUSE_POINT: moment.step });
+				using asleep = startPlugin([...evict(first), "--timeout", "4m"], { XPDB_PAUSE_POINT: moment.step });
 				await asleep.asleep();
 				const end = await onAll(start, database);
 				// Somebody else's round, on what the Leases say now.
-				using other = startPlugin([...evict(second), "--timeout", "60s"]);
+				using other = startPlugin([...evict(second), "--timeout", "4m"]);
 				asleep.child.kill("SIGCONT");
 				if (start === garbleLeases) await other.printed(/Cannot read Lease/);
 				await end();

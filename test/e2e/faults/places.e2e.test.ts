@@ -15,7 +15,7 @@ const nowhere = { HOME: "/proc/nowhere", TMPDIR: "/proc/nowhere" };
 
 function evictAll({ namespace }: Database): string[] {
 	const contexts = sharedFleet().contexts.map((context) => `${context}-operator`);
-	return ["evict", "-l", "app=db", "-n", namespace, "--contexts", contexts.join(","), "-y", "--timeout", "60s"];
+	return ["evict", "-l", "app=db", "-n", namespace, "--contexts", contexts.join(","), "-y", "--timeout", "4m"];
 }
 
 describeOnFleet("where nothing can be written", () => {

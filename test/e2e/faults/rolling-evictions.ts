@@ -12,7 +12,7 @@ import { type PluginProcess, type PluginResult, startPlugin } from "../plugin-pr
 
 export interface RollingEvictions extends AsyncDisposable {
 	readonly database: Database;
-	/** Resolves when one more pod than at the time of the call has been evicted, with how long that took; rejects after a minute. */
+	/** Resolves when one more pod than at the time of the call has been evicted, with how long that took; rejects after two minutes. */
 	nextEvictionMs(): Promise<number>;
 	/** Resolves at the next line that a plugin prints and that matches. */
 	printed(pattern: RegExp): Promise<void>;
@@ -42,7 +42,7 @@ export async function startRollingEvictions(options: RollingOptions = {}): Promi
 	async function evictAgainAndAgain(cluster: string): Promise<void> {
 		const args = ["evict", "-l", "app=db", "-n", database.namespace, "--context", `${cluster}-operator`];
 		while (!stop.signal.aborted) {
-			const plugin = startPlugin([...args, "--timeout", "120s"], { TMPDIR: temporary, ...environment?.(cluster) });
+			const plugin = startPlugin([...args, "--timeout", "10m"], { TMPDIR: temporary, ...environment?.(cluster) });
 			running.add(plugin);
 			for (const stream of [plugin.child.stdout, plugin.child.stderr]) {
 				stream?.on("data", (text: string) => {
@@ -63,8 +63,8 @@ export async function startRollingEvictions(options: RollingOptions = {}): Promi
 				if (holds(text)) end(resolve);
 			};
 			const timer = setTimeout(
-				() => end(() => reject(new Error(`${what} did not come about within a minute:\n${output}`))),
-				60_000,
+				() => end(() => reject(new Error(`${what} did not come about within two minutes:\n${output}`))),
+				120_000,
 			);
 			const end = (settle: () => void) => {
 				clearTimeout(timer);

@@ -21,7 +21,7 @@ describeOnFleet("API servers that are slow to answer", () => {
 				return countMs;
 			};
 		}
-		// Each within a minute.
+		// Each within two minutes.
 		for (let evicted = 0; evicted < 2; evicted += 1) await evictions.nextEvictionMs();
 		for (const proxy of proxies.byCluster.values()) proxy.delayMs = () => 0;
 		expect(slowed).toBeGreaterThan(6);

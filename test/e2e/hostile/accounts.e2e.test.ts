@@ -58,7 +58,7 @@ async function letEvict(namespace: string): Promise<void> {
 }
 
 function evict({ namespace }: Database): Promise<PluginResult> {
-	return plugin(["evict", "db-0", "-n", namespace, ...person, "--timeout=30s"]);
+	return plugin(["evict", "db-0", "-n", namespace, ...person, "--timeout=2m"]);
 }
 
 async function agentLogs(): Promise<string> {

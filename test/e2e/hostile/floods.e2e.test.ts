@@ -82,7 +82,7 @@ async function drainArgs(database: Database, { name, namespace }: AgentInfo): Pr
 	const pods = await database.pods();
 	const found = pods.find(({ context, node }) => context === "c1" && node !== spec.nodeName);
 	if (!found) throw new Error(`There is no pod of the database beside ${spec.nodeName}`);
-	return ["drain", found.node, "--context", "c1-operator", "--ignore-daemonsets", "--timeout", "120s"];
+	return ["drain", found.node, "--context", "c1-operator", "--ignore-daemonsets", "--timeout", "4m"];
 }
 
 describeOnFleet("a flood", () => {

@@ -178,7 +178,7 @@ describeOnFleet("policies", () => {
 		};
 		const evict = async () => {
 			await database.ready();
-			return plugin(evictArgs(database, { name: "db-0", context: "c1" }, "--timeout", "60s"));
+			return plugin(evictArgs(database, { name: "db-0", context: "c1" }, "--timeout", "2m"));
 		};
 
 		beforeAll(async () => {
