@@ -96,12 +96,17 @@ function stateOf({ budget, healthy, desired, expected }: Allowance, { counts }: 
 		healthy,
 		...(desired !== undefined && { need: desired, left: expected === 0 ? 0 : Math.max(0, healthy - desired) }),
 		...(expected !== undefined && { expected }),
-		clusters: counts.map(({ clusterName, healthy: here, expected: wanted }) => ({
+		clusters: inOrder(counts).map(({ clusterName, healthy: here, expected: wanted }) => ({
 			name: clusterName,
 			healthy: here,
 			...(wanted.kind === "known" && { expected: wanted.pods }),
 		})),
 	};
+}
+
+/** By the clusters' names, whoever answered first: what people read of a budget keeps its order. */
+function inOrder(counts: readonly Count[]): readonly Count[] {
+	return counts.toSorted((a, b) => (a.clusterName < b.clusterName ? -1 : 1));
 }
 
 /** What one budget has; `healthy` is used up by the grants of this very decision. */
@@ -224,7 +229,9 @@ function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Waiting | Re
 		);
 	}
 	const { healthy, expected } = totalsOf(counts);
-	const usedBy = counts.flatMap((count) => count.unavailable.map((pod) => ({ ...pod, cluster: count.clusterName })));
+	const usedBy = inOrder(counts).flatMap((count) =>
+		count.unavailable.map((pod) => ({ ...pod, cluster: count.clusterName })),
+	);
 	const base = { kind: "allowance", budget: budget.name, healthy, usedBy } as const;
 	if (specs.every(({ spec }) => spec.suspended)) {
 		return { ...base, desired: undefined, expected: undefined, needsExpected: undefined };

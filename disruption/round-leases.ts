@@ -55,10 +55,8 @@ export class RoundLeases {
 		});
 	}
 
-	/** By the clusters' names, whoever answered first: what people read of them keeps its order. */
 	countsOf(budget: RoundBudget): readonly Count[] {
-		const counts = [...this.#held].filter((lease) => lease.budget === budget).map(({ count }) => count);
-		return counts.toSorted((a, b) => (a.clusterName < b.clusterName ? -1 : 1));
+		return [...this.#held].filter((lease) => lease.budget === budget).map(({ count }) => count);
 	}
 
 	async recountOld(): Promise<void> {

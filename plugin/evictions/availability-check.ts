@@ -1,21 +1,35 @@
 // What a round would say now: counts without an acquisition, cheap and without a write. A hint, no more.
-import { type BudgetCounts, decide, type Judgement, type RoundBudget } from "../../disruption/decide.ts";
+import {
+	type BudgetCounts,
+	type BudgetState,
+	budgetState,
+	decide,
+	type Judgement,
+	type RoundBudget,
+} from "../../disruption/decide.ts";
 import type { RoundCandidate } from "../../disruption/verdict.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 
 export type CountedMember = Pick<AgentCluster, "id" | "look">;
+
+export interface Availability {
+	readonly judgements: readonly Judgement[];
+	/** Of those that were counted and refuse nothing. */
+	readonly states: readonly BudgetState[];
+}
 
 /** Rejects with AgentUnavailableError where a member gives no answer. */
 export async function checkAvailability(
 	members: readonly CountedMember[],
 	budgets: readonly RoundBudget[],
 	candidates: readonly RoundCandidate[],
-): Promise<readonly Judgement[]> {
-	return decide(
-		members.map(({ id }) => id),
-		await lookAtBudgets(members, budgets, candidates),
-		candidates,
-	);
+): Promise<Availability> {
+	const counted = await lookAtBudgets(members, budgets, candidates);
+	const ids = members.map(({ id }) => id);
+	return {
+		judgements: decide(ids, counted, candidates),
+		states: counted.flatMap((each) => budgetState(each) ?? []),
+	};
 }
 
 /** Whether a round could grant something, or has something else to say than that the pod waits. */

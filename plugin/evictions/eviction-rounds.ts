@@ -321,10 +321,11 @@ export class EvictionRounds {
 			if (arrival.aborted || stop.aborted || due.length === 0) return;
 			try {
 				const candidates = due.map(({ candidate }) => candidate);
-				const judgements = await checkAvailability(fleet.members, this.#budgets, candidates);
+				const { judgements, states } = await checkAvailability(fleet.members, this.#budgets, candidates);
 				this.#promised = judgements.some(isWorthARound);
 				if (this.#promised) return;
 				reachability.answered();
+				this.#tellStates(states);
 				this.#tellChanges(judgements);
 			} catch (error) {
 				await this.#failRound(error, due);
@@ -366,8 +367,6 @@ export class EvictionRounds {
 				pod.waitedFor = wait;
 				continue;
 			}
-			// It tells other numbers than the last count: the next one is told again.
-			if (wait.budget !== undefined) this.#told.delete(wait.budget);
 			this.#tellWaiting(pod, wait, this.#nextLookMs());
 		}
 		// Those that were not looked at wait for the same.

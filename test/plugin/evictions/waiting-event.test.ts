@@ -32,6 +32,12 @@ describe("pods that wait", () => {
 			[{ cluster: second.member.name, pod: second.pod.name }],
 			[{ cluster: third.member.name, pod: third.pod.name }],
 		]);
+		const states = run.events.flatMap((event) => (event.type === "budget.changed" ? [event] : []));
+		const downIn = states.map(({ healthy, clusters }) => [healthy, clusters.filter((each) => each.healthy === 1)]);
+		expect(downIn).toMatchObject([
+			[5, [{ name: second.member.name }]],
+			[5, [{ name: third.member.name }]],
+		]);
 	});
 
 	test("look three times a second at first, once a second in a long wait, and as at first after a grant", async () => {
