@@ -82,11 +82,13 @@ async function fill({ fleet, log }: Bench, namespace: string): Promise<readonly 
 	log(`  making ${budgets} budgets with a pod each in ${fleet.clusters.length} clusters`);
 	const filledAt = performance.now();
 	const options = { apps: budgets, podsPerApp: 1, budgets: { apps: budgets, maxUnavailable: 1 }, namespace };
-	for (const cluster of fleet.clusters) {
-		await fillCluster(cluster, options);
-		// It is the way to the agents too, and makes pods ready and not.
-		cluster.thaw("kwok");
-	}
+	await Promise.all(
+		fleet.clusters.map(async (cluster) => {
+			await fillCluster(cluster, options);
+			// It is the way to the agents too, and makes pods ready and not.
+			cluster.thaw("kwok");
+		}),
+	);
 	log(`  that took ${((performance.now() - filledAt) / 1_000).toFixed(0)} s`);
 	const list = await fleet.clusters[0]?.client.get<{ items: readonly V1Pod[] }>(`/api/v1/namespaces/${namespace}/pods`);
 	return list?.items.map(({ metadata }) => metadata?.name ?? "") ?? [];
