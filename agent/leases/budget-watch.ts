@@ -2,8 +2,8 @@
 //
 // Each state is a look (count.ts) at the views: no second arithmetic. What a look would ask the API server each time comes from
 // the watches (the Lease, the budget) or was asked lately (the fleet, every two seconds; scales, whenever a pod of the budget came,
-// went or began to go, and every minute), because nobody decides by it. Where a watch is not alive, or the fleet cannot be read,
-// nothing is known, and that is said: an old number is never told for a new one.
+// went or began to go, and every minute, of more than 600 budgets in turn), because nobody decides by it. Where a watch is not alive, or
+// the fleet cannot be read, nothing is known, and that is said: an old number is never told for a new one.
 import { isDomainError } from "../../disruption/errors.ts";
 import type { DeclaredFleet } from "../../disruption/fleet.ts";
 import type { BudgetsUpdate, WatchOptions } from "../../proto/agent-cluster.ts";
@@ -30,6 +30,8 @@ const countEveryMs = 500;
 const countsAtOnce = 24;
 /** What could not be counted is tried again. */
 const retryMs = 10_000;
+/** So many budgets' scales become old at a time, where there are more: not all of a thousand are asked for in the same second. */
+const scalesPerBeat = 20;
 
 interface Reader {
 	readonly wants: (namespace: string) => boolean;
@@ -271,8 +273,10 @@ export class BudgetWatch {
 			return;
 		}
 		const now = this.#options.clock.now();
+		let old = 0;
 		for (const state of this.#states.all()) {
-			if (state.isDue(now, retryMs)) this.#recount(state, true);
+			if (state.isToTryAgain(now, retryMs) || (state.hasOldScales(now) && (old += 1) <= scalesPerBeat))
+				this.#recount(state, true);
 		}
 		for (const reader of this.#readers) this.#tell(reader, { changed: [], gone: [] });
 	}

@@ -61,11 +61,15 @@ export class WatchedState {
 		);
 	}
 
-	/** What it rests on has become old, or could not be had. */
-	isDue(now: number, retryMs: number): boolean {
+	/** What it rests on could not be had. */
+	isToTryAgain(now: number, retryMs: number): boolean {
 		const state = this.told?.state;
 		const hasFailed = state !== undefined && "unknown" in state && this.selector !== undefined;
-		return now - this.#scaledAt >= scalesGoodForMs || (hasFailed && now - this.countedAt >= retryMs);
+		return hasFailed && now - this.countedAt >= retryMs;
+	}
+
+	hasOldScales(now: number): boolean {
+		return now - this.#scaledAt >= scalesGoodForMs;
 	}
 
 	/** The next count asks for the scales anew. */

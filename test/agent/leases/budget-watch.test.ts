@@ -93,6 +93,32 @@ describe("a watch of budgets", () => {
 		expect(await scalesAskedFor(() => cluster.newPod("db-0"))).toBe(1);
 	});
 
+	test("asks again for the scales of many budgets in turn, twenty in two seconds, and for each of them once", async () => {
+		const { cluster, agent, pass } = await watched();
+		const names = Array.from({ length: 70 }, (_, number) => `web-${number}`);
+		for (const name of names) {
+			cluster.server.putBudget({
+				name: { namespace: "shop", name },
+				spec: { selector: { matchLabels: { app: name } }, minAvailable: 1 },
+			});
+			const controller = { apiVersion: "apps/v1", kind: "StatefulSet", name, uid: name };
+			cluster.server.putController({ ...controller, namespace: "shop", replicas: 1 });
+			cluster.newPod(`${name}-0`, { labels: { app: name }, controller });
+		}
+		agent.see();
+		await pass(4_000);
+		const scales = () => agent.requests.filter((request) => request.includes("web-")).length;
+		const asked = scales();
+		const everyTwoSeconds: number[] = [];
+		for (let beat = 0; beat < 36; beat += 1) {
+			const before = scales();
+			await pass(2_000);
+			everyTwoSeconds.push(scales() - before);
+		}
+		expect(scales() - asked).toBe(names.length);
+		expect(Math.max(...everyTwoSeconds)).toBeLessThanOrEqual(20);
+	});
+
 	test("gives signs of life while nothing changes, and asks the API server for nothing but the fleet", async () => {
 		const { agent, reader, pass } = await watched();
 		const [updates, requests] = [reader.updates.length, agent.requests.length];
