@@ -5,6 +5,7 @@
 // after this grant and all earlier ones at least the desired number stays healthy. Bounds are judged as Kubernetes'
 // disruption controller judges them (pkg/controller/disruption): percentages round up, no expected pods allow nothing. A
 // pod that no controller speaks for is not granted under a bound that needs the number of expected pods; others go on.
+import { exhaustedText } from "./budget-text.ts";
 import {
 	type Bound,
 	type BudgetName,
@@ -327,10 +328,7 @@ function exhaustedBudget({ budget, desired, healthy, expected, usedBy }: Allowan
 	return {
 		kind: "waiting",
 		reason: "BudgetExhausted",
-		message:
-			expected === 0
-				? `budget ${formatBudgetName(budget)} expects no pods, its controllers are scaled to 0: that allows nothing`
-				: `budget ${formatBudgetName(budget)} needs ${desired} healthy, has ${healthy}`,
+		message: exhaustedText(formatBudgetName(budget), { need: desired, healthy, expected }),
 		budget,
 		...(desired !== undefined && { need: desired }),
 		...(expected !== undefined && { expected }),

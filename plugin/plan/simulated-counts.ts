@@ -1,5 +1,6 @@
 // The counts of a planned drain, as the pods that went and came back have left them. Whether one more may go is
 // decide()'s to say.
+import { neverMetText } from "../../disruption/budget-text.ts";
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { CandidateState, Count } from "../../disruption/cluster.ts";
 import { decide, type Judgement } from "../../disruption/decide.ts";
@@ -141,13 +142,12 @@ export class SimulatedCounts {
 			};
 		}
 		const bound = simulated?.budget.bound;
-		const all = expected === undefined ? `and at best has ${healthy}` : `of ${expected} expected pods`;
 		return {
 			reason: "BudgetNeverMet",
 			message:
 				bound === undefined || need === undefined || !budget || expected === 0
 					? message
-					: `budget ${formatBudgetName(budget)} with ${bound} needs ${need} healthy ${all}: that leaves none to disrupt`,
+					: neverMetText(formatBudgetName(budget), bound, { need, healthy, expected }),
 		};
 	}
 

@@ -1,5 +1,6 @@
 // explain budget/NAME: whether a pod of it may go now.
 import { type BudgetName, budgetApi, formatBudgetName } from "../../../disruption/budget.ts";
+import { exhaustedText, neverMetText } from "../../../disruption/budget-text.ts";
 import type { BudgetsOfMember } from "../../../disruption/coverage-judgement.ts";
 import { judgeBudget, readSpecs } from "../../../disruption/decide.ts";
 import { isDomainError } from "../../../disruption/errors.ts";
@@ -141,12 +142,10 @@ function judgeCounted({ key, memberIds, bound, counted }: PlanBudget, row: Budge
 	const best = judgeBudget(memberIds, { ...counted, counts: atBest });
 	if (best.kind === "state" && best.state.left === 0) {
 		const message =
-			expected === 0
-				? `budget ${key} expects no pods, its controllers are scaled to 0: that allows nothing`
-				: `budget ${key} with ${bound} needs ${need} healthy of ${expected} expected pods: that leaves none to disrupt`;
+			expected === 0 ? exhaustedText(key, judged.state) : neverMetText(key, bound, { need, healthy, expected });
 		return { verdict: "Refused", reason: "BudgetNeverMet", message, budget: key, usedBy };
 	}
-	const message = `budget ${key} needs ${need} healthy, has ${healthy}`;
+	const message = exhaustedText(key, judged.state);
 	return { verdict: "Waits", reason: "BudgetExhausted", message, budget: key, usedBy };
 }
 

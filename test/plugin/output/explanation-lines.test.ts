@@ -7,7 +7,7 @@ import { explanationDocument } from "../../../plugin/output/explanation-document
 import { explanationLines } from "../../../plugin/output/explanation-lines.ts";
 import { helpfulCommands } from "../../../plugin/output/helpful-commands.ts";
 import type { Explanation } from "../../../plugin/plan/explain/explanation.ts";
-import { createValidator, strictSchema } from "../../support/json-schema.ts";
+import { createValidator, readSchema, strictSchema } from "../../support/json-schema.ts";
 import { ExplainedFleet, wallClock } from "../explain/explained-fleet.ts";
 import { newNativeBudget } from "../explain/native-budget.ts";
 
@@ -202,4 +202,11 @@ Who answers and who does not:
 		expect(screen(found)).toContain("and 6 more");
 		expect(screen(found, true)).toContain("shop/web-11");
 	});
+});
+
+test("the budgets in the schema of explain are those of the schema of budgets: each is whole for its readers", () => {
+	const itemOf = (name: string, list: string) =>
+		(readSchema(name)["properties"] as Record<string, { readonly items: unknown }>)[list]?.items;
+	expect(itemOf("explain-v1", "budgets")).toBeDefined();
+	expect(itemOf("explain-v1", "budgets")).toEqual(itemOf("budgets-v1", "items"));
 });
