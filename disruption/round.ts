@@ -89,7 +89,8 @@ async function judgeAll(
 		if (lost.signal.reason instanceof LeaseLostError) throw lost.signal.reason;
 		throw error;
 	} finally {
-		lost.abort();
+		// With a reason, or it would make an Error with its stack for nobody.
+		lost.abort("no longer needed");
 		await renewing;
 	}
 	const counted = request.budgets.map((budget): BudgetCounts => ({ budget, counts: held.countsOf(budget) }));

@@ -18,7 +18,8 @@ export class EvictionQueue {
 			if (this.has(pod)) this.#waiting.delete(uid);
 		};
 		pod.over.addEventListener("abort", leave, { once: true });
-		this.#arrival.abort();
+		// With a reason: without one each abort makes an Error with its stack, for nobody.
+		this.#arrival.abort("another pod came");
 	}
 
 	/** Aborts when another pod comes. */

@@ -159,14 +159,14 @@ export class EvictionRounds {
 		const freed = limit.freed(ends);
 		const due = nextDueAt === undefined ? freed : runtime.sleep(nextDueAt - now, ends);
 		await Promise.race([freed, due]);
-		over.abort();
+		over.abort("no longer needed");
 		await Promise.all([freed, due]);
 	}
 
 	/** Until those on their way are done, but not for long: where rounds have to wait for others, few are to ask for many. */
 	async #untilBack(): Promise<void> {
 		const back = new AbortController();
-		void this.#granted.settled().finally(() => back.abort());
+		void this.#granted.settled().finally(() => back.abort("all are back"));
 		await this.#pause(gatherForMs, back.signal);
 	}
 

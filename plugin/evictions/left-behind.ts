@@ -31,7 +31,7 @@ export class LeftBehind {
 
 	/** The run is over: what is still to be given back is tried once more, now. */
 	async settled(): Promise<void> {
-		this.#over.abort();
+		this.#over.abort("the run is over");
 		await Promise.all(this.#pending);
 	}
 

@@ -55,7 +55,7 @@ export class WaitingPod {
 
 	#end(): void {
 		this.detach();
-		this.#over.abort();
+		this.#over.abort("it has ended");
 	}
 
 	readonly #onStop = (): void => this.finish({ kind: "stopped" });

@@ -244,14 +244,14 @@ export class AgentProcess extends SimulatedProcess {
 	}
 
 	/** Each watch's next event, and the news that there is none. */
-	watchSteps(): readonly Step[] {
-		const steps: Step[] = [];
+	addWatchSteps(steps: Step[]): void {
 		if (!this.#watching) {
 			const run = (): void => this.watchesComeBack();
 			if (this.#connection !== "looking")
 				steps.push({ kind: "watch", actor: this.name, what: "its watches are back", run });
+			return;
 		}
-		for (const feed of this.#watching ? this.#feeds : []) {
+		for (const feed of this.#feeds) {
 			const event = feed.log[feed.shown];
 			if (event) {
 				const what = `sees ${feed.what} ${event.type} ${event.resourceVersion}`;
@@ -263,7 +263,6 @@ export class AgentProcess extends SimulatedProcess {
 				steps.push({ kind: "watch", actor: this.name, what, run: () => this.#bookmark(version) });
 			}
 		}
-		return steps;
 	}
 
 	/** Everything that the watches have for it, or all but the pods or Leases; false where it had seen it. */

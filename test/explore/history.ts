@@ -68,17 +68,17 @@ export function formatHistory(history: readonly HistoryEntry[]): string {
 	].join("\n");
 }
 
-function budgetOfLease(lease: string, { clusters }: Scenario): string {
-	const names = clusters.flatMap(({ budgets }) => budgets.map(({ name }) => name));
-	return names.find((name) => cachedLeaseName(name) === lease) ?? lease;
-}
+/** By Lease, of the scenarios that were asked about. */
+const budgetNames = new WeakMap<Scenario, ReadonlyMap<string, string>>();
 
-const leaseNames = new Map<string, string>();
-
-function cachedLeaseName(budget: string): string {
-	const known = leaseNames.get(budget) ?? leaseName({ namespace, name: budget });
-	leaseNames.set(budget, known);
-	return known;
+function budgetOfLease(lease: string, scenario: Scenario): string {
+	let names = budgetNames.get(scenario);
+	if (!names) {
+		const budgets = scenario.clusters.flatMap((cluster) => cluster.budgets);
+		names = new Map(budgets.map(({ name }) => [leaseName({ namespace, name }), name]));
+		budgetNames.set(scenario, names);
+	}
+	return names.get(lease) ?? lease;
 }
 
 function isLease(value: unknown): value is LeaseObject {

@@ -37,8 +37,8 @@ export class KnownBudgets {
 	}
 
 	/** A Lease was written. */
-	wrote({ id, agents }: SimulatedCluster, { uid, spec, ...lease }: LeaseObject): void {
-		const key = keyOf(id, uid, spec.leaseTransitions, nonceOf({ uid, spec, ...lease }));
+	wrote({ id, agents }: SimulatedCluster, lease: LeaseObject): void {
+		const key = keyOf(id, lease.uid, lease.spec.leaseTransitions, nonceOf(lease));
 		if (this.#acquired.has(key)) return;
 		this.#acquired.set(key, new Map(agents.map((agent) => [agent, this.knownTo(agent)])));
 	}

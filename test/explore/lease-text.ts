@@ -32,14 +32,17 @@ export interface StandingReservation {
 }
 
 export function reservationsIn(server: SimulatedApiServer): readonly StandingReservation[] {
-	return [...server.leases.values()].flatMap((lease) => stateOf(lease).standing);
+	const found: StandingReservation[] = [];
+	for (const lease of server.leases.values()) found.push(...stateOf(lease).standing);
+	return found;
 }
 
 /** How many reservations have stood and stand no more, one for each Lease that held it. */
 export function endedReservations(server: SimulatedApiServer): number {
-	const ever = new Set(
-		server.leaseEvents.flatMap(({ object }) => stateOf(object).reservations.map(([id]) => `${object.name} ${id}`)),
-	);
+	const ever = new Set<string>();
+	for (const { object } of server.leaseEvents) {
+		for (const [id] of stateOf(object).reservations) ever.add(`${object.name} ${id}`);
+	}
 	return ever.size - reservationsIn(server).length;
 }
 

@@ -99,16 +99,20 @@ export class Network {
 
 	/** What this process has asked, and is still on its way. */
 	waiting(from: string): readonly string[] {
-		return [...this.#calls]
-			.filter(({ request, state, awaited }) => request.from.name === from && state === "requested" && awaited)
-			.map(({ request }) => request.what);
+		return this.#asked(from, "requested");
 	}
 
 	/** What this process has asked, is answered, and has not heard. */
 	answered(from: string): readonly string[] {
-		return [...this.#calls]
-			.filter(({ request, state, awaited }) => request.from.name === from && state === "answered" && awaited)
-			.map(({ request }) => request.what);
+		return this.#asked(from, "answered");
+	}
+
+	#asked(from: string, inState: Call["state"]): readonly string[] {
+		const asked: string[] = [];
+		for (const { request, state, awaited } of this.#calls) {
+			if (state === inState && awaited && request.from.name === from) asked.push(request.what);
+		}
+		return asked;
 	}
 
 	get isIdle(): boolean {
@@ -118,8 +122,10 @@ export class Network {
 	/** Executes and answers everything that need not wait for its moment; false where there was nothing. */
 	answerAtOnce(): boolean {
 		let any = false;
-		for (const call of Array.from(this.#calls)) {
-			const [route] = call.state === "requested" && call.request.atOnce ? call.request.routes() : [];
+		const waiting: Call[] = [];
+		for (const call of this.#calls) if (call.request.atOnce && call.state === "requested") waiting.push(call);
+		for (const call of waiting) {
+			const [route] = call.state === "requested" ? call.request.routes() : [];
 			if (!route) continue;
 			this.#execute(call, route);
 			any = true;
@@ -146,8 +152,7 @@ export class Network {
 		}
 	}
 
-	steps(): readonly Step[] {
-		const steps: Step[] = [];
+	addSteps(steps: Step[]): void {
 		for (const call of this.#calls) this.#stepsOf(call, steps);
 		for (const call of this.#closing) {
 			steps.push({
@@ -160,7 +165,6 @@ export class Network {
 				},
 			});
 		}
-		return steps;
 	}
 
 	/** Requests that nobody waits for any more are not executed either. */
@@ -205,7 +209,6 @@ export class Network {
 		if (!call.awaited) return;
 		const give = (reason: string): Outcome => ({ ok: false, error: unavailable(request, reason) });
 		const fault = (kind: Fault, text: string, happens: () => void): void => {
-			if (!mayFail(kind, request)) return;
 			steps.push({
 				kind: "fault",
 				actor,
@@ -216,13 +219,17 @@ export class Network {
 				},
 			});
 		};
-		fault("lost", `${what} is lost`, () => this.#deliver(call, give("the request was lost")));
-		fault("gaveUp", `gives up ${what}, which is still on its way`, () => {
-			call.settle(give("no answer in time"));
-			this.#abandon(call);
-		});
+		if (mayFail("lost", request)) {
+			fault("lost", `${what} is lost`, () => this.#deliver(call, give("the request was lost")));
+		}
+		if (mayFail("gaveUp", request)) {
+			fault("gaveUp", `gives up ${what}, which is still on its way`, () => {
+				call.settle(give("no answer in time"));
+				this.#abandon(call);
+			});
+		}
 		const [route] = routes;
-		if (route && request.mayDouble) {
+		if (route && request.mayDouble && mayFail("doubled", request)) {
 			fault("doubled", `${what} at ${route.name}, and a double stays behind`, () => {
 				this.#calls.add({
 					...call,
@@ -234,14 +241,14 @@ export class Network {
 				this.#execute(call, route);
 			});
 		}
-		if (route && request.mayDouble) {
+		if (route && request.mayDouble && mayFail("repeated", request)) {
 			fault("repeated", `${what} at ${route.name}, twice`, () => {
 				this.#runAside(call, route);
 				this.#execute(call, route);
 			});
 		}
 		const { refusal } = request;
-		if (refusal) {
+		if (refusal && mayFail("refused", request)) {
 			fault("refused", `${what} is refused by the API server`, () =>
 				this.#answered(call, { ok: true, value: refusal() }),
 			);

@@ -23,9 +23,9 @@ export class OrderJudge {
 	wrote(by: SimulatedProcess, before: LeaseObject | undefined, after: LeaseObject): void {
 		if (before) this.#judge(by, before, after);
 		const { processes } = this.#options;
-		if (!this.#signs.has(signOfLifeOf(after))) {
-			this.#signs.set(signOfLifeOf(after), new Map(processes().map((process) => [process, process.clock.now()])));
-		}
+		const sign = signOfLifeOf(after);
+		if (this.#signs.has(sign)) return;
+		this.#signs.set(sign, new Map(processes().map((process) => [process, process.clock.now()])));
 	}
 
 	/** A caller that does not wait got a Lease for which others wait at the same agent. */

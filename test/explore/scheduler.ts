@@ -43,14 +43,23 @@ export function randomChoices(seed: number): Choices & { readonly random: () => 
 		random,
 		taken,
 		pick(weights) {
-			let rest = random() * weights.reduce((sum, weight) => sum + weight, 0);
-			let picked = weights.findIndex((weight) => (rest -= weight) < 0);
-			if (picked < 0) picked = weights.findLastIndex((weight) => weight > 0);
-			picked = Math.max(picked, 0);
+			let sum = 0;
+			for (const weight of weights) sum += weight;
+			const picked = weightedIndex(weights, random() * sum);
 			taken.push(picked);
 			return picked;
 		},
 	};
+}
+
+/** Where `rest` falls when the weights lie side by side; beyond the last, which rounding may do, at the last that weighs anything. */
+function weightedIndex(weights: readonly number[], rest: number): number {
+	let left = rest;
+	for (let index = 0; index < weights.length; index += 1) if ((left -= weights[index] ?? 0) < 0) return index;
+	return Math.max(
+		weights.findLastIndex((weight) => weight > 0),
+		0,
+	);
 }
 
 /** The choices of an earlier run, then always the first. `widths` collects how many there were to choose from. */

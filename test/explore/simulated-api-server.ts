@@ -79,6 +79,8 @@ export class SimulatedApiServer {
 	/** A watch cache may answer a list from any version that is not older than asked: picks one of `count`, 0 the newest. */
 	pickListVersion: (count: number) => number = () => 0;
 	podsMade = 0;
+	/** Counts the changes of pods, those by a backup too: as long as it stands, they are the same. */
+	podChanges = 0;
 	#uids = 0;
 
 	/** `firstRevision`: near a power of ten, versions of different length are met. */
@@ -126,16 +128,23 @@ export class SimulatedApiServer {
 
 	/** The Leases as they were at a version between `notOlderThan` and now. */
 	listLeases({ budgetNamespace, notOlderThan }: { readonly budgetNamespace: string; readonly notOlderThan: string }) {
-		const newer = this.leaseEvents.filter((event) => compareResourceVersions(event.resourceVersion, notOlderThan) > 0);
+		const last = this.leaseEvents.findLastIndex(
+			(event) => compareResourceVersions(event.resourceVersion, notOlderThan) <= 0,
+		);
 		// "" is a consistent list.
-		const unseen = notOlderThan === "" ? 0 : this.pickListVersion(newer.length + 1);
-		const left = this.leaseEvents.length - unseen;
+		const unseen = notOlderThan === "" ? 0 : this.pickListVersion(this.leaseEvents.length - last);
+		const leases = unseen === 0 ? this.leases : this.#leasesBefore(this.leaseEvents.length - unseen);
+		return [...leases.values()].filter(({ labels }) => labels[namespaceLabel] === budgetNamespace);
+	}
+
+	/** As they were when there had been so many events. */
+	#leasesBefore(events: number): ReadonlyMap<string, LeaseObject> {
 		const leases = new Map<string, LeaseObject>();
-		for (const { type, object } of this.leaseEvents.slice(0, left)) {
+		for (const { type, object } of this.leaseEvents.slice(0, events)) {
 			if (type === "DELETED") leases.delete(object.name);
 			else leases.set(object.name, object);
 		}
-		return [...leases.values()].filter(({ labels }) => labels[namespaceLabel] === budgetNamespace);
+		return leases;
 	}
 
 	// Budgets and controllers
@@ -223,6 +232,7 @@ export class SimulatedApiServer {
 		const found = this.#find(pod);
 		if (!found) return;
 		this.#pods.delete(keyOf(pod));
+		this.podChanges += 1;
 		// As the watch has it: the last state, with the version of the deletion.
 		const resourceVersion = this.#next();
 		this.podEvents.push({ type: "DELETED", object: { ...found.record, resourceVersion }, resourceVersion });
@@ -234,7 +244,7 @@ export class SimulatedApiServer {
 	}
 
 	pods(): readonly PodRecord[] {
-		return [...this.#pods.values()].map(({ record }) => record);
+		return Array.from(this.#pods.values(), ({ record }) => record);
 	}
 
 	listPods(): { readonly pods: readonly PodRecord[]; readonly resourceVersion: string } {
@@ -289,6 +299,7 @@ export class SimulatedApiServer {
 			for (const [key, value] of from) map.set(key, value);
 		};
 		this.revision = snapshot.revision;
+		this.podChanges += 1;
 		refill(this.leases, snapshot.leases);
 		refill(this.#pods, snapshot.pods);
 		refill(this.budgets, snapshot.budgets);
@@ -314,6 +325,7 @@ export class SimulatedApiServer {
 	#putPod(type: "ADDED" | "MODIFIED", pod: StoredPod): PodRecord {
 		const { record } = pod;
 		this.#pods.set(keyOf(record), pod);
+		this.podChanges += 1;
 		this.podEvents.push({ type, object: record, resourceVersion: record.resourceVersion });
 		return record;
 	}
@@ -359,6 +371,8 @@ function meets(
 /** Whether two objects have the same contents, whatever the order of their fields. */
 function same(a: unknown, b: unknown): boolean {
 	if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
-	const [left, right] = [Object.entries(a), Object.entries(b)];
-	return left.length === right.length && left.every(([key, value]) => same(value, new Map(right).get(key)));
+	const keys = Object.keys(a);
+	if (keys.length !== Object.keys(b).length) return false;
+	const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
+	return keys.every((key) => same(left[key], right[key]));
 }

@@ -81,7 +81,9 @@ export class SimulatedCluster {
 	}
 
 	kubeletSteps(): readonly Step[] {
-		return this.workloads.flatMap((workload) => workload.steps());
+		const steps: Step[] = [];
+		for (const workload of this.workloads) workload.addSteps(steps);
+		return steps;
 	}
 
 	fingerprint(): string {

@@ -11,6 +11,8 @@ export interface SimulatedTimer {
 export class SimulatedClock implements Clock {
 	#now = 0;
 	readonly #timers = new Set<SimulatedTimer>();
+	/** Asked for before every step: looked up again only after it was taken away. */
+	#first: SimulatedTimer | undefined;
 
 	now(): number {
 		return this.#now;
@@ -19,7 +21,8 @@ export class SimulatedClock implements Clock {
 	after(ms: number, callback: () => void): () => void {
 		const timer = { at: this.#now + ms, callback };
 		this.#timers.add(timer);
-		return () => void this.#timers.delete(timer);
+		if (this.#first && timer.at < this.#first.at) this.#first = timer;
+		return () => this.#remove(timer);
 	}
 
 	wallSeconds(): number {
@@ -33,15 +36,20 @@ export class SimulatedClock implements Clock {
 
 	/** The timer that is due first. */
 	next(): SimulatedTimer | undefined {
-		let first: SimulatedTimer | undefined;
-		for (const timer of this.#timers) if (!first || timer.at < first.at) first = timer;
-		return first;
+		if (this.#first || this.#timers.size === 0) return this.#first;
+		for (const timer of this.#timers) if (!this.#first || timer.at < this.#first.at) this.#first = timer;
+		return this.#first;
 	}
 
 	fire(timer: SimulatedTimer): void {
-		this.#timers.delete(timer);
+		this.#remove(timer);
 		this.#now = Math.max(this.#now, timer.at);
 		timer.callback();
+	}
+
+	#remove(timer: SimulatedTimer): void {
+		this.#timers.delete(timer);
+		if (this.#first === timer) this.#first = undefined;
 	}
 }
 

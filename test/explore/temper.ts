@@ -35,11 +35,12 @@ export function randomTemper(scenario: Scenario<World>, random: () => number): T
 	for (const [limit, most] of Object.entries(scenario.limits)) {
 		limits[limit as keyof Limits] = isStaged ? most : random() < 0.35 ? 0 : Math.ceil(random() * most);
 	}
-	const weights = new Map<string, number>();
-	const weightOfKind = (kind: StepKind, actor: string): number => {
-		const key = kind === "watch" ? `${kind} ${actor}` : kind;
-		let weight = weights.get(key);
-		if (weight === undefined) weights.set(key, (weight = one(kindWeights[kind])));
+	const weights = new Map<StepKind, number>();
+	/** By actor: views lag each for itself. */
+	const watchWeights = new Map<string, number>();
+	const drawn = <K>(from: Map<K, number>, key: K, kind: StepKind): number => {
+		let weight = from.get(key);
+		if (weight === undefined) from.set(key, (weight = one(kindWeights[kind])));
 		return weight;
 	};
 	const actors = new Map<string, number>();
@@ -53,8 +54,9 @@ export function randomTemper(scenario: Scenario<World>, random: () => number): T
 		weightOf: ({ kind, actor }) => {
 			let speed = actors.get(actor);
 			if (speed === undefined) actors.set(actor, (speed = moody === 0 ? 1 : one(speeds)));
+			if (kind === "watch") return drawn(watchWeights, actor, kind) * speed;
 			// Timers that wake nobody would fill a run in which everybody else is slow.
-			return (weightOfKind(kind, actor) * speed) / (kind === "timer" ? 4 ** timers : 1);
+			return (drawn(weights, kind, kind) * speed) / (kind === "timer" ? 4 ** timers : 1);
 		},
 		took: ({ kind }) => {
 			timers = kind === "timer" ? timers + 1 : 0;

@@ -52,6 +52,9 @@ export class Workload {
 	/** Slots that a scale took away; their pods are deleted past the budgets, as if they had failed. */
 	readonly retired: Slot[] = [];
 	#made = 0;
+	/** What the pods of slots are since the last change of any: asked for at every step. */
+	readonly #records = new Map<PodReference, PodRecord | "gone">();
+	#recordsAt = -1;
 
 	constructor(server: SimulatedApiServer, spec: WorkloadSpec) {
 		this.#server = server;
@@ -88,8 +91,18 @@ export class Workload {
 
 	/** The pod in a slot as it is now. */
 	podIn({ pod }: Slot): PodRecord | undefined {
-		const found = pod && this.#server.getPod(pod);
-		return found?.kind === "present" && found.pod.uid === pod?.uid ? found.pod : undefined;
+		if (!pod) return undefined;
+		if (this.#recordsAt !== this.#server.podChanges) {
+			this.#records.clear();
+			this.#recordsAt = this.#server.podChanges;
+		}
+		let record = this.#records.get(pod);
+		if (record === undefined) {
+			const found = this.#server.getPod(pod);
+			record = found.kind === "present" && found.pod.uid === pod.uid ? found.pod : "gone";
+			this.#records.set(pod, record);
+		}
+		return record === "gone" ? undefined : record;
 	}
 
 	/** Up: more slots, which are empty at first. Down: the controller deletes the last pods. */
@@ -139,9 +152,8 @@ export class Workload {
 	}
 
 	/** What kubelets and controllers would do next. */
-	steps(): readonly Step[] {
+	addSteps(steps: Step[]): void {
 		const { clusterId } = this.#server;
-		const steps: Step[] = [];
 		const step = (what: string, run: () => void): void =>
 			void steps.push({ kind: "kubelet", actor: clusterId, what, run });
 		for (const slot of this.slots) {
@@ -165,7 +177,6 @@ export class Workload {
 			const pod = this.podIn(slot);
 			if (pod) step(`pod ${pod.name} ends`, () => this.#server.removePod(pod));
 		}
-		return steps;
 	}
 
 	#makePod(slot: Slot, ready: boolean): void {

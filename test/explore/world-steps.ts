@@ -17,13 +17,12 @@ const longestPauseSeconds = 8;
 
 export function worldSteps(world: World): readonly Step[] {
 	if (world.violation) return [];
-	const steps = [
-		...world.network.steps(),
-		...timerSteps(world),
-		...world.agents().flatMap((agent) => (agent.alive ? agent.watchSteps() : [])),
-		...kubeletSteps(world),
-		...(world.settling ? [] : limitedSteps(world)),
-	];
+	const steps: Step[] = [];
+	world.network.addSteps(steps);
+	addTimers(world, steps);
+	for (const { agents } of world.clusters) for (const agent of agents) if (agent.alive) agent.addWatchSteps(steps);
+	steps.push(...kubeletSteps(world));
+	if (!world.settling) addLimited(world, steps);
 	const { holdsBack } = world.scenario;
 	if (!holdsBack || world.settling) return steps;
 	const free = steps.filter((step) => !holdsBack(step, world));
@@ -33,16 +32,17 @@ export function worldSteps(world: World): readonly Step[] {
 function kubeletSteps(world: World): readonly Step[] {
 	const { afterEviction = "replaced" } = world.scenario;
 	if (afterEviction === "stays" && !world.settling) return [];
-	const steps = world.clusters.flatMap((cluster) => cluster.kubeletSteps());
+	const steps: Step[] = [];
+	for (const cluster of world.clusters) steps.push(...cluster.kubeletSteps());
 	return afterEviction === "replaced" || world.settling ? steps : steps.filter(({ what }) => what.endsWith(" ends"));
 }
 
 /** Each process's next timer: its clock moves there. */
-export function timerSteps(world: World): readonly Step[] {
-	return world.processes().flatMap((process) => {
+function addTimers(world: World, steps: Step[]): void {
+	for (const process of world.processes()) {
 		const timer = process.clock.next();
-		if (!timer) return [];
-		return {
+		if (!timer) continue;
+		steps.push({
 			kind: "timer",
 			actor: process.name,
 			what: `a timer of ${timer.at} ms`,
@@ -50,8 +50,8 @@ export function timerSteps(world: World): readonly Step[] {
 				process.learns(() => `timer ${timer.at}`);
 				process.clock.fire(timer);
 			},
-		} satisfies Step;
-	});
+		});
+	}
 }
 
 /** The timer that is due first, and for everybody else as much time passes: what happens where nothing else can. */
@@ -63,7 +63,9 @@ export function nextTimer(world: World): Step | undefined {
 		if (timer) inMs.set(name, Math.max(timer.at - clock.now(), 0));
 	}
 	const ms = Math.min(...inMs.values());
-	const step = timerSteps(world).find(({ actor }) => inMs.get(actor) === ms);
+	const steps: Step[] = [];
+	addTimers(world, steps);
+	const step = steps.find(({ actor }) => inMs.get(actor) === ms);
 	return (
 		step && {
 			...step,
@@ -76,10 +78,11 @@ export function nextTimer(world: World): Step | undefined {
 	);
 }
 
-function limitedSteps(world: World): readonly Step[] {
-	const steps: Step[] = [];
-	const offer = (limit: keyof Limits, kind: StepKind, actor: string, what: string, run: () => void): void => {
-		if (!world.may(limit)) return;
+/** Who offers something has asked first whether it may happen: most of it may not, and there are many steps. */
+type Offer = (limit: keyof Limits, kind: StepKind, actor: string, what: string, run: () => void) => void;
+
+function addLimited(world: World, steps: Step[]): void {
+	const offer: Offer = (limit, kind, actor, what, run) => {
 		steps.push({
 			kind,
 			actor,
@@ -92,13 +95,15 @@ function limitedSteps(world: World): readonly Step[] {
 	};
 	for (const cluster of world.clusters) {
 		for (const agent of cluster.agents) agentSteps(world, cluster, agent, offer);
-		if (world.may("touches") || world.may("failures")) podSteps(cluster, offer);
+		if (world.may("touches") || world.may("failures")) podSteps(world, cluster, offer);
 	}
 	for (const drain of world.drains) {
 		if (drain.finished || !drain.alive) continue;
-		offer("drainJumps", "jump", drain.name, `does nothing for ${drainJumpMs} ms`, () => drain.clock.jump(drainJumpMs));
-		offer("crashes", "fault", drain.name, "dies", () => world.dies(drain));
-		offer("stops", "event", drain.name, "is told to stop", () => drain.stop());
+		const { name, clock } = drain;
+		if (world.may("drainJumps"))
+			offer("drainJumps", "jump", name, `does nothing for ${drainJumpMs} ms`, () => clock.jump(drainJumpMs));
+		if (world.may("crashes")) offer("crashes", "fault", name, "dies", () => world.dies(drain));
+		if (world.may("stops")) offer("stops", "event", name, "is told to stop", () => drain.stop());
 	}
 	if (world.may("pauses")) {
 		for (const { name, clock } of world.processes()) {
@@ -117,40 +122,45 @@ function limitedSteps(world: World): readonly Step[] {
 		};
 		steps.push({ kind: "event", actor: "somebody", what: event.name, run });
 	}
-	return steps;
 }
-
-type Offer = (limit: keyof Limits, kind: StepKind, actor: string, what: string, run: () => void) => void;
 
 function agentSteps(world: World, cluster: SimulatedCluster, agent: AgentProcess, offer: Offer): void {
 	const { name, clock } = agent;
-	offer("agentJumps", "jump", name, `does nothing for ${agentJumpMs} ms`, () => {
-		clock.jump(agentJumpMs);
-		agent.signOfLife();
-	});
-	if (agent.isWatching) {
+	if (world.may("agentJumps")) {
+		offer("agentJumps", "jump", name, `does nothing for ${agentJumpMs} ms`, () => {
+			clock.jump(agentJumpMs);
+			agent.signOfLife();
+		});
+	}
+	if (world.may("silences") && agent.isWatching) {
 		offer("silences", "fault", name, "its watches fall silent", () => {
 			agent.isWatching = false;
 		});
 	}
-	offer("restarts", "fault", name, "dies and starts anew", () => {
-		cluster.restartAgent(agent);
-		world.network.died(agent);
-	});
-	offer("sweeps", "agent", name, "sweeps", () => agent.sweep());
-	if (reservationsIn(cluster.server).length > 0) {
-		offer("sweeps", "agent", name, "sweeps what is overdue", () => agent.sweepOverdue());
+	if (world.may("restarts")) {
+		offer("restarts", "fault", name, "dies and starts anew", () => {
+			cluster.restartAgent(agent);
+			world.network.died(agent);
+		});
+	}
+	if (world.may("sweeps")) {
+		offer("sweeps", "agent", name, "sweeps", () => agent.sweep());
+		if (reservationsIn(cluster.server).length > 0)
+			offer("sweeps", "agent", name, "sweeps what is overdue", () => agent.sweepOverdue());
 	}
 	if (world.may("leaseDeletions") && hasLeaseWithoutBudget(cluster)) {
 		offer("leaseDeletions", "agent", name, "looks for Leases without a budget", () => agent.cleanUp());
 	}
 	if (!world.may("cancels") && !world.may("evidence")) return;
 	const standing = reservationsIn(cluster.server);
-	for (const { budget, id } of standing) {
-		offer("cancels", "agent", name, `cancels reservation ${id}`, () =>
-			agent.task(`cancels ${id}`, () => agent.local.cancel({ namespace, name: budget }, [id], { sent: true })),
-		);
+	if (world.may("cancels")) {
+		for (const { budget, id } of standing) {
+			offer("cancels", "agent", name, `cancels reservation ${id}`, () =>
+				agent.task(`cancels ${id}`, () => agent.local.cancel({ namespace, name: budget }, [id], { sent: true })),
+			);
+		}
 	}
+	if (!world.may("evidence")) return;
 	for (const budget of new Set(standing.map((reservation) => reservation.budget))) {
 		offer("evidence", "agent", name, `ends reservations of ${budget} on evidence`, () =>
 			agent.task(`evidence ${budget}`, () => agent.local.endOnEvidence({ namespace, name: budget })),
@@ -163,13 +173,14 @@ function hasLeaseWithoutBudget({ server }: SimulatedCluster): boolean {
 	return [...server.leases.values()].some(({ annotations }) => !server.budgets.has(budgetOf(annotations)));
 }
 
-function podSteps({ id, server, workloads }: SimulatedCluster, offer: Offer): void {
+function podSteps(world: World, { id, server, workloads }: SimulatedCluster, offer: Offer): void {
 	for (const workload of workloads) {
 		for (const slot of workload.slots) {
 			const pod = workload.podIn(slot);
 			if (!pod || pod.terminating) continue;
-			offer("touches", "event", id, `somebody writes to pod ${pod.name}`, () => void server.changePod(pod, {}));
-			if (!pod.ready) continue;
+			if (world.may("touches"))
+				offer("touches", "event", id, `somebody writes to pod ${pod.name}`, () => void server.changePod(pod, {}));
+			if (!pod.ready || !world.may("failures")) continue;
 			const fails = (change: { readonly terminating: true } | { readonly ready: false }) => (): void => {
 				server.changePod(pod, change);
 				slot.down ??= { cause: "involuntary", revision: server.revision };

@@ -70,10 +70,13 @@ export class World {
 	#faults = 0;
 	readonly #backups = new Map<SimulatedCluster, Snapshot>();
 	readonly #used = new Map<string, number>();
+	/** Of the limits: asked for at every step. */
+	readonly #left: Record<keyof Limits, number>;
 
 	constructor(scenario: Scenario<World>, options: WorldOptions) {
 		this.scenario = scenario;
 		this.options = options;
+		this.#left = { ...options.limits };
 		const ids = scenario.clusters.map(({ id }) => id);
 		this.network = new Network({
 			splitAnswers: options.splitAnswers,
@@ -174,7 +177,9 @@ export class World {
 	}
 
 	agents(): readonly AgentProcess[] {
-		return this.clusters.flatMap(({ agents }) => agents);
+		const found: AgentProcess[] = [];
+		for (const { agents } of this.clusters) found.push(...agents);
+		return found;
 	}
 
 	processes(): readonly SimulatedProcess[] {
@@ -192,12 +197,13 @@ export class World {
 	}
 
 	carry<T>(from: SimulatedProcess, cluster: SimulatedCluster, call: ApiCall<T>): Promise<T> {
+		const routes = [{ name: apiServerOf(cluster), run: () => this.#execute(from, cluster, call) }];
 		return this.network.send<T>({
 			from,
 			cluster: cluster.id,
 			what: requestText(call, cluster.id, this.scenario),
 			detail: () => JSON.stringify(call.detail ?? ""),
-			routes: () => [{ name: apiServerOf(cluster), run: () => this.#execute(from, cluster, call) }],
+			routes: () => routes,
 			atOnce: this.#neverChanges(call),
 			mayDouble: call.verb !== "get" && call.verb !== "list",
 			...(call.verb === "evict" && { refusal: () => ({ kind: "refused", refusal: "429" }) as T }),
@@ -211,12 +217,13 @@ export class World {
 
 	/** Whether the scenario lets this happen once more. */
 	may(what: keyof Limits): boolean {
-		return !this.settling && (this.#used.get(what) ?? 0) < this.options.limits[what];
+		return !this.settling && this.#left[what] > 0;
 	}
 
 	/** Counts it; faults of messages and processes excuse what a round leaves behind. */
 	uses(what: string): void {
 		this.#used.set(what, this.times(what) + 1);
+		if (what in this.#left) this.#left[what as keyof Limits] -= 1;
 		if (troubles.has(what)) this.#faults += 1;
 	}
 
