@@ -1,98 +1,144 @@
-// The command line: pflag's reading of arguments (flags/pflag.ts), then yargs' flags, lists and defaults of the command. Help, values
-// and suggestions are ours: yargs has neither kubectl's form of help nor its words for what is wrong (flags/help-text.ts,
-// flag-value.ts, nearest.ts).
-import { Parser } from "yargs/helpers";
+// The command line. yargs has the tree of commands, finds the one that is meant, says what an unknown one may have meant, and knows the
+// flags of the one that runs, with their types and defaults. Arguments are pflag's (flags/pflag.ts), and so is what a value means
+// (flags/flag-value.ts); whose help is asked for yargs finds, the form of help is kubectl's (flags/help-text.ts).
+import yargs, { type Argv } from "yargs";
 import { commands } from "./command-table.ts";
 import type { Command, CommandInput } from "./flags/command.ts";
-import type { FlagTable } from "./flags/flag.ts";
+import type { FlagKind, FlagTable } from "./flags/flag.ts";
 import { readFlagValue } from "./flags/flag-value.ts";
 import { globalFlags, readGlobalFlags } from "./flags/global-flags.ts";
 import { commandText, optionsText, overviewText, programName } from "./flags/help-text.ts";
 import { nearest } from "./flags/nearest.ts";
-import { type GivenFlag, type ReadArguments, readArguments, toYargs } from "./flags/pflag.ts";
+import { commandWords, type GivenFlag, joinValues, type ReadArguments, readArguments } from "./flags/pflag.ts";
 import { UsageError } from "./terminal/errors.ts";
 
 export type ParsedCommandLine =
 	| { readonly kind: "help"; readonly text: string }
 	| { readonly kind: "command"; readonly command: Command; readonly input: CommandInput };
 
+type Done = (parsed: ParsedCommandLine) => void;
+
 const helpFlags: FlagTable = { help: { kind: "boolean", short: "h", describe: "Show help" } };
+const rootFlags: FlagTable = { ...globalFlags, ...helpFlags };
 
 /** Throws UsageError for what kubectl would not take either. */
 export async function parseCommandLine(argv: readonly string[]): Promise<ParsedCommandLine> {
-	const line = readLine(argv);
-	const text = helpAskedFor(line, argv);
-	if (text !== undefined) return { kind: "help", text };
-	const { name = "", flags, words } = line;
-	const command = findCommand(name);
-	if (!command) throw unknownCommand(name);
-	const table = tableOf(command);
-	const given = parseFlags(flags, table);
-	const values = withUsageHint(command, () => readValues(given, table));
-	refuseExtraWords(command, words);
-	const names = new Set(flags.map((flag) => flag.name));
-	const input = { words, flags: values, given: names, globals: readGlobalFlags(values), argv: [...argv] };
-	return { kind: "command", command, input };
+	// Flags may stand before the command, and what a flag is depends on the command.
+	const words = commandWords(argv, Object.assign({}, rootFlags, ...commands.map(({ flags }) => flags)));
+	const parsed: ParsedCommandLine[] = [];
+	const tree = createTree(words[0] ?? "");
+	addCommands(tree, (level, command) => addRun(level, command, argv, (line) => parsed.push(line)));
+	const help = (text: string) => (): void => {
+		readArguments(argv, rootFlags);
+		parsed.push({ kind: "help", text });
+	};
+	addLevel(tree, "options", (level) => addAction(level, help(optionsText())));
+	addLevel(tree, "help", (topics) => {
+		addCommands(topics, (level, command) => addAction(level, help(commandText(command))));
+		addAction(topics, help(overviewText(commands)));
+	});
+	tree.parseSync(words);
+	if (words.length === 0) help(overviewText(commands))();
+	const [found] = parsed;
+	if (!found) throw new Error(`yargs has neither run nor refused "${words.join(" ")}"`);
+	return found;
 }
 
-function helpAskedFor({ name, flags }: Line, argv: readonly string[]): string | undefined {
-	if (name === "options") return optionsText();
-	const command = findCommand(name);
-	const isAsked = flags.some((flag) => flag.name === "help" && flag.value === "true");
-	if (command) return isAsked ? commandText(command) : undefined;
-	if (name !== undefined && name !== "help") return undefined;
-	const topic = argv.map(findCommand).find((each) => each !== undefined);
-	return topic ? commandText(topic) : overviewText(commands);
+function createTree(word: string): Argv {
+	return (
+		yargs()
+			.scriptName(programName)
+			// Its own takes the last word for itself: a pod may have the name "help".
+			.help(false)
+			.version(false)
+			.detectLocale(false)
+			.exitProcess(false)
+			.strictOptions()
+			// No words but commands.
+			.demandCommand(0, 0)
+			.recommendCommands()
+			.parserConfiguration({ "camel-case-expansion": false, "dot-notation": false })
+			.fail((message, error: unknown) => {
+				if (error instanceof Error) throw error;
+				// Three typing errors are near for it, so that "get" would be "ops".
+				const near = nearest(word, /^Did you mean (.+)\?$/.exec(message)?.slice(1) ?? []);
+				const hint = `${near === undefined ? "" : `Did you mean ${near}?\n`}Run '${programName} --help' for usage.`;
+				throw new UsageError(`unknown command "${word}" for "${programName}"`, hint);
+			})
+	);
 }
 
-interface Line extends ReadArguments {
-	/** The first word that is neither a flag nor the value of one; the other words are those after it. */
-	readonly name: string | undefined;
-}
-
-/** Flags may stand before the command, and what a flag is depends on the command. */
-function readLine(argv: readonly string[]): Line {
-	const { name, flags, words } = readWithAnyFlags(argv);
-	const command = findCommand(name);
-	if (!command) return { name, flags, words };
-	const rest = [...argv];
-	for (const word of command.name.split(" ")) rest.splice(rest.indexOf(word), 1);
-	return { name, ...withUsageHint(command, () => readArguments(rest, tableOf(command))) };
-}
-
-function readWithAnyFlags(argv: readonly string[]): Line {
-	const all: FlagTable = Object.assign({}, globalFlags, helpFlags, ...commands.map(({ flags }) => flags));
-	try {
-		const { flags, words } = readArguments(argv, all);
-		const [first, second] = words;
-		// "leases release" is a command of its own.
-		const both = findCommand(`${first} ${second}`);
-		return both ? { name: both.name, flags, words: words.slice(2) } : { name: first, flags, words: words.slice(1) };
-	} catch (error) {
-		// A wrong flag is told with the command that it was meant for, if there is one.
-		const name = argv.find(findCommand);
-		if (!(error instanceof UsageError) || name === undefined) throw error;
-		return { name, flags: [], words: [] };
+/** The commands of this level, each with those below it: "leases release" is one below "leases". */
+function addCommands(level: Argv, add: (below: Argv, command: Command) => void, above = ""): void {
+	for (const command of commands) {
+		const word = command.name.slice(above.length);
+		if (!command.name.startsWith(above) || word.includes(" ")) continue;
+		addLevel(level, word, (below) => {
+			addCommands(below, add, `${command.name} `);
+			add(below, command);
+		});
 	}
 }
 
-function findCommand(word: string | undefined): Command | undefined {
-	return commands.find(({ name }) => name === word);
+function addLevel(level: Argv, word: string, build: (below: Argv) => void): void {
+	level.command(word, false, build);
 }
 
-function tableOf({ flags }: Command): FlagTable {
-	return { ...globalFlags, ...flags, ...helpFlags };
+/** What a level does by itself. As its default: of what is none yargs lays out the help each time it has run. */
+function addAction(level: Argv, act: (values: Values) => void, build: (level: Argv) => void = () => undefined): void {
+	level.command("$0", false, build, act);
 }
 
-function unknownCommand(name: string): UsageError {
-	const near = nearest(
-		name,
-		commands.map((each) => each.name),
+type Values = Readonly<Record<string, unknown>>;
+
+function addRun(level: Argv, command: Command, argv: readonly string[], done: Done): void {
+	const table = { ...globalFlags, ...command.flags, ...helpFlags };
+	let line: ReadArguments = { flags: [], words: [] };
+	addAction(
+		level,
+		(found) => {
+			if (found["help"] === true) return done({ kind: "help", text: commandText(command) });
+			const words = line.words.slice(command.name.split(" ").length);
+			refuseExtraWords(command, words);
+			const flags = Object.fromEntries(Object.keys(table).map((name) => [name, found[name]]));
+			const given = new Set(line.flags.map(({ name }) => name));
+			done({
+				kind: "command",
+				command,
+				input: { words, flags, given, globals: readGlobalFlags(flags), argv: [...argv] },
+			});
+		},
+		(own) => {
+			line = withUsageHint(command, () => readArguments(argv, table));
+			declareFlags(own, table).config(withUsageHint(command, () => readValues(line.flags, table)));
+		},
 	);
-	return new UsageError(
-		`unknown command "${name}" for "${programName}"`,
-		`${near === undefined ? "" : `Did you mean ${near}?\n`}Run '${programName} --help' for usage.`,
-	);
+}
+
+/** All of one type at once: one option after another takes yargs longer, at each start. */
+function declareFlags(level: Argv, table: FlagTable): Argv {
+	const all = Object.entries(table);
+	const named = (...kinds: readonly FlagKind[]): string[] =>
+		all.filter(([, { kind }]) => kinds.includes(kind)).map(([name]) => name);
+	const defaults = all.map(([name, flag]) => [name, flag.kind === "list" ? [] : flag.default] as const);
+	return level
+		.boolean(named("boolean"))
+		.number(named("number", "duration", "timeout"))
+		.string(named("text", "list"))
+		.array(named("list"))
+		.default(Object.fromEntries(defaults.filter(([, value]) => value !== undefined)));
+}
+
+/** Of a line that asks for help nothing else is read. */
+function readValues(flags: readonly GivenFlag[], table: FlagTable): Values {
+	const texts = Object.entries(joinValues(flags, table));
+	const help = texts.filter(([name]) => name === "help").map(toValue);
+	return Object.fromEntries(help.some(([, value]) => value === true) ? help : texts.map(toValue));
+
+	function toValue([name, text]: readonly [string, string | string[]]): readonly [string, unknown] {
+		const flag = table[name];
+		return [name, flag && typeof text === "string" ? readFlagValue(name, flag, text) : text];
+	}
 }
 
 function withUsageHint<T>(command: Command, read: () => T): T {
@@ -110,39 +156,4 @@ function refuseExtraWords(command: Command, words: readonly string[]): void {
 	if (command.words !== "" || words.length === 0) return;
 	const see = `See '${programName} ${command.name} --help' for usage.`;
 	throw new UsageError(`extra arguments: [${words.join(" ")}]`, see);
-}
-
-/** yargs sees every value as text: what it means is read by readFlagValue, in pflag's words. */
-function parseFlags(flags: readonly GivenFlag[], table: FlagTable): Readonly<Record<string, unknown>> {
-	const names = Object.keys(table);
-	const lists = names.filter((name) => table[name]?.kind === "list");
-	// Its parser alone: with its own tree of commands a first parse takes 20 ms of CPU.
-	return Parser(flags.map(toYargs), {
-		string: names,
-		array: lists,
-		default: Object.fromEntries(
-			Object.entries(table).map(([name, flag]) => [name, flag.kind === "list" ? [] : flag.default]),
-		),
-		configuration: {
-			"boolean-negation": false,
-			"camel-case-expansion": false,
-			"dot-notation": false,
-			"duplicate-arguments-array": true,
-			"greedy-arrays": false,
-			"parse-numbers": false,
-			"parse-positional-numbers": false,
-		},
-	});
-}
-
-function readValues(given: Readonly<Record<string, unknown>>, table: FlagTable): Readonly<Record<string, unknown>> {
-	const values: Record<string, unknown> = {};
-	for (const [name, flag] of Object.entries(table)) {
-		const texts: readonly unknown[] = [given[name]].flat();
-		// The last one wins, as in pflag: yargs has one setting for these and for lists.
-		const last = texts.at(-1);
-		if (flag.kind === "list") values[name] = flag.commas ? texts.flatMap((text) => String(text).split(",")) : texts;
-		else values[name] = typeof last === "string" ? readFlagValue(name, flag, last) : last;
-	}
-	return values;
 }

@@ -52,19 +52,58 @@ const withoutProtoReader: Plugin = {
 	},
 };
 
-/** yargs lays its help out in columns: help is ours (plugin/flags/help-text.ts), and tables of wide characters take 25 ms to load. */
-export const withoutYargsHelp: Plugin = {
-	name: "without-yargs-help",
+/**
+ * yargs in a program that is one file and has a help of its own, with a shim of the platform as yargs has one for browsers: no help in columns
+ * (its tables of wide characters take 25 ms to load), no package.json from above the working folder, no words in other languages from a folder.
+ * Nor does it check our calls of it at each start: types do.
+ */
+export const yargsAlone: Plugin = {
+	name: "yargs-alone",
 	setup(bundler) {
-		bundler.onResolve({ filter: /^(cliui|string-width)$/ }, ({ path, importer }) =>
-			/node_modules.yargs.lib/.test(importer) ? { path, namespace: "no-columns" } : undefined,
-		);
-		bundler.onLoad({ filter: /.*/, namespace: "no-columns" }, ({ path }) => ({
-			contents: `export default () => { throw new Error(${JSON.stringify(`${path} is not in this bundle`)}); };`,
+		bundler.onLoad({ filter: /[\\/]yargs[\\/]lib[\\/]platform-shims[\\/]esm\.mjs$/ }, () => ({
+			contents: yargsPlatform,
+			loader: "js",
+		}));
+		bundler.onLoad({ filter: /[\\/]yargs[\\/]build[\\/]lib[\\/]argsert\.js$/ }, () => ({
+			contents: "export function argsert() {}",
 			loader: "js",
 		}));
 	},
 };
+
+const yargsPlatform = `
+import { format, inspect } from "node:util";
+import path from "node:path";
+import Parser from "yargs-parser";
+import { getProcessArgvBin } from "../../build/lib/utils/process-argv.js";
+const no = (what) => () => { throw new Error("yargs has no " + what + " in this bundle"); };
+const nothing = () => undefined;
+export default {
+	assert: { notStrictEqual: nothing, strictEqual: nothing },
+	cliui: no("columns"),
+	findUp: nothing,
+	getCallerFile: no("folders of commands"),
+	getEnv: (name) => process.env[name],
+	getProcessArgvBin,
+	inspect,
+	mainFilename: "kubectl-xpdb",
+	Parser,
+	path,
+	process: { argv: () => process.argv, cwd: process.cwd, emitWarning: process.emitWarning, execPath: () => process.execPath,
+		exit: process.exit, nextTick: process.nextTick, stdColumns: null },
+	readFileSync: () => "{}",
+	readdirSync: no("folders of commands"),
+	require: no("modules"),
+	stringWidth: no("columns"),
+	y18n: {
+		__: format,
+		__n: (one, many, count, ...values) => format(count === 1 ? one : many, ...values),
+		getLocale: () => "en_US",
+		setLocale: nothing,
+		updateLocale: nothing,
+	},
+};
+`;
 
 /** Ink asks for React's developer tools where DEV=true says so: nobody has them here. */
 const withoutDeveloperTools: Plugin = {
@@ -181,7 +220,7 @@ async function bundlePlugin(options: BuildOptions): Promise<readonly Built[]> {
 		...chunk,
 		format: "cjs",
 		outExtension: { ".js": ".cjs" },
-		plugins: [partsOutside, withoutYargsHelp, ...(options.plugins ?? [])],
+		plugins: [partsOutside, yargsAlone, ...(options.plugins ?? [])],
 		define: { ...options.define, "import.meta.url": "bundleUrl" },
 		// An expression, for plugin/start.ts to call.
 		banner: {

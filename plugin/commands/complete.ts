@@ -3,13 +3,13 @@
 //
 // Somebody waits with the finger on the key: an answer comes within 100 ms of the start of the process, or none. Commands and flags are
 // known here and come at once; what a cluster has is asked for with the time that is left, in the context that the line names. Not yargs'
-// completion: its first parse takes half of that time, and it knows neither descriptions in kubectl's form nor directives.
+// completion: it knows neither descriptions in kubectl's form nor directives.
 import { budgetApi } from "../../disruption/budget.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { Command, CommandDependencies } from "../flags/command.ts";
 import type { Flag, FlagTable } from "../flags/flag.ts";
 import { globalFlags, readGlobalFlags } from "../flags/global-flags.ts";
-import { readArguments } from "../flags/pflag.ts";
+import { joinValues, readArguments } from "../flags/pflag.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { loadKubeconfig } from "../kubernetes/kubeconfig.ts";
 import { openContexts } from "../kubernetes/open-contexts.ts";
@@ -289,15 +289,5 @@ function readItem(item: unknown): ListedNames["items"] {
 
 /** As far as they can be read: a line is not finished while it is typed. */
 function typedFlags(before: readonly string[], table: FlagTable): Readonly<Record<string, unknown>> {
-	const values: Record<string, unknown> = {};
-	for (const { name, value } of readArguments(before, table).flags) {
-		const flag = table[name];
-		if (flag?.kind !== "list") values[name] = value;
-		else
-			values[name] = [
-				...(Array.isArray(values[name]) ? values[name] : []),
-				...(flag.commas ? value.split(",") : [value]),
-			];
-	}
-	return values;
+	return joinValues(readArguments(before, table).flags, table);
 }

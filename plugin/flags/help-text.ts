@@ -1,5 +1,5 @@
-// What --help prints. Not yargs' getHelp(): it has usage first and examples last, flags and what they do side by side, so that 80 columns
-// leave 40 for the text, and no way to say --grace-period=NUMBER; its order and its columns have no settings.
+// The form of help, kubectl's. Whose help it is yargs finds (cli.ts), but its own layout has flags and what they do side by side, so that 80
+// columns leave 40 for the text, no way to say --grace-period=NUMBER, and no indented lines; none of it has a setting.
 import type { Command } from "./command.ts";
 import { formatDuration } from "./duration.ts";
 import type { Flag } from "./flag.ts";

@@ -1,5 +1,5 @@
-// What was meant by a name that is not known. Not by yargs' recommendCommands(): that takes three typing errors for near, so that "get" would
-// be "ops", cannot be told otherwise, knows commands alone, and gives no message of an error beside its own.
+// What was meant by a name that is not known: a flag, a context, a kind, an object. Commands are yargs' recommendCommands()'s matter, which
+// knows nothing else, and takes three typing errors for near.
 
 /** The nearest of `known` within so many typing errors, for "did you mean". */
 export function nearest(word: string, known: readonly string[], errors = 2): string | undefined {

@@ -1,5 +1,5 @@
 // Arguments as pflag reads them, so that a line which works with kubectl works here, and a wrong one fails in the same words. yargs gets
-// what comes out of here. It reads by itself, whatever its settings:
+// the words that come out of here, to find the command, and the values of its flags. It reads by itself, whatever its settings:
 //
 // | argument          | pflag, and so we                          | yargs                             |
 // | ----------------- | ----------------------------------------- | --------------------------------- |
@@ -13,6 +13,7 @@
 // | --selector        | an error: it needs an argument            | the value is ""                   |
 // | --bogus n1        | an error, before anything is its value    | a flag "bogus" with value "n1"    |
 // | --selector='"a"'  | the value has its quotes                  | the value has none                |
+// | -l a -l b         | the value is "b": the last one wins       | the value is both, as a list      |
 //
 // The test of this file holds each row, on both sides.
 import { UsageError } from "../terminal/errors.ts";
@@ -29,66 +30,79 @@ export interface GivenFlag {
 	readonly value: string;
 }
 
-/** As yargs takes them: it takes quotes off a value, so that each gets a pair. */
-export function toYargs({ name, value }: GivenFlag): string {
-	return `--${name}="${value}"`;
-}
-
 /** Throws UsageError for an unknown flag, with the nearest known one, and for a flag without its argument. */
 export function readArguments(argv: readonly string[], table: FlagTable): ReadArguments {
+	return read(argv, table, (message, hint) => {
+		throw new UsageError(message, hint);
+	});
+}
+
+/** The words among which the command is, those before "--": what is wrong with the flags is said when it is known which it has. */
+export function commandWords(argv: readonly string[], table: FlagTable): readonly string[] {
+	const { words, beforeDashes } = read(argv, table, () => undefined);
+	return words.slice(0, beforeDashes);
+}
+
+/** The last one wins, lists keep all. */
+export function joinValues(flags: readonly GivenFlag[], table: FlagTable): Readonly<Record<string, string | string[]>> {
+	const values: Record<string, string | string[]> = {};
+	for (const { name, value } of flags) {
+		const { kind, commas } = table[name] ?? {};
+		if (kind === "list") values[name] = [values[name] ?? [], commas ? value.split(",") : value].flat();
+		else values[name] = value;
+	}
+	return values;
+}
+
+function read(
+	argv: readonly string[],
+	table: FlagTable,
+	refuse: (message: string, hint?: string) => void,
+): ReadArguments & { readonly beforeDashes: number } {
 	const flags: GivenFlag[] = [];
 	const words: string[] = [];
 	const byShort = new Map(Object.entries(table).flatMap(([name, flag]) => (flag.short ? [[flag.short, name]] : [])));
 	const rest = [...argv];
+	let beforeDashes: number | undefined;
 	for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
 		if (arg === "--") {
+			beforeDashes = words.length;
 			words.push(...rest.splice(0));
 		} else if (arg.startsWith("--")) {
 			const [name = "", ...value] = arg.slice(2).split("=");
 			const flag = Object.hasOwn(table, name) ? table[name] : undefined;
-			if (!flag) throw new UsageError(`unknown flag: --${name}`, suggestion(name, table));
-			if (value.length > 0) flags.push({ name, value: value.join("=") });
-			else flags.push({ name, value: bareValue(flag) ?? nextValue(rest, `--${name}`) });
+			if (!flag) refuse(`unknown flag: --${name}`, suggestion(name, table));
+			else give(name, value.length > 0 ? value.join("=") : (bareValue(flag) ?? rest.shift()), `--${name}`);
 		} else if (arg.startsWith("-") && arg !== "-") {
 			expandShorts(arg);
 		} else {
 			words.push(arg);
 		}
 	}
-	return { flags, words };
+	return { flags, words, beforeDashes: beforeDashes ?? words.length };
+
+	function give(name: string, value: string | undefined, label: string): void {
+		if (value === undefined) refuse(`flag needs an argument: ${label}`);
+		else flags.push({ name, value });
+	}
 
 	function expandShorts(arg: string): void {
 		for (let letters = arg.slice(1); letters !== ""; letters = letters.slice(1)) {
 			const letter = letters.charAt(0);
 			const name = byShort.get(letter);
 			const flag = name === undefined ? undefined : table[name];
-			if (name === undefined || !flag) throw new UsageError(`unknown shorthand flag: '${letter}' in -${letters}`);
+			if (name === undefined || !flag) return refuse(`unknown shorthand flag: '${letter}' in -${letters}`);
 			const following = letters.slice(1);
-			if (following.startsWith("=")) {
-				flags.push({ name, value: following.slice(1) });
-				return;
-			}
+			if (following.startsWith("=")) return give(name, following.slice(1), arg);
 			const bare = bareValue(flag);
-			if (bare !== undefined) {
-				flags.push({ name, value: bare });
-				continue;
-			}
-			const value = following === "" ? rest.shift() : following;
-			if (value === undefined) throw new UsageError(`flag needs an argument: '${letter}' in -${letters}`);
-			flags.push({ name, value });
-			return;
+			if (bare === undefined) return give(name, following || rest.shift(), `'${letter}' in -${letters}`);
+			give(name, bare, arg);
 		}
 	}
 }
 
 function bareValue(flag: Flag): string | undefined {
 	return flag.bare ?? (flag.kind === "boolean" ? "true" : undefined);
-}
-
-function nextValue(rest: string[], label: string): string {
-	const value = rest.shift();
-	if (value === undefined) throw new UsageError(`flag needs an argument: ${label}`);
-	return value;
 }
 
 function suggestion(name: string, table: FlagTable): string | undefined {

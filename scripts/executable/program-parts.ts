@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
-import { shippedOptions, shippedPlugins, withoutYargsHelp } from "../bundle.ts";
+import { shippedOptions, shippedPlugins, yargsAlone } from "../bundle.ts";
 import { repositoryRoot } from "../repository-root.ts";
 import type { PartName } from "./start-program.ts";
 
@@ -19,25 +19,11 @@ const parts: Plugin = {
 	},
 };
 
-/** yargs would look for its words in a folder beside its own; its words in English are those in its code. */
-const withoutLocaleFiles: Plugin = {
-	name: "without-locale-files",
-	setup(bundler) {
-		bundler.onLoad({ filter: /[\\/]y18n[\\/].*[\\/]platform-shims[\\/]node\.js$/ }, () => ({
-			contents: [
-				'import { format } from "node:util"; import { resolve } from "node:path";',
-				"export default { fs: {}, format, resolve, exists: () => false };",
-			].join("\n"),
-			loader: "js",
-		}));
-	},
-};
-
 const options: BuildOptions = {
 	...shippedOptions,
 	banner: {},
 	write: false,
-	plugins: [...shippedPlugins, parts, withoutLocaleFiles, withoutYargsHelp],
+	plugins: [...shippedPlugins, parts, yargsAlone],
 	define: {
 		...shippedOptions.define,
 		// It is no file, and nothing is beside it.

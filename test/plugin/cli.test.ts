@@ -66,11 +66,51 @@ describe("parseCommandLine()", () => {
 		expect(input.flags["selector"]).toBe("--help");
 	});
 
+	test("a word that looks like a command or a value of yargs stays a word", async () => {
+		const { command, input } = await parse("evict", "help", "", "version", "-", "--", "--help", "$0");
+		expect(command.name).toBe("evict");
+		expect(input.words).toEqual(["help", "", "version", "-", "--help", "$0"]);
+	});
+
+	test("a value keeps its quotes and its dots, and a number of a text its zeros", async () => {
+		const { input } = await parse("evict", "p", `--selector="a"`, "--as=a.b", "--user=007");
+		expect(input.flags).toMatchObject({ selector: '"a"', as: "a.b", user: "007" });
+	});
+
+	test("nothing behind -- is a command", async () => {
+		expect(await parseCommandLine(["--", "evict", "p"])).toMatchObject({ kind: "help" });
+	});
+
 	const wrong: readonly { readonly argv: readonly string[]; readonly message: string; readonly hint: string }[] = [
 		{
 			argv: ["drian", "n1"],
 			message: 'unknown command "drian" for "kubectl xpdb"',
 			hint: "Did you mean drain?\nRun 'kubectl xpdb --help' for usage.",
+		},
+		{
+			argv: ["get", "pods"],
+			message: 'unknown command "get" for "kubectl xpdb"',
+			hint: "Run 'kubectl xpdb --help' for usage.",
+		},
+		...["x", "", "-", "bogus", "constructor"].map((word) => ({
+			argv: [word],
+			message: `unknown command "${word}" for "kubectl xpdb"`,
+			hint: "Run 'kubectl xpdb --help' for usage.",
+		})),
+		{
+			argv: ["drian", "--bogus", "--help"],
+			message: 'unknown command "drian" for "kubectl xpdb"',
+			hint: "Did you mean drain?\nRun 'kubectl xpdb --help' for usage.",
+		},
+		{
+			argv: ["leases", "release", "db", "-w"],
+			message: "unknown shorthand flag: 'w' in -w",
+			hint: "See 'kubectl xpdb leases release --help' for usage.",
+		},
+		{
+			argv: ["ops", "all"],
+			message: "extra arguments: [all]",
+			hint: "See 'kubectl xpdb ops --help' for usage.",
 		},
 		{
 			argv: ["drain", "n1", "--forc"],
@@ -100,6 +140,21 @@ describe("parseCommandLine()", () => {
 			expect(parsed.kind === "help" ? parsed.text : "").toMatch(/Examples:[\s\S]*Commands:\n {2}evict/);
 		});
 	}
+
+	test("a command of two words has a help of its own", async () => {
+		for (const argv of [
+			["leases", "release", "-h"],
+			["help", "leases", "release"],
+		]) {
+			const parsed = await parseCommandLine(argv);
+			expect(parsed.kind === "help" ? parsed.text : "").toMatch(/^End what somebody holds/);
+		}
+	});
+
+	test("what is no flag of every command is none of kubectl xpdb alone", async () => {
+		await expect(parseCommandLine(["--force"])).rejects.toMatchObject({ message: "unknown flag: --force" });
+		await expect(parseCommandLine(["options", "--force"])).rejects.toMatchObject({ message: "unknown flag: --force" });
+	});
 
 	for (const argv of [
 		["drain", "--help"],

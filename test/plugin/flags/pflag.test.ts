@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import yargs from "yargs";
 import type { FlagTable } from "../../../plugin/flags/flag.ts";
-import { readArguments, toYargs } from "../../../plugin/flags/pflag.ts";
+import { commandWords, joinValues, readArguments } from "../../../plugin/flags/pflag.ts";
 
 const table: FlagTable = {
 	selector: { kind: "text", short: "l", describe: "" },
@@ -141,9 +141,38 @@ describe("readArguments() and yargs", () => {
 		});
 	}
 
-	for (const value of ["", '"', '"a"', "'a'", "a b", "-y", "--", "1", "true", "a\nb", "a=b"]) {
-		test(`agree on the value ${JSON.stringify(value)} when it is handed on`, () => {
-			expect(readByYargs([toYargs({ name: "selector", value })])).toEqual({ _: [], selector: value });
-		});
+	test("differ at -l a -l b", () => {
+		const argv = ["-l", "a", "-l", "b"];
+		expect(readByYargs(argv)).toEqual({ _: [], selector: ["a", "b"] });
+		expect(joinValues(readArguments(argv, table).flags, table)).toEqual({ selector: "b" });
+	});
+});
+
+describe("joinValues()", () => {
+	const lists: FlagTable = {
+		contexts: { kind: "list", commas: true, describe: "" },
+		"as-group": { kind: "list", describe: "" },
+	};
+
+	test("keeps all values of a list, and takes one apart at its commas where pflag does", () => {
+		const { flags } = readArguments(["--contexts=a,b", "--as-group=x,y", "--contexts", "c", "--as-group=z"], lists);
+		expect(joinValues(flags, lists)).toEqual({ contexts: ["a", "b", "c"], "as-group": ["x,y", "z"] });
+	});
+});
+
+describe("commandWords()", () => {
+	const rows: readonly {
+		readonly name: string;
+		readonly argv: readonly string[];
+		readonly words: readonly string[];
+	}[] = [
+		{ name: "leaves values out", argv: ["-l", "a", "drain", "--force", "n1"], words: ["drain", "n1"] },
+		{ name: "passes over what is no flag", argv: ["--bogus", "drain", "-z", "n1"], words: ["drain", "n1"] },
+		{ name: "passes over a flag without its argument", argv: ["drain", "--timeout"], words: ["drain"] },
+		{ name: "ends at --", argv: ["drain", "--", "n1"], words: ["drain"] },
+		{ name: "takes -- for a value where one is due", argv: ["-l", "--", "drain"], words: ["drain"] },
+	];
+	for (const { name, argv, words } of rows) {
+		test(name, () => expect(commandWords(argv, table)).toEqual(words));
 	}
 });
