@@ -3,10 +3,12 @@ import { type BudgetName, budgetApi } from "../../disruption/budget.ts";
 import { booleanFlag, type CommandDependencies, type CommandInput } from "../flags/command.ts";
 import { type RowChanges, watchBudgets } from "../fleet/budget-watch.ts";
 import type { WatchClock } from "../fleet/watched-member.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { BudgetChangeLines } from "../output/budget-changes.ts";
 import { budgetsDocument } from "../output/budgets-document.ts";
 import { isDocument, type ReadFormat, writeDocument } from "../output/read-format.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
+import { explainForScreen } from "./explain-for-screen.ts";
 import { readUiChoice } from "./ui-choice.ts";
 import { openWatchScreen, type WatchScreen } from "./watch-screen.ts";
 import { withFleet } from "./with-contexts.ts";
@@ -20,7 +22,10 @@ interface WatchOfBudgets {
 export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 	const { input, deps, format } = watch;
 	const isTable = format === "table" || format === "wide";
-	const screen = isTable ? await openWatchScreen(input, deps) : undefined;
+	/** Known before there is a row to ask about. */
+	let asked: readonly KubeContext[] = [];
+	const explain = (budget: BudgetName): Promise<readonly string[]> => explainForScreen(budget, asked, input);
+	const screen = isTable ? await openWatchScreen(input, deps, explain) : undefined;
 	try {
 		const watching = withFleet(input, deps, async ({ fleet }, contexts) => {
 			if (!fleet) {
@@ -28,6 +33,7 @@ export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 				deps.streams.stderr.write("No xpdb agent and no XPodDisruptionBudget in this cluster\n");
 				return exitCode.done;
 			}
+			asked = contexts;
 			const everywhere = booleanFlag(input, "all-namespaces");
 			const { words } = input;
 			await watchBudgets({

@@ -1,5 +1,6 @@
 // The screen of a watch: whether there is one, and what becomes of it. It is drawn before the fleet is reached, so that a person sees at
 // once that something is under way; what goes wrong meanwhile is told when the terminal is as it was.
+import type { BudgetName } from "../../disruption/budget.ts";
 import type { CommandDependencies, CommandInput } from "../flags/command.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
 import type { HealthyHistory } from "../fleet/healthy-history.ts";
@@ -21,6 +22,7 @@ export interface WatchScreen {
 export async function openWatchScreen(
 	input: CommandInput,
 	{ terminal, env, streams, interrupts }: CommandDependencies,
+	explain: (budget: BudgetName) => Promise<readonly string[]>,
 ): Promise<WatchScreen | undefined> {
 	const choice = readUiChoice(input, env);
 	if (choice === "plain" || choice === "none") return undefined;
@@ -46,6 +48,7 @@ export async function openWatchScreen(
 		hasUnicode: hasUnicode(env, process.platform),
 		contexts: input.globals.contexts,
 		wallClock: () => Date.now(),
+		explain,
 		onInterrupt: () => leave(exitCode.interrupted),
 		onLeave: () => leave(exitCode.done),
 		onFailure: (error) => {

@@ -7,6 +7,13 @@ import type { HealthyHistory } from "../fleet/healthy-history.ts";
 import type { MemberState } from "../fleet/watched-member.ts";
 import { type BudgetView, isShown, type SortColumn } from "./budget-view.ts";
 
+export interface BudgetExplanation {
+	readonly key: string;
+	/** When it was asked. */
+	readonly at: number;
+	readonly lines: readonly string[] | undefined;
+}
+
 const orderEveryMs = 5_000;
 
 export class BudgetBoard {
@@ -16,6 +23,8 @@ export class BudgetBoard {
 	#orderedAt = Number.NEGATIVE_INFINITY;
 	#orderedBy = "";
 	members: readonly MemberState[] = [];
+	/** Of the budget that somebody asked about last; without lines, it is being asked. */
+	explanation: BudgetExplanation | undefined;
 	/** Undefined until the first rows have come. */
 	knownSince: number | undefined;
 

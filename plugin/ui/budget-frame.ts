@@ -43,7 +43,10 @@ function bodyLines(
 	body: number,
 	options: BudgetFrameOptions,
 ): readonly StyledLine[] {
-	const open = view.pane === "details" && view.selected !== undefined ? board.find(view.selected) : undefined;
+	const open =
+		(view.pane === "details" || view.pane === "explain") && view.selected !== undefined
+			? board.find(view.selected)
+			: undefined;
 	// Beside the header and the note below it.
 	const table = open ? Math.min(Math.max(5, Math.floor(body * 0.4)), Math.max(1, keys.length)) : body - 2;
 	const above = [
@@ -52,15 +55,33 @@ function bodyLines(
 		noteLine(board, keys, view),
 	];
 	if (!open) return above;
-	const history = board.history(formatBudgetName(open));
-	const details = budgetDetails(open, board.members, { ...options, history }).flatMap((line) =>
+	const details = paneLines(open, board, view, options).flatMap((line) =>
 		wrapLine([piece(" "), ...line], options.columns - 1),
 	);
 	const height = body - above.length - 1;
 	const from = Math.max(0, Math.min(view.scroll, details.length - height));
 	const below = details.length - height - from;
 	const more = below > 0 ? `  ${below} more lines below (space)` : "";
-	return [...above, ruleLine(`${formatBudgetName(open)}${more}`, options), ...details.slice(from)];
+	const what = view.pane === "explain" ? "EXPLAIN " : "";
+	return [...above, ruleLine(`${what}${formatBudgetName(open)}${more}`, options), ...details.slice(from)];
+}
+
+function paneLines(
+	row: BudgetRow,
+	board: BudgetBoard,
+	view: BudgetView,
+	options: BudgetFrameOptions,
+): readonly StyledLine[] {
+	const key = formatBudgetName(row);
+	if (view.pane !== "explain") return budgetDetails(row, board.members, { ...options, history: board.history(key) });
+	const { explanation } = board;
+	if (explanation?.key !== key || !explanation.lines) return [[piece("asking the agents of all members ...", "dim")]];
+	const [answer = "", ...rest] = explanation.lines;
+	return [
+		[piece(`As of ${timeOfDay(explanation.at)}; e closes it, and asks anew`, "dim")],
+		[piece(answer, "bold")],
+		...rest.map((line) => [piece(line)]),
+	];
 }
 
 function tableRows(
@@ -170,8 +191,8 @@ function keysLine({ isTyping, pane }: BudgetView, { columns }: BudgetFrameOption
 		: [
 				"up/down select",
 				pane ? "esc back" : "enter details",
-				"s sort",
-				"r reverse",
+				"e explain",
+				"s/r sort",
 				"/ filter",
 				"n namespace",
 				"q quit",
@@ -200,6 +221,7 @@ function widthsFor({ members }: BudgetBoard, columns: number) {
 const help: readonly (readonly [keys: string, what: string])[] = [
 	["up, down, k, j", "select a row (also PgUp, PgDn, space)"],
 	["enter", "all about the selected budget, as it changes; PgDn reads on, esc closes it"],
+	["e", "why a pod of the selected budget may go now, or may not: as explain budget/NAME says"],
 	["s, r", "sort by the next column; the other way round"],
 	["/", "only names with this in them; !this: only names without it; esc: all"],
 	["n", "the next namespace; after the last one all"],

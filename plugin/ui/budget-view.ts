@@ -4,6 +4,8 @@ import type { KeyPress } from "./view-state.ts";
 export const sortColumns = ["ALLOWED", "BUDGET", "HEALTHY", "EXPECTED"] as const;
 export type SortColumn = (typeof sortColumns)[number];
 
+export type BudgetPane = "details" | "explain" | "help";
+
 export interface BudgetView {
 	readonly sort: SortColumn;
 	readonly isReversed: boolean;
@@ -17,7 +19,7 @@ export interface BudgetView {
 	readonly selected: string | undefined;
 	/** Its place when it was drawn last: where it has gone, its neighbour there is next. */
 	readonly index: number;
-	readonly pane: "details" | "help" | undefined;
+	readonly pane: BudgetPane | undefined;
 	/** Lines of the pane above its first visible one. */
 	readonly scroll: number;
 }
@@ -34,7 +36,7 @@ export const firstBudgetView: BudgetView = {
 	scroll: 0,
 };
 
-export type BudgetAction = "leave" | "interrupt" | "suspend" | "redraw";
+export type BudgetAction = "explain" | "leave" | "interrupt" | "suspend" | "redraw";
 
 interface Around {
 	/** Keys of all rows that can be selected, from the top. */
@@ -63,7 +65,7 @@ export function pressBudgetKey(view: BudgetView, key: KeyPress, around: Around):
 	// Rows can be selected while one is open; what is below it is read by pages.
 	const by = (lines: number): PressedBudgetKey => ({
 		view:
-			view.pane === "help" || (view.pane && Math.abs(lines) > 1)
+			view.pane === "help" || view.pane === "explain" || (view.pane && Math.abs(lines) > 1)
 				? { ...view, scroll: Math.max(0, view.scroll + lines) }
 				: moved(view, lines, around.rows),
 	});
@@ -80,7 +82,12 @@ export function pressBudgetKey(view: BudgetView, key: KeyPress, around: Around):
 		case " ":
 			return by(view.pane ? paneLines : around.page);
 		case "enter":
-			return { view: toggled(view.selected === undefined ? moved(view, 1, around.rows) : view, "details") };
+			return { view: toggled(withRow(view, around.rows), "details") };
+		case "e": {
+			const next = toggled(withRow(view, around.rows), "explain");
+			if (next.selected === undefined) return { view };
+			return next.pane === "explain" ? { view: next, action: "explain" } : { view: next };
+		}
 		case "?":
 		case "h":
 			return { view: toggled(view, "help") };
@@ -125,7 +132,12 @@ function moved(view: BudgetView, by: number, rows: readonly string[]): BudgetVie
 	return { ...view, selected: rows[index], index, scroll: 0 };
 }
 
-function toggled(view: BudgetView, pane: "details" | "help"): BudgetView {
+/** The first one where none is selected. */
+function withRow(view: BudgetView, rows: readonly string[]): BudgetView {
+	return view.selected === undefined ? moved(view, 1, rows) : view;
+}
+
+function toggled(view: BudgetView, pane: BudgetPane): BudgetView {
 	return { ...view, pane: view.pane === pane ? undefined : pane, scroll: 0 };
 }
 

@@ -1,4 +1,5 @@
 // The screen of `kubectl xpdb budgets -w`: opened, fed with changes, closed again.
+import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
 import type { HealthyHistory } from "../fleet/healthy-history.ts";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
@@ -16,6 +17,8 @@ export interface BudgetScreenOptions {
 	readonly contexts: readonly string[];
 	/** Milliseconds since the epoch. */
 	readonly wallClock: () => number;
+	/** Why a pod of the budget may go now, or may not. Never rejects but with a bug. */
+	readonly explain: (budget: BudgetName) => Promise<readonly string[]>;
 	/** Ctrl-C: in raw mode it is a key, and no signal. The screen is closed. */
 	readonly onInterrupt: () => void;
 	/** The screen is closed. */
@@ -35,8 +38,27 @@ export function openBudgetScreen(options: BudgetScreenOptions): BudgetScreen {
 	const { terminal, hasColour, hasUnicode, contexts, wallClock } = options;
 	const board = new BudgetBoard();
 	let view = firstBudgetView;
+	const fail = (error: unknown): void => {
+		screen.close();
+		options.onFailure(error instanceof Error ? error : new Error(String(error)));
+	};
+	const explain = async (row: BudgetName): Promise<void> => {
+		const asked = { key: formatBudgetName(row), at: wallClock() };
+		const asking = { ...asked, lines: undefined };
+		board.explanation = asking;
+		const lines = await options.explain({ namespace: row.namespace, name: row.name });
+		// Somebody has asked about another one meanwhile.
+		if (board.explanation !== asking) return;
+		board.explanation = { ...asked, lines };
+		screen.drawSoon(true);
+	};
 	const act = (action: BudgetAction): void => {
 		switch (action) {
+			case "explain": {
+				const row = view.selected === undefined ? undefined : board.find(view.selected);
+				if (row) explain(row).catch(fail);
+				return;
+			}
 			case "interrupt":
 				screen.close();
 				return options.onInterrupt();

@@ -25,24 +25,40 @@ export async function explainBudget(
 	{ runtime }: Pick<ExplainOptions, "runtime">,
 ): Promise<Explanation> {
 	const view = await viewing;
-	const { fleet, problems } = view;
 	const places = word.context ? [word.context] : contexts;
 	const namespaces = [...new Set(places.map(({ namespace }) => namespace))];
+	return explainIn(namespaces, word.rest, view, runtime.now);
+}
+
+/** The one of this namespace, whichever those of the contexts are. */
+export async function explainNamedBudget(
+	view: FleetView,
+	{ namespace, name }: BudgetName,
+	now: () => number,
+): Promise<Explanation> {
+	return explainIn([namespace], name, view, now);
+}
+
+async function explainIn(
+	namespaces: readonly string[],
+	wanted: string,
+	{ fleet, problems }: FleetView,
+	now: () => number,
+): Promise<Explanation> {
 	const lists = await listKnown(fleet, namespaces);
 	const failures = [...problems, ...lists.flatMap(({ problem }) => problem ?? [])];
 	const names = lists.flatMap(({ budgets }) => budgets.map(({ name }) => name));
-	const found = new Map(names.filter(({ name }) => name === word.rest).map((name) => [formatBudgetName(name), name]));
+	const found = new Map(names.filter(({ name }) => name === wanted).map((name) => [formatBudgetName(name), name]));
 	const [name, ...others] = found.values();
 	if (others.length > 0) {
-		throw new UsageError(`budget "${word.rest}" is in more than one namespace: ${namespaces.join(", ")}`, "Use -n");
+		throw new UsageError(`budget "${wanted}" is in more than one namespace: ${namespaces.join(", ")}`, "Use -n");
 	}
 	if (!name && failures.length === 0) {
-		throw notFound(word.rest);
+		throw notFound(wanted);
 	}
 	const missing = failures.length > 0 ? [unknown] : [];
-	const budget = name ?? { namespace: namespaces[0] ?? "", name: word.rest };
-	const { row, findings } =
-		name && fleet ? await judge(fleet, name, lists, runtime.now) : { row: undefined, findings: [] };
+	const budget = name ?? { namespace: namespaces[0] ?? "", name: wanted };
+	const { row, findings } = name && fleet ? await judge(fleet, name, lists, now) : { row: undefined, findings: [] };
 	const leases = await readHeldLeases(fleet, name ? [name] : []);
 	const all = worstFirst([...missing, ...findings]);
 	return {

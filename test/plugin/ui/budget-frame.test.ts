@@ -64,6 +64,15 @@ const rows: readonly BudgetRow[] = [
 	row("statements", [6, 6, 6], { allowed: undefined, need: undefined, expected: undefined, suspended: true }),
 ];
 
+/** As explanationLines() has it. */
+const explained = [
+	"Not now: no pod of budget payments/api may go, it is used up.",
+	"  budget payments/api needs 16 healthy pods and has 16: prod-eu/api-7c9d4-x2xqz is being evicted, prod-ap/api-7c9d4-9mm4t is not ready",
+	"",
+	"Who uses it up:",
+	"  kubectl describe pod api-7c9d4-9mm4t -n payments --context prod-ap",
+];
+
 interface Look {
 	readonly columns: number;
 	readonly lines: number;
@@ -102,6 +111,22 @@ describe("budgetFrame()", () => {
 	])("is drawn at %dx%d", (columns, lines) => {
 		expect(text({ columns, lines })).toMatchSnapshot("rows");
 		expect(text({ columns, lines, view: open })).toMatchSnapshot("details");
+	});
+
+	test.each([
+		[60, 15],
+		[80, 24],
+		[140, 40],
+	])("explains the selected budget at %dx%d, as soon as that is known", (columns, lines) => {
+		const board = boardOf(rows);
+		const view: Partial<BudgetView> = { selected: "payments/api", pane: "explain" };
+		const key = "payments/api";
+		board.explanation = { key, at: now, lines: undefined };
+		expect(text({ columns, lines, board, view })).toContain("asking the agents of all members");
+		board.explanation = { key, at: now, lines: explained };
+		expect(text({ columns, lines, board, view })).toMatchSnapshot("explained");
+		board.explanation = { key: "payments/gateway", at: now, lines: explained };
+		expect(text({ columns, lines, board, view })).not.toContain("Not now");
 	});
 
 	test("is drawn in ASCII", () => {

@@ -63,6 +63,20 @@ describe("pressBudgetKey()", () => {
 		expect(press(opened, "?", "down").view).toMatchObject({ pane: "help", scroll: 1 });
 	});
 
+	test("asks why at e: about the selected row, or the first one, which is read on by lines", () => {
+		const asked = press(firstBudgetView, "e");
+		expect(asked).toMatchObject({ view: { pane: "explain", selected: "a/1" }, action: "explain" });
+		expect(press(asked.view, "down").view).toMatchObject({ pane: "explain", selected: "a/1", scroll: 1 });
+		expect(press(asked.view, "e")).toMatchObject({ view: { pane: undefined } });
+		expect(press(asked.view, "e").action).toBeUndefined();
+		expect(press(asked.view, "escape").view.pane).toBeUndefined();
+		const details = press(firstBudgetView, "down", "down", "enter", "e");
+		expect(details).toMatchObject({ view: { pane: "explain", selected: "a/2" }, action: "explain" });
+		expect(pressBudgetKey(firstBudgetView, { name: "", input: "e", ctrl: false }, { ...around, rows: [] })).toEqual({
+			view: firstBudgetView,
+		});
+	});
+
 	test("shows everything again at escape", () => {
 		const view = { ...firstBudgetView, filter: "x", namespace: "a" };
 		expect(press(view, "escape").view).toMatchObject({ filter: "", namespace: undefined });

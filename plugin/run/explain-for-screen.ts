@@ -1,0 +1,32 @@
+// What the key `e` of the screen of budgets asks: the same that `kubectl xpdb explain budget/NAME` does, anew each time, because by
+// what was so a moment ago nothing may be called allowed.
+import type { BudgetName } from "../../disruption/budget.ts";
+import type { CommandInput } from "../flags/command.ts";
+import { SuggestedCommands } from "../flags/suggested-commands.ts";
+import { errorText } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { explanationLines } from "../output/explanation-lines.ts";
+import { helpfulCommands } from "../output/helpful-commands.ts";
+import { explainNamedBudget } from "../plan/explain/explain-budget.ts";
+import { viewFleet } from "../plan/explain/fleet-view.ts";
+
+/** Its answer, in lines of any length; where it cannot be had, why. */
+export async function explainForScreen(
+	budget: BudgetName,
+	contexts: readonly KubeContext[],
+	{ globals }: Pick<CommandInput, "globals">,
+): Promise<readonly string[]> {
+	try {
+		const view = await viewFleet(contexts);
+		try {
+			const explanation = await explainNamedBudget(view, budget, () => performance.now());
+			const suggest = new SuggestedCommands(globals);
+			const commands = helpfulCommands(explanation, { context: contexts[0]?.name ?? "", suggest });
+			return explanationLines(explanation, { columns: undefined, now: Date.now(), wide: false, commands });
+		} finally {
+			view.close();
+		}
+	} catch (error) {
+		return [`Unknown, which is a no: ${error instanceof Error ? errorText(error) : String(error)}`];
+	}
+}
