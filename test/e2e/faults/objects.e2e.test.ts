@@ -17,7 +17,7 @@ const operators = () =>
 
 /** Evicts all pods of a database, in all clusters. */
 function startEvicting({ namespace }: Database, environment: Readonly<Record<string, string>> = {}) {
-	const args = ["evict", "-l", "app=db", "-n", namespace, "--contexts", operators(), "-y", "--timeout", "90s"];
+	const args = ["evict", "-l", "app=db", "-n", namespace, "--contexts", operators(), "-y", "--timeout", "4m"];
 	return startPlugin(args, environment);
 }
 
@@ -44,7 +44,7 @@ describeOnFleet("in the middle of an eviction", () => {
 		const [pod] = await database.pods();
 		const name = ["pod", pod?.name ?? "", "-n", database.namespace];
 		const args = evictArgs(database, pod);
-		using asleep = startPlugin([...args, "--timeout", "60s"], { XPDB_PAUSE_POINT: "before-evict" });
+		using asleep = startPlugin([...args, "--timeout", "4m"], { XPDB_PAUSE_POINT: "before-evict" });
 		await asleep.asleep();
 		await kubectl(pod?.context ?? "", ["delete", ...name]);
 		await database.ready();
@@ -95,17 +95,29 @@ describeOnFleet("in the middle of an eviction", () => {
 	});
 
 	test.concurrent("its database is scaled down to its budget and up again", async () => {
-		const annotations = { "bench/ready-after": "3s" };
-		await using database = await createDatabase({ replicas: 3, budget: { minAvailable: 5 }, annotations });
+		await using database = await createDatabase({ replicas: 3, budget: { minAvailable: 5 } });
+		const inNamespace = ["-n", database.namespace];
+		/** Of pods that are made from now on. */
+		const letBecomeReady = async (ready: "false" | null) => {
+			const template = { metadata: { annotations: { "bench/ready": ready } } };
+			const patch = JSON.stringify({ spec: { updateStrategy: { type: "OnDelete", rollingUpdate: null }, template } });
+			await inAll(["patch", "statefulset", "db", ...inNamespace, "--type=merge", "-p", patch]);
+		};
+		await letBecomeReady("false");
 		using evicting = startEvicting(database);
-		// Four of nine may go. Until one of the new ones is ready nothing is granted, so nothing is under way when the plugin
+		// Four of nine may go. As none of the new ones becomes ready nothing is granted, so nothing is under way when the plugin
 		// stops: who scales down asks no budget, and would be before an eviction that was decided already.
 		await evicting.printed(/(pod\/\S+ evicted[^]*){4}/);
 		evicting.child.kill("SIGSTOP");
 		const scale = async (context: string, replicas: number) =>
-			await kubectl(context, ["scale", "statefulset", "db", "-n", database.namespace, `--replicas=${replicas}`]);
+			await kubectl(context, ["scale", "statefulset", "db", ...inNamespace, `--replicas=${replicas}`]);
+		await letBecomeReady(null);
 		await Promise.all([scale("c1", 1), scale("c2", 1)]);
-		await eventually("5 healthy pods", async () => (await database.pods()).length === 5);
+		await eventually("5 healthy pods, one of them in each of c1 and c2", async () => {
+			await inAll(["annotate", "pods", "-l", "app=db", ...inNamespace, "bench/ready-"]);
+			const pods = await database.pods();
+			return pods.length === 5 && pods.every(({ context, name }) => context === "c3" || name === "db-0");
+		});
 		evicting.child.kill("SIGCONT");
 		await evicting.printed(/needs 5 healthy/);
 		await Promise.all([scale("c1", 3), scale("c2", 3)]);
