@@ -12,8 +12,11 @@ import { findLeftBehind } from "./left-behind.ts";
 import { leaseLimitMs } from "./recovery-limits.ts";
 import { startRollingEvictions } from "./rolling-evictions.ts";
 
+/** A plugin for each call and each fault: a minute on two cores of their own, and three where ten others want them. */
+const timeout = 15 * 60_000;
+
 describeOnFleet("an API server that answers one call wrongly", () => {
-	test("every call of a plugin: it evicts, or says what is wrong before it touched anything", async () => {
+	test("every call of a plugin: it evicts, or says what is wrong before it touched anything", { timeout }, async () => {
 		await using proxies = await startApiProxies((cluster) => `plugin->${cluster}`);
 		const { contexts } = sharedFleet();
 		const share = callFaults.length / contexts.length;
