@@ -172,7 +172,9 @@ export class WatchedMember {
 		this.#broken = undefined;
 		const keys = changed.map((watched) => {
 			const key = formatBudgetName(watched.budget.name);
-			if (selects(this.#known.get(key)?.watched) !== selects(watched) && this.#histories.delete(key)) {
+			const before = this.#known.get(key)?.watched;
+			// With another selector, what was before was so of other pods.
+			if (before && selects(before) !== selects(watched) && this.#histories.delete(key)) {
 				this.#options.onHistories?.();
 			}
 			this.#known.set(key, { watched, telling: this.#telling });
@@ -241,8 +243,6 @@ export class WatchedMember {
 	}
 }
 
-/** With another selector, what was before was so of other pods. */
-function selects(watched: WatchedBudget | undefined): string | undefined {
-	const spec = watched?.budget.spec;
+function selects({ budget: { spec } }: WatchedBudget): string | undefined {
 	return isRecord(spec) ? JSON.stringify(spec["selector"]) : undefined;
 }

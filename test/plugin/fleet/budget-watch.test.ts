@@ -201,6 +201,17 @@ describe("watchBudgets()", () => {
 			await fleet.stop();
 		});
 
+		test("may be told before the budget itself is", async () => {
+			const fleet = watchedFleet();
+			await fleet.pass(50);
+			for (const name of names) {
+				await fleet.tell(name, { complete: false, ...past(3, 2) });
+				await fleet.tell(name, { changed: [countOf(name, 3)] });
+			}
+			expect(fleet.histories.at(-1)?.get("shop/db")?.healthy).toEqual([6, 4]);
+			await fleet.stop();
+		});
+
 		test("stands while a member says that it knows nothing, and across another of its agents", async () => {
 			const fleet = await begun();
 			await fleet.tell("eu", past(3, 2));
