@@ -21,6 +21,8 @@ import { withContexts } from "../run/with-contexts.ts";
 
 const explainers = { Pod: explainPod, Node: explainNode, Budget: explainBudget };
 
+const drainFlags = ["force", "ignore-daemonsets", "delete-emptydir-data"];
+
 export const runExplain: CommandRunner = async (input, deps) => {
 	const { stdout, stderr } = deps.streams;
 	const format = parseReadFormat(textFlag(input, "output"), ["json", "yaml", "wide"]);
@@ -34,6 +36,7 @@ export const runExplain: CommandRunner = async (input, deps) => {
 			const commands = helpfulCommands(explanation, {
 				context: contexts[0]?.name ?? "",
 				suggest: new SuggestedCommands(input.globals),
+				drainFlags: drainFlags.filter((name) => booleanFlag(input, name)).map((name) => `--${name}`),
 			});
 			if (isDocument(format)) writeDocument(stdout, format, explanationDocument(explanation, commands));
 			else {

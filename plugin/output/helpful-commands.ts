@@ -14,6 +14,8 @@ export interface HelpOptions {
 	/** Name of the first context of the question. */
 	readonly context: string;
 	readonly suggest: SuggestedCommands;
+	/** Those that a drain of the node was asked about with: --force and others. */
+	readonly drainFlags?: readonly string[];
 }
 
 /** Enough for one look. */
@@ -100,7 +102,10 @@ function describePod(
 	return [{ does, command: suggest.kubectl(["describe", "pod", name, "-n", namespace], context) }];
 }
 
-function actions({ subject, verdict, pods }: Explanation, { suggest }: HelpOptions): readonly HelpfulCommand[] {
+function actions(
+	{ subject, verdict, pods }: Explanation,
+	{ suggest, drainFlags = [] }: HelpOptions,
+): readonly HelpfulCommand[] {
 	const { kind, context, namespace = "", name } = subject;
 	if (kind === "Pod" && (verdict === "MayGo" || verdict === "Waits")) {
 		const [pod] = pods;
@@ -111,7 +116,7 @@ function actions({ subject, verdict, pods }: Explanation, { suggest }: HelpOptio
 		return [{ does, command: suggest.xpdb(["evict", name, "-n", namespace], context) }];
 	}
 	if (kind === "Node" && verdict !== "Unknown") {
-		const flags = new Set(flagsNeeded(pods));
+		const flags = new Set([...drainFlags, ...flagsNeeded(pods)]);
 		if (pods.some(({ drain, owner }) => drain.kind === "leaves" && owner.startsWith("DaemonSet/"))) {
 			flags.add("--ignore-daemonsets");
 		}

@@ -1,5 +1,6 @@
 // What a person has done to the screen of budgets: order, filter, namespace, the selected row, what is open. Pure.
-import type { KeyPress } from "./view-state.ts";
+import { controlAction, stepOf } from "./steering-keys.ts";
+import type { KeyPress } from "./steering-keys.ts";
 
 export const sortColumns = ["ALLOWED", "BUDGET", "HEALTHY", "EXPECTED"] as const;
 export type SortColumn = (typeof sortColumns)[number];
@@ -57,30 +58,19 @@ const paneLines = 4;
 
 export function pressBudgetKey(view: BudgetView, key: KeyPress, around: Around): PressedBudgetKey {
 	if (key.ctrl) {
-		const actions: Readonly<Record<string, BudgetAction>> = { c: "interrupt", z: "suspend", l: "redraw" };
-		const action = actions[key.input];
+		const action = controlAction(key);
 		return action ? { view, action } : { view };
 	}
 	if (view.isTyping) return { view: typed(view, key) };
 	// Rows can be selected while one is open; what is below it is read by pages.
-	const by = (lines: number): PressedBudgetKey => ({
-		view:
-			view.pane === "help" || view.pane === "explain" || (view.pane && Math.abs(lines) > 1)
-				? { ...view, scroll: Math.max(0, view.scroll + lines) }
-				: moved(view, lines, around.rows),
-	});
+	const step = stepOf(key, view.pane ? paneLines : around.page);
+	if (step !== undefined) {
+		const scrolls = view.pane === "help" || view.pane === "explain" || (view.pane && Math.abs(step) > 1);
+		return {
+			view: scrolls ? { ...view, scroll: Math.max(0, view.scroll + step) } : moved(view, step, around.rows),
+		};
+	}
 	switch (key.name || key.input) {
-		case "up":
-		case "k":
-			return by(-1);
-		case "down":
-		case "j":
-			return by(1);
-		case "pageUp":
-			return by(-(view.pane ? paneLines : around.page));
-		case "pageDown":
-		case " ":
-			return by(view.pane ? paneLines : around.page);
 		case "enter":
 			return { view: toggled(withRow(view, around.rows), "details") };
 		case "e": {

@@ -1,7 +1,7 @@
 // What was pressed, from what Ink says. It hands over at once what came at once: over a slow link, or from a paste, several keys are
 // one of its events, and a Ctrl-C among them must not be lost.
 import type { Key } from "ink";
-import type { KeyPress } from "./view-state.ts";
+import type { KeyPress } from "./steering-keys.ts";
 
 type InkKey = Pick<
 	Key,

@@ -1,4 +1,6 @@
 // What a person has done to the screen: which row is selected, what is open. Pure: a key goes in, the next state and what it asks of the run come out.
+import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
+
 export type Pane = "details" | "explain" | "budgets" | "help";
 
 export interface ViewState {
@@ -13,13 +15,6 @@ export interface ViewState {
 
 export type Action = "pause" | "leave" | "interrupt" | "suspend" | "redraw";
 
-export interface KeyPress {
-	/** A printable character, or "". */
-	readonly input: string;
-	readonly name: "up" | "down" | "pageUp" | "pageDown" | "enter" | "escape" | "backspace" | "";
-	readonly ctrl: boolean;
-}
-
 export const firstView: ViewState = { selected: undefined, index: 0, pane: undefined, scroll: 0 };
 
 export interface PressedKey {
@@ -30,22 +25,12 @@ export interface PressedKey {
 /** `rows`: the keys of all rows that can be selected, from the top; `page`: how many lines a page is. */
 export function pressKey(view: ViewState, key: KeyPress, rows: readonly string[], page: number): PressedKey {
 	if (key.ctrl) {
-		const actions: Readonly<Record<string, Action>> = { c: "interrupt", z: "suspend", l: "redraw" };
-		const action = actions[key.input];
+		const action = controlAction(key);
 		return action ? { view, action } : { view };
 	}
+	const step = stepOf(key, page);
+	if (step !== undefined) return { view: view.pane ? scrolled(view, step) : moved(view, step, rows) };
 	switch (key.name || key.input) {
-		case "up":
-		case "k":
-			return { view: view.pane ? scrolled(view, -1) : moved(view, -1, rows) };
-		case "down":
-		case "j":
-			return { view: view.pane ? scrolled(view, 1) : moved(view, 1, rows) };
-		case "pageUp":
-			return { view: view.pane ? scrolled(view, -page) : moved(view, -page, rows) };
-		case "pageDown":
-		case " ":
-			return { view: view.pane ? scrolled(view, page) : moved(view, page, rows) };
 		case "enter":
 			return { view: toggled(withSelection(view, rows), "details") };
 		case "e":

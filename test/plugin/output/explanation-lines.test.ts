@@ -13,7 +13,7 @@ import { newNativeBudget } from "../explain/native-budget.ts";
 
 const columns = 80;
 const suggest = new SuggestedCommands(readGlobalFlags({ contexts: ["eu", "us"] }));
-const help = { context: "eu", suggest };
+const help = { context: "eu", suggest, drainFlags: [] };
 const validate = createValidator(strictSchema("explain-v1"));
 
 /** As on a terminal; what programs get of it is held against the schema. */
@@ -143,6 +143,13 @@ Drain it:
 		const text = screen(await world.explain("eu/node/eu-n0"));
 		expect(text).toContain("kubectl xpdb drain eu-n0 --delete-emptydir-data --force --context eu");
 		expect(text).toContain("as budget shop/db (PodDisruptionBudget) has room again:\n    shop/db-1\n");
+	});
+
+	test("drains a node with the flags that it was asked about with", async () => {
+		const world = new ExplainedFleet({ maxUnavailable: 1 });
+		const explanation = await world.explain("eu/node/eu-n0");
+		const commands = helpfulCommands(explanation, { ...help, drainFlags: ["--force"] });
+		expect(commands.map(({ command }) => command)).toContain("kubectl xpdb drain eu-n0 --force --context eu");
 	});
 
 	test("says who suspended a budget", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type BudgetView, firstBudgetView, pressBudgetKey } from "../../../plugin/ui/budget-view.ts";
-import type { KeyPress } from "../../../plugin/ui/view-state.ts";
+import type { KeyPress } from "../../../plugin/ui/steering-keys.ts";
 
 const around = { rows: ["a/1", "a/2", "b/1"], namespaces: ["a", "b"], page: 2 };
 const named = ["up", "down", "pageUp", "pageDown", "enter", "escape", "backspace"] as const;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { firstView, type KeyPress, pressKey, type ViewState } from "../../../plugin/ui/view-state.ts";
+import type { KeyPress } from "../../../plugin/ui/steering-keys.ts";
+import { firstView, pressKey, type ViewState } from "../../../plugin/ui/view-state.ts";
 
 const rows = ["a", "b", "c"];
 
