@@ -12,7 +12,7 @@ export interface Outcome {
 
 /** Without what depends on how busy the machine is: how far a run is after 15 seconds, agents that are slow to answer. */
 export function withoutProgress(outcome: Outcome): Outcome {
-	const isSlow = /^cluster \S+ (gives no answer|answers again)/;
+	const isSlow = /^cluster \S+ (gives no answer|answers again)|^pod \S+ waits: cluster .* to list its budgets, /;
 	return { ...outcome, stderr: outcome.stderr.filter((line) => !isProgress(line) && !isSlow.test(line)) };
 }
 
