@@ -26,10 +26,17 @@ export interface DeclaredFleet {
 	readonly leaseNamespace?: string;
 }
 
+/** By what is hashed, of the fleets that were asked for lately: every count and every decision asks for its own. */
+const hashes = new Map<string, string>();
+const maxHashes = 100;
+
 /** A hash over the sorted ids of the members; two clusters that declare the same fleet have the same hash. */
 export function fleetHash(memberIds: readonly string[]): string {
-	return createHash("sha256")
-		.update([...new Set(memberIds)].toSorted().join("\n"))
-		.digest("hex")
-		.slice(0, 32);
+	const text = [...new Set(memberIds)].toSorted().join("\n");
+	const known = hashes.get(text);
+	if (known !== undefined) return known;
+	const made = createHash("sha256").update(text).digest("hex").slice(0, 32);
+	if (hashes.size >= maxHashes) hashes.clear();
+	hashes.set(text, made);
+	return made;
 }

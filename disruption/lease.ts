@@ -92,8 +92,13 @@ export const whileNobodyDrains =
 	"binding first (kubectl delete validatingadmissionpolicybinding xpdb-leases), and apply it again afterwards " +
 	"(kubectl apply -f agent/deploy/policies.yaml)";
 
+/** What was read of a Lease, for as long as somebody has it: each count reads all of a namespace, as the watch has them. */
+const readLeases = new WeakMap<LeaseObject, BudgetLease>();
+
 /** Reads a Lease; throws GarbledLeaseError where any part of it cannot be understood. `cluster` is for people. */
 export function parseLease(lease: LeaseObject, cluster?: string): BudgetLease {
+	const known = readLeases.get(lease);
+	if (known) return known;
 	const garbled = (what: string): GarbledLeaseError =>
 		new GarbledLeaseError(
 			`Cannot read Lease "${shorten(lease.name)}" of budget "${shorten(lease.annotations[budgetAnnotation] ?? "unknown")}"` +
@@ -115,7 +120,7 @@ export function parseLease(lease: LeaseObject, cluster?: string): BudgetLease {
 	if ((state.phase === "held") !== (holderIdentity !== ""))
 		throw garbled(`its holder and its phase "${state.phase}" contradict each other`);
 	if (state.phase === "held" && state.nonce === "") throw garbled("it is held without a nonce");
-	return {
+	const read: BudgetLease = {
 		name: lease.name,
 		uid: lease.uid,
 		resourceVersion: lease.resourceVersion,
@@ -128,6 +133,8 @@ export function parseLease(lease: LeaseObject, cluster?: string): BudgetLease {
 		labels: lease.labels,
 		annotations: lease.annotations,
 	};
+	readLeases.set(lease, read);
+	return read;
 }
 
 export function acquisitionOf(lease: BudgetLease): Acquisition {

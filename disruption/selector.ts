@@ -155,6 +155,8 @@ function labelValue(value: unknown, path: string): string {
 }
 
 function canonical(requirements: readonly LabelSelectorRequirement[]): LabelSelector {
+	// Most selectors are one label, which is in order as it is.
+	if (requirements.length === 1 && (requirements[0]?.values.length ?? 0) <= 1) return { requirements };
 	const unique = new Map<string, LabelSelectorRequirement>();
 	for (const { key, operator, values } of requirements) {
 		const sorted = [...new Set(values)].toSorted();

@@ -134,7 +134,7 @@ export class EvictionRounds {
 			const due = this.#queue.due(runtime.now());
 			if (due.length === 0) {
 				const now = runtime.now();
-				await this.#pause((this.#queue.nextDueAt(now) ?? now) - now, arrival);
+				await this.#pause((this.#queue.nextDueAt(now) ?? now) - now, this.#orStop(arrival));
 				continue;
 			}
 			const asked = this.#withinLimit(due);
@@ -167,7 +167,7 @@ export class EvictionRounds {
 	async #untilBack(): Promise<void> {
 		const back = new AbortController();
 		void this.#granted.settled().finally(() => back.abort("all are back"));
-		await this.#pause(gatherForMs, back.signal);
+		await this.#pause(gatherForMs, this.#orStop(back.signal));
 	}
 
 	/** The first of each context, as many as may be granted now. */
@@ -313,12 +313,13 @@ export class EvictionRounds {
 
 	/** Until a look says that somebody could be granted, another pod comes, or it is time for a round anyway. */
 	async #untilAvailable(arrival: AbortSignal): Promise<void> {
-		const { fleet, runtime, stop, reachability } = this.#deps;
+		const { fleet, runtime, reachability } = this.#deps;
 		const until = runtime.now() + roundAtLeastEveryMs;
-		while (!arrival.aborted && !stop.aborted && runtime.now() < until) {
-			await this.#pause(Math.min(this.#nextLookMs() * 2 ** this.#fruitless, roundAtLeastEveryMs), arrival);
+		const ends = this.#orStop(arrival);
+		while (!ends.aborted && runtime.now() < until) {
+			await this.#pause(Math.min(this.#nextLookMs() * 2 ** this.#fruitless, roundAtLeastEveryMs), ends);
 			const due = this.#queue.due(runtime.now()).slice(0, maxLookedAt);
-			if (arrival.aborted || stop.aborted || due.length === 0) return;
+			if (ends.aborted || due.length === 0) return;
 			try {
 				const candidates = due.map(({ candidate }) => candidate);
 				const { judgements, states } = await checkAvailability(fleet.members, this.#budgets, candidates);
@@ -339,9 +340,12 @@ export class EvictionRounds {
 		return Math.min(Math.max(lookEveryMs.first, waitedMs * lookEveryMs.ofWait), lookEveryMs.most);
 	}
 
-	async #pause(ms: number, wake?: AbortSignal): Promise<void> {
-		const { runtime, stop } = this.#deps;
-		await runtime.sleep(Math.max(0, ms), wake ? AbortSignal.any([stop, wake]) : stop);
+	#orStop(wake: AbortSignal): AbortSignal {
+		return AbortSignal.any([this.#deps.stop, wake]);
+	}
+
+	async #pause(ms: number, ends = this.#deps.stop): Promise<void> {
+		await this.#deps.runtime.sleep(Math.max(0, ms), ends);
 	}
 
 	#tellStates(states: readonly BudgetState[]): void {

@@ -70,7 +70,7 @@ export function selectorsOf(config: Config): readonly { readonly budget: string;
 	const found = new Map<string, { readonly budget: string; readonly selector: Labels }>();
 	for (const { budgets } of config) {
 		for (const [budget, { selector }] of budgets) {
-			found.set(JSON.stringify([budget, selector.matchLabels]), { budget, selector: selector.matchLabels });
+			found.set(`${budget} ${textOf(selector.matchLabels)}`, { budget, selector: selector.matchLabels });
 		}
 	}
 	return [...found.values()];
@@ -85,7 +85,7 @@ export function leastDesired(configs: readonly Config[], budget: string, selecto
 	const members = (configs[0] ?? []).map((_, index) => configs.flatMap((config) => config[index] ?? []));
 	const specs = members.map((times) => times.map(({ budgets }) => budgets.get(budget)));
 	const covers = (spec: RawBudget | undefined): boolean =>
-		spec !== undefined && JSON.stringify(spec.selector.matchLabels) === JSON.stringify(selector);
+		spec !== undefined && textOf(spec.selector.matchLabels) === textOf(selector);
 	if (specs.every((times) => times.some((spec) => !covers(spec)))) return undefined;
 	if (specs.every((times) => times.some((spec) => !spec || spec.suspend))) return undefined;
 	const expected = members.reduce((sum, times) => sum + Math.min(...times.map((time) => time.expected(selector))), 0);
@@ -106,6 +106,15 @@ function desiredHealthy({ minAvailable, maxUnavailable }: RawBudget, expected: n
 		typeof quantity === "number" ? quantity : Math.ceil((Number.parseInt(quantity, 10) * expected) / 100);
 	if (minAvailable !== undefined) return pods(minAvailable);
 	return Math.max(0, expected - pods(maxUnavailable ?? 0));
+}
+
+/** Objects never change here, so each is written out once. */
+const texts = new WeakMap<Labels, string>();
+
+function textOf(labels: Labels): string {
+	let text = texts.get(labels);
+	if (text === undefined) texts.set(labels, (text = JSON.stringify(labels)));
+	return text;
 }
 
 export function matches(selector: Labels, labels: Labels): boolean {

@@ -3,13 +3,12 @@
 import { reservationsIn } from "./lease-text.ts";
 import { drained } from "./scheduler.ts";
 import type { World } from "./world.ts";
-import { nextTimer, worldSteps } from "./world-steps.ts";
+import { nextTimer, settlingStep } from "./world-steps.ts";
 
 /** A run that has not ended after so many more steps goes round in circles. */
 const mostSteps = 6_000;
 /** The lease time, and all times after which agents end reservations. */
 const longTimeMs = 31_000;
-const order = ["message", "late", "watch", "kubelet"] as const;
 
 /** Everything that the code under test does without another step. */
 export async function letRun(world: World): Promise<void> {
@@ -69,8 +68,7 @@ async function finish(world: World, isDone: () => boolean): Promise<void> {
 	for (let taken = 0; taken < mostSteps; taken += 1) {
 		await letRun(world);
 		if (world.violation) return;
-		const steps = worldSteps(world);
-		const step = order.map((kind) => steps.find((each) => each.kind === kind)).find((each) => each !== undefined);
+		const step = settlingStep(world);
 		if (step) world.take(step);
 		else if (isDone() && world.network.isIdle) return;
 		else {

@@ -15,6 +15,7 @@ const drainJumpMs = 1_500;
 /** Less than the time of a Lease, about that of a count, of a sign of life and of a call. */
 const longestPauseSeconds = 8;
 
+/** While faults and events may happen. */
 export function worldSteps(world: World): readonly Step[] {
 	if (world.violation) return [];
 	const steps: Step[] = [];
@@ -22,11 +23,23 @@ export function worldSteps(world: World): readonly Step[] {
 	addTimers(world, steps);
 	for (const { agents } of world.clusters) for (const agent of agents) if (agent.alive) agent.addWatchSteps(steps);
 	steps.push(...kubeletSteps(world));
-	if (!world.settling) addLimited(world, steps);
+	addLimited(world, steps);
 	const { holdsBack } = world.scenario;
-	if (!holdsBack || world.settling) return steps;
+	if (!holdsBack) return steps;
 	const free = steps.filter((step) => !holdsBack(step, world));
 	return free.some(({ kind }) => kind !== "timer" && kind !== "jump") ? free : steps;
+}
+
+/** At the end of a run: the oldest message first, then what views and kubelets have to do. */
+export function settlingStep(world: World): Step | undefined {
+	if (world.violation) return undefined;
+	const steps: Step[] = [];
+	world.network.addSteps(steps);
+	const message = steps.find(({ kind }) => kind === "message") ?? steps.find(({ kind }) => kind === "late");
+	if (message) return message;
+	const seen: Step[] = [];
+	for (const agent of world.agents()) if (agent.alive) agent.addWatchSteps(seen);
+	return seen[0] ?? kubeletSteps(world)[0];
 }
 
 function kubeletSteps(world: World): readonly Step[] {

@@ -183,7 +183,10 @@ export class World {
 	}
 
 	processes(): readonly SimulatedProcess[] {
-		return [...this.agents(), ...this.drains].filter(({ alive }) => alive);
+		const found: SimulatedProcess[] = [];
+		for (const { agents } of this.clusters) for (const agent of agents) if (agent.alive) found.push(agent);
+		for (const drain of this.drains) if (drain.alive) found.push(drain);
+		return found;
 	}
 
 	memberIds(clusterId: string): readonly string[] {
