@@ -1,0 +1,127 @@
+// What comes at the Tab key, from real clusters. In this process, so that the 100 ms are the clusters' alone on a busy machine; and
+// of the built program that it ends, whatever the cluster does.
+import { writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import { commands } from "../../plugin/command-table.ts";
+import { complete } from "../../plugin/commands/complete.ts";
+import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
+import { collectStreams } from "../support/collected-streams.ts";
+import { createDatabase } from "./database.ts";
+import { eventually, kubectl } from "./kubectl.ts";
+import { uncordonAll } from "./nodes.ts";
+import { plugin, startPlugin } from "./plugin-process.ts";
+
+const three = "c1-operator,c2-operator,c3-operator";
+
+/** The values alone, and the directive. */
+async function completed(line: string, kubeconfig = sharedFleet().kubeconfigPath) {
+	const streams = collectStreams();
+	await complete(line.split(" "), { streams, env: { KUBECONFIG: kubeconfig } }, { commands, now: () => 0 });
+	expect(streams.err()).toBe("");
+	const lines = streams.out().trimEnd().split("\n");
+	return { values: lines.slice(0, -1).map((each) => each.split("\t")[0] ?? ""), directive: lines.at(-1) };
+}
+
+/** An answer that is late is none, so the key is pressed again. */
+async function comes(line: string, values: readonly string[]): Promise<void> {
+	let last: readonly string[] = [];
+	try {
+		await eventually("what a cluster has", async () => {
+			last = (await completed(line)).values;
+			return values.every((value) => last.includes(value));
+		});
+	} catch (error) {
+		throw new Error(`${line}: ${JSON.stringify(last)}`, { cause: error });
+	}
+}
+
+/** An API server that takes every connection and says nothing. */
+async function silentServer(folder: string) {
+	const sockets = new Set<Socket>();
+	const server = createServer((socket) => void sockets.add(socket.on("error", () => undefined)));
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const { port } = server.address() as AddressInfo;
+	const path = join(folder, `silent-${port}.json`);
+	const config = {
+		apiVersion: "v1",
+		kind: "Config",
+		"current-context": "silent",
+		clusters: [{ name: "silent", cluster: { server: `https://127.0.0.1:${port}` } }],
+		users: [{ name: "silent", user: { token: "none" } }],
+		contexts: [{ name: "silent", context: { cluster: "silent", user: "silent" } }],
+	};
+	await writeFile(path, JSON.stringify(config));
+	return {
+		path,
+		asked: () => sockets.size,
+		async [Symbol.asyncDispose]() {
+			for (const socket of sockets) socket.destroy();
+			await new Promise((resolve) => server.close(resolve));
+		},
+	};
+}
+
+describeOnFleet("the Tab key", () => {
+	afterEach(uncordonAll);
+
+	test("has contexts, nodes, pods and budgets as the clusters have them now", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		const { namespace } = database;
+		expect(await completed("drain --contexts=c1-operator,c2-op")).toEqual({
+			values: ["--contexts=c1-operator,c2-operator"],
+			directive: ":4",
+		});
+		const nodes = async (context: string) =>
+			(await kubectl(context, ["get", "nodes", "-o", "name"]))
+				.trim()
+				.split("\n")
+				.map((name) => name.slice("node/".length));
+		await comes("drain --context c1-operator ", await nodes("c1"));
+		const both = [
+			...(await nodes("c1")).map((name) => `c1-operator/${name}`),
+			...(await nodes("c2")).map((name) => `c2-operator/${name}`),
+		];
+		await comes("plan --contexts c1-operator,c2-operator ", both);
+		await comes(`evict -n ${namespace} --context c1-operator `, ["db-0"]);
+		await comes(`explain -n ${namespace} --context c2-operator pod/`, ["pod/db-0"]);
+		await comes(`budgets -n ${namespace} --contexts ${three} `, ["db"]);
+		await comes(`leases release -n ${namespace} --contexts ${three} `, ["db"]);
+		await comes("budgets --context c1 -n ", [namespace]);
+	});
+
+	test("has the id of a drain that somebody stopped", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 0 } });
+		const pod = (await database.pods()).find(({ context }) => context === "c1");
+		using run = startPlugin(["drain", pod?.node ?? "", "--context", "c1-operator", "-y", "--ignore-daemonsets"]);
+		await run.printed(/pod \S+ waits: .*\n/);
+		run.child.kill("SIGINT");
+		const [, id = ""] = /^Continue: +kubectl xpdb drain --resume (\w+)/m.exec((await run.finished).stderr) ?? [];
+		expect(id).not.toBe("");
+		await comes("drain --context c1-operator --resume ", [id]);
+		await comes(`uncordon --contexts ${three} --op=${id.slice(0, 2)}`, [`--op=${id}`]);
+	});
+
+	test("has nothing, and no error, for who may not list", async () => {
+		for (const line of [
+			"drain --context c1 --as nobody ",
+			"evict --context c1 --as nobody -n default ",
+			"ops --context c1 --as nobody -n ",
+		]) {
+			expect(await completed(line)).toEqual({ values: [], directive: ":4" });
+			expect(await plugin(["__complete", ...line.split(" ")])).toMatchObject({ code: 0, stdout: ":4\n", stderr: "" });
+		}
+	});
+
+	test("has nothing, and no error, of a cluster that does not answer, and goes on without it", async () => {
+		await using server = await silentServer(sharedFleet().dir);
+		await eventually("a question that gets no answer", async () => {
+			expect(await completed("drain ", server.path)).toEqual({ values: [], directive: ":4" });
+			return server.asked() > 0;
+		});
+		expect(await completed("drain --context ", server.path)).toEqual({ values: ["silent"], directive: ":4" });
+		const found = await plugin(["__complete", "drain", ""], { KUBECONFIG: server.path });
+		expect(found).toMatchObject({ code: 0, stdout: ":4\n", stderr: "" });
+	});
+});
