@@ -100,7 +100,7 @@ describeOnFleet("kubectl xpdb budgets -w", () => {
 		);
 		// Whoever reads late sees no more of that frame.
 		await terminal.until(() => terminal.output().includes("asking the agents of all members"));
-		await terminal.shows(/3\/3 live {2}1 budgets: 0 at zero/);
+		await terminal.shows(/3\/3 live {2}1 budget: 0 at zero/);
 		await terminal.shows(new RegExp(`${budget}.* 1 of 1 +3/3 +2 +1/1 +1/1 +1/1`));
 		expect(terminal.screen.isAlternate).toBe(true);
 		await takePodDown("c2", database);
