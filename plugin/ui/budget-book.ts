@@ -10,6 +10,8 @@ export interface BudgetFacts {
 	expected?: number;
 	left?: number;
 	clusters: readonly { readonly context: string; readonly healthy: number; readonly expected?: number }[];
+	/** Where this run evicted since it was counted last: the replacements may be there by now, or not. */
+	readonly uncountedIn: Set<string>;
 	/** Of the last pod that had to wait for it. */
 	usedBy: readonly UsedBy[];
 	/** Since when nothing is left. */
@@ -42,7 +44,10 @@ export class BudgetBook {
 				this.#meet(event.members);
 				return;
 			case "pod.evicting":
-				for (const name of event.budgets) this.#budget(name);
+				for (const name of event.budgets) {
+					const budget = this.#budget(name);
+					if (event.dryRun === "none") budget.uncountedIn.add(event.context);
+				}
 				return;
 			case "pod.waiting":
 				if (event.budget !== undefined) this.#exhausted(event.budget, event, at);
@@ -107,7 +112,10 @@ export class BudgetBook {
 		if (healthy !== undefined) budget.healthy = healthy;
 		if (need !== undefined) budget.need = need;
 		if (expected !== undefined) budget.expected = expected;
-		if (reason === "BudgetExhausted") this.#setLeft(budget, 0, at);
+		if (reason === "BudgetExhausted") {
+			this.#setLeft(budget, 0, at);
+			budget.uncountedIn.clear();
+		}
 		budget.usedBy = usedBy;
 	}
 
@@ -116,6 +124,7 @@ export class BudgetBook {
 		const { healthy, need, expected, left, clusters } = event;
 		Object.assign(budget, { healthy, need, expected });
 		this.#setLeft(budget, left, at);
+		budget.uncountedIn.clear();
 		if (left !== 0) budget.usedBy = [];
 		budget.clusters = clusters.map(({ name, ...counts }) => ({ context: this.contextOf(name), ...counts }));
 	}
@@ -128,7 +137,13 @@ export class BudgetBook {
 	}
 
 	#budget(name: string): BudgetFacts {
-		const known = this.#budgets.get(name) ?? { key: `budget ${name}`, name, clusters: [], usedBy: [] };
+		const known = this.#budgets.get(name) ?? {
+			key: `budget ${name}`,
+			name,
+			clusters: [],
+			usedBy: [],
+			uncountedIn: new Set(),
+		};
 		this.#budgets.set(name, known);
 		return known;
 	}

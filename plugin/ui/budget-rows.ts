@@ -55,11 +55,15 @@ export function leftText({ left, need, expected }: BudgetFacts): string {
 	return limit === undefined ? String(left ?? "?") : `${left ?? "?"} of ${limit}`;
 }
 
-/** Without a member's answer nobody knows what is left: what was counted before is not shown as if it were so now. */
+/**
+ * Without a member's answer nobody knows what is left, nor after an eviction that nobody has counted since: what was counted before
+ * is not shown as if it were so now.
+ */
 function known(budget: BudgetFacts, silent: readonly string[]): BudgetFacts {
-	if (silent.length === 0) return budget;
+	const unknown = [...silent, ...budget.uncountedIn];
+	if (unknown.length === 0) return budget;
 	const { left: _left, healthy: _healthy, ...rest } = budget;
-	return { ...rest, clusters: budget.clusters.filter(({ context }) => !silent.includes(context)) };
+	return { ...rest, clusters: budget.clusters.filter(({ context }) => !unknown.includes(context)) };
 }
 
 function row(facts: RunFacts, counted: BudgetFacts, options: RowOptions): SelectableRow {
@@ -73,7 +77,7 @@ function row(facts: RunFacts, counted: BudgetFacts, options: RowOptions): Select
 	const line = budget.line ? `${users === "" ? "" : `${users}; `}line: ${budget.line.holder} before us` : users;
 	const tone = silent.length > 0 ? "bad" : isFull ? "warn" : undefined;
 	const perCluster = (context: string): string => {
-		if (silent.includes(context)) return padded("?", cluster);
+		if (silent.includes(context) || budget.uncountedIn.has(context)) return padded("?", cluster);
 		const counted = budget.clusters.find((each) => each.context === context);
 		return padded(counted ? `${counted.healthy}/${counted.expected ?? "?"}` : "-", cluster);
 	};

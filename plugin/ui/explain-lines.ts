@@ -112,7 +112,7 @@ function budgetLines(
 	{ now }: ExplainOptions,
 	usedBy: readonly UsedBy[],
 ): readonly StyledLine[] {
-	const { name, healthy, need, expected, left, fullSince, line } = budget;
+	const { name, healthy, need, expected, left, fullSince, line, uncountedIn } = budget;
 	const counted =
 		need === undefined
 			? "it was not counted yet"
@@ -143,6 +143,9 @@ function budgetLines(
 	});
 	return [
 		say(`Budget ${name}: ${counted}; ${leftText(budget)} left${full}`, left === 0 ? "warn" : "plain"),
+		...(uncountedIn.size === 0
+			? []
+			: [say("That was before this run evicted the pods below; nobody waits for it, so nobody has counted since.")]),
 		...(places.length === 0 ? [] : [say(`Healthy by cluster: ${places.join(", ")}`)]),
 		...(users.length + own.length === 0 ? [] : [say("Used up by:")]),
 		...users.map((text) => say(text)),

@@ -48,12 +48,13 @@ export function podUserText(usedBy: readonly PodOfBudget[], { columns, now }: Us
 }
 
 /** Pods of this run that are on their way, or gone since the budget was used up: nobody has counted their replacement yet. */
-export function ownUsers(facts: RunFacts, { name, left, fullSince = 0 }: BudgetFacts): readonly PodFacts[] {
-	return [...facts.pods.values()].filter(
-		({ state, since, budgets }) =>
-			budgets.includes(name) &&
-			(state === "terminating" || state === "evicting" || (state === "gone" && left === 0 && since >= fullSince)),
-	);
+export function ownUsers(facts: RunFacts, budget: BudgetFacts): readonly PodFacts[] {
+	const { name, left, fullSince = 0, uncountedIn } = budget;
+	return [...facts.pods.values()].filter(({ state, since, budgets, context }) => {
+		if (!budgets.includes(name)) return false;
+		if (state === "terminating" || state === "evicting") return true;
+		return state === "gone" && (uncountedIn.has(context) || (left === 0 && since >= fullSince));
+	});
 }
 
 /** What has become of it so far. */

@@ -110,6 +110,12 @@ describeOnFleet("kubectl xpdb budgets -w", () => {
 		await terminal.shows(/c1 +1 +1 +maxUnavailable 1 +live/);
 		await bringPodBack("c2");
 		await terminal.shows(new RegExp(`${budget}.* 1 of 1 +3/3`));
+		terminal.press("e");
+		await terminal.shows(`── EXPLAIN ${budget}`);
+		await terminal.shows(`Yes: by budget ${budget} a pod may go now`);
+		terminal.press("\r");
+		// As all three saw it at the same minute.
+		await terminal.shows(/LAST \d+ MIN +[▁█!?]+[^]*[23] healthy/);
 		// One key after the other, as a person presses them.
 		terminal.press("/");
 		await terminal.shows("/_");

@@ -80,6 +80,29 @@ describe("drainFrame()", () => {
 		);
 	});
 
+	test("knows no budget of which this run took a pod, until it is counted again", () => {
+		const facts = sampleFacts();
+		const at = startedAt + 160_000;
+		const row = () => frame({ columns: 140, rows: 40, facts }).find((line) => line.includes("search/indexer  "));
+		const pod = { context: "prod-us", namespace: "search", pod: "indexer-4", uid: "indexer-4" };
+		expect(row()).toMatch(/ 1 of 1 +9\/9 /);
+		facts.see(
+			{ type: "pod.evicting", ...pod, dryRun: "server", deletes: false, budgets: ["search/indexer"], attempt: 1 },
+			at,
+		);
+		expect(row()).toMatch(/ 1 of 1 +9\/9 /);
+		facts.see(
+			{ type: "pod.evicting", ...pod, dryRun: "none", deletes: false, budgets: ["search/indexer"], attempt: 1 },
+			at,
+		);
+		facts.see({ type: "pod.gone", ...pod, waitedMs: 900 }, at + 900);
+		expect(row()).toMatch(/ \? of 1 +\?\/9 .*prod-us\/indexer-4 gone 0s$/);
+		const clusters = [{ name: "prod-us", healthy: 9, expected: 9 }];
+		const counted = { healthy: 9, need: 8, expected: 9, left: 1, clusters } as const;
+		facts.see({ type: "budget.changed", budget: "search/indexer", ...counted }, at + 1_000);
+		expect(row()).toMatch(/ 1 of 1 +9\/9 .* -$/);
+	});
+
 	test("lets nobody believe that nobody waits while a member gives no answer", () => {
 		const facts = new RunFacts();
 		facts.see({ type: "cluster.unreachable", cluster: "us", message: "no connection", elapsedMs: 0 }, startedAt);
