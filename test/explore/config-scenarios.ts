@@ -103,7 +103,7 @@ export const configScenarios: readonly Scenario<World>[] = [
 	{
 		name: "budget-edited",
 		about: "The budget gets stricter and looser, and is suspended for a while, member by member",
-		clusters: [cluster("c1", 2), cluster("c2", 2)],
+		clusters: [cluster("c1", 5), cluster("c2", 4)],
 		drains: [
 			drain("drain-1", ["c1/web-0", "c1/web-1"]),
 			drain("drain-2", ["c2/web-0"]),

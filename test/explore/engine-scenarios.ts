@@ -154,15 +154,19 @@ export const engineScenarios: readonly Scenario<World>[] = [
 		name: "members-change",
 		about: "A third cluster becomes a member, and is forgotten, while pods of two members wait and are evicted",
 		clusters: [
-			cluster("c1", 2, { agents: 1, fleet: ["c1", "c2"] }),
-			cluster("c2", 2, { agents: 1, fleet: ["c1", "c2"] }),
+			cluster("c1", 4, { agents: 1, fleet: ["c1", "c2"] }),
+			cluster("c2", 4, { agents: 1, fleet: ["c1", "c2"] }),
 			cluster("c3", 1, {
 				agents: 1,
 				fleet: ["c1", "c2", "c3"],
 				budgets: [{ name: "web", selector: web, maxUnavailable: 0 }],
 			}),
 		],
-		drains: [drain("drain-1", ["c1/web-0"], { attempts: 4 }), drain("drain-2", ["c2/web-0"], { attempts: 4 })],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { attempts: 4 }),
+			drain("drain-2", ["c2/web-0"], { attempts: 4 }),
+			drain("drain-3", ["c2/web-1"], { attempts: 1 }),
+		],
 		events: ["c1", "c2"].flatMap((id) => [declares(id, ["c1", "c2", "c3"]), declares(id, ["c1", "c2"])]),
 		limits: { drainJumps: 2, agentJumps: 1 },
 		configChanges: true,

@@ -139,11 +139,12 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 	{
 		name: "come-back",
 		about: "A Deployment whose evicted pods come back under other names while views lag",
-		clusters: [cluster("c1", 4, { workloads: [{ kind: "Deployment", name: "web", labels: web, replicas: 4 }] })],
+		clusters: [cluster("c1", 6, { workloads: [{ kind: "Deployment", name: "web", labels: web, replicas: 6 }] })],
 		drains: [
 			drain("drain-1", ["c1/web-0-1"], { agent: 0 }),
 			drain("drain-2", ["c1/web-1-2"], { agent: 1 }),
 			drain("drain-3", ["c1/web-2-3"], { agent: 1 }),
+			drain("drain-4", ["c1/web-3-4"], { agent: 0 }),
 		],
 		limits: { evidence: 4, cancels: 3, silences: 3, agentJumps: 2, restarts: 1, touches: 2 },
 	},

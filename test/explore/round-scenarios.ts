@@ -130,7 +130,7 @@ export const roundScenarios: readonly Scenario<World>[] = [
 	{
 		name: "new-lease",
 		about: "Nobody has used the budget before: the first rounds make the Leases",
-		clusters: [cluster("c1", 2), cluster("c2", 2)],
+		clusters: [cluster("c1", 4), cluster("c2", 4)],
 		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c2/web-0"]), drain("drain-3", ["c1/web-1"])],
 		limits: { ...trouble },
 		leasesExist: false,
