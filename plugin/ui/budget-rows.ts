@@ -55,31 +55,24 @@ export function leftText({ left, need, expected }: BudgetFacts): string {
 	return limit === undefined ? String(left ?? "?") : `${left ?? "?"} of ${limit}`;
 }
 
-/**
- * Without a member's answer nobody knows what is left, nor after an eviction that nobody has counted since: what was counted before
- * is not shown as if it were so now.
- */
-function known(budget: BudgetFacts, silent: readonly string[]): BudgetFacts {
-	const unknown = [...silent, ...budget.uncountedIn];
-	if (unknown.length === 0) return budget;
-	const { left: _left, healthy: _healthy, ...rest } = budget;
-	return { ...rest, clusters: budget.clusters.filter(({ context }) => !unknown.includes(context)) };
-}
-
 function row(facts: RunFacts, counted: BudgetFacts, options: RowOptions): SelectableRow {
 	const { columns, selected } = options;
 	const { name, left, healthy, need, cluster } = widthsFor(facts, columns);
 	const silent = facts.silentContexts;
-	const budget = known(counted, silent);
+	// Without a member's answer nobody knows what is left, nor after an eviction that nobody has counted since: what was counted before
+	// is not shown as if it were so now.
+	const unknown = [...silent, ...counted.uncountedIn];
+	const { left: _left, healthy: _healthy, ...uncounted } = counted;
+	const budget: BudgetFacts = unknown.length === 0 ? counted : uncounted;
 	const isSelected = budget.key === selected;
 	const isFull = budget.left === 0;
 	const users = silent.length > 0 ? silenceText(silent) : usersText(facts, budget, options);
 	const line = budget.line ? `${users === "" ? "" : `${users}; `}line: ${budget.line.holder} before us` : users;
 	const tone = silent.length > 0 ? "bad" : isFull ? "warn" : undefined;
 	const perCluster = (context: string): string => {
-		if (silent.includes(context) || budget.uncountedIn.has(context)) return padded("?", cluster);
-		const counted = budget.clusters.find((each) => each.context === context);
-		return padded(counted ? `${counted.healthy}/${counted.expected ?? "?"}` : "-", cluster);
+		if (unknown.includes(context)) return padded("?", cluster);
+		const here = budget.clusters.find((each) => each.context === context);
+		return padded(here ? `${here.healthy}/${here.expected ?? "?"}` : "-", cluster);
 	};
 	return {
 		key: budget.key,

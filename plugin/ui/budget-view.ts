@@ -1,6 +1,5 @@
 // What a person has done to the screen of budgets: order, filter, namespace, the selected row, what is open. Pure.
-import { controlAction, stepOf } from "./steering-keys.ts";
-import type { KeyPress } from "./steering-keys.ts";
+import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
 
 export const sortColumns = ["ALLOWED", "BUDGET", "HEALTHY", "EXPECTED"] as const;
 export type SortColumn = (typeof sortColumns)[number];

@@ -112,11 +112,13 @@ function budgetLines(
 	{ now }: ExplainOptions,
 	usedBy: readonly UsedBy[],
 ): readonly StyledLine[] {
-	const { name, healthy, need, expected, left, fullSince, line, uncountedIn } = budget;
-	const counted =
-		need === undefined
-			? "it was not counted yet"
-			: `${need} of ${expected ?? "?"} pods have to stay healthy, ${healthy ?? "?"} are`;
+	const { name, need, left, fullSince, line, uncountedIn } = budget;
+	const silent = facts.silentContexts;
+	if (silent.length > 0) {
+		const before = need === undefined ? "" : `; before: ${numbersText(budget)} were`;
+		return [say(`Budget ${name}: what is left nobody knows, ${silenceText(silent)}${before}`, "bad")];
+	}
+	const counted = need === undefined ? "it was not counted yet" : `${numbersText(budget)} are`;
 	const full =
 		left === 0 && fullSince !== undefined ? `, since ${timeOfDay(fullSince)} (${formatElapsed(now - fullSince)})` : "";
 	const places = budget.clusters.map(
@@ -126,16 +128,6 @@ function budgetLines(
 		({ name: pod, context }) =>
 			!usedBy.some((used) => used.pod === pod && facts.budgets.contextOf(used.cluster) === context),
 	);
-	const silent = facts.silentContexts;
-	if (silent.length > 0) {
-		const before = need === undefined ? "" : `; before: ${counted}`;
-		return [
-			say(
-				`Budget ${name}: what is left nobody knows, ${silenceText(silent)}${before.replace(/ are$/, " were")}`,
-				"bad",
-			),
-		];
-	}
 	const users = usedBy.map((used) => {
 		const since = sinceText(used, now);
 		const holder = holderText(used) === "" ? "" : `, ${holderText(used)}`;
@@ -162,6 +154,10 @@ function budgetLines(
 				]
 			: []),
 	];
+}
+
+function numbersText({ need, expected, healthy }: BudgetFacts): string {
+	return `${need} of ${expected ?? "?"} pods have to stay healthy, ${healthy ?? "?"}`;
 }
 
 function terminatingText({ context, namespace, name, since, graceSeconds }: PodFacts, now: number): string {

@@ -1,5 +1,4 @@
 // The screen of a run: opened, fed with events, closed again.
-
 import type { RunEvent } from "../events/events.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { flatEvent } from "../output/flat-event.ts";
