@@ -1,9 +1,10 @@
-// `npm run generate` writes proto/gen anew from the .proto files, and what is generated of the pages in docs/. With --check nothing is
-// written: it fails where the contract has findings, or where proto/gen or a page is not what it is made from.
+// `npm run generate` writes proto/gen anew from the .proto files, the manifests as the plugin carries them, and what is generated of the pages
+// in docs/. With --check nothing is written: it fails where the contract has findings, or where one of these is not what it is made from.
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { deployTexts, deployTextsFile } from "./deploy-texts.ts";
 import { repositoryRoot } from "./repository-root.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -24,6 +25,10 @@ async function check(): Promise<string[]> {
 			if (code !== 0) findings.push(`${command.join(" ")}:\n${output.trimEnd()}`);
 		}
 		if (findings.length > 0) return findings;
+		const manifests = join(repositoryRoot, deployTextsFile);
+		if (!existsSync(manifests) || (await readFile(manifests, "utf8")) !== (await deployTexts())) {
+			findings.push(`${deployTextsFile} is not current: run \`npm run generate\``);
+		}
 		const [wanted, found] = await Promise.all([readTree(join(target, folder)), readTree(join(repositoryRoot, folder))]);
 		for (const file of new Set([...wanted.keys(), ...found.keys()])) {
 			if (wanted.get(file) === found.get(file)) continue;
@@ -54,6 +59,7 @@ if (process.argv.includes("--check")) {
 	for (const finding of findings) console.error(finding);
 	process.exitCode = findings.length > 0 ? 1 : 0;
 } else {
+	await writeFile(join(repositoryRoot, deployTextsFile), await deployTexts());
 	for (const command of [["buf", "generate"], writePages] as const) {
 		const { code } = await runCommand([...command], { show: true });
 		if (code !== 0) process.exitCode = code;

@@ -77,6 +77,11 @@ const rows = [
 		file: "disruption/new.ts",
 		text: `import a from "../package.json" with { type: "json" };`,
 	},
+	{
+		name: "plugin carries the manifests outside its room for installing",
+		file: "plugin/plan/new.ts",
+		text: `import a from "../install/deploy-texts.json" with { type: "json" };`,
+	},
 	{ name: "proto imports agent", file: "proto/new.ts", text: `import type { A } from "../agent/a.ts";` },
 	{ name: "proto imports plugin", file: "proto/new.ts", text: `export * from "../plugin/a.ts";` },
 	{ name: "proto imports yargs", file: "proto/new.ts", text: `import yargs from "yargs";` },

@@ -7,7 +7,7 @@ export const floors: Readonly<Record<string, readonly (readonly string[])[]>> = 
 		[""],
 		["commands"],
 		["run"],
-		["picture", "ui"],
+		["install", "picture", "ui"],
 		["output"],
 		["plan"],
 		["drain"],

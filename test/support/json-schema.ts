@@ -7,7 +7,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 type Schema = Record<string, unknown>;
 
 export function readSchema(name: string): Schema {
-	const path = join(import.meta.dirname, "../../plugin/schemas", `${name}.json`);
+	const path = join(import.meta.dirname, "../../plugin/output/schemas", `${name}.json`);
 	return JSON.parse(readFileSync(path, "utf8")) as Schema;
 }
 

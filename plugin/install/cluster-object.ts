@@ -1,0 +1,31 @@
+// An object as a manifest has it, and which one it is.
+
+export interface ClusterObject {
+	readonly apiVersion: string;
+	readonly kind: string;
+	readonly metadata: ObjectMetadata;
+	readonly [field: string]: unknown;
+}
+
+export interface ObjectMetadata {
+	readonly name: string;
+	readonly namespace?: string;
+	readonly labels?: Readonly<Record<string, string>>;
+	readonly [field: string]: unknown;
+}
+
+export type ObjectReference = Pick<ClusterObject, "apiVersion" | "kind"> & {
+	readonly metadata: Pick<ObjectMetadata, "name" | "namespace">;
+};
+
+/** For people, as kubectl writes it: "deployment.apps/xpdb-agent". */
+export function objectText({ apiVersion, kind, metadata }: ObjectReference): string {
+	const [group = ""] = apiVersion.includes("/") ? apiVersion.split("/") : [];
+	return `${kind.toLowerCase()}${group === "" ? "" : `.${group}`}/${metadata.name}`;
+}
+
+/** Where two manifests with this are alike they speak of one object. */
+export function objectKey({ apiVersion, kind, metadata }: ObjectReference): string {
+	const [group = ""] = apiVersion.includes("/") ? apiVersion.split("/") : [];
+	return JSON.stringify([group, kind, metadata.namespace ?? "", metadata.name]);
+}

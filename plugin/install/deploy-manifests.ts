@@ -1,0 +1,30 @@
+// The shipped manifests (agent/deploy/) as objects.
+import { parseAllDocuments } from "yaml";
+import { defaultAgentNamespace } from "../../disruption/agent-names.ts";
+import { isRecord } from "../../disruption/record.ts";
+import type { ClusterObject } from "./cluster-object.ts";
+import texts from "./deploy-texts.json" with { type: "json" };
+
+/** What every installation makes for itself, and what is for kustomize. */
+const ownFiles: ReadonlySet<string> = new Set(["fleet.yaml", "kustomization.yaml"]);
+
+/** With another name for the agents' namespace wherever it stands: in names, subjects and the expressions of the policies. */
+export function deployManifests(agentNamespace: string): readonly ClusterObject[] {
+	return Object.entries(texts)
+		.filter(([file]) => !ownFiles.has(file))
+		.flatMap(([, text]) => parseAllDocuments(text).map((document): unknown => document.toJS()))
+		.filter(isManifest)
+		.map((manifest) => withNamespace(manifest, agentNamespace));
+}
+
+function isManifest(value: unknown): value is ClusterObject {
+	return isRecord(value) && typeof value["kind"] === "string";
+}
+
+function withNamespace<T>(value: T, agentNamespace: string): T;
+function withNamespace(value: unknown, agentNamespace: string): unknown {
+	if (typeof value === "string") return value.replaceAll(defaultAgentNamespace, agentNamespace);
+	if (Array.isArray(value)) return value.map((each: unknown) => withNamespace(each, agentNamespace));
+	if (!isRecord(value)) return value;
+	return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withNamespace(each, agentNamespace)]));
+}

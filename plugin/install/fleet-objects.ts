@@ -1,0 +1,129 @@
+// The objects that make a cluster a member: the shipped manifests with this fleet filled in, in the order in which they are applied.
+// Pure: the same settings give the same text, byte by byte, so that a second sync of what was printed shows no difference.
+import { stringify } from "yaml";
+import {
+	agentName,
+	defaultAgentNamespace,
+	defaultFleetConfigMap,
+	managedByLabel,
+} from "../../disruption/agent-names.ts";
+import type { FleetMember, ForgottenMember } from "../../disruption/fleet.ts";
+import { isRecord } from "../../disruption/record.ts";
+import { fieldManager } from "../kubernetes/field-manager.ts";
+import type { ClusterObject } from "./cluster-object.ts";
+import { deployManifests } from "./deploy-manifests.ts";
+
+export interface FleetSettings {
+	readonly agentNamespace: string;
+	/** Undefined: the one of the manifests. */
+	readonly image: string | undefined;
+	/** Of the Secret in the agents' namespace with the registry's login. */
+	readonly imagePullSecret: string | undefined;
+	/** The same in every cluster. */
+	readonly members: readonly FleetMember[];
+	readonly forgotten: readonly ForgottenMember[];
+	/** The groups that may drain; none: the one of the manifests. */
+	readonly operators: readonly string[];
+}
+
+/** On each object of an installation: the namespace of the agents that it is for. */
+export const agentNamespaceLabel = "xpdb.form3.tech/agent-namespace";
+
+export const operatorsRole = "xpdb-operators";
+
+/** What each kind needs comes before it: the kind of budgets, the namespace, what keeps the agents' objects, rights, what agents read, agents. */
+const kinds: readonly string[] = [
+	"CustomResourceDefinition",
+	"Namespace",
+	"ValidatingAdmissionPolicy",
+	"ValidatingAdmissionPolicyBinding",
+	"ServiceAccount",
+	"ClusterRole",
+	"ClusterRoleBinding",
+	"Role",
+	"RoleBinding",
+	"NetworkPolicy",
+	"ConfigMap",
+	"Secret",
+	"Service",
+	"PodDisruptionBudget",
+	"Deployment",
+];
+
+/** Throws a TypeError for a manifest of a kind that has no place in the order. */
+export function fleetObjects(settings: FleetSettings): readonly ClusterObject[] {
+	const objects = [...deployManifests(settings.agentNamespace), fleetConfigMap(settings)];
+	return objects
+		.map((object) => labelled(filledIn(object, settings), settings.agentNamespace))
+		.toSorted((a, b) => placeOf(a) - placeOf(b) || (a.metadata.name < b.metadata.name ? -1 : 1));
+}
+
+/** In the order of installing; what is taken away goes the other way. */
+export function placeOf({ kind }: ClusterObject): number {
+	const place = kinds.indexOf(kind);
+	if (place === -1) throw new TypeError(`${kind} has no place in the order of an installation`);
+	return place;
+}
+
+/** The declaration of the fleet: it decides who is a member, and is written apart from all else. */
+export function isFleetList({ kind, metadata }: ClusterObject): boolean {
+	return kind === "ConfigMap" && metadata.name === defaultFleetConfigMap;
+}
+
+function fleetConfigMap({ agentNamespace, members, forgotten }: FleetSettings): ClusterObject {
+	const list = (entries: readonly object[]): string => stringify(entries, { lineWidth: 0 });
+	return {
+		apiVersion: "v1",
+		kind: "ConfigMap",
+		metadata: { name: defaultFleetConfigMap, namespace: agentNamespace },
+		data: { members: list(members), ...(forgotten.length > 0 && { forgotten: list(forgotten) }) },
+	};
+}
+
+function labelled(object: ClusterObject, agentNamespace: string): ClusterObject {
+	const labels = { ...object.metadata.labels, [managedByLabel]: fieldManager, [agentNamespaceLabel]: agentNamespace };
+	return { ...object, metadata: { ...object.metadata, labels } };
+}
+
+function filledIn(object: ClusterObject, settings: FleetSettings): ClusterObject {
+	const { kind, metadata } = object;
+	if (kind === "Deployment" && metadata.name === agentName) return filledInDeployment(object, settings);
+	if (kind.endsWith("RoleBinding") && metadata.name === operatorsRole && settings.operators.length > 0) {
+		return { ...object, subjects: settings.operators.map((name) => ({ apiGroup: rbacGroup, kind: "Group", name })) };
+	}
+	return object;
+}
+
+const rbacGroup = "rbac.authorization.k8s.io";
+
+function filledInDeployment(object: ClusterObject, settings: FleetSettings): ClusterObject {
+	const { agentNamespace, image, imagePullSecret } = settings;
+	const spec = recordOf(object["spec"]);
+	const template = recordOf(spec["template"]);
+	const pod = recordOf(template["spec"]);
+	const [container, ...more] = listOf(pod["containers"]).map(recordOf);
+	// Both have this default in the agent.
+	const flags =
+		agentNamespace === defaultAgentNamespace
+			? []
+			: [`--agent-namespace=${agentNamespace}`, `--lease-namespace=${agentNamespace}`];
+	const agent = {
+		...container,
+		...(image !== undefined && { image }),
+		args: [...listOf(container?.["args"]), ...flags],
+	};
+	const filled = {
+		...pod,
+		...(imagePullSecret !== undefined && { imagePullSecrets: [{ name: imagePullSecret }] }),
+		containers: [agent, ...more],
+	};
+	return { ...object, spec: { ...spec, template: { ...template, spec: filled } } };
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+	return isRecord(value) ? value : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+	return Array.isArray(value) ? value : [];
+}

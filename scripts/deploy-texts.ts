@@ -1,0 +1,18 @@
+// The manifests of agent/deploy/ as one file beside the code that installs them: the plugin is a single program, which has no folder to read
+// them from, and imports nothing of the agent. Written by `npm run generate`.
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { repositoryRoot } from "./repository-root.ts";
+
+const source = join("agent", "deploy");
+
+/** From the root. */
+export const deployTextsFile = join("plugin", "install", "deploy-texts.json");
+
+export async function deployTexts(): Promise<string> {
+	const files = (await readdir(join(repositoryRoot, source))).filter((file) => file.endsWith(".yaml")).toSorted();
+	const texts = await Promise.all(
+		files.map(async (file) => [file, await readFile(join(repositoryRoot, source, file), "utf8")] as const),
+	);
+	return `${JSON.stringify(Object.fromEntries(texts), null, "\t")}\n`;
+}
