@@ -120,6 +120,9 @@ async function watchBudgets({ bench, namespace, pods }: Scene, minutes: number) 
 	try {
 		await delay(settleMs);
 		const busy = await watchChurn({ bench, screen, churn }, minutes);
+		// By name: where rows go to the end with what they allow, the selected one may be the last, with none below it.
+		screen.terminal.press("s");
+		await screen.terminal.shows("sort BUDGET");
 		const busyKeys = await keyTimes(screen, keys.busy);
 		bench.log(`  meanwhile ${keyText(busyKeys)}`);
 		return { idle, idleKeys, busy, busyKeys };
