@@ -5,7 +5,6 @@
 // after this grant and all earlier ones at least the desired number stays healthy. Bounds are judged as Kubernetes'
 // disruption controller judges them (pkg/controller/disruption): percentages round up, no expected pods allow nothing. A
 // pod that no controller speaks for is not granted under a bound that needs the number of expected pods; others go on.
-import { exhaustedText } from "./budget-text.ts";
 import {
 	type Bound,
 	type BudgetName,
@@ -18,6 +17,7 @@ import {
 	parseBudgetSpec,
 	supportedFeatures,
 } from "./budget.ts";
+import { exhaustedText } from "./budget-text.ts";
 import type { CandidateState, Count, UnavailablePod } from "./cluster.ts";
 import { coveringBudgets } from "./coverage.ts";
 import { InvalidBudgetError } from "./errors.ts";

@@ -16,8 +16,8 @@ import { createAcquireHandler } from "./acquire-handler.ts";
 import type { AuditDetails, AuditRecord } from "./audit-log.ts";
 import type { Admission } from "./caller.ts";
 import { createGreetHandler } from "./greet-handler.ts";
-import * as limits from "./request-limits.ts";
 import type { BudgetVerb } from "./identity.ts";
+import * as limits from "./request-limits.ts";
 import type { AgentServiceOptions } from "./service-options.ts";
 import { createWatchHandler } from "./watch-handler.ts";
 

@@ -1,5 +1,4 @@
 // An object as a manifest has it, and which one it is.
-
 export interface ClusterObject {
 	readonly apiVersion: string;
 	readonly kind: string;

@@ -1,7 +1,7 @@
 // The counts of a planned drain, as the pods that went and came back have left them. Whether one more may go is
 // decide()'s to say.
-import { neverMetText } from "../../disruption/budget-text.ts";
 import { formatBudgetName } from "../../disruption/budget.ts";
+import { neverMetText } from "../../disruption/budget-text.ts";
 import type { CandidateState, Count } from "../../disruption/cluster.ts";
 import { decide, type Judgement } from "../../disruption/decide.ts";
 import type { Waiting } from "../../disruption/verdict.ts";

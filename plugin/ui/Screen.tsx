@@ -2,8 +2,8 @@
 import { Box, Text, type TextProps, useInput } from "ink";
 import { memo, type ReactNode, useSyncExternalStore } from "react";
 import { keyPresses } from "./key-presses.ts";
-import { isSameLine, type StyledLine, type Tone } from "./styled-line.ts";
 import type { KeyPress } from "./steering-keys.ts";
+import { isSameLine, type StyledLine, type Tone } from "./styled-line.ts";
 
 export interface FrameSource {
 	/** The lines to show; the same object until something has changed. */

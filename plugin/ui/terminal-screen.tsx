@@ -2,8 +2,8 @@
 import { type Instance, render } from "ink";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
 import { Screen } from "./Screen.tsx";
-import { isSameLine, type StyledLine } from "./styled-line.ts";
 import type { KeyPress } from "./steering-keys.ts";
+import { isSameLine, type StyledLine } from "./styled-line.ts";
 
 export interface TerminalScreenOptions {
 	readonly terminal: ScreenTerminal;

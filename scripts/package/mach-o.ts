@@ -1,5 +1,4 @@
 // As much of a program of macOS as its signature needs: the load commands, and the segment at the end that the signature lies in.
-
 export interface LoadCommand {
 	readonly kind: number;
 	readonly offset: number;

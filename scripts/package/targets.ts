@@ -1,5 +1,4 @@
 // What archives there are, in Go's words for systems and processors, which krew selects by; and where the Node of each is from.
-
 export interface NpmNode {
 	readonly kind: "npm";
 	readonly name: string;

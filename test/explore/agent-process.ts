@@ -20,8 +20,8 @@ import {
 	LeaseLostError,
 } from "../../disruption/errors.ts";
 import type { LeaseObject } from "../../disruption/lease-object.ts";
-import { reservationDeadlineMs } from "../../disruption/reservation.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
+import { reservationDeadlineMs } from "../../disruption/reservation.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";
 import { type Feed, openFeed } from "./feed.ts";

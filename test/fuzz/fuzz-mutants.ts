@@ -172,7 +172,7 @@ const rows: readonly Row[] = [
 	{
 		target: "fleet",
 		without: "ports end at 65,535",
-		file: "agent/cluster-api/fleet-config.ts",
+		file: "disruption/declared-fleet.ts",
 		find: " || Number(port) > 65_535",
 		replace: "",
 	},

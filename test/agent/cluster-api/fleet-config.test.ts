@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { InvalidFleetError, parseFleet } from "../../../agent/cluster-api/fleet-config.ts";
+import { parseFleet } from "../../../agent/cluster-api/fleet-config.ts";
+import { InvalidFleetError } from "../../../disruption/declared-fleet.ts";
 
 describe("parseFleet()", () => {
 	const members = [

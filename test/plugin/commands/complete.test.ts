@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { budgetApi } from "../../../disruption/budget.ts";
 import { commands } from "../../../plugin/command-table.ts";
 import { complete } from "../../../plugin/commands/complete.ts";
 import type { openContexts } from "../../../plugin/kubernetes/open-contexts.ts";
-import { budgetApi } from "../../../disruption/budget.ts";
 import { newClient, newContext } from "../../support/build-context.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
 import { createScratchFolder } from "../kubernetes/scratch-folder.ts";

@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import { run } from "../../../plugin/run-command.ts";
 import { InterruptSource } from "../../../plugin/terminal/interrupts.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
-import { patiently } from "../../support/skipping-clock.ts";
 import { startInTerminal } from "../../support/pseudo-terminal.ts";
+import { patiently } from "../../support/skipping-clock.ts";
 import { createScratchFolder } from "../kubernetes/scratch-folder.ts";
 
 const scratch = createScratchFolder("completion");
