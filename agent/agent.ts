@@ -77,11 +77,13 @@ export class Agent {
 		watchers: () => this.#local?.watchers ?? 0,
 		pods: () => this.#views?.pods.size ?? 0,
 		certificateExpiry: () => this.#certificates?.expiry,
+		members: () => this.#membership?.known.census,
 	});
 	readonly #report: (problem: unknown) => void;
 	readonly #serverName: string;
 	#certificates: Certificates | undefined;
 	#views: Views | undefined;
+	#membership: Membership | undefined;
 	#local: LocalCluster | undefined;
 	#held: HeldLeases | undefined;
 
@@ -188,6 +190,7 @@ export class Agent {
 			metrics: this.#metrics,
 			report: this.#report,
 		});
+		this.#membership = membership;
 		this.#closers.push(() => membership.close());
 		const existence = new BudgetExistence({
 			api,
@@ -205,6 +208,7 @@ export class Agent {
 		const local = new LocalCluster({
 			api: withFailPoints(withWatchedLeases(withSharedReads(membership.api), views.leases), env),
 			membership: membership.known,
+			ownDescription: () => ({ certificates: certificates.marks, heard: membership.heard() }),
 			pods: views.pods,
 			budgets: views.budgets,
 			leaseView: views.leases,

@@ -1,7 +1,7 @@
 // What an agent answers beyond the round: who it is, which budgets it has, a look at a count.
 import type { BudgetName } from "../disruption/budget.ts";
 import type { AcquireRequest, Cluster, Count, MemberBudget } from "../disruption/cluster.ts";
-import type { FleetMember } from "../disruption/fleet.ts";
+import type { FleetMember, ForgottenMember } from "../disruption/fleet.ts";
 import type { BudgetScope, HoldingReference, ListedLease } from "./listed-lease.ts";
 
 export interface AgentDescription {
@@ -15,6 +15,32 @@ export interface AgentDescription {
 	readonly leaseNamespace: string;
 	/** Whom the cluster knows as members, and its fleet neither lists nor forgets: until it does, it counts nothing. */
 	readonly unresolved?: readonly { readonly id: string; readonly name: string }[];
+	/** Members that were forgotten by name. */
+	readonly forgotten?: readonly ForgottenMember[];
+	/** Left out by agents that do not tell. */
+	readonly certificates?: AgentCertificates;
+	/** The other clusters that this very agent has heard of, by a greeting or by an answer to its own. */
+	readonly heard?: readonly HeardMember[];
+}
+
+/** What an agent uses for TLS at this moment. */
+export interface AgentCertificates {
+	/** What it shows. */
+	readonly certificate: CertificateMark;
+	/** Whose certificates it takes. */
+	readonly authorities: readonly CertificateMark[];
+}
+
+export interface CertificateMark {
+	/** The SHA-256 over its DER, as openssl prints it. */
+	readonly sha256: string;
+	/** Since the epoch. */
+	readonly expiresAtSeconds: number;
+}
+
+export interface HeardMember {
+	readonly id: string;
+	readonly agoMs: number;
 }
 
 export interface BudgetList {

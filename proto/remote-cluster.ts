@@ -34,8 +34,9 @@ import { readWatch } from "./read-watch.ts";
 import { errorOfStatus } from "./status.ts";
 import { callUnary, limitSilence, type OpenCall, silent, type UnaryCall } from "./unary.ts";
 import { acquisitionMessage, budgetNameMessage, grantMessage, readCommitOutcome, readPlace } from "./wire.ts";
-import { acquireMessage, countCallMessage, readAcquired, readBudgetList, readDescription } from "./wire-calls.ts";
+import { acquireMessage, countCallMessage, readAcquired, readBudgetList } from "./wire-calls.ts";
 import { readCount } from "./wire-count.ts";
+import { readDescription } from "./wire-description.ts";
 import { leaseScopesMessage, readLeaseList } from "./wire-leases.ts";
 
 /** Some API calls of a second each at the worst; half the lease time, so that a round that hangs here can still stop. */

@@ -1,6 +1,6 @@
 // Requests and answers of the larger calls as messages and back, as strict as wire.ts.
 import type { AcquireOutcome, AcquireRequest, Acquisition, Count } from "../disruption/cluster.ts";
-import type { AgentDescription, BudgetList, LookRequest } from "./agent-cluster.ts";
+import type { BudgetList, LookRequest } from "./agent-cluster.ts";
 import { requiredText, wholeNumber } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
 import {
@@ -78,37 +78,6 @@ export function readCountCall(message: wire.CountRequest): CountCall {
 
 export function countResponseMessage(count: Count): wire.CountResponse {
 	return { clusterId: count.clusterId, count: countMessage(count) };
-}
-
-export function descriptionMessage(description: AgentDescription): wire.DescribeResponse {
-	return {
-		...description,
-		features: [...description.features],
-		members: description.members.map(({ id, name, address = "" }) => ({ id, name, address })),
-		unresolved: (description.unresolved ?? []).map(({ id, name }) => ({ id, name, address: "" })),
-	};
-}
-
-export function readDescription(message: wire.DescribeResponse): AgentDescription {
-	return {
-		clusterId: requiredText(message.clusterId, "cluster_id"),
-		clusterName: message.clusterName,
-		version: requiredText(message.version, "version"),
-		features: message.features,
-		members: message.members.map(({ id, name, address }, index) => ({
-			id: requiredText(id, `members[${index}].id`),
-			name,
-			...(address !== "" && { address }),
-		})),
-		fleetHash: requiredText(message.fleetHash, "fleet_hash"),
-		leaseNamespace: requiredText(message.leaseNamespace, "lease_namespace"),
-		...(message.unresolved.length > 0 && {
-			unresolved: message.unresolved.map(({ id, name }, index) => ({
-				id: requiredText(id, `unresolved[${index}].id`),
-				name,
-			})),
-		}),
-	};
 }
 
 export function budgetListMessage({ clusterId, fleetHash, budgets }: BudgetList): wire.ListBudgetsResponse {

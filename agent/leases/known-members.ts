@@ -34,6 +34,13 @@ interface KnownMembersOptions {
 	readonly fleetConfigMap: string;
 }
 
+/** How many clusters the list has, how many it forgets, and how many are known that it has not. */
+export interface MemberCensus {
+	readonly listed: number;
+	readonly forgotten: number;
+	readonly missing: number;
+}
+
 /** A fleet that was read, and whom this cluster knows beside it. */
 interface JudgedFleet {
 	readonly fleet: DeclaredFleet;
@@ -65,6 +72,13 @@ export class KnownMembers {
 	/** Every known id, also those that are forgotten. */
 	get known(): readonly KnownMember[] {
 		return [...this.#known.values()];
+	}
+
+	/** Of the list that was last read; undefined before. */
+	get census(): MemberCensus | undefined {
+		const fleet = this.#latestFleet;
+		if (!fleet) return undefined;
+		return { listed: fleet.members.length, forgotten: fleet.forgotten.length, missing: this.#missing(fleet).length };
 	}
 
 	/** The declared fleet; rejects with FleetsDifferError while a known member is neither listed nor forgotten. */

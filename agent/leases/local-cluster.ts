@@ -62,6 +62,8 @@ export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCrea
 	readonly version: string;
 	readonly leaseNamespace: string;
 	readonly membership?: Pick<KnownMembers, "judge" | "assertStill">;
+	/** What a description tells of this agent beside its cluster and its fleet. */
+	readonly ownDescription?: () => Pick<AgentDescription, "certificates" | "heard">;
 	/** The agent of this cluster that keeps the line; undefined where it is this one. */
 	readonly lineHost?: (onBehalfOf?: PassedOnCaller) => (Cluster & Pick<AgentCluster, "listLeases">) | undefined;
 	readonly newId?: () => string;
@@ -147,6 +149,8 @@ export class LocalCluster implements AgentCluster {
 			fleetHash: fleetHash(fleet.members.map(({ id }) => id)),
 			leaseNamespace: this.#options.leaseNamespace,
 			...(missing.length > 0 && { unresolved: missing.map(({ id, name }) => ({ id, name })) }),
+			...(fleet.forgotten.length > 0 && { forgotten: fleet.forgotten }),
+			...this.#options.ownDescription?.(),
 		};
 	}
 

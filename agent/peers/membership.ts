@@ -1,4 +1,5 @@
 // What an agent does about its fleet's members, put together: who is known, who is greeted, and whose rounds are refused.
+import type { HeardMember } from "../../proto/agent-cluster.ts";
 import { greetAgent } from "../../proto/greet.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { KnownMembers, withKnownMembers } from "../leases/known-members.ts";
@@ -30,6 +31,8 @@ export interface Membership {
 	/** Every fleet that it gives is one without a known member missing. */
 	readonly api: ClusterApi;
 	readonly receiver: GreetingReceiver;
+	/** The other clusters of which this agent has heard. */
+	heard(): readonly HeardMember[];
 	/** Begins to greet. */
 	start(): void;
 	close(): void;
@@ -56,6 +59,7 @@ export function createMembership(options: MembershipOptions): Membership {
 			...local,
 			receive: (greeting) => greetings.receive(greeting),
 		},
+		heard: () => greetings.heard(),
 		start: () => greetings.start(),
 		close() {
 			greetings.close();

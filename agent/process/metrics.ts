@@ -18,6 +18,8 @@ interface MetricsSources {
 	readonly pods: () => number;
 	/** Undefined before the files were read. */
 	readonly certificateExpiry?: () => CertificateExpiry | undefined;
+	/** Undefined before the fleet was read. */
+	readonly members?: () => Readonly<Record<"listed" | "forgotten" | "missing", number>> | undefined;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -58,6 +60,17 @@ export function createMetrics(sources: MetricsSources) {
 				if (!expiry) return;
 				this.set({ file: "certificate" }, expiry.certificateAt.getTime() / 1000);
 				this.set({ file: "ca" }, expiry.caAt.getTime() / 1000);
+			},
+		}),
+	);
+	registry.registerMetric(
+		new Gauge({
+			name: "xpdb_members",
+			help: "Clusters by state: listed in xpdb-fleet, forgotten there, or missing there though they are known",
+			labelNames: ["state"],
+			registers: [],
+			collect() {
+				for (const [state, count] of Object.entries(sources.members?.() ?? {})) this.set({ state }, count);
 			},
 		}),
 	);

@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { createSecureContext, type SecureContextOptions } from "node:tls";
 import { ServerCredentials } from "@grpc/grpc-js";
 import { BoundedError } from "../../disruption/bounded-error.ts";
+import type { AgentCertificates, CertificateMark } from "../../proto/agent-cluster.ts";
 import { parseCertificates } from "../../proto/credentials.ts";
 import { describeMember, findMemberId, memberUri } from "../../proto/member-certificate.ts";
 import type { CertificateExpiry } from "../process/metrics.ts";
@@ -45,6 +46,7 @@ export class Certificates {
 	readonly #timer: NodeJS.Timeout;
 	#current: CertificateMaterial;
 	#expiry: CertificateExpiry;
+	#marks: AgentCertificates;
 	/** The cluster id that the certificate must name, as soon as it is known. */
 	#member: string | undefined;
 	#lastProblem = "";
@@ -52,9 +54,10 @@ export class Certificates {
 	/** Throws CertificateError where the files cannot be used. */
 	constructor(options: CertificatesOptions) {
 		this.#options = options;
-		const { material, expiry } = checked(readFiles(options.files), options, undefined);
+		const { material, expiry, marks } = checked(readFiles(options.files), options, undefined);
 		this.#current = material;
 		this.#expiry = expiry;
+		this.#marks = marks;
 		this.#timer = setInterval(() => this.#poll(), options.pollMs ?? 2_000);
 		this.#timer.unref();
 		const expired = expiredFiles(options.files, expiry);
@@ -68,6 +71,11 @@ export class Certificates {
 
 	get expiry(): CertificateExpiry {
 		return this.#expiry;
+	}
+
+	/** For people: which certificates are in use. */
+	get marks(): AgentCertificates {
+		return this.#marks;
 	}
 
 	/** From now on the certificate must name this cluster; throws CertificateError where it names another, or none. */
@@ -100,9 +108,9 @@ export class Certificates {
 		try {
 			const files = readFiles(this.#options.files);
 			// What is in use was found good; making keys and contexts of it anew is most of what an idle agent does.
-			const { expiry } = this;
+			const { expiry, marks } = this;
 			read = isSame(files, this.#current)
-				? { material: this.#current, expiry }
+				? { material: this.#current, expiry, marks }
 				: checked(files, this.#options, this.#member);
 		} catch (error) {
 			if (!(error instanceof CertificateError)) throw error;
@@ -110,13 +118,14 @@ export class Certificates {
 			this.#lastProblem = error.message;
 			return;
 		}
-		const { material, expiry } = read;
+		const { material, expiry, marks } = read;
 		const expired = expiredFiles(this.#options.files, expiry);
 		if (expired && expired.message !== this.#lastProblem) this.#options.report(expired);
 		this.#lastProblem = expired?.message ?? "";
 		if (material === this.#current) return;
 		this.#current = material;
 		this.#expiry = expiry;
+		this.#marks = marks;
 		for (const listener of this.#listeners) listener(material);
 	}
 }
@@ -150,6 +159,7 @@ function contextOptions({ certificate, privateKey, ca }: CertificateMaterial): S
 interface ReadMaterial {
 	readonly material: CertificateMaterial;
 	readonly expiry: CertificateExpiry;
+	readonly marks: AgentCertificates;
 }
 
 function readFiles(files: CertificateFiles): CertificateMaterial {
@@ -187,6 +197,7 @@ function checked(
 	return {
 		material,
 		expiry: { certificateAt: firstToExpire([certificate, ...chain]), caAt: firstToExpire(authorities) },
+		marks: { certificate: markOf(certificate), authorities: authorities.map(markOf) },
 	};
 }
 
@@ -213,6 +224,10 @@ function expiredFiles(
 		{ file: files.caFile, at: caAt },
 	].find(({ at }) => at.getTime() < Date.now());
 	return expired && new CertificateError(`"${expired.file}" expired at ${expired.at.toISOString()}`);
+}
+
+function markOf({ fingerprint256, validToDate }: X509Certificate): CertificateMark {
+	return { sha256: fingerprint256, expiresAtSeconds: Math.floor(validToDate.getTime() / 1_000) };
 }
 
 function firstToExpire(certificates: readonly X509Certificate[]): Date {

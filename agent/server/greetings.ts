@@ -10,6 +10,7 @@
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { AgentProtocolError, FleetsDifferError } from "../../disruption/errors.ts";
 import type { DeclaredFleet } from "../../disruption/fleet.ts";
+import type { HeardMember } from "../../proto/agent-cluster.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";
 import type { KnownMembers } from "../leases/known-members.ts";
 import type { Clock } from "../process/clock.ts";
@@ -44,7 +45,7 @@ export interface GreetingsOptions {
 	readonly greet: (target: GreetingTarget, greeting: Greeting) => Promise<GreetingReply>;
 	/** Nobody else is greeted from now on. */
 	readonly keep: (targets: readonly GreetingTarget[]) => void;
-	readonly clock: Pick<Clock, "after">;
+	readonly clock: Pick<Clock, "after" | "now">;
 	/** From 0 to 1. */
 	readonly random: () => number;
 	readonly onGreeted: (outcome: "answered" | "failed" | "unimplemented") => void;
@@ -55,6 +56,8 @@ export class Greetings {
 	readonly #options: GreetingsOptions;
 	/** What was last said of a member: the same thing is not said every 30 s. */
 	readonly #told = new Map<string, string>();
+	/** When each cluster was last heard of. */
+	readonly #heardAt = new Map<string, number>();
 	#cancelTimer = (): void => undefined;
 	#ended = false;
 
@@ -66,12 +69,20 @@ export class Greetings {
 	async receive({ id, name }: Greeting): Promise<GreetingReply> {
 		const { known, local } = this.#options;
 		if (id !== local.id) await known.learn([{ id, name: printableName(name) ?? id }]);
+		// Of those alone that are known now, whose number is bounded.
+		if (id !== local.id) this.#hear(id);
 		const { members, forgotten } = (await known.judge()).fleet;
 		return {
 			memberIds: members.map((member) => member.id),
 			listed: members.some((member) => member.id === id),
 			forgotten: forgotten.some((member) => member.id === id),
 		};
+	}
+
+	/** The other clusters of which this agent has heard since it started. */
+	heard(): readonly HeardMember[] {
+		const now = this.#options.clock.now();
+		return [...this.#heardAt].map(([id, at]) => ({ id, agoMs: Math.max(0, now - at) }));
 	}
 
 	/** Greets now and from time to time, until it is closed. */
@@ -115,6 +126,7 @@ export class Greetings {
 		const { id, name } = target;
 		try {
 			const { listed, forgotten } = await greet(target, greeting);
+			this.#hear(id);
 			onGreeted("answered");
 			const why = forgotten ? "has forgotten" : "does not list";
 			const problem = new FleetsDifferError(
@@ -127,6 +139,10 @@ export class Greetings {
 			onGreeted(unknown ? "unimplemented" : "failed");
 			this.#tell(id, unknown ? "" : "failed", error);
 		}
+	}
+
+	#hear(id: string): void {
+		this.#heardAt.set(id, this.#options.clock.now());
 	}
 
 	/** `what` is "" where nothing is wrong; the words of a failure differ each time. */

@@ -13,8 +13,8 @@ import {
 	budgetListMessage,
 	countCallMessage,
 	countResponseMessage,
-	descriptionMessage,
 } from "../../proto/wire-calls.ts";
+import { descriptionMessage } from "../../proto/wire-description.ts";
 import { leaseListMessage } from "../../proto/wire-leases.ts";
 import { updateMessage } from "../../proto/wire-watch.ts";
 import * as samples from "../support/samples.ts";
@@ -105,6 +105,7 @@ export const answers: Readonly<Record<Method, SeedMessages>> = {
 		wire.DescribeResponse,
 		descriptionMessage(description),
 		descriptionMessage({ ...description, unresolved: [{ id: "id-9", name: "us-1" }] }),
+		descriptionMessage(samples.fullDescription),
 	),
 };
 

@@ -7,12 +7,8 @@ import { AgentServiceClient, type AgentServiceServer } from "../../proto/gen/xpd
 import { describeAgent, RemoteCluster, type RemoteClusterOptions } from "../../proto/remote-cluster.ts";
 import { statusOfError } from "../../proto/status.ts";
 import { acquisitionMessage, commitOutcomeMessage, grantMessage, placeMessage } from "../../proto/wire.ts";
-import {
-	acquiredMessage,
-	budgetListMessage,
-	countResponseMessage,
-	descriptionMessage,
-} from "../../proto/wire-calls.ts";
+import { acquiredMessage, budgetListMessage, countResponseMessage } from "../../proto/wire-calls.ts";
+import { descriptionMessage } from "../../proto/wire-description.ts";
 import { leaseListMessage } from "../../proto/wire-leases.ts";
 import * as samples from "../support/samples.ts";
 import { startScriptedAgent } from "../support/scripted-agent.ts";

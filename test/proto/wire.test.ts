@@ -5,6 +5,7 @@ import * as generated from "../../proto/gen/xpdb/v1/agent.ts";
 import * as wire from "../../proto/wire.ts";
 import * as calls from "../../proto/wire-calls.ts";
 import { countMessage, readCount } from "../../proto/wire-count.ts";
+import { descriptionMessage, readDescription } from "../../proto/wire-description.ts";
 import * as samples from "../support/samples.ts";
 
 const { clusterId } = samples;
@@ -70,8 +71,12 @@ describe("messages", () => {
 		{
 			name: "a description",
 			sent: samples.description,
-			read: () =>
-				calls.readDescription(overBytes(generated.DescribeResponse, calls.descriptionMessage(samples.description))),
+			read: () => readDescription(overBytes(generated.DescribeResponse, descriptionMessage(samples.description))),
+		},
+		{
+			name: "all that a description may tell",
+			sent: samples.fullDescription,
+			read: () => readDescription(overBytes(generated.DescribeResponse, descriptionMessage(samples.fullDescription))),
 		},
 		{
 			name: "a list of budgets",

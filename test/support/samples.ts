@@ -160,6 +160,22 @@ export const description = {
 	leaseNamespace: "xpdb-system",
 };
 
+const certificateMark = (byte: string, expiresAtSeconds: number) => ({
+	sha256: Array.from({ length: 32 }, () => byte).join(":"),
+	expiresAtSeconds,
+});
+
+export const fullDescription = {
+	...description,
+	unresolved: [{ id: "id-9", name: "us-1" }],
+	forgotten: [{ id: "id-7" }, { id: "id-8", name: "us-2" }],
+	certificates: {
+		certificate: certificateMark("0A", 1_800_000_000),
+		authorities: [certificateMark("F1", 2_000_000_000), certificateMark("F2", 2_100_000_000)],
+	},
+	heard: [{ id: "id-2", agoMs: 1_234 }],
+};
+
 export const acquired = { kind: "acquired", acquisition, count, leaseDurationMs: 10_000 } as const;
 
 export const grants: readonly Grant[] = [

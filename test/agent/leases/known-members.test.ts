@@ -103,6 +103,18 @@ describe("KnownMembers", () => {
 		);
 	});
 
+	test("are counted as listed, forgotten or missing", async () => {
+		const { declare, newAgent } = simulate();
+		declare(["id-1", "id-2", "id-3", "id-4"]);
+		const { known, getFleet } = newAgent();
+		expect(known.census).toBeUndefined();
+		await getFleet();
+		expect(known.census).toEqual({ listed: 4, forgotten: 0, missing: 0 });
+		declare(["id-1", "id-2"], ["id-3"]);
+		await expect(getFleet()).rejects.toThrow("cluster id-4");
+		expect(known.census).toEqual({ listed: 2, forgotten: 1, missing: 1 });
+	});
+
 	test("are settled by forgetting, or by listing again", async () => {
 		const { declare, newAgent } = simulate();
 		declare(["id-1", "id-2", "id-3"]);

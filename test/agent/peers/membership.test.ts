@@ -81,8 +81,10 @@ describe("An agent whose list leaves a known member out", () => {
 		shorten();
 		const described = await agent.local.describe();
 		expect(described).toMatchObject({ members: [{ id: "eu" }], unresolved: [{ id: "us", name: "us-1" }] });
+		expect(described).not.toHaveProperty("forgotten");
 		forget();
 		expect(await agent.local.describe()).not.toHaveProperty("unresolved");
+		expect(await agent.local.describe()).toMatchObject({ forgotten: [{ id: "us" }] });
 	});
 });
 

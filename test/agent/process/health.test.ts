@@ -9,7 +9,13 @@ afterEach(async () => {
 });
 
 async function serve(readiness = new Readiness()): Promise<(path: string, method?: string) => Promise<Response>> {
-	const metrics = createMetrics({ version: "0.1.0", reservations: () => 7, waiting: () => 2, pods: () => 10 });
+	const metrics = createMetrics({
+		version: "0.1.0",
+		reservations: () => 7,
+		waiting: () => 2,
+		pods: () => 10,
+		members: () => ({ listed: 2, forgotten: 1, missing: 0 }),
+	});
 	const address = { host: "127.0.0.1", port: 0 };
 	const server = await startHealthServer({ address, readiness, metrics: metrics.registry });
 	cleanups.push(() => server.close());
@@ -43,6 +49,8 @@ describe("the health server", () => {
 		expect(response.headers.get("content-type")).toContain("text/plain");
 		expect(text).toContain("xpdb_reservations 7");
 		expect(text).toContain("xpdb_waiting_callers 2");
+		expect(text).toContain('xpdb_members{state="forgotten"} 1');
+		expect(text).toContain('xpdb_members{state="missing"} 0');
 		expect(text).toContain("process_resident_memory_bytes");
 	});
 

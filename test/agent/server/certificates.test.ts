@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -205,6 +206,25 @@ describe("Certificates", () => {
 		await vi.waitFor(() => expect(problems).toHaveLength(1));
 		expect(problems[0]?.message).toContain('is for cluster id "another-id"');
 		expect(certificates.current.certificate).toBe(first.certificate);
+	});
+
+	test("say which ones are in use, also after a change", async () => {
+		const certificates = open();
+		const markOf = (pem: string) => {
+			const { fingerprint256, validToDate } = new X509Certificate(pem);
+			return { sha256: fingerprint256, expiresAtSeconds: validToDate.getTime() / 1_000 };
+		};
+		expect(certificates.marks).toEqual({
+			certificate: markOf(first.certificate),
+			authorities: [markOf(fleet.certificate)],
+		});
+		write({ ...second, ca: `${fleet.certificate}${stranger.certificate}` });
+		await vi.waitFor(() =>
+			expect(certificates.marks).toEqual({
+				certificate: markOf(second.certificate),
+				authorities: [markOf(fleet.certificate), markOf(stranger.certificate)],
+			}),
+		);
 	});
 
 	test("know when the first certificate of a file expires, and report one that has", async () => {

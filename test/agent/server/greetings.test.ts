@@ -62,6 +62,27 @@ function greetingsOf(
 
 const settled = () => new Promise<void>(setImmediate);
 
+describe("heard()", () => {
+	test("has whoever answered or greeted, and how long ago, and nobody who did neither", async () => {
+		const members = [eu("1"), eu("2", "h:2"), eu("3", "h:3"), eu("4")];
+		const gone = new AgentUnavailableError("no answer from eu-3", "eu-3");
+		const { greetings, clock } = greetingsOf(
+			{ members },
+			{ greet: async ({ id }) => (id === "id-3" ? Promise.reject(gone) : listed) },
+		);
+		expect(greetings.heard()).toEqual([]);
+		await greetings.greetAll();
+		clock.advance(1_000);
+		await greetings.receive({ ...eu("4"), memberIds: [] });
+		await greetings.receive({ ...eu("1"), memberIds: [] });
+		clock.advance(500);
+		expect(greetings.heard()).toEqual([
+			{ id: "id-2", agoMs: 1_500 },
+			{ id: "id-4", agoMs: 500 },
+		]);
+	});
+});
+
 describe("greetAll()", () => {
 	test("greets every other member at its address, with the ids of the fleet, once these are known", async () => {
 		const members = [eu("1", "h:1"), eu("2", "h:2"), eu("3")];

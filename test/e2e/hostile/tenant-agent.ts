@@ -132,6 +132,9 @@ function answersOfFleetOfOne(clusterId: string, asked: string[]): Pick<AgentServ
 				fleetHash: hash,
 				leaseNamespace: "xpdb-system",
 				unresolved: [],
+				certificates: undefined,
+				forgotten: [],
+				heard: [],
 			});
 		},
 		listBudgets(_call, callback) {

@@ -43,6 +43,35 @@ export interface DescribeResponse {
    * no budgets. 8 and 9 are left for what else a description tells.
    */
   unresolved: Member[];
+  /** What this agent uses for TLS at this moment; unset where it does not tell. */
+  certificates:
+    | AgentCertificates
+    | undefined;
+  /** Members that were forgotten by name. */
+  forgotten: Member[];
+  /** The other clusters from which this agent has had a greeting, or an answer to its own. */
+  heard: HeardMember[];
+}
+
+export interface AgentCertificates {
+  /** What it shows to callers and peers. */
+  certificate:
+    | Certificate
+    | undefined;
+  /** Whose certificates it takes: more than one while the CA is being changed. */
+  authorities: Certificate[];
+}
+
+export interface Certificate {
+  /** The SHA-256 over its DER, as openssl prints it: "AB:CD:...". */
+  sha256: string;
+  /** Since the epoch. */
+  expiresAtSeconds: number;
+}
+
+export interface HeardMember {
+  id: string;
+  agoMs: number;
 }
 
 export interface Member {
@@ -557,6 +586,9 @@ function createBaseDescribeResponse(): DescribeResponse {
     fleetHash: "",
     leaseNamespace: "",
     unresolved: [],
+    certificates: undefined,
+    forgotten: [],
+    heard: [],
   };
 }
 
@@ -585,6 +617,15 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
     }
     for (const v of message.unresolved) {
       Member.encode(v!, writer.uint32(82).fork()).join();
+    }
+    if (message.certificates !== undefined) {
+      AgentCertificates.encode(message.certificates, writer.uint32(90).fork()).join();
+    }
+    for (const v of message.forgotten) {
+      Member.encode(v!, writer.uint32(98).fork()).join();
+    }
+    for (const v of message.heard) {
+      HeardMember.encode(v!, writer.uint32(106).fork()).join();
     }
     return writer;
   },
@@ -666,6 +707,30 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
             message.unresolved.push(Member.decode(reader, reader.uint32()));
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.certificates = AgentCertificates.decode(reader, reader.uint32());
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.forgotten.push(Member.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.heard.push(HeardMember.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -706,6 +771,11 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
       unresolved: globalThis.Array.isArray(object?.unresolved)
         ? object.unresolved.map((e: any) => Member.fromJSON(e))
         : [],
+      certificates: isSet(object.certificates) ? AgentCertificates.fromJSON(object.certificates) : undefined,
+      forgotten: globalThis.Array.isArray(object?.forgotten)
+        ? object.forgotten.map((e: any) => Member.fromJSON(e))
+        : [],
+      heard: globalThis.Array.isArray(object?.heard) ? object.heard.map((e: any) => HeardMember.fromJSON(e)) : [],
     };
   },
 
@@ -735,6 +805,15 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
     if (message.unresolved?.length) {
       obj.unresolved = message.unresolved.map((e) => Member.toJSON(e));
     }
+    if (message.certificates !== undefined) {
+      obj.certificates = AgentCertificates.toJSON(message.certificates);
+    }
+    if (message.forgotten?.length) {
+      obj.forgotten = message.forgotten.map((e) => Member.toJSON(e));
+    }
+    if (message.heard?.length) {
+      obj.heard = message.heard.map((e) => HeardMember.toJSON(e));
+    }
     return obj;
   },
 
@@ -751,6 +830,278 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
     message.fleetHash = object.fleetHash ?? "";
     message.leaseNamespace = object.leaseNamespace ?? "";
     message.unresolved = object.unresolved?.map((e) => Member.fromPartial(e)) || [];
+    message.certificates = (object.certificates !== undefined && object.certificates !== null)
+      ? AgentCertificates.fromPartial(object.certificates)
+      : undefined;
+    message.forgotten = object.forgotten?.map((e) => Member.fromPartial(e)) || [];
+    message.heard = object.heard?.map((e) => HeardMember.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseAgentCertificates(): AgentCertificates {
+  return { certificate: undefined, authorities: [] };
+}
+
+export const AgentCertificates: MessageFns<AgentCertificates> = {
+  encode(message: AgentCertificates, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.certificate !== undefined) {
+      Certificate.encode(message.certificate, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.authorities) {
+      Certificate.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AgentCertificates {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAgentCertificates();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.certificate = Certificate.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.authorities.push(Certificate.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): AgentCertificates {
+    return {
+      certificate: isSet(object.certificate) ? Certificate.fromJSON(object.certificate) : undefined,
+      authorities: globalThis.Array.isArray(object?.authorities)
+        ? object.authorities.map((e: any) => Certificate.fromJSON(e))
+        : [],
+    };
+  },
+
+  toJSON(message: AgentCertificates): unknown {
+    const obj: any = {};
+    if (message.certificate !== undefined) {
+      obj.certificate = Certificate.toJSON(message.certificate);
+    }
+    if (message.authorities?.length) {
+      obj.authorities = message.authorities.map((e) => Certificate.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<AgentCertificates>, I>>(base?: I): AgentCertificates {
+    return AgentCertificates.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<AgentCertificates>, I>>(object: I): AgentCertificates {
+    const message = createBaseAgentCertificates();
+    message.certificate = (object.certificate !== undefined && object.certificate !== null)
+      ? Certificate.fromPartial(object.certificate)
+      : undefined;
+    message.authorities = object.authorities?.map((e) => Certificate.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseCertificate(): Certificate {
+  return { sha256: "", expiresAtSeconds: 0 };
+}
+
+export const Certificate: MessageFns<Certificate> = {
+  encode(message: Certificate, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sha256 !== "") {
+      writer.uint32(10).string(message.sha256);
+    }
+    if (message.expiresAtSeconds !== 0) {
+      writer.uint32(16).int64(message.expiresAtSeconds);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Certificate {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCertificate();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sha256 = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.expiresAtSeconds = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Certificate {
+    return {
+      sha256: isSet(object.sha256) ? globalThis.String(object.sha256) : "",
+      expiresAtSeconds: isSet(object.expiresAtSeconds)
+        ? globalThis.Number(object.expiresAtSeconds)
+        : isSet(object.expires_at_seconds)
+        ? globalThis.Number(object.expires_at_seconds)
+        : 0,
+    };
+  },
+
+  toJSON(message: Certificate): unknown {
+    const obj: any = {};
+    if (message.sha256 !== "") {
+      obj.sha256 = message.sha256;
+    }
+    if (message.expiresAtSeconds !== 0) {
+      obj.expiresAtSeconds = Math.round(message.expiresAtSeconds);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<Certificate>, I>>(base?: I): Certificate {
+    return Certificate.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Certificate>, I>>(object: I): Certificate {
+    const message = createBaseCertificate();
+    message.sha256 = object.sha256 ?? "";
+    message.expiresAtSeconds = object.expiresAtSeconds ?? 0;
+    return message;
+  },
+};
+
+function createBaseHeardMember(): HeardMember {
+  return { id: "", agoMs: 0 };
+}
+
+export const HeardMember: MessageFns<HeardMember> = {
+  encode(message: HeardMember, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.agoMs !== 0) {
+      writer.uint32(16).int64(message.agoMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): HeardMember {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseHeardMember();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.agoMs = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): HeardMember {
+    return {
+      id: isSet(object.id) ? globalThis.String(object.id) : "",
+      agoMs: isSet(object.agoMs)
+        ? globalThis.Number(object.agoMs)
+        : isSet(object.ago_ms)
+        ? globalThis.Number(object.ago_ms)
+        : 0,
+    };
+  },
+
+  toJSON(message: HeardMember): unknown {
+    const obj: any = {};
+    if (message.id !== "") {
+      obj.id = message.id;
+    }
+    if (message.agoMs !== 0) {
+      obj.agoMs = Math.round(message.agoMs);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<HeardMember>, I>>(base?: I): HeardMember {
+    return HeardMember.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<HeardMember>, I>>(object: I): HeardMember {
+    const message = createBaseHeardMember();
+    message.id = object.id ?? "";
+    message.agoMs = object.agoMs ?? 0;
     return message;
   },
 };

@@ -1,0 +1,66 @@
+// What an agent says of itself as a message and back, as strict as wire.ts. What an older agent does not say is left out.
+import { AgentProtocolError } from "../disruption/errors.ts";
+import { quote } from "../disruption/quote.ts";
+import type { AgentCertificates, AgentDescription, CertificateMark, HeardMember } from "./agent-cluster.ts";
+import { required, requiredText, wholeNumber } from "./fields.ts";
+import type * as wire from "./gen/xpdb/v1/agent.ts";
+
+export function descriptionMessage(description: AgentDescription): wire.DescribeResponse {
+	const { features, members, unresolved = [], forgotten = [], heard = [], certificates, ...rest } = description;
+	return {
+		...rest,
+		features: [...features],
+		members: members.map(({ id, name, address = "" }) => ({ id, name, address })),
+		unresolved: unresolved.map(({ id, name }) => ({ id, name, address: "" })),
+		forgotten: forgotten.map(({ id, name = "" }) => ({ id, name, address: "" })),
+		certificates: certificates && { ...certificates, authorities: [...certificates.authorities] },
+		heard: heard.map(({ id, agoMs }) => ({ id, agoMs: Math.round(agoMs) })),
+	};
+}
+
+export function readDescription(message: wire.DescribeResponse): AgentDescription {
+	const { unresolved, forgotten, heard, certificates } = message;
+	return {
+		clusterId: requiredText(message.clusterId, "cluster_id"),
+		clusterName: message.clusterName,
+		version: requiredText(message.version, "version"),
+		features: message.features,
+		members: message.members.map(({ id, name, address }, index) => ({
+			id: requiredText(id, `members[${index}].id`),
+			name,
+			...(address !== "" && { address }),
+		})),
+		fleetHash: requiredText(message.fleetHash, "fleet_hash"),
+		leaseNamespace: requiredText(message.leaseNamespace, "lease_namespace"),
+		...(unresolved.length > 0 && {
+			unresolved: unresolved.map(({ id, name }, index) => ({ id: requiredText(id, `unresolved[${index}].id`), name })),
+		}),
+		...(forgotten.length > 0 && {
+			forgotten: forgotten.map(({ id, name }, index) => ({
+				id: requiredText(id, `forgotten[${index}].id`),
+				...(name !== "" && { name }),
+			})),
+		}),
+		...(certificates && { certificates: readCertificates(certificates) }),
+		...(heard.length > 0 && { heard: heard.map((each, index) => readHeard(each, `heard[${index}]`)) }),
+	};
+}
+
+function readCertificates({ certificate, authorities }: wire.AgentCertificates): AgentCertificates {
+	const field = "certificates.certificate";
+	return {
+		certificate: readCertificate(required(certificate, field), field),
+		authorities: authorities.map((each, index) => readCertificate(each, `certificates.authorities[${index}]`)),
+	};
+}
+
+function readCertificate({ sha256, expiresAtSeconds }: wire.Certificate, field: string): CertificateMark {
+	if (!/^[0-9A-F]{2}(:[0-9A-F]{2}){31}$/.test(sha256)) {
+		throw new AgentProtocolError(`Cannot read message: ${field}.sha256 is no fingerprint: ${quote(sha256)}`);
+	}
+	return { sha256, expiresAtSeconds: wholeNumber(expiresAtSeconds, `${field}.expires_at_seconds`) };
+}
+
+function readHeard({ id, agoMs }: wire.HeardMember, field: string): HeardMember {
+	return { id: requiredText(id, `${field}.id`), agoMs: wholeNumber(agoMs, `${field}.ago_ms`) };
+}
