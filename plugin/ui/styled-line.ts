@@ -1,5 +1,6 @@
 // A line of a frame: pieces of text, each with a tone. Every tone is doubled by a word or a glyph, so a line says the same without colour.
 import stringWidth from "string-width";
+import { oneLine } from "../../disruption/printable.ts";
 
 export type Tone = "plain" | "dim" | "bold" | "good" | "warn" | "bad" | "accent";
 
@@ -13,9 +14,14 @@ export type StyledLine = readonly Piece[];
 /** ASCII, and the signs of a frame (glyphs.ts): a column each. Measuring any other text takes milliseconds. */
 const narrow = /^[\x20-\x7e\u00b7\u2013\u2500\u2581-\u2588\u2591\u25cf\u2714\u2716]*$/;
 
+/** Each of its characters takes one column, on every terminal. */
+export function isNarrow(text: string): boolean {
+	return narrow.test(text);
+}
+
 /** How many columns of a terminal it takes. */
 export function widthOf(text: string): number {
-	return narrow.test(text) ? text.length : stringWidth(text);
+	return isNarrow(text) ? text.length : stringWidth(text);
 }
 
 export function piece(text: string, tone: Tone = "plain"): Piece {
@@ -54,13 +60,13 @@ export function paddedName(text: string, columns: number): string {
 	return padded(cutMiddle(text, columns), columns);
 }
 
-/** At most so many columns: what is beyond them goes. */
+/** At most so many columns: what is beyond them goes. Nothing in it steers the terminal. */
 export function fitLine(line: StyledLine, columns: number): StyledLine {
 	const fitting: Piece[] = [];
 	let left = columns;
 	for (const each of line) {
 		if (left <= 0) break;
-		const text = cut(each.text, left);
+		const text = cut(isNarrow(each.text) ? each.text : oneLine(each.text), left);
 		fitting.push({ ...each, text });
 		left -= widthOf(text);
 	}

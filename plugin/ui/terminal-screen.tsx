@@ -1,9 +1,10 @@
 // A full screen on a real terminal: frames as lines, keys, and the terminal as it was when it is closed. What is drawn is its owner's matter.
 import { type Instance, render } from "ink";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
-import { Screen } from "./Screen.tsx";
+import { FrameWriter } from "./frame-writer.ts";
+import { Keys } from "./Keys.tsx";
 import type { KeyPress } from "./steering-keys.ts";
-import { isSameLine, type StyledLine } from "./styled-line.ts";
+import type { StyledLine } from "./styled-line.ts";
 
 export interface TerminalScreenOptions {
 	readonly terminal: ScreenTerminal;
@@ -37,8 +38,7 @@ const quietAfterMs = 5_000;
 
 export function openTerminalScreen(options: TerminalScreenOptions): TerminalScreen {
 	const { stdin, stdout } = options.terminal;
-	const listeners = new Set<() => void>();
-	let lines: readonly StyledLine[] = [];
+	const writer = new FrameWriter(options);
 	let isClosed = false;
 	let isSuspended = false;
 	let flush: NodeJS.Timeout | undefined;
@@ -50,44 +50,35 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		clearTimeout(flush);
 		flush = undefined;
 		if (isClosed || isSuspended) return;
-		const next = options.frame({ columns: stdout.columns, rows: stdout.rows });
-		if (next.length === lines.length && next.every((line, at) => isSameLine(line, lines[at] ?? []))) return;
-		lines = next;
-		for (const changed of listeners) changed();
+		const change = writer.next(options.frame({ columns: stdout.columns, rows: stdout.rows }));
+		if (change !== "") stdout.write(change);
 	};
 	const redraw = (): void => {
 		if (isClosed || isSuspended) return;
-		instance.clear();
 		stdout.write("\u001b[2J\u001b[H");
-		lines = [];
+		writer.forget();
 		draw();
 	};
-	const source = {
-		frame: () => lines,
-		subscribe(changed: () => void) {
-			listeners.add(changed);
-			return () => void listeners.delete(changed);
-		},
-		press(key: KeyPress) {
-			changedAt = performance.now();
-			options.onKey(key);
-			draw();
-		},
-		hasColour: options.hasColour,
+	const press = (keys: readonly KeyPress[]): void => {
+		changedAt = performance.now();
+		for (const key of keys) options.onKey(key);
+		draw();
 	};
 	let instance: Instance;
 	const enterTerminal = (): void => {
-		draw();
-		instance = render(<Screen source={source} />, {
+		instance = render(<Keys onKeys={press} />, {
 			stdin,
 			stdout,
 			alternateScreen: true,
-			incrementalRendering: true,
 			exitOnCtrlC: false,
 			patchConsole: false,
 			interactive: true,
 			isScreenReaderEnabled: false,
 		});
+		writer.forget();
+		draw();
+		// After Ink's own listener, which erases some rows where the terminal has become narrower.
+		stdout.on("resize", redraw);
 		instance.waitUntilExit().catch((error: unknown) => {
 			if (isClosed) return;
 			close();
@@ -95,6 +86,7 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		});
 	};
 	const leaveTerminal = (): void => {
+		stdout.off("resize", redraw);
 		instance.unmount();
 		instance.cleanup();
 	};
@@ -103,13 +95,11 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		isClosed = true;
 		clearInterval(tick);
 		clearTimeout(flush);
-		stdout.off("resize", redraw);
 		if (!isSuspended) leaveTerminal();
 	};
 	// A terminal that goes away ends the input with an error, or does when it is given back after the screen; SIGHUP says it too.
 	stdin.on("error", () => undefined);
 	enterTerminal();
-	stdout.on("resize", redraw);
 	const tick = setInterval(() => {
 		isOdd = !isOdd;
 		if (isOdd || performance.now() - changedAt < quietAfterMs) draw();

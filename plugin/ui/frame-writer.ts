@@ -1,0 +1,103 @@
+// What a terminal has to be sent so that it shows the next frame: of each row the pieces that are others now, in one synchronized update.
+//
+// In the place of Ink's own drawing, which makes each cell of the whole screen anew, styles and widths, also where a clock alone has moved
+// on: most of what an idle screen took of a processor.
+import { styleText } from "node:util";
+import { isNarrow, isSameLine, lineText, type Piece, type StyledLine, type Tone, widthOf } from "./styled-line.ts";
+
+type Look = Extract<Parameters<typeof styleText>[0], readonly unknown[]>;
+
+/** The eight colours of every terminal, so that themes and contrast settings work. */
+const looks: Readonly<Record<Tone, Look>> = {
+	plain: [],
+	dim: ["dim"],
+	bold: ["bold"],
+	good: ["green"],
+	warn: ["yellow"],
+	bad: ["red", "bold"],
+	accent: ["cyan"],
+};
+
+const begin = "\u001b[?2026h";
+const end = "\u001b[?2026l";
+const eraseRow = "\u001b[2K";
+const eraseRest = "\u001b[K";
+
+export class FrameWriter {
+	readonly #hasColour: boolean;
+	#shown: readonly StyledLine[] = [];
+
+	constructor({ hasColour }: { readonly hasColour: boolean }) {
+		this.#hasColour = hasColour;
+	}
+
+	/** The terminal shows nothing of it any more. */
+	forget(): void {
+		this.#shown = [];
+	}
+
+	/** "" where the terminal shows this frame already. No line may be wider than the terminal. */
+	next(lines: readonly StyledLine[]): string {
+		const before = this.#shown;
+		const rows = Array.from({ length: Math.max(before.length, lines.length) }, (_, row) =>
+			this.#row(row, before[row] ?? [], lines[row] ?? []),
+		);
+		this.#shown = lines;
+		const text = rows.join("");
+		return text === "" ? "" : begin + text + end;
+	}
+
+	#row(row: number, before: StyledLine, after: StyledLine): string {
+		if (isSameLine(before, after)) return "";
+		// Terminals do not agree on how wide some characters are: where there is one, nobody knows where the rest of the row stands.
+		if (![...before, ...after].every(({ text }) => isNarrow(text))) {
+			return at(row, 0) + eraseRow + this.#styled(after);
+		}
+		const { column, pieces } = changeOf(before, after);
+		// Never in the last column, where some terminals would erase the character that was just written.
+		const isShorter = widthOf(lineText(after)) < widthOf(lineText(before));
+		return at(row, column) + this.#styled(pieces) + (isShorter ? eraseRest : "");
+	}
+
+	#styled(pieces: readonly Piece[]): string {
+		return pieces.map(({ text, tone }) => (this.#hasColour ? styled(text, looks[tone]) : text)).join("");
+	}
+}
+
+/** Without the pieces, and characters of the first one, that stand there already. */
+function changeOf(
+	before: StyledLine,
+	after: StyledLine,
+): { readonly column: number; readonly pieces: readonly Piece[] } {
+	let first = 0;
+	while (first < after.length && isSame(before[first], after[first])) first += 1;
+	let last = after.length;
+	if (widthOf(lineText(before)) === widthOf(lineText(after))) {
+		const more = before.length - after.length;
+		while (last > first && last + more > first && isSame(before[last - 1 + more], after[last - 1])) last -= 1;
+	}
+	const column = lineText(after.slice(0, first)).length;
+	const [changed, ...rest] = after.slice(first, last);
+	if (!changed) return { column, pieces: [] };
+	const stood = before[first];
+	const same = stood?.tone === changed.tone ? sameFront(stood.text, changed.text) : 0;
+	return { column: column + same, pieces: [{ ...changed, text: changed.text.slice(same) }, ...rest] };
+}
+
+function sameFront(a: string, b: string): number {
+	let same = 0;
+	while (same < a.length && same < b.length && a[same] === b[same]) same += 1;
+	return same;
+}
+
+function isSame(a: Piece | undefined, b: Piece | undefined): boolean {
+	return a?.text === b?.text && a?.tone === b?.tone;
+}
+
+function at(row: number, column: number): string {
+	return `\u001b[${row + 1};${column + 1}H`;
+}
+
+function styled(text: string, look: Look): string {
+	return look.length === 0 || text === "" ? text : styleText(look, text, { validateStream: false });
+}
