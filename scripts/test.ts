@@ -55,8 +55,13 @@ const steps: readonly Step[] = [
 		...(all ? [] : [faults, hostile].map(({ files }) => `--exclude=${files}`)),
 	]),
 ];
+const packages = join(reports, "packages");
 const longSteps: readonly Step[] = [
-	{ name: "packages", command: ["scripts/package/main.ts", `--output=${join(reports, "packages")}`] },
+	{
+		name: "packages",
+		command: ["scripts/package/main.ts", `--output=${packages}`, "--url=https://example.com/releases"],
+	},
+	{ name: "packages in krew", command: ["test/krew/validate-packages.ts", `--packages=${packages}`] },
 	onRealClusters(parity.name, parityReport, [dirname(parity.files)]),
 	{ name: "benchmark", command: ["test/bench/main.ts", "--short"] },
 	{ name: "soak", command: ["test/soak/main.ts", "--minutes=2"] },

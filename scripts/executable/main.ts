@@ -1,8 +1,9 @@
 // The last step of `npm run build`: dist/kubectl-xpdb, one file that needs no Node, for the machine that it is built on. Scripts that only
-// need the bundles leave it out; it takes some seconds.
+// need the bundles leave it out; it takes some seconds. `-- --folder FOLDER` is where else than dist/ it goes.
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { noticesFile } from "../bundle.ts";
 import { nodeNotice } from "../licence-notices.ts";
 import { repositoryRoot } from "../repository-root.ts";
@@ -12,9 +13,10 @@ import { writeProgramParts } from "./program-parts.ts";
 import { stripSymbols } from "./strip-symbols.ts";
 
 const node = process.execPath;
-const dist = join(repositoryRoot, "dist");
+const { values } = parseArgs({ options: { folder: { type: "string", default: join(repositoryRoot, "dist") } } });
 const name = process.platform === "win32" ? "kubectl-xpdb.exe" : "kubectl-xpdb";
-const output = join(dist, name);
+const folder = resolve(values.folder);
+const output = join(folder, name);
 const parts = mkdtempSync(join(tmpdir(), "xpdb-executable-"));
 try {
 	await writeProgramParts(parts);
@@ -22,9 +24,9 @@ try {
 	const strip = process.platform === "linux" ? stripSymbols : async () => false;
 	await buildExecutable({ parts, node, maker: node, withCode: true, strip, output });
 	const licence = readFileSync(join(dirname(dirname(node)), "LICENSE"), "utf8");
-	appendFileSync(join(dist, noticesFile), nodeNotice(process.versions.node, licence));
+	appendFileSync(join(folder, noticesFile), nodeNotice(process.versions.node, licence));
 	console.log(
-		`dist/${name} (${Math.round(statSync(output).size / 1024 / 1024)} MiB with Node ${process.versions.node})`,
+		`${relative(process.cwd(), output)} (${Math.round(statSync(output).size / 1024 / 1024)} MiB with Node ${process.versions.node})`,
 	);
 } finally {
 	rmSync(parts, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { cpus, totalmem } from "node:os";
 import yargs from "yargs";
 import { hideBin } from "yargs/helpers";
 import { messageOf, SetupError } from "../../demo/machine/setup-error.ts";
-import { ControlPlaneUnavailableError } from "../controlplane/fleet-errors.ts";
+import { ProgramsUnavailableError } from "../controlplane/fleet-errors.ts";
 import { choose } from "./plan.ts";
 import { formatTable } from "./report.ts";
 import { runMeasurements } from "./run-measurements.ts";
@@ -74,6 +74,6 @@ try {
 		error instanceof SetupError || (error instanceof Error && error.message.startsWith("Nothing is called"));
 	console.error(known ? `error: ${messageOf(error)}` : error);
 	if (error instanceof SetupError && error.hint) console.error(error.hint);
-	process.exitCode = error instanceof ControlPlaneUnavailableError ? 3 : 1;
+	process.exitCode = error instanceof ProgramsUnavailableError ? 3 : 1;
 }
 process.exit();

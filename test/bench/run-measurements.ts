@@ -1,7 +1,7 @@
 // One measurement after the other, those on the same clusters together. What fails leaves its ratios out, with the reason;
 // the others go on.
 import { messageOf } from "../../demo/machine/setup-error.ts";
-import { ControlPlaneUnavailableError } from "../controlplane/fleet-errors.ts";
+import { ProgramsUnavailableError } from "../controlplane/fleet-errors.ts";
 import { type Bench, startBench } from "./bench.ts";
 import type { Measurement } from "./measurement.ts";
 import { type Ratio, ratios } from "./ratios.ts";
@@ -99,7 +99,7 @@ export async function runMeasurements(chosen: readonly Measurement[], options: R
 		try {
 			await measureOn(place, rest);
 		} catch (error) {
-			if (signal.aborted || error instanceof ControlPlaneUnavailableError) throw error;
+			if (signal.aborted || error instanceof ProgramsUnavailableError) throw error;
 			for (const measurement of rest) leaveOut(measurement, messageOf(error));
 		}
 	}

@@ -1,10 +1,10 @@
 import { SetupError } from "../../demo/machine/setup-error.ts";
 
-/** Real control planes cannot run on this machine at all; a test run skips them by name and gives this message as the reason. */
-export class ControlPlaneUnavailableError extends SetupError {
+/** What is built with Go cannot be had on this machine; a test run skips what needs it by name and gives this message as the reason. */
+export class ProgramsUnavailableError extends SetupError {
 	constructor(message: string, options: { readonly hint?: string; readonly cause?: unknown } = {}) {
 		super(message, options);
-		this.name = "ControlPlaneUnavailableError";
+		this.name = "ProgramsUnavailableError";
 	}
 }
 

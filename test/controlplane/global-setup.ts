@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { type Fleet, startFleet } from "./fleet.ts";
-import { ControlPlaneUnavailableError } from "./fleet-errors.ts";
+import { ProgramsUnavailableError } from "./fleet-errors.ts";
 import type { SharedFleet } from "./shared-fleet.ts";
 
 /** Starts a fleet for each worker of the real-cluster suites, and ends them afterwards; their logs stay where a test failed. */
@@ -20,7 +20,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
 	} catch (error) {
 		await stop();
 		removeDirs();
-		if (!(error instanceof ControlPlaneUnavailableError)) throw error;
+		if (!(error instanceof ProgramsUnavailableError)) throw error;
 		console.log(`${error.message}; the tests that need them are skipped`);
 		project.provide("fleets", { unavailable: error.message });
 		return undefined;
@@ -39,7 +39,7 @@ async function startSharedFleet(): Promise<Fleet> {
 		const log = (line: string) => console.log(line);
 		return await startFleet({ clusters: 3, nodes: 3, dir, failPoints: true, links: true, log });
 	} catch (error) {
-		if (error instanceof ControlPlaneUnavailableError) rmSync(dir, { recursive: true, force: true });
+		if (error instanceof ProgramsUnavailableError) rmSync(dir, { recursive: true, force: true });
 		throw error;
 	}
 }

@@ -6,55 +6,12 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { boundToParent } from "../../demo/machine/process.ts";
 import { codeOf, SetupError } from "../../demo/machine/setup-error.ts";
-import { ControlPlaneUnavailableError } from "./fleet-errors.ts";
-
-export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kube-scheduler" | "kubectl" | "kwok";
-
-type GoModule = {
-	readonly folder: string;
-	/** The module whose version the binaries are stamped with. */
-	readonly main: string;
-	readonly packages: readonly string[];
-	readonly stamps: (version: string) => readonly string[];
-};
-
-const modules: readonly GoModule[] = [
-	{
-		folder: "kubernetes",
-		main: "k8s.io/kubernetes",
-		packages: ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"].map(
-			(name) => `k8s.io/kubernetes/cmd/${name}`,
-		),
-		stamps: kubernetesStamps,
-	},
-	{ folder: "etcd", main: "go.etcd.io/etcd/server/v3", packages: ["go.etcd.io/etcd/server/v3"], stamps: () => [] },
-	{
-		folder: "kwok",
-		main: "sigs.k8s.io/kwok",
-		packages: ["sigs.k8s.io/kwok/cmd/kwok"],
-		stamps: (version) => [`sigs.k8s.io/kwok/pkg/consts.Version=${version}`],
-	},
-];
+import { ProgramsUnavailableError } from "./fleet-errors.ts";
+import type { GoModule, GoPrograms } from "./go-programs.ts";
 
 const minimumGo = [1, 26] as const;
 const goEnvironment = { CGO_ENABLED: "0", GOFLAGS: "-trimpath -buildvcs=false", GOTOOLCHAIN: "local" };
 export const goFolder = join(dirname(fileURLToPath(import.meta.url)), "go");
-
-// Without these two packages stamped, /version answers nonsense and clients that compare versions go wrong.
-function kubernetesStamps(version: string): string[] {
-	const [major, minor] = version.replace(/^v/, "").split(".");
-	const values = {
-		gitVersion: version,
-		gitMajor: major ?? "",
-		gitMinor: minor ?? "",
-		gitTreeState: "clean",
-		gitCommit: "0000000000000000000000000000000000000000",
-		buildDate: "2026-01-01T00:00:00Z",
-	};
-	return ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].flatMap((target) =>
-		Object.entries(values).map(([name, value]) => `${target}.${name}=${value}`),
-	);
-}
 
 function linkerFlags(module: GoModule): string {
 	return ["-s", "-w", ...module.stamps(requiredVersion(module)).map((stamp) => `-X=${stamp}`)].join(" ");
@@ -70,7 +27,7 @@ function requiredVersion(module: GoModule): string {
 }
 
 /** A hash over everything but the Go version that decides what the binaries are. */
-export function sourceKey(): string {
+export function sourceKey({ modules }: GoPrograms): string {
 	const hash = createHash("sha256");
 	for (const module of modules) {
 		hash.update(readFileSync(join(goFolder, module.folder, "go.mod")));
@@ -100,26 +57,28 @@ export function findGo(): GoVersion {
 	return { kind: "found", version };
 }
 
-/** Builds all binaries into the target folder, which appears only when it is complete. */
-export async function buildBinaries(target: string, log: (line: string) => void): Promise<void> {
+/** Builds all of them into the target folder, which appears only when it is complete. */
+export async function buildPrograms(
+	{ what, duration, modules }: GoPrograms,
+	target: string,
+	log: (line: string) => void,
+): Promise<void> {
 	const temporary = `${target}.building-${process.pid}`;
 	rmSync(temporary, { recursive: true, force: true });
 	mkdirSync(temporary, { recursive: true });
 	const startedAt = performance.now();
-	log(
-		"Building the Kubernetes control plane, etcd and kwok from Go modules: about 7 minutes the first time, then never again",
-	);
+	log(`Building ${what} from Go modules: ${duration} the first time, then never again`);
 	try {
 		for (const module of modules) {
 			await buildModule(module, temporary, log);
+			for (const [from, to] of Object.entries(module.renames ?? {}))
+				renameSync(join(temporary, from), join(temporary, to));
 		}
-		// Go names a program after its import path.
-		renameSync(join(temporary, "server"), join(temporary, "etcd"));
 		publish(temporary, target);
 	} finally {
 		rmSync(temporary, { recursive: true, force: true });
 	}
-	log(`All binaries built in ${elapsed(startedAt)}`);
+	log(`All of it built in ${elapsed(startedAt)}`);
 }
 
 function publish(temporary: string, target: string): void {
@@ -181,7 +140,7 @@ async function buildModule(module: GoModule, output: string, log: (line: string)
 function buildFailure(names: string, output: string): SetupError {
 	// No network is the one failure that says nothing about this repository.
 	if (/dial tcp|no such host|i\/o timeout|connection refused|GOPROXY/.test(output)) {
-		return new ControlPlaneUnavailableError(`Cannot download the Go modules of ${names}`, {
+		return new ProgramsUnavailableError(`Cannot download the Go modules of ${names}`, {
 			hint: `The Go module proxy cannot be reached. Go said:\n${output}`,
 		});
 	}

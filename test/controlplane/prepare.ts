@@ -1,14 +1,18 @@
-// Builds the control plane's programs where they are missing: a step of `npm test` of its own, so that its minutes are not
-// a test's. Exit code 3: there is no way to have them here, and the reason is printed.
+// Builds what the tests need of Go programs where it is missing: a step of `npm test` of its own, so that its minutes are not
+// a test's. Exit code 3: there is no way to have the control plane here, and the reason is printed.
 import { SetupError } from "../../demo/machine/setup-error.ts";
 import { findOrBuildBinaries } from "./binaries.ts";
-import { ControlPlaneUnavailableError } from "./fleet-errors.ts";
+import { ProgramsUnavailableError } from "./fleet-errors.ts";
+import { krewPrograms } from "./go-programs.ts";
+import { findOrBuildPrograms } from "./program-cache.ts";
 
+const log = (line: string) => console.log(line);
 try {
-	await findOrBuildBinaries({ log: (line) => console.log(line) });
+	await findOrBuildBinaries({ log });
+	await findOrBuildPrograms(krewPrograms, { log });
 } catch (error) {
 	if (!(error instanceof SetupError)) throw error;
 	console.log(error.message);
 	if (error.hint) console.log(error.hint);
-	process.exitCode = error instanceof ControlPlaneUnavailableError ? 3 : 1;
+	process.exitCode = error instanceof ProgramsUnavailableError ? 3 : 1;
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import yargs from "yargs";
 import { SetupError } from "../../demo/machine/setup-error.ts";
 import { startFleet } from "../controlplane/fleet.ts";
-import { ControlPlaneUnavailableError } from "../controlplane/fleet-errors.ts";
+import { ProgramsUnavailableError } from "../controlplane/fleet-errors.ts";
 import { runSoak } from "./soak.ts";
 import { finalReport, minuteLine } from "./soak-report.ts";
 
@@ -66,5 +66,5 @@ try {
 } catch (error) {
 	if (!(error instanceof SetupError)) throw error;
 	console.error(`error: ${error.message}${error.hint === undefined ? "" : `\n${error.hint}`}`);
-	process.exit(error instanceof ControlPlaneUnavailableError ? 3 : 1);
+	process.exit(error instanceof ProgramsUnavailableError ? 3 : 1);
 }

@@ -1,0 +1,91 @@
+// What the tests build with Go, from modules whose versions go/*/go.mod pins.
+
+export interface GoModule {
+	/** In go/. */
+	readonly folder: string;
+	/** The module whose version the programs are stamped with. */
+	readonly main: string;
+	readonly packages: readonly string[];
+	readonly stamps: (version: string) => readonly string[];
+	/** Go names a program after its import path. */
+	readonly renames?: Readonly<Record<string, string>>;
+}
+
+export interface GoPrograms<Name extends string = string> {
+	/** Of their folder in the cache. */
+	readonly name: string;
+	/** In a sentence, as what is built. */
+	readonly what: string;
+	readonly duration: string;
+	readonly modules: readonly GoModule[];
+	/** What is there when all is built. */
+	readonly programs: readonly Name[];
+	/** Instead of Go. */
+	readonly otherwise?: string;
+}
+
+export type BinaryName = "etcd" | "kube-apiserver" | "kube-controller-manager" | "kube-scheduler" | "kubectl" | "kwok";
+
+export const controlPlane: GoPrograms<BinaryName> = {
+	name: "controlplane",
+	what: "the Kubernetes control plane, etcd and kwok",
+	duration: "about 7 minutes",
+	modules: [
+		{
+			folder: "kubernetes",
+			main: "k8s.io/kubernetes",
+			packages: ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"].map(
+				(name) => `k8s.io/kubernetes/cmd/${name}`,
+			),
+			stamps: kubernetesStamps,
+		},
+		{
+			folder: "etcd",
+			main: "go.etcd.io/etcd/server/v3",
+			packages: ["go.etcd.io/etcd/server/v3"],
+			stamps: () => [],
+			renames: { server: "etcd" },
+		},
+		{
+			folder: "kwok",
+			main: "sigs.k8s.io/kwok",
+			packages: ["sigs.k8s.io/kwok/cmd/kwok"],
+			stamps: (version) => [`sigs.k8s.io/kwok/pkg/consts.Version=${version}`],
+		},
+	],
+	programs: ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok"],
+	otherwise:
+		"or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver, kubectl, kube-controller-manager, kube-scheduler and kwok",
+};
+
+export const krewPrograms: GoPrograms<"krew" | "validate-krew-manifest"> = {
+	name: "krew",
+	what: "krew and its validator",
+	duration: "some seconds",
+	modules: [
+		{
+			folder: "krew",
+			main: "sigs.k8s.io/krew",
+			packages: ["sigs.k8s.io/krew/cmd/krew", "sigs.k8s.io/krew/cmd/validate-krew-manifest"],
+			// Without a version it takes itself for one in development, which asks GitHub for no newer one.
+			stamps: () => [],
+		},
+	],
+	programs: ["krew", "validate-krew-manifest"],
+};
+
+// Without these two packages stamped, /version answers nonsense and clients that compare versions go wrong.
+function kubernetesStamps(version: string): string[] {
+	const [major, minor] = version.replace(/^v/, "").split(".");
+	const values = {
+		gitVersion: version,
+		gitMajor: major ?? "",
+		gitMinor: minor ?? "",
+		gitTreeState: "clean",
+		gitCommit: "0000000000000000000000000000000000000000",
+		buildDate: "2026-01-01T00:00:00Z",
+	};
+	return ["k8s.io/component-base/version", "k8s.io/client-go/pkg/version"].flatMap((target) =>
+		Object.entries(values).map(([name, value]) => `${target}.${name}=${value}`),
+	);
+}

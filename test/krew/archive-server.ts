@@ -1,0 +1,30 @@
+// The archives of a release, on loopback: krew takes them by http, and not from a disk.
+import { createReadStream } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { basename, join } from "node:path";
+
+export interface ArchiveServer {
+	/** Of its folder, without a slash at the end. */
+	readonly url: string;
+	close(): void;
+}
+
+export async function serveArchives(folder: string): Promise<ArchiveServer> {
+	const server = createServer(({ url = "" }, response) => {
+		const file = createReadStream(join(folder, basename(url)));
+		file.once("error", () => response.writeHead(404).end());
+		file.once("open", () => file.pipe(response));
+	});
+	await new Promise<void>((resolve, reject) => {
+		server.once("error", reject);
+		server.listen(0, "127.0.0.1", resolve);
+	});
+	return {
+		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+		close() {
+			server.close();
+			server.closeAllConnections();
+		},
+	};
+}

@@ -1,0 +1,30 @@
+// An index of krew in a git repository on this machine, as somebody has one who publishes plugins by himself.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+export interface PluginIndex {
+	/** For `kubectl krew index add`. */
+	readonly url: string;
+	/** From now on this is the plugin's manifest. */
+	publish(manifest: string): void;
+}
+
+export function createPluginIndex(dir: string): PluginIndex {
+	const plugins = join(dir, "plugins");
+	mkdirSync(plugins, { recursive: true });
+	const author = ["-c", "user.name=xpdb", "-c", "user.email=xpdb@example.com", "-c", "commit.gpgsign=false"];
+	const git = (...args: readonly string[]): void => {
+		execFileSync("git", [...author, ...args], { cwd: dir, stdio: "pipe" });
+	};
+	git("init", "--quiet");
+	return {
+		url: pathToFileURL(dir).href,
+		publish(manifest) {
+			writeFileSync(join(plugins, "xpdb.yaml"), manifest);
+			git("add", "--all");
+			git("commit", "--quiet", "--message", "Publish xpdb");
+		},
+	};
+}
