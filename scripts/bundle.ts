@@ -2,40 +2,43 @@
 import { chmodSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { basename, join, relative, sep } from "node:path";
-import util from "node:util";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import { licenceNotices, packagesOf } from "./licence-notices.ts";
 import { repositoryRoot } from "./repository-root.ts";
 
 /**
- * Node's own modules as plain objects. By an import statement Node reads every property of node:http once, one of which loads
- * its whole fetch: 13 MB of memory and 90 ms at each start.
+ * Node's own modules by way of the objects that they are. By an import statement Node reads every property of node:http once, one of which
+ * loads its whole fetch: 13 MB of memory and 90 ms at each start. And what esbuild imports from a plain object it copies, property by
+ * property, into each file that does: of node:util that loads colours, streams and worker threads. So nothing is read but what somebody
+ * imports by name; who requires a module, or imports it while it runs, gets the object itself.
  */
 const plainBuiltins: Plugin = {
 	name: "plain-builtins",
 	setup(bundler) {
 		bundler.onResolve({ filter: /^[a-z\d:/_]+$/ }, ({ path, kind }) => {
-			const isLoaded = kind === "import-statement" || kind === "dynamic-import" || kind === "require-call";
-			return isLoaded && isBuiltin(path) ? { path, namespace: "builtin" } : undefined;
+			if (!isBuiltin(path)) return undefined;
+			if (kind === "import-statement") return { path, namespace: "builtin-by-name" };
+			return kind === "dynamic-import" || kind === "require-call" ? { path, namespace: "builtin" } : undefined;
 		});
 		bundler.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({
-			contents: /^(node:)?util$/.test(path)
-				? utilByName
-				: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+			contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+			loader: "js",
+		}));
+		bundler.onLoad({ filter: /.*/, namespace: "builtin-by-name" }, ({ path }) => ({
+			contents: builtinByName(path),
 			loader: "js",
 		}));
 	},
 };
 
-/**
- * What esbuild imports from a plain object it looks at as a whole, and node:util then loads colours, streams and worker threads. By names of
- * its own, read without effects, nothing is read but what somebody imports.
- */
-const utilByName = [
-	'const util = process.getBuiltinModule("node:util"), read = (name) => util[name];',
-	"export default util;",
-	...Object.keys(util).map((name) => `export const ${name} = /* @__PURE__ */ read("${name}");`),
-].join("\n");
+function builtinByName(path: string): string {
+	const names = Object.keys(process.getBuiltinModule(path) ?? {}).filter((name) => name !== "default");
+	return [
+		`const builtin = process.getBuiltinModule(${JSON.stringify(path)}), of = (name) => builtin[name];`,
+		"export default builtin;",
+		...names.map((name) => `const $${name} = /* @__PURE__ */ of("${name}"); export { $${name} as ${name} };`),
+	].join("\n");
+}
 
 /**
  * grpc-js reads .proto files for its debugging service (channelz), which nothing of ours serves. Without the reader, and protobufjs under

@@ -4,7 +4,6 @@ import type { Fleet } from "../fleet/fleet.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
 import { writeDocument } from "../output/read-format.ts";
 import { tableLines } from "../output/table.ts";
-import { withFleet } from "../run/with-contexts.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { exitCode } from "../terminal/exit.ts";
 import type { TextSink } from "../terminal/streams.ts";
@@ -19,6 +18,8 @@ export const runVersion: CommandRunner = async (input, deps) => {
 		if (format !== "table") writeDocument(streams.stdout, format, { clientVersion: describeClient() });
 		return exitCode.done;
 	}
+	// Who asks for the client's alone waits for no cluster, nor for what talks to one to be loaded.
+	const { withFleet } = await import("../run/with-contexts.ts");
 	return withFleet(input, deps, async ({ fleet, uncovered }) => {
 		if (format === "table") writeAgents(streams.stdout, fleet);
 		else writeDocument(streams.stdout, format, { clientVersion: describeClient(), agents: describeAgents(fleet) });

@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -29,6 +30,17 @@ describe("bundle()", () => {
 		}
 		expect(built.inputs.filter((path) => path.startsWith("test/"))).toEqual([]);
 		expect(programsIn(shipped).includes("SIGSTOP")).toBe(false);
+	});
+
+	test("loads for the client's own version nothing of Node that talks to a cluster", () => {
+		const probe = join(folder, "probe.cjs");
+		writeFileSync(probe, 'process.on("exit", () => process.stderr.write(JSON.stringify(process.moduleLoadList)));');
+		const args = ["--require", probe, join(shipped, "kubectl-xpdb.js"), "version", "--client"];
+		const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", env: {} });
+		expect(stdout).toMatch(/^Client: v/);
+		const loaded = JSON.parse(stderr) as readonly string[];
+		expect(loaded).toContain("NativeModule tty");
+		expect(loaded.filter((name) => /^NativeModule (https?|http2|tls|crypto|dns)$/.test(name))).toEqual([]);
 	});
 
 	test("brings the licence of every package along", () => {
