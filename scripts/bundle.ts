@@ -198,17 +198,19 @@ export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bun
 	return { lines: [line("kubectl-xpdb.js", plugin), line("agent.js", [agent])], inputs };
 }
 
-/** Loaded by few calls: client-node for OIDC and proxies, and the screens, whose layout needs a module that awaits. */
-const parts = ["@kubernetes/client-node", "../ui/screens.ts"];
+/** Loaded by few calls: client-node for OIDC and proxies, the screens, whose layout needs a module that awaits, and what signs certificates. */
+const parts = ["@kubernetes/client-node", "../ui/screens.ts", "./sign-certificates.ts"];
 
 async function bundlePlugin(options: BuildOptions): Promise<readonly Built[]> {
 	const chunk = { ...options, entryNames: "chunks/[name]-[hash]" };
 	const clientNode = await buildOne("@kubernetes/client-node", chunk);
 	// The layout of the screens fetches its own code out of a data: URL where there is a fetch, and loading Node's takes longer than all else.
 	const screen = await buildOne("plugin/ui/screens.ts", { ...chunk, define: { ...chunk.define, fetch: "undefined" } });
+	const certificates = await buildOne("plugin/install/sign-certificates.ts", chunk);
 	const fileOf = new Map([
 		[parts[0], clientNode],
 		[parts[1], screen],
+		[parts[2], certificates],
 	]);
 	const partsOutside: Plugin = {
 		name: "parts-outside",
@@ -234,14 +236,14 @@ async function bundlePlugin(options: BuildOptions): Promise<readonly Built[]> {
 	// A script that imports by itself makes Node warn of an experiment.
 	const file = join(repositoryRoot, program.path);
 	writeFileSync(file, readFileSync(file, "latin1").replaceAll('import("./chunks/', 'importPart("./chunks/'));
-	refuseSharedClasses(program, screen);
+	for (const part of [screen, certificates]) refuseSharedClasses(program, part);
 	const bundled = `{ program: "./chunks/${basename(program.path)}", loaders: [require, (part) => import(part)] }`;
 	const start = await buildOne("plugin/start.ts", {
 		...options,
 		entryNames: "kubectl-xpdb",
 		banner: { js: `${shippedOptions.banner?.["js"] ?? ""} const bundled = ${bundled};` },
 	});
-	return [start, program, clientNode, screen];
+	return [start, program, clientNode, screen, certificates];
 }
 
 /** What is in both is there twice at run time, and an instance of the one class is none of the other: nobody may ask. */

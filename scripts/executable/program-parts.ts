@@ -1,4 +1,5 @@
-// The plugin as text for the single executable: one script, and apart from it the one library that only some logins need.
+// The plugin as text for the single executable: one script, and apart from it what few calls need: the library for some logins, and what signs
+// certificates.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
@@ -9,11 +10,13 @@ import type { PartName } from "./start-program.ts";
 const parts: Plugin = {
 	name: "parts",
 	setup(bundler) {
-		bundler.onResolve({ filter: /^@kubernetes\/client-node$/ }, ({ path, kind }) =>
-			kind === "dynamic-import" ? { path, namespace: "part" } : undefined,
-		);
-		bundler.onLoad({ filter: /.*/, namespace: "part" }, () => ({
-			contents: 'module.exports = loadPart("client-node");',
+		bundler.onResolve({ filter: /^@kubernetes\/client-node$|\/sign-certificates\.ts$/ }, ({ path, kind }) => {
+			if (kind !== "dynamic-import") return undefined;
+			const name: PartName = path.startsWith("@kubernetes/") ? "client-node" : "certificates";
+			return { path: name, namespace: "part" };
+		});
+		bundler.onLoad({ filter: /.*/, namespace: "part" }, ({ path }) => ({
+			contents: `module.exports = loadPart(${JSON.stringify(path)});`,
 			loader: "js",
 		}));
 	},
@@ -34,7 +37,7 @@ const options: BuildOptions = {
 
 /** Writes each part into the folder, as NAME.js, and the loader. */
 export async function writeProgramParts(folder: string): Promise<void> {
-	const [plugin, clientNode, loader] = await Promise.all([
+	const [plugin, clientNode, certificates, loader] = await Promise.all([
 		bundleText({ format: "esm", entryPoints: ["plugin/main.ts"] }),
 		bundleText({
 			format: "cjs",
@@ -43,12 +46,14 @@ export async function writeProgramParts(folder: string): Promise<void> {
 				resolveDir: repositoryRoot,
 			},
 		}),
+		bundleText({ format: "cjs", entryPoints: ["plugin/install/sign-certificates.ts"] }),
 		bundleText({ format: "cjs", entryPoints: ["scripts/executable/loader.ts"] }),
 	]);
 	const texts: Readonly<Record<PartName | "loader", string>> = {
 		// A module that waits while it loads, as an async function: so it may stand in a script.
 		plugin: `(async function (require, loadPart) {${plugin.replace(/^#!.*/, "")}\n})`,
-		"client-node": `(function (require, module, exports) {${clientNode}\n})`,
+		"client-node": partText(clientNode),
+		certificates: partText(certificates),
 		loader,
 	};
 	for (const [name, text] of Object.entries(texts)) {
@@ -58,6 +63,11 @@ export async function writeProgramParts(folder: string): Promise<void> {
 			throw new Error(`${name}.js has "${strange}" in it: write it as an escape in the source`);
 		writeFileSync(join(folder, `${name}.js`), text);
 	}
+}
+
+/** A module, as a function of what it needs from outside. */
+function partText(text: string): string {
+	return `(function (require, module, exports) {${text}\n})`;
 }
 
 async function bundleText(own: BuildOptions): Promise<string> {

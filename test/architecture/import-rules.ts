@@ -28,7 +28,7 @@ const rules: Readonly<Record<string, FolderRule>> = {
 	},
 	plugin: {
 		folders: ["disruption", "proto"],
-		packages: ["node:*", "@kubernetes/client-node", "ws", "yaml", "yargs"],
+		packages: ["node:*", "@kubernetes/client-node", "@peculiar/x509", "ws", "yaml", "yargs"],
 	},
 	// The plugin and the agent are programs to it, which it starts as they are shipped.
 	demo: {

@@ -1,0 +1,91 @@
+// The objects that agents have their certificates from, and the one that keeps the CA's key.
+import { agentName } from "../../disruption/agent-names.ts";
+import { memberUri } from "../../proto/member-certificate.ts";
+import type { ClusterObject } from "./cluster-object.ts";
+import type { KeyPair } from "./key-pair.ts";
+
+/** In each cluster: what its agents show. */
+export const agentSecret = "xpdb-agent-tls";
+/** In each cluster: whose certificates its agents take, and the plugin. */
+export const caConfigMap = "xpdb-ca";
+export const caKey = "ca.crt";
+/** In one cluster of the fleet: the CA with its key. */
+export const authoritySecret = "xpdb-fleet-ca";
+/** In that Secret, while the CA is being changed: the new one. */
+export const nextCertificateKey = "next.crt";
+export const nextPrivateKeyKey = "next.key";
+
+export function agentSecretObject(namespace: string, pair: KeyPair): ClusterObject {
+	return secretObject({ namespace, name: agentSecret }, pair);
+}
+
+export function caConfigMapObject(namespace: string, ca: string): ClusterObject {
+	return { apiVersion: "v1", kind: "ConfigMap", metadata: { name: caConfigMap, namespace }, data: { [caKey]: ca } };
+}
+
+/** The fleet's CA. `next`: the one that it is being changed to. */
+export interface KeptAuthority {
+	readonly current: KeyPair;
+	readonly next?: KeyPair;
+}
+
+export function authoritySecretObject(namespace: string, { current, next }: KeptAuthority): ClusterObject {
+	const more = next && { [nextCertificateKey]: base64(next.certificate), [nextPrivateKeyKey]: base64(next.key) };
+	return secretObject({ namespace, name: authoritySecret }, current, more);
+}
+
+/** Where cert-manager has the certificates from. */
+export interface CertificateIssuer {
+	readonly kind: "Issuer" | "ClusterIssuer";
+	readonly name: string;
+}
+
+/** Of cert-manager: signs with the CA in Secret xpdb-fleet-ca of the same namespace. */
+export function issuerObject(namespace: string): ClusterObject {
+	return {
+		apiVersion: "cert-manager.io/v1",
+		kind: "Issuer",
+		metadata: { name: authoritySecret, namespace },
+		spec: { ca: { secretName: authoritySecret } },
+	};
+}
+
+/** Of cert-manager: the certificate of a cluster's agents, which it renews. */
+export function certificateObject(
+	namespace: string,
+	{
+		clusterId,
+		serverName,
+		issuer,
+	}: { readonly clusterId: string; readonly serverName: string; readonly issuer: CertificateIssuer },
+): ClusterObject {
+	return {
+		apiVersion: "cert-manager.io/v1",
+		kind: "Certificate",
+		metadata: { name: agentName, namespace },
+		spec: {
+			secretName: agentSecret,
+			commonName: agentName,
+			dnsNames: [serverName],
+			uris: [memberUri(clusterId)],
+			usages: ["digital signature", "server auth", "client auth"],
+			privateKey: { algorithm: "ECDSA", size: 256, rotationPolicy: "Always" },
+			duration: "8760h",
+			renewBefore: "720h",
+			issuerRef: { group: "cert-manager.io", kind: issuer.kind, name: issuer.name },
+		},
+	};
+}
+
+function secretObject(
+	metadata: { readonly namespace: string; readonly name: string },
+	{ certificate, key }: KeyPair,
+	more: Readonly<Record<string, string>> = {},
+): ClusterObject {
+	const data = { "tls.crt": base64(certificate), "tls.key": base64(key), ...more };
+	return { apiVersion: "v1", kind: "Secret", metadata, type: "kubernetes.io/tls", data };
+}
+
+function base64(text: string): string {
+	return Buffer.from(text).toString("base64");
+}

@@ -1,0 +1,250 @@
+// Which certificates a fleet needs beside those that it has: its CA, and one for the agents of each cluster. What is there and good stays as
+// it is. The CA's key is in one named Secret of one cluster, or in a file of the person's, and in nothing that is said or logged.
+
+import { agentServerName } from "../../proto/credentials.ts";
+import { memberUri } from "../../proto/member-certificate.ts";
+import { UsageError } from "../terminal/errors.ts";
+import {
+	agentSecret,
+	agentSecretObject,
+	authoritySecret,
+	authoritySecretObject,
+	type CertificateIssuer,
+	caConfigMap,
+	caConfigMapObject,
+	certificateObject,
+	issuerObject,
+} from "./certificate-objects.ts";
+import type { ClusterObject } from "./cluster-object.ts";
+import { authorityProblem, certificateProblem, readAuthorities, unknownAuthority } from "./judge-certificate.ts";
+import type { KeyPair } from "./key-pair.ts";
+import type { ClusterCertificates } from "./read-certificates.ts";
+
+export const certificateModes = ["create", "existing", "cert-manager"] as const;
+/** Who makes them: this program, nobody (they are there), or cert-manager. */
+export type CertificateMode = (typeof certificateModes)[number];
+
+export interface CertificateOptions {
+	readonly mode: CertificateMode;
+	readonly agentNamespace: string;
+	/** The CA out of the person's files: none is kept in a cluster then. With cert-manager the key is not needed. */
+	readonly authority?: { readonly certificate: string; readonly key?: string } | undefined;
+	/** Of cert-manager; undefined: one that is made, and signs with the CA in Secret xpdb-fleet-ca. */
+	readonly issuer?: CertificateIssuer | undefined;
+	readonly now: Date;
+}
+
+export interface CertificatePlan {
+	/** What has to be applied, by context; nothing where all is there. Secrets are among them, whose content nobody may see. */
+	readonly objects: ReadonlyMap<string, readonly ClusterObject[]>;
+	/** What is new, for people: one line each. */
+	readonly notes: readonly string[];
+}
+
+/** Throws UsageError, with a line for each cluster, where what is there cannot be gone on with. */
+export async function planFleetCertificates(
+	clusters: readonly ClusterCertificates[],
+	options: CertificateOptions,
+): Promise<CertificatePlan> {
+	const plan = { create: planCreated, existing: planExisting, "cert-manager": planIssued }[options.mode];
+	return plan(clusters, options);
+}
+
+/** The fleet's CA with its key, where one of these clusters has it: the Secret is looked for in all of them. */
+export function findKeptAuthority(
+	clusters: readonly ClusterCertificates[],
+): (ClusterCertificates & { readonly authority: NonNullable<ClusterCertificates["authority"]> }) | undefined {
+	const [first, ...others] = clusters.flatMap((cluster) =>
+		cluster.authority ? [{ ...cluster, authority: cluster.authority }] : [],
+	);
+	const other = others.find(({ authority }) => authority.current.certificate !== first?.authority.current.certificate);
+	if (!first || !other) return first;
+	throw new UsageError(
+		`${first.context} and ${other.context} keep different CAs in Secret ${authoritySecret}: a fleet has one`,
+		"Delete the one that is not the fleet's",
+	);
+}
+
+async function planCreated(
+	clusters: readonly ClusterCertificates[],
+	options: CertificateOptions,
+): Promise<CertificatePlan> {
+	const { agentNamespace, now } = options;
+	const kept = findKeptAuthority(clusters);
+	if (kept?.authority.next) {
+		throw new UsageError(
+			`the fleet's CA is being changed (Secret ${authoritySecret} in ${kept.context} has two)`,
+			"Bring that to its end first: kubectl xpdb install certs --rotate --ca",
+		);
+	}
+	const objects = new Map<string, ClusterObject[]>(clusters.map(({ context }) => [context, []]));
+	const notes: string[] = [];
+	const found = givenAuthority(options) ?? kept?.authority.current;
+	if (found) refuseBadAuthority(found, now);
+	const authority = found ?? (await makeAuthority(clusters, { objects, notes, ...options }));
+	if (authority === undefined) return { objects, notes };
+	const trusted = clusters.map((cluster) => ({ ...cluster, ca: trusting(cluster.ca, authority.certificate) }));
+	for (const [index, { context, clusterId, agent, ca }] of trusted.entries()) {
+		if (ca !== clusters[index]?.ca) {
+			objects.get(context)?.push(caConfigMapObject(agentNamespace, ca));
+			notes.push(`${context}: ConfigMap ${caConfigMap} trusts the fleet's CA`);
+		}
+		const problem = agent ? problemAnywhere(agent, trusted, { clusterId, agentNamespace, now }) : "there was none";
+		if (problem === undefined) continue;
+		const pair = await signFor(authority, { context, clusterId, agentNamespace, now });
+		objects.get(context)?.push(agentSecretObject(agentNamespace, pair));
+		notes.push(`${context}: Secret ${agentSecret} gets a new certificate (${problem})`);
+	}
+	return { objects, notes };
+}
+
+/** Undefined where nobody needs one: there is a CA whose key we do not have, and all certificates are there. */
+async function makeAuthority(
+	clusters: readonly ClusterCertificates[],
+	{
+		objects,
+		notes,
+		agentNamespace,
+		now,
+	}: CertificateOptions & { readonly objects: ReadonlyMap<string, ClusterObject[]>; readonly notes: string[] },
+): Promise<KeyPair | undefined> {
+	const [first] = clusters;
+	if (!first) return undefined;
+	if (clusters.some(({ ca }) => ca !== undefined)) {
+		const problems = problemsOf(clusters, { agentNamespace, now });
+		if (problems.length === 0) return undefined;
+		throw new UsageError(
+			`the fleet has a CA, and its key is in no Secret ${authoritySecret} of these clusters: nothing can be signed\n${problems.join("\n")}`,
+			"Name the context that has it too, or give the CA with --ca-cert and --ca-key",
+		);
+	}
+	const { createAuthority } = await import("./sign-certificates.ts");
+	const current = await createAuthority(now);
+	objects.get(first.context)?.push(authoritySecretObject(agentNamespace, { current }));
+	notes.push(`${first.context}: Secret ${authoritySecret} keeps the new CA of the fleet with its key`);
+	return current;
+}
+
+async function planExisting(
+	clusters: readonly ClusterCertificates[],
+	options: CertificateOptions,
+): Promise<CertificatePlan> {
+	const problems = problemsOf(clusters, options);
+	if (problems.length > 0) {
+		throw new UsageError(
+			`--certs=existing, and they are not all there\n${problems.join("\n")}`,
+			"docs/operations.md, Certificates, says what is in them; --certs=create makes them",
+		);
+	}
+	return { objects: new Map(clusters.map(({ context }) => [context, []])), notes: [] };
+}
+
+async function planIssued(
+	clusters: readonly ClusterCertificates[],
+	{ agentNamespace, issuer, authority }: CertificateOptions,
+): Promise<CertificatePlan> {
+	const objects = new Map<string, readonly ClusterObject[]>();
+	const notes: string[] = [];
+	// Agents of one cluster take those of all others.
+	const known = issuer ? [] : clusters.flatMap((cluster) => cluster.authority?.current.certificate ?? []);
+	const all = [...(authority ? [authority.certificate] : []), ...known];
+	for (const { context, clusterId, ca, authority: kept } of clusters) {
+		if (!issuer && !kept) {
+			throw new UsageError(
+				`${context}: cert-manager signs with the CA in Secret ${agentNamespace}/${authoritySecret}, which is not there`,
+				"Put it there in every cluster, or name an issuer of yours with --cert-issuer=KIND/NAME",
+			);
+		}
+		const trusted = all.reduce<string | undefined>(trusting, ca);
+		if (trusted === undefined) {
+			throw new UsageError(
+				`${context}: ConfigMap ${agentNamespace}/${caConfigMap} is not there, and nobody says which CA the issuer has`,
+				"Give its certificate with --ca-cert",
+			);
+		}
+		const used = issuer ?? { kind: "Issuer" as const, name: authoritySecret };
+		const serverName = agentServerName(agentNamespace);
+		objects.set(context, [
+			...(trusted === ca ? [] : [caConfigMapObject(agentNamespace, trusted)]),
+			...(issuer ? [] : [issuerObject(agentNamespace)]),
+			certificateObject(agentNamespace, { clusterId, serverName, issuer: used }),
+		]);
+		notes.push(`${context}: cert-manager has the agents' certificate from ${used.kind} ${used.name}`);
+	}
+	return { objects, notes };
+}
+
+/** A line for each cluster whose agents could not talk to the others with what is there. */
+function problemsOf(
+	clusters: readonly ClusterCertificates[],
+	{ agentNamespace, now }: Pick<CertificateOptions, "agentNamespace" | "now">,
+): readonly string[] {
+	const trusting = clusters.flatMap(({ context, ca }) => (ca === undefined ? [] : [{ context, ca }]));
+	return clusters.flatMap(({ context, clusterId, agent, ca }) => {
+		if (ca === undefined) return [`${context}: there is no ConfigMap ${agentNamespace}/${caConfigMap}`];
+		if (!agent) return [`${context}: there is no Secret ${agentNamespace}/${agentSecret}`];
+		const problem = problemAnywhere(agent, trusting, { clusterId, agentNamespace, now });
+		return problem === undefined ? [] : [`${context}: Secret ${agentNamespace}/${agentSecret}: ${problem}`];
+	});
+}
+
+/** Its own cluster's agents have to take it, and those of every other cluster. */
+function problemAnywhere(
+	agent: KeyPair,
+	clusters: readonly { readonly context: string; readonly ca: string }[],
+	{ clusterId, agentNamespace, now }: Omit<SignRequest, "context">,
+): string | undefined {
+	const serverName = agentServerName(agentNamespace);
+	const problems = clusters.flatMap(({ context, ca }) => {
+		const problem = certificateProblem(agent, { ca, serverName, clusterId, now });
+		return problem === undefined ? [] : [problem === unknownAuthority ? `${problem} of ${context}` : problem];
+	});
+	return problems[0];
+}
+
+/** The bundle with this CA in it, as it was where it has it. */
+function trusting(bundle: string | undefined, certificate: string): string {
+	if (bundle === undefined) return certificate;
+	const known = new Set(readAuthorities(bundle).map(({ fingerprint256 }) => fingerprint256));
+	const isKnown = readAuthorities(certificate).every(({ fingerprint256 }) => known.has(fingerprint256));
+	return isKnown ? bundle : `${bundle.trimEnd()}\n${certificate}`;
+}
+
+function givenAuthority({ authority }: CertificateOptions): KeyPair | undefined {
+	if (!authority) return undefined;
+	const { certificate, key } = authority;
+	if (key === undefined) throw new UsageError("--ca-cert without its key cannot sign", "Give it with --ca-key");
+	return { certificate, key };
+}
+
+function refuseBadAuthority(authority: KeyPair, now: Date): void {
+	const problem = authorityProblem(authority, now);
+	if (problem !== undefined) throw new UsageError(`the fleet's CA cannot be used: ${problem}`);
+}
+
+export interface SignRequest {
+	readonly context: string;
+	readonly clusterId: string;
+	readonly agentNamespace: string;
+	readonly now: Date;
+}
+
+/** A new certificate for the agents of a cluster. Throws UsageError where this CA's key cannot sign. */
+export async function signFor(
+	authority: KeyPair,
+	{ context, clusterId, agentNamespace, now }: SignRequest,
+): Promise<KeyPair> {
+	const { signAgentCertificate } = await import("./sign-certificates.ts");
+	try {
+		return await signAgentCertificate(authority, {
+			// X.509 allows 64 characters.
+			commonName: `xpdb-agent ${context}`.slice(0, 64),
+			dnsName: agentServerName(agentNamespace),
+			uri: memberUri(clusterId),
+			now,
+		});
+	} catch (error) {
+		if (error instanceof TypeError) throw new UsageError(`the fleet's CA cannot be used: ${error.message}`);
+		throw error;
+	}
+}
