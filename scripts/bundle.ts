@@ -169,6 +169,8 @@ export interface Bundle {
 	readonly lines: readonly string[];
 	/** The files that are in it, by their path from the root. */
 	readonly inputs: readonly string[];
+	/** Those of the agent alone. */
+	readonly agentInputs: readonly string[];
 }
 
 /**
@@ -195,7 +197,8 @@ export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bun
 		(files.reduce((bytes, file) => bytes + file.bytes, 0) / 1024).toFixed(0);
 	const line = (name: string, files: readonly Built[]): string =>
 		`${relative(repositoryRoot, join(folder, name))} (${sum(files)} KiB with its chunks)`;
-	return { lines: [line("kubectl-xpdb.js", plugin), line("agent.js", [agent])], inputs };
+	const lines = [line("kubectl-xpdb.js", plugin), line("agent.js", [agent])];
+	return { lines, inputs, agentInputs: [...agent.inputs].toSorted() };
 }
 
 /** Loaded by few calls: client-node for OIDC and proxies, the screens, whose layout needs a module that awaits, and what signs certificates. */

@@ -62,6 +62,8 @@ const longSteps: readonly Step[] = [
 		command: ["scripts/package/main.ts", `--output=${packages}`, "--url=https://example.com/releases"],
 	},
 	{ name: "packages in krew", command: ["test/krew/validate-packages.ts", `--packages=${packages}`] },
+	// That for this processor is made and run on real clusters.
+	{ name: "image for arm64", command: ["scripts/image/main.ts", "--only=arm64", `--output=${join(reports, "image")}`] },
 	onRealClusters(parity.name, parityReport, [dirname(parity.files)]),
 	{ name: "benchmark", command: ["test/bench/main.ts", "--short"] },
 	{ name: "soak", command: ["test/soak/main.ts", "--minutes=2"] },

@@ -20,10 +20,16 @@ export interface ArchiveOptions {
 
 /** Its SHA-256. */
 export async function writeArchive({ folder, files, modified, output, level = 9 }: ArchiveOptions): Promise<string> {
-	const form = ["--format=ustar", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", `--mtime=@${modified}`];
-	const tar = execFileSync("tar", [...form, "-C", folder, "-cf", "-", ...files], { maxBuffer: 2 ** 30 });
+	const tar = tarOf({ folder, files, modified });
 	const archive = await promisify(gzip)(tar, { level });
 	if (archive.length > maxBytes) throw new Error(`${output} has ${archive.length} bytes, more than ${maxBytes}`);
 	writeFileSync(output, archive);
 	return createHash("sha256").update(archive).digest("hex");
+}
+
+/** The files, and all in them where they are folders, of the modes that all may read, and of nobody's on this machine. */
+export function tarOf({ folder, files, modified }: Omit<ArchiveOptions, "output" | "level">): Buffer {
+	const form = ["--format=ustar", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", `--mtime=@${modified}`];
+	const modes = "--mode=u=rwX,go=rX";
+	return execFileSync("tar", [...form, modes, "-C", folder, "-cf", "-", ...files], { maxBuffer: 2 ** 30 });
 }

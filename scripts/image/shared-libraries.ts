@@ -1,0 +1,58 @@
+// Which libraries a program needs, by its own word and by theirs: nothing of it is known beforehand.
+import { cpSync, mkdirSync, readdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { mustRun } from "../must-run.ts";
+
+export interface LibraryOptions {
+	readonly program: string;
+	/** Where there are libraries. */
+	readonly from: string;
+	/** The root of the file system that gets them, each in one of the folders that the loader looks through. */
+	readonly to: string;
+	/** "x86_64-linux-gnu". */
+	readonly triplet: string;
+}
+
+interface ElfFile {
+	readonly loader: string | undefined;
+	readonly needed: readonly string[];
+}
+
+/** Their names. Throws where one is not to be had. */
+export async function copySharedLibraries({ program, from, to, triplet }: LibraryOptions): Promise<readonly string[]> {
+	const available = librariesIn(from);
+	const { loader, needed } = await readElf(program);
+	if (loader === undefined) throw new Error(`${program} names no loader`);
+	const copied = new Set<string>();
+	const copy = async (name: string, target: string): Promise<void> => {
+		if (copied.has(name)) return;
+		copied.add(name);
+		const source = available.get(name);
+		if (source === undefined) throw new Error(`${program} needs ${name}, which no package brings`);
+		mkdirSync(join(to, dirname(target)), { recursive: true });
+		cpSync(source, join(to, target));
+		for (const other of (await readElf(source)).needed) await copy(other, join("lib", triplet, other));
+	};
+	// Where the kernel looks for it.
+	await copy(basename(loader), loader);
+	for (const name of needed) await copy(name, join("lib", triplet, name));
+	return [...copied].toSorted();
+}
+
+/** By name, each as the file that it leads to: there are links from version to version. */
+function librariesIn(root: string): ReadonlyMap<string, string> {
+	const found = new Map<string, string>();
+	for (const file of readdirSync(root, { recursive: true, encoding: "utf8" })) {
+		const isLibrary = /\.so(\.\d+)*$/.test(file) && !file.includes("/gconv/");
+		if (isLibrary) found.set(basename(file), join(root, file));
+	}
+	return new Map([...found].map(([name, file]) => [name, realpathSync(file)]));
+}
+
+async function readElf(file: string): Promise<ElfFile> {
+	const text = await mustRun(`read ${file}`, ["readelf", "--wide", "--program-headers", "--dynamic", file]);
+	return {
+		loader: /\[Requesting program interpreter: ([^\]]+)\]/.exec(text)?.[1],
+		needed: [...text.matchAll(/\(NEEDED\)\s+Shared library: \[([^\]]+)\]/g)].map(([, name = ""]) => name),
+	};
+}
