@@ -1,7 +1,6 @@
 // The kubeconfig: KUBECONFIG's files merged as kubectl merges them. client-node's loadFromFile() and mergeConfig() throw at a name that two
 // files have and at one broken entry, know neither tokenFile nor as-groups, and take 230 ms of CPU to load before anything can be said.
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { parserProblem } from "../../disruption/parser-problem.ts";
@@ -10,6 +9,7 @@ import { isRecord } from "../../disruption/record.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
 import { KubeconfigError } from "../terminal/errors.ts";
 import { readFileText } from "./file-text.ts";
+import { homeKubeconfig } from "./home-kubeconfig.ts";
 import { findOwnCluster, type OwnCluster } from "./in-cluster.ts";
 import { type KubeconfigEntry, text } from "./kubeconfig-entry.ts";
 
@@ -58,7 +58,7 @@ function kubeconfigFiles(flags: GlobalFlags, env: NodeJS.ProcessEnv): readonly K
 	if (flags.kubeconfig !== undefined) return [{ path: flags.kubeconfig, required: true }];
 	const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter((path) => path !== "");
 	if (listed.length > 0) return listed.map((path) => ({ path, required: false }));
-	return [{ path: join(env["HOME"] ?? homedir(), ".kube", "config"), required: false }];
+	return [{ path: homeKubeconfig(env), required: false }];
 }
 
 function readKubeconfig(path: string, required: boolean): KubeconfigEntry | undefined {

@@ -116,6 +116,8 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		},
 		redraw,
 		suspend() {
+			// It has no jobs that stop: the signal is unknown there.
+			if (process.platform === "win32") return;
 			isSuspended = true;
 			leaveTerminal();
 			process.once("SIGCONT", () => {

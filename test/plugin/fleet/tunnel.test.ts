@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import {
 	type AddressInfo,
@@ -8,9 +8,10 @@ import {
 	type Server as TcpServer,
 } from "node:net";
 import { dirname } from "node:path";
+import { Client, credentials } from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "vitest";
 import { type WebSocket, WebSocketServer } from "ws";
-import { createTunnel, type Tunnel } from "../../../plugin/fleet/tunnel.ts";
+import { createTunnel, namedPipe, type Tunnel } from "../../../plugin/fleet/tunnel.ts";
 import type { KubernetesClient } from "../../../plugin/kubernetes/kubernetes-client.ts";
 import { forwardToPod } from "../../../plugin/kubernetes/port-forward.ts";
 import { newClient } from "../../support/build-context.ts";
@@ -155,6 +156,25 @@ describe("a tunnel", () => {
 		for (const tunnel of tunnels) tunnel.close();
 		expect(process.listenerCount("exit")).toBe(before);
 		expect(tunnels.filter(({ address }) => existsSync(dirname(address.replace("unix:", ""))))).toEqual([]);
+	});
+
+	test("is on Windows a pipe with a name that nobody guesses, and that a gRPC client takes as it is", async () => {
+		expect(namedPipe().path).toMatch(/^\\\\\.\\pipe\\kubectl-xpdb-[\da-f]{32}$/);
+		expect(namedPipe().path).not.toBe(namedPipe().path);
+		// Elsewhere such a name is one of a socket in the working folder, so that all but Windows itself can be tried.
+		const end = namedPipe();
+		const remove = () => rmSync(end.path, { force: true });
+		const connected = Promise.withResolvers<void>();
+		const tunnel = await createTunnel(
+			async () => connected.resolve(),
+			() => ({ ...end, remove }),
+		);
+		closers.push(() => tunnel.close());
+		const client = new Client(tunnel.address, credentials.createInsecure());
+		closers.push(() => client.close());
+		client.getChannel().getConnectivityState(true);
+		await connected.promise;
+		expect(tunnel.address).toBe(`unix:${end.path}`);
 	});
 
 	test("closes the connection where the API server refuses, and takes the next one", async () => {

@@ -1,0 +1,26 @@
+// The kubeconfig in the home, found as kubectl finds it (client-go, util/homedir).
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+interface Machine {
+	readonly platform: NodeJS.Platform;
+	readonly exists: (path: string) => boolean;
+}
+
+const ownMachine: Machine = { platform: process.platform, exists: existsSync };
+
+/** It need not be there. */
+export function homeKubeconfig(env: NodeJS.ProcessEnv, { platform, exists }: Machine = ownMachine): string {
+	const [first = join(homedir(), ".kube", "config"), ...others] = homes(env, platform).map((home) =>
+		join(home, ".kube", "config"),
+	);
+	return [first, ...others].find(exists) ?? first;
+}
+
+function homes(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): readonly string[] {
+	const { HOME, HOMEDRIVE = "", HOMEPATH = "", USERPROFILE = "" } = env;
+	if (platform !== "win32") return HOME === undefined ? [] : [HOME];
+	// Windows has two of its own, and shells from elsewhere set the first.
+	return [HOME ?? "", HOMEDRIVE && HOMEPATH && HOMEDRIVE + HOMEPATH, USERPROFILE].filter((home) => home !== "");
+}
