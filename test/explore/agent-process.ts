@@ -2,6 +2,7 @@
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { withSharedReads } from "../../agent/cluster-api/shared-reads.ts";
 import { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
+import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
 import { idleMs, LeaseCleanup } from "../../agent/leases/lease-cleanup.ts";
 import { tellOfLeases } from "../../agent/leases/lease-sightings.ts";
 import { LocalCluster } from "../../agent/leases/local-cluster.ts";
@@ -254,8 +255,8 @@ export class AgentProcess extends SimulatedProcess {
 		for (const feed of this.#feeds) {
 			const event = feed.log[feed.shown];
 			if (event) {
-				const what = `sees ${feed.what} ${event.type} ${event.resourceVersion}`;
-				steps.push({ kind: "watch", actor: this.name, what, run: () => this.#show(feed) });
+				if (feed.next?.event !== event) feed.next = { event, step: this.#stepTo(feed, event) };
+				steps.push(feed.next.step);
 			} else if (feed.sink === this.#pods && this.podRevision < this.#options.server.revision && this.clock.next()) {
 				// Only somebody who waits for a version learns anything by it, and whoever waits has a timer.
 				const version = String(this.#options.server.revision);
@@ -362,6 +363,11 @@ export class AgentProcess extends SimulatedProcess {
 			openFeed<LeaseObject>("Lease", server.leaseEvents, this.#leases),
 			openFeed<MemberBudget>("budget", server.budgetEvents, this.#budgets),
 		];
+	}
+
+	#stepTo(feed: Feed, { type, resourceVersion }: WatchEvent<unknown>): Step {
+		const what = `sees ${feed.what} ${type} ${resourceVersion}`;
+		return { kind: "watch", actor: this.name, what, run: () => this.#show(feed) };
 	}
 
 	#show(feed: Feed): void {

@@ -1,5 +1,6 @@
 // One watch of a simulated agent: how far its sink has been shown the log of events.
 import type { WatchEvent, WatchSink } from "../../agent/kubernetes/watch-sink.ts";
+import type { Step } from "./scheduler.ts";
 
 export interface Feed {
 	readonly what: string;
@@ -8,6 +9,8 @@ export interface Feed {
 	readonly log: readonly WatchEvent<unknown>[];
 	readonly sink: WatchSink<never>;
 	shown: number;
+	/** To be shown the event that comes next: told before every step, and made once. */
+	next?: { readonly event: WatchEvent<unknown>; readonly step: Step };
 	show(): void;
 }
 

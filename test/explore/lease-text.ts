@@ -3,7 +3,8 @@ import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { SimulatedApiServer } from "./simulated-api.ts";
 
 interface State extends StateText {
-	readonly standing: readonly StandingReservation[];
+	/** Asked for of few: most are only looked at for who holds them. */
+	standing?: readonly StandingReservation[];
 }
 
 interface StateText {
@@ -33,8 +34,13 @@ export interface StandingReservation {
 
 export function reservationsIn(server: SimulatedApiServer): readonly StandingReservation[] {
 	const found: StandingReservation[] = [];
-	for (const lease of server.leases.values()) found.push(...stateOf(lease).standing);
+	for (const lease of server.leases.values()) found.push(...standingIn(lease));
 	return found;
+}
+
+export function hasReservations(server: SimulatedApiServer): boolean {
+	for (const lease of server.leases.values()) if (stateOf(lease).reservations.length > 0) return true;
+	return false;
 }
 
 /** How many reservations have stood and stand no more, one for each Lease that held it. */
@@ -77,20 +83,23 @@ function budgetOf({ annotations }: LeaseObject): string {
 const states = new WeakMap<LeaseObject, State>();
 
 function stateOf(lease: LeaseObject): State {
-	const known = states.get(lease);
-	if (known) return known;
+	let state = states.get(lease);
 	// The Lease of known members has no state.
-	const text = JSON.parse(lease.annotations["xpdb.form3.tech/state"] ?? '{"reservations":[]}') as StateText;
-	const budget = budgetOf(lease);
-	const standing = text.reservations.map((row) => ({
-		budget,
+	if (!state) {
+		state = JSON.parse(lease.annotations["xpdb.form3.tech/state"] ?? '{"reservations":[]}') as State;
+		states.set(lease, state);
+	}
+	return state;
+}
+
+function standingIn(lease: LeaseObject): readonly StandingReservation[] {
+	const state = stateOf(lease);
+	return (state.standing ??= state.reservations.map((row) => ({
+		budget: budgetOf(lease),
 		id: row[0],
 		uid: row[1],
 		pod: row[2],
-		holder: text.holders[row[4]] ?? "",
+		holder: state.holders[row[4]] ?? "",
 		cancelling: row[6] === 1,
-	}));
-	const state = { ...text, standing };
-	states.set(lease, state);
-	return state;
+	})));
 }

@@ -3,7 +3,7 @@ import type { Acquisition } from "../../disruption/cluster.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import type { KnownBudgets } from "./known-budgets.ts";
-import type { Network } from "./network.ts";
+import { type Network, routesTo } from "./network.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
@@ -33,7 +33,7 @@ export function simulatedMember(options: MemberOptions): AgentCluster {
 	const ask = <T>(
 		what: string,
 		detail: unknown,
-		run: (agent: AgentProcess, signal: AbortSignal) => Promise<T>,
+		run: (agent: AgentProcess, gone: () => AbortSignal) => Promise<T>,
 		signal?: AbortSignal,
 	): Promise<T> =>
 		network.send<T>({
@@ -41,8 +41,7 @@ export function simulatedMember(options: MemberOptions): AgentCluster {
 			cluster: cluster.id,
 			what,
 			detail: () => JSON.stringify(detail),
-			routes: () =>
-				agents().map((agent) => ({ name: agent.name, process: agent, run: (gone: AbortSignal) => run(agent, gone) })),
+			routes: routesTo(agents, run),
 			mayDouble: true,
 			...(signal && { signal }),
 		});
@@ -56,7 +55,7 @@ export function simulatedMember(options: MemberOptions): AgentCluster {
 				`acquire ${request.budget.name}${acquireOptions.wait ? " in line" : ""} (${request.nonce})`,
 				request,
 				async (agent, gone) => {
-					const passed = { wait: acquireOptions.wait, signal: gone };
+					const passed = { wait: acquireOptions.wait, signal: gone() };
 					const waiting = options.passesOn?.(agent) ? 0 : agent.local.lineLength(request.budget);
 					const known = budgets.knownTo(agent);
 					const acquired = await (here

@@ -12,7 +12,8 @@ export interface Route<T> {
 	readonly name: string;
 	/** The agent that executes it; undefined for an API server, which never dies here. */
 	readonly process?: SimulatedProcess;
-	run(signal: AbortSignal): T | Promise<T>;
+	/** `gone`: a signal that the caller does not wait any longer, for whoever asks at once. */
+	run(gone: () => AbortSignal): T | Promise<T>;
 }
 
 export interface Request<T> {
@@ -20,7 +21,7 @@ export interface Request<T> {
 	readonly cluster: string;
 	readonly what: string;
 	readonly detail: () => string;
-	/** Whoever may execute it at this moment. */
+	/** Whoever may execute it at this moment; the same object for the same one. */
 	routes(): readonly Route<T>[];
 	/** Aborted: the caller does not wait any longer, and the server learns of it. */
 	readonly signal?: AbortSignal;
@@ -37,13 +38,24 @@ export type Outcome = { readonly ok: true; readonly value: unknown } | { readonl
 interface Call {
 	readonly number: number;
 	readonly request: Request<unknown>;
-	readonly controller: AbortController;
+	/** Where whoever executes it asked to be told that the caller is gone. */
+	controller: AbortController | undefined;
 	state: "requested" | "running" | "answered";
 	/** Whether anybody still waits for the answer. */
 	awaited: boolean;
 	at: Route<unknown> | undefined;
 	outcome: Outcome | undefined;
 	settle: (outcome: Outcome) => void;
+	/** What may happen to it next: told before every step, and made once. */
+	offers: Offers;
+}
+
+interface Offers {
+	/** Where it would arrive first, when these were made. */
+	readonly first: Route<unknown> | undefined;
+	readonly arrivals: Map<Route<unknown>, Step>;
+	readonly faults: Map<Fault, Step>;
+	answer?: Step;
 }
 
 /** "repeated": sent again because the first answer was lost, so that the second one is what the caller gets. */
@@ -76,11 +88,12 @@ export class Network {
 		const call: Call = {
 			number: (this.#number += 1),
 			request,
-			controller: new AbortController(),
+			controller: undefined,
 			state: "requested",
 			awaited: true,
 			at: undefined,
 			outcome: undefined,
+			offers: noOffers(undefined),
 			settle: (outcome) => {
 				if (!request.from.alive) return;
 				request.from.learns(() => `${request.what} ${request.detail()} -> ${outcomeText(outcome)}`);
@@ -100,6 +113,13 @@ export class Network {
 	/** What this process has asked, and is still on its way. */
 	waiting(from: string): readonly string[] {
 		return this.#asked(from, "requested");
+	}
+
+	/** Whether something that this process has asked is still on its way. */
+	isWaiting(from: SimulatedProcess): boolean {
+		for (const { request, state, awaited } of this.#calls)
+			if (state === "requested" && awaited && request.from === from) return true;
+		return false;
 	}
 
 	/** What this process has asked, is answered, and has not heard. */
@@ -161,7 +181,7 @@ export class Network {
 				what: `learns that ${call.request.from.name} does not wait for ${call.request.what}`,
 				run: () => {
 					this.#closing.delete(call);
-					call.controller.abort(new Error("the caller is gone"));
+					call.controller?.abort(new Error("the caller is gone"));
 				},
 			});
 		}
@@ -181,78 +201,86 @@ export class Network {
 	}
 
 	#stepsOf(call: Call, steps: Step[]): void {
-		const { request, state } = call;
-		const { what } = request;
-		const { mayFail, failing } = this.#options;
-		const actor = request.from.name;
+		const { request, state, awaited } = call;
+		if (state === "running") return;
+		const { mayFail } = this.#options;
 		if (state === "answered") {
-			steps.push({ kind: "message", actor, what: `gets the answer to ${what}`, run: () => this.#deliver(call) });
-			if (mayFail("answerLost", request)) {
-				steps.push({
-					kind: "fault",
-					actor,
-					what: `never gets the answer to ${what}`,
-					run: () => {
-						failing("answerLost", request.from);
-						this.#deliver(call, { ok: false, error: unavailable(request, "the answer was lost") });
-					},
-				});
-			}
+			steps.push((call.offers.answer ??= this.#answerStep(call)));
+			if (mayFail("answerLost", request)) steps.push(this.#faultStep(call, "answerLost", undefined));
 			return;
 		}
-		if (state === "running") return;
 		const routes = request.routes();
-		for (const route of routes) {
-			const kind = call.awaited ? "message" : "late";
-			steps.push({ kind, actor, what: `${what} at ${route.name}`, run: () => this.#execute(call, route) });
+		const [first] = routes;
+		if (call.offers.first !== first) call.offers = noOffers(first);
+		for (const route of routes) steps.push(this.#arrivalStep(call, route));
+		if (!awaited) return;
+		for (const fault of requestFaults) {
+			if (mayFail(fault, request)) steps.push(this.#faultStep(call, fault, undefined));
 		}
-		if (!call.awaited) return;
-		const give = (reason: string): Outcome => ({ ok: false, error: unavailable(request, reason) });
-		const fault = (kind: Fault, text: string, happens: () => void): void => {
-			steps.push({
-				kind: "fault",
-				actor,
-				what: text,
-				run: () => {
-					failing(kind, request.from);
-					happens();
-				},
-			});
+		if (first && request.mayDouble) {
+			for (const fault of doublings) if (mayFail(fault, request)) steps.push(this.#faultStep(call, fault, first));
+		}
+		if (request.refusal && mayFail("refused", request)) steps.push(this.#faultStep(call, "refused", undefined));
+	}
+
+	#answerStep(call: Call): Step {
+		const { from, what } = call.request;
+		return { kind: "message", actor: from.name, what: `gets the answer to ${what}`, run: () => this.#deliver(call) };
+	}
+
+	#arrivalStep(call: Call, route: Route<unknown>): Step {
+		const { arrivals } = call.offers;
+		const known = arrivals.get(route);
+		if (known) return known;
+		const { from, what } = call.request;
+		const kind = call.awaited ? "message" : "late";
+		const run = (): void => this.#execute(call, route);
+		const step: Step = { kind, actor: from.name, what: `${what} at ${route.name}`, run };
+		arrivals.set(route, step);
+		return step;
+	}
+
+	#faultStep(call: Call, fault: Fault, route: Route<unknown> | undefined): Step {
+		const { faults } = call.offers;
+		const known = faults.get(fault);
+		if (known) return known;
+		const { from, what } = call.request;
+		const run = (): void => {
+			this.#options.failing(fault, from);
+			this.#fail(call, fault, route);
 		};
-		if (mayFail("lost", request)) {
-			fault("lost", `${what} is lost`, () => this.#deliver(call, give("the request was lost")));
-		}
-		if (mayFail("gaveUp", request)) {
-			fault("gaveUp", `gives up ${what}, which is still on its way`, () => {
+		const step: Step = { kind: "fault", actor: from.name, what: faultText(fault, what, route), run };
+		faults.set(fault, step);
+		return step;
+	}
+
+	#fail(call: Call, fault: Fault, route: Route<unknown> | undefined): void {
+		const { request } = call;
+		const give = (reason: string): Outcome => ({ ok: false, error: unavailable(request, reason) });
+		switch (fault) {
+			case "answerLost":
+				return this.#deliver(call, give("the answer was lost"));
+			case "lost":
+				return this.#deliver(call, give("the request was lost"));
+			case "gaveUp":
 				call.settle(give("no answer in time"));
-				this.#abandon(call);
-			});
-		}
-		const [route] = routes;
-		if (route && request.mayDouble && mayFail("doubled", request)) {
-			fault("doubled", `${what} at ${route.name}, and a double stays behind`, () => {
-				this.#calls.add({
-					...call,
-					number: (this.#number += 1),
-					controller: new AbortController(),
-					awaited: false,
-					settle: () => undefined,
-				});
-				this.#execute(call, route);
-			});
-		}
-		if (route && request.mayDouble && mayFail("repeated", request)) {
-			fault("repeated", `${what} at ${route.name}, twice`, () => {
+				return this.#abandon(call);
+			case "doubled":
+				this.#calls.add({ ...this.#double(call), number: (this.#number += 1) });
+				if (route) this.#execute(call, route);
+				return;
+			case "repeated":
+				if (!route) return;
 				this.#runAside(call, route);
-				this.#execute(call, route);
-			});
+				return this.#execute(call, route);
+			case "refused":
+				return this.#answered(call, { ok: true, value: request.refusal?.() });
 		}
-		const { refusal } = request;
-		if (refusal && mayFail("refused", request)) {
-			fault("refused", `${what} is refused by the API server`, () =>
-				this.#answered(call, { ok: true, value: refusal() }),
-			);
-		}
+	}
+
+	/** The same once more, whose answer nobody hears. */
+	#double(call: Call): Call {
+		return { ...call, controller: undefined, awaited: false, settle: () => undefined, offers: noOffers(undefined) };
 	}
 
 	#execute(call: Call, route: Route<unknown>): void {
@@ -262,7 +290,7 @@ export class Network {
 		route.process?.learns(() => `is asked ${call.request.what} ${call.request.detail()} by ${call.request.from.name}`);
 		let result: unknown;
 		try {
-			result = route.run(call.controller.signal);
+			result = route.run(() => (call.controller ??= new AbortController()).signal);
 		} catch (error) {
 			this.#answered(call, { ok: false, error });
 			return;
@@ -280,7 +308,7 @@ export class Network {
 
 	/** Runs it for its effect alone. */
 	#runAside(call: Call, route: Route<unknown>): void {
-		const aside: Call = { ...call, controller: new AbortController(), awaited: false, settle: () => undefined };
+		const aside = this.#double(call);
 		this.#calls.add(aside);
 		this.#execute(aside, route);
 	}
@@ -311,8 +339,48 @@ export class Network {
 
 	#abandon(call: Call): void {
 		call.awaited = false;
+		call.offers = noOffers(undefined);
 		if (call.state === "answered") this.#calls.delete(call);
 		else if (call.state === "running") this.#closing.add(call);
+	}
+}
+
+/** To each of these processes, as they are when somebody asks. */
+export function routesTo<P extends SimulatedProcess, T>(
+	processes: () => readonly P[],
+	run: (process: P, gone: () => AbortSignal) => Promise<T>,
+): () => readonly Route<T>[] {
+	const routes = new Map<P, Route<T>>();
+	const routeTo = (process: P): Route<T> => {
+		let route = routes.get(process);
+		if (!route) routes.set(process, (route = { name: process.name, process, run: (gone) => run(process, gone) }));
+		return route;
+	};
+	return () => processes().map(routeTo);
+}
+
+/** Of a request on its way, in the order in which they are offered. */
+const requestFaults = ["lost", "gaveUp"] as const;
+const doublings = ["doubled", "repeated"] as const;
+
+function noOffers(first: Route<unknown> | undefined): Offers {
+	return { first, arrivals: new Map(), faults: new Map() };
+}
+
+function faultText(fault: Fault, what: string, route: Route<unknown> | undefined): string {
+	switch (fault) {
+		case "answerLost":
+			return `never gets the answer to ${what}`;
+		case "lost":
+			return `${what} is lost`;
+		case "gaveUp":
+			return `gives up ${what}, which is still on its way`;
+		case "doubled":
+			return `${what} at ${route?.name}, and a double stays behind`;
+		case "repeated":
+			return `${what} at ${route?.name}, twice`;
+		case "refused":
+			return `${what} is refused by the API server`;
 	}
 }
 

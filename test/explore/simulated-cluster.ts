@@ -82,7 +82,7 @@ export class SimulatedCluster {
 
 	kubeletSteps(): readonly Step[] {
 		const steps: Step[] = [];
-		for (const workload of this.workloads) workload.addSteps(steps);
+		for (const workload of this.workloads) workload.addSteps(steps, { onlyEnds: false });
 		return steps;
 	}
 

@@ -1,6 +1,7 @@
 // A process of the simulation: a clock of its own, ids of its own, and a life that can end.
 import { createHash } from "node:crypto";
 import type { Clock } from "../../agent/process/clock.ts";
+import type { Step } from "./scheduler.ts";
 
 export interface SimulatedTimer {
 	readonly at: number;
@@ -57,6 +58,9 @@ export class SimulatedProcess {
 	readonly name: string;
 	readonly clock = new SimulatedClock();
 	alive = true;
+	/** What may happen to it again and again: told before every step, and made once. */
+	readonly offered = new Map<object, Step>();
+	#timer: { readonly timer: SimulatedTimer; readonly step: Step } | undefined;
 	#ids = 0;
 	/** Whether `history` is kept: only an exhaustive search asks for it. */
 	readonly #keepsHistory: boolean;
@@ -71,6 +75,22 @@ export class SimulatedProcess {
 	newId(): string {
 		this.#ids += 1;
 		return `${this.name}.${this.#ids}`;
+	}
+
+	/** Its clock moves to its next timer. */
+	timerStep(): Step | undefined {
+		const timer = this.clock.next();
+		if (!timer) return undefined;
+		if (this.#timer?.timer !== timer) this.#timer = { timer, step: this.#stepTo(timer) };
+		return this.#timer.step;
+	}
+
+	#stepTo(timer: SimulatedTimer): Step {
+		const run = (): void => {
+			this.learns(() => `timer ${timer.at}`);
+			this.clock.fire(timer);
+		};
+		return { kind: "timer", actor: this.name, what: `a timer of ${timer.at} ms`, run };
 	}
 
 	/** Notes what the process has been told. Its code is deterministic: equal histories, equal memories. */

@@ -151,22 +151,23 @@ export class Workload {
 		if (this.#deployment) this.#server.deleteController(this.#deployment, namespace);
 	}
 
-	/** What kubelets and controllers would do next. */
-	addSteps(steps: Step[]): void {
+	/** What kubelets and controllers would do next, or only which pods would end. */
+	addSteps(steps: Step[], { onlyEnds }: { readonly onlyEnds: boolean }): void {
 		const { clusterId } = this.#server;
 		const step = (what: string, run: () => void): void =>
 			void steps.push({ kind: "kubelet", actor: clusterId, what, run });
 		for (const slot of this.slots) {
 			const pod = this.podIn(slot);
 			if (!pod) {
-				if (this.isManaged) step(`makes pod ${this.spec.name}-${slot.ordinal} anew`, () => this.#makePod(slot, false));
+				if (this.isManaged && !onlyEnds)
+					step(`makes pod ${this.spec.name}-${slot.ordinal} anew`, () => this.#makePod(slot, false));
 			} else if (pod.terminating) {
 				step(`pod ${pod.name} ends`, () => {
 					this.#server.removePod(pod);
 					slot.pod = undefined;
 					if (!this.isManaged) this.slots.splice(this.slots.indexOf(slot), 1);
 				});
-			} else if (!pod.ready) {
+			} else if (!pod.ready && !onlyEnds) {
 				step(`pod ${pod.name} becomes ready`, () => {
 					this.#server.changePod(pod, { ready: true });
 					slot.down = undefined;

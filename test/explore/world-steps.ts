@@ -1,9 +1,11 @@
 // Everything that may happen in a world next, besides messages.
 import type { AgentProcess } from "./agent-process.ts";
-import { reservationsIn } from "./lease-text.ts";
+import type { Drain } from "./drain.ts";
+import { hasReservations, reservationsIn } from "./lease-text.ts";
 import type { Limits } from "./scenario.ts";
 import type { Step, StepKind } from "./scheduler.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 import type { World } from "./world.ts";
 
@@ -22,7 +24,7 @@ export function worldSteps(world: World): readonly Step[] {
 	world.network.addSteps(steps);
 	addTimers(world, steps);
 	for (const { agents } of world.clusters) for (const agent of agents) if (agent.alive) agent.addWatchSteps(steps);
-	steps.push(...kubeletSteps(world));
+	addKubeletSteps(world, steps);
 	addLimited(world, steps);
 	const { holdsBack } = world.scenario;
 	if (!holdsBack) return steps;
@@ -39,31 +41,24 @@ export function settlingStep(world: World): Step | undefined {
 	if (message) return message;
 	const seen: Step[] = [];
 	for (const agent of world.agents()) if (agent.alive) agent.addWatchSteps(seen);
-	return seen[0] ?? kubeletSteps(world)[0];
+	if (seen.length === 0) addKubeletSteps(world, seen);
+	return seen[0];
 }
 
-function kubeletSteps(world: World): readonly Step[] {
+function addKubeletSteps(world: World, steps: Step[]): void {
 	const { afterEviction = "replaced" } = world.scenario;
-	if (afterEviction === "stays" && !world.settling) return [];
-	const steps: Step[] = [];
-	for (const cluster of world.clusters) steps.push(...cluster.kubeletSteps());
-	return afterEviction === "replaced" || world.settling ? steps : steps.filter(({ what }) => what.endsWith(" ends"));
+	if (afterEviction === "stays" && !world.settling) return;
+	const isReplaced = afterEviction === "replaced" || world.settling;
+	for (const { workloads } of world.clusters) {
+		for (const workload of workloads) workload.addSteps(steps, { onlyEnds: !isReplaced });
+	}
 }
 
 /** Each process's next timer: its clock moves there. */
 function addTimers(world: World, steps: Step[]): void {
 	for (const process of world.processes()) {
-		const timer = process.clock.next();
-		if (!timer) continue;
-		steps.push({
-			kind: "timer",
-			actor: process.name,
-			what: `a timer of ${timer.at} ms`,
-			run: () => {
-				process.learns(() => `timer ${timer.at}`);
-				process.clock.fire(timer);
-			},
-		});
+		const step = process.timerStep();
+		if (step) steps.push(step);
 	}
 }
 
@@ -91,39 +86,106 @@ export function nextTimer(world: World): Step | undefined {
 	);
 }
 
+/** What may happen to a process so many times in a run. */
+interface Limited<P extends SimulatedProcess> {
+	readonly limit: keyof Limits;
+	readonly kind: StepKind;
+	readonly what: string;
+	run(process: P, world: World): void;
+}
+
+const drainJump: Limited<Drain> = {
+	limit: "drainJumps",
+	kind: "jump",
+	what: `does nothing for ${drainJumpMs} ms`,
+	run: ({ clock }) => clock.jump(drainJumpMs),
+};
+const crash: Limited<Drain> = {
+	limit: "crashes",
+	kind: "fault",
+	what: "dies",
+	run: (drain, world) => world.dies(drain),
+};
+const stop: Limited<Drain> = { limit: "stops", kind: "event", what: "is told to stop", run: (drain) => drain.stop() };
+const pause: Limited<SimulatedProcess> = {
+	limit: "pauses",
+	kind: "jump",
+	what: "does nothing for some seconds",
+	run: ({ clock }, world) => clock.jump(1_000 * (1 + world.pick(longestPauseSeconds))),
+};
+const agentJump: Limited<AgentProcess> = {
+	limit: "agentJumps",
+	kind: "jump",
+	what: `does nothing for ${agentJumpMs} ms`,
+	run: (agent) => {
+		agent.clock.jump(agentJumpMs);
+		agent.signOfLife();
+	},
+};
+const silence: Limited<AgentProcess> = {
+	limit: "silences",
+	kind: "fault",
+	what: "its watches fall silent",
+	run: (agent) => {
+		agent.isWatching = false;
+	},
+};
+const restart: Limited<AgentProcess> = {
+	limit: "restarts",
+	kind: "fault",
+	what: "dies and starts anew",
+	run: (agent, world) => {
+		world.cluster(agent.local.id).restartAgent(agent);
+		world.network.died(agent);
+	},
+};
+const sweep: Limited<AgentProcess> = {
+	limit: "sweeps",
+	kind: "agent",
+	what: "sweeps",
+	run: (agent) => agent.sweep(),
+};
+const overdueSweep: Limited<AgentProcess> = {
+	limit: "sweeps",
+	kind: "agent",
+	what: "sweeps what is overdue",
+	run: (agent) => agent.sweepOverdue(),
+};
+const cleanUp: Limited<AgentProcess> = {
+	limit: "leaseDeletions",
+	kind: "agent",
+	what: "looks for Leases without a budget",
+	run: (agent) => agent.cleanUp(),
+};
+
 /** Who offers something has asked first whether it may happen: most of it may not, and there are many steps. */
-type Offer = (limit: keyof Limits, kind: StepKind, actor: string, what: string, run: () => void) => void;
+function offer<P extends SimulatedProcess>(world: World, steps: Step[], process: P, limited: Limited<P>): void {
+	let step = process.offered.get(limited);
+	if (!step) {
+		const { limit, kind, what } = limited;
+		const run = (): void => {
+			world.uses(limit);
+			limited.run(process, world);
+		};
+		process.offered.set(limited, (step = { kind, actor: process.name, what, run }));
+	}
+	steps.push(step);
+}
 
 function addLimited(world: World, steps: Step[]): void {
-	const offer: Offer = (limit, kind, actor, what, run) => {
-		steps.push({
-			kind,
-			actor,
-			what,
-			run: () => {
-				world.uses(limit);
-				run();
-			},
-		});
-	};
 	for (const cluster of world.clusters) {
-		for (const agent of cluster.agents) agentSteps(world, cluster, agent, offer);
-		if (world.may("touches") || world.may("failures")) podSteps(world, cluster, offer);
+		for (const agent of cluster.agents) addAgentSteps(world, cluster, agent, steps);
+		if (world.may("touches") || world.may("failures")) addPodSteps(world, cluster, steps);
 	}
 	for (const drain of world.drains) {
 		if (drain.finished || !drain.alive) continue;
-		const { name, clock } = drain;
-		if (world.may("drainJumps"))
-			offer("drainJumps", "jump", name, `does nothing for ${drainJumpMs} ms`, () => clock.jump(drainJumpMs));
-		if (world.may("crashes")) offer("crashes", "fault", name, "dies", () => world.dies(drain));
-		if (world.may("stops")) offer("stops", "event", name, "is told to stop", () => drain.stop());
+		if (world.may("drainJumps")) offer(world, steps, drain, drainJump);
+		if (world.may("crashes")) offer(world, steps, drain, crash);
+		if (world.may("stops")) offer(world, steps, drain, stop);
 	}
 	if (world.may("pauses")) {
-		for (const { name, clock } of world.processes()) {
-			if (world.network.waiting(name).length === 0) continue;
-			offer("pauses", "jump", name, "does nothing for some seconds", () =>
-				clock.jump(1_000 * (1 + world.pick(longestPauseSeconds))),
-			);
+		for (const process of world.processes()) {
+			if (world.network.isWaiting(process)) offer(world, steps, process, pause);
 		}
 	}
 	for (const event of world.scenario.events ?? []) {
@@ -137,46 +199,35 @@ function addLimited(world: World, steps: Step[]): void {
 	}
 }
 
-function agentSteps(world: World, cluster: SimulatedCluster, agent: AgentProcess, offer: Offer): void {
-	const { name, clock } = agent;
-	if (world.may("agentJumps")) {
-		offer("agentJumps", "jump", name, `does nothing for ${agentJumpMs} ms`, () => {
-			clock.jump(agentJumpMs);
-			agent.signOfLife();
-		});
-	}
-	if (world.may("silences") && agent.isWatching) {
-		offer("silences", "fault", name, "its watches fall silent", () => {
-			agent.isWatching = false;
-		});
-	}
-	if (world.may("restarts")) {
-		offer("restarts", "fault", name, "dies and starts anew", () => {
-			cluster.restartAgent(agent);
-			world.network.died(agent);
-		});
-	}
+function addAgentSteps(world: World, cluster: SimulatedCluster, agent: AgentProcess, steps: Step[]): void {
+	if (world.may("agentJumps")) offer(world, steps, agent, agentJump);
+	if (world.may("silences") && agent.isWatching) offer(world, steps, agent, silence);
+	if (world.may("restarts")) offer(world, steps, agent, restart);
 	if (world.may("sweeps")) {
-		offer("sweeps", "agent", name, "sweeps", () => agent.sweep());
-		if (reservationsIn(cluster.server).length > 0)
-			offer("sweeps", "agent", name, "sweeps what is overdue", () => agent.sweepOverdue());
+		offer(world, steps, agent, sweep);
+		if (hasReservations(cluster.server)) offer(world, steps, agent, overdueSweep);
 	}
-	if (world.may("leaseDeletions") && hasLeaseWithoutBudget(cluster)) {
-		offer("leaseDeletions", "agent", name, "looks for Leases without a budget", () => agent.cleanUp());
-	}
+	if (world.may("leaseDeletions") && hasLeaseWithoutBudget(cluster)) offer(world, steps, agent, cleanUp);
 	if (!world.may("cancels") && !world.may("evidence")) return;
 	const standing = reservationsIn(cluster.server);
+	const add = (limit: "cancels" | "evidence", what: string, task: string, run: () => Promise<unknown>): void => {
+		const happens = (): void => {
+			world.uses(limit);
+			agent.task(task, run);
+		};
+		steps.push({ kind: "agent", actor: agent.name, what, run: happens });
+	};
 	if (world.may("cancels")) {
 		for (const { budget, id } of standing) {
-			offer("cancels", "agent", name, `cancels reservation ${id}`, () =>
-				agent.task(`cancels ${id}`, () => agent.local.cancel({ namespace, name: budget }, [id], { sent: true })),
+			add("cancels", `cancels reservation ${id}`, `cancels ${id}`, () =>
+				agent.local.cancel({ namespace, name: budget }, [id], { sent: true }),
 			);
 		}
 	}
 	if (!world.may("evidence")) return;
 	for (const budget of new Set(standing.map((reservation) => reservation.budget))) {
-		offer("evidence", "agent", name, `ends reservations of ${budget} on evidence`, () =>
-			agent.task(`evidence ${budget}`, () => agent.local.endOnEvidence({ namespace, name: budget })),
+		add("evidence", `ends reservations of ${budget} on evidence`, `evidence ${budget}`, () =>
+			agent.local.endOnEvidence({ namespace, name: budget }),
 		);
 	}
 }
@@ -186,20 +237,27 @@ function hasLeaseWithoutBudget({ server }: SimulatedCluster): boolean {
 	return [...server.leases.values()].some(({ annotations }) => !server.budgets.has(budgetOf(annotations)));
 }
 
-function podSteps(world: World, { id, server, workloads }: SimulatedCluster, offer: Offer): void {
+function addPodSteps(world: World, { id, server, workloads }: SimulatedCluster, steps: Step[]): void {
+	const add = (limit: "touches" | "failures", what: string, run: () => void): void => {
+		const happens = (): void => {
+			world.uses(limit);
+			run();
+		};
+		steps.push({ kind: "event", actor: id, what, run: happens });
+	};
 	for (const workload of workloads) {
 		for (const slot of workload.slots) {
 			const pod = workload.podIn(slot);
 			if (!pod || pod.terminating) continue;
 			if (world.may("touches"))
-				offer("touches", "event", id, `somebody writes to pod ${pod.name}`, () => void server.changePod(pod, {}));
+				add("touches", `somebody writes to pod ${pod.name}`, () => void server.changePod(pod, {}));
 			if (!pod.ready || !world.may("failures")) continue;
 			const fails = (change: { readonly terminating: true } | { readonly ready: false }) => (): void => {
 				server.changePod(pod, change);
 				slot.down ??= { cause: "involuntary", revision: server.revision };
 			};
-			offer("failures", "event", id, `somebody deletes pod ${pod.name}`, fails({ terminating: true }));
-			offer("failures", "event", id, `pod ${pod.name} fails`, fails({ ready: false }));
+			add("failures", `somebody deletes pod ${pod.name}`, fails({ terminating: true }));
+			add("failures", `pod ${pod.name} fails`, fails({ ready: false }));
 		}
 	}
 }

@@ -8,7 +8,7 @@ import type { Drain } from "./drain.ts";
 import { DrainProcess } from "./drain-process.ts";
 import { answerText, type HistoryEntry, requestText } from "./history.ts";
 import { simulatedMember } from "./member.ts";
-import { Network } from "./network.ts";
+import { Network, routesTo } from "./network.ts";
 import { Oracle, type Violation } from "./oracle.ts";
 import { OrderJudge } from "./order-judge.ts";
 import { PluginProcess } from "./plugin-process.ts";
@@ -323,10 +323,7 @@ export class World {
 			cluster: id,
 			what: `greet ${id}`,
 			detail: () => JSON.stringify(greeting),
-			routes: () =>
-				cluster.agents
-					.filter(({ alive }) => alive)
-					.map((agent) => ({ name: agent.name, process: agent, run: () => tell(agent) })),
+			routes: routesTo(() => cluster.agents.filter(({ alive }) => alive), tell),
 			mayDouble: true,
 		});
 	}
