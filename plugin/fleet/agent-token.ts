@@ -7,7 +7,8 @@ import { ApiError } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { StepError, step } from "./access-step.ts";
 
-const operatorAccount = "xpdb-operator";
+/** Whose tokens the agents are shown, where nobody names another one. */
+export const operatorAccount = "xpdb-operator";
 /** The shortest that the API server gives; it is renewed while the run goes on. */
 const tokenLifetimeSeconds = 600;
 

@@ -11,29 +11,47 @@ export interface DescribedMember {
 	readonly description: AgentDescription;
 }
 
+export interface FleetDifference {
+	/** Of the context or of the member. */
+	readonly name: string;
+	/** Unresolved: it knows a member that its list leaves out. Others: its list is not that of the others, or not its agent's. */
+	readonly kind: "unresolved" | "differs";
+	readonly message: string;
+}
+
 /** One line for each difference; none where all declare the same fleet and miss nobody. */
 export function fleetDifferences(described: readonly DescribedMember[]): readonly string[] {
+	return findFleetDifferences(described).map(({ name, message }) => `${name}: ${message}`);
+}
+
+export function findFleetDifferences(described: readonly DescribedMember[]): readonly FleetDifference[] {
 	const hashes = new Set(described.map(({ description }) => description.fleetHash));
 	const strangers = described.filter(
 		({ description: { clusterId, members } }) => !members.some(({ id }) => id === clusterId),
 	);
+	const differs = ({ name }: DescribedMember, message: string): FleetDifference => ({ name, kind: "differs", message });
 	return [
 		...described.flatMap(({ name, description: { unresolved = [] } }) =>
 			unresolved.map(
-				(missing) =>
-					`${name}: knows "${missing.name}" (id ${missing.id}) as a member, and its xpdb-fleet neither lists nor forgets it: ` +
-					`list it again under members in every cluster, or add "- id: ${missing.id}" under forgotten in every cluster`,
+				(missing): FleetDifference => ({
+					name,
+					kind: "unresolved",
+					message:
+						`knows "${missing.name}" (id ${missing.id}) as a member, and its xpdb-fleet neither lists nor forgets it: ` +
+						`list it again under members in every cluster, or add "- id: ${missing.id}" under forgotten in every cluster`,
+				}),
 			),
 		),
-		...strangers.map(
-			({ name, description }) =>
-				`${name}: its own id ${description.clusterId} is not among the members that it declares (${memberNames(description)})`,
-		),
+		...strangers.map((stranger) => {
+			const { description } = stranger;
+			const message = `its own id ${description.clusterId} is not among the members that it declares (${memberNames(description)})`;
+			return differs(stranger, message);
+		}),
 		...(hashes.size > 1
-			? described.map(({ name, description }) => `${name}: declares the fleet ${memberNames(description)}`)
+			? described.map((each) => differs(each, `declares the fleet ${memberNames(each.description)}`))
 			: described
 					.filter(({ description }) => fleetHash(description.members.map(({ id }) => id)) !== description.fleetHash)
-					.map(({ name }) => `${name}: its agent's hash does not fit the members that it declares`)),
+					.map((each) => differs(each, "its agent's hash does not fit the members that it declares"))),
 	];
 }
 

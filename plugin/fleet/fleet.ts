@@ -83,7 +83,7 @@ export async function connectFleet(
 		const uncovered = results.filter((result) => result.kind === "none").map(({ context }) => context);
 		refuseSameCluster(reached);
 		await refuseSameNamespace(uncovered);
-		const fleet = reached.length > 0 ? await assemble(reached, { mayMiss, namespaces }) : undefined;
+		const fleet = reached.length > 0 ? await assembleFleet(reached, { mayMiss, namespaces }) : undefined;
 		return { fleet, uncovered };
 	} catch (error) {
 		closeAll();
@@ -91,9 +91,13 @@ export async function connectFleet(
 	}
 }
 
-async function assemble(
+/**
+ * The fleet of these agents, with all its members. Throws as connectFleet() does, and leaves the agents open then; what it returns
+ * closes them.
+ */
+export async function assembleFleet(
 	accesses: readonly AgentAccess[],
-	{ mayMiss, namespaces }: { readonly mayMiss: boolean; readonly namespaces: readonly string[] },
+	{ mayMiss, namespaces = [] }: { readonly mayMiss: boolean; readonly namespaces?: readonly string[] },
 ): Promise<Fleet> {
 	const described = accesses.map(({ context, description }) => ({ name: context.name, description }));
 	refuseDifferentFleets(described);

@@ -11,7 +11,7 @@ import { ApiError } from "../../kubernetes/api-error.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { UsageError } from "../../terminal/errors.ts";
 import type { PlanBudget } from "../drain-plan.ts";
-import { countBudget } from "./count-budget.ts";
+import { type Candidate, countBudget } from "./count-budget.ts";
 import type { ExplainOptions } from "./explain-pods.ts";
 import { type Explanation, type Finding, worstFirst, worstOf } from "./explanation.ts";
 import { type FleetOfView, type FleetView, membersOf } from "./fleet-view.ts";
@@ -58,7 +58,8 @@ async function explainIn(
 	}
 	const missing = failures.length > 0 ? [unknown] : [];
 	const budget = name ?? { namespace: namespaces[0] ?? "", name: wanted };
-	const { row, findings } = name && fleet ? await judge(fleet, name, lists, now) : { row: undefined, findings: [] };
+	const { row, findings } =
+		name && fleet ? await judgeBudgetNow(fleet, name, lists, { now }) : { row: undefined, findings: [] };
 	const leases = await readHeldLeases(fleet, name ? [name] : []);
 	const all = worstFirst([...missing, ...findings]);
 	return {
@@ -96,13 +97,16 @@ export async function nearestBudget(
 	return all.find((each) => each.name === name) ?? here.find((each) => each.name === near);
 }
 
-interface KnownList extends Pick<BudgetsOfMember, "clusterName" | "budgets"> {
+export interface KnownList extends Pick<BudgetsOfMember, "clusterName" | "budgets"> {
 	/** Why it has none. */
 	readonly problem?: string;
 }
 
 /** Of those members that answer. */
-async function listKnown(fleet: FleetOfView | undefined, namespaces: readonly string[]): Promise<readonly KnownList[]> {
+export async function listKnown(
+	fleet: Pick<FleetOfView, "members" | "descriptions"> | undefined,
+	namespaces: readonly string[],
+): Promise<readonly KnownList[]> {
 	return Promise.all(
 		(fleet?.members ?? [])
 			.filter(({ id }) => fleet?.descriptions.has(id))
@@ -118,12 +122,20 @@ async function listKnown(fleet: FleetOfView | undefined, namespaces: readonly st
 	);
 }
 
-async function judge(
-	fleet: FleetOfView,
+interface JudgedNow {
+	readonly row: BudgetRow;
+	readonly findings: readonly Finding[];
+	/** Whole, for decide(); left out where nobody may go by it. */
+	readonly counted?: PlanBudget;
+}
+
+/** What a budget comes to now, and what keeps its pods. `lists`: the budgets of its namespace in each member that answers. */
+export async function judgeBudgetNow(
+	fleet: Pick<FleetOfView, "members" | "descriptions">,
 	name: BudgetName,
 	lists: readonly KnownList[],
-	now: () => number,
-): Promise<{ readonly row: BudgetRow; readonly findings: readonly Finding[] }> {
+	{ now, candidates = [] }: { readonly now: () => number; readonly candidates?: readonly Candidate[] },
+): Promise<JudgedNow> {
 	const key = formatBudgetName(name);
 	const read = readSpecs(key, lists);
 	const members = budgetOfMembers(name, lists);
@@ -137,10 +149,10 @@ async function judge(
 			findings: [{ verdict: "Refused", reason, message, budget: key, usedBy: [] }],
 		};
 	}
-	const { row, counted } = await countBudget(fleet, { name, selector: first.spec.selector }, [], now);
+	const { row, counted } = await countBudget(fleet, { name, selector: first.spec.selector }, candidates, now);
 	const whole = { ...row, members };
 	if ("verdict" in counted) return { row: whole, findings: [counted] };
-	return { row: whole, findings: [judgeCounted(counted, whole)].filter((each) => each !== undefined) };
+	return { row: whole, findings: [judgeCounted(counted, whole)].filter((each) => each !== undefined), counted };
 }
 
 /** Undefined where one more may go. */
