@@ -332,6 +332,26 @@ export const commands: readonly Command[] = [
 		load: async () => (await import("./commands/ops.ts")).runOps,
 	},
 	{
+		name: "check",
+		words: "",
+		describe: "Say what is wrong with the fleet, and what to do about it",
+		examples: [
+			["All clusters, side by side", "kubectl xpdb check --contexts=eu,us,ap"],
+			["Problems only", "kubectl xpdb check --contexts=eu,us,ap -o short"],
+			["In a pipeline, where warnings stop it too", "kubectl xpdb check --contexts=eu,us --fail-on=warn -o json"],
+		],
+		flags: {
+			...readOutput("short|json|yaml", "short: only what is not well; json, yaml: as one document"),
+			"fail-on": {
+				kind: "text",
+				default: "error",
+				value: "error|warn",
+				describe: "warn: end with exit code 3 for warnings too",
+			},
+		},
+		load: async () => (await import("./commands/check.ts")).runCheck,
+	},
+	{
 		name: "report",
 		words: "FILE",
 		describe: "Make a page with a picture of a recorded run",

@@ -19,6 +19,7 @@ const asking = [
 	"suspend",
 	"unsuspend",
 	"version",
+	"check",
 ];
 
 const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
@@ -30,8 +31,9 @@ const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
 		commands: ["evict", "drain", "suspend", "unsuspend"],
 	},
 	neverPossible: {
-		means: "some pods can never go as things are; nothing was changed",
-		commands: ["plan", "explain"],
+		means:
+			"something has to be put right: some pods can never go as things are, or a check has failed; nothing was changed",
+		commands: ["plan", "explain", "check"],
 	},
 	failedClosed: {
 		means: "a member of the fleet could not be reached, or not in time: what needs its answer was not done",

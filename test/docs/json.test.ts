@@ -25,6 +25,7 @@ describe("examples in docs/json.md", () => {
 		Leases: "leases-v1",
 		Ops: "operations-v1",
 		Version: "version-v1",
+		Check: "check-v1",
 	};
 
 	test.each(Object.entries(documents))("of %s are as its schema has it", (section, schema) => {

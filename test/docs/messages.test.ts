@@ -5,6 +5,7 @@ import type { UnavailablePod } from "../../disruption/cluster.ts";
 import { type DomainReason, domainErrors } from "../../disruption/errors.ts";
 import { refusalReasons, waitReasons } from "../../disruption/verdict.ts";
 import { reasonCodes, reasons } from "../../plugin/events/reason.ts";
+import { ownCheckReasons } from "../../plugin/install/check/check-reason.ts";
 import { fixCommand } from "../../plugin/output/fix-command.ts";
 import { planNeverReasons, planWaitReasons } from "../../plugin/plan/plan.ts";
 import { statusOfError } from "../../proto/status.ts";
@@ -69,6 +70,14 @@ describe("docs/messages.md", () => {
 		const { title, text } = entryOf(reason);
 		expect(title).toBe(`${reason} (${reasonCodes[reason]})`);
 		expect(/^- Look: `(.*)`$/m.exec(text)?.[1]).toBe(fix);
+	});
+
+	test("has each code of check, once, in the order of the code, and says what it means and what to do", () => {
+		const rows = [...readSource("docs/messages.md").matchAll(/^\| (XPDB\d{4}) \| `(\w+)` \| .{10,} \| .{4,} \|$/gm)];
+		const own = Object.entries(ownCheckReasons).map(([reason, { code }]) => `${code} ${reason}`);
+		expect(rows.map(([, code, reason]) => `${code} ${reason}`)).toEqual(own.toSorted());
+		const codes = [...Object.values(ownCheckReasons).map(({ code }) => code), ...Object.values(reasonCodes)];
+		expect(new Set(codes).size).toBe(codes.length);
 	});
 
 	test("says what each means, and what to do", () => {

@@ -1,0 +1,73 @@
+// What `check` finds, by name, with the code to look it up by and how bad it is. What a round would say of it as well has that
+// one's name and code (events/reason.ts).
+import { type Reason, reasonCodes } from "../../events/reason.ts";
+
+/** Best first. Unknown: it could not be read, which is never a yes. */
+export const checkResults = ["ok", "warning", "unknown", "failed"] as const;
+
+export type CheckResult = (typeof checkResults)[number];
+export type Problem = Exclude<CheckResult, "ok">;
+
+/** 10xx check itself, 11xx API servers, 12xx rights, 13xx agents, 14xx the fleet, 15xx clocks and certificates, 16xx policies, 23xx budgets. Never used twice. */
+const own = {
+	NotChecked: { code: "XPDB1001", result: "unknown" },
+	ApiServerSilent: { code: "XPDB1101", result: "unknown" },
+	ApiServerTooOld: { code: "XPDB1102", result: "failed" },
+	SameCluster: { code: "XPDB1103", result: "failed" },
+	BudgetKindMissing: { code: "XPDB1104", result: "failed" },
+	BudgetKindDiffers: { code: "XPDB1105", result: "warning" },
+	ReachRightMissing: { code: "XPDB1201", result: "failed" },
+	TokenRightMissing: { code: "XPDB1202", result: "failed" },
+	EvictRightMissing: { code: "XPDB1203", result: "failed" },
+	DrainRightMissing: { code: "XPDB1204", result: "warning" },
+	ReadRightMissing: { code: "XPDB1205", result: "warning" },
+	NoAgents: { code: "XPDB1311", result: "failed" },
+	AgentSilent: { code: "XPDB1312", result: "unknown" },
+	SingleAgent: { code: "XPDB1313", result: "warning" },
+	AgentNotReady: { code: "XPDB1314", result: "warning" },
+	VersionsDiffer: { code: "XPDB1302", result: "warning" },
+	VersionsApart: { code: "XPDB1315", result: "failed" },
+	FeaturesDiffer: { code: "XPDB1316", result: "warning" },
+	ForeignAgentPods: { code: "XPDB1317", result: "warning" },
+	MemberUnresolved: { code: "XPDB1401", result: "failed" },
+	MemberWithoutContext: { code: "XPDB1402", result: "warning" },
+	MemberWithoutAddress: { code: "XPDB1403", result: "warning" },
+	PolicyMissing: { code: "XPDB1601", result: "warning" },
+	PolicyWeak: { code: "XPDB1602", result: "warning" },
+	XpdbBeside: { code: "XPDB1603", result: "failed" },
+	BudgetsDiffer: { code: "XPDB2301", result: "warning" },
+	BudgetNeverMet: { code: "XPDB2302", result: "warning" },
+	BudgetSelectsNothing: { code: "XPDB2303", result: "warning" },
+	PodsWithoutOwner: { code: "XPDB2304", result: "warning" },
+} as const satisfies Readonly<Record<string, ReasonFacts>>;
+
+/** Those of a round that a check may find before there is one. */
+const ofRounds = {
+	PeerUnreachable: "unknown",
+	AgentRefused: "unknown",
+	FleetsDiffer: "failed",
+	InvalidBudget: "failed",
+	SelectorsDiffer: "failed",
+	FeatureMissing: "failed",
+	ExpectedPodsUnknown: "failed",
+	GarbledLease: "failed",
+} as const satisfies Partial<Readonly<Record<Reason, Problem>>>;
+
+interface ReasonFacts {
+	readonly code: string;
+	readonly result: Problem;
+}
+
+export type OwnCheckReason = keyof typeof own;
+export type RoundCheckReason = keyof typeof ofRounds;
+export type CheckReason = OwnCheckReason | RoundCheckReason;
+
+export const ownCheckReasons = own;
+
+export function isRoundReason(reason: string): reason is RoundCheckReason {
+	return Object.hasOwn(ofRounds, reason);
+}
+
+export function factsOf(reason: CheckReason): ReasonFacts {
+	return isRoundReason(reason) ? { code: reasonCodes[reason], result: ofRounds[reason] } : own[reason];
+}

@@ -1,0 +1,124 @@
+// What the checks come to: a row for each, with a cell for each cluster, and what was found.
+//
+// Guarantee: a cell is "ok" only where somebody read what it speaks of; a cluster without a reading gets "?" and a finding that
+// says why.
+import { type ExitCode, exitCode } from "../../terminal/exit.ts";
+import { type CheckReason, type CheckResult, checkResults, factsOf, type Problem } from "./check-reason.ts";
+
+export interface CheckFinding {
+	readonly reason: CheckReason;
+	readonly result: Problem;
+	/** The column; "" where it is about the fleet. */
+	readonly cluster: string;
+	readonly message: string;
+	/** A command that helps, or shows more. */
+	readonly fix?: string;
+}
+
+export interface CheckCell {
+	readonly cluster: string;
+	readonly result: CheckResult;
+	/** "?" where nobody knows. */
+	readonly text: string;
+}
+
+export interface CheckRow {
+	readonly category: CheckCategory;
+	/** What is so where it is well. */
+	readonly title: string;
+	readonly result: CheckResult;
+	readonly cells: readonly CheckCell[];
+	readonly findings: readonly CheckFinding[];
+	/** Whether an eviction needs it: what is only unknown of something else is no more than a warning. */
+	readonly isNeeded: boolean;
+}
+
+export type CheckCategory = "access" | "rights" | "agents" | "fleet" | "policies" | "budgets";
+
+export type CheckTitle = Pick<CheckRow, "category" | "title" | "isNeeded">;
+
+/** What one cluster comes to in one check. */
+export interface ClusterCheck {
+	readonly text: string;
+	readonly findings: readonly FoundProblem[];
+}
+
+export type FoundProblem = Pick<CheckFinding, "reason" | "message"> & { readonly fix?: string | undefined };
+
+/** What could not be read, or why. */
+export type Reading<T> =
+	| { readonly kind: "read"; readonly value: T }
+	| { readonly kind: "unread"; readonly why: string };
+
+/** `ofCluster`: undefined where nobody looked. `ofFleet`: what is about no cluster alone. */
+export function checkRow(
+	title: CheckTitle,
+	clusters: readonly string[],
+	ofCluster: (cluster: string) => ClusterCheck | undefined,
+	ofFleet: readonly FoundProblem[] = [],
+): CheckRow {
+	const checked = clusters.map((cluster) => ({
+		cluster,
+		...(ofCluster(cluster) ?? notChecked("nobody could ask it")),
+	}));
+	const findings = [
+		...checked.flatMap(({ cluster, findings: found }) => found.map((each) => finding(each, cluster))),
+		...ofFleet.map((each) => finding(each, "")),
+	];
+	const cells = checked.map(({ cluster, text, findings: found }) => ({
+		cluster,
+		text,
+		result: worst(found.map(({ reason }) => factsOf(reason).result)),
+	}));
+	// Of no cluster at all nobody has read anything.
+	const results = clusters.length === 0 ? (["unknown"] as const) : [];
+	return { ...title, cells, findings, result: worst([...results, ...findings.map(({ result }) => result)]) };
+}
+
+function finding({ reason, message, fix }: FoundProblem, cluster: string): CheckFinding {
+	return { reason, result: factsOf(reason).result, cluster, message, ...(fix !== undefined && { fix }) };
+}
+
+/** The cell of a cluster of which it could not be read. */
+export function notChecked(why: string, fix?: string): ClusterCheck {
+	return { text: "?", findings: [{ reason: "NotChecked", message: why, fix }] };
+}
+
+/** What a reading comes to. */
+export function ofReading<T>(reading: Reading<T>, judge: (value: T) => ClusterCheck): ClusterCheck {
+	return reading.kind === "unread" ? notChecked(reading.why) : judge(reading.value);
+}
+
+export function worst(results: readonly CheckResult[]): CheckResult {
+	return checkResults.findLast((result) => results.includes(result)) ?? "ok";
+}
+
+export interface CheckOutcome {
+	readonly exitCode: ExitCode;
+	readonly counts: Readonly<Record<CheckResult, number>>;
+	/** Codes of what keeps evictions from being made. */
+	readonly blocking: readonly string[];
+}
+
+/** `failOnWarning`: a warning is as bad as a failure. */
+export function outcomeOf(rows: readonly CheckRow[], failOnWarning: boolean): CheckOutcome {
+	const counts = { ok: 0, warning: 0, unknown: 0, failed: 0 };
+	for (const { result } of rows) counts[result] += 1;
+	const isUnknown = ({ isNeeded, result }: CheckRow): boolean => isNeeded && result === "unknown";
+	const warns = rows.some(({ result }) => result !== "ok");
+	const blocking = rows.flatMap((row) =>
+		row.findings
+			.filter(({ result }) => result === "failed" || (row.isNeeded && result === "unknown"))
+			.map(({ reason }) => factsOf(reason).code),
+	);
+	return {
+		counts,
+		blocking: [...new Set(blocking)],
+		exitCode:
+			counts.failed > 0 || (failOnWarning && warns && !rows.some(isUnknown))
+				? exitCode.neverPossible
+				: rows.some(isUnknown)
+					? exitCode.failedClosed
+					: exitCode.done,
+	};
+}

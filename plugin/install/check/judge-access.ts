@@ -1,0 +1,57 @@
+// Whether each API server can be gone by: it answers, is new enough, is asked once, and has the kind of our budgets.
+import { budgetApi } from "../../../disruption/budget.ts";
+import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import { type ClusterCheck, notChecked, ofReading, type Reading } from "./check-report.ts";
+import type { BudgetKind } from "./read-cluster.ts";
+
+/** ValidatingAdmissionPolicies are stable from there on. */
+const oldestMinor = 30;
+
+export function judgeServer(
+	version: Reading<string>,
+	sameAs: string | undefined,
+	{ name, suggest }: Pick<KubeContext, "name" | "suggest">,
+): ClusterCheck {
+	if (version.kind === "unread") {
+		const fix = suggest.kubectl(["get", "--raw", "/readyz?verbose"], name);
+		return { text: "?", findings: [{ reason: "ApiServerSilent", message: version.why, fix }] };
+	}
+	const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version.value) ?? [];
+	const text = /^v?\d+\.\d+(\.\d+)?/.exec(version.value)?.[0] ?? "?";
+	if (sameAs !== undefined) {
+		const message = `contexts "${sameAs}" and "${name}" lead to the same cluster, whose pods would count twice`;
+		return { text, findings: [{ reason: "SameCluster", message, fix: "kubectl config get-contexts" }] };
+	}
+	if (major === undefined || minor === undefined) {
+		return notChecked(`it does not say its version: ${JSON.stringify(version.value)}`);
+	}
+	if (Number(major) > 1 || Number(minor) >= oldestMinor) return { text, findings: [] };
+	const message = `it is Kubernetes ${text}, and xpdb needs 1.${oldestMinor} or newer`;
+	return {
+		text,
+		findings: [{ reason: "ApiServerTooOld", message, fix: suggest.kubectl(["version"], name) }],
+	};
+}
+
+/** Fields that a budget may need; without `suspend` in the definition, API servers drop it. */
+const fieldsOfBudget = ["selector", "minAvailable", "maxUnavailable", "suspend"];
+
+export function judgeBudgetKind(
+	kind: Reading<BudgetKind | undefined>,
+	{ name, suggest }: Pick<KubeContext, "name" | "suggest">,
+): ClusterCheck {
+	return ofReading(kind, (found) => {
+		const definition = `${budgetApi.resource}.${budgetApi.group}`;
+		const fix = suggest.kubectl(["get", "customresourcedefinition", definition, "-o", "yaml"], name);
+		if (!found) {
+			const message = `it does not serve ${definition}/${budgetApi.version}: no budget can be made there`;
+			return { text: "no", findings: [{ reason: "BudgetKindMissing", message, fix }] };
+		}
+		const { fields } = found;
+		if (!fields) return notChecked(`nobody can say which fields ${definition} keeps: it publishes no schema`, fix);
+		const missing = fieldsOfBudget.filter((field) => !fields.has(field));
+		if (missing.length === 0) return { text: budgetApi.version, findings: [] };
+		const message = `the definition of ${definition} has no spec.${missing.join(", spec.")}: the API server drops what is written there`;
+		return { text: "old", findings: [{ reason: "BudgetKindDiffers", message, fix }] };
+	});
+}

@@ -1,0 +1,133 @@
+// The agents of each cluster: how many there are, whether they answer, which versions they have, and who only looks like one.
+import { agentLabel, agentName } from "../../../disruption/agent-names.ts";
+import type { AgentAccessResult } from "../../fleet/agent-access.ts";
+import { seeSilent } from "../../fleet/see-silent.ts";
+import { clientVersion } from "../../kubernetes/client-version.ts";
+import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import { type ClusterCheck, notChecked, ofReading, type FoundProblem, type Reading } from "./check-report.ts";
+import type { AgentsOfCluster, LabelledPod } from "./read-cluster.ts";
+
+type Place = Pick<KubeContext, "name" | "suggest" | "agents">;
+
+export function judgeAgentCount(
+	agents: Reading<AgentsOfCluster>,
+	{ name, suggest, agents: place }: Place,
+): ClusterCheck {
+	return ofReading(agents, ({ pods }) => {
+		const ready = pods.filter((pod) => pod.ready).length;
+		const text = `${ready}/${pods.length}`;
+		const see = seeSilent("agent", { context: name, suggest });
+		if (pods.length === 0) {
+			const message = `no agent runs in namespace ${place.namespace}: nothing is evicted in the whole fleet`;
+			return { text, findings: [{ reason: "NoAgents", message, fix: see }] };
+		}
+		const [pod] = pods.filter((each) => !each.ready);
+		const describe = pod && suggest.kubectl(["describe", "pod", pod.name, "-n", pod.namespace], name);
+		if (ready === 0) {
+			return {
+				text,
+				findings: [{ reason: "NoAgents", message: `none of its ${pods.length} agents is ready`, fix: describe }],
+			};
+		}
+		const findings: FoundProblem[] = [];
+		if (pod) {
+			const message = `${ready} of its ${pods.length} agents are ready, and ${pod.namespace}/${pod.name} is not`;
+			findings.push({ reason: "AgentNotReady", message, fix: describe });
+		}
+		if (pods.length === 1) {
+			const message = "it has a single agent: while that restarts, nothing is evicted in the whole fleet";
+			const fix = suggest.kubectl(["scale", "deployment", agentName, "--replicas=2", "-n", place.namespace], name);
+			findings.push({ reason: "SingleAgent", message, fix });
+		}
+		return { text, findings };
+	});
+}
+
+export function judgeAgentAccess(access: AgentAccessResult, { name, suggest }: Place): ClusterCheck {
+	switch (access.kind) {
+		case "reached":
+			return { text: "yes", findings: [] };
+		case "none": {
+			const message = "no agent answers there, because there is none";
+			return {
+				text: "no",
+				findings: [{ reason: "NoAgents", message, fix: seeSilent("agent", { context: name, suggest }) }],
+			};
+		}
+		case "failed":
+			return {
+				text: "?",
+				findings: [
+					{ reason: "AgentSilent", message: access.problem, fix: seeSilent("agent", { context: name, suggest }) },
+				],
+			};
+	}
+}
+
+export interface SpeakingAgent {
+	/** "pod xpdb-agent-0", or "its agents". */
+	readonly who: string;
+	readonly version: string;
+	readonly features: readonly string[];
+}
+
+/** `agents`: those of the cluster that said something of themselves. `all`: of the fleet. */
+export function judgeVersions(
+	agents: readonly SpeakingAgent[],
+	all: readonly SpeakingAgent[],
+	fix: string,
+): ClusterCheck {
+	if (agents.length === 0) return notChecked("its agents say nothing of themselves");
+	const findings: FoundProblem[] = [];
+	const versions = [...new Set(agents.map(({ version }) => version))].toSorted();
+	const others = versions.filter((version) => !isSame(version, clientVersion));
+	if (others.length > 0) {
+		const apart = others.some((version) => minorsApart(version, clientVersion) > 1);
+		const message = `${others.length === versions.length ? "its agents are" : "some of its agents are"} ${others.join(" and ")}, the plugin is ${clientVersion}${apart ? ": more than one minor version apart, which nobody has tried" : ""}`;
+		findings.push({ reason: apart ? "VersionsApart" : "VersionsDiffer", message, fix });
+	} else if (versions.length > 1) {
+		findings.push({ reason: "VersionsDiffer", message: `its agents differ: ${versions.join(" and ")}`, fix });
+	}
+	const features = new Set(all.flatMap((agent) => agent.features));
+	const lacking = [...features].filter((feature) => agents.some((agent) => !agent.features.includes(feature)));
+	if (lacking.length > 0) {
+		const message = `its agents do not understand ${lacking.toSorted().join(", ")}, others of the fleet do: a budget that uses it is refused`;
+		findings.push({ reason: "FeaturesDiffer", message, fix });
+	}
+	return { text: versions.length === 1 ? withV(versions[0] ?? "?") : "differ", findings };
+}
+
+function isSame(a: string, b: string): boolean {
+	return withV(a) === withV(b);
+}
+
+function withV(version: string): string {
+	return version.startsWith("v") ? version : `v${version}`;
+}
+
+/** Infinity where one of them is no version, or another major one. */
+function minorsApart(a: string, b: string): number {
+	const [left, right] = [a, b].map((version) => /^v?(\d+)\.(\d+)\./.exec(version)?.slice(1).map(Number));
+	if (left?.[0] === undefined || left[0] !== right?.[0]) return Number.POSITIVE_INFINITY;
+	return Math.abs((left[1] ?? 0) - (right[1] ?? 0));
+}
+
+/** Pods that look like agents where none are looked for: nobody takes them for agents, and a person may. */
+export function judgeLabelledPods(
+	labelled: Reading<readonly LabelledPod[]>,
+	agents: Reading<AgentsOfCluster>,
+	{ name, suggest }: Place,
+): ClusterCheck {
+	return ofReading(labelled, (pods) =>
+		ofReading(agents, ({ namespaces }) => {
+			const foreign = pods.filter(({ namespace }) => !namespaces.includes(namespace));
+			const [first] = foreign;
+			if (!first) return { text: "none", findings: [] };
+			const names = foreign.slice(0, 3).map((pod) => `${pod.namespace}/${pod.name}`);
+			const more = foreign.length > names.length ? ` and ${foreign.length - names.length} more` : "";
+			const message = `pods with the agents' label ${agentLabel}=${agentName} are in other namespaces, and are no agents: ${names.join(", ")}${more}`;
+			const fix = suggest.kubectl(["get", "pods", "-A", "-l", `${agentLabel}=${agentName}`], name);
+			return { text: String(foreign.length), findings: [{ reason: "ForeignAgentPods", message, fix }] };
+		}),
+	);
+}

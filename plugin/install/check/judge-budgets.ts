@@ -1,0 +1,92 @@
+// The budgets of the fleet: which of them cannot be judged, differ between members, can never be met or cover nothing. Their numbers
+// are those of decide(), as `explain` has them.
+import { type BudgetName, formatBudgetName } from "../../../disruption/budget.ts";
+import type { SuggestedCommands } from "../../flags/suggested-commands.ts";
+import { differences } from "../../fleet/budget-members.ts";
+import type { BudgetRow } from "../../fleet/budget-table.ts";
+import type { Finding } from "../../plan/explain/explanation.ts";
+import { isRoundReason } from "./check-reason.ts";
+import type { FoundProblem } from "./check-report.ts";
+
+export interface JudgedBudget {
+	readonly name: BudgetName;
+	readonly row: BudgetRow;
+	readonly findings: readonly Finding[];
+	/** False where nobody may go by its numbers, for what the findings say. */
+	readonly isCounted: boolean;
+	/** Pods, as NAMESPACE/NAME, of which nobody says how many there should be: the budget never lets them go. */
+	readonly ownerless: readonly { readonly cluster: string; readonly pod: string }[];
+}
+
+interface Options {
+	readonly suggest: SuggestedCommands;
+	/** A context of the fleet. */
+	readonly context: string;
+	/** Names of the members that answered. */
+	readonly answering: readonly string[];
+}
+
+/** What keeps a round under it from being judged, whoever asks. */
+export function judgeReadable(
+	{ name, findings }: JudgedBudget,
+	{ suggest, context }: Options,
+): readonly FoundProblem[] {
+	return findings.flatMap(({ reason, message }) => {
+		if (!isRoundReason(reason)) return [];
+		const fix = suggest.xpdb(["explain", `budget/${name.name}`, "-n", name.namespace], context);
+		return [{ reason, message, fix }];
+	});
+}
+
+export function judgeSame(
+	{ name, row }: JudgedBudget,
+	{ suggest, context, answering }: Options,
+): readonly FoundProblem[] {
+	const text = differences(row.members, answering);
+	if (text === undefined) return [];
+	const fix = suggest.xpdb(["budgets", name.name, "-n", name.namespace, "-o", "wide"], context);
+	return [{ reason: "BudgetsDiffer", message: `budget ${formatBudgetName(name)}: ${text}`, fix }];
+}
+
+export function judgeMet(budget: JudgedBudget, { suggest, context }: Options): readonly FoundProblem[] {
+	const { name, row, findings } = budget;
+	const explain = suggest.xpdb(["explain", `budget/${name.name}`, "-n", name.namespace], context);
+	if (selectsNothing(row)) {
+		const message = `budget ${formatBudgetName(name)} selects no pod in any cluster: it keeps nothing`;
+		const fix = suggest.kubectl(["get", "xpdb", name.name, "-n", name.namespace, "-o", "yaml"], context);
+		return [{ reason: "BudgetSelectsNothing", message, fix }];
+	}
+	return findings
+		.filter(({ reason }) => reason === "BudgetNeverMet")
+		.map(({ message }) => ({ reason: "BudgetNeverMet", message, fix: explain }) as const satisfies FoundProblem);
+}
+
+/** All members have counted, and no pod was among them. */
+function selectsNothing({ problem, suspended, perCluster, usedBy }: BudgetRow): boolean {
+	if (problem !== undefined || suspended || usedBy.length > 0 || perCluster.size === 0) return false;
+	return [...perCluster.values()].every(({ healthy, expected }) => healthy === 0 && expected === 0);
+}
+
+/** What was not counted is not said to be well. */
+export function uncounted(budgets: readonly JudgedBudget[]): readonly FoundProblem[] {
+	const names = budgets.filter(({ isCounted }) => !isCounted).map(({ name }) => formatBudgetName(name));
+	const [first] = names;
+	if (first === undefined) return [];
+	const more = names.length > 1 ? ` and ${names.length - 1} more` : "";
+	return [{ reason: "NotChecked", message: `budget ${first}${more} could not be counted` }];
+}
+
+/** Of one member. */
+export function judgeOwners(
+	{ name, ownerless }: JudgedBudget,
+	cluster: string,
+	{ suggest, context }: Options,
+): readonly FoundProblem[] {
+	const pods = ownerless.filter((each) => each.cluster === cluster).map(({ pod }) => pod);
+	const [first] = pods;
+	if (first === undefined) return [];
+	const more = pods.length > 1 ? ` and ${pods.length - 1} more` : "";
+	const message = `budget ${formatBudgetName(name)} never lets ${first}${more} go: no controller says how many of them there should be`;
+	const fix = suggest.xpdb(["explain", `pod/${first.split("/").at(-1)}`, "-n", name.namespace], context);
+	return [{ reason: "PodsWithoutOwner", message, fix }];
+}

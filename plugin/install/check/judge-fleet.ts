@@ -1,0 +1,65 @@
+// Whether the clusters are one fleet: by what their agents declare, and by who can reach whom.
+import { defaultFleetConfigMap } from "../../../disruption/agent-names.ts";
+import type { FleetMember } from "../../../disruption/fleet.ts";
+import type { AgentDescription } from "../../../proto/agent-cluster.ts";
+import type { SuggestedCommands } from "../../flags/suggested-commands.ts";
+import { findFleetDifferences } from "../../fleet/fleet-differences.ts";
+import { type ClusterCheck, type FoundProblem, notChecked, type Reading } from "./check-report.ts";
+
+/** A cluster that a context leads to, or that others list as a member. */
+export interface FleetColumn {
+	/** The context's name, or the member's where there is no context. */
+	readonly name: string;
+	/** "" where none leads there. */
+	readonly context: string;
+	/** As its own agent says it, whoever passed the question on. */
+	readonly description: Reading<AgentDescription>;
+	/** As others list it; undefined where nobody does. */
+	readonly listed: FleetMember | undefined;
+}
+
+/** By the column's name. */
+export function judgeLists(
+	columns: readonly FleetColumn[],
+	suggest: SuggestedCommands,
+): ReadonlyMap<string, ClusterCheck> {
+	const described = columns.flatMap(({ name, description }) =>
+		description.kind === "read" ? [{ name, description: description.value }] : [],
+	);
+	const differences = findFleetDifferences(described);
+	return new Map(
+		columns.map(({ name, context, description }) => {
+			if (description.kind === "unread") return [name, notChecked(description.why)] as const;
+			const fix = suggest.kubectl(
+				["get", "configmap", defaultFleetConfigMap, "-n", suggest.agentNamespace, "-o", "yaml"],
+				context,
+			);
+			const findings = differences
+				.filter((each) => each.name === name)
+				.map(
+					({ kind, message }): FoundProblem => ({
+						reason: kind === "unresolved" ? "MemberUnresolved" : "FleetsDiffer",
+						message,
+						fix,
+					}),
+				);
+			return [name, { text: String(description.value.members.length), findings }] as const;
+		}),
+	);
+}
+
+export function judgeWay({ name, context, listed, description }: FleetColumn): ClusterCheck {
+	if (context === "") {
+		const message =
+			description.kind === "read"
+				? `no context leads to member ${name}: what only its API server can say is not checked, and its nodes cannot be drained`
+				: `no context leads to member ${name}, and nobody else's agents reach it: ${description.why}`;
+		const reason = description.kind === "read" ? "MemberWithoutContext" : "PeerUnreachable";
+		return { text: "no", findings: [{ reason, message, fix: "kubectl config get-contexts" }] };
+	}
+	if (listed && listed.address === undefined) {
+		const message = `${defaultFleetConfigMap} has no address for member ${listed.name}: other members' agents cannot reach it, and every run needs a context of it`;
+		return { text: "yes", findings: [{ reason: "MemberWithoutAddress", message }] };
+	}
+	return { text: "yes", findings: [] };
+}

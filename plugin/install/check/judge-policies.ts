@@ -1,0 +1,61 @@
+// What stands beside the agents in each API server: policies that keep others from their objects, and x-pdb, which must not.
+import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import { type ClusterCheck, type FoundProblem, ofReading } from "./check-report.ts";
+import type { PolicyInForce, PolicyObjects, WebhookConfiguration } from "./read-policies.ts";
+
+type Place = Pick<KubeContext, "name" | "suggest">;
+
+export function judgePolicies({ policies }: PolicyObjects, { name, suggest }: Place): ClusterCheck {
+	return ofReading(policies, (found) => {
+		const findings = found.flatMap((each): readonly FoundProblem[] => {
+			const fix = suggest.kubectl(
+				["get", "validatingadmissionpolicy,validatingadmissionpolicybinding", each.name, "-o", "yaml"],
+				name,
+			);
+			if (!each.policy || !each.binding) {
+				const what = each.policy ? "its binding is missing" : "it is missing";
+				const message = `ValidatingAdmissionPolicy ${each.name} is not in force: ${what}`;
+				return [
+					{
+						reason: "PolicyMissing",
+						message,
+						fix: suggest.kubectl(["apply", "-f", "agent/deploy/policies.yaml"], name),
+					},
+				];
+			}
+			const weakness = findWeakness(each);
+			if (weakness === undefined) return [];
+			return [{ reason: "PolicyWeak", message: `ValidatingAdmissionPolicy ${each.name} ${weakness}`, fix }];
+		});
+		return { text: `${found.length - findings.length}/${found.length}`, findings };
+	});
+}
+
+function findWeakness({ name, policy, binding }: PolicyInForce): string | undefined {
+	if (policy?.spec?.failurePolicy === "Ignore") return "lets pass what it cannot evaluate (failurePolicy: Ignore)";
+	const { policyName, validationActions = [] } = binding?.spec ?? {};
+	if (policyName !== name) return `is not what its binding names (policyName: ${policyName})`;
+	if (!validationActions.includes("Deny")) {
+		return `does not refuse: its binding has validationActions [${validationActions.join(", ")}]`;
+	}
+	return undefined;
+}
+
+/** In the names of x-pdb's webhooks, whatever its release is called. */
+const xpdbWebhooks = ".x-pdb.form3.tech";
+
+export function judgeXpdb({ webhooks }: PolicyObjects, { name, suggest }: Place): ClusterCheck {
+	return ofReading(webhooks, (configurations) => {
+		const theirs = configurations.filter(isXpdb);
+		const [first] = theirs;
+		if (!first) return { text: "none", findings: [] };
+		const names = theirs.map(({ metadata }) => metadata?.name ?? "?");
+		const message = `x-pdb judges evictions there too, by ${names.join(", ")}: by locks of its own it refuses what the agents have granted. One cluster is served by one of both`;
+		const fix = suggest.kubectl(["get", first.kind, first.metadata?.name ?? "", "-o", "yaml"], name);
+		return { text: "yes", findings: [{ reason: "XpdbBeside", message, fix }] };
+	});
+}
+
+function isXpdb({ webhooks = [] }: WebhookConfiguration): boolean {
+	return webhooks.some((webhook) => webhook.name.endsWith(xpdbWebhooks));
+}

@@ -1,0 +1,58 @@
+// The rights that a run needs of the person who starts it, as agent/deploy/rbac-operator.yaml gives them, by what they are for.
+import { defaultFleetConfigMap } from "../../../disruption/agent-names.ts";
+import { budgetApi } from "../../../disruption/budget.ts";
+
+/** The resourceAttributes of a SelfSubjectAccessReview. */
+export interface Right {
+	readonly verb: string;
+	readonly group: string;
+	readonly resource: string;
+	readonly subresource?: string;
+	readonly name?: string;
+	/** Left out: in all of them, or of none. */
+	readonly namespace?: string;
+}
+
+/** `namespace`: whose pods are evicted; undefined for all. */
+export function neededRights(agentNamespace: string, account: string, namespace: string | undefined) {
+	const inAnchor = { group: "", namespace: agentNamespace };
+	const ofPods = { group: "", resource: "pods", ...(namespace !== undefined && { namespace }) };
+	const apps = ["daemonsets", "deployments", "replicasets", "statefulsets"];
+	const owners = (group: string, resources: readonly string[]): readonly Right[] =>
+		resources.map((resource) => ({ ...ofPods, verb: "get", group, resource }));
+	return {
+		reach: [
+			{ verb: "get", group: "", resource: "namespaces", name: "kube-system" },
+			{ ...inAnchor, verb: "get", resource: "configmaps", name: "xpdb-ca" },
+			{ ...inAnchor, verb: "get", resource: "configmaps", name: defaultFleetConfigMap },
+			{ ...inAnchor, verb: "list", resource: "pods" },
+			// A WebSocket begins with a GET.
+			{ ...inAnchor, verb: "create", resource: "pods", subresource: "portforward" },
+			{ ...inAnchor, verb: "get", resource: "pods", subresource: "portforward" },
+		],
+		token: [{ ...inAnchor, verb: "create", resource: "serviceaccounts", subresource: "token", name: account }],
+		evict: [
+			...["get", "list", "watch"].map((verb) => ({ ...ofPods, verb })),
+			{ ...ofPods, verb: "create", subresource: "eviction" },
+		],
+		drain: [
+			...["get", "list", "patch"].map((verb) => ({ verb, group: "", resource: "nodes" })),
+			...owners("apps", ["daemonsets"]),
+		],
+		read: [
+			...owners("apps", apps.slice(1)),
+			...owners("", ["replicationcontrollers"]),
+			...owners("batch", ["jobs"]),
+			{ ...ofPods, verb: "list", group: "policy", resource: "poddisruptionbudgets" },
+			{ ...ofPods, verb: "list", group: budgetApi.group, resource: budgetApi.resource },
+			{ verb: "list", group: "", resource: "persistentvolumes" },
+			{ ...ofPods, verb: "list", resource: "persistentvolumeclaims" },
+		],
+	} as const satisfies Readonly<Record<string, readonly Right[]>>;
+}
+
+/** "create pods/eviction in namespace shop". */
+export function rightText({ verb, group, resource, subresource, name, namespace }: Right): string {
+	const what = `${resource}${group === "" ? "" : `.${group}`}${subresource === undefined ? "" : `/${subresource}`}`;
+	return `${verb} ${what}${name === undefined ? "" : ` "${name}"`}${namespace === undefined ? "" : ` in namespace ${namespace}`}`;
+}

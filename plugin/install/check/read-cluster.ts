@@ -1,0 +1,159 @@
+// What one cluster's API server says: each answer for itself, so that one that is missing hides no other.
+import type { V1Pod } from "@kubernetes/client-node";
+import { agentLabel, agentName } from "../../../disruption/agent-names.ts";
+import { budgetApi } from "../../../disruption/budget.ts";
+import { isDomainError } from "../../../disruption/errors.ts";
+import { isRecord } from "../../../disruption/record.ts";
+import { StepError } from "../../fleet/access-step.ts";
+import { AgentNamespacesError, type AgentPod, findAgentNamespaces, findAgentPods } from "../../fleet/agent-pods.ts";
+import { ApiError, ConnectionError, errorText, isNotFound } from "../../kubernetes/api-error.ts";
+import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import type { Reading } from "./check-report.ts";
+import type { Right } from "./needed-rights.ts";
+import { type PolicyObjects, readPolicies } from "./read-policies.ts";
+
+/** A healthy API server answers in milliseconds; nobody waits a minute for one to be told that it is silent. */
+const signOfLifeMs = 10_000;
+
+export interface ClusterFacts {
+	readonly name: string;
+	/** "v1.36.4". */
+	readonly version: Promise<Reading<string>>;
+	/** UID of kube-system. */
+	readonly id: Promise<Reading<string>>;
+	/** Of the kind XPodDisruptionBudget; undefined where there is none. */
+	readonly budgetKind: Promise<Reading<BudgetKind | undefined>>;
+	/** By right: whether whoever asks has it. */
+	readonly rights: (right: Right) => Promise<Reading<boolean>>;
+	/** Whom the API server takes us for. */
+	readonly user: Promise<Reading<string>>;
+	readonly agents: Promise<Reading<AgentsOfCluster>>;
+	/** NAMESPACE/NAME of pods with the agents' label elsewhere. */
+	readonly labelled: Promise<Reading<readonly LabelledPod[]>>;
+	readonly policies: Promise<PolicyObjects>;
+}
+
+export interface AgentsOfCluster {
+	readonly namespaces: readonly string[];
+	/** Ready ones first. */
+	readonly pods: readonly AgentPod[];
+}
+
+export interface LabelledPod {
+	readonly namespace: string;
+	readonly name: string;
+}
+
+export interface BudgetKind {
+	/** Names of the fields of `spec` that the API server keeps; undefined where it does not say. */
+	readonly fields: ReadonlySet<string> | undefined;
+}
+
+export function readCluster(context: KubeContext): ClusterFacts {
+	const { client, agents } = context;
+	const version = read(readVersion(context));
+	/** Of a server that is silent nothing else is asked: each answer would come as late. */
+	const ask = async <T>(question: () => Promise<T>): Promise<Reading<T>> =>
+		(await version).kind === "unread" ? { kind: "unread", why: "its API server gives no answer" } : read(question());
+	const asked = new Map<string, Promise<Reading<boolean>>>();
+	return {
+		name: context.name,
+		version,
+		id: ask(async () => {
+			const { metadata } = await client.get<{ readonly metadata?: { readonly uid?: string } }>(
+				"/api/v1/namespaces/kube-system",
+			);
+			return metadata?.uid ?? "";
+		}),
+		budgetKind: ask(() => readBudgetKind(context)),
+		rights(right) {
+			const key = JSON.stringify(right);
+			const answer = asked.get(key) ?? ask(() => mayAccess(context, right));
+			asked.set(key, answer);
+			return answer;
+		},
+		user: ask(() => readUser(context)),
+		agents: ask(async () => {
+			const namespaces = await findAgentNamespaces(client, agents.namespace);
+			return { namespaces, pods: await findAgentPods(client, namespaces) };
+		}),
+		labelled: ask(async () => {
+			const pods = await client.list<V1Pod>("/api/v1/pods", { labelSelector: `${agentLabel}=${agentName}` });
+			return pods.map(({ metadata }) => ({ namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" }));
+		}),
+		policies: readPolicies(context, ask),
+	};
+}
+
+/** Why there is no answer, where that is somebody's to put right; anything else is a bug. */
+export async function read<T>(answer: Promise<T>): Promise<Reading<T>> {
+	try {
+		return { kind: "read", value: await answer };
+	} catch (error) {
+		const known = [ApiError, ConnectionError, StepError, AgentNamespacesError];
+		if (!known.some((kind) => error instanceof kind) && !isDomainError(error)) throw error;
+		return { kind: "unread", why: errorText(error) };
+	}
+}
+
+async function readVersion({ client }: KubeContext): Promise<string> {
+	const signal = AbortSignal.timeout(signOfLifeMs);
+	try {
+		const { gitVersion } = await client.get<{ readonly gitVersion?: unknown }>("/version", { signal, retry: false });
+		return typeof gitVersion === "string" ? gitVersion : "";
+	} catch (error) {
+		if (!signal.aborted) throw error;
+		throw new ConnectionError(client.server, new Error(`no answer within ${signOfLifeMs / 1_000} s`));
+	}
+}
+
+/** What everybody may read who is logged in: no right to definitions is needed. */
+async function readBudgetKind({ client }: KubeContext): Promise<BudgetKind | undefined> {
+	const path = `apis/${budgetApi.group}/${budgetApi.version}`;
+	try {
+		const { resources } = await client.get<{ readonly resources?: readonly { readonly name?: string }[] }>(`/${path}`);
+		if (resources?.some(({ name }) => name === budgetApi.resource) !== true) return undefined;
+	} catch (error) {
+		if (isNotFound(error)) return undefined;
+		throw error;
+	}
+	const document = await read(client.get<object>(`/openapi/v3/${path}`));
+	return { fields: document.kind === "read" ? specFields(document.value) : undefined };
+}
+
+function specFields(document: unknown): ReadonlySet<string> | undefined {
+	const schemas = at(document, "components", "schemas");
+	if (!isRecord(schemas)) return undefined;
+	const schema = Object.values(schemas).find((each) => isKind(at(each, "x-kubernetes-group-version-kind")));
+	const fields = at(schema, "properties", "spec", "properties");
+	return isRecord(fields) ? new Set(Object.keys(fields)) : undefined;
+}
+
+function isKind(kinds: unknown): boolean {
+	return Array.isArray(kinds) && kinds.some((each) => isRecord(each) && each["kind"] === "XPodDisruptionBudget");
+}
+
+function at(value: unknown, ...keys: readonly string[]): unknown {
+	return keys.reduce<unknown>((inside, key) => (isRecord(inside) ? inside[key] : undefined), value);
+}
+
+async function mayAccess({ client }: KubeContext, right: Right): Promise<boolean> {
+	const { status } = await client.post<{ readonly status?: { readonly allowed?: unknown } }>(
+		"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+		{
+			apiVersion: "authorization.k8s.io/v1",
+			kind: "SelfSubjectAccessReview",
+			spec: { resourceAttributes: right },
+		},
+	);
+	return status?.allowed === true;
+}
+
+async function readUser({ client }: KubeContext): Promise<string> {
+	const answer = await client.post<object>("/apis/authentication.k8s.io/v1/selfsubjectreviews", {
+		apiVersion: "authentication.k8s.io/v1",
+		kind: "SelfSubjectReview",
+	});
+	const name = at(answer, "status", "userInfo", "username");
+	return typeof name === "string" ? name : "";
+}

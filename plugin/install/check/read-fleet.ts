@@ -1,0 +1,68 @@
+// Who the agents say that the fleet is, each member for itself: behind its context, or passed on by those that are reached.
+import type { FleetMember } from "../../../disruption/fleet.ts";
+import type { AgentDescription } from "../../../proto/agent-cluster.ts";
+import { RemoteCluster } from "../../../proto/remote-cluster.ts";
+import type { AgentAccess, AgentAccessResult } from "../../fleet/agent-access.ts";
+import type { Reading } from "./check-report.ts";
+import type { FleetColumn } from "./judge-fleet.ts";
+import { read } from "./read-cluster.ts";
+
+/** A column for each context, then one for each member that no context leads to. */
+export async function readFleet(
+	accesses: readonly (readonly [context: string, access: AgentAccessResult])[],
+	/** Of the clusters that contexts lead to, where their API servers say them. */
+	ids: ReadonlySet<string>,
+): Promise<readonly FleetColumn[]> {
+	const reached = accesses.flatMap(([, access]) => (access.kind === "reached" ? [access] : []));
+	const listed = new Map<string, FleetMember>();
+	for (const { description } of reached) {
+		for (const member of description.members) {
+			const known = listed.get(member.id);
+			// One list without an address is enough for it to be missing.
+			if (!known || member.address === undefined) listed.set(member.id, member);
+		}
+	}
+	const own = accesses.map(
+		([context, access]): FleetColumn => ({
+			name: context,
+			context,
+			description: describedBy(access),
+			listed: access.kind === "reached" ? listed.get(access.description.clusterId) : undefined,
+		}),
+	);
+	const behind = new Set([...ids, ...reached.map(({ description }) => description.clusterId)]);
+	const others = [...listed.values()].filter(({ id }) => !behind.has(id));
+	const passedOn = await Promise.all(
+		others.map(
+			async (member): Promise<FleetColumn> => ({
+				name: member.name,
+				context: "",
+				description: await describeThrough(reached, member),
+				listed: member,
+			}),
+		),
+	);
+	return [...own, ...passedOn.toSorted((a, b) => (a.name < b.name ? -1 : 1))];
+}
+
+function describedBy(access: AgentAccessResult): Reading<AgentDescription> {
+	if (access.kind === "reached") return { kind: "read", value: access.description };
+	return { kind: "unread", why: access.kind === "failed" ? "its agents were not reached" : "it has no agents" };
+}
+
+async function describeThrough(
+	reached: readonly AgentAccess[],
+	{ id, name }: FleetMember,
+): Promise<Reading<AgentDescription>> {
+	let last: Reading<AgentDescription> = { kind: "unread", why: "no agent was reached that could be asked" };
+	for (const { client } of reached) {
+		const member = new RemoteCluster({ id, name, client });
+		try {
+			last = await read(member.describe());
+		} finally {
+			member.close();
+		}
+		if (last.kind === "read") return last;
+	}
+	return last;
+}

@@ -1,0 +1,223 @@
+// `kubectl xpdb check`: everything is asked at once, and told row by row in one order. Nothing is written anywhere.
+import { type AgentAccess, type AgentAccessResult, accessAgents } from "../../fleet/agent-access.ts";
+import { operatorAccount } from "../../fleet/agent-token.ts";
+import { assembleFleet, type Fleet } from "../../fleet/fleet.ts";
+import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import { FleetUncoveredError } from "../../terminal/errors.ts";
+import { budgetRows } from "./budget-rows.ts";
+import { type CheckRow, type CheckTitle, checkRow, type ClusterCheck, type Reading } from "./check-report.ts";
+import { judgeBudgetKind, judgeServer } from "./judge-access.ts";
+import {
+	judgeAgentAccess,
+	judgeAgentCount,
+	judgeLabelledPods,
+	judgeVersions,
+	type SpeakingAgent,
+} from "./judge-agents.ts";
+import { type FleetColumn, judgeLists, judgeWay } from "./judge-fleet.ts";
+import { judgePolicies, judgeXpdb } from "./judge-policies.ts";
+import { judgeRights } from "./judge-rights.ts";
+import { neededRights, type Right } from "./needed-rights.ts";
+import { type ClusterFacts, readCluster } from "./read-cluster.ts";
+import { readFleet } from "./read-fleet.ts";
+
+export interface CheckOptions {
+	/** Whose budgets and pods are looked at; undefined for all. */
+	readonly namespace: string | undefined;
+	/** Monotonic. */
+	readonly now: () => number;
+}
+
+/** One context, and what was asked of it. */
+interface Asked {
+	readonly context: KubeContext;
+	readonly facts: ClusterFacts;
+	readonly access: Promise<AgentAccessResult>;
+}
+
+/** The rows in their order, each as soon as it and those before it are known. */
+export async function* runChecks(contexts: readonly KubeContext[], options: CheckOptions): AsyncGenerator<CheckRow> {
+	const asked = contexts.map((context): Asked => {
+		const facts = readCluster(context);
+		return { context, facts, access: accessInTime(context, facts) };
+	});
+	const fleet = openFleet(asked);
+	try {
+		const rows = [
+			...accessRows(asked),
+			...rightsRows(asked, options),
+			...agentRows(asked),
+			...fleetRows(asked),
+			...policyRows(asked),
+		];
+		const budgets = budgetRows(fleet, contexts, options);
+		// Who reads the rows is told of a failure in its turn.
+		for (const row of [...rows, budgets]) row.catch(() => undefined);
+		for (const row of rows) yield await row;
+		yield* await budgets;
+	} finally {
+		await closeAll(fleet, asked);
+	}
+}
+
+async function accessInTime(context: KubeContext, { version }: ClusterFacts): Promise<AgentAccessResult> {
+	if ((await version).kind === "read") return accessAgents(context);
+	return { kind: "failed", context, problem: "its API server gives no answer" };
+}
+
+/** The fleet that budgets are counted over; or why there is none. */
+async function openFleet(asked: readonly Asked[]): Promise<Reading<Fleet>> {
+	const reached = new Map<string, AgentAccess>();
+	for (const { access } of asked) {
+		const result = await access;
+		if (result.kind === "reached" && !reached.has(result.description.clusterId)) {
+			reached.set(result.description.clusterId, result);
+		}
+	}
+	if (reached.size === 0) return { kind: "unread", why: "no agent was reached" };
+	try {
+		return { kind: "read", value: await assembleFleet([...reached.values()], { mayMiss: true }) };
+	} catch (error) {
+		if (!(error instanceof FleetUncoveredError)) throw error;
+		return { kind: "unread", why: "the clusters are not one fleet" };
+	}
+}
+
+async function closeAll(opening: Promise<Reading<Fleet>>, asked: readonly Asked[]): Promise<void> {
+	const fleet = await opening.catch(() => undefined);
+	if (fleet?.kind === "read") fleet.value.close();
+	for (const { access } of asked) {
+		const result = await access.catch(() => undefined);
+		if (result?.kind === "reached") result.close();
+	}
+}
+
+const namesOf = (asked: readonly Asked[]): readonly string[] => asked.map(({ context }) => context.name);
+
+/** A row of which each cluster is judged by itself. */
+async function clusterRow(
+	asked: readonly Asked[],
+	title: CheckTitle,
+	judge: (each: Asked) => Promise<ClusterCheck>,
+): Promise<CheckRow> {
+	const judged = new Map(await Promise.all(asked.map(async (each) => [each.context.name, await judge(each)] as const)));
+	return checkRow(title, namesOf(asked), (name) => judged.get(name));
+}
+
+function accessRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
+	const access = { category: "access", isNeeded: true } as const;
+	return [
+		clusterRow(asked, { ...access, title: "API server answers, >= 1.30" }, async ({ context, facts }) => {
+			return judgeServer(await facts.version, await findSame(context.name, asked), context);
+		}),
+		clusterRow(
+			asked,
+			{ ...access, title: "it has XPodDisruptionBudgets", isNeeded: false },
+			async ({ context, facts }) => judgeBudgetKind(await facts.budgetKind, context),
+		),
+	];
+}
+
+/** The context before this one that leads to the same cluster. */
+async function findSame(name: string, asked: readonly Asked[]): Promise<string | undefined> {
+	const ids = await Promise.all(asked.map(async ({ context, facts }) => [context.name, await facts.id] as const));
+	const own = ids.find(([context]) => context === name)?.[1];
+	if (own?.kind !== "read" || own.value === "") return undefined;
+	const [first] = ids.find(([, id]) => id.kind === "read" && id.value === own.value) ?? [];
+	return first === name ? undefined : first;
+}
+
+function rightsRows(asked: readonly Asked[], { namespace }: CheckOptions): readonly Promise<CheckRow>[] {
+	const rights = { category: "rights", isNeeded: true } as const;
+	const of = ({ context }: Asked) =>
+		neededRights(context.agents.namespace, context.agents.account ?? operatorAccount, namespace);
+	const judge = (
+		title: CheckTitle,
+		reason: Parameters<typeof judgeRights>[1],
+		wanted: (each: Asked) => readonly Right[],
+	) => clusterRow(asked, title, (each) => judgeRights(wanted(each), reason, each.facts, each.context));
+	return [
+		judge({ ...rights, title: "may reach the agents" }, "ReachRightMissing", (each) => of(each).reach),
+		clusterRow(asked, { ...rights, title: "may ask for an agent's token" }, async (each) => {
+			// A team has an account of its own, which the agents were shown.
+			if ((await each.access).kind === "reached") return { text: "yes", findings: [] };
+			return judgeRights(of(each).token, "TokenRightMissing", each.facts, each.context);
+		}),
+		judge({ ...rights, title: "may evict pods" }, "EvictRightMissing", (each) => of(each).evict),
+		judge({ ...rights, title: "may cordon and drain nodes" }, "DrainRightMissing", (each) => of(each).drain),
+		judge({ ...rights, title: "may read owners, PDBs, volumes" }, "ReadRightMissing", (each) => of(each).read),
+	];
+}
+
+function agentRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
+	const agents = { category: "agents", isNeeded: true } as const;
+	return [
+		clusterRow(asked, { ...agents, title: "agents are ready, two or more" }, async ({ context, facts }) =>
+			judgeAgentCount(await facts.agents, context),
+		),
+		clusterRow(asked, { ...agents, title: "agents answer" }, async ({ context, access }) =>
+			judgeAgentAccess(await access, context),
+		),
+		clusterRow(asked, { ...agents, title: "versions of agents and plugin" }, async ({ context, access }) => {
+			const all = await Promise.all(asked.map(async (each) => speakingAgents(await each.access)));
+			const fix = context.suggest.xpdbInAll(["version"]);
+			return judgeVersions(speakingAgents(await access), all.flat(), fix);
+		}),
+		clusterRow(
+			asked,
+			{ ...agents, title: "no other pods with their label", isNeeded: false },
+			async ({ context, facts }) => judgeLabelledPods(await facts.labelled, await facts.agents, context),
+		),
+	];
+}
+
+function speakingAgents(access: AgentAccessResult): readonly SpeakingAgent[] {
+	if (access.kind !== "reached") return [];
+	const { version, features } = access.description;
+	return [{ who: "its agents", version, features }];
+}
+
+function fleetRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
+	const title = { category: "fleet", isNeeded: true } as const;
+	const reading = readColumns(asked);
+	const suggest = asked[0]?.context.suggest;
+	const row = async (
+		text: string,
+		judge: (columns: readonly FleetColumn[]) => (name: string) => ClusterCheck | undefined,
+	) => {
+		const columns = await reading;
+		return checkRow(
+			{ ...title, title: text },
+			columns.map(({ name }) => name),
+			judge(columns),
+		);
+	};
+	return [
+		row("all list the same fleet", (columns) => {
+			const judged = suggest ? judgeLists(columns, suggest) : new Map<string, never>();
+			return (name) => judged.get(name);
+		}),
+		row("every member has a context", (columns) => (name) => {
+			const column = columns.find((each) => each.name === name);
+			return column && judgeWay(column);
+		}),
+	];
+}
+
+async function readColumns(asked: readonly Asked[]): Promise<readonly FleetColumn[]> {
+	const accesses = await Promise.all(asked.map(async ({ context, access }) => [context.name, await access] as const));
+	const ids = await Promise.all(asked.map(({ facts }) => facts.id));
+	return readFleet(accesses, new Set(ids.flatMap((id) => (id.kind === "read" ? [id.value] : []))));
+}
+
+function policyRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
+	const policies = { category: "policies", isNeeded: false } as const;
+	return [
+		clusterRow(asked, { ...policies, title: "policies keep others out" }, async ({ context, facts }) =>
+			judgePolicies(await facts.policies, context),
+		),
+		clusterRow(asked, { ...policies, title: "no x-pdb beside the agents" }, async ({ context, facts }) =>
+			judgeXpdb(await facts.policies, context),
+		),
+	];
+}

@@ -1,0 +1,341 @@
+// Every reason of a check, got from the code that gives it.
+import { describe, expect, test } from "vitest";
+import { fleetHash } from "../../../disruption/fleet.ts";
+import { parseCommandLine } from "../../../plugin/cli.ts";
+import { budgetRow } from "../../../plugin/fleet/budget-table.ts";
+import { clientVersion } from "../../../plugin/kubernetes/client-version.ts";
+import { type CheckReason, ownCheckReasons } from "../../../plugin/install/check/check-reason.ts";
+import type { FoundProblem, Reading } from "../../../plugin/install/check/check-report.ts";
+import { judgeBudgetKind, judgeServer } from "../../../plugin/install/check/judge-access.ts";
+import {
+	judgeAgentAccess,
+	judgeAgentCount,
+	judgeLabelledPods,
+	judgeVersions,
+} from "../../../plugin/install/check/judge-agents.ts";
+import {
+	type JudgedBudget,
+	judgeMet,
+	judgeOwners,
+	judgeReadable,
+	judgeSame,
+	uncounted,
+} from "../../../plugin/install/check/judge-budgets.ts";
+import { type FleetColumn, judgeLists, judgeWay } from "../../../plugin/install/check/judge-fleet.ts";
+import { judgePolicies, judgeXpdb } from "../../../plugin/install/check/judge-policies.ts";
+import { judgeRights } from "../../../plugin/install/check/judge-rights.ts";
+import { neededRights, type Right } from "../../../plugin/install/check/needed-rights.ts";
+import type { PolicyObjects } from "../../../plugin/install/check/read-policies.ts";
+import type { AgentDescription } from "../../../proto/agent-cluster.ts";
+import { newContext } from "../../support/build-context.ts";
+import { suggestDefault } from "../../support/suggest-default.ts";
+
+const eu = newContext("eu");
+const read = <T>(value: T): Reading<T> => ({ kind: "read", value });
+const unread: Reading<never> = { kind: "unread", why: "nodes is forbidden" };
+const options = { suggest: suggestDefault, context: "eu", answering: ["eu", "us"] };
+
+const agent = (name: string, ready = true) => ({ namespace: "xpdb-system", name, uid: name, ready, port: 8443 });
+const agents = (...pods: readonly ReturnType<typeof agent>[]) => read({ namespaces: ["xpdb-system"], pods });
+const speaking = (version: string, features: readonly string[] = []) => [{ who: "its agents", version, features }];
+
+const members = ["1", "2"].map((id) => ({ id, name: `m${id}`, address: `m${id}:8444` }));
+const description = (change: Partial<AgentDescription> = {}): Reading<AgentDescription> =>
+	read({
+		clusterId: "1",
+		clusterName: "m1",
+		version: "0.1.0",
+		features: [],
+		members,
+		fleetHash: fleetHash(["1", "2"]),
+		leaseNamespace: "xpdb-system",
+		...change,
+	});
+const column = (change: Partial<FleetColumn> = {}): FleetColumn => ({
+	name: "eu",
+	context: "eu",
+	description: description(),
+	listed: members[0],
+	...change,
+});
+const listsOf = (...columns: readonly FleetColumn[]) =>
+	[...judgeLists(columns, suggestDefault).values()].flatMap(({ findings }) => findings);
+
+const policy = (name: string, failurePolicy = "Fail") => ({ metadata: { name }, spec: { failurePolicy } });
+const binding = (policyName: string, validationActions = ["Deny", "Audit"]) => ({
+	spec: { policyName, validationActions },
+});
+const policiesOf = (first: object): PolicyObjects => ({
+	policies: read([{ name: "xpdb-leases", policy: policy("xpdb-leases"), binding: binding("xpdb-leases"), ...first }]),
+	webhooks: read([]),
+});
+const webhooksOf = (name: string): PolicyObjects => ({
+	policies: read([]),
+	webhooks: read([
+		{
+			kind: "validatingwebhookconfigurations",
+			metadata: { name: "any-release" },
+			webhooks: [{ name, admissionReviewVersions: ["v1"], clientConfig: {}, sideEffects: "None" }],
+		},
+	]),
+});
+
+function rights(kind: keyof ReturnType<typeof neededRights>, reason: keyof typeof ownCheckReasons, user = "alice") {
+	const wanted: readonly Right[] = neededRights("xpdb-system", "xpdb-operator", undefined)[kind];
+	const [missing] = wanted.slice(-1);
+	const facts = {
+		rights: async (right: Right) => read(right !== missing),
+		user: Promise.resolve(read(user)),
+	};
+	return judgeRights(wanted, reason, facts, eu).then(({ findings }) => findings);
+}
+
+const name = { namespace: "shop", name: "db" };
+const selector = { requirements: [] };
+const row = (change: Partial<JudgedBudget["row"]> = {}): JudgedBudget["row"] => ({
+	...budgetRow({ name, selector }, [], []),
+	problem: undefined,
+	members: ["eu", "us"].map((cluster) => ({
+		cluster,
+		bound: "maxUnavailable 1",
+		suspended: false,
+		suspension: undefined,
+	})),
+	perCluster: new Map([["eu", { healthy: 3, expected: 3 }]]),
+	...change,
+});
+const judged = (change: Partial<JudgedBudget> = {}): JudgedBudget => ({
+	name,
+	row: row(),
+	findings: [],
+	ownerless: [],
+	isCounted: true,
+	...change,
+});
+const refused = (
+	reason: "BudgetNeverMet" | "SelectorsDiffer" | "InvalidBudget" | "ExpectedPodsUnknown",
+): JudgedBudget => judged({ findings: [{ verdict: "Refused", reason, message: "it does", usedBy: [] }] });
+
+type Found = readonly FoundProblem[];
+
+const rows: readonly (readonly [name: string, reason: CheckReason, found: () => Found | Promise<Found>])[] = [
+	["a server that is silent", "ApiServerSilent", () => judgeServer(unread, undefined, eu).findings],
+	["an old server", "ApiServerTooOld", () => judgeServer(read("v1.29.14-gke.1"), undefined, eu).findings],
+	["a server without a version", "NotChecked", () => judgeServer(read("master"), undefined, eu).findings],
+	["two contexts of one cluster", "SameCluster", () => judgeServer(read("v1.36.3"), "us", eu).findings],
+	["a server without our kind", "BudgetKindMissing", () => judgeBudgetKind(read(undefined), eu).findings],
+	[
+		"an older definition of it",
+		"BudgetKindDiffers",
+		() => judgeBudgetKind(read({ fields: new Set(["selector", "minAvailable", "maxUnavailable"]) }), eu).findings,
+	],
+	["a definition without a schema", "NotChecked", () => judgeBudgetKind(read({ fields: undefined }), eu).findings],
+	["no right to port-forward", "ReachRightMissing", () => rights("reach", "ReachRightMissing")],
+	["no right to tokens", "TokenRightMissing", () => rights("token", "TokenRightMissing")],
+	["no right to evict", "EvictRightMissing", () => rights("evict", "EvictRightMissing")],
+	["no right to see DaemonSets", "DrainRightMissing", () => rights("drain", "DrainRightMissing")],
+	["no right to see claims", "ReadRightMissing", () => rights("read", "ReadRightMissing")],
+	["no agents", "NoAgents", () => judgeAgentCount(agents(), eu).findings],
+	["agents of which none is ready", "NoAgents", () => judgeAgentCount(agents(agent("a", false)), eu).findings],
+	["a context without agents", "NoAgents", () => judgeAgentAccess({ kind: "none", context: eu }, eu).findings],
+	["a single agent", "SingleAgent", () => judgeAgentCount(agents(agent("a")), eu).findings],
+	[
+		"an agent that is not ready",
+		"AgentNotReady",
+		() => judgeAgentCount(agents(agent("a"), agent("b", false)), eu).findings,
+	],
+	[
+		"an agent that is not reached",
+		"AgentSilent",
+		() => judgeAgentAccess({ kind: "failed", context: eu, problem: "its certificate expired" }, eu).findings,
+	],
+	["an agent that says nothing", "NotChecked", () => judgeVersions([], [], "kubectl version").findings],
+	[
+		"an agent one minor version apart",
+		"VersionsDiffer",
+		() => judgeVersions(speaking("0.2.0"), [], "kubectl version").findings,
+	],
+	[
+		"an agent two minor versions apart",
+		"VersionsApart",
+		() => judgeVersions(speaking("0.3.0"), [], "kubectl version").findings,
+	],
+	[
+		"an agent of another major version",
+		"VersionsApart",
+		() => judgeVersions(speaking("2.1.0"), [], "kubectl version").findings,
+	],
+	[
+		"agents of a cluster that differ",
+		"VersionsDiffer",
+		() => judgeVersions([...speaking(clientVersion), ...speaking("0.1.9")], [], "kubectl version").findings,
+	],
+	[
+		"a feature that others have",
+		"FeaturesDiffer",
+		() => judgeVersions(speaking(clientVersion), speaking("0.1.0", ["Probe"]), "kubectl version").findings,
+	],
+	[
+		"a pod elsewhere with the agents' label",
+		"ForeignAgentPods",
+		() => judgeLabelledPods(read([{ namespace: "shop", name: "x" }]), agents(), eu).findings,
+	],
+	[
+		"lists that differ",
+		"FleetsDiffer",
+		() => listsOf(column(), column({ name: "us", description: description({ fleetHash: "5f" }) })),
+	],
+	[
+		"a member that a list leaves out",
+		"MemberUnresolved",
+		() => listsOf(column({ description: description({ unresolved: [{ id: "3", name: "m3" }] }) })),
+	],
+	["a member without a context", "MemberWithoutContext", () => judgeWay(column({ context: "" })).findings],
+	["one that nobody reaches", "PeerUnreachable", () => judgeWay(column({ context: "", description: unread })).findings],
+	[
+		"a member without an address",
+		"MemberWithoutAddress",
+		() => judgeWay(column({ listed: { id: "1", name: "m1" } })).findings,
+	],
+	["a policy that is missing", "PolicyMissing", () => judgePolicies(policiesOf({ policy: undefined }), eu).findings],
+	["a policy without a binding", "PolicyMissing", () => judgePolicies(policiesOf({ binding: undefined }), eu).findings],
+	[
+		"a binding that only warns",
+		"PolicyWeak",
+		() => judgePolicies(policiesOf({ binding: binding("xpdb-leases", ["Warn"]) }), eu).findings,
+	],
+	[
+		"a binding of another policy",
+		"PolicyWeak",
+		() => judgePolicies(policiesOf({ binding: binding("mine") }), eu).findings,
+	],
+	[
+		"a policy that lets errors pass",
+		"PolicyWeak",
+		() => judgePolicies(policiesOf({ policy: policy("xpdb-leases", "Ignore") }), eu).findings,
+	],
+	["x-pdb's webhooks", "XpdbBeside", () => judgeXpdb(webhooksOf("eviction.x-pdb.form3.tech"), eu).findings],
+	["a budget that nobody can read", "InvalidBudget", () => judgeReadable(refused("InvalidBudget"), options)],
+	["a budget of two selectors", "SelectorsDiffer", () => judgeReadable(refused("SelectorsDiffer"), options)],
+	["an owner without scale", "ExpectedPodsUnknown", () => judgeReadable(refused("ExpectedPodsUnknown"), options)],
+	[
+		"a budget that a member lacks",
+		"BudgetsDiffer",
+		() => judgeSame(judged({ row: row({ members: row().members.slice(1) }) }), options),
+	],
+	["a budget that can never be met", "BudgetNeverMet", () => judgeMet(refused("BudgetNeverMet"), options)],
+	[
+		"a budget without pods",
+		"BudgetSelectsNothing",
+		() => judgeMet(judged({ row: row({ perCluster: new Map([["eu", { healthy: 0, expected: 0 }]]) }) }), options),
+	],
+	[
+		"pods without an owner",
+		"PodsWithoutOwner",
+		() => judgeOwners(judged({ ownerless: [{ cluster: "eu", pod: "shop/a" }] }), "eu", options),
+	],
+	["a budget that was not counted", "NotChecked", () => uncounted([judged({ isCounted: false })])],
+];
+
+describe("check finds", () => {
+	for (const [what, reason, find] of rows) {
+		test(what, async () => {
+			const found = await find();
+			expect(found.map((each) => each.reason)).toEqual(
+				reason === "FleetsDiffer" ? ["FleetsDiffer", "FleetsDiffer"] : [reason],
+			);
+			expect(found.every(({ message }) => /^\S.*[^.]$/.test(message))).toBe(true);
+		});
+	}
+
+	test("each of its reasons in one of these", () => {
+		const provoked = new Set<string>(rows.map(([, reason]) => reason));
+		expect(Object.keys(ownCheckReasons).filter((reason) => !provoked.has(reason))).toEqual([]);
+	});
+
+	test("no command that xpdb does not have", async () => {
+		const fixes = (await Promise.all(rows.map(async ([, , find]) => find()))).flat().flatMap(({ fix }) => fix ?? []);
+		const ours = fixes.filter((fix) => fix.startsWith("kubectl xpdb ")).map((fix) => fix.split(" ").slice(2));
+		expect(ours.length).toBeGreaterThan(3);
+		for (const words of ours) expect((await parseCommandLine(words)).kind).toBe("command");
+		expect(
+			fixes.filter((fix) => !/^kubectl (xpdb|get|version|create|scale|describe|apply|auth|config) /.test(`${fix} `)),
+		).toEqual([]);
+	});
+
+	test("nothing where all is well", async () => {
+		const well: readonly Found[] = [
+			judgeServer(read("v1.30.0"), undefined, eu).findings,
+			judgeBudgetKind(read({ fields: new Set(["selector", "minAvailable", "maxUnavailable", "suspend"]) }), eu)
+				.findings,
+			judgeAgentCount(agents(agent("a"), agent("b")), eu).findings,
+			judgeVersions(speaking(clientVersion.slice(1)), speaking("0.1.0"), "kubectl version").findings,
+			judgeLabelledPods(read([{ namespace: "xpdb-system", name: "a" }]), agents(agent("a")), eu).findings,
+			listsOf(column(), column({ name: "us", description: description({ clusterId: "2" }) })),
+			judgeWay(column()).findings,
+			judgePolicies(policiesOf({}), eu).findings,
+			judgeXpdb(webhooksOf("eviction.example.com"), eu).findings,
+			judgeReadable(judged(), options),
+			judgeSame(judged(), options),
+			judgeMet(judged(), options),
+			judgeOwners(judged({ ownerless: [{ cluster: "us", pod: "shop/a" }] }), "eu", options),
+		];
+		expect(well.flat()).toEqual([]);
+	});
+
+	test("a budget that is used up for now, and names none", () => {
+		const used = judged({ findings: [{ verdict: "Waits", reason: "BudgetExhausted", message: "no", usedBy: [] }] });
+		expect([...judgeReadable(used, options), ...judgeMet(used, options)]).toEqual([]);
+	});
+});
+
+describe("what could not be read", () => {
+	const unknown = { text: "?", findings: [{ reason: "NotChecked", message: "nodes is forbidden", fix: undefined }] };
+	const silent: PolicyObjects = { policies: unread, webhooks: unread };
+	const silentFacts = { rights: async () => unread, user: Promise.resolve(unread) };
+	const cells = [
+		[
+			"a right",
+			() => judgeRights(neededRights("xpdb-system", "a", "shop").evict, "EvictRightMissing", silentFacts, eu),
+		],
+		["the kind", () => judgeBudgetKind(unread, eu)],
+		["agents", () => judgeAgentCount(unread, eu)],
+		["labelled pods", () => judgeLabelledPods(unread, agents(), eu)],
+		["where agents are", () => judgeLabelledPods(read([]), unread, eu)],
+		["policies", () => judgePolicies(silent, eu)],
+		["webhooks", () => judgeXpdb(silent, eu)],
+		["a description", () => judgeLists([column({ description: unread })], suggestDefault).get("eu")],
+	] as const;
+	for (const [what, judge] of cells) {
+		test(`is unknown, and never well: ${what}`, async () => {
+			expect(await judge()).toEqual(unknown);
+		});
+	}
+});
+
+describe("the command that gives missing rights", () => {
+	const rowsOfUsers = [
+		[
+			"alice",
+			"kubectl create clusterrolebinding xpdb-operators-alice --clusterrole=xpdb-operators --user=alice --context eu",
+		],
+		[
+			"system:serviceaccount:ci:bot",
+			"kubectl create clusterrolebinding xpdb-operators-bot --clusterrole=xpdb-operators --serviceaccount=ci:bot --context eu",
+		],
+		["", "kubectl auth can-i --list --context eu"],
+	] as const;
+	for (const [user, fix] of rowsOfUsers) {
+		test(`binds ${user === "" ? "nobody whose name is not known" : user}`, async () => {
+			expect(await rights("evict", "EvictRightMissing", user)).toMatchObject([{ fix }]);
+		});
+	}
+
+	test("binds to the Role of the agents' namespace for what is needed there", async () => {
+		expect(await rights("token", "TokenRightMissing")).toMatchObject([
+			{
+				fix: "kubectl create rolebinding xpdb-operators-alice -n xpdb-system --role=xpdb-operators --user=alice --context eu",
+			},
+		]);
+	});
+});
