@@ -81,8 +81,13 @@ export function preActivitiesOf(annotations: Readonly<Record<string, unknown>>):
 type Fields = Readonly<Record<string, unknown>>;
 type Garbled = (what: string) => TypeError;
 
-const noObject: Garbled = (what) => new TypeError(`Cannot read object: ${what}`);
 const noPod: Garbled = (what) => new TypeError(`Cannot read pod: ${what}`);
+
+function garbledObject(object: unknown): Garbled {
+	const metadata = isRecord(object) ? object["metadata"] : undefined;
+	const name = isRecord(metadata) ? ` ${quote(metadata["name"])}` : "";
+	return (what) => new TypeError(`Cannot read object${name}: ${what}`);
+}
 
 /** Fields that are left out are none; `metadata` never is. */
 function fieldsOf(object: unknown, field: string, garbled: Garbled = noPod): Fields {
@@ -114,8 +119,11 @@ function labelsOf(fields: Fields, garbled: Garbled): Readonly<Record<string, str
 	return labels;
 }
 
-/** The owner that controls an object, if any; throws what `garbled` makes of a reference that cannot be read. */
-export function controllerOf(object: unknown, garbled: Garbled = noObject): ControllerReference | undefined {
+/**
+ * The owner that controls an object and makes another one when it goes, if any; throws what `garbled` makes of a reference
+ * that cannot be read: misread as nobody's, a pod would be counted alone, or taken by a drain's --force.
+ */
+export function controllerOf(object: unknown, garbled = garbledObject(object)): ControllerReference | undefined {
 	const owners = listOf(fieldsOf(object, "metadata", garbled), "ownerReferences", "metadata", garbled);
 	const unclear = owners.find(({ controller }) => typeof (controller ?? false) !== "boolean");
 	if (unclear) throw garbled(`the controller of its ownerReferences is ${quote(unclear["controller"])}`);

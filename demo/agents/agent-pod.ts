@@ -153,7 +153,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 
 	async function probeReadiness(port: number, signal: AbortSignal): Promise<void> {
 		for (let failures = 0; !signal.aborted; ) {
-			const ok = await isReady(`${ip}:${port}`, signal);
+			const ok = await answersReady(`${ip}:${port}`, signal);
 			failures = ok ? 0 : failures + 1;
 			const ready = ok || (state.ready && failures < probe.failures);
 			if (ready !== state.ready && !signal.aborted) {
@@ -250,7 +250,7 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 	};
 }
 
-async function isReady(address: string, signal: AbortSignal): Promise<boolean> {
+async function answersReady(address: string, signal: AbortSignal): Promise<boolean> {
 	try {
 		const response = await fetch(`http://${address}/readyz`, {
 			signal: AbortSignal.any([signal, AbortSignal.timeout(probe.timeoutMs)]),

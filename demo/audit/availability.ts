@@ -112,7 +112,7 @@ function stepsOf(events: readonly AuditEvent[], namespace: string): Step[] {
 			}
 			const object =
 				event.resource === "pods/eviction" || event.response?.kind === "Status" ? undefined : event.response;
-			const makesAvailable = object !== undefined && !isDeletion(event) && isReady(object);
+			const makesAvailable = object !== undefined && !isDeletion(event) && isUp(object);
 			return [{ at: makesAvailable ? event.receivedAt : event.completedAt, event, object }];
 		})
 		.toSorted((a, b) => a.at - b.at);
@@ -142,7 +142,7 @@ function apply(step: Step, pods: Map<string, Pod>, matchLabels: Readonly<Record<
 	const resourceVersion = BigInt(metadata.resourceVersion ?? "0");
 	const selected = Object.entries(matchLabels).every(([key, value]) => metadata.labels?.[key] === value);
 	const known = pods.get(`${event.cluster}/${metadata.uid}`);
-	const ready = isReady(object);
+	const ready = isUp(object);
 	const ending = metadata.deletionTimestamp !== undefined;
 	if (known === undefined) {
 		const { cluster, completedAt: createdAt } = event;
@@ -188,7 +188,7 @@ function findVictim(step: Step, pods: Map<string, Pod>): Pod | undefined {
 	return alive.findLast((pod) => pod.createdAt <= event.receivedAt) ?? alive.at(-1);
 }
 
-function isReady(object: AuditObject): boolean {
+function isUp(object: AuditObject): boolean {
 	const { status, metadata } = object;
 	return (
 		metadata?.deletionTimestamp === undefined &&

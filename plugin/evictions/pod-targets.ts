@@ -1,11 +1,11 @@
 // The pods that evict is asked for: POD, TYPE/NAME of their workload, or a selector.
-import type { V1OwnerReference, V1Pod } from "@kubernetes/client-node";
+import type { V1Pod } from "@kubernetes/client-node";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
+import { type ControllerReference, controllerOf } from "../../disruption/pod.ts";
 import { formatSelector, parseLabelSelector } from "../../disruption/selector.ts";
 import { nearest } from "../flags/nearest.ts";
 import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { controllerOf } from "../kubernetes/pod-status.ts";
 import { findInOne, inContext, splitContext } from "../nodes/find-in-contexts.ts";
 import { readResourceArgument, requirePathSegment } from "../nodes/resource-argument.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -102,7 +102,10 @@ async function podsOf(context: KubeContext, workload: Workload, type: WorkloadTy
 	return pods.filter((pod) => owners.get(controllerOf(pod)?.uid ?? "") ?? false);
 }
 
-async function deploymentOf({ client, namespace }: KubeContext, owner: V1OwnerReference): Promise<string | undefined> {
+async function deploymentOf(
+	{ client, namespace }: KubeContext,
+	owner: ControllerReference,
+): Promise<string | undefined> {
 	try {
 		const path = `/apis/apps/v1/namespaces/${namespace}/replicasets/${encodeURIComponent(owner.name)}`;
 		return controllerOf(await client.get<V1Pod>(path))?.uid;

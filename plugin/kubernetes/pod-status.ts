@@ -1,5 +1,6 @@
 // What a pod's own cluster says of it, as the rules of kubectl and of the eviction API read it.
-import type { V1ObjectMeta, V1OwnerReference, V1Pod, V1PodCondition } from "@kubernetes/client-node";
+import type { V1Pod, V1PodCondition } from "@kubernetes/client-node";
+import { controllerOf } from "../../disruption/pod.ts";
 
 /** Undefined for a pod that is not ready. */
 export function readyCondition({ status }: V1Pod): V1PodCondition | undefined {
@@ -9,11 +10,6 @@ export function readyCondition({ status }: V1Pod): V1PodCondition | undefined {
 /** Whether the phase is an end. */
 export function isFinished({ status }: V1Pod): boolean {
 	return status?.phase === "Succeeded" || status?.phase === "Failed";
-}
-
-/** The owner that makes another one when this one goes. */
-export function controllerOf({ metadata }: { readonly metadata?: V1ObjectMeta }): V1OwnerReference | undefined {
-	return metadata?.ownerReferences?.find(({ controller }) => controller === true);
 }
 
 /** A controller makes another pod; not again for one that has ended or is being replaced already. */

@@ -1,6 +1,7 @@
 // From what was read to the plan: each pod is judged for itself, then all of them are drained in thought, once in waves
 // and twice in seconds, as fast and as slow as their pods may be.
 import type { V1Pod } from "@kubernetes/client-node";
+import { controllerOf } from "../../disruption/pod.ts";
 import type { RoundCandidate, Waiting } from "../../disruption/verdict.ts";
 import { drainOrder } from "../drain/drain.ts";
 import type { PodOrder } from "../drain/pod-order.ts";
@@ -8,7 +9,6 @@ import { waitText } from "../events/used-by-text.ts";
 import { formatDuration } from "../flags/duration.ts";
 import { uncoveredWarning } from "../fleet/fleet.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
-import { controllerOf } from "../kubernetes/pod-status.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
 import { exitCode } from "../terminal/exit.ts";
 import type { PlanBudget, PlanPod, PlanQueue, PlanWait, SimulatedDrain } from "./drain-plan.ts";

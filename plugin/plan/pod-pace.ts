@@ -1,6 +1,7 @@
 // How long pods take, in seconds, from below and from above: until they are gone, and until their replacements are ready.
 import type { V1Pod } from "@kubernetes/client-node";
-import { controllerOf, readyCondition } from "../kubernetes/pod-status.ts";
+import { controllerOf } from "../../disruption/pod.ts";
+import { readyCondition } from "../kubernetes/pod-status.ts";
 import type { PodPace } from "./drain-plan.ts";
 
 export interface PaceRange {

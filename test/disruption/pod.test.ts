@@ -1,7 +1,7 @@
 import type { V1ObjectMeta, V1OwnerReference, V1Pod, V1PodStatus } from "@kubernetes/client-node";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isHealthy, podRecord } from "../../disruption/pod.ts";
+import { controllerOf, isHealthy, podRecord } from "../../disruption/pod.ts";
 
 /** A ready pod, with these fields in it. */
 function newPod(fields: { metadata?: V1ObjectMeta; status?: V1PodStatus; node?: string } = {}): V1Pod {
@@ -107,6 +107,7 @@ describe("podRecord()", () => {
 		test(`finds ${expected ?? "no controller"} in ${name}`, () => {
 			const pod = newPod({ metadata: references ? { ownerReferences: references } : {} });
 			expect(podRecord(pod).controller?.uid).toBe(expected);
+			expect(controllerOf(pod)?.uid).toBe(expected);
 		});
 	}
 
@@ -178,4 +179,17 @@ describe("podRecord()", () => {
 			expect(() => podRecord(pod)).toThrow(new RegExp(`^Cannot read pod "web-0": .*${says}`));
 		});
 	}
+});
+
+describe("controllerOf()", () => {
+	test("names the object whose controller it cannot read", () => {
+		const pod = newPod({ metadata: { ownerReferences: [owner({ controller: true, name: "" })] } });
+		expect(() => controllerOf(pod)).toThrow(
+			new TypeError('Cannot read object "web-0": the name of its controller is ""'),
+		);
+	});
+
+	test("throws on what has no metadata: nobody knows whether it has one", () => {
+		expect(() => controllerOf({})).toThrow(new TypeError("Cannot read object: its metadata is missing"));
+	});
 });

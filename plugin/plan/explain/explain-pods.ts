@@ -1,12 +1,13 @@
 // Pods judged together: each for itself as it is now, and then in line, as a drain of their node would take them.
 import { formatBudgetName } from "../../../disruption/budget.ts";
+import { controllerOf } from "../../../disruption/pod.ts";
 import { podStatus } from "../../../disruption/pod-status.ts";
 import type { RoundRuntime } from "../../../disruption/round-runtime.ts";
 import type { FilteredPods, FilterOptions } from "../../drain/pod-filters.ts";
 import { filterIn } from "../../drain/pods-to-take.ts";
 import type { BudgetRow } from "../../fleet/budget-table.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
-import { controllerOf, isFinished, readyCondition } from "../../kubernetes/pod-status.ts";
+import { isFinished, readyCondition } from "../../kubernetes/pod-status.ts";
 import type { PlanBudget, PlanPod } from "../drain-plan.ts";
 import { podReference } from "../fleet-budgets.ts";
 import { nativeState } from "../judge-pod.ts";

@@ -149,6 +149,16 @@ describe("filterPods()", () => {
 		});
 	}
 
+	test("a pod whose controller cannot be read is not one without: nothing is taken, whatever the flags", async () => {
+		const pod = newV1Pod("p", { owner: { kind: "", name: "rs" } });
+		const judged = filterPods(
+			[newV1Pod("a"), pod],
+			{ ...off, force: true },
+			{ now, findDaemonSet: async () => ({ kind: "found" }) },
+		);
+		await expect(judged).rejects.toThrow('Cannot read object "p": the kind of its controller is ""');
+	});
+
 	test("pods with one message share it, in their order", async () => {
 		const pods = [newV1Pod("a"), newV1Pod("b", { owner: daemonSet }), newV1Pod("c")];
 		const result = await filterPods(
