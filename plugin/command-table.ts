@@ -265,7 +265,10 @@ export const commands: readonly Command[] = [
 		flags: {
 			"all-namespaces": { kind: "boolean", short: "A", describe: "Leases of the budgets of all namespaces" },
 			watch: { kind: "boolean", short: "w", describe: "After these, a row for each that changes, until Ctrl-C" },
-			...readOutput("json|yaml|name|wide", "wide: with the Lease's own name, and each pod that was granted"),
+			...readOutput(
+				"json|yaml|name|wide",
+				"wide: with operations, accounts, fences, the Lease's names, and each pod that was granted",
+			),
 			"no-headers": { kind: "boolean", describe: "Do not print the headers" },
 		},
 		load: async () => (await import("./commands/leases.ts")).runLeases,

@@ -11,6 +11,7 @@ import { type LeaseSource, type LeasesOfContext, openLeaseSource, readLeases } f
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { AppendedRows } from "../output/appended-rows.ts";
 import {
+	type LeaseColumns,
 	type LeaseRow,
 	type ListedContext,
 	leaseCells,
@@ -49,7 +50,11 @@ export const runLeases: CommandRunner = async (input, deps) => {
 			const found = await Promise.all(
 				contexts.map(async (context, index) => readLeases(sourceAt(sources, index), scopesOf(context), now)),
 			);
-			const print = printer(format, input, deps);
+			// As kubectl: the namespace is a column where there may be several.
+			const namespaces = new Set(contexts.map(({ namespace }) => namespace));
+			const isWide = format === "wide";
+			const columns = { isWide, hasNamespaces: isWide || everywhere || namespaces.size > 1 };
+			const print = printer(format, columns, input, deps);
 			print.first(found);
 			if (!isWatch) return exitCodeOf(found);
 			await Promise.all(
@@ -92,11 +97,19 @@ interface Printer {
 	next(changed: readonly LeaseRow[], gone: readonly LeaseRow[], problem?: string): void;
 }
 
-function printer(format: ReadFormat, input: CommandInput, { streams }: CommandDependencies): Printer {
+function printer(
+	format: ReadFormat,
+	shown: LeaseColumns,
+	input: CommandInput,
+	{ streams }: CommandDependencies,
+): Printer {
 	const { stdout, stderr } = streams;
-	const isWide = format === "wide";
+	const { isWide } = shown;
 	const hasHeaders = !booleanFlag(input, "no-headers");
-	const rows = new AppendedRows(hasHeaders ? leaseHeaders(isWide) : undefined);
+	const rows = new AppendedRows({
+		...(hasHeaders && { headers: leaseHeaders(shown) }),
+		columns: () => (isWide ? undefined : stdout.columns),
+	});
 	const print = (lines: readonly string[]): void => lines.forEach((line) => stdout.write(`${line}\n`));
 	const tell = (notes: readonly string[]): void => notes.forEach((note) => stderr.write(`${note}\n`));
 	return {
@@ -107,7 +120,7 @@ function printer(format: ReadFormat, input: CommandInput, { streams }: CommandDe
 			if (isDocument(format)) writeDocument(stdout, format, leasesDocument(listed, problems), { isLine });
 			else if (format === "name") print(listed.map(({ lease }) => `lease.coordination.k8s.io/${lease.name}`));
 			else if (listed.length > 0) {
-				print(rows.lines(listed.map((row) => leaseCells(row, isWide))));
+				print(rows.lines(listed.map((row) => leaseCells(row, shown))));
 				const reserved = isWide ? listed.flatMap(reservationCells) : [];
 				if (reserved.length > 0) print(["", ...tableLines(hasHeaders ? reservationHeaders : undefined, reserved)]);
 			} else if (found.some(({ kind }) => kind === "listed")) {
@@ -121,7 +134,7 @@ function printer(format: ReadFormat, input: CommandInput, { streams }: CommandDe
 			const problems = problem === undefined ? [] : [problem];
 			const change = leasesChange(changed, { gone, problems });
 			if (isDocument(format)) writeDocument(stdout, format, change, { isLine: true });
-			else print(rows.lines([...changed, ...gone].map((row) => leaseCells(row, isWide))));
+			else print(rows.lines([...changed, ...gone].map((row) => leaseCells(row, shown))));
 			tell([...changed.flatMap(leaseNotes), ...problems.map((each) => `error: ${each}`)]);
 		},
 	};

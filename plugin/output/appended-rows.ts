@@ -1,28 +1,34 @@
 // Rows that are appended for as long as somebody watches, as `kubectl get -w` does: headers once, and under them the columns of what came
 // first.
-import { tableLines } from "./table.ts";
+import { columnWidths, fittedRow, fittedWidths } from "./table.ts";
+
+export interface AppendedRowsOptions {
+	/** Without: none are printed. */
+	readonly headers?: readonly string[];
+	/** Of the terminal; undefined is as wide as it takes. */
+	readonly columns: () => number | undefined;
+}
 
 export class AppendedRows {
-	readonly #headers: readonly string[] | undefined;
+	readonly #options: AppendedRowsOptions;
 	#widths: readonly number[] | undefined;
 
-	/** Without headers: none are printed. */
-	constructor(headers: readonly string[] | undefined) {
-		this.#headers = headers;
+	constructor(options: AppendedRowsOptions) {
+		this.#options = options;
 	}
 
 	lines(rows: readonly (readonly string[])[]): readonly string[] {
 		if (rows.length === 0) return [];
-		const before = this.#widths;
-		const all = before ? rows : [...(this.#headers ? [this.#headers] : []), ...rows];
+		const { headers, columns } = this.#options;
+		const all = this.#widths || !headers ? rows : [headers, ...rows];
 		// A wider row moves the columns once, and not back.
-		this.#widths = widthsOf([...all, ...(before ? [before.map((width) => "-".repeat(width))] : [])]);
-		const ruler = this.#widths.map((width) => "-".repeat(width));
-		return tableLines(undefined, [ruler, ...all]).slice(1);
+		this.#widths = widest(columnWidths(all), this.#widths ?? []);
+		const fitted = fittedWidths(this.#widths, columns());
+		return all.map((row) => fittedRow(row, fitted));
 	}
 }
 
-function widthsOf(rows: readonly (readonly string[])[]): readonly number[] {
-	const columns = Math.max(...rows.map(({ length }) => length));
-	return Array.from({ length: columns }, (_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
+function widest(widths: readonly number[], before: readonly number[]): readonly number[] {
+	const all = widths.length > before.length ? widths : before;
+	return all.map((_, index) => Math.max(widths[index] ?? 0, before[index] ?? 0));
 }

@@ -18,28 +18,51 @@ export function leaseRows(lists: readonly ListedContext[]): readonly LeaseRow[] 
 	return lists.flatMap(({ context, cluster, at, leases }) => leases.map((lease) => ({ context, cluster, at, lease })));
 }
 
+export interface LeaseColumns {
+	readonly isWide: boolean;
+	/** Whether the rows may be of several. */
+	readonly hasNamespaces: boolean;
+}
+
 /** The person is who the holder says that it is; the account is verified. */
-export const leaseHeaders = (isWide: boolean): readonly string[] => [
-	"NAMESPACE",
-	"BUDGET",
-	"CONTEXT",
-	"CLAIMED BY",
-	"OPERATION",
-	"ACCOUNT",
-	"AGE",
-	"EXPIRES",
-	"WAITING",
-	"RESERVED",
-	"FENCE",
-	...(isWide ? ["LEASE"] : []),
+const leaseColumns: readonly { readonly header: string; readonly only?: keyof LeaseColumns }[] = [
+	{ header: "NAMESPACE", only: "hasNamespaces" },
+	{ header: "BUDGET" },
+	{ header: "CONTEXT" },
+	{ header: "CLAIMED BY" },
+	{ header: "OPERATION", only: "isWide" },
+	{ header: "ACCOUNT", only: "isWide" },
+	{ header: "AGE" },
+	{ header: "EXPIRES" },
+	{ header: "WAITING" },
+	{ header: "RESERVED" },
+	{ header: "FENCE", only: "isWide" },
+	{ header: "LEASE", only: "isWide" },
 ];
 
+export function leaseHeaders(shown: LeaseColumns): readonly string[] {
+	return shownOf(
+		leaseColumns.map(({ header }) => header),
+		shown,
+	);
+}
+
+function shownOf(cells: readonly string[], shown: LeaseColumns): readonly string[] {
+	return cells.filter((_, index) => {
+		const only = leaseColumns[index]?.only;
+		return only === undefined || shown[only];
+	});
+}
+
 /** "-" where there is none, "?" where nobody knows. */
-export function leaseCells({ context, lease }: LeaseRow, isWide: boolean): readonly string[] {
+export function leaseCells(row: LeaseRow, shown: LeaseColumns): readonly string[] {
+	return shownOf(allCells(row), shown);
+}
+
+function allCells({ context, lease }: LeaseRow): readonly string[] {
 	const { budget, problem, holding, waiting, reserved, transitions, name } = lease;
-	const more = isWide ? [name] : [];
 	const where = [budget?.namespace ?? "?", budget?.name ?? name, context];
-	if (problem !== undefined) return [...where, "unreadable", "?", "?", "?", "?", "?", "?", "?", ...more];
+	if (problem !== undefined) return [...where, "unreadable", "?", "?", "?", "?", "?", "?", "?", name];
 	const { person, operation = "-" } = holding ? readHolder(holding.holder) : { person: "-" };
 	return [
 		...where,
@@ -51,7 +74,7 @@ export function leaseCells({ context, lease }: LeaseRow, isWide: boolean): reado
 		waiting === undefined ? "?" : String(waiting),
 		String(reserved),
 		String(transitions),
-		...more,
+		name,
 	];
 }
 

@@ -42,20 +42,31 @@ export function fittedLines(
 	rows: readonly (readonly string[])[],
 	columns: number | undefined,
 ): readonly string[] {
-	if (columns === undefined) return tableLines(headers, rows);
 	const all = [headers, ...rows];
-	const widths = headers.map((_, index) => Math.max(...all.map((row) => row[index]?.length ?? 0)));
-	const gaps = 3 * (headers.length - 1);
+	const widths = fittedWidths(columnWidths(all), columns);
+	return all.map((row) => fittedRow(row, widths));
+}
+
+const narrowestColumn = 4;
+
+/** Widths with which a row is no wider than `columns`, as far as that goes. */
+export function fittedWidths(wanted: readonly number[], columns: number | undefined): readonly number[] {
+	if (columns === undefined) return wanted;
+	const widths = [...wanted];
+	const gaps = 3 * (widths.length - 1);
 	for (let sum = widths.reduce((a, b) => a + b, gaps); sum > columns; sum -= 1) {
 		const widest = widths.indexOf(Math.max(...widths));
 		if ((widths[widest] ?? 0) <= narrowestColumn) break;
 		widths[widest] = (widths[widest] ?? 0) - 1;
 	}
-	const [head = [], ...body] = all.map((row) => row.map((cell, index) => shorten(cell, widths[index] ?? 0)));
-	return tableLines(head, body);
+	return widths;
 }
 
-const narrowestColumn = 4;
+/** One row of a table with these widths; a wider cell gives way. */
+export function fittedRow(row: readonly string[], widths: readonly number[]): string {
+	const cells = row.map((cell, index) => shorten(cellText(cell), widths[index] ?? 0));
+	return rowLine(cells, widths);
+}
 
 /** The middle goes: names tell their kind at the front and themselves at the end. */
 function shorten(text: string, width: number): string {

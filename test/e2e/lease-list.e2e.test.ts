@@ -153,7 +153,7 @@ describeOnFleet("kubectl xpdb leases", () => {
 		const again = await plugin(evictArgs(database, { name: "db-0", context: "c1" }));
 		expect(again).toMatchObject({ code: 0 });
 		await closed;
-		expect(out).toMatch(/^NAMESPACE +BUDGET .*\n$/);
+		expect(out).toMatch(/^BUDGET +CONTEXT .*\n$/);
 		expect(err).toBe("code 0\n");
 	});
 
@@ -176,8 +176,8 @@ describeOnFleet("kubectl xpdb leases", () => {
 			(await leasesOf(database)).items.some((item) => item.problem !== undefined),
 		);
 		const { code, stdout, stderr } = await plugin(["leases", "-n", namespace, ...contexts]);
-		expect(stdout).toMatch(new RegExp(`^${namespace} +db +c2-operator +unreadable( +\\?){7}$`, "m"));
-		expect(stdout).toMatch(new RegExp(`^${namespace} +db +c3-operator +- +- +- +- +- +0 +0 +\\d+$`, "m"));
+		expect(stdout).toMatch(new RegExp(`^db +c2-operator +unreadable( +\\?){4}$`, "m"));
+		expect(stdout).toMatch(new RegExp(`^db +c3-operator +- +- +- +0 +0$`, "m"));
 		expect(stderr).toMatch(
 			new RegExp(`^c2-operator: the Lease of budget ${namespace}/db cannot be read: .* is not JSON`, "m"),
 		);
@@ -210,7 +210,7 @@ describeOnFleet("kubectl xpdb leases", () => {
 		}
 		await using gone = await contextWithoutServer();
 		const silent = await plugin(["leases", "-n", namespace, "--contexts", "c1-operator,gone"], gone.environment);
-		expect(silent.stdout).toMatch(new RegExp(`^${namespace} +db +c1-operator `, "m"));
+		expect(silent.stdout).toMatch(/^db +c1-operator /m);
 		expect(silent.stderr).toMatch(/^error: gone: .*127\.0\.0\.1:1\b/m);
 		expect(silent.code).toBe(4);
 	});

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { AppendedRows } from "../../../plugin/output/appended-rows.ts";
 import {
+	type LeaseColumns,
 	type LeaseRow,
 	leaseCells,
 	leaseHeaders,
@@ -23,24 +24,50 @@ function withHolding(holding: LeaseRow["lease"]["holding"]): LeaseRow {
 	return { ...row, lease: { ...row.lease, holding } };
 }
 
+const wide = { isWide: true, hasNamespaces: true };
+const narrow = { isWide: false, hasNamespaces: false };
+
+function table(all: readonly LeaseRow[], shown: LeaseColumns): readonly string[] {
+	const cells = all.map((row) => leaseCells(row, shown));
+	return tableLines(leaseHeaders(shown), cells);
+}
+
 describe("the rows of Leases", () => {
-	test("say who claims to hold each, by whose token, and how many wait", () => {
-		const cells = [withHolding({ ...held, account: "system:serviceaccount:xpdb-system:team-a" }), ...rows.slice(1)];
-		expect(
-			tableLines(
-				leaseHeaders(false),
-				cells.map((row) => leaseCells(row, false)),
-			),
-		).toEqual([
-			"NAMESPACE   BUDGET   CONTEXT   CLAIMED BY     OPERATION      ACCOUNT              AGE   EXPIRES   WAITING   RESERVED   FENCE",
-			"shop        db       eu        alice@laptop   drain 7f3c2a   xpdb-system/team-a   3s    in 7s     2         7          3",
-			"shop        web      eu        -              -              -                    -     -         0         0          0",
-			"?           xpdb-3   eu        unreadable     ?              ?                    ?     ?         ?         ?          ?",
+	test("say who claims to hold each, for how long, and how many wait", () => {
+		expect(table([withHolding(held), ...rows.slice(1)], narrow)).toEqual([
+			"BUDGET   CONTEXT   CLAIMED BY     AGE   EXPIRES   WAITING   RESERVED",
+			"db       eu        alice@laptop   3s    in 7s     2         7",
+			"web      eu        -              -     -         0         0",
+			"xpdb-3   eu        unreadable     ?     ?         ?         ?",
 		]);
 	});
 
+	test("have the namespace too where there may be several", () => {
+		expect(table([withHolding(held)], { ...narrow, hasNamespaces: true })).toEqual([
+			"NAMESPACE   BUDGET   CONTEXT   CLAIMED BY     AGE   EXPIRES   WAITING   RESERVED",
+			"shop        db       eu        alice@laptop   3s    in 7s     2         7",
+		]);
+	});
+
+	test("have all of it where they are wide: by whose token, in which operation, and the Lease itself", () => {
+		const account = "system:serviceaccount:xpdb-system:team-a";
+		expect(table([withHolding({ ...held, account }), ...rows.slice(1)], wide)).toEqual([
+			"NAMESPACE   BUDGET   CONTEXT   CLAIMED BY     OPERATION      ACCOUNT              AGE   EXPIRES   WAITING   RESERVED   FENCE   LEASE",
+			"shop        db       eu        alice@laptop   drain 7f3c2a   xpdb-system/team-a   3s    in 7s     2         7          3       xpdb-1",
+			"shop        web      eu        -              -              -                    -     -         0         0          0       xpdb-2",
+			"?           xpdb-3   eu        unreadable     ?              ?                    ?     ?         ?         ?          ?       xpdb-3",
+		]);
+	});
+
+	test("fit 80 columns with the names that clusters have", () => {
+		const [row] = [withHolding({ ...held, holder: "jane.doe@laptop drain 7f3c2a" })];
+		const budget = { namespace: "payments", name: "checkout" };
+		const one = { ...row, context: "prod-eu-1", lease: { ...row.lease, budget } };
+		expect(Math.max(...table([one], narrow).map(({ length }) => length))).toBeLessThanOrEqual(80);
+	});
+
 	test("have an account that nobody knows as such, and a holding that is over as expired", () => {
-		const cells = leaseCells(withHolding({ ...held, expiresInMs: 0 }), true);
+		const cells = leaseCells(withHolding({ ...held, expiresInMs: 0 }), wide);
 		expect(cells.slice(5, 8)).toEqual(["?", "3s", "expired"]);
 		expect(cells.at(-1)).toBe("xpdb-1");
 	});
@@ -94,7 +121,7 @@ describe("the documents of Leases", () => {
 
 describe("AppendedRows", () => {
 	test("prints the headers once, with the first row that there is, and keeps the columns", () => {
-		const appended = new AppendedRows(["NAME", "BY"]);
+		const appended = new AppendedRows({ headers: ["NAME", "BY"], columns: () => undefined });
 		expect(appended.lines([])).toEqual([]);
 		expect(appended.lines([["database", "alice"]])).toEqual(["NAME       BY", "database   alice"]);
 		expect(appended.lines([["web", "bob"]])).toEqual(["web        bob"]);
@@ -103,6 +130,17 @@ describe("AppendedRows", () => {
 	});
 
 	test("prints none where none are wanted", () => {
-		expect(new AppendedRows(undefined).lines([["web", "bob"]])).toEqual(["web   bob"]);
+		expect(new AppendedRows({ columns: () => undefined }).lines([["web", "bob"]])).toEqual(["web   bob"]);
+	});
+
+	test("lets the middle of the longest names go where the terminal ends, and has it back on a wider one", () => {
+		let columns = 24;
+		const appended = new AppendedRows({ headers: ["NAME", "BY"], columns: () => columns });
+		expect(appended.lines([["checkout-database", "alice"]])).toEqual([
+			"NAME               BY",
+			"checkou..atabase   alice",
+		]);
+		columns = 80;
+		expect(appended.lines([["checkout-database", "bob"]])).toEqual(["checkout-database   bob"]);
 	});
 });
