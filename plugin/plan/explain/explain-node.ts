@@ -1,5 +1,6 @@
 // explain node/NAME: every pod of it, as a drain with these flags would meet it.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
+import { formatAge } from "../../flags/duration.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { findInOne } from "../../nodes/find-in-contexts.ts";
 import { type NodeTarget, nodeTarget } from "../../nodes/node-target.ts";
@@ -42,7 +43,7 @@ export async function explainNode(
 		pods,
 		budgets: explained.budgets,
 		leases: explained.leases,
-		notes: notesOf(node, view),
+		notes: notesOf(node, view, options.now),
 		...membersOf(view),
 	};
 }
@@ -59,12 +60,14 @@ function keptBy(pod: ExplainedPod, finding: Omit<Finding, "usedBy">): ExplainedP
 	return { ...pod, verdict: finding.verdict, findings: [{ ...finding, usedBy: [] }, ...pod.findings] };
 }
 
-function notesOf({ name, context, unschedulable, operation }: NodeTarget, view: FleetView): readonly string[] {
+function notesOf(node: NodeTarget, view: FleetView, now: number): readonly string[] {
+	const { name, context, unschedulable, operation } = node;
 	const notes = uncoveredNotes(view, context);
 	if (operation?.kind === "operation") {
 		const { id, state, by, since } = operation.operation;
 		const what = state === "draining" ? "is being drained, or was and is not done" : "was drained";
-		return [...notes, `Node ${name} ${what}: operation ${id} of ${by} since ${since}`];
+		const age = formatAge(now - Date.parse(since));
+		return [...notes, `Node ${name} ${what}: operation ${id} of ${by}, begun ${age} ago`];
 	}
 	return unschedulable ? [...notes, `Node ${name} is cordoned`] : notes;
 }

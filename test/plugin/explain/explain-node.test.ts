@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ExplainedFleet } from "./explained-fleet.ts";
+import { formatOperation, operationAnnotation } from "../../../plugin/nodes/operation.ts";
+import { ExplainedFleet, wallClock } from "./explained-fleet.ts";
 import { newNativeBudget } from "./native-budget.ts";
 
 const verdictsOf = async (world: ExplainedFleet) => {
@@ -41,6 +42,26 @@ describe("explain node", () => {
 		const world = new ExplainedFleet({ maxUnavailable: 0 });
 		for (const name of ["db-0", "db-1"]) world.fields.set(name, { owner: { kind: "DaemonSet", name: "log" } });
 		expect(await world.explain("eu/node/eu-n0")).toMatchObject({ verdict: "MayGo", findings: [] });
+	});
+
+	test("says whose drain of it is under way, and for how long", async () => {
+		const world = new ExplainedFleet();
+		world.nodeAnnotations = {
+			[operationAnnotation]: formatOperation({
+				id: "7f3c2a",
+				state: "draining",
+				by: "alice@laptop",
+				since: new Date(wallClock - 2 * 3_600_000).toISOString(),
+				nodes: 1,
+				fleet: "",
+				flags: {},
+				typedAgain: [],
+				cordonedBefore: false,
+			}),
+		};
+		expect((await world.explain("eu/node/eu-n0")).notes).toEqual([
+			"Node eu-n0 is being drained, or was and is not done: operation 7f3c2a of alice@laptop, begun 2h ago",
+		]);
 	});
 
 	test("waits for a pod that should be gone by now, not for one that ends in time", async () => {

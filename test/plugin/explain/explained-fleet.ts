@@ -23,6 +23,8 @@ export class ExplainedFleet {
 	readonly fleet = new FakeFleet(["eu", "us"]);
 	/** Fields beside those of the fleet's own pods, by name. */
 	readonly fields = new Map<string, PodFields & { readonly unmanaged?: true }>();
+	/** On every node. */
+	nodeAnnotations: Readonly<Record<string, string>> = {};
 	/** Of cluster eu, or why they cannot be listed. */
 	native: readonly V1PodDisruptionBudget[] | Error = [];
 	problems: readonly string[] = [];
@@ -104,7 +106,9 @@ export class ExplainedFleet {
 		const pods = (): readonly V1Pod[] => [...member.pods.values()].map((pod) => this.#v1Pod(pod, member));
 		const client = newClient({
 			get: (path) => {
-				if (path === `/api/v1/nodes/${member.name}-n0`) return { metadata: { name: `${member.name}-n0`, uid: "n0" } };
+				if (path === `/api/v1/nodes/${member.name}-n0`) {
+					return { metadata: { name: `${member.name}-n0`, uid: "n0", annotations: this.nodeAnnotations } };
+				}
 				if (path.includes("/daemonsets/")) return {};
 				const found = pods().find(({ metadata }) => path === `/api/v1/namespaces/${namespace}/pods/${metadata?.name}`);
 				if (!found) throw notFound(`not found: ${path}`);
