@@ -5,6 +5,7 @@ import type { SimulatedApiServer } from "./simulated-api.ts";
 interface State extends StateText {
 	/** Asked for of few: most are only looked at for who holds them. */
 	standing?: readonly StandingReservation[];
+	signOfLife?: string;
 }
 
 interface StateText {
@@ -59,8 +60,8 @@ export function nonceOf(lease: LeaseObject): string {
 
 /** Another one for every acquisition, and for every renewal of it. */
 export function signOfLifeOf(lease: LeaseObject): string {
-	const { nonce, renewals } = stateOf(lease);
-	return `${lease.uid} ${lease.spec.leaseTransitions} ${nonce} ${renewals}`;
+	const state = stateOf(lease);
+	return (state.signOfLife ??= `${lease.uid} ${lease.spec.leaseTransitions} ${state.nonce} ${state.renewals}`);
 }
 
 /** "held by drain-1 (7), observed 99, reserved web-0 as drain-1.3". */

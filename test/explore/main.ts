@@ -1,10 +1,17 @@
 // `npm run explore`: schedules of the real round code on simulated clusters, by seed or all of a small one, and the mutants
 // that the same schedules have to catch.
+import { enableCompileCache } from "node:module";
 import yargs from "yargs";
-import { exploreMutants } from "./explore-mutants.ts";
-import { exploreRandomly, exploreSearches } from "./explore-scenarios.ts";
-import { replay } from "./replay.ts";
-import { findScenario, scenarios } from "./scenarios.ts";
+
+// Every run would take the types out of the same files again.
+enableCompileCache();
+const [{ exploreMutants }, { exploreRandomly, exploreSearches }, { replay }, { findScenario, scenarios }] =
+	await Promise.all([
+		import("./explore-mutants.ts"),
+		import("./explore-scenarios.ts"),
+		import("./replay.ts"),
+		import("./scenarios.ts"),
+	]);
 
 const flags = await yargs(process.argv.slice(2))
 	.scriptName("npm run explore --")
