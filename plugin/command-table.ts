@@ -1,4 +1,5 @@
 // All commands of kubectl xpdb.
+import { setupCommands } from "./commands/setup-commands.ts";
 import type { Command } from "./flags/command.ts";
 import type { FlagTable } from "./flags/flag.ts";
 
@@ -376,6 +377,7 @@ export const commands: readonly Command[] = [
 		flags: {},
 		load: async () => (await import("./commands/completion.ts")).runCompletion,
 	},
+	...setupCommands,
 	{
 		name: "version",
 		words: "",

@@ -26,7 +26,7 @@ export interface FleetSettings {
 	readonly operators: readonly string[];
 }
 
-/** On each object of an installation: the namespace of the agents that it is for. */
+/** On each object of an installation but the kind of budgets, which outlives it: the namespace of the agents that it is for. */
 export const agentNamespaceLabel = "xpdb.form3.tech/agent-namespace";
 
 export const operatorsRole = "xpdb-operators";
@@ -81,7 +81,11 @@ function fleetConfigMap({ agentNamespace, members, forgotten }: FleetSettings): 
 }
 
 function labelled(object: ClusterObject, agentNamespace: string): ClusterObject {
-	const labels = { ...object.metadata.labels, [managedByLabel]: fieldManager, [agentNamespaceLabel]: agentNamespace };
+	const labels = {
+		...object.metadata.labels,
+		[managedByLabel]: fieldManager,
+		...(object.kind !== "CustomResourceDefinition" && { [agentNamespaceLabel]: agentNamespace }),
+	};
 	return { ...object, metadata: { ...object.metadata, labels } };
 }
 

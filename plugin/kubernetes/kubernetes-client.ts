@@ -15,6 +15,8 @@ export interface CallOptions {
 	readonly signal?: AbortSignal;
 	/** False: a 429 or 5xx comes back at once, whatever Retry-After says. */
 	readonly retry?: boolean;
+	/** Of an object nothing but its metadata is sent: for one that has a secret in it. */
+	readonly metadataOnly?: boolean;
 }
 
 export interface ListQuery<T = unknown> {
@@ -41,6 +43,8 @@ export interface KubernetesClient {
 	patch<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
 	/** A merge patch: custom resources take no strategic one. */
 	mergePatch<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
+	/** A server-side apply. */
+	apply<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
 	delete<T>(path: string, body: unknown, options?: CallOptions): Promise<T>;
 	/** An answer that is read while it comes. Rejects where it is not 200, or has not begun within so many ms. */
 	stream(path: string, options: StreamOptions): Promise<IncomingMessage>;
@@ -104,7 +108,9 @@ export function createKubernetesClient(
 	): Promise<ApiAnswer> {
 		const text = body === undefined ? undefined : JSON.stringify(body);
 		const headers: OutgoingHttpHeaders = {
-			accept: "application/json",
+			accept: options.metadataOnly
+				? "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+				: "application/json",
 			...(text !== undefined && { "content-type": contentType, "content-length": Buffer.byteLength(text) }),
 		};
 		// An idle connection may be closed by the server just as it is used again. A read is then asked once more; for a
@@ -161,6 +167,8 @@ export function createKubernetesClient(
 		post: (path, body, options = {}) => call("POST", path, body, "application/json", options),
 		patch: (path, body, options = {}) => call("PATCH", path, body, "application/strategic-merge-patch+json", options),
 		mergePatch: (path, body, options = {}) => call("PATCH", path, body, "application/merge-patch+json", options),
+		// JSON is YAML.
+		apply: (path, body, options = {}) => call("PATCH", path, body, "application/apply-patch+yaml", options),
 		delete: (path, body, options = {}) => call("DELETE", path, body, "application/json", options),
 		async stream(path, { accept, withinMs, signal }) {
 			const response = await dialer.open({ method: "GET", path, headers: { accept }, signal }, withinMs);

@@ -15,16 +15,22 @@ export interface Confirmation {
 /** Whether to go on. Throws UsageError where the question would reach nobody. */
 export async function confirm(
 	{ summary, contexts, assumeYes, signal }: Confirmation,
-	{ stderr, stdin }: Pick<Streams, "stderr" | "stdin">,
+	streams: Pick<Streams, "stderr" | "stdin">,
 ): Promise<boolean> {
 	if (contexts < 2) return true;
 	if (assumeYes) return true;
-	for (const line of summary) stderr.write(`${line}\n`);
+	for (const line of summary) streams.stderr.write(`${line}\n`);
+	return askToContinue(`${contexts} contexts need a confirmation`, signal, streams);
+}
+
+/** `need`: said where the question would reach nobody. */
+export async function askToContinue(
+	need: string,
+	signal: AbortSignal,
+	{ stderr, stdin }: Pick<Streams, "stderr" | "stdin">,
+): Promise<boolean> {
 	if (!stdin.isTerminal) {
-		throw new UsageError(
-			`${contexts} contexts need a confirmation, and there is no terminal to ask on`,
-			"Use -y to confirm",
-		);
+		throw new UsageError(`${need}, and there is no terminal to ask on`, "Use -y to confirm");
 	}
 	stderr.write("Continue? [y/N] ");
 	const answer = await stdin.readLine(signal);

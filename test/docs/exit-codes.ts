@@ -20,6 +20,8 @@ const asking = [
 	"unsuspend",
 	"version",
 	"check",
+	"install",
+	"upgrade",
 ];
 
 const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
@@ -27,8 +29,8 @@ const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
 	error: { means: "an error or wrong use, as kubectl" },
 	stoppedEarly: {
 		means:
-			"stopped early, because nobody takes the output any more; some of it is not done, the same command continues",
-		commands: ["evict", "drain", "suspend", "unsuspend"],
+			"stopped early, because nobody takes the output any more, or as an installation fails in the middle; some of it is not done, the same command continues",
+		commands: ["evict", "drain", "suspend", "unsuspend", "install", "upgrade"],
 	},
 	neverPossible: {
 		means:

@@ -81,6 +81,7 @@ export function pluginClient({ cluster, carry, onEvicted, onSentFreely }: Plugin
 		list: never,
 		patch: never,
 		mergePatch: never,
+		apply: never,
 		delete: never,
 		stream: never,
 		webSocket: never,

@@ -17,6 +17,7 @@ export function newClient(calls: {
 	readonly post?: Call;
 	readonly patch?: Call;
 	readonly mergePatch?: Call;
+	readonly apply?: Call;
 	readonly delete?: Call;
 }): KubernetesClient {
 	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the test knows what it asks for
@@ -31,6 +32,7 @@ export function newClient(calls: {
 		post: (path, body) => answer(calls.post, path, body),
 		patch: (path, body) => answer(calls.patch, path, body),
 		mergePatch: (path, body) => answer(calls.mergePatch, path, body),
+		apply: (path, body) => answer(calls.apply, path, body),
 		delete: (path, body) => answer(calls.delete, path, body),
 		stream: (path) => answer(undefined, path),
 		webSocket: (path) => answer(undefined, path),

@@ -1,0 +1,142 @@
+// kubectl xpdb install and upgrade
+import type { CommandDependencies, CommandInput, CommandRunner } from "../flags/command.ts";
+import { connectFleet } from "../fleet/fleet.ts";
+import { applyFleet } from "../install/apply-fleet.ts";
+import { changeLines } from "../install/change-lines.ts";
+import { objectText } from "../install/cluster-object.ts";
+import { type ClusterChanges, findChanges, isWritten } from "../install/find-changes.ts";
+import { findCluster } from "../install/found-cluster.ts";
+import { type InstallOptions, readInstallOptions } from "../install/install-options.ts";
+import { manifestText, writeManifests } from "../install/manifest-files.ts";
+import { neighbourWarnings } from "../install/neighbour-warnings.ts";
+import { type PlannedFleet, planFleet } from "../install/planned-fleet.ts";
+import { requireCertificates } from "../install/require-certificates.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { withContexts } from "../run/with-contexts.ts";
+import { askToContinue } from "../terminal/confirm.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { type ExitCode, exitCode } from "../terminal/exit.ts";
+import type { Streams } from "../terminal/streams.ts";
+
+export const runInstall: CommandRunner = (input, deps) => setUp("install", input, deps);
+export const runUpgrade: CommandRunner = (input, deps) => setUp("upgrade", input, deps);
+
+function setUp(command: "install" | "upgrade", input: CommandInput, deps: CommandDependencies): Promise<ExitCode> {
+	const { streams } = deps;
+	const options = readInstallOptions(input, streams.stderr);
+	return withContexts(input, deps, async (contexts) => {
+		const found = await Promise.all(contexts.map(findCluster));
+		if (command === "upgrade") {
+			const [bare] = found.filter(({ image }) => image === undefined);
+			if (bare) {
+				throw new UsageError(
+					`${bare.context.name}: there are no agents in namespace ${bare.context.agents.namespace}: nothing was touched`,
+					"Use kubectl xpdb install, or name the agents' namespace with --agent-namespace",
+				);
+			}
+		}
+		const planned = planFleet(found, options);
+		if (options.dryRun === "client") {
+			showObjects(planned, options, streams);
+			return exitCode.done;
+		}
+		const [fleet, warnings] = await Promise.all([
+			Promise.all(planned.clusters.map(async (cluster) => findChanges(cluster, options.forceConflicts))),
+			Promise.all(contexts.map(neighbourWarnings)),
+		]);
+		for (const line of changeLines(fleet)) streams.stdout.write(`${line}\n`);
+		for (const line of [...warnings.flat(), ...memberWarnings(planned)]) streams.stderr.write(`Warning: ${line}\n`);
+		refuseConflicts(fleet);
+		if (options.dryRun === "server") return exitCode.done;
+		await requireCertificates(contexts);
+		const isChanged = fleet.some(({ changes }) => changes.some(isWritten));
+		if (isChanged && !options.assumeYes) {
+			const isMeant = await askToContinue("an installation needs a confirmation", deps.interrupts.stop, streams);
+			if (!isMeant) {
+				streams.stderr.write("Nothing was touched.\n");
+				return exitCode.error;
+			}
+		}
+		deps.interrupts.graceful();
+		const result = await applyFleet({
+			fleet,
+			joining: planned.joining,
+			force: options.forceConflicts,
+			timeoutMs: options.timeoutMs,
+			signal: deps.interrupts.stop,
+			stdout: streams.stdout,
+			stderr: streams.stderr,
+		});
+		if (result.kind === "stopped") {
+			for (const problem of result.problems) streams.stderr.write(`error: ${problem}\n`);
+			tellHowToGoOn(command, contexts, result.applied.length, streams);
+			return deps.interrupts.stoppedBy ?? exitCode.stoppedEarly;
+		}
+		if (!isChanged) streams.stdout.write("Everything is as it should be: nothing was changed\n");
+		return await seeFleet(contexts, streams);
+	});
+}
+
+function showObjects({ clusters }: PlannedFleet, { outputDir, asYaml }: InstallOptions, { stdout }: Streams): void {
+	if (outputDir !== undefined) {
+		for (const path of writeManifests(clusters, outputDir)) stdout.write(`${path}\n`);
+		return;
+	}
+	for (const [index, cluster] of clusters.entries()) {
+		if (asYaml) {
+			stdout.write(`${index > 0 ? "---\n" : ""}${manifestText(cluster)}`);
+			continue;
+		}
+		for (const object of cluster.objects) {
+			stdout.write(`${cluster.found.context.name}  ${objectText(object)} (dry run)\n`);
+		}
+	}
+}
+
+function memberWarnings({ members }: PlannedFleet): readonly string[] {
+	const silent = members.filter(({ address }) => address === undefined).map(({ name }) => name);
+	if (silent.length === 0 || members.length === 1) return [];
+	return [
+		`without an address the agents of ${silent.join(", ")} are reached by no others: every run then needs a context of each of these members ` +
+			"(--contexts). Give them one with --address MEMBER=HOST:PORT",
+	];
+}
+
+function refuseConflicts(fleet: readonly ClusterChanges[]): void {
+	const kept = fleet.flatMap(({ cluster, changes }) =>
+		changes.flatMap((change) =>
+			change.kind === "kept" ? [`${cluster.found.context.name}: ${objectText(change.object)}`] : [],
+		),
+	);
+	if (kept.length === 0) return;
+	throw new UsageError(
+		`somebody else keeps fields that would change (! above): ${kept.join(", ")}: nothing was touched`,
+		"Take them over with --force-conflicts, or have whoever keeps them let go",
+	);
+}
+
+function tellHowToGoOn(command: string, contexts: readonly KubeContext[], applied: number, { stderr }: Streams): void {
+	const names = contexts.map(({ name }) => name).join(",");
+	stderr.write(
+		applied === 0
+			? "Nothing was touched.\n"
+			: `What is listed above was applied, and stands. The same command goes on from here; to undo it: kubectl xpdb uninstall --contexts ${names}\n`,
+	);
+	if (command === "upgrade") stderr.write("The agents that were not replaced go on as they are.\n");
+}
+
+/** Whether the agents answer and agree on the fleet: all that a round asks of them. */
+async function seeFleet(contexts: readonly KubeContext[], { stdout, stderr }: Streams): Promise<ExitCode> {
+	const { fleet } = await connectFleet(contexts, { mayMiss: true });
+	try {
+		const members = fleet?.members ?? [];
+		for (const { id, name } of members) {
+			const agent = fleet?.descriptions.get(id);
+			if (agent) stdout.write(`${name}  agents answer, ${agent.version}\n`);
+		}
+		for (const problem of fleet?.problems ?? []) stderr.write(`error: ${problem}\n`);
+		return fleet && fleet.problems.length > 0 ? exitCode.failedClosed : exitCode.done;
+	} finally {
+		fleet?.close();
+	}
+}

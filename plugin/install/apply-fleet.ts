@@ -1,0 +1,102 @@
+// The installation itself, in an order that is safe while rounds run.
+//
+// Guarantee: at no time do members that answer declare different fleets for longer than it takes to write the lists one after the other, and no
+// two clusters' agents are replaced at once. While lists differ nothing is evicted (agents compare them), so the order decides how long people
+// wait, never whether a budget holds.
+import { errorText } from "../kubernetes/api-error.ts";
+import { UsageError } from "../terminal/errors.ts";
+import type { TextSink } from "../terminal/streams.ts";
+import { objectText } from "./cluster-object.ts";
+import { applyObject, type ClusterChanges, isWritten, type ObjectChange } from "./find-changes.ts";
+import { isFleetList } from "./fleet-objects.ts";
+import { installStep } from "./install-step.ts";
+import { AgentsNotReadyError, waitForAgents } from "./wait-agents.ts";
+
+export interface ApplyFleet {
+	readonly fleet: readonly ClusterChanges[];
+	/** The ids of those that no cluster has listed so far. */
+	readonly joining: ReadonlySet<string>;
+	readonly force: boolean;
+	readonly timeoutMs: number;
+	readonly signal: AbortSignal;
+	readonly stdout: TextSink;
+	readonly stderr: TextSink;
+}
+
+export interface Applied {
+	readonly context: string;
+	readonly change: ObjectChange;
+}
+
+export type ApplyResult =
+	| { readonly kind: "done"; readonly applied: readonly Applied[] }
+	/** Why, one line each; what was applied stands. */
+	| { readonly kind: "stopped"; readonly applied: readonly Applied[]; readonly problems: readonly string[] };
+
+export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
+	const { fleet, joining, signal } = options;
+	const applied: Applied[] = [];
+	const isJoining = ({ cluster }: ClusterChanges): boolean => joining.has(cluster.found.id);
+	const [newcomers, members] = [fleet.filter(isJoining), fleet.filter((each) => !isJoining(each))];
+	const isAgents = ({ object }: ObjectChange): boolean => object.kind === "Deployment";
+	const isList = ({ object }: ObjectChange): boolean => isFleetList(object);
+
+	const write = async (
+		{ cluster, changes }: ClusterChanges,
+		isMeant: (change: ObjectChange) => boolean,
+	): Promise<void> => {
+		const { context } = cluster.found;
+		for (const change of changes.filter((each) => isWritten(each) && isMeant(each))) {
+			signal.throwIfAborted();
+			await installStep(
+				context,
+				`apply ${objectText(change.object)}`,
+				applyObject(context, change.object, { dryRun: false, force: options.force }),
+			);
+			applied.push({ context: context.name, change });
+			options.stdout.write(`${context.name}  ${objectText(change.object)} ${change.kind}\n`);
+		}
+	};
+	const wait = async ({ cluster }: ClusterChanges): Promise<void> => {
+		const tell = (line: string): void => options.stderr.write(`${line}\n`);
+		await waitForAgents(cluster.found.context, { timeoutMs: options.timeoutMs, signal, tell });
+	};
+
+	const steps: readonly (() => Promise<readonly PromiseSettledResult<void>[]>)[] = [
+		// Nobody notices these but who asks for them.
+		() => Promise.allSettled(fleet.map((each) => write(each, (change) => !isAgents(change) && !isList(change)))),
+		// Newcomers first, so that they answer when the others ask them; from their first greeting on the others refuse until they list them.
+		() =>
+			Promise.allSettled(
+				newcomers.map(async (each) => {
+					await write(each, (change) => isAgents(change) || isList(change));
+					await wait(each);
+				}),
+			),
+		() => Promise.allSettled(members.map((each) => write(each, isList))),
+		// One cluster after the other, each waited for: two rounds of calls at most go to agents that begin.
+		...members.map(
+			(each) => () =>
+				Promise.allSettled([
+					(async () => {
+						await write(each, isAgents);
+						await wait(each);
+					})(),
+				]),
+		),
+	];
+	for (const step of steps) {
+		const failed = (await step()).flatMap((result) =>
+			result.status === "rejected" ? [problemOf(result.reason, signal)] : [],
+		);
+		if (failed.length > 0) return { kind: "stopped", applied, problems: failed };
+	}
+	return { kind: "done", applied };
+}
+
+function problemOf(error: unknown, signal: AbortSignal): string {
+	if (signal.aborted) return "interrupted";
+	if (error instanceof UsageError) return error.hint === undefined ? error.message : `${error.message} (${error.hint})`;
+	if (error instanceof AgentsNotReadyError) return errorText(error);
+	throw error;
+}

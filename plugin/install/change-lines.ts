@@ -1,0 +1,50 @@
+// The plan of an installation as a person reads it: cluster by cluster, what is made, changed, left and in the way.
+import { type ClusterObject, objectText } from "./cluster-object.ts";
+import { type ClusterChanges, type ObjectChange, valueText } from "./find-changes.ts";
+
+/** More of one field says nothing more. */
+const maxFields = 12;
+
+export function changeLines(fleet: readonly ClusterChanges[]): readonly string[] {
+	return fleet.flatMap(({ cluster, changes }) => {
+		const count = (kind: ObjectChange["kind"]): number => changes.filter((change) => change.kind === kind).length;
+		const sums = (["created", "changed", "unchanged", "left", "kept"] as const)
+			.filter((kind) => count(kind) > 0)
+			.map((kind) => `${count(kind)} ${sumWords[kind]}`);
+		const { context, id } = cluster.found;
+		return [`${context.name} (cluster ${id}): ${sums.join(", ")}`, ...changes.flatMap(linesOf)];
+	});
+}
+
+const sumWords = {
+	created: "to create",
+	changed: "to change",
+	unchanged: "as they should be",
+	left: "left alone",
+	kept: "in the way",
+} as const;
+
+function linesOf(change: ObjectChange): readonly string[] {
+	const what = `${objectText(change.object)}${placeText(change.object)}`;
+	switch (change.kind) {
+		case "unchanged":
+			return [];
+		case "created":
+			return [`  + ${what}`];
+		case "left":
+			return [`  = ${what}: ${change.why}`];
+		case "kept":
+			return [`  ! ${what}`, ...change.conflicts.map((conflict) => `      ${conflict}`)];
+		case "changed": {
+			const shown = change.fields.slice(0, maxFields).map(({ path, from, to }) => {
+				return `      ${path}: ${valueText(change.object, from)} -> ${valueText(change.object, to)}`;
+			});
+			const more = change.fields.length - shown.length;
+			return [`  ~ ${what}`, ...shown, ...(more > 0 ? [`      and ${more} more fields`] : [])];
+		}
+	}
+}
+
+function placeText({ metadata }: ClusterObject): string {
+	return metadata.namespace === undefined ? "" : ` in ${metadata.namespace}`;
+}

@@ -1,0 +1,136 @@
+// What an installation would change in a cluster: the API server itself says it, by a server-side apply that writes nothing. So rights that are
+// missing, policies that refuse and fields that others keep are known before anything is written.
+import { managedByLabel } from "../../disruption/agent-names.ts";
+import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
+import { fieldManager } from "../kubernetes/field-manager.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { type ClusterObject, objectText } from "./cluster-object.ts";
+import { agentNamespaceLabel } from "./fleet-objects.ts";
+import { installStep } from "./install-step.ts";
+import { type FieldChange, fieldChanges } from "./object-changes.ts";
+import { objectPath } from "./object-path.ts";
+import type { PlannedCluster } from "./planned-fleet.ts";
+
+export type ObjectChange =
+	| { readonly kind: "created" | "unchanged"; readonly object: ClusterObject }
+	| { readonly kind: "changed"; readonly object: ClusterObject; readonly fields: readonly FieldChange[] }
+	/** Somebody else's, which does just as well. */
+	| { readonly kind: "left"; readonly object: ClusterObject; readonly why: string }
+	/** Fields that would change, and that somebody else keeps. */
+	| { readonly kind: "kept"; readonly object: ClusterObject; readonly conflicts: readonly string[] };
+
+export interface ClusterChanges {
+	readonly cluster: PlannedCluster;
+	/** In the order in which they are applied. */
+	readonly changes: readonly ObjectChange[];
+}
+
+export interface ApplyOptions {
+	readonly dryRun: boolean;
+	/** Fields that others keep become ours. */
+	readonly force: boolean;
+}
+
+export function applyObject(
+	{ client }: Pick<KubeContext, "client">,
+	object: ClusterObject,
+	{ dryRun, force }: ApplyOptions,
+): Promise<ClusterObject> {
+	const query = `fieldManager=${fieldManager}&fieldValidation=Strict${dryRun ? "&dryRun=All" : ""}${force ? "&force=true" : ""}`;
+	return client.apply<ClusterObject>(`${objectPath(object)}?${query}`, object);
+}
+
+export async function findChanges(cluster: PlannedCluster, force: boolean): Promise<ClusterChanges> {
+	const { context } = cluster.found;
+	const found = await Promise.all(cluster.objects.map(async (object) => readObject(context, object)));
+	const namespaces = new Set(
+		cluster.objects.flatMap(({ kind, metadata }, index) =>
+			kind === "Namespace" && !found[index] ? metadata.name : [],
+		),
+	);
+	const changes = await Promise.all(
+		cluster.objects.map(async (object, index) => findChange(context, { object, now: found[index], namespaces, force })),
+	);
+	return { cluster, changes };
+}
+
+export async function readObject(context: KubeContext, object: ClusterObject): Promise<ClusterObject | undefined> {
+	const answer = context.client.get<ClusterObject>(objectPath(object)).catch((error: unknown) => {
+		if (isNotFound(error)) return undefined;
+		throw error;
+	});
+	return installStep(context, `read ${objectText(object)}`, answer);
+}
+
+interface Situation {
+	readonly object: ClusterObject;
+	readonly now: ClusterObject | undefined;
+	/** Those that are made first. */
+	readonly namespaces: ReadonlySet<string>;
+	readonly force: boolean;
+}
+
+async function findChange(context: KubeContext, { object, now, namespaces, force }: Situation): Promise<ObjectChange> {
+	if (now) refuseUnfit(context, object, now);
+	const isForeign = now !== undefined && now.metadata.labels?.[agentNamespaceLabel] === undefined;
+	// A namespace that others made is theirs: a label of ours would say that it goes when we go.
+	const ours = object.kind === "Namespace" && isForeign ? unlabelled(object) : object;
+	try {
+		const then = await applyObject(context, ours, { dryRun: true, force });
+		if (!now) return { kind: "created", object: ours };
+		const fields = fieldChanges(now, then);
+		return fields.length === 0 ? { kind: "unchanged", object: ours } : { kind: "changed", object: ours, fields };
+	} catch (error) {
+		// What is refused first is a right that is missing; then the namespace is looked for.
+		if (isNotFound(error) && !now && namespaces.has(object.metadata.namespace ?? ""))
+			return { kind: "created", object };
+		const conflicts = conflictsOf(error);
+		// Of x-pdb, or of somebody who installed it by hand: the same API, so that its budgets count as they are.
+		if (conflicts.length > 0 && object.kind === "CustomResourceDefinition") {
+			return { kind: "left", object, why: `${conflicts.join(", ")}; --force-conflicts takes it over` };
+		}
+		if (conflicts.length > 0) return { kind: "kept", object, conflicts };
+		return installStep(context, `apply ${objectText(object)}`, Promise.reject(error));
+	}
+}
+
+function refuseUnfit({ name, agents }: KubeContext, object: ClusterObject, now: ClusterObject): void {
+	if (now.metadata["deletionTimestamp"] !== undefined) {
+		throw new UsageError(
+			`${name}: ${objectText(object)} is being deleted`,
+			"Wait until it is gone, then run this again",
+		);
+	}
+	const installed = now.metadata.labels?.[agentNamespaceLabel];
+	if (installed === undefined || installed === agents.namespace) return;
+	throw new UsageError(
+		`${name}: xpdb is installed in namespace ${installed} there, and a cluster has it once: nothing was touched`,
+		`Use --agent-namespace=${installed}, or uninstall that first`,
+	);
+}
+
+function unlabelled(object: ClusterObject): ClusterObject {
+	const { [agentNamespaceLabel]: _, [managedByLabel]: __, ...labels } = object.metadata.labels ?? {};
+	return { ...object, metadata: { ...object.metadata, labels } };
+}
+
+/** `.spec.replicas, kept by helm`, one for each field. */
+function conflictsOf(error: unknown): readonly string[] {
+	if (!(error instanceof ApiError) || error.code !== 409) return [];
+	return error.causes
+		.filter(({ reason }) => reason === "FieldManagerConflict")
+		.map(({ field, message }) => `${field}, kept by ${/^conflict with "(.*?)"/.exec(message)?.[1] ?? message}`);
+}
+
+export function isWritten({ kind }: ObjectChange): boolean {
+	return kind === "created" || kind === "changed";
+}
+
+/** A value as a person reads it; long ones by their beginning, secret ones not at all. */
+export function valueText(object: ClusterObject, value: unknown): string {
+	if (value === undefined) return "(none)";
+	if (object.kind === "Secret") return "(secret)";
+	const text = JSON.stringify(value);
+	return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

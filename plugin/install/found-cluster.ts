@@ -1,0 +1,98 @@
+// What a cluster has of xpdb before anything is done.
+import { agentName, defaultFleetConfigMap } from "../../disruption/agent-names.ts";
+import { InvalidFleetError } from "../../disruption/declared-fleet.ts";
+import type { DeclaredFleet } from "../../disruption/fleet.ts";
+import { isRecord } from "../../disruption/record.ts";
+import { isNotFound } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { operatorsRole } from "./fleet-objects.ts";
+import { installStep } from "./install-step.ts";
+import { readFleetList } from "./read-fleet-list.ts";
+
+export interface FoundCluster {
+	readonly context: KubeContext;
+	/** The UID of its namespace kube-system. */
+	readonly id: string;
+	readonly fleet: DeclaredFleet | undefined;
+	/** Of the agents' Deployment; undefined where there is none. */
+	readonly image: string | undefined;
+	readonly imagePullSecret: string | undefined;
+	/** The groups that may drain. */
+	readonly operators: readonly string[];
+}
+
+/** Kubernetes before 1.30 has no ValidatingAdmissionPolicy. */
+const oldestMinor = 30;
+
+/** Throws UsageError for what stands against an installation, and for rights that are missing, with the context's name. */
+export async function findCluster(context: KubeContext): Promise<FoundCluster> {
+	const { name, agents } = context;
+	const read = (what: string, path: string): Promise<unknown> => {
+		const answer = context.client.get<unknown>(path).catch((error: unknown) => {
+			if (isNotFound(error)) return undefined;
+			throw error;
+		});
+		return installStep(context, `read ${what}`, answer);
+	};
+	const inAgents = (plural: string, object: string, group = "/api/v1"): string =>
+		`${group}/namespaces/${agents.namespace}/${plural}/${object}`;
+	const [version, kubeSystem, list, deployment, binding] = await Promise.all([
+		read("its version", "/version"),
+		read("its id, the UID of namespace kube-system", "/api/v1/namespaces/kube-system"),
+		read("the fleet", inAgents("configmaps", defaultFleetConfigMap)),
+		read("the agents", inAgents("deployments", agentName, "/apis/apps/v1")),
+		read("who may drain", inAgents("rolebindings", operatorsRole, "/apis/rbac.authorization.k8s.io/v1")),
+	]);
+	refuseOld(name, version);
+	const id = at(kubeSystem, "metadata", "uid");
+	if (typeof id !== "string" || id === "") throw new UsageError(`${name}: namespace kube-system has no UID`);
+	const [container] = listAt(deployment, "spec", "template", "spec", "containers");
+	const [pullSecret] = listAt(deployment, "spec", "template", "spec", "imagePullSecrets");
+	return {
+		context,
+		id,
+		fleet: readFleet(name, list),
+		image: textAt(container, "image"),
+		imagePullSecret: textAt(pullSecret, "name"),
+		operators: listAt(binding, "subjects").flatMap((subject) =>
+			at(subject, "kind") === "Group" ? (textAt(subject, "name") ?? []) : [],
+		),
+	};
+}
+
+function refuseOld(context: string, version: unknown): void {
+	const minor = Number.parseInt(textAt(version, "minor") ?? "", 10);
+	if (textAt(version, "major") !== "1" || minor >= oldestMinor) return;
+	throw new UsageError(
+		`${context}: its Kubernetes is ${textAt(version, "gitVersion")}, and 1.${oldestMinor} is the oldest that xpdb runs on: nothing was touched`,
+	);
+}
+
+function readFleet(context: string, list: unknown): DeclaredFleet | undefined {
+	if (list === undefined) return undefined;
+	const data = at(list, "data");
+	try {
+		return readFleetList(isRecord(data) ? data : {});
+	} catch (error) {
+		if (!(error instanceof InvalidFleetError)) throw error;
+		throw new UsageError(
+			`${context}: its ConfigMap ${defaultFleetConfigMap} cannot be used, so nobody knows who is in the fleet: ${error.message}`,
+			`See 'kubectl --context ${context} get configmap ${defaultFleetConfigMap} -A -o yaml'`,
+		);
+	}
+}
+
+function at(value: unknown, ...path: readonly string[]): unknown {
+	return path.reduce((found, key) => (isRecord(found) ? found[key] : undefined), value);
+}
+
+function textAt(value: unknown, ...path: readonly string[]): string | undefined {
+	const found = at(value, ...path);
+	return typeof found === "string" ? found : undefined;
+}
+
+function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+	const found = at(value, ...path);
+	return Array.isArray(found) ? found : [];
+}

@@ -1,0 +1,92 @@
+// The flags of install and upgrade, read and checked before a cluster is asked.
+import { quote } from "../../disruption/quote.ts";
+import { booleanFlag, type CommandInput, numberFlag, textFlag } from "../flags/command.ts";
+import { type DryRun, parseDryRun } from "../flags/dry-run.ts";
+import { UsageError } from "../terminal/errors.ts";
+import type { TextSink } from "../terminal/streams.ts";
+
+export interface InstallOptions {
+	readonly dryRun: DryRun;
+	/** Of a dry run: the objects themselves. */
+	readonly asYaml: boolean;
+	/** A file for each cluster there, instead of one text. */
+	readonly outputDir: string | undefined;
+	readonly image: string | undefined;
+	readonly imagePullSecret: string | undefined;
+	readonly operators: readonly string[];
+	/** HOST:PORT by member. */
+	readonly addresses: ReadonlyMap<string, string>;
+	/** Fields that others keep become ours. */
+	readonly forceConflicts: boolean;
+	/** How long the agents of a cluster may take to be ready. */
+	readonly timeoutMs: number;
+	readonly assumeYes: boolean;
+}
+
+export function readInstallOptions(input: CommandInput, stderr: TextSink): InstallOptions {
+	const dryRun = parseDryRun(textFlag(input, "dry-run"), stderr);
+	const outputDir = textFlag(input, "output-dir");
+	const output = textFlag(input, "output");
+	if (output !== "" && output !== "yaml") throw new UsageError("--output must be 'yaml'");
+	if (dryRun !== "client" && (output !== "" || outputDir !== "")) {
+		throw new UsageError("--output and --output-dir show the objects without applying them", "Add --dry-run=client");
+	}
+	return {
+		dryRun,
+		asYaml: output !== "",
+		outputDir: outputDir === "" ? undefined : outputDir,
+		image: readImage(textFlag(input, "image")),
+		imagePullSecret: readObjectName("image-pull-secret", textFlag(input, "image-pull-secret")),
+		operators: listFlag(input, "operators").map(readGroup),
+		addresses: readAddresses(listFlag(input, "address")),
+		forceConflicts: booleanFlag(input, "force-conflicts"),
+		timeoutMs: numberFlag(input, "timeout") || noTimeoutMs,
+		assumeYes: booleanFlag(input, "yes"),
+	};
+}
+
+/** A day: 0 is "for ever", as elsewhere. */
+const noTimeoutMs = 86_400_000;
+
+function listFlag(input: CommandInput, name: string): readonly string[] {
+	const value = input.flags[name];
+	return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+/** A reference as registries take it, with a tag or a digest; what else is wrong with it the kubelet says. */
+function readImage(text: string): string | undefined {
+	if (text === "") return undefined;
+	if (/^[\w][\w.:/@-]*$/.test(text) && text.length <= 500) return text;
+	throw new UsageError(
+		`--image is no name of an image: ${quote(text)}`,
+		"Write it as REGISTRY/NAME:TAG or REGISTRY/NAME@sha256:DIGEST",
+	);
+}
+
+function readObjectName(flag: string, text: string): string | undefined {
+	if (text === "") return undefined;
+	if (/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(text)) return text;
+	throw new UsageError(`--${flag} is not the name of an object: ${quote(text)}`);
+}
+
+function readGroup(text: string): string {
+	if (text.trim() !== "" && !/[\p{Cc}\p{Cf}]/u.test(text)) return text;
+	throw new UsageError(`--operators has a name that is no group: ${quote(text)}`);
+}
+
+/** The agents check them again, as the list of members. */
+function readAddresses(texts: readonly string[]): ReadonlyMap<string, string> {
+	const found = new Map<string, string>();
+	for (const text of texts) {
+		const [, name = "", address = ""] = /^(.+)=([^=]*)$/.exec(text) ?? [];
+		if (name === "") {
+			throw new UsageError(
+				`--address is not MEMBER=HOST:PORT: ${quote(text)}`,
+				"With nothing behind the = its address is taken away",
+			);
+		}
+		if (found.has(name)) throw new UsageError(`--address names ${quote(name)} twice`);
+		found.set(name, address);
+	}
+	return found;
+}

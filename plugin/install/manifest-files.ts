@@ -1,0 +1,36 @@
+// The objects as text, for whoever applies them in another way: a repository that Argo CD or Flux follow.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { errorText } from "../kubernetes/api-error.ts";
+import { UsageError } from "../terminal/errors.ts";
+import type { PlannedCluster } from "./planned-fleet.ts";
+
+/** The same objects are the same text, byte by byte. */
+export function manifestText({ found, objects }: PlannedCluster): string {
+	const head = `# Member ${found.context.name}, cluster ${found.id}\n`;
+	const documents = objects.map((object) => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false }));
+	return `${head}${documents.join("---\n")}`;
+}
+
+/** A file for each cluster, named for its context; what was there under that name is replaced. Its path for each. */
+export function writeManifests(clusters: readonly PlannedCluster[], folder: string): readonly string[] {
+	const names = clusters.map(({ found }) => fileName(found.context.name));
+	const [twice] = names.filter((name, index) => names.indexOf(name) !== index);
+	if (twice !== undefined) throw new UsageError(`two contexts would be written to the file ${twice}.yaml`);
+	try {
+		mkdirSync(folder, { recursive: true });
+		return clusters.map((cluster, index) => {
+			const path = join(folder, `${names[index]}.yaml`);
+			writeFileSync(path, manifestText(cluster));
+			return path;
+		});
+	} catch (error) {
+		throw new UsageError(`cannot write to --output-dir: ${errorText(error)}`);
+	}
+}
+
+/** Names of contexts have slashes and colons in them (arn:aws:eks:eu-west-1:1234:cluster/shop). */
+function fileName(context: string): string {
+	return context.replaceAll(/[^\w.-]/g, "_").replace(/^\.+/, "_");
+}

@@ -1,0 +1,57 @@
+// What an object is now and what it would be, field by field, as far as it is anybody's to decide. Pure.
+import { isRecord } from "../../disruption/record.ts";
+
+export interface FieldChange {
+	/** As kubectl writes it: spec.template.spec.containers[agent].image. */
+	readonly path: string;
+	/** Undefined where the field is not there. */
+	readonly from: unknown;
+	readonly to: unknown;
+}
+
+/** What the API server writes itself. */
+const serversOwn = ["managedFields", "resourceVersion", "generation", "uid", "creationTimestamp", "selfLink"];
+
+export function fieldChanges(now: unknown, then: unknown): readonly FieldChange[] {
+	return compare(ownFields(now), ownFields(then), "");
+}
+
+function ownFields(value: unknown): unknown {
+	if (!isRecord(value)) return value;
+	const { status: _, metadata, ...rest } = value;
+	const kept = isRecord(metadata)
+		? Object.fromEntries(Object.entries(metadata).filter(([field]) => !serversOwn.includes(field)))
+		: metadata;
+	return { ...rest, metadata: kept };
+}
+
+function compare(from: unknown, to: unknown, path: string): readonly FieldChange[] {
+	if (isRecord(from) && isRecord(to)) return compareEntries(new Map(Object.entries(from)), to, path);
+	const [before, after] = [byName(from), byName(to)];
+	if (before && after) return compareEntries(before, Object.fromEntries(after), path);
+	return JSON.stringify(from) === JSON.stringify(to) ? [] : [{ path, from, to }];
+}
+
+function compareEntries(
+	from: ReadonlyMap<string, unknown>,
+	to: Readonly<Record<string, unknown>>,
+	path: string,
+): readonly FieldChange[] {
+	const keys = new Set([...from.keys(), ...Object.keys(to)]);
+	return [...keys].flatMap((key) => compare(from.get(key), to[key], pathTo(path, key)));
+}
+
+function pathTo(path: string, key: string): string {
+	if (/^[\w-]+$/.test(key) || key.startsWith("["))
+		return path === "" || key.startsWith("[") ? `${path}${key}` : `${path}.${key}`;
+	return `${path}[${JSON.stringify(key)}]`;
+}
+
+/** Lists whose items have names are told apart by these, in whatever order they are. */
+function byName(value: unknown): ReadonlyMap<string, unknown> | undefined {
+	if (!Array.isArray(value) || value.length === 0) return undefined;
+	const named = value.map((item: unknown) => [isRecord(item) ? item["name"] : undefined, item] as const);
+	if (named.some(([name]) => typeof name !== "string")) return undefined;
+	const found = new Map(named.map(([name, item]) => [`[${String(name)}]`, item]));
+	return found.size === value.length ? found : undefined;
+}

@@ -1,0 +1,18 @@
+// Where an object stands in the API. Of the kinds that an installation has: of others the plural is not known.
+import type { ObjectReference } from "./cluster-object.ts";
+
+export function objectPath(object: ObjectReference): string {
+	return `${collectionPath(object)}/${object.metadata.name}`;
+}
+
+/** Of all objects of its kind: in its namespace, or in the cluster. */
+export function collectionPath({ apiVersion, kind, metadata }: ObjectReference): string {
+	const group = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+	const place = metadata.namespace === undefined ? "" : `/namespaces/${metadata.namespace}`;
+	return `${group}${place}/${pluralOf(kind)}`;
+}
+
+function pluralOf(kind: string): string {
+	const singular = kind.toLowerCase();
+	return singular.endsWith("y") ? `${singular.slice(0, -1)}ies` : `${singular}s`;
+}

@@ -1,0 +1,125 @@
+// Who is in the fleet after an installation: the members that the clusters declare already, and those that join. Pure.
+//
+// Guarantee: nobody leaves a fleet by an installation, and no list becomes another one while some member keeps the old: that would stop every
+// eviction in the fleet, until somebody finds out why.
+import { InvalidFleetError, readDeclaredFleet } from "../../disruption/declared-fleet.ts";
+import type { DeclaredFleet, FleetMember, ForgottenMember } from "../../disruption/fleet.ts";
+import { quote } from "../../disruption/quote.ts";
+import { sameClusterError, UsageError } from "../terminal/errors.ts";
+
+export interface MemberCandidate {
+	/** The context's name. */
+	readonly name: string;
+	readonly id: string;
+	/** What its ConfigMap declares; undefined where it has none. */
+	readonly fleet: DeclaredFleet | undefined;
+}
+
+export interface PlannedMembers {
+	readonly members: readonly FleetMember[];
+	readonly forgotten: readonly ForgottenMember[];
+	/** The ids of those that no cluster has listed so far. */
+	readonly joining: ReadonlySet<string>;
+}
+
+/** `addresses`: HOST:PORT by the name of a member or context; "" takes the address away. Throws UsageError. */
+export function planMembers(
+	candidates: readonly MemberCandidate[],
+	addresses: ReadonlyMap<string, string>,
+): PlannedMembers {
+	refuseSameCluster(candidates);
+	const contextOf = new Map(candidates.map((candidate) => [candidate.id, candidate]));
+	const listed = new Map<string, FleetMember>();
+	for (const { fleet } of candidates) {
+		for (const member of fleet?.members ?? []) if (!listed.has(member.id)) listed.set(member.id, member);
+	}
+	const joining = new Set(candidates.map(({ id }) => id).filter((id) => !listed.has(id)));
+	const forgotten = new Map<string, ForgottenMember>();
+	for (const { name, fleet } of candidates) {
+		for (const member of fleet?.forgotten ?? []) {
+			// Whoever names its context lists it again.
+			if (contextOf.has(member.id)) continue;
+			if (listed.has(member.id)) throw halfForgotten(member, name);
+			forgotten.set(member.id, member);
+		}
+	}
+	const unlisted = candidates.filter(({ id }) => joining.has(id)).map(({ id, name }) => ({ id, name }));
+	const members = withAddresses([...listed.values(), ...unlisted], contextOf, addresses);
+	const planned = { members, forgotten: [...forgotten.values()], joining };
+	refuseInvalid(planned);
+	refuseMissing(planned, candidates);
+	return planned;
+}
+
+function refuseSameCluster(candidates: readonly MemberCandidate[]): void {
+	const seen = new Map<string, string>();
+	for (const { id, name } of candidates) {
+		const other = seen.get(id);
+		if (other !== undefined) throw sameClusterError(other, name, id);
+		seen.set(id, name);
+	}
+}
+
+function halfForgotten({ id, name = id }: ForgottenMember, context: string): UsageError {
+	return new UsageError(
+		`${context} has forgotten ${quote(name)}, which another cluster lists as a member: nothing was touched`,
+		`Name its context too, to list it again in all of them, or forget it in all others`,
+	);
+}
+
+function withAddresses(
+	members: readonly FleetMember[],
+	contextOf: ReadonlyMap<string, MemberCandidate>,
+	addresses: ReadonlyMap<string, string>,
+): readonly FleetMember[] {
+	const unused = new Set(addresses.keys());
+	const found = members.map((member): FleetMember => {
+		const names = [member.name, contextOf.get(member.id)?.name ?? member.name];
+		const [name] = names.filter((each) => addresses.has(each));
+		if (name === undefined) return member;
+		unused.delete(name);
+		const { address: _, ...rest } = member;
+		const address = addresses.get(name) ?? "";
+		return address === "" ? rest : { ...rest, address };
+	});
+	const [unknown] = unused;
+	if (unknown !== undefined) {
+		throw new UsageError(
+			`--address names ${quote(unknown)}, which is no member: there are ${members.map(({ name }) => name).join(", ")}`,
+		);
+	}
+	return found;
+}
+
+/** Agents would refuse it, and with it every eviction. */
+function refuseInvalid({ members, forgotten }: PlannedMembers): void {
+	try {
+		readDeclaredFleet({ members, forgotten, namespaces: undefined, leaseNamespace: undefined });
+	} catch (error) {
+		if (!(error instanceof InvalidFleetError)) throw error;
+		throw new UsageError(`the fleet would be one that agents refuse: ${error.message}`);
+	}
+}
+
+function refuseMissing(planned: PlannedMembers, candidates: readonly MemberCandidate[]): void {
+	const ids = new Set(candidates.map(({ id }) => id));
+	const absent = planned.members.filter(({ id }) => !ids.has(id)).map(({ name }) => name);
+	const changed = candidates.filter(({ fleet }) => !isDeclaredBy(planned, fleet)).map(({ name }) => name);
+	if (absent.length === 0 || changed.length === 0) return;
+	throw new UsageError(
+		`the list of members changes in ${changed.join(", ")}, and ${absent.join(", ")} would keep the old one: ` +
+			"while they differ nothing is evicted in the whole fleet, so nothing was touched",
+		"Name the contexts of all members with --contexts",
+	);
+}
+
+/** Whether this cluster's list says just that. */
+export function isDeclaredBy({ members, forgotten }: PlannedMembers, fleet: DeclaredFleet | undefined): boolean {
+	const text = (entries: readonly (FleetMember | ForgottenMember)[]): string =>
+		JSON.stringify(
+			entries
+				.map((entry) => JSON.stringify([entry.id, entry.name ?? "", "address" in entry ? entry.address : ""]))
+				.toSorted(),
+		);
+	return fleet !== undefined && text(members) === text(fleet.members) && text(forgotten) === text(fleet.forgotten);
+}

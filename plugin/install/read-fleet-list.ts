@@ -1,0 +1,29 @@
+// ConfigMap `xpdb-fleet` as the plugin reads it, where it is about to write it.
+import { parse } from "yaml";
+import { agentNamespacesKey } from "../../disruption/agent-namespaces.ts";
+import { InvalidFleetError, readDeclaredFleet } from "../../disruption/declared-fleet.ts";
+import type { DeclaredFleet } from "../../disruption/fleet.ts";
+import { parserProblem } from "../../disruption/parser-problem.ts";
+
+type Data = Readonly<Record<string, unknown>>;
+
+/** Throws InvalidFleetError. */
+export function readFleetList(data: Data): DeclaredFleet {
+	const list = (key: string): unknown => {
+		if (!Object.hasOwn(data, key)) return undefined;
+		const text = data[key];
+		if (typeof text !== "string") throw new InvalidFleetError(`${key} is not a text`);
+		try {
+			const value: unknown = parse(text, { logLevel: "error" });
+			return value ?? null;
+		} catch (error) {
+			throw new InvalidFleetError(`${key} is no YAML: ${parserProblem(error)}`, { cause: error });
+		}
+	};
+	return readDeclaredFleet({
+		members: list("members"),
+		forgotten: list("forgotten"),
+		namespaces: list(agentNamespacesKey),
+		leaseNamespace: data["leaseNamespace"],
+	});
+}

@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+import { applyFleet } from "../../../plugin/install/apply-fleet.ts";
+import { changeLines } from "../../../plugin/install/change-lines.ts";
+import type { ClusterObject } from "../../../plugin/install/cluster-object.ts";
+import type { ClusterChanges, ObjectChange } from "../../../plugin/install/find-changes.ts";
+import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
+import { newClient, newContext } from "../../support/build-context.ts";
+import { collectStreams } from "../../support/collected-streams.ts";
+
+const object = (apiVersion: string, kind: string, name: string): ClusterObject => ({
+	apiVersion,
+	kind,
+	metadata: { name, namespace: "xpdb-system" },
+});
+const account = object("v1", "ServiceAccount", "xpdb-agent");
+const list = object("v1", "ConfigMap", "xpdb-fleet");
+const agents = object("apps/v1", "Deployment", "xpdb-agent");
+const ready = {
+	metadata: { generation: 1 },
+	spec: { replicas: 2 },
+	status: { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2 },
+};
+
+/** Clusters in which all is to be changed; what was asked of them, in its order. */
+function clustersOf(names: readonly string[], refuse: (name: string, path: string) => boolean = () => false) {
+	const asked: string[] = [];
+	const fleet = names.map((name): ClusterChanges => {
+		const client = newClient({
+			get: () => {
+				asked.push(`${name} ready?`);
+				return ready;
+			},
+			apply: (path, body) => {
+				const { kind } = body as ClusterObject;
+				if (refuse(name, path)) throw new ApiError("no rights", { code: 403, reason: "Forbidden" });
+				asked.push(`${name} ${kind}`);
+				return body;
+			},
+		});
+		const context = newContext(name, client);
+		const found = {
+			context,
+			id: `id-${name}`,
+			fleet: undefined,
+			image: undefined,
+			imagePullSecret: undefined,
+			operators: [],
+		};
+		const changes = [account, list, agents].map((each): ObjectChange => ({ kind: "created", object: each }));
+		return { cluster: { found, objects: [account, list, agents] }, changes };
+	});
+	return { fleet, asked };
+}
+
+async function apply(
+	clusters: ReturnType<typeof clustersOf>,
+	joining: readonly string[],
+	signal = new AbortController().signal,
+) {
+	const streams = collectStreams();
+	const { stdout, stderr } = streams;
+	const ids = new Set(joining.map((name) => `id-${name}`));
+	const result = await applyFleet({
+		fleet: clusters.fleet,
+		joining: ids,
+		force: false,
+		timeoutMs: 0,
+		signal,
+		stdout,
+		stderr,
+	});
+	return { result, streams };
+}
+
+describe("applyFleet()", () => {
+	test("lets newcomers answer before the others list them, and replaces agents in one cluster after the other", async () => {
+		const clusters = clustersOf(["a", "b", "new"]);
+		const { result, streams } = await apply(clusters, ["new"]);
+		expect(result).toMatchObject({ kind: "done" });
+		const [first, rest] = [clusters.asked.slice(0, 3), clusters.asked.slice(3)];
+		expect(first.toSorted()).toEqual(["a ServiceAccount", "b ServiceAccount", "new ServiceAccount"]);
+		expect(rest.slice(0, 3)).toEqual(["new ConfigMap", "new Deployment", "new ready?"]);
+		expect(rest.slice(3, 5).toSorted()).toEqual(["a ConfigMap", "b ConfigMap"]);
+		expect(rest.slice(5)).toEqual(["a Deployment", "a ready?", "b Deployment", "b ready?"]);
+		expect(streams.out()).toContain("new  deployment.apps/xpdb-agent created\n");
+		expect(streams.err()).toContain("b  agents are ready\n");
+	});
+
+	test("stops where a cluster refuses, says what and why, and what stands", async () => {
+		const clusters = clustersOf(["a", "b"], (name, path) => name === "b" && path.includes("/configmaps/"));
+		const { result } = await apply(clusters, []);
+		expect(result).toMatchObject({
+			kind: "stopped",
+			problems: [expect.stringContaining("b: cannot apply configmap/xpdb-fleet: no rights")],
+		});
+		expect(result.applied.map(({ context, change }) => `${context} ${change.object.kind}`).toSorted()).toEqual([
+			"a ConfigMap",
+			"a ServiceAccount",
+			"b ServiceAccount",
+		]);
+	});
+
+	test("writes nothing more once it is interrupted", async () => {
+		const clusters = clustersOf(["a"]);
+		const { result } = await apply(clusters, ["a"], AbortSignal.abort());
+		expect(result).toEqual({ kind: "stopped", applied: [], problems: ["interrupted"] });
+		expect(clusters.asked).toEqual([]);
+	});
+});
+
+describe("changeLines()", () => {
+	test("says of each cluster what is made, changed, left alone and in the way", () => {
+		const { fleet } = clustersOf(["eu"]);
+		const [{ cluster } = { cluster: undefined }] = fleet;
+		if (!cluster) throw new Error("there is no cluster");
+		const changes: readonly ObjectChange[] = [
+			{ kind: "created", object: account },
+			{ kind: "unchanged", object: list },
+			{ kind: "changed", object: agents, fields: [{ path: "spec.replicas", from: 2, to: undefined }] },
+			{
+				kind: "changed",
+				object: object("v1", "Secret", "s"),
+				fields: [{ path: "data.key", from: "aaaa", to: "bbbb" }],
+			},
+			{ kind: "left", object: object("v1", "Thing", "x"), why: "kept by helm" },
+			{ kind: "kept", object: agents, conflicts: [".spec.replicas, kept by hpa"] },
+		];
+		expect(changeLines([{ cluster, changes }])).toEqual([
+			"eu (cluster id-eu): 1 to create, 2 to change, 1 as they should be, 1 left alone, 1 in the way",
+			"  + serviceaccount/xpdb-agent in xpdb-system",
+			"  ~ deployment.apps/xpdb-agent in xpdb-system",
+			"      spec.replicas: 2 -> (none)",
+			"  ~ secret/s in xpdb-system",
+			"      data.key: (secret) -> (secret)",
+			"  = thing/x in xpdb-system: kept by helm",
+			"  ! deployment.apps/xpdb-agent in xpdb-system",
+			"      .spec.replicas, kept by hpa",
+		]);
+	});
+});
