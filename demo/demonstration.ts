@@ -16,6 +16,8 @@ export interface DemonstrationOptions {
 	readonly dir: string;
 	/** Of the first API server; 0 for any. */
 	readonly port: number;
+	/** What drains; left out, what is built of this folder. */
+	readonly plugin?: string;
 	/** Goes on running when all is told, until `signal`. */
 	readonly keep: boolean;
 	/** The drain has the screen of a person who looks at it. */
@@ -73,7 +75,7 @@ export async function demonstrate(options: DemonstrationOptions): Promise<void> 
 		narrator.say(
 			`All ${database.expected} replicas are healthy after ${seconds(startedAt)}. Their budget: at most one may be down, in all clusters together.`,
 		);
-		const { plugin } = await programs;
+		const plugin = options.plugin ?? (await programs).plugin;
 		const run = async (args: readonly string[]): Promise<number> => {
 			const call = { plugin, args, dir, kubeconfig: fleet.kubeconfigPath, signal, narrator, hasTerminal };
 			const code = runPlugin(call);

@@ -1,7 +1,7 @@
 // `npm start`, under the pinned Node that scripts/start.cjs has seen to: options, signals, and how it ends.
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { isatty } from "node:tty";
 import yargs from "yargs";
 import { hideBin } from "yargs/helpers";
@@ -30,12 +30,14 @@ function interrupt(exitCode: number): void {
 }
 
 async function main(): Promise<void> {
-	const { keep, port } = await yargs(hideBin(process.argv))
+	const { keep, port, plugin } = await yargs(hideBin(process.argv))
 		.scriptName("npm start --")
 		.usage("$0 [--keep]\n\nDrains one node in each of three small clusters, under one budget. Nothing is left behind.")
 		.option("keep", { type: "boolean", default: false, describe: "Keep the clusters until Ctrl-C, to try things" })
 		.option("port", { type: "number", default: 0, describe: "Port of the first API server; left out, any" })
-		.check(({ port }) => {
+		.option("plugin", { type: "string", describe: "The kubectl-xpdb that drains; left out, that of this folder" })
+		.check(({ port, plugin }) => {
+			if (plugin !== undefined && !existsSync(plugin)) throw new Error(`--plugin: there is no ${plugin}`);
 			if (Number.isInteger(port) && port >= 0 && port <= 65_533) return true;
 			throw new Error("--port must be a port from 1 to 65533");
 		})
@@ -48,7 +50,17 @@ async function main(): Promise<void> {
 	try {
 		const narrator = new Narrator(process.stdout, () => interrupt(0));
 		const hasTerminal = [0, 1, 2].every((stream) => isatty(stream));
-		await demonstrate({ narrator, dir, port, keep, hasTerminal, signal: stop.signal, onStopped: interrupt });
+		const given = plugin === undefined ? {} : { plugin: resolve(plugin) };
+		await demonstrate({
+			narrator,
+			dir,
+			port,
+			keep,
+			...given,
+			hasTerminal,
+			signal: stop.signal,
+			onStopped: interrupt,
+		});
 	} finally {
 		rmSync(dir, { recursive: true, force: true });
 	}

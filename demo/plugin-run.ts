@@ -2,11 +2,12 @@
 import { spawn, spawnSync } from "node:child_process";
 import { delimiter } from "node:path";
 import { createInterface } from "node:readline";
+import { pluginCommand } from "./machine/plugin-launcher.ts";
 import { boundToParent } from "./machine/process.ts";
 import type { Narrator } from "./narrator.ts";
 
 export interface PluginRun {
-	/** The built plugin. */
+	/** The built plugin, or the file that is shipped. */
 	readonly plugin: string;
 	readonly args: readonly string[];
 	/** For its sockets: gone with the folder, even after a hard kill. */
@@ -26,7 +27,8 @@ const leaveScreen = "\u001b[?1049l\u001b[?25h";
 /** Resolves with its exit code. */
 export async function runPlugin(run: PluginRun): Promise<number> {
 	const { plugin, args, dir, kubeconfig, signal, narrator, hasTerminal } = run;
-	const bound = boundToParent(process.execPath, [plugin, ...args]);
+	const [program, ...first] = pluginCommand(plugin);
+	const bound = boundToParent(program, [...first, ...args]);
 	const child = spawn(bound.command, bound.args, {
 		stdio: hasTerminal ? "inherit" : ["ignore", "pipe", "pipe"],
 		// An own session: a Ctrl-C in the terminal is ours to pass on. Who has the terminal is told by it, also of its size.

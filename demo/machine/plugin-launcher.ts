@@ -1,11 +1,16 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Makes DIR/bin, to be put first on the PATH, with our plugin run by the Node that runs this; returns that folder. */
+/** How it is started: a bundle by the Node that runs this, the file that is shipped by itself. */
+export function pluginCommand(plugin: string): readonly [string, ...string[]] {
+	return plugin.endsWith(".js") ? [process.execPath, plugin] : [plugin];
+}
+
+/** Makes DIR/bin, to be put first on the PATH, with our plugin in it; returns that folder. */
 export function writePluginLauncher(dir: string, plugin: string): string {
 	const bin = join(dir, "bin");
 	mkdirSync(bin, { recursive: true });
-	const command = `#!/bin/sh\nexec ${quote(process.execPath)} ${quote(plugin)} "$@"\n`;
+	const command = `#!/bin/sh\nexec ${pluginCommand(plugin).map(quote).join(" ")} "$@"\n`;
 	writeFileSync(join(bin, "kubectl-xpdb"), command, { mode: 0o755 });
 	return bin;
 }

@@ -1,0 +1,23 @@
+// What is said of a release: its section of CHANGELOG.md.
+
+export interface Release {
+	/** Of package.json, which alone says it. */
+	readonly version: string;
+	/** Whose name says it again. */
+	readonly tag: string;
+	readonly changelog: string;
+}
+
+/** @throws Error where the three do not agree, or the changelog has no day for it yet. */
+export function releaseNotes({ version, tag, changelog }: Release): string {
+	if (tag !== `v${version}`) throw new Error(`The tag is ${tag}, and package.json says ${version}`);
+	const [, ...sections] = changelog.split(/^## /m);
+	const section = sections.find((each) => each.startsWith(`[${version}]`));
+	if (section === undefined) throw new Error(`CHANGELOG.md says nothing of ${version}`);
+	const [heading = "", ...lines] = section.split("\n");
+	if (!/\] - \d{4}-\d\d-\d\d$/.test(heading))
+		throw new Error(`CHANGELOG.md has no day for ${version}: "## ${heading}"`);
+	const notes = lines.join("\n").trim();
+	if (notes === "") throw new Error(`CHANGELOG.md says nothing of ${version}`);
+	return `${notes}\n`;
+}

@@ -1,0 +1,31 @@
+// package.json says the version; where it has to be said again, it is the same.
+import { expect, test } from "vitest";
+import { releaseNotes } from "../../scripts/release/release-notes.ts";
+import { listFiles, readSource } from "../architecture/source-files.ts";
+
+const { version } = JSON.parse(readSource("package.json")) as { version: string };
+
+test("manifests and pages name the agent's image in the version of package.json", () => {
+	const places = listFiles().filter((path) => /^(agent\/.*\.yaml|docs\/.*\.md|README\.md)$/.test(path));
+	const named = places.flatMap((path) =>
+		[...readSource(path).matchAll(/xpdb-agent(?::|_v)(\d+\.\d+\.\d+)/g)].map(([, found]) => ({ path, found })),
+	);
+	expect(named.length).toBeGreaterThan(3);
+	expect(named.filter(({ found }) => found !== version)).toEqual([]);
+});
+
+test("package-lock.json has the version too", () => {
+	const lock = JSON.parse(readSource("package-lock.json")) as {
+		version: string;
+		packages: Record<string, { version: string }>;
+	};
+	expect([lock.version, lock.packages[""]?.version]).toEqual([version, version]);
+});
+
+test("CHANGELOG.md begins with it", () => {
+	const [, first] = /^## \[(.+?)\]/m.exec(readSource("CHANGELOG.md")) ?? [];
+	expect(first).toBe(version);
+	// Once there is a day, these are the notes of the release.
+	const changelog = readSource("CHANGELOG.md").replace(/(?<=^## \[.*\] - ).*/m, "2026-01-01");
+	expect(releaseNotes({ version, tag: `v${version}`, changelog })).toContain("### Added");
+});
