@@ -24,7 +24,6 @@ import { type ControllerReference, isHealthy, type PodRecord } from "../../disru
 import { controllerKey } from "../../disruption/remembered-controllers.ts";
 import type { Reservation } from "../../disruption/reservation.ts";
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
-import { matchesSelector } from "../../disruption/selector.ts";
 import type { ClusterApi, ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
 import type { BudgetView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
@@ -158,7 +157,7 @@ function withEarlyScales(question: CountQuestion, { api, pods, replicaSets }: Co
 }
 
 function selectedPods({ budget, selector }: CountQuestion, pods: PodView): Iterable<PodRecord> {
-	return pods.selected(budget.namespace, (labels) => matchesSelector(selector, labels));
+	return pods.selected(budget.namespace, selector);
 }
 
 /**

@@ -12,6 +12,7 @@
 import type { PodReference } from "../../disruption/cluster.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
+import type { LabelSelector } from "../../disruption/selector.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { signOfLifeMs, type WatchEvent, type WatchSink } from "../kubernetes/watch-sink.ts";
 import type { Clock } from "../process/clock.ts";
@@ -31,7 +32,7 @@ export interface PodView {
 	/** The pods of a namespace, for reading at once: the next event changes them. */
 	pods(namespace: string): Iterable<PodRecord>;
 	/** Those of them whose labels are selected, for reading at once. */
-	selected(namespace: string, selects: (labels: PodRecord["labels"]) => boolean): Iterable<PodRecord>;
+	selected(namespace: string, selector: LabelSelector): Iterable<PodRecord>;
 	find(pod: Pick<PodReference, "namespace" | "uid">): PodRecord | undefined;
 	findByName(namespace: string, name: string): PodRecord | undefined;
 	/** Of a pod that keeps changing without any effect on what is kept of it (heartbeats in annotations): how often. */
@@ -130,8 +131,8 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 		return this.#byName.get(namespace)?.values() ?? [];
 	}
 
-	selected(namespace: string, selects: (labels: PodRecord["labels"]) => boolean): Iterable<PodRecord> {
-		return this.#byLabels.selected(namespace, selects);
+	selected(namespace: string, selector: LabelSelector): Iterable<PodRecord> {
+		return this.#byLabels.selected(namespace, selector);
 	}
 
 	find(pod: Pick<PodReference, "namespace" | "uid">): PodRecord | undefined {
@@ -306,12 +307,13 @@ export class PodStore implements PodView, WatchSink<PodRecord> {
 	#put(pod: PodRecord): void {
 		// A uid has one name and a name one uid, whatever is sent: a pod that stood here twice would count twice.
 		const before = this.#byUid.get(pod.uid);
-		if (before && (before.name !== pod.name || before.namespace !== pod.namespace)) this.#remove(before);
-		else if (before) this.#byLabels.remove(before);
+		const isMoved = before && (before.name !== pod.name || before.namespace !== pod.namespace);
+		if (isMoved) this.#remove(before);
 		const other = this.findByName(pod.namespace, pod.name);
 		if (other && other.uid !== pod.uid) this.#remove(other);
 		this.#byUid.set(pod.uid, pod);
-		this.#byLabels.add(pod);
+		if (before && !isMoved) this.#byLabels.replace(before, pod);
+		else this.#byLabels.add(pod);
 		let namespace = this.#byName.get(pod.namespace);
 		if (!namespace) this.#byName.set(pod.namespace, (namespace = new Map()));
 		namespace.set(pod.name, pod);

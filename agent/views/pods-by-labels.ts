@@ -1,34 +1,62 @@
 // The pods of a view by the very object of their labels, which the pods of one controller share (pod-projection.ts): a selector
-// is then compared with some sets of labels, instead of with 10,000 pods.
+// is then compared with some sets of labels, instead of with 10,000 pods; and with them only when there are others than the last time,
+// because who watches 1,000 budgets compares 1,000 selectors again and again.
 import type { PodRecord } from "../../disruption/pod.ts";
+import { type LabelSelector, matchesSelector } from "../../disruption/selector.ts";
 
 type Labels = PodRecord["labels"];
 
+interface Namespace {
+	readonly byLabels: Map<Labels, Set<PodRecord>>;
+	/** What a selector selects of them; another map once there are others. */
+	selected: WeakMap<LabelSelector, readonly Set<PodRecord>[]>;
+}
+
 export class PodsByLabels {
-	readonly #namespaces = new Map<string, Map<Labels, Set<PodRecord>>>();
+	readonly #namespaces = new Map<string, Namespace>();
 
 	add(pod: PodRecord): void {
 		let namespace = this.#namespaces.get(pod.namespace);
-		if (!namespace) this.#namespaces.set(pod.namespace, (namespace = new Map()));
-		let alike = namespace.get(pod.labels);
-		if (!alike) namespace.set(pod.labels, (alike = new Set()));
+		if (!namespace) this.#namespaces.set(pod.namespace, (namespace = { byLabels: new Map(), selected: new WeakMap() }));
+		let alike = namespace.byLabels.get(pod.labels);
+		if (!alike) {
+			namespace.byLabels.set(pod.labels, (alike = new Set()));
+			namespace.selected = new WeakMap();
+		}
 		alike.add(pod);
 	}
 
 	/** This very record; others of the same pod stay. */
 	remove(pod: PodRecord): void {
 		const namespace = this.#namespaces.get(pod.namespace);
-		const alike = namespace?.get(pod.labels);
+		const alike = namespace?.byLabels.get(pod.labels);
 		if (!namespace || !alike?.delete(pod) || alike.size > 0) return;
-		namespace.delete(pod.labels);
-		if (namespace.size === 0) this.#namespaces.delete(pod.namespace);
+		namespace.byLabels.delete(pod.labels);
+		namespace.selected = new WeakMap();
+		if (namespace.byLabels.size === 0) this.#namespaces.delete(pod.namespace);
+	}
+
+	/** One record for another one. */
+	replace(before: PodRecord, after: PodRecord): void {
+		// First, so that labels which both have stay where they are.
+		this.add(after);
+		if (before !== after) this.remove(before);
 	}
 
 	clear(): void {
 		this.#namespaces.clear();
 	}
 
-	*selected(namespace: string, selects: (labels: Labels) => boolean): Iterable<PodRecord> {
-		for (const [labels, alike] of this.#namespaces.get(namespace) ?? []) if (selects(labels)) yield* alike;
+	*selected(name: string, selector: LabelSelector): Iterable<PodRecord> {
+		const namespace = this.#namespaces.get(name);
+		if (!namespace) return;
+		let selected = namespace.selected.get(selector);
+		if (!selected) {
+			selected = [...namespace.byLabels].flatMap(([labels, alike]) =>
+				matchesSelector(selector, labels) ? [alike] : [],
+			);
+			namespace.selected.set(selector, selected);
+		}
+		for (const alike of selected) yield* alike;
 	}
 }
