@@ -1,0 +1,48 @@
+// What agents and plugins of an earlier version write and read, kept as it was: they stand in one fleet with today's while it is upgraded.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createFileRegistry, type FileRegistry, fromBinary, type JsonValue } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { repositoryRoot } from "../../scripts/repository-root.ts";
+
+export interface KeptMessage {
+	/** "xpdb.v1.AcquireRequest". */
+	readonly type: string;
+	/** As it went over the wire, in base64. */
+	readonly bytes: string;
+	/** What it says, as the JSON of protobuf. */
+	readonly json: JsonValue;
+	/** Fields without which it is refused. */
+	readonly needed: readonly string[];
+}
+
+export interface KeptAnnotations {
+	readonly what: string;
+	/** Of a Lease. */
+	readonly name?: string;
+	readonly holder?: string;
+	readonly transitions?: number;
+	readonly annotations: Readonly<Record<string, string>>;
+}
+
+const folder = join(repositoryRoot, "test", "compatibility", "kept");
+
+/** Major and minor, the oldest first. */
+export const keptVersions: readonly string[] = existsSync(folder) ? readdirSync(folder).toSorted() : [];
+
+export function keptFile(version: string, name: string): string {
+	return join(folder, version, name);
+}
+
+export function keptMessages(version: string): readonly KeptMessage[] {
+	return JSON.parse(readFileSync(keptFile(version, "messages.json"), "utf8")) as KeptMessage[];
+}
+
+export function keptAnnotations(version: string): readonly KeptAnnotations[] {
+	return JSON.parse(readFileSync(keptFile(version, "annotations.json"), "utf8")) as KeptAnnotations[];
+}
+
+/** The contract as that version knows it. */
+export function contractOf(file: string): FileRegistry {
+	return createFileRegistry(fromBinary(FileDescriptorSetSchema, readFileSync(file)));
+}

@@ -1,0 +1,40 @@
+// A message without one of its fields, as an older program writes one that it does not know yet: each of them once.
+import type { DescMessage, JsonObject, JsonValue } from "@bufbuild/protobuf";
+
+export interface WithoutField {
+	/** "count.candidates.present.healthy". */
+	readonly path: string;
+	/** By these names a refusal may call it: its own, or that of the choice that it is one of. */
+	readonly names: readonly string[];
+	readonly json: JsonObject;
+}
+
+export function* withoutEachField(message: DescMessage, json: JsonObject, above = ""): Generator<WithoutField> {
+	for (const field of message.fields) {
+		const value = json[field.jsonName];
+		if (value === undefined) continue;
+		const path = `${above}${field.name}`;
+		const { [field.jsonName]: _, ...others } = json;
+		yield { path, names: [field.name, ...(field.oneof ? [field.oneof.name] : [])], json: others };
+		if (field.message === undefined || field.fieldKind === "map") continue;
+		const parts: readonly JsonValue[] = Array.isArray(value) ? value : [value];
+		for (const [index, part] of parts.entries()) {
+			for (const inner of withoutEachField(field.message, part as JsonObject, `${path}.`)) {
+				const replaced = parts.map((each, at) => (at === index ? inner.json : each));
+				yield { ...inner, json: { ...json, [field.jsonName]: Array.isArray(value) ? replaced : inner.json } };
+			}
+		}
+	}
+}
+
+/** Fields of the message and of those in it, by the name of the message that has them: those that these samples say. */
+export function* saidFields(message: DescMessage, json: JsonObject): Generator<string> {
+	for (const field of message.fields) {
+		const value = json[field.jsonName];
+		if (value === undefined) continue;
+		yield `${message.name}.${field.name}`;
+		if (field.message === undefined || field.fieldKind === "map") continue;
+		const parts: readonly JsonValue[] = Array.isArray(value) ? value : [value];
+		for (const part of parts) yield* saidFields(field.message, part as JsonObject);
+	}
+}
