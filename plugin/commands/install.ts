@@ -10,7 +10,7 @@ import { type InstallOptions, readInstallOptions } from "../install/install-opti
 import { manifestText, writeManifests } from "../install/manifest-files.ts";
 import { neighbourWarnings } from "../install/neighbour-warnings.ts";
 import { type PlannedFleet, planFleet } from "../install/planned-fleet.ts";
-import { requireCertificates } from "../install/require-certificates.ts";
+import { withCertificates } from "../install/with-certificates.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { withContexts } from "../run/with-contexts.ts";
 import { askToContinue } from "../terminal/confirm.ts";
@@ -35,20 +35,20 @@ function setUp(command: "install" | "upgrade", input: CommandInput, deps: Comman
 				);
 			}
 		}
-		const planned = planFleet(found, options);
+		const uncertified = planFleet(found, options);
 		if (options.dryRun === "client") {
-			showObjects(planned, options, streams);
+			await showClusters(uncertified, options, streams);
 			return exitCode.done;
 		}
+		const { planned, notes } = await withCertificates(uncertified, options.certificates);
 		const [fleet, warnings] = await Promise.all([
 			Promise.all(planned.clusters.map(async (cluster) => findChanges(cluster, options.forceConflicts))),
 			Promise.all(contexts.map(neighbourWarnings)),
 		]);
-		for (const line of changeLines(fleet)) streams.stdout.write(`${line}\n`);
+		for (const line of [...changeLines(fleet), ...notes]) streams.stdout.write(`${line}\n`);
 		for (const line of [...warnings.flat(), ...memberWarnings(planned)]) streams.stderr.write(`Warning: ${line}\n`);
 		refuseConflicts(fleet);
 		if (options.dryRun === "server") return exitCode.done;
-		await requireCertificates(contexts);
 		const isChanged = fleet.some(({ changes }) => changes.some(isWritten));
 		if (isChanged && !options.assumeYes) {
 			const isMeant = await askToContinue("an installation needs a confirmation", deps.interrupts.stop, streams);
@@ -77,7 +77,20 @@ function setUp(command: "install" | "upgrade", input: CommandInput, deps: Comman
 	});
 }
 
-function showObjects({ clusters }: PlannedFleet, { outputDir, asYaml }: InstallOptions, { stdout }: Streams): void {
+/** Certificates are others each time, and their keys are for nobody's eyes: only cert-manager's are told by objects that are neither. */
+async function showClusters(
+	uncertified: PlannedFleet,
+	options: InstallOptions,
+	{ stdout, stderr }: Pick<Streams, "stdout" | "stderr">,
+): Promise<void> {
+	const { outputDir, asYaml, certificates } = options;
+	const isIssued = certificates.mode === "cert-manager";
+	const { clusters } = isIssued ? (await withCertificates(uncertified, certificates)).planned : uncertified;
+	if (!isIssued) {
+		stderr.write(
+			"Warning: the certificates are not among the objects (Secret xpdb-agent-tls, ConfigMap xpdb-ca): make them in each cluster before, or use --certs=cert-manager\n",
+		);
+	}
 	if (outputDir !== undefined) {
 		for (const path of writeManifests(clusters, outputDir)) stdout.write(`${path}\n`);
 		return;

@@ -6,6 +6,7 @@
 import { errorText } from "../kubernetes/api-error.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
+import { authoritySecret } from "./certificate-objects.ts";
 import { objectText } from "./cluster-object.ts";
 import { applyObject, type ClusterChanges, isWritten, type ObjectChange } from "./find-changes.ts";
 import { isFleetList } from "./fleet-objects.ts";
@@ -36,17 +37,15 @@ export type ApplyResult =
 export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 	const { fleet, joining, signal } = options;
 	const applied: Applied[] = [];
+	const done = new Set<ObjectChange>();
 	const isJoining = ({ cluster }: ClusterChanges): boolean => joining.has(cluster.found.id);
 	const [newcomers, members] = [fleet.filter(isJoining), fleet.filter((each) => !isJoining(each))];
-	const isAgents = ({ object }: ObjectChange): boolean => object.kind === "Deployment";
-	const isList = ({ object }: ObjectChange): boolean => isFleetList(object);
-
 	const write = async (
 		{ cluster, changes }: ClusterChanges,
 		isMeant: (change: ObjectChange) => boolean,
 	): Promise<void> => {
 		const { context } = cluster.found;
-		for (const change of changes.filter((each) => isWritten(each) && isMeant(each))) {
+		for (const change of changes.filter((each) => isWritten(each) && isMeant(each) && !done.has(each))) {
 			signal.throwIfAborted();
 			await installStep(
 				context,
@@ -54,6 +53,7 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 				applyObject(context, change.object, { dryRun: false, force: options.force }),
 			);
 			applied.push({ context: context.name, change });
+			done.add(change);
 			options.stdout.write(`${context.name}  ${objectText(change.object)} ${change.kind}\n`);
 		}
 	};
@@ -64,7 +64,10 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 
 	const steps: readonly (() => Promise<readonly PromiseSettledResult<void>[]>)[] = [
 		// Nobody notices these but who asks for them.
-		() => Promise.allSettled(fleet.map((each) => write(each, (change) => !isAgents(change) && !isList(change)))),
+		() => Promise.allSettled(fleet.map(async (each) => write(each, isBasis))),
+		// The CA's key before anything that it signed: a certificate of a CA that nobody has is worth nothing.
+		() => Promise.allSettled(fleet.map(async (each) => write(each, isAuthority))),
+		() => Promise.allSettled(fleet.map(async (each) => write(each, (change) => !isAgents(change) && !isList(change)))),
 		// Newcomers first, so that they answer when the others ask them; from their first greeting on the others refuse until they list them.
 		() =>
 			Promise.allSettled(
@@ -93,6 +96,13 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 	}
 	return { kind: "done", applied };
 }
+
+const isAgents = ({ object }: ObjectChange): boolean => object.kind === "Deployment";
+const isList = ({ object }: ObjectChange): boolean => isFleetList(object);
+const isAuthority = ({ object }: ObjectChange): boolean =>
+	object.kind === "Secret" && object.metadata.name === authoritySecret;
+const isBasis = (change: ObjectChange): boolean =>
+	!isAgents(change) && !["Secret", "ConfigMap"].includes(change.object.kind);
 
 function problemOf(error: unknown, signal: AbortSignal): string {
 	if (signal.aborted) return "interrupted";

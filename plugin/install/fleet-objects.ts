@@ -45,6 +45,8 @@ const kinds: readonly string[] = [
 	"NetworkPolicy",
 	"ConfigMap",
 	"Secret",
+	"Issuer",
+	"Certificate",
 	"Service",
 	"PodDisruptionBudget",
 	"Deployment",
@@ -53,8 +55,16 @@ const kinds: readonly string[] = [
 /** Throws a TypeError for a manifest of a kind that has no place in the order. */
 export function fleetObjects(settings: FleetSettings): readonly ClusterObject[] {
 	const objects = [...deployManifests(settings.agentNamespace), fleetConfigMap(settings)];
+	return ofInstallation(
+		objects.map((object) => filledIn(object, settings)),
+		settings.agentNamespace,
+	);
+}
+
+/** As parts of one installation: with its labels, and in its order. */
+export function ofInstallation(objects: readonly ClusterObject[], agentNamespace: string): readonly ClusterObject[] {
 	return objects
-		.map((object) => labelled(filledIn(object, settings), settings.agentNamespace))
+		.map((object) => labelled(object, agentNamespace))
 		.toSorted((a, b) => placeOf(a) - placeOf(b) || (a.metadata.name < b.metadata.name ? -1 : 1));
 }
 

@@ -1,5 +1,6 @@
 // The flags that install and upgrade share.
 import type { FlagTable } from "../flags/flag.ts";
+import { certificateFlags } from "./certificate-flags.ts";
 
 export const installFlags: FlagTable = {
 	image: {
@@ -24,6 +25,7 @@ export const installFlags: FlagTable = {
 		value: "GROUP",
 		describe: "The group that may drain, instead of xpdb-operators; may be repeated",
 	},
+	...certificateFlags,
 	"force-conflicts": { kind: "boolean", describe: "Take over fields of our objects that somebody else keeps" },
 	timeout: {
 		kind: "duration",

@@ -4,6 +4,7 @@ import { booleanFlag, type CommandInput, numberFlag, textFlag } from "../flags/c
 import { type DryRun, parseDryRun } from "../flags/dry-run.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
+import { type CertificateChoice, readCertificateChoice } from "./certificate-flags.ts";
 
 export interface InstallOptions {
 	readonly dryRun: DryRun;
@@ -20,6 +21,7 @@ export interface InstallOptions {
 	readonly forceConflicts: boolean;
 	/** How long the agents of a cluster may take to be ready. */
 	readonly timeoutMs: number;
+	readonly certificates: CertificateChoice;
 	readonly assumeYes: boolean;
 }
 
@@ -41,6 +43,7 @@ export function readInstallOptions(input: CommandInput, stderr: TextSink): Insta
 		addresses: readAddresses(listFlag(input, "address")),
 		forceConflicts: booleanFlag(input, "force-conflicts"),
 		timeoutMs: numberFlag(input, "timeout") || noTimeoutMs,
+		certificates: readCertificateChoice(input),
 		assumeYes: booleanFlag(input, "yes"),
 	};
 }

@@ -1,0 +1,59 @@
+// Who makes the agents' certificates, as flags say it.
+import { readFileSync } from "node:fs";
+import { quote } from "../../disruption/quote.ts";
+import { type CommandInput, textFlag } from "../flags/command.ts";
+import type { FlagTable } from "../flags/flag.ts";
+import { errorText } from "../kubernetes/api-error.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { type CertificateMode, type CertificateOptions, certificateModes } from "./fleet-certificates.ts";
+
+export const certificateFlags: FlagTable = {
+	certs: {
+		kind: "text",
+		default: "create",
+		value: "create|existing|cert-manager",
+		describe: "Who makes the certificates; existing: they are in each cluster already",
+	},
+	"ca-cert": { kind: "text", default: "", value: "FILE", describe: "The fleet's CA, instead of one kept in a cluster" },
+	"ca-key": { kind: "text", default: "", value: "FILE", describe: "Its private key; it is kept nowhere" },
+	"cert-issuer": {
+		kind: "text",
+		default: "",
+		value: "KIND/NAME",
+		describe: "With --certs=cert-manager: an Issuer or ClusterIssuer that is there",
+	},
+};
+
+export type CertificateChoice = Pick<CertificateOptions, "mode" | "authority" | "issuer">;
+
+/** Throws UsageError. */
+export function readCertificateChoice(input: CommandInput): CertificateChoice {
+	const given = textFlag(input, "certs");
+	const mode: CertificateMode | undefined = certificateModes.find((each) => each === given);
+	if (!mode) throw new UsageError(`--certs is one of ${certificateModes.join(", ")}: ${quote(given)}`);
+	const certificate = readGiven("ca-cert", textFlag(input, "ca-cert"));
+	const key = readGiven("ca-key", textFlag(input, "ca-key"));
+	if (key !== undefined && certificate === undefined) throw new UsageError("--ca-key needs its certificate, --ca-cert");
+	return {
+		mode,
+		authority: certificate === undefined ? undefined : { certificate, ...(key !== undefined && { key }) },
+		issuer: readIssuer(textFlag(input, "cert-issuer"), mode),
+	};
+}
+
+function readGiven(flag: string, path: string): string | undefined {
+	if (path === "") return undefined;
+	try {
+		return readFileSync(path, "utf8");
+	} catch (error) {
+		throw new UsageError(`cannot read the file of --${flag}: ${errorText(error)}`);
+	}
+}
+
+function readIssuer(text: string, mode: CertificateMode): CertificateChoice["issuer"] {
+	if (text === "") return undefined;
+	if (mode !== "cert-manager") throw new UsageError("--cert-issuer is for --certs=cert-manager");
+	const [, kind, name = ""] = /^(Issuer|ClusterIssuer)\/([a-z0-9][-a-z0-9.]{0,252})$/.exec(text) ?? [];
+	if (kind === "Issuer" || kind === "ClusterIssuer") return { kind, name };
+	throw new UsageError(`--cert-issuer is neither Issuer/NAME nor ClusterIssuer/NAME: ${quote(text)}`);
+}

@@ -1,0 +1,35 @@
+// The certificates of a planned fleet, among its other objects.
+import type { CertificateChoice } from "./certificate-flags.ts";
+import { type CertificatePlan, planFleetCertificates } from "./fleet-certificates.ts";
+import { ofInstallation } from "./fleet-objects.ts";
+import { installStep } from "./install-step.ts";
+import type { PlannedFleet } from "./planned-fleet.ts";
+import { readClusterCertificates } from "./read-certificates.ts";
+
+export interface CertifiedFleet {
+	readonly planned: PlannedFleet;
+	/** What is new, for people. */
+	readonly notes: readonly string[];
+}
+
+/** Reads what the clusters have, and adds what is missing. Throws UsageError. */
+export async function withCertificates(planned: PlannedFleet, choice: CertificateChoice): Promise<CertifiedFleet> {
+	const found = await Promise.all(
+		planned.clusters.map(async ({ found: { context, id } }) =>
+			installStep(context, "read the certificates", readClusterCertificates(context, id)),
+		),
+	);
+	const [first] = planned.clusters;
+	if (!first) return { planned, notes: [] };
+	const { namespace } = first.found.context.agents;
+	const plan = await planFleetCertificates(found, { ...choice, agentNamespace: namespace, now: new Date() });
+	return { planned: merged(planned, plan, namespace), notes: plan.notes };
+}
+
+function merged(planned: PlannedFleet, { objects }: CertificatePlan, agentNamespace: string): PlannedFleet {
+	const clusters = planned.clusters.map((cluster) => {
+		const more = objects.get(cluster.found.context.name) ?? [];
+		return { ...cluster, objects: ofInstallation([...cluster.objects, ...more], agentNamespace) };
+	});
+	return { ...planned, clusters };
+}

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import { parseCommandLine } from "../../../plugin/cli.ts";
+import { readInstallOptions } from "../../../plugin/install/install-options.ts";
+import { collectStreams } from "../../support/collected-streams.ts";
+
+async function read(...flags: readonly string[]) {
+	const parsed = await parseCommandLine(["install", ...flags]);
+	if (parsed.kind !== "command") throw new Error("the line is no command");
+	return readInstallOptions(parsed.input, collectStreams().stderr);
+}
+
+describe("readInstallOptions()", () => {
+	test("reads what was typed", async () => {
+		const options = await read(
+			"--image=r.example.com:5000/a/agent@sha256:0ab",
+			"--image-pull-secret=login",
+			"--operators=sre",
+			"--operators=night, shift",
+			"--address=eu=eu:8444",
+			"--address=arn:x/us=",
+			"--timeout=2m",
+			"-y",
+		);
+		expect(options).toMatchObject({
+			dryRun: "none",
+			image: "r.example.com:5000/a/agent@sha256:0ab",
+			imagePullSecret: "login",
+			operators: ["sre", "night, shift"],
+			timeoutMs: 120_000,
+			assumeYes: true,
+			forceConflicts: false,
+			certificates: { mode: "create" },
+		});
+		expect([...options.addresses]).toEqual([
+			["eu", "eu:8444"],
+			["arn:x/us", ""],
+		]);
+	});
+
+	const refused = [
+		{ flags: ["--image=a b"], says: '--image is no name of an image: "a b"' },
+		{ flags: ["--image-pull-secret=../x"], says: "--image-pull-secret is not the name of an object" },
+		{ flags: ["--operators="], says: "--operators has a name that is no group" },
+		{ flags: ["--address=eu.example.com:8444"], says: "--address is not MEMBER=HOST:PORT" },
+		{ flags: ["--address=eu=a:1", "--address=eu=b:1"], says: '--address names "eu" twice' },
+		{ flags: ["-o", "json", "--dry-run=client"], says: "--output must be 'yaml'" },
+		{ flags: ["-o", "yaml"], says: "--output and --output-dir show the objects without applying them" },
+		{ flags: ["--output-dir=x", "--dry-run=server"], says: "--output and --output-dir show the objects" },
+		{ flags: ["--certs=mine"], says: "--certs is one of create, existing, cert-manager" },
+		{ flags: ["--ca-key=x"], says: "cannot read the file of --ca-key" },
+		{ flags: ["--cert-issuer=Issuer/x"], says: "--cert-issuer is for --certs=cert-manager" },
+		{
+			flags: ["--certs=cert-manager", "--cert-issuer=x"],
+			says: "--cert-issuer is neither Issuer/NAME nor ClusterIssuer/NAME",
+		},
+	];
+	test.each(refused)("refuses $flags", async ({ flags, says }) => {
+		await expect(read(...flags)).rejects.toThrow(says);
+	});
+});
