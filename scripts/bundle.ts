@@ -108,6 +108,33 @@ export default {
 };
 `;
 
+/**
+ * Ink measures everything it draws by a library of wide characters, which takes 20 ms to load; what is drawn is hardly ever more than ASCII,
+ * whose characters take a column each. So it is loaded when there is anything else to measure.
+ */
+const lateStringWidth: Plugin = {
+	name: "late-string-width",
+	setup(bundler) {
+		bundler.onResolve({ filter: /^string-width$/ }, async ({ path, kind, resolveDir }) => {
+			if (kind !== "import-statement") return undefined;
+			const { path: real } = await bundler.resolve(path, { kind: "require-call", resolveDir });
+			// By a name of its own for each version, which is no file of the package.
+			return { path: real.replaceAll("node_modules", ""), namespace: "late-string-width", pluginData: real };
+		});
+		bundler.onLoad({ filter: /.*/, namespace: "late-string-width" }, ({ pluginData }) => ({
+			contents: [
+				"let real;",
+				"export default function stringWidth(text, options) {",
+				"	if (typeof text === 'string' && /^[\\x20-\\x7e]*$/.test(text)) return text.length;",
+				`	return (real ??= require(${JSON.stringify(pluginData)}).default)(text, options);`,
+				"}",
+			].join("\n"),
+			loader: "js",
+			resolveDir: repositoryRoot,
+		}));
+	},
+};
+
 /** Ink asks for React's developer tools where DEV=true says so: nobody has them here. */
 const withoutDeveloperTools: Plugin = {
 	name: "without-developer-tools",
@@ -133,7 +160,12 @@ const failPointsOfTests: Plugin = {
 };
 
 /** Of all that is shipped. */
-export const shippedPlugins: readonly Plugin[] = [plainBuiltins, withoutProtoReader, withoutDeveloperTools];
+export const shippedPlugins: readonly Plugin[] = [
+	plainBuiltins,
+	withoutProtoReader,
+	withoutDeveloperTools,
+	lateStringWidth,
+];
 
 export const shippedOptions: BuildOptions = {
 	absWorkingDir: repositoryRoot,
@@ -204,11 +236,13 @@ export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bun
 /** Loaded by few calls: client-node for OIDC and proxies, the screens, whose layout needs a module that awaits, and what signs certificates. */
 const parts = ["@kubernetes/client-node", "../ui/screens.ts", "./sign-certificates.ts"];
 
+/** The layout of the screens fetches its own code out of a data: URL where there is a fetch, and loading Node's takes longer than all else. */
+export const screenDefines: Readonly<Record<string, string>> = { fetch: "undefined" };
+
 async function bundlePlugin(options: BuildOptions): Promise<readonly Built[]> {
 	const chunk = { ...options, entryNames: "chunks/[name]-[hash]" };
 	const clientNode = await buildOne("@kubernetes/client-node", chunk);
-	// The layout of the screens fetches its own code out of a data: URL where there is a fetch, and loading Node's takes longer than all else.
-	const screen = await buildOne("plugin/ui/screens.ts", { ...chunk, define: { ...chunk.define, fetch: "undefined" } });
+	const screen = await buildOne("plugin/ui/screens.ts", { ...chunk, define: { ...chunk.define, ...screenDefines } });
 	const certificates = await buildOne("plugin/install/sign-certificates.ts", chunk);
 	const fileOf = new Map([
 		[parts[0], clientNode],

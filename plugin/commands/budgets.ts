@@ -1,11 +1,9 @@
 // kubectl xpdb budgets
 import { budgetApi } from "../../disruption/budget.ts";
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
-import { readBudgetRows } from "../fleet/budget-table.ts";
 import { budgetLines, budgetNotes } from "../output/budget-lines.ts";
 import { budgetsDocument } from "../output/budgets-document.ts";
 import { isDocument, parseReadFormat, writeDocument } from "../output/read-format.ts";
-import { withFleet } from "../run/with-contexts.ts";
 import { exitCode } from "../terminal/exit.ts";
 
 export const runBudgets: CommandRunner = async (input, deps) => {
@@ -16,6 +14,10 @@ export const runBudgets: CommandRunner = async (input, deps) => {
 		const { runBudgetWatch } = await import("../run/watch-budgets.ts");
 		return runBudgetWatch({ input, deps, format });
 	}
+	const [{ withFleet }, { readBudgetRows }] = await Promise.all([
+		import("../run/with-contexts.ts"),
+		import("../fleet/budget-table.ts"),
+	]);
 	return withFleet(input, deps, async ({ fleet }, contexts) => {
 		if (!fleet) {
 			if (isDocument(format))

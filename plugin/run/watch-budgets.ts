@@ -1,17 +1,15 @@
 // `kubectl xpdb budgets -w`: rows, documents or a screen of what the budgets come to, until somebody ends it.
 import { type BudgetName, budgetApi } from "../../disruption/budget.ts";
 import { booleanFlag, type CommandDependencies, type CommandInput } from "../flags/command.ts";
-import { type RowChanges, watchBudgets } from "../fleet/budget-watch.ts";
+import type { RowChanges } from "../fleet/budget-watch.ts";
 import type { WatchClock } from "../fleet/watched-member.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { BudgetChangeLines } from "../output/budget-changes.ts";
 import { budgetsDocument } from "../output/budgets-document.ts";
 import { isDocument, type ReadFormat, writeDocument } from "../output/read-format.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
-import { explainForScreen } from "./explain-for-screen.ts";
 import { readUiChoice } from "./ui-choice.ts";
 import { openWatchScreen, type WatchScreen } from "./watch-screen.ts";
-import { withFleet } from "./with-contexts.ts";
 
 interface WatchOfBudgets {
 	readonly input: CommandInput;
@@ -24,9 +22,17 @@ export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 	const isTable = format === "table" || format === "wide";
 	/** Known before there is a row to ask about. */
 	let asked: readonly KubeContext[] = [];
-	const explain = (budget: BudgetName): Promise<readonly string[]> => explainForScreen(budget, asked, input);
+	const explain = async (budget: BudgetName): Promise<readonly string[]> => {
+		const { explainForScreen } = await import("./explain-for-screen.ts");
+		return explainForScreen(budget, asked, input);
+	};
 	const screen = isTable ? await openWatchScreen(input, deps, explain) : undefined;
 	try {
+		// What talks to clusters takes as long to load as all else: the screen is there first.
+		const [{ withFleet }, { watchBudgets }] = await Promise.all([
+			import("./with-contexts.ts"),
+			import("../fleet/budget-watch.ts"),
+		]);
 		const watching = withFleet(input, deps, async ({ fleet }, contexts) => {
 			if (!fleet) {
 				screen?.close();

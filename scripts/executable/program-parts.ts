@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
-import { shippedOptions, shippedPlugins, yargsAlone } from "../bundle.ts";
+import { screenDefines, shippedOptions, shippedPlugins, yargsAlone } from "../bundle.ts";
 import { repositoryRoot } from "../repository-root.ts";
 import type { PartName } from "./start-program.ts";
 
@@ -38,7 +38,7 @@ const options: BuildOptions = {
 /** Writes each part into the folder, as NAME.js, and the loader. */
 export async function writeProgramParts(folder: string): Promise<void> {
 	const [plugin, clientNode, certificates, loader] = await Promise.all([
-		bundleText({ format: "esm", entryPoints: ["plugin/main.ts"] }),
+		bundleText({ format: "esm", entryPoints: ["plugin/main.ts"], define: { ...options.define, ...screenDefines } }),
 		bundleText({
 			format: "cjs",
 			stdin: {

@@ -2,8 +2,11 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
+import stringWidth from "string-width";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Bundle, bundle, noticesFile } from "../../scripts/bundle.ts";
+import { type Bundle, bundle, noticesFile, shippedOptions, shippedPlugins } from "../../scripts/bundle.ts";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
 
 /** Every text of the folder's programs, with its chunks; a source map tells what was in the sources. */
@@ -41,6 +44,29 @@ describe("bundle()", () => {
 		const loaded = JSON.parse(stderr) as readonly string[];
 		expect(loaded).toContain("NativeModule tty");
 		expect(loaded.filter((name) => /^NativeModule (https?|http2|tls|crypto|dns)$/.test(name))).toEqual([]);
+	});
+
+	test("measures texts as the library of wide characters does, which it loads for the first that is not ASCII", async () => {
+		const { outputFiles } = await build({
+			...shippedOptions,
+			plugins: [...shippedPlugins],
+			stdin: { contents: 'export { default } from "string-width";', resolveDir: repositoryRoot },
+			write: false,
+		});
+		const file = join(folder, "width.mjs");
+		writeFileSync(file, outputFiles[0]?.text ?? "");
+		const { default: width } = (await import(pathToFileURL(file).href)) as { readonly default: typeof stringWidth };
+		for (const text of [
+			"",
+			"node/eu-n0  3 of 4",
+			"\u001b[31mred\u001b[39m",
+			"caf\u00e9",
+			"\u65e5\u672c",
+			"a\u0301",
+			"\t",
+		]) {
+			expect(width(text), JSON.stringify(text)).toBe(stringWidth(text));
+		}
 	});
 
 	test("brings the licence of every package along", () => {
