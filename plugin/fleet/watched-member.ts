@@ -53,6 +53,8 @@ export class WatchedMember {
 	readonly #histories = new Map<string, BudgetHistory>();
 	/** Everything is told anew with each. */
 	#telling = 0;
+	/** The telling of which all has been told: what the one before had besides is forgotten. */
+	#settled = -1;
 	/** When the telling before this one was heard last. */
 	#goodUntil = Number.NEGATIVE_INFINITY;
 	#heardAt = Number.NEGATIVE_INFINITY;
@@ -185,7 +187,8 @@ export class WatchedMember {
 			this.#histories.delete(formatBudgetName(name));
 			keys.push(formatBudgetName(name));
 		}
-		if (complete) keys.push(...this.#forgetUntold());
+		// Every two seconds an agent says no more than that it is there: out of 1,000 budgets none is looked at for that.
+		if (complete && (this.#settled !== this.#telling || histories.length > 0)) keys.push(...this.#forgetUntold());
 		if (wasUnknown || (complete && !this.#isComplete)) {
 			this.#isComplete ||= complete;
 			this.#options.onChange();
@@ -195,6 +198,7 @@ export class WatchedMember {
 	}
 
 	#forgetUntold(): readonly string[] {
+		this.#settled = this.#telling;
 		const gone = [...this.#known].filter(([, { telling }]) => telling !== this.#telling).map(([key]) => key);
 		for (const key of gone) this.#known.delete(key);
 		// Of budgets that nobody told.
