@@ -51,7 +51,6 @@ export class BudgetWatch {
 	#wasUnknown = false;
 	#running = 0;
 	#nextPump: { readonly at: number; readonly cancel: () => void } | undefined;
-	#cancelTurn = (): void => undefined;
 	#end: (() => void) | undefined;
 
 	constructor(options: BudgetWatchOptions) {
@@ -101,7 +100,6 @@ export class BudgetWatch {
 		this.#end = () => {
 			for (const stop of stops) stop();
 			cancelBeat();
-			this.#cancelTurn();
 			this.#nextPump?.cancel();
 			this.#nextPump = undefined;
 			this.#dirty.clear();
@@ -275,23 +273,12 @@ export class BudgetWatch {
 			return;
 		}
 		const now = this.#options.clock.now();
-		const old: WatchedState[] = [];
+		let old = 0;
 		for (const state of this.#states.all()) {
-			if (state.isToTryAgain(now, retryMs)) this.#recount(state, true);
-			else if (old.length < scalesPerBeat && state.hasOldScales(now)) old.push(state);
+			if (state.isToTryAgain(now, retryMs) || (state.hasOldScales(now) && (old += 1) <= scalesPerBeat))
+				this.#recount(state, true);
 		}
-		this.#cancelTurn();
-		this.#askInTurn(old);
 		for (const reader of this.#readers) this.#tell(reader, { changed: [], gone: [] });
-	}
-
-	/** Until the next beat, at an even pace: what twenty requests at once hold is collected late, and for much. */
-	#askInTurn([state, ...rest]: readonly WatchedState[]): void {
-		if (!state) return;
-		if (this.#states.find(state.key) === state && state.hasOldScales(this.#options.clock.now())) {
-			this.#recount(state, true);
-		}
-		this.#cancelTurn = this.#options.clock.after(beatEveryMs / scalesPerBeat, () => this.#askInTurn(rest));
 	}
 
 	async #readFleet(): Promise<void> {
