@@ -2,6 +2,7 @@
 // is missing is named, what was cordoned stays so and is said, and the same command goes on when they are back.
 import { afterEach, expect, test } from "vitest";
 import type { ApiClient } from "../../../demo/machine/api-client.ts";
+import { preActivityPrefix } from "../../../disruption/pod.ts";
 import { createAdminClient } from "../../controlplane/admin-client.ts";
 import { type EndFault, untilAgentsReady } from "../../controlplane/faults.ts";
 import { deleteOperatorAccount, withdrawOperatorRights } from "../../controlplane/rights-faults.ts";
@@ -9,11 +10,9 @@ import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts
 import { fleetControl } from "../agents.ts";
 import { createDatabase } from "../database.ts";
 import { kubectl } from "../kubectl.ts";
-import { isCordoned } from "../nodes.ts";
+import { isCordoned, uncordonAll } from "../nodes.ts";
 import { type PluginResult, plugin, startPlugin } from "../plugin-process.ts";
 import { findLeftBehind } from "./left-behind.ts";
-
-const nodes = ["c1", "c2", "c3"].map((cluster) => ({ cluster, node: `${cluster}-n0` }));
 
 type Clients = ReadonlyMap<string, ApiClient>;
 
@@ -40,32 +39,33 @@ async function deleteAccounts(clients: Clients): Promise<EndFault> {
 }
 
 describeOnFleet("in the middle of a drain", () => {
-	afterEach(async () => {
-		for (const { cluster, node } of nodes) await kubectl(cluster, ["uncordon", node]);
-	});
+	afterEach(uncordonAll);
 
 	const faults = [
 		{
 			name: "the operator's rights are withdrawn",
 			start: withdrawRightsInOne,
-			size: { replicas: 6, readyAfter: "2s" },
 			says: /c2[^]*forbidden|forbidden[^]*c2/,
 		},
 		{
 			name: "the accounts of the operator's tokens are deleted",
 			start: deleteAccounts,
-			// Enough to do for the ten seconds until the API server has noticed.
-			size: { replicas: 9, readyAfter: "4s" },
 			says: /Cannot accept the token in cluster/,
 		},
 	];
-	for (const { name, start, size, says } of faults) {
+	for (const { name, start, says } of faults) {
 		test(name, async () => {
-			await using database = await createDatabase({
-				replicas: size.replicas,
-				budget: { maxUnavailable: 1 },
-				annotations: { "bench/ready-after": size.readyAfter },
-			});
+			await using database = await createDatabase({ replicas: 3, budget: { maxUnavailable: 1 } });
+			const pods = await database.pods();
+			const nodes = sharedFleet().contexts.map((cluster) => ({
+				cluster,
+				node: pods.find(({ context }) => context === cluster)?.node ?? "",
+			}));
+			// The drain is not over before the fault is there, however long that takes: one pod waits until then.
+			const held = pods.find(({ context }) => context === "c2")?.name ?? "";
+			const hold = async (value: "=true" | "-") =>
+				kubectl("c2", ["annotate", "pod", held, "-n", database.namespace, `${preActivityPrefix}hold${value}`]);
+			await hold("=true");
 			const clients = new Map(sharedFleet().clusters.map((cluster) => [cluster.name, createAdminClient(cluster)]));
 			const args = ["drain", ...nodes.map(({ cluster, node }) => `${cluster}-operator/${node}`), "--ignore-daemonsets"];
 			const options = [
@@ -79,6 +79,7 @@ describeOnFleet("in the middle of a drain", () => {
 			const end = await start(clients);
 			let result: PluginResult;
 			try {
+				await hold("-");
 				result = await drain.finished;
 			} finally {
 				await end();
@@ -95,7 +96,8 @@ describeOnFleet("in the middle of a drain", () => {
 			const again = await plugin([...args, ...options]);
 			expect(again.code, again.stdout + again.stderr).toBe(0);
 			await database.ready();
-			expect((await database.pods()).filter(({ node }) => node.endsWith("-n0"))).toEqual([]);
+			const drained = nodes.map(({ node }) => node);
+			expect((await database.pods()).filter(({ node }) => drained.includes(node))).toEqual([]);
 			expect(await database.violations(1)).toEqual([]);
 			expect(await findLeftBehind()).toEqual([]);
 			for (const client of clients.values()) client.close();

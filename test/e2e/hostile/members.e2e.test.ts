@@ -1,5 +1,6 @@
 // Agents that are no members any more, or show another's certificate: refused, while everybody else goes on. And a change of
 // the CA, during which nobody is.
+import { X509Certificate } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { ServerCredentials } from "@grpc/grpc-js";
 import { afterEach, expect, test } from "vitest";
@@ -18,6 +19,7 @@ import { eventually, kubectl } from "../kubectl.ts";
 import { uncordonAll } from "../nodes.ts";
 import { plugin, startPlugin } from "../plugin-process.ts";
 import { leaseMs, marginMs } from "../progress.ts";
+import { meetAgent } from "./meet-agent.ts";
 import { acquireRequestFor, agentFile, type Cluster, clusterOf, dialPeer, pairOf } from "./member-agent.ts";
 
 interface Member {
@@ -187,19 +189,29 @@ describeOnFleet("a change of the CA", () => {
 				const patch = JSON.stringify({ data: { "ca.crt": ca } });
 				await kubectl(cluster.name, ["-n", "xpdb-system", "patch", "configmap", "xpdb-ca", "-p", patch]);
 			}
+			await untilEachAgent("has the CAs", async (_, ip) => {
+				const [byOld, byNew] = await Promise.all([meetAgent(ip, oldOnly), meetAgent(ip, newOnly)]);
+				return byOld?.letIn === ca.includes(oldCa) && byNew?.letIn === ca.includes(authority.certificate);
+			});
+		};
+		const show = async (pairs: ReadonlyMap<string, KeyPair>) => {
+			for (const cluster of clusters) bringPair(cluster, pairs.get(cluster.name) ?? pairOf(cluster));
+			await untilEachAgent("shows its certificate", async (cluster, ip) => {
+				const meeting = await meetAgent(ip, oldOnly);
+				return meeting?.shown === new X509Certificate(pairOf(cluster).certificate).fingerprint256;
+			});
 		};
 		const [oldOnly, both] = [pairOf(c2), oldCa + authority.certificate];
+		const newPairs = new Map<string, KeyPair>();
+		for (const { name, id } of clusters) newPairs.set(name, await issueAgentCertificate(authority, { clusterId: id }));
+		const newOnly = newPairs.get("c2") ?? oldOnly;
 		// The way back goes by the same steps, so that the fleet is as it was.
 		cleanups.push(async () => {
 			await trust(both);
-			await taken();
-			for (const cluster of clusters) bringPair(cluster, oldPairs.get(cluster.name) ?? pairOf(cluster));
-			await taken();
+			await show(oldPairs);
 			await trust(oldCa);
-			await taken();
 		});
 		await trust(both);
-		await taken();
 		await using database = await createDatabase({
 			replicas: 2,
 			budget: { maxUnavailable: 1 },
@@ -211,13 +223,9 @@ describeOnFleet("a change of the CA", () => {
 		const operators = contexts.map((context) => `${context}-operator`).join(",");
 		using drain = startPlugin(["drain", ...nodes, "--contexts", operators, "-y", "--ignore-daemonsets"]);
 		await drain.printed("evicted");
-		for (const cluster of clusters) {
-			bringPair(cluster, await issueAgentCertificate(authority, { clusterId: cluster.id }));
-		}
-		await taken();
+		await show(newPairs);
 		expect((await old.peer.describe()).clusterId).toBe(c1.id);
 		await trust(authority.certificate);
-		await taken();
 		await eventually(
 			"whoever has a certificate of the old CA to be out",
 			async () => {
@@ -242,7 +250,14 @@ function evictOfMany(database: Database, pod: Pod | undefined, contexts: readonl
 	return ["evict", `${pod?.context}-operator/${pod?.name}`, "-n", database.namespace, "--contexts", operators, "-y"];
 }
 
-/** Files are read every 2 s, and what is under way on old connections has 5 s. */
-async function taken(): Promise<void> {
-	await new Promise((resolve) => setTimeout(resolve, 3_000));
+/** They read their files every 2 s, each by itself. */
+async function untilEachAgent(what: string, holds: (cluster: Cluster, ip: string) => Promise<boolean>): Promise<void> {
+	await eventually(`that each agent ${what}`, async () => {
+		const met = sharedFleet().clusters.map(async (cluster) => {
+			const agents = await fleetControl().listAgents(cluster.name);
+			const ready = agents.filter(({ ready }) => ready);
+			return ready.length === 2 && (await Promise.all(ready.map(({ ip }) => holds(cluster, ip)))).every(Boolean);
+		});
+		return (await Promise.all(met)).every(Boolean);
+	});
 }

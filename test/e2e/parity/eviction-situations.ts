@@ -4,6 +4,8 @@ import { admissionPolicy, budget, evictionWebhook, hang, type Place, pod, statef
 import { drain, type Situation } from "./situation.ts";
 
 const retries = "will retry after 5s";
+/** Agents that answer late have been asked again by then, several times; and it is no moment at which anybody tries again. */
+const late = "--timeout=13s";
 const blocked = (place: Place) => [statefulSet(place, "web", 1), budget(place, "web", { minAvailable: 1 })];
 const twice = (place: Place) => [...blocked(place), budget(place, "web", { maxUnavailable: 1 }, "second")];
 /** Of web-0 alone. */
@@ -38,7 +40,8 @@ export const evictionSituations: readonly Situation[] = [
 			await scene.client.send("DELETE", `/apis/policy/v1/namespaces/${scene.namespace}/poddisruptionbudgets/web`);
 		},
 	}),
-	drain("a budget that blocks until --timeout", ["--timeout=4s"], {
+	drain("a budget that blocks until --timeout", [late], {
+		triesVary: true,
 		objects: blocked,
 	}),
 	drain("two budgets on one pod: the others are evicted", [], {
@@ -46,13 +49,14 @@ export const evictionSituations: readonly Situation[] = [
 	}),
 	{
 		name: "--timeout holds for each node",
+		triesVary: true,
 		nodes: { a: {}, b: {}, c: {} },
 		objects: (place) => [
 			...blocked(place),
 			statefulSet(place, "other", 1, { node: "b" }),
 			budget(place, "other", { maxUnavailable: 0 }),
 		],
-		commands: (place) => [["drain", place.node("a"), place.node("b"), place.node("c"), "--timeout=4s"]],
+		commands: (place) => [["drain", place.node("a"), place.node("b"), place.node("c"), late]],
 	},
 	{
 		name: "a node that fails does not stop the next",
@@ -64,7 +68,7 @@ export const evictionSituations: readonly Situation[] = [
 		],
 		commands: (place) => [["drain", place.node("a"), place.node("b"), place.node("c")]],
 	},
-	drain("a pod that does not end until --timeout", ["--timeout=6s", "--grace-period=1"], {
+	drain("a pod that does not end until --timeout", ["--timeout=20s", "--grace-period=1"], {
 		objects: (place) => [statefulSet(place, "web", 1, hang)],
 	}),
 	drain("a pod that takes a quarter of a minute to end", [], {
@@ -139,7 +143,8 @@ export const evictionSituations: readonly Situation[] = [
 	webhook("a webhook refuses the eviction without a code", "/0/99"),
 	webhook("a webhook says 429 once", "/429/1"),
 	webhook("a webhook says 429 once, with a Retry-After", "/429/1/1"),
-	drain("a webhook that cannot be reached", ["--timeout=4s"], {
+	drain("a webhook that cannot be reached", [late], {
+		triesVary: true,
 		objects: (place, { webhook: { caBundle } }) => [
 			statefulSet(place, "web", 1),
 			evictionWebhook(place, "https://127.0.0.1:1/", caBundle),
@@ -184,8 +189,8 @@ export const evictionSituations: readonly Situation[] = [
 		during: async (_, command) => command.stopReading(),
 	}),
 	drain("a server's dry run", ["--dry-run=server"], { objects: (place) => [statefulSet(place, "web", 2)] }),
-	drain("a server's dry run that a budget blocks", ["--dry-run=server", "--timeout=4s"], { objects: blocked }),
-	drain("a server's dry run with --disable-eviction", ["--dry-run=server", "--disable-eviction", "--timeout=4s"], {
+	drain("a server's dry run that a budget blocks", ["--dry-run=server", late], { triesVary: true, objects: blocked }),
+	drain("a server's dry run with --disable-eviction", ["--dry-run=server", "--disable-eviction", late], {
 		objects: (place) => [statefulSet(place, "web", 1)],
 	}),
 	drain("a client's dry run", ["--dry-run=client", "--force"], {

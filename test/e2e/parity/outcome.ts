@@ -1,5 +1,6 @@
 // What a command came to, in a form that can be compared: without names that are random, and with the lines in order where
 // kubectl itself prints them in any (pods are evicted in parallel, its aggregates come from Go's maps).
+import { isProgressLine, isSlowLine } from "../slow-lines.ts";
 import type { CommandResult } from "./running-command.ts";
 
 export interface Outcome {
@@ -12,12 +13,7 @@ export interface Outcome {
 
 /** Without what depends on how busy the machine is: how far a run is after 15 seconds, agents that are slow to answer. */
 export function withoutProgress(outcome: Outcome): Outcome {
-	const isSlow = /^cluster \S+ (gives no answer|answers again)|^pod \S+ waits: cluster .* to list its budgets, /;
-	return { ...outcome, stderr: outcome.stderr.filter((line) => !isProgress(line) && !isSlow.test(line)) };
-}
-
-function isProgress(line: string): boolean {
-	return /^progress \d/.test(line);
+	return { ...outcome, stderr: outcome.stderr.filter((line) => !isProgressLine(line) && !isSlowLine(line)) };
 }
 
 /** With one line for all tries of a pod that came to the same. */
@@ -36,7 +32,7 @@ export function readOutcome(results: readonly CommandResult[], after: readonly s
 		// Where the machine is slow, more of them come.
 		stderr: results
 			.flatMap(({ stderr }) => read(stderr))
-			.filter((line, index, all) => !isProgress(line) || all.findIndex(isProgress) === index),
+			.filter((line, index, all) => !isProgressLine(line) || all.findIndex(isProgressLine) === index),
 		after: after.map((line) => plainLine(line, prefix)).toSorted(),
 	};
 }

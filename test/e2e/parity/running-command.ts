@@ -24,7 +24,7 @@ const signalNumbers: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
 	SIGTERM: 15,
 };
 /** Longer than any of them takes; one that hangs is shown with what it printed. */
-const lastsAtMostMs = 90_000;
+const lastsAtMostMs = 3 * 60_000;
 
 export function startCommand(
 	program: string,

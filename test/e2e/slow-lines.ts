@@ -1,0 +1,20 @@
+// What a run says only where the machine is busy with other things: agents and API servers that are slow to answer.
+const slow =
+	/^cluster \S+ (gives no answer|answers again)|^pod \S+ waits: cluster .* to list its budgets, |^Warning: whether a node is left for the pods that go is not known: Cannot (reach|get an answer)/;
+const progress = /^progress \d/;
+
+export function isSlowLine(line: string): boolean {
+	return slow.test(line);
+}
+
+/** Every 15 seconds one says how far it is. */
+export function isProgressLine(line: string): boolean {
+	return progress.test(line);
+}
+
+export function withoutSlowLines(text: string): string {
+	return text
+		.split("\n")
+		.filter((line) => !isSlowLine(line) && !isProgressLine(line))
+		.join("\n");
+}
