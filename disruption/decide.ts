@@ -58,8 +58,37 @@ export function decide(
 ): readonly Judgement[] {
 	const refusal = refuseFleet(memberIds, budgets);
 	if (refusal) return candidates.map((candidate) => ({ candidate, ...refusal }));
-	const allowances = new Map<string, Allowance | Waiting | Refused>();
-	for (const counted of budgets) allowances.set(formatBudgetName(counted.budget.name), allowanceOf(counted));
+	return judgeAll(candidates, budgets, allowancesOf(budgets));
+}
+
+/** The same, and what each budget comes to before anything is granted; of those that refuse or wait there is no state. */
+export function decideWithStates(
+	memberIds: readonly string[],
+	budgets: readonly BudgetCounts[],
+	candidates: readonly RoundCandidate[],
+): { readonly judgements: readonly Judgement[]; readonly states: readonly BudgetState[] } {
+	const refusal = refuseFleet(memberIds, budgets);
+	if (refusal) return { judgements: candidates.map((candidate) => ({ candidate, ...refusal })), states: [] };
+	const allowances = allowancesOf(budgets);
+	// First: each grant uses up what its budgets have.
+	const states = budgets.flatMap((counted) => {
+		const allowance = allowances.get(formatBudgetName(counted.budget.name));
+		return allowance?.kind === "allowance" ? [stateOf(allowance, counted)] : [];
+	});
+	return { judgements: judgeAll(candidates, budgets, allowances), states };
+}
+
+type Allowances = ReadonlyMap<string, Allowance | Waiting | Refused>;
+
+function allowancesOf(budgets: readonly BudgetCounts[]): Allowances {
+	return new Map(budgets.map((counted) => [formatBudgetName(counted.budget.name), allowanceOf(counted)]));
+}
+
+function judgeAll(
+	candidates: readonly RoundCandidate[],
+	budgets: readonly BudgetCounts[],
+	allowances: Allowances,
+): readonly Judgement[] {
 	return candidates.map((candidate) => ({ candidate, ...judge(candidate, budgets, allowances) }));
 }
 
@@ -126,7 +155,7 @@ interface Allowance {
 function judge(
 	candidate: RoundCandidate,
 	budgets: readonly BudgetCounts[],
-	allowances: ReadonlyMap<string, Allowance | Waiting | Refused>,
+	allowances: Allowances,
 ): Grantable | Free | Waiting | Refused {
 	const states = budgets.flatMap(({ counts }) =>
 		counts

@@ -12,8 +12,7 @@ import type { AcquireOutcome, AcquireRequest, Cluster, CommitOutcome, Grant, Pla
 import {
 	type BudgetCounts,
 	type BudgetState,
-	budgetState,
-	decide,
+	decideWithStates,
 	type Grantable,
 	type Judgement,
 	type RoundBudget,
@@ -41,7 +40,7 @@ export interface RoundRequest {
 	readonly signal: AbortSignal;
 	/** Others want these Leases too, as the last round found: get in line at once, and leave theirs alone until it is our turn. */
 	readonly contended?: boolean;
-	/** What its budgets come to, when all of them were counted. */
+	/** What its budgets come to, when all of them were counted, in one fleet. */
 	readonly onCounted?: (states: readonly BudgetState[]) => void;
 	readonly onQueued?: (place: PlaceInLine & { readonly cluster: string; readonly budget: BudgetName }) => void;
 }
@@ -94,12 +93,10 @@ async function judgeAll(
 		await renewing;
 	}
 	const counted = request.budgets.map((budget): BudgetCounts => ({ budget, counts: held.countsOf(budget) }));
-	request.onCounted?.(counted.flatMap((each) => budgetState(each) ?? []));
-	return decide(
-		request.clusters.map(({ id }) => id),
-		counted,
-		request.candidates,
-	);
+	const memberIds = request.clusters.map(({ id }) => id);
+	const { judgements, states } = decideWithStates(memberIds, counted, request.candidates);
+	request.onCounted?.(states);
+	return judgements;
 }
 
 /** At once and without waiting; where somebody holds one, everything back and then in line, in the one order that all keep. */

@@ -2,8 +2,7 @@
 import {
 	type BudgetCounts,
 	type BudgetState,
-	budgetState,
-	decide,
+	decideWithStates,
 	type Judgement,
 	type RoundBudget,
 } from "../../disruption/decide.ts";
@@ -14,7 +13,7 @@ export type CountedMember = Pick<AgentCluster, "id" | "look">;
 
 export interface Availability {
 	readonly judgements: readonly Judgement[];
-	/** Of those that were counted and refuse nothing. */
+	/** Of those that were counted, in one fleet, and refuse nothing. */
 	readonly states: readonly BudgetState[];
 }
 
@@ -26,10 +25,7 @@ export async function checkAvailability(
 ): Promise<Availability> {
 	const counted = await lookAtBudgets(members, budgets, candidates);
 	const ids = members.map(({ id }) => id);
-	return {
-		judgements: decide(ids, counted, candidates),
-		states: counted.flatMap((each) => budgetState(each) ?? []),
-	};
+	return decideWithStates(ids, counted, candidates);
 }
 
 /** Whether a round could grant something, or has something else to say than that the pod waits. */

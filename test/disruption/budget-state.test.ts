@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Count } from "../../disruption/cluster.ts";
-import { type BudgetState, budgetState } from "../../disruption/decide.ts";
-import { budget, memberBudget, newCount, newSpec, selector } from "../support/build-count.ts";
+import { type BudgetState, budgetState, decide, decideWithStates } from "../../disruption/decide.ts";
+import { budget, memberBudget, newCount, newSpec, podReference, presentPod, selector } from "../support/build-count.ts";
 
 /** Of "eu" and "us", with three pods each. */
 function stateOf(spec: Readonly<Record<string, unknown>>, us: Partial<Count> = {}): BudgetState | undefined {
@@ -54,5 +54,25 @@ describe("budgetState()", () => {
 
 	test("is nothing where the budget refuses: the verdicts say why", () => {
 		expect(stateOf({ maxUnavailable: "101%" })).toBeUndefined();
+	});
+});
+
+describe("decideWithStates()", () => {
+	const budgets = [memberBudget(newSpec({ maxUnavailable: 2 }))];
+	const candidates = [{ clusterId: "eu", pod: podReference("db-0") }];
+	const counts = [newCount("eu", { budgets, candidates: [presentPod("db-0")] }), newCount("us", { budgets })];
+	const counted = { budget: { name: budget, selector }, counts };
+
+	test("judges as decide() does, and has the states from before the grants", () => {
+		const { judgements, states } = decideWithStates(["eu", "us"], [counted], candidates);
+		expect(judgements).toMatchObject([{ kind: "grantable" }]);
+		expect(judgements).toEqual(decide(["eu", "us"], [counted], candidates));
+		expect(states).toEqual([budgetState(counted)]);
+	});
+
+	test("has no state of counts that are not of one fleet", () => {
+		const { judgements, states } = decideWithStates(["eu", "us", "ap"], [counted], candidates);
+		expect(judgements).toMatchObject([{ kind: "refused", reason: "FleetsDiffer" }]);
+		expect(states).toEqual([]);
 	});
 });
