@@ -75,7 +75,7 @@ export class EvictionRounds {
 	#promised = false;
 	/** Such rounds in a row that granted nothing. */
 	#fruitless = 0;
-	/** When waiting began, since the last grant. */
+	/** When waiting began, of those in the queue, since the last grant. */
 	#waitingSince: number | undefined;
 
 	/** `budgets`: all that cover the pods that will be brought here. */
@@ -102,6 +102,8 @@ export class EvictionRounds {
 		if (!member) throw new Error(`context ${job.context.name} has a covered pod but is no member of the fleet`);
 		const pod = new WaitingPod(job, member.id, this.#deps.stop);
 		if (!pod.over.aborted) {
+			// Those who waited before have left.
+			if (this.#queue.size === 0) this.#waitingSince = undefined;
 			this.#queue.add(pod);
 			this.#start();
 		}

@@ -63,6 +63,30 @@ describe("pods under a budget", () => {
 		expect(ap.rounds).toBeLessThanOrEqual(3);
 	});
 
+	test("are looked at as often as ever when they come after all who waited for long have left", async () => {
+		const { fleet, pods } = newDatabase();
+		const [early, late] = pods;
+		if (!early || !late) throw new Error("no pods");
+		fleet.member("us").addPod("db-2", { healthy: false });
+		const run = newRun(fleet);
+		const ap = fleet.member("ap");
+		const until = (looks: number, timeout: AbortController) => {
+			ap.onLook = () => {
+				if (ap.looks >= looks) timeout.abort(new Error("timed out"));
+			};
+		};
+		until(60, run.timeout);
+		expect(await run.evictions.evict(run.job(early.member, early.pod))).toMatchObject({ kind: "failed" });
+		const timeout = new AbortController();
+		until(ap.looks + 2, timeout);
+		const job = { ...run.job(late.member, late.pod), timeout: { signal: timeout.signal, text: "9s" } };
+		expect(await run.evictions.evict(job)).toMatchObject({ kind: "failed" });
+		const waits = run.events.filter((event) => event.type === "pod.waiting");
+		const looksOf = (name: string) => waits.filter(({ pod }) => pod === name).map(({ retryAfterMs }) => retryAfterMs);
+		expect(looksOf(early.pod.name).at(-1)).toBe(1_000);
+		expect(looksOf(late.pod.name)[0]).toBe(300);
+	});
+
 	test("are deleted under a reservation with --disable-eviction, with both preconditions", async () => {
 		const { fleet, pods } = newDatabase();
 		const [first] = pods;
