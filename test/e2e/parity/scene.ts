@@ -1,6 +1,6 @@
 // A situation's part of one cluster: its namespace, its nodes and what is in them, made and looked at by the administrator.
 import { open } from "node:fs/promises";
-import { type ApiClient, isStatus, strategicMergePatch } from "../../../demo/machine/api-client.ts";
+import { type ApiClient, isStatus, isTransient, strategicMergePatch } from "../../../demo/machine/api-client.ts";
 import { eventually } from "../kubectl.ts";
 import {
 	collectionPath,
@@ -257,21 +257,26 @@ export async function clear(client: ApiClient): Promise<void> {
 		"/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
 		"/apis/rbac.authorization.k8s.io/v1/clusterroles",
 	]) {
-		await client.send("DELETE", `${path}?${selector}`);
+		await removeAll(client, `${path}?${selector}`);
 	}
 	const { items } = await client.get<ListOf<PodObject>>(`/api/v1/namespaces?${selector}`);
 	await sendAll(items, async ({ metadata }) => {
 		if (metadata.deletionTimestamp === undefined) await client.send("DELETE", `/api/v1/namespaces/${metadata.name}`);
 		// Some pods never end by themselves; and for a moment more the API server keeps to the policies that are gone.
-		await eventually(`the deletion of the pods of namespace ${metadata.name}`, async () => {
-			try {
-				await client.send("DELETE", `/api/v1/namespaces/${metadata.name}/pods?gracePeriodSeconds=0`);
-				return true;
-			} catch (error) {
-				if ([403, 409, 422, 500].some((status) => isStatus(error, status))) return false;
-				throw error;
-			}
-		});
+		await removeAll(client, `/api/v1/namespaces/${metadata.name}/pods?gracePeriodSeconds=0`);
 	});
-	await client.send("DELETE", `/api/v1/nodes?${selector}`);
+	await removeAll(client, `/api/v1/nodes?${selector}`);
+}
+
+/** Again where it takes longer than a request may, or others change what goes: it comes to the same. */
+async function removeAll(client: ApiClient, path: string): Promise<void> {
+	await eventually(`the deletion of ${path}`, async () => {
+		try {
+			await client.send("DELETE", path);
+			return true;
+		} catch (error) {
+			if (isTransient(error) || isStatus(error, 409) || isStatus(error, 422)) return false;
+			throw error;
+		}
+	});
 }
