@@ -1,6 +1,7 @@
 // kubectl xpdb ops
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import { formatElapsed } from "../flags/duration.ts";
+import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { ApiError, ConnectionError, kubectlErrorLine } from "../kubernetes/api-error.ts";
 import { inContext } from "../nodes/find-in-contexts.ts";
 import { type AnnotatedNodes, listAnnotatedNodes } from "../nodes/find-operation.ts";
@@ -32,7 +33,7 @@ export const runOps: CommandRunner = async (input, deps) => {
 		);
 		const rows = listOperations(
 			lists.flatMap(({ nodes }) => nodes),
-			input.globals,
+			new SuggestedCommands(input.globals),
 		);
 		for (const { context, name } of lists.flatMap(({ later }) => later)) {
 			streams.stderr.write(

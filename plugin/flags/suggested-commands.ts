@@ -7,6 +7,8 @@ import type { GlobalFlags } from "./global-flags.ts";
 export class SuggestedCommands {
 	/** Of the run: the agents' anchor. Who may reach agents may look there, and maybe nowhere else. */
 	readonly agentNamespace: string;
+	/** Whether names need their context in front. */
+	readonly inSeveral: boolean;
 	readonly #contexts: readonly string[];
 	readonly #toServers: readonly string[];
 	readonly #toAgents: readonly string[];
@@ -14,6 +16,7 @@ export class SuggestedCommands {
 	constructor(globals: GlobalFlags) {
 		const { context, contexts, agentNamespace, agentAccount } = globals;
 		this.agentNamespace = agentNamespace;
+		this.inSeveral = contexts.length > 1;
 		this.#contexts = [
 			...(contexts.length > 0 ? [`--contexts=${contexts.join(",")}`] : []),
 			...(context === undefined ? [] : [`--context=${context}`]),

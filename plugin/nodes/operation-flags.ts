@@ -1,5 +1,6 @@
 // Which flags of a drain its nodes remember, and which a person has to type again to go on with it.
 import type { CommandInput } from "../flags/command.ts";
+import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { type FlagValue, isFlagValue, type Operation } from "./operation.ts";
 import { resumeOperationCommand } from "./resume-command.ts";
@@ -53,9 +54,10 @@ export function resumeInput(input: CommandInput, operation: Operation): CommandI
 	const { id } = operation;
 	const missing = operation.typedAgain.filter((name) => !input.given.has(name));
 	if (missing.length > 0) {
+		const suggest = new SuggestedCommands(input.globals);
 		throw new UsageError(
 			`operation "${id}" was begun with ${missing.map(writtenAgain).join(" and ")}, which must be typed again; nothing was touched`,
-			`Continue: ${resumeOperationCommand(id, operation.typedAgain.map(writtenAgain), input.globals)}`,
+			`Continue: ${resumeOperationCommand(id, operation.typedAgain.map(writtenAgain), suggest)}`,
 		);
 	}
 	const flags: Record<string, unknown> = { ...input.flags };

@@ -1,5 +1,5 @@
 // Unfinished operations, gathered from the annotations on the nodes of several clusters.
-import type { GlobalFlags } from "../flags/global-flags.ts";
+import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { type AnnotatedNode, isLeft } from "./find-operation.ts";
 import { writtenAgain } from "./operation-flags.ts";
 import { resumeOperationCommand, undoOperationCommand } from "./resume-command.ts";
@@ -22,20 +22,20 @@ export interface OperationInContext {
 }
 
 /** Operations with nodes left, the oldest first. */
-export function listOperations(nodes: readonly AnnotatedNode[], globals: GlobalFlags): readonly OperationRow[] {
+export function listOperations(nodes: readonly AnnotatedNode[], suggest: SuggestedCommands): readonly OperationRow[] {
 	return [...Map.groupBy(nodes, ({ annotation }) => annotation.id)]
 		.filter(([, annotated]) => annotated.some(isLeft))
-		.map(([id, annotated]) => operationRow(id, annotated, globals))
+		.map(([id, annotated]) => operationRow(id, annotated, suggest))
 		.toSorted((a, b) => (a.since < b.since ? -1 : 1));
 }
 
-function operationRow(id: string, annotated: readonly AnnotatedNode[], globals: GlobalFlags): OperationRow {
+function operationRow(id: string, annotated: readonly AnnotatedNode[], suggest: SuggestedCommands): OperationRow {
 	const { by = "", since = "", typedAgain = [] } = annotated.find(isLeft)?.annotation ?? {};
 	const contexts = [...Map.groupBy(annotated, ({ context }) => context.name)].map(([context, here]) => ({
 		context,
 		drained: here.filter(({ annotation }) => annotation.state === "drained").map(({ name }) => name),
 		left: here.filter(isLeft).map(({ name }) => name),
 	}));
-	const resume = resumeOperationCommand(id, typedAgain.map(writtenAgain), globals);
-	return { id, by, since, typedAgain, contexts, resume, undo: undoOperationCommand(id, globals) };
+	const resume = resumeOperationCommand(id, typedAgain.map(writtenAgain), suggest);
+	return { id, by, since, typedAgain, contexts, resume, undo: undoOperationCommand(id, suggest) };
 }

@@ -17,8 +17,8 @@ export interface CordonTask {
 
 export function cordonWork(
 	{ nodes, dryRun, op }: CordonTask,
-	{ command, input }: RunCall,
-	{ emit, offer, record }: OpenRun,
+	{ command }: RunCall,
+	{ emit, offer, record, suggest }: OpenRun,
 ): RunWork {
 	const desired = command === "cordon";
 	const set = (node: NodeTarget): Promise<CordonResult> =>
@@ -31,7 +31,7 @@ export function cordonWork(
 		pods: [],
 		dryRun,
 		async work() {
-			offer(() => (record.ours.length === 0 ? {} : { undo: undoCommand(record.ours, input.globals) }));
+			offer(() => (record.ours.length === 0 ? {} : { undo: undoCommand(record.ours, suggest) }));
 			const results: CordonResult[] = [];
 			for (const node of nodes) results.push(await set(node));
 			const failures = results.filter((result) => result === "failed").map(() => ({ unreachable: false }));

@@ -66,7 +66,7 @@ async function drainUnderBudgets(
 	run: OpenRun,
 ): Promise<RunResult> {
 	const { fleet, evictions, fleetHash } = session;
-	const { emit, record } = run;
+	const { emit, record, suggest } = run;
 	const { stop } = deps.interrupts;
 	const annotates = options.dryRun === "none";
 	// Up to a second of reads, for which nobody waits whom kubectl's lines are enough.
@@ -89,12 +89,10 @@ async function drainUnderBudgets(
 	run.offer(() => {
 		const again = flagWords(flags.typedAgain, input);
 		// By its id only the nodes are found that could be marked before it ended.
-		const goOn = annotations.hasAll(nodes)
-			? resumeOperationCommand(op, again, input.globals)
-			: typedCommand(input.argv);
+		const goOn = annotations.hasAll(nodes) ? resumeOperationCommand(op, again, suggest) : typedCommand(input.argv);
 		return {
 			...(record.nodesLeft.length > 0 && annotates && { resume: goOn }),
-			...(record.ours.length > 0 && { undo: undoOperationCommand(op, input.globals) }),
+			...(record.ours.length > 0 && { undo: undoOperationCommand(op, suggest) }),
 		};
 	});
 	const result = await drain(nodes, options, {

@@ -58,13 +58,13 @@ export function evictWork(task: EvictTask, call: RunCall, run: OpenRun): RunWork
 async function evictUnderBudgets(
 	{ pods, options, readAt }: EvictTask,
 	session: EvictionSession,
-	{ input, deps }: RunCall,
-	{ offer, record }: OpenRun,
+	{ deps }: RunCall,
+	{ offer, record, suggest }: OpenRun,
 ): Promise<RunResult> {
 	const { stop } = deps.interrupts;
 	const { fleet, evictions } = session;
 	const { gracePeriodSeconds, replaced, timeoutMs } = options;
-	offer(() => (record.podsLeft.length === 0 ? {} : { resume: resumeEvictCommand(record.podsLeft, input.globals) }));
+	offer(() => (record.podsLeft.length === 0 ? {} : { resume: resumeEvictCommand(record.podsLeft, suggest) }));
 	const timeout = createTimeout(timeoutMs, formatDuration(timeoutMs));
 	const before = replaced && fleet ? await measureBudgets(fleet, pods) : [];
 	const outcomes = await Promise.all(

@@ -35,6 +35,7 @@ export interface OpenRun {
 	readonly contexts: readonly KubeContext[];
 	readonly emit: EventSink;
 	readonly record: RunRecord;
+	readonly suggest: SuggestedCommands;
 	/** -o json */
 	readonly writesJson: boolean;
 	/** Undefined where the results go to the terminal or into a pipe as JSON. */
@@ -132,7 +133,7 @@ export async function reportRun(
 				const offer = (commands: () => NextCommands): void => {
 					next = commands;
 				};
-				return { contexts, emit, record, writesJson, screen, offer };
+				return { contexts, emit, record, suggest, writesJson, screen, offer };
 			},
 		});
 		if (code === exitCode.done && warnings > 0 && input.globals.warningsAsErrors) {

@@ -59,7 +59,7 @@ interface Write {
 	readonly stop: AbortSignal;
 }
 
-async function work({ task, todo, stop }: Write, { input, deps }: RunCall, run: OpenRun): Promise<RunResult> {
+async function work({ task, todo, stop }: Write, { deps }: RunCall, run: OpenRun): Promise<RunResult> {
 	const { name, suspend, suspension, dryRun } = task;
 	const change: SuspensionChange = { suspend, annotation: suspend ? formatSuspension(suspension) : null };
 	const note: SuspensionNote = {
@@ -78,7 +78,7 @@ async function work({ task, todo, stop }: Write, { input, deps }: RunCall, run: 
 		}
 	}
 	if (dryRun === "none") {
-		const undo = unsuspendCommand(name, input.globals);
+		const undo = unsuspendCommand(name, run.suggest);
 		if (suspend) run.offer(() => ({ undo }));
 		beforeSuspending(deps.env);
 		const { failures } = await writeSuspension(todo, change, { rehearse: false, stop });

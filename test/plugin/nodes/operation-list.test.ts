@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import type { CommandInput } from "../../../plugin/flags/command.ts";
 import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
+import { SuggestedCommands } from "../../../plugin/flags/suggested-commands.ts";
 import { type AnnotatedNode, findOperation, listAnnotatedNodes } from "../../../plugin/nodes/find-operation.ts";
 import { formatOperation, type Operation, operationAnnotation } from "../../../plugin/nodes/operation.ts";
 import { listOperations } from "../../../plugin/nodes/operation-list.ts";
@@ -62,7 +63,7 @@ async function annotated(): Promise<readonly AnnotatedNode[]> {
 
 describe("listOperations()", () => {
 	test("has the runs with nodes left, the oldest first, and how to go on", async () => {
-		const rows = listOperations(await annotated(), globals);
+		const rows = listOperations(await annotated(), new SuggestedCommands(globals));
 		expect(rows).toMatchObject([
 			{
 				id: "0a0a0a",

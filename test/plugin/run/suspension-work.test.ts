@@ -3,6 +3,7 @@ import { formatSuspension, suspensionAnnotation } from "../../../disruption/susp
 import { parseCommandLine } from "../../../plugin/cli.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
 import { findBudget, type SuspensionTarget } from "../../../plugin/fleet/suspension-target.ts";
+import { SuggestedCommands } from "../../../plugin/flags/suggested-commands.ts";
 import { ApiError, ConnectionError } from "../../../plugin/kubernetes/api-error.ts";
 import { createPlainWriter } from "../../../plugin/output/plain.ts";
 import { RunRecord } from "../../../plugin/run/run-record.ts";
@@ -77,6 +78,7 @@ async function run(
 				plain(event);
 			},
 			record: new RunRecord(command, () => 0),
+			suggest: new SuggestedCommands(parsed.input.globals),
 			writesJson: false,
 			screen: undefined,
 			offer: (commands) => {
