@@ -5,7 +5,8 @@ import { type CommandInput, textFlag } from "../flags/command.ts";
 import type { FlagTable } from "../flags/flag.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import { UsageError } from "../terminal/errors.ts";
-import { type CertificateMode, type CertificateOptions, certificateModes } from "./fleet-certificates.ts";
+import { type CertificateMode, certificateModes } from "./certificate-mode.ts";
+import type { CertificateOptions } from "./fleet-certificates.ts";
 
 export const certificateFlags: FlagTable = {
 	certs: {

@@ -4,6 +4,7 @@
 import { agentServerName } from "../../proto/credentials.ts";
 import { memberUri } from "../../proto/member-certificate.ts";
 import { UsageError } from "../terminal/errors.ts";
+import type { CertificateMode } from "./certificate-mode.ts";
 import {
 	agentSecret,
 	agentSecretObject,
@@ -19,10 +20,6 @@ import type { ClusterObject } from "./cluster-object.ts";
 import { authorityProblem, certificateProblem, readAuthorities, unknownAuthority } from "./judge-certificate.ts";
 import type { KeyPair } from "./key-pair.ts";
 import type { ClusterCertificates } from "./read-certificates.ts";
-
-export const certificateModes = ["create", "existing", "cert-manager"] as const;
-/** Who makes them: this program, nobody (they are there), or cert-manager. */
-export type CertificateMode = (typeof certificateModes)[number];
 
 export interface CertificateOptions {
 	readonly mode: CertificateMode;
