@@ -1,5 +1,5 @@
 // The plugin and Node in one file: needs nothing of the machine that it runs on, and loads nothing from its disk.
-import { chmodSync, copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryRoot } from "../repository-root.ts";
 import { runCommand } from "../run-command.ts";
@@ -59,7 +59,7 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
 }
 
 async function writeBlob({ parts, maker, withCode }: ExecutableOptions): Promise<string> {
-	const codes = partNames.map((name) => `${name}.code`).filter((file) => existsSync(join(parts, file)));
+	const codes = readdirSync(parts).filter((file) => file.endsWith(".code"));
 	const files = [...partNames.map((name) => `${name}.js`), ...(withCode ? codes : [])];
 	const blob = join(parts, "program.blob");
 	const config = join(parts, "executable.json");

@@ -5,6 +5,16 @@ import { Script } from "node:vm";
 export const partNames = ["plugin", "client-node", "certificates"] as const;
 export type PartName = (typeof partNames)[number];
 
+/**
+ * Which code goes with a part, for the words of a call. All of it takes 10 ms to read; calls that need little of it, and that somebody waits
+ * for with a finger on the key, have their own.
+ */
+export function codeFileOf(name: PartName, words: readonly string[]): string {
+	const [command = ""] = words;
+	const isShort = command === "__complete" || (command === "version" && words.includes("--client"));
+	return isShort ? `${name}-${command.replaceAll("_", "")}.code` : `${name}.code`;
+}
+
 export interface PartSource {
 	readonly source: string;
 	/** What V8 compiled of it before; left out, it compiles as it goes. */

@@ -40,6 +40,17 @@ describe("dist/kubectl-xpdb", () => {
 		});
 	});
 
+	test("takes code of its own for what somebody waits for with a finger on the key, and for all else", () => {
+		for (const words of [
+			["__complete", "bud"],
+			["drain", "--help"],
+		]) {
+			const { stdout, stderr } = run(words, { NODE_DEBUG: "kubectl-xpdb" });
+			expect({ words, stderr }).toEqual({ words, stderr: "plugin: compiled code accepted\n" });
+			expect(stdout).toMatch(/^budgets\t|Usage:/m);
+		}
+	});
+
 	test("is not changed by the NODE_OPTIONS of another program", () => {
 		const other = join(folder, "other.cjs");
 		writeFileSync(other, 'process.stdout.write("code of another program\\n");');
