@@ -15,6 +15,7 @@ export type AgentPodObject = {
 		readonly nodeName?: string;
 		readonly serviceAccountName?: string;
 		readonly containers: readonly AgentContainer[];
+		readonly initContainers?: readonly (AgentContainer & { readonly restartPolicy?: string })[];
 	};
 	readonly status?: { readonly phase?: string };
 };
@@ -48,9 +49,14 @@ export type AgentPlace = {
 	readonly clientAuthority: string;
 };
 
+/** The sidecar where there is one. */
+export function agentContainer({ spec }: AgentPodObject): AgentContainer | undefined {
+	return spec.initContainers?.find(({ restartPolicy }) => restartPolicy === "Always") ?? spec.containers[0];
+}
+
 /** Turns the pod's own command into that of a process: only addresses and paths are replaced, all else is as shipped. */
 export function agentCommand(pod: AgentPodObject, place: AgentPlace): { args: string[]; env: Record<string, string> } {
-	const container = pod.spec.containers[0];
+	const container = agentContainer(pod);
 	if (container === undefined) {
 		throw new SetupError(`Pod "${pod.metadata.namespace}/${pod.metadata.name}" has no container`);
 	}

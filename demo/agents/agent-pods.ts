@@ -36,7 +36,10 @@ export type HostingCluster = {
 	readonly name: string;
 	readonly dir: string;
 	readonly server: string;
-	readonly certificates: IssuedCertificates;
+	readonly certificates: {
+		readonly authority: IssuedCertificates["authority"];
+		readonly pairs: Pick<IssuedCertificates["pairs"], "kwok">;
+	};
 	network(client: ApiClient): PodNetwork;
 };
 
@@ -49,6 +52,8 @@ export async function startAgentPods(options: {
 	readonly environment?: Readonly<Record<string, string>>;
 	/** Where the agents reach their API server, if not at its own address. */
 	readonly apiServer?: Endpoint;
+	/** Where their pods are; left out: the anchor. */
+	readonly namespace?: string;
 }): Promise<AgentPods> {
 	const { cluster } = options;
 	const dir = join(cluster.dir, "agents");
@@ -97,7 +102,7 @@ export async function startAgentPods(options: {
 	const following = follow<AgentPodObject>({
 		client,
 		// A pod elsewhere that calls itself an agent is a hostile suite's, which runs it itself.
-		path: `/api/v1/namespaces/xpdb-system/pods?labelSelector=${encodeURIComponent(agentLabel)}`,
+		path: `/api/v1/namespaces/${options.namespace ?? "xpdb-system"}/pods?labelSelector=${encodeURIComponent(agentLabel)}`,
 		signal: abort.signal,
 		onList(objects) {
 			const alive = new Set(objects.map((object) => object.metadata.uid));

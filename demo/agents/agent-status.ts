@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../machine/api-client.ts";
 import { isTransient, strategicMergePatch } from "../machine/api-client.ts";
 import type { Exit } from "../machine/process.ts";
-import type { AgentPodObject } from "./agent-command.ts";
+import { type AgentPodObject, agentContainer } from "./agent-command.ts";
 
 export type StatusReporter = { push(status: unknown): void; close(): void };
 
@@ -55,7 +55,8 @@ export function statusOf(
 		readonly lastExit: Exit | undefined;
 	},
 ): unknown {
-	const container = pod.spec.containers[0];
+	const container = agentContainer(pod);
+	const others = pod.spec.containers.filter((each) => each !== container);
 	const ready = now.running && now.ready;
 	const condition = (type: string, value: boolean) => ({
 		type,
@@ -68,6 +69,16 @@ export function statusOf(
 		reason: now.lastExit?.code === 0 ? "Completed" : "Error",
 		finishedAt: new Date().toISOString(),
 	};
+	const own = {
+		name: container?.name,
+		image: container?.image ?? "",
+		imageID: "",
+		ready,
+		started: now.running,
+		restartCount: now.restartCount,
+		state: now.running ? { running: { startedAt: now.startedAt } } : { terminated },
+		...(now.lastExit === undefined ? {} : { lastState: { terminated } }),
+	};
 	return {
 		metadata: { uid: pod.metadata.uid },
 		status: {
@@ -77,18 +88,20 @@ export function statusOf(
 			podIPs: [{ ip: now.ip }],
 			startTime: now.startedAt,
 			conditions: [condition("Initialized", true), condition("ContainersReady", ready), condition("Ready", ready)],
-			containerStatuses: [
-				{
-					name: container?.name,
-					image: container?.image ?? "",
+			...(others.length > 0 && {
+				// A sidecar: what it runs beside is as good as its own process here.
+				initContainerStatuses: [own],
+				containerStatuses: others.map(({ name, image = "" }) => ({
+					name,
+					image,
 					imageID: "",
-					ready,
+					ready: now.running,
 					started: now.running,
-					restartCount: now.restartCount,
+					restartCount: 0,
 					state: now.running ? { running: { startedAt: now.startedAt } } : { terminated },
-					...(now.lastExit === undefined ? {} : { lastState: { terminated } }),
-				},
-			],
+				})),
+			}),
+			...(others.length === 0 && { containerStatuses: [own] }),
 		},
 	};
 }
