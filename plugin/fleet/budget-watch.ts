@@ -7,7 +7,7 @@ import { fleetHash } from "../../disruption/fleet.ts";
 import { FleetUncoveredError } from "../terminal/errors.ts";
 import { type BudgetRow, type CountOfMember, countable, listedRow } from "./budget-table.ts";
 import type { Fleet } from "./fleet.ts";
-import { type HealthyHistory, historyOfAll } from "./healthy-history.ts";
+import { type HealthyHistories, historyOfAll } from "./healthy-history.ts";
 import { type MemberState, type WatchClock, WatchedMember } from "./watched-member.ts";
 
 export interface RowChanges {
@@ -27,8 +27,8 @@ interface BudgetWatchOptions {
 	readonly signal: AbortSignal;
 	/** The first time with all rows that there are, then with what has changed, at most four times a second. */
 	readonly onChanges: (changes: RowChanges) => void;
-	/** Of all rows whose last hour every member's agents have kept, by name, whenever they have looked again. */
-	readonly onHistories?: (histories: ReadonlyMap<string, HealthyHistory>) => void;
+	/** Of all rows whose last hour every member's agents have kept, whenever they have looked again. */
+	readonly onHistories?: (histories: HealthyHistories) => void;
 }
 
 /** More often nobody reads it. */
@@ -115,12 +115,7 @@ class Session {
 		const { onHistories } = this.#options;
 		if (!onHistories || !this.#hasBegun || !this.#hasNewHistories) return;
 		this.#hasNewHistories = false;
-		const found = new Map<string, HealthyHistory>();
-		for (const key of this.#shown.keys()) {
-			const history = historyOfAll(this.#members.map((member) => member.history(key)));
-			if (history) found.set(key, history);
-		}
-		onHistories(found);
+		onHistories({ get: (key) => historyOfAll(this.#members.map((member) => member.history(key))) });
 	}
 
 	#flush(): void {

@@ -5,6 +5,9 @@ import { mostSamples } from "../../proto/wire-watch.ts";
 
 export type HealthyHistory = Pick<BudgetHistory, "lastAt" | "everySeconds" | "healthy">;
 
+/** By budget: added up when somebody looks at one, not of 1,000 every minute. */
+export type HealthyHistories = Pick<ReadonlyMap<string, HealthyHistory>, "get">;
+
 /** What one agent tells, and another one of the same member had told: each keeps its own. */
 export function mergedHistory(before: BudgetHistory | undefined, told: BudgetHistory): BudgetHistory {
 	// A clock that was set back: nobody knows any more when that was.

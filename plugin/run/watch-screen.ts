@@ -3,13 +3,13 @@
 import type { BudgetName } from "../../disruption/budget.ts";
 import type { CommandDependencies, CommandInput } from "../flags/command.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
-import type { HealthyHistory } from "../fleet/healthy-history.ts";
+import type { HealthyHistories } from "../fleet/healthy-history.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import { hasUnicode, readUiChoice, screenProblem, wantsColour } from "./ui-choice.ts";
 
 export interface WatchScreen {
 	readonly see: (changes: RowChanges) => void;
-	readonly seeHistories: (histories: ReadonlyMap<string, HealthyHistory>) => void;
+	readonly seeHistories: (histories: HealthyHistories) => void;
 	/** Aborts when the person leaves. */
 	readonly left: AbortSignal;
 	/** Of a person who has left. */

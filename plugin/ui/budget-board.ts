@@ -3,7 +3,7 @@
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
-import type { HealthyHistory } from "../fleet/healthy-history.ts";
+import type { HealthyHistories, HealthyHistory } from "../fleet/healthy-history.ts";
 import type { MemberState } from "../fleet/watched-member.ts";
 import { type BudgetView, isShown, type SortColumn } from "./budget-view.ts";
 
@@ -18,7 +18,7 @@ const orderEveryMs = 5_000;
 
 export class BudgetBoard {
 	readonly #rows = new Map<string, BudgetRow>();
-	#histories: ReadonlyMap<string, HealthyHistory> = new Map();
+	#histories: HealthyHistories = new Map();
 	#order: readonly string[] = [];
 	#orderedAt = Number.NEGATIVE_INFINITY;
 	#orderedBy = "";
@@ -29,7 +29,7 @@ export class BudgetBoard {
 	knownSince: number | undefined;
 
 	/** Of all rows that have one. */
-	seeHistories(histories: ReadonlyMap<string, HealthyHistory>): void {
+	seeHistories(histories: HealthyHistories): void {
 		this.#histories = histories;
 	}
 

@@ -1,7 +1,7 @@
 // The screen of `kubectl xpdb budgets -w`: opened, fed with changes, closed again.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
-import type { HealthyHistory } from "../fleet/healthy-history.ts";
+import type { HealthyHistories } from "../fleet/healthy-history.ts";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
 import { BudgetBoard } from "./budget-board.ts";
 import { budgetFrame } from "./budget-frame.ts";
@@ -29,7 +29,7 @@ export interface BudgetScreenOptions {
 
 export interface BudgetScreen {
 	see(changes: RowChanges): void;
-	seeHistories(histories: ReadonlyMap<string, HealthyHistory>): void;
+	seeHistories(histories: HealthyHistories): void;
 	/** Gives the terminal back as it was, at once. */
 	close(): void;
 }
