@@ -1,5 +1,5 @@
-// The manifests of agent/deploy/ as one file beside the code that installs them: the plugin is a single program, which has no folder to read
-// them from, and imports nothing of the agent. Written by `npm run generate`.
+// The manifests of agent/deploy/ as one file beside what installs them: the plugin is a single program, which has no folder to read them from,
+// and imports nothing of the agent; Helm reads nothing outside of a chart. Written by `npm run generate`.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";
@@ -7,7 +7,10 @@ import { repositoryRoot } from "./repository-root.ts";
 const source = join("agent", "deploy");
 
 /** From the root. */
-export const deployTextsFile = join("plugin", "install", "deploy-texts.json");
+export const deployTextsFiles = [
+	join("plugin", "install", "deploy-texts.json"),
+	join("agent", "chart", "deploy-texts.json"),
+] as const;
 
 export async function deployTexts(): Promise<string> {
 	const files = (await readdir(join(repositoryRoot, source))).filter((file) => file.endsWith(".yaml")).toSorted();

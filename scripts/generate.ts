@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { deployTexts, deployTextsFile } from "./deploy-texts.ts";
+import { deployTexts, deployTextsFiles } from "./deploy-texts.ts";
 import { repositoryRoot } from "./repository-root.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -25,9 +25,10 @@ async function check(): Promise<string[]> {
 			if (code !== 0) findings.push(`${command.join(" ")}:\n${output.trimEnd()}`);
 		}
 		if (findings.length > 0) return findings;
-		const manifests = join(repositoryRoot, deployTextsFile);
-		if (!existsSync(manifests) || (await readFile(manifests, "utf8")) !== (await deployTexts())) {
-			findings.push(`${deployTextsFile} is not current: run \`npm run generate\``);
+		for (const file of deployTextsFiles) {
+			const manifests = join(repositoryRoot, file);
+			if (existsSync(manifests) && (await readFile(manifests, "utf8")) === (await deployTexts())) continue;
+			findings.push(`${file} is not current: run \`npm run generate\``);
 		}
 		const [wanted, found] = await Promise.all([readTree(join(target, folder)), readTree(join(repositoryRoot, folder))]);
 		for (const file of new Set([...wanted.keys(), ...found.keys()])) {
@@ -59,7 +60,7 @@ if (process.argv.includes("--check")) {
 	for (const finding of findings) console.error(finding);
 	process.exitCode = findings.length > 0 ? 1 : 0;
 } else {
-	await writeFile(join(repositoryRoot, deployTextsFile), await deployTexts());
+	for (const file of deployTextsFiles) await writeFile(join(repositoryRoot, file), await deployTexts());
 	for (const command of [["buf", "generate"], writePages] as const) {
 		const { code } = await runCommand([...command], { show: true });
 		if (code !== 0) process.exitCode = code;

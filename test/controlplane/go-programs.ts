@@ -74,6 +74,21 @@ export const krewPrograms: GoPrograms<"krew" | "validate-krew-manifest"> = {
 	programs: ["krew", "validate-krew-manifest"],
 };
 
+export const helmPrograms: GoPrograms<"helm"> = {
+	name: "helm",
+	what: "helm",
+	duration: "about 2 minutes",
+	modules: [
+		{
+			folder: "helm",
+			main: "helm.sh/helm/v3",
+			packages: ["helm.sh/helm/v3/cmd/helm"],
+			stamps: (version) => [`helm.sh/helm/v3/internal/version.version=${version}`],
+		},
+	],
+	programs: ["helm"],
+};
+
 // Without these two packages stamped, /version answers nonsense and clients that compare versions go wrong.
 function kubernetesStamps(version: string): string[] {
 	const [major, minor] = version.replace(/^v/, "").split(".");

@@ -3,13 +3,13 @@
 import { SetupError } from "../../demo/machine/setup-error.ts";
 import { findOrBuildBinaries } from "./binaries.ts";
 import { ProgramsUnavailableError } from "./fleet-errors.ts";
-import { krewPrograms } from "./go-programs.ts";
+import { helmPrograms, krewPrograms } from "./go-programs.ts";
 import { findOrBuildPrograms } from "./program-cache.ts";
 
 const log = (line: string) => console.log(line);
 try {
 	await findOrBuildBinaries({ log });
-	await findOrBuildPrograms(krewPrograms, { log });
+	for (const programs of [krewPrograms, helmPrograms]) await findOrBuildPrograms(programs, { log });
 } catch (error) {
 	if (!(error instanceof SetupError)) throw error;
 	console.log(error.message);

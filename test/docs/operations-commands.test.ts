@@ -5,7 +5,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { parseFleet } from "../../agent/cluster-api/fleet-config.ts";
 import { Certificates } from "../../agent/server/certificates.ts";
 import { parseCertificates } from "../../proto/credentials.ts";
@@ -38,6 +38,7 @@ kubectl() {
 		*" logs "*) cat agents.log;;
 	esac
 }
+helm() { echo "none helm $*" >> calls; }
 npm() { echo "none npm $*" >> calls; }
 skopeo() { echo "none skopeo $*" >> calls; }
 sudo() { echo "none sudo $*" >> calls; }
@@ -68,6 +69,12 @@ describe.skipIf(!hasOpenssl || !hasJq)("all commands of the page, one after the 
 	afterAll(() => rmSync(folder, { recursive: true }));
 
 	const read = (file: string): string => readFileSync(join(folder, file), "utf8");
+
+	test("make values of the same fleet for the chart", () => {
+		const { members } = parse(read("values.yaml")) as { readonly members: readonly { readonly name: string }[] };
+		expect(members.map(({ name }) => name)).toEqual(contexts);
+		expect(read("calls")).toContain("none helm --kube-context prod-eu install xpdb agent/chart");
+	});
 
 	test("declare a fleet that agents take", async () => {
 		const { members } = await parseFleet({ members: read("fleet.yaml") });

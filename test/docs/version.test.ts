@@ -1,5 +1,6 @@
 // package.json says the version; where it has to be said again, it is the same.
 import { expect, test } from "vitest";
+import { parse } from "yaml";
 import { releaseNotes } from "../../scripts/release/release-notes.ts";
 import { listFiles, readSource } from "../architecture/source-files.ts";
 
@@ -12,6 +13,11 @@ test("manifests and pages name the agent's image in the version of package.json"
 	);
 	expect(named.length).toBeGreaterThan(3);
 	expect(named.filter(({ found }) => found !== version)).toEqual([]);
+});
+
+test("the chart has the version too, and the agent's image in it", () => {
+	const chart = parse(readSource("agent/chart/Chart.yaml")) as Readonly<Record<string, unknown>>;
+	expect([chart["version"], chart["appVersion"]]).toEqual([version, version]);
 });
 
 test("package-lock.json has the version too", () => {

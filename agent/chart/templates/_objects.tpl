@@ -1,0 +1,33 @@
+{{- /* Changes the object: what the values say of it. */}}
+{{- define "xpdb.fillIn" }}
+{{- $object := .object }}
+{{- if and (eq $object.kind "Deployment") (eq $object.metadata.name "xpdb-agent") }}
+{{- $pod := $object.spec.template.spec }}
+{{- $agent := first $pod.containers }}
+{{- if .values.image }}{{ $_ := set $agent "image" .values.image }}{{ end }}
+{{- if .values.imagePullSecret }}{{ $_ := set $pod "imagePullSecrets" (list (dict "name" .values.imagePullSecret)) }}{{ end }}
+{{- if ne .values.agentNamespace "xpdb-system" }}
+{{- $flags := list (printf "--agent-namespace=%s" .values.agentNamespace) (printf "--lease-namespace=%s" .values.agentNamespace) }}
+{{- $_ := set $agent "args" (concat $agent.args $flags) }}
+{{- end }}
+{{- end }}
+{{- if and (hasSuffix "RoleBinding" $object.kind) (eq $object.metadata.name "xpdb-operators") .values.operators }}
+{{- $subjects := list }}
+{{- range .values.operators }}
+{{- $subjects = append $subjects (dict "apiGroup" "rbac.authorization.k8s.io" "kind" "Group" "name" .) }}
+{{- end }}
+{{- $_ := set $object "subjects" $subjects }}
+{{- end }}
+{{- end }}
+
+{{- /* Changes the object: whose it is, and that the kind of budgets stays, and with it everybody's budgets, where the release goes. */}}
+{{- define "xpdb.label" }}
+{{- $metadata := .object.metadata }}
+{{- $labels := dict "app.kubernetes.io/managed-by" .service }}
+{{- if eq .object.kind "CustomResourceDefinition" }}
+{{- $_ := set $metadata "annotations" (merge (dict "helm.sh/resource-policy" "keep") (default dict $metadata.annotations)) }}
+{{- else }}
+{{- $_ := set $labels "xpdb.form3.tech/agent-namespace" .values.agentNamespace }}
+{{- end }}
+{{- $_ := set $metadata "labels" (merge $labels (default dict $metadata.labels)) }}
+{{- end }}

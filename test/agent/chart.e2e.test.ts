@@ -1,0 +1,133 @@
+// agent/chart/ with the real helm: what it makes is what `kubectl xpdb install` makes.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { parse, parseAllDocuments, stringify } from "yaml";
+import { managedByLabel } from "../../disruption/agent-names.ts";
+import { type ClusterObject, objectKey } from "../../plugin/install/cluster-object.ts";
+import { type FleetSettings, fleetObjects, isFleetList } from "../../plugin/install/fleet-objects.ts";
+import { helmPrograms } from "../controlplane/go-programs.ts";
+import { findPrograms } from "../controlplane/program-cache.ts";
+
+const helm = await findPrograms(helmPrograms);
+const isMissing = helm.kind === "missing";
+const name = isMissing ? `agent/chart (skipped: ${helm.reason})` : "agent/chart";
+
+const eu = { id: "0f0d2f60-0000-4000-8000-000000000001", name: "eu", address: "eu.example.com:8444" };
+const us = { id: "0f0d2f60-0000-4000-8000-000000000002", name: "us" };
+const plain: FleetSettings = {
+	agentNamespace: "xpdb-system",
+	image: undefined,
+	imagePullSecret: undefined,
+	members: [eu, us],
+	forgotten: [],
+	operators: [],
+};
+
+/** A cluster would say its version; a helm that is built from its module takes it for an old one. */
+const template = ["template", "xpdb", "agent/chart", "--kube-version=1.30.0"];
+
+/** The same for the chart. */
+function valuesOf({ image, imagePullSecret, ...others }: FleetSettings): Readonly<Record<string, unknown>> {
+	return {
+		...others,
+		...(image !== undefined && { image }),
+		...(imagePullSecret !== undefined && { imagePullSecret }),
+	};
+}
+
+/** In one order, without what is meant to differ: whose the objects are, and how helm is told to leave the kind of budgets. */
+function comparable(objects: readonly ClusterObject[]): readonly ClusterObject[] {
+	return objects
+		.map((object): ClusterObject => {
+			const { [managedByLabel]: _, ...labels } = object.metadata.labels ?? {};
+			const annotations = { ...(object.metadata["annotations"] as Readonly<Record<string, string>> | undefined) };
+			delete annotations["helm.sh/resource-policy"];
+			const { annotations: __, ...metadata } = object.metadata;
+			const isAnnotated = Object.keys(annotations).length > 0;
+			const data = object["data"] as Readonly<Record<string, string>> | undefined;
+			return {
+				...object,
+				metadata: { ...metadata, labels, ...(isAnnotated && { annotations }) },
+				// Two libraries write the same YAML in other words.
+				...(isFleetList(object) && {
+					data: Object.fromEntries(Object.entries(data ?? {}).map(([key, text]) => [key, parse(text)])),
+				}),
+			};
+		})
+		.toSorted((a, b) => (objectKey(a) < objectKey(b) ? -1 : 1));
+}
+
+describe.skipIf(isMissing)(name, () => {
+	const folder = mkdtempSync(join(tmpdir(), "xpdb-chart-test-"));
+	afterAll(() => rmSync(folder, { recursive: true }));
+
+	function run(command: readonly string[], values: Readonly<Record<string, unknown>>) {
+		if (helm.kind === "missing") throw new Error(helm.reason);
+		const file = join(folder, "values.yaml");
+		writeFileSync(file, stringify(values));
+		const env = { HOME: folder, PATH: "" };
+		const { status, stdout, stderr } = spawnSync(helm.path("helm"), [...command, `--values=${file}`], {
+			env,
+			encoding: "utf8",
+		});
+		return { code: status, stdout, stderr };
+	}
+
+	function render(values: Readonly<Record<string, unknown>>): readonly ClusterObject[] {
+		const { code, stdout, stderr } = run([...template, "--namespace=kube-system"], values);
+		expect(code, stderr).toBe(0);
+		return parseAllDocuments(stdout).flatMap((document) => (document.toJS() as ClusterObject | null) ?? []);
+	}
+
+	test.each<[string, FleetSettings]>([
+		["with a fleet alone", plain],
+		[
+			"with everything that can be set",
+			{
+				agentNamespace: "budgets",
+				image: "registry.example.com:5000/team/xpdb-agent@sha256:0123456789abcdef",
+				imagePullSecret: "registry.login",
+				members: [eu, us],
+				forgotten: [{ id: "3", name: "gone: #1" }, { id: "0x4" }],
+				operators: ["team: a", "oidc:platform"],
+			},
+		],
+	])("makes the objects of kubectl xpdb install, %s", (_name, settings) => {
+		const objects = render(valuesOf(settings));
+		expect(comparable(objects)).toEqual(comparable(fleetObjects(settings)));
+		expect(new Set(objects.map(({ metadata }) => metadata.labels?.[managedByLabel]))).toEqual(new Set(["Helm"]));
+		const kept = objects.filter(({ metadata }) => metadata["annotations"] !== undefined);
+		expect(kept.map(({ kind, metadata }) => [kind, metadata["annotations"]])).toContainEqual([
+			"CustomResourceDefinition",
+			{ "helm.sh/resource-policy": "keep" },
+		]);
+	});
+
+	test("leaves the namespace to whoever has made it", () => {
+		const objects = render({ ...valuesOf(plain), createNamespace: false });
+		const expected = fleetObjects(plain).filter(({ kind }) => kind !== "Namespace");
+		expect(comparable(objects)).toEqual(comparable(expected));
+	});
+
+	test("has nothing that helm's own check finds", () => {
+		const { code, stdout } = run(["lint", "--strict", "agent/chart"], valuesOf(plain));
+		expect(code, stdout).toBe(0);
+	});
+
+	test.each([
+		["no member", { members: [] }, "members"],
+		["a member without an id", { members: [{ name: "eu" }] }, "id"],
+		["a value that it does not know", { replicas: 3 }, "replicas"],
+		["an address without a port", { members: [{ ...eu, address: "eu.example.com" }] }, "address"],
+		["a namespace that none can have", { agentNamespace: "Budgets" }, "agentNamespace"],
+	])("refuses %s by its schema", (_name, changed, where) => {
+		const values = { ...valuesOf(plain), ...changed };
+		const { code, stderr } = run(template, values);
+		expect(code).toBe(1);
+		expect(stderr).toContain("values don't meet the specifications of the schema");
+		expect(stderr).toContain(where);
+	});
+});
