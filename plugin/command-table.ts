@@ -1,4 +1,5 @@
 // All commands of kubectl xpdb.
+import { fleetCommands } from "./commands/fleet-commands.ts";
 import { setupCommands } from "./commands/setup-commands.ts";
 import type { Command } from "./flags/command.ts";
 import type { FlagTable } from "./flags/flag.ts";
@@ -366,6 +367,7 @@ export const commands: readonly Command[] = [
 		flags: {},
 		load: async () => (await import("./commands/report.ts")).runReport,
 	},
+	...fleetCommands,
 	{
 		name: "completion",
 		words: "bash|zsh|fish|install|uninstall",

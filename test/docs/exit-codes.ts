@@ -22,6 +22,8 @@ const asking = [
 	"check",
 	"install",
 	"upgrade",
+	"fleet",
+	"fleet forget",
 ];
 
 const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {

@@ -27,7 +27,7 @@ export function jsonTables(): GeneratedParts {
 	return {
 		events: types.map((type) => eventSection(type, $defs)).join("\n\n"),
 		...Object.fromEntries(
-			["plan", "budgets", "explain", "leases", "operations", "version", "check"].map((name) => [
+			["plan", "budgets", "explain", "leases", "operations", "version", "check", "fleet"].map((name) => [
 				name,
 				keyTable(readSchema(`${name}-v1`) as Schema, {}),
 			]),

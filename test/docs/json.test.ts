@@ -26,6 +26,7 @@ describe("examples in docs/json.md", () => {
 		Ops: "operations-v1",
 		Version: "version-v1",
 		Check: "check-v1",
+		Fleet: "fleet-v1",
 	};
 
 	test.each(Object.entries(documents))("of %s are as its schema has it", (section, schema) => {

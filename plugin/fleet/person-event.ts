@@ -1,0 +1,73 @@
+// A Kubernetes Event that tells what a person did with an object: events.k8s.io/v1, beside it.
+import { shortenTo } from "../../disruption/quote.ts";
+import { errorText } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+
+export interface PersonEvent {
+	readonly regarding: {
+		readonly apiVersion: string;
+		readonly kind: string;
+		readonly namespace: string;
+		readonly name: string;
+		/** "" where there is none any more. */
+		readonly uid: string;
+	};
+	/** Milliseconds since the epoch. */
+	readonly at: number;
+	/** "alice@laptop", as claimed. */
+	readonly by: string;
+	readonly action: string;
+	readonly reason: string;
+	readonly type: "Normal" | "Warning";
+	readonly note: string;
+}
+
+/** Of events.k8s.io/v1. */
+const longestNoteBytes = 1_024;
+const longestInstance = 128;
+const answerWithinMs = 10_000;
+
+/** Why the Event could not be had; undefined where it could. `rehearse`: nothing is written. */
+export async function writePersonEvent(
+	{ client }: Pick<KubeContext, "client">,
+	namespace: string,
+	event: object,
+	{ rehearse }: { readonly rehearse: boolean },
+): Promise<string | undefined> {
+	const folder = `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(namespace)}/events`;
+	try {
+		await client.post(folder + (rehearse ? "?dryRun=All" : ""), event, { signal: AbortSignal.timeout(answerWithinMs) });
+		return undefined;
+	} catch (error) {
+		if (!(error instanceof Error)) throw error;
+		return errorText(error);
+	}
+}
+
+export function personEvent({ regarding, at, by, action, reason, type, note }: PersonEvent): object {
+	const { uid, ...object } = regarding;
+	// 253 characters with the time, and no dot at the end.
+	const nameFront = object.name.slice(0, 220).replace(/[^a-z0-9]+$/, "");
+	return {
+		apiVersion: "events.k8s.io/v1",
+		kind: "Event",
+		// As client-go names them: the object's name and the time.
+		metadata: { name: `${nameFront}.${(BigInt(at) * 1_000_000n).toString(16)}`, namespace: object.namespace },
+		// Go reads six digits and no others.
+		eventTime: new Date(at).toISOString().replace("Z", "000Z"),
+		reportingController: "xpdb.form3.tech/kubectl-xpdb",
+		reportingInstance: shortenTo(by, longestInstance - 1),
+		action,
+		reason,
+		type,
+		regarding: { ...object, ...(uid !== "" && { uid }) },
+		note: fitBytes(note, longestNoteBytes),
+	};
+}
+
+/** No half characters. */
+function fitBytes(text: string, bytes: number): string {
+	const whole = Buffer.from(text);
+	if (whole.length <= bytes) return text;
+	return new TextDecoder().decode(whole.subarray(0, bytes - 3), { stream: true });
+}

@@ -1,0 +1,70 @@
+// Whom a fleet is to forget, and which lists change. Pure.
+import type { ForgottenMember } from "../../disruption/fleet.ts";
+import { quote } from "../../disruption/quote.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { hasForgotten, type MemberList } from "./member-list.ts";
+
+export interface ForgetPlan {
+	readonly member: Required<ForgottenMember>;
+	/** Lists that do not say it yet. */
+	readonly todo: readonly MemberList[];
+	/** Lists that do. */
+	readonly done: readonly MemberList[];
+	/** Who goes on without it. */
+	readonly survivors: readonly ForgottenMember[];
+	/** Of these, who has no context here: while its list says something else nothing is evicted. */
+	readonly unseen: readonly string[];
+}
+
+/** `word`: a name or an id, of a member, of one that some cluster has forgotten, or of one that agents miss. Throws UsageError. */
+export function planForgetting(
+	lists: readonly MemberList[],
+	word: string,
+	missed: readonly ForgottenMember[] = [],
+): ForgetPlan {
+	const member = findMember(lists, word, missed);
+	const own = lists.find(({ clusterId }) => clusterId === member.id);
+	if (own) {
+		throw new UsageError(
+			`${own.context.name} leads to ${member.name} itself, which answers: the others forget a member, and it keeps its own list`,
+			`Leave its context out; to take a living cluster out of the fleet, forget it in the others and uninstall it there`,
+		);
+	}
+	const names = new Map(lists.flatMap(({ fleet }) => fleet.members.map(({ id, name }) => [id, name] as const)));
+	names.delete(member.id);
+	const seen = new Set(lists.map(({ clusterId }) => clusterId));
+	const last = lists.find(({ fleet }) => fleet.members.every(({ id }) => id === member.id));
+	if (last) throw new UsageError(`${last.context.name}: its list would be empty without ${member.name}`);
+	return {
+		member,
+		todo: lists.filter((list) => !hasForgotten(list, member.id)),
+		done: lists.filter((list) => hasForgotten(list, member.id)),
+		survivors: [...names].map(([id, name]) => ({ id, name })),
+		unseen: [...names].flatMap(([id, name]) => (seen.has(id) ? [] : [name])),
+	};
+}
+
+function findMember(
+	lists: readonly MemberList[],
+	word: string,
+	missed: readonly ForgottenMember[],
+): Required<ForgottenMember> {
+	const listed = lists.flatMap(({ fleet }) => fleet.members);
+	const others = [...lists.flatMap(({ fleet }) => fleet.forgotten), ...missed];
+	// A member before one that was forgotten under the same name: a cluster that was made anew has another id.
+	const groups: readonly (readonly ForgottenMember[])[] = [listed, others];
+	for (const group of groups) {
+		const found = group.filter(({ id, name }) => id === word || name === word);
+		const [id, ...more] = new Set(found.map((each) => each.id));
+		if (id === undefined) continue;
+		if (more.length > 0) {
+			throw new UsageError(
+				`${quote(word)} is the name of several clusters`,
+				`Name one by its id: ${[id, ...more].join(", ")}`,
+			);
+		}
+		return { id, name: found.find(({ name }) => name !== undefined)?.name ?? id };
+	}
+	const names = [...new Set(listed.map(({ name }) => name))].join(", ");
+	throw new UsageError(`${quote(word)} is no member of the fleet: there are ${names}`);
+}
