@@ -5,7 +5,15 @@ import type { Database } from "./database.ts";
 import { getJson, leasesPath } from "./get-json.ts";
 
 /** What every call makes, whatever it is for. */
-const ways = ["serviceaccounts/token", "pods/portforward", "tokenreviews", "subjectaccessreviews"];
+const ways = [
+	"serviceaccounts/token",
+	"pods/portforward",
+	"tokenreviews",
+	// Questions that are posted, of whoever asks and about himself.
+	"subjectaccessreviews",
+	"selfsubjectaccessreviews",
+	"selfsubjectreviews",
+];
 
 /**
  * What people of the operators and the agents wrote since an instant (microseconds), dry runs left out; and without what

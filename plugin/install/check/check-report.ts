@@ -111,9 +111,12 @@ export function outcomeOf(rows: readonly CheckRow[], failOnWarning: boolean): Ch
 			.filter(({ result }) => result === "failed" || (row.isNeeded && result === "unknown"))
 			.map(({ reason }) => factsOf(reason).code),
 	);
+	const codes = [...new Set(blocking)];
+	const { code: notChecked } = factsOf("NotChecked");
 	return {
 		counts,
-		blocking: [...new Set(blocking)],
+		// What could not be read for want of something else comes with that.
+		blocking: codes.length > 1 ? codes.filter((code) => code !== notChecked) : codes,
 		exitCode:
 			counts.failed > 0 || (failOnWarning && warns && !rows.some(isUnknown))
 				? exitCode.neverPossible

@@ -77,7 +77,7 @@ export function judgeVersions(
 	all: readonly SpeakingAgent[],
 	fix: string,
 ): ClusterCheck {
-	if (agents.length === 0) return notChecked("its agents say nothing of themselves");
+	if (agents.length === 0) return notChecked("no agent was reached");
 	const findings: FoundProblem[] = [];
 	const versions = [...new Set(agents.map(({ version }) => version))].toSorted();
 	const others = versions.filter((version) => !isSame(version, clientVersion));

@@ -57,6 +57,7 @@ export function judgeWay({ name, context, listed, description }: FleetColumn): C
 		const reason = description.kind === "read" ? "MemberWithoutContext" : "PeerUnreachable";
 		return { text: "no", findings: [{ reason, message, fix: "kubectl config get-contexts" }] };
 	}
+	if (description.kind === "unread") return notChecked(description.why);
 	if (listed && listed.address === undefined) {
 		const message = `${defaultFleetConfigMap} has no address for member ${listed.name}: other members' agents cannot reach it, and every run needs a context of it`;
 		return { text: "yes", findings: [{ reason: "MemberWithoutAddress", message }] };

@@ -47,7 +47,7 @@ export async function readFleet(
 
 function describedBy(access: AgentAccessResult): Reading<AgentDescription> {
 	if (access.kind === "reached") return { kind: "read", value: access.description };
-	return { kind: "unread", why: access.kind === "failed" ? "its agents were not reached" : "it has no agents" };
+	return { kind: "unread", why: access.kind === "failed" ? "no agent was reached" : "it has no agents" };
 }
 
 async function describeThrough(

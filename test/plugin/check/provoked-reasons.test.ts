@@ -304,6 +304,7 @@ describe("what could not be read", () => {
 		["where agents are", () => judgeLabelledPods(read([]), unread, eu)],
 		["policies", () => judgePolicies(silent, eu)],
 		["webhooks", () => judgeXpdb(silent, eu)],
+		["who its members are", () => judgeWay(column({ description: unread }))],
 		["a description", () => judgeLists([column({ description: unread })], suggestDefault).get("eu")],
 	] as const;
 	for (const [what, judge] of cells) {
