@@ -208,7 +208,11 @@ export class Agent {
 		const local = new LocalCluster({
 			api: withFailPoints(withWatchedLeases(withSharedReads(membership.api), views.leases), env),
 			membership: membership.known,
-			ownDescription: () => ({ certificates: certificates.marks, heard: membership.heard() }),
+			ownDescription: () => ({
+				clockMs: Date.now(),
+				certificates: certificates.marks,
+				heard: membership.heard(),
+			}),
 			pods: views.pods,
 			budgets: views.budgets,
 			leaseView: views.leases,

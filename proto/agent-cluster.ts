@@ -15,6 +15,8 @@ export interface AgentDescription {
 	readonly leaseNamespace: string;
 	/** Whom the cluster knows as members, and its fleet neither lists nor forgets: until it does, it counts nothing. */
 	readonly unresolved?: readonly { readonly id: string; readonly name: string }[];
+	/** Its clock when it answered, since the epoch: for people. */
+	readonly clockMs?: number;
 	/** Members that were forgotten by name. */
 	readonly forgotten?: readonly ForgottenMember[];
 	/** Left out by agents that do not tell. */

@@ -19,7 +19,7 @@ export function descriptionMessage(description: AgentDescription): wire.Describe
 }
 
 export function readDescription(message: wire.DescribeResponse): AgentDescription {
-	const { unresolved, forgotten, heard, certificates } = message;
+	const { unresolved, forgotten, heard, certificates, clockMs } = message;
 	return {
 		clusterId: requiredText(message.clusterId, "cluster_id"),
 		clusterName: message.clusterName,
@@ -41,6 +41,7 @@ export function readDescription(message: wire.DescribeResponse): AgentDescriptio
 				...(name !== "" && { name }),
 			})),
 		}),
+		...(clockMs !== undefined && { clockMs: wholeNumber(clockMs, "clock_ms") }),
 		...(certificates && { certificates: readCertificates(certificates) }),
 		...(heard.length > 0 && { heard: heard.map((each, index) => readHeard(each, `heard[${index}]`)) }),
 	};

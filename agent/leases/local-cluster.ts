@@ -63,7 +63,7 @@ export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCrea
 	readonly leaseNamespace: string;
 	readonly membership?: Pick<KnownMembers, "judge" | "assertStill">;
 	/** What a description tells of this agent beside its cluster and its fleet. */
-	readonly ownDescription?: () => Pick<AgentDescription, "certificates" | "heard">;
+	readonly ownDescription?: () => Pick<AgentDescription, "clockMs" | "certificates" | "heard">;
 	/** The agent of this cluster that keeps the line; undefined where it is this one. */
 	readonly lineHost?: (onBehalfOf?: PassedOnCaller) => (Cluster & Pick<AgentCluster, "listLeases">) | undefined;
 	readonly newId?: () => string;

@@ -16,7 +16,7 @@ import { describeAgent } from "../../proto/remote-cluster.ts";
 import { ApiError, ConnectionError, errorText, isNotFound, kubectlErrorLine } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { StepError, step } from "./access-step.ts";
-import { AgentDialer, AgentNamespacesError, findAgentNamespaces, findAgentPods } from "./agent-pods.ts";
+import { AgentDialer, AgentNamespacesError, type AgentPod, findAgentNamespaces, findAgentPods } from "./agent-pods.ts";
 import { createTokenIssuer } from "./agent-token.ts";
 import { createCallLog } from "./call-log.ts";
 import { seeSilent } from "./see-silent.ts";
@@ -85,13 +85,28 @@ export async function accessAgents(context: KubeContext): Promise<AgentAccessRes
 	}
 }
 
+/** One agent of the cluster and no other, to ask what it says of itself. `namespaces`: where agents are. */
+export async function accessAgent(
+	context: KubeContext,
+	namespaces: readonly string[],
+	pod: AgentPod,
+): Promise<Exclude<AgentAccessResult, { readonly kind: "none" }>> {
+	const anchor = { ca: readCa(context, context.agents.namespace), clusterId: readClusterId(context) };
+	try {
+		return await open(context, anchor, new AgentDialer(context.client, namespaces, [pod], pod.uid));
+	} catch (error) {
+		if (isForPeople(error)) return { kind: "failed", context, problem: explain(error) };
+		throw error;
+	}
+}
+
 /** What the API server says of the agents, for nobody else could. */
 interface Anchor {
 	readonly ca: Promise<string>;
 	readonly clusterId: Promise<string>;
 }
 
-async function open(context: KubeContext, anchor: Anchor, dialer: AgentDialer): Promise<AgentAccessResult> {
+async function open(context: KubeContext, anchor: Anchor, dialer: AgentDialer): Promise<AgentAccess> {
 	const [ca, clusterId] = await Promise.all([anchor.ca, anchor.clusterId]);
 	const tunnel = await createTunnel((socket) => dialer.connect(socket)).catch((error: unknown) => {
 		const hint = "set TMPDIR to a folder that you can write to";

@@ -94,14 +94,16 @@ export class AgentDialer {
 	readonly namespaces: readonly string[];
 	readonly #brokenAt = new Map<string, number>();
 	readonly #leaving = new Set<string>();
+	readonly #only: string | undefined;
 	#pods: Promise<readonly AgentPod[]> | undefined;
 	#current: AgentPod | undefined;
 	#problem: string | undefined;
 
-	/** `pods`: those of these namespaces, listed just now. */
-	constructor(client: KubernetesClient, namespaces: readonly string[], pods?: readonly AgentPod[]) {
+	/** `pods`: those of these namespaces, listed just now. `only`: the uid of the one pod that is to be joined. */
+	constructor(client: KubernetesClient, namespaces: readonly string[], pods?: readonly AgentPod[], only?: string) {
 		this.#client = client;
 		this.namespaces = namespaces;
+		this.#only = only;
 		if (pods) void this.#keep(Promise.resolve(pods));
 	}
 
@@ -121,7 +123,7 @@ export class AgentDialer {
 	}
 
 	async connect(socket: Socket): Promise<void> {
-		const ready = (await this.#list()).filter((pod) => pod.ready);
+		const ready = (await this.#list()).filter((pod) => pod.ready && (this.#only ?? pod.uid) === pod.uid);
 		if (ready.length === 0) throw this.#failed("no agent is ready");
 		for (const pod of ready.toSorted((a, b) => this.#rank(a) - this.#rank(b))) {
 			try {

@@ -81,10 +81,7 @@ describeOnFleet("kubectl xpdb check", () => {
 			/^access +c1-operator +c2-operator +c3-operator\nok API server answers, >= 1\.30 +v1\./,
 		);
 		// Where no context leads to a member its agents still speak, through others'.
-		const partly = [
-			...["MemberWithoutContext in c2", "MemberWithoutContext in c3"],
-			...["NotChecked in c2", "NotChecked in c3"],
-		];
+		const partly = ["MemberWithoutContext in c2", "MemberWithoutContext in c3", "NotChecked in c2", "NotChecked in c3"];
 		const alone = await eventuallyFinds(partly, "--context", "c1-operator", "--fail-on=warn", ...inNamespace(database));
 		expect(alone.exitCode).toBe(3);
 	});
@@ -121,8 +118,10 @@ describeOnFleet("kubectl xpdb check", () => {
 			"SelectorsDiffer",
 			"InvalidBudget",
 			// The two that cannot be judged are not said to be met, nor their pods to have owners.
-			...["NotChecked", "NotChecked"],
-			...["PodsWithoutOwner in c1-operator", "PodsWithoutOwner in c2-operator"],
+			"NotChecked",
+			"NotChecked",
+			"PodsWithoutOwner in c1-operator",
+			"PodsWithoutOwner in c2-operator",
 		];
 		const { exitCode } = await eventuallyFinds(wanted, ...everywhere, ...inNamespace(database));
 		expect(exitCode).toBe(3);

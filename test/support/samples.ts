@@ -167,6 +167,7 @@ const certificateMark = (byte: string, expiresAtSeconds: number) => ({
 
 export const fullDescription = {
 	...description,
+	clockMs: 1_795_000_000_123,
 	unresolved: [{ id: "id-9", name: "us-1" }],
 	forgotten: [{ id: "id-7" }, { id: "id-8", name: "us-2" }],
 	certificates: {

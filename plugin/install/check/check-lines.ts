@@ -119,8 +119,8 @@ export class CheckLines {
 	}
 
 	/** A cluster that gives no answer gives none to each check, and is told once. */
-	#isTold({ reason, cluster, message }: CheckFinding): boolean {
-		if (reason !== "NotChecked") return false;
+	#isTold({ result, cluster, message }: CheckFinding): boolean {
+		if (result !== "unknown") return false;
 		const key = `${cluster}\0${message}`;
 		const isTold = this.#told.has(key);
 		this.#told.add(key);

@@ -4,7 +4,8 @@ import type { AgentAccessResult } from "../../fleet/agent-access.ts";
 import { seeSilent } from "../../fleet/see-silent.ts";
 import { clientVersion } from "../../kubernetes/client-version.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
-import { type ClusterCheck, notChecked, ofReading, type FoundProblem, type Reading } from "./check-report.ts";
+import { type ClusterCheck, type FoundProblem, notChecked, ofReading, type Reading } from "./check-report.ts";
+import type { AgentOfCluster } from "./read-agents.ts";
 import type { AgentsOfCluster, LabelledPod } from "./read-cluster.ts";
 
 type Place = Pick<KubeContext, "name" | "suggest" | "agents">;
@@ -43,30 +44,28 @@ export function judgeAgentCount(
 	});
 }
 
-export function judgeAgentAccess(access: AgentAccessResult, { name, suggest }: Place): ClusterCheck {
-	switch (access.kind) {
-		case "reached":
-			return { text: "yes", findings: [] };
-		case "none": {
-			const message = "no agent answers there, because there is none";
-			return {
-				text: "no",
-				findings: [{ reason: "NoAgents", message, fix: seeSilent("agent", { context: name, suggest }) }],
-			};
-		}
-		case "failed":
-			return {
-				text: "?",
-				findings: [
-					{ reason: "AgentSilent", message: access.problem, fix: seeSilent("agent", { context: name, suggest }) },
-				],
-			};
+/** `access`: the way that a run takes. `each`: every agent that is ready, by itself. */
+export function judgeAnswers(
+	access: AgentAccessResult,
+	each: readonly AgentOfCluster[],
+	{ name, suggest }: Place,
+): ClusterCheck {
+	const fix = seeSilent("agent", { context: name, suggest });
+	if (access.kind === "none") {
+		return {
+			text: "no",
+			findings: [{ reason: "NoAgents", message: "no agent answers there, because there is none", fix }],
+		};
 	}
+	if (access.kind === "failed")
+		return { text: "?", findings: [{ reason: "AgentSilent", message: access.problem, fix }] };
+	const findings = each.flatMap(({ who, said }): readonly FoundProblem[] =>
+		said.kind === "read" ? [] : [{ reason: "AgentSilent", message: `${who} does not answer: ${said.why}`, fix }],
+	);
+	return { text: `${each.length - findings.length} of ${each.length}`, findings };
 }
 
 export interface SpeakingAgent {
-	/** "pod xpdb-agent-0", or "its agents". */
-	readonly who: string;
 	readonly version: string;
 	readonly features: readonly string[];
 }

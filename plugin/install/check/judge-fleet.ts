@@ -5,6 +5,7 @@ import type { AgentDescription } from "../../../proto/agent-cluster.ts";
 import type { SuggestedCommands } from "../../flags/suggested-commands.ts";
 import { findFleetDifferences } from "../../fleet/fleet-differences.ts";
 import { type ClusterCheck, type FoundProblem, notChecked, type Reading } from "./check-report.ts";
+import type { PassedOn } from "./read-fleet.ts";
 
 /** A cluster that a context leads to, or that others list as a member. */
 export interface FleetColumn {
@@ -63,4 +64,19 @@ export function judgeWay({ name, context, listed, description }: FleetColumn): C
 		return { text: "yes", findings: [{ reason: "MemberWithoutAddress", message }] };
 	}
 	return { text: "yes", findings: [] };
+}
+
+/** `peers`: undefined where its agents were not reached. */
+export function judgePeers(
+	peers: readonly PassedOn[] | undefined,
+	{ name, suggest }: { readonly name: string; readonly suggest: SuggestedCommands },
+): ClusterCheck {
+	if (!peers) return notChecked("no agent was reached");
+	const findings = peers.flatMap(({ member, answer }): readonly FoundProblem[] => {
+		if (answer.kind === "read") return [];
+		const message = `its agents do not reach member ${member}: ${answer.why}`;
+		const fix = suggest.kubectl(["get", "services", "-n", suggest.agentNamespace, "-o", "wide"], name);
+		return [{ reason: "MembersApart", message, fix }];
+	});
+	return { text: `${peers.length - findings.length} of ${peers.length}`, findings };
 }

@@ -9,6 +9,7 @@ import { AgentNamespacesError, type AgentPod, findAgentNamespaces, findAgentPods
 import { ApiError, ConnectionError, errorText, isNotFound } from "../../kubernetes/api-error.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import type { Reading } from "./check-report.ts";
+import { type ClockReading, clockReading } from "./clock-reading.ts";
 import type { Right } from "./needed-rights.ts";
 import { type PolicyObjects, readPolicies } from "./read-policies.ts";
 
@@ -23,6 +24,8 @@ export interface ClusterFacts {
 	readonly id: Promise<Reading<string>>;
 	/** Of the kind XPodDisruptionBudget; undefined where there is none. */
 	readonly budgetKind: Promise<Reading<BudgetKind | undefined>>;
+	/** Of the API server. */
+	readonly clock: Promise<Reading<ClockReading>>;
 	/** By right: whether whoever asks has it. */
 	readonly rights: (right: Right) => Promise<Reading<boolean>>;
 	/** Whom the API server takes us for. */
@@ -66,6 +69,7 @@ export function readCluster(context: KubeContext): ClusterFacts {
 			return metadata?.uid ?? "";
 		}),
 		budgetKind: ask(() => readBudgetKind(context)),
+		clock: ask(() => readClock(context)),
 		rights(right) {
 			const key = JSON.stringify(right);
 			const answer = asked.get(key) ?? ask(() => mayAccess(context, right));
@@ -105,6 +109,17 @@ async function readVersion({ client }: KubeContext): Promise<string> {
 		if (!signal.aborted) throw error;
 		throw new ConnectionError(client.server, new Error(`no answer within ${signOfLifeMs / 1_000} s`));
 	}
+}
+
+/** From the header of an answer, which has whole seconds: the part of a second that it leaves out is not known. */
+async function readClock({ client }: KubeContext): Promise<ClockReading> {
+	const askedAt = Date.now();
+	const signal = AbortSignal.timeout(signOfLifeMs);
+	const response = await client.stream("/version", { accept: "application/json", withinMs: signOfLifeMs, signal });
+	response.destroy();
+	const date = Date.parse(response.headers.date ?? "");
+	if (Number.isNaN(date)) throw new ConnectionError(client.server, new Error("its answers have no date"));
+	return clockReading(date, { askedAt, answeredAt: Date.now(), coarseMs: 1_000 });
 }
 
 /** What everybody may read who is logged in: no right to definitions is needed. */

@@ -66,3 +66,31 @@ async function describeThrough(
 	}
 	return last;
 }
+
+/** What became of a call that the agents of one cluster passed on to another member's. */
+export interface PassedOn {
+	readonly member: string;
+	readonly answer: Reading<AgentDescription>;
+}
+
+/** By context: each other member that has an address, asked through that context's agents. */
+export async function readPeers(
+	accesses: readonly (readonly [context: string, access: AgentAccessResult])[],
+): Promise<ReadonlyMap<string, readonly PassedOn[]>> {
+	return new Map(
+		await Promise.all(
+			accesses.flatMap(([context, access]) =>
+				access.kind === "reached" ? [askPeers(access).then((peers) => [context, peers] as const)] : [],
+			),
+		),
+	);
+}
+
+async function askPeers(access: AgentAccess): Promise<readonly PassedOn[]> {
+	const { clusterId, members } = access.description;
+	return Promise.all(
+		members
+			.filter(({ id, address }) => id !== clusterId && address !== undefined)
+			.map(async (member) => ({ member: member.name, answer: await describeThrough([access], member) })),
+	);
+}

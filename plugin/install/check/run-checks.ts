@@ -5,21 +5,17 @@ import { assembleFleet, type Fleet } from "../../fleet/fleet.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { FleetUncoveredError } from "../../terminal/errors.ts";
 import { budgetRows } from "./budget-rows.ts";
-import { type CheckRow, type CheckTitle, checkRow, type ClusterCheck, type Reading } from "./check-report.ts";
+import { type CheckRow, type CheckTitle, type ClusterCheck, checkRow, type Reading } from "./check-report.ts";
 import { judgeBudgetKind, judgeServer } from "./judge-access.ts";
-import {
-	judgeAgentAccess,
-	judgeAgentCount,
-	judgeLabelledPods,
-	judgeVersions,
-	type SpeakingAgent,
-} from "./judge-agents.ts";
-import { type FleetColumn, judgeLists, judgeWay } from "./judge-fleet.ts";
+import { judgeAgentCount, judgeAnswers, judgeLabelledPods, judgeVersions, type SpeakingAgent } from "./judge-agents.ts";
+import { judgeCertificates, judgeClocks } from "./judge-clocks.ts";
+import { type FleetColumn, judgeLists, judgePeers, judgeWay } from "./judge-fleet.ts";
 import { judgePolicies, judgeXpdb } from "./judge-policies.ts";
 import { judgeRights } from "./judge-rights.ts";
 import { neededRights, type Right } from "./needed-rights.ts";
+import { type AgentOfCluster, askEachAgent } from "./read-agents.ts";
 import { type ClusterFacts, readCluster } from "./read-cluster.ts";
-import { readFleet } from "./read-fleet.ts";
+import { readFleet, readPeers } from "./read-fleet.ts";
 
 export interface CheckOptions {
 	/** Whose budgets and pods are looked at; undefined for all. */
@@ -33,13 +29,14 @@ interface Asked {
 	readonly context: KubeContext;
 	readonly facts: ClusterFacts;
 	readonly access: Promise<AgentAccessResult>;
+	readonly agents: Promise<readonly AgentOfCluster[]>;
 }
 
 /** The rows in their order, each as soon as it and those before it are known. */
 export async function* runChecks(contexts: readonly KubeContext[], options: CheckOptions): AsyncGenerator<CheckRow> {
 	const asked = contexts.map((context): Asked => {
 		const facts = readCluster(context);
-		return { context, facts, access: accessInTime(context, facts) };
+		return { context, facts, access: accessInTime(context, facts), agents: askAgents(context, facts) };
 	});
 	const fleet = openFleet(asked);
 	try {
@@ -63,6 +60,11 @@ export async function* runChecks(contexts: readonly KubeContext[], options: Chec
 async function accessInTime(context: KubeContext, { version }: ClusterFacts): Promise<AgentAccessResult> {
 	if ((await version).kind === "read") return accessAgents(context);
 	return { kind: "failed", context, problem: "its API server gives no answer" };
+}
+
+async function askAgents(context: KubeContext, { agents }: ClusterFacts): Promise<readonly AgentOfCluster[]> {
+	const found = await agents;
+	return found.kind === "read" ? askEachAgent(context, found.value) : [];
 }
 
 /** The fleet that budgets are counted over; or why there is none. */
@@ -155,14 +157,28 @@ function agentRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
 		clusterRow(asked, { ...agents, title: "agents are ready, two or more" }, async ({ context, facts }) =>
 			judgeAgentCount(await facts.agents, context),
 		),
-		clusterRow(asked, { ...agents, title: "agents answer" }, async ({ context, access }) =>
-			judgeAgentAccess(await access, context),
+		clusterRow(asked, { ...agents, title: "each agent answers" }, async ({ context, access, agents: each }) =>
+			judgeAnswers(await access, await each, context),
 		),
-		clusterRow(asked, { ...agents, title: "versions of agents and plugin" }, async ({ context, access }) => {
-			const all = await Promise.all(asked.map(async (each) => speakingAgents(await each.access)));
+		clusterRow(asked, { ...agents, title: "versions of agents and plugin" }, async ({ context, agents: own }) => {
+			const all = await Promise.all(asked.map(async (each) => speakingAgents(await each.agents)));
 			const fix = context.suggest.xpdbInAll(["version"]);
-			return judgeVersions(speakingAgents(await access), all.flat(), fix);
+			return judgeVersions(speakingAgents(await own), all.flat(), fix);
 		}),
+		clusterRow(
+			asked,
+			{ ...agents, title: "clocks agree within 5 s", isNeeded: false },
+			async ({ context, facts, agents: each }) => judgeClocks(await facts.clock, await each, context),
+		),
+		clusterRow(
+			asked,
+			{ ...agents, title: "certificates last two weeks", isNeeded: false },
+			async ({ context, agents: each }) => {
+				const { suggest, name } = context;
+				const fix = suggest.kubectl(["describe", "secret", "xpdb-agent-tls", "-n", suggest.agentNamespace], name);
+				return judgeCertificates(await each, Date.now(), fix);
+			},
+		),
 		clusterRow(
 			asked,
 			{ ...agents, title: "no other pods with their label", isNeeded: false },
@@ -171,10 +187,8 @@ function agentRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
 	];
 }
 
-function speakingAgents(access: AgentAccessResult): readonly SpeakingAgent[] {
-	if (access.kind !== "reached") return [];
-	const { version, features } = access.description;
-	return [{ who: "its agents", version, features }];
+function speakingAgents(agents: readonly AgentOfCluster[]): readonly SpeakingAgent[] {
+	return agents.flatMap(({ said }) => (said.kind === "read" ? [said.value.description] : []));
 }
 
 function fleetRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
@@ -201,13 +215,23 @@ function fleetRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
 			const column = columns.find((each) => each.name === name);
 			return column && judgeWay(column);
 		}),
+		readAccesses(asked).then(async (accesses) => {
+			const peers = await readPeers(accesses);
+			return clusterRow(asked, { ...title, title: "agents reach other members" }, async ({ context }) =>
+				judgePeers(peers.get(context.name), context),
+			);
+		}),
 	];
 }
 
 async function readColumns(asked: readonly Asked[]): Promise<readonly FleetColumn[]> {
-	const accesses = await Promise.all(asked.map(async ({ context, access }) => [context.name, await access] as const));
+	const accesses = await readAccesses(asked);
 	const ids = await Promise.all(asked.map(({ facts }) => facts.id));
 	return readFleet(accesses, new Set(ids.flatMap((id) => (id.kind === "read" ? [id.value] : []))));
+}
+
+async function readAccesses(asked: readonly Asked[]) {
+	return Promise.all(asked.map(async ({ context, access }) => [context.name, await access] as const));
 }
 
 function policyRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { checkDocument } from "../../../plugin/install/check/check-document.ts";
-import type { CheckReason } from "../../../plugin/install/check/check-reason.ts";
 import { CheckLines, type CheckLinesOptions } from "../../../plugin/install/check/check-lines.ts";
+import type { CheckReason } from "../../../plugin/install/check/check-reason.ts";
 import { type CheckRow, checkRow, notChecked, outcomeOf } from "../../../plugin/install/check/check-report.ts";
 import { createValidator, strictSchema } from "../../support/json-schema.ts";
 

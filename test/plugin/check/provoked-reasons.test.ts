@@ -1,15 +1,16 @@
 // Every reason of a check, got from the code that gives it.
+import { credentials } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
 import { fleetHash } from "../../../disruption/fleet.ts";
 import { parseCommandLine } from "../../../plugin/cli.ts";
+import type { AgentAccess } from "../../../plugin/fleet/agent-access.ts";
 import { budgetRow } from "../../../plugin/fleet/budget-table.ts";
-import { clientVersion } from "../../../plugin/kubernetes/client-version.ts";
 import { type CheckReason, ownCheckReasons } from "../../../plugin/install/check/check-reason.ts";
 import type { FoundProblem, Reading } from "../../../plugin/install/check/check-report.ts";
 import { judgeBudgetKind, judgeServer } from "../../../plugin/install/check/judge-access.ts";
 import {
-	judgeAgentAccess,
 	judgeAgentCount,
+	judgeAnswers,
 	judgeLabelledPods,
 	judgeVersions,
 } from "../../../plugin/install/check/judge-agents.ts";
@@ -21,13 +22,18 @@ import {
 	judgeSame,
 	uncounted,
 } from "../../../plugin/install/check/judge-budgets.ts";
-import { type FleetColumn, judgeLists, judgeWay } from "../../../plugin/install/check/judge-fleet.ts";
+import { judgeCertificates, judgeClocks } from "../../../plugin/install/check/judge-clocks.ts";
+import { type FleetColumn, judgeLists, judgePeers, judgeWay } from "../../../plugin/install/check/judge-fleet.ts";
 import { judgePolicies, judgeXpdb } from "../../../plugin/install/check/judge-policies.ts";
 import { judgeRights } from "../../../plugin/install/check/judge-rights.ts";
 import { neededRights, type Right } from "../../../plugin/install/check/needed-rights.ts";
+import type { AgentOfCluster } from "../../../plugin/install/check/read-agents.ts";
 import type { PolicyObjects } from "../../../plugin/install/check/read-policies.ts";
+import { clientVersion } from "../../../plugin/kubernetes/client-version.ts";
 import type { AgentDescription } from "../../../proto/agent-cluster.ts";
+import { AgentServiceClient } from "../../../proto/gen/xpdb/v1/agent.ts";
 import { newContext } from "../../support/build-context.ts";
+import { fullDescription } from "../../support/samples.ts";
 import { suggestDefault } from "../../support/suggest-default.ts";
 
 const eu = newContext("eu");
@@ -37,7 +43,7 @@ const options = { suggest: suggestDefault, context: "eu", answering: ["eu", "us"
 
 const agent = (name: string, ready = true) => ({ namespace: "xpdb-system", name, uid: name, ready, port: 8443 });
 const agents = (...pods: readonly ReturnType<typeof agent>[]) => read({ namespaces: ["xpdb-system"], pods });
-const speaking = (version: string, features: readonly string[] = []) => [{ who: "its agents", version, features }];
+const speaking = (version: string, features: readonly string[] = []) => [{ version, features }];
 
 const members = ["1", "2"].map((id) => ({ id, name: `m${id}`, address: `m${id}:8444` }));
 const description = (change: Partial<AgentDescription> = {}): Reading<AgentDescription> =>
@@ -58,6 +64,35 @@ const column = (change: Partial<FleetColumn> = {}): FleetColumn => ({
 	listed: members[0],
 	...change,
 });
+/** An agent that says this of itself, with its clock so many ms ahead of ours. */
+const saying = (change: Partial<AgentDescription> = {}, aheadMs = 0): AgentOfCluster => {
+	const told = description(change);
+	const clock = { aheadMs, withinMs: 5 };
+	return { who: "pod a", said: told.kind === "read" ? read({ description: told.value, clock }) : told };
+};
+const reached: AgentAccess = {
+	kind: "reached",
+	context: eu,
+	description: fullDescription,
+	client: new AgentServiceClient("unix:/nowhere", credentials.createInsecure()),
+	namespaces: ["xpdb-system"],
+	leave: () => undefined,
+	close: () => undefined,
+};
+const serverClock = (aheadMs: number) => read({ aheadMs, withinMs: 550 });
+const nowMs = Date.parse("2026-06-01T00:00:00Z");
+/** Certificates of an agent and of its CA that are good for so many days. */
+const certificates = (days: number, ofCa: number) => {
+	const [certificate, authority] = [days, ofCa].map((each) => ({
+		sha256: "",
+		expiresAtSeconds: nowMs / 1_000 + each * 86_400,
+	}));
+	if (!certificate || !authority) throw new Error("there are two");
+	return { certificates: { certificate, authorities: [authority] } };
+};
+const judgedCertificates = (days: number, ofCa = 3_000) =>
+	judgeCertificates([saying(certificates(days, ofCa))], nowMs, "kubectl get secret");
+
 const listsOf = (...columns: readonly FleetColumn[]) =>
 	[...judgeLists(columns, suggestDefault).values()].flatMap(({ findings }) => findings);
 
@@ -137,7 +172,7 @@ const rows: readonly (readonly [name: string, reason: CheckReason, found: () => 
 	["no right to see claims", "ReadRightMissing", () => rights("read", "ReadRightMissing")],
 	["no agents", "NoAgents", () => judgeAgentCount(agents(), eu).findings],
 	["agents of which none is ready", "NoAgents", () => judgeAgentCount(agents(agent("a", false)), eu).findings],
-	["a context without agents", "NoAgents", () => judgeAgentAccess({ kind: "none", context: eu }, eu).findings],
+	["a context without agents", "NoAgents", () => judgeAnswers({ kind: "none", context: eu }, [], eu).findings],
 	["a single agent", "SingleAgent", () => judgeAgentCount(agents(agent("a")), eu).findings],
 	[
 		"an agent that is not ready",
@@ -147,7 +182,27 @@ const rows: readonly (readonly [name: string, reason: CheckReason, found: () => 
 	[
 		"an agent that is not reached",
 		"AgentSilent",
-		() => judgeAgentAccess({ kind: "failed", context: eu, problem: "its certificate expired" }, eu).findings,
+		() => judgeAnswers({ kind: "failed", context: eu, problem: "its certificate expired" }, [], eu).findings,
+	],
+	[
+		"one agent of two that does not answer",
+		"AgentSilent",
+		() => judgeAnswers(reached, [saying(), { who: "pod b", said: unread }], eu).findings,
+	],
+	["an API server whose clock is ahead", "ClockSkew", () => judgeClocks(serverClock(6_000), [], eu).findings],
+	["an agent whose clock is behind", "ClockSkew", () => judgeClocks(serverClock(0), [saying({}, -6_000)], eu).findings],
+	["a certificate that expires soon", "CertificateExpires", () => judgedCertificates(13).findings],
+	["a certificate that expired", "CertificateExpires", () => judgedCertificates(-1).findings],
+	["a CA that expires soon", "CaExpires", () => judgedCertificates(300, 13).findings],
+	[
+		"agents that do not tell their certificates",
+		"NotChecked",
+		() => judgeCertificates([saying()], nowMs, "kubectl get secret").findings,
+	],
+	[
+		"a member that others do not reach",
+		"MembersApart",
+		() => judgePeers([{ member: "m2", answer: unread }], { name: "eu", suggest: suggestDefault }).findings,
 	],
 	["an agent that says nothing", "NotChecked", () => judgeVersions([], [], "kubectl version").findings],
 	[
@@ -259,7 +314,9 @@ describe("check finds", () => {
 		expect(ours.length).toBeGreaterThan(3);
 		for (const words of ours) expect((await parseCommandLine(words)).kind).toBe("command");
 		expect(
-			fixes.filter((fix) => !/^kubectl (xpdb|get|version|create|scale|describe|apply|auth|config) /.test(`${fix} `)),
+			fixes.filter(
+				(fix) => !/^(date|kubectl (xpdb|get|version|create|scale|describe|apply|auth|config)) /.test(`${fix} `),
+			),
 		).toEqual([]);
 	});
 
@@ -273,6 +330,11 @@ describe("check finds", () => {
 			judgeLabelledPods(read([{ namespace: "xpdb-system", name: "a" }]), agents(agent("a")), eu).findings,
 			listsOf(column(), column({ name: "us", description: description({ clusterId: "2" }) })),
 			judgeWay(column()).findings,
+			judgeAnswers(reached, [saying()], eu).findings,
+			// As exact as an answer is that has whole seconds and took a while.
+			judgeClocks(serverClock(-5_500), [saying({}, -400)], eu).findings,
+			judgedCertificates(15, 15).findings,
+			judgePeers([{ member: "m2", answer: description() }], { name: "eu", suggest: suggestDefault }).findings,
 			judgePolicies(policiesOf({}), eu).findings,
 			judgeXpdb(webhooksOf("eviction.example.com"), eu).findings,
 			judgeReadable(judged(), options),
@@ -302,6 +364,7 @@ describe("what could not be read", () => {
 		["agents", () => judgeAgentCount(unread, eu)],
 		["labelled pods", () => judgeLabelledPods(unread, agents(), eu)],
 		["where agents are", () => judgeLabelledPods(read([]), unread, eu)],
+		["the clock", () => judgeClocks(unread, [], eu)],
 		["policies", () => judgePolicies(silent, eu)],
 		["webhooks", () => judgeXpdb(silent, eu)],
 		["who its members are", () => judgeWay(column({ description: unread }))],
@@ -312,31 +375,4 @@ describe("what could not be read", () => {
 			expect(await judge()).toEqual(unknown);
 		});
 	}
-});
-
-describe("the command that gives missing rights", () => {
-	const rowsOfUsers = [
-		[
-			"alice",
-			"kubectl create clusterrolebinding xpdb-operators-alice --clusterrole=xpdb-operators --user=alice --context eu",
-		],
-		[
-			"system:serviceaccount:ci:bot",
-			"kubectl create clusterrolebinding xpdb-operators-bot --clusterrole=xpdb-operators --serviceaccount=ci:bot --context eu",
-		],
-		["", "kubectl auth can-i --list --context eu"],
-	] as const;
-	for (const [user, fix] of rowsOfUsers) {
-		test(`binds ${user === "" ? "nobody whose name is not known" : user}`, async () => {
-			expect(await rights("evict", "EvictRightMissing", user)).toMatchObject([{ fix }]);
-		});
-	}
-
-	test("binds to the Role of the agents' namespace for what is needed there", async () => {
-		expect(await rights("token", "TokenRightMissing")).toMatchObject([
-			{
-				fix: "kubectl create rolebinding xpdb-operators-alice -n xpdb-system --role=xpdb-operators --user=alice --context eu",
-			},
-		]);
-	});
 });

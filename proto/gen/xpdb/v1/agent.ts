@@ -38,9 +38,13 @@ export interface DescribeResponse {
   fleetHash: string;
   /** The namespace of the agent's Leases. */
   leaseNamespace: string;
+  /** Since the epoch, when it answered: for people, nothing is judged by it. Unset where it does not tell. */
+  clockMs?:
+    | number
+    | undefined;
   /**
    * Whom the cluster knows as members, and its fleet neither lists nor forgets. Until it does, it counts nothing and lists
-   * no budgets. 8 and 9 are left for what else a description tells.
+   * no budgets. 9 is left for what else a description tells.
    */
   unresolved: Member[];
   /** What this agent uses for TLS at this moment; unset where it does not tell. */
@@ -585,6 +589,7 @@ function createBaseDescribeResponse(): DescribeResponse {
     members: [],
     fleetHash: "",
     leaseNamespace: "",
+    clockMs: undefined,
     unresolved: [],
     certificates: undefined,
     forgotten: [],
@@ -614,6 +619,9 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
     }
     if (message.leaseNamespace !== "") {
       writer.uint32(58).string(message.leaseNamespace);
+    }
+    if (message.clockMs !== undefined) {
+      writer.uint32(64).int64(message.clockMs);
     }
     for (const v of message.unresolved) {
       Member.encode(v!, writer.uint32(82).fork()).join();
@@ -699,6 +707,14 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
             message.leaseNamespace = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.clockMs = longToNumber(reader.int64());
+            continue;
+          }
           case 10: {
             if (tag !== 82) {
               break;
@@ -768,6 +784,11 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
         : isSet(object.lease_namespace)
         ? globalThis.String(object.lease_namespace)
         : "",
+      clockMs: isSet(object.clockMs)
+        ? globalThis.Number(object.clockMs)
+        : isSet(object.clock_ms)
+        ? globalThis.Number(object.clock_ms)
+        : undefined,
       unresolved: globalThis.Array.isArray(object?.unresolved)
         ? object.unresolved.map((e: any) => Member.fromJSON(e))
         : [],
@@ -802,6 +823,9 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
     if (message.leaseNamespace !== "") {
       obj.leaseNamespace = message.leaseNamespace;
     }
+    if (message.clockMs !== undefined) {
+      obj.clockMs = Math.round(message.clockMs);
+    }
     if (message.unresolved?.length) {
       obj.unresolved = message.unresolved.map((e) => Member.toJSON(e));
     }
@@ -829,6 +853,7 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
     message.members = object.members?.map((e) => Member.fromPartial(e)) || [];
     message.fleetHash = object.fleetHash ?? "";
     message.leaseNamespace = object.leaseNamespace ?? "";
+    message.clockMs = object.clockMs ?? undefined;
     message.unresolved = object.unresolved?.map((e) => Member.fromPartial(e)) || [];
     message.certificates = (object.certificates !== undefined && object.certificates !== null)
       ? AgentCertificates.fromPartial(object.certificates)
