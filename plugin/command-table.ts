@@ -343,10 +343,12 @@ export const commands: readonly Command[] = [
 		examples: [
 			["All clusters, side by side", "kubectl xpdb check --contexts=eu,us,ap"],
 			["Problems only", "kubectl xpdb check --contexts=eu,us,ap -o short"],
+			["Before the agents are installed", "kubectl xpdb check --pre --contexts=eu,us,ap"],
 			["In a pipeline, where warnings stop it too", "kubectl xpdb check --contexts=eu,us --fail-on=warn -o json"],
 		],
 		flags: {
 			...readOutput("short|json|yaml", "short: only what is not well; json, yaml: as one document"),
+			pre: { kind: "boolean", describe: "Before agents are installed: whether they can be, and what is in the way" },
 			"fail-on": {
 				kind: "text",
 				default: "error",

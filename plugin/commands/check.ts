@@ -1,9 +1,10 @@
 // kubectl xpdb check
-import { type CommandRunner, textFlag } from "../flags/command.ts";
+import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import { checkDocument } from "../install/check/check-document.ts";
 import { CheckLines } from "../install/check/check-lines.ts";
 import { type CheckRow, outcomeOf } from "../install/check/check-report.ts";
 import { runChecks } from "../install/check/run-checks.ts";
+import { runPreChecks } from "../install/check/run-pre-checks.ts";
 import { writeDocument } from "../output/read-format.ts";
 import { hasUnicode } from "../run/ui-choice.ts";
 import { withContexts } from "../run/with-contexts.ts";
@@ -28,7 +29,10 @@ export const runCheck: CommandRunner = async (input, deps) => {
 		const isDocument = format === "json" || format === "yaml";
 		const namespace = input.given.has("namespace") ? contexts[0]?.namespace : undefined;
 		const rows: CheckRow[] = [];
-		for await (const row of runChecks(contexts, { namespace, now: () => performance.now() })) {
+		const running = booleanFlag(input, "pre")
+			? runPreChecks(contexts)
+			: runChecks(contexts, { namespace, now: () => performance.now() });
+		for await (const row of running) {
 			rows.push(row);
 			if (!isDocument) write(lines.row(row));
 		}

@@ -24,7 +24,10 @@ export async function neighbourWarnings(context: KubeContext): Promise<readonly 
 }
 
 /** By the name of the configuration, of a webhook or of the Service that answers. */
-function isNeighbour({ metadata, webhooks = [] }: V1ValidatingWebhookConfiguration): boolean {
+export function isNeighbour({
+	metadata,
+	webhooks = [],
+}: Pick<V1ValidatingWebhookConfiguration, "metadata" | "webhooks">): boolean {
 	const names = [metadata?.name, ...webhooks.flatMap(({ name, clientConfig }) => [name, clientConfig.service?.name])];
 	const judgesPods = webhooks.some(({ rules = [] }) =>
 		rules.some(({ resources = [] }) => resources.some((resource) => resource.startsWith("pods"))),

@@ -12,7 +12,7 @@ export function collectionPath({ apiVersion, kind, metadata }: ObjectReference):
 	return `${group}${place}/${pluralOf(kind)}`;
 }
 
-function pluralOf(kind: string): string {
+export function pluralOf(kind: string): string {
 	const singular = kind.toLowerCase();
 	return singular.endsWith("y") ? `${singular.slice(0, -1)}ies` : `${singular}s`;
 }

@@ -143,6 +143,9 @@ describeOnFleet("kubectl xpdb check", () => {
 		expect(found(lacking)).toEqual(
 			expect.arrayContaining(["Reach", "Token", "Evict", "Drain", "Read"].map((which) => `${which}RightMissing in c1`)),
 		);
+		const installing = await check("--pre", ...asCarol);
+		expect(installing.exitCode).toBe(3);
+		expect(found(installing)).toContain("InstallRightMissing in c1");
 		const rights = lacking.checks.filter(({ category }) => category === "rights");
 		const fixes = new Set(rights.flatMap(({ findings }) => findings.flatMap(({ fix }) => fix ?? [])));
 		expect(fixes.size).toBe(2);
@@ -201,7 +204,9 @@ describeOnFleet("kubectl xpdb check", () => {
 			);
 			const wanted = ["SingleAgent in c2-operator", "ForeignAgentPods in c3-operator", "XpdbBeside in c3-operator"];
 			const { exitCode } = await eventuallyFinds(wanted, ...everywhere, "-n", namespace);
-			expect(exitCode).toBe(3);
+			expect(exitCode).toBe(0);
+			const before = ["AgentsThere in c3", "ForeignAgentPods in c3", "XpdbBeside in c3"];
+			expect(found(await check("--pre", "--context", "c3"))).toEqual(before);
 		} finally {
 			await kubectl("c3", ["delete", "validatingwebhookconfiguration", webhook, "--ignore-not-found"]);
 			await kubectl("c2", ["scale", "deployment", "xpdb-agent", "-n", "xpdb-system", "--replicas=2"]);

@@ -2,7 +2,7 @@
 import { budgetApi } from "../../../disruption/budget.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { type ClusterCheck, notChecked, ofReading, type Reading } from "./check-report.ts";
-import type { BudgetKind } from "./read-cluster.ts";
+import type { AnchorNamespace, BudgetKind } from "./read-cluster.ts";
 
 /** ValidatingAdmissionPolicies are stable from there on. */
 const oldestMinor = 30;
@@ -39,10 +39,12 @@ const fieldsOfBudget = ["selector", "minAvailable", "maxUnavailable", "suspend"]
 export function judgeBudgetKind(
 	kind: Reading<BudgetKind | undefined>,
 	{ name, suggest }: Pick<KubeContext, "name" | "suggest">,
+	{ mayBeMissing = false }: { readonly mayBeMissing?: boolean } = {},
 ): ClusterCheck {
 	return ofReading(kind, (found) => {
 		const definition = `${budgetApi.resource}.${budgetApi.group}`;
 		const fix = suggest.kubectl(["get", "customresourcedefinition", definition, "-o", "yaml"], name);
+		if (!found && mayBeMissing) return { text: "none", findings: [] };
 		if (!found) {
 			const message = `it does not serve ${definition}/${budgetApi.version}: no budget can be made there`;
 			return { text: "no", findings: [{ reason: "BudgetKindMissing", message, fix }] };
@@ -53,5 +55,19 @@ export function judgeBudgetKind(
 		if (missing.length === 0) return { text: budgetApi.version, findings: [] };
 		const message = `the definition of ${definition} has no spec.${missing.join(", spec.")}: the API server drops what is written there`;
 		return { text: "old", findings: [{ reason: "BudgetKindDiffers", message, fix }] };
+	});
+}
+
+/** Before an installation: the namespace that it makes. */
+export function judgeAnchor(
+	anchor: Reading<AnchorNamespace | undefined>,
+	{ name, suggest }: Pick<KubeContext, "name" | "suggest">,
+): ClusterCheck {
+	return ofReading(anchor, (found) => {
+		if (!found) return { text: "new", findings: [] };
+		if (!found.isEnding) return { text: "there", findings: [] };
+		const message = `namespace ${suggest.agentNamespace} is being deleted: nothing can be made in it until it is gone`;
+		const fix = suggest.kubectl(["get", "namespace", suggest.agentNamespace, "-o", "yaml"], name);
+		return { text: "ends", findings: [{ reason: "NamespaceEnding", message, fix }] };
 	});
 }

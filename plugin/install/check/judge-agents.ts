@@ -44,6 +44,16 @@ export function judgeAgentCount(
 	});
 }
 
+/** Before an installation. */
+export function judgeAgentsBefore(agents: Reading<AgentsOfCluster>, { name, suggest }: Place): ClusterCheck {
+	return ofReading(agents, ({ namespaces, pods }) => {
+		if (pods.length === 0) return { text: "none", findings: [] };
+		const message = `${pods.length} of its pods in namespace ${namespaces.join(", ")} are agents already: an installation changes them`;
+		const fix = suggest.xpdb(["check"], name);
+		return { text: String(pods.length), findings: [{ reason: "AgentsThere", message, fix }] };
+	});
+}
+
 /** `access`: the way that a run takes. `each`: every agent that is ready, by itself. */
 export function judgeAnswers(
 	access: AgentAccessResult,

@@ -1,7 +1,8 @@
 // What stands beside the agents in each API server: policies that keep others from their objects, and x-pdb, which must not.
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { type ClusterCheck, type FoundProblem, ofReading } from "./check-report.ts";
-import type { PolicyInForce, PolicyObjects, WebhookConfiguration } from "./read-policies.ts";
+import { isNeighbour } from "../neighbour-warnings.ts";
+import type { PolicyInForce, PolicyObjects } from "./read-policies.ts";
 
 type Place = Pick<KubeContext, "name" | "suggest">;
 
@@ -41,21 +42,14 @@ function findWeakness({ name, policy, binding }: PolicyInForce): string | undefi
 	return undefined;
 }
 
-/** In the names of x-pdb's webhooks, whatever its release is called. */
-const xpdbWebhooks = ".x-pdb.form3.tech";
-
 export function judgeXpdb({ webhooks }: PolicyObjects, { name, suggest }: Place): ClusterCheck {
 	return ofReading(webhooks, (configurations) => {
-		const theirs = configurations.filter(isXpdb);
+		const theirs = configurations.filter(isNeighbour);
 		const [first] = theirs;
 		if (!first) return { text: "none", findings: [] };
 		const names = theirs.map(({ metadata }) => metadata?.name ?? "?");
-		const message = `x-pdb judges evictions there too, by ${names.join(", ")}: by locks of its own it refuses what the agents have granted. One cluster is served by one of both`;
+		const message = `x-pdb judges evictions there too, by ${names.join(", ")}, one at a time: both have to agree, and neither sees what the other has granted. Take it away once the budgets are ours`;
 		const fix = suggest.kubectl(["get", first.kind, first.metadata?.name ?? "", "-o", "yaml"], name);
 		return { text: "yes", findings: [{ reason: "XpdbBeside", message, fix }] };
 	});
-}
-
-function isXpdb({ webhooks = [] }: WebhookConfiguration): boolean {
-	return webhooks.some((webhook) => webhook.name.endsWith(xpdbWebhooks));
 }

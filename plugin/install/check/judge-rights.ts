@@ -2,11 +2,21 @@
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import type { OwnCheckReason } from "./check-reason.ts";
 import { type ClusterCheck, notChecked, type Reading } from "./check-report.ts";
-import { type Right, rightText } from "./needed-rights.ts";
+import { installRights, type Right, rightText } from "./needed-rights.ts";
 import type { ClusterFacts } from "./read-cluster.ts";
 
 /** Of agent/deploy/rbac-operator.yaml: a ClusterRole, and a Role in the agents' namespace. */
 const operatorsRole = "xpdb-operators";
+
+/** Nobody but an administrator can install. */
+export async function judgeInstallRights(
+	facts: Pick<ClusterFacts, "rights" | "user">,
+	context: Pick<KubeContext, "name" | "suggest" | "agents">,
+): Promise<ClusterCheck> {
+	const judged = await judgeRights(installRights(context.agents.namespace), "InstallRightMissing", facts, context);
+	const fix = context.suggest.kubectl(["auth", "can-i", "--list"], context.name);
+	return { ...judged, findings: judged.findings.map((each) => (each.fix === undefined ? each : { ...each, fix })) };
+}
 
 /** What is missing, and the command with which an administrator gives it. */
 export async function judgeRights(

@@ -1,6 +1,8 @@
 // The rights that a run needs of the person who starts it, as agent/deploy/rbac-operator.yaml gives them, by what they are for.
 import { defaultFleetConfigMap } from "../../../disruption/agent-names.ts";
 import { budgetApi } from "../../../disruption/budget.ts";
+import { deployManifests } from "../deploy-manifests.ts";
+import { pluralOf } from "../object-path.ts";
 
 /** The resourceAttributes of a SelfSubjectAccessReview. */
 export interface Right {
@@ -49,6 +51,19 @@ export function neededRights(agentNamespace: string, account: string, namespace:
 			{ ...ofPods, verb: "list", resource: "persistentvolumeclaims" },
 		],
 	} as const satisfies Readonly<Record<string, readonly Right[]>>;
+}
+
+/** What an installation writes, by the shipped manifests, and the Secret of the agents' certificate. */
+export function installRights(agentNamespace: string): readonly Right[] {
+	const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "", namespace: agentNamespace } };
+	const fleet = { ...secret, kind: "ConfigMap" };
+	const places = [...deployManifests(agentNamespace), secret, fleet].map(({ apiVersion, kind, metadata }) => ({
+		group: apiVersion.includes("/") ? (apiVersion.split("/")[0] ?? "") : "",
+		resource: pluralOf(kind),
+		...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
+	}));
+	const distinct = new Map(places.map((place) => [JSON.stringify(place), place]));
+	return [...distinct.values()].flatMap((place) => ["get", "create", "patch"].map((verb) => ({ verb, ...place })));
 }
 
 /** "create pods/eviction in namespace shop". */

@@ -26,6 +26,8 @@ export interface ClusterFacts {
 	readonly budgetKind: Promise<Reading<BudgetKind | undefined>>;
 	/** Of the API server. */
 	readonly clock: Promise<Reading<ClockReading>>;
+	/** Of the agents' namespace: undefined where there is none. */
+	readonly anchor: Promise<Reading<AnchorNamespace | undefined>>;
 	/** By right: whether whoever asks has it. */
 	readonly rights: (right: Right) => Promise<Reading<boolean>>;
 	/** Whom the API server takes us for. */
@@ -40,6 +42,10 @@ export interface AgentsOfCluster {
 	readonly namespaces: readonly string[];
 	/** Ready ones first. */
 	readonly pods: readonly AgentPod[];
+}
+
+export interface AnchorNamespace {
+	readonly isEnding: boolean;
 }
 
 export interface LabelledPod {
@@ -70,6 +76,7 @@ export function readCluster(context: KubeContext): ClusterFacts {
 		}),
 		budgetKind: ask(() => readBudgetKind(context)),
 		clock: ask(() => readClock(context)),
+		anchor: ask(() => readAnchor(context)),
 		rights(right) {
 			const key = JSON.stringify(right);
 			const answer = asked.get(key) ?? ask(() => mayAccess(context, right));
@@ -120,6 +127,16 @@ async function readClock({ client }: KubeContext): Promise<ClockReading> {
 	const date = Date.parse(response.headers.date ?? "");
 	if (Number.isNaN(date)) throw new ConnectionError(client.server, new Error("its answers have no date"));
 	return clockReading(date, { askedAt, answeredAt: Date.now(), coarseMs: 1_000 });
+}
+
+async function readAnchor({ client, agents }: KubeContext): Promise<AnchorNamespace | undefined> {
+	try {
+		const found = await client.get<object>(`/api/v1/namespaces/${agents.namespace}`);
+		return { isEnding: at(found, "metadata", "deletionTimestamp") !== undefined };
+	} catch (error) {
+		if (isNotFound(error)) return undefined;
+		throw error;
+	}
 }
 
 /** What everybody may read who is logged in: no right to definitions is needed. */

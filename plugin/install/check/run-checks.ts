@@ -6,7 +6,8 @@ import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { FleetUncoveredError } from "../../terminal/errors.ts";
 import { budgetRows } from "./budget-rows.ts";
 import { type CheckRow, type CheckTitle, type ClusterCheck, checkRow, type Reading } from "./check-report.ts";
-import { judgeBudgetKind, judgeServer } from "./judge-access.ts";
+import { type AskedCluster, accessRow, clusterRow } from "./cluster-rows.ts";
+import { judgeBudgetKind } from "./judge-access.ts";
 import { judgeAgentCount, judgeAnswers, judgeLabelledPods, judgeVersions, type SpeakingAgent } from "./judge-agents.ts";
 import { judgeCertificates, judgeClocks } from "./judge-clocks.ts";
 import { type FleetColumn, judgeLists, judgePeers, judgeWay } from "./judge-fleet.ts";
@@ -25,9 +26,7 @@ export interface CheckOptions {
 }
 
 /** One context, and what was asked of it. */
-interface Asked {
-	readonly context: KubeContext;
-	readonly facts: ClusterFacts;
+interface Asked extends AskedCluster {
 	readonly access: Promise<AgentAccessResult>;
 	readonly agents: Promise<readonly AgentOfCluster[]>;
 }
@@ -94,39 +93,12 @@ async function closeAll(opening: Promise<Reading<Fleet>>, asked: readonly Asked[
 	}
 }
 
-const namesOf = (asked: readonly Asked[]): readonly string[] => asked.map(({ context }) => context.name);
-
-/** A row of which each cluster is judged by itself. */
-async function clusterRow(
-	asked: readonly Asked[],
-	title: CheckTitle,
-	judge: (each: Asked) => Promise<ClusterCheck>,
-): Promise<CheckRow> {
-	const judged = new Map(await Promise.all(asked.map(async (each) => [each.context.name, await judge(each)] as const)));
-	return checkRow(title, namesOf(asked), (name) => judged.get(name));
-}
-
 function accessRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
-	const access = { category: "access", isNeeded: true } as const;
+	const title = { category: "access", title: "it has XPodDisruptionBudgets", isNeeded: false } as const;
 	return [
-		clusterRow(asked, { ...access, title: "API server answers, >= 1.30" }, async ({ context, facts }) => {
-			return judgeServer(await facts.version, await findSame(context.name, asked), context);
-		}),
-		clusterRow(
-			asked,
-			{ ...access, title: "it has XPodDisruptionBudgets", isNeeded: false },
-			async ({ context, facts }) => judgeBudgetKind(await facts.budgetKind, context),
-		),
+		accessRow(asked),
+		clusterRow(asked, title, async ({ context, facts }) => judgeBudgetKind(await facts.budgetKind, context)),
 	];
-}
-
-/** The context before this one that leads to the same cluster. */
-async function findSame(name: string, asked: readonly Asked[]): Promise<string | undefined> {
-	const ids = await Promise.all(asked.map(async ({ context, facts }) => [context.name, await facts.id] as const));
-	const own = ids.find(([context]) => context === name)?.[1];
-	if (own?.kind !== "read" || own.value === "") return undefined;
-	const [first] = ids.find(([, id]) => id.kind === "read" && id.value === own.value) ?? [];
-	return first === name ? undefined : first;
 }
 
 function rightsRows(asked: readonly Asked[], { namespace }: CheckOptions): readonly Promise<CheckRow>[] {

@@ -7,9 +7,10 @@ import type { AgentAccess } from "../../../plugin/fleet/agent-access.ts";
 import { budgetRow } from "../../../plugin/fleet/budget-table.ts";
 import { type CheckReason, ownCheckReasons } from "../../../plugin/install/check/check-reason.ts";
 import type { FoundProblem, Reading } from "../../../plugin/install/check/check-report.ts";
-import { judgeBudgetKind, judgeServer } from "../../../plugin/install/check/judge-access.ts";
+import { judgeAnchor, judgeBudgetKind, judgeServer } from "../../../plugin/install/check/judge-access.ts";
 import {
 	judgeAgentCount,
+	judgeAgentsBefore,
 	judgeAnswers,
 	judgeLabelledPods,
 	judgeVersions,
@@ -25,7 +26,7 @@ import {
 import { judgeCertificates, judgeClocks } from "../../../plugin/install/check/judge-clocks.ts";
 import { type FleetColumn, judgeLists, judgePeers, judgeWay } from "../../../plugin/install/check/judge-fleet.ts";
 import { judgePolicies, judgeXpdb } from "../../../plugin/install/check/judge-policies.ts";
-import { judgeRights } from "../../../plugin/install/check/judge-rights.ts";
+import { judgeInstallRights, judgeRights } from "../../../plugin/install/check/judge-rights.ts";
 import { neededRights, type Right } from "../../../plugin/install/check/needed-rights.ts";
 import type { AgentOfCluster } from "../../../plugin/install/check/read-agents.ts";
 import type { PolicyObjects } from "../../../plugin/install/check/read-policies.ts";
@@ -110,7 +111,15 @@ const webhooksOf = (name: string): PolicyObjects => ({
 		{
 			kind: "validatingwebhookconfigurations",
 			metadata: { name: "any-release" },
-			webhooks: [{ name, admissionReviewVersions: ["v1"], clientConfig: {}, sideEffects: "None" }],
+			webhooks: [
+				{
+					name,
+					admissionReviewVersions: ["v1"],
+					clientConfig: {},
+					sideEffects: "None",
+					rules: [{ resources: ["pods/eviction"] }],
+				},
+			],
 		},
 	]),
 });
@@ -124,6 +133,8 @@ function rights(kind: keyof ReturnType<typeof neededRights>, reason: keyof typeo
 	};
 	return judgeRights(wanted, reason, facts, eu).then(({ findings }) => findings);
 }
+
+const lackingFacts = { rights: async () => read(false), user: Promise.resolve(read("alice")) };
 
 const name = { namespace: "shop", name: "db" };
 const selector = { requirements: [] };
@@ -170,6 +181,13 @@ const rows: readonly (readonly [name: string, reason: CheckReason, found: () => 
 	["no right to evict", "EvictRightMissing", () => rights("evict", "EvictRightMissing")],
 	["no right to see DaemonSets", "DrainRightMissing", () => rights("drain", "DrainRightMissing")],
 	["no right to see claims", "ReadRightMissing", () => rights("read", "ReadRightMissing")],
+	[
+		"no right to install",
+		"InstallRightMissing",
+		() => judgeInstallRights(lackingFacts, eu).then((each) => each.findings),
+	],
+	["a namespace that ends", "NamespaceEnding", () => judgeAnchor(read({ isEnding: true }), eu).findings],
+	["agents before an installation", "AgentsThere", () => judgeAgentsBefore(agents(agent("a")), eu).findings],
 	["no agents", "NoAgents", () => judgeAgentCount(agents(), eu).findings],
 	["agents of which none is ready", "NoAgents", () => judgeAgentCount(agents(agent("a", false)), eu).findings],
 	["a context without agents", "NoAgents", () => judgeAnswers({ kind: "none", context: eu }, [], eu).findings],
@@ -330,6 +348,9 @@ describe("check finds", () => {
 			judgeLabelledPods(read([{ namespace: "xpdb-system", name: "a" }]), agents(agent("a")), eu).findings,
 			listsOf(column(), column({ name: "us", description: description({ clusterId: "2" }) })),
 			judgeWay(column()).findings,
+			judgeAgentsBefore(agents(), eu).findings,
+			judgeAnchor(read(undefined), eu).findings,
+			judgeBudgetKind(read(undefined), eu, { mayBeMissing: true }).findings,
 			judgeAnswers(reached, [saying()], eu).findings,
 			// As exact as an answer is that has whole seconds and took a while.
 			judgeClocks(serverClock(-5_500), [saying({}, -400)], eu).findings,
