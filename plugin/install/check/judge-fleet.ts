@@ -5,7 +5,6 @@ import type { AgentDescription } from "../../../proto/agent-cluster.ts";
 import type { SuggestedCommands } from "../../flags/suggested-commands.ts";
 import { findFleetDifferences } from "../../fleet/fleet-differences.ts";
 import { type ClusterCheck, type FoundProblem, notChecked, type Reading } from "./check-report.ts";
-import type { PassedOn } from "./read-fleet.ts";
 
 /** A cluster that a context leads to, or that others list as a member. */
 export interface FleetColumn {
@@ -17,6 +16,12 @@ export interface FleetColumn {
 	readonly description: Reading<AgentDescription>;
 	/** As others list it; undefined where nobody does. */
 	readonly listed: FleetMember | undefined;
+}
+
+/** What became of a call that the agents of one cluster passed on to another member's. */
+export interface PassedOn {
+	readonly member: string;
+	readonly answer: Reading<AgentDescription>;
 }
 
 /** By the column's name. */

@@ -4,7 +4,7 @@ import type { AgentDescription } from "../../../proto/agent-cluster.ts";
 import { RemoteCluster } from "../../../proto/remote-cluster.ts";
 import type { AgentAccess, AgentAccessResult } from "../../fleet/agent-access.ts";
 import type { Reading } from "./check-report.ts";
-import type { FleetColumn } from "./judge-fleet.ts";
+import type { FleetColumn, PassedOn } from "./judge-fleet.ts";
 import { read } from "./read-cluster.ts";
 
 /** A column for each context, then one for each member that no context leads to. */
@@ -65,12 +65,6 @@ async function describeThrough(
 		if (last.kind === "read") return last;
 	}
 	return last;
-}
-
-/** What became of a call that the agents of one cluster passed on to another member's. */
-export interface PassedOn {
-	readonly member: string;
-	readonly answer: Reading<AgentDescription>;
 }
 
 /** By context: each other member that has an address, asked through that context's agents. */
