@@ -1,5 +1,6 @@
 // The commands about the fleet itself, as the command table has them.
 import type { Command } from "../flags/command.ts";
+import { authorityFlags } from "../install/certificate-flags.ts";
 
 export const fleetCommands: readonly Command[] = [
 	{
@@ -50,5 +51,29 @@ export const fleetCommands: readonly Command[] = [
 			yes: { kind: "boolean", short: "y", describe: "Do not ask for the name" },
 		},
 		load: async () => (await import("./forget-member.ts")).runForgetMember,
+	},
+	{
+		name: "install certs",
+		words: "",
+		describe: "Renew the agents' certificates, or change the fleet's CA, while drains go on",
+		examples: [
+			["New certificates, one cluster after the other", "kubectl xpdb install certs --rotate --contexts=eu,us,ap"],
+			[
+				"A new CA for the fleet; the same command goes on with it",
+				"kubectl xpdb install certs --rotate --ca --contexts=eu,us,ap",
+			],
+		],
+		flags: {
+			rotate: { kind: "boolean", describe: "Give every cluster's agents a new certificate" },
+			ca: { kind: "boolean", describe: "With --rotate: of a new CA, which all of them trust before" },
+			...authorityFlags,
+			timeout: {
+				kind: "duration",
+				default: 300_000,
+				describe: "How long agents may take to use what they were given; 0: for ever",
+			},
+			yes: { kind: "boolean", short: "y", describe: "Do not ask" },
+		},
+		load: async () => (await import("./install-certs.ts")).runInstallCerts,
 	},
 ];

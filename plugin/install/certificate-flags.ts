@@ -8,6 +8,11 @@ import { UsageError } from "../terminal/errors.ts";
 import { type CertificateMode, certificateModes } from "./certificate-mode.ts";
 import type { CertificateOptions } from "./fleet-certificates.ts";
 
+export const authorityFlags: FlagTable = {
+	"ca-cert": { kind: "text", default: "", value: "FILE", describe: "The fleet's CA, instead of one kept in a cluster" },
+	"ca-key": { kind: "text", default: "", value: "FILE", describe: "Its private key; it is kept nowhere" },
+};
+
 export const certificateFlags: FlagTable = {
 	certs: {
 		kind: "text",
@@ -15,8 +20,7 @@ export const certificateFlags: FlagTable = {
 		value: "create|existing|cert-manager",
 		describe: "Who makes the certificates; existing: they are in each cluster already",
 	},
-	"ca-cert": { kind: "text", default: "", value: "FILE", describe: "The fleet's CA, instead of one kept in a cluster" },
-	"ca-key": { kind: "text", default: "", value: "FILE", describe: "Its private key; it is kept nowhere" },
+	...authorityFlags,
 	"cert-issuer": {
 		kind: "text",
 		default: "",
@@ -32,14 +36,15 @@ export function readCertificateChoice(input: CommandInput): CertificateChoice {
 	const given = textFlag(input, "certs");
 	const mode: CertificateMode | undefined = certificateModes.find((each) => each === given);
 	if (!mode) throw new UsageError(`--certs is one of ${certificateModes.join(", ")}: ${quote(given)}`);
+	return { mode, authority: readAuthorityFiles(input), issuer: readIssuer(textFlag(input, "cert-issuer"), mode) };
+}
+
+/** The CA out of the person's files. Throws UsageError. */
+export function readAuthorityFiles(input: CommandInput): CertificateChoice["authority"] {
 	const certificate = readGiven("ca-cert", textFlag(input, "ca-cert"));
 	const key = readGiven("ca-key", textFlag(input, "ca-key"));
 	if (key !== undefined && certificate === undefined) throw new UsageError("--ca-key needs its certificate, --ca-cert");
-	return {
-		mode,
-		authority: certificate === undefined ? undefined : { certificate, ...(key !== undefined && { key }) },
-		issuer: readIssuer(textFlag(input, "cert-issuer"), mode),
-	};
+	return certificate === undefined ? undefined : { certificate, ...(key !== undefined && { key }) };
 }
 
 function readGiven(flag: string, path: string): string | undefined {

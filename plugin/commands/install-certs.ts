@@ -1,0 +1,82 @@
+// kubectl xpdb install certs: new certificates for the agents of a fleet, or a new CA, while everybody works.
+import { booleanFlag, type CommandRunner, numberFlag } from "../flags/command.ts";
+import { readAuthorityFiles } from "../install/certificate-flags.ts";
+import {
+	changeAuthority,
+	type RotationOptions,
+	RotationStuckError,
+	renewCertificates,
+} from "../install/rotate-certificates.ts";
+import { openRotationWorld } from "../install/rotation-world.ts";
+import { withContexts } from "../run/with-contexts.ts";
+import { askToContinue } from "../terminal/confirm.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { exitCode } from "../terminal/exit.ts";
+
+/** A day: 0 is "for ever", as elsewhere. */
+const noTimeoutMs = 86_400_000;
+
+export const runInstallCerts: CommandRunner = async (input, deps) => {
+	const { streams, interrupts } = deps;
+	const isChange = booleanFlag(input, "ca");
+	if (!booleanFlag(input, "rotate")) {
+		throw new UsageError(
+			"install certs changes certificates that are there",
+			"Say --rotate, and --rotate --ca for a new CA",
+		);
+	}
+	const authority = readAuthorityFiles(input);
+	if (authority && authority.key === undefined) {
+		throw new UsageError("--ca-cert without its key cannot sign", "Give it with --ca-key");
+	}
+	const given = authority?.key === undefined ? undefined : { certificate: authority.certificate, key: authority.key };
+	return withContexts(input, deps, async (contexts) => {
+		const { world, unseen } = await openRotationWorld(contexts, { ca: given?.certificate, signal: interrupts.stop });
+		if (isChange && unseen.length > 0) {
+			throw new UsageError(
+				`${unseen.join(", ")} would not know the new CA, and be refused: nothing was touched`,
+				"Name the contexts of all members with --contexts",
+			);
+		}
+		const agree = async (question: string): Promise<boolean> => {
+			if (booleanFlag(input, "yes")) return true;
+			streams.stderr.write(`${question}\n`);
+			return askToContinue("a change of certificates needs a confirmation", interrupts.stop, streams);
+		};
+		const names = contexts.map(({ name }) => name).join(", ");
+		const what = isChange
+			? "Change the fleet's CA, and with it the agents' certificates,"
+			: "Renew the agents' certificates";
+		if (!(await agree(`${what} in ${names}. Drains go on meanwhile.`))) {
+			streams.stderr.write("Nothing was touched.\n");
+			return exitCode.error;
+		}
+		const options: RotationOptions = {
+			agentNamespace: contexts[0]?.agents.namespace ?? "",
+			authority: given,
+			date: new Date(),
+			timeoutMs: numberFlag(input, "timeout") || noTimeoutMs,
+			tell: (line) => streams.stdout.write(`${line}\n`),
+			mayGoOn: async () =>
+				agree("All agents trust both CAs. Runs that began before this do not know the new one: let them end."),
+		};
+		interrupts.graceful();
+		try {
+			const outcome = isChange ? await changeAuthority(world, options) : await renewCertificates(world, options);
+			if (outcome !== "stopped") {
+				streams.stdout.write(`${isChange ? "The fleet has a new CA" : "The certificates are renewed"}\n`);
+				return exitCode.done;
+			}
+			streams.stderr.write(
+				"Stopped: both CAs are trusted, and certificates are of the old one. The same command goes on.\n",
+			);
+			return exitCode.stoppedEarly;
+		} catch (error) {
+			const isStuck = error instanceof RotationStuckError;
+			if (!isStuck && !interrupts.stop.aborted) throw error;
+			if (isStuck) streams.stderr.write(`error: ${error.message}\n`);
+			streams.stderr.write("What was done stands, and nobody is refused. The same command goes on.\n");
+			return interrupts.stoppedBy ?? exitCode.stoppedEarly;
+		}
+	});
+};

@@ -1,0 +1,40 @@
+// What each agent of a cluster uses for TLS, asked of each by itself: through its own port-forward, and not of whichever answers.
+import { agentServerName, createAgentClient, createTokenSource } from "../../proto/credentials.ts";
+import { describeAgent } from "../../proto/remote-cluster.ts";
+import { findAgentNamespaces, findAgentPods } from "../fleet/agent-pods.ts";
+import { createTokenIssuer } from "../fleet/agent-token.ts";
+import { createTunnel } from "../fleet/tunnel.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { forwardToPod } from "../kubernetes/port-forward.ts";
+import type { SeenAgent } from "./rotate-certificates.ts";
+
+/** `ca`: of whom the agents may have their certificates, the old ones and the new ones. Rejects where one cannot be asked. */
+export async function readAgentCertificates(
+	context: KubeContext,
+	{ clusterId, ca }: { readonly clusterId: string; readonly ca: string },
+): Promise<readonly SeenAgent[]> {
+	const { client, agents } = context;
+	const pods = await findAgentPods(client, await findAgentNamespaces(client, agents.namespace));
+	const token = createTokenSource(createTokenIssuer(context));
+	return Promise.all(
+		pods
+			.filter(({ ready }) => ready)
+			.map(async (pod): Promise<SeenAgent> => {
+				const tunnel = await createTunnel(async (socket) => void (await forwardToPod(client, pod, socket)));
+				const agent = createAgentClient({
+					address: tunnel.address,
+					serverName: agentServerName(agents.namespace),
+					ca,
+					identity: { kind: "token", token },
+					member: clusterId,
+				});
+				try {
+					const { certificates } = await describeAgent(agent, { name: `${context.name} (${pod.name})` });
+					return { name: pod.name, certificates };
+				} finally {
+					agent.close();
+					tunnel.close();
+				}
+			}),
+	);
+}

@@ -1,0 +1,285 @@
+// New certificates for the agents of a fleet, and a new CA, without a moment in which one member refuses another.
+//
+// Guarantee: no certificate is put to use before every agent of every member takes it, and no CA is taken away before every agent shows a
+// certificate of the new one. What agents take and show is asked of each agent itself: a file that a kubelet has not brought yet, or that an
+// agent does not take, is waited for. What stands in the clusters says how far a change has come, so that one that was interrupted at any step
+// goes on from there.
+import { X509Certificate } from "node:crypto";
+import { BoundedError } from "../../disruption/bounded-error.ts";
+import type { AgentCertificates } from "../../proto/agent-cluster.ts";
+import { UsageError } from "../terminal/errors.ts";
+import {
+	agentSecret,
+	agentSecretObject,
+	authoritySecret,
+	authoritySecretObject,
+	caConfigMap,
+	caConfigMapObject,
+} from "./certificate-objects.ts";
+import type { ClusterObject } from "./cluster-object.ts";
+import { findKeptAuthority, signFor } from "./fleet-certificates.ts";
+import { authorityProblem, isSignedBy, readAuthorities } from "./judge-certificate.ts";
+import type { KeyPair } from "./key-pair.ts";
+import type { ClusterCertificates } from "./read-certificates.ts";
+
+/** An agent that runs. */
+export interface SeenAgent {
+	/** Of its pod. */
+	readonly name: string;
+	/** Undefined: it is too old to tell. */
+	readonly certificates: AgentCertificates | undefined;
+}
+
+/** The clusters of a fleet, as far as a rotation touches them. */
+export interface RotationWorld {
+	read(): Promise<readonly ClusterCertificates[]>;
+	write(context: string, object: ClusterObject): Promise<void>;
+	/** The agents of a cluster that are ready; none where they cannot be asked at this moment. */
+	agents(context: string): Promise<readonly SeenAgent[]>;
+	/** Why they could not be asked just now. */
+	problem(context: string): string | undefined;
+	/** Until it is worth while to ask again; rejects where it is to end. */
+	pause(): Promise<void>;
+	/** Monotonic milliseconds. */
+	now(): number;
+}
+
+export interface RotationOptions {
+	readonly agentNamespace: string;
+	/** The CA out of the person's files, in the place of the one that a cluster keeps. */
+	readonly authority: KeyPair | undefined;
+	readonly date: Date;
+	/** For each step that is waited for. */
+	readonly timeoutMs: number;
+	readonly tell: (line: string) => void;
+	/** Before certificates of a new CA are put to use: false ends it there. */
+	readonly mayGoOn: () => Promise<boolean>;
+}
+
+/** Agents do not use what they were given; what was done stands. */
+export class RotationStuckError extends BoundedError {
+	override readonly name = "RotationStuckError";
+}
+
+/** Certificates of the CA that there is, one cluster after the other. */
+export async function renewCertificates(world: RotationWorld, options: RotationOptions): Promise<void> {
+	const clusters = await world.read();
+	const kept = findKeptAuthority(clusters);
+	if (kept?.authority.next) {
+		throw new UsageError(
+			`the fleet's CA is being changed (Secret ${authoritySecret} in ${kept.context} has two)`,
+			"Go on with --rotate --ca",
+		);
+	}
+	const authority = usable(options.authority ?? kept?.authority.current, options);
+	const strangers = clusters.filter(({ ca }) => !trusts(ca, authority)).map(({ context }) => context);
+	if (strangers.length > 0) {
+		throw new UsageError(
+			`${strangers.join(", ")} would refuse certificates of this CA: ConfigMap ${caConfigMap} there has others`,
+			"To change the CA use --rotate --ca",
+		);
+	}
+	for (const cluster of clusters) {
+		await giveCertificate(world, cluster, { ...options, authority });
+		await untilShown(world, [cluster.context], options);
+	}
+}
+
+/** A new CA: both for a while, then certificates of the new one, then that alone. */
+export async function changeAuthority(world: RotationWorld, options: RotationOptions): Promise<"done" | "stopped"> {
+	const { tell, agentNamespace } = options;
+	const first = await world.read();
+	const authority = options.authority ? usable(options.authority, options) : await nextAuthority(world, first, options);
+	let clusters = await world.read();
+	if (clusters.some(({ agent }) => !isOf(agent, authority))) {
+		const all = bundleOf([...clusters.map(({ ca }) => ca ?? ""), authority.certificate]);
+		for (const { context, ca } of clusters.filter((cluster) => !isSame(cluster.ca, all))) {
+			await world.write(context, caConfigMapObject(agentNamespace, all));
+			tell(
+				`${context}: ConfigMap ${caConfigMap} has ${ca === undefined ? "the new CA" : "the old CA and the new one"}`,
+			);
+		}
+		await untilTrusted(world, clusters, { ...options, ca: all, what: "trust both CAs" });
+		if (!(await options.mayGoOn())) return "stopped";
+		for (const cluster of clusters.filter(({ agent }) => !isOf(agent, authority))) {
+			await giveCertificate(world, cluster, { ...options, authority });
+		}
+	}
+	await untilShown(
+		world,
+		clusters.map(({ context }) => context),
+		options,
+	);
+	clusters = await world.read();
+	// Somebody else may have changed one meanwhile.
+	const others = clusters.filter(({ agent }) => !isOf(agent, authority)).map(({ context }) => context);
+	if (others.length > 0)
+		throw new UsageError(`${others.join(", ")} got another certificate meanwhile`, "Run this again");
+	for (const { context } of clusters.filter(({ ca }) => !isSame(ca, authority.certificate))) {
+		await world.write(context, caConfigMapObject(agentNamespace, authority.certificate));
+		tell(`${context}: ConfigMap ${caConfigMap} has the new CA alone`);
+	}
+	await untilTrusted(world, clusters, { ...options, ca: authority.certificate, what: "trust the new CA alone" });
+	const kept = findKeptAuthority(clusters);
+	if (kept && (kept.authority.next || options.authority === undefined)) {
+		await world.write(kept.context, authoritySecretObject(agentNamespace, { current: authority }));
+		tell(`${kept.context}: Secret ${authoritySecret} keeps the new CA alone`);
+	}
+	return "done";
+}
+
+/** The one that a change was begun with, or a new one, which is kept before anything else is written. */
+async function nextAuthority(
+	world: RotationWorld,
+	clusters: readonly ClusterCertificates[],
+	options: RotationOptions,
+): Promise<KeyPair> {
+	const kept = findKeptAuthority(clusters);
+	if (!kept) {
+		throw new UsageError(
+			`the fleet's CA is in no Secret ${authoritySecret} of these clusters`,
+			"Name the context that has it too, or give the new CA with --ca-cert and --ca-key",
+		);
+	}
+	if (kept.authority.next) {
+		options.tell(`${kept.context}: goes on with the new CA that Secret ${authoritySecret} keeps`);
+		return usable(kept.authority.next, options);
+	}
+	const { createAuthority } = await import("./sign-certificates.ts");
+	const next = await createAuthority(options.date);
+	const { current } = kept.authority;
+	await world.write(kept.context, authoritySecretObject(options.agentNamespace, { current, next }));
+	options.tell(`${kept.context}: Secret ${authoritySecret} keeps a new CA beside the old one`);
+	return next;
+}
+
+function usable(authority: KeyPair | undefined, { date }: RotationOptions): KeyPair {
+	if (!authority) {
+		throw new UsageError(
+			`the fleet's CA is in no Secret ${authoritySecret} of these clusters: nothing can be signed`,
+			"Name the context that has it too, or give it with --ca-cert and --ca-key",
+		);
+	}
+	const problem = authorityProblem(authority, date);
+	if (problem !== undefined) throw new UsageError(`the CA cannot be used: ${problem}`);
+	return authority;
+}
+
+async function giveCertificate(
+	world: RotationWorld,
+	{ context, clusterId }: ClusterCertificates,
+	{ authority, agentNamespace, date, tell }: RotationOptions & { readonly authority: KeyPair },
+): Promise<void> {
+	const pair = await signFor(authority, { context, clusterId, agentNamespace, now: date });
+	await world.write(context, agentSecretObject(agentNamespace, pair));
+	tell(`${context}: Secret ${agentSecret} has a new certificate`);
+}
+
+/** Every agent shows what the Secret of its cluster has now. */
+async function untilShown(
+	world: RotationWorld,
+	contexts: readonly string[],
+	options: Pick<RotationOptions, "timeoutMs" | "tell">,
+): Promise<void> {
+	const wanted = new Map(
+		(await world.read()).map(({ context, agent }) => [context, marksOf(agent?.certificate ?? "")[0]]),
+	);
+	await untilAll(world, contexts, {
+		...options,
+		what: "show the new certificate",
+		isSo: ({ certificate }, context) => certificate.sha256 === wanted.get(context),
+	});
+}
+
+async function untilTrusted(
+	world: RotationWorld,
+	clusters: readonly ClusterCertificates[],
+	options: Pick<RotationOptions, "timeoutMs" | "tell"> & { readonly ca: string; readonly what: string },
+): Promise<void> {
+	const wanted = marksOf(options.ca).join();
+	await untilAll(
+		world,
+		clusters.map(({ context }) => context),
+		{ ...options, isSo: ({ authorities }) => sorted(authorities.map(({ sha256 }) => sha256)).join() === wanted },
+	);
+}
+
+interface Wait extends Pick<RotationOptions, "timeoutMs" | "tell"> {
+	readonly what: string;
+	readonly isSo: (certificates: AgentCertificates, context: string) => boolean;
+}
+
+async function untilAll(
+	world: RotationWorld,
+	contexts: readonly string[],
+	{ what, isSo, timeoutMs, tell }: Wait,
+): Promise<void> {
+	const deadline = world.now() + timeoutMs;
+	const told = new Set<string>();
+	for (let pending = contexts; ; ) {
+		const seen = await Promise.all(
+			pending.map(async (context) => ({ context, ...lateAgents(context, await world.agents(context), isSo) })),
+		);
+		const waiting = seen.filter(({ count, late }) => count === 0 || late.length > 0);
+		for (const { context, count } of seen) {
+			if (!waiting.some((each) => each.context === context)) tell(`${context}: all ${count} agents ${what}`);
+			else if (!told.has(context))
+				tell(`${context}: waits until all agents ${what}; a kubelet takes a minute to bring it`);
+			told.add(context);
+		}
+		if (waiting.length === 0) return;
+		if (world.now() > deadline) {
+			const who = waiting
+				.map(({ context, late }) => `${context}: ${late.join(", ") || (world.problem(context) ?? "no agent is ready")}`)
+				.join("; ");
+			throw new RotationStuckError(
+				`all agents should ${what}, and after ${Math.round(timeoutMs / 1_000)} s these do not (${who}): see their logs`,
+			);
+		}
+		pending = waiting.map(({ context }) => context);
+		await world.pause();
+	}
+}
+
+/** Those that are not so yet. Throws UsageError for one that cannot tell. */
+function lateAgents(
+	context: string,
+	agents: readonly SeenAgent[],
+	isSo: Wait["isSo"],
+): { readonly count: number; readonly late: readonly string[] } {
+	const late = agents.filter(({ name, certificates }) => {
+		if (certificates) return !isSo(certificates, context);
+		throw new UsageError(
+			`${context}: agent ${name} is too old to tell which certificates it uses`,
+			"Upgrade the agents first: kubectl xpdb upgrade",
+		);
+	});
+	return { count: agents.length, late: late.map(({ name }) => name) };
+}
+
+function isOf(agent: KeyPair | undefined, { certificate }: KeyPair): boolean {
+	return agent !== undefined && isSignedBy(agent, new X509Certificate(certificate));
+}
+
+function trusts(ca: string | undefined, { certificate }: KeyPair): boolean {
+	const known = new Set(marksOf(ca ?? ""));
+	return marksOf(certificate).every((mark) => known.has(mark));
+}
+
+function isSame(ca: string | undefined, other: string): boolean {
+	return marksOf(ca ?? "").join() === marksOf(other).join();
+}
+
+/** Each certificate once. */
+function bundleOf(bundles: readonly string[]): string {
+	const all = bundles.flatMap(readAuthorities).map((each) => [each.fingerprint256, each.toString()] as const);
+	return [...new Map(all).values()].map((pem) => `${pem.trimEnd()}\n`).join("");
+}
+
+function marksOf(bundle: string): readonly string[] {
+	return sorted(new Set(readAuthorities(bundle).map(({ fingerprint256 }) => fingerprint256)));
+}
+
+function sorted(texts: Iterable<string>): readonly string[] {
+	return [...texts].toSorted();
+}

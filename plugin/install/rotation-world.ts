@@ -1,0 +1,108 @@
+// The clusters of a fleet as a rotation reads and writes them.
+import { setTimeout as delay } from "node:timers/promises";
+import { isDomainError } from "../../disruption/errors.ts";
+import { StepError } from "../fleet/access-step.ts";
+import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { sameClusterError, UsageError } from "../terminal/errors.ts";
+import { readAgentCertificates } from "./agent-certificates.ts";
+import { objectText } from "./cluster-object.ts";
+import { applyObject } from "./find-changes.ts";
+import { ofInstallation } from "./fleet-objects.ts";
+import { installStep } from "./install-step.ts";
+import { type MemberList, readMemberList } from "./member-list.ts";
+import { type ClusterCertificates, readClusterCertificates } from "./read-certificates.ts";
+import type { RotationWorld } from "./rotate-certificates.ts";
+
+const pollMs = 2_000;
+
+export interface OpenedWorld {
+	readonly world: RotationWorld;
+	/** Members of the fleet that no context leads to. */
+	readonly unseen: readonly string[];
+}
+
+/** Throws UsageError for what cannot be read, with the context's name. `ca`: a CA out of a file, which no cluster has yet. */
+export async function openRotationWorld(
+	contexts: readonly KubeContext[],
+	{ ca, signal }: { readonly ca: string | undefined; readonly signal: AbortSignal },
+): Promise<OpenedWorld> {
+	const lists = await Promise.all(
+		contexts.map((context) => installStep(context, "read the list of members", readMemberList(context))),
+	);
+	refuseSameCluster(lists);
+	const idOf = new Map(lists.map(({ context, clusterId }) => [context.name, clusterId]));
+	const contextOf = (name: string): KubeContext => {
+		const context = contexts.find((each) => each.name === name);
+		if (!context) throw new Error(`no context "${name}"`);
+		return context;
+	};
+	// Of whom agents may have their certificates while they change.
+	const authorities = new Set(ca === undefined ? [] : [ca]);
+	const keep = (found: readonly ClusterCertificates[]): readonly ClusterCertificates[] => {
+		for (const { ca: bundle, authority } of found) {
+			for (const pem of [bundle, authority?.current.certificate, authority?.next?.certificate]) {
+				if (pem !== undefined) authorities.add(pem);
+			}
+		}
+		return found;
+	};
+	// An agent may be restarted, and its API server silent for a moment: asked again until the time is up.
+	const silent = new Map<string, string>();
+	const world: RotationWorld = {
+		read: async () =>
+			keep(
+				await Promise.all(
+					contexts.map((context) =>
+						installStep(
+							context,
+							"read the certificates",
+							readClusterCertificates(context, idOf.get(context.name) ?? ""),
+						),
+					),
+				),
+			),
+		async write(name, object) {
+			signal.throwIfAborted();
+			const context = contextOf(name);
+			for (const ours of ofInstallation([object], context.agents.namespace)) {
+				const applied = applyObject(context, ours, { dryRun: false, force: true });
+				await installStep(context, `apply ${objectText(ours)}`, applied);
+			}
+		},
+		async agents(name) {
+			const context = contextOf(name);
+			try {
+				const ca = [...authorities].join("\n");
+				const seen = await readAgentCertificates(context, { clusterId: idOf.get(name) ?? "", ca });
+				silent.delete(name);
+				return seen;
+			} catch (error) {
+				const passes = [ApiError, ConnectionError, StepError].some((kind) => error instanceof kind);
+				if (!passes && !isDomainError(error)) throw error;
+				if (error instanceof ApiError && error.code === 403) {
+					throw new UsageError(`${name}: cannot ask its agents: ${errorText(error)}`);
+				}
+				silent.set(name, errorText(error));
+				return [];
+			}
+		},
+		problem: (name) => silent.get(name),
+		async pause() {
+			await delay(pollMs, undefined, { signal });
+		},
+		now: () => performance.now(),
+	};
+	const listed = new Map(lists.flatMap(({ fleet }) => fleet.members.map(({ id, name }) => [id, name] as const)));
+	const seen = new Set(idOf.values());
+	return { world, unseen: [...listed].flatMap(([id, name]) => (seen.has(id) ? [] : [name])) };
+}
+
+function refuseSameCluster(lists: readonly MemberList[]): void {
+	const seen = new Map<string, string>();
+	for (const { clusterId, context } of lists) {
+		const other = seen.get(clusterId);
+		if (other !== undefined) throw sameClusterError(other, context.name, clusterId);
+		seen.set(clusterId, context.name);
+	}
+}
