@@ -17,10 +17,9 @@ export function judgeAgentCount(
 	return ofReading(agents, ({ pods }) => {
 		const ready = pods.filter((pod) => pod.ready).length;
 		const text = `${ready}/${pods.length}`;
-		const see = seeSilent("agent", { context: name, suggest });
 		if (pods.length === 0) {
 			const message = `no agent runs in namespace ${place.namespace}: nothing is evicted in the whole fleet`;
-			return { text, findings: [{ reason: "NoAgents", message, fix: see }] };
+			return { text, findings: [{ reason: "NoAgents", message, fix: suggest.xpdb(["check", "--pre"], name) }] };
 		}
 		const [pod] = pods.filter((each) => !each.ready);
 		const describe = pod && suggest.kubectl(["describe", "pod", pod.name, "-n", pod.namespace], name);
