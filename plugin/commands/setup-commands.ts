@@ -25,4 +25,21 @@ export const setupCommands: readonly Command[] = [
 		flags: installFlags,
 		load: async () => (await import("./install.ts")).runUpgrade,
 	},
+	{
+		name: "uninstall",
+		words: "",
+		describe: "Remove all that install made, and keep the budgets",
+		examples: [["A whole fleet", "kubectl xpdb uninstall --contexts=eu,us,ap"]],
+		flags: {
+			"delete-budgets": { kind: "boolean", describe: "Delete all budgets too, with the definition of their kind" },
+			force: { kind: "boolean", describe: "Also while somebody evicts: what was granted is forgotten" },
+			timeout: {
+				kind: "duration",
+				default: 300_000,
+				describe: "How long the objects of a cluster may take to go; 0: for ever",
+			},
+			yes: { kind: "boolean", short: "y", describe: "Do not ask" },
+		},
+		load: async () => (await import("./uninstall.ts")).runUninstall,
+	},
 ];

@@ -32,7 +32,7 @@ const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
 	stoppedEarly: {
 		means:
 			"stopped early, because nobody takes the output any more, or as an installation fails in the middle; some of it is not done, the same command continues",
-		commands: ["evict", "drain", "suspend", "unsuspend", "install", "upgrade", "install certs"],
+		commands: ["evict", "drain", "suspend", "unsuspend", "install", "upgrade", "uninstall", "install certs"],
 	},
 	neverPossible: {
 		means:

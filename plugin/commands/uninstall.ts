@@ -1,0 +1,160 @@
+// kubectl xpdb uninstall
+import { quote } from "../../disruption/quote.ts";
+import { booleanFlag, type CommandRunner, numberFlag } from "../flags/command.ts";
+import { authoritySecret } from "../install/certificate-objects.ts";
+import { objectText } from "../install/cluster-object.ts";
+import { findInstalled, type InstalledCluster } from "../install/find-installed.ts";
+import { leasesInUse } from "../install/leases-in-use.ts";
+import { removeInstallation } from "../install/remove-fleet.ts";
+import { withContexts } from "../run/with-contexts.ts";
+import { sameClusterError, UsageError } from "../terminal/errors.ts";
+import { exitCode } from "../terminal/exit.ts";
+import type { Streams } from "../terminal/streams.ts";
+
+export const runUninstall: CommandRunner = (input, deps) => {
+	const { streams, interrupts } = deps;
+	const deleteBudgets = booleanFlag(input, "delete-budgets");
+	const timeoutMs = numberFlag(input, "timeout") || 86_400_000;
+	return withContexts(input, deps, async (contexts) => {
+		const clusters = await Promise.all(contexts.map(findInstalled));
+		refuseSameCluster(clusters);
+		const isEmpty = clusters.every(({ objects, definition }) => objects.length === 0 && !(deleteBudgets && definition));
+		if (isEmpty) {
+			streams.stdout.write("There is nothing to remove\n");
+			return exitCode.done;
+		}
+		for (const line of planLines(clusters, deleteBudgets)) streams.stdout.write(`${line}\n`);
+		for (const line of memberWarnings(clusters)) streams.stderr.write(`Warning: ${line}\n`);
+		if (!booleanFlag(input, "force")) {
+			refuseLostAuthority(clusters);
+			await refuseInUse(clusters);
+		}
+		if (
+			!booleanFlag(input, "yes") &&
+			!(await isTyped(contexts.map(({ name }) => name).join(","), interrupts.stop, streams))
+		) {
+			streams.stderr.write("Nothing was touched.\n");
+			return exitCode.error;
+		}
+		interrupts.graceful();
+		const results = await Promise.allSettled(
+			clusters.map(async (cluster) =>
+				removeInstallation(cluster, {
+					deleteBudgets,
+					timeoutMs,
+					signal: interrupts.stop,
+					tell: (context, object) => streams.stdout.write(`${context}  ${objectText(object)} deleted\n`),
+				}),
+			),
+		);
+		const failed = results.flatMap((result) =>
+			result.status === "rejected" ? [problemOf(result.reason, interrupts.stop)] : [],
+		);
+		for (const problem of failed) streams.stderr.write(`error: ${problem}\n`);
+		if (failed.length > 0) {
+			streams.stderr.write("What is listed as deleted is gone. The same command goes on from here.\n");
+			return interrupts.stoppedBy ?? exitCode.stoppedEarly;
+		}
+		const after = await Promise.all(contexts.map(findInstalled));
+		for (const cluster of after) for (const line of leftLines(cluster)) streams.stdout.write(`${line}\n`);
+		return after.some(({ objects }) => objects.length > 0) ? exitCode.stoppedEarly : exitCode.done;
+	});
+};
+
+function refuseSameCluster(clusters: readonly InstalledCluster[]): void {
+	for (const [index, { id, context }] of clusters.entries()) {
+		const other = clusters.slice(0, index).find((each) => each.id === id);
+		if (other) throw sameClusterError(other.context.name, context.name, id);
+	}
+}
+
+function planLines(clusters: readonly InstalledCluster[], deleteBudgets: boolean): readonly string[] {
+	return clusters.flatMap(({ context, id, objects, keptNamespace, definition, budgets }) => [
+		`${context.name} (cluster ${id}): ${objects.length} to delete`,
+		...objects.map(({ kind, metadata, ...rest }) => {
+			const what = objectText({ kind, metadata, ...rest });
+			if (kind === "Namespace") return `  - ${what} with all that is in it`;
+			return `  - ${what}${metadata.namespace === undefined ? "" : ` in ${metadata.namespace}`}`;
+		}),
+		...(keptNamespace ? [`  = ${objectText(keptNamespace)} stays: it was there before`] : []),
+		...(definition && deleteBudgets
+			? [`  - ${objectText(definition)} with all ${budgets} budgets of this cluster`]
+			: []),
+		...(definition && !deleteBudgets
+			? [`  = ${objectText(definition)} stays with ${budgets} budgets (--delete-budgets)`]
+			: []),
+	]);
+}
+
+/** The names of members whose clusters stay. */
+function stayingMembers(clusters: readonly InstalledCluster[]): readonly string[] {
+	const ids = new Set(clusters.map(({ id }) => id));
+	const members = clusters.flatMap(({ fleet }) => fleet?.members ?? []);
+	return [...new Map(members.flatMap(({ id, name }) => (ids.has(id) ? [] : [[id, name]]))).values()];
+}
+
+/** Whoever stays in a fleet waits for those that are gone, until somebody says that they are. */
+function memberWarnings(clusters: readonly InstalledCluster[]): readonly string[] {
+	const staying = stayingMembers(clusters);
+	if (staying.length === 0) return [];
+	return [
+		`${staying.join(", ")} may still list ${clusters.map(({ context }) => context.name).join(", ")}: ` +
+			"until that is forgotten there nothing is evicted in them (docs/operations.md, Members)",
+	];
+}
+
+/** Without its key nobody renews the certificates of those that stay. */
+function refuseLostAuthority(clusters: readonly InstalledCluster[]): void {
+	const staying = stayingMembers(clusters);
+	const keeper = clusters.find(({ objects }) =>
+		objects.some(({ kind, metadata }) => kind === "Secret" && metadata.name === authoritySecret),
+	);
+	if (!keeper || staying.length === 0) return;
+	const { context } = keeper;
+	throw new UsageError(
+		`${context.name} keeps the CA of the fleet with its key (Secret ${context.agents.namespace}/${authoritySecret}), which ${staying.join(", ")} still need: nothing was touched`,
+		"Copy that Secret into another member first and delete it here, or use --force",
+	);
+}
+
+async function refuseInUse(clusters: readonly InstalledCluster[]): Promise<void> {
+	const used = await Promise.all(
+		clusters.map(({ context, fleet }) => leasesInUse(context, fleet?.leaseNamespace ?? context.agents.namespace)),
+	);
+	const lines = used.flat();
+	if (lines.length === 0) return;
+	throw new UsageError(
+		`somebody evicts right now, so nothing was touched: ${lines.join("; ")}`,
+		"Let that come to its end (granted pods that nobody evicts are given back within a minute), or use --force",
+	);
+}
+
+async function isTyped(name: string, signal: AbortSignal, { stderr, stdin }: Streams): Promise<boolean> {
+	if (!stdin.isTerminal) {
+		throw new UsageError(
+			"this needs a confirmation, and there is no terminal to ask on: nothing was touched",
+			"Use -y to confirm",
+		);
+	}
+	stderr.write(`Type ${quote(name)}, without the quotes, to go on: `);
+	const answer = await stdin.readLine(signal);
+	if (answer === undefined) stderr.write("\n");
+	return answer?.trim() === name;
+}
+
+function problemOf(error: unknown, signal: AbortSignal): string {
+	if (signal.aborted) return "interrupted";
+	if (error instanceof UsageError) return error.hint === undefined ? error.message : `${error.message} (${error.hint})`;
+	throw error;
+}
+
+function leftLines({ context, objects, keptNamespace, definition, budgets }: InstalledCluster): readonly string[] {
+	const left = objects.map((object) => objectText(object));
+	return [
+		`${context.name}: ${left.length === 0 ? "nothing of xpdb's own is left" : `${left.length} objects are left: ${left.join(", ")}`}`,
+		...(keptNamespace ? [`${context.name}: ${objectText(keptNamespace)} stays, as it was there before`] : []),
+		...(definition
+			? [`${context.name}: ${objectText(definition)} stays with ${budgets} budgets; --delete-budgets takes both away`]
+			: []),
+	];
+}

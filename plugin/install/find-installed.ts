@@ -1,0 +1,119 @@
+// What a cluster has of an installation: the objects by their names, whoever made them from the same manifests, and by the label that each of them
+// has, so that those of other versions are found too. The user's own (budgets, and the kind that they are of) is apart.
+
+import { managedByLabel } from "../../disruption/agent-names.ts";
+import { budgetApi } from "../../disruption/budget.ts";
+import type { DeclaredFleet } from "../../disruption/fleet.ts";
+import { isNotFound } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { agentSecret, authoritySecret, caConfigMap, certificateObject, issuerObject } from "./certificate-objects.ts";
+import { type ClusterObject, objectKey, objectText } from "./cluster-object.ts";
+import { agentNamespaceLabel, fleetObjects, ofInstallation } from "./fleet-objects.ts";
+import { findCluster } from "./found-cluster.ts";
+import { installStep } from "./install-step.ts";
+import { collectionPath, objectPath } from "./object-path.ts";
+
+export interface InstalledCluster {
+	readonly context: KubeContext;
+	readonly id: string;
+	readonly fleet: DeclaredFleet | undefined;
+	/** In the order in which they go: the other way round than they came. */
+	readonly objects: readonly ClusterObject[];
+	/** The agents' namespace, where somebody else made it: it stays, and what is ours in it goes one by one. */
+	readonly keptNamespace: ClusterObject | undefined;
+	/** The kind of budgets; undefined where there is none. */
+	readonly definition: ClusterObject | undefined;
+	/** How many there are, in all namespaces. */
+	readonly budgets: number;
+}
+
+export async function findInstalled(context: KubeContext): Promise<InstalledCluster> {
+	const { namespace } = context.agents;
+	const shipped = shippedObjects(namespace);
+	const [cluster, found, labelled, budgets] = await Promise.all([
+		findCluster(context),
+		Promise.all(shipped.map(async (object) => existing(context, object))),
+		findLabelled(context, shipped),
+		countBudgets(context),
+	]);
+	const all = new Map([...found.flat(), ...labelled].map((object) => [objectKey(object), object]));
+	const objects = [...all.values()];
+	const ownNamespace = (object: ClusterObject): boolean => object.metadata.labels?.[agentNamespaceLabel] !== undefined;
+	return {
+		context,
+		id: cluster.id,
+		fleet: cluster.fleet,
+		objects: ofInstallation(
+			objects.filter((object) => !isDefinition(object) && (object.kind !== "Namespace" || ownNamespace(object))),
+			namespace,
+		).toReversed(),
+		keptNamespace: objects.find((object) => object.kind === "Namespace" && !ownNamespace(object)),
+		definition: objects.find(isDefinition),
+		budgets,
+	};
+}
+
+function isDefinition({ kind }: ClusterObject): boolean {
+	return kind === "CustomResourceDefinition";
+}
+
+/** Every object that an installation may have made, by its name. */
+function shippedObjects(namespace: string): readonly ClusterObject[] {
+	const settings = { image: undefined, imagePullSecret: undefined, members: [], forgotten: [], operators: [] };
+	const named = (kind: string, name: string): ClusterObject => ({
+		apiVersion: "v1",
+		kind,
+		metadata: { name, namespace },
+	});
+	const issuer = { kind: "Issuer", name: authoritySecret } as const;
+	return ofInstallation(
+		[
+			...fleetObjects({ agentNamespace: namespace, ...settings }),
+			named("Secret", agentSecret),
+			named("Secret", authoritySecret),
+			named("ConfigMap", caConfigMap),
+			issuerObject(namespace),
+			certificateObject(namespace, { clusterId: "", serverName: "", issuer }),
+		],
+		namespace,
+	);
+}
+
+/** As it is there, without anything that may be secret. */
+async function existing(context: KubeContext, object: ClusterObject): Promise<readonly ClusterObject[]> {
+	const answer = context.client.get<ClusterObject>(objectPath(object), { metadataOnly: true }).then(
+		({ metadata }) => [{ apiVersion: object.apiVersion, kind: object.kind, metadata }],
+		(error: unknown) => {
+			if (isNotFound(error)) return [];
+			throw error;
+		},
+	);
+	return installStep(context, `look for ${objectText(object)}`, answer);
+}
+
+/** Secrets are found by their names: a list would bring what is in them. */
+async function findLabelled(
+	context: KubeContext,
+	shipped: readonly ClusterObject[],
+): Promise<readonly ClusterObject[]> {
+	const listable = shipped.filter(
+		({ kind }) => !["Secret", "Issuer", "Certificate", "CustomResourceDefinition"].includes(kind),
+	);
+	const collections = new Map(listable.map((object) => [collectionPath(object), object]));
+	const labelSelector = `${managedByLabel}=kubectl-xpdb,${agentNamespaceLabel}=${context.agents.namespace}`;
+	const lists = [...collections].map(async ([path, { apiVersion, kind }]) => {
+		const listed = context.client.list<ClusterObject>(path, { labelSelector });
+		const items = await installStep(context, `list ${path}`, listed);
+		return items.map(({ metadata }): ClusterObject => ({ apiVersion, kind, metadata }));
+	});
+	return (await Promise.all(lists)).flat();
+}
+
+async function countBudgets(context: KubeContext): Promise<number> {
+	const { group, version, resource } = budgetApi;
+	const listed = context.client.list(`/apis/${group}/${version}/${resource}`).catch((error: unknown) => {
+		if (isNotFound(error)) return [];
+		throw error;
+	});
+	return (await installStep(context, "list the budgets", listed)).length;
+}

@@ -1,0 +1,46 @@
+// Whether somebody relies on the agents' Leases right now: holds one, or was granted pods that count as gone and are not evicted yet. Where the
+// Leases go, so does what was granted; the pods are evicted all the same, and nobody counts them.
+import type { V1Lease } from "@kubernetes/client-node";
+import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
+import { GarbledLeaseError } from "../../disruption/errors.ts";
+import { budgetAnnotation, namespaceLabel, parseLease } from "../../disruption/lease.ts";
+import { isNotFound } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { installStep } from "./install-step.ts";
+
+/** One line for each such Lease. One that cannot be read may be one. */
+export async function leasesInUse(context: KubeContext, leaseNamespace: string): Promise<readonly string[]> {
+	const path = `/apis/coordination.k8s.io/v1/namespaces/${leaseNamespace}/leases`;
+	const listed = context.client
+		.list<V1Lease>(path, { labelSelector: `${managedByLabel}=${agentName},${namespaceLabel}` })
+		.catch((error: unknown) => {
+			if (isNotFound(error)) return [];
+			throw error;
+		});
+	const leases = await installStep(context, "list the agents' Leases", listed);
+	return leases.flatMap((lease) => useOf(context.name, lease));
+}
+
+function useOf(context: string, { metadata, spec }: V1Lease): readonly string[] {
+	const { name = "", uid = "", resourceVersion = "", labels = {}, annotations = {} } = metadata ?? {};
+	const { holderIdentity = "", leaseDurationSeconds = 1, leaseTransitions = 0 } = spec ?? {};
+	try {
+		const { holder, state } = parseLease({
+			name,
+			uid,
+			resourceVersion,
+			labels,
+			annotations,
+			spec: { holderIdentity, leaseDurationSeconds, leaseTransitions },
+		});
+		const budget = annotations[budgetAnnotation] ?? name;
+		const pods = state.reservations.length;
+		if (holder === "" && pods === 0) return [];
+		const held = holder === "" ? [] : [`held by ${holder}`];
+		const granted = pods === 0 ? [] : [`${pods} granted pods that are not gone yet`];
+		return [`${context}: budget ${budget}: ${[...held, ...granted].join(", ")}`];
+	} catch (error) {
+		if (error instanceof GarbledLeaseError) return [`${context}: Lease ${name} cannot be read`];
+		throw error;
+	}
+}

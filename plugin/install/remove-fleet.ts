@@ -1,0 +1,101 @@
+// The end of an installation in one cluster: agents first, so that nobody writes Leases any more, the namespace last.
+import { setTimeout as delay } from "node:timers/promises";
+import type { V1Lease, V1Pod } from "@kubernetes/client-node";
+import { agentLabel, agentName, managedByLabel } from "../../disruption/agent-names.ts";
+import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { UsageError } from "../terminal/errors.ts";
+import { type ClusterObject, objectText } from "./cluster-object.ts";
+import type { InstalledCluster } from "./find-installed.ts";
+import { installStep } from "./install-step.ts";
+import { objectPath } from "./object-path.ts";
+
+export interface Removal {
+	readonly deleteBudgets: boolean;
+	readonly timeoutMs: number;
+	readonly signal: AbortSignal;
+	/** Of each object that is gone. */
+	readonly tell: (context: string, object: ClusterObject) => void;
+}
+
+const pollMs = 300;
+
+/** Throws UsageError where something stays that should go; what was told is gone. */
+export async function removeInstallation(cluster: InstalledCluster, removal: Removal): Promise<void> {
+	const { context, objects, keptNamespace, definition } = cluster;
+	const deadline = performance.now() + removal.timeoutMs;
+	const until = async (what: string, isDone: () => Promise<boolean>): Promise<void> => {
+		while (!(await isDone())) {
+			if (performance.now() > deadline) {
+				throw new UsageError(
+					`${context.name}: ${what} is still there after ${Math.round(removal.timeoutMs / 1_000)} s`,
+					"The same command goes on from here",
+				);
+			}
+			await delay(pollMs, undefined, { signal: removal.signal });
+		}
+	};
+	for (const object of objects.filter(({ kind }) => kind === "Deployment")) await remove(object);
+	await until("a pod of the agents", async () => (await agentPods(context)).length === 0);
+	for (const object of objects.filter(({ kind }) => kind !== "Deployment" && kind !== "Namespace"))
+		await remove(object);
+	if (keptNamespace) await removeLeases();
+	for (const object of objects.filter(({ kind }) => kind === "Namespace")) {
+		await remove(object);
+		await until(objectText(object), async () => isGone(context, object));
+	}
+	if (removal.deleteBudgets && definition) {
+		await remove(definition);
+		await until(objectText(definition), async () => isGone(context, definition));
+	}
+
+	async function remove(object: ClusterObject): Promise<void> {
+		removal.signal.throwIfAborted();
+		await installStep(context, `delete ${objectText(object)}`, deleteOne(context, objectPath(object)));
+		removal.tell(context.name, object);
+	}
+
+	/** An API server obeys a policy for about a second after it is gone. */
+	async function removeLeases(): Promise<void> {
+		const path = `/apis/coordination.k8s.io/v1/namespaces/${context.agents.namespace}/leases`;
+		await until("a Lease of the agents", async () => {
+			const leases = await installStep(context, "list the agents' Leases", context.client.list<V1Lease>(path));
+			const ours = leases.filter(
+				({ metadata }) => metadata?.name?.startsWith("xpdb-") && metadata.labels?.[managedByLabel] === agentName,
+			);
+			for (const { metadata } of ours) {
+				const name = metadata?.name ?? "";
+				const deleted = deleteOne(context, `${path}/${name}`).catch((error: unknown) => {
+					if (!(error instanceof ApiError) || error.code !== 422) throw error;
+				});
+				await installStep(context, `delete Lease ${name}`, deleted);
+			}
+			return ours.length === 0;
+		});
+	}
+}
+
+async function deleteOne({ client }: KubeContext, path: string): Promise<void> {
+	try {
+		await client.delete(path, { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background" });
+	} catch (error) {
+		if (!isNotFound(error)) throw error;
+	}
+}
+
+async function isGone(context: KubeContext, object: ClusterObject): Promise<boolean> {
+	const answer = context.client.get(objectPath(object), { metadataOnly: true }).then(
+		() => false,
+		(error: unknown) => {
+			if (isNotFound(error)) return true;
+			throw error;
+		},
+	);
+	return installStep(context, `look for ${objectText(object)}`, answer);
+}
+
+async function agentPods(context: KubeContext): Promise<readonly V1Pod[]> {
+	const path = `/api/v1/namespaces/${context.agents.namespace}/pods`;
+	const labelSelector = `${agentLabel}=${agentName}`;
+	return installStep(context, "list the agents' pods", context.client.list<V1Pod>(path, { labelSelector }));
+}
