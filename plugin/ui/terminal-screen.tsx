@@ -102,7 +102,8 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 	enterTerminal();
 	const tick = setInterval(() => {
 		isOdd = !isOdd;
-		if (isOdd || performance.now() - changedAt < quietAfterMs) draw();
+		// With what changes in a moment, where something does: no fifth frame in a second.
+		if (isOdd || performance.now() - changedAt < quietAfterMs) flush ??= setTimeout(draw, frameEveryMs);
 	}, tickEveryMs);
 	tick.unref();
 	return {
