@@ -1,8 +1,10 @@
 // What an image needs of a system, from Debian (or its like) as this machine's apt is set up for it: apt checks the signature of each index and
 // the hash of each package. No versions are pinned here: those that are not the newest are taken away, and lack what was mended since.
-import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { mustRun } from "../must-run.ts";
+import { runCommand } from "../run-command.ts";
 
 export interface DebianPackage {
 	readonly name: string;
@@ -21,17 +23,32 @@ export interface UnpackedPackages {
 /** The C library and what C++ needs, the authorities that browsers trust, and the name of the system that they are of. */
 const names = ["base-files", "ca-certificates", "libc6", "libgcc-s1", "libstdc++6"];
 
-/** Into the folder that is given; nothing of the machine is changed. */
-export async function fetchDebianPackages(architecture: string, folder: string): Promise<UnpackedPackages> {
-	const state = join(folder, "state");
-	const root = join(folder, "root");
-	for (const each of [join(state, "lists", "partial"), join(folder, "cache"), root]) {
-		mkdirSync(each, { recursive: true });
+/** Why nothing of Debian can be had on this machine; undefined where it can. */
+export async function whyNoDebian(): Promise<string | undefined> {
+	for (const tool of ["apt-get", "dpkg-deb", "readelf", "tar"]) {
+		if ((await runCommand([tool, "--version"])).code === 0) continue;
+		return `images are made on Debian and its like, with binutils: there is no ${tool}`;
 	}
+	const folder = mkdtempSync(join(tmpdir(), "xpdb-apt-"));
+	try {
+		const noLists = ["Packages", "Translations"].map(
+			(target) => `--option=Acquire::IndexTargets::deb::${target}::DefaultEnabled=false`,
+		);
+		const options = [...aptOptions(folder), ...noLists, "--option=APT::Update::Error-Mode=any"];
+		const { code, output } = await runCommand(["apt-get", ...options, "--quiet", "update"]);
+		return code === 0 ? undefined : `Debian's packages cannot be had: ${output.trim()}`;
+	} finally {
+		rmSync(folder, { recursive: true, force: true });
+	}
+}
+
+/** Of an apt that leaves nothing outside of this folder. */
+function aptOptions(folder: string, architecture?: string): readonly string[] {
+	const state = join(folder, "state");
+	for (const each of [join(state, "lists", "partial"), join(folder, "cache")]) mkdirSync(each, { recursive: true });
 	writeFileSync(join(state, "status"), "");
 	const settings = {
-		"APT::Architecture": architecture,
-		"APT::Architectures::": architecture,
+		...(architecture !== undefined && { "APT::Architecture": architecture, "APT::Architectures::": architecture }),
 		"APT::Sandbox::User": "",
 		"Acquire::Languages": "none",
 		"Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
@@ -40,7 +57,14 @@ export async function fetchDebianPackages(architecture: string, folder: string):
 		"Dir::State::status": join(state, "status"),
 		"Dir::Cache": join(folder, "cache"),
 	};
-	const options = Object.entries(settings).map(([name, value]) => `--option=${name}=${value}`);
+	return Object.entries(settings).map(([name, value]) => `--option=${name}=${value}`);
+}
+
+/** Into the folder that is given; nothing of the machine is changed. */
+export async function fetchDebianPackages(architecture: string, folder: string): Promise<UnpackedPackages> {
+	const root = join(folder, "root");
+	mkdirSync(root, { recursive: true });
+	const options = aptOptions(folder, architecture);
 	await mustRun(`read which packages there are for ${architecture}`, ["apt-get", ...options, "--quiet", "update"]);
 	const fetchPackages = async (wanted: readonly string[]): Promise<readonly DebianPackage[]> => {
 		const archives = mkdtempSync(join(folder, "archives-"));

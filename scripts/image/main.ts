@@ -11,9 +11,8 @@ import { billOfMaterials } from "../package/bill-of-materials.ts";
 import { commitTime } from "../package/commit-time.ts";
 import { fetchNode } from "../package/fetch-node.ts";
 import { repositoryRoot } from "../repository-root.ts";
-import { runCommand } from "../run-command.ts";
 import { buildImage, type Image } from "./build-image.ts";
-import { type DebianPackage, fetchDebianPackages } from "./debian-packages.ts";
+import { type DebianPackage, fetchDebianPackages, whyNoDebian } from "./debian-packages.ts";
 import { imageLabels } from "./image-labels.ts";
 import { indexOf, jsonBlob, mediaTypes, writeLayout } from "./oci-layout.ts";
 import { type Platform, platforms } from "./platforms.ts";
@@ -31,9 +30,9 @@ const { values } = parseArgs({
 if (!/^[a-z\d][\w./:-]*:[\w][\w.-]*$/.test(values.name)) throw new Error(`--name must be NAME:TAG, is ${values.name}`);
 const unknown = values.only.filter((name) => !platforms.some(({ architecture }) => architecture === name));
 if (unknown.length > 0) throw new Error(`There is no image for ${unknown.join(", ")}`);
-for (const tool of ["apt-get", "dpkg-deb", "readelf", "tar"]) {
-	if ((await runCommand([tool, "--version"])).code === 0) continue;
-	console.log(`images are made on Debian and its like, with binutils: there is no ${tool}`);
+const noDebian = await whyNoDebian();
+if (noDebian !== undefined) {
+	console.log(noDebian);
 	process.exit(3);
 }
 

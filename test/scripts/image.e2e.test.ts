@@ -1,5 +1,5 @@
 // The agent's image as it is shipped, without docker: made, unpacked, and run from its own files alone.
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import {
 	cpSync,
 	existsSync,
@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { writeKubeconfig } from "../../demo/machine/kubeconfig.ts";
+import { whyNoDebian } from "../../scripts/image/debian-packages.ts";
 import { runCommand } from "../../scripts/run-command.ts";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { eventually, kubectl } from "../e2e/kubectl.ts";
@@ -29,8 +30,7 @@ interface Archived {
 const folder = mkdtempSync(join(tmpdir(), "xpdb-image-e2e-"));
 const root = join(folder, "root");
 const architecture = process.arch === "x64" ? "amd64" : "arm64";
-const noImage = ["apt-get", "dpkg-deb", "readelf"].find((tool) => spawnSync(tool, ["--version"]).status !== 0);
-const missing = noImage === undefined ? missingForContained() : `no ${noImage}`;
+const missing = missingForContained() ?? (await whyNoDebian());
 let entrypoint: readonly string[] = [];
 
 /** Once for both suites. */
