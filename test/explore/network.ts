@@ -25,7 +25,7 @@ export interface Request<T> {
 	routes(): readonly Route<T>[];
 	/** Aborted: the caller does not wait any longer, and the server learns of it. */
 	readonly signal?: AbortSignal;
-	/** Nobody can change what it reads, so the moment does not matter: it is answered at once. */
+	/** Nobody can change what it reads, so the moment does not matter: it is answered at once, which is no step. */
 	readonly atOnce?: boolean;
 	/** A real network, or a client that sends again, could make two of it. */
 	readonly mayDouble: boolean;
@@ -83,6 +83,7 @@ export class Network {
 	}
 
 	send<T>(request: Request<T>): Promise<T> {
+		if (request.atOnce && request.from.alive) return this.#answerAtOnce(request);
 		const { promise, resolve, reject } = Promise.withResolvers<T>();
 		if (!request.from.alive) return promise;
 		const call: Call = {
@@ -108,6 +109,23 @@ export class Network {
 		const aborted = (): void => this.#giveUp(call, signal.reason);
 		signal.addEventListener("abort", aborted);
 		return promise.finally(() => signal.removeEventListener("abort", aborted));
+	}
+
+	#answerAtOnce<T>(request: Request<T>): Promise<T> {
+		const [route] = request.routes();
+		if (!route) throw new Error(`nobody answers ${request.what}`);
+		const heard = (outcome: Outcome): void => {
+			this.#options.onAnswer(request, route.name, outcome, false);
+			request.from.learns(() => `${request.what} ${request.detail()} -> ${outcomeText(outcome)}`);
+		};
+		try {
+			const value = route.run(() => new AbortController().signal);
+			heard({ ok: true, value });
+			return Promise.resolve(value);
+		} catch (error) {
+			heard({ ok: false, error });
+			return Promise.reject(error);
+		}
 	}
 
 	/** What this process has asked, and is still on its way. */
@@ -137,20 +155,6 @@ export class Network {
 
 	get isIdle(): boolean {
 		return this.#calls.size === 0 && this.#closing.size === 0;
-	}
-
-	/** Executes and answers everything that need not wait for its moment; false where there was nothing. */
-	answerAtOnce(): boolean {
-		let any = false;
-		const waiting: Call[] = [];
-		for (const call of this.#calls) if (call.request.atOnce && call.state === "requested") waiting.push(call);
-		for (const call of waiting) {
-			const [route] = call.state === "requested" ? call.request.routes() : [];
-			if (!route) continue;
-			this.#execute(call, route);
-			any = true;
-		}
-		return any;
 	}
 
 	/** A process has died: nobody waits for what it asked, and what it was asked is never answered. */
@@ -323,7 +327,7 @@ export class Network {
 		call.state = "answered";
 		call.outcome = outcome;
 		if (!call.awaited) this.#calls.delete(call);
-		else if (!this.#options.splitAnswers || call.request.atOnce) this.#deliver(call);
+		else if (!this.#options.splitAnswers) this.#deliver(call);
 	}
 
 	#deliver(call: Call, outcome = call.outcome): void {
