@@ -1,5 +1,5 @@
 // kubectl xpdb check
-import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
+import { booleanFlag, type CommandDependencies, type CommandRunner, textFlag } from "../flags/command.ts";
 import { checkDocument } from "../install/check/check-document.ts";
 import { CheckLines } from "../install/check/check-lines.ts";
 import { type CheckRow, outcomeOf } from "../install/check/check-report.ts";
@@ -9,6 +9,7 @@ import { writeDocument } from "../output/read-format.ts";
 import { hasUnicode } from "../run/ui-choice.ts";
 import { withContexts } from "../run/with-contexts.ts";
 import { UsageError } from "../terminal/errors.ts";
+import type { ExitCode } from "../terminal/exit.ts";
 
 type Format = "table" | "short" | "json" | "yaml";
 
@@ -16,32 +17,47 @@ export const runCheck: CommandRunner = async (input, deps) => {
 	const { stdout } = deps.streams;
 	const format = readFormat(textFlag(input, "output"));
 	const failOnWarning = readFailOn(textFlag(input, "fail-on"));
-	const startedAt = performance.now();
 	return withContexts(input, deps, async (contexts) => {
-		const lines = new CheckLines({
-			columns: stdout.columns,
-			hasUnicode: stdout.columns !== undefined && hasUnicode(deps.env, process.platform),
-			short: format === "short",
-		});
-		const write = (text: readonly string[]): void => {
-			for (const line of text) stdout.write(`${line}\n`);
-		};
-		const isDocument = format === "json" || format === "yaml";
 		const namespace = input.given.has("namespace") ? contexts[0]?.namespace : undefined;
+		const running = booleanFlag(input, "pre") ? runPreChecks(contexts) : runChecks(contexts, { namespace, now });
+		if (format !== "json" && format !== "yaml")
+			return writeChecks(running, deps, { short: format === "short", failOnWarning });
 		const rows: CheckRow[] = [];
-		const running = booleanFlag(input, "pre")
-			? runPreChecks(contexts)
-			: runChecks(contexts, { namespace, now: () => performance.now() });
-		for await (const row of running) {
-			rows.push(row);
-			if (!isDocument) write(lines.row(row));
-		}
+		for await (const row of running) rows.push(row);
 		const outcome = outcomeOf(rows, failOnWarning);
-		if (isDocument) writeDocument(stdout, format, checkDocument(rows, outcome));
-		else write(lines.summary(outcome, performance.now() - startedAt));
+		writeDocument(stdout, format, checkDocument(rows, outcome));
 		return outcome.exitCode;
 	});
 };
+
+/** A row as soon as it is known, and what all of them come to. */
+export async function writeChecks(
+	running: AsyncIterable<CheckRow>,
+	{ streams: { stdout }, env }: CommandDependencies,
+	{ short, failOnWarning }: { readonly short: boolean; readonly failOnWarning: boolean },
+): Promise<ExitCode> {
+	const startedAt = now();
+	const lines = new CheckLines({
+		columns: stdout.columns,
+		hasUnicode: stdout.columns !== undefined && hasUnicode(env, process.platform),
+		short,
+	});
+	const write = (text: readonly string[]): void => {
+		for (const line of text) stdout.write(`${line}\n`);
+	};
+	const rows: CheckRow[] = [];
+	for await (const row of running) {
+		rows.push(row);
+		write(lines.row(row));
+	}
+	const outcome = outcomeOf(rows, failOnWarning);
+	write(lines.summary(outcome, now() - startedAt));
+	return outcome.exitCode;
+}
+
+function now(): number {
+	return performance.now();
+}
 
 function readFormat(output: string): Format {
 	if (output === "") return "table";

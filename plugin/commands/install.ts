@@ -3,6 +3,7 @@ import type { CommandDependencies, CommandInput, CommandRunner } from "../flags/
 import { connectFleet } from "../fleet/fleet.ts";
 import { applyFleet } from "../install/apply-fleet.ts";
 import { changeLines } from "../install/change-lines.ts";
+import { runChecks } from "../install/check/run-checks.ts";
 import { objectText } from "../install/cluster-object.ts";
 import { type ClusterChanges, findChanges, isWritten } from "../install/find-changes.ts";
 import { findCluster } from "../install/found-cluster.ts";
@@ -17,6 +18,7 @@ import { askToContinue } from "../terminal/confirm.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import type { Streams } from "../terminal/streams.ts";
+import { writeChecks } from "./check.ts";
 
 export const runInstall: CommandRunner = (input, deps) => setUp("install", input, deps);
 export const runUpgrade: CommandRunner = (input, deps) => setUp("upgrade", input, deps);
@@ -73,7 +75,10 @@ function setUp(command: "install" | "upgrade", input: CommandInput, deps: Comman
 			return deps.interrupts.stoppedBy ?? exitCode.stoppedEarly;
 		}
 		if (!isChanged) streams.stdout.write("Everything is as it should be: nothing was changed\n");
-		return await seeFleet(contexts, streams);
+		const seen = await seeFleet(contexts, streams);
+		if (seen !== exitCode.done) return seen;
+		const checks = runChecks(contexts, { namespace: undefined, now: () => performance.now() });
+		return await writeChecks(checks, deps, { short: true, failOnWarning: false });
 	});
 }
 

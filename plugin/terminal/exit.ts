@@ -5,7 +5,7 @@ export const exitCode = {
 	error: 1,
 	/** Stopped before everything was done; the same command continues. */
 	stoppedEarly: 2,
-	/** A plan or an explanation: some pods can never go as things are. Nothing was changed. */
+	/** Some pods can never go as things are, or a check has failed. Only an installation, which ends with one, has changed anything. */
 	neverPossible: 3,
 	/** Failed closed: a member of the fleet could not be reached. */
 	failedClosed: 4,

@@ -36,8 +36,8 @@ const meanings: Readonly<Record<keyof typeof exitCode, Meaning>> = {
 	},
 	neverPossible: {
 		means:
-			"something has to be put right: some pods can never go as things are, or a check has failed; nothing was changed",
-		commands: ["plan", "explain", "check"],
+			"something has to be put right: some pods can never go as things are, or a check has failed; only an installation, which ends with one, has changed anything",
+		commands: ["plan", "explain", "check", "install", "upgrade"],
 	},
 	failedClosed: {
 		means: "a member of the fleet could not be reached, or not in time: what needs its answer was not done",

@@ -102,6 +102,7 @@ describeOnFleet("install, upgrade and uninstall", () => {
 		expect(installed.code, installed.out + installed.err).toBe(0);
 		expect(installed.out + installed.err).not.toContain("PRIVATE KEY");
 		for (const { name } of fleet.clusters) expect(installed.out).toContain(`${name}  agents answer, `);
+		expect(installed.out).toMatch(/^(\d+) checks: \1 ok \(/m);
 
 		kubectl("c1", "apply", "-f", join(fleet.dir, "demo.yaml"));
 		const budgets = await xpdb("budgets", "-A");
