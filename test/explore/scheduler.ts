@@ -85,5 +85,5 @@ export function drained(): Promise<void> {
 	waits += 1;
 	// Both come only after all microtasks, those that microtasks queue included. A tick costs a fraction of a turn of the event loop,
 	// but only at the end of a turn Node tells of rejections that nobody handles.
-	return new Promise((resolve) => (waits % 16 === 0 ? setImmediate(resolve) : process.nextTick(resolve)));
+	return new Promise((resolve) => (waits % 64 === 0 ? setImmediate(resolve) : process.nextTick(resolve)));
 }
