@@ -6,12 +6,12 @@ import { userAtHost } from "../fleet/holder-identity.ts";
 import { type ContextProblem, forgetMember, readMemberLists } from "../install/forget-member.ts";
 import { type ForgetPlan, planForgetting } from "../install/forget-plan.ts";
 import { type HeardLately, heardLately } from "../install/heard-lately.ts";
-import type { MemberList } from "../install/member-list.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { dryRunSuffix } from "../output/dry-run-suffix.ts";
 import { withContexts } from "../run/with-contexts.ts";
 import { confirmName } from "../terminal/confirm-name.ts";
-import { FleetUncoveredError, sameClusterError, UsageError } from "../terminal/errors.ts";
+import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
+import { FleetUncoveredError, UsageError } from "../terminal/errors.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 
 export const runForgetMember: CommandRunner = async (input, deps) => {
@@ -23,7 +23,7 @@ export const runForgetMember: CommandRunner = async (input, deps) => {
 	const dryRun = parseDryRun(textFlag(input, "dry-run"), streams.stderr);
 	return withContexts(input, deps, async (contexts) => {
 		const { lists, silent } = await readMemberLists(contexts);
-		refuseSameCluster(lists);
+		refuseSameCluster(lists.map(({ context, clusterId }) => [context.name, clusterId]));
 		const warn = (text: string): void => streams.stderr.write(`Warning: ${text}\n`);
 		for (const { context, message } of silent) warn(`${context}: its list stays as it is: ${message}`);
 		if (lists.length === 0) throw new UsageError("no cluster was reached whose list could change: nothing was touched");
@@ -117,13 +117,4 @@ function warningsOf({ member, unseen }: ForgetPlan, { agoMs }: HeardLately): rea
 				`${name} is a member too and no list of it changes here: nothing is evicted until it forgets ${member.name} as well`,
 		),
 	];
-}
-
-function refuseSameCluster(lists: readonly MemberList[]): void {
-	const seen = new Map<string, string>();
-	for (const { clusterId, context } of lists) {
-		const other = seen.get(clusterId);
-		if (other !== undefined) throw sameClusterError(other, context.name, clusterId);
-		seen.set(clusterId, context.name);
-	}
 }

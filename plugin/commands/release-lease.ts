@@ -14,7 +14,8 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { accountText } from "../output/budget-lines.ts";
 import { withContexts } from "../run/with-contexts.ts";
 import { confirmName } from "../terminal/confirm-name.ts";
-import { sameClusterError, UsageError } from "../terminal/errors.ts";
+import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
+import { UsageError } from "../terminal/errors.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 
 type Reached = Extract<LeaseSource, { kind: "reached" }>;
@@ -36,7 +37,7 @@ export const runReleaseLease: CommandRunner = async (input, deps) => {
 	return withContexts(input, deps, async (contexts) => {
 		const sources = await Promise.all(contexts.map(openLeaseSource));
 		try {
-			refuseSameCluster(sources);
+			refuseSameCluster(sources.flatMap((each) => (each.kind === "reached" ? [[each.context, each.clusterId]] : [])));
 			const problems: Problem[] = [];
 			const found = await Promise.all(
 				contexts.map(async (context, index) => findHeld(context, sources[index], budget, problems)),
@@ -78,16 +79,6 @@ interface Problem {
 function exitCodeOf(problems: readonly Problem[]): ExitCode {
 	if (problems.length === 0) return exitCode.done;
 	return problems.some(({ unreachable }) => unreachable) ? exitCode.failedClosed : exitCode.error;
-}
-
-function refuseSameCluster(sources: readonly LeaseSource[]): void {
-	const seen = new Map<string, string>();
-	for (const source of sources) {
-		if (source.kind !== "reached") continue;
-		const other = seen.get(source.clusterId);
-		if (other !== undefined) throw sameClusterError(other, source.context, source.clusterId);
-		seen.set(source.clusterId, source.context);
-	}
 }
 
 /** Those of this context that somebody holds; what cannot be known is among the problems. */

@@ -7,7 +7,8 @@ import { findInstalled, type InstalledCluster } from "../install/find-installed.
 import { leasesInUse } from "../install/leases-in-use.ts";
 import { removeInstallation } from "../install/remove-fleet.ts";
 import { withContexts } from "../run/with-contexts.ts";
-import { sameClusterError, UsageError } from "../terminal/errors.ts";
+import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
+import { UsageError } from "../terminal/errors.ts";
 import { exitCode } from "../terminal/exit.ts";
 import type { Streams } from "../terminal/streams.ts";
 
@@ -17,7 +18,7 @@ export const runUninstall: CommandRunner = (input, deps) => {
 	const timeoutMs = numberFlag(input, "timeout") || 86_400_000;
 	return withContexts(input, deps, async (contexts) => {
 		const clusters = await Promise.all(contexts.map(findInstalled));
-		refuseSameCluster(clusters);
+		refuseSameCluster(clusters.map(({ context, id }) => [context.name, id]));
 		const isEmpty = clusters.every(({ objects, definition }) => objects.length === 0 && !(deleteBudgets && definition));
 		if (isEmpty) {
 			streams.stdout.write("There is nothing to remove\n");
@@ -60,13 +61,6 @@ export const runUninstall: CommandRunner = (input, deps) => {
 		return after.some(({ objects }) => objects.length > 0) ? exitCode.stoppedEarly : exitCode.done;
 	});
 };
-
-function refuseSameCluster(clusters: readonly InstalledCluster[]): void {
-	for (const [index, { id, context }] of clusters.entries()) {
-		const other = clusters.slice(0, index).find((each) => each.id === id);
-		if (other) throw sameClusterError(other.context.name, context.name, id);
-	}
-}
 
 function planLines(clusters: readonly InstalledCluster[], deleteBudgets: boolean): readonly string[] {
 	return clusters.flatMap(({ context, id, objects, keptNamespace, definition, budgets }) => [

@@ -11,6 +11,7 @@ import type { AgentCluster, AgentDescription } from "../../proto/agent-cluster.t
 import { describeAgent, RemoteCluster } from "../../proto/remote-cluster.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
 import { FleetUncoveredError, sameClusterError } from "../terminal/errors.ts";
 import { type AgentAccess, accessAgents } from "./agent-access.ts";
 import { createDiagnosedRoute } from "./diagnosed-route.ts";
@@ -81,7 +82,7 @@ export async function connectFleet(
 			);
 		}
 		const uncovered = results.filter((result) => result.kind === "none").map(({ context }) => context);
-		refuseSameCluster(reached);
+		refuseSameCluster(reached.map(({ context, description }) => [context.name, description.clusterId]));
 		await refuseSameNamespace(uncovered);
 		const fleet = reached.length > 0 ? await assembleFleet(reached, { mayMiss, namespaces }) : undefined;
 		return { fleet, uncovered };
@@ -267,15 +268,6 @@ async function describeAll(
 		}),
 	);
 	return { descriptions, problems: problems.toSorted((a, b) => (a.text < b.text ? -1 : 1)) };
-}
-
-function refuseSameCluster(accesses: readonly AgentAccess[]): void {
-	const seen = new Map<string, string>();
-	for (const { context, description } of accesses) {
-		const other = seen.get(description.clusterId);
-		if (other !== undefined) throw sameClusterError(other, context.name, description.clusterId);
-		seen.set(description.clusterId, context.name);
-	}
 }
 
 /** Without agents the cluster's id is the uid of its kube-system namespace; who may not read it is known by its address. */

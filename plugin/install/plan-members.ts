@@ -5,7 +5,8 @@
 import { InvalidFleetError, readDeclaredFleet } from "../../disruption/declared-fleet.ts";
 import type { DeclaredFleet, FleetMember, ForgottenMember } from "../../disruption/fleet.ts";
 import { quote } from "../../disruption/quote.ts";
-import { sameClusterError, UsageError } from "../terminal/errors.ts";
+import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
+import { UsageError } from "../terminal/errors.ts";
 
 export interface MemberCandidate {
 	/** The context's name. */
@@ -27,7 +28,7 @@ export function planMembers(
 	candidates: readonly MemberCandidate[],
 	addresses: ReadonlyMap<string, string>,
 ): PlannedMembers {
-	refuseSameCluster(candidates);
+	refuseSameCluster(candidates.map(({ name, id }) => [name, id]));
 	const contextOf = new Map(candidates.map((candidate) => [candidate.id, candidate]));
 	const listed = new Map<string, FleetMember>();
 	for (const { fleet } of candidates) {
@@ -49,15 +50,6 @@ export function planMembers(
 	refuseInvalid(planned);
 	refuseMissing(planned, candidates);
 	return planned;
-}
-
-function refuseSameCluster(candidates: readonly MemberCandidate[]): void {
-	const seen = new Map<string, string>();
-	for (const { id, name } of candidates) {
-		const other = seen.get(id);
-		if (other !== undefined) throw sameClusterError(other, name, id);
-		seen.set(id, name);
-	}
 }
 
 function halfForgotten({ id, name = id }: ForgottenMember, context: string): UsageError {

@@ -4,13 +4,14 @@ import { isDomainError } from "../../disruption/errors.ts";
 import { StepError } from "../fleet/access-step.ts";
 import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { sameClusterError, UsageError } from "../terminal/errors.ts";
+import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
+import { UsageError } from "../terminal/errors.ts";
 import { readAgentCertificates } from "./agent-certificates.ts";
 import { objectText } from "./cluster-object.ts";
 import { applyObject } from "./find-changes.ts";
 import { ofInstallation } from "./fleet-objects.ts";
 import { installStep } from "./install-step.ts";
-import { type MemberList, readMemberList } from "./member-list.ts";
+import { readMemberList } from "./member-list.ts";
 import { type ClusterCertificates, readClusterCertificates } from "./read-certificates.ts";
 import type { RotationWorld } from "./rotate-certificates.ts";
 
@@ -30,7 +31,7 @@ export async function openRotationWorld(
 	const lists = await Promise.all(
 		contexts.map((context) => installStep(context, "read the list of members", readMemberList(context))),
 	);
-	refuseSameCluster(lists);
+	refuseSameCluster(lists.map(({ context, clusterId }) => [context.name, clusterId]));
 	const idOf = new Map(lists.map(({ context, clusterId }) => [context.name, clusterId]));
 	const contextOf = (name: string): KubeContext => {
 		const context = contexts.find((each) => each.name === name);
@@ -96,13 +97,4 @@ export async function openRotationWorld(
 	const listed = new Map(lists.flatMap(({ fleet }) => fleet.members.map(({ id, name }) => [id, name] as const)));
 	const seen = new Set(idOf.values());
 	return { world, unseen: [...listed].flatMap(([id, name]) => (seen.has(id) ? [] : [name])) };
-}
-
-function refuseSameCluster(lists: readonly MemberList[]): void {
-	const seen = new Map<string, string>();
-	for (const { clusterId, context } of lists) {
-		const other = seen.get(clusterId);
-		if (other !== undefined) throw sameClusterError(other, context.name, clusterId);
-		seen.set(clusterId, context.name);
-	}
 }

@@ -1,0 +1,12 @@
+// Two contexts of one cluster: its pods would count twice, and what is written there would be written twice.
+import { sameClusterError } from "../terminal/errors.ts";
+
+/** Contexts by their names, each with the id of its cluster. */
+export function refuseSameCluster(contexts: Iterable<readonly [name: string, clusterId: string]>): void {
+	const seen = new Map<string, string>();
+	for (const [name, clusterId] of contexts) {
+		const other = seen.get(clusterId);
+		if (other !== undefined) throw sameClusterError(other, name, clusterId);
+		seen.set(clusterId, name);
+	}
+}
