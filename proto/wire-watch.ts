@@ -52,11 +52,13 @@ function readHistory(message: wire.BudgetHistory, field: string): BudgetHistory 
 			`Cannot read message: ${field} has ${message.healthy.length} looks, the last at ${lastAt}, one every ${everySeconds} s`,
 		);
 	}
+	// Once, not for each of 60,000 looks.
+	const looks = `${field}.healthy`;
 	return {
 		budget: readBudgetName(message.budget, `${field}.budget`),
 		lastAt,
 		everySeconds,
-		healthy: message.healthy.map((pods) => (pods === -1 ? undefined : wholeNumber(pods, `${field}.healthy`))),
+		healthy: message.healthy.map((pods) => (pods === -1 ? undefined : wholeNumber(pods, looks))),
 	};
 }
 

@@ -188,7 +188,8 @@ export class WatchedMember {
 			keys.push(formatBudgetName(name));
 		}
 		// Every two seconds an agent says no more than that it is there: out of 1,000 budgets none is looked at for that.
-		if (complete && (this.#settled !== this.#telling || histories.length > 0)) keys.push(...this.#forgetUntold());
+		if (complete && this.#settled !== this.#telling) keys.push(...this.#forgetUntold());
+		else if (complete) for (const { budget } of histories) this.#forgetHistoryWithout(budget);
 		if (wasUnknown || (complete && !this.#isComplete)) {
 			this.#isComplete ||= complete;
 			this.#options.onChange();
@@ -201,9 +202,14 @@ export class WatchedMember {
 		this.#settled = this.#telling;
 		const gone = [...this.#known].filter(([, { telling }]) => telling !== this.#telling).map(([key]) => key);
 		for (const key of gone) this.#known.delete(key);
-		// Of budgets that nobody told.
-		for (const key of this.#histories.keys()) if (!this.#known.has(key)) this.#histories.delete(key);
+		for (const { budget } of this.#histories.values()) this.#forgetHistoryWithout(budget);
 		return gone;
+	}
+
+	/** Of a budget that nobody told. */
+	#forgetHistoryWithout(budget: BudgetName): void {
+		const key = formatBudgetName(budget);
+		if (!this.#known.has(key)) this.#histories.delete(key);
 	}
 
 	#break(error: Error): void {

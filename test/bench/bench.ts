@@ -1,8 +1,9 @@
 // The clusters that the measurements run on, with the shipped programs: one fleet at a time, because two cores hold no two.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type ApiClient, createApiClient } from "../../demo/machine/api-client.ts";
+import { writePluginLauncher } from "../../demo/machine/plugin-launcher.ts";
 import { readGlobalFlags } from "../../plugin/flags/global-flags.ts";
 import { loadKubeconfig } from "../../plugin/kubernetes/kubeconfig.ts";
 import { text } from "../../plugin/kubernetes/kubeconfig-entry.ts";
@@ -19,12 +20,15 @@ export interface Bench {
 export async function startBench(
 	options: Pick<FleetOptions, "clusters" | "nodes" | "links" | "agentEnvironment" | "signal"> & {
 		readonly log: (line: string) => void;
+		/** Left out: that of scripts/build.ts. */
+		readonly plugin?: string | undefined;
 	},
 ): Promise<Bench> {
 	const dir = mkdtempSync(join(tmpdir(), "xpdb-bench-"));
 	const remove = (): void => rmSync(dir, { recursive: true, force: true });
 	try {
 		const fleet = await startFleet({ ...options, dir });
+		if (options.plugin !== undefined) writePluginLauncher(dir, resolve(options.plugin));
 		const { clusters } = loadKubeconfig(readGlobalFlags({ kubeconfig: fleet.kubeconfigPath }), {});
 		const operators = fleet.clusters.map(({ name, server, certificates }) =>
 			createApiClient({

@@ -21,6 +21,10 @@ async function main(): Promise<void> {
 		.option("only", { type: "string", array: true, default: [], describe: "A ratio or a measurement; may be repeated" })
 		.option("short", { type: "boolean", default: false, describe: "Fewer runs, in about three minutes" })
 		.option("json", { type: "string", describe: "Writes all figures to this file" })
+		.option("plugin", {
+			type: "string",
+			describe: "Measures this file in the place of dist/kubectl-xpdb.js: dist/kubectl-xpdb, as it is shipped",
+		})
 		.option("cpu-prof", { type: "string", describe: "Leaves CPU profiles of the agents in this folder" })
 		.strict()
 		.version(false)
@@ -30,6 +34,7 @@ async function main(): Promise<void> {
 	const { outcomes, details, failed } = await runMeasurements(chosen, {
 		short: flags.short,
 		profiles: flags["cpu-prof"],
+		plugin: flags.plugin,
 		signal: stop.signal,
 		log: (line) => console.log(line),
 	});

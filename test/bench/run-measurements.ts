@@ -12,6 +12,8 @@ export interface RunOptions {
 	readonly short: boolean;
 	/** A folder for CPU profiles of the agents. */
 	readonly profiles: string | undefined;
+	/** The plugin that is measured, where it is not that of scripts/build.ts. */
+	readonly plugin: string | undefined;
 	readonly signal: AbortSignal;
 	readonly log: (line: string) => void;
 }
@@ -68,6 +70,7 @@ export async function runMeasurements(chosen: readonly Measurement[], options: R
 		const bench = await startBench({
 			...places[place],
 			...(environment && { agentEnvironment: environment }),
+			plugin: options.plugin,
 			signal,
 			log,
 		});

@@ -17,6 +17,13 @@ describe("mergedHistory()", () => {
 		["what is told counts where both saw", told(5, 3, 3), told(5, undefined, 1), told(5, 3, 1)],
 		["an agent that has not looked yet takes nothing away", told(6, 3, 3), told(5, 2), told(6, 2, 3)],
 		["a clock that was set back begins anew", told(9, 3, 3), told(5, 2), told(5, 2)],
+		["the agent of the minute before has all that it told", told(5, 3, 3, 2), told(6, 3, 3, 2, 1), told(6, 3, 3, 2, 1)],
+		[
+			"one that began later, and did not look twice",
+			told(5, 3, 3, 2),
+			told(6, 2, undefined),
+			told(6, 3, 3, 2, undefined),
+		],
 		["the first", undefined, told(5, 2, undefined), told(5, 2, undefined)],
 	])("%s", (_, before, next, merged) => {
 		expect(mergedHistory(before, next)).toEqual(merged);
