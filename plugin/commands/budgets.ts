@@ -51,7 +51,7 @@ export const runBudgets: CommandRunner = async (input, deps) => {
 		}
 		const answering = fleet.members.filter(({ id }) => fleet.descriptions.has(id)).map(({ name }) => name);
 		for (const row of rows) {
-			for (const note of budgetNotes(row, answering)) streams.stderr.write(`${note}\n`);
+			for (const note of budgetNotes(row, answering, Date.now())) streams.stderr.write(`${note}\n`);
 		}
 		for (const name of missing) {
 			streams.stderr.write(

@@ -51,21 +51,24 @@ export class BudgetChangeLines {
 
 	/** Lines for stderr: what the rows have no room for, once each. */
 	notes(changed: readonly BudgetRow[], members: readonly MemberState[]): readonly string[] {
+		const { now } = this.#options;
 		const answering = members.filter(({ problem }) => problem === undefined).map(({ name }) => name);
 		return [
 			...members.flatMap((member) => this.#told(`member ${member.name}`, memberNote(member))),
 			...changed.flatMap((row) => {
 				// Which members are silent is told once, and not of each budget.
 				const isSilent = row.problem !== undefined && answering.length < members.length;
-				return this.#told(formatBudgetName(row), isSilent ? "" : budgetNotes(row, answering).join("\n"));
+				const noteAt = (at: number): string => (isSilent ? "" : budgetNotes(row, answering, at).join("\n"));
+				return this.#told(formatBudgetName(row), noteAt(0), noteAt(now()));
 			}),
 		];
 	}
 
-	#told(of: string, note: string): readonly string[] {
+	/** `lasting`: without the times in it, which are others at each moment. */
+	#told(of: string, lasting: string, note = lasting): readonly string[] {
 		const before = this.#notes.get(of) ?? "";
-		if (before === note) return [];
-		this.#notes.set(of, note);
+		if (before === lasting) return [];
+		this.#notes.set(of, lasting);
 		if (note !== "") return note.split("\n");
 		return of.startsWith("member ") ? [`${of.slice("member ".length)}: answers again`] : [];
 	}

@@ -6,7 +6,7 @@ import { formatElapsed } from "../flags/duration.ts";
 import { boundText, differences, suspensionOf } from "../fleet/budget-members.ts";
 import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
-import { suspensionText } from "./suspension-line.ts";
+import { suspensionNow } from "./suspension-line.ts";
 import { tableLines } from "./table.ts";
 
 export interface BudgetLinesOptions {
@@ -60,11 +60,11 @@ export function budgetHeaders({
 }
 
 /** For stderr: what a table has no room for, and nobody should miss. */
-export function budgetNotes(row: BudgetRow, clusters: readonly string[]): readonly string[] {
+export function budgetNotes(row: BudgetRow, clusters: readonly string[], now: number): readonly string[] {
 	const name = `${row.namespace}/${row.name}`;
 	const { problem, members } = row;
 	const suspension = suspensionOf(members);
-	const who = suspension ? ` ${suspensionText(suspension)}` : "";
+	const who = suspension ? ` ${suspensionNow(suspension, now)}` : "";
 	// Its clusters' bounds are nobody's business while nobody may be evicted anyway.
 	const differ = problem === undefined ? differences(members, clusters) : undefined;
 	return [

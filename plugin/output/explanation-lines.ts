@@ -164,7 +164,7 @@ function budgetBlock(row: BudgetRow, { answering, clusters, leases }: Explanatio
 		return here?.healthy === undefined ? `${name} ?` : `${name} ${here.healthy}/${number(here.expected)}`;
 	});
 	// Its problem stands above already.
-	const notes = row.problem === undefined ? budgetNotes(row, answering) : [];
+	const notes = row.problem === undefined ? budgetNotes(row, answering, now) : [];
 	return [
 		`Budget ${formatBudgetName(row)}${bound}: ${counts}.`,
 		...(byCluster.length === 0 ? [] : [`  Healthy of expected: ${byCluster.join(", ")}`]),

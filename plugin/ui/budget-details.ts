@@ -5,7 +5,7 @@ import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
 import type { HealthyHistory } from "../fleet/healthy-history.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
 import type { MemberState } from "../fleet/watched-member.ts";
-import { suspensionText } from "../output/suspension-line.ts";
+import { suspensionNow } from "../output/suspension-line.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import { historyLines } from "./history-lines.ts";
 import { padded, paddedName, piece, type StyledLine } from "./styled-line.ts";
@@ -32,7 +32,7 @@ export function budgetDetails(
 			? [
 					[
 						piece(
-							`suspended: ${suspension ? suspensionText(suspension) : "nobody wrote down who did it"}`,
+							`suspended: ${suspension ? suspensionNow(suspension, options.now) : "nobody wrote down who did it"}`,
 							"warn" as const,
 						),
 					],

@@ -27,8 +27,8 @@ function row(name: string, healthy: number | undefined, more: Partial<BudgetRow>
 	};
 }
 
-function print({ isWide = false, columns = undefined as number | undefined, headers = true } = {}) {
-	return new BudgetChangeLines({ isWide, headers, columns: () => columns, now: () => now });
+function print({ isWide = false, columns = undefined as number | undefined, headers = true, clock = () => now } = {}) {
+	return new BudgetChangeLines({ isWide, headers, columns: () => columns, now: clock });
 }
 
 const terminating = {
@@ -94,6 +94,19 @@ describe("BudgetChangeLines.notes()", () => {
 		const refusing = row("db", undefined, { problem: "its selectors differ" });
 		expect(lines.notes([refusing], [eu, us])).toEqual(["shop/db refuses every eviction: its selectors differ"]);
 		expect(lines.notes([refusing], [eu, us])).toEqual([]);
+	});
+
+	test("tells once for how long a budget is suspended, and not at each moment anew", () => {
+		const clock = { at: now };
+		const lines = print({ clock: () => clock.at });
+		const suspension = { by: "alice@laptop", since: "2025-12-31T23:48:10.000Z" };
+		const member = { cluster: "eu", bound: "maxUnavailable 1", suspended: true, suspension };
+		const suspended = row("db", 6, { suspended: true, members: [member] });
+		expect(lines.notes([suspended], [eu])).toEqual([
+			"shop/db is suspended, it holds no eviction back: by alice@laptop for 12m00s",
+		]);
+		clock.at += 60_000;
+		expect(lines.notes([suspended], [eu])).toEqual([]);
 	});
 
 	test("says which members are asked instead of telling", () => {

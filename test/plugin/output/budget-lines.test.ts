@@ -153,19 +153,19 @@ shop/db   c3        db-1   Terminating   -       -              x-pdb      -
 });
 
 describe("budgetNotes()", () => {
-	const notes = rows.flatMap((each) => budgetNotes(each, clusters));
+	const notes = rows.flatMap((each) => budgetNotes(each, clusters, now));
 
 	test("says what nobody should miss: who suspended it, what differs, and why nothing goes", () => {
 		expect(notes).toEqual([
 			"shop/db differs: c3: maxUnavailable 2, elsewhere maxUnavailable 1: the strictest holds",
-			"shop/web is suspended, it holds no eviction back: by alice@laptop since 2026-01-01T00:48:00.000Z: storage migration",
+			"shop/web is suspended, it holds no eviction back: by alice@laptop for 12m00s: storage migration",
 			"shop/worker refuses every eviction: it is garbled",
 		]);
 	});
 
 	test("says so where nobody wrote down who suspended it", () => {
 		const byHand = row("web", { suspended: true, members: [{ ...member("c1", "maxUnavailable 1"), suspended: true }] });
-		expect(budgetNotes(byHand, ["c1"])).toEqual([
+		expect(budgetNotes(byHand, ["c1"], now)).toEqual([
 			"shop/web is suspended, it holds no eviction back: nobody wrote down who did it",
 		]);
 	});
