@@ -345,6 +345,7 @@ export const commands: readonly Command[] = [
 			["Problems only", "kubectl xpdb check --contexts=eu,us,ap -o short"],
 			["Before the agents are installed", "kubectl xpdb check --pre --contexts=eu,us,ap"],
 			["In a pipeline, where warnings stop it too", "kubectl xpdb check --contexts=eu,us --fail-on=warn -o json"],
+			["Until agents that were just started are ready", "kubectl xpdb check --contexts=eu,us --wait --timeout=2m"],
 		],
 		flags: {
 			...readOutput("short|json|yaml", "short: only what is not well; json, yaml: as one document"),
@@ -355,6 +356,8 @@ export const commands: readonly Command[] = [
 				value: "error|warn",
 				describe: "warn: end with exit code 3 for warnings too",
 			},
+			wait: { kind: "boolean", describe: "Check again until nothing is left that has to be put right" },
+			timeout: { kind: "duration", default: 300_000, describe: "How long to wait with --wait; 0: for ever" },
 		},
 		load: async () => (await import("./commands/check.ts")).runCheck,
 	},

@@ -1,10 +1,19 @@
 // kubectl xpdb check
-import { booleanFlag, type CommandDependencies, type CommandRunner, textFlag } from "../flags/command.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+	booleanFlag,
+	type CommandDependencies,
+	type CommandInput,
+	type CommandRunner,
+	numberFlag,
+	textFlag,
+} from "../flags/command.ts";
 import { checkDocument } from "../install/check/check-document.ts";
 import { CheckLines } from "../install/check/check-lines.ts";
 import { type CheckRow, outcomeOf } from "../install/check/check-report.ts";
 import { runChecks } from "../install/check/run-checks.ts";
 import { runPreChecks } from "../install/check/run-pre-checks.ts";
+import { waitForChecks } from "../install/check/wait-checks.ts";
 import { writeDocument } from "../output/read-format.ts";
 import { hasUnicode } from "../run/ui-choice.ts";
 import { withContexts } from "../run/with-contexts.ts";
@@ -17,18 +26,42 @@ export const runCheck: CommandRunner = async (input, deps) => {
 	const { stdout } = deps.streams;
 	const format = readFormat(textFlag(input, "output"));
 	const failOnWarning = readFailOn(textFlag(input, "fail-on"));
+	const timeoutMs = readWait(input);
 	return withContexts(input, deps, async (contexts) => {
 		const namespace = input.given.has("namespace") ? contexts[0]?.namespace : undefined;
-		const running = booleanFlag(input, "pre") ? runPreChecks(contexts) : runChecks(contexts, { namespace, now });
+		const check = () => (booleanFlag(input, "pre") ? runPreChecks(contexts) : runChecks(contexts, { namespace, now }));
+		const running = timeoutMs === undefined ? check() : waited(check, { timeoutMs, failOnWarning, ...deps });
 		if (format !== "json" && format !== "yaml")
 			return writeChecks(running, deps, { short: format === "short", failOnWarning });
-		const rows: CheckRow[] = [];
-		for await (const row of running) rows.push(row);
+		const rows = await collected(running);
 		const outcome = outcomeOf(rows, failOnWarning);
 		writeDocument(stdout, format, checkDocument(rows, outcome));
 		return outcome.exitCode;
 	});
 };
+
+/** The rows of the last round. */
+async function* waited(
+	check: () => AsyncIterable<CheckRow>,
+	{
+		streams,
+		...options
+	}: Pick<CommandDependencies, "streams"> & { readonly timeoutMs: number; readonly failOnWarning: boolean },
+): AsyncGenerator<CheckRow> {
+	yield* await waitForChecks({
+		...options,
+		check: () => collected(check()),
+		now,
+		pause: (ms) => delay(ms),
+		tell: (line) => streams.stderr.write(`${line}\n`),
+	});
+}
+
+async function collected(running: AsyncIterable<CheckRow>): Promise<readonly CheckRow[]> {
+	const rows: CheckRow[] = [];
+	for await (const row of running) rows.push(row);
+	return rows;
+}
 
 /** A row as soon as it is known, and what all of them come to. */
 export async function writeChecks(
@@ -72,3 +105,13 @@ function readFailOn(value: string): boolean {
 	if (value === "error" || value === "warn") return value === "warn";
 	throw new UsageError(`Invalid --fail-on value (${value}). Must be "error" or "warn".`);
 }
+
+/** How long to wait; undefined: not at all. */
+function readWait(input: CommandInput): number | undefined {
+	if (booleanFlag(input, "wait")) return numberFlag(input, "timeout") || noTimeoutMs;
+	if (input.given.has("timeout")) throw new UsageError("--timeout is how long to wait", "Add --wait");
+	return undefined;
+}
+
+/** A day: 0 is "for ever", as elsewhere. */
+const noTimeoutMs = 86_400_000;
