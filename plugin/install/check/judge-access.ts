@@ -47,7 +47,7 @@ export function judgeBudgetKind(
 		if (!found && mayBeMissing) return { text: "none", findings: [] };
 		if (!found) {
 			const message = `it does not serve ${definition}/${budgetApi.version}: no budget can be made there`;
-			return { text: "no", findings: [{ reason: "BudgetKindMissing", message, fix }] };
+			return { text: "no", findings: [{ reason: "BudgetKindMissing", message, fix: suggest.xpdb(["upgrade"], name) }] };
 		}
 		const { fields } = found;
 		if (!fields) return notChecked(`nobody can say which fields ${definition} keeps: it publishes no schema`, fix);

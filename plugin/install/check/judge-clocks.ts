@@ -44,7 +44,11 @@ function seconds(ms: number): string {
 }
 
 /** `nowMs`: since the epoch. */
-export function judgeCertificates(agents: readonly AgentOfCluster[], nowMs: number, fix: string): ClusterCheck {
+export function judgeCertificates(
+	agents: readonly AgentOfCluster[],
+	nowMs: number,
+	{ suggest }: Pick<KubeContext, "suggest">,
+): ClusterCheck {
 	const told = agents.flatMap(({ who, said }) =>
 		said.kind === "read" && said.value.description.certificates
 			? [{ who, ...said.value.description.certificates }]
@@ -59,13 +63,16 @@ export function judgeCertificates(agents: readonly AgentOfCluster[], nowMs: numb
 			at: each.expiresAtSeconds,
 		})),
 	]);
+	// In all contexts: one of them has the CA's key, and all have to know a new CA.
+	const rotate = (...flags: readonly string[]) => suggest.xpdbInAll(["install", "certs", "--rotate", ...flags]);
+	const fixes = { CertificateExpires: rotate(), CaExpires: rotate("--ca") };
 	const leftMs = ends.map(({ at }) => at * 1_000 - nowMs);
 	const findings = ends
 		.filter(({ at }) => at * 1_000 - nowMs < lastingMs)
 		.map(({ what, reason, at }): FoundProblem => {
 			const day = new Date(at * 1_000).toISOString().slice(0, 10);
 			const message = at * 1_000 < nowMs ? `${what} expired on ${day}` : `${what} expires on ${day}`;
-			return { reason, message: `${message}: an expired one ends all calls between clusters`, fix };
+			return { reason, message: `${message}: an expired one ends all calls between clusters`, fix: fixes[reason] };
 		});
 	return { text: `${Math.max(0, Math.floor(Math.min(...leftMs) / 86_400_000))}d`, findings };
 }

@@ -16,13 +16,8 @@ export function judgePolicies({ policies }: PolicyObjects, { name, suggest }: Pl
 			if (!each.policy || !each.binding) {
 				const what = each.policy ? "its binding is missing" : "it is missing";
 				const message = `ValidatingAdmissionPolicy ${each.name} is not in force: ${what}`;
-				return [
-					{
-						reason: "PolicyMissing",
-						message,
-						fix: suggest.kubectl(["apply", "-f", "agent/deploy/policies.yaml"], name),
-					},
-				];
+				// It makes what is missing of an installation, whoever made the rest.
+				return [{ reason: "PolicyMissing", message, fix: suggest.xpdb(["upgrade"], name) }];
 			}
 			const weakness = findWeakness(each);
 			if (weakness === undefined) return [];

@@ -145,11 +145,7 @@ function agentRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
 		clusterRow(
 			asked,
 			{ ...agents, title: "certificates last two weeks", isNeeded: false },
-			async ({ context, agents: each }) => {
-				const { suggest, name } = context;
-				const fix = suggest.kubectl(["describe", "secret", "xpdb-agent-tls", "-n", suggest.agentNamespace], name);
-				return judgeCertificates(await each, Date.now(), fix);
-			},
+			async ({ context, agents: each }) => judgeCertificates(await each, Date.now(), context),
 		),
 		clusterRow(
 			asked,

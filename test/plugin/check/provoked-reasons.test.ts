@@ -92,7 +92,7 @@ const certificates = (days: number, ofCa: number) => {
 	return { certificates: { certificate, authorities: [authority] } };
 };
 const judgedCertificates = (days: number, ofCa = 3_000) =>
-	judgeCertificates([saying(certificates(days, ofCa))], nowMs, "kubectl get secret");
+	judgeCertificates([saying(certificates(days, ofCa))], nowMs, eu);
 
 const listsOf = (...columns: readonly FleetColumn[]) =>
 	[...judgeLists(columns, suggestDefault).values()].flatMap(({ findings }) => findings);
@@ -212,11 +212,7 @@ const rows: readonly (readonly [name: string, reason: CheckReason, found: () => 
 	["a certificate that expires soon", "CertificateExpires", () => judgedCertificates(13).findings],
 	["a certificate that expired", "CertificateExpires", () => judgedCertificates(-1).findings],
 	["a CA that expires soon", "CaExpires", () => judgedCertificates(300, 13).findings],
-	[
-		"agents that do not tell their certificates",
-		"NotChecked",
-		() => judgeCertificates([saying()], nowMs, "kubectl get secret").findings,
-	],
+	["agents that do not tell their certificates", "NotChecked", () => judgeCertificates([saying()], nowMs, eu).findings],
 	[
 		"a member that others do not reach",
 		"MembersApart",
