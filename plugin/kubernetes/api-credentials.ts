@@ -1,15 +1,24 @@
 // TLS options and headers for one API server: certificates, tokens and passwords as they are, OIDC and proxies by client-node's KubeConfig,
 // which takes 230 ms of CPU to load, as much as all else that an eviction needs; and exec plugins.
-import { type OutgoingHttpHeaders, Agent as PlainAgent, type RequestOptions } from "node:http";
+import { type OutgoingHttpHeaders, Agent as PlainAgent } from "node:http";
 import { Agent } from "node:https";
+import { type ConnectionOptions, createSecureContext } from "node:tls";
 import { ConnectionError } from "./api-error.ts";
 import { clientVersion } from "./client-version.ts";
 import type { Connection } from "./connection.ts";
 import { createExecCredentials, type ExecCredential } from "./exec-credentials.ts";
 import { base64, findPlainLogin, type Login, type LoginOptions, withCredential } from "./plain-login.ts";
 
+type Pem = Buffer | string;
+
+interface TlsOptions extends Pick<ConnectionOptions, "secureContext" | "rejectUnauthorized" | "servername"> {
+	readonly ca?: Pem | undefined;
+	readonly cert?: Pem | undefined;
+	readonly key?: Pem | undefined;
+}
+
 export interface Credentials {
-	readonly tls: RequestOptions;
+	readonly tls: TlsOptions;
 	readonly headers: OutgoingHttpHeaders;
 	/** Its connections are kept, and made through a proxy where there is one. */
 	readonly agent: PlainAgent;
@@ -22,8 +31,11 @@ export interface CredentialReader {
 	close(): void;
 }
 
-interface Known extends Credentials {
+interface Secured extends Pick<Credentials, "tls" | "agent"> {
 	readonly fingerprint: string;
+}
+
+interface Known extends Secured, Credentials {
 	readonly readAt: number;
 }
 
@@ -43,33 +55,45 @@ export function createCredentialReader(connection: Connection): CredentialReader
 
 	async function read(): Promise<Known> {
 		config ??= loadConfig(connection);
-		const options: LoginOptions & Record<string, unknown> = { headers: {} };
-		let proxied: boolean;
+		const options: LoginOptions & TlsOptions = { headers: {} };
+		let secured: Secured;
 		try {
 			const apply = await config;
-			proxied = await apply(options);
+			const proxied = await apply(options);
+			secured = secure(options, proxied ? options.agent : undefined);
 		} catch (error) {
-			// An exec plugin that fails, a file that is not there, an entry that makes no sense.
+			// An exec plugin that fails, a file that is not there, an entry or a certificate that makes no sense.
 			throw new ConnectionError(connection.server, error);
 		}
-		const { ca, cert, key, rejectUnauthorized, servername, auth } = options;
-		const tls: Record<string, unknown> = {};
-		for (const [name, value] of Object.entries({ ca, cert, key, rejectUnauthorized, servername })) {
-			if (value !== undefined && value !== null) tls[name] = value;
-		}
-		const fingerprint = JSON.stringify([String(ca), String(cert), String(key), rejectUnauthorized, servername]);
-		const agent =
-			known?.fingerprint === fingerprint
-				? known.agent
-				: createAgent(connection, tls, proxied ? options.agent : undefined);
-		agents.add(agent);
+		agents.add(secured.agent);
 		const headers: OutgoingHttpHeaders = {
 			"user-agent": `kubectl-xpdb/${clientVersion}`,
 			...options.headers,
 			...connection.headers,
-			...(typeof auth === "string" && { authorization: `Basic ${base64(auth)}` }),
+			...(typeof options.auth === "string" && { authorization: `Basic ${base64(options.auth)}` }),
 		};
-		return { tls, headers, agent, fingerprint, readAt: performance.now() };
+		return { ...secured, headers, readAt: performance.now() };
+	}
+
+	/** As it was where nothing has changed. `proxied`: the agent that client-node made for a proxy. */
+	function secure(options: TlsOptions, proxied: unknown): Secured {
+		const { ca, cert, key, rejectUnauthorized, servername } = options;
+		const fingerprint = JSON.stringify([
+			ca?.toString(),
+			cert?.toString(),
+			key?.toString(),
+			rejectUnauthorized,
+			servername,
+		]);
+		if (known?.fingerprint === fingerprint) return known;
+		const material = given({ ca, cert, key });
+		// Certificates are read once, and not for each of the connections that are made side by side. Agents for proxies are not ours.
+		const shared =
+			proxied === undefined && connection.server.startsWith("https:")
+				? { secureContext: createSecureContext(material) }
+				: material;
+		const tls = { ...shared, ...given({ rejectUnauthorized, servername }) };
+		return { tls, agent: createAgent(connection, tls, proxied), fingerprint };
 	}
 
 	return {
@@ -124,14 +148,15 @@ async function loadClientNode({ cluster, user }: Connection): Promise<Login> {
 }
 
 /** `proxied`: the agent that client-node made for a proxy. Node's own keep connections through one, and have our limit. */
-function createAgent(
-	{ server, httpProxy }: Connection,
-	tls: Readonly<Record<string, unknown>>,
-	proxied: unknown,
-): PlainAgent {
+function createAgent({ server, httpProxy }: Connection, tls: TlsOptions, proxied: unknown): PlainAgent {
 	if (proxied instanceof PlainAgent) return proxied;
 	// Evictions run side by side, each for as long as the server takes; kubectl has no limit at all.
 	const proxyEnv = httpProxy === undefined ? {} : { HTTP_PROXY: httpProxy, HTTPS_PROXY: httpProxy };
 	const options = { keepAlive: true, maxSockets: 128, proxyEnv };
 	return server.startsWith("http:") ? new PlainAgent(options) : new Agent({ ...tls, ...options });
+}
+
+/** Without what is not said: Node would take that for an answer. */
+function given(options: TlsOptions): TlsOptions {
+	return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined && value !== null));
 }
