@@ -1,10 +1,12 @@
 // kubectl xpdb budgets
 import { budgetApi } from "../../disruption/budget.ts";
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
+import type { FleetConnection } from "../fleet/fleet.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { budgetLines, budgetNotes } from "../output/budget-lines.ts";
 import { budgetsDocument } from "../output/budgets-document.ts";
 import { isDocument, parseReadFormat, writeDocument } from "../output/read-format.ts";
-import { exitCode } from "../terminal/exit.ts";
+import { type ExitCode, exitCode } from "../terminal/exit.ts";
 
 export const runBudgets: CommandRunner = async (input, deps) => {
 	const { streams } = deps;
@@ -18,14 +20,16 @@ export const runBudgets: CommandRunner = async (input, deps) => {
 		import("../run/with-contexts.ts"),
 		import("../fleet/budget-table.ts"),
 	]);
-	return withFleet(input, deps, async ({ fleet }, contexts) => {
+	const namespacesOf = (contexts: readonly KubeContext[]): readonly string[] =>
+		everywhere ? [] : [...new Set(contexts.map(({ namespace }) => namespace))];
+	const show = async ({ fleet }: FleetConnection, contexts: readonly KubeContext[]): Promise<ExitCode> => {
 		if (!fleet) {
 			if (isDocument(format))
 				writeDocument(streams.stdout, format, budgetsDocument([], { problems: [], clusters: [] }));
 			streams.stderr.write("No xpdb agent and no XPodDisruptionBudget in this cluster\n");
 			return exitCode.done;
 		}
-		const namespaces = everywhere ? [] : [...new Set(contexts.map(({ namespace }) => namespace))];
+		const namespaces = namespacesOf(contexts);
 		const all = await readBudgetRows(fleet, namespaces);
 		const missing = input.words.filter((name) => !all.some((row) => row.name === name));
 		const rows = input.words.length > 0 ? all.filter(({ name }) => input.words.includes(name)) : all;
@@ -61,5 +65,6 @@ export const runBudgets: CommandRunner = async (input, deps) => {
 		for (const problem of fleet.problems) streams.stderr.write(`error: ${problem}\n`);
 		if (fleet.problems.length > 0) return exitCode.failedClosed;
 		return missing.length > 0 ? exitCode.error : exitCode.done;
-	});
+	};
+	return withFleet(input, deps, show, namespacesOf);
 };

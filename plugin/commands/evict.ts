@@ -26,7 +26,7 @@ export const runEvict: CommandRunner = (input, deps) => {
 			const connecting =
 				options.dryRun === "client"
 					? undefined
-					: connectFleet(run.contexts, { namespaces: namespacesOf(options, run) });
+					: connectFleet(run.contexts, options.allNamespaces ? {} : { namespaces: namespacesOf(run) });
 			// Of the pods that are not there somebody wants to hear first.
 			connecting?.catch(() => undefined);
 			try {
@@ -43,12 +43,9 @@ export const runEvict: CommandRunner = (input, deps) => {
 	});
 };
 
-/** Where the pods are, as far as that is known before they are found. */
-function namespacesOf(
-	{ allNamespaces }: { readonly allNamespaces: boolean },
-	{ contexts }: OpenRun,
-): readonly string[] {
-	return allNamespaces ? [] : [...new Set(contexts.map(({ namespace }) => namespace))].toSorted();
+/** Where the pods are that are named or selected. */
+function namespacesOf({ contexts }: OpenRun): readonly string[] {
+	return [...new Set(contexts.map(({ namespace }) => namespace))].toSorted();
 }
 
 function closeLater(connecting: Promise<FleetConnection> | undefined): void {

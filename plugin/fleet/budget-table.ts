@@ -41,12 +41,16 @@ export interface CountOfMember {
 	readonly count: Count | Error;
 }
 
+/** What was listed while the fleet was reached is not asked for again: a table is as old as its first line. */
 export async function readBudgetRows(fleet: Fleet, namespaces: readonly string[]): Promise<readonly BudgetRow[]> {
+	const ahead = fleet.listedAhead;
+	const known = ahead?.namespaces.join() === namespaces.join() ? ahead.members : [];
 	const lists = await Promise.all(
 		fleet.members.map(async (member): Promise<ListOfMember> => {
 			// Told by the fleet already; what the others have is still worth a row.
 			if (!fleet.descriptions.has(member.id)) return { clusterName: member.name, budgets: [] };
-			const { budgets } = await member.listBudgets(namespaces);
+			const { budgets } =
+				known.find(({ clusterId }) => clusterId === member.id) ?? (await member.listBudgets(namespaces));
 			return { clusterName: member.name, budgets };
 		}),
 	);

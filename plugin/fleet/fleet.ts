@@ -61,12 +61,12 @@ export interface FleetConnection {
 /**
  * Reaches the agents of every context and every member of their fleet. Throws FleetUncoveredError that names each one
  * missing, UsageError for two contexts of one cluster. `mayMiss`: for tables, which show what is there; members behind
- * no context may be missing then. `namespaces`: whose budgets are asked for beside the question who the members are. What it
- * returns must be closed.
+ * no context may be missing then. `namespaces`: whose budgets are asked for beside the question who the members are, none for
+ * those of all; left out, nothing is. What it returns must be closed.
  */
 export async function connectFleet(
 	contexts: readonly KubeContext[],
-	{ mayMiss = false, namespaces = [] }: { readonly mayMiss?: boolean; readonly namespaces?: readonly string[] } = {},
+	{ mayMiss = false, namespaces }: { readonly mayMiss?: boolean; readonly namespaces?: readonly string[] } = {},
 ): Promise<FleetConnection> {
 	const results = await Promise.all(contexts.map(accessAgents));
 	const reached = results.filter((result) => result.kind === "reached");
@@ -98,7 +98,7 @@ export async function connectFleet(
  */
 export async function assembleFleet(
 	accesses: readonly AgentAccess[],
-	{ mayMiss, namespaces = [] }: { readonly mayMiss: boolean; readonly namespaces?: readonly string[] },
+	{ mayMiss, namespaces }: { readonly mayMiss: boolean; readonly namespaces?: readonly string[] | undefined },
 ): Promise<Fleet> {
 	const described = accesses.map(({ context, description }) => ({ name: context.name, description }));
 	refuseDifferentFleets(described);
@@ -110,7 +110,7 @@ export async function assembleFleet(
 	const idOfContext = new Map(accesses.map(({ context, description }) => [context.name, description.clusterId]));
 	let listedAhead: ListedBudgets | undefined;
 	let current = await reachMembers(accesses, [], clusters, async (members) => {
-		if (namespaces.length === 0) return;
+		if (namespaces === undefined) return;
 		const askedAt = performance.now();
 		listedAhead = { askedAt, namespaces, members: await listBudgetsOf(members, namespaces) };
 	});

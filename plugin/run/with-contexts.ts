@@ -19,14 +19,18 @@ export async function withContexts<T>(
 	}
 }
 
-/** Members that give no answer are among the fleet's problems: what the others say is still worth reading. */
+/**
+ * Members that give no answer are among the fleet's problems: what the others say is still worth reading. `listed`: the namespaces whose
+ * budgets are listed meanwhile, none for all.
+ */
 export function withFleet<T>(
 	input: CommandInput,
 	deps: CommandDependencies,
 	read: (connection: FleetConnection, contexts: readonly KubeContext[]) => Promise<T>,
+	listed?: (contexts: readonly KubeContext[]) => readonly string[],
 ): Promise<T> {
 	return withContexts(input, deps, async (contexts) => {
-		const connection = await connectFleet(contexts, { mayMiss: true });
+		const connection = await connectFleet(contexts, { mayMiss: true, ...(listed && { namespaces: listed(contexts) }) });
 		try {
 			return await read(connection, contexts);
 		} finally {

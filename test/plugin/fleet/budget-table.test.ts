@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Count, MemberBudget } from "../../../disruption/cluster.ts";
+import type { ListedBudgets } from "../../../disruption/coverage-judgement.ts";
 import { fleetHash } from "../../../disruption/fleet.ts";
 import { parseLabelSelector } from "../../../disruption/selector.ts";
 import { budgetRow, type CountOfMember, readBudgetRows } from "../../../plugin/fleet/budget-table.ts";
@@ -157,12 +158,8 @@ describe("budgetRow()", () => {
 });
 
 describe("readBudgetRows()", () => {
-	test("has a row for every budget of any member, and says of one that nobody can read who has it", async () => {
-		const fake = new FakeFleet(["eu", "us"]);
-		fake.addBudget("db", { maxUnavailable: 1 });
-		fake.member("us").ownBudgets.push({ name: { namespace: "shop", name: "odd" }, spec: { selector: {} } });
-		fake.member("eu").addPod("db-0");
-		const fleet: Fleet = {
+	function fleetOf(fake: FakeFleet, listedAhead?: ListedBudgets): Fleet {
+		return {
 			members: fake.members,
 			descriptions: new Map(fake.members.map((member) => [member.id, member.description])),
 			problems: [],
@@ -170,13 +167,34 @@ describe("readBudgetRows()", () => {
 			contextOf: () => undefined,
 			agentNamespaces: () => [],
 			listBudgets: (namespaces) => fake.listBudgets(namespaces),
+			listedAhead,
 			reconnect: () => fake.reconnect(),
 			leave: () => undefined,
 			close: () => undefined,
 		};
-		expect(await readBudgetRows(fleet, ["shop"])).toMatchObject([
+	}
+
+	test("has a row for every budget of any member, and says of one that nobody can read who has it", async () => {
+		const fake = new FakeFleet(["eu", "us"]);
+		fake.addBudget("db", { maxUnavailable: 1 });
+		fake.member("us").ownBudgets.push({ name: { namespace: "shop", name: "odd" }, spec: { selector: {} } });
+		fake.member("eu").addPod("db-0");
+		expect(await readBudgetRows(fleetOf(fake), ["shop"])).toMatchObject([
 			{ name: "db", healthy: 1, expected: 1, allowed: 1, problem: undefined },
 			{ name: "odd", ...unknown, problem: expect.stringContaining("budget shop/odd in cluster us: ") },
 		]);
+	});
+
+	test("takes what was listed ahead for these namespaces, and asks each member that is missing in it", async () => {
+		const fake = new FakeFleet(["eu", "us"]);
+		fake.addBudget("db", { maxUnavailable: 1 });
+		fake.member("eu").addPod("db-0");
+		const [listed] = await fake.listBudgets(["shop"]);
+		if (!listed) throw new Error("no list");
+		const ahead = { askedAt: 0, namespaces: ["shop"], members: [listed] };
+		fake.member("eu").listBudgets = () => Promise.reject(new Error("asked twice"));
+		expect(await readBudgetRows(fleetOf(fake, ahead), ["shop"])).toMatchObject([{ name: "db", healthy: 1 }]);
+		await expect(readBudgetRows(fleetOf(fake, ahead), [])).rejects.toThrow("asked twice");
+		await expect(readBudgetRows(fleetOf(fake), ["shop"])).rejects.toThrow("asked twice");
 	});
 });
