@@ -6,6 +6,10 @@ import { type BuildOptions, build, type Plugin } from "esbuild";
 import { licenceNotices, packagesOf } from "./licence-notices.ts";
 import { repositoryRoot } from "./repository-root.ts";
 
+/** Of these, gRPC and WebSockets use at most a function, for names and compression that hardly a call of ours has; they load them all the same. */
+const lateBuiltins: ReadonlySet<string> = new Set(["dns", "zlib"]);
+const loadsThem = /[\\/]node_modules[\\/](@grpc[\\/]grpc-js|ws)[\\/]/;
+
 /**
  * Node's own modules by way of the objects that they are. By an import statement Node reads every property of node:http once, one of which
  * loads its whole fetch: 13 MB of memory and 90 ms at each start. And what esbuild imports from a plain object it copies, property by
@@ -15,13 +19,19 @@ import { repositoryRoot } from "./repository-root.ts";
 const plainBuiltins: Plugin = {
 	name: "plain-builtins",
 	setup(bundler) {
-		bundler.onResolve({ filter: /^[a-z\d:/_]+$/ }, ({ path, kind }) => {
+		bundler.onResolve({ filter: /^[a-z\d:/_]+$/ }, ({ path, kind, importer }) => {
 			if (!isBuiltin(path)) return undefined;
+			if (kind === "require-call" && lateBuiltins.has(path) && loadsThem.test(importer))
+				return { path, namespace: "late-builtin" };
 			if (kind === "import-statement") return { path, namespace: "builtin-by-name" };
 			return kind === "dynamic-import" || kind === "require-call" ? { path, namespace: "builtin" } : undefined;
 		});
 		bundler.onLoad({ filter: /.*/, namespace: "builtin" }, ({ path }) => ({
 			contents: `module.exports = process.getBuiltinModule(${JSON.stringify(path)});`,
+			loader: "js",
+		}));
+		bundler.onLoad({ filter: /.*/, namespace: "late-builtin" }, ({ path }) => ({
+			contents: `module.exports = new Proxy({}, { get: (_, name) => process.getBuiltinModule(${JSON.stringify(path)})[name] });`,
 			loader: "js",
 		}));
 		bundler.onLoad({ filter: /.*/, namespace: "builtin-by-name" }, ({ path }) => ({

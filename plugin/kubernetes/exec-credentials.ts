@@ -1,7 +1,6 @@
 // The credentials that an exec plugin gives, asked for as kubectl does (client-go, plugin/pkg/client/auth/exec). Instead of client-node's
 // ExecAuth: that keeps what a plugin says to itself, so that a login that waits for a person waits in silence; it sets no
 // KUBERNETES_EXEC_INFO, knows no interactiveMode, and fails with a TypeError at an answer without a status.
-import { spawn } from "node:child_process";
 import { isRecord } from "../../disruption/record.ts";
 import type { ExecPlugin } from "./exec-plugin.ts";
 import { text } from "./kubeconfig-entry.ts";
@@ -44,6 +43,8 @@ async function run(plugin: ExecPlugin): Promise<string> {
 	}
 	const interactive = interactiveMode !== "Never" && isTerminal;
 	const info = { kind: "ExecCredential", apiVersion, spec: { ...(cluster && { cluster }), interactive } };
+	// Takes its time to load, and most kubeconfigs name no program.
+	const { spawn } = await import("node:child_process");
 	return new Promise((resolve, reject) => {
 		const child = spawn(command, args, {
 			env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },

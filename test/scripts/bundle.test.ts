@@ -46,6 +46,28 @@ describe("bundle()", () => {
 		expect(loaded.filter((name) => /^NativeModule (https?|http2|tls|crypto|dns)$/.test(name))).toEqual([]);
 	});
 
+	test("gives gRPC and WebSockets zlib and dns when they use them, and not when they are loaded", async () => {
+		const { outputFiles } = await build({
+			...shippedOptions,
+			plugins: [...shippedPlugins],
+			stdin: {
+				contents: `
+					import { compressionAlgorithms, credentials } from "@grpc/grpc-js";
+					import { WebSocket } from "ws";
+					const loaded = () => process.moduleLoadList.filter((name) => /^NativeModule (dns|zlib)$/.test(name));
+					const before = [typeof WebSocket, typeof credentials.createSsl, compressionAlgorithms.gzip, ...loaded()];
+					console.log(JSON.stringify(before));
+				`,
+				resolveDir: repositoryRoot,
+			},
+			write: false,
+		});
+		const file = join(folder, "late.mjs");
+		writeFileSync(file, outputFiles[0]?.text ?? "");
+		const { stdout } = spawnSync(process.execPath, [file], { encoding: "utf8", env: {} });
+		expect(JSON.parse(stdout)).toEqual(["function", "function", 2]);
+	});
+
 	test("measures texts as the library of wide characters does, which it loads for the first that is not ASCII", async () => {
 		const { outputFiles } = await build({
 			...shippedOptions,
