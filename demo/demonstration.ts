@@ -2,8 +2,8 @@
 import type { PodTimes } from "./apiserver/controllers/kubelet.ts";
 import { readTimeline } from "./audit/audit.ts";
 import { findViolations, replayAvailability, worstUnavailable } from "./audit/availability.ts";
-import { buildPrograms } from "./build-programs.ts";
 import { HealthBoard } from "./health-board.ts";
+import { buildPrograms } from "./machine/build-programs.ts";
 import { SetupError } from "./machine/setup-error.ts";
 import { type Narrator, noBreak } from "./narrator.ts";
 import { runPlugin } from "./plugin-run.ts";

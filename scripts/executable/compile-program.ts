@@ -4,45 +4,32 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runCommand } from "../run-command.ts";
 import { codeFileOf } from "./start-program.ts";
-import { startTrainingServer } from "./training-server.ts";
+import { startTrainingFleet } from "./training-fleet.ts";
 
 const compiler = fileURLToPath(import.meta.resolve("./compile-parts.ts"));
 /** Refuses every connection, at once. */
-const nowhere = "https://127.0.0.1:1";
+const nowhere = ["--kubeconfig=/dev/null", "--server=https://127.0.0.1:1", "--token=token"];
 
 /** A call takes a second; on a machine that is busy with other things many. */
 const endsWithinMs = 120_000;
 
 /** Leaves .code files beside the parts that calls have loaded. */
 export async function compileProgram(maker: string, folder: string): Promise<void> {
-	const call = async (streams: "pipes" | "terminal", words: readonly string[], server = nowhere): Promise<void> => {
-		const where = ["--kubeconfig=/dev/null", `--server=${server}`, "--token=token"];
-		const [command = "", ...more] = words;
-		const all = command === "version" || words.includes("--help") ? words : [command, ...where, ...more];
+	const call = async (streams: "pipes" | "terminal", ...words: readonly string[]): Promise<void> => {
 		const tooLong = AbortSignal.timeout(endsWithinMs);
-		const { output } = await runCommand([maker, compiler, folder, streams, ...all], { signal: tooLong });
-		const code = join(folder, codeFileOf("plugin", all));
+		const { output } = await runCommand([maker, compiler, folder, streams, ...words], { signal: tooLong });
+		const code = join(folder, codeFileOf("plugin", words, streams === "terminal"));
 		if (tooLong.aborted || !existsSync(code)) throw new Error(`Cannot compile the program: ${output}`);
 	};
-	const withAnswers = async (
-		streams: "pipes" | "terminal",
-		words: readonly string[],
-		hasAgent: boolean,
-	): Promise<void> => {
-		const server = await startTrainingServer({ hasAgent });
-		try {
-			await call(streams, words, server.address);
-		} finally {
-			server.close();
-		}
-	};
-	await call("pipes", ["version", "--client"]);
-	await withAnswers("pipes", ["__complete", "evict", ""], false);
-	await call("pipes", ["drain", "--help"]);
-	await call("pipes", ["budgets"]);
-	await call("terminal", ["budgets", "-w"]);
-	await withAnswers("pipes", ["budgets"], true);
-	await withAnswers("pipes", ["evict", "pod"], true);
-	await withAnswers("pipes", ["evict", "pod"], false);
-	await withAnswers("pipes", ["drain", "node"], false);
+	await using fleet = await startTrainingFleet();
+	const where = [`--kubeconfig=${fleet.kubeconfig}`, "--context=eu-operator"];
+	await call("pipes", "version", "--client");
+	await call("pipes", "__complete", "evict", ...where, "");
+	await call("pipes", "drain", "--help");
+	await call("pipes", "budgets", ...nowhere);
+	await call("terminal", "budgets", "-w", ...nowhere);
+	await call("pipes", "drain", fleet.node, ...where, "--dry-run=server", "--ignore-daemonsets");
+	await call("pipes", "budgets", ...where);
+	await call("pipes", "evict", "db-0", ...where, "-y");
+	await call("pipes", "evict", "-l=app.kubernetes.io/name=xpdb-agent", "-n=xpdb-system", ...where, "--dry-run=server");
 }

@@ -1,8 +1,10 @@
 // The first thing that runs in the single executable: the program out of what was put into it.
 import { getAssetKeys, getRawAsset } from "node:sea";
+import { isatty } from "node:tty";
 import { codeFileOf, type PartName, startProgram } from "./start-program.ts";
 
 const inside = new Set(getAssetKeys());
+const isTerminal = isatty(1);
 
 function bytesOf(name: string): Buffer {
 	return Buffer.from(getRawAsset(name));
@@ -10,7 +12,7 @@ function bytesOf(name: string): Buffer {
 
 const program = startProgram({
 	read: (name: PartName) => {
-		const code = codeFileOf(name, process.argv.slice(2));
+		const code = codeFileOf(name, process.argv.slice(2), isTerminal);
 		// Nothing but ASCII, which needs no decoding.
 		return { source: bytesOf(`${name}.js`).toString("latin1"), ...(inside.has(code) && { code: bytesOf(code) }) };
 	},

@@ -40,9 +40,11 @@ describe("dist/kubectl-xpdb", () => {
 		});
 	});
 
-	test("takes code of its own for what somebody waits for with a finger on the key, and for all else", () => {
+	test("takes code of its own for calls that need little, and for all else", () => {
 		for (const words of [
 			["__complete", "bud"],
+			["budgets", "--help"],
+			["evict", "--help"],
 			["drain", "--help"],
 		]) {
 			const { stdout, stderr } = run(words, { NODE_DEBUG: "kubectl-xpdb" });

@@ -1,9 +1,9 @@
 // The shipped build of the plugin and the agent, made where it is missing or older than what it is made of.
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { repositoryRoot } from "../scripts/repository-root.ts";
-import { runCommand } from "../scripts/run-command.ts";
-import { SetupError } from "./machine/setup-error.ts";
+import { repositoryRoot } from "../../scripts/repository-root.ts";
+import { runCommand } from "../../scripts/run-command.ts";
+import { SetupError } from "./setup-error.ts";
 
 const sources = ["disruption", "proto", "agent", "plugin", "scripts", "package.json"];
 
