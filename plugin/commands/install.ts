@@ -5,6 +5,9 @@ import { applyFleet } from "../install/apply-fleet.ts";
 import { changeLines } from "../install/change-lines.ts";
 import { runChecks } from "../install/check/run-checks.ts";
 import { objectText } from "../install/cluster-object.ts";
+import { exposureLines, lateAddressWarnings, memberWarnings } from "../install/expose/exposure-lines.ts";
+import { finishLists } from "../install/expose/finish-lists.ts";
+import { waitForAddress } from "../install/expose/wait-address.ts";
 import { type ClusterChanges, findChanges, isWritten } from "../install/find-changes.ts";
 import { findCluster } from "../install/found-cluster.ts";
 import { type InstallOptions, readInstallOptions } from "../install/install-options.ts";
@@ -47,11 +50,13 @@ function setUp(command: "install" | "upgrade", input: CommandInput, deps: Comman
 			Promise.all(planned.clusters.map(async (cluster) => findChanges(cluster, options.forceConflicts))),
 			Promise.all(contexts.map(neighbourWarnings)),
 		]);
-		for (const line of [...changeLines(fleet), ...notes]) streams.stdout.write(`${line}\n`);
+		for (const line of [...changeLines(fleet), ...notes, ...exposureLines(planned)]) streams.stdout.write(`${line}\n`);
 		for (const line of [...warnings.flat(), ...memberWarnings(planned)]) streams.stderr.write(`Warning: ${line}\n`);
 		refuseConflicts(fleet);
 		if (options.dryRun === "server") return exitCode.done;
-		const isChanged = fleet.some(({ changes }) => changes.some(isWritten));
+		const isChanged =
+			planned.awaited.size > 0 ||
+			fleet.some(({ changes }) => changes.some((change) => isWritten(change) || change.kind === "removed"));
 		if (isChanged && !options.assumeYes) {
 			const isMeant = await askToContinue("an installation needs a confirmation", deps.interrupts.stop, streams);
 			if (!isMeant) {
@@ -60,9 +65,30 @@ function setUp(command: "install" | "upgrade", input: CommandInput, deps: Comman
 			}
 		}
 		deps.interrupts.graceful();
+		const addresses = new Map<string, string>();
 		const result = await applyFleet({
 			fleet,
 			joining: planned.joining,
+			awaited: planned.clusters.flatMap(({ found: { context, id }, exposure }) =>
+				exposure && planned.awaited.has(id)
+					? [
+							async () => {
+								const { address } = await waitForAddress(
+									{ context, exposure },
+									{
+										timeoutMs: options.timeoutMs,
+										signal: deps.interrupts.stop,
+										tell: (line) => streams.stderr.write(`${line}\n`),
+									},
+								);
+								addresses.set(id, address);
+							},
+						]
+					: [],
+			),
+			...(planned.awaited.size > 0 && {
+				finishLists: () => finishLists(fleet, planned, { addresses, force: options.forceConflicts }),
+			}),
 			force: options.forceConflicts,
 			timeoutMs: options.timeoutMs,
 			signal: deps.interrupts.stop,
@@ -96,6 +122,9 @@ async function showClusters(
 			"Warning: the certificates are not among the objects (Secret xpdb-agent-tls, ConfigMap xpdb-ca): make them in each cluster before, or use --certs=cert-manager\n",
 		);
 	}
+	for (const line of [...lateAddressWarnings(clusters, uncertified), ...memberWarnings(uncertified)]) {
+		stderr.write(`Warning: ${line}\n`);
+	}
 	if (outputDir !== undefined) {
 		for (const path of writeManifests(clusters, outputDir)) stdout.write(`${path}\n`);
 		return;
@@ -109,15 +138,6 @@ async function showClusters(
 			stdout.write(`${cluster.found.context.name}  ${objectText(object)} (dry run)\n`);
 		}
 	}
-}
-
-function memberWarnings({ members }: PlannedFleet): readonly string[] {
-	const silent = members.filter(({ address }) => address === undefined).map(({ name }) => name);
-	if (silent.length === 0 || members.length === 1) return [];
-	return [
-		`without an address the agents of ${silent.join(", ")} are reached by no others: every run then needs a context of each of these members ` +
-			"(--contexts). Give them one with --address MEMBER=HOST:PORT",
-	];
 }
 
 function refuseConflicts(fleet: readonly ClusterChanges[]): void {

@@ -10,6 +10,10 @@ export const setupCommands: readonly Command[] = [
 		examples: [
 			["Show what it would do, then do it", "kubectl xpdb install --contexts=eu,us --image=example.com/agent:0.1.0"],
 			[
+				"With an address for each: load balancers, inside of AWS in one",
+				"kubectl xpdb install --contexts=eu,us --expose=loadbalancer --expose=eu=loadbalancer:eks-internal",
+			],
+			[
 				"As files for Argo CD or Flux, one for each cluster",
 				"kubectl xpdb install --contexts=eu,us --dry-run=client --output-dir=.",
 			],

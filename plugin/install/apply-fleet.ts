@@ -8,7 +8,7 @@ import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
 import { authoritySecret } from "./certificate-objects.ts";
 import { objectText } from "./cluster-object.ts";
-import { applyObject, type ClusterChanges, isWritten, type ObjectChange } from "./find-changes.ts";
+import { applyObject, type ClusterChanges, isWritten, type ObjectChange, removeObject } from "./find-changes.ts";
 import { isFleetList } from "./fleet-objects.ts";
 import { installStep } from "./install-step.ts";
 import { AgentsNotReadyError, waitForAgents } from "./wait-agents.ts";
@@ -18,6 +18,10 @@ export interface ApplyFleet {
 	/** The ids of those that no cluster has listed so far. */
 	readonly joining: ReadonlySet<string>;
 	readonly force: boolean;
+	/** What has to be waited for, each for itself, before the lists of members are what they will be. */
+	readonly awaited?: readonly (() => Promise<void>)[];
+	/** By context, where a list is another one than in `fleet` by then. */
+	readonly finishLists?: () => Promise<ReadonlyMap<string, ObjectChange>>;
 	readonly timeoutMs: number;
 	readonly signal: AbortSignal;
 	readonly stdout: TextSink;
@@ -38,6 +42,7 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 	const { fleet, joining, signal } = options;
 	const applied: Applied[] = [];
 	const done = new Set<ObjectChange>();
+	let finished: ReadonlyMap<string, ObjectChange> = new Map();
 	const isJoining = ({ cluster }: ClusterChanges): boolean => joining.has(cluster.found.id);
 	const [newcomers, members] = [fleet.filter(isJoining), fleet.filter((each) => !isJoining(each))];
 	const write = async (
@@ -45,7 +50,8 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 		isMeant: (change: ObjectChange) => boolean,
 	): Promise<void> => {
 		const { context } = cluster.found;
-		for (const change of changes.filter((each) => isWritten(each) && isMeant(each) && !done.has(each))) {
+		const all = changes.map((each) => (isList(each) ? (finished.get(context.name) ?? each) : each));
+		for (const change of all.filter((each) => isWritten(each) && isMeant(each) && !done.has(each))) {
 			signal.throwIfAborted();
 			await installStep(
 				context,
@@ -55,6 +61,14 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 			applied.push({ context: context.name, change });
 			done.add(change);
 			options.stdout.write(`${context.name}  ${objectText(change.object)} ${change.kind}\n`);
+		}
+	};
+	const remove = async ({ cluster: { found }, changes }: ClusterChanges): Promise<void> => {
+		for (const change of changes.filter(({ kind }) => kind === "removed")) {
+			signal.throwIfAborted();
+			await removeObject(found.context, change.object, { dryRun: false });
+			applied.push({ context: found.context.name, change });
+			options.stdout.write(`${found.context.name}  ${objectText(change.object)} deleted\n`);
 		}
 	};
 	const wait = async ({ cluster }: ClusterChanges): Promise<void> => {
@@ -68,6 +82,14 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 		// The CA's key before anything that it signed: a certificate of a CA that nobody has is worth nothing.
 		() => Promise.allSettled(fleet.map(async (each) => write(each, isAuthority))),
 		() => Promise.allSettled(fleet.map(async (each) => write(each, (change) => !isAgents(change) && !isList(change)))),
+		// Their Services are there since the first step.
+		() => Promise.allSettled((options.awaited ?? []).map(async (each) => each())),
+		() =>
+			Promise.allSettled([
+				(async () => {
+					finished = (await options.finishLists?.()) ?? finished;
+				})(),
+			]),
 		// Newcomers first, so that they answer when the others ask them; from their first greeting on the others refuse until they list them.
 		() =>
 			Promise.allSettled(
@@ -87,6 +109,8 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 					})(),
 				]),
 		),
+		// Nobody is told any more to come that way.
+		() => Promise.allSettled(fleet.map(remove)),
 	];
 	for (const step of steps) {
 		const failed = (await step()).flatMap((result) =>

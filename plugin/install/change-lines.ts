@@ -8,7 +8,7 @@ const maxFields = 12;
 export function changeLines(fleet: readonly ClusterChanges[]): readonly string[] {
 	return fleet.flatMap(({ cluster, changes }) => {
 		const count = (kind: ObjectChange["kind"]): number => changes.filter((change) => change.kind === kind).length;
-		const sums = (["created", "changed", "unchanged", "left", "kept"] as const)
+		const sums = (["created", "changed", "removed", "unchanged", "left", "kept"] as const)
 			.filter((kind) => count(kind) > 0)
 			.map((kind) => `${count(kind)} ${sumWords[kind]}`);
 		const { context, id } = cluster.found;
@@ -19,6 +19,7 @@ export function changeLines(fleet: readonly ClusterChanges[]): readonly string[]
 const sumWords = {
 	created: "to create",
 	changed: "to change",
+	removed: "to delete",
 	unchanged: "as they should be",
 	left: "left alone",
 	kept: "in the way",
@@ -31,6 +32,8 @@ function linesOf(change: ObjectChange): readonly string[] {
 			return [];
 		case "created":
 			return [`  + ${what}`];
+		case "removed":
+			return [`  - ${what}`];
 		case "left":
 			return [`  = ${what}: ${change.why}`];
 		case "kept":

@@ -17,6 +17,8 @@ export type ObjectChange =
 	| { readonly kind: "changed"; readonly object: ClusterObject; readonly fields: readonly FieldChange[] }
 	/** Somebody else's, which does just as well. */
 	| { readonly kind: "left"; readonly object: ClusterObject; readonly why: string }
+	/** Ours, and not wanted any more. */
+	| { readonly kind: "removed"; readonly object: ClusterObject }
 	/** Fields that would change, and that somebody else keeps. */
 	| { readonly kind: "kept"; readonly object: ClusterObject; readonly conflicts: readonly string[] };
 
@@ -52,7 +54,33 @@ export async function findChanges(cluster: PlannedCluster, force: boolean): Prom
 	const changes = await Promise.all(
 		cluster.objects.map(async (object, index) => findChange(context, { object, now: found[index], namespaces, force })),
 	);
-	return { cluster, changes };
+	const removed = await Promise.all(cluster.removed.map(async (object) => findRemoval(context, object)));
+	return { cluster, changes: [...changes, ...removed.flat()] };
+}
+
+/** Whether it would change now, and how: of the one object. */
+export async function changeOf(context: KubeContext, object: ClusterObject, force: boolean): Promise<ObjectChange> {
+	const now = await readObject(context, object);
+	return findChange(context, { object, now, namespaces: new Set(), force });
+}
+
+async function findRemoval(context: KubeContext, object: ClusterObject): Promise<readonly ObjectChange[]> {
+	if (!(await readObject(context, object))) return [];
+	await removeObject(context, object, { dryRun: true });
+	return [{ kind: "removed", object }];
+}
+
+/** One that is gone is gone, whoever took it away. */
+export async function removeObject(
+	context: KubeContext,
+	object: ClusterObject,
+	{ dryRun }: { readonly dryRun: boolean },
+): Promise<void> {
+	const options = { apiVersion: "v1", kind: "DeleteOptions", ...(dryRun && { dryRun: ["All"] }) };
+	const answer = context.client.delete(objectPath(object), options).catch((error: unknown) => {
+		if (!isNotFound(error)) throw error;
+	});
+	await installStep(context, `delete ${objectText(object)}`, answer);
 }
 
 export async function readObject(context: KubeContext, object: ClusterObject): Promise<ClusterObject | undefined> {

@@ -8,6 +8,7 @@ import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { agentSecret, authoritySecret, caConfigMap, certificateObject, issuerObject } from "./certificate-objects.ts";
 import { type ClusterObject, objectKey, objectText } from "./cluster-object.ts";
+import { peersService } from "./expose/peers-service.ts";
 import { agentNamespaceLabel, fleetObjects, ofInstallation } from "./fleet-objects.ts";
 import { findCluster } from "./found-cluster.ts";
 import { installStep } from "./install-step.ts";
@@ -59,7 +60,8 @@ function isDefinition({ kind }: ClusterObject): boolean {
 
 /** Every object that an installation may have made, by its name. */
 function shippedObjects(namespace: string): readonly ClusterObject[] {
-	const settings = { image: undefined, imagePullSecret: undefined, members: [], forgotten: [], operators: [] };
+	const unset = { image: undefined, imagePullSecret: undefined, exposure: undefined };
+	const settings = { ...unset, members: [], forgotten: [], operators: [] };
 	const named = (kind: string, name: string): ClusterObject => ({
 		apiVersion: "v1",
 		kind,
@@ -72,6 +74,7 @@ function shippedObjects(namespace: string): readonly ClusterObject[] {
 			named("Secret", agentSecret),
 			named("Secret", authoritySecret),
 			named("ConfigMap", caConfigMap),
+			named("Service", peersService),
 			issuerObject(namespace),
 			certificateObject(namespace, { clusterId: "", serverName: "", issuer }),
 		],

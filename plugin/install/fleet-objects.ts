@@ -12,6 +12,8 @@ import { isRecord } from "../../disruption/record.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
 import type { ClusterObject } from "./cluster-object.ts";
 import { deployManifests } from "./deploy-manifests.ts";
+import type { Exposure } from "./expose/exposure.ts";
+import { peersServiceObject } from "./expose/peers-service.ts";
 
 export interface FleetSettings {
 	readonly agentNamespace: string;
@@ -24,6 +26,8 @@ export interface FleetSettings {
 	readonly forgotten: readonly ForgottenMember[];
 	/** The groups that may drain; none: the one of the manifests. */
 	readonly operators: readonly string[];
+	/** How this cluster's agents are reached by those of others; undefined: by no Service of ours. */
+	readonly exposure: Exposure | undefined;
 }
 
 /** On each object of an installation but the kind of budgets, which outlives it: the namespace of the agents that it is for. */
@@ -54,11 +58,17 @@ const kinds: readonly string[] = [
 
 /** Throws a TypeError for a manifest of a kind that has no place in the order. */
 export function fleetObjects(settings: FleetSettings): readonly ClusterObject[] {
-	const objects = [...deployManifests(settings.agentNamespace), fleetConfigMap(settings)];
-	return ofInstallation(
-		objects.map((object) => filledIn(object, settings)),
-		settings.agentNamespace,
-	);
+	const { agentNamespace, exposure } = settings;
+	const objects = deployManifests(agentNamespace).map((object) => filledIn(object, settings));
+	const peers = exposure ? [peersServiceObject(agentNamespace, exposure)] : [];
+	return ofInstallation([...objects, fleetConfigMap(settings), ...peers], agentNamespace);
+}
+
+/** The declaration of the fleet alone. */
+export function fleetListObject(
+	settings: Pick<FleetSettings, "agentNamespace" | "members" | "forgotten">,
+): ClusterObject {
+	return labelled(fleetConfigMap(settings), settings.agentNamespace);
 }
 
 /** As parts of one installation: with its labels, and in its order. */
@@ -80,7 +90,11 @@ export function isFleetList({ kind, metadata }: ClusterObject): boolean {
 	return kind === "ConfigMap" && metadata.name === defaultFleetConfigMap;
 }
 
-function fleetConfigMap({ agentNamespace, members, forgotten }: FleetSettings): ClusterObject {
+function fleetConfigMap({
+	agentNamespace,
+	members,
+	forgotten,
+}: Pick<FleetSettings, "agentNamespace" | "members" | "forgotten">): ClusterObject {
 	const list = (entries: readonly object[]): string => stringify(entries, { lineWidth: 0 });
 	return {
 		apiVersion: "v1",

@@ -6,6 +6,7 @@ import { isRecord } from "../../disruption/record.ts";
 import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
+import { type FoundPeers, readPeers } from "./expose/read-peers.ts";
 import { operatorsRole } from "./fleet-objects.ts";
 import { installStep } from "./install-step.ts";
 import { readFleetList } from "./read-fleet-list.ts";
@@ -20,6 +21,8 @@ export interface FoundCluster {
 	readonly imagePullSecret: string | undefined;
 	/** The groups that may drain. */
 	readonly operators: readonly string[];
+	/** The Service by which other members' agents come; undefined where no installation has made one. */
+	readonly peers: FoundPeers | undefined;
 }
 
 /** Kubernetes before 1.30 has no ValidatingAdmissionPolicy. */
@@ -37,12 +40,13 @@ export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 	};
 	const inAgents = (plural: string, object: string, group = "/api/v1"): string =>
 		`${group}/namespaces/${agents.namespace}/${plural}/${object}`;
-	const [version, kubeSystem, list, deployment, binding] = await Promise.all([
+	const [version, kubeSystem, list, deployment, binding, peers] = await Promise.all([
 		read("its version", "/version"),
 		read("its id, the UID of namespace kube-system", "/api/v1/namespaces/kube-system"),
 		read("the fleet", inAgents("configmaps", defaultFleetConfigMap)),
 		read("the agents", inAgents("deployments", agentName, "/apis/apps/v1")),
 		read("who may drain", inAgents("rolebindings", operatorsRole, "/apis/rbac.authorization.k8s.io/v1")),
+		installStep(context, "read how its agents are reached", readPeers(context)),
 	]);
 	refuseOld(name, version);
 	const id = at(kubeSystem, "metadata", "uid");
@@ -58,6 +62,7 @@ export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 		operators: listAt(binding, "subjects").flatMap((subject) =>
 			at(subject, "kind") === "Group" ? (textAt(subject, "name") ?? []) : [],
 		),
+		peers,
 	};
 }
 

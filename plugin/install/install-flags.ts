@@ -1,6 +1,7 @@
 // The flags that install and upgrade share.
 import type { FlagTable } from "../flags/flag.ts";
 import { certificateFlags } from "./certificate-flags.ts";
+import { exposeFlags } from "./expose/expose-flags.ts";
 
 export const installFlags: FlagTable = {
 	image: {
@@ -20,6 +21,7 @@ export const installFlags: FlagTable = {
 		value: "MEMBER=HOST:PORT",
 		describe: "Where the agents of other clusters reach those of a member; may be repeated",
 	},
+	...exposeFlags,
 	operators: {
 		kind: "list",
 		value: "GROUP",
@@ -30,7 +32,7 @@ export const installFlags: FlagTable = {
 	timeout: {
 		kind: "duration",
 		default: 300_000,
-		describe: "How long the agents of a cluster may take to be ready; 0: for ever",
+		describe: "How long the agents of a cluster may take to be ready, or its address to come; 0: for ever",
 	},
 	"dry-run": {
 		kind: "text",

@@ -5,6 +5,7 @@ import { type DryRun, parseDryRun } from "../flags/dry-run.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
 import { type CertificateChoice, readCertificateChoice } from "./certificate-flags.ts";
+import { type ExposeChoice, readExposeChoice } from "./expose/expose-flags.ts";
 
 export interface InstallOptions {
 	readonly dryRun: DryRun;
@@ -17,9 +18,10 @@ export interface InstallOptions {
 	readonly operators: readonly string[];
 	/** HOST:PORT by member. */
 	readonly addresses: ReadonlyMap<string, string>;
+	readonly expose: ExposeChoice;
 	/** Fields that others keep become ours. */
 	readonly forceConflicts: boolean;
-	/** How long the agents of a cluster may take to be ready. */
+	/** How long the agents of a cluster may take to be ready, and its Service to have an address. */
 	readonly timeoutMs: number;
 	readonly certificates: CertificateChoice;
 	readonly assumeYes: boolean;
@@ -41,6 +43,7 @@ export function readInstallOptions(input: CommandInput, stderr: TextSink): Insta
 		imagePullSecret: readObjectName("image-pull-secret", textFlag(input, "image-pull-secret")),
 		operators: listFlag(input, "operators").map(readGroup),
 		addresses: readAddresses(listFlag(input, "address")),
+		expose: readExposeChoice(input),
 		forceConflicts: booleanFlag(input, "force-conflicts"),
 		timeoutMs: numberFlag(input, "timeout") || noTimeoutMs,
 		certificates: readCertificateChoice(input),

@@ -14,13 +14,23 @@ export interface MemberCandidate {
 	readonly id: string;
 	/** What its ConfigMap declares; undefined where it has none. */
 	readonly fleet: DeclaredFleet | undefined;
+	/** By its Service. Undefined: it stays as it is listed. */
+	readonly address?: PlannedAddress;
 }
+
+export type PlannedAddress =
+	| { readonly kind: "known"; readonly address: string }
+	/** The Service has none yet: it is listed when it has. */
+	| { readonly kind: "awaited" }
+	| { readonly kind: "none" };
 
 export interface PlannedMembers {
 	readonly members: readonly FleetMember[];
 	readonly forgotten: readonly ForgottenMember[];
 	/** The ids of those that no cluster has listed so far. */
 	readonly joining: ReadonlySet<string>;
+	/** The ids of those whose addresses are not known before their Services are there. */
+	readonly awaited: ReadonlySet<string>;
 }
 
 /** `addresses`: HOST:PORT by the name of a member or context; "" takes the address away. Throws UsageError. */
@@ -46,7 +56,14 @@ export function planMembers(
 	}
 	const unlisted = candidates.filter(({ id }) => joining.has(id)).map(({ id, name }) => ({ id, name }));
 	const members = withAddresses([...listed.values(), ...unlisted], contextOf, addresses);
-	const planned = { members, forgotten: [...forgotten.values()], joining };
+	const awaited = new Set(
+		members.flatMap(({ id, name }) => {
+			const candidate = contextOf.get(id);
+			const isGiven = [name, candidate?.name ?? name].some((each) => addresses.has(each));
+			return candidate?.address?.kind === "awaited" && !isGiven ? [id] : [];
+		}),
+	);
+	const planned = { members, forgotten: [...forgotten.values()], joining, awaited };
 	refuseInvalid(planned);
 	refuseMissing(planned, candidates);
 	return planned;
@@ -68,10 +85,12 @@ function withAddresses(
 	const found = members.map((member): FleetMember => {
 		const names = [member.name, contextOf.get(member.id)?.name ?? member.name];
 		const [name] = names.filter((each) => addresses.has(each));
-		if (name === undefined) return member;
-		unused.delete(name);
+		if (name !== undefined) unused.delete(name);
+		const found = contextOf.get(member.id)?.address;
+		// What was given counts, whatever a Service says.
+		if (name === undefined && !found) return member;
 		const { address: _, ...rest } = member;
-		const address = addresses.get(name) ?? "";
+		const address = name === undefined ? (found?.kind === "known" ? found.address : "") : (addresses.get(name) ?? "");
 		return address === "" ? rest : { ...rest, address };
 	});
 	const [unknown] = unused;
@@ -84,7 +103,7 @@ function withAddresses(
 }
 
 /** Agents would refuse it, and with it every eviction. */
-function refuseInvalid({ members, forgotten }: PlannedMembers): void {
+export function refuseInvalid({ members, forgotten }: Pick<PlannedMembers, "members" | "forgotten">): void {
 	try {
 		readDeclaredFleet({ members, forgotten, namespaces: undefined, leaseNamespace: undefined });
 	} catch (error) {
@@ -96,7 +115,9 @@ function refuseInvalid({ members, forgotten }: PlannedMembers): void {
 function refuseMissing(planned: PlannedMembers, candidates: readonly MemberCandidate[]): void {
 	const ids = new Set(candidates.map(({ id }) => id));
 	const absent = planned.members.filter(({ id }) => !ids.has(id)).map(({ name }) => name);
-	const changed = candidates.filter(({ fleet }) => !isDeclaredBy(planned, fleet)).map(({ name }) => name);
+	const changed = candidates
+		.filter(({ fleet }) => planned.awaited.size > 0 || !isDeclaredBy(planned, fleet))
+		.map(({ name }) => name);
 	if (absent.length === 0 || changed.length === 0) return;
 	throw new UsageError(
 		`the list of members changes in ${changed.join(", ")}, and ${absent.join(", ")} would keep the old one: ` +
@@ -106,7 +127,10 @@ function refuseMissing(planned: PlannedMembers, candidates: readonly MemberCandi
 }
 
 /** Whether this cluster's list says just that. */
-export function isDeclaredBy({ members, forgotten }: PlannedMembers, fleet: DeclaredFleet | undefined): boolean {
+export function isDeclaredBy(
+	{ members, forgotten }: Pick<PlannedMembers, "members" | "forgotten">,
+	fleet: DeclaredFleet | undefined,
+): boolean {
 	const text = (entries: readonly (FleetMember | ForgottenMember)[]): string =>
 		JSON.stringify(
 			entries

@@ -1,15 +1,23 @@
 // What is to be in each cluster: from the flags, and, where these say nothing, from what is there.
+import type { FleetMember } from "../../disruption/fleet.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { ClusterObject } from "./cluster-object.ts";
+import type { Exposure } from "./expose/exposure.ts";
+import { chooseAddress } from "./expose/offered-addresses.ts";
+import { peersServiceObject } from "./expose/peers-service.ts";
+import { planExposures } from "./expose/plan-exposures.ts";
 import { fleetObjects } from "./fleet-objects.ts";
 import type { FoundCluster } from "./found-cluster.ts";
 import type { InstallOptions } from "./install-options.ts";
-import { type PlannedMembers, planMembers } from "./plan-members.ts";
+import { type PlannedAddress, type PlannedMembers, planMembers } from "./plan-members.ts";
 
 export interface PlannedCluster {
 	readonly found: FoundCluster;
 	/** In the order in which they are applied. */
 	readonly objects: readonly ClusterObject[];
+	/** What is there, and is not to be any more. */
+	readonly removed: readonly ClusterObject[];
+	readonly exposure: Exposure | undefined;
 }
 
 export interface PlannedFleet extends PlannedMembers {
@@ -19,14 +27,26 @@ export interface PlannedFleet extends PlannedMembers {
 /** Throws UsageError for what does not go together. */
 export function planFleet(
 	found: readonly FoundCluster[],
-	options: Pick<InstallOptions, "image" | "imagePullSecret" | "operators" | "addresses">,
+	options: Pick<InstallOptions, "image" | "imagePullSecret" | "operators" | "addresses" | "expose">,
 ): PlannedFleet {
-	const candidates = found.map(({ context, id, fleet }) => ({ name: context.name, id, fleet }));
+	const listed = found.flatMap(({ fleet }) => fleet?.members ?? []);
+	const named = found.map(({ context, id }) => ({
+		context: context.name,
+		names: [...new Set([context.name, ...listed.flatMap((member) => (member.id === id ? [member.name] : []))])],
+	}));
+	const wanted = planExposures(named, options.expose);
+	const exposed = found.map((cluster) => planExposure(cluster, wanted.get(cluster.context.name), { found, listed }));
+	const candidates = exposed.map(({ cluster: { context, id, fleet }, address }) => ({
+		name: context.name,
+		id,
+		fleet,
+		...(address && { address }),
+	}));
 	const planned = planMembers(candidates, options.addresses);
 	const { members, forgotten } = planned;
 	const elsewhere = found.find(({ image }) => image !== undefined);
 	const operators = found.find((cluster) => cluster.operators.length > 0)?.operators ?? [];
-	const clusters = found.map((cluster): PlannedCluster => {
+	const clusters = exposed.map(({ cluster, exposure, removed }): PlannedCluster => {
 		// A cluster that joins gets what the others have.
 		const { image, imagePullSecret } = cluster.image === undefined ? { ...elsewhere } : cluster;
 		const objects = fleetObjects({
@@ -37,10 +57,59 @@ export function planFleet(
 			forgotten,
 			operators:
 				options.operators.length > 0 ? options.operators : cluster.operators.length > 0 ? cluster.operators : operators,
+			exposure,
 		});
-		return { found: cluster, objects };
+		return { found: cluster, objects, removed, exposure };
 	});
 	return { ...planned, clusters };
+}
+
+interface ClusterExposure {
+	readonly cluster: FoundCluster;
+	readonly exposure: Exposure | undefined;
+	readonly removed: readonly ClusterObject[];
+	/** Undefined: as it is listed. */
+	readonly address: PlannedAddress | undefined;
+}
+
+/** `wanted`: undefined where nobody said anything of it, so that the Service stays what it is. */
+function planExposure(
+	cluster: FoundCluster,
+	wanted: Exposure | "none" | undefined,
+	{ found, listed }: { readonly found: readonly FoundCluster[]; readonly listed: readonly FleetMember[] },
+): ClusterExposure {
+	const { context, id, peers } = cluster;
+	if (wanted === "none") {
+		const removed = peers ? [peersServiceObject(context.agents.namespace, peers.exposure)] : [];
+		return { cluster, exposure: undefined, removed, address: peers && { kind: "none" } };
+	}
+	const exposure = wanted ?? peers?.exposure;
+	const stays: ClusterExposure = { cluster, exposure, removed: [], address: undefined };
+	if (!exposure) return stays;
+	refuseOtherClass(context.name, exposure, peers?.exposure);
+	const current = listed.find((member) => member.id === id)?.address;
+	if (!wanted) {
+		// An installation that ended before it had an address goes on; where lists cannot be changed, another time.
+		const ids = new Set(found.map((each) => each.id));
+		if (current !== undefined || listed.some((member) => !ids.has(member.id))) return stays;
+	}
+	const isThere = peers?.exposure.kind === exposure.kind && peers.offered.kind === "some";
+	if (!isThere) return { ...stays, address: { kind: "awaited" } };
+	return { ...stays, address: { kind: "known", address: chooseAddress(peers.offered, current).address } };
+}
+
+/** The API server would refuse it, and say less. */
+function refuseOtherClass(context: string, wanted: Exposure, now: Exposure | undefined): void {
+	if (wanted.kind !== "loadbalancer" || now?.kind !== "loadbalancer") return;
+	if (wanted.loadBalancerClass === now.loadBalancerClass) return;
+	throw new UsageError(
+		`${context}: its load balancer has ${classText(now)}, and Kubernetes changes none to ${classText(wanted)}: nothing was touched`,
+		`Let it be none in between: --expose=${context}=nodeport, then this again`,
+	);
+}
+
+function classText({ loadBalancerClass }: Exposure): string {
+	return loadBalancerClass === undefined ? "no class" : `class ${loadBalancerClass}`;
 }
 
 function refuseNoImage(): never {

@@ -39,6 +39,9 @@ export async function removeInstallation(cluster: InstalledCluster, removal: Rem
 	await until("a pod of the agents", async () => (await agentPods(context)).length === 0);
 	for (const object of objects.filter(({ kind }) => kind !== "Deployment" && kind !== "Namespace"))
 		await remove(object);
+	// A load balancer is gone when its cloud has taken it away.
+	for (const service of objects.filter(({ kind }) => kind === "Service"))
+		await until(objectText(service), async () => isGone(context, service));
 	if (keptNamespace) await removeLeases();
 	for (const object of objects.filter(({ kind }) => kind === "Namespace")) {
 		await remove(object);

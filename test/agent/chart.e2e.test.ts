@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments, stringify } from "yaml";
 import { managedByLabel } from "../../disruption/agent-names.ts";
 import { type ClusterObject, objectKey } from "../../plugin/install/cluster-object.ts";
+import type { Exposure } from "../../plugin/install/expose/exposure.ts";
 import { type FleetSettings, fleetObjects, isFleetList } from "../../plugin/install/fleet-objects.ts";
 import { helmPrograms } from "../controlplane/go-programs.ts";
 import { findPrograms } from "../controlplane/program-cache.ts";
@@ -24,17 +25,21 @@ const plain: FleetSettings = {
 	members: [eu, us],
 	forgotten: [],
 	operators: [],
+	exposure: undefined,
 };
+
+const bare = (kind: Exposure["kind"]): Exposure => ({ kind, annotations: {}, sources: [] });
 
 /** A cluster would say its version; a helm that is built from its module takes it for an old one. */
 const template = ["template", "xpdb", "agent/chart", "--kube-version=1.30.0"];
 
 /** The same for the chart. */
-function valuesOf({ image, imagePullSecret, ...others }: FleetSettings): Readonly<Record<string, unknown>> {
+function valuesOf({ image, imagePullSecret, exposure, ...others }: FleetSettings): Readonly<Record<string, unknown>> {
 	return {
 		...others,
 		...(image !== undefined && { image }),
 		...(imagePullSecret !== undefined && { imagePullSecret }),
+		...(exposure && { expose: exposure }),
 	};
 }
 
@@ -93,8 +98,16 @@ describe.skipIf(isMissing)(name, () => {
 				members: [eu, us],
 				forgotten: [{ id: "3", name: "gone: #1" }, { id: "0x4" }],
 				operators: ["team: a", "oidc:platform"],
+				exposure: {
+					kind: "loadbalancer",
+					loadBalancerClass: "service.k8s.aws/nlb",
+					annotations: { "service.example.com/z": "true", "service.example.com/a": 'x: #1, "y"' },
+					sources: ["203.0.113.0/24", "2001:db8::/32"],
+				},
 			},
 		],
+		["with a load balancer as the cluster has it", { ...plain, exposure: bare("loadbalancer") }],
+		["with a node port", { ...plain, exposure: bare("nodeport") }],
 	])("makes the objects of kubectl xpdb install, %s", (_name, settings) => {
 		const objects = render(valuesOf(settings));
 		expect(comparable(objects)).toEqual(comparable(fleetObjects(settings)));
@@ -122,6 +135,9 @@ describe.skipIf(isMissing)(name, () => {
 		["a member without an id", { members: [{ name: "eu" }] }, "id"],
 		["a value that it does not know", { replicas: 3 }, "replicas"],
 		["an address without a port", { members: [{ ...eu, address: "eu.example.com" }] }, "address"],
+		["a kind of Service that it does not make", { expose: { kind: "clusterip" } }, "kind"],
+		["an annotation of a node port", { expose: { kind: "nodeport", annotations: { "a.b/c": "d" } } }, "annotations"],
+		["a source that is no CIDR", { expose: { kind: "loadbalancer", sources: ["10.0.0.1"] } }, "sources"],
 		["a namespace that none can have", { agentNamespace: "Budgets" }, "agentNamespace"],
 	])("refuses %s by its schema", (_name, changed, where) => {
 		const values = { ...valuesOf(plain), ...changed };

@@ -31,3 +31,20 @@
 {{- end }}
 {{- $_ := set $metadata "labels" (merge $labels (default dict $metadata.labels)) }}
 {{- end }}
+
+{{- /* The Service by which the agents of other clusters come, as plugin/install/expose/peers-service.ts makes it. */}}
+{{- define "xpdb.peersService" }}
+{{- $name := dict "app.kubernetes.io/name" "xpdb-agent" }}
+{{- $metadata := dict "name" "xpdb-peers" "namespace" .agentNamespace "labels" (deepCopy $name) }}
+{{- with .expose }}
+{{- if .annotations }}
+{{- $keys := dict "xpdb.form3.tech/expose-annotations" (keys .annotations | sortAlpha | join ",") }}
+{{- $_ := set $metadata "annotations" (merge $keys .annotations) }}
+{{- end }}
+{{- $port := dict "name" "peers" "port" 8444 "protocol" "TCP" "targetPort" "peers" }}
+{{- $spec := dict "type" (get (dict "loadbalancer" "LoadBalancer" "nodeport" "NodePort") .kind) "selector" $name "ports" (list $port) }}
+{{- if .loadBalancerClass }}{{ $_ := set $spec "loadBalancerClass" .loadBalancerClass }}{{ end }}
+{{- if .sources }}{{ $_ := set $spec "loadBalancerSourceRanges" .sources }}{{ end }}
+{{- toYaml (dict "apiVersion" "v1" "kind" "Service" "metadata" $metadata "spec" $spec) }}
+{{- end }}
+{{- end }}

@@ -36,6 +36,8 @@ const own = {
 	MemberWithoutContext: { code: "XPDB1402", result: "warning" },
 	MemberWithoutAddress: { code: "XPDB1403", result: "warning" },
 	MembersApart: { code: "XPDB1404", result: "warning" },
+	ServiceWithoutAddress: { code: "XPDB1405", result: "warning" },
+	AddressDiffers: { code: "XPDB1406", result: "warning" },
 	ClockSkew: { code: "XPDB1501", result: "warning" },
 	CertificateExpires: { code: "XPDB1502", result: "warning" },
 	CaExpires: { code: "XPDB1503", result: "warning" },

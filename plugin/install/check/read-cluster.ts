@@ -8,6 +8,7 @@ import { StepError } from "../../fleet/access-step.ts";
 import { AgentNamespacesError, type AgentPod, findAgentNamespaces, findAgentPods } from "../../fleet/agent-pods.ts";
 import { ApiError, ConnectionError, errorText, isNotFound } from "../../kubernetes/api-error.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import { type FoundPeers, readPeers } from "../expose/read-peers.ts";
 import type { Reading } from "./check-report.ts";
 import { type ClockReading, clockReading } from "./clock-reading.ts";
 import type { Right } from "./needed-rights.ts";
@@ -36,6 +37,8 @@ export interface ClusterFacts {
 	/** NAMESPACE/NAME of pods with the agents' label elsewhere. */
 	readonly labelled: Promise<Reading<readonly LabelledPod[]>>;
 	readonly policies: Promise<PolicyObjects>;
+	/** The Service by which other members' agents come; undefined where no installation has made one. */
+	readonly peers: Promise<Reading<FoundPeers | undefined>>;
 }
 
 export interface AgentsOfCluster {
@@ -93,6 +96,7 @@ export function readCluster(context: KubeContext): ClusterFacts {
 			return pods.map(({ metadata }) => ({ namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" }));
 		}),
 		policies: readPolicies(context, ask),
+		peers: ask(() => readPeers(context)),
 	};
 }
 

@@ -11,6 +11,7 @@ import { judgeBudgetKind } from "./judge-access.ts";
 import { judgeAgentCount, judgeAnswers, judgeLabelledPods, judgeVersions, type SpeakingAgent } from "./judge-agents.ts";
 import { judgeCertificates, judgeClocks } from "./judge-clocks.ts";
 import { type FleetColumn, judgeLists, judgePeers, judgeWay } from "./judge-fleet.ts";
+import { judgePeersService } from "./judge-peers-service.ts";
 import { judgePolicies, judgeXpdb } from "./judge-policies.ts";
 import { judgeRights } from "./judge-rights.ts";
 import { neededRights, type Right } from "./needed-rights.ts";
@@ -183,6 +184,14 @@ function fleetRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
 			const column = columns.find((each) => each.name === name);
 			return column && judgeWay(column);
 		}),
+		reading.then(async (columns) =>
+			clusterRow(
+				asked,
+				{ ...title, isNeeded: false, title: "their Service has its address" },
+				async ({ context, facts }) =>
+					judgePeersService(await facts.peers, columns.find(({ name }) => name === context.name)?.listed, context),
+			),
+		),
 		readAccesses(asked).then(async (accesses) => {
 			const peers = await readPeers(accesses);
 			return clusterRow(asked, { ...title, title: "agents reach other members" }, async ({ context }) =>

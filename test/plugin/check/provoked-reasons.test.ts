@@ -34,6 +34,8 @@ import { clientVersion } from "../../../plugin/kubernetes/client-version.ts";
 import type { AgentDescription } from "../../../proto/agent-cluster.ts";
 import { AgentServiceClient } from "../../../proto/gen/xpdb/v1/agent.ts";
 import { newContext } from "../../support/build-context.ts";
+import { binding, policiesOf, policy, webhooksOf } from "../../support/build-policies.ts";
+import { judgeServedAt } from "../../support/judge-served-at.ts";
 import { fullDescription } from "../../support/samples.ts";
 import { suggestDefault } from "../../support/suggest-default.ts";
 
@@ -96,33 +98,6 @@ const judgedCertificates = (days: number, ofCa = 3_000) =>
 
 const listsOf = (...columns: readonly FleetColumn[]) =>
 	[...judgeLists(columns, suggestDefault).values()].flatMap(({ findings }) => findings);
-
-const policy = (name: string, failurePolicy = "Fail") => ({ metadata: { name }, spec: { failurePolicy } });
-const binding = (policyName: string, validationActions = ["Deny", "Audit"]) => ({
-	spec: { policyName, validationActions },
-});
-const policiesOf = (first: object): PolicyObjects => ({
-	policies: read([{ name: "xpdb-leases", policy: policy("xpdb-leases"), binding: binding("xpdb-leases"), ...first }]),
-	webhooks: read([]),
-});
-const webhooksOf = (name: string): PolicyObjects => ({
-	policies: read([]),
-	webhooks: read([
-		{
-			kind: "validatingwebhookconfigurations",
-			metadata: { name: "any-release" },
-			webhooks: [
-				{
-					name,
-					admissionReviewVersions: ["v1"],
-					clientConfig: {},
-					sideEffects: "None",
-					rules: [{ resources: ["pods/eviction"] }],
-				},
-			],
-		},
-	]),
-});
 
 function rights(kind: keyof ReturnType<typeof neededRights>, reason: keyof typeof ownCheckReasons, user = "alice") {
 	const wanted: readonly Right[] = neededRights("xpdb-system", "xpdb-operator", undefined)[kind];
@@ -217,6 +192,17 @@ const rows: readonly (readonly [name: string, reason: CheckReason, found: () => 
 		"a member that others do not reach",
 		"MembersApart",
 		() => judgePeers([{ member: "m2", answer: unread }], { name: "eu", suggest: suggestDefault }).findings,
+	],
+	["a Service without an address", "ServiceWithoutAddress", () => judgeServedAt([], members[0])],
+	[
+		"a Service whose address no list has",
+		"AddressDiffers",
+		() => judgeServedAt(["10.0.0.1:8444"], { id: "1", name: "m1" }),
+	],
+	[
+		"a list with an address that the Service has not",
+		"AddressDiffers",
+		() => judgeServedAt(["10.0.0.1:8444"], { id: "1", name: "m1", address: "10.0.0.2:8444" }),
 	],
 	["an agent that says nothing", "NotChecked", () => judgeVersions([], [], "kubectl version").findings],
 	[

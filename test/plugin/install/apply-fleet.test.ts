@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { applyFleet } from "../../../plugin/install/apply-fleet.ts";
+import { type ApplyFleet, applyFleet } from "../../../plugin/install/apply-fleet.ts";
 import { changeLines } from "../../../plugin/install/change-lines.ts";
 import type { ClusterObject } from "../../../plugin/install/cluster-object.ts";
 import type { ClusterChanges, ObjectChange } from "../../../plugin/install/find-changes.ts";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
+import { UsageError } from "../../../plugin/terminal/errors.ts";
 import { newClient, newContext } from "../../support/build-context.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
 
@@ -24,12 +25,17 @@ const ready = {
 /** Clusters in which all is to be changed; what was asked of them, in its order. */
 function clustersOf(names: readonly string[], refuse: (name: string, path: string) => boolean = () => false) {
 	const asked: string[] = [];
+	const clusterSays = (text: string): object => {
+		asked.push(text);
+		return {};
+	};
 	const fleet = names.map((name): ClusterChanges => {
 		const client = newClient({
 			get: () => {
 				asked.push(`${name} ready?`);
 				return ready;
 			},
+			delete: () => clusterSays(`${name} Service deleted`),
 			apply: (path, body) => {
 				const { kind } = body as ClusterObject;
 				if (refuse(name, path)) throw new ApiError("no rights", { code: 403, reason: "Forbidden" });
@@ -45,9 +51,10 @@ function clustersOf(names: readonly string[], refuse: (name: string, path: strin
 			image: undefined,
 			imagePullSecret: undefined,
 			operators: [],
+			peers: undefined,
 		};
 		const changes = [account, list, agents].map((each): ObjectChange => ({ kind: "created", object: each }));
-		return { cluster: { found, objects: [account, list, agents] }, changes };
+		return { cluster: { found, objects: [account, list, agents], removed: [], exposure: undefined }, changes };
 	});
 	return { fleet, asked };
 }
@@ -55,7 +62,7 @@ function clustersOf(names: readonly string[], refuse: (name: string, path: strin
 async function apply(
 	clusters: ReturnType<typeof clustersOf>,
 	joining: readonly string[],
-	signal = new AbortController().signal,
+	{ signal = new AbortController().signal, ...more }: Partial<ApplyFleet> = {},
 ) {
 	const streams = collectStreams();
 	const { stdout, stderr } = streams;
@@ -68,6 +75,7 @@ async function apply(
 		signal,
 		stdout,
 		stderr,
+		...more,
 	});
 	return { result, streams };
 }
@@ -100,9 +108,53 @@ describe("applyFleet()", () => {
 		]);
 	});
 
+	test("waits for addresses before any list is written, writes the lists with them, and takes Services away last", async () => {
+		const clusters = clustersOf(["a", "b"]);
+		const late: ObjectChange = {
+			kind: "changed",
+			object: { ...list, data: { members: "with addresses" } },
+			fields: [],
+		};
+		const gone: ObjectChange = { kind: "removed", object: object("v1", "Service", "xpdb-peers") };
+		const fleet = clusters.fleet.map((each) => ({ ...each, changes: [...each.changes, gone] }));
+		const { result, streams } = await apply({ ...clusters, fleet }, ["a"], {
+			awaited: [async () => void clusters.asked.push("waited")],
+			finishLists: async () => {
+				clusters.asked.push("finished");
+				return new Map([["b", late]]);
+			},
+		});
+		expect(result).toMatchObject({ kind: "done" });
+		expect(clusters.asked.slice(2)).toEqual([
+			"waited",
+			"finished",
+			"a ConfigMap",
+			"a Deployment",
+			"a ready?",
+			"b ConfigMap",
+			"b Deployment",
+			"b ready?",
+			"a Service deleted",
+			"b Service deleted",
+		]);
+		expect(result.applied.map(({ change }) => change)).toContain(late);
+		expect(streams.out()).toContain("b  service/xpdb-peers deleted\n");
+	});
+
+	test("stops where an address does not come: no list is written, and no agent", async () => {
+		const clusters = clustersOf(["a"]);
+		const missing = new UsageError("a: after 300 s it has no address", "The same command goes on");
+		const { result } = await apply(clusters, ["a"], { awaited: [() => Promise.reject(missing)] });
+		expect(result).toMatchObject({
+			kind: "stopped",
+			problems: ["a: after 300 s it has no address (The same command goes on)"],
+		});
+		expect(clusters.asked).toEqual(["a ServiceAccount"]);
+	});
+
 	test("writes nothing more once it is interrupted", async () => {
 		const clusters = clustersOf(["a"]);
-		const { result } = await apply(clusters, ["a"], AbortSignal.abort());
+		const { result } = await apply(clusters, ["a"], { signal: AbortSignal.abort() });
 		expect(result).toEqual({ kind: "stopped", applied: [], problems: ["interrupted"] });
 		expect(clusters.asked).toEqual([]);
 	});

@@ -21,6 +21,7 @@ const settings: FleetSettings = {
 	],
 	forgotten: [],
 	operators: [],
+	exposure: undefined,
 };
 
 describe("fleetObjects()", () => {

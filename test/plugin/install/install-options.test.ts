@@ -18,6 +18,9 @@ describe("readInstallOptions()", () => {
 			"--operators=night, shift",
 			"--address=eu=eu:8444",
 			"--address=arn:x/us=",
+			"--expose=loadbalancer:gke",
+			"--expose=eu=nodeport",
+			"--expose-annotation=us=a.b/c=d,e",
 			"--timeout=2m",
 			"-y",
 		);
@@ -30,6 +33,12 @@ describe("readInstallOptions()", () => {
 			assumeYes: true,
 			forceConflicts: false,
 			certificates: { mode: "create" },
+			expose: {
+				kinds: ["loadbalancer:gke", "eu=nodeport"],
+				classes: [],
+				annotations: ["us=a.b/c=d,e"],
+				sources: [],
+			},
 		});
 		expect([...options.addresses]).toEqual([
 			["eu", "eu:8444"],

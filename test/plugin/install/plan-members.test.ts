@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { DeclaredFleet } from "../../../disruption/fleet.ts";
-import { type MemberCandidate, planMembers } from "../../../plugin/install/plan-members.ts";
+import { type MemberCandidate, type PlannedAddress, planMembers } from "../../../plugin/install/plan-members.ts";
 
 const eu = { id: "1", name: "eu", address: "eu.example.com:8444" };
 const us = { id: "2", name: "us" };
@@ -47,7 +47,7 @@ describe("planMembers()", () => {
 
 	test("changes nothing for an upgrade of one member alone", () => {
 		const planned = planMembers([context("eu", "1", fleet([eu, us], [ap]))], noAddresses);
-		expect(planned).toEqual({ members: [eu, us], forgotten: [ap], joining: new Set() });
+		expect(planned).toEqual({ members: [eu, us], forgotten: [ap], joining: new Set(), awaited: new Set() });
 	});
 
 	test("takes an address by the member's name or the context's, and takes it away", () => {
@@ -59,13 +59,31 @@ describe("planMembers()", () => {
 		expect(of([["eu", ""]])[0]).toEqual({ id: "1", name: "eu" });
 	});
 
+	test("takes addresses from Services, waits for those that have none yet, and leaves those that were given", () => {
+		const there = fleet([eu, us, ap]);
+		const served = (address: PlannedAddress, name: string, id: string) => ({ ...context(name, id, there), address });
+		const planned = planMembers(
+			[
+				served({ kind: "known", address: "10.0.0.1:31234" }, "eu", "1"),
+				served({ kind: "awaited" }, "us", "2"),
+				served({ kind: "awaited" }, "ctx-ap", "3"),
+			],
+			new Map([["ap", "ap:1"]]),
+		);
+		expect(planned.members).toEqual([{ ...eu, address: "10.0.0.1:31234" }, us, { ...ap, address: "ap:1" }]);
+		expect([...planned.awaited]).toEqual(["2"]);
+		expect(
+			planMembers([served({ kind: "none" }, "eu", "1"), context("us", "2"), context("ap", "3")], noAddresses),
+		).toMatchObject({ members: [{ id: "1", name: "eu" }, us, ap] });
+	});
+
 	test("lists a forgotten member again where its context is named", () => {
 		const there = fleet([eu, us], [ap]);
 		const planned = planMembers(
 			[context("eu", "1", there), context("us", "2", there), context("ap", "3")],
 			noAddresses,
 		);
-		expect(planned).toEqual({ members: [eu, us, ap], forgotten: [], joining: new Set(["3"]) });
+		expect(planned).toEqual({ members: [eu, us, ap], forgotten: [], joining: new Set(["3"]), awaited: new Set() });
 	});
 
 	const refused = [
@@ -79,6 +97,11 @@ describe("planMembers()", () => {
 			candidates: [context("eu", "1", fleet([eu, us]))],
 			addresses: [["us", "us:1"]],
 			says: "the list of members changes in eu, and us would keep the old one",
+		},
+		{
+			name: "an address to come that some would not hear of",
+			candidates: [{ ...context("us", "2", fleet([eu, us])), address: { kind: "awaited" } }],
+			says: "the list of members changes in us, and eu would keep the old one",
 		},
 		{
 			name: "a member that one cluster has forgotten and another lists",

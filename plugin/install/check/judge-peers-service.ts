@@ -1,0 +1,47 @@
+// The Service by which the agents of other members come in: whether it is reached, and whether the fleet's list says where.
+import { isIP } from "node:net";
+import type { FleetMember } from "../../../disruption/fleet.ts";
+import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import { kindTexts } from "../expose/exposure.ts";
+import type { OfferedAddress } from "../expose/offered-addresses.ts";
+import { peersService } from "../expose/peers-service.ts";
+import type { FoundPeers } from "../expose/read-peers.ts";
+import { type ClusterCheck, type FoundProblem, ofReading, type Reading } from "./check-report.ts";
+
+/** `listed`: as the members list this one; undefined where nobody could be asked. */
+export function judgePeersService(
+	peers: Reading<FoundPeers | undefined>,
+	listed: FleetMember | undefined,
+	{ name, suggest }: Pick<KubeContext, "name" | "suggest">,
+): ClusterCheck {
+	return ofReading(peers, (found) => {
+		if (!found) return { text: "no Service", findings: [] };
+		const text = kindTexts[found.exposure.kind];
+		const { offered } = found;
+		if (offered.kind === "none") {
+			const message = `service/${peersService} cannot be reached from outside: ${offered.why}`;
+			const fix = suggest.kubectl(["describe", "service", peersService, "-n", suggest.agentNamespace], name);
+			return { text: "none yet", findings: [{ reason: "ServiceWithoutAddress", message, fix }] };
+		}
+		const problem = listed && problemOf(listed, offered.addresses);
+		if (problem === undefined) return { text, findings: [] };
+		const [{ address }] = offered.addresses;
+		const fix = suggest.xpdbInAll(["install", `--address=${listed?.name}=${address}`]);
+		const finding: FoundProblem = { reason: "AddressDiffers", message: problem, fix };
+		return { text, findings: [finding] };
+	});
+}
+
+function problemOf({ name, address }: FleetMember, offered: readonly OfferedAddress[]): string | undefined {
+	const has = `service/${peersService} is reached at ${offered[0]?.address}`;
+	if (address === undefined) return `${has}, and the fleet lists no address for ${name}`;
+	const all = offered.map((each) => each.address);
+	// A name may well lead to the Service, and which does nobody can say from here.
+	const isComparable = isIP(hostOf(address)) !== 0 && all.every((each) => isIP(hostOf(each)) !== 0);
+	if (all.includes(address) || !isComparable) return undefined;
+	return `${has}, and the fleet lists ${address} for ${name}, which it has not (any more)`;
+}
+
+function hostOf(address: string): string {
+	return address.slice(0, address.lastIndexOf(":")).replace(/^\[(.*)\]$/, "$1");
+}

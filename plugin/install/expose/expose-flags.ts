@@ -1,0 +1,48 @@
+// The flags that say how members are reached. Whose a value is, is known only with the members: plan-exposures.ts.
+import type { CommandInput } from "../../flags/command.ts";
+import type { FlagTable } from "../../flags/flag.ts";
+
+export const exposeFlags: FlagTable = {
+	expose: {
+		kind: "list",
+		value: "[MEMBER=]KIND",
+		describe:
+			"Make the agents' port 8444 reachable: loadbalancer, loadbalancer:PRESET, nodeport or none; of one member, or of all; may be repeated",
+	},
+	"expose-class": {
+		kind: "list",
+		value: "[MEMBER=]CLASS",
+		describe: "The loadBalancerClass of a load balancer; may be repeated",
+	},
+	"expose-annotation": {
+		kind: "list",
+		value: "[MEMBER=]KEY=VALUE",
+		describe: "An annotation that a load balancer's cloud reads; may be repeated",
+	},
+	"expose-source": {
+		kind: "list",
+		value: "[MEMBER=]CIDR",
+		describe: "Whence a load balancer takes connections, instead of from everywhere; may be repeated",
+	},
+};
+
+/** As typed: MEMBER= in front or not. */
+export interface ExposeChoice {
+	readonly kinds: readonly string[];
+	readonly classes: readonly string[];
+	readonly annotations: readonly string[];
+	readonly sources: readonly string[];
+}
+
+export function readExposeChoice(input: CommandInput): ExposeChoice {
+	const list = (name: string): readonly string[] => {
+		const value = input.flags[name];
+		return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+	};
+	return {
+		kinds: list("expose"),
+		classes: list("expose-class"),
+		annotations: list("expose-annotation"),
+		sources: list("expose-source"),
+	};
+}

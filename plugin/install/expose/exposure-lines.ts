@@ -1,0 +1,47 @@
+// What people are told of the addresses between agents: what comes later, and what works without.
+import type { PlannedCluster, PlannedFleet } from "../planned-fleet.ts";
+import { kindTexts } from "./exposure.ts";
+import { peersService } from "./peers-service.ts";
+
+/** Of a plan that is carried out. */
+export function exposureLines({ clusters, members, awaited }: PlannedFleet): readonly string[] {
+	const late = clusters.flatMap(({ found: { context, id }, exposure }) =>
+		exposure && awaited.has(id)
+			? [
+					`${context.name}: its address comes from service/${peersService}, a ${kindTexts[exposure.kind]}; it is waited for, and then put into the list of every member`,
+				]
+			: [],
+	);
+	const [alone, ...others] = members;
+	const isAlone = alone && others.length === 0 && alone.address === undefined && awaited.size === 0;
+	return isAlone ? [...late, `${alone.name}: it has no address, and as the only member needs none`] : late;
+}
+
+/** Of objects that somebody else applies. */
+export function lateAddressWarnings(clusters: readonly PlannedCluster[], { awaited }: PlannedFleet): readonly string[] {
+	const late = clusters.flatMap(({ found, exposure }) =>
+		exposure && awaited.has(found.id) ? [found.context.name] : [],
+	);
+	const removed = clusters.flatMap(({ found, removed: objects }) => (objects.length > 0 ? [found.context.name] : []));
+	return [
+		...(late.length > 0
+			? [
+					`the address of ${late.join(", ")} is not known before service/${peersService} is there and has one, so the lists of members are without it: apply these objects, then write them anew with the same command`,
+				]
+			: []),
+		...(removed.length > 0
+			? [
+					`service/${peersService} of ${removed.join(", ")} is not among the objects any more: delete it where nothing prunes`,
+				]
+			: []),
+	];
+}
+
+export function memberWarnings({ members, awaited }: PlannedFleet): readonly string[] {
+	const silent = members.filter(({ id, address }) => address === undefined && !awaited.has(id)).map(({ name }) => name);
+	if (silent.length === 0 || members.length === 1) return [];
+	return [
+		`without an address the agents of ${silent.join(", ")} are reached by no others: every run then needs a context of each of these members ` +
+			"(--contexts). Give them one with --expose, or with --address MEMBER=HOST:PORT",
+	];
+}

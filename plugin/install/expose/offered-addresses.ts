@@ -1,0 +1,87 @@
+// At which addresses a Service is reached from outside of its cluster, by what the cluster says of it. Pure.
+import { isIPv6 } from "node:net";
+import type { V1Node, V1Service } from "@kubernetes/client-node";
+import { peerPort } from "./peers-service.ts";
+
+export interface OfferedAddress {
+	/** HOST:PORT. */
+	readonly address: string;
+	/** What it is of, for people. */
+	readonly of: string;
+}
+
+export type Offered =
+	/** The best first. */
+	| { readonly kind: "some"; readonly addresses: readonly [OfferedAddress, ...OfferedAddress[]] }
+	| { readonly kind: "none"; readonly why: string };
+
+/** `nodes`: of the cluster; of a load balancer nobody looks at them. */
+export function offeredAddresses(service: V1Service, nodes: readonly V1Node[]): Offered {
+	const [found, why] = service.spec?.type === "NodePort" ? ofNodes(service, nodes) : ofBalancer(service);
+	const [first, ...others] = found;
+	return first ? { kind: "some", addresses: [first, ...others] } : { kind: "none", why };
+}
+
+/** The one that is listed, where it is still offered: what works is not changed for another that does as well. */
+export function chooseAddress(
+	{ addresses }: Extract<Offered, { readonly kind: "some" }>,
+	listed: string | undefined,
+): OfferedAddress {
+	return addresses.find(({ address }) => address === listed) ?? addresses[0];
+}
+
+type Found = readonly [readonly OfferedAddress[], string];
+
+function ofBalancer({ status }: V1Service): Found {
+	const ingress = status?.loadBalancer?.ingress ?? [];
+	const broken = ingress.flatMap(({ ports }) => ports?.find(({ port }) => port === peerPort)?.error ?? []);
+	const addresses = ingress
+		.filter(({ ports }) => ports?.some(({ port, error }) => port === peerPort && error !== undefined) !== true)
+		// A balancer that says both has its addresses changed behind the name.
+		.flatMap(({ hostname, ip }) => [hostname, ip].filter((host) => host !== undefined && host !== ""))
+		.map((host) => ({ address: hostPort(host ?? "", peerPort), of: "the load balancer" }));
+	const why =
+		broken.length > 0
+			? `its load balancer does not serve port ${peerPort}: ${broken.join(", ")}`
+			: "its load balancer has no address yet";
+	return [addresses, why];
+}
+
+/** From outside the first can be reached, where there is one; inside of one network the second. */
+const nodeAddressTypes = ["ExternalIP", "InternalIP"] as const;
+
+/** Nodes that are asked to stay out of load balancers stay out here. */
+const excludedLabel = "node.kubernetes.io/exclude-from-external-load-balancers";
+
+function ofNodes({ spec }: V1Service, nodes: readonly V1Node[]): Found {
+	const port = spec?.ports?.find((each) => each.port === peerPort)?.nodePort;
+	if (port === undefined || port === 0) return [[], "it has no node port yet"];
+	const usable = nodes
+		.filter(isUsable)
+		.toSorted((a, b) => ((a.metadata?.name ?? "") < (b.metadata?.name ?? "") ? -1 : 1));
+	const addresses = nodeAddressTypes.flatMap((type) =>
+		usable.flatMap(({ metadata, status }) =>
+			(status?.addresses ?? []).flatMap((each) =>
+				each.type === type ? [{ address: hostPort(each.address, port), of: `${type} of node ${metadata?.name}` }] : [],
+			),
+		),
+	);
+	const why =
+		usable.length === 0
+			? `none of its ${nodes.length} nodes is ready and uncordoned`
+			: "no node of it has an IP address";
+	return [addresses, why];
+}
+
+function isUsable({ metadata, spec, status }: V1Node): boolean {
+	return (
+		metadata?.deletionTimestamp === undefined &&
+		metadata?.labels?.[excludedLabel] === undefined &&
+		spec?.unschedulable !== true &&
+		status?.conditions?.some(({ type, status: holds }) => type === "Ready" && holds === "True") === true
+	);
+}
+
+function hostPort(host: string, port: number): string {
+	return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
+}

@@ -1,0 +1,59 @@
+// The Service by which the agents of other members come in: as an installation makes it, and read back. Pure.
+import type { V1Service } from "@kubernetes/client-node";
+import { agentLabel, agentName } from "../../../disruption/agent-names.ts";
+import type { ClusterObject } from "../cluster-object.ts";
+import type { Exposure } from "./exposure.ts";
+
+/** Apart from the Service that the agents have in their own cluster: port 8443 is for nobody outside. */
+export const peersService = "xpdb-peers";
+
+export const peerPort = 8444;
+
+/** The keys of our annotations there, so that they are told from those of clouds whoever applies it: installs, Helm, Argo CD. */
+const keysAnnotation = "xpdb.form3.tech/expose-annotations";
+
+const types = { loadbalancer: "LoadBalancer", nodeport: "NodePort" } as const satisfies Readonly<
+	Record<Exposure["kind"], string>
+>;
+
+export function peersServiceObject(agentNamespace: string, exposure: Exposure): ClusterObject {
+	const { kind, loadBalancerClass, annotations, sources } = exposure;
+	const keys = Object.keys(annotations).toSorted();
+	const ours = Object.fromEntries(keys.map((key) => [key, annotations[key]]));
+	return {
+		apiVersion: "v1",
+		kind: "Service",
+		metadata: {
+			name: peersService,
+			namespace: agentNamespace,
+			labels: { [agentLabel]: agentName },
+			...(keys.length > 0 && { annotations: { ...ours, [keysAnnotation]: keys.join(",") } }),
+		},
+		spec: {
+			type: types[kind],
+			...(loadBalancerClass !== undefined && { loadBalancerClass }),
+			...(sources.length > 0 && { loadBalancerSourceRanges: sources }),
+			selector: { [agentLabel]: agentName },
+			ports: [{ name: "peers", port: peerPort, protocol: "TCP", targetPort: "peers" }],
+		},
+	};
+}
+
+/** What an installation of this Service would say; undefined where it is of no kind that one makes. */
+export function readExposure({ metadata, spec }: V1Service): Exposure | undefined {
+	const kind = (["loadbalancer", "nodeport"] as const).find((each) => types[each] === spec?.type);
+	if (!kind) return undefined;
+	const there = metadata?.annotations ?? {};
+	const keys = (there[keysAnnotation] ?? "").split(",");
+	return {
+		kind,
+		...(spec?.loadBalancerClass !== undefined && { loadBalancerClass: spec.loadBalancerClass }),
+		annotations: Object.fromEntries(
+			keys.flatMap((key) => {
+				const value = there[key];
+				return value === undefined ? [] : [[key, value]];
+			}),
+		),
+		sources: spec?.loadBalancerSourceRanges ?? [],
+	};
+}

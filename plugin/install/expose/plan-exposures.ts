@@ -1,0 +1,172 @@
+// Which Service each member is to have, by the flags. Pure.
+import { isIP } from "node:net";
+import { quote } from "../../../disruption/quote.ts";
+import { nearest } from "../../flags/nearest.ts";
+import { UsageError } from "../../terminal/errors.ts";
+import type { ExposeChoice } from "./expose-flags.ts";
+import { exposePresets } from "./expose-presets.ts";
+import { type Exposure, type ExposureKind, exposureKinds } from "./exposure.ts";
+
+/** A member, by all names that it may be called by: the fleet's, and that of its context. */
+export interface NamedMember {
+	readonly context: string;
+	readonly names: readonly string[];
+}
+
+/** By context; those are not there of whom nothing was said. Throws UsageError. */
+export function planExposures(
+	members: readonly NamedMember[],
+	choice: ExposeChoice,
+): ReadonlyMap<string, Exposure | "none"> {
+	const kinds = read("expose", choice.kinds, members);
+	const classes = read("expose-class", choice.classes, members);
+	const annotations = read("expose-annotation", choice.annotations, members);
+	const sources = read("expose-source", choice.sources, members);
+	refuseTwice("expose", kinds);
+	refuseTwice("expose-class", classes);
+	const wanted = new Map(
+		members.flatMap(({ context }): readonly (readonly [string, Exposure | "none"])[] => {
+			const text = own(kinds, context) ?? shared(kinds)[0];
+			if (text === undefined) return [];
+			const { kind, preset } = readKind(text);
+			if (kind === "none") return [[context, kind]];
+			const loadBalancerClass = own(classes, context) ?? shared(classes)[0] ?? preset?.loadBalancerClass;
+			const ownSources = sources.flatMap((each) => (each.context === context ? [each.value] : []));
+			const exposure: Exposure = {
+				kind,
+				...(kind === "loadbalancer" &&
+					loadBalancerClass !== undefined && { loadBalancerClass: readClass(loadBalancerClass) }),
+				annotations:
+					kind === "loadbalancer"
+						? {
+								...preset?.annotations,
+								...readAnnotations(annotations, undefined),
+								...readAnnotations(annotations, context),
+							}
+						: {},
+				sources: kind === "loadbalancer" ? (ownSources.length > 0 ? ownSources : shared(sources)).map(readSource) : [],
+			};
+			return [[context, exposure]];
+		}),
+	);
+	refuseUnused({ classes, annotations, sources }, wanted);
+	return wanted;
+}
+
+/** A value of a flag, and whose it is; of all where no member was named. */
+interface OwnedValue {
+	readonly context: string | undefined;
+	readonly value: string;
+}
+
+/** A name may have anything in it, "=" too: the longest that is a member's is meant. */
+function read(flag: string, texts: readonly string[], members: readonly NamedMember[]): readonly OwnedValue[] {
+	const names = members
+		.flatMap(({ context, names: all }) => all.map((name) => ({ context, name })))
+		.toSorted((a, b) => b.name.length - a.name.length);
+	return texts.map((text) => {
+		const found = names.find(({ name }) => text.startsWith(`${name}=`));
+		const value = found ? text.slice(found.name.length + 1) : text;
+		if (value === "") throw new UsageError(`--${flag} says nothing of ${found?.name ?? "anybody"}: ${quote(text)}`);
+		const isNamed = text.includes("=") && !(flag === "expose-annotation" && annotationPattern.test(text));
+		if (!found && isNamed) {
+			const all = members.flatMap(({ names: [name] }) => name ?? []);
+			throw new UsageError(
+				`--${flag} names no member that has a context here: ${quote(text)}`,
+				`There are ${all.join(", ")}${flag === "expose-annotation" ? "; a key that a cloud reads has a prefix with a slash" : ""}`,
+			);
+		}
+		return { context: found?.context, value };
+	});
+}
+
+function own(values: readonly OwnedValue[], context: string): string | undefined {
+	return values.find((each) => each.context === context)?.value;
+}
+
+function shared(values: readonly OwnedValue[]): readonly string[] {
+	return values.flatMap(({ context, value }) => (context === undefined ? [value] : []));
+}
+
+function refuseTwice(flag: string, values: readonly OwnedValue[]): void {
+	const seen = new Set<string | undefined>();
+	for (const { context } of values) {
+		if (seen.has(context)) throw new UsageError(`--${flag} says two things of ${context ?? "all members"}`);
+		seen.add(context);
+	}
+}
+
+function readKind(text: string): {
+	readonly kind: ExposureKind;
+	readonly preset: (typeof exposePresets)[string] | undefined;
+} {
+	const [, name = "", preset] = /^([^:]*)(?::(.*))?$/.exec(text) ?? [];
+	const kind = exposureKinds.find((each) => each === name);
+	if (!kind) throw new UsageError(`--expose is one of ${exposureKinds.join(", ")}: ${quote(text)}`);
+	if (preset === undefined) return { kind, preset: undefined };
+	if (kind !== "loadbalancer" || !Object.hasOwn(exposePresets, preset)) {
+		const known = Object.keys(exposePresets);
+		const meant = nearest(preset, known);
+		throw new UsageError(
+			`--expose has no preset ${quote(text)}: there are ${known.map((each) => `loadbalancer:${each}`).join(", ")}`,
+			meant === undefined ? undefined : `Did you mean loadbalancer:${meant}?`,
+		);
+	}
+	return { kind, preset: exposePresets[preset] };
+}
+
+/** A name with a prefix: what else is wrong with it the API server says. */
+function readClass(text: string): string {
+	if (/^[a-z0-9]([-a-z0-9./]{0,300}[A-Za-z0-9])?$/.test(text)) return text;
+	throw new UsageError(`--expose-class is no loadBalancerClass: ${quote(text)}`);
+}
+
+const annotationPattern = /^([a-z0-9][-a-z0-9.]*\/[A-Za-z0-9][-A-Za-z0-9_.]*)=(.*)$/s;
+
+function readAnnotations(values: readonly OwnedValue[], context: string | undefined): Readonly<Record<string, string>> {
+	const found = new Map<string, string>();
+	for (const { value } of values.filter((each) => each.context === context)) {
+		const [, key = "", text = ""] = annotationPattern.exec(value) ?? [];
+		if (key === "") {
+			throw new UsageError(
+				`--expose-annotation is not KEY=VALUE: ${quote(value)}`,
+				"A key that a cloud reads has a prefix: service.beta.kubernetes.io/azure-load-balancer-internal=true",
+			);
+		}
+		if (found.has(key)) throw new UsageError(`--expose-annotation names ${quote(key)} twice`);
+		found.set(key, text);
+	}
+	return Object.fromEntries(found);
+}
+
+function readSource(text: string): string {
+	const [, address = "", bits = ""] = /^([0-9a-fA-F:.]+)\/([0-9]{1,3})$/.exec(text) ?? [];
+	const longest = { 4: 32, 6: 128 }[isIP(address)] ?? -1;
+	if (Number(bits) <= longest) return text;
+	throw new UsageError(`--expose-source is not a CIDR: ${quote(text)}`, "Write it as 203.0.113.0/24");
+}
+
+/** Said of a load balancer that is not there, somebody would take it for done. */
+function refuseUnused(
+	values: Readonly<Record<"classes" | "annotations" | "sources", readonly OwnedValue[]>>,
+	wanted: ReadonlyMap<string, Exposure | "none">,
+): void {
+	const balanced = [...wanted].flatMap(([context, exposure]) =>
+		exposure !== "none" && exposure.kind === "loadbalancer" ? [context] : [],
+	);
+	const flags = [
+		["expose-class", values.classes],
+		["expose-annotation", values.annotations],
+		["expose-source", values.sources],
+	] as const;
+	for (const [flag, all] of flags) {
+		const unused = all.find(({ context }) =>
+			context === undefined ? balanced.length === 0 : !balanced.includes(context),
+		);
+		if (!unused) continue;
+		throw new UsageError(
+			`--${flag} is of a load balancer, and ${unused.context === undefined ? "no member gets one" : `${unused.context} gets none`}`,
+			`Add --expose=${unused.context === undefined ? "" : `${unused.context}=`}loadbalancer`,
+		);
+	}
+}
