@@ -2,7 +2,6 @@
 import { isIP } from "node:net";
 import type { FleetMember } from "../../../disruption/fleet.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
-import { kindTexts } from "../expose/exposure.ts";
 import type { OfferedAddress } from "../expose/offered-addresses.ts";
 import { peersService } from "../expose/peers-service.ts";
 import type { FoundPeers } from "../expose/read-peers.ts";
@@ -15,20 +14,19 @@ export function judgePeersService(
 	{ name, suggest }: Pick<KubeContext, "name" | "suggest">,
 ): ClusterCheck {
 	return ofReading(peers, (found) => {
-		if (!found) return { text: "no Service", findings: [] };
-		const text = kindTexts[found.exposure.kind];
+		if (!found) return { text: "none", findings: [] };
 		const { offered } = found;
 		if (offered.kind === "none") {
 			const message = `service/${peersService} cannot be reached from outside: ${offered.why}`;
 			const fix = suggest.kubectl(["describe", "service", peersService, "-n", suggest.agentNamespace], name);
-			return { text: "none yet", findings: [{ reason: "ServiceWithoutAddress", message, fix }] };
+			return { text: "no", findings: [{ reason: "ServiceWithoutAddress", message, fix }] };
 		}
 		const problem = listed && problemOf(listed, offered.addresses);
-		if (problem === undefined) return { text, findings: [] };
+		if (problem === undefined) return { text: "yes", findings: [] };
 		const [{ address }] = offered.addresses;
 		const fix = suggest.xpdbInAll(["install", `--address=${listed?.name}=${address}`]);
 		const finding: FoundProblem = { reason: "AddressDiffers", message: problem, fix };
-		return { text, findings: [finding] };
+		return { text: "differs", findings: [finding] };
 	});
 }
 

@@ -8,7 +8,7 @@ const eu = { id: "1", name: "eu" };
 describe("judgePeersService()", () => {
 	test("finds nothing where there is no Service of ours", () => {
 		expect(judgePeersService({ kind: "read", value: undefined }, eu, newContext("eu"))).toEqual({
-			text: "no Service",
+			text: "none",
 			findings: [],
 		});
 	});
