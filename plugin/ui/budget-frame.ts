@@ -28,7 +28,7 @@ export function budgetFrame(board: BudgetBoard, view: BudgetView, options: Budge
 	const body = height - 2;
 	const lines =
 		view.pane === "help"
-			? [ruleLine("HELP", options), ...helpLines.slice(view.scroll, view.scroll + body - 1)]
+			? [ruleLine("HELP", options), ...helpFor(options).slice(view.scroll, view.scroll + body - 1)]
 			: bodyLines(board, view, keys, body, options);
 	const whole = [...lines.slice(0, body), ...Array.from({ length: Math.max(0, body - lines.length) }, () => [])];
 	const all = [titleLine(board, view, options), ...whole, keysLine(view, options)];
@@ -220,10 +220,10 @@ function widthsFor({ members }: BudgetBoard, columns: number) {
 
 const help: readonly (readonly [keys: string, what: string])[] = [
 	["up, down, k, j", "select a row (also PgUp, PgDn, space)"],
-	["enter", "all about the selected budget, as it changes; PgDn reads on, esc closes it"],
-	["e", "why a pod of the selected budget may go now, or may not: as explain budget/NAME says"],
+	["enter", "all about it, as it changes; PgDn reads on, esc closes it"],
+	["e", "why a pod of it may go now, or may not (explain budget/NAME)"],
 	["s, r", "sort by the next column; the other way round"],
-	["/", "only names with this in them; !this: only names without it; esc: all"],
+	["/", "only names with this in them; !this: without it; esc: all"],
 	["n", "the next namespace; after the last one all"],
 	["q, Ctrl-C", "leave"],
 	["Ctrl-Z, Ctrl-L", "to the shell and back with fg; draw everything anew"],
@@ -232,7 +232,11 @@ const help: readonly (readonly [keys: string, what: string])[] = [
 const helpLines: readonly StyledLine[] = [
 	...help.map(([keys, what]) => [piece(`  ${padded(keys, 18)}${what}`)]),
 	[],
-	[piece("  ALLOWED is how many more pods may be down, over all clusters, of those that may.")],
-	[piece("  ? is what nobody knows at this moment; it counts as none allowed. off: suspended.")],
-	[piece("  The order changes when you ask for it, and every 5 s; the selected row stays so.")],
+	[piece("  ALLOWED is how many more pods may be down, over all clusters.")],
+	[piece("  ? is what nobody knows now: it counts as none allowed. off: suspended.")],
+	[piece("  The order changes when you ask for it, and every 5 s.")],
 ];
+
+function helpFor({ columns }: BudgetFrameOptions): readonly StyledLine[] {
+	return helpLines.flatMap((line) => (line.length === 0 ? [line] : wrapLine(line, columns)));
+}

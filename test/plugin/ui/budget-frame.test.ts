@@ -159,6 +159,19 @@ describe("budgetFrame()", () => {
 		}
 	});
 
+	test("has a help that is read to its end at 60 columns, and fits 80", () => {
+		const help = (columns: number): string => text({ columns, lines: 40, view: { pane: "help" } });
+		expect(help(60).replaceAll(/\s+/g, " ")).toContain(
+			"why a pod of it may go now, or may not (explain budget/NAME) s, r sort by the next column",
+		);
+		expect(help(80)).not.toContain("..");
+		expect(
+			help(80)
+				.split("\n")
+				.filter((line) => line.startsWith("  ")).length,
+		).toBe(11);
+	});
+
 	test("says who is asked before there is an answer", () => {
 		const drawn = text({ columns: 80, lines: 24, board: new BudgetBoard() });
 		expect(drawn).toContain("xpdb budgets -w  eu, us");
