@@ -5,6 +5,20 @@ import { defineConfig } from "vitest/config";
 // still end before a person gives up on the run.
 const realClusterTimeoutMs = 5 * 60_000;
 
+function onRealClusters(name: string, setup: string) {
+	return {
+		test: {
+			name,
+			include: ["test/**/*.e2e.test.ts"],
+			globalSetup: [setup],
+			// The files of a worker share a fleet. Most tests wait for clocks, so two fleets fit two cores: npm test asks for them.
+			maxWorkers: 1,
+			testTimeout: realClusterTimeoutMs,
+			hookTimeout: realClusterTimeoutMs,
+		},
+	};
+}
+
 export default defineConfig({
 	test: {
 		projects: [
@@ -23,17 +37,9 @@ export default defineConfig({
 					hookTimeout: 90_000,
 				},
 			},
-			{
-				test: {
-					name: "e2e",
-					include: ["test/**/*.e2e.test.ts"],
-					globalSetup: ["test/controlplane/global-setup.ts"],
-					// The files of a worker share a fleet. Most tests wait for clocks, so two fleets fit two cores: npm test asks for them.
-					maxWorkers: 1,
-					testTimeout: realClusterTimeoutMs,
-					hookTimeout: realClusterTimeoutMs,
-				},
-			},
+			onRealClusters("e2e", "test/controlplane/global-setup.ts"),
+			// The same with the oldest Kubernetes in it.
+			onRealClusters("oldest", "test/controlplane/oldest-setup.ts"),
 		],
 	},
 });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SetupError } from "../../demo/machine/setup-error.ts";
-import { type BinaryName, controlPlane } from "./go-programs.ts";
+import { type BinaryName, controlPlane, oldestControlPlane } from "./go-programs.ts";
 import { type Environment, findOrBuildPrograms, type ProgramCacheOptions } from "./program-cache.ts";
 
 /** The path of every program that a cluster is made of. */
@@ -26,6 +26,16 @@ export async function findOrBuildBinaries(options: ProgramCacheOptions): Promise
 		kubectl: path("kubectl"),
 		kwok: path("kwok"),
 	};
+}
+
+/**
+ * Those of a cluster of the oldest Kubernetes, with the newest of all else.
+ * @throws ProgramsUnavailableError when there is neither a build nor a way to make one.
+ */
+export async function findOrBuildOldest(newest: Binaries, options: ProgramCacheOptions): Promise<Binaries> {
+	const folder = await findOrBuildPrograms(oldestControlPlane, options);
+	const oldest = Object.fromEntries(oldestControlPlane.programs.map((name) => [name, join(folder, name)]));
+	return { ...newest, ...oldest };
 }
 
 // Once KUBEBUILDER_ASSETS is set it is meant: a folder without the three programs is a mistake to report, not to ignore.

@@ -8,7 +8,7 @@ import { SetupError } from "../../demo/machine/setup-error.ts";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
 import { startAgents } from "./agents.ts";
 import type { Binaries } from "./binaries.ts";
-import { findOrBuildBinaries } from "./binaries.ts";
+import { findOrBuildBinaries, findOrBuildOldest } from "./binaries.ts";
 import type { RunningCluster } from "./cluster.ts";
 import { startCluster } from "./cluster.ts";
 import type { FleetControl } from "./fleet-control.ts";
@@ -36,6 +36,8 @@ export type FleetOptions = {
 	readonly guard?: boolean;
 	/** Routes what operators and agents send through links whose condition FleetControl.setLink() changes. */
 	readonly links?: boolean;
+	/** The clusters that are of the oldest Kubernetes that is supported, by their names. */
+	readonly oldest?: readonly string[];
 	readonly log?: (line: string) => void;
 	readonly signal?: AbortSignal;
 };
@@ -67,11 +69,17 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 	const dir = resolve(options.dir);
 	await prepareFleetDir(dir);
 	const binaries = await findOrBuildBinaries({ log });
+	const oldest = options.oldest?.length ? await findOrBuildOldest(binaries, { log }) : binaries;
 	const programsDir = join(repositoryRoot, "dist", ...(options.failPoints === true ? ["test"] : []));
 	const programs = options.agents === false ? undefined : buildMissingPrograms(programsDir, log);
 	// Awaited later; until then a failure must not end the process.
 	programs?.catch(() => undefined);
-	const { octet, clusters } = await startClusters({ ...options, dir, binaries, log });
+	const { octet, clusters } = await startClusters({
+		...options,
+		dir,
+		log,
+		binariesOf: (name) => (options.oldest?.includes(name) ? oldest : binaries),
+	});
 	const agents: AgentPods[] = [];
 	let ordered: readonly AgentPods[] = [];
 	let links: Links | undefined;
@@ -188,9 +196,13 @@ function kubeconfigEntries(clusters: readonly RunningCluster[], links: Links | u
 	);
 }
 
-async function startClusters(
-	options: FleetOptions & { readonly dir: string; readonly binaries: Binaries; readonly log: (line: string) => void },
-): Promise<{ octet: Octet; clusters: RunningCluster[] }> {
+type ClustersOptions = FleetOptions & {
+	readonly dir: string;
+	readonly binariesOf: (cluster: string) => Binaries;
+	readonly log: (line: string) => void;
+};
+
+async function startClusters(options: ClustersOptions): Promise<{ octet: Octet; clusters: RunningCluster[] }> {
 	let from: number | undefined;
 	for (;;) {
 		const octet = await claimOctet({
@@ -218,10 +230,7 @@ async function startClusters(
 	}
 }
 
-async function startAll(
-	options: FleetOptions & { readonly binaries: Binaries; readonly log: (line: string) => void },
-	octet: number,
-) {
+async function startAll(options: ClustersOptions, octet: number) {
 	// When one fails the others are no use, and must not go on starting.
 	const abort = new AbortController();
 	const signal = options.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, options.signal]);
@@ -230,7 +239,7 @@ async function startAll(
 			const startedAt = performance.now();
 			try {
 				const cluster = await startCluster({
-					binaries: options.binaries,
+					binaries: options.binariesOf(`c${number + 1}`),
 					octet,
 					index: number + 1,
 					nodes: options.nodes,

@@ -6,8 +6,18 @@ import { type Fleet, startFleet } from "./fleet.ts";
 import { ProgramsUnavailableError } from "./fleet-errors.ts";
 import type { SharedFleet } from "./shared-fleet.ts";
 
-/** Starts a fleet for each worker of the real-cluster suites, and ends them afterwards; their logs stay where a test failed. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+	return await startSharedFleets(project, []);
+}
+
+/**
+ * Starts a fleet for each worker of the real-cluster suites, and ends them afterwards; their logs stay where a test failed.
+ * `oldest`: those of its clusters that are of the oldest Kubernetes.
+ */
+export async function startSharedFleets(
+	project: TestProject,
+	oldest: readonly string[],
+): Promise<(() => Promise<void>) | undefined> {
 	// Node 24 spins for ever in its own clean-up (FreeEnvironment) where agents were frozen or killed before; a process
 	// that exits by itself skips it. All results are written by then.
 	process.once("exit", (code) => process.exit(code));
@@ -16,7 +26,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
 	const removeDirs = () => fleets.forEach(({ dir }) => rmSync(dir, { recursive: true, force: true }));
 	try {
 		// One after the other: the first may have to build the control plane.
-		while (fleets.length < project.config.maxWorkers) fleets.push(await startSharedFleet());
+		while (fleets.length < project.config.maxWorkers) fleets.push(await startSharedFleet(oldest));
 	} catch (error) {
 		await stop();
 		removeDirs();
@@ -25,7 +35,10 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
 		project.provide("fleets", { unavailable: error.message });
 		return undefined;
 	}
-	project.provide("fleets", fleets.map(describeFleet));
+	project.provide(
+		"fleets",
+		fleets.map((fleet) => describeFleet(fleet, oldest)),
+	);
 	return async () => {
 		await stop();
 		if (project.vitest.state.getCountOfFailedTests() === 0) removeDirs();
@@ -33,19 +46,23 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
 	};
 }
 
-async function startSharedFleet(): Promise<Fleet> {
+async function startSharedFleet(oldest: readonly string[]): Promise<Fleet> {
 	const dir = mkdtempSync(join(tmpdir(), "xpdb-e2e-"));
 	try {
 		const log = (line: string) => console.log(line);
-		return await startFleet({ clusters: 3, nodes: 3, dir, failPoints: true, links: true, log });
+		return await startFleet({ clusters: 3, nodes: 3, dir, failPoints: true, links: true, oldest, log });
 	} catch (error) {
 		if (error instanceof ProgramsUnavailableError) rmSync(dir, { recursive: true, force: true });
 		throw error;
 	}
 }
 
-function describeFleet({ dir, octet, kubeconfigPath, contexts, clusters }: Fleet): SharedFleet {
+function describeFleet(
+	{ dir, octet, kubeconfigPath, contexts, clusters }: Fleet,
+	oldest: readonly string[],
+): SharedFleet {
 	return {
+		oldest,
 		dir,
 		octet,
 		kubeconfigPath,

@@ -32,7 +32,9 @@ export function sourceKey({ modules }: GoPrograms): string {
 	for (const module of modules) {
 		hash.update(readFileSync(join(goFolder, module.folder, "go.mod")));
 		hash.update(readFileSync(join(goFolder, module.folder, "go.sum")));
-		hash.update(JSON.stringify([module.packages, linkerFlags(module), goEnvironment, process.platform, process.arch]));
+		const { packages, tags } = module;
+		const how = [packages, linkerFlags(module), goEnvironment, process.platform, process.arch];
+		hash.update(JSON.stringify(tags === undefined ? how : [...how, tags]));
 	}
 	return hash.digest("hex").slice(0, 16);
 }
@@ -99,6 +101,7 @@ async function buildModule(module: GoModule, output: string, log: (line: string)
 	const { command, args } = boundToParent("go", [
 		"build",
 		"-v",
+		...(module.tags === undefined ? [] : [`-tags=${module.tags.join(",")}`]),
 		"-ldflags",
 		linkerFlags(module),
 		"-o",

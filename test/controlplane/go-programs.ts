@@ -6,6 +6,8 @@ export interface GoModule {
 	/** The module whose version the programs are stamped with. */
 	readonly main: string;
 	readonly packages: readonly string[];
+	/** What Go leaves out, or takes besides, where the sources ask. */
+	readonly tags?: readonly string[];
 	readonly stamps: (version: string) => readonly string[];
 	/** Go names a program after its import path. */
 	readonly renames?: Readonly<Record<string, string>>;
@@ -56,6 +58,28 @@ export const controlPlane: GoPrograms<BinaryName> = {
 	programs: ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok"],
 	otherwise:
 		"or set KUBEBUILDER_ASSETS to a folder with etcd, kube-apiserver, kubectl, kube-controller-manager, kube-scheduler and kwok",
+};
+
+export type OldestName = "kube-apiserver" | "kube-controller-manager" | "kube-scheduler";
+
+/** The oldest Kubernetes that is supported: what differs between versions. etcd, kwok and kubectl are those of the newest. */
+export const oldestControlPlane: GoPrograms<OldestName> = {
+	name: "oldest",
+	what: "the oldest Kubernetes that is supported",
+	duration: "about 5 minutes",
+	modules: [
+		{
+			folder: "kubernetes-oldest",
+			main: "k8s.io/kubernetes",
+			packages: ["kube-apiserver", "kube-controller-manager", "kube-scheduler"].map(
+				(name) => `k8s.io/kubernetes/cmd/${name}`,
+			),
+			// It still had the clouds of providers in it, whose clients take as long to compile as a third of the rest.
+			tags: ["providerless"],
+			stamps: kubernetesStamps,
+		},
+	],
+	programs: ["kube-apiserver", "kube-controller-manager", "kube-scheduler"],
 };
 
 export const krewPrograms: GoPrograms<"krew" | "validate-krew-manifest"> = {

@@ -18,6 +18,7 @@ async function main(): Promise<void> {
 		.option("dir", { type: "string", demandOption: true, describe: "Folder for the kubeconfig, logs and data" })
 		.option("octet", { type: "number", describe: "Use 127.OCTET.0.0/16; left out, the first free one" })
 		.option("agents", { type: "boolean", default: true, describe: "Install the agents, two in each cluster" })
+		.option("oldest", { type: "string", describe: "Clusters of the oldest Kubernetes that is supported: c1,c3" })
 		.check(({ clusters, nodes, octet, dir }) => {
 			wholeNumber("clusters", clusters, 1, 50);
 			wholeNumber("nodes", nodes, 1, 1000);
@@ -40,6 +41,7 @@ async function main(): Promise<void> {
 		dir: options.dir,
 		agents: options.agents,
 		...(options.octet === undefined ? {} : { octet: options.octet }),
+		...(options.oldest === undefined ? {} : { oldest: options.oldest.split(",") }),
 		log: (line) => console.log(line),
 		signal: stop.signal,
 	});

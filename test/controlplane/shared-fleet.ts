@@ -7,6 +7,8 @@ export type SharedFleet = {
 	/** Has a context for each cluster as its administrator, and one named with "-operator" as the operator. */
 	readonly kubeconfigPath: string;
 	readonly contexts: readonly string[];
+	/** The clusters that are of the oldest Kubernetes: a suite that starts a fleet of its own makes it the same. */
+	readonly oldest: readonly string[];
 	readonly clusters: readonly {
 		readonly name: string;
 		readonly id: string;

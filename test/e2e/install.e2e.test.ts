@@ -11,7 +11,7 @@ import { createAdminClient } from "../controlplane/admin-client.ts";
 import type { RunningCluster } from "../controlplane/cluster.ts";
 import { type Fleet, startFleet } from "../controlplane/fleet.ts";
 import { createPodNetwork } from "../controlplane/kwok-pod-network.ts";
-import { describeOnFleet } from "../controlplane/shared-fleet.ts";
+import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { eventually } from "./kubectl.ts";
 
 const programs = join(repositoryRoot, "dist", "test");
@@ -28,7 +28,7 @@ describeOnFleet("install, upgrade and uninstall", () => {
 
 	beforeAll(async () => {
 		const dir = mkdtempSync(join(tmpdir(), "xpdb-install-"));
-		fleet = await startFleet({ clusters: 3, nodes: 1, dir, agents: false });
+		fleet = await startFleet({ clusters: 3, nodes: 1, dir, agents: false, oldest: sharedFleet().oldest });
 		agents = await Promise.all(
 			fleet.clusters.map(async (cluster) =>
 				startAgentPods({

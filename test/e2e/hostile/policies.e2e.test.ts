@@ -242,7 +242,7 @@ describeOnFleet("policies", () => {
 describeOnFleet("policies and the end of the namespace", () => {
 	test("kubectl delete namespace xpdb-system ends, with Leases in it", async () => {
 		const dir = mkdtempSync(join(tmpdir(), "xpdb-e2e-policies-"));
-		const fleet = await startFleet({ clusters: 1, nodes: 1, dir });
+		const fleet = await startFleet({ clusters: 1, nodes: 1, dir, oldest: sharedFleet().oldest });
 		try {
 			const [cluster] = fleet.clusters;
 			if (!cluster) throw new Error("There is no cluster");
