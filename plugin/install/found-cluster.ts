@@ -9,6 +9,7 @@ import { UsageError } from "../terminal/errors.ts";
 import { type FoundPeers, readPeers } from "./expose/read-peers.ts";
 import { operatorsRole } from "./fleet-objects.ts";
 import { installStep } from "./install-step.ts";
+import { oldestMinor } from "./oldest-kubernetes.ts";
 import { readFleetList } from "./read-fleet-list.ts";
 
 export interface FoundCluster {
@@ -24,9 +25,6 @@ export interface FoundCluster {
 	/** The Service by which other members' agents come; undefined where no installation has made one. */
 	readonly peers: FoundPeers | undefined;
 }
-
-/** Kubernetes before 1.30 has no ValidatingAdmissionPolicy. */
-const oldestMinor = 30;
 
 /** Throws UsageError for what stands against an installation, and for rights that are missing, with the context's name. */
 export async function findCluster(context: KubeContext): Promise<FoundCluster> {

@@ -1,7 +1,8 @@
-// package.json says the version; where it has to be said again, it is the same.
+// package.json says the version, and plugin/install/oldest-kubernetes.ts that of Kubernetes; where it has to be said again, it is the same.
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { releaseNotes } from "../../scripts/release/release-notes.ts";
+import { oldestMinor } from "../../plugin/install/oldest-kubernetes.ts";
 import { listFiles, readSource } from "../architecture/source-files.ts";
 
 const { version } = JSON.parse(readSource("package.json")) as { version: string };
@@ -34,4 +35,19 @@ test("CHANGELOG.md begins with it", () => {
 	// Once there is a day, these are the notes of the release.
 	const changelog = readSource("CHANGELOG.md").replace(/(?<=^## \[.*\] - ).*/m, "2026-01-01");
 	expect(releaseNotes({ version, tag: `v${version}`, changelog })).toContain("### Added");
+});
+
+test("the oldest Kubernetes that the plugin takes is the chart's, and that of the pages and the tests", () => {
+	const oldest = `1.${oldestMinor}`;
+	expect(parse(readSource("agent/chart/Chart.yaml"))).toMatchObject({ kubeVersion: `>=${oldest}.0-0` });
+	expect(readSource("test/controlplane/go/kubernetes-oldest/go.mod")).toContain(`\tk8s.io/kubernetes v${oldest}.`);
+	for (const [page, says] of [
+		["README.md", `From Kubernetes ${oldest} on`],
+		["docs/operations.md", `You need Kubernetes ${oldest} or newer`],
+		["docs/releases.md", `From ${oldest} on`],
+		["docs/messages.md", `older than Kubernetes ${oldest} `],
+		["CHANGELOG.md", `Kubernetes from ${oldest} on`],
+	] as const) {
+		expect(readSource(page).replaceAll(/\s+/g, " "), page).toContain(says);
+	}
 });

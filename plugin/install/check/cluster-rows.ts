@@ -1,5 +1,6 @@
 // Rows of which each cluster is judged by itself.
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import { oldestMinor } from "../oldest-kubernetes.ts";
 import { type CheckRow, type CheckTitle, checkRow, type ClusterCheck } from "./check-report.ts";
 import { judgeServer } from "./judge-access.ts";
 import type { ClusterFacts } from "./read-cluster.ts";
@@ -23,7 +24,7 @@ export async function clusterRow<T extends AskedCluster>(
 }
 
 export async function accessRow(asked: readonly AskedCluster[]): Promise<CheckRow> {
-	const title = { category: "access", title: "API server answers, >= 1.30", isNeeded: true } as const;
+	const title = { category: "access", title: `API server answers, >= 1.${oldestMinor}`, isNeeded: true } as const;
 	return clusterRow(asked, title, async ({ context, facts }) =>
 		judgeServer(await facts.version, await findSame(context.name, asked), context),
 	);

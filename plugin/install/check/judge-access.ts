@@ -1,11 +1,9 @@
 // Whether each API server can be gone by: it answers, is new enough, is asked once, and has the kind of our budgets.
 import { budgetApi } from "../../../disruption/budget.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import { oldestMinor } from "../oldest-kubernetes.ts";
 import { type ClusterCheck, notChecked, ofReading, type Reading } from "./check-report.ts";
 import type { AnchorNamespace, BudgetKind } from "./read-cluster.ts";
-
-/** ValidatingAdmissionPolicies are stable from there on. */
-const oldestMinor = 30;
 
 export function judgeServer(
 	version: Reading<string>,
