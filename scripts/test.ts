@@ -36,7 +36,7 @@ const parity = { name: "side by side with kubectl", files: "test/e2e/parity/**" 
 /** On a fleet in which c1 and c3 are of the oldest Kubernetes: what rests on the answers of API servers. */
 const oldest = {
 	name: "the oldest Kubernetes",
-	files: ["test/e2e/hostile/policies.e2e.test.ts"],
+	files: ["kubernetes/real-server", "e2e/hostile/policies", "e2e/evict"].map((file) => `test/${file}.e2e.test.ts`),
 };
 
 const reports = await mkdtemp(join(tmpdir(), "xpdb-test-"));

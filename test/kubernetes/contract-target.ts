@@ -3,6 +3,8 @@ import type { KeyPair } from "../../demo/machine/certificates.ts";
 /** An API server that the contract is held against, with the agents' manifests applied. */
 export interface ContractTarget {
 	readonly server: string;
+	/** It is of the oldest Kubernetes that is supported. */
+	readonly isOldest?: boolean;
 	readonly authority: string;
 	/** Of group system:masters. */
 	readonly admin: KeyPair;

@@ -23,6 +23,7 @@ describeOnFleet("a real API server", () => {
 		const control = connectFleet(fleet.octet);
 		return {
 			server: cluster.server,
+			isOldest: fleet.oldest.includes(name),
 			authority: read("ca.crt"),
 			admin: pair("admin"),
 			operator: pair("operator"),
