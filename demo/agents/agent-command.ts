@@ -17,7 +17,10 @@ export type AgentPodObject = {
 		readonly containers: readonly AgentContainer[];
 		readonly initContainers?: readonly (AgentContainer & { readonly restartPolicy?: string })[];
 	};
-	readonly status?: { readonly phase?: string };
+	readonly status?: {
+		readonly phase?: string;
+		readonly conditions?: readonly { readonly type: string; readonly status: string }[];
+	};
 };
 
 export type AgentContainer = {

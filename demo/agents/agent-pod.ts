@@ -241,6 +241,10 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 					performance.now() + (object.metadata.deletionGracePeriodSeconds ?? 30) * 1000,
 				);
 			}
+			// A node controller that saw no sign of life of the kubelet, as after an API server was away, says of each pod that it is not ready.
+			if (process !== undefined && saysReady(object) === !state.ready) {
+				report();
+			}
 		},
 		abandon,
 		done: run().catch(async (error: unknown) => {
@@ -248,6 +252,12 @@ export function runAgentPod(first: AgentPodObject, ip: string, host: AgentHost):
 			writeFileSync(paths.log, `bench: cannot run this pod: ${messageOf(error)}\n`, { flag: "a" });
 		}),
 	};
+}
+
+/** Undefined where nobody has said it yet. */
+function saysReady({ status }: AgentPodObject): boolean | undefined {
+	const condition = status?.conditions?.find(({ type }) => type === "Ready");
+	return condition && condition.status === "True";
 }
 
 async function answersReady(address: string, signal: AbortSignal): Promise<boolean> {

@@ -55,6 +55,14 @@ describeOnFleet("agents on real clusters", () => {
 		});
 	});
 
+	test("an agent whose pod the node controller called unready, after it heard nothing of the node for a while, is ready again", async () => {
+		const { namespace, name } = await firstAgent();
+		const status = JSON.stringify({ status: { conditions: [{ type: "Ready", status: "False" }] } });
+		await kubectl("-n", namespace, "patch", "pod", name, "--subresource=status", "-p", status);
+		const waited = await kubectl("-n", namespace, "wait", "pod", name, "--for=condition=Ready", "--timeout=60s");
+		expect(waited).toContain("condition met");
+	});
+
 	test("a deleted agent ends on SIGTERM and its successor has another address", async () => {
 		const victim = await firstAgent();
 		await kubectl("-n", victim.namespace, "delete", "pod", victim.name);
