@@ -2,6 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { V1Lease, V1Pod } from "@kubernetes/client-node";
 import { agentLabel, agentName, managedByLabel } from "../../disruption/agent-names.ts";
+import { namespaceLabel } from "../../disruption/lease.ts";
 import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -42,7 +43,10 @@ export async function removeInstallation(cluster: InstalledCluster, removal: Rem
 	// A load balancer is gone when its cloud has taken it away.
 	for (const service of objects.filter(({ kind }) => kind === "Service"))
 		await until(objectText(service), async () => isGone(context, service));
-	if (keptNamespace) await removeLeases();
+	const { namespace } = context.agents;
+	const elsewhere = cluster.fleet?.leaseNamespace ?? namespace;
+	if (keptNamespace) await removeLeases(namespace);
+	if (elsewhere !== namespace) await removeLeases(elsewhere);
 	for (const object of objects.filter(({ kind }) => kind === "Namespace")) {
 		await remove(object);
 		await until(objectText(object), async () => isGone(context, object));
@@ -59,13 +63,14 @@ export async function removeInstallation(cluster: InstalledCluster, removal: Rem
 	}
 
 	/** An API server obeys a policy for about a second after it is gone. */
-	async function removeLeases(): Promise<void> {
-		const path = `/apis/coordination.k8s.io/v1/namespaces/${context.agents.namespace}/leases`;
+	async function removeLeases(leaseNamespace: string): Promise<void> {
+		const path = `/apis/coordination.k8s.io/v1/namespaces/${leaseNamespace}/leases`;
 		await until("a Lease of the agents", async () => {
 			const leases = await installStep(context, "list the agents' Leases", context.client.list<V1Lease>(path));
-			const ours = leases.filter(
-				({ metadata }) => metadata?.name?.startsWith("xpdb-") && metadata.labels?.[managedByLabel] === agentName,
-			);
+			// That of a budget has both labels, that of the members whom the cluster knows has the second one alone.
+			const ours = leases.filter(({ metadata: { name = "", labels = {} } = {} }) => {
+				return name.startsWith("xpdb-") && (labels[managedByLabel] === agentName || namespaceLabel in labels);
+			});
 			for (const { metadata } of ours) {
 				const name = metadata?.name ?? "";
 				const deleted = deleteOne(context, `${path}/${name}`).catch((error: unknown) => {
