@@ -19,7 +19,7 @@ import { StepError, step } from "./access-step.ts";
 import { AgentDialer, AgentNamespacesError, type AgentPod, findAgentNamespaces, findAgentPods } from "./agent-pods.ts";
 import { createTokenIssuer } from "./agent-token.ts";
 import { createCallLog } from "./call-log.ts";
-import { seeSilent } from "./see-silent.ts";
+import { renewExpired, seeSilent } from "./see-silent.ts";
 import { createTunnel } from "./tunnel.ts";
 
 const caConfigMap = "xpdb-ca";
@@ -237,5 +237,7 @@ function explain(error: unknown): string {
 function seeMore(error: unknown, { name, suggest }: KubeContext): string {
 	const place = { context: name, suggest };
 	if (error instanceof ConnectionError) return `; see ${seeSilent("apiServer", place)}`;
-	return error instanceof AgentUnavailableError ? `; see ${seeSilent(error.silent, place)}` : "";
+	if (!(error instanceof AgentUnavailableError)) return "";
+	const renewal = renewExpired(error.message, suggest);
+	return renewal === undefined ? `; see ${seeSilent(error.silent, place)}` : `; renew it: ${renewal}`;
 }

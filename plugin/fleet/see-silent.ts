@@ -22,3 +22,8 @@ export function seeSilent(
 			return suggest.kubectl(["get", "pods", ...ofAgents, "-o", "wide"], context);
 	}
 }
+
+/** What helps where an agent shows a certificate that has expired, of which its pods tell nothing; undefined for other troubles. */
+export function renewExpired(why: string, suggest: SuggestedCommands): string | undefined {
+	return why.includes("certificate has expired") ? suggest.xpdbInAll(["install", "certs", "--rotate"]) : undefined;
+}

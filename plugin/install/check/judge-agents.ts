@@ -1,7 +1,7 @@
 // The agents of each cluster: how many there are, whether they answer, which versions they have, and who only looks like one.
 import { agentLabel, agentName } from "../../../disruption/agent-names.ts";
 import type { AgentAccessResult } from "../../fleet/agent-access.ts";
-import { seeSilent } from "../../fleet/see-silent.ts";
+import { renewExpired, seeSilent } from "../../fleet/see-silent.ts";
 import { clientVersion } from "../../kubernetes/client-version.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { type ClusterCheck, type FoundProblem, notChecked, ofReading, type Reading } from "./check-report.ts";
@@ -66,10 +66,14 @@ export function judgeAnswers(
 			findings: [{ reason: "NoAgents", message: "no agent answers there, because there is none", fix }],
 		};
 	}
-	if (access.kind === "failed")
-		return { text: "?", findings: [{ reason: "AgentSilent", message: access.problem, fix }] };
+	const silent = (message: string): FoundProblem => ({
+		reason: "AgentSilent",
+		message,
+		fix: renewExpired(message, suggest) ?? fix,
+	});
+	if (access.kind === "failed") return { text: "?", findings: [silent(access.problem)] };
 	const findings = each.flatMap(({ who, said }): readonly FoundProblem[] =>
-		said.kind === "read" ? [] : [{ reason: "AgentSilent", message: `${who} does not answer: ${said.why}`, fix }],
+		said.kind === "read" ? [] : [silent(`${who} does not answer: ${said.why}`)],
 	);
 	return { text: `${each.length - findings.length} of ${each.length}`, findings };
 }
