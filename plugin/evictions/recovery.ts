@@ -18,6 +18,19 @@ export interface Measured {
 	readonly healthy: number;
 }
 
+export interface RecoveryDependencies {
+	readonly fleet: Fleet;
+	readonly timeout: Timeout;
+	readonly stop: AbortSignal;
+	readonly emit: EventSink;
+	readonly reachability: Reachability;
+	readonly runtime: Pick<RoundRuntime, "sleep">;
+}
+
+interface Stopped {
+	readonly kind: "stopped";
+}
+
 const lookEveryMs = 1_000;
 
 /** The budgets that cover these pods, with the pods that are healthy now over all members. */
@@ -39,22 +52,39 @@ export async function measureBudgets(fleet: Fleet, pods: readonly PodTarget[]): 
 	);
 }
 
+/** Before anything is touched; who gives no answer just then is waited for, as at all other times. */
+export async function waitUntilMeasured(
+	pods: readonly PodTarget[],
+	deps: RecoveryDependencies,
+): Promise<{ readonly kind: "measured"; readonly before: readonly Measured[] } | Stopped | FailedPod> {
+	const { fleet, timeout, stop, reachability, runtime } = deps;
+	const ends = AbortSignal.any([timeout.signal, stop]);
+	const doubts = new Doubts(deps);
+	for (;;) {
+		const asked = fleet.members;
+		try {
+			const before = await measureBudgets(fleet, pods);
+			reachability.answered();
+			return { kind: "measured", before };
+		} catch (error) {
+			await doubts.tell(error, asked);
+		}
+		if (stop.aborted) return { kind: "stopped" };
+		if (timeout.signal.aborted) {
+			return notInTime(`nobody could say within ${timeout.text} how many pods are healthy, nothing was touched`, deps);
+		}
+		await runtime.sleep(lookEveryMs, ends);
+	}
+}
+
 /** As many healthy pods as before, or as are expected where that is less now. */
 export async function waitUntilRecovered(
 	before: readonly Measured[],
-	deps: {
-		readonly fleet: Pick<Fleet, "members" | "reconnect">;
-		readonly timeout: Timeout;
-		readonly stop: AbortSignal;
-		readonly emit: EventSink;
-		readonly reachability: Reachability;
-		readonly runtime: Pick<RoundRuntime, "sleep">;
-	},
-): Promise<{ readonly kind: "recovered" | "stopped" } | FailedPod> {
+	deps: RecoveryDependencies,
+): Promise<{ readonly kind: "recovered" } | Stopped | FailedPod> {
 	const { fleet, timeout, stop, emit, reachability, runtime } = deps;
 	const ends = AbortSignal.any([timeout.signal, stop]);
-	const changes = new FleetChanges(fleet, emit, () => undefined);
-	const told = new Set<string>();
+	const doubts = new Doubts(deps);
 	const missing = new Map(before.map((measured) => [formatBudgetName(measured.budget.name), measured]));
 	for (;;) {
 		const asked = fleet.members;
@@ -69,26 +99,45 @@ export async function waitUntilRecovered(
 			}
 			reachability.answered();
 		} catch (error) {
-			// Members that give no answer may come back, and lists that differ are put right; until then nobody can say.
-			const problem = await doubtOf(error, asked, changes);
-			if (problem instanceof AgentUnavailableError) reachability.failed(problem);
-			else if (problem !== undefined && !told.has(problem)) {
-				told.add(problem);
-				emit({ type: "diagnostic", level: "warning", reason: "FleetsDiffer", message: problem });
-			}
+			await doubts.tell(error, asked);
 		}
 		if (missing.size === 0) return { kind: "recovered" };
 		if (stop.aborted) return { kind: "stopped" };
 		if (timeout.signal.aborted) {
-			const { lost } = reachability;
-			const unreachable = lost.length > 0;
-			const why = unreachable ? `: cluster ${lost.join(", ")} gives no answer` : "";
-			const message = `budget ${[...missing.keys()].join(", ")} has not recovered within ${timeout.text}${why}`;
-			const reason = unreachable ? "PeerUnreachable" : "TimedOut";
-			emit({ type: "diagnostic", level: "error", reason, message });
-			return { kind: "failed", message, reason, unreachable };
+			return notInTime(`budget ${[...missing.keys()].join(", ")} has not recovered within ${timeout.text}`, deps);
 		}
 		await runtime.sleep(lookEveryMs, ends);
+	}
+}
+
+function notInTime(what: string, { emit, reachability: { lost } }: RecoveryDependencies): FailedPod {
+	const unreachable = lost.length > 0;
+	const message = unreachable ? `${what}: cluster ${lost.join(", ")} gives no answer` : what;
+	const reason = unreachable ? "PeerUnreachable" : "TimedOut";
+	emit({ type: "diagnostic", level: "error", reason, message });
+	return { kind: "failed", message, reason, unreachable };
+}
+
+/** Members that give no answer may come back, and lists that differ are put right; until then nobody can say. */
+class Doubts {
+	readonly #deps: RecoveryDependencies;
+	readonly #changes: FleetChanges;
+	readonly #told = new Set<string>();
+
+	constructor(deps: RecoveryDependencies) {
+		this.#deps = deps;
+		this.#changes = new FleetChanges(deps.fleet, deps.emit, () => undefined);
+	}
+
+	/** Throws what is none. */
+	async tell(error: unknown, asked: Fleet["members"]): Promise<void> {
+		const { emit, reachability } = this.#deps;
+		const problem = await doubtOf(error, asked, this.#changes);
+		if (problem instanceof AgentUnavailableError) reachability.failed(problem);
+		else if (problem !== undefined && !this.#told.has(problem)) {
+			this.#told.add(problem);
+			emit({ type: "diagnostic", level: "warning", reason: "FleetsDiffer", message: problem });
+		}
 	}
 }
 

@@ -1,7 +1,7 @@
 // Evictions of pods that were named or selected, as the work of a run.
 import { createJob, createTimeout } from "../evictions/eviction-job.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
-import { measureBudgets, waitUntilRecovered } from "../evictions/recovery.ts";
+import { waitUntilMeasured, waitUntilRecovered } from "../evictions/recovery.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import { formatDuration } from "../flags/duration.ts";
 import type { FleetConnection } from "../fleet/fleet.ts";
@@ -66,7 +66,9 @@ async function evictUnderBudgets(
 	const { gracePeriodSeconds, replaced, timeoutMs } = options;
 	offer(() => (record.podsLeft.length === 0 ? {} : { resume: resumeEvictCommand(record.podsLeft, suggest) }));
 	const timeout = createTimeout(timeoutMs, formatDuration(timeoutMs));
-	const before = replaced && fleet ? await measureBudgets(fleet, pods) : [];
+	const measured = replaced && fleet ? await waitUntilMeasured(pods, { ...session, fleet, timeout, stop }) : undefined;
+	if (measured?.kind === "failed") return { kind: "ended", failures: [measured] };
+	const before = measured?.kind === "measured" ? measured.before : [];
 	const outcomes = await Promise.all(
 		pods.map(({ pod, context }) => evictions.evict(createJob(pod, { context, timeout, gracePeriodSeconds, readAt }))),
 	);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { AgentForbiddenError, FleetsDifferError } from "../../../disruption/errors.ts";
+import { AgentForbiddenError, AgentUnavailableError, FleetsDifferError } from "../../../disruption/errors.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
-import { measureBudgets, waitUntilRecovered } from "../../../plugin/evictions/recovery.ts";
+import { measureBudgets, waitUntilMeasured, waitUntilRecovered } from "../../../plugin/evictions/recovery.ts";
 import type { Fleet } from "../../../plugin/fleet/fleet.ts";
 import { Reachability } from "../../../plugin/fleet/reachability.ts";
 import { FakeFleet, namespace } from "../../support/fake-fleet.ts";
@@ -44,6 +44,48 @@ function newWorld() {
 	};
 	return { eu, us, pod, fake, fleet, target, deps, events, timeout, stop };
 }
+
+describe("waitUntilMeasured()", () => {
+	test("asks again where a member gave no answer, or did not agree", async () => {
+		const { us, target, deps, events } = newWorld();
+		us.onLook = () => {
+			if (us.looks === 1) throw new AgentUnavailableError("None came within 5 s", "us");
+			if (us.looks === 2) throw new FleetsDifferError("Cluster ap is neither listed nor forgotten");
+		};
+		expect(await waitUntilMeasured([target], deps)).toMatchObject({
+			kind: "measured",
+			before: [{ budget: { name: { name: "db" } }, healthy: 2 }],
+		});
+		expect(events).toMatchObject([
+			{ type: "cluster.unreachable", cluster: "us" },
+			{ type: "diagnostic", level: "warning", reason: "FleetsDiffer" },
+			{ type: "cluster.recovered", cluster: "us" },
+		]);
+	});
+
+	test("says who gave no answer when time is up, and that nothing was touched", async () => {
+		const { us, target, deps, events, timeout } = newWorld();
+		us.isDown = true;
+		const measured = waitUntilMeasured([target], deps);
+		await expect.poll(() => events.length).toBeGreaterThan(1);
+		timeout.abort();
+		const message =
+			"nobody could say within 9s how many pods are healthy, nothing was touched: cluster us gives no answer";
+		expect(await measured).toEqual({ kind: "failed", message, reason: "PeerUnreachable", unreachable: true });
+		expect(events.at(-1)).toEqual({ type: "diagnostic", level: "error", reason: "PeerUnreachable", message });
+	});
+
+	test("ends at a stop, and does not hide what an agent refuses", async () => {
+		const { us, target, deps, stop } = newWorld();
+		us.onLook = () => {
+			throw new AgentForbiddenError("No right");
+		};
+		await expect(waitUntilMeasured([target], deps)).rejects.toThrow("No right");
+		us.isDown = true;
+		stop.abort();
+		expect(await waitUntilMeasured([target], deps)).toEqual({ kind: "stopped" });
+	});
+});
 
 describe("waitUntilRecovered()", () => {
 	test("ends when as many pods are healthy as before", async () => {
