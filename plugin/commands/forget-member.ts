@@ -71,7 +71,11 @@ export const runForgetMember: CommandRunner = async (input, deps) => {
 			"  its agents are refused by these, until every cluster lists it again",
 			"  nobody may drain there any more: kubectl there asks nobody",
 		];
-		const isConfirmed = await confirmName({ name: member.name, given, summary, signal: interrupts.stop }, streams);
+		const { name } = member;
+		const isConfirmed = await confirmName(
+			{ name, given, flag: `--confirm=${name}`, summary, signal: interrupts.stop },
+			streams,
+		);
 		if (!isConfirmed) streams.stderr.write("Nothing was touched.\n");
 		return isConfirmed;
 	}

@@ -48,6 +48,7 @@ export const runReleaseLease: CommandRunner = async (input, deps) => {
 					{
 						name: budget,
 						given: textFlag(input, "confirm"),
+						flag: `--confirm=${budget}`,
 						summary: held.map(summaryOf),
 						signal: deps.interrupts.stop,
 					},

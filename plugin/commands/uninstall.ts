@@ -1,5 +1,4 @@
 // kubectl xpdb uninstall
-import { quote } from "../../disruption/quote.ts";
 import { booleanFlag, type CommandRunner, numberFlag } from "../flags/command.ts";
 import { authoritySecret } from "../install/certificate-objects.ts";
 import { objectText } from "../install/cluster-object.ts";
@@ -8,9 +7,9 @@ import { leasesInUse } from "../install/leases-in-use.ts";
 import { removeInstallation } from "../install/remove-fleet.ts";
 import { withContexts } from "../run/with-contexts.ts";
 import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
+import { confirmName } from "../terminal/confirm-name.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { exitCode } from "../terminal/exit.ts";
-import type { Streams } from "../terminal/streams.ts";
 
 export const runUninstall: CommandRunner = (input, deps) => {
 	const { streams, interrupts } = deps;
@@ -30,10 +29,9 @@ export const runUninstall: CommandRunner = (input, deps) => {
 			refuseLostAuthority(clusters);
 			await refuseInUse(clusters);
 		}
-		if (
-			!booleanFlag(input, "yes") &&
-			!(await isTyped(contexts.map(({ name }) => name).join(","), interrupts.stop, streams))
-		) {
+		const name = contexts.map((context) => context.name).join(",");
+		const given = booleanFlag(input, "yes") ? name : "";
+		if (!(await confirmName({ name, given, flag: "-y", summary: [], signal: interrupts.stop }, streams))) {
 			streams.stderr.write("Nothing was touched.\n");
 			return exitCode.error;
 		}
@@ -121,19 +119,6 @@ async function refuseInUse(clusters: readonly InstalledCluster[]): Promise<void>
 		`somebody evicts right now, so nothing was touched: ${lines.join("; ")}`,
 		"Let that come to its end (granted pods that nobody evicts are given back within a minute), or use --force",
 	);
-}
-
-async function isTyped(name: string, signal: AbortSignal, { stderr, stdin }: Streams): Promise<boolean> {
-	if (!stdin.isTerminal) {
-		throw new UsageError(
-			"this needs a confirmation, and there is no terminal to ask on: nothing was touched",
-			"Use -y to confirm",
-		);
-	}
-	stderr.write(`Type ${quote(name)}, without the quotes, to go on: `);
-	const answer = await stdin.readLine(signal);
-	if (answer === undefined) stderr.write("\n");
-	return answer?.trim() === name;
 }
 
 function problemOf(error: unknown, signal: AbortSignal): string {

@@ -4,8 +4,10 @@ import type { Streams } from "./streams.ts";
 
 export interface NameConfirmation {
 	readonly name: string;
-	/** Of --confirm; "" where it was not given. */
+	/** What stands behind --confirm, or the name itself for -y; "" where neither was given. */
 	readonly given: string;
+	/** The flag that answers the question, for whom it would not reach. */
+	readonly flag: string;
 	/** What is about to happen, one line each. */
 	readonly summary: readonly string[];
 	readonly signal: AbortSignal;
@@ -13,7 +15,7 @@ export interface NameConfirmation {
 
 /** Whether to go on. Throws UsageError for another name in --confirm, and where the question would reach nobody. */
 export async function confirmName(
-	{ name, given, summary, signal }: NameConfirmation,
+	{ name, given, flag, summary, signal }: NameConfirmation,
 	{ stderr, stdin }: Pick<Streams, "stderr" | "stdin">,
 ): Promise<boolean> {
 	for (const line of summary) stderr.write(`${line}\n`);
@@ -22,10 +24,10 @@ export async function confirmName(
 	if (!stdin.isTerminal) {
 		throw new UsageError(
 			"this needs a confirmation, and there is no terminal to ask on: nothing was touched",
-			`Use --confirm=${name}`,
+			`Use ${flag}`,
 		);
 	}
-	stderr.write(`Type its name, ${name}, to go on: `);
+	stderr.write(`Type ${name} to go on: `);
 	const answer = await stdin.readLine(signal);
 	if (answer === undefined) stderr.write("\n");
 	return answer?.trim() === name;

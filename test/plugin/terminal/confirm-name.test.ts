@@ -6,14 +6,15 @@ import { collectStreams } from "../../support/collected-streams.ts";
 function asked(given: string, answers?: readonly string[]) {
 	const streams = collectStreams(answers);
 	const signal = new AbortController().signal;
-	return { streams, answer: confirmName({ name: "db", given, summary: ["eu: held"], signal }, streams) };
+	const answer = confirmName({ name: "db", given, flag: "--confirm=db", summary: ["eu: held"], signal }, streams);
+	return { streams, answer };
 }
 
 describe("confirmName()", () => {
 	test("goes on for the very name, typed or given, after it has said what would happen", async () => {
 		const { streams, answer } = asked("", ["db"]);
 		expect(await answer).toBe(true);
-		expect(streams.err()).toBe("eu: held\nType its name, db, to go on: ");
+		expect(streams.err()).toBe("eu: held\nType db to go on: ");
 		expect(await asked("db").answer).toBe(true);
 	});
 
@@ -24,5 +25,6 @@ describe("confirmName()", () => {
 	test("refuses another name in the flag, and a question that would reach nobody", async () => {
 		await expect(asked("web", ["db"]).answer).rejects.toThrow('--confirm names "web", and it is about "db"');
 		await expect(asked("").answer).rejects.toBeInstanceOf(UsageError);
+		await expect(asked("").answer).rejects.toMatchObject({ hint: "Use --confirm=db" });
 	});
 });
