@@ -1,6 +1,5 @@
 // kubectl xpdb install and upgrade
 import type { CommandDependencies, CommandInput, CommandRunner } from "../flags/command.ts";
-import { connectFleet } from "../fleet/fleet.ts";
 import { applyFleet } from "../install/apply-fleet.ts";
 import { changeLines } from "../install/change-lines.ts";
 import { runChecks } from "../install/check/run-checks.ts";
@@ -101,8 +100,6 @@ function setUp(command: "install" | "upgrade", input: CommandInput, deps: Comman
 			return deps.interrupts.stoppedBy ?? exitCode.stoppedEarly;
 		}
 		if (!isChanged) streams.stdout.write("Everything is as it should be: nothing was changed\n");
-		const seen = await seeFleet(contexts, streams);
-		if (seen !== exitCode.done) return seen;
 		const checks = runChecks(contexts, { namespace: undefined, now: () => performance.now() });
 		return await writeChecks(checks, deps, { short: true, failOnWarning: false });
 	});
@@ -161,20 +158,4 @@ function tellHowToGoOn(command: string, contexts: readonly KubeContext[], applie
 			: `What is listed above was applied, and stands. The same command goes on from here; to undo it: kubectl xpdb uninstall --contexts ${names}\n`,
 	);
 	if (command === "upgrade") stderr.write("The agents that were not replaced go on as they are.\n");
-}
-
-/** Whether the agents answer and agree on the fleet: all that a round asks of them. */
-async function seeFleet(contexts: readonly KubeContext[], { stdout, stderr }: Streams): Promise<ExitCode> {
-	const { fleet } = await connectFleet(contexts, { mayMiss: true });
-	try {
-		const members = fleet?.members ?? [];
-		for (const { id, name } of members) {
-			const agent = fleet?.descriptions.get(id);
-			if (agent) stdout.write(`${name}  agents answer, ${agent.version}\n`);
-		}
-		for (const problem of fleet?.problems ?? []) stderr.write(`error: ${problem}\n`);
-		return fleet && fleet.problems.length > 0 ? exitCode.failedClosed : exitCode.done;
-	} finally {
-		fleet?.close();
-	}
 }
