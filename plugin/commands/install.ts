@@ -8,8 +8,10 @@ import { exposureLines, lateAddressWarnings, memberWarnings } from "../install/e
 import { finishLists } from "../install/expose/finish-lists.ts";
 import { waitForAddress } from "../install/expose/wait-address.ts";
 import { type ClusterChanges, findChanges, isWritten } from "../install/find-changes.ts";
+import { findBudgets } from "../install/found-budgets.ts";
 import { findCluster } from "../install/found-cluster.ts";
 import { type InstallOptions, readInstallOptions } from "../install/install-options.ts";
+import { foundBudgetLines } from "../install/judge-found-budgets.ts";
 import { manifestText, writeManifests } from "../install/manifest-files.ts";
 import { neighbourWarnings } from "../install/neighbour-warnings.ts";
 import { type PlannedFleet, planFleet } from "../install/planned-fleet.ts";
@@ -49,7 +51,11 @@ function setUp(command: "install" | "upgrade", input: CommandInput, deps: Comman
 			Promise.all(planned.clusters.map(async (cluster) => findChanges(cluster, options.forceConflicts))),
 			Promise.all(contexts.map(neighbourWarnings)),
 		]);
-		for (const line of [...changeLines(fleet), ...notes, ...exposureLines(planned)]) streams.stdout.write(`${line}\n`);
+		// Of a fleet that is there the checks at the end say more.
+		const isNews = planned.joining.size > 0 || warnings.flat().length > 0;
+		const budgets = isNews ? foundBudgetLines(await findBudgets(contexts)) : [];
+		const lines = [...changeLines(fleet), ...notes, ...exposureLines(planned), ...budgets];
+		for (const line of lines) streams.stdout.write(`${line}\n`);
 		for (const line of [...warnings.flat(), ...memberWarnings(planned)]) streams.stderr.write(`Warning: ${line}\n`);
 		refuseConflicts(fleet);
 		if (options.dryRun === "server") return exitCode.done;

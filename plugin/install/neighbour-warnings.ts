@@ -13,14 +13,26 @@ export async function neighbourWarnings(context: KubeContext): Promise<readonly 
 		throw error;
 	});
 	const configurations = await installStep(context, "list the admission webhooks", listed);
-	return configurations.filter(isNeighbour).map(({ metadata }) => {
-		const name = metadata?.name ?? "";
+	return configurations.filter(isNeighbour).map((configuration) => {
+		const name = configuration.metadata?.name ?? "";
+		const theirs = new Set(
+			(configuration.webhooks ?? []).flatMap(({ clientConfig }) => clientConfig.service?.namespace ?? []),
+		);
+		const place = theirs.size === 0 ? "" : ` in namespace ${[...theirs].join(", ")}`;
 		return (
-			`${context.name}: x-pdb is installed (validatingwebhookconfiguration/${name}) and goes on judging evictions by the same budgets, one at a ` +
-			"time: both have to agree. Its budgets are taken as they are. Once kubectl xpdb budgets shows them, take it away: " +
-			`kubectl --context ${context.name} delete validatingwebhookconfiguration ${name}`
+			`${context.name}: ${neighbourText([`validatingwebhookconfiguration/${name}`])}. Once kubectl xpdb budgets shows what it should, in every cluster: ` +
+			`kubectl --context ${context.name} delete validatingwebhookconfiguration ${name}. Then its other objects${place} can go, but not ` +
+			"the definition of budgets: all budgets go with it"
 		);
 	});
+}
+
+/** What both come to; `names` of its webhook configurations. */
+export function neighbourText(names: readonly string[]): string {
+	return (
+		`x-pdb judges evictions there too, by ${names.join(", ")}: both have to agree, and neither sees what the other has granted. ` +
+		"It keeps a budget's lock for 5 s after each answer: twelve evictions a minute, however much room there is"
+	);
 }
 
 /** By the name of the configuration, of a webhook or of the Service that answers. */

@@ -1,7 +1,7 @@
 // What stands beside the agents in each API server: policies that keep others from their objects, and x-pdb, which must not.
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { type ClusterCheck, type FoundProblem, ofReading } from "./check-report.ts";
-import { isNeighbour } from "../neighbour-warnings.ts";
+import { isNeighbour, neighbourText } from "../neighbour-warnings.ts";
 import type { PolicyInForce, PolicyObjects } from "./read-policies.ts";
 
 type Place = Pick<KubeContext, "name" | "suggest">;
@@ -43,7 +43,7 @@ export function judgeXpdb({ webhooks }: PolicyObjects, { name, suggest }: Place)
 		const [first] = theirs;
 		if (!first) return { text: "none", findings: [] };
 		const names = theirs.map(({ metadata }) => metadata?.name ?? "?");
-		const message = `x-pdb judges evictions there too, by ${names.join(", ")}, one at a time: both have to agree, and neither sees what the other has granted. Take it away once the budgets are ours`;
+		const message = `${neighbourText(names)}. Take it away once the budgets are ours`;
 		const fix = suggest.kubectl(["get", first.kind, first.metadata?.name ?? "", "-o", "yaml"], name);
 		return { text: "yes", findings: [{ reason: "XpdbBeside", message, fix }] };
 	});
