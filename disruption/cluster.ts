@@ -20,6 +20,22 @@ export interface Acquisition {
 	readonly leaseUid: string;
 	readonly leaseTransitions: number;
 	readonly nonce: string;
+	/** Left out where the Lease was written. */
+	readonly unwritten?: UnwrittenHold;
+}
+
+/**
+ * An acquisition that was never written: nobody is kept away from the Lease, and only the commit shows whether somebody came
+ * in between. It stands where the Lease is still the one that was read, by all that it says, and where the cluster has, after
+ * the commit's own write, no fewer healthy pods than were counted.
+ */
+export interface UnwrittenHold {
+	readonly holder: string;
+	/** Of the Lease as it was read before the count: see leaseFingerprint. */
+	readonly lease: string;
+	readonly selector: LabelSelector;
+	/** As counted. */
+	readonly healthy: number;
 }
 
 /** Asks for a budget's Lease and, in the same answer, for the count. `nonce` is new for every attempt. */
@@ -31,6 +47,8 @@ export interface AcquireRequest {
 	readonly nonce: string;
 	/** Pods of this very cluster for which the round would like a grant. */
 	readonly candidates: readonly PodReference[];
+	/** The caller knows of unwritten holds, and nobody was in its way yet. */
+	readonly mayBeUnwritten?: boolean;
 }
 
 /** How an acquire waits: at once (`wait` false) or in the fair line, until `signal` aborts. */
@@ -155,7 +173,10 @@ export interface LeftOut {
 export type CommitOutcome =
 	/** `leftOut`: these got no reservation, and all others did. */
 	| { readonly kind: "stood"; readonly leftOut?: readonly LeftOut[] }
-	/** The acquisition was broken before the write: nothing was written. */
+	/**
+	 * The acquisition was broken before the write: nothing was written. Or an unwritten one did not rest on what was counted any
+	 * more: what was written is taken back as for any other commit that did not stand.
+	 */
 	| { readonly kind: "lost"; readonly reason: string }
 	/** The Lease has no room for more reservations: nothing was written, the Lease is still held. */
 	| { readonly kind: "full"; readonly reservations: number; readonly controllers?: number };

@@ -165,6 +165,27 @@ export const newState: LeaseState = {
 	controllers: [],
 };
 
+/**
+ * Another one for every Lease that says anything else: an unwritten hold stands only on the very Lease that was counted from.
+ * By all that it says, because etcd that was restored from a backup gives the same version to something else.
+ */
+export function leaseFingerprint({ uid, resourceVersion, transitions, annotations }: BudgetLease): string {
+	const said = [uid, resourceVersion, String(transitions), annotations[stateAnnotation] ?? ""];
+	return createHash("sha256").update(said.join(" ")).digest("base64url");
+}
+
+/**
+ * The Lease as the commit of this acquisition finds it held, or undefined where the acquisition does not stand. An unwritten
+ * one is taken in that same write.
+ */
+export function heldUnder(lease: BudgetLease, acquisition: Acquisition): BudgetLease | undefined {
+	const { unwritten, nonce } = acquisition;
+	if (!unwritten) return stands(lease, acquisition) ? lease : undefined;
+	if (lease.holder !== "" || leaseFingerprint(lease) !== unwritten.lease) return undefined;
+	const taken = acquired(lease, { holder: unwritten.holder, nonce, durationMs: leaseDurationMs });
+	return stands(taken, acquisition) ? taken : undefined;
+}
+
 /** Takes the Lease, free or expired, with what is reserved in it. Never looks at who held it: that is judged before. */
 export function acquired(
 	lease: BudgetLease,

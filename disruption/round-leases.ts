@@ -1,6 +1,7 @@
 // The Leases that a round holds: kept alive, counted anew where that took long, and given back. What was acquired stands in
 // here until it is given back or taken out to be committed.
 import type { AcquireRequest, Acquisition, Cluster, Count } from "./cluster.ts";
+import { formatBudgetName } from "./budget.ts";
 import type { RoundBudget } from "./decide.ts";
 import { LeaseLostError } from "./errors.ts";
 import { giveBackAll } from "./give-back.ts";
@@ -51,7 +52,8 @@ export class RoundLeases {
 			acquisition,
 			count,
 			countedAt: now,
-			renewAt: now + leaseDurationMs / 3,
+			// What nobody is kept away from ends by no time.
+			renewAt: acquisition.unwritten ? Number.POSITIVE_INFINITY : now + leaseDurationMs / 3,
 		});
 	}
 
@@ -59,15 +61,33 @@ export class RoundLeases {
 		return [...this.#held].filter((lease) => lease.budget === budget).map(({ count }) => count);
 	}
 
-	async recountOld(): Promise<void> {
+	async recountOld(signal: AbortSignal): Promise<void> {
 		const now = this.#runtime.now();
 		const old = [...this.#held].filter(({ countedAt }) => now - countedAt > countFreshForMs);
-		await Promise.all(
-			old.map(async (lease) => {
-				lease.count = await lease.cluster.count(lease.acquisition, lease.request);
-				lease.countedAt = this.#runtime.now();
-			}),
+		const results = await Promise.allSettled(
+			old.map((lease) => (lease.acquisition.unwritten ? this.#acquireAnew(lease, signal) : this.#recount(lease))),
 		);
+		const failed = results.find(({ status }) => status === "rejected");
+		if (failed?.status === "rejected") throw failed.reason;
+	}
+
+	async #recount(lease: CountedLease): Promise<void> {
+		lease.count = await lease.cluster.count(lease.acquisition, lease.request);
+		lease.countedAt = this.#runtime.now();
+	}
+
+	/** What was never written cannot be counted under again: there may have been others since. */
+	async #acquireAnew(lease: CountedLease, signal: AbortSignal): Promise<void> {
+		const { cluster, budget } = lease;
+		const request = { ...lease.request, nonce: this.#runtime.newId() };
+		const outcome = await cluster.acquire(request, { wait: false, signal });
+		if (outcome.kind !== "acquired") {
+			throw new LeaseLostError(
+				`Lease of budget "${formatBudgetName(budget.name)}" in cluster "${cluster.name}" was taken by "${outcome.holder}"`,
+			);
+		}
+		this.#held.delete(lease);
+		this.add({ cluster, budget, request, ...outcome });
 	}
 
 	/**

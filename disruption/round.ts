@@ -83,7 +83,7 @@ async function judgeAll(
 	const renewing = held.keepAlive(lost);
 	try {
 		await acquireAll(request, runtime, held, lost.signal);
-		await held.recountOld();
+		await held.recountOld(request.signal);
 	} catch (error) {
 		if (lost.signal.reason instanceof LeaseLostError) throw lost.signal.reason;
 		throw error;
@@ -143,6 +143,8 @@ async function acquireSlot(
 		holder: request.holder,
 		nonce: runtime.newId(),
 		candidates: request.candidates.filter(({ clusterId }) => clusterId === cluster.id).map(({ pod }) => pod),
+		// In line others wait, and are to see who is first.
+		mayBeUnwritten: !wait,
 	};
 	const outcome: AcquireOutcome = await cluster.acquire(acquire, {
 		wait,

@@ -21,8 +21,8 @@ export function acquireMessage(
 	request: AcquireRequest,
 	{ clusterId, wait }: { readonly clusterId: string; readonly wait: boolean },
 ): wire.AcquireRequest {
-	const { holder, nonce } = request;
-	return { clusterId, ...lookMessage(request), holder, nonce, wait };
+	const { holder, nonce, mayBeUnwritten = false } = request;
+	return { clusterId, ...lookMessage(request), holder, nonce, wait, mayBeUnwritten };
 }
 
 export function readAcquireRequest(message: wire.AcquireRequest): AcquireRequest {
@@ -30,6 +30,7 @@ export function readAcquireRequest(message: wire.AcquireRequest): AcquireRequest
 		...readLook(message),
 		holder: requiredText(message.holder, "holder"),
 		nonce: requiredText(message.nonce, "nonce"),
+		...(message.mayBeUnwritten && { mayBeUnwritten: true }),
 	};
 }
 

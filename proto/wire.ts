@@ -1,7 +1,14 @@
 // The domain's values as messages and back: `xMessage` writes, `readX` reads. Every reader is strict: a field that another
 // version left out or means otherwise is AgentProtocolError with the field's name, never a default.
 import type { BudgetName, LabelSelector } from "../disruption/budget.ts";
-import type { Acquisition, CommitOutcome, Grant, PlaceInLine, PodReference } from "../disruption/cluster.ts";
+import type {
+	Acquisition,
+	CommitOutcome,
+	Grant,
+	PlaceInLine,
+	PodReference,
+	UnwrittenHold,
+} from "../disruption/cluster.ts";
 import { AgentProtocolError, InvalidBudgetError } from "../disruption/errors.ts";
 import type { ControllerReference } from "../disruption/pod.ts";
 import { labelSelectorObject, parseLabelSelector } from "../disruption/selector.ts";
@@ -75,17 +82,33 @@ export function readSelector(message: wire.LabelSelector | undefined, field: str
 }
 
 export function acquisitionMessage(acquisition: Acquisition): wire.Acquisition {
-	const { budget, leaseUid, leaseTransitions, nonce } = acquisition;
-	return { budget: budgetNameMessage(budget), leaseUid, leaseTransitions, nonce };
+	const { budget, leaseUid, leaseTransitions, nonce, unwritten } = acquisition;
+	return {
+		budget: budgetNameMessage(budget),
+		leaseUid,
+		leaseTransitions,
+		nonce,
+		unwritten: unwritten && { ...unwritten, selector: selectorMessage(unwritten.selector) },
+	};
 }
 
 export function readAcquisition(message: wire.Acquisition | undefined, field: string): Acquisition {
-	const { budget, leaseUid, leaseTransitions, nonce } = required(message, field);
+	const { budget, leaseUid, leaseTransitions, nonce, unwritten } = required(message, field);
 	return {
 		budget: readBudgetName(budget, `${field}.budget`),
 		leaseUid: requiredText(leaseUid, `${field}.lease_uid`),
 		leaseTransitions: wholeNumber(leaseTransitions, `${field}.lease_transitions`),
 		nonce: requiredText(nonce, `${field}.nonce`),
+		...(unwritten && { unwritten: readUnwritten(unwritten, `${field}.unwritten`) }),
+	};
+}
+
+function readUnwritten({ holder, lease, selector, healthy }: wire.UnwrittenHold, field: string): UnwrittenHold {
+	return {
+		holder: requiredText(holder, `${field}.holder`),
+		lease: requiredText(lease, `${field}.lease`),
+		selector: readSelector(selector, `${field}.selector`),
+		healthy: wholeNumber(healthy, `${field}.healthy`),
 	};
 }
 

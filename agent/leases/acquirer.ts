@@ -11,12 +11,14 @@ import {
 	acquisitionOf,
 	handoverDurationMs,
 	leaseDurationMs,
+	leaseFingerprint,
 	leaseName,
 	released,
 	stands,
 } from "../../disruption/lease.ts";
 import type { PassedOnCaller } from "../../proto/passed-on.ts";
 import type { Clock } from "../process/clock.ts";
+import type { LeaseView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
 import type { AcquisitionCounts } from "./acquisition-counts.ts";
 import { Handovers } from "./handovers.ts";
@@ -26,8 +28,10 @@ import { withoutEvident } from "./without-evident.ts";
 
 interface AcquirerOptions {
 	readonly leases: LeaseStore;
-	readonly counts: Pick<AcquisitionCounts, "count">;
+	readonly counts: Pick<AcquisitionCounts, "count" | "countSeen">;
 	readonly pods: PodView;
+	/** Left out: every hold is written. */
+	readonly leaseView?: Pick<LeaseView, "live"> | undefined;
 	readonly clock: Clock;
 	/** Of the cluster, for people. */
 	readonly cluster: string;
@@ -38,6 +42,8 @@ interface AcquirerOptions {
 	/** Told of what went wrong beside an answer. */
 	readonly report: (problem: unknown) => void;
 }
+
+type Acquired = Extract<AcquireOutcome, { kind: "acquired" }>;
 
 export class Acquirer {
 	readonly #options: AcquirerOptions;
@@ -76,9 +82,10 @@ export class Acquirer {
 		let waited = false;
 		const outcome = await this.#line.acquire(
 			leaseName(request.budget),
-			(handover) => {
+			async (handover) => {
 				waited = handover;
-				return this.#attempt(request);
+				const unwritten = handover ? undefined : await this.#acquireUnwritten(request);
+				return unwritten ?? this.#attempt(request);
 			},
 			options,
 		);
@@ -92,9 +99,10 @@ export class Acquirer {
 		return { ...outcome, leaseDurationMs: Math.min(handoverDurationMs, outcome.leaseDurationMs) };
 	}
 
-	/** Gives the Lease back; nothing happens where the acquisition is lost already. */
+	/** Gives the Lease back; nothing happens where the acquisition is lost already, or was never written. */
 	async release(acquisition: Acquisition): Promise<void> {
 		this.#forget(acquisition);
+		if (acquisition.unwritten) return;
 		await this.#options.leases.change(acquisition.budget, (found) =>
 			stands(found, acquisition) ? { write: released(found), result: undefined } : { result: undefined },
 		);
@@ -121,6 +129,23 @@ export class Acquirer {
 	async close(): Promise<void> {
 		this.#closing = true;
 		await Promise.all([...this.#unanswered.values()].map((acquisition) => this.#giveBack(acquisition)));
+	}
+
+	/**
+	 * Counts from a Lease that nobody holds, as this process knows it, and leaves it to the commit whether it was still that
+	 * one: two writes become one, and a refusal costs none. Undefined where only a hold that is written will do.
+	 */
+	async #acquireUnwritten(request: AcquireRequest): Promise<Acquired | undefined> {
+		const { leases, pods, counts, leaseView } = this.#options;
+		if (request.mayBeUnwritten !== true || !leaseView?.live || !pods.synced || this.#closing) return undefined;
+		const lease = leases.known(request.budget);
+		if (!lease || lease.holder !== "") return undefined;
+		const { budget, nonce, holder, selector } = request;
+		const seen = { budget, leaseUid: lease.uid, leaseTransitions: lease.transitions + 1, nonce };
+		const count = await counts.countSeen(seen, lease, request);
+		if (!count) return undefined;
+		const unwritten = { holder, lease: leaseFingerprint(lease), selector, healthy: count.healthy };
+		return { kind: "acquired", acquisition: { ...seen, unwritten }, count, leaseDurationMs };
 	}
 
 	async #attempt(request: AcquireRequest): ReturnType<Attempt> {

@@ -17,7 +17,7 @@ import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 import { withinTime } from "../process/within-time.ts";
 import type { CommitCheck } from "./commit-check.ts";
-import { type CountOptions, type CountQuestion, countUnder } from "./count.ts";
+import { type CountOptions, type CountQuestion, type CountResult, countUnder } from "./count.ts";
 import type { LeaseStore } from "./lease-store.ts";
 import { lostLease } from "./lost-lease.ts";
 
@@ -43,13 +43,32 @@ export class AcquisitionCounts {
 
 	/** `reading`: the Lease as the acquisition wrote it, or as it is read since. Fails where it takes so long that the Lease might end before its holder hears of it. */
 	count(acquisition: Acquisition, reading: Promise<BudgetLease>, question: CountQuestion): Promise<Count> {
+		return this.#inTime(question, () => this.#countNow(acquisition, reading, question));
+	}
+
+	#inTime<T>(question: CountQuestion, work: () => Promise<T>): Promise<T> {
 		const { cluster, clock } = this.#options;
 		const late = (): Error =>
 			new AgentUnavailableError(
 				`The agent of cluster "${cluster}" took more than ${longestCountMs / 1000} s to count for budget "${formatBudgetName(question.budget)}": is its API server slow?`,
 				cluster,
 			);
-		return withinTime(this.#countNow(acquisition, reading, question), { clock, ms: longestCountMs, late });
+		return withinTime(work(), { clock, ms: longestCountMs, late });
+	}
+
+	/**
+	 * From a Lease that nobody holds, under an acquisition that is not written; undefined where the count found out what has to
+	 * be written before anybody may rely on it.
+	 */
+	async countSeen(acquisition: Acquisition, lease: BudgetLease, question: CountQuestion): Promise<Count | undefined> {
+		if (lease.state.observed === "") return undefined;
+		return this.#inTime(question, async () => {
+			const counted = await countUnder(Promise.resolve(lease), question, this.#options);
+			if (mustBeWritten(counted)) return undefined;
+			await this.#markPreActivities(counted.count);
+			this.#options.commitCheck.counted(acquisition, counted);
+			return counted.count;
+		});
 	}
 
 	async #readHeld(acquisition: Acquisition): Promise<BudgetLease> {
@@ -64,7 +83,7 @@ export class AcquisitionCounts {
 		const { count, listedAt, forgottenControllers, restored } = counted;
 		await this.#markPreActivities(count);
 		// Only a Lease that is new to the view, comes from a backup or has lost a controller costs this write.
-		if (listedAt !== "" || forgottenControllers.size > 0 || restored) {
+		if (mustBeWritten(counted)) {
 			const { lease: latest, result } = await leases.change(question.budget, (found) => {
 				if (!stands(found, acquisition)) return { result: false };
 				const kept = withObserved(withoutControllers(found, forgottenControllers), listedAt);
@@ -85,4 +104,9 @@ export class AcquisitionCounts {
 		const results = await Promise.allSettled(waiting.map(({ pod }) => api.markPendingDisruption(pod)));
 		for (const result of results) if (result.status === "rejected") report?.(result.reason);
 	}
+}
+
+/** The Lease is new to the view, comes from a backup, or remembers a controller that is gone. */
+function mustBeWritten({ listedAt, forgottenControllers, restored }: CountResult): boolean {
+	return listedAt !== "" || forgottenControllers.size > 0 || restored !== undefined;
 }

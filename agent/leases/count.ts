@@ -15,6 +15,7 @@ import type {
 	MemberBudget,
 	PodReference,
 	UnavailablePod,
+	UnwrittenHold,
 } from "../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
@@ -80,10 +81,7 @@ export async function countUnder(
 		api.getFleet(),
 		budgetsOf(question.budget, options),
 	]);
-	const all = [
-		lease,
-		...leases.map((other) => parseLease(other, options.cluster)).filter(({ name }) => name !== lease.name),
-	];
+	const all = withOthers(lease, leases, options);
 	if (!pods.live || lease.state.observed === "") await pods.refresh();
 	const listedAt = lease.state.observed === "" ? pods.resourceVersion : "";
 	const reach = await pods.reached(latestResourceVersion(...all.map(({ state }) => state.observed)));
@@ -103,6 +101,40 @@ export async function countUnder(
 			lost.includes(lease) && { restored: { leaseVersion: lease.resourceVersion, listedAt: reach.listed } }),
 		owners: scale.owners,
 	};
+}
+
+/**
+ * Whether this cluster has no fewer healthy pods of the budget than were counted for an unwritten hold, now that its commit is
+ * written: whoever wrote to another Lease of the namespace since the count, and whatever was seen meanwhile, is in it. `lease`
+ * as the commit wrote it; `ids` are those of its own grants.
+ */
+export async function isStillSo(
+	lease: BudgetLease,
+	{ selector, healthy }: UnwrittenHold,
+	ids: ReadonlySet<string>,
+	options: Pick<CountOptions, "api" | "pods" | "cluster">,
+): Promise<boolean> {
+	const { api, pods } = options;
+	const { budget } = lease;
+	const question = { budgetNamespace: budget.namespace, notOlderThan: lease.resourceVersion };
+	const all = withOthers(lease, await api.listLeases(question), options);
+	if (!pods.live) await pods.refresh();
+	const reach = await pods.reached(latestResourceVersion(...all.map(({ state }) => state.observed)));
+	if (!pods.synced || reach.kind === "below") return false;
+	const reserved = new Set<string>();
+	for (const { name, state } of all)
+		for (const { id, uid } of state.reservations) if (name !== lease.name || !ids.has(id)) reserved.add(uid);
+	let left = 0;
+	for (const pod of selectedPods({ budget, selector }, pods)) if (isCountedHealthy(pod, reserved)) left += 1;
+	return left >= healthy;
+}
+
+function withOthers(
+	lease: BudgetLease,
+	leases: readonly LeaseObject[],
+	{ cluster }: Pick<CountOptions, "cluster">,
+): readonly BudgetLease[] {
+	return [lease, ...leases.map((other) => parseLease(other, cluster)).filter(({ name }) => name !== lease.name)];
 }
 
 /** The Leases whose `observed` no list can reach, each with a warning. */
@@ -156,7 +188,10 @@ function withEarlyScales(question: CountQuestion, { api, pods, replicaSets }: Co
 	return { api: { ...api, getScale }, beginScales };
 }
 
-function selectedPods({ budget, selector }: CountQuestion, pods: PodView): Iterable<PodRecord> {
+function selectedPods(
+	{ budget, selector }: Pick<CountQuestion, "budget" | "selector">,
+	pods: PodView,
+): Iterable<PodRecord> {
 	return pods.selected(budget.namespace, selector);
 }
 

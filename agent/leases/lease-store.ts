@@ -76,6 +76,11 @@ export class LeaseStore {
 		return this.#note(object);
 	}
 
+	/** The newest that this process has read, written or been shown: there may be a newer one. */
+	known(budget: BudgetName): BudgetLease | undefined {
+		return this.#known.get(leaseName(budget));
+	}
+
 	/** Told of a Lease by the watch: only for when it was first seen, and as a first guess for a step. */
 	sighted(object: LeaseObject): void {
 		const known = this.#known.get(object.name);

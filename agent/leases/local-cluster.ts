@@ -5,7 +5,7 @@
 // on evidence (with how far it had come, in the same write), through the fence (cancellation.ts), or taken back by a
 // round that sent nothing. Any number of agents of one cluster may do all this at once.
 import { randomUUID } from "node:crypto";
-import { type BudgetName, supportedFeatures } from "../../disruption/budget.ts";
+import { type BudgetName, formatBudgetName, supportedFeatures } from "../../disruption/budget.ts";
 import type {
 	AcquireOptions,
 	AcquireOutcome,
@@ -18,7 +18,7 @@ import type {
 } from "../../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
-import { committed, fits, isLatest, leaseName, released, renewed, stands } from "../../disruption/lease.ts";
+import { committed, fits, heldUnder, isLatest, leaseName, released, renewed, stands } from "../../disruption/lease.ts";
 import type {
 	AgentCluster,
 	AgentDescription,
@@ -37,7 +37,7 @@ import { AcquisitionCounts } from "./acquisition-counts.ts";
 import { BudgetWatch, type BudgetWatchOptions } from "./budget-watch.ts";
 import { cancel, takeBack } from "./cancellation.ts";
 import { CommitCheck, type CommitCheckOptions, notReserved } from "./commit-check.ts";
-import { type CountQuestion, look } from "./count.ts";
+import { type CountQuestion, isStillSo, look } from "./count.ts";
 import { GrantMemory } from "./grant-memory.ts";
 import { HolderAccounts } from "./holder-accounts.ts";
 import type { KnownMembers } from "./known-members.ts";
@@ -106,6 +106,7 @@ export class LocalCluster implements AgentCluster {
 			leases: this.leases,
 			counts: this.#counts,
 			pods,
+			leaseView,
 			clock,
 			cluster,
 			lineHost,
@@ -220,12 +221,17 @@ export class LocalCluster implements AgentCluster {
 		caller?: Pick<PassedOnCaller, "user">,
 	): Promise<CommitOutcome> {
 		await this.#options.membership?.assertStill();
-		const since = this.#options.clock.wallSeconds();
+		const { pods, clock } = this.#options;
+		const { unwritten } = acquisition;
+		const since = clock.wallSeconds();
 		const checked = await this.#commitCheck.check(acquisition, grants);
 		const { lease, result } = await this.leases.change<CommitOutcome["kind"]>(acquisition.budget, (found) => {
 			if (isLatest(found, acquisition) && found.state.phase === "committed") return { result: "stood" };
-			if (!stands(found, acquisition)) return { result: "lost" };
-			const next = committed(found, checked.grants, since);
+			const held = heldUnder(found, acquisition);
+			if (!held) return { result: "lost" };
+			// As whoever acquires does: this write is that as well.
+			const kept = unwritten && pods.live ? withoutEvident(held, pods) : held;
+			const next = committed(kept, checked.grants, since);
 			return fits(next) ? { write: next, result: "stood" } : { result: "full" };
 		});
 		const { reservations, controllers } = lease.state;
@@ -235,7 +241,12 @@ export class LocalCluster implements AgentCluster {
 		}
 		this.#acquirer.ended(acquisition);
 		if (result === "lost") return { kind: "lost", reason: lostLease(acquisition, lease, this.name).message };
-		if (caller) this.#grants.committed(new Set(grants.map(({ id }) => id)), caller.user);
+		const ids = new Set(grants.map(({ id }) => id));
+		if (unwritten && !(await isStillSo(lease, unwritten, ids, { ...this.#options, cluster: this.name }))) {
+			const reason = `fewer pods of budget "${formatBudgetName(lease.budget)}" are healthy in cluster "${this.name}" than were counted`;
+			return { kind: "lost", reason };
+		}
+		if (caller) this.#grants.committed(ids, caller.user);
 		const leftOut = notReserved(lease, grants, checked);
 		return { kind: "stood", ...(leftOut.length > 0 && { leftOut }) };
 	}

@@ -29,6 +29,10 @@ export function assertAcquisition(acquisition: Acquisition): void {
 	assertBudget(acquisition.budget);
 	assertId(acquisition.leaseUid, "acquisition.lease_uid");
 	assertId(acquisition.nonce, "acquisition.nonce");
+	const { unwritten } = acquisition;
+	if (!unwritten) return;
+	assertId(unwritten.lease, "acquisition.unwritten.lease");
+	assertHolder(unwritten.holder, "acquisition.unwritten.holder");
 }
 
 export function assertQuestion({ budget, candidates }: Pick<AcquireRequest, "budget" | "candidates">): void {
@@ -40,9 +44,7 @@ export function assertQuestion({ budget, candidates }: Pick<AcquireRequest, "bud
 export function assertAcquire(request: AcquireRequest): void {
 	assertQuestion(request);
 	assertId(request.nonce, "nonce");
-	if (request.holder.length > maxHolderLength || hasControlCharacters(request.holder)) {
-		throw refused("holder", `is longer than ${maxHolderLength} characters or has control characters`, request.holder);
-	}
+	assertHolder(request.holder, "holder");
 }
 
 export function assertGrants({ budget }: Acquisition, grants: readonly Grant[]): void {
@@ -110,6 +112,11 @@ function assertName(name: string, field: string): void {
 
 function assertId(id: string, field: string): void {
 	if (id.length > maxIdLength || !/^[A-Za-z0-9._:-]+$/.test(id)) throw refused(field, "is not an id", id);
+}
+
+function assertHolder(holder: string, field: string): void {
+	if (holder.length <= maxHolderLength && !hasControlCharacters(holder)) return;
+	throw refused(field, `is longer than ${maxHolderLength} characters or has control characters`, holder);
 }
 
 function assertSize(items: readonly unknown[], field: string): void {

@@ -238,6 +238,8 @@ export class EvictionRounds {
 				this.#lost = 0;
 				return outcome.verdicts;
 			}
+			// Somebody else is at it: in line, one after the other.
+			this.#contended = true;
 			await this.#pause(Math.min(afterLostMs * 2 ** this.#lost, lostAtMostEveryMs));
 			this.#lost += 1;
 		} catch (error) {

@@ -117,6 +117,7 @@ export class AgentProcess extends SimulatedProcess {
 			...(known && { membership: known.known }),
 			pods: this.#pods,
 			budgets: budgetViewOf(this.#budgets, compared),
+			leaseView: leaseViewOf(this.#leases),
 			clock,
 			name: cluster,
 			version: "0.0.0",

@@ -24,10 +24,23 @@ export class KnownBudgets {
 	readonly #counted = new WeakMap<Count, number>();
 	/** By cluster and nonce: of the latest count that its caller has heard. */
 	readonly #heard = new Map<string, number>();
+	/** Of counts under a hold that was not written: when they were asked for. */
+	readonly #askedAt = new WeakMap<Count, number>();
+	/** By cluster and nonce: of those that their callers have heard. */
+	readonly #unwritten = new Map<string, number>();
 
 	constructor(clusters: readonly SimulatedCluster[], configs: readonly Config[]) {
 		this.#clusters = clusters;
 		this.#configs = configs;
+	}
+
+	get now(): number {
+		return this.#configs.length - 1;
+	}
+
+	/** When the hold that was not written was asked for; undefined for one that was. */
+	unwrittenAt(clusterId: string, nonce: string): number | undefined {
+		return this.#unwritten.get(keyOf(clusterId, nonce));
 	}
 
 	/** The agent knows of every budget that there was at this time. */
@@ -44,8 +57,9 @@ export class KnownBudgets {
 	}
 
 	/** An agent has counted; `asked`: what it knew when it was asked. */
-	counted(agent: AgentProcess, { acquisition, count }: CountedUnder, asked: number): void {
-		const { leaseUid, leaseTransitions, nonce } = acquisition;
+	counted(agent: AgentProcess, { acquisition, count }: CountedUnder, asked: number, askedAt?: number): void {
+		const { leaseUid, leaseTransitions, nonce, unwritten } = acquisition;
+		if (unwritten && askedAt !== undefined && !this.#askedAt.has(count)) this.#askedAt.set(count, askedAt);
 		const acquired = this.#acquired.get(keyOf(count.clusterId, leaseUid, leaseTransitions, nonce))?.get(agent) ?? 0;
 		// Where the call was passed on, the agent that counted comes first.
 		if (!this.#counted.has(count)) this.#counted.set(count, Math.max(asked, acquired));
@@ -54,7 +68,10 @@ export class KnownBudgets {
 	/** A caller has got this count. */
 	heard({ acquisition, count }: CountedUnder): void {
 		const known = this.#counted.get(count);
-		if (known !== undefined) this.#heard.set(keyOf(count.clusterId, acquisition.nonce), known);
+		const key = keyOf(count.clusterId, acquisition.nonce);
+		if (known !== undefined) this.#heard.set(key, known);
+		const askedAt = this.#askedAt.get(count);
+		if (askedAt !== undefined) this.#unwritten.set(key, askedAt);
 	}
 
 	/** What the round knew of this cluster, by the acquisitions that it has committed; undefined where it has none there. */

@@ -19,12 +19,14 @@ export interface MemberOptions {
 	readonly passesOn?: (agent: AgentProcess) => boolean;
 	/** Told of every count. */
 	readonly budgets: KnownBudgets;
+	/** Every hold is to be written. */
+	readonly writtenHolds?: boolean;
 	/** A caller that does not wait was given a Lease past those who do. */
 	readonly onPassedLine: (agent: AgentProcess, what: string) => void;
 }
 
 export function simulatedMember(options: MemberOptions): AgentCluster {
-	const { from, cluster, network, budgets, here = false } = options;
+	const { from, cluster, network, budgets, here = false, writtenHolds = false } = options;
 	const agents = (): readonly AgentProcess[] => {
 		const alive = cluster.agents.filter((agent) => agent.alive);
 		const own = options.agent === undefined ? undefined : alive[options.agent];
@@ -50,7 +52,8 @@ export function simulatedMember(options: MemberOptions): AgentCluster {
 	return {
 		id: cluster.id,
 		name: cluster.id,
-		acquire: async (request, acquireOptions) => {
+		acquire: async (sent, acquireOptions) => {
+			const request = writtenHolds ? { ...sent, mayBeUnwritten: false } : sent;
 			const outcome = await ask(
 				`acquire ${request.budget.name}${acquireOptions.wait ? " in line" : ""} (${request.nonce})`,
 				request,
@@ -58,11 +61,12 @@ export function simulatedMember(options: MemberOptions): AgentCluster {
 					const passed = { wait: acquireOptions.wait, signal: gone() };
 					const waiting = options.passesOn?.(agent) ? 0 : agent.local.lineLength(request.budget);
 					const known = budgets.knownTo(agent);
+					const askedAt = budgets.now;
 					const acquired = await (here
 						? agent.local.acquireHere(request, passed)
 						: agent.local.acquire(request, passed));
 					if (acquired.kind !== "acquired") return acquired;
-					budgets.counted(agent, acquired, known);
+					budgets.counted(agent, acquired, known, askedAt);
 					if (!acquireOptions.wait && waiting > 0)
 						options.onPassedLine(agent, `${from.name} under ${request.budget.name}`);
 					return acquired;

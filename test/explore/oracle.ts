@@ -309,6 +309,8 @@ export class Oracle {
 		const { clusters } = this.#options;
 		const times = committed.flatMap(({ cluster, nonce }) => {
 			const index = clusters.findIndex(({ id }) => id === cluster);
+			const unwrittenAt = this.budgets.unwrittenAt(cluster, nonce);
+			if (unwrittenAt !== undefined) return unwrittenAt;
 			const own = clusters[index]?.server.leaseEvents.filter(({ object }) => nonceOf(object) === nonce) ?? [];
 			// A double may have taken the Lease a second time: what stands is the latest acquisition.
 			const latest = own.at(-1)?.object;

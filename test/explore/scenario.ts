@@ -160,6 +160,8 @@ export interface Scenario<W = never> {
 	readonly knowsMembers?: boolean;
 	/** etcd may come back from a backup. */
 	readonly isRestored?: boolean;
+	/** Nobody takes holds that are not written: what the scenario is about begins when somebody is seen to hold a Lease. */
+	readonly writtenHolds?: boolean;
 	/** Calls to Leases are executed at once in random runs, too. */
 	readonly leaseCallsAtOnce?: boolean;
 	/** How an exhaustive search bounds it. */

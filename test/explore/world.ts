@@ -296,6 +296,7 @@ export class World {
 			cluster: this.cluster(id),
 			network,
 			agent,
+			writtenHolds: this.scenario.writtenHolds ?? false,
 			budgets: oracle.budgets,
 			passesOn,
 			onPassedLine: this.#onPassedLine,

@@ -119,6 +119,20 @@ export interface Acquisition {
   leaseUid: string;
   leaseTransitions: number;
   nonce: string;
+  /** Left out where the Lease was written. */
+  unwritten: UnwrittenHold | undefined;
+}
+
+/** Of an acquisition that keeps nobody away: its commit shows whether somebody came in between. */
+export interface UnwrittenHold {
+  holder: string;
+  /** Stands for the Lease as it was read before the count; compared by the agents of its cluster alone. */
+  lease: string;
+  selector:
+    | LabelSelector
+    | undefined;
+  /** As counted. */
+  healthy: number;
 }
 
 export interface AcquireRequest {
@@ -129,6 +143,8 @@ export interface AcquireRequest {
   nonce: string;
   candidates: PodReference[];
   wait: boolean;
+  /** The caller knows of unwritten holds: whoever passes the call on and does not drops this. */
+  mayBeUnwritten: boolean;
 }
 
 export interface AcquireResponse {
@@ -1712,7 +1728,7 @@ export const LabelSelector: MessageFns<LabelSelector> = {
 };
 
 function createBaseAcquisition(): Acquisition {
-  return { budget: undefined, leaseUid: "", leaseTransitions: 0, nonce: "" };
+  return { budget: undefined, leaseUid: "", leaseTransitions: 0, nonce: "", unwritten: undefined };
 }
 
 export const Acquisition: MessageFns<Acquisition> = {
@@ -1728,6 +1744,9 @@ export const Acquisition: MessageFns<Acquisition> = {
     }
     if (message.nonce !== "") {
       writer.uint32(34).string(message.nonce);
+    }
+    if (message.unwritten !== undefined) {
+      UnwrittenHold.encode(message.unwritten, writer.uint32(42).fork()).join();
     }
     return writer;
   },
@@ -1777,6 +1796,14 @@ export const Acquisition: MessageFns<Acquisition> = {
             message.nonce = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.unwritten = UnwrittenHold.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1803,6 +1830,7 @@ export const Acquisition: MessageFns<Acquisition> = {
         ? globalThis.Number(object.lease_transitions)
         : 0,
       nonce: isSet(object.nonce) ? globalThis.String(object.nonce) : "",
+      unwritten: isSet(object.unwritten) ? UnwrittenHold.fromJSON(object.unwritten) : undefined,
     };
   },
 
@@ -1820,6 +1848,9 @@ export const Acquisition: MessageFns<Acquisition> = {
     if (message.nonce !== "") {
       obj.nonce = message.nonce;
     }
+    if (message.unwritten !== undefined) {
+      obj.unwritten = UnwrittenHold.toJSON(message.unwritten);
+    }
     return obj;
   },
 
@@ -1834,12 +1865,143 @@ export const Acquisition: MessageFns<Acquisition> = {
     message.leaseUid = object.leaseUid ?? "";
     message.leaseTransitions = object.leaseTransitions ?? 0;
     message.nonce = object.nonce ?? "";
+    message.unwritten = (object.unwritten !== undefined && object.unwritten !== null)
+      ? UnwrittenHold.fromPartial(object.unwritten)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseUnwrittenHold(): UnwrittenHold {
+  return { holder: "", lease: "", selector: undefined, healthy: 0 };
+}
+
+export const UnwrittenHold: MessageFns<UnwrittenHold> = {
+  encode(message: UnwrittenHold, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.holder !== "") {
+      writer.uint32(10).string(message.holder);
+    }
+    if (message.lease !== "") {
+      writer.uint32(18).string(message.lease);
+    }
+    if (message.selector !== undefined) {
+      LabelSelector.encode(message.selector, writer.uint32(26).fork()).join();
+    }
+    if (message.healthy !== 0) {
+      writer.uint32(32).int32(message.healthy);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnwrittenHold {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnwrittenHold();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.holder = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.lease = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.selector = LabelSelector.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.healthy = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): UnwrittenHold {
+    return {
+      holder: isSet(object.holder) ? globalThis.String(object.holder) : "",
+      lease: isSet(object.lease) ? globalThis.String(object.lease) : "",
+      selector: isSet(object.selector) ? LabelSelector.fromJSON(object.selector) : undefined,
+      healthy: isSet(object.healthy) ? globalThis.Number(object.healthy) : 0,
+    };
+  },
+
+  toJSON(message: UnwrittenHold): unknown {
+    const obj: any = {};
+    if (message.holder !== "") {
+      obj.holder = message.holder;
+    }
+    if (message.lease !== "") {
+      obj.lease = message.lease;
+    }
+    if (message.selector !== undefined) {
+      obj.selector = LabelSelector.toJSON(message.selector);
+    }
+    if (message.healthy !== 0) {
+      obj.healthy = Math.round(message.healthy);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<UnwrittenHold>, I>>(base?: I): UnwrittenHold {
+    return UnwrittenHold.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<UnwrittenHold>, I>>(object: I): UnwrittenHold {
+    const message = createBaseUnwrittenHold();
+    message.holder = object.holder ?? "";
+    message.lease = object.lease ?? "";
+    message.selector = (object.selector !== undefined && object.selector !== null)
+      ? LabelSelector.fromPartial(object.selector)
+      : undefined;
+    message.healthy = object.healthy ?? 0;
     return message;
   },
 };
 
 function createBaseAcquireRequest(): AcquireRequest {
-  return { clusterId: "", budget: undefined, selector: undefined, holder: "", nonce: "", candidates: [], wait: false };
+  return {
+    clusterId: "",
+    budget: undefined,
+    selector: undefined,
+    holder: "",
+    nonce: "",
+    candidates: [],
+    wait: false,
+    mayBeUnwritten: false,
+  };
 }
 
 export const AcquireRequest: MessageFns<AcquireRequest> = {
@@ -1864,6 +2026,9 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
     }
     if (message.wait !== false) {
       writer.uint32(56).bool(message.wait);
+    }
+    if (message.mayBeUnwritten !== false) {
+      writer.uint32(64).bool(message.mayBeUnwritten);
     }
     return writer;
   },
@@ -1937,6 +2102,14 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
             message.wait = reader.bool();
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.mayBeUnwritten = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1964,6 +2137,11 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
         ? object.candidates.map((e: any) => PodReference.fromJSON(e))
         : [],
       wait: isSet(object.wait) ? globalThis.Boolean(object.wait) : false,
+      mayBeUnwritten: isSet(object.mayBeUnwritten)
+        ? globalThis.Boolean(object.mayBeUnwritten)
+        : isSet(object.may_be_unwritten)
+        ? globalThis.Boolean(object.may_be_unwritten)
+        : false,
     };
   },
 
@@ -1990,6 +2168,9 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
     if (message.wait !== false) {
       obj.wait = message.wait;
     }
+    if (message.mayBeUnwritten !== false) {
+      obj.mayBeUnwritten = message.mayBeUnwritten;
+    }
     return obj;
   },
 
@@ -2009,6 +2190,7 @@ export const AcquireRequest: MessageFns<AcquireRequest> = {
     message.nonce = object.nonce ?? "";
     message.candidates = object.candidates?.map((e) => PodReference.fromPartial(e)) || [];
     message.wait = object.wait ?? false;
+    message.mayBeUnwritten = object.mayBeUnwritten ?? false;
     return message;
   },
 };
