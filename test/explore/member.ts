@@ -20,13 +20,13 @@ export interface MemberOptions {
 	/** Told of every count. */
 	readonly budgets: KnownBudgets;
 	/** Every hold is to be written. */
-	readonly writtenHolds?: boolean;
+	readonly writtenHolds: boolean;
 	/** A caller that does not wait was given a Lease past those who do. */
 	readonly onPassedLine: (agent: AgentProcess, what: string) => void;
 }
 
 export function simulatedMember(options: MemberOptions): AgentCluster {
-	const { from, cluster, network, budgets, here = false, writtenHolds = false } = options;
+	const { from, cluster, network, budgets, here = false, writtenHolds } = options;
 	const agents = (): readonly AgentProcess[] => {
 		const alive = cluster.agents.filter((agent) => agent.alive);
 		const own = options.agent === undefined ? undefined : alive[options.agent];

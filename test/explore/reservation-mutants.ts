@@ -16,7 +16,7 @@ export const reservationMutants: readonly Mutant[] = [
 			{
 				file: count,
 				symbol: "countUnder",
-				find: "const $all = [$lease, ...$others];",
+				find: "const $all = withOthers($lease, $leases, $options);",
 				replace: "const $all = [$lease];",
 			},
 		],

@@ -225,13 +225,23 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 		afterEviction: "stays",
 		freshViews: true,
 	},
-	coveredSince({ name: "covered-since", leases: true }),
-	coveredSince({ name: "covered-since-by-a-late-watch", leases: false }),
+	coveredSince({ name: "covered-since", leases: true, writtenHolds: true }),
+	coveredSince({ name: "covered-since-by-a-late-watch", leases: false, writtenHolds: true }),
+	coveredSince({ name: "covered-since-the-count", leases: false, writtenHolds: false }),
 ];
 
 /** `leases`: whether the watches on Leases show everything when the budget changes. */
-function coveredSince({ name, leases }: { readonly name: string; readonly leases: boolean }): Scenario<World> {
+function coveredSince({
+	name,
+	leases,
+	writtenHolds,
+}: {
+	readonly name: string;
+	readonly leases: boolean;
+	readonly writtenHolds: boolean;
+}): Scenario<World> {
 	return {
+		writtenHolds,
 		name,
 		about: `A budget begins to cover a pod that was granted under another one${leases ? "" : ", and the Leases are seen late"}`,
 		clusters: [

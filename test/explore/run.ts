@@ -28,11 +28,12 @@ export async function runRandom(
 ): Promise<RunResult> {
 	const choices = randomChoices(seed);
 	const temper = randomTemper(scenario, choices.random);
-	const { limits, thinDrains, splitAnswers, oneAgent } = temper;
+	const { limits, thinDrains, writtenHolds, splitAnswers, oneAgent } = temper;
 	const world = new World(scenario, {
 		choices,
 		limits,
 		thinDrains,
+		writtenHolds,
 		splitAnswers,
 		oneAgent,
 		keepsHistory: false,
@@ -83,6 +84,7 @@ export async function runSearched(
 		choices,
 		limits,
 		thinDrains: true,
+		writtenHolds: scenario.writtenHolds ?? true,
 		splitAnswers: false,
 		oneAgent: true,
 		keepsHistory: true,

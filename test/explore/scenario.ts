@@ -160,7 +160,7 @@ export interface Scenario<W = never> {
 	readonly knowsMembers?: boolean;
 	/** etcd may come back from a backup. */
 	readonly isRestored?: boolean;
-	/** Nobody takes holds that are not written: what the scenario is about begins when somebody is seen to hold a Lease. */
+	/** Whether all holds are written in all of its runs, or in none; left out: in half of the random ones, and in an exhaustive search. */
 	readonly writtenHolds?: boolean;
 	/** Calls to Leases are executed at once in random runs, too. */
 	readonly leaseCallsAtOnce?: boolean;

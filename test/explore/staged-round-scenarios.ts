@@ -1,7 +1,7 @@
 // One interleaving each, of rounds and their Leases: most runs come to it, and a safeguard alone keeps it harmless.
 import { reservationsIn } from "./lease-text.ts";
 import type { Scenario } from "./scenario.ts";
-import { cluster, drain, web } from "./scenario-parts.ts";
+import { cluster, drain, onlyOnce, web } from "./scenario-parts.ts";
 import {
 	acquisitionsBy,
 	agentSleeps,
@@ -27,6 +27,12 @@ function isAsideOfDouble(what: string, kind: string, world: World): boolean {
 /** The agents know of their pods. */
 function isListed(world: World): boolean {
 	return world.agents().every(({ isSynced }) => isSynced);
+}
+
+function nobodyHasCommitted({ clusters }: World): boolean {
+	return clusters.every(({ server: { leases } }) =>
+		[...leases.values()].every(({ spec }) => spec.leaseTransitions === 4),
+	);
 }
 
 export const stagedRoundScenarios: readonly Scenario<World>[] = [
@@ -181,6 +187,25 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 				step.what.includes(` at ${id}/`) &&
 				world.times(`agent-0 of ${id} sleeps`) === 0;
 			return comesSecond("drain-1", "c1") || comesSecond("drain-2", "c2");
+		},
+	},
+	{
+		name: "counted-side-by-side",
+		about: "Two rounds count before either commits, and neither has written a hold",
+		writtenHolds: false,
+		clusters: [cluster("c1", 2, { agents: 1 }), cluster("c2", 2, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c2/web-0"], { attempts: 1 })],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: ({ actor, what }, world) =>
+			what.startsWith("commit") &&
+			!waitsFor(world, actor === "drain-1" ? "drain-2" : "drain-1", "commit") &&
+			nobodyHasCommitted(world),
+		search: {
+			limits: {},
+			drains: [onlyOnce("drain-1", "c1/web-0"), onlyOnce("drain-2", "c2/web-0")],
+			leaseCallsAtOnce: true,
 		},
 	},
 	{

@@ -7,6 +7,8 @@ import type { World } from "./world.ts";
 export interface Temper {
 	readonly limits: Limits;
 	readonly thinDrains: boolean;
+	/** Nobody takes holds that are not written. */
+	readonly writtenHolds: boolean;
 	readonly splitAnswers: boolean;
 	readonly oneAgent: boolean;
 	weightOf(step: Step): number;
@@ -51,6 +53,7 @@ export function randomTemper(scenario: Scenario<World>, random: () => number): T
 		thinDrains: random() < 0.4 && (scenario.hasThinRuns ?? false),
 		splitAnswers: random() < 0.3 || (scenario.splitAnswers ?? false),
 		oneAgent: random() < 0.4,
+		writtenHolds: (random() < 0.5 || scenario.writtenHolds === true) && scenario.writtenHolds !== false,
 		weightOf: ({ kind, actor }) => {
 			let speed = actors.get(actor);
 			if (speed === undefined) actors.set(actor, (speed = moody === 0 ? 1 : one(speeds)));

@@ -25,6 +25,8 @@ export interface WorldOptions {
 	readonly limits: Limits;
 	/** Plugins are rounds without the engine around them. */
 	readonly thinDrains: boolean;
+	/** Nobody takes holds that are not written. */
+	readonly writtenHolds: boolean;
 	/** Answers travel on their own. */
 	readonly splitAnswers: boolean;
 	/** Every process asks the one agent that the scenario names, or the first. */
@@ -296,7 +298,7 @@ export class World {
 			cluster: this.cluster(id),
 			network,
 			agent,
-			writtenHolds: this.scenario.writtenHolds ?? false,
+			writtenHolds: this.options.writtenHolds,
 			budgets: oracle.budgets,
 			passesOn,
 			onPassedLine: this.#onPassedLine,
@@ -348,7 +350,16 @@ export class World {
 		if (!this.scenario.lineHost || !host?.alive || host === from) return undefined;
 		const { network, oracle } = this;
 		const { budgets } = oracle;
-		return simulatedMember({ from, cluster, network, budgets, agent: 0, here: true, onPassedLine: this.#onPassedLine });
+		return simulatedMember({
+			from,
+			cluster,
+			network,
+			budgets,
+			agent: 0,
+			here: true,
+			writtenHolds: this.options.writtenHolds,
+			onPassedLine: this.#onPassedLine,
+		});
 	}
 
 	/** As a first round leaves them: free, and with the version up to which it has listed. */
