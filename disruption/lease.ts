@@ -2,8 +2,8 @@
 //
 // Guarantee: every function here is a step from one read Lease to the next one to be written with that Lease's
 // resourceVersion. An acquisition is the Lease's uid, its transitions and a nonce, and stands only while the Lease is
-// held by exactly that one: a commit that finds anything else writes nothing. Who took the Lease over took it from the
-// state it read, reservations included. No time that somebody else wrote is ever compared with a clock.
+// held by exactly that one: a commit that finds anything else writes nothing (held-under.ts, with holds that were never
+// written). Who took the Lease over took it from the state it read, reservations included. No time that somebody else wrote is ever compared with a clock.
 import { createHash } from "node:crypto";
 import type { BudgetName } from "./budget.ts";
 import { formatBudgetName } from "./budget.ts";
@@ -164,27 +164,6 @@ export const newState: LeaseState = {
 	reservations: [],
 	controllers: [],
 };
-
-/**
- * Another one for every Lease that says anything else: an unwritten hold stands only on the very Lease that was counted from.
- * By all that it says, because etcd that was restored from a backup gives the same version to something else.
- */
-export function leaseFingerprint({ uid, resourceVersion, transitions, annotations }: BudgetLease): string {
-	const said = [uid, resourceVersion, String(transitions), annotations[stateAnnotation] ?? ""];
-	return createHash("sha256").update(said.join(" ")).digest("base64url");
-}
-
-/**
- * The Lease as the commit of this acquisition finds it held, or undefined where the acquisition does not stand. An unwritten
- * one is taken in that same write.
- */
-export function heldUnder(lease: BudgetLease, acquisition: Acquisition): BudgetLease | undefined {
-	const { unwritten, nonce } = acquisition;
-	if (!unwritten) return stands(lease, acquisition) ? lease : undefined;
-	if (lease.holder !== "" || leaseFingerprint(lease) !== unwritten.lease) return undefined;
-	const taken = acquired(lease, { holder: unwritten.holder, nonce, durationMs: leaseDurationMs });
-	return stands(taken, acquisition) ? taken : undefined;
-}
 
 /** Takes the Lease, free or expired, with what is reserved in it. Never looks at who held it: that is judged before. */
 export function acquired(

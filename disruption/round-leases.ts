@@ -130,8 +130,10 @@ export class RoundLeases {
 	}
 }
 
+/** What was never written keeps nobody away, and needs nothing. */
 export async function releaseLeases(leases: readonly HeldLease[], runtime: RoundRuntime): Promise<void> {
-	const releases = leases.map(
+	const written = leases.filter(({ acquisition }) => !acquisition.unwritten);
+	const releases = written.map(
 		({ cluster, acquisition }) =>
 			() =>
 				cluster.release(acquisition),

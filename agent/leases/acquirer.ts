@@ -1,17 +1,18 @@
 // Taking this cluster's Leases and giving them back: in line, by whoever keeps it, and with the count that belongs to it.
 //
-// Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken, and whoever does not get
-// its answer does not keep the Lease: it is given back where the count fails, the caller is gone, or the agent ends. Order
-// among those who wait is about fairness only: see waiting-line.ts and handovers.ts.
+// Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken, or it says from which Lease
+// it was counted, for its commit to compare. Whoever does not get the answer to one that was written does not keep the Lease:
+// it is given back where the count fails, the caller is gone, or the agent ends. Order among those who wait is about fairness
+// only: see waiting-line.ts and handovers.ts.
 import type { BudgetName } from "../../disruption/budget.ts";
 import type { AcquireOptions, AcquireOutcome, AcquireRequest, Acquisition, Cluster } from "../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { leaseFingerprint } from "../../disruption/held-under.ts";
 import {
 	acquired,
 	acquisitionOf,
 	handoverDurationMs,
 	leaseDurationMs,
-	leaseFingerprint,
 	leaseName,
 	released,
 	stands,

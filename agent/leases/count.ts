@@ -1,6 +1,7 @@
 // One cluster's count for a budget.
 //
-// Guarantee, for a count under an acquisition: it is taken after the Lease was written. It leaves out every pod that is
+// Guarantee, for a count under an acquisition: it is taken after the Lease was written, or else its commit takes it again after
+// its own write (isStillSo), and does not stand where fewer pods are healthy. It leaves out every pod that is
 // reserved in any Lease of the budget's namespace, as read after that write, marked reservations too; and it comes from
 // a view that has reached the highest `observed` of all those Leases, so that whoever ended a reservation on evidence
 // has not seen more than this view. A Lease without `observed` (new, or restored) is counted from a consistent list. An
@@ -106,7 +107,8 @@ export async function countUnder(
 /**
  * Whether this cluster has no fewer healthy pods of the budget than were counted for an unwritten hold, now that its commit is
  * written: whoever wrote to another Lease of the namespace since the count, and whatever was seen meanwhile, is in it. `lease`
- * as the commit wrote it; `ids` are those of its own grants.
+ * as the commit wrote it; `ids` are those of its own grants,
+ * which stand in the Leases of all their budgets.
  */
 export async function isStillSo(
 	lease: BudgetLease,
@@ -122,8 +124,7 @@ export async function isStillSo(
 	const reach = await pods.reached(latestResourceVersion(...all.map(({ state }) => state.observed)));
 	if (!pods.synced || reach.kind === "below") return false;
 	const reserved = new Set<string>();
-	for (const { name, state } of all)
-		for (const { id, uid } of state.reservations) if (name !== lease.name || !ids.has(id)) reserved.add(uid);
+	for (const { state } of all) for (const { id, uid } of state.reservations) if (!ids.has(id)) reserved.add(uid);
 	let left = 0;
 	for (const pod of selectedPods({ budget, selector }, pods)) if (isCountedHealthy(pod, reserved)) left += 1;
 	return left >= healthy;

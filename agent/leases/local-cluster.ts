@@ -1,6 +1,7 @@
 // This cluster, as the round sees it: the agent's own answers to disruption/cluster.ts.
 //
-// Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken; a commit writes only
+// Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken, or else its commit takes the
+// Lease in its own write, where that is still the one that was counted from, and counts again after it; a commit writes only
 // where that very acquisition still stands, and writes also where nothing is granted; a reservation leaves a Lease only
 // on evidence (with how far it had come, in the same write), through the fence (cancellation.ts), or taken back by a
 // round that sent nothing. Any number of agents of one cluster may do all this at once.
@@ -18,7 +19,8 @@ import type {
 } from "../../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
-import { committed, fits, heldUnder, isLatest, leaseName, released, renewed, stands } from "../../disruption/lease.ts";
+import { heldUnder } from "../../disruption/held-under.ts";
+import { committed, fits, isLatest, leaseName, released, renewed, stands } from "../../disruption/lease.ts";
 import type {
 	AgentCluster,
 	AgentDescription,

@@ -111,7 +111,7 @@ async function serveAcquire(
 		call.write(respond({ $case: "held", value: placeMessage(outcome) }));
 		return undefined;
 	}
-	held.begin(caller, cluster, outcome.acquisition);
+	if (!outcome.acquisition.unwritten) held.begin(caller, cluster, outcome.acquisition);
 	const giveBack = async (): Promise<void> => {
 		held.end(outcome.acquisition);
 		await cluster.release(outcome.acquisition);

@@ -13,6 +13,7 @@ import type {
 	LeftOut,
 } from "../../disruption/cluster.ts";
 import { LeaseLostError } from "../../disruption/errors.ts";
+import { heldUnder, leaseFingerprint } from "../../disruption/held-under.ts";
 import {
 	acquired,
 	acquisitionOf,
@@ -42,6 +43,8 @@ export class ScriptedCluster implements Cluster {
 	counted: Partial<Count>;
 	/** Of a commit these get no reservation: by uid, and why. */
 	readonly leavesOut = new Map<string, LeftOut["why"]>();
+	/** Holds are not written where the caller takes such ones. */
+	leavesUnwritten = false;
 	/** Lease has no room for more than this. */
 	maxReservations = 1_500;
 	readonly before: Partial<Record<Method, Fault>> = {};
@@ -88,6 +91,7 @@ export class ScriptedCluster implements Cluster {
 				await this.#turn(budget, options.signal);
 				durationMs = handoverDurationMs;
 			}
+			if (this.leavesUnwritten && request.mayBeUnwritten) return this.#unwritten(request);
 			this.change(budget, (lease) => acquired(lease, { holder, nonce, durationMs }));
 			const lease = this.lease(budget);
 			return { kind: "acquired", acquisition: acquisitionOf(lease), count: this.#count(), leaseDurationMs: durationMs };
@@ -112,11 +116,12 @@ export class ScriptedCluster implements Cluster {
 		return this.#call("commit", grants.length > 0 ? ` ${grants.length}` : "", () => {
 			const lease = this.lease(acquisition.budget);
 			if (isLatest(lease, acquisition) && lease.state.phase === "committed") return { kind: "stood" };
-			if (!stands(lease, acquisition)) return { kind: "lost", reason: `held by "${lease.holder}"` };
+			const held = heldUnder(lease, acquisition);
+			if (!held) return { kind: "lost", reason: `held by "${lease.holder}"` };
 			const reservations = lease.state.reservations.length;
 			if (reservations + grants.length > this.maxReservations) return { kind: "full", reservations };
 			const kept = grants.filter(({ pod }) => !this.leavesOut.has(pod.uid));
-			this.change(acquisition.budget, () => committed(lease, kept, 0));
+			this.change(acquisition.budget, () => committed(held, kept, 0));
 			const leftOut = grants.flatMap(({ pod: { uid } }) => {
 				const why = this.leavesOut.get(uid);
 				return why ? [{ uid, why }] : [];
@@ -150,6 +155,14 @@ export class ScriptedCluster implements Cluster {
 		const answer = await carryOut();
 		await this.after[method]?.();
 		return answer;
+	}
+
+	#unwritten({ budget, holder, nonce, selector }: AcquireRequest): AcquireOutcome {
+		const lease = this.lease(budget);
+		const count = this.#count();
+		const unwritten = { holder, lease: leaseFingerprint(lease), selector, healthy: count.healthy };
+		const seen = { budget, leaseUid: lease.uid, leaseTransitions: lease.transitions + 1, nonce, unwritten };
+		return { kind: "acquired", acquisition: seen, count, leaseDurationMs };
 	}
 
 	#standing(acquisition: Acquisition): void {

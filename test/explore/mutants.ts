@@ -5,9 +5,11 @@ import { kindMutants } from "./kind-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { reservationMutants } from "./reservation-mutants.ts";
 import { roundMutants } from "./round-mutants.ts";
+import { unwrittenMutants } from "./unwritten-mutants.ts";
 
 export const mutants: readonly Mutant[] = [
 	...roundMutants,
+	...unwrittenMutants,
 	...reservationMutants,
 	...cancellationMutants,
 	...engineMutants,

@@ -352,7 +352,7 @@ export const roundMutants: readonly Mutant[] = [
 		scenarios: ["late-double", "steal"],
 		edits: [
 			{
-				file: lease,
+				file: "disruption/held-under.ts",
 				symbol: "heldUnder",
 				find: "if (!$unwritten) return stands($lease, $acquisition) ? $lease : undefined;",
 				replace: "if (!$unwritten) return $lease;",
@@ -396,51 +396,5 @@ export const roundMutants: readonly Mutant[] = [
 			},
 		],
 		harmless: "A repeated commit then finds the Lease not held and takes its own reservations back: slower, not unsafe",
-	},
-	{
-		name: "unwritten-on-any-lease",
-		without: "comparing the Lease with the one that an unwritten hold was counted from",
-		scenarios: ["counted-side-by-side", "race"],
-		edits: [
-			{
-				file: lease,
-				symbol: "heldUnder",
-				find: '$lease.holder !== "" || leaseFingerprint($lease) !== $unwritten.lease',
-				replace: "false",
-			},
-			{
-				file: lease,
-				symbol: "heldUnder",
-				find: "const $taken = acquired($$all); return stands($taken, $acquisition) ? $taken : undefined;",
-				replace:
-					"return acquired(arguments[0], { holder: arguments[1].unwritten.holder, nonce: arguments[1].nonce, durationMs: 10_000 });",
-			},
-		],
-	},
-	{
-		name: "unwritten-not-counted-again",
-		without: "counting again once the commit of an unwritten hold is written",
-		scenarios: ["covered-since-the-count", "covered-since"],
-		edits: [
-			{
-				file: local,
-				symbol: "LocalCluster.commit",
-				find: "$unwritten && !(await isStillSo($$all))",
-				replace: "false",
-			},
-		],
-	},
-	{
-		name: "unwritten-counted-again-from-a-late-watch",
-		without: "reading the other Leases at least as new as the commit of an unwritten hold",
-		scenarios: ["covered-since-the-count"],
-		edits: [
-			{
-				file: "agent/leases/count.ts",
-				symbol: "isStillSo",
-				find: "{ notOlderThan: $version }",
-				replace: '{ notOlderThan: "0" }',
-			},
-		],
 	},
 ];

@@ -15,6 +15,15 @@ describe("messages", () => {
 	const rows: { name: string; sent: unknown; read: () => unknown }[] = [
 		{
 			name: "AcquireRequest",
+			sent: { ...samples.acquireRequest, mayBeUnwritten: true },
+			read: () => {
+				const sent = { ...samples.acquireRequest, mayBeUnwritten: true };
+				const message = calls.acquireMessage(sent, { clusterId, wait: false });
+				return calls.readAcquireRequest(overBytes(generated.AcquireRequest, message));
+			},
+		},
+		{
+			name: "AcquireRequest of who knows of no unwritten holds",
 			sent: samples.acquireRequest,
 			read: () =>
 				calls.readAcquireRequest(
@@ -23,6 +32,14 @@ describe("messages", () => {
 		},
 		{
 			name: "Acquired",
+			sent: { ...samples.acquired, acquisition: samples.unwrittenAcquisition },
+			read: () => {
+				const sent = { ...samples.acquired, acquisition: samples.unwrittenAcquisition };
+				return calls.readAcquired(overBytes(generated.Acquired, calls.acquiredMessage(sent)));
+			},
+		},
+		{
+			name: "Acquired of a hold that is written",
 			sent: samples.acquired,
 			read: () => calls.readAcquired(overBytes(generated.Acquired, calls.acquiredMessage(samples.acquired))),
 		},

@@ -42,6 +42,11 @@ export const acquireRequest: AcquireRequest = {
 
 export const acquisition: Acquisition = { budget, leaseUid: "lease-uid", leaseTransitions: 3, nonce: "nonce-1" };
 
+export const unwrittenAcquisition: Acquisition = {
+	...acquisition,
+	unwritten: { holder: "drain-7f", lease: "fingerprint-1", selector, healthy: 4 },
+};
+
 export const candidates: readonly CandidateState[] = [
 	{ kind: "gone", pod: pod("db-0") },
 	{ kind: "free", pod: pod("db-1"), why: "Terminating" },

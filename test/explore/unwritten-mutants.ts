@@ -1,0 +1,61 @@
+// Safeguards of holds that are not written: see disruption/held-under.ts.
+import type { Mutant } from "./mutant.ts";
+
+const heldUnder = "disruption/held-under.ts";
+const count = "agent/leases/count.ts";
+
+export const unwrittenMutants: readonly Mutant[] = [
+	{
+		name: "unwritten-on-any-lease",
+		without: "comparing the Lease with the one that an unwritten hold was counted from",
+		scenarios: ["counted-side-by-side", "race"],
+		edits: [
+			{
+				file: heldUnder,
+				symbol: "heldUnder",
+				find: '$lease.holder !== "" || leaseFingerprint($lease) !== $unwritten.lease',
+				replace: "false",
+			},
+			{
+				file: heldUnder,
+				symbol: "heldUnder",
+				find: "const $taken = acquired($$all); return stands($taken, $acquisition) ? $taken : undefined;",
+				replace:
+					"return acquired(arguments[0], { holder: arguments[1].unwritten.holder, nonce: arguments[1].nonce, durationMs: 10_000 });",
+			},
+		],
+	},
+	{
+		name: "unwritten-not-counted-again",
+		without: "counting again once the commit of an unwritten hold is written",
+		scenarios: ["reserved-unseen", "covered-since-the-count"],
+		edits: [
+			{
+				file: "agent/leases/local-cluster.ts",
+				symbol: "LocalCluster.commit",
+				find: "$unwritten && !(await isStillSo($$all))",
+				replace: "false",
+			},
+		],
+	},
+	{
+		name: "unwritten-counted-again-from-a-late-watch",
+		without: "reading the other Leases at least as new as the commit of an unwritten hold",
+		scenarios: ["reserved-unseen"],
+		edits: [
+			{
+				file: count,
+				symbol: "isStillSo",
+				find: "{ notOlderThan: $version }",
+				replace: '{ notOlderThan: "0" }',
+			},
+		],
+	},
+	{
+		name: "unwritten-counted-again-from-a-late-view",
+		without:
+			"waiting for the view to have come as far as evidence had, when the pods of an unwritten hold are counted again",
+		scenarios: ["ended-unseen"],
+		edits: [{ file: count, symbol: "isStillSo", find: "await $pods.reached($$all)", replace: '{ kind: "reached" }' }],
+	},
+];
