@@ -96,7 +96,7 @@ const rows: readonly Row[] = [
 		target: "budget-watch",
 		without: "what a look saw is a whole number",
 		file: "proto/wire-watch.ts",
-		find: "(pods === -1 ? undefined : wholeNumber(pods, `${field}.healthy`))",
+		find: "(pods === -1 ? undefined : wholeNumber(pods, looks))",
 		replace: "(pods === -1 ? undefined : pods)",
 	},
 	{
