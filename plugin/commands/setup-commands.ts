@@ -11,7 +11,7 @@ export const setupCommands: readonly Command[] = [
 			["Show what it would do, then do it", "kubectl xpdb install --contexts=eu,us --image=example.com/agent:0.1.0"],
 			[
 				"With an address for each: load balancers, inside of AWS in one",
-				"kubectl xpdb install --contexts=eu,us --expose=loadbalancer --expose=eu=loadbalancer:eks-internal",
+				"kubectl xpdb install --contexts=eu,us --expose=loadbalancer:eks-internal",
 			],
 			[
 				"As files for Argo CD or Flux, one for each cluster",
