@@ -8,7 +8,7 @@ import { UsageError } from "../terminal/errors.ts";
 import { type ClusterObject, objectText } from "./cluster-object.ts";
 import { agentNamespaceLabel } from "./fleet-objects.ts";
 import { installStep } from "./install-step.ts";
-import { type FieldChange, fieldChanges } from "./object-changes.ts";
+import { type FieldChange, fieldChanges, isSame } from "./object-changes.ts";
 import { objectPath } from "./object-path.ts";
 import type { PlannedCluster } from "./planned-fleet.ts";
 
@@ -118,9 +118,27 @@ async function findChange(context: KubeContext, { object, now, namespaces, force
 		if (conflicts.length > 0 && object.kind === "CustomResourceDefinition") {
 			return { kind: "left", object, why: `${conflicts.join(", ")}; --force-conflicts takes it over` };
 		}
+		if (conflicts.length > 0 && now && (await isAsForced(context, ours))) return { kind: "unchanged", object: ours };
 		if (conflicts.length > 0) return { kind: "kept", object, conflicts };
 		return installStep(context, `apply ${objectText(object)}`, Promise.reject(error));
 	}
+}
+
+/**
+ * Whether the fields that somebody else keeps are as ours would be, to the last one. A list or a map that is one value to the API server is
+ * theirs with the defaults in it, which ours leaves out: it calls that a conflict, though nothing would change. Written is nothing.
+ */
+async function isAsForced(context: KubeContext, ours: ClusterObject): Promise<boolean> {
+	const answer = applyObject(context, ours, { dryRun: true, force: true }).catch((error: unknown) => {
+		// Not even so: then the conflict is what there is to say.
+		if (error instanceof ApiError) return undefined;
+		throw error;
+	});
+	const forced = await installStep(context, `apply ${objectText(ours)}`, answer);
+	if (!forced) return false;
+	// Read after it: what somebody changed since the first reading is a difference.
+	const now = await readObject(context, ours);
+	return now !== undefined && isSame(now, forced);
 }
 
 function refuseUnfit({ name, agents }: KubeContext, object: ClusterObject, now: ClusterObject): void {

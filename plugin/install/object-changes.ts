@@ -1,4 +1,5 @@
 // What an object is now and what it would be, field by field, as far as it is anybody's to decide. Pure.
+import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../disruption/record.ts";
 
 export interface FieldChange {
@@ -14,6 +15,11 @@ const serversOwn = ["managedFields", "resourceVersion", "generation", "uid", "cr
 
 export function fieldChanges(now: unknown, then: unknown): readonly FieldChange[] {
 	return compare(ownFields(now), ownFields(then), "");
+}
+
+/** Nothing differs, not even the order of a list. */
+export function isSame(now: unknown, then: unknown): boolean {
+	return isDeepStrictEqual(ownFields(now), ownFields(then));
 }
 
 function ownFields(value: unknown): unknown {
