@@ -215,7 +215,7 @@ export const configScenarios: readonly Scenario<World>[] = [
 			drain("drain-3", ["c2/web-1"]),
 		],
 		limits: { agentJumps: 2, evidence: 2 },
-		afterEviction: "stays",
+		afterEviction: "ends",
 	},
 	{
 		name: "owners-change",
