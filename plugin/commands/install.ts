@@ -15,6 +15,8 @@ import { foundBudgetLines } from "../install/judge-found-budgets.ts";
 import { manifestText, writeManifests } from "../install/manifest-files.ts";
 import { neighbourWarnings } from "../install/neighbour-warnings.ts";
 import { type PlannedFleet, planFleet } from "../install/planned-fleet.ts";
+import { teamText } from "../install/team.ts";
+import { accountLabel } from "../install/team-objects.ts";
 import { withCertificates } from "../install/with-certificates.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { withContexts } from "../run/with-contexts.ts";
@@ -54,9 +56,11 @@ function setUp(command: "install" | "upgrade", input: CommandInput, deps: Comman
 		// Of a fleet that is there the checks at the end say more.
 		const isNews = planned.joining.size > 0 || warnings.flat().length > 0;
 		const budgets = isNews ? foundBudgetLines(await findBudgets(contexts)) : [];
-		const lines = [...changeLines(fleet), ...notes, ...exposureLines(planned), ...budgets];
+		const teams = options.operators.teams.map(teamText);
+		const lines = [...changeLines(fleet), ...notes, ...teams, ...exposureLines(planned), ...budgets];
 		for (const line of lines) streams.stdout.write(`${line}\n`);
-		for (const line of [...warnings.flat(), ...memberWarnings(planned)]) streams.stderr.write(`Warning: ${line}\n`);
+		const warned = [...warnings.flat(), ...memberWarnings(planned), ...rightWarnings(planned)];
+		for (const line of warned) streams.stderr.write(`Warning: ${line}\n`);
 		refuseConflicts(fleet);
 		if (options.dryRun === "server") return exitCode.done;
 		const isChanged =
@@ -141,6 +145,14 @@ async function showClusters(
 			stdout.write(`${cluster.found.context.name}  ${objectText(object)} (dry run)\n`);
 		}
 	}
+}
+
+function rightWarnings({ keptRights }: PlannedFleet): readonly string[] {
+	return keptRights.map(
+		({ context, account, namespace }) =>
+			`${context}: account ${account} goes on deciding about the budgets of ${namespace}, which --operators does not name. To take that away: ` +
+			`kubectl --context ${context} -n ${namespace} delete role,rolebinding -l ${accountLabel}=${account}`,
+	);
 }
 
 function refuseConflicts(fleet: readonly ClusterChanges[]): void {

@@ -5,13 +5,24 @@ import { isRecord } from "../../disruption/record.ts";
 import type { ClusterObject } from "./cluster-object.ts";
 import texts from "./deploy-texts.json" with { type: "json" };
 
-/** What every installation makes for itself, and what is for kustomize. */
-const ownFiles: ReadonlySet<string> = new Set(["fleet.yaml", "kustomization.yaml"]);
+const teamFile = "team.yaml";
+
+/** What every installation makes for itself, the example of a team (agent/team/), and what is for kustomize. */
+const ownFiles: ReadonlySet<string> = new Set(["fleet.yaml", teamFile, "kustomization.yaml"]);
 
 /** With another name for the agents' namespace wherever it stands: in names, subjects and the expressions of the policies. */
 export function deployManifests(agentNamespace: string): readonly ClusterObject[] {
+	return manifestsOf((file) => !ownFiles.has(file), agentNamespace);
+}
+
+/** The example of a team, in the same way. */
+export function teamManifests(agentNamespace: string): readonly ClusterObject[] {
+	return manifestsOf((file) => file === teamFile, agentNamespace);
+}
+
+function manifestsOf(isWanted: (file: string) => boolean, agentNamespace: string): readonly ClusterObject[] {
 	return Object.entries(texts)
-		.filter(([file]) => !ownFiles.has(file))
+		.filter(([file]) => isWanted(file))
 		.flatMap(([, text]) => parseAllDocuments(text).map((document): unknown => document.toJS()))
 		.filter(isManifest)
 		.map((manifest) => withNamespace(manifest, agentNamespace));

@@ -11,6 +11,7 @@ import { installStep } from "./install-step.ts";
 import { type FieldChange, fieldChanges, isSame } from "./object-changes.ts";
 import { objectPath } from "./object-path.ts";
 import type { PlannedCluster } from "./planned-fleet.ts";
+import { accountLabel } from "./team-objects.ts";
 
 export type ObjectChange =
 	| { readonly kind: "created" | "unchanged"; readonly object: ClusterObject }
@@ -113,6 +114,7 @@ async function findChange(context: KubeContext, { object, now, namespaces, force
 		// What is refused first is a right that is missing; then the namespace is looked for.
 		if (isNotFound(error) && !now && namespaces.has(object.metadata.namespace ?? ""))
 			return { kind: "created", object };
+		refuseNoNamespace(context, object, error);
 		const conflicts = conflictsOf(error);
 		// Of x-pdb, or of somebody who installed it by hand: the same API, so that its budgets count as they are.
 		if (conflicts.length > 0 && object.kind === "CustomResourceDefinition") {
@@ -139,6 +141,16 @@ async function isAsForced(context: KubeContext, ours: ClusterObject): Promise<bo
 	// Read after it: what somebody changed since the first reading is a difference.
 	const now = await readObject(context, ours);
 	return now !== undefined && isSame(now, forced);
+}
+
+/** Of a team: namespaces are people's own, and none is made for them. */
+function refuseNoNamespace({ name }: KubeContext, { metadata }: ClusterObject, error: unknown): void {
+	const { namespace } = metadata;
+	if (!isNotFound(error) || namespace === undefined || metadata.labels?.[accountLabel] === undefined) return;
+	throw new UsageError(
+		`${name}: there is no namespace ${namespace}, in which a team is to have rights: nothing was touched`,
+		`Make it (kubectl --context ${name} create namespace ${namespace}), or leave it out of --operators`,
+	);
 }
 
 function refuseUnfit({ name, agents }: KubeContext, object: ClusterObject, now: ClusterObject): void {

@@ -13,6 +13,7 @@ import { agentNamespaceLabel, fleetObjects, ofInstallation } from "./fleet-objec
 import { findCluster } from "./found-cluster.ts";
 import { installStep } from "./install-step.ts";
 import { collectionPath, objectPath } from "./object-path.ts";
+import { accountLabel, teamObjects } from "./team-objects.ts";
 
 export interface InstalledCluster {
 	readonly context: KubeContext;
@@ -61,7 +62,7 @@ function isDefinition({ kind }: ClusterObject): boolean {
 /** Every object that an installation may have made, by its name. */
 function shippedObjects(namespace: string): readonly ClusterObject[] {
 	const unset = { image: undefined, imagePullSecret: undefined, exposure: undefined };
-	const settings = { ...unset, members: [], forgotten: [], operators: [] };
+	const settings = { ...unset, members: [], forgotten: [], operators: [], teams: [] };
 	const named = (kind: string, name: string): ClusterObject => ({
 		apiVersion: "v1",
 		kind,
@@ -104,11 +105,24 @@ async function findLabelled(
 	);
 	const collections = new Map(listable.map((object) => [collectionPath(object), object]));
 	const labelSelector = `${managedByLabel}=kubectl-xpdb,${agentNamespaceLabel}=${context.agents.namespace}`;
-	const lists = [...collections].map(async ([path, { apiVersion, kind }]) => {
-		const listed = context.client.list<ClusterObject>(path, { labelSelector });
+	const list = async (path: string, selector: string, { apiVersion, kind }: ClusterObject) => {
+		const listed = context.client.list<ClusterObject>(path, { labelSelector: selector });
 		const items = await installStep(context, `list ${path}`, listed);
 		return items.map(({ metadata }): ClusterObject => ({ apiVersion, kind, metadata }));
-	});
+	};
+	// Teams have theirs in other namespaces, too.
+	const example = { account: "-", groups: [], namespaces: ["-"] };
+	const ofTeams = new Map(
+		teamObjects(context.agents.namespace, example).map((object) => {
+			const { kind, metadata } = object;
+			const isAnywhere = kind === "Role" || kind === "RoleBinding";
+			return [collectionPath(isAnywhere ? { ...object, metadata: { name: metadata.name } } : object), object];
+		}),
+	);
+	const lists = [
+		...[...collections].map(([path, object]) => list(path, labelSelector, object)),
+		...[...ofTeams].map(([path, object]) => list(path, accountLabel, object)),
+	];
 	return (await Promise.all(lists)).flat();
 }
 

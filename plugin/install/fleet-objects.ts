@@ -14,6 +14,8 @@ import type { ClusterObject } from "./cluster-object.ts";
 import { deployManifests } from "./deploy-manifests.ts";
 import type { Exposure } from "./expose/exposure.ts";
 import { peersServiceObject } from "./expose/peers-service.ts";
+import type { Team } from "./team.ts";
+import { teamObjects } from "./team-objects.ts";
 
 export interface FleetSettings {
 	readonly agentNamespace: string;
@@ -28,6 +30,8 @@ export interface FleetSettings {
 	readonly operators: readonly string[];
 	/** How this cluster's agents are reached by those of others; undefined: by no Service of ours. */
 	readonly exposure: Exposure | undefined;
+	/** Who decides about the budgets of some namespaces only. */
+	readonly teams: readonly Team[];
 }
 
 /** On each object of an installation but the kind of budgets, which outlives it: the namespace of the agents that it is for. */
@@ -61,7 +65,8 @@ export function fleetObjects(settings: FleetSettings): readonly ClusterObject[] 
 	const { agentNamespace, exposure } = settings;
 	const objects = deployManifests(agentNamespace).map((object) => filledIn(object, settings));
 	const peers = exposure ? [peersServiceObject(agentNamespace, exposure)] : [];
-	return ofInstallation([...objects, fleetConfigMap(settings), ...peers], agentNamespace);
+	const teams = settings.teams.flatMap((team) => teamObjects(agentNamespace, team));
+	return ofInstallation([...objects, fleetConfigMap(settings), ...peers, ...teams], agentNamespace);
 }
 
 /** The declaration of the fleet alone. */
@@ -75,7 +80,11 @@ export function fleetListObject(
 export function ofInstallation(objects: readonly ClusterObject[], agentNamespace: string): readonly ClusterObject[] {
 	return objects
 		.map((object) => labelled(object, agentNamespace))
-		.toSorted((a, b) => placeOf(a) - placeOf(b) || (a.metadata.name < b.metadata.name ? -1 : 1));
+		.toSorted((a, b) => placeOf(a) - placeOf(b) || (nameKey(a) < nameKey(b) ? -1 : 1));
+}
+
+function nameKey({ metadata: { name, namespace = "" } }: ClusterObject): string {
+	return `${name} ${namespace}`;
 }
 
 /** In the order of installing; what is taken away goes the other way. */

@@ -1,16 +1,20 @@
 // What a cluster has of xpdb before anything is done.
-import { agentName, defaultFleetConfigMap } from "../../disruption/agent-names.ts";
+import { agentName, defaultFleetConfigMap, managedByLabel } from "../../disruption/agent-names.ts";
 import { InvalidFleetError } from "../../disruption/declared-fleet.ts";
 import type { DeclaredFleet } from "../../disruption/fleet.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { isNotFound } from "../kubernetes/api-error.ts";
+import { fieldManager } from "../kubernetes/field-manager.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
+import type { ClusterObject } from "./cluster-object.ts";
 import { type FoundPeers, readPeers } from "./expose/read-peers.ts";
 import { operatorsRole } from "./fleet-objects.ts";
 import { installStep } from "./install-step.ts";
 import { oldestMinor } from "./oldest-kubernetes.ts";
 import { readFleetList } from "./read-fleet-list.ts";
+import type { Team } from "./team.ts";
+import { accountLabel, peopleBinding } from "./team-objects.ts";
 
 export interface FoundCluster {
 	readonly context: KubeContext;
@@ -22,9 +26,12 @@ export interface FoundCluster {
 	readonly imagePullSecret: string | undefined;
 	/** The groups that may drain. */
 	readonly operators: readonly string[];
+	readonly teams: readonly Team[];
 	/** The Service by which other members' agents come; undefined where no installation has made one. */
 	readonly peers: FoundPeers | undefined;
 }
+
+const rbac = "/apis/rbac.authorization.k8s.io/v1";
 
 /** Throws UsageError for what stands against an installation, and for rights that are missing, with the context's name. */
 export async function findCluster(context: KubeContext): Promise<FoundCluster> {
@@ -38,13 +45,14 @@ export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 	};
 	const inAgents = (plural: string, object: string, group = "/api/v1"): string =>
 		`${group}/namespaces/${agents.namespace}/${plural}/${object}`;
-	const [version, kubeSystem, list, deployment, binding, peers] = await Promise.all([
+	const [version, kubeSystem, list, deployment, binding, peers, teams] = await Promise.all([
 		read("its version", "/version"),
 		read("its id, the UID of namespace kube-system", "/api/v1/namespaces/kube-system"),
 		read("the fleet", inAgents("configmaps", defaultFleetConfigMap)),
 		read("the agents", inAgents("deployments", agentName, "/apis/apps/v1")),
-		read("who may drain", inAgents("rolebindings", operatorsRole, "/apis/rbac.authorization.k8s.io/v1")),
+		read("who may drain", inAgents("rolebindings", operatorsRole, rbac)),
 		installStep(context, "read how its agents are reached", readPeers(context)),
+		findTeams(context),
 	]);
 	refuseOld(name, version);
 	const id = at(kubeSystem, "metadata", "uid");
@@ -57,11 +65,32 @@ export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 		fleet: readFleet(name, list),
 		image: textAt(container, "image"),
 		imagePullSecret: textAt(pullSecret, "name"),
-		operators: listAt(binding, "subjects").flatMap((subject) =>
-			at(subject, "kind") === "Group" ? (textAt(subject, "name") ?? []) : [],
-		),
+		operators: groupsOf(binding),
+		teams,
 		peers,
 	};
+}
+
+/** Of an installation, by the bindings of their people: one in the agents' namespace, and one in each of their own. */
+async function findTeams(context: KubeContext): Promise<readonly Team[]> {
+	const labelSelector = `${accountLabel},${managedByLabel}=${fieldManager}`;
+	const listed = context.client.list<ClusterObject>(`${rbac}/rolebindings`, { labelSelector });
+	const bindings = await installStep(context, "list the role bindings of teams", listed);
+	const accounts = Map.groupBy(bindings, ({ metadata }) => metadata.labels?.[accountLabel] ?? "");
+	const teams = [...accounts].map(([account, own]): Team => {
+		const people = own.filter(({ metadata }) => metadata.name === peopleBinding(account));
+		const inAnchor = people.find(({ metadata }) => metadata.namespace === context.agents.namespace);
+		const namespaces = people.filter((each) => each !== inAnchor).map(({ metadata }) => metadata.namespace ?? "");
+		return { account, groups: groupsOf(inAnchor), namespaces };
+	});
+	// What somebody has taken half away is not made whole again.
+	return teams.filter(({ groups, namespaces }) => groups.length > 0 && namespaces.length > 0);
+}
+
+function groupsOf(binding: unknown): readonly string[] {
+	return listAt(binding, "subjects").flatMap((subject) =>
+		at(subject, "kind") === "Group" ? (textAt(subject, "name") ?? []) : [],
+	);
 }
 
 function refuseOld(context: string, version: unknown): void {

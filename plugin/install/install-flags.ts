@@ -24,8 +24,9 @@ export const installFlags: FlagTable = {
 	...exposeFlags,
 	operators: {
 		kind: "list",
-		value: "GROUP",
-		describe: "The group that may drain, instead of xpdb-operators; may be repeated",
+		value: "GROUP[=ACCOUNT:NAMESPACE,...]",
+		describe:
+			"The group that may drain, instead of xpdb-operators; or a team, for its namespaces alone; may be repeated",
 	},
 	...certificateFlags,
 	"force-conflicts": { kind: "boolean", describe: "Take over fields of our objects that somebody else keeps" },

@@ -6,6 +6,7 @@ import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
 import { type CertificateChoice, readCertificateChoice } from "./certificate-flags.ts";
 import { type ExposeChoice, readExposeChoice } from "./expose/expose-flags.ts";
+import { type Operators, readOperators } from "./team.ts";
 
 export interface InstallOptions {
 	readonly dryRun: DryRun;
@@ -15,7 +16,7 @@ export interface InstallOptions {
 	readonly outputDir: string | undefined;
 	readonly image: string | undefined;
 	readonly imagePullSecret: string | undefined;
-	readonly operators: readonly string[];
+	readonly operators: Operators;
 	/** HOST:PORT by member. */
 	readonly addresses: ReadonlyMap<string, string>;
 	readonly expose: ExposeChoice;
@@ -41,7 +42,7 @@ export function readInstallOptions(input: CommandInput, stderr: TextSink): Insta
 		outputDir: outputDir === "" ? undefined : outputDir,
 		image: readImage(textFlag(input, "image")),
 		imagePullSecret: readObjectName("image-pull-secret", textFlag(input, "image-pull-secret")),
-		operators: listFlag(input, "operators").map(readGroup),
+		operators: readOperators(listFlag(input, "operators")),
 		addresses: readAddresses(listFlag(input, "address")),
 		expose: readExposeChoice(input),
 		forceConflicts: booleanFlag(input, "force-conflicts"),
@@ -73,11 +74,6 @@ function readObjectName(flag: string, text: string): string | undefined {
 	if (text === "") return undefined;
 	if (/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(text)) return text;
 	throw new UsageError(`--${flag} is not the name of an object: ${quote(text)}`);
-}
-
-function readGroup(text: string): string {
-	if (text.trim() !== "" && !/[\p{Cc}\p{Cf}]/u.test(text)) return text;
-	throw new UsageError(`--operators has a name that is no group: ${quote(text)}`);
 }
 
 /** The agents check them again, as the list of members. */

@@ -10,6 +10,7 @@ import { fleetObjects } from "./fleet-objects.ts";
 import type { FoundCluster } from "./found-cluster.ts";
 import type { InstallOptions } from "./install-options.ts";
 import { type PlannedAddress, type PlannedMembers, planMembers } from "./plan-members.ts";
+import type { Team } from "./team.ts";
 
 export interface PlannedCluster {
 	readonly found: FoundCluster;
@@ -22,6 +23,14 @@ export interface PlannedCluster {
 
 export interface PlannedFleet extends PlannedMembers {
 	readonly clusters: readonly PlannedCluster[];
+	/** What teams may do that the flags do not say any more: nothing is taken away. */
+	readonly keptRights: readonly KeptRight[];
+}
+
+export interface KeptRight {
+	readonly context: string;
+	readonly account: string;
+	readonly namespace: string;
 }
 
 /** Throws UsageError for what does not go together. */
@@ -46,6 +55,7 @@ export function planFleet(
 	const { members, forgotten } = planned;
 	const elsewhere = found.find(({ image }) => image !== undefined);
 	const operators = found.find((cluster) => cluster.operators.length > 0)?.operators ?? [];
+	refuseAnchor(found, options.operators.teams);
 	const clusters = exposed.map(({ cluster, exposure, removed }): PlannedCluster => {
 		// A cluster that joins gets what the others have.
 		const { image, imagePullSecret } = cluster.image === undefined ? { ...elsewhere } : cluster;
@@ -56,12 +66,43 @@ export function planFleet(
 			members,
 			forgotten,
 			operators:
-				options.operators.length > 0 ? options.operators : cluster.operators.length > 0 ? cluster.operators : operators,
+				options.operators.groups.length > 0
+					? options.operators.groups
+					: cluster.operators.length > 0
+						? cluster.operators
+						: operators,
+			teams: withTeams(cluster.image === undefined ? (elsewhere?.teams ?? []) : cluster.teams, options.operators.teams),
 			exposure,
 		});
 		return { found: cluster, objects, removed, exposure };
 	});
-	return { ...planned, clusters };
+	return { ...planned, clusters, keptRights: found.flatMap((cluster) => keptRights(cluster, options.operators.teams)) };
+}
+
+/** Those that are named are as they are named, all others as they were. */
+function withTeams(found: readonly Team[], named: readonly Team[]): readonly Team[] {
+	const isNamed = ({ account }: Team): boolean => named.some((team) => team.account === account);
+	return [...found.filter((team) => !isNamed(team)), ...named];
+}
+
+function keptRights({ context, teams }: FoundCluster, named: readonly Team[]): readonly KeptRight[] {
+	return named.flatMap(({ account, namespaces }) => {
+		const before = teams.find((team) => team.account === account)?.namespaces ?? [];
+		return before
+			.filter((namespace) => !namespaces.includes(namespace))
+			.map((namespace) => ({ context: context.name, account, namespace }));
+	});
+}
+
+/** Who may evict the agents, or take their tokens, is no team. */
+function refuseAnchor(found: readonly FoundCluster[], teams: readonly Team[]): void {
+	for (const { context } of found) {
+		const team = teams.find(({ namespaces }) => namespaces.includes(context.agents.namespace));
+		if (!team) continue;
+		throw new UsageError(
+			`--operators gives account ${team.account} the agents' namespace, ${context.agents.namespace}, which is nobody's but theirs`,
+		);
+	}
 }
 
 interface ClusterExposure {

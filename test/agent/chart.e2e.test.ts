@@ -26,6 +26,7 @@ const plain: FleetSettings = {
 	forgotten: [],
 	operators: [],
 	exposure: undefined,
+	teams: [],
 };
 
 const bare = (kind: Exposure["kind"]): Exposure => ({ kind, annotations: {}, sources: [] });
@@ -104,6 +105,10 @@ describe.skipIf(isMissing)(name, () => {
 					annotations: { "service.example.com/z": "true", "service.example.com/a": 'x: #1, "y"' },
 					sources: ["203.0.113.0/24", "2001:db8::/32"],
 				},
+				teams: [
+					{ account: "team-web", groups: ["team: web", "cn=web,ou=teams"], namespaces: ["web", "web-test"] },
+					{ account: "1", groups: ["one"], namespaces: ["one"] },
+				],
 			},
 		],
 		["with a load balancer as the cluster has it", { ...plain, exposure: bare("loadbalancer") }],
@@ -125,6 +130,13 @@ describe.skipIf(isMissing)(name, () => {
 		expect(comparable(objects)).toEqual(comparable(expected));
 	});
 
+	test("gives no team the agents' namespace", () => {
+		const team = { account: "a", groups: ["a"], namespaces: ["a", "xpdb-system"] };
+		const { code, stderr } = run(template, { ...valuesOf(plain), teams: [team] });
+		expect(code).toBe(1);
+		expect(stderr).toContain("the agents' namespace is nobody's but theirs");
+	});
+
 	test("has nothing that helm's own check finds", () => {
 		const { code, stdout } = run(["lint", "--strict", "agent/chart"], valuesOf(plain));
 		expect(code, stdout).toBe(0);
@@ -138,6 +150,12 @@ describe.skipIf(isMissing)(name, () => {
 		["a kind of Service that it does not make", { expose: { kind: "clusterip" } }, "kind"],
 		["an annotation of a node port", { expose: { kind: "nodeport", annotations: { "a.b/c": "d" } } }, "annotations"],
 		["a source that is no CIDR", { expose: { kind: "loadbalancer", sources: ["10.0.0.1"] } }, "sources"],
+		["a team without a namespace", { teams: [{ account: "a", groups: ["a"], namespaces: [] }] }, "namespaces"],
+		[
+			"a team with the agents' account",
+			{ teams: [{ account: "xpdb-agent", groups: ["a"], namespaces: ["a"] }] },
+			"account",
+		],
 		["a namespace that none can have", { agentNamespace: "Budgets" }, "agentNamespace"],
 	])("refuses %s by its schema", (_name, changed, where) => {
 		const values = { ...valuesOf(plain), ...changed };

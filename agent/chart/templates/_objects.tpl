@@ -20,6 +20,35 @@
 {{- end }}
 {{- end }}
 
+{{- /* The objects of .team, as plugin/install/team-objects.ts makes them of the example in .text. */}}
+{{- define "xpdb.team" }}
+{{- $team := .team }}
+{{- range $document := regexSplit "(?m)^---\n" (.text | replace "xpdb-system" .values.agentNamespace | replace "team-shop" $team.account) -1 }}
+{{- $object := fromYaml $document }}
+{{- if hasKey $object "Error" }}{{ fail (printf "team.yaml: %s" $object.Error) }}{{ end }}
+{{- $subjects := list }}
+{{- range $subject := $object.subjects }}
+{{- if eq $subject.kind "Group" }}
+{{- range $team.groups }}{{ $subjects = append $subjects (merge (dict "name" .) $subject) }}{{ end }}
+{{- else }}
+{{- $subjects = append $subjects $subject }}
+{{- end }}
+{{- end }}
+{{- if $subjects }}{{ $_ := set $object "subjects" $subjects }}{{ end }}
+{{- include "xpdb.label" (dict "object" $object "values" $.values "service" $.service) }}
+{{- $namespaces := list $object.metadata.namespace }}
+{{- if eq (default "" $object.metadata.namespace) "shop" }}{{ $namespaces = $team.namespaces }}{{ end }}
+{{- range $namespace := $namespaces }}
+{{- if eq (default "" $namespace) $.values.agentNamespace }}
+{{- if ne $object.metadata.namespace $.values.agentNamespace }}{{ fail "teams: the agents' namespace is nobody's but theirs" }}{{ end }}
+{{- end }}
+{{- if $namespace }}{{ $_ := set $object.metadata "namespace" $namespace }}{{ end }}
+---
+{{ toYaml $object }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- /* Changes the object: whose it is, and that the kind of budgets stays, and with it everybody's budgets, where the release goes. */}}
 {{- define "xpdb.label" }}
 {{- $metadata := .object.metadata }}

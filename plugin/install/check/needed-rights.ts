@@ -63,7 +63,11 @@ export function installRights(agentNamespace: string): readonly Right[] {
 		...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
 	}));
 	const distinct = new Map(places.map((place) => [JSON.stringify(place), place]));
-	return [...distinct.values()].flatMap((place) => ["get", "create", "patch"].map((verb) => ({ verb, ...place })));
+	return [
+		...[...distinct.values()].flatMap((place) => ["get", "create", "patch"].map((verb) => ({ verb, ...place }))),
+		// Which teams there are.
+		{ verb: "list", group: "rbac.authorization.k8s.io", resource: "rolebindings" },
+	];
 }
 
 /** "create pods/eviction in namespace shop". */

@@ -1,4 +1,4 @@
-// A team with an account that is bound to the budgets of one namespace, made as docs/operations.md says; and tokens that live too
+// A team with an account that is bound to the budgets of one namespace, made of agent/team/team.yaml; and tokens that live too
 // long. Judged by what they got, and by the audit lines of the agents and the audit log of the API server.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,10 +16,9 @@ import { type PluginResult, plugin } from "../plugin-process.ts";
 
 const person = ["--context=c1", "--as=bob", "--as-group=team-shop"];
 
-/** The team of the documentation, whose namespace is this database's. */
+/** The team of the example, whose namespace is this database's. */
 async function createTeam(namespace: string): Promise<AsyncDisposable> {
-	const text = readFileSync(join(import.meta.dirname, "../../../docs/operations.md"), "utf8");
-	const [, yaml = ""] = /```yaml\n(apiVersion: v1\nkind: ServiceAccount[^]*?)```/.exec(text) ?? [];
+	const yaml = readFileSync(join(import.meta.dirname, "../../../agent/team/team.yaml"), "utf8");
 	const objects = parseAllDocuments(yaml.replaceAll("namespace: shop", `namespace: ${namespace}`)).map(
 		(document) => document.toJS() as object,
 	);

@@ -52,6 +52,7 @@ function clustersOf(names: readonly string[], refuse: (name: string, path: strin
 			imagePullSecret: undefined,
 			operators: [],
 			peers: undefined,
+			teams: [],
 		};
 		const changes = [account, list, agents].map((each): ObjectChange => ({ kind: "created", object: each }));
 		return { cluster: { found, objects: [account, list, agents], removed: [], exposure: undefined }, changes };

@@ -22,6 +22,7 @@ const settings: FleetSettings = {
 	forgotten: [],
 	operators: [],
 	exposure: undefined,
+	teams: [],
 };
 
 describe("fleetObjects()", () => {
@@ -123,6 +124,45 @@ describe("fleetObjects()", () => {
 				},
 			},
 		});
+	});
+
+	test("gives a team an account that decides about the budgets of its namespaces, and no others", () => {
+		const plain = new Set(fleetObjects(settings).map((object) => JSON.stringify(object)));
+		const team = { account: "web", groups: ["night shift", "oidc:web"], namespaces: ["web", "web-test"] };
+		const objects = fleetObjects({ ...settings, teams: [team] }).filter((object) => !plain.has(JSON.stringify(object)));
+		expect(objects.map((object) => `${objectText(object)} ${object.metadata.namespace ?? ""}`.trim())).toEqual([
+			"serviceaccount/web xpdb-system",
+			"clusterrole.rbac.authorization.k8s.io/xpdb-account-web",
+			"clusterrolebinding.rbac.authorization.k8s.io/xpdb-account-web",
+			"role.rbac.authorization.k8s.io/xpdb-account-web web",
+			"role.rbac.authorization.k8s.io/xpdb-account-web web-test",
+			"role.rbac.authorization.k8s.io/xpdb-account-web xpdb-system",
+			"role.rbac.authorization.k8s.io/xpdb-acquire-web web",
+			"role.rbac.authorization.k8s.io/xpdb-acquire-web web-test",
+			"rolebinding.rbac.authorization.k8s.io/xpdb-account-web web",
+			"rolebinding.rbac.authorization.k8s.io/xpdb-account-web web-test",
+			"rolebinding.rbac.authorization.k8s.io/xpdb-account-web xpdb-system",
+			"rolebinding.rbac.authorization.k8s.io/xpdb-acquire-web web",
+			"rolebinding.rbac.authorization.k8s.io/xpdb-acquire-web web-test",
+		]);
+		expect(JSON.stringify(objects)).not.toContain("shop");
+		expect(new Set(objects.map(({ metadata }) => metadata.labels?.["xpdb.form3.tech/account"]))).toEqual(
+			new Set(["web"]),
+		);
+		const people = ["night shift", "oidc:web"].map((name) => ({
+			apiGroup: "rbac.authorization.k8s.io",
+			kind: "Group",
+			name,
+		}));
+		const account = [{ kind: "ServiceAccount", name: "web", namespace: "xpdb-system" }];
+		const bindings = objects.filter(({ kind }) => kind.endsWith("Binding"));
+		expect(bindings.map((binding) => binding["subjects"])).toEqual(
+			bindings.map(({ metadata }) => (metadata.name === "xpdb-acquire-web" ? account : people)),
+		);
+		const cluster = objects.find(({ kind }) => kind === "ClusterRole");
+		expect(cluster?.["rules"]).toEqual([
+			{ apiGroups: [""], resources: ["namespaces"], resourceNames: ["kube-system"], verbs: ["get"] },
+		]);
 	});
 
 	test("is the same text each time, and has no Secret in it", () => {

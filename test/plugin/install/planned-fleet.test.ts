@@ -33,13 +33,20 @@ function clusters(
 		image: "example.com/agent:1",
 		imagePullSecret: undefined,
 		operators: [],
+		teams: [],
 		peers,
 	}));
 }
 
 function plan(found: readonly FoundCluster[], kinds: readonly string[], more: object = {}) {
 	const expose = { kinds, classes: [], annotations: [], sources: [], ...more };
-	const options = { image: undefined, imagePullSecret: undefined, operators: [], addresses: new Map(), expose };
+	const options = {
+		image: undefined,
+		imagePullSecret: undefined,
+		operators: { groups: [], teams: [] },
+		addresses: new Map(),
+		expose,
+	};
 	const planned = planFleet(found, options);
 	const services = planned.clusters.map(({ objects }) =>
 		objects

@@ -1,0 +1,78 @@
+// Who drains: groups that decide about all budgets, and teams, each with an account of its own that decides about those of its namespaces.
+import { quote } from "../../disruption/quote.ts";
+import { UsageError } from "../terminal/errors.ts";
+
+export interface Team {
+	/** The ServiceAccount in the agents' namespace, by whose tokens these people come to the agents. */
+	readonly account: string;
+	readonly groups: readonly string[];
+	/** Whose budgets it decides about. */
+	readonly namespaces: readonly string[];
+}
+
+export interface Operators {
+	/** The groups that decide about all budgets. */
+	readonly groups: readonly string[];
+	/** Each account once. */
+	readonly teams: readonly Team[];
+}
+
+/** Of `--operators`: GROUP, or GROUP=ACCOUNT:NAMESPACE,… The last "=" counts, since groups have them too. */
+export function readOperators(texts: readonly string[]): Operators {
+	const groups: string[] = [];
+	const teams = new Map<string, Team>();
+	for (const text of texts) {
+		const at = text.lastIndexOf("=");
+		const group = readGroup(at === -1 ? text : text.slice(0, at));
+		const rights = at === -1 ? "" : text.slice(at + 1);
+		if (rights === "") {
+			groups.push(group);
+			continue;
+		}
+		const { account, namespaces } = readRights(rights, text);
+		const known = teams.get(account);
+		if (known && known.namespaces.join() !== namespaces.join()) {
+			throw new UsageError(
+				`--operators gives account ${quote(account)} different namespaces`,
+				"Whoever may use an account decides about all that it may: give each group an account of its own",
+			);
+		}
+		teams.set(account, { account, groups: [...new Set([...(known?.groups ?? []), group])], namespaces });
+	}
+	return { groups, teams: [...teams.values()] };
+}
+
+function readGroup(text: string): string {
+	if (text.trim() !== "" && !/[\p{Cc}\p{Cf}]/u.test(text)) return text;
+	throw new UsageError(`--operators has a name that is no group: ${quote(text)}`);
+}
+
+function readRights(rights: string, text: string): Omit<Team, "groups"> {
+	const [, account, list] = /^([^:]+):([^:]+)$/.exec(rights) ?? [];
+	if (account === undefined || list === undefined) {
+		throw new UsageError(
+			`--operators is neither GROUP nor GROUP=ACCOUNT:NAMESPACE,...: ${quote(text)}`,
+			"A group that has = in its own name has another one behind it: cn=sre,ou=ops=",
+		);
+	}
+	// Also the value of a label, which has 63 characters at most.
+	if (!/^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/.test(account)) {
+		throw new UsageError(`--operators names an account that none can have: ${quote(account)}`);
+	}
+	if (/^(xpdb-.*|default)$/.test(account)) {
+		throw new UsageError(
+			`--operators names ${account}, which is no account of a team`,
+			"Name one of the team's own: team-shop",
+		);
+	}
+	const namespaces = [...new Set(list.split(","))];
+	const bad = namespaces.find((namespace) => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace));
+	if (bad !== undefined) throw new UsageError(`--operators names a namespace that none can have: ${quote(bad)}`);
+	return { account, namespaces };
+}
+
+/** "group team-shop decides about the budgets of shop, web, as account team-shop" */
+export function teamText({ account, groups, namespaces }: Team): string {
+	const who = groups.map(quote).join(", ");
+	return `${groups.length === 1 ? "group" : "groups"} ${who} of account ${account}: decides about the budgets of ${namespaces.join(", ")} and no others`;
+}

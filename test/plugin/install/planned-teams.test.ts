@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import type { FoundCluster } from "../../../plugin/install/found-cluster.ts";
+import { planFleet } from "../../../plugin/install/planned-fleet.ts";
+import type { Team } from "../../../plugin/install/team.ts";
+import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
+
+function found(name: string, changes: Partial<FoundCluster> = {}): FoundCluster {
+	const context = { name, agents: { namespace: "xpdb-system" } } as unknown as KubeContext;
+	const nothing = {
+		fleet: undefined,
+		image: undefined,
+		imagePullSecret: undefined,
+		operators: [],
+		teams: [],
+		peers: undefined,
+	};
+	return { context, id: `id-${name}`, ...nothing, ...changes };
+}
+
+function plan(clusters: readonly FoundCluster[], teams: readonly Team[] = []) {
+	const expose = { kinds: [], classes: [], annotations: [], sources: [] };
+	const options = { image: "agent:1", imagePullSecret: undefined, addresses: new Map<string, string>(), expose };
+	return planFleet(clusters, { ...options, operators: { groups: [], teams } });
+}
+
+/** Where each cluster's teams decide: "team-shop in shop". */
+function rights(planned: ReturnType<typeof plan>): readonly (readonly string[])[] {
+	return planned.clusters.map(({ objects }) =>
+		objects
+			.filter(({ kind, metadata }) => kind === "RoleBinding" && metadata.name.startsWith("xpdb-acquire-"))
+			.map(({ metadata }) => `${metadata.name.slice("xpdb-acquire-".length)} in ${metadata.namespace}`),
+	);
+}
+
+const shop: Team = { account: "team-shop", groups: ["shop"], namespaces: ["shop"] };
+const web: Team = { account: "team-web", groups: ["web"], namespaces: ["web"] };
+
+describe("planFleet(), teams", () => {
+	test("leaves teams as they are in each cluster where flags do not name them, and gives them to one that joins", () => {
+		const clusters = [found("eu", { image: "agent:1", teams: [shop] }), found("us", { image: "agent:1" }), found("ap")];
+		const planned = plan(clusters);
+		expect(rights(planned)).toEqual([["team-shop in shop"], [], ["team-shop in shop"]]);
+		expect(planned.keptRights).toEqual([]);
+	});
+
+	test("has a team that is named in every cluster, and takes nothing away from it", () => {
+		const planned = plan(
+			[found("eu", { image: "agent:1", teams: [shop, web] }), found("us", { image: "agent:1" })],
+			[{ ...shop, namespaces: ["test"] }],
+		);
+		expect(rights(planned)).toEqual([["team-shop in test", "team-web in web"], ["team-shop in test"]]);
+		expect(planned.keptRights).toEqual([{ context: "eu", account: "team-shop", namespace: "shop" }]);
+	});
+
+	test("gives nobody the agents' namespace", () => {
+		expect(() => plan([found("eu")], [{ ...shop, namespaces: ["shop", "xpdb-system"] }])).toThrow(
+			"--operators gives account team-shop the agents' namespace, xpdb-system",
+		);
+	});
+});
