@@ -122,6 +122,7 @@ async function findChange(context: KubeContext, { object, now, namespaces, force
 		}
 		if (conflicts.length > 0 && now && (await isAsForced(context, ours))) return { kind: "unchanged", object: ours };
 		if (conflicts.length > 0) return { kind: "kept", object, conflicts };
+		if (now) refuseUnchangeable(context, object, error);
 		return installStep(context, `apply ${objectText(object)}`, Promise.reject(error));
 	}
 }
@@ -141,6 +142,17 @@ async function isAsForced(context: KubeContext, ours: ClusterObject): Promise<bo
 	// Read after it: what somebody changed since the first reading is a difference.
 	const now = await readObject(context, ours);
 	return now !== undefined && isSame(now, forced);
+}
+
+/** Somebody's object of the same name, of which not everything can be changed: a binding's role, a Deployment's selector. */
+function refuseUnchangeable({ name }: KubeContext, object: ClusterObject, error: unknown): void {
+	if (!(error instanceof ApiError) || error.code !== 422) return;
+	const { namespace } = object.metadata;
+	const what = `${namespace === undefined ? "" : `-n ${namespace} `}get ${objectText(object)} -o yaml`;
+	throw new UsageError(
+		`${name}: cannot apply ${objectText(object)}, which is there and cannot become ours: ${error.message}: nothing was touched`,
+		`See whose it is with 'kubectl --context ${name} ${what}'; the name has to be free`,
+	);
 }
 
 /** Of a team: namespaces are people's own, and none is made for them. */

@@ -20,5 +20,5 @@ export async function installStep<T>(
 
 function hintFor(error: ApiError | ConnectionError, context: string): string | undefined {
 	if (!(error instanceof ApiError) || error.code !== 403) return undefined;
-	return `Who installs needs the rights of a cluster administrator: see 'kubectl --context ${context} auth can-i --list'`;
+	return `Who installs needs the rights of a cluster administrator: 'kubectl xpdb check --pre --context ${context}' names all that are missing`;
 }
