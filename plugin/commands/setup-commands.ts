@@ -14,8 +14,8 @@ export const setupCommands: readonly Command[] = [
 				"kubectl xpdb install --contexts=eu,us --expose=loadbalancer:eks-internal",
 			],
 			[
-				"As files for Argo CD or Flux, one for each cluster",
-				"kubectl xpdb install --contexts=eu,us --dry-run=client --output-dir=.",
+				"As files for Argo CD or Flux, a folder for each cluster",
+				"kubectl xpdb install --contexts=eu,us --dry-run=client --output-dir=clusters",
 			],
 		],
 		flags: installFlags,

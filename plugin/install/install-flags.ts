@@ -53,7 +53,7 @@ export const installFlags: FlagTable = {
 		kind: "text",
 		default: "",
 		value: "DIR",
-		describe: "With --dry-run=client: a file for each cluster there",
+		describe: "With --dry-run=client: a folder for each cluster there",
 	},
 	yes: { kind: "boolean", short: "y", describe: "Do not ask" },
 };

@@ -12,7 +12,7 @@ export interface InstallOptions {
 	readonly dryRun: DryRun;
 	/** Of a dry run: the objects themselves. */
 	readonly asYaml: boolean;
-	/** A file for each cluster there, instead of one text. */
+	/** A folder for each cluster there, instead of one text. */
 	readonly outputDir: string | undefined;
 	readonly image: string | undefined;
 	readonly imagePullSecret: string | undefined;

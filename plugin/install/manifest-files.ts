@@ -1,6 +1,6 @@
 // The objects as text, for whoever applies them in another way: a repository that Argo CD or Flux follow.
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { errorText } from "../kubernetes/api-error.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -13,15 +13,18 @@ export function manifestText({ found, objects }: PlannedCluster): string {
 	return `${head}${documents.join("---\n")}`;
 }
 
-/** A file for each cluster, named for its context; what was there under that name is replaced. Its path for each. */
+/**
+ * A folder for each cluster, named for its context, because a folder is what Argo CD and Flux apply to a cluster. The path of the file
+ * in each; what was there under that name is replaced.
+ */
 export function writeManifests(clusters: readonly PlannedCluster[], folder: string): readonly string[] {
-	const names = clusters.map(({ found }) => fileName(found.context.name));
+	const names = clusters.map(({ found }) => folderName(found.context.name));
 	const [twice] = names.filter((name, index) => names.indexOf(name) !== index);
-	if (twice !== undefined) throw new UsageError(`two contexts would be written to the file ${twice}.yaml`);
+	if (twice !== undefined) throw new UsageError(`two contexts would be written to the folder ${twice}`);
 	try {
-		mkdirSync(folder, { recursive: true });
 		return clusters.map((cluster, index) => {
-			const path = join(folder, `${names[index]}.yaml`);
+			const path = join(folder, names[index] ?? "", "xpdb.yaml");
+			mkdirSync(dirname(path), { recursive: true });
 			writeFileSync(path, manifestText(cluster));
 			return path;
 		});
@@ -31,6 +34,6 @@ export function writeManifests(clusters: readonly PlannedCluster[], folder: stri
 }
 
 /** Names of contexts have slashes and colons in them (arn:aws:eks:eu-west-1:1234:cluster/shop). */
-function fileName(context: string): string {
+function folderName(context: string): string {
 	return context.replaceAll(/[^\w.-]/g, "_").replace(/^\.+/, "_");
 }

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -30,8 +30,9 @@ function requiredVersion(module: GoModule): string {
 export function sourceKey({ modules }: GoPrograms): string {
 	const hash = createHash("sha256");
 	for (const module of modules) {
-		hash.update(readFileSync(join(goFolder, module.folder, "go.mod")));
-		hash.update(readFileSync(join(goFolder, module.folder, "go.sum")));
+		const folder = join(goFolder, module.folder);
+		const sources = readdirSync(folder).filter((name) => name.endsWith(".go"));
+		for (const name of ["go.mod", "go.sum", ...sources.toSorted()]) hash.update(readFileSync(join(folder, name)));
 		const { packages, tags } = module;
 		const how = [packages, linkerFlags(module), goEnvironment, process.platform, process.arch];
 		hash.update(JSON.stringify(tags === undefined ? how : [...how, tags]));

@@ -1,4 +1,4 @@
-// What the tests build with Go, from modules whose versions go/*/go.mod pins.
+// What the tests build with Go, from modules whose versions go/*/go.mod pins; of programs of our own the sources are there too.
 
 export interface GoModule {
 	/** In go/. */
@@ -111,6 +111,21 @@ export const helmPrograms: GoPrograms<"helm"> = {
 		},
 	],
 	programs: ["helm"],
+};
+
+export const fluxPrograms: GoPrograms<"flux-sync"> = {
+	name: "flux",
+	what: "a sync of Flux",
+	duration: "about 2 minutes",
+	modules: [
+		{
+			folder: "flux-sync",
+			main: "github.com/fluxcd/pkg/ssa",
+			packages: ["."],
+			stamps: () => [],
+		},
+	],
+	programs: ["flux-sync"],
 };
 
 // Without these two packages stamped, /version answers nonsense and clients that compare versions go wrong.

@@ -5,7 +5,7 @@ import { constants, setPriority } from "node:os";
 import { SetupError } from "../../demo/machine/setup-error.ts";
 import { findOrBuildBinaries } from "./binaries.ts";
 import { ProgramsUnavailableError } from "./fleet-errors.ts";
-import { helmPrograms, krewPrograms, oldestControlPlane } from "./go-programs.ts";
+import { fluxPrograms, helmPrograms, krewPrograms, oldestControlPlane } from "./go-programs.ts";
 import { findOrBuildPrograms } from "./program-cache.ts";
 
 const log = (line: string) => console.log(line);
@@ -13,7 +13,7 @@ const isOldest = process.argv.includes("--oldest");
 try {
 	if (isOldest) setPriority(constants.priority.PRIORITY_LOW);
 	else await findOrBuildBinaries({ log });
-	for (const programs of isOldest ? [oldestControlPlane] : [krewPrograms, helmPrograms])
+	for (const programs of isOldest ? [oldestControlPlane] : [krewPrograms, helmPrograms, fluxPrograms])
 		await findOrBuildPrograms(programs, { log });
 } catch (error) {
 	if (!(error instanceof SetupError)) throw error;

@@ -7,6 +7,6 @@ test("docs/dependencies.md has each Go module that is built, in its version", ()
 	const rows = [...readSource("docs/dependencies.md").matchAll(/^\| `([\w./-]+)` \| (v[\w.-]+) \|/gm)];
 	expect(rows).toHaveLength(goMods.length);
 	const required = goMods.map(readSource).join("\n");
-	const missing = rows.filter(([, name = "", version = ""]) => !required.includes(`\t${name} ${version} `));
+	const missing = rows.filter(([, name = "", version = ""]) => !required.includes(`\t${name} ${version}`));
 	expect(missing.map(([row]) => row)).toEqual([]);
 });

@@ -68,6 +68,8 @@ export async function startBareClusters(count: number, people: readonly Person[]
 			}),
 		),
 	);
+	// Without what is mounted into them they would end at once, again and again: they wait for it, as pods do.
+	for (const pods of agents) pods.setRestarts(false);
 	const program = join(programs, "kubectl-xpdb.js");
 	const kubectl = (context: string, args: readonly string[], input?: string): string => {
 		const { stdout, stderr, status } = spawnSync(
@@ -107,7 +109,11 @@ export async function startBareClusters(count: number, people: readonly Person[]
 		},
 		addresses: fleet.clusters.flatMap(({ name, address }) => ["--address", `${name}=${address}:8444`]),
 		async bringCertificates() {
-			await Promise.all(fleet.clusters.map(async (cluster, index) => bringCertificates(cluster, agents[index])));
+			const brought = fleet.clusters.map(async (cluster, index) => {
+				await bringCertificates(cluster, agents[index]);
+				agents[index]?.setRestarts(true);
+			});
+			await Promise.all(brought);
 		},
 		async [Symbol.asyncDispose]() {
 			await Promise.all(agents.map(async (pods) => pods.stop()));
