@@ -115,7 +115,7 @@ describeOnFleet("kubectl xpdb suspend", () => {
 			return row.test(shown.stdout);
 		});
 		expect(shown.stderr).toMatch(
-			new RegExp(`db is suspended, it holds no eviction back: by ${me} since \\S+: storage migration\n$`),
+			new RegExp(`db is suspended, it holds no eviction back: by ${me} for \\w+: storage migration\n$`),
 		);
 		expect(await plugin(evictFirst(database))).toMatchObject({ code: 0 });
 		await database.ready();

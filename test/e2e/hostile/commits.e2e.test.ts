@@ -57,6 +57,26 @@ describeOnFleet("a caller who commits what is not so", () => {
 		if (outcome.kind !== "acquired") throw new Error("It waits until it is acquired");
 		return outcome;
 	};
+	/** Where nobody holds the Lease, as its agent has seen by then. */
+	const acquireUnwritten = async (name: string) => {
+		await member().release((await acquire(name)).acquisition);
+		for (;;) {
+			const outcome = await member().acquire(
+				{
+					budget: named(name),
+					selector,
+					holder: "mallory",
+					nonce: crypto.randomUUID(),
+					candidates: [],
+					mayBeUnwritten: true,
+				},
+				{ wait: false, signal: AbortSignal.timeout(20_000) },
+			);
+			if (outcome.kind !== "acquired") continue;
+			if (outcome.acquisition.unwritten) return { ...outcome.acquisition, unwritten: outcome.acquisition.unwritten };
+			await member().release(outcome.acquisition);
+		}
+	};
 	const commit = async (name: string, ...grants: readonly Omit<Grant, "id">[]) => {
 		const { acquisition } = await acquire(name);
 		try {
@@ -107,6 +127,21 @@ describeOnFleet("a caller who commits what is not so", () => {
 		await expect(commit("db", { ...pod, resourceVersion: far })).rejects.toBeInstanceOf(AgentUnavailableError);
 		expect(performance.now() - begun).toBeLessThan(here(10_000));
 		expect(await stateOf("db")).toEqual(nothing);
+	});
+
+	test("makes no hold out of a Lease that it never counted from, and has one no more once somebody came in between", async () => {
+		const grants = [{ id: crypto.randomUUID(), ...(await realPod()) }];
+		const acquisition = await acquireUnwritten("db");
+		const forged = [
+			{ ...acquisition, unwritten: { ...acquisition.unwritten, lease: "another" } },
+			{ ...acquisition, leaseTransitions: acquisition.leaseTransitions + 1 },
+			{ ...acquisition, leaseUid: crypto.randomUUID() },
+		];
+		for (const each of forged) expect(await member().commit(each, grants)).toMatchObject({ kind: "lost" });
+		const { acquisition: between } = await acquire("db");
+		await member().release(between);
+		expect(await member().commit(acquisition, grants)).toMatchObject({ kind: "lost" });
+		expect(await stateOf("db")).toMatchObject({ reservations: [] });
 	});
 
 	test("gets no pod of another budget reserved, and none under a budget that does not exist", async () => {
