@@ -9,8 +9,7 @@ import { codeFileOf, type PartName, startProgram } from "./start-program.ts";
 
 const [node = "", , folder = "", streams = "", ...words] = process.argv;
 process.argv = [node, "kubectl-xpdb", ...words];
-const isTerminal = streams === "terminal";
-if (isTerminal) pretendTerminal();
+if (streams === "terminal") pretendTerminal();
 // Whoever completes words gives up 100 ms after the start of the process: nothing is compiled yet, and so nothing would be.
 const now = performance.now.bind(performance);
 const later = now() + 60_000;
@@ -18,12 +17,11 @@ performance.now = () => now() - later;
 
 const scripts = new Map<PartName, Script>();
 process.on("exit", () => {
-	for (const [name, script] of scripts)
-		writeFileSync(join(folder, codeFileOf(name, words, isTerminal)), script.createCachedData());
+	for (const [name, script] of scripts) writeFileSync(join(folder, codeFileOf(name, words)), script.createCachedData());
 });
 await startProgram({
 	read: (name) => {
-		const code = join(folder, codeFileOf(name, words, isTerminal));
+		const code = join(folder, codeFileOf(name, words));
 		return {
 			source: readFileSync(join(folder, `${name}.js`), "latin1"),
 			...(existsSync(code) && { code: readFileSync(code) }),

@@ -18,7 +18,7 @@ export async function compileProgram(maker: string, folder: string): Promise<voi
 	const call = async (streams: "pipes" | "terminal", ...words: readonly string[]): Promise<void> => {
 		const tooLong = AbortSignal.timeout(endsWithinMs);
 		const { output } = await runCommand([maker, compiler, folder, streams, ...words], { signal: tooLong });
-		const code = join(folder, codeFileOf("plugin", words, streams === "terminal"));
+		const code = join(folder, codeFileOf("plugin", words));
 		if (tooLong.aborted || !existsSync(code)) throw new Error(`Cannot compile the program: ${output}`);
 	};
 	await using fleet = await startTrainingFleet();

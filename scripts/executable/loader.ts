@@ -1,10 +1,8 @@
 // The first thing that runs in the single executable: the program out of what was put into it.
 import { getAssetKeys, getRawAsset } from "node:sea";
-import { isatty } from "node:tty";
 import { codeFileOf, type PartName, startProgram } from "./start-program.ts";
 
 const inside = new Set(getAssetKeys());
-const isTerminal = isatty(1);
 
 function bytesOf(name: string): Buffer {
 	return Buffer.from(getRawAsset(name));
@@ -12,7 +10,7 @@ function bytesOf(name: string): Buffer {
 
 const program = startProgram({
 	read: (name: PartName) => {
-		const code = codeFileOf(name, process.argv.slice(2), isTerminal);
+		const code = codeFileOf(name, process.argv.slice(2));
 		// Nothing but ASCII, which needs no decoding.
 		return { source: bytesOf(`${name}.js`).toString("latin1"), ...(inside.has(code) && { code: bytesOf(code) }) };
 	},

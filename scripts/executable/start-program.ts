@@ -6,18 +6,13 @@ export const partNames = ["plugin", "client-node", "certificates"] as const;
 export type PartName = (typeof partNames)[number];
 
 /**
- * Which code goes with a part, for the words of a call. All of it takes 10 ms to read; calls that need less of it, and those that somebody
- * waits for with a finger on the key, have their own. What has a screen needs it all. Too little of it only compiles the rest.
+ * Which code goes with a part, for the words of a call. All of it takes 10 ms to read; calls that need little of it, and that somebody waits
+ * for with a finger on the key, have their own. Each more is most of a megabyte in the archive.
  */
-export function codeFileOf(name: PartName, words: readonly string[], isTerminal: boolean): string {
+export function codeFileOf(name: PartName, words: readonly string[]): string {
 	const [command = ""] = words;
-	const hasScreen =
-		isTerminal && words.some((word) => word === "-w" || word.startsWith("--watch") || word.startsWith("--contexts"));
-	const hasOwn =
-		command === "__complete" ||
-		(command === "version" && words.includes("--client")) ||
-		(!hasScreen && ["budgets", "evict"].includes(command));
-	return hasOwn ? `${name}-${command.replaceAll("_", "")}.code` : `${name}.code`;
+	const isShort = command === "__complete" || (command === "version" && words.includes("--client"));
+	return isShort ? `${name}-${command.replaceAll("_", "")}.code` : `${name}.code`;
 }
 
 export interface PartSource {
