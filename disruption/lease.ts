@@ -3,7 +3,8 @@
 // Guarantee: every function here is a step from one read Lease to the next one to be written with that Lease's
 // resourceVersion. An acquisition is the Lease's uid, its transitions and a nonce, and stands only while the Lease is
 // held by exactly that one: a commit that finds anything else writes nothing (held-under.ts, with holds that were never
-// written). Who took the Lease over took it from the state it read, reservations included. No time that somebody else wrote is ever compared with a clock.
+// written). Who took the Lease over took it from the state it read, reservations included. No time that somebody else wrote
+// is ever compared with a clock.
 import { createHash } from "node:crypto";
 import type { BudgetName } from "./budget.ts";
 import { formatBudgetName } from "./budget.ts";

@@ -1,9 +1,8 @@
 // One cluster's count for a budget.
 //
 // Guarantee, for a count under an acquisition: it is taken after the Lease was written, or else its commit takes it again after
-// its own write (isStillSo), and does not stand where fewer pods are healthy. It leaves out every pod that is
-// reserved in any Lease of the budget's namespace, as read after that write, marked reservations too; and it comes from
-// a view that has reached the highest `observed` of all those Leases, so that whoever ended a reservation on evidence
+// its own write (isStillSo), and does not stand where fewer pods are healthy. It leaves out every pod that is reserved in any
+// Lease of the budget's namespace, as read after that write, marked reservations too; and it comes from a view that has reached the highest `observed` of all those Leases, so that whoever ended a reservation on evidence
 // has not seen more than this view. A Lease without `observed` (new, or restored) is counted from a consistent list. An
 // `observed` above a consistent list that began after its Lease was read is from before etcd was restored from a backup,
 // and says nothing about the pods that are there now: it is left out, and the Lease that is held gets the list's.
@@ -107,8 +106,7 @@ export async function countUnder(
 /**
  * Whether this cluster has no fewer healthy pods of the budget than were counted for an unwritten hold, now that its commit is
  * written: whoever wrote to another Lease of the namespace since the count, and whatever was seen meanwhile, is in it. `lease`
- * as the commit wrote it; `ids` are those of its own grants,
- * which stand in the Leases of all their budgets.
+ * as the commit wrote it; `ids` are those of its own grants, which stand in the Leases of all their budgets.
  */
 export async function isStillSo(
 	lease: BudgetLease,

@@ -1,12 +1,12 @@
 // kubectl xpdb check
 import { setTimeout as delay } from "node:timers/promises";
 import {
-	booleanFlag,
 	type CommandDependencies,
 	type CommandInput,
 	type CommandRunner,
-	numberFlag,
+	booleanFlag,
 	textFlag,
+	timeoutFlag,
 } from "../flags/command.ts";
 import { checkDocument } from "../install/check/check-document.ts";
 import { CheckLines } from "../install/check/check-lines.ts";
@@ -108,10 +108,7 @@ function readFailOn(value: string): boolean {
 
 /** How long to wait; undefined: not at all. */
 function readWait(input: CommandInput): number | undefined {
-	if (booleanFlag(input, "wait")) return numberFlag(input, "timeout") || noTimeoutMs;
+	if (booleanFlag(input, "wait")) return timeoutFlag(input);
 	if (input.given.has("timeout")) throw new UsageError("--timeout is how long to wait", "Add --wait");
 	return undefined;
 }
-
-/** A day: 0 is "for ever", as elsewhere. */
-const noTimeoutMs = 86_400_000;

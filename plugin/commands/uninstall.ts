@@ -1,5 +1,5 @@
 // kubectl xpdb uninstall
-import { booleanFlag, type CommandRunner, numberFlag } from "../flags/command.ts";
+import { type CommandRunner, booleanFlag, timeoutFlag } from "../flags/command.ts";
 import { authoritySecret } from "../install/certificate-objects.ts";
 import { objectText } from "../install/cluster-object.ts";
 import { findInstalled, type InstalledCluster } from "../install/find-installed.ts";
@@ -14,7 +14,7 @@ import { exitCode } from "../terminal/exit.ts";
 export const runUninstall: CommandRunner = (input, deps) => {
 	const { streams, interrupts } = deps;
 	const deleteBudgets = booleanFlag(input, "delete-budgets");
-	const timeoutMs = numberFlag(input, "timeout") || 86_400_000;
+	const timeoutMs = timeoutFlag(input);
 	return withContexts(input, deps, async (contexts) => {
 		const clusters = await Promise.all(contexts.map(findInstalled));
 		refuseSameCluster(clusters.map(({ context, id }) => [context.name, id]));

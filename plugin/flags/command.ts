@@ -50,3 +50,17 @@ export function numberFlag(input: CommandInput, name: string): number {
 export function booleanFlag(input: CommandInput, name: string): boolean {
 	return input.flags[name] === true;
 }
+
+/** All that were given, in their order. */
+export function listFlag(input: CommandInput, name: string): readonly string[] {
+	const value = input.flags[name];
+	return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+/** A day: 0 is "for ever". */
+const noTimeoutMs = 86_400_000;
+
+/** In milliseconds. */
+export function timeoutFlag(input: CommandInput): number {
+	return numberFlag(input, "timeout") || noTimeoutMs;
+}

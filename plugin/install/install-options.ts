@@ -1,6 +1,6 @@
 // The flags of install and upgrade, read and checked before a cluster is asked.
 import { quote } from "../../disruption/quote.ts";
-import { booleanFlag, type CommandInput, numberFlag, textFlag } from "../flags/command.ts";
+import { type CommandInput, booleanFlag, listFlag, textFlag, timeoutFlag } from "../flags/command.ts";
 import { type DryRun, parseDryRun } from "../flags/dry-run.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
@@ -46,18 +46,10 @@ export function readInstallOptions(input: CommandInput, stderr: TextSink): Insta
 		addresses: readAddresses(listFlag(input, "address")),
 		expose: readExposeChoice(input),
 		forceConflicts: booleanFlag(input, "force-conflicts"),
-		timeoutMs: numberFlag(input, "timeout") || noTimeoutMs,
+		timeoutMs: timeoutFlag(input),
 		certificates: readCertificateChoice(input),
 		assumeYes: booleanFlag(input, "yes"),
 	};
-}
-
-/** A day: 0 is "for ever", as elsewhere. */
-const noTimeoutMs = 86_400_000;
-
-function listFlag(input: CommandInput, name: string): readonly string[] {
-	const value = input.flags[name];
-	return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
 /** A reference as registries take it, with a tag or a digest; what else is wrong with it the kubelet says. */

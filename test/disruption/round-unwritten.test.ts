@@ -1,36 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { type RoundOutcome, type RoundRequest, runRound } from "../../disruption/round.ts";
-import { budget, podReference, presentPod, selector } from "../support/build-count.ts";
-import { createManualRuntime } from "./manual-runtime.ts";
-import { ScriptedCluster } from "./scripted-cluster.ts";
+import { budget } from "../support/build-count.ts";
+import { kinds, setUpRound } from "./round-fleet.ts";
 
-const candidates = [presentPod("db-0"), presentPod("db-1")];
-
-/** A fleet of "eu", where the candidates are, and "us", which write no holds; at most one of the six pods may be down. */
+/** Members that write no holds. */
 function setUp() {
-	const calls: string[] = [];
-	const eu = new ScriptedCluster("eu", calls, { candidates });
-	const us = new ScriptedCluster("us", calls);
-	for (const cluster of [eu, us]) cluster.leavesUnwritten = true;
-	const runtime = createManualRuntime();
-	const run = (request: Partial<RoundRequest> = {}) =>
-		runRound(
-			{
-				clusters: [eu, us],
-				budgets: [{ name: budget, selector }],
-				holder: "drain-7f",
-				candidates: [{ clusterId: "eu", pod: podReference("db-0") }],
-				signal: new AbortController().signal,
-				...request,
-			},
-			runtime,
-		);
-	return { calls, eu, us, runtime, run };
-}
-
-function kinds(outcome: RoundOutcome): readonly string[] {
-	if (outcome.kind === "lost") return ["lost"];
-	return outcome.verdicts.map((verdict) => ("reason" in verdict ? `${verdict.kind} ${verdict.reason}` : verdict.kind));
+	const round = setUpRound();
+	for (const cluster of [round.eu, round.us]) cluster.leavesUnwritten = true;
+	return round;
 }
 
 describe("a round whose holds are not written", () => {

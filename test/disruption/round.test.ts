@@ -1,40 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { BudgetName } from "../../disruption/budget.ts";
-import type { Count } from "../../disruption/cluster.ts";
 import {
 	AgentForbiddenError,
 	AgentUnavailableError,
 	GarbledLeaseError,
 	LeaseLostError,
 } from "../../disruption/errors.ts";
-import { type RoundOutcome, type RoundRequest, runRound } from "../../disruption/round.ts";
 import { parseLabelSelector } from "../../disruption/selector.ts";
 import { budget, memberBudget, newCount, newSpec, podReference, presentPod, selector } from "../support/build-count.ts";
-import { createManualRuntime } from "./manual-runtime.ts";
+import { kinds, setUpRound } from "./round-fleet.ts";
 import { ScriptedCluster } from "./scripted-cluster.ts";
-
-const candidates = [presentPod("db-0"), presentPod("db-1")];
-
-/** A fleet of "eu", where the candidates are, and "us"; at most one of the six pods may be down. */
-function setUp(counted: Partial<Count> = {}) {
-	const calls: string[] = [];
-	const eu = new ScriptedCluster("eu", calls, { candidates, ...counted });
-	const us = new ScriptedCluster("us", calls);
-	const runtime = createManualRuntime();
-	const run = (request: Partial<RoundRequest> = {}) =>
-		runRound(
-			{
-				clusters: [eu, us],
-				budgets: [{ name: budget, selector }],
-				holder: "drain-7f",
-				candidates: [{ clusterId: "eu", pod: podReference("db-0") }],
-				signal: new AbortController().signal,
-				...request,
-			},
-			runtime,
-		);
-	return { calls, eu, us, runtime, run };
-}
 
 const unavailable = (cluster: string) =>
 	new AgentUnavailableError(`Cannot reach the agent of cluster "${cluster}"`, cluster);
@@ -43,11 +18,6 @@ function throwing(error: Error): () => never {
 	return () => {
 		throw error;
 	};
-}
-
-function kinds(outcome: RoundOutcome): readonly string[] {
-	if (outcome.kind === "lost") return ["lost"];
-	return outcome.verdicts.map((verdict) => ("reason" in verdict ? `${verdict.kind} ${verdict.reason}` : verdict.kind));
 }
 
 /** Nobody holds a Lease, and nothing is reserved. */
@@ -64,13 +34,13 @@ function expectNothingLeft(...clusters: readonly ScriptedCluster[]): void {
 
 describe("runRound() where nobody else is", () => {
 	test("grants with two calls to each cluster, also to the one where nothing is granted", async () => {
-		const { run, calls } = setUp();
+		const { run, calls } = setUpRound();
 		expect(kinds(await run())).toEqual(["granted"]);
 		expect(calls).toEqual(["eu acquire", "us acquire", "eu commit 1", "us commit"]);
 	});
 
 	test("reserves the granted pod in its own cluster, and holds no Lease any more", async () => {
-		const { run, eu, us } = setUp();
+		const { run, eu, us } = setUpRound();
 		await run();
 		expect(eu.lease(budget)).toMatchObject({
 			holder: "",
@@ -80,7 +50,7 @@ describe("runRound() where nobody else is", () => {
 	});
 
 	test("gives a ticket for what it reserved", async () => {
-		const { run, eu } = setUp();
+		const { run, eu } = setUpRound();
 		const outcome = await run();
 		expect(outcome).toMatchObject({
 			verdicts: [
@@ -102,7 +72,7 @@ describe("runRound() where nobody else is", () => {
 
 	// x-pdb keeps its lock for 5 s after each answer: twelve evictions a minute, however much room there is.
 	test("grants as many pods at once as the budget allows, in their order", async () => {
-		const { run, eu, us } = setUp();
+		const { run, eu, us } = setUpRound();
 		for (const cluster of [eu, us]) {
 			cluster.counted = { ...cluster.counted, budgets: [memberBudget(newSpec({ maxUnavailable: 2 }))] };
 		}
@@ -112,7 +82,7 @@ describe("runRound() where nobody else is", () => {
 	});
 
 	test("gives back and writes no more where nothing is granted", async () => {
-		const { run, calls, eu, us } = setUp({ healthy: 2 });
+		const { run, calls, eu, us } = setUpRound({ healthy: 2 });
 		expect(kinds(await run())).toEqual(["waiting BudgetExhausted"]);
 		expect(calls).toEqual(["eu acquire", "us acquire", "eu release", "us release"]);
 		expectNothingLeft(eu, us);
@@ -120,7 +90,7 @@ describe("runRound() where nobody else is", () => {
 
 	test("names those who use a budget up by their clusters' names, whoever answers first", async () => {
 		const used = (name: string) => ({ namespace: "shop", name, why: "NotReady" }) as const;
-		const { run, eu, us } = setUp({ healthy: 2, unavailable: [used("db-2")] });
+		const { run, eu, us } = setUpRound({ healthy: 2, unavailable: [used("db-2")] });
 		us.counted = { healthy: 2, unavailable: [used("db-5")] };
 		const answered = Promise.withResolvers<void>();
 		us.after.acquire = () => void setImmediate(answered.resolve);
@@ -138,7 +108,7 @@ describe("runRound() where nobody else is", () => {
 	});
 
 	test("asks each cluster for its own candidates only", async () => {
-		const { run, eu, us } = setUp();
+		const { run, eu, us } = setUpRound();
 		const asked: string[] = [];
 		for (const cluster of [eu, us]) {
 			const acquire = cluster.acquire.bind(cluster);
@@ -156,7 +126,7 @@ describe("runRound() where nobody else is", () => {
 		const zoneBudget = memberBudget({ selector: { matchLabels: { zone: "a" } }, maxUnavailable: 1 }, zone);
 		const budgets = [memberBudget(newSpec({ maxUnavailable: 2 })), zoneBudget];
 		const inZone = presentPod("db-0", { labels: { app: "db", zone: "a" } });
-		const { run, eu, us } = setUp({ budgets, candidates: [inZone, presentPod("db-1")] });
+		const { run, eu, us } = setUpRound({ budgets, candidates: [inZone, presentPod("db-1")] });
 		us.counted = { budgets };
 		const outcome = await run({
 			budgets: [
@@ -176,14 +146,14 @@ describe("runRound() where nobody else is", () => {
 describe("runRound() where a cluster cannot be asked", () => {
 	// x-pdb leaves the locks that it got to time out.
 	test("a failed remote lock leaves no lease behind", async () => {
-		const { run, eu, us } = setUp();
+		const { run, eu, us } = setUpRound();
 		us.before.acquire = throwing(unavailable("us-1"));
 		await expect(run()).rejects.toMatchObject({ name: "AgentUnavailableError", cluster: "us-1" });
 		expectNothingLeft(eu, us);
 	});
 
 	test("a lease that was got after another cluster had failed is given back too", async () => {
-		const { run, eu, us } = setUp();
+		const { run, eu, us } = setUpRound();
 		const slow = Promise.withResolvers<void>();
 		eu.before.acquire = () => slow.promise;
 		us.before.acquire = () => {
@@ -195,7 +165,7 @@ describe("runRound() where a cluster cannot be asked", () => {
 	});
 
 	test("a release that fails as well does not hide why the round failed", async () => {
-		const { run, eu, us, runtime } = setUp();
+		const { run, eu, us, runtime } = setUpRound();
 		us.before.acquire = throwing(unavailable("us-1"));
 		eu.before.release = throwing(unavailable("eu-1"));
 		await expect(run()).rejects.toMatchObject({ cluster: "us-1" });
@@ -206,14 +176,14 @@ describe("runRound() where a cluster cannot be asked", () => {
 	});
 
 	test("missing rights are an error and no answer", async () => {
-		const { run, eu, us } = setUp();
+		const { run, eu, us } = setUpRound();
 		us.before.acquire = throwing(new AgentForbiddenError("Cannot acquire in cluster us-1"));
 		await expect(run()).rejects.toThrow(AgentForbiddenError);
 		expectNothingLeft(eu, us);
 	});
 
 	test("a garbled Lease refuses every candidate with its message, and what was got is given back", async () => {
-		const { run, eu, us } = setUp();
+		const { run, eu, us } = setUpRound();
 		us.before.acquire = throwing(new GarbledLeaseError("Cannot read Lease of us-1"));
 		const outcome = await run();
 		expect(outcome).toMatchObject({ verdicts: [{ reason: "GarbledLease", message: "Cannot read Lease of us-1" }] });
@@ -221,7 +191,7 @@ describe("runRound() where a cluster cannot be asked", () => {
 	});
 
 	test("a cluster that answers for another one is a refusal", async () => {
-		const { run, eu, us } = setUp();
+		const { run, eu, us } = setUpRound();
 		us.counted = newCount("ap");
 		expect(kinds(await run())).toEqual(["refused FleetsDiffer"]);
 		expectNothingLeft(eu, us);
@@ -230,7 +200,7 @@ describe("runRound() where a cluster cannot be asked", () => {
 
 describe("runRound() commits everywhere or not at all", () => {
 	test("a Lease stolen where something is granted: nothing is granted", async () => {
-		const { run, eu, us } = setUp();
+		const { run, eu, us } = setUpRound();
 		eu.before.commit = () => void eu.steal(budget);
 		expect(await run()).toEqual({ kind: "lost", reason: 'held by "thief"' });
 		expectNothingLeft(us);
@@ -239,7 +209,7 @@ describe("runRound() commits everywhere or not at all", () => {
 
 	// Committing only where something is granted looks like a saving, and is unsafe.
 	test("a Lease stolen where nothing is granted: nothing is granted, and the reservation is taken back", async () => {
-		const { run, eu, us, calls } = setUp();
+		const { run, eu, us, calls } = setUpRound();
 		us.before.commit = () => void us.steal(budget);
 		expect(await run()).toEqual({ kind: "lost", reason: 'held by "thief"' });
 		expectNothingLeft(eu);
@@ -248,14 +218,14 @@ describe("runRound() commits everywhere or not at all", () => {
 	});
 
 	test("a Lease stolen and given back again: nothing is granted", async () => {
-		const { run, eu, us } = setUp();
+		const { run, eu, us } = setUpRound();
 		us.before.commit = async () => us.release(us.steal(budget));
 		expect(kinds(await run())).toEqual(["lost"]);
 		expectNothingLeft(eu, us);
 	});
 
 	test("a commit that gets no answer is asked for again, and stands once it was written", async () => {
-		const { run, eu, calls } = setUp();
+		const { run, eu, calls } = setUpRound();
 		eu.after.commit = () => {
 			delete eu.after.commit;
 			throw unavailable("eu-1");
@@ -266,7 +236,7 @@ describe("runRound() commits everywhere or not at all", () => {
 	});
 
 	test("a commit that never gets an answer counts as failed, also where it was written", async () => {
-		const { run, eu, us, calls } = setUp();
+		const { run, eu, us, calls } = setUpRound();
 		us.after.commit = throwing(unavailable("us-1"));
 		await expect(run()).rejects.toMatchObject({ cluster: "us-1" });
 		expect(calls.filter((call) => call === "us commit")).toHaveLength(3);
@@ -274,7 +244,7 @@ describe("runRound() commits everywhere or not at all", () => {
 	});
 
 	test("a commit that is written late, after the round gave up, does not stand", async () => {
-		const { run, eu, us } = setUp();
+		const { run, eu, us } = setUpRound();
 		us.before.commit = throwing(unavailable("us-1"));
 		const late = us.lease(budget);
 		await expect(run()).rejects.toMatchObject({ cluster: "us-1" });
@@ -285,7 +255,7 @@ describe("runRound() commits everywhere or not at all", () => {
 	});
 
 	test("an error that another try cannot help is not asked for again", async () => {
-		const { run, eu, us, calls } = setUp();
+		const { run, eu, us, calls } = setUpRound();
 		us.before.commit = throwing(new LeaseLostError("Lease was lost"));
 		expect(await run()).toEqual({ kind: "lost", reason: "Lease was lost" });
 		expect(calls.filter((call) => call === "us commit")).toHaveLength(1);
@@ -293,7 +263,7 @@ describe("runRound() commits everywhere or not at all", () => {
 	});
 
 	test("a full Lease makes the granted wait, names itself, and leaves the other verdicts", async () => {
-		const { run, eu, us } = setUp();
+		const { run, eu, us } = setUpRound();
 		eu.maxReservations = 0;
 		const both = ["db-0", "db-1"].map((name) => ({ clusterId: "eu", pod: podReference(name) }));
 		const outcome = await run({ candidates: both });
@@ -310,7 +280,7 @@ describe("runRound() commits everywhere or not at all", () => {
 	});
 
 	test("a pod that its agent left out is not granted, and the others are", async () => {
-		const { run, eu, us } = setUp();
+		const { run, eu, us } = setUpRound();
 		for (const cluster of [eu, us]) {
 			cluster.counted = { ...cluster.counted, budgets: [memberBudget(newSpec({ maxUnavailable: 2 }))] };
 		}
@@ -328,7 +298,10 @@ describe("runRound() commits everywhere or not at all", () => {
 		const zone: BudgetName = { namespace: "shop", name: "zone-a" };
 		const zoneBudget = memberBudget({ selector: { matchLabels: { zone: "a" } }, maxUnavailable: 1 }, zone);
 		const budgets = [memberBudget(newSpec({ maxUnavailable: 1 })), zoneBudget];
-		const { run, eu, us } = setUp({ budgets, candidates: [presentPod("db-0", { labels: { app: "db", zone: "a" } })] });
+		const { run, eu, us } = setUpRound({
+			budgets,
+			candidates: [presentPod("db-0", { labels: { app: "db", zone: "a" } })],
+		});
 		us.counted = { budgets };
 		let commits = 0;
 		eu.before.commit = () => {
@@ -348,7 +321,7 @@ describe("runRound() commits everywhere or not at all", () => {
 	});
 
 	test("a pod of the same uid in another cluster is not the one that was left out", async () => {
-		const { run, eu, us } = setUp();
+		const { run, eu, us } = setUpRound();
 		for (const cluster of [eu, us]) {
 			cluster.counted = {
 				...cluster.counted,
@@ -362,7 +335,7 @@ describe("runRound() commits everywhere or not at all", () => {
 	});
 
 	test("what cannot be taken back is reported, and the failure is still the commit's", async () => {
-		const { run, eu, us, runtime } = setUp();
+		const { run, eu, us, runtime } = setUpRound();
 		us.before.commit = throwing(unavailable("us-1"));
 		eu.before.cancel = throwing(unavailable("eu-1"));
 		await expect(run()).rejects.toMatchObject({ cluster: "us-1" });
@@ -376,7 +349,7 @@ describe("runRound() commits everywhere or not at all", () => {
 
 describe("runRound() that is aborted", () => {
 	test("gives back what it has, and rejects with the reason", async () => {
-		const { run, eu, us } = setUp();
+		const { run, eu, us } = setUpRound();
 		const abort = new AbortController();
 		us.after.acquire = () => abort.abort(new Error("Interrupted"));
 		await expect(run({ signal: abort.signal })).rejects.toThrow("Interrupted");
@@ -384,7 +357,7 @@ describe("runRound() that is aborted", () => {
 	});
 
 	test("is not aborted any more once it commits: whatever stands is granted", async () => {
-		const { run, eu } = setUp();
+		const { run, eu } = setUpRound();
 		const abort = new AbortController();
 		eu.before.commit = () => abort.abort(new Error("Interrupted"));
 		expect(kinds(await run({ signal: abort.signal }))).toEqual(["granted"]);

@@ -1,5 +1,5 @@
 // The flags that say how members are reached. Whose a value is, is known only with the members: plan-exposures.ts.
-import type { CommandInput } from "../../flags/command.ts";
+import { type CommandInput, listFlag } from "../../flags/command.ts";
 import type { FlagTable } from "../../flags/flag.ts";
 
 export const exposeFlags: FlagTable = {
@@ -35,14 +35,10 @@ export interface ExposeChoice {
 }
 
 export function readExposeChoice(input: CommandInput): ExposeChoice {
-	const list = (name: string): readonly string[] => {
-		const value = input.flags[name];
-		return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
-	};
 	return {
-		kinds: list("expose"),
-		classes: list("expose-class"),
-		annotations: list("expose-annotation"),
-		sources: list("expose-source"),
+		kinds: listFlag(input, "expose"),
+		classes: listFlag(input, "expose-class"),
+		annotations: listFlag(input, "expose-annotation"),
+		sources: listFlag(input, "expose-source"),
 	};
 }

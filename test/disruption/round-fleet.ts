@@ -1,0 +1,34 @@
+// A fleet of two for the tests of a round.
+import type { Count } from "../../disruption/cluster.ts";
+import { type RoundOutcome, type RoundRequest, runRound } from "../../disruption/round.ts";
+import { budget, podReference, presentPod, selector } from "../support/build-count.ts";
+import { createManualRuntime } from "./manual-runtime.ts";
+import { ScriptedCluster } from "./scripted-cluster.ts";
+
+const candidates = [presentPod("db-0"), presentPod("db-1")];
+
+/** A fleet of "eu", where the candidates are, and "us"; at most one of the six pods may be down. */
+export function setUpRound(counted: Partial<Count> = {}) {
+	const calls: string[] = [];
+	const eu = new ScriptedCluster("eu", calls, { candidates, ...counted });
+	const us = new ScriptedCluster("us", calls);
+	const runtime = createManualRuntime();
+	const run = (request: Partial<RoundRequest> = {}) =>
+		runRound(
+			{
+				clusters: [eu, us],
+				budgets: [{ name: budget, selector }],
+				holder: "drain-7f",
+				candidates: [{ clusterId: "eu", pod: podReference("db-0") }],
+				signal: new AbortController().signal,
+				...request,
+			},
+			runtime,
+		);
+	return { calls, eu, us, runtime, run };
+}
+
+export function kinds(outcome: RoundOutcome): readonly string[] {
+	if (outcome.kind === "lost") return ["lost"];
+	return outcome.verdicts.map((verdict) => ("reason" in verdict ? `${verdict.kind} ${verdict.reason}` : verdict.kind));
+}
