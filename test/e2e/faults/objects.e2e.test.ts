@@ -111,10 +111,20 @@ describeOnFleet("in the middle of an eviction", () => {
 		evicting.child.kill("SIGSTOP");
 		const scale = async (context: string, replicas: number) =>
 			await kubectl(context, ["scale", "statefulset", "db", ...inNamespace, `--replicas=${replicas}`]);
+		/** Whether none of them went between kubectl's list and its patch. */
+		const annotateAll = async () => {
+			try {
+				await inAll(["annotate", "pods", "-l", "app=db", ...inNamespace, "bench/ready-"]);
+				return true;
+			} catch (error) {
+				if (error instanceof Error && error.message.includes("(NotFound)")) return false;
+				throw error;
+			}
+		};
 		await letBecomeReady(null);
 		await Promise.all([scale("c1", 1), scale("c2", 1)]);
 		await eventually("5 healthy pods, one of them in each of c1 and c2", async () => {
-			await inAll(["annotate", "pods", "-l", "app=db", ...inNamespace, "bench/ready-"]);
+			if (!(await annotateAll())) return false;
 			const pods = await database.pods();
 			return pods.length === 5 && pods.every(({ context, name }) => context === "c3" || name === "db-0");
 		});
