@@ -27,6 +27,7 @@ export const budgetLists: Measurement = {
 	ratios: ["list_budgets_ms_1k", "list_budgets_agent_ms_1k"],
 	on: "crowd",
 	runs: { full: 3, short: 0 },
+	seconds: { once: 20, each: 10 },
 	async measure(bench, runs) {
 		const [cluster] = bench.fleet.clusters;
 		const [agent] = bench.fleet.agents.flatMap((pods) => pods.list());

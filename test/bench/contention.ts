@@ -15,6 +15,7 @@ export const contention: Measurement = {
 	ratios: ["contention"],
 	on: "fleet",
 	runs: { full: 3, short: 0 },
+	seconds: { once: 20, each: 19 },
 	async measure(bench, runs) {
 		const clients = bench.fleet.clusters.map(({ client }) => client);
 		await using workload = await createRoomyWorkload(bench, Math.ceil((evictors * podsPerEvictor) / clients.length));

@@ -28,6 +28,7 @@ export const idleMemory: Measurement = {
 	ratios: ["agent_rss_mb"],
 	on: "fleet",
 	runs: { full: 1, short: 1 },
+	seconds: { once: 0, each: 5 },
 	async measure({ fleet }) {
 		await delay(settleMs);
 		const agents = fleet.agents.flatMap((pods) => pods.list());
@@ -41,6 +42,7 @@ export const crowd: Measurement = {
 	ratios: ["count_ms_10k", "agent_rss_mb_10k", "agent_ready_ms_10k"],
 	on: "crowd",
 	runs: { full: 3, short: 0 },
+	seconds: { once: 46, each: 9 },
 	async measure(bench, runs) {
 		const [cluster] = bench.fleet.clusters;
 		const [agents] = bench.fleet.agents;

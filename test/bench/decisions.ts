@@ -15,6 +15,7 @@ export const decisions: Measurement = {
 	ratios: ["decision_over_bare_ms", "decision_over_bare_ms_p99"],
 	on: "fleet",
 	runs: { full: 3, short: 1 },
+	seconds: { once: 11, each: 26 },
 	async measure(bench, runs) {
 		await using workload = await createRoomyWorkload(bench, 60);
 		const engine = await openEvictor(bench);

@@ -24,6 +24,7 @@ export const drains: Measurement = {
 	ratios: ["drain_vs_kubectl", "drain_vs_bare"],
 	on: "fleet",
 	runs: { full: 3, short: 1 },
+	seconds: { once: 45, each: 38 },
 	async measure(bench, runs) {
 		await using scene = await createDrainScene(bench);
 		const seconds = { ours: new Array<number>(), bare: new Array<number>(), kubectl: new Array<number>() };

@@ -21,6 +21,8 @@ export interface Measurement {
 	readonly on: "fleet" | "crowd" | "wan" | "screens";
 	/** How often it runs; left out of a short run where `short` is 0. */
 	readonly runs: { readonly full: number; readonly short: number };
+	/** What it takes in a quiet hour. Left out, it is repeated in full, however long that takes. */
+	readonly seconds?: { readonly once: number; readonly each: number };
 	/** Too long, or too much of its own, for a run of everything. */
 	readonly onlyByName?: boolean;
 	measure(bench: Bench, runs: number): Promise<Figures>;

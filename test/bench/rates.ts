@@ -16,6 +16,7 @@ export const rates: Measurement = {
 	ratios: ["rate_vs_xpdb_design", "rate_vs_bare"],
 	on: "fleet",
 	runs: { full: 3, short: 1 },
+	seconds: { once: 48, each: 21 },
 	async measure(bench, runs) {
 		const clients = bench.fleet.clusters.map(({ client }) => client);
 		await using workload = await createRoomyWorkload(bench, podsPerCluster);

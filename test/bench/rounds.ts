@@ -22,6 +22,7 @@ export const rounds: Measurement = {
 	ratios: ["rounds_scale"],
 	on: "fleet",
 	runs: { full: 3, short: 0 },
+	seconds: { once: 60, each: 16 },
 	async measure(bench, runs) {
 		const clients = bench.fleet.clusters.map(({ client }) => client);
 		await using stack = new AsyncDisposableStack();

@@ -9,7 +9,7 @@ import { runProgram } from "./programs.ts";
 import { median } from "./statistics.ts";
 import { createWorkload, type Workload } from "./workload.ts";
 
-const pairs = { full: 12, short: 5 };
+const pairs = { full: 8, short: 5 };
 /** The clocks of the process and of the audit log are one; the log is written at once, but not in the same moment. */
 const auditedWithinMs = 5_000;
 
@@ -22,6 +22,7 @@ export const start: Measurement = {
 	ratios: ["evict_start_vs_kubectl", "evict_start_3_contexts_vs_kubectl"],
 	on: "fleet",
 	runs: { full: 3, short: 1 },
+	seconds: { once: 4, each: 28 },
 	async measure(bench, runs) {
 		await using scene = await createScene(bench);
 		const first = await scene.takeTurns(1);

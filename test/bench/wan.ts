@@ -13,6 +13,7 @@ export const wanRate: Measurement = {
 	ratios: ["wan_rate"],
 	on: "wan",
 	runs: { full: 3, short: 0 },
+	seconds: { once: 42, each: 15 },
 	async measure(bench, runs) {
 		await using workload = await createRoomyWorkload(bench, podsPerCluster);
 		const near: number[] = [];
@@ -34,6 +35,7 @@ export const wanDrain: Measurement = {
 	ratios: ["wan_drain_s"],
 	on: "wan",
 	runs: { full: 3, short: 0 },
+	seconds: { once: 20, each: 27 },
 	async measure(bench, runs) {
 		await using scene = await createDrainScene(bench);
 		const near: number[] = [];

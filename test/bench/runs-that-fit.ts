@@ -1,0 +1,36 @@
+// How often each measurement of a full run is repeated, so that all of them come into its 15 minutes in a slow hour too.
+import type { Measurement } from "./measurement.ts";
+
+/** The rest of its 15 minutes a run needs for clusters that start and stop. */
+export const limitMs = 14 * 60_000;
+
+export interface Progress {
+	readonly elapsedMs: number;
+	/** What the measurements so far took. */
+	readonly measuredMs: number;
+	/** What they would have taken in a quiet hour; 0 at the beginning. */
+	readonly expectedMs: number;
+}
+
+/**
+ * How often the first of `rest`, which are still to come, may run. At least once, and as a whole where its time is not known; what is
+ * left when each of them has run once is shared by all.
+ */
+export function runsThatFit(rest: readonly Measurement[], { elapsedMs, measuredMs, expectedMs }: Progress): number {
+	const [next] = rest;
+	if (!next) return 0;
+	const { full } = next.runs;
+	if (next.seconds === undefined) return full;
+	const slowness = expectedMs > 0 ? measuredMs / expectedMs : 1;
+	const leftMs = (limitMs - elapsedMs) / slowness;
+	const onceMs = rest.reduce((sum, each) => sum + quietMs(each, 1), 0);
+	const repeatedMs = rest.reduce((sum, each) => sum + quietMs(each, each.runs.full), 0) - onceMs;
+	if (repeatedMs <= 0) return full;
+	const share = Math.min(1, Math.max(0, (leftMs - onceMs) / repeatedMs));
+	return 1 + Math.round((full - 1) * share);
+}
+
+/** What so many runs take in a quiet hour. */
+export function quietMs({ seconds }: Measurement, runs: number): number {
+	return seconds === undefined ? 0 : (seconds.once + seconds.each * runs) * 1_000;
+}
