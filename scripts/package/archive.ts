@@ -14,7 +14,7 @@ export interface ArchiveOptions {
 	/** Seconds since 1970, for each file. */
 	readonly modified: number;
 	readonly output: string;
-	/** Of compression; 9, which takes 20 s of a processor, unless said otherwise. */
+	/** Of compression; 9, which takes some seconds of a processor, unless said otherwise. Below 6 it is 1 MB more, which the limit has no room for. */
 	readonly level?: number;
 }
 

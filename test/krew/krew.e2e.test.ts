@@ -46,7 +46,7 @@ describe.skipIf(isMissing)(name, () => {
 		const { code, output } = await runCommand([process.execPath, "scripts/executable/main.ts", `--folder=${files}`]);
 		if (code !== 0) throw new Error(output);
 		copyFileSync("LICENSE", join(files, "LICENSE"));
-		sha256 = await writeArchive({ folder: files, files: readdirSync(files), modified: 0, output: archive, level: 4 });
+		sha256 = await writeArchive({ folder: files, files: readdirSync(files), modified: 0, output: archive, level: 6 });
 		server = await serveArchives(release);
 		cluster = await startTestCluster({ nodes: 2 });
 		await fillStuckNodes(cluster);
