@@ -42,10 +42,12 @@ describeOnFleet("two agents, the watch of one held back", () => {
 
 	test("count from what the other one has seen, not from what they see", async () => {
 		// Every agent that starts now sees pods 3 s late; the first agent of each cluster is restarted into that.
-		for (const context of sharedFleet().contexts) {
-			const [first] = await agentNames(context);
-			await restartAgent(context, first ?? "", { XPDB_HOLD_POD_EVENTS_MS: "3000" });
-		}
+		await Promise.all(
+			sharedFleet().contexts.map(async (context) => {
+				const [first] = await agentNames(context);
+				await restartAgent(context, first ?? "", { XPDB_HOLD_POD_EVENTS_MS: "3000" });
+			}),
+		);
 		await using database = await createDatabase({ replicas: 2, budget: { maxUnavailable: 1 } });
 		const results = await Promise.all(
 			sharedFleet().contexts.map((context) =>

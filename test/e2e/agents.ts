@@ -34,15 +34,17 @@ export async function restartAgent(
 /** Wakes every agent of every cluster and waits until two are ready in each. */
 export async function recoverAgents(): Promise<void> {
 	const control = fleetControl();
-	for (const cluster of sharedFleet().contexts) {
-		await control.setAgentEnvironment(cluster, {});
-		await control.setAgentRestarts(cluster, true);
-		for (const { name, pid } of await control.listAgents(cluster)) {
-			if (pid !== undefined) await control.thawAgent(cluster, name);
-		}
-		await eventually(`two ready agents in ${cluster}`, async () => {
-			const agents = await control.listAgents(cluster);
-			return agents.filter(({ ready }) => ready).length === 2;
-		});
-	}
+	await Promise.all(
+		sharedFleet().contexts.map(async (cluster) => {
+			await control.setAgentEnvironment(cluster, {});
+			await control.setAgentRestarts(cluster, true);
+			for (const { name, pid } of await control.listAgents(cluster)) {
+				if (pid !== undefined) await control.thawAgent(cluster, name);
+			}
+			await eventually(`two ready agents in ${cluster}`, async () => {
+				const agents = await control.listAgents(cluster);
+				return agents.filter(({ ready }) => ready).length === 2;
+			});
+		}),
+	);
 }

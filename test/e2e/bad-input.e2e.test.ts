@@ -1,5 +1,5 @@
 // Wrong input through the built plugin on real clusters: what, where, why and what to do; never a stack trace, never
-// "allowed", nothing touched.
+// "allowed", nothing touched. What needs no more than a namespace of its own goes side by side.
 import { expect, test } from "vitest";
 import { inTheAgentsName as agentsName, createAdminClient } from "../controlplane/admin-client.ts";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
@@ -90,7 +90,7 @@ describeOnFleet("targets", () => {
 
 describeOnFleet("a token that has expired", () => {
 	for (const contexts of [["c1"], ["c1", "c2"]]) {
-		test(`of ${contexts.join(" and ")}: says that the login is no good, and nothing is evicted`, async () => {
+		test.concurrent(`of ${contexts.join(" and ")}: says that the login is no good, and nothing is evicted`, async () => {
 			await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 			await using kubeconfig = await kubeconfigWithExpiredToken("c1");
 			const args = ["evict", "c1-expired/db-0", "-n", database.namespace, "--contexts", "c1-expired,c2-operator", "-y"];
@@ -103,7 +103,7 @@ describeOnFleet("a token that has expired", () => {
 });
 
 describeOnFleet("a login by a program", () => {
-	test("evicts with the certificate that it gives", async () => {
+	test.concurrent("evicts with the certificate that it gives", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		using kubeconfig = kubeconfigWithLogin("c1-operator", 'cat "$1"');
 		const args = evictArgs(database, { name: "db-0", context: "c1" });
@@ -112,7 +112,7 @@ describeOnFleet("a login by a program", () => {
 		expect(result.stdout).toContain("pod/db-0 evicted");
 	});
 
-	test("that fails: what it said, its name, and nothing is evicted", async () => {
+	test.concurrent("that fails: what it said, its name, and nothing is evicted", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		using kubeconfig = kubeconfigWithLogin("c1-operator", "echo 'your session is over: run cloud login' >&2; exit 255");
 		const args = evictArgs(database, { name: "db-0", context: "c1" });
@@ -136,21 +136,21 @@ describeOnFleet("budgets that cannot be enforced", () => {
 		{ name: "a probe", spec: { maxUnavailable: 1, probe: { endpoint: "probe:1", enabled: true } }, text: /probe/ },
 	];
 	for (const { name, spec, text } of specs) {
-		test(`${name}: named, and nothing is evicted`, async () => {
+		test.concurrent(`${name}: named, and nothing is evicted`, async () => {
 			await using database = await createDatabase({ replicas: 1 });
 			await applyBudget(sharedFleet().contexts, database.namespace, spec);
 			await expectRefused(database, text, `${database.namespace}/db`);
 		});
 	}
 
-	test("an invalid operator in the selector is named", async () => {
+	test.concurrent("an invalid operator in the selector is named", async () => {
 		await using database = await createDatabase({ replicas: 1 });
 		const selector = { matchExpressions: [{ key: "app", operator: "Like", values: ["db"] }] };
 		await applyBudget(sharedFleet().contexts, database.namespace, { maxUnavailable: 1, selector });
 		await expectRefused(database, /operator/);
 	});
 
-	test("selectors that differ between members are named", async () => {
+	test.concurrent("selectors that differ between members are named", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		await applyBudget(["c2"], database.namespace, { maxUnavailable: 1, selector: { matchLabels: {} } });
 		await expectRefused(database, /c2/, /select/);
@@ -160,7 +160,7 @@ describeOnFleet("budgets that cannot be enforced", () => {
 describeOnFleet("Leases that somebody changed by hand", () => {
 	const selectorOf = (database: Database) => `xpdb.form3.tech/budget-namespace=${database.namespace}`;
 
-	test("a garbled state refuses and says so, and nothing of it is lost", async () => {
+	test.concurrent("a garbled state refuses and says so, and nothing of it is lost", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		expect((await evictFirst(database)).code).toBe(0);
 		await database.ready();
@@ -173,7 +173,7 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 		expect((await evictFirst(database)).code).toBe(0);
 	});
 
-	test("a state that a newer agent wrote refuses and says so", async () => {
+	test.concurrent("a state that a newer agent wrote refuses and says so", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		expect((await evictFirst(database)).code).toBe(0);
 		await database.ready();
@@ -193,7 +193,7 @@ describeOnFleet("Leases that somebody changed by hand", () => {
 		}
 	});
 
-	test("annotations at their limit: the Lease is full, which waits, and the pod stays", async () => {
+	test.concurrent("annotations at their limit: the Lease is full, which waits, and the pod stays", async () => {
 		// Refused once, so that there is a Lease without reservations.
 		await using database = await createDatabase({ replicas: 1, budget: { minAvailable: 3 } });
 		await expectRefused(database, /needs 3 healthy/);

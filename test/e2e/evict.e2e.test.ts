@@ -7,8 +7,9 @@ import { eventually, kubectl } from "./kubectl.ts";
 import { plugin, startPlugin } from "./plugin-process.ts";
 import { withoutSlowLines } from "./slow-lines.ts";
 
+// Each in a namespace of its own, all at once: they wait for pods most of the time.
 describeOnFleet("kubectl xpdb evict", () => {
-	test("evicts one pod under a budget over three clusters, in one context", async () => {
+	test.concurrent("evicts one pod under a budget over three clusters, in one context", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		const [pod] = await database.pods();
 		const result = await plugin(evictArgs(database, pod));
@@ -20,7 +21,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 		expect(await database.violations(1)).toEqual([]);
 	});
 
-	test("evicts the pods of a selector in three contexts, one after the other", async () => {
+	test.concurrent("evicts the pods of a selector in three contexts, one after the other", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		const before = (await database.pods()).map(({ uid }) => uid);
 		const contexts = sharedFleet()
@@ -35,7 +36,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 		expect(await database.violations(1)).toEqual([]);
 	});
 
-	test("--for=replaced returns when the budget has recovered", async () => {
+	test.concurrent("--for=replaced returns when the budget has recovered", async () => {
 		await using database = await createDatabase({
 			replicas: 1,
 			budget: { maxUnavailable: 1 },
@@ -53,7 +54,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 		expect(await database.pods()).toHaveLength(3);
 	});
 
-	test("says for what it waits where the budget is used up, and goes on when it is not", async () => {
+	test.concurrent("says for what it waits where the budget is used up, and goes on when it is not", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		const { namespace } = database;
 		await kubectl("c1", ["annotate", "pod", "db-0", "-n", namespace, "bench/ready=false"]);
@@ -67,7 +68,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 		expect(await database.violations(1)).toEqual([]);
 	});
 
-	test("evicts a pod that no budget covers as kubectl would", async () => {
+	test.concurrent("evicts a pod that no budget covers as kubectl would", async () => {
 		await using database = await createDatabase({ replicas: 1 });
 		const [pod] = await database.pods();
 		const result = await plugin(evictArgs(database, pod));
@@ -75,7 +76,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 		expect(result.stdout).toContain(`pod/${pod?.name} evicted`);
 	});
 
-	test("grants a pod under two budgets by both or not at all", async () => {
+	test.concurrent("grants a pod under two budgets by both or not at all", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		const { contexts } = sharedFleet();
 		const strict = {
@@ -97,7 +98,7 @@ describeOnFleet("kubectl xpdb evict", () => {
 		expect(granted.code, granted.stderr).toBe(0);
 	});
 
-	test("leaves no reservation and no held Lease behind", async () => {
+	test.concurrent("leaves no reservation and no held Lease behind", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		const [pod] = await database.pods();
 		await plugin(evictArgs(database, pod));

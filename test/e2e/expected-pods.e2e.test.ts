@@ -37,7 +37,7 @@ const evict = (pod: string, namespace: string, timeout = "120s") =>
 	plugin(["evict", pod, "-n", namespace, "--context", "c1-operator", "--timeout", timeout]);
 
 describeOnFleet("pods whose number no scale says", () => {
-	test("a DaemonSet's pod that is gone and not yet back is expected: no second one goes", async () => {
+	test.concurrent("a DaemonSet's pod that is gone and not yet back is expected: no second one goes", async () => {
 		await using namespace = await namespaceOf(`daemons-${Date.now().toString(36)}`);
 		const metadata = { name: "db", namespace: namespace.name };
 		await apply(contexts, [
@@ -78,7 +78,7 @@ describeOnFleet("pods whose number no scale says", () => {
 		expect(await readyPods("c1", namespace.name)).toHaveLength(pods.length - 1);
 	});
 
-	test("pods that nobody controls wait, say why, and go under minAvailable as a number", async () => {
+	test.concurrent("pods that nobody controls wait, say why, and go under minAvailable as a number", async () => {
 		await using namespace = await namespaceOf(`bare-${Date.now().toString(36)}`);
 		await apply(
 			["c1"],

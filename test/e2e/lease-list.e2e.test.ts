@@ -3,14 +3,13 @@ import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { hostname, tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { leaseName, stateAnnotation } from "../../disruption/lease.ts";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { createValidator, strictSchema } from "../support/json-schema.ts";
 import { createDatabase, type Database } from "./database.ts";
 import { evictArgs } from "./evict-args.ts";
 import { eventually, inTheAgentsName, kubectl } from "./kubectl.ts";
-import { uncordonAll } from "./nodes.ts";
 import { plugin, startPlugin } from "./plugin-process.ts";
 
 const contexts = ["--contexts", "c1-operator,c2-operator,c3-operator"];
@@ -72,8 +71,6 @@ function itemsOf(output: string): Documented["items"] {
 }
 
 describeOnFleet("kubectl xpdb leases", () => {
-	afterEach(uncordonAll);
-
 	test("shows who holds a Lease, by whose token, who waits for it, and the pod that was granted", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		const { namespace } = database;
@@ -106,7 +103,7 @@ describeOnFleet("kubectl xpdb leases", () => {
 		);
 	});
 
-	test("shows a granted pod until it is seen going, and each change to who watches", async () => {
+	test.concurrent("shows a granted pod until it is seen going, and each change to who watches", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		const { namespace } = database;
 		using watch = startPlugin(["leases", "-n", namespace, ...contexts, "-w", "-o", "json"]);
@@ -135,7 +132,7 @@ describeOnFleet("kubectl xpdb leases", () => {
 		expect(documents.flatMap(validate)).toEqual([]);
 	});
 
-	test("ends without a word where nobody reads on", async () => {
+	test.concurrent("ends without a word where nobody reads on", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		expect(await plugin(evictArgs(database, { name: "db-0", context: "c1" }))).toMatchObject({ code: 0 });
 		const { dir, kubeconfigPath } = sharedFleet();
@@ -157,7 +154,7 @@ describeOnFleet("kubectl xpdb leases", () => {
 		expect(err).toBe("code 0\n");
 	});
 
-	test("shows a Lease that nobody can read, with why", async () => {
+	test.concurrent("shows a Lease that nobody can read, with why", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		const { namespace } = database;
 		expect(await plugin(evictArgs(database, { name: "db-0", context: "c1" }))).toMatchObject({ code: 0 });
@@ -186,7 +183,7 @@ describeOnFleet("kubectl xpdb leases", () => {
 		await kubectl("c2", ["delete", "lease", lease, "-n", "xpdb-system", ...inTheAgentsName]);
 	});
 
-	test("names the context that gives no answer and the right that is missing, and shows the others", async () => {
+	test.concurrent("names the context that gives no answer and the right that is missing, and shows the others", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		const { namespace } = database;
 		expect(await plugin(evictArgs(database, { name: "db-0", context: "c1" }))).toMatchObject({ code: 0 });

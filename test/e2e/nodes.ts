@@ -27,12 +27,14 @@ export async function markOf(path: string): Promise<string | undefined> {
 
 /** Every node is in service again, and nothing of a drain is on it. */
 export async function uncordonAll(): Promise<void> {
-	for (const context of sharedFleet().contexts) {
-		const { items } = await getJson<{ readonly items: readonly NodeObject[] }>(context, "/api/v1/nodes");
-		const cordoned = items.filter(({ spec }) => spec.unschedulable).map(({ metadata }) => metadata.name);
-		if (cordoned.length > 0) await kubectl(context, ["uncordon", ...cordoned]);
-		const marked = items.filter(({ metadata }) => metadata.annotations?.[mark] !== undefined);
-		const names = marked.map(({ metadata }) => metadata.name);
-		if (names.length > 0) await kubectl(context, ["annotate", "nodes", ...names, `${mark}-`]);
-	}
+	await Promise.all(
+		sharedFleet().contexts.map(async (context) => {
+			const { items } = await getJson<{ readonly items: readonly NodeObject[] }>(context, "/api/v1/nodes");
+			const cordoned = items.filter(({ spec }) => spec.unschedulable).map(({ metadata }) => metadata.name);
+			if (cordoned.length > 0) await kubectl(context, ["uncordon", ...cordoned]);
+			const marked = items.filter(({ metadata }) => metadata.annotations?.[mark] !== undefined);
+			const names = marked.map(({ metadata }) => metadata.name);
+			if (names.length > 0) await kubectl(context, ["annotate", "nodes", ...names, `${mark}-`]);
+		}),
+	);
 }

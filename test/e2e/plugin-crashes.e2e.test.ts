@@ -4,6 +4,8 @@ import { expect, test } from "vitest";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { createDatabase } from "./database.ts";
 import { evictArgs } from "./evict-args.ts";
+import { eventually } from "./kubectl.ts";
+import { letNewPodsBeReady, letPodsBeReady } from "./new-pods.ts";
 import { plugin, startPlugin } from "./plugin-process.ts";
 import { evictedWithin, leaseMs, marginMs, reservationMs } from "./progress.ts";
 
@@ -53,20 +55,27 @@ describeOnFleet(
 	"a plugin asleep between commit and evict, past its deadline",
 	() => {
 		test("finds its reservation cancelled and evicts nothing on it", async () => {
-			await using database = await createDatabase({
-				replicas: 1,
-				budget: { maxUnavailable: 1 },
-				annotations: { "bench/ready-after": "20s", "bench/start-after": "1s" },
-			});
+			await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 			const [first, second] = await database.pods();
-			// Half a minute asleep, 21 s until the second pod is back: with less, a busy machine would end it before its turn.
+			await letNewPodsBeReady(database, false);
 			using asleep = startPlugin(evictArgs(database, first, "--timeout", "2m"), {
 				XPDB_PAUSE_POINT: "after-commit",
 			});
 			await asleep.asleep();
 			await evictedWithin(database, second, reservationMs + marginMs);
-			// The second pod is down for 20 s more: an eviction on the old grant would make it two.
+			// The second pod is down until it may be ready: an eviction on the old grant would make it two.
 			asleep.child.kill("SIGCONT");
+			await asleep.printed(/needs 2 healthy, has 2/);
+			expect((await database.pods()).map(({ uid }) => uid)).toContain(first?.uid);
+			await letNewPodsBeReady(database, true);
+			await eventually("the second pod to be ready", async () => {
+				return (
+					(await letPodsBeReady(database)) &&
+					(await database.pods()).some(({ context, uid }) => {
+						return context === second?.context && uid !== second.uid;
+					})
+				);
+			});
 			const result = await asleep.finished;
 			expect(result.code, result.stderr).toBe(0);
 			await database.ready();

@@ -6,6 +6,7 @@ import { applyBudget, createDatabase, type Database, type DatabaseOptions } from
 import { evictArgs } from "../evict-args.ts";
 import { getJson } from "../get-json.ts";
 import { eventually, kubectl } from "../kubectl.ts";
+import { letNewPodsBeReady, letPodsBeReady } from "../new-pods.ts";
 import { startPlugin } from "../plugin-process.ts";
 import { findLeftBehind } from "./left-behind.ts";
 import { leaseLimitMs } from "./recovery-limits.ts";
@@ -96,35 +97,18 @@ describeOnFleet("in the middle of an eviction", () => {
 
 	test.concurrent("its database is scaled down to its budget and up again", async () => {
 		await using database = await createDatabase({ replicas: 3, budget: { minAvailable: 5 } });
-		const inNamespace = ["-n", database.namespace];
-		/** Of pods that are made from now on. */
-		const letBecomeReady = async (ready: "false" | null) => {
-			const template = { metadata: { annotations: { "bench/ready": ready } } };
-			const patch = JSON.stringify({ spec: { updateStrategy: { type: "OnDelete", rollingUpdate: null }, template } });
-			await inAll(["patch", "statefulset", "db", ...inNamespace, "--type=merge", "-p", patch]);
-		};
-		await letBecomeReady("false");
+		await letNewPodsBeReady(database, false);
 		using evicting = startEvicting(database);
 		// Four of nine may go. As none of the new ones becomes ready nothing is granted, so nothing is under way when the plugin
 		// stops: who scales down asks no budget, and would be before an eviction that was decided already.
 		await evicting.printed(/(pod\/\S+ evicted[^]*){4}/);
 		evicting.child.kill("SIGSTOP");
 		const scale = async (context: string, replicas: number) =>
-			await kubectl(context, ["scale", "statefulset", "db", ...inNamespace, `--replicas=${replicas}`]);
-		/** Whether none of them went between kubectl's list and its patch. */
-		const annotateAll = async () => {
-			try {
-				await inAll(["annotate", "pods", "-l", "app=db", ...inNamespace, "bench/ready-"]);
-				return true;
-			} catch (error) {
-				if (error instanceof Error && error.message.includes("(NotFound)")) return false;
-				throw error;
-			}
-		};
-		await letBecomeReady(null);
+			await kubectl(context, ["scale", "statefulset", "db", "-n", database.namespace, `--replicas=${replicas}`]);
+		await letNewPodsBeReady(database, true);
 		await Promise.all([scale("c1", 1), scale("c2", 1)]);
 		await eventually("5 healthy pods, one of them in each of c1 and c2", async () => {
-			if (!(await annotateAll())) return false;
+			if (!(await letPodsBeReady(database))) return false;
 			const pods = await database.pods();
 			return pods.length === 5 && pods.every(({ context, name }) => context === "c3" || name === "db-0");
 		});

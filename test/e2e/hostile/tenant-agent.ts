@@ -1,6 +1,7 @@
 // A tenant who plays the agent: may do everything in one namespace of a cluster and nothing anywhere else, and runs a server
 // there that answers every operator: a fleet of one, and no budgets. It has all that an agent has, a CA, an account whose tokens
 // operators may ask for, and pods with the agents' label, in the tenant's own namespace.
+import { randomBytes } from "node:crypto";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import type { AgentPodObject } from "../../../demo/agents/agent-command.ts";
 import { createAuthority, issueAgentCertificate } from "../../../demo/machine/certificates.ts";
@@ -13,6 +14,7 @@ import { forwardPorts } from "../../controlplane/port-forwards.ts";
 import { sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { getJson, podsPath } from "../get-json.ts";
 import { eventually, kubectl } from "../kubectl.ts";
+import { removeNamespace } from "../remove-namespace.ts";
 
 export interface TenantAgent extends AsyncDisposable {
 	readonly namespace: string;
@@ -24,13 +26,15 @@ export interface TenantAgent extends AsyncDisposable {
 
 /** Before every agent's, in the order in which they are asked. */
 const podName = "a-tenant";
+let tenants = 0;
 
+/** Several may be there at once, each in a namespace of its own. */
 export async function startTenantAgent(cluster: string): Promise<TenantAgent> {
 	const { octet, clusters } = sharedFleet();
 	const at = clusters.findIndex(({ name }) => name === cluster);
 	const known = clusters[at];
 	if (!known) throw new Error(`There is no cluster ${cluster}`);
-	const namespace = "tenant";
+	const namespace = `tenant-${randomBytes(4).toString("hex")}`;
 	const asTenant = (...args: readonly string[]) => ["--as=mallory", "-n", namespace, ...args];
 	await kubectl(cluster, ["create", "namespace", namespace]);
 	await kubectl(cluster, [
@@ -43,8 +47,9 @@ export async function startTenantAgent(cluster: string): Promise<TenantAgent> {
 		"--user=mallory",
 	]);
 	const authority = await createAuthority("tenant");
-	// No pod of the cluster is ever given this address.
-	const address = `127.${octet}.${at + 1}.251`;
+	tenants += 1;
+	// Pods of the clusters have theirs below 127.OCTET.100.
+	const address = `127.${octet}.${at + 101}.${tenants}`;
 	const pair = await issueAgentCertificate(authority, { clusterId: known.id, address });
 	const asked: string[] = [];
 	const server = await startServer(`${address}:8443`, pair, answersOfFleetOfOne(known.id, asked));
@@ -85,9 +90,7 @@ export async function startTenantAgent(cluster: string): Promise<TenantAgent> {
 		async [Symbol.asyncDispose]() {
 			server.forceShutdown();
 			client.close();
-			// The pod of no kubelet ends only by force.
-			await kubectl(cluster, ["-n", namespace, "delete", "pods", "--all", "--grace-period=0", "--force"]);
-			await kubectl(cluster, ["delete", "namespace", namespace]);
+			await removeNamespace([cluster], namespace);
 		},
 	};
 }

@@ -26,6 +26,7 @@ async function tokensOf(namespace: string): Promise<readonly string[]> {
 		.map(({ user }) => user);
 }
 
+// Each with a database and tenants of its own, all at once; every tenant says for itself whether it was asked.
 describeOnFleet("a tenant whose pods call themselves agents", () => {
 	const states: readonly { name: string; bring: (tenant: TenantAgent) => Promise<void> }[] = [
 		{ name: "ready", bring: (tenant) => tenant.setReady(true) },
@@ -33,16 +34,16 @@ describeOnFleet("a tenant whose pods call themselves agents", () => {
 		{ name: "deleted", bring: (tenant) => tenant.deletePod() },
 	];
 	for (const { name, bring } of states) {
-		test(`gets nothing and stops nobody while they are ${name}`, async () => {
+		test.concurrent(`gets nothing and stops nobody while they are ${name}`, async () => {
+			await using here = await startTenantAgent("c1");
+			await using there = await startTenantAgent("c2");
 			await using database = await createDatabase({
 				replicas: 1,
 				budget: { maxUnavailable: 1 },
 				// Long enough that two at once would be down together.
 				annotations: { "bench/ready-after": "4s" },
 			});
-			await using here = await startTenantAgent("c1");
-			await using there = await startTenantAgent("c2");
-			for (const tenant of [here, there]) await bring(tenant);
+			await Promise.all([here, there].map(bring));
 			const before = (await database.pods()).map(({ uid }) => uid);
 			const results = await evictTogether(database, ["c1", "c2", "c3"]);
 			for (const { code, stdout, stderr } of results) {
@@ -52,12 +53,14 @@ describeOnFleet("a tenant whose pods call themselves agents", () => {
 			await database.ready();
 			expect((await database.pods()).filter(({ uid }) => before.includes(uid))).toEqual([]);
 			expect(await database.violations(1)).toEqual([]);
-			expect([...here.asked, ...there.asked]).toEqual([]);
-			expect(await tokensOf(here.namespace)).toEqual([]);
+			for (const { asked, namespace } of [here, there]) {
+				expect(asked).toEqual([]);
+				expect(await tokensOf(namespace)).toEqual([]);
+			}
 		});
 	}
 
-	test("gets no call where the agents themselves are away", async () => {
+	test.concurrent("gets no call where the agents themselves are away", async () => {
 		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
 		await using tenant = await startTenantAgent("c1");
 		const result = await plugin([
