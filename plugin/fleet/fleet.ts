@@ -1,4 +1,5 @@
 // The fleet that the contexts belong to: every member, also those that no context names. It is covered or refused.
+import { setTimeout as delay } from "node:timers/promises";
 import type { BudgetsOfMember, ListedBudgets } from "../../disruption/coverage-judgement.ts";
 import {
 	AgentForbiddenError,
@@ -22,6 +23,10 @@ import { seeSilent } from "./see-silent.ts";
 /** What a context without agents is told. */
 export const uncoveredWarning =
 	"no xpdb agent and no XPodDisruptionBudget in this cluster: only its own PodDisruptionBudgets are obeyed";
+
+/** While a member is added or removed the lists differ for a moment: so long whoever starts in it asks again. */
+const agreeWithinMs = 5_000;
+const askAgainAfterMs = 250;
 
 export interface Fleet {
 	/** All members, sorted by name; others after a reconnect(). */
@@ -60,9 +65,10 @@ export interface FleetConnection {
 
 /**
  * Reaches the agents of every context and every member of their fleet. Throws FleetUncoveredError that names each one
- * missing, UsageError for two contexts of one cluster. `mayMiss`: for tables, which show what is there; members behind
- * no context may be missing then. `namespaces`: whose budgets are asked for beside the question who the members are, none for
- * those of all; left out, nothing is. What it returns must be closed.
+ * missing, UsageError for two contexts of one cluster. Members who disagree about the fleet are asked anew, for five seconds.
+ * `mayMiss`: for tables, which show what is there; members behind no context may be missing then. `namespaces`: whose budgets
+ * are asked for beside the question who the members are, none for those of all; left out, nothing is. What it returns must be
+ * closed.
  */
 export async function connectFleet(
 	contexts: readonly KubeContext[],
@@ -84,12 +90,45 @@ export async function connectFleet(
 		const uncovered = results.filter((result) => result.kind === "none").map(({ context }) => context);
 		refuseSameCluster(reached.map(({ context, description }) => [context.name, description.clusterId]));
 		await refuseSameNamespace(uncovered);
-		const fleet = reached.length > 0 ? await assembleFleet(reached, { mayMiss, namespaces }) : undefined;
+		const fleet = reached.length > 0 ? await assembleAgreed(reached, { mayMiss, namespaces }) : undefined;
 		return { fleet, uncovered };
 	} catch (error) {
 		closeAll();
 		throw error;
 	}
+}
+
+interface AssembleOptions {
+	readonly mayMiss: boolean;
+	readonly namespaces?: readonly string[] | undefined;
+}
+
+/** As assembleFleet(), of members who agree by now. Nothing is taken from the answers in which they did not. */
+async function assembleAgreed(accesses: readonly AgentAccess[], options: AssembleOptions): Promise<Fleet> {
+	const until = performance.now() + agreeWithinMs;
+	for (let asked = accesses; ; asked = await describeAnew(asked)) {
+		try {
+			return await assembleFleet(asked, options);
+		} catch (error) {
+			if (!(error instanceof DifferentFleetsError) || performance.now() > until) throw error;
+			await delay(askAgainAfterMs);
+		}
+	}
+}
+
+/** What the agents say by now. Rejects where one of them gives no answer, or speaks for another cluster than before. */
+async function describeAnew(accesses: readonly AgentAccess[]): Promise<readonly AgentAccess[]> {
+	return Promise.all(
+		accesses.map(async (access) => {
+			const description = await describeAgent(access.client, { name: access.context.name });
+			if (description.clusterId !== access.description.clusterId) {
+				throw new FleetUncoveredError("Cannot go on with the fleet", [
+					`${access.context.name}: its agent answers for another cluster than before`,
+				]);
+			}
+			return { ...access, description };
+		}),
+	);
 }
 
 /**
@@ -98,7 +137,7 @@ export async function connectFleet(
  */
 export async function assembleFleet(
 	accesses: readonly AgentAccess[],
-	{ mayMiss, namespaces }: { readonly mayMiss: boolean; readonly namespaces?: readonly string[] | undefined },
+	{ mayMiss, namespaces }: AssembleOptions,
 ): Promise<Fleet> {
 	const described = accesses.map(({ context, description }) => ({ name: context.name, description }));
 	refuseDifferentFleets(described);
@@ -133,18 +172,7 @@ export async function assembleFleet(
 		listBudgets: (asked) => listBudgetsOf(current.members, asked),
 		listedAhead,
 		async reconnect() {
-			const described = await Promise.all(
-				accesses.map(async (access) => {
-					const description = await describeAgent(access.client, { name: access.context.name });
-					if (description.clusterId !== access.description.clusterId) {
-						throw new FleetUncoveredError("Cannot go on with the fleet", [
-							`${access.context.name}: its agent answers for another cluster than before`,
-						]);
-					}
-					return { ...access, description };
-				}),
-			);
-			const next = await reachMembers(described, current.members, clusters);
+			const next = await reachMembers(await describeAnew(accesses), current.members, clusters);
 			const [problem] = next.problems;
 			if (problem) throw problem.error;
 			current = next;
@@ -290,9 +318,11 @@ function refuseDifferentFleets(
 ): void {
 	const details = fleetDifferences(described);
 	if (details.length > 0) {
-		throw new FleetUncoveredError(
+		throw new DifferentFleetsError(
 			"Cannot cover the fleet: ConfigMap xpdb-fleet must list the same members in every cluster, nothing was touched",
 			details,
 		);
 	}
 }
+
+class DifferentFleetsError extends FleetUncoveredError {}

@@ -4,6 +4,7 @@ import { killComponent } from "../controlplane/faults.ts";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { fleetControl, recoverAgents } from "./agents.ts";
 import { createDatabase, type Database, type Pod } from "./database.ts";
+import { evictArgs } from "./evict-args.ts";
 import { editFleetLists } from "./fleet-list.ts";
 import { kubectl } from "./kubectl.ts";
 import { uncordonAll } from "./nodes.ts";
@@ -53,6 +54,22 @@ describeOnFleet("a member that leaves while a drain goes on", () => {
 			await revive();
 			await recoverAgents();
 		}
+		await database.ready();
+		expect(await database.violations(1)).toEqual([]);
+	});
+
+	test("is waited for by whoever starts while the lists differ", async () => {
+		await using database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		await using lists = await editFleetLists();
+		const [pod] = await database.pods();
+		await lists.declare("c1", remaining);
+		using evicting = startPlugin(evictArgs(database, pod, "-v=6"));
+		// Of two members in each of two rounds: they were asked, did not agree, and were asked again.
+		await evicting.printed(/(call="[^"]*Describe"[^]*){4}/);
+		expect((await database.pods()).map(({ uid }) => uid)).toContain(pod?.uid);
+		await lists.restore("c1");
+		const { code, stdout, stderr } = await evicting.finished;
+		expect(code, stdout + stderr).toBe(0);
 		await database.ready();
 		expect(await database.violations(1)).toEqual([]);
 	});
