@@ -114,7 +114,7 @@ function channelCredentials(options: AgentClientOptions): ChannelCredentials {
 	const expired = (): Error | undefined =>
 		Date.parse(validTo) > wallClock()
 			? undefined
-			: new AgentUnavailableError(`The agent's certificate expired at ${validTo}`, "");
+			: new AgentUnavailableError(`certificate has expired at ${validTo}`, "");
 	return credentials.combineChannelCredentials(
 		channel,
 		callCredentials(async () => {

@@ -28,6 +28,11 @@ export function findSilence(
 	if (code === status.UNAVAILABLE && details === "Connection dropped") {
 		return { why: `the connection${from} was dropped before one came`, silent: "unknown" };
 	}
+	// Of a connection that stands, but over which nothing more is sent; a new one says the same.
+	const [, expired] =
+		/^Getting metadata from plugin failed with error: (certificate has expired.*)$/.exec(details) ?? [];
+	if (code === status.UNAVAILABLE && expired !== undefined)
+		return { why: `no connection${from}: ${expired}`, silent: "unknown" };
 	if (code === status.UNAVAILABLE && details.startsWith("No connection established.")) {
 		const why = /Last error: (?:Error: )?(.+)$/.exec(details)?.[1] ?? "it was not said why";
 		return { why: `no connection${from}: ${why}`, silent: noWay.test(why) ? "network" : "unknown" };

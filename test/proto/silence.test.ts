@@ -8,6 +8,14 @@ const none = "No connection established. Last error:";
 describe("findSilence()", () => {
 	const rows = [
 		{
+			name: "a certificate that expired since the connection was made is told as one that a new connection meets",
+			failed: {
+				code: status.UNAVAILABLE,
+				details: "Getting metadata from plugin failed with error: certificate has expired at Nov 23 20:00:00 2026 GMT",
+			},
+			expected: { why: "no connection: certificate has expired at Nov 23 20:00:00 2026 GMT", silent: "unknown" },
+		},
+		{
 			name: "an agent that says nothing over a connection that stands may hang, or the network may",
 			failed: { code: status.DEADLINE_EXCEEDED, details: `${late}LB pick: 0.001s,remote_addr=10.0.0.1:8444` },
 			expected: { why: "none came within 5 s", silent: "unknown" },
