@@ -10,6 +10,7 @@ import { waitForAddress } from "../install/expose/wait-address.ts";
 import { type ClusterChanges, findChanges, isWritten } from "../install/find-changes.ts";
 import { findBudgets } from "../install/found-budgets.ts";
 import { findCluster } from "../install/found-cluster.ts";
+import { inAllClusters } from "../install/in-all-clusters.ts";
 import { type InstallOptions, readInstallOptions } from "../install/install-options.ts";
 import { foundBudgetLines } from "../install/judge-found-budgets.ts";
 import { manifestText, writeManifests } from "../install/manifest-files.ts";
@@ -33,7 +34,7 @@ function setUp(command: "install" | "upgrade", input: CommandInput, deps: Comman
 	const { streams } = deps;
 	const options = readInstallOptions(input, streams.stderr);
 	return withContexts(input, deps, async (contexts) => {
-		const found = await Promise.all(contexts.map(findCluster));
+		const found = await inAllClusters(contexts, findCluster);
 		if (command === "upgrade") {
 			const [bare] = found.filter(({ image }) => image === undefined);
 			if (bare) {
@@ -50,7 +51,7 @@ function setUp(command: "install" | "upgrade", input: CommandInput, deps: Comman
 		}
 		const { planned, notes } = await withCertificates(uncertified, options.certificates);
 		const [fleet, warnings] = await Promise.all([
-			Promise.all(planned.clusters.map(async (cluster) => findChanges(cluster, options.forceConflicts))),
+			inAllClusters(planned.clusters, async (cluster) => findChanges(cluster, options.forceConflicts)),
 			Promise.all(contexts.map(neighbourWarnings)),
 		]);
 		// Of a fleet that is there the checks at the end say more.

@@ -3,6 +3,7 @@ import { type CommandRunner, booleanFlag, timeoutFlag } from "../flags/command.t
 import { authoritySecret } from "../install/certificate-objects.ts";
 import { objectText } from "../install/cluster-object.ts";
 import { findInstalled, type InstalledCluster } from "../install/find-installed.ts";
+import { inAllClusters } from "../install/in-all-clusters.ts";
 import { leasesInUse } from "../install/leases-in-use.ts";
 import { removeInstallation } from "../install/remove-fleet.ts";
 import { withContexts } from "../run/with-contexts.ts";
@@ -16,7 +17,7 @@ export const runUninstall: CommandRunner = (input, deps) => {
 	const deleteBudgets = booleanFlag(input, "delete-budgets");
 	const timeoutMs = timeoutFlag(input);
 	return withContexts(input, deps, async (contexts) => {
-		const clusters = await Promise.all(contexts.map(findInstalled));
+		const clusters = await inAllClusters(contexts, findInstalled);
 		refuseSameCluster(clusters.map(({ context, id }) => [context.name, id]));
 		const isEmpty = clusters.every(({ objects, definition }) => objects.length === 0 && !(deleteBudgets && definition));
 		if (isEmpty) {
