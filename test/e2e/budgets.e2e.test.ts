@@ -45,8 +45,12 @@ describeOnFleet("kubectl xpdb budgets", () => {
 
 		const me = `${userInfo().username}@${hostname()}`;
 		// Nobody waits for longer than the reservation's half minute.
-		const [found, wide, short] = await Promise.all([
-			budgetsOf(database),
+		let found: Documented["items"][number] | undefined;
+		await eventually("the agents to see who was granted", async () => {
+			found = await budgetsOf(database);
+			return found?.usedBy.length === 2;
+		});
+		const [wide, short] = await Promise.all([
 			plugin(["budgets", "-n", namespace, ...contexts, "-o", "wide"]),
 			plugin(["budgets", "-n", namespace, ...contexts]),
 		]);

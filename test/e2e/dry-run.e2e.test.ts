@@ -56,7 +56,13 @@ describeOnFleet("--dry-run=server under budgets of the fleet", () => {
 		expect(result.stderr).toContain(`error when evicting pods/"db-0" -n "${namespace}": it would wait: ${wait}`);
 		expect(result.stderr).toContain(`There are pending nodes to be drained:\n ${pod.node}\n`);
 
-		const evicted = await plugin(["evict", "db-0", "-n", namespace, "--context", "c1-operator", "--dry-run=server"]);
+		const evict = ["evict", "db-0", "-n", namespace, "--context", "c1-operator", "--dry-run=server"];
+		let evicted = await plugin(evict);
+		// A dry run goes by what one agent of each cluster has seen, and that may be another one now.
+		await eventually("the other agents to see it too", async () => {
+			evicted = await plugin(evict);
+			return evicted.code === 1;
+		});
 		expect(evicted).toMatchObject({ code: 1, stdout: "" });
 		expect(evicted.stderr).toMatch(new RegExp(`^pod ${namespace}/db-0 would wait: ${wait}; ${users}$`, "m"));
 		await expectUntouched(database, pod.node, since);
@@ -68,6 +74,10 @@ describeOnFleet("--dry-run=server under budgets of the fleet", () => {
 		const { namespace } = database;
 		const pods = (await database.pods()).filter(({ context }) => context !== "c3");
 		const nodes = pods.map(({ context, node }) => `${context}-operator/${node}`);
+		await eventually("the agents to count 3 healthy pods", async () => {
+			const { stdout } = await plugin(["budgets", "-n", namespace, "--contexts=c1-operator,c2-operator"]);
+			return /^\S+ +db +1 +3 /m.test(stdout);
+		});
 		const since = Date.now() * 1_000;
 		const result = await plugin([
 			"drain",
