@@ -13,6 +13,7 @@ import { findCluster } from "../install/found-cluster.ts";
 import { inAllClusters } from "../install/in-all-clusters.ts";
 import { type InstallOptions, readInstallOptions } from "../install/install-options.ts";
 import { foundBudgetLines } from "../install/judge-found-budgets.ts";
+import { keptHint } from "../install/kept-fields.ts";
 import { manifestText, writeManifests } from "../install/manifest-files.ts";
 import { neighbourWarnings } from "../install/neighbour-warnings.ts";
 import { type PlannedFleet, planFleet } from "../install/planned-fleet.ts";
@@ -159,13 +160,15 @@ function rightWarnings({ keptRights }: PlannedFleet): readonly string[] {
 function refuseConflicts(fleet: readonly ClusterChanges[]): void {
 	const kept = fleet.flatMap(({ cluster, changes }) =>
 		changes.flatMap((change) =>
-			change.kind === "kept" ? [`${cluster.found.context.name}: ${objectText(change.object)}`] : [],
+			change.kind === "kept"
+				? [{ what: `${cluster.found.context.name}: ${objectText(change.object)}`, conflicts: change.conflicts }]
+				: [],
 		),
 	);
 	if (kept.length === 0) return;
 	throw new UsageError(
-		`somebody else keeps fields that would change (! above): ${kept.join(", ")}: nothing was touched`,
-		"Take them over with --force-conflicts, or have whoever keeps them let go",
+		`somebody else keeps fields that would change (! above): ${kept.map(({ what }) => what).join(", ")}: nothing was touched`,
+		keptHint(kept.flatMap(({ conflicts }) => conflicts)),
 	);
 }
 

@@ -95,6 +95,9 @@ describeOnFleet(
 			expect(refused.code).toBe(1);
 			expect(refused.err).toContain("somebody else keeps fields that would change");
 			expect(refused.out).toContain("kept by kustomize-controller");
+			expect(refused.err).toContain(
+				"kustomize-controller takes back what --force-conflicts changes: write the objects into the repository instead",
+			);
 			expect(differing(await syncAll())).toEqual([]);
 			const forced = await bare.xpdb([...upgrade, "--force-conflicts"]);
 			expect(forced.code, forced.out + forced.err).toBe(0);

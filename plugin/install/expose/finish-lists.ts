@@ -2,6 +2,7 @@
 import { objectText } from "../cluster-object.ts";
 import { type ClusterChanges, changeOf, type ObjectChange } from "../find-changes.ts";
 import { fleetListObject } from "../fleet-objects.ts";
+import { keptHint } from "../kept-fields.ts";
 import { refuseInvalid } from "../plan-members.ts";
 import type { PlannedFleet } from "../planned-fleet.ts";
 import { UsageError } from "../../terminal/errors.ts";
@@ -25,7 +26,7 @@ export async function finishLists(
 			if (change.kind === "kept") {
 				throw new UsageError(
 					`${context.name}: somebody else keeps fields of ${objectText(object)}: ${change.conflicts.join(", ")}`,
-					"Take them over with --force-conflicts, or have whoever keeps them let go",
+					keptHint(change.conflicts),
 				);
 			}
 			return [context.name, change] as const;
