@@ -1,4 +1,5 @@
 // Who the agents say that the fleet is, each member for itself: behind its context, or passed on by those that are reached.
+import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import type { FleetMember } from "../../../disruption/fleet.ts";
 import type { AgentDescription } from "../../../proto/agent-cluster.ts";
 import { RemoteCluster } from "../../../proto/remote-cluster.ts";
@@ -6,6 +7,9 @@ import type { AgentAccess, AgentAccessResult } from "../../fleet/agent-access.ts
 import type { Reading } from "./check-report.ts";
 import type { FleetColumn, PassedOn } from "./judge-fleet.ts";
 import { read } from "./read-cluster.ts";
+
+/** As many as a context's own agents have. */
+const attempts = 3;
 
 /** A column for each context, then one for each member that no context leads to. */
 export async function readFleet(
@@ -50,37 +54,39 @@ function describedBy(access: AgentAccessResult): Reading<AgentDescription> {
 	return { kind: "unread", why: access.kind === "failed" ? "no agent was reached" : "it has no agents" };
 }
 
+/**
+ * By whichever of them, in turn. Who is silent is asked three times, by another one each time where there is one: the first call between two
+ * agents waits for their connection, which on a busy machine may take longer than a call.
+ */
 async function describeThrough(
 	reached: readonly AgentAccess[],
 	{ id, name }: FleetMember,
 ): Promise<Reading<AgentDescription>> {
 	let last: Reading<AgentDescription> = { kind: "unread", why: "no agent was reached that could be asked" };
-	for (const { client } of reached) {
-		const member = new RemoteCluster({ id, name, client });
+	for (let attempt = 0; attempt < Math.max(reached.length, attempts); attempt += 1) {
+		const access = reached[attempt % Math.max(reached.length, 1)];
+		if (!access) return last;
+		const member = new RemoteCluster({ id, name, client: access.client });
+		let isSilent = false;
+		const answer = member.describe().catch((error: unknown) => {
+			isSilent = error instanceof AgentUnavailableError;
+			throw error;
+		});
 		try {
-			last = await read(member.describe());
+			last = await read(answer);
 		} finally {
 			member.close();
 		}
 		if (last.kind === "read") return last;
+		// What it answered it would answer again; another agent may know better.
+		if (!isSilent && attempt + 1 >= reached.length) return last;
 	}
 	return last;
 }
 
-/** By context: each other member that has an address, asked through that context's agents. */
-export async function readPeers(
-	accesses: readonly (readonly [context: string, access: AgentAccessResult])[],
-): Promise<ReadonlyMap<string, readonly PassedOn[]>> {
-	return new Map(
-		await Promise.all(
-			accesses.flatMap(([context, access]) =>
-				access.kind === "reached" ? [askPeers(access).then((peers) => [context, peers] as const)] : [],
-			),
-		),
-	);
-}
-
-async function askPeers(access: AgentAccess): Promise<readonly PassedOn[]> {
+/** Each other member that has an address, asked through these agents; undefined where there are none. */
+export async function readPeers(access: AgentAccessResult): Promise<readonly PassedOn[] | undefined> {
+	if (access.kind !== "reached") return undefined;
 	const { clusterId, members } = access.description;
 	return Promise.all(
 		members

@@ -1,0 +1,73 @@
+import { credentials, status } from "@grpc/grpc-js";
+import { afterEach, describe, expect, test } from "vitest";
+import type { AgentAccess } from "../../../plugin/fleet/agent-access.ts";
+import { readPeers } from "../../../plugin/install/check/read-fleet.ts";
+import { AgentServiceClient } from "../../../proto/gen/xpdb/v1/agent.ts";
+import { descriptionMessage } from "../../../proto/wire-description.ts";
+import { newContext } from "../../support/build-context.ts";
+import { fullDescription } from "../../support/samples.ts";
+import { startScriptedAgent } from "../../support/scripted-agent.ts";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+	for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+const peer = { ...fullDescription, clusterId: "2", clusterName: "m2" };
+const members = ["1", "2"].map((id) => ({ id, name: `m${id}`, address: `m${id}:8444` }));
+
+/** What the agents of the first member say of the second: the answers one after the other, the last from then on. */
+async function askThrough(...answers: readonly (status | "well")[]) {
+	const seen: string[] = [];
+	const agent = await startScriptedAgent({
+		describe: ({ request }, answer) => {
+			seen.push(request.clusterId);
+			const next = answers[Math.min(seen.length, answers.length) - 1];
+			if (next === "well") answer(null, descriptionMessage(peer));
+			else answer({ code: next ?? status.INTERNAL, details: "no connection" });
+		},
+	});
+	cleanups.push(() => agent[Symbol.asyncDispose]());
+	const client = new AgentServiceClient(agent.address, credentials.createInsecure());
+	cleanups.push(() => client.close());
+	const access: AgentAccess = {
+		kind: "reached",
+		context: newContext("eu"),
+		description: { ...fullDescription, clusterId: "1", members },
+		client,
+		namespaces: ["xpdb-system"],
+		leave: () => undefined,
+		close: () => undefined,
+	};
+	return { seen, peers: await readPeers(access) };
+}
+
+describe("readPeers()", () => {
+	test("asks each other member once that answers", async () => {
+		const { seen, peers } = await askThrough("well");
+		expect(peers).toMatchObject([{ member: "m2", answer: { kind: "read", value: { clusterId: "2" } } }]);
+		expect(seen).toEqual(["2"]);
+	});
+
+	test("gives agents whose connection is still being made the time that it takes", async () => {
+		const { seen, peers } = await askThrough(status.UNAVAILABLE, status.UNAVAILABLE, "well");
+		expect(peers).toMatchObject([{ member: "m2", answer: { kind: "read" } }]);
+		expect(seen).toHaveLength(3);
+	});
+
+	test("says of one that stays silent that it is not reached", async () => {
+		const { seen, peers } = await askThrough(status.UNAVAILABLE);
+		expect(peers).toMatchObject([{ member: "m2", answer: { kind: "unread" } }]);
+		expect(seen).toHaveLength(3);
+	});
+
+	test("asks nobody twice who refuses", async () => {
+		const { seen, peers } = await askThrough(status.PERMISSION_DENIED, "well");
+		expect(peers).toMatchObject([{ member: "m2", answer: { kind: "unread" } }]);
+		expect(seen).toHaveLength(1);
+	});
+
+	test("knows nothing through agents that were not reached", async () => {
+		expect(await readPeers({ kind: "none", context: newContext("eu") })).toBeUndefined();
+	});
+});
