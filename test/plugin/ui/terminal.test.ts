@@ -36,7 +36,11 @@ describe("the screen of a drain, on a real terminal", () => {
 	];
 	const drain = (options: PseudoTerminalOptions = {}, ...more: readonly string[]): PseudoTerminal =>
 		startInTerminal(process.execPath, args("--max-nodes=2", ...more), options);
-	/** The same through a shell, with something about its streams. */
+	const evict = (options: PseudoTerminalOptions = {}): PseudoTerminal => {
+		const words = [plugin, "evict", "web-0", "-n", "default", "-y", `--kubeconfig=${cluster.kubeconfig}`];
+		return startInTerminal(process.execPath, words, options);
+	};
+	/** A drain through a shell, with something about its streams. */
 	const shell = (rest: string, options: PseudoTerminalOptions = {}): PseudoTerminal => {
 		const words = [process.execPath, ...args()].map((word) => `'${word}'`).join(" ");
 		return startInTerminal("sh", ["-c", rest.replace("DRAIN", words)], options);
@@ -212,29 +216,21 @@ describe("the screen of a drain, on a real terminal", () => {
 
 	const plainLines: readonly { readonly name: string; readonly start: () => PseudoTerminal }[] = [
 		{ name: "--ui=plain", start: () => drain({}, "--ui=plain") },
+		{ name: "--ui=none", start: () => drain({ env: { XPDB_UI: "full" } }, "--ui=none") },
 		{ name: "XPDB_UI=plain", start: () => drain({ env: { XPDB_UI: "plain" } }) },
+		{ name: "XPDB_UI=none", start: () => drain({ env: { XPDB_UI: "none" } }) },
 		{ name: "TERM=dumb", start: () => drain({ env: { TERM: "dumb" } }) },
 		{ name: "CI", start: () => drain({ env: { CI: "true" } }) },
 		{ name: "a screen reader", start: () => drain({ env: { INK_SCREEN_READER: "true" } }) },
 		{ name: "a terminal that is too narrow", start: () => drain({ columns: 59 }) },
 		{ name: "a terminal that is too low", start: () => drain({ rows: 14 }) },
 		{ name: "no input", start: () => shell("DRAIN < /dev/null") },
+		{ name: "a closed input", start: () => shell("DRAIN <&-") },
 		{ name: "no input, and --ui=full", start: () => shell("DRAIN --ui=full < /dev/null") },
 		{ name: "a pipe behind it", start: () => shell("DRAIN | cat") },
-		{ name: "a file for stderr", start: () => shell("DRAIN 2>&1 | cat") },
-		{
-			name: "one pod in one context",
-			start: () =>
-				startInTerminal(process.execPath, [
-					plugin,
-					"evict",
-					"web-0",
-					"-n",
-					"default",
-					"-y",
-					`--kubeconfig=${cluster.kubeconfig}`,
-				]),
-		},
+		{ name: "a pipe for both streams", start: () => shell("DRAIN 2>&1 | cat") },
+		{ name: "a pipe for stderr alone", start: () => shell("exec 3>&1; DRAIN 2>&1 >&3 | cat") },
+		{ name: "one pod in one context", start: () => evict() },
 		{
 			name: "one node",
 			start: () =>
@@ -260,11 +256,19 @@ describe("the screen of a drain, on a real terminal", () => {
 		expect(terminal.output()).not.toContain(escapeCharacter);
 	});
 
-	test("is drawn for one node where somebody asked for it", async () => {
-		using terminal = startInTerminal(
-			process.execPath,
-			args("--ui=full").filter((word) => word !== stuckNodes[1]),
-		);
+	const asked: readonly { readonly name: string; readonly start: () => PseudoTerminal }[] = [
+		{
+			name: "one node, with --ui=full",
+			start: () =>
+				startInTerminal(
+					process.execPath,
+					args("--ui=full").filter((word) => word !== stuckNodes[1]),
+				),
+		},
+		{ name: "one pod, with XPDB_UI=full", start: () => evict({ env: { XPDB_UI: "full" } }) },
+	];
+	test.each(asked)("is drawn for $name: somebody asked for it", async ({ start }) => {
+		using terminal = start();
 		await terminal.shows("WAITING 1");
 		await expectFrame(terminal);
 		terminal.press(ctrl.c);
@@ -272,8 +276,9 @@ describe("the screen of a drain, on a real terminal", () => {
 	});
 
 	test("is not in the way of a reader that leaves", async () => {
-		using terminal = shell("DRAIN | head -1; echo over");
+		using terminal = shell("{ DRAIN; echo code $? >&2; } | head -1; echo over");
 		await terminal.shows("over");
+		await terminal.shows("code 2");
 		expect(terminal.output()).not.toContain(escapeCharacter);
 	});
 
