@@ -169,9 +169,10 @@ function nowText(
 		const budget = first.wait.budget === undefined ? undefined : facts.budgets.find(first.wait.budget);
 		const by = budget ? usersText(facts, budget, options) : "";
 		const number = `${waiting.length} ${waiting.length === 1 ? "waits" : "wait"}`;
-		// Where it does not fit, the budget's own row has who uses it up.
-		if (columns < 140 && first.wait.budget !== undefined) {
-			parts.push(`${number} for ${first.wait.budget}`);
+		const budgets = [...new Set(waiting.flatMap(({ wait }) => wait?.budget ?? []))];
+		// Where it does not fit, the budgets' own rows have who uses them up.
+		if (first.wait.budget !== undefined && (columns < 140 || budgets.length > 1)) {
+			parts.push(`${number} for ${budgets.join(", ")}`);
 			return parts.join(", ");
 		}
 		const why =

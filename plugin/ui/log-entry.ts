@@ -12,7 +12,8 @@ export interface LogEntry {
 	readonly level: "info" | "good" | "warning" | "error";
 }
 
-export function logEntry(event: RunEvent, at: number): LogEntry | undefined {
+/** `acceptedAt`: when the eviction of the pod was, where this run has seen it. */
+export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogEntry | undefined {
 	const tell = (context: string, text: string, level: LogEntry["level"] = "info"): LogEntry => ({
 		at,
 		context,
@@ -35,7 +36,12 @@ export function logEntry(event: RunEvent, at: number): LogEntry | undefined {
 		case "pod.accepted":
 			return tell(event.context, `${nameOf(event)} eviction accepted`);
 		case "pod.evicted":
-			return tell(event.context, `${nameOf(event)} gone after ${formatElapsed(event.elapsedMs)}`, "good");
+			// Not how long it waited before: that it was accepted stands a few lines below.
+			return tell(
+				event.context,
+				`${nameOf(event)} gone after ${formatElapsed(acceptedAt === undefined ? event.elapsedMs : at - acceptedAt)}`,
+				"good",
+			);
 		case "pod.skipped":
 			return tell(event.context, event.message);
 		case "pod.failed":

@@ -84,7 +84,7 @@ export class RunFacts {
 
 	/** `at`: milliseconds since the epoch; the event's texts are on one line each (flatEvent). */
 	see(event: RunEvent, at: number): void {
-		const entry = logEntry(event, at);
+		const entry = logEntry(event, at, this.#acceptedAt(event));
 		const [last] = this.log;
 		// Two parts of a run may notice the same.
 		if (entry && (entry.text !== last?.text || entry.context !== last.context)) {
@@ -231,6 +231,12 @@ export class RunFacts {
 		if (asked.budget !== undefined) pod.budgets = [...new Set([...pod.budgets, asked.budget])];
 	}
 
+	#acceptedAt(event: RunEvent): number | undefined {
+		if (event.type !== "pod.evicted") return undefined;
+		const pod = this.pods.get(podKey(event));
+		return pod?.state === "terminating" ? pod.since : undefined;
+	}
+
 	#endNode(name: NodeName, state: NodeState, at: number): NodeFacts {
 		return Object.assign(this.#node(name, at), { state, since: at });
 	}
@@ -247,9 +253,10 @@ export class RunFacts {
 		return known;
 	}
 
-	#pod({ context, namespace, pod: name, uid = "", node }: PodEvent, state: PodState, at: number): PodFacts {
+	#pod(event: PodEvent, state: PodState, at: number): PodFacts {
+		const { context, namespace, pod: name, node } = event;
 		this.#context(context);
-		const key = `pod ${context} ${namespace}/${name} ${uid}`;
+		const key = podKey(event);
 		const known: PodFacts = this.pods.get(key) ?? {
 			key,
 			context,
@@ -271,4 +278,8 @@ export class RunFacts {
 
 export function nodeKey(context: string, node: string): string {
 	return `node ${context} ${node}`;
+}
+
+function podKey({ context, namespace, pod, uid = "" }: PodEvent): string {
+	return `pod ${context} ${namespace}/${pod} ${uid}`;
 }

@@ -103,6 +103,18 @@ describe("drainFrame()", () => {
 		expect(row()).toMatch(/ 1 of 1 +9\/9 .* -$/);
 	});
 
+	test("names each budget for which pods of a node wait", () => {
+		const facts = sampleFacts();
+		const node = () => frame({ columns: 80, rows: 24, facts }).find((line) => line.includes("  node-us-02 "));
+		expect(node()).toMatch(/ 2 wait for payments\/api$/);
+		const pod = { context: "prod-us", node: "node-us-02", namespace: "search", pod: "indexer-4", uid: "indexer-4" };
+		const wait = { reason: "BudgetExhausted", message: "used up", usedBy: [], retryAfterMs: 5_000 } as const;
+		facts.see({ type: "pod.waiting", ...pod, ...wait, budget: "search/indexer" }, startedAt + 160_000);
+		expect(node()).toMatch(/ 3 wait for payments\/api, search/);
+		const wide = frame({ columns: 140, rows: 40, facts }).find((line) => line.includes("  node-us-02 "));
+		expect(wide).toMatch(/ 3 wait for payments\/api, search\/indexer$/);
+	});
+
 	test("lets nobody believe that nobody waits while a member gives no answer", () => {
 		const facts = new RunFacts();
 		facts.see({ type: "cluster.unreachable", cluster: "us", message: "no connection", elapsedMs: 0 }, startedAt);

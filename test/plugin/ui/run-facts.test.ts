@@ -52,6 +52,15 @@ describe("RunFacts", () => {
 		expect(facts.counts().terminating).toBe(1);
 	});
 
+	test("say after what time a pod was gone since its eviction was accepted, without its wait", () => {
+		const facts = see(
+			[1, waiting("first")],
+			[35, { type: "pod.accepted", ...pod, waitedMs: 34_000, graceSeconds: 30 }],
+			[37, { type: "pod.evicted", ...pod, deletes: false, elapsedMs: 36_000 }],
+		);
+		expect(facts.log[0]?.text).toBe("shop/db-0 gone after 2s");
+	});
+
 	test("have of a budget what was counted last, who uses it up, and since when nothing is left", () => {
 		const counted = { type: "budget.changed", budget: "shop/db", need: 2, expected: 3, clusters: [] } as const;
 		const user = { cluster: "us", namespace: "shop", pod: "db-1", why: "NotReady" };
