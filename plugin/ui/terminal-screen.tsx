@@ -96,6 +96,9 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		clearInterval(tick);
 		clearTimeout(flush);
 		if (!isSuspended) leaveTerminal();
+		// Ink leaves the terminal being read: what is typed while the run goes on in plain lines, or ends, is for the shell.
+		// Not before Ink's listener is forgotten: until then a stream says that it is paused already, and reads on.
+		setImmediate(() => stdin.pause());
 	};
 	// A terminal that goes away ends the input with an error, or does when it is given back after the screen; SIGHUP says it too.
 	stdin.on("error", () => undefined);
