@@ -1,25 +1,29 @@
-// One pod without a budget, in a namespace without one: from the start of the process to the eviction in the audit log. The two take
-// turns on the same node, so that both meet the same machine; both have run once before, with their caches in a home of their own.
+// How fast the shipped plugin reaches its first result, beside kubectl. One pod without a budget, in a namespace without one: from the start of
+// the process to the eviction in the audit log. A table of one budget, and kubectl's of its pods: from start to end. All take turns, so that
+// they meet the same machine; all have run once before, with their caches in a home of their own.
 import { setTimeout as delay } from "node:timers/promises";
 import { readTimeline } from "../../demo/audit/audit.ts";
 import type { Bench } from "./bench.ts";
 import type { Measurement } from "./measurement.ts";
 import { cordon, cordonOthers, freeNodes, uncordonAll } from "./nodes.ts";
-import { runProgram } from "./programs.ts";
+import { buildShippedPlugin, runProgram } from "./programs.ts";
 import { median } from "./statistics.ts";
-import { createWorkload, type Workload } from "./workload.ts";
+import { createWorkload } from "./workload.ts";
 
 const pairs = { full: 8, short: 5 };
 /** The clocks of the process and of the audit log are one; the log is written at once, but not in the same moment. */
 const auditedWithinMs = 5_000;
 
-const ways = ["ours", "kubectl", "oursInThreeContexts"] as const;
+const evictions = ["ours", "kubectl", "oursInThreeContexts"] as const;
+const tables = ["budgets", "get"] as const;
+const ways = [...evictions, ...tables] as const;
+type Eviction = (typeof evictions)[number];
 type Way = (typeof ways)[number];
 type Times = Readonly<Record<Way, readonly number[]>>;
 
 export const start: Measurement = {
 	name: "start",
-	ratios: ["evict_start_vs_kubectl", "evict_start_3_contexts_vs_kubectl"],
+	ratios: ["evict_start_vs_kubectl", "evict_start_3_contexts_vs_kubectl", "budgets_vs_get"],
 	on: "fleet",
 	runs: { full: 3, short: 1 },
 	seconds: { once: 4, each: 28 },
@@ -33,11 +37,13 @@ export const start: Measurement = {
 			const shown = ways.map((way) => `${way} ${median(times[way]).toFixed(0)} ms`);
 			bench.log(`  run ${run}: p50 ${shown.join(", ")}`);
 		}
-		const over = (way: Way): readonly number[] => measured.map((times) => median(times[way]) / median(times.kubectl));
+		const over = (way: Way, other: Way): readonly number[] =>
+			measured.map((times) => median(times[way]) / median(times[other]));
 		return {
 			ratios: {
-				evict_start_vs_kubectl: over("ours"),
-				evict_start_3_contexts_vs_kubectl: over("oursInThreeContexts"),
+				evict_start_vs_kubectl: over("ours", "kubectl"),
+				evict_start_3_contexts_vs_kubectl: over("oursInThreeContexts", "kubectl"),
+				budgets_vs_get: over("budgets", "get"),
 			},
 			details: { ms: measured, firstMs: first },
 		};
@@ -49,27 +55,42 @@ interface Scene extends AsyncDisposable {
 	takeTurns(count: number): Promise<Times>;
 }
 
-/** A node of the first cluster with a single pod, which comes back to it. */
+/** A node of the first cluster with a single pod, which comes back to it; and a budget in another namespace. */
 async function createScene(bench: Bench): Promise<Scene> {
 	const { fleet } = bench;
+	const shipped = await buildShippedPlugin(bench);
 	const [cluster] = fleet.clusters;
 	if (!cluster) throw new Error("no cluster");
 	const { client } = cluster;
 	const logs = [cluster];
 	const [node = ""] = await freeNodes(bench, 0);
-	let workload: Workload;
-	try {
-		await cordonOthers(client, node);
-		workload = await createWorkload({ clients: [client], apps: 1, replicas: 1 });
-	} catch (error) {
-		await uncordonAll(bench);
-		throw error;
-	}
+	await using made = new AsyncDisposableStack();
+	made.defer(() => uncordonAll(bench));
+	await cordon(client, node, true);
+	const clients = fleet.clusters.map((each) => each.client);
+	const covered = made.use(await createWorkload({ clients, apps: 1, replicas: 1, budget: { maxUnavailable: 1 } }));
+	// Not on the node, which kubectl drains.
+	await covered.ready();
+	await cordon(client, node, false);
+	await cordonOthers(client, node);
+	const workload = made.use(await createWorkload({ clients: [client], apps: 1, replicas: 1 }));
 	const contexts = fleet.contexts.map((context) => `${context}-operator`);
 	const [context = ""] = contexts;
 	const { namespace } = workload;
 
 	async function timeOf(way: Way): Promise<number> {
+		if (way === "budgets") return timeOfTable("kubectl-xpdb", ["budgets"]);
+		if (way === "get") return timeOfTable("kubectl", ["get", "pods"]);
+		return timeOfEviction(way);
+	}
+
+	async function timeOfTable(program: "kubectl" | "kubectl-xpdb", args: readonly string[]): Promise<number> {
+		const startedAt = performance.now();
+		await runProgram(bench, program, [...args, "--context", context, "-n", covered.namespace], { shipped });
+		return performance.now() - startedAt;
+	}
+
+	async function timeOfEviction(way: Eviction): Promise<number> {
 		await workload.ready();
 		const [pods = []] = await workload.pods();
 		const pod = pods[0]?.metadata?.name ?? "";
@@ -78,9 +99,9 @@ async function createScene(bench: Bench): Promise<Scene> {
 			ours: [...evict, pod, "--context", context],
 			oursInThreeContexts: [...evict, `${context}/${pod}`, "--contexts", contexts.join(",")],
 			kubectl: ["drain", node, "--context", context, "--ignore-daemonsets"],
-		} satisfies Record<Way, readonly string[]>;
+		} satisfies Record<Eviction, readonly string[]>;
 		const startedAt = performance.timeOrigin + performance.now();
-		await runProgram(bench, "kubectl", args[way]);
+		await runProgram(bench, "kubectl", args[way], { shipped });
 		const ms = (await evictedAt(pod)) - startedAt;
 		await cordon(client, node, false);
 		return ms;
@@ -99,21 +120,21 @@ async function createScene(bench: Bench): Promise<Scene> {
 		}
 	}
 
+	const scene = made.move();
 	return {
 		async takeTurns(count) {
 			const times = {
 				ours: new Array<number>(),
 				kubectl: new Array<number>(),
 				oursInThreeContexts: new Array<number>(),
+				budgets: new Array<number>(),
+				get: new Array<number>(),
 			};
 			for (let turn = 0; turn < count; turn += 1) {
 				for (const way of ways) times[way].push(await timeOf(way));
 			}
 			return times;
 		},
-		async [Symbol.asyncDispose]() {
-			await workload[Symbol.asyncDispose]();
-			await uncordonAll(bench);
-		},
+		[Symbol.asyncDispose]: () => scene.disposeAsync(),
 	};
 }
