@@ -1,8 +1,7 @@
 // The programs as people start them, with a home that no caches but those of this bench are in.
 import { spawn } from "node:child_process";
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { runCommand } from "../../scripts/run-command.ts";
 import type { Bench } from "./bench.ts";
 
 /** As Linux keeps it: no look is too late for a peak, only for the last moment. */
@@ -22,32 +21,15 @@ export function programEnvironment({ fleet }: Bench): Readonly<Record<string, st
 	};
 }
 
-/** The plugin as people install it, in a folder for kubectl to find it; what else is measured here is the bundle, which needs no such build. */
-export async function buildShippedPlugin({ fleet }: Bench): Promise<string> {
-	const folder = join(fleet.dir, "shipped");
-	mkdirSync(folder, { recursive: true });
-	const { code, output } = await runCommand([process.execPath, "scripts/executable/main.ts", "--folder", folder]);
-	if (code !== 0) throw new Error(`Cannot build the plugin as it is shipped: ${output.trim()}`);
-	return folder;
-}
-
-/**
- * Resolves when it has ended with 0, with the most memory that it held; rejects with what it said. `shipped`: the folder of the plugin that
- * runs, or that kubectl runs, in the place of the bundle.
- */
+/** Resolves when it has ended with 0, with the most memory that it held; rejects with what it said. */
 export function runProgram(
 	bench: Bench,
 	program: Program,
 	args: readonly string[],
-	{ shipped }: { readonly shipped?: string } = {},
 ): Promise<{ readonly peakMb: number }> {
 	return new Promise((resolve, reject) => {
-		const env = { ...process.env, ...programEnvironment(bench) };
-		if (shipped !== undefined) env["PATH"] = [shipped, env["PATH"]].join(delimiter);
-		const path =
-			shipped !== undefined && program === "kubectl-xpdb" ? join(shipped, program) : programPath(bench, program);
-		const child = spawn(path, args, {
-			env,
+		const child = spawn(programPath(bench, program), args, {
+			env: { ...process.env, ...programEnvironment(bench) },
 			stdio: ["ignore", "ignore", "pipe"],
 		});
 		let peakMb = 0;

@@ -36,13 +36,13 @@ export const ratios: readonly Ratio[] = [
 	{ name: "decision_over_bare_ms_p99", what: "the same, p99", goal: lower(60) },
 	{
 		name: "evict_start_vs_kubectl",
-		what: "a pod without a budget: the shipped kubectl xpdb evict's start to its eviction, over kubectl drain's",
+		what: "a pod without a budget: kubectl xpdb evict's start to its eviction, over kubectl drain's",
 		goal: lower(1.6),
 	},
 	{ name: "evict_start_3_contexts_vs_kubectl", what: "the same with the contexts of all three clusters" },
 	{
 		name: "budgets_vs_get",
-		what: "the shipped kubectl-xpdb budgets of one budget, over kubectl get of its pods",
+		what: "kubectl-xpdb budgets of one budget, over kubectl get of its pods",
 		goal: lower(1.93),
 	},
 	{ name: "writes_per_eviction", what: "Lease writes by the audit logs, in batches of ten", goal: lower(0.7) },
