@@ -1,12 +1,15 @@
 // kubectl xpdb: the process around run(): streams, signals, exit.
 import { fstatSync } from "node:fs";
 import { isatty } from "node:tty";
+import { answerWithoutPattern } from "./kubernetes/no-address.ts";
 import { describeError } from "./run/report-error.ts";
 import { run } from "./run-command.ts";
 import { type ExitCode, exitCode } from "./terminal/exit.ts";
 import { guardSink } from "./terminal/guarded-streams.ts";
 import { InterruptSource } from "./terminal/interrupts.ts";
 import type { Streams } from "./terminal/streams.ts";
+
+answerWithoutPattern();
 
 const interrupts = new InterruptSource(exit);
 process.on("SIGINT", () => interrupts.interrupt(exitCode.interrupted));
