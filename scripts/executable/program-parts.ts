@@ -1,5 +1,5 @@
-// The plugin as text for the single executable: one script, and apart from it what few calls need: the library for some logins, and what signs
-// certificates.
+// The plugin as text for the single executable: one script, and apart from it what few calls need: the library for some logins, what signs
+// certificates, and the screens, whose code all other calls would read for nothing.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildOptions, build, type Plugin } from "esbuild";
@@ -10,17 +10,25 @@ import type { PartName } from "./start-program.ts";
 const parts: Plugin = {
 	name: "parts",
 	setup(bundler) {
-		bundler.onResolve({ filter: /^@kubernetes\/client-node$|\/sign-certificates\.ts$/ }, ({ path, kind }) => {
-			if (kind !== "dynamic-import") return undefined;
-			const name: PartName = path.startsWith("@kubernetes/") ? "client-node" : "certificates";
-			return { path: name, namespace: "part" };
+		bundler.onResolve({ filter: /.*/ }, ({ path, kind }) => {
+			const name = kind === "dynamic-import" ? partOf.get(path) : undefined;
+			return name && { path: name, namespace: "part" };
 		});
 		bundler.onLoad({ filter: /.*/, namespace: "part" }, ({ path }) => ({
-			contents: `module.exports = loadPart(${JSON.stringify(path)});`,
+			contents:
+				path === "screens"
+					? 'export const { openScreen, openBudgetScreen } = await loadPart("screens");'
+					: `module.exports = loadPart(${JSON.stringify(path)});`,
 			loader: "js",
 		}));
 	},
 };
+
+const partOf: ReadonlyMap<string, PartName> = new Map([
+	["@kubernetes/client-node", "client-node"],
+	["./sign-certificates.ts", "certificates"],
+	["../ui/screens.ts", "screens"],
+]);
 
 const options: BuildOptions = {
 	...shippedOptions,
@@ -37,8 +45,16 @@ const options: BuildOptions = {
 
 /** Writes each part into the folder, as NAME.js, and the loader. */
 export async function writeProgramParts(folder: string): Promise<void> {
-	const [plugin, clientNode, certificates, loader] = await Promise.all([
-		bundleText({ format: "esm", entryPoints: ["plugin/main.ts"], define: { ...options.define, ...screenDefines } }),
+	const [plugin, screens, clientNode, certificates, loader] = await Promise.all([
+		bundleText({ format: "esm", entryPoints: ["plugin/main.ts"] }),
+		bundleText({
+			format: "esm",
+			stdin: {
+				contents: 'import * as screens from "./plugin/ui/screens.ts"; loaded(screens);',
+				resolveDir: repositoryRoot,
+			},
+			define: { ...options.define, ...screenDefines },
+		}),
 		bundleText({
 			format: "cjs",
 			stdin: {
@@ -52,6 +68,9 @@ export async function writeProgramParts(folder: string): Promise<void> {
 	const texts: Readonly<Record<PartName | "loader", string>> = {
 		// A module that waits while it loads, as an async function: so it may stand in a script.
 		plugin: `(async function (require, loadPart) {${plugin.replace(/^#!.*/, "")}\n})`,
+		screens: partText(
+			`module.exports = new Promise((loaded, failed) => { (async () => {${screens}\n})().catch(failed); });`,
+		),
 		"client-node": partText(clientNode),
 		certificates: partText(certificates),
 		loader,

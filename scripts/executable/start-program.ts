@@ -2,7 +2,7 @@
 // have V8 compile what each start needs: both in the very same way, or V8 would not take that code.
 import { Script } from "node:vm";
 
-export const partNames = ["plugin", "client-node", "certificates"] as const;
+export const partNames = ["plugin", "screens", "client-node", "certificates"] as const;
 export type PartName = (typeof partNames)[number];
 
 /**
