@@ -135,9 +135,7 @@ function budgetLines(
 	});
 	return [
 		say(`Budget ${name}: ${counted}; ${leftText(budget)} left${full}`, left === 0 ? "warn" : "plain"),
-		...(uncountedIn.size === 0
-			? []
-			: [say("That was before this run evicted the pods below; nobody waits for it, so nobody has counted since.")]),
+		...(uncountedIn.size === 0 ? [] : [say(uncountedText(facts, name))]),
 		...(places.length === 0 ? [] : [say(`Healthy by cluster: ${places.join(", ")}`)]),
 		...(users.length + own.length === 0 ? [] : [say("Used up by:")]),
 		...users.map((text) => say(text)),
@@ -154,6 +152,12 @@ function budgetLines(
 				]
 			: []),
 	];
+}
+
+function uncountedText({ waiting }: RunFacts, budget: string): string {
+	return waiting.some(({ wait }) => wait?.budget === budget)
+		? "That was counted before this run last tried to evict under it."
+		: "That was before this run evicted the pods below; nobody waits for it, so nobody has counted since.";
 }
 
 function numbersText({ need, expected, healthy }: BudgetFacts): string {

@@ -115,6 +115,21 @@ describe("drainFrame()", () => {
 		expect(wide).toMatch(/ 3 wait for payments\/api, search\/indexer$/);
 	});
 
+	test("never says that nobody waits for a budget of somebody who does", () => {
+		const facts = sampleFacts();
+		const pod = { context: "prod-us", node: "node-us-02", namespace: "payments", pod: "api-7c9d4-kk2lm" };
+		const tried = { ...pod, uid: "prod-us-api-7c9d4-kk2lm", dryRun: "none", deletes: false, attempt: 2 } as const;
+		facts.see({ type: "pod.evicting", ...tried, budgets: ["payments/api"] }, startedAt + 160_000);
+		const explained = text({
+			columns: 140,
+			rows: 40,
+			facts,
+			view: { pane: "explain", selected: "budget payments/api" },
+		});
+		expect(explained).toContain("That was counted before this run last tried to evict under it.");
+		expect(explained).not.toContain("nobody waits");
+	});
+
 	test("lets nobody believe that nobody waits while a member gives no answer", () => {
 		const facts = new RunFacts();
 		facts.see({ type: "cluster.unreachable", cluster: "us", message: "no connection", elapsedMs: 0 }, startedAt);
