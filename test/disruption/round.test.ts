@@ -9,7 +9,7 @@ import {
 import { parseLabelSelector } from "../../disruption/selector.ts";
 import { budget, memberBudget, newCount, newSpec, podReference, presentPod, selector } from "../support/build-count.ts";
 import { kinds, setUpRound } from "./round-fleet.ts";
-import { ScriptedCluster } from "./scripted-cluster.ts";
+import type { ScriptedCluster } from "./scripted-cluster.ts";
 
 const unavailable = (cluster: string) =>
 	new AgentUnavailableError(`Cannot reach the agent of cluster "${cluster}"`, cluster);
