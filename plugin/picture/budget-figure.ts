@@ -23,9 +23,10 @@ ${evictions.length === 0 ? nothing : html`<path class="mark" d="${evictions.map(
 
 /** The numbers of the curve in words: a picture alone says nothing to who cannot see it. */
 export function figureText(curve: BudgetCurve): string {
-	const { points, evictions } = curve;
+	const { points, to, evictions } = curve;
 	const rooms = points.flatMap(({ healthy, need }) => (need === undefined ? [] : [healthy - need]));
-	const sent = `${evictions.length} ${evictions.length === 1 ? "eviction" : "evictions"}`;
+	const ended = evictions.some((at) => at >= to) ? "; the line ends where nobody counted any more" : "";
+	const sent = `${evictions.length} ${evictions.length === 1 ? "eviction" : "evictions"}${ended}`;
 	if (rooms.length === 0) return `suspended, or its pods were not known; ${sent}`;
 	const least = Math.min(...rooms);
 	const lowest = Math.min(...points.map(({ healthy }) => healthy));

@@ -52,6 +52,28 @@ test("a budget has a point for each count that differs, and a mark for each evic
 	expect(budgets[0]?.evictions.map(second)).toEqual([2, 64]);
 });
 
+test("a budget's line ends with the first eviction after which nobody counted it, and goes on where somebody did", async () => {
+	const [budget] = (await pictureOf(drainRecord)).budgets;
+	expect(second(budget?.to ?? 0)).toBe(64);
+	const counted = (healthy: number) => ({ type: "budget.changed", budget: "shop/db", healthy, need: 2, expected: 3 });
+	const evicting = { type: "pod.evicting", context: "eu", pod: "shop/db-0", budgets: ["shop/db"] };
+	const version = { type: "version", schema: "xpdb.events/1.0", command: "evict" };
+	const record = (...rest: readonly [number, object][]) =>
+		recordLines([
+			[1, version],
+			[2, counted(3)],
+			[2, evicting],
+			[3, evicting],
+			...rest,
+			[9, { type: "summary", result: "done" }],
+		]);
+	const endOf = async (lines: readonly string[]) => second((await pictureOf(lines)).budgets[0]?.to ?? 0);
+	expect(await endOf(record())).toBe(2);
+	// That nothing has changed is a count too.
+	expect(await endOf(record([5, counted(3)]))).toBe(9);
+	expect(await endOf(record([5, counted(3)], [7, evicting]))).toBe(7);
+});
+
 test("outages are notes, and the summary has the numbers", async () => {
 	const { notes, summary } = await pictureOf(drainRecord);
 	expect(notes.map(({ level, where, text }) => `${level} ${where} ${text}`)).toEqual([
