@@ -159,7 +159,8 @@ describe("a call", () => {
 		expect(error).toBeInstanceOf(AgentUnavailableError);
 		expect(error).toMatchObject({
 			cluster: "eu-1",
-			message: expect.stringMatching(/none came within \d+(\.\d)? s$/),
+			// The server knows the deadline too, and says so without a time where its clock comes first.
+			message: expect.stringMatching(/none came (within \d+(\.\d)? s|in time)$/),
 			silent: "unknown",
 		});
 	});
