@@ -143,6 +143,9 @@ function totalsLine(facts: RunFacts, { columns, glyphs }: FrameOptions): StyledL
 	const width = Math.floor(columns * (short ? 0.2 : 0.3));
 	const percent = total === 0 ? 0 : Math.floor((done / total) * 100);
 	const queued = Math.max(0, total - done - terminating - waiting - failed);
+	if (total === 0 && facts.plannedPods === undefined) {
+		return spread([piece(` ${barText(0, 0, width, glyphs)}`, "accent"), piece(" reading the pods")], [], columns);
+	}
 	const count = (number: number, word: string, abbreviation: string, tone: Tone): StyledLine => [
 		piece(`  ${number} ${short ? abbreviation : word}`, number > 0 ? tone : "dim"),
 	];

@@ -27,6 +27,9 @@ function row(facts: RunFacts, pod: PodFacts, { columns, glyphs, now, selected }:
 	const place = facts.placeOf(pod);
 	const place2 = place === 0 ? "" : `${ordinal(place)} for ${pod.wait?.budget}: `;
 	const since = pod.wait ? formatElapsed(now - pod.wait.since) : "";
+	const silent = pod.wait?.budget === undefined ? [] : facts.silentContexts;
+	// What the budget had is what nobody knows until they answer.
+	const reason = silent.length > 0 ? silenceText(silent) : shortReason(pod);
 	return {
 		key: pod.key,
 		line: [
@@ -38,7 +41,7 @@ function row(facts: RunFacts, pod: PodFacts, { columns, glyphs, now, selected }:
 				isSelected ? "bold" : "plain",
 			),
 			piece(padded(since, 7), "dim"),
-			piece(`${place2}${columns < 100 ? shortReason(pod).replace(needs, "has $2 of $1") : shortReason(pod)}`, "warn"),
+			piece(`${place2}${columns < 100 ? reason.replace(needs, "has $2 of $1") : reason}`, "warn"),
 		],
 	};
 }

@@ -57,6 +57,17 @@ test("the signs of a frame take one column each", () => {
 });
 
 describe("drainFrame()", () => {
+	test("counts no pods before it has read which there are", () => {
+		const facts = new RunFacts();
+		const nodes = [{ context: "prod-eu", node: "node-eu-01" }];
+		facts.see({ type: "run.started", members: [], nodes, pods: [], dryRun: "none" }, startedAt);
+		const totals = () => frame({ columns: 80, rows: 24, facts })[1];
+		expect(totals()).toMatch(/ reading the pods$/);
+		const numbers = { nodes: 1, pods: 0, waits: 0, impossible: 0 };
+		facts.see({ type: "plan", ...numbers, perNode: [], etaSeconds: [0, 0] }, startedAt + 500);
+		expect(totals()).toMatch(/ 0\/0 pods +0 terminating/);
+	});
+
 	test("knows no budget while a member gives no answer, and says what keeps everything waiting", () => {
 		const facts = sampleFacts();
 		const at = startedAt + 161_000;
@@ -65,6 +76,9 @@ describe("drainFrame()", () => {
 		expect(lines.find((line) => line.includes("payments/api  "))).toMatch(
 			/ \? of 2 +\?\/18 .*prod-ap gives no answer$/,
 		);
+		const waits = (all: readonly string[]) => all.find((line) => line.includes("1st for payments/api: "));
+		expect(waits(lines)).toMatch(/1st for payments\/api: prod-ap gives no answer$/);
+		expect(waits(frame({ columns: 100, rows: 30, facts: sampleFacts() }))).toMatch(/needs 16 healthy, has 16$/);
 		const explained = frame({
 			columns: 140,
 			rows: 40,
