@@ -2,8 +2,9 @@
 //
 // Guarantee, for a count under an acquisition: it is taken after the Lease was written, or else its commit takes it again after
 // its own write (isStillSo), and does not stand where fewer pods are healthy. It leaves out every pod that is reserved in any
-// Lease of the budget's namespace, as read after that write, marked reservations too; and it comes from a view that has reached the highest `observed` of all those Leases, so that whoever ended a reservation on evidence
-// has not seen more than this view. A Lease without `observed` (new, or restored) is counted from a consistent list. An
+// Lease of the budget's namespace, as read after that write, marked reservations too; and it comes from a view that has
+// reached the highest `observed` of all those Leases, so that whoever ended a reservation on evidence has not seen more than
+// this view. A Lease without `observed` (new, or restored) is counted from a consistent list. An
 // `observed` above a consistent list that began after its Lease was read is from before etcd was restored from a backup,
 // and says nothing about the pods that are there now: it is left out, and the Lease that is held gets the list's.
 // Whatever cannot be read rejects: there is no guess and no default.

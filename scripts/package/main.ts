@@ -67,6 +67,8 @@ interface Built {
 	/** Has all that goes into the archive. */
 	readonly folder: string;
 	readonly program: string;
+	/** It is for this kind of machine, and was run. */
+	readonly isNative: boolean;
 }
 
 async function build(target: Target, parts: string): Promise<Built> {
@@ -86,10 +88,10 @@ async function build(target: Target, parts: string): Promise<Built> {
 	copyFileSync(join(repositoryRoot, "LICENSE"), join(folder, "LICENSE"));
 	copyFileSync(join(work, noticesFile), join(folder, noticesFile));
 	appendFileSync(join(folder, noticesFile), nodeNotice(target.node.version, readFileSync(maker.licence, "utf8")));
-	return { target, folder, program };
+	return { target, folder, program, isNative };
 }
 
-async function pack({ target, folder, program }: Built): Promise<PackagedArchive> {
+async function pack({ target, folder, program, isNative }: Built): Promise<PackagedArchive> {
 	const { os, arch } = target;
 	const name = `kubectl-xpdb_v${version}_${os}_${arch}.tar.gz`;
 	const sha256 = await writeArchive({
@@ -98,8 +100,7 @@ async function pack({ target, folder, program }: Built): Promise<PackagedArchive
 		modified,
 		output: join(values.output, name),
 	});
-	const isRun = os === "linux" && arch === "amd64";
-	console.log(`${name} with Node ${target.node.version}${isRun ? "" : ": built and looked at here, not run"}`);
+	console.log(`${name} with Node ${target.node.version}${isNative ? "" : ": built and looked at here, not run"}`);
 	return { os, arch, program, uri: `${values.url ?? "."}/${name}`, sha256 };
 }
 
