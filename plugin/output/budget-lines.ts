@@ -6,6 +6,7 @@ import { formatElapsed } from "../flags/duration.ts";
 import { boundText, differences, suspensionOf } from "../fleet/budget-members.ts";
 import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
+import { type MissingPods, missingCount, missingPods, missingText } from "../fleet/missing-pods.ts";
 import { suspensionNow } from "./suspension-line.ts";
 import { tableLines } from "./table.ts";
 
@@ -35,7 +36,10 @@ export function budgetLines(rows: readonly BudgetRow[], options: BudgetLinesOpti
 	}
 	const wide = { isWide: true, clusters: isWide ? options.clusters : [], now };
 	const cells = rows.map((row) => budgetCells(row, wide));
-	const users = rows.flatMap((row) => row.usedBy.map((pod) => userCells(row, pod, now)));
+	const users = rows.flatMap((row) => [
+		...row.usedBy.map((pod) => userCells(row, pod, now)),
+		...missingPods(row).map((missing) => missingCells(row, missing)),
+	]);
 	return [
 		...tableLines(headers ? budgetHeaders(wide) : undefined, cells),
 		...(users.length > 0 ? ["", ...tableLines(headers ? userHeaders : undefined, users)] : []),
@@ -98,16 +102,19 @@ function cell(value: number | undefined): string {
 }
 
 /** "c2/db-1 Pending 9m, 2 more" */
-function usedByCell({ usedBy, suspended, members }: BudgetRow, now: number): string {
+function usedByCell(row: BudgetRow, now: number): string {
+	const { usedBy, suspended, members } = row;
 	if (suspended) {
 		const suspension = suspensionOf(members);
 		if (!suspension) return "suspended";
 		return `suspended by ${suspension.by} ${formatElapsed(now - Date.parse(suspension.since))}`;
 	}
 	const [first] = usedBy;
-	if (!first) return "";
+	const missing = missingPods(row);
+	if (!first) return missing.map((each) => `${each.cluster}: ${missingText(each)}`).join(", ");
 	const age = ageOf(first, now);
-	const more = usedBy.length > 1 ? `, ${usedBy.length - 1} more` : "";
+	const others = usedBy.length - 1 + missingCount(missing);
+	const more = others > 0 ? `, ${others} more` : "";
 	return `${first.cluster}/${first.name} ${stateOf(first)}${age === undefined ? "" : ` ${age}`}${more}`;
 }
 
@@ -126,6 +133,11 @@ function userCells(row: BudgetRow, pod: PodOfBudget, now: number): readonly stri
 		pod.account === undefined ? "-" : accountText(pod.account),
 		pod.message ?? "",
 	];
+}
+
+/** They have no names. */
+function missingCells(row: BudgetRow, { cluster, pods }: MissingPods): readonly string[] {
+	return [formatBudgetName(row), cluster, "-", `${pods} missing`, "-", "-", "-", "-", ""];
 }
 
 /** A ServiceAccount as `kubectl get serviceaccounts -A` has it, anybody else as they are. */

@@ -4,6 +4,7 @@ import { usedByText, whenItFrees } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { boundText } from "../fleet/budget-members.ts";
 import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
+import { missingPods, missingText, whenMissingFrees } from "../fleet/missing-pods.ts";
 import type { ExplainedPod, Explanation, Finding, Verdict } from "../plan/explain/explanation.ts";
 import type { HeldLease } from "../plan/explain/read-held-leases.ts";
 import { budgetNotes } from "./budget-lines.ts";
@@ -165,12 +166,16 @@ function budgetBlock(row: BudgetRow, { answering, clusters, leases }: Explanatio
 	});
 	// Its problem stands above already.
 	const notes = row.problem === undefined ? budgetNotes(row, answering, now) : [];
+	const users = [
+		...usedBy.map((pod) => userText(pod, now)),
+		...missingPods(row).map((missing) => `${missing.cluster}: ${missingText(missing)}; ${whenMissingFrees(missing)}`),
+	];
 	return [
 		`Budget ${formatBudgetName(row)}${bound}: ${counts}.`,
 		...(byCluster.length === 0 ? [] : [`  Healthy of expected: ${byCluster.join(", ")}`]),
 		...leases.filter(({ budget }) => budget === formatBudgetName(row)).map((lease) => `  ${leaseText(lease)}`),
 		...notes.map((note) => `  ${note}`),
-		...(usedBy.length === 0 ? [] : ["  Used up by:", ...usedBy.map((pod) => `    ${userText(pod, now)}`)]),
+		...(users.length === 0 ? [] : ["  Used up by:", ...users.map((user) => `    ${user}`)]),
 	];
 }
 

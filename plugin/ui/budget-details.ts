@@ -4,6 +4,7 @@ import { boundText, differences, suspensionOf } from "../fleet/budget-members.ts
 import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
 import type { HealthyHistory } from "../fleet/healthy-history.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
+import { type MissingPods, missingPods, missingText, whenMissingFrees } from "../fleet/missing-pods.ts";
 import type { MemberState } from "../fleet/watched-member.ts";
 import { suspensionNow } from "../output/suspension-line.ts";
 import type { FrameOptions } from "./frame-options.ts";
@@ -72,11 +73,25 @@ function memberLine(row: BudgetRow, { name, problem, isPolled }: MemberState): S
 }
 
 /** Each costs one of those that may be down; of each member the agents tell 20 at most. */
-function usersLines({ usedBy, need, expected }: BudgetRow, options: DetailsOptions): readonly StyledLine[] {
-	if (usedBy.length === 0) return [];
+function usersLines(row: BudgetRow, options: DetailsOptions): readonly StyledLine[] {
+	const { usedBy, need, expected } = row;
+	const missing = missingPods(row);
+	if (usedBy.length === 0 && missing.length === 0) return [];
 	const most =
 		need === undefined || expected === undefined ? "" : ` of the ${Math.max(0, expected - need)} that may be down`;
-	return [[], [piece(`NOT HEALTHY: each costs 1${most}`, "bold")], ...usedBy.flatMap((pod) => userLines(pod, options))];
+	return [
+		[],
+		[piece(`NOT HEALTHY: each costs 1${most}`, "bold")],
+		...usedBy.flatMap((pod) => userLines(pod, options)),
+		...missing.flatMap(missingLines),
+	];
+}
+
+function missingLines(missing: MissingPods): readonly StyledLine[] {
+	return [
+		[piece(`${paddedName(missing.cluster, 13)} `), piece(missingText(missing), "warn")],
+		[piece(`${" ".repeat(14)}${whenMissingFrees(missing)}`, "dim")],
+	];
 }
 
 function userLines(pod: PodOfBudget, { now, columns }: DetailsOptions): readonly StyledLine[] {

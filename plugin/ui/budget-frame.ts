@@ -151,7 +151,7 @@ function rowLine(row: BudgetRow, isSelected: boolean, board: BudgetBoard, option
 	};
 	const silent = silentMembers(board);
 	const problem = row.problem !== undefined && silent.length > 0 ? silenceText(silent) : row.problem;
-	const users = suspended ? "suspended" : (problem ?? podUserText(row.usedBy, options));
+	const users = suspended ? "suspended" : (problem ?? podUserText(row, options));
 	return [
 		piece(isSelected ? "> " : "  ", isSelected ? "bold" : "plain"),
 		piece(`${paddedName(formatBudgetName(row), name - 1)} `, isSelected ? "bold" : "plain"),

@@ -1,7 +1,8 @@
 // Who uses a budget up, in words.
 import type { UsedBy } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
-import type { PodOfBudget } from "../fleet/budget-table.ts";
+import type { BudgetRow } from "../fleet/budget-table.ts";
+import { missingCount, missingPods, missingText } from "../fleet/missing-pods.ts";
 import type { BudgetFacts } from "./budget-book.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
@@ -39,10 +40,17 @@ export function usersText(facts: RunFacts, budget: BudgetFacts, { columns, now }
 }
 
 /** The same of a budget as the agents tell it. */
-export function podUserText(usedBy: readonly PodOfBudget[], { columns, now }: UserTextOptions): string {
+export function podUserText(row: Pick<BudgetRow, "usedBy" | "perCluster">, { columns, now }: UserTextOptions): string {
+	const { usedBy } = row;
 	const [first] = usedBy;
-	if (!first) return "";
-	const more = usedBy.length > 1 ? ` +${usedBy.length - 1}` : "";
+	const missing = missingPods(row);
+	const [absent] = missing;
+	if (!first) {
+		const elsewhere = missingCount(missing) - (absent?.pods ?? 0);
+		return absent ? `${absent.cluster}: ${missingText(absent)}${elsewhere > 0 ? ` +${elsewhere}` : ""}` : "";
+	}
+	const others = usedBy.length - 1 + missingCount(missing);
+	const more = others > 0 ? ` +${others}` : "";
 	const since = sinceText(first, now);
 	return `${first.cluster}/${cutMiddle(first.name, columns < 100 ? 15 : 40)} ${stateText(first)}${since === "" ? "" : ` ${since}`}${more}`;
 }

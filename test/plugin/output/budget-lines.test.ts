@@ -133,6 +133,27 @@ shop/db   c3        db-1   Terminating   -       -              x-pdb      -
 		expect(lines.slice(4)).toHaveLength(4);
 	});
 
+	test("says how many pods are not there, and where: they have no names", () => {
+		const perCluster = new Map(clusters.map((each, at) => [each, { healthy: at, expected: 2 }]));
+		const lines = (usedBy: readonly PodOfBudget[], listsPods = false): readonly string[] =>
+			budgetLines([row("db", { perCluster, usedBy })], {
+				isWide: false,
+				listsPods,
+				headers: false,
+				clusters,
+				columns: undefined,
+				now,
+			});
+		expect(lines([])[0]).toMatch(/ {3}c1: 2 pods missing, c2: 1 pod missing$/);
+		const starting = pod("c1", "db-0", { state: "Pending", sinceSeconds: ago(540) });
+		expect(lines([starting])[0]).toMatch(/ {3}c1\/db-0 Pending 9m00s, 2 more$/);
+		expect(lines([starting], true).slice(2)).toEqual([
+			"shop/db   c1   db-0   Pending     9m00s   -   -   -",
+			"shop/db   c1   -      1 missing   -       -   -   -",
+			"shop/db   c2   -      1 missing   -       -   -   -",
+		]);
+	});
+
 	test("lets no name of others steer the terminal or add a line", () => {
 		const hostile = row("x", {
 			usedBy: [pod("c1", "a", { holder: "eve\n\u001b[2Jroot drain 7f3c2a", message: "a\nb" })],

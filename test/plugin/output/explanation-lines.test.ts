@@ -62,6 +62,16 @@ Evict it:
 `);
 	});
 
+	test("says that a pod is not there, where that uses a budget up", async () => {
+		const world = usedUp();
+		world.distortions.set("us", (count) => ({ ...count, unavailable: [] }));
+		expect(screen(await world.explain("eu/pod/db-0"))).toContain(`
+  Used up by:
+    us: 1 pod missing; its controller wants it, and it is not there: frees when
+      it is made and ready
+`);
+	});
+
 	test("says who uses a budget up, since when, when that ends, and how to look at it", async () => {
 		expect(`\n${screen(await usedUp().explain("eu/pod/db-0"))}\n`).toBe(`
 Not now: pod shop/db-0 has to wait.

@@ -187,6 +187,19 @@ describe("budgetFrame()", () => {
 		expect(drawn.join("\n")).toContain("? = not known by prod-ap: counts as 0");
 	});
 
+	test("says of pods that are not there how many, and in which cluster", () => {
+		const absent = row("api", [6, 5, 6]);
+		const beside = { ...row("ledger", [4, 5, 5], { usedBy: rows[0]?.usedBy.slice(0, 1) ?? [] }) };
+		const drawn = (look: Partial<Look>) =>
+			frame({ columns: 100, lines: 30, board: boardOf([absent, beside]), ...look });
+		expect(drawn({}).find((line) => line.includes("payments/api"))).toMatch(/ prod-eu: 1 pod missing$/);
+		expect(drawn({}).find((line) => line.includes("payments/ledger"))).toMatch(/ being evicted 12s \+3$/);
+		expect(drawn({ view: open }).join("\n").replaceAll(/\s+/g, " ")).toContain(
+			"NOT HEALTHY: each costs 1 of the 2 that may be down prod-eu 1 pod missing " +
+				"its controller wants it, and it is not there: frees when it is made and ready",
+		);
+	});
+
 	test("makes only the rows that are seen of 1,000, the selected one among them", () => {
 		const many = Array.from({ length: 1_000 }, (_, at) => row(`b-${String(at).padStart(4, "0")}`, [6, 6, 6]));
 		const drawn = frame({ columns: 80, lines: 24, board: boardOf(many), view: { selected: "payments/b-0500" } });
