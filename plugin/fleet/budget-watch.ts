@@ -185,10 +185,11 @@ class Session {
 		const { clock } = this.#options;
 		const at = `${member.id} ${key}`;
 		const known = this.#looks.get(at);
-		if (known && clock.now() - known.askedAt < lookEveryMs) return known.answer;
-		this.#looks.set(at, { key, askedAt: clock.now(), answer: known?.answer });
+		// An agent that answers more slowly than it is asked would be owed ever more answers.
+		if (known && (known.isUnderWay || clock.now() - known.askedAt < lookEveryMs)) return known.answer;
+		this.#looks.set(at, { key, askedAt: clock.now(), answer: known?.answer, isUnderWay: true });
 		const told = (answer: Count | Error): void => {
-			this.#looks.set(at, { key, askedAt: clock.now(), answer });
+			this.#looks.set(at, { key, askedAt: clock.now(), answer, isUnderWay: false });
 			this.#changed([key]);
 		};
 		member.look({ budget: name, selector, candidates: [] }).then(told, (error: unknown) => {
@@ -223,4 +224,6 @@ interface Look {
 	readonly key: string;
 	readonly askedAt: number;
 	readonly answer: Count | Error | undefined;
+	/** Asked again, and not answered yet. */
+	readonly isUnderWay: boolean;
 }

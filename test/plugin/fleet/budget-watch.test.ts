@@ -264,6 +264,23 @@ describe("watchBudgets()", () => {
 		await fleet.stop();
 	});
 
+	test("asks it no second time while it owes an answer", async () => {
+		const fleet = watchedFleet();
+		let asked = 0;
+		Object.assign(fleet.members[1] ?? {}, {
+			look: () => {
+				asked += 1;
+				return new Promise(() => undefined);
+			},
+		});
+		await fleet.pass(50);
+		await fleet.tell("eu", { changed: [countOf("eu", 3)] });
+		await fleet.tell("us", {});
+		await fleet.pass(7_000);
+		expect(asked).toBe(1);
+		await fleet.stop();
+	});
+
 	test("asks the agents of a member that are older than watches, and says so", async () => {
 		const fleet = watchedFleet({ unsupported: "us" });
 		await fleet.pass(50);
