@@ -1,6 +1,6 @@
 // kubectl xpdb install and upgrade
 import type { CommandDependencies, CommandInput, CommandRunner } from "../flags/command.ts";
-import { applyFleet } from "../install/apply-fleet.ts";
+import { applyFleet, type StoppedInstall } from "../install/apply-fleet.ts";
 import { changeLines } from "../install/change-lines.ts";
 import { runChecks } from "../install/check/run-checks.ts";
 import { objectText } from "../install/cluster-object.ts";
@@ -53,7 +53,7 @@ function setUp(command: "install" | "upgrade", input: CommandInput, deps: Comman
 		const { planned, notes } = await withCertificates(uncertified, options.certificates);
 		const [fleet, warnings] = await Promise.all([
 			inAllClusters(planned.clusters, async (cluster) => findChanges(cluster, options.forceConflicts)),
-			Promise.all(contexts.map(neighbourWarnings)),
+			inAllClusters(contexts, neighbourWarnings),
 		]);
 		// Of a fleet that is there the checks at the end say more.
 		const isNews = planned.joining.size > 0 || warnings.flat().length > 0;
@@ -108,7 +108,7 @@ function setUp(command: "install" | "upgrade", input: CommandInput, deps: Comman
 		});
 		if (result.kind === "stopped") {
 			for (const problem of result.problems) streams.stderr.write(`error: ${problem}\n`);
-			tellHowToGoOn(command, contexts, result.applied.length, streams);
+			tellHowToGoOn(command, contexts, result, streams);
 			return deps.interrupts.stoppedBy ?? exitCode.stoppedEarly;
 		}
 		if (!isChanged) streams.stdout.write("Everything is as it should be: nothing was changed\n");
@@ -150,11 +150,13 @@ async function showClusters(
 }
 
 function rightWarnings({ keptRights }: PlannedFleet): readonly string[] {
-	return keptRights.map(
-		({ context, account, namespace }) =>
-			`${context}: account ${account} goes on deciding about the budgets of ${namespace}, which --operators does not name. To take that away: ` +
-			`kubectl --context ${context} -n ${namespace} delete role,rolebinding -l ${accountLabel}=${account}`,
-	);
+	return keptRights.map(({ context: { name, suggest }, account, namespace }) => {
+		const take = ["delete", "role,rolebinding", "-n", namespace, "-l", `${accountLabel}=${account}`];
+		return (
+			`${name}: account ${account} goes on deciding about the budgets of ${namespace}, which --operators does not name. ` +
+			`To take that away: ${suggest.kubectl(take, name)}`
+		);
+	});
 }
 
 function refuseConflicts(fleet: readonly ClusterChanges[]): void {
@@ -172,12 +174,21 @@ function refuseConflicts(fleet: readonly ClusterChanges[]): void {
 	);
 }
 
-function tellHowToGoOn(command: string, contexts: readonly KubeContext[], applied: number, { stderr }: Streams): void {
-	const names = contexts.map(({ name }) => name).join(",");
-	stderr.write(
-		applied === 0
-			? "Nothing was touched.\n"
-			: `What is listed above was applied, and stands. The same command goes on from here; to undo it: kubectl xpdb uninstall --contexts ${names}\n`,
-	);
+function tellHowToGoOn(
+	command: string,
+	contexts: readonly KubeContext[],
+	{ applied, unsure }: Pick<StoppedInstall, "applied" | "unsure">,
+	{ stderr }: Streams,
+): void {
+	for (const { context, object } of unsure) {
+		stderr.write(`${context}  ${objectText(object)} may be applied or not: no answer came\n`);
+	}
+	if (applied.length + unsure.length === 0) stderr.write("Nothing was touched.\n");
+	else {
+		const [one, ...others] = contexts;
+		const undo = others.length > 0 ? one?.suggest.xpdbInAll(["uninstall"]) : one?.suggest.xpdb(["uninstall"], one.name);
+		const what = applied.length > 0 ? "What is listed above was applied, and stands. " : "";
+		stderr.write(`${what}The same command goes on from here; to undo it: ${undo}\n`);
+	}
 	if (command === "upgrade") stderr.write("The agents that were not replaced go on as they are.\n");
 }

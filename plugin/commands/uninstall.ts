@@ -1,7 +1,7 @@
 // kubectl xpdb uninstall
 import { type CommandRunner, booleanFlag, timeoutFlag } from "../flags/command.ts";
 import { authoritySecret } from "../install/certificate-objects.ts";
-import { objectText } from "../install/cluster-object.ts";
+import { type ClusterObject, objectText } from "../install/cluster-object.ts";
 import { findInstalled, type InstalledCluster } from "../install/find-installed.ts";
 import { inAllClusters } from "../install/in-all-clusters.ts";
 import { leasesInUse } from "../install/leases-in-use.ts";
@@ -62,14 +62,15 @@ export const runUninstall: CommandRunner = (input, deps) => {
 };
 
 function planLines(clusters: readonly InstalledCluster[], deleteBudgets: boolean): readonly string[] {
-	return clusters.flatMap(({ context, id, objects, keptNamespace, definition, budgets }) => [
+	return clusters.flatMap(({ context, id, objects, keptNamespace, keptAuthority, definition, budgets }) => [
 		`${context.name} (cluster ${id}): ${objects.length} to delete`,
 		...objects.map(({ kind, metadata, ...rest }) => {
 			const what = objectText({ kind, metadata, ...rest });
 			if (kind === "Namespace") return `  - ${what} with all that is in it`;
 			return `  - ${what}${metadata.namespace === undefined ? "" : ` in ${metadata.namespace}`}`;
 		}),
-		...(keptNamespace ? [`  = ${objectText(keptNamespace)} stays: it was there before`] : []),
+		...(keptAuthority ? [`  = ${objectText(keptAuthority)} stays: it is the CA of whoever put it there`] : []),
+		...(keptNamespace ? [`  = ${objectText(keptNamespace)} stays: ${whyKept(keptAuthority)}`] : []),
 		...(definition && deleteBudgets
 			? [`  - ${objectText(definition)} with all ${budgets} budgets of this cluster`]
 			: []),
@@ -128,11 +129,23 @@ function problemOf(error: unknown, signal: AbortSignal): string {
 	throw error;
 }
 
-function leftLines({ context, objects, keptNamespace, definition, budgets }: InstalledCluster): readonly string[] {
+function whyKept(keptAuthority: ClusterObject | undefined): string {
+	return keptAuthority ? "that CA is in it" : "it was there before";
+}
+
+function leftLines({
+	context,
+	objects,
+	keptNamespace,
+	keptAuthority,
+	definition,
+	budgets,
+}: InstalledCluster): readonly string[] {
 	const left = objects.map((object) => objectText(object));
 	return [
 		`${context.name}: ${left.length === 0 ? "nothing of xpdb's own is left" : `${left.length} objects are left: ${left.join(", ")}`}`,
-		...(keptNamespace ? [`${context.name}: ${objectText(keptNamespace)} stays, as it was there before`] : []),
+		...(keptAuthority ? [`${context.name}: ${objectText(keptAuthority)} stays, a CA that somebody put there`] : []),
+		...(keptNamespace ? [`${context.name}: ${objectText(keptNamespace)} stays: ${whyKept(keptAuthority)}`] : []),
 		...(definition
 			? [`${context.name}: ${objectText(definition)} stays with ${budgets} budgets; --delete-budgets takes both away`]
 			: []),

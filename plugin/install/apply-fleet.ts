@@ -3,11 +3,11 @@
 // Guarantee: at no time do members that answer declare different fleets for longer than it takes to write the lists one after the other, and no
 // two clusters' agents are replaced at once. While lists differ nothing is evicted (agents compare them), so the order decides how long people
 // wait, never whether a budget holds.
-import { errorText } from "../kubernetes/api-error.ts";
+import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
 import { authoritySecret } from "./certificate-objects.ts";
-import { objectText } from "./cluster-object.ts";
+import { type ClusterObject, objectText } from "./cluster-object.ts";
 import { applyObject, type ClusterChanges, isWritten, type ObjectChange, removeObject } from "./find-changes.ts";
 import { isFleetList } from "./fleet-objects.ts";
 import { installStep } from "./install-step.ts";
@@ -33,14 +33,27 @@ export interface Applied {
 	readonly change: ObjectChange;
 }
 
-export type ApplyResult =
-	| { readonly kind: "done"; readonly applied: readonly Applied[] }
-	/** Why, one line each; what was applied stands. */
-	| { readonly kind: "stopped"; readonly applied: readonly Applied[]; readonly problems: readonly string[] };
+export interface StoppedInstall {
+	readonly kind: "stopped";
+	/** It stands. */
+	readonly applied: readonly Applied[];
+	/** What was asked for and not answered: it may be there. */
+	readonly unsure: readonly UnsureObject[];
+	/** Why, one line each. */
+	readonly problems: readonly string[];
+}
+
+export interface UnsureObject {
+	readonly context: string;
+	readonly object: ClusterObject;
+}
+
+export type ApplyResult = { readonly kind: "done"; readonly applied: readonly Applied[] } | StoppedInstall;
 
 export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 	const { fleet, joining, signal } = options;
 	const applied: Applied[] = [];
+	const unsure: UnsureObject[] = [];
 	const done = new Set<ObjectChange>();
 	let finished: ReadonlyMap<string, ObjectChange> = new Map();
 	const isJoining = ({ cluster }: ClusterChanges): boolean => joining.has(cluster.found.id);
@@ -53,11 +66,12 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 		const all = changes.map((each) => (isList(each) ? (finished.get(context.name) ?? each) : each));
 		for (const change of all.filter((each) => isWritten(each) && isMeant(each) && !done.has(each))) {
 			signal.throwIfAborted();
-			await installStep(
-				context,
-				`apply ${objectText(change.object)}`,
-				applyObject(context, change.object, { dryRun: false, force: options.force }),
-			);
+			const applying = applyObject(context, change.object, { dryRun: false, force: options.force });
+			const answer = applying.catch((error: unknown) => {
+				if (mayBeDone(error)) unsure.push({ context: context.name, object: change.object });
+				throw error;
+			});
+			await installStep(context, `apply ${objectText(change.object)}`, answer);
 			applied.push({ context: context.name, change });
 			done.add(change);
 			options.stdout.write(`${context.name}  ${objectText(change.object)} ${change.kind}\n`);
@@ -116,7 +130,7 @@ export async function applyFleet(options: ApplyFleet): Promise<ApplyResult> {
 		const failed = (await step()).flatMap((result) =>
 			result.status === "rejected" ? [problemOf(result.reason, signal)] : [],
 		);
-		if (failed.length > 0) return { kind: "stopped", applied, problems: failed };
+		if (failed.length > 0) return { kind: "stopped", applied, unsure, problems: failed };
 	}
 	return { kind: "done", applied };
 }
@@ -127,6 +141,12 @@ const isAuthority = ({ object }: ObjectChange): boolean =>
 	object.kind === "Secret" && object.metadata.name === authoritySecret;
 const isBasis = (change: ObjectChange): boolean =>
 	!isAgents(change) && !["Secret", "ConfigMap"].includes(change.object.kind);
+
+/** Of a request: there is no answer, or one that does not say no. Where nobody listened it never came. */
+function mayBeDone(error: unknown): boolean {
+	if (error instanceof ConnectionError) return error.code !== "ECONNREFUSED";
+	return error instanceof ApiError && error.code >= 500;
+}
 
 function problemOf(error: unknown, signal: AbortSignal): string {
 	if (signal.aborted) return "interrupted";

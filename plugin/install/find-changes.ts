@@ -145,23 +145,24 @@ async function isAsForced(context: KubeContext, ours: ClusterObject): Promise<bo
 }
 
 /** Somebody's object of the same name, of which not everything can be changed: a binding's role, a Deployment's selector. */
-function refuseUnchangeable({ name }: KubeContext, object: ClusterObject, error: unknown): void {
+function refuseUnchangeable({ name, suggest }: KubeContext, object: ClusterObject, error: unknown): void {
 	if (!(error instanceof ApiError) || error.code !== 422) return;
 	const { namespace } = object.metadata;
-	const what = `${namespace === undefined ? "" : `-n ${namespace} `}get ${objectText(object)} -o yaml`;
+	const place = namespace === undefined ? [] : ["-n", namespace];
+	const look = suggest.kubectl(["get", objectText(object), ...place, "-o", "yaml"], name);
 	throw new UsageError(
 		`${name}: cannot apply ${objectText(object)}, which is there and cannot become ours: ${error.message}: nothing was touched`,
-		`See whose it is with 'kubectl --context ${name} ${what}'; the name has to be free`,
+		`See whose it is with '${look}'; the name has to be free`,
 	);
 }
 
 /** Of a team: namespaces are people's own, and none is made for them. */
-function refuseNoNamespace({ name }: KubeContext, { metadata }: ClusterObject, error: unknown): void {
+function refuseNoNamespace({ name, suggest }: KubeContext, { metadata }: ClusterObject, error: unknown): void {
 	const { namespace } = metadata;
 	if (!isNotFound(error) || namespace === undefined || metadata.labels?.[accountLabel] === undefined) return;
 	throw new UsageError(
 		`${name}: there is no namespace ${namespace}, in which a team is to have rights: nothing was touched`,
-		`Make it (kubectl --context ${name} create namespace ${namespace}), or leave it out of --operators`,
+		`Make it (${suggest.kubectl(["create", "namespace", namespace], name)}), or leave it out of --operators`,
 	);
 }
 

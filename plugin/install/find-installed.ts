@@ -5,7 +5,9 @@ import { managedByLabel } from "../../disruption/agent-names.ts";
 import { budgetApi } from "../../disruption/budget.ts";
 import type { DeclaredFleet } from "../../disruption/fleet.ts";
 import { isNotFound } from "../kubernetes/api-error.ts";
+import { fieldManager } from "../kubernetes/field-manager.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { UsageError } from "../terminal/errors.ts";
 import { agentSecret, authoritySecret, caConfigMap, certificateObject, issuerObject } from "./certificate-objects.ts";
 import { type ClusterObject, objectKey, objectText } from "./cluster-object.ts";
 import { peersService } from "./expose/peers-service.ts";
@@ -21,14 +23,17 @@ export interface InstalledCluster {
 	readonly fleet: DeclaredFleet | undefined;
 	/** In the order in which they go: the other way round than they came. */
 	readonly objects: readonly ClusterObject[];
-	/** The agents' namespace, where somebody else made it: it stays, and what is ours in it goes one by one. */
+	/** The agents' namespace, where somebody else made it or has a CA in it: it stays, and what is ours in it goes one by one. */
 	readonly keptNamespace: ClusterObject | undefined;
+	/** The fleet's CA with its key, where a person put it there: nobody could make it again. */
+	readonly keptAuthority: ClusterObject | undefined;
 	/** The kind of budgets; undefined where there is none. */
 	readonly definition: ClusterObject | undefined;
 	/** How many there are, in all namespaces. */
 	readonly budgets: number;
 }
 
+/** Throws UsageError for what cannot be read, and where the agents are those of another namespace. */
 export async function findInstalled(context: KubeContext): Promise<InstalledCluster> {
 	const { namespace } = context.agents;
 	const shipped = shippedObjects(namespace);
@@ -40,16 +45,20 @@ export async function findInstalled(context: KubeContext): Promise<InstalledClus
 	]);
 	const all = new Map([...found.flat(), ...labelled].map((object) => [objectKey(object), object]));
 	const objects = [...all.values()];
-	const ownNamespace = (object: ClusterObject): boolean => object.metadata.labels?.[agentNamespaceLabel] !== undefined;
+	refuseOtherNamespace(context, objects);
+	const keptAuthority = objects.find(isPersonsAuthority);
+	const goes = ({ metadata, kind }: ClusterObject): boolean =>
+		kind !== "Namespace" || (metadata.labels?.[agentNamespaceLabel] !== undefined && !keptAuthority);
 	return {
 		context,
 		id: cluster.id,
 		fleet: cluster.fleet,
 		objects: ofInstallation(
-			objects.filter((object) => !isDefinition(object) && (object.kind !== "Namespace" || ownNamespace(object))),
+			objects.filter((object) => !isDefinition(object) && object !== keptAuthority && goes(object)),
 			namespace,
 		).toReversed(),
-		keptNamespace: objects.find((object) => object.kind === "Namespace" && !ownNamespace(object)),
+		keptNamespace: objects.find((object) => !goes(object)),
+		keptAuthority,
 		definition: objects.find(isDefinition),
 		budgets,
 	};
@@ -57,6 +66,22 @@ export async function findInstalled(context: KubeContext): Promise<InstalledClus
 
 function isDefinition({ kind }: ClusterObject): boolean {
 	return kind === "CustomResourceDefinition";
+}
+
+/** No installation makes that Secret without our label; by hand, the CA's key stays with whoever made it. */
+function isPersonsAuthority({ kind, metadata }: ClusterObject): boolean {
+	return kind === "Secret" && metadata.name === authoritySecret && metadata.labels?.[managedByLabel] !== fieldManager;
+}
+
+/** What is of the whole cluster has the same names wherever the agents are: they would go on without their rights and their policies. */
+function refuseOtherNamespace({ name, agents }: KubeContext, objects: readonly ClusterObject[]): void {
+	const namespaces = objects.map(({ metadata }) => metadata.labels?.[agentNamespaceLabel]);
+	const other = namespaces.find((namespace) => namespace !== undefined && namespace !== agents.namespace);
+	if (other === undefined) return;
+	throw new UsageError(
+		`${name}: xpdb is installed in namespace ${other} there, not in ${agents.namespace}: nothing was touched`,
+		`Use --agent-namespace=${other}`,
+	);
 }
 
 /** Every object that an installation may have made, by its name. */
@@ -104,7 +129,7 @@ async function findLabelled(
 		({ kind }) => !["Secret", "Issuer", "Certificate", "CustomResourceDefinition"].includes(kind),
 	);
 	const collections = new Map(listable.map((object) => [collectionPath(object), object]));
-	const labelSelector = `${managedByLabel}=kubectl-xpdb,${agentNamespaceLabel}=${context.agents.namespace}`;
+	const labelSelector = `${managedByLabel}=${fieldManager},${agentNamespaceLabel}=${context.agents.namespace}`;
 	const list = async (path: string, selector: string, { apiVersion, kind }: ClusterObject) => {
 		const listed = context.client.list<ClusterObject>(path, { labelSelector: selector });
 		const items = await installStep(context, `list ${path}`, listed);

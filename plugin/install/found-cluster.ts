@@ -62,7 +62,7 @@ export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 	return {
 		context,
 		id,
-		fleet: readFleet(name, list),
+		fleet: readFleet(context, list),
 		image: textAt(container, "image"),
 		imagePullSecret: textAt(pullSecret, "name"),
 		operators: groupsOf(binding),
@@ -101,7 +101,7 @@ function refuseOld(context: string, version: unknown): void {
 	);
 }
 
-function readFleet(context: string, list: unknown): DeclaredFleet | undefined {
+function readFleet({ name, suggest }: KubeContext, list: unknown): DeclaredFleet | undefined {
 	if (list === undefined) return undefined;
 	const data = at(list, "data");
 	try {
@@ -109,8 +109,8 @@ function readFleet(context: string, list: unknown): DeclaredFleet | undefined {
 	} catch (error) {
 		if (!(error instanceof InvalidFleetError)) throw error;
 		throw new UsageError(
-			`${context}: its ConfigMap ${defaultFleetConfigMap} cannot be used, so nobody knows who is in the fleet: ${error.message}`,
-			`See 'kubectl --context ${context} get configmap ${defaultFleetConfigMap} -A -o yaml'`,
+			`${name}: its ConfigMap ${defaultFleetConfigMap} cannot be used, so nobody knows who is in the fleet: ${error.message}`,
+			`See '${suggest.kubectl(["get", "configmap", defaultFleetConfigMap, "-A", "-o", "yaml"], name)}'`,
 		);
 	}
 }

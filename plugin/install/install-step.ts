@@ -5,7 +5,7 @@ import { UsageError } from "../terminal/errors.ts";
 
 /** Throws UsageError for what the API server answers, with the cluster and the step. */
 export async function installStep<T>(
-	{ name }: Pick<KubeContext, "name">,
+	{ name, suggest }: Pick<KubeContext, "name" | "suggest">,
 	action: string,
 	answer: Promise<T>,
 ): Promise<T> {
@@ -14,11 +14,15 @@ export async function installStep<T>(
 	} catch (error) {
 		if (!(error instanceof ApiError) && !(error instanceof ConnectionError)) throw error;
 		const why = error instanceof ApiError ? error.message : kubectlErrorLine(error);
-		throw new UsageError(`${name}: cannot ${action}: ${why}`, hintFor(error, name));
+		throw new UsageError(`${name}: cannot ${action}: ${why}`, hintFor(error, { name, suggest }));
 	}
 }
 
-function hintFor(error: ApiError | ConnectionError, context: string): string | undefined {
+function hintFor(
+	error: ApiError | ConnectionError,
+	{ name, suggest }: Pick<KubeContext, "name" | "suggest">,
+): string | undefined {
 	if (!(error instanceof ApiError) || error.code !== 403) return undefined;
-	return `Who installs needs the rights of a cluster administrator: 'kubectl xpdb check --pre --context ${context}' names all that are missing`;
+	const check = suggest.xpdb(["check", "--pre"], name);
+	return `Who installs needs the rights of a cluster administrator: '${check}' names all that are missing`;
 }

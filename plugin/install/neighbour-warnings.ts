@@ -21,7 +21,7 @@ export async function neighbourWarnings(context: KubeContext): Promise<readonly 
 		const place = theirs.size === 0 ? "" : ` in namespace ${[...theirs].join(", ")}`;
 		return (
 			`${context.name}: ${neighbourText([`validatingwebhookconfiguration/${name}`])}. Once kubectl xpdb budgets shows what it should, in every cluster: ` +
-			`kubectl --context ${context.name} delete validatingwebhookconfiguration ${name}. Then its other objects${place} can go, but not ` +
+			`${context.suggest.kubectl(["delete", "validatingwebhookconfiguration", name], context.name)}. Then its other objects${place} can go, but not ` +
 			"the definition of budgets: all budgets go with it"
 		);
 	});

@@ -1,5 +1,6 @@
 // What is to be in each cluster: from the flags, and, where these say nothing, from what is there.
 import type { FleetMember } from "../../disruption/fleet.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { ClusterObject } from "./cluster-object.ts";
 import type { Exposure } from "./expose/exposure.ts";
@@ -28,7 +29,7 @@ export interface PlannedFleet extends PlannedMembers {
 }
 
 export interface KeptRight {
-	readonly context: string;
+	readonly context: KubeContext;
 	readonly account: string;
 	readonly namespace: string;
 }
@@ -90,7 +91,7 @@ function keptRights({ context, teams }: FoundCluster, named: readonly Team[]): r
 		const before = teams.find((team) => team.account === account)?.namespaces ?? [];
 		return before
 			.filter((namespace) => !namespaces.includes(namespace))
-			.map((namespace) => ({ context: context.name, account, namespace }));
+			.map((namespace) => ({ context, account, namespace }));
 	});
 }
 

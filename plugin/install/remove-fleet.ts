@@ -7,7 +7,9 @@ import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { type ClusterObject, objectText } from "./cluster-object.ts";
+import { applyObject } from "./find-changes.ts";
 import type { InstalledCluster } from "./find-installed.ts";
+import { agentNamespaceLabel } from "./fleet-objects.ts";
 import { installStep } from "./install-step.ts";
 import { objectPath } from "./object-path.ts";
 
@@ -45,7 +47,10 @@ export async function removeInstallation(cluster: InstalledCluster, removal: Rem
 		await until(objectText(service), async () => isGone(context, service));
 	const { namespace } = context.agents;
 	const elsewhere = cluster.fleet?.leaseNamespace ?? namespace;
-	if (keptNamespace) await removeLeases(namespace);
+	if (keptNamespace) {
+		await removeLeases(namespace);
+		await giveBack(keptNamespace);
+	}
 	if (elsewhere !== namespace) await removeLeases(elsewhere);
 	for (const object of objects.filter(({ kind }) => kind === "Namespace")) {
 		await remove(object);
@@ -60,6 +65,16 @@ export async function removeInstallation(cluster: InstalledCluster, removal: Rem
 		removal.signal.throwIfAborted();
 		await installStep(context, `delete ${objectText(object)}`, deleteOne(context, objectPath(object)));
 		removal.tell(context.name, object);
+	}
+
+	/** What we wrote on somebody's namespace goes too: its people may run pods there that ours may not be. */
+	async function giveBack({ apiVersion, kind, metadata }: ClusterObject): Promise<void> {
+		// Ours stays ours, for whoever removes the rest of it one day.
+		if (metadata.labels?.[agentNamespaceLabel] !== undefined) return;
+		removal.signal.throwIfAborted();
+		const bare = { apiVersion, kind, metadata: { name: metadata.name } };
+		const answer = applyObject(context, bare, { dryRun: false, force: false });
+		await installStep(context, `take back what was written on ${objectText(bare)}`, answer);
 	}
 
 	/** An API server obeys a policy for about a second after it is gone. */

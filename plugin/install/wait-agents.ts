@@ -22,7 +22,7 @@ const pollMs = 500;
 
 /** Throws AgentsNotReadyError after the time, and the signal's reason where it aborts. */
 export async function waitForAgents(context: KubeContext, { timeoutMs, signal, tell }: AgentsWait): Promise<void> {
-	const { client, name, agents } = context;
+	const { client, name, agents, suggest } = context;
 	const path = `/apis/apps/v1/namespaces/${agents.namespace}/deployments/${agentName}`;
 	const deadline = performance.now() + timeoutMs;
 	for (let told = ""; ; ) {
@@ -33,9 +33,10 @@ export async function waitForAgents(context: KubeContext, { timeoutMs, signal, t
 		told = progress;
 		if (performance.now() > deadline) {
 			const seconds = Math.round(timeoutMs / 1_000);
-			const why = await explainPods(context);
+			const why = await explainPods(context, deployment);
+			const look = ["describe", "pods", "-n", agents.namespace, "-l", `${agentLabel}=${agentName}`];
 			throw new AgentsNotReadyError(
-				`${name}: after ${seconds} s ${progress}${why}; see kubectl --context ${name} -n ${agents.namespace} describe pods -l ${agentLabel}=${agentName}`,
+				`${name}: after ${seconds} s ${progress}${why}; see ${suggest.kubectl(look, name)}`,
 			);
 		}
 		await delay(pollMs, undefined, { signal });
@@ -52,14 +53,16 @@ export function rolloutProgress({ metadata, spec, status }: V1Deployment): strin
 	return availableReplicas < updatedReplicas ? `${availableReplicas} of ${wanted} agents are ready` : undefined;
 }
 
-async function explainPods(context: KubeContext): Promise<string> {
+async function explainPods(context: KubeContext, { status }: V1Deployment): Promise<string> {
 	const { client, agents } = context;
 	const pods = await installStep(
 		context,
 		"list the agents' pods",
 		client.list<V1Pod>(`/api/v1/namespaces/${agents.namespace}/pods`, { labelSelector: `${agentLabel}=${agentName}` }),
 	);
-	const reasons = new Set(pods.map(podProblem).filter((reason) => reason !== undefined));
+	// Of pods that a policy or a quota lets nobody make.
+	const unmade = status?.conditions?.find((each) => each.type === "ReplicaFailure" && each.status === "True")?.message;
+	const reasons = new Set([unmade, ...pods.map(podProblem)].filter((reason) => reason !== undefined));
 	return reasons.size === 0 ? "" : ` (${[...reasons].join("; ")})`;
 }
 

@@ -2,6 +2,7 @@
 import type { CertificateChoice } from "./certificate-flags.ts";
 import { type CertificatePlan, planFleetCertificates } from "./fleet-certificates.ts";
 import { ofInstallation } from "./fleet-objects.ts";
+import { inAllClusters } from "./in-all-clusters.ts";
 import { installStep } from "./install-step.ts";
 import type { PlannedFleet } from "./planned-fleet.ts";
 import { readClusterCertificates } from "./read-certificates.ts";
@@ -14,10 +15,8 @@ export interface CertifiedFleet {
 
 /** Reads what the clusters have, and adds what is missing. Throws UsageError. */
 export async function withCertificates(planned: PlannedFleet, choice: CertificateChoice): Promise<CertifiedFleet> {
-	const found = await Promise.all(
-		planned.clusters.map(async ({ found: { context, id } }) =>
-			installStep(context, "read the certificates", readClusterCertificates(context, id)),
-		),
+	const found = await inAllClusters(planned.clusters, async ({ found: { context, id } }) =>
+		installStep(context, "read the certificates", readClusterCertificates(context, id)),
 	);
 	const [first] = planned.clusters;
 	if (!first) return { planned, notes: [] };

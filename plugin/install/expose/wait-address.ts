@@ -1,7 +1,6 @@
 // Waiting until a Service can be reached from outside: clouds take minutes to make a load balancer.
 import { setTimeout as delay } from "node:timers/promises";
 import type { CoreV1Event } from "@kubernetes/client-node";
-import { commandLine } from "../../terminal/command-line.ts";
 import { formatAge } from "../../flags/duration.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { UsageError } from "../../terminal/errors.ts";
@@ -71,9 +70,9 @@ interface Missing {
 }
 
 async function noAddress(context: KubeContext, { exposure, why, afterMs }: Missing): Promise<UsageError> {
-	const { name, agents } = context;
+	const { name, agents, suggest } = context;
 	const said = await lastWarning(context);
-	const look = commandLine(["kubectl", "--context", name, "-n", agents.namespace, "describe", "service", peersService]);
+	const look = suggest.kubectl(["describe", "service", peersService, "-n", agents.namespace], name);
 	const instead =
 		exposure.kind === "loadbalancer" ? `; a cluster without load balancers takes --expose=${name}=nodeport` : "";
 	return new UsageError(

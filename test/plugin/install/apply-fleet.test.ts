@@ -3,7 +3,7 @@ import { type ApplyFleet, applyFleet } from "../../../plugin/install/apply-fleet
 import { changeLines } from "../../../plugin/install/change-lines.ts";
 import type { ClusterObject } from "../../../plugin/install/cluster-object.ts";
 import type { ClusterChanges, ObjectChange } from "../../../plugin/install/find-changes.ts";
-import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
+import { ApiError, ConnectionError } from "../../../plugin/kubernetes/api-error.ts";
 import { UsageError } from "../../../plugin/terminal/errors.ts";
 import { newClient, newContext } from "../../support/build-context.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
@@ -23,7 +23,10 @@ const ready = {
 };
 
 /** Clusters in which all is to be changed; what was asked of them, in its order. */
-function clustersOf(names: readonly string[], refuse: (name: string, path: string) => boolean = () => false) {
+function clustersOf(
+	names: readonly string[],
+	fail: (name: string, path: string) => Error | undefined = () => undefined,
+) {
 	const asked: string[] = [];
 	const clusterSays = (text: string): object => {
 		asked.push(text);
@@ -38,7 +41,8 @@ function clustersOf(names: readonly string[], refuse: (name: string, path: strin
 			delete: () => clusterSays(`${name} Service deleted`),
 			apply: (path, body) => {
 				const { kind } = body as ClusterObject;
-				if (refuse(name, path)) throw new ApiError("no rights", { code: 403, reason: "Forbidden" });
+				const error = fail(name, path);
+				if (error) throw error;
 				asked.push(`${name} ${kind}`);
 				return body;
 			},
@@ -96,17 +100,39 @@ describe("applyFleet()", () => {
 	});
 
 	test("stops where a cluster refuses, says what and why, and what stands", async () => {
-		const clusters = clustersOf(["a", "b"], (name, path) => name === "b" && path.includes("/configmaps/"));
+		const refused = new ApiError("no rights", { code: 403, reason: "Forbidden" });
+		const clusters = clustersOf(["a", "b"], (name, path) =>
+			name === "b" && path.includes("/configmaps/") ? refused : undefined,
+		);
 		const { result } = await apply(clusters, []);
 		expect(result).toMatchObject({
 			kind: "stopped",
 			problems: [expect.stringContaining("b: cannot apply configmap/xpdb-fleet: no rights")],
+			unsure: [],
 		});
 		expect(result.applied.map(({ context, change }) => `${context} ${change.object.kind}`).toSorted()).toEqual([
 			"a ConfigMap",
 			"a ServiceAccount",
 			"b ServiceAccount",
 		]);
+	});
+
+	const coded = (code: string): Error => Object.assign(new Error(code), { code });
+	test.each([
+		["is cut", new ConnectionError("https://a", coded("ECONNRESET")), true],
+		["says that its time is up", new ApiError("too late", { code: 504 }), true],
+		["listens no more", new ConnectionError("https://a", coded("ECONNREFUSED")), false],
+		["says no", new ApiError("no", { code: 422 }), false],
+	])("knows of what was asked last whether it may be there: a server that %s", async (_, error, mayBe) => {
+		const { result } = await apply(
+			clustersOf(["a"], () => error),
+			[],
+		);
+		expect(result).toMatchObject({
+			kind: "stopped",
+			applied: [],
+			unsure: mayBe ? [{ context: "a", object: account }] : [],
+		});
 	});
 
 	test("waits for addresses before any list is written, writes the lists with them, and takes Services away last", async () => {
@@ -156,7 +182,7 @@ describe("applyFleet()", () => {
 	test("writes nothing more once it is interrupted", async () => {
 		const clusters = clustersOf(["a"]);
 		const { result } = await apply(clusters, ["a"], { signal: AbortSignal.abort() });
-		expect(result).toEqual({ kind: "stopped", applied: [], problems: ["interrupted"] });
+		expect(result).toEqual({ kind: "stopped", applied: [], unsure: [], problems: ["interrupted"] });
 		expect(clusters.asked).toEqual([]);
 	});
 });

@@ -8,9 +8,11 @@ import { newClient, newContext } from "../../support/build-context.ts";
 function leaseStore(leases: Readonly<Record<string, readonly Named[]>>) {
 	const kept = new Map(Object.entries(leases).map(([namespace, items]) => [namespace, items]));
 	const deleted: string[] = [];
+	const applied: unknown[] = [];
 	const of = (path: string): string => /namespaces\/([^/]+)\/leases/.exec(path)?.[1] ?? "";
 	const client = newClient({
 		list: (path) => (path.includes("/leases") ? (kept.get(of(path)) ?? []) : []),
+		apply: (_, body) => void applied.push(body),
 		delete: (path) => {
 			const name = path.split("/").at(-1);
 			kept.set(
@@ -20,7 +22,7 @@ function leaseStore(leases: Readonly<Record<string, readonly Named[]>>) {
 			deleted.push(`${of(path)}/${name}`);
 		},
 	});
-	return { client, deleted };
+	return { client, deleted, applied };
 }
 
 interface Named {
@@ -34,7 +36,7 @@ const ofMembers = { metadata: { name: "xpdb-known-members", labels: { [namespace
 const foreign = [{ metadata: { name: "xpdb-notes" } }, { metadata: { name: "operator", labels: {} } }];
 
 test("removeInstallation() takes every Lease of ours away and nobody else's, where their namespace stays and where they stand elsewhere", async () => {
-	const { client, deleted } = leaseStore({
+	const { client, deleted, applied } = leaseStore({
 		"xpdb-system": [ofBudget, ofMembers, ...foreign],
 		leases: [ofBudget, ofMembers],
 	});
@@ -45,6 +47,7 @@ test("removeInstallation() takes every Lease of ours away and nobody else's, whe
 			fleet: { members: [], forgotten: [], leaseNamespace: "leases" },
 			objects: [],
 			keptNamespace: { apiVersion: "v1", kind: "Namespace", metadata: { name: "xpdb-system" } },
+			keptAuthority: undefined,
 			definition: undefined,
 			budgets: 0,
 		},
@@ -56,4 +59,5 @@ test("removeInstallation() takes every Lease of ours away and nobody else's, whe
 		"leases/xpdb-budget-1",
 		"leases/xpdb-known-members",
 	]);
+	expect(applied).toEqual([{ apiVersion: "v1", kind: "Namespace", metadata: { name: "xpdb-system" } }]);
 });

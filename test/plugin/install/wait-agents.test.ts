@@ -38,8 +38,18 @@ describe("waitForAgents()", () => {
 			tell: (line) => told.push(line),
 		});
 		await expect(waited).rejects.toThrow(
-			"eu: after 0 s 0 of 2 agents are up to date (ImagePullBackOff: Back-off pulling image); see kubectl --context eu -n xpdb-system describe pods",
+			"eu: after 0 s 0 of 2 agents are up to date (ImagePullBackOff: Back-off pulling image); see kubectl describe pods -n xpdb-system -l app.kubernetes.io/name=xpdb-agent --context eu",
 		);
 		expect(told).toEqual(["eu  0 of 2 agents are up to date"]);
+	});
+
+	test("names who lets nobody make their pods", async () => {
+		const conditions = [{ type: "ReplicaFailure", status: "True", message: 'pods "a" is forbidden: exceeded quota' }];
+		const { metadata, spec } = status({});
+		const client = newClient({ get: () => ({ metadata, spec, status: { conditions } }), list: () => [] });
+		const options = { timeoutMs: -1, signal: new AbortController().signal, tell: () => undefined };
+		await expect(waitForAgents(newContext("eu", client), options)).rejects.toThrow(
+			'(pods "a" is forbidden: exceeded quota); see',
+		);
 	});
 });
