@@ -1,8 +1,9 @@
 // The objects as text, for whoever applies them in another way: a repository that Argo CD or Flux follow.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { errorText } from "../kubernetes/api-error.ts";
+import { makeFolder } from "../kubernetes/make-folder.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { PlannedCluster } from "./planned-fleet.ts";
 
@@ -24,7 +25,7 @@ export function writeManifests(clusters: readonly PlannedCluster[], folder: stri
 	try {
 		return clusters.map((cluster, index) => {
 			const path = join(folder, names[index] ?? "", "xpdb.yaml");
-			mkdirSync(dirname(path), { recursive: true });
+			makeFolder(dirname(path));
 			writeFileSync(path, manifestText(cluster));
 			return path;
 		});
