@@ -31,7 +31,7 @@ export interface ListQuery<T = unknown> {
 export interface StreamOptions {
 	readonly accept: string;
 	readonly withinMs: number;
-	readonly signal: AbortSignal;
+	readonly signal?: AbortSignal;
 }
 
 export interface KubernetesClient {
@@ -171,7 +171,12 @@ export function createKubernetesClient(
 		apply: (path, body, options = {}) => call("PATCH", path, body, "application/apply-patch+yaml", options),
 		delete: (path, body, options = {}) => call("DELETE", path, body, "application/json", options),
 		async stream(path, { accept, withinMs, signal }) {
-			const response = await dialer.open({ method: "GET", path, headers: { accept }, signal }, withinMs);
+			const response = await dialer
+				.open({ method: "GET", path, headers: { accept }, signal }, withinMs)
+				.catch((error: unknown) => {
+					if (signal?.aborted) throw signal.reason;
+					throw error instanceof ConnectionError ? error : new ConnectionError(connection.server, error);
+				});
 			if (response.statusCode === 200) return response;
 			response.destroy();
 			throw readApiError(response.statusCode ?? 0, "", response.headers["retry-after"]);

@@ -125,8 +125,7 @@ async function readVersion({ client }: KubeContext): Promise<string> {
 /** From the header of an answer, which has whole seconds: the part of a second that it leaves out is not known. */
 async function readClock({ client }: KubeContext): Promise<ClockReading> {
 	const askedAt = Date.now();
-	const signal = AbortSignal.timeout(signOfLifeMs);
-	const response = await client.stream("/version", { accept: "application/json", withinMs: signOfLifeMs, signal });
+	const response = await client.stream("/version", { accept: "application/json", withinMs: signOfLifeMs });
 	response.destroy();
 	const date = Date.parse(response.headers.date ?? "");
 	if (Number.isNaN(date)) throw new ConnectionError(client.server, new Error("its answers have no date"));

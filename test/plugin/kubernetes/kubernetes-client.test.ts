@@ -203,4 +203,11 @@ describe("createKubernetesClient()", () => {
 		stop.abort(new Error("enough"));
 		await expect(answer).rejects.toThrow("enough");
 	});
+
+	test("a stream that is not opened in time is no bug of ours", async () => {
+		const { client } = await start(() => undefined);
+		const opening = client.stream("/version", { accept: "application/json", withinMs: 20 });
+		await expect(opening).rejects.toBeInstanceOf(ConnectionError);
+		await expect(opening).rejects.toThrow("no answer within 20ms");
+	});
 });
