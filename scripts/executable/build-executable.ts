@@ -69,10 +69,11 @@ async function writeBlob({ parts, maker, withCode }: ExecutableOptions): Promise
 		disableExperimentalSEAWarning: true,
 		// NODE_OPTIONS of some other program must not load code into this one, nor stop it.
 		execArgvExtension: "none",
-		// A call makes some MB of garbage before it ends: room for it costs less than to collect it four times over.
+		// A call makes some MB of garbage before it ends: room for it costs less than to collect it four times over. More room than twice that
+		// is never given back where nothing makes a heap smaller, and a screen that is watched for hours would take it.
 		// And a screen in which nothing happens is left alone: to make its heap smaller V8 would collect all of it twice in its first
 		// half minute, each time for as much of a processor as the screen takes in twenty seconds.
-		execArgv: ["--min-semi-space-size=8", "--no-memory-reducer"],
+		execArgv: ["--min-semi-space-size=8", "--max-semi-space-size=16", "--no-memory-reducer"],
 		assets: Object.fromEntries(files.map((file) => [file, join(parts, file)])),
 	};
 	writeFileSync(config, JSON.stringify(settings));
