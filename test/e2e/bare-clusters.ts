@@ -1,19 +1,15 @@
 // Clusters that have nothing of ours, for what the plugin makes of them by itself: with an administrator's context of each, and of each one
 // for everybody else that a test names.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type AgentPods, startAgentPods } from "../../demo/agents/agent-pods.ts";
-import { type ApiClient, isStatus } from "../../demo/machine/api-client.ts";
 import { writeKubeconfig } from "../../demo/machine/kubeconfig.ts";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
-import { createAdminClient } from "../controlplane/admin-client.ts";
-import type { RunningCluster } from "../controlplane/cluster.ts";
+import { runCommand } from "../../scripts/run-command.ts";
 import { type Fleet, startFleet } from "../controlplane/fleet.ts";
-import { createPodNetwork } from "../controlplane/kwok-pod-network.ts";
+import { startMountedAgents } from "../controlplane/mounted-agents.ts";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
-import { eventually } from "./kubectl.ts";
 
 export interface Said {
 	readonly code: number | null;
@@ -35,6 +31,13 @@ export interface XpdbOptions {
 	readonly onOutput?: (text: string) => void;
 }
 
+export interface BareOptions {
+	/** In each cluster; one, unless said otherwise. */
+	readonly nodes?: number;
+	/** Plugin and agents as they are shipped, the plugin as one file, in the place of those with fail points. */
+	readonly shipped?: boolean;
+}
+
 export interface BareClusters extends AsyncDisposable {
 	readonly fleet: Fleet;
 	/** The plugin's file. */
@@ -48,29 +51,32 @@ export interface BareClusters extends AsyncDisposable {
 	readonly ours: (cluster: string) => readonly string[];
 	/** --address of each cluster. */
 	readonly addresses: readonly string[];
-	/** The part of the kubelets that mounts what agents start with; resolves when all clusters have certificates. */
+	/** Resolves when all clusters have certificates for the agents, which are brought to them by themselves. */
 	bringCertificates(): Promise<void>;
 }
 
-const programs = join(repositoryRoot, "dist", "test");
+const programs = join(repositoryRoot, "dist");
 
-export async function startBareClusters(count: number, people: readonly Person[] = []): Promise<BareClusters> {
+export async function startBareClusters(
+	count: number,
+	people: readonly Person[] = [],
+	{ nodes = 1, shipped = false }: BareOptions = {},
+): Promise<BareClusters> {
 	const dir = mkdtempSync(join(tmpdir(), "xpdb-bare-"));
-	const fleet = await startFleet({ clusters: count, nodes: 1, dir, agents: false, oldest: sharedFleet().oldest });
+	const building = shipped ? buildExecutable(join(dir, "shipped")) : join(programs, "test", "kubectl-xpdb.js");
+	const starting = startFleet({ clusters: count, nodes, dir, agents: false, oldest: sharedFleet().oldest });
+	const [fleet, program] = await Promise.all([starting, building]).catch(async (error: unknown) => {
+		await (await starting).stop();
+		throw error;
+	});
 	const kubeconfig = join(dir, "people");
 	await writePeople(kubeconfig, fleet, people);
 	const agents = await Promise.all(
-		fleet.clusters.map(async (cluster) =>
-			startAgentPods({
-				cluster: { ...cluster, network: (client) => createPodNetwork(client, cluster) },
-				program: join(programs, "agent.js"),
-				fleetCertificate: "",
-			}),
+		fleet.clusters.map((cluster) =>
+			startMountedAgents(cluster, join(programs, ...(shipped ? [] : ["test"]), "agent.js")),
 		),
 	);
-	// Without what is mounted into them they would end at once, again and again: they wait for it, as pods do.
-	for (const pods of agents) pods.setRestarts(false);
-	const program = join(programs, "kubectl-xpdb.js");
+	const command = shipped ? [program] : [process.execPath, program];
 	const kubectl = (context: string, args: readonly string[], input?: string): string => {
 		const { stdout, stderr, status } = spawnSync(
 			fleet.binaries.kubectl,
@@ -85,7 +91,8 @@ export async function startBareClusters(count: number, people: readonly Person[]
 		program,
 		kubectl,
 		async xpdb(args, { env = {}, onOutput } = {}) {
-			const child = spawn(process.execPath, [program, ...args], {
+			const [file = "", ...words] = command;
+			const child = spawn(file, [...words, ...args], {
 				env: { ...process.env, KUBECONFIG: kubeconfig, ...env },
 				stdio: ["ignore", "pipe", "pipe"],
 			});
@@ -109,18 +116,21 @@ export async function startBareClusters(count: number, people: readonly Person[]
 		},
 		addresses: fleet.clusters.flatMap(({ name, address }) => ["--address", `${name}=${address}:8444`]),
 		async bringCertificates() {
-			const brought = fleet.clusters.map(async (cluster, index) => {
-				await bringCertificates(cluster, agents[index]);
-				agents[index]?.setRestarts(true);
-			});
-			await Promise.all(brought);
+			await Promise.all(agents.map((each) => each.mounted()));
 		},
 		async [Symbol.asyncDispose]() {
-			await Promise.all(agents.map(async (pods) => pods.stop()));
+			await Promise.all(agents.map((each) => each.stop()));
 			await fleet.stop();
 			rmSync(dir, { recursive: true, force: true });
 		},
 	};
+}
+
+async function buildExecutable(folder: string): Promise<string> {
+	mkdirSync(folder, { recursive: true });
+	const { code, output } = await runCommand([process.execPath, "scripts/executable/main.ts", `--folder=${folder}`]);
+	if (code !== 0) throw new Error(output);
+	return join(folder, "kubectl-xpdb");
 }
 
 async function writePeople(path: string, { clusters }: Fleet, people: readonly Person[]): Promise<void> {
@@ -140,34 +150,4 @@ async function writePeople(path: string, { clusters }: Fleet, people: readonly P
 		return [{ ...place, context: name, user: "admin", credentials: pairs.admin }, ...(await Promise.all(others))];
 	});
 	writeKubeconfig(path, (await Promise.all(entries)).flat());
-}
-
-async function bringCertificates(cluster: RunningCluster, pods: AgentPods | undefined): Promise<void> {
-	const admin = createAdminClient(cluster);
-	const place = "/api/v1/namespaces/xpdb-system";
-	try {
-		await eventually("a certificate for the agents", async () => {
-			const [secret, map] = await Promise.all([
-				readMounted(admin, `${place}/secrets/xpdb-agent-tls`),
-				readMounted(admin, `${place}/configmaps/xpdb-ca`),
-			]);
-			if (!secret || !map) return false;
-			writeFileSync(join(cluster.dir, "agents", "fleet-ca.crt"), map["ca.crt"] ?? "");
-			const text = (key: string): string => Buffer.from(secret[key] ?? "", "base64").toString();
-			pods?.setCertificate({ certificate: text("tls.crt"), key: text("tls.key") });
-			return true;
-		});
-	} finally {
-		admin.close();
-	}
-}
-
-async function readMounted(admin: ApiClient, path: string): Promise<Readonly<Record<string, string>> | undefined> {
-	try {
-		const { data } = await admin.get<{ readonly data: Readonly<Record<string, string>> }>(path);
-		return data;
-	} catch (error) {
-		if (isStatus(error, 404)) return undefined;
-		throw error;
-	}
 }
