@@ -1,0 +1,335 @@
+// An installation with something in its way, on clusters that have nothing of ours: rights that are missing, what others have put there, an
+// x-pdb, policies that no plan can foresee, a cluster that dies in the middle. Either nothing is touched, or what was is listed, and can be
+// gone on with or undone by the command that is told.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { agentServerName } from "../../proto/credentials.ts";
+import { memberUri } from "../../proto/member-certificate.ts";
+import { createAuthority, signAgentCertificate } from "../../plugin/install/sign-certificates.ts";
+import { describeOnFleet } from "../controlplane/shared-fleet.ts";
+import { type BareClusters, type Said, startBareClusters } from "./bare-clusters.ts";
+import { denyingPolicy, inForce } from "./denying-policy.ts";
+import { type ForeignObjects, foreignObjects } from "./foreign-objects.ts";
+import { eventually } from "./kubectl.ts";
+import { neighbour, neighbourBudget, neighbourDefinition } from "./neighbour.ts";
+
+const clusters = ["c1", "c2"] as const;
+const longAgo = new Date("2010-01-01T00:00:00Z");
+
+describeOnFleet("an installation with something in its way", () => {
+	let bare: BareClusters;
+
+	beforeAll(async () => {
+		bare = await startBareClusters(2, [{ name: "late", group: "system:masters", validForMs: -60_000 }]);
+	});
+
+	afterAll(async () => {
+		await bare[Symbol.asyncDispose]();
+	});
+
+	function install(flags: readonly string[] = [], options: Parameters<BareClusters["xpdb"]>[1] = {}): Promise<Said> {
+		const image = ["--image", "example.com/agent:1", ...bare.addresses];
+		return bare.xpdb(["install", "--contexts", bare.contexts(), ...image, "-y", ...flags], options);
+	}
+
+	/** Objects by a manager of somebody's own. */
+	function apply(cluster: string, objects: readonly object[], manager = "helm"): void {
+		const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
+		bare.kubectl(cluster, ["apply", "--server-side", `--field-manager=${manager}`, "-f", "-"], list);
+	}
+
+	function remove(cluster: string, objects: readonly object[]): void {
+		const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
+		bare.kubectl(cluster, ["delete", "--ignore-not-found", "-f", "-"], list);
+	}
+
+	/** kwok has some of its own. */
+	const definitions = (cluster: string): readonly string[] =>
+		bare
+			.kubectl(cluster, ["get", "customresourcedefinitions", "-o", "name"])
+			.split("\n")
+			.filter((line) => line.includes("x-pdb"));
+
+	function expectUntouched(): void {
+		for (const cluster of clusters) {
+			expect(bare.ours(cluster)).toEqual([]);
+			expect(definitions(cluster)).toEqual([]);
+		}
+	}
+
+	function expectRefused({ code, out, err }: Said, ...says: readonly (string | RegExp)[]): void {
+		expect(code, out + err).toBe(1);
+		for (const text of says) expect(err).toMatch(text);
+		expect(err).not.toMatch(/\n\s+at .*:\d+/);
+		expect(out).not.toMatch(/^c\d {2}.* (created|changed|deleted)$/m);
+	}
+
+	test("names each right that is missing, in both clusters, and touches nothing", async () => {
+		const users = missingRights.map((right) => `without-${right}`);
+		for (const cluster of clusters) {
+			apply(cluster, [
+				...missingRights.flatMap((right) => roleOf(`without-${right}`, allBut(right))),
+				...(cluster === "c1" ? roleOf("half", [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }]) : []),
+			]);
+		}
+		// The API server takes up roles and bindings a moment later, in the order in which they were made.
+		await eventually("the last user to have rights", async () => {
+			const asked = clusters.map(
+				(cluster) => can(cluster, "half", cluster === "c1") && can(cluster, users.at(-1), true),
+			);
+			return asked.every(Boolean);
+		});
+		const rows = missingRights.map(async (right) => {
+			const said = await install([`--as=without-${right}`]);
+			for (const cluster of clusters) {
+				expectRefused(
+					said,
+					new RegExp(`${cluster}: cannot apply \\S+: .*User "without-${right}" cannot patch resource "${right}"`),
+					`'kubectl xpdb check --pre --context ${cluster} --as=without-${right}' names all that are missing`,
+				);
+			}
+		});
+		await Promise.all([
+			...rows,
+			install(["--as=nobody"]).then((said) => expectRefused(said, /^error: c1: cannot read .*\nc2: cannot read /m)),
+			install(["--as=half"]).then((said) => {
+				expectRefused(said, /^error: c2: cannot read /m);
+				expect(said.err).not.toContain("c1: cannot");
+			}),
+		]);
+		const hint = "check --pre --context c2 --as=without-secrets".split(" ");
+		const checked = await bare.xpdb(hint);
+		expect(checked.code, checked.err).toBe(3);
+		expect(checked.out).toContain('user "without-secrets" may not patch secrets in namespace xpdb-system\n');
+		expectUntouched();
+	});
+
+	function can(cluster: string, user: string | undefined, isSo: boolean): boolean {
+		try {
+			return (
+				bare.kubectl(cluster, ["auth", "can-i", "create", "namespaces", `--as=${user}`]).trim() === (isSo ? "yes" : "")
+			);
+		} catch {
+			return !isSo;
+		}
+	}
+
+	test("refuses logins and CAs that have expired, certificates that are not there, and folders that cannot be written", async () => {
+		const expired = await createAuthority(longAgo);
+		const file = (name: string, text: string): string => {
+			const path = join(bare.fleet.dir, name);
+			writeFileSync(path, text);
+			return path;
+		};
+		const authority = [
+			`--ca-cert=${file("expired.crt", expired.certificate)}`,
+			`--ca-key=${file("expired.key", expired.key)}`,
+		];
+		const late = bare.xpdb(["install", "--contexts", bare.contexts("late"), "--image", "example.com/agent:1", "-y"]);
+		const folder = ["--dry-run=client", "--output-dir=/proc/nowhere"];
+		await Promise.all([
+			late.then((said) => expectRefused(said, /c1-late: .*Unauthorized$/m, /c2-late: .*Unauthorized$/m)),
+			install(authority).then((said) => expectRefused(said, /CA cannot be used: it expired at 2019-12-/)),
+			install(["--certs=existing"]).then((said) =>
+				expectRefused(
+					said,
+					/c1: there is no ConfigMap xpdb-system\/xpdb-ca\nc2: there is no ConfigMap xpdb-system\/xpdb-ca/,
+				),
+			),
+			install(folder).then((said) => expectRefused(said, /cannot write to --output-dir: /)),
+			// A home in which not even root can write.
+			install(["--dry-run=server"], { env: { HOME: "/sys/home" } }).then(({ code, out, err }) => {
+				expect(code, err).toBe(0);
+				expect(out).toMatch(/^c2 \(cluster \S+\): \d+ to create$/m);
+			}),
+		]);
+		expectUntouched();
+	});
+
+	test("names what others have put in its place, and leaves it as it is", async () => {
+		for (const row of foreignObjects) await standInTheWay(row);
+		expectUntouched();
+	});
+
+	async function standInTheWay({ name, objects, terminating = {}, flags, says }: ForeignObjects): Promise<void> {
+		const leaving = Object.entries(terminating);
+		try {
+			for (const [cluster, list] of Object.entries(objects)) apply(cluster, list);
+			for (const [cluster, object] of leaving) bare.kubectl(cluster, ["delete", object, "--wait=false"]);
+			const said = await install(flags);
+			expect({ name, code: said.code }, said.out + said.err).toEqual({ name, code: 1 });
+			expectRefused(said, ...says);
+		} finally {
+			const letGo = '{"metadata":{"finalizers":null}}';
+			for (const [cluster, object] of leaving) bare.kubectl(cluster, ["patch", object, "--type=merge", "-p", letGo]);
+			for (const [cluster, list] of Object.entries(objects)) remove(cluster, list.toReversed());
+		}
+	}
+
+	test("keeps to an x-pdb that is there, stops at a policy that no plan sees, and is undone by the command that it tells", async () => {
+		const policy = denyingPolicy("only-our-registry", {
+			group: "apps",
+			resource: "deployments",
+			namespace: "xpdb-system",
+		});
+		for (const cluster of clusters) {
+			apply(cluster, [neighbourDefinition()]);
+			bare.kubectl(cluster, ["wait", "--for=condition=Established", "crd", "--all"]);
+			apply(cluster, [...neighbour, neighbourBudget(cluster === "c1" ? 1 : 2), ...policy]);
+		}
+		await Promise.all(clusters.map((cluster) => inForce(bare, cluster, "only-our-registry")));
+		const { code, out, err } = await install();
+		expect(code, out + err).toBe(2);
+		for (const cluster of clusters) {
+			expect(err).toContain(
+				`Warning: ${cluster}: x-pdb judges evictions there too, by validatingwebhookconfiguration/x-pdb: `,
+			);
+			expect(out).toMatch(new RegExp(`^${cluster} {2}namespace/xpdb-system created$`, "m"));
+		}
+		expect(out).toContain("  = customresourcedefinition.apiextensions.k8s.io/xpoddisruptionbudgets.x-pdb.form3.tech: ");
+		expect(out).toContain("; --force-conflicts takes it over\n");
+		expect(out).toContain("1 budget is there already. Each holds over the pods of the whole fleet");
+		expect(out).toContain("! shop/db: ");
+		expect(err).toMatch(/^error: c\d: cannot apply deployment\.apps\/xpdb-agent: .*only-our-registry/m);
+		const [, undo] = /; to undo it: kubectl xpdb (.+)$/m.exec(err) ?? [];
+		expect(undo).toBe("uninstall --contexts=c1,c2");
+		const undone = await bare.xpdb([...(undo ?? "").split(" "), "-y"]);
+		expect(undone.code, undone.err).toBe(0);
+		for (const cluster of clusters) {
+			expect(bare.ours(cluster)).toEqual([]);
+			expect(bare.kubectl(cluster, ["get", "xpdb", "-n", "shop", "-o", "name"])).toContain("/db\n");
+			expect(bare.kubectl(cluster, ["get", "validatingwebhookconfiguration", "-o", "name"])).toContain("/x-pdb\n");
+			expect(managersOf(cluster, ["crd", "xpoddisruptionbudgets.x-pdb.form3.tech"])).not.toContain("kubectl-xpdb");
+			remove(cluster, policy);
+		}
+	});
+
+	function managersOf(cluster: string, object: readonly string[]): string {
+		return bare.kubectl(cluster, [
+			"get",
+			...object,
+			"--show-managed-fields",
+			"-o",
+			"jsonpath={.metadata.managedFields[*].manager}",
+		]);
+	}
+
+	test("goes on with the same command where a cluster died in the middle, and where its agents could not start", async () => {
+		const { fleet, kubectl } = bare;
+		const pods = denyingPolicy("no-new-pods", { group: "", resource: "pods", namespace: "xpdb-system" });
+		// The CA and a certificate of before, by hands of their own: the CA is good, the certificate has expired.
+		const [first] = fleet.clusters;
+		const authority = await createAuthority(new Date());
+		const names = {
+			commonName: "xpdb-agent",
+			dnsName: agentServerName("xpdb-system"),
+			uri: memberUri(first?.id ?? ""),
+		};
+		const old = await signAgentCertificate(await createAuthority(longAgo), { ...names, now: longAgo });
+		apply("c1", [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "xpdb-system" } }]);
+		apply("c1", [keyPair("xpdb-fleet-ca", authority), keyPair("xpdb-agent-tls", old), neighbourBudget(1)]);
+		apply("c2", [...pods, neighbourBudget(1)]);
+		await inForce(bare, "c2", "no-new-pods");
+
+		let killed: Promise<void> | undefined;
+		const onOutput = (text: string): void => {
+			if (/^c2 {2}.* created$/m.test(text)) killed ??= fleet.control.kill("c2", "apiserver");
+		};
+		const cut = await install(["--force-conflicts"], { onOutput });
+		await killed;
+		expect(cut.code, cut.out + cut.err).toBe(2);
+		expect(cut.out).toContain("Secret xpdb-agent-tls gets a new certificate (it expired at ");
+		expect(cut.err).toMatch(/^error: c2: cannot /m);
+		expect(cut.err).toContain("What is listed above was applied, and stands. The same command goes on from here");
+		expectRefused(await install(), /^error: c2: cannot read /m);
+		await fleet.control.restart("c2", "apiserver");
+
+		const stuck = await install(["--force-conflicts", "--timeout=2s"]);
+		expect(stuck.code, stuck.out + stuck.err).toBe(2);
+		expect(stuck.err).toMatch(/^error: c2: after \d+ s 0 of 2 agents are up to date \(.*no-new-pods/m);
+		remove("c2", pods);
+
+		const [done] = await Promise.all([install(["--force-conflicts"]), bare.bringCertificates()]);
+		expect(done.out + done.err).not.toContain("PRIVATE KEY");
+		expect(done.code, done.out + done.err).toBe(0);
+		for (const cluster of clusters) expect(done.err).toContain(`Warning: ${cluster}: x-pdb judges evictions there too`);
+		expect(kubectl("c1", ["get", "secret", "xpdb-fleet-ca", "-n", "xpdb-system", "-o", "json"])).toContain(
+			Buffer.from(authority.key).toString("base64"),
+		);
+	});
+
+	test("leaves, when all of it goes, the CA that a person put there, with its namespace as it was", async () => {
+		const { kubectl } = bare;
+		const both = ["--contexts", bare.contexts()];
+		// A copy by hand, in a namespace that the installation made.
+		const { data } = JSON.parse(kubectl("c1", ["get", "secret", "xpdb-fleet-ca", "-n", "xpdb-system", "-o", "json"]));
+		apply("c2", [{ ...keyPair("xpdb-fleet-ca"), data }]);
+		expectRefused(await bare.xpdb(["uninstall", ...both]), /this needs a confirmation/);
+		const removed = await bare.xpdb(["uninstall", ...both, "-y"]);
+		expect(removed.code, removed.out + removed.err).toBe(0);
+		expect(removed.out).toContain("  = namespace/xpdb-system stays: that CA is in it\n");
+		for (const cluster of clusters) {
+			expect(removed.out).toContain(`${cluster}: secret/xpdb-fleet-ca stays, a CA that somebody put there\n`);
+			expect(bare.ours(cluster).toSorted()).toEqual(["namespace/xpdb-system", "secret/xpdb-fleet-ca"]);
+		}
+		expect(managersOf("c1", ["namespace", "xpdb-system"])).not.toContain("kubectl-xpdb");
+		expect((await bare.xpdb(["uninstall", ...both, "-y"])).out).toBe("There is nothing to remove\n");
+
+		for (const cluster of clusters) kubectl(cluster, ["delete", "secret", "xpdb-fleet-ca", "-n", "xpdb-system"]);
+		const rest = await bare.xpdb(["uninstall", ...both, "--delete-budgets", "-y"]);
+		expect(rest.code, rest.out + rest.err).toBe(0);
+		expect(bare.ours("c1")).toEqual(["namespace/xpdb-system"]);
+		expect(bare.ours("c2")).toEqual([]);
+		for (const cluster of clusters) expect(definitions(cluster)).toEqual([]);
+	});
+});
+
+/** Of each kind that an installation writes. */
+const missingRights = [
+	"customresourcedefinitions",
+	"namespaces",
+	"validatingadmissionpolicies",
+	"validatingadmissionpolicybindings",
+	"serviceaccounts",
+	"clusterroles",
+	"clusterrolebindings",
+	"roles",
+	"rolebindings",
+	"networkpolicies",
+	"configmaps",
+	"secrets",
+	"services",
+	"poddisruptionbudgets",
+	"deployments",
+];
+
+/** All that it takes, without the one. */
+function allBut(right: string): readonly object[] {
+	const all = { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "create", "delete", "escalate", "bind"] };
+	return [all, { apiGroups: ["*"], resources: missingRights.filter((each) => each !== right), verbs: ["patch"] }];
+}
+
+function roleOf(user: string, rules: readonly object[]): readonly object[] {
+	const apiGroup = "rbac.authorization.k8s.io";
+	const object = { apiVersion: `${apiGroup}/v1`, metadata: { name: user } };
+	return [
+		{ ...object, kind: "ClusterRole", rules },
+		{
+			...object,
+			kind: "ClusterRoleBinding",
+			roleRef: { apiGroup, kind: "ClusterRole", name: user },
+			subjects: [{ apiGroup, kind: "User", name: user }],
+		},
+	];
+}
+
+function keyPair(name: string, pair = { certificate: "", key: "" }): object {
+	return {
+		apiVersion: "v1",
+		kind: "Secret",
+		metadata: { name, namespace: "xpdb-system" },
+		type: "kubernetes.io/tls",
+		stringData: { "tls.crt": pair.certificate, "tls.key": pair.key },
+	};
+}

@@ -1,0 +1,41 @@
+// Form3's x-pdb as it stands in a cluster that has it: its definition of budgets, its webhook, a budget.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { repositoryRoot } from "../../scripts/repository-root.ts";
+
+/** The same API by somebody else's hand, with other columns. */
+export function neighbourDefinition(): object {
+	const text = readFileSync(join(repositoryRoot, "agent", "deploy", "crd.yaml"), "utf8");
+	return parse(text.replace("name: Min Available", "name: MIN"));
+}
+
+export const neighbour: readonly object[] = [
+	{ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } },
+	{
+		apiVersion: "admissionregistration.k8s.io/v1",
+		kind: "ValidatingWebhookConfiguration",
+		metadata: { name: "x-pdb" },
+		webhooks: [
+			{
+				name: "eviction.x-pdb.form3.tech",
+				admissionReviewVersions: ["v1"],
+				sideEffects: "None",
+				failurePolicy: "Ignore",
+				clientConfig: { service: { name: "x-pdb", namespace: "shop" } },
+				// It is asked about nothing that anybody does here.
+				namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "shop" } },
+				rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods/eviction"] }],
+			},
+		],
+	},
+];
+
+export function neighbourBudget(maxUnavailable: number): object {
+	return {
+		apiVersion: "x-pdb.form3.tech/v1alpha1",
+		kind: "XPodDisruptionBudget",
+		metadata: { name: "db", namespace: "shop" },
+		spec: { maxUnavailable, selector: { matchLabels: { app: "db" } } },
+	};
+}
