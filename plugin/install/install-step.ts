@@ -13,15 +13,25 @@ export async function installStep<T>(
 		return await answer;
 	} catch (error) {
 		if (!(error instanceof ApiError) && !(error instanceof ConnectionError)) throw error;
-		const why = error instanceof ApiError ? error.message : kubectlErrorLine(error);
-		throw new UsageError(`${name}: cannot ${action}: ${why}`, hintFor(error, { name, suggest }));
+		throw new UsageError(`${name}: cannot ${action}: ${whyNot(error)}`, hintFor(error, { name, suggest }));
 	}
+}
+
+function whyNot(error: ApiError | ConnectionError): string {
+	if (error instanceof ConnectionError) return kubectlErrorLine(error);
+	return isLoggedOut(error) ? `you must be logged in to the server (${error.message})` : error.message;
+}
+
+/** An expired certificate or token, too. */
+function isLoggedOut(error: ApiError | ConnectionError): boolean {
+	return error instanceof ApiError && error.code === 401;
 }
 
 function hintFor(
 	error: ApiError | ConnectionError,
 	{ name, suggest }: Pick<KubeContext, "name" | "suggest">,
 ): string | undefined {
+	if (isLoggedOut(error)) return `See '${suggest.kubectl(["auth", "whoami"], name)}'`;
 	if (!(error instanceof ApiError) || error.code !== 403) return undefined;
 	const check = suggest.xpdb(["check", "--pre"], name);
 	return `Who installs needs the rights of a cluster administrator: '${check}' names all that are missing`;
