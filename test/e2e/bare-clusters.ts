@@ -27,8 +27,6 @@ export interface Person {
 export interface XpdbOptions {
 	/** Added to the environment. */
 	readonly env?: Readonly<Record<string, string>>;
-	/** With each piece of the standard output. */
-	readonly onOutput?: (text: string) => void;
 }
 
 export interface BareOptions {
@@ -90,17 +88,14 @@ export async function startBareClusters(
 		fleet,
 		program,
 		kubectl,
-		async xpdb(args, { env = {}, onOutput } = {}) {
+		async xpdb(args, { env = {} } = {}) {
 			const [file = "", ...words] = command;
 			const child = spawn(file, [...words, ...args], {
 				env: { ...process.env, KUBECONFIG: kubeconfig, ...env },
 				stdio: ["ignore", "pipe", "pipe"],
 			});
 			const said = { out: "", err: "" };
-			child.stdout.setEncoding("utf8").on("data", (text: string) => {
-				said.out += text;
-				onOutput?.(text);
-			});
+			child.stdout.setEncoding("utf8").on("data", (text: string) => (said.out += text));
 			child.stderr.setEncoding("utf8").on("data", (text: string) => (said.err += text));
 			const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
 			return { code, ...said };

@@ -1,6 +1,6 @@
 // An installation with something in its way, on clusters that have nothing of ours: rights that are missing, what others have put there, an
-// x-pdb, policies that no plan can foresee. Either nothing is touched, or what was is listed, and can be
-// gone on with or undone by the command that is told.
+// x-pdb, policies that no plan can foresee. Either nothing is touched, or what was is listed, and can be gone on with or undone by the
+// command that is told.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
