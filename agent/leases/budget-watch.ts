@@ -4,6 +4,7 @@
 // the watches (the Lease, the budget) or was asked lately (the fleet, every two seconds; scales, whenever a pod of the budget came,
 // went or began to go, and every minute, of more than 600 budgets in turn), because nobody decides by it. Where a watch is not alive, or
 // the fleet cannot be read, nothing is known, and that is said: an old number is never told for a new one.
+import { formatBudgetName } from "../../disruption/budget.ts";
 import { isDomainError } from "../../disruption/errors.ts";
 import type { DeclaredFleet } from "../../disruption/fleet.ts";
 import type { BudgetsUpdate, WatchOptions } from "../../proto/agent-cluster.ts";
@@ -45,6 +46,8 @@ export class BudgetWatch {
 	readonly #readers = new Set<Reader>();
 	#states = new WatchedBudgets();
 	readonly #dirty = new Set<WatchedState>();
+	/** Namespaces. */
+	readonly #toAlign = new Set<string>();
 	#fleet: DeclaredFleet | undefined;
 	#fleetProblem: string | undefined;
 	#isReadingFleet = false;
@@ -94,7 +97,7 @@ export class BudgetWatch {
 		const stops = [
 			pods.onChange((namespace, change) => this.#podChanged(namespace, change)),
 			leases.onChange((name) => this.#leaseChanged(name)),
-			budgets.onChange((namespace) => this.#align(namespace)),
+			budgets.onChange((namespace) => this.#alignSoon(namespace)),
 			...(histories ? [histories.onLook(() => this.#tellHistories())] : []),
 		];
 		this.#end = () => {
@@ -117,9 +120,11 @@ export class BudgetWatch {
 		reader.owed = new Set();
 		this.#align();
 		const known = [...this.#states.all()].filter(({ name }) => reader.wants(name.namespace));
-		reader.owed = new Set(known.filter(({ told }) => !told).map(({ key }) => key));
+		reader.owed = new Set(known.map(({ key }) => key));
+		if (!this.#isKnown()) return;
 		const changed = known.flatMap(({ told }) => (told ? [told] : []));
-		if (this.#problem() === undefined) this.#tell(reader, { changed, gone: [], ...this.#historiesFor(reader) });
+		for (const { budget } of changed) reader.owed.delete(formatBudgetName(budget.name));
+		this.#tell(reader, { changed, gone: [], ...this.#historiesFor(reader) });
 	}
 
 	#tellHistories(): void {
@@ -138,6 +143,17 @@ export class BudgetWatch {
 		const complete = reader.owed?.size === 0 && this.#fleet !== undefined && this.#problem() === undefined;
 		if (complete) reader.owed = undefined;
 		reader.onUpdate({ ...update, complete: reader.owed === undefined });
+	}
+
+	/** A list of all budgets tells of each of them, one after the other, and they are compared once. */
+	#alignSoon(namespace: string): void {
+		if (this.#toAlign.size === 0) {
+			queueMicrotask(() => {
+				for (const changed of this.#toAlign) this.#align(changed);
+				this.#toAlign.clear();
+			});
+		}
+		this.#toAlign.add(namespace);
 	}
 
 	/** Whether they are those that the budgets' watch shows. */
@@ -207,7 +223,7 @@ export class BudgetWatch {
 	/** Begins the counts that are due, as many as may run at once. */
 	#pump(): void {
 		const fleet = this.#fleet;
-		if (!fleet || this.#problem() !== undefined) return;
+		if (!fleet || !this.#isKnown()) return;
 		const now = this.#options.clock.now();
 		let nextMs = Number.POSITIVE_INFINITY;
 		for (const state of this.#dirty) {
@@ -239,12 +255,19 @@ export class BudgetWatch {
 		this.#pumpIn(0);
 		const { told } = state;
 		// Gone meanwhile, or nobody reads any more.
-		if (!told || this.#states.find(state.key) !== state || this.#problem() !== undefined) return;
+		if (!told || this.#states.find(state.key) !== state || !this.#isKnown()) return;
 		for (const reader of this.#readers) {
 			if (!reader.wants(state.name.namespace)) continue;
 			const isOwed = reader.owed?.delete(state.key) === true;
 			if (isOwed || told !== before) this.#tell(reader, { changed: [told], gone: [] });
 		}
+	}
+
+	/** Where it is not, nobody is told: everything is told anew at the beat after that, also where that finds nothing wrong any more. */
+	#isKnown(): boolean {
+		const isKnown = this.#problem() === undefined;
+		this.#wasUnknown ||= !isKnown;
+		return isKnown;
 	}
 
 	/** Why nothing is known. */

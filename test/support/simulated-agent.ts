@@ -37,6 +37,8 @@ export interface SimulatedAgent {
 	see(): void;
 	/** A sign of life and nothing else: the view stays where it is. */
 	live(): void;
+	/** The watch of budgets begins anew, with a list of them. */
+	relistBudgets(): void;
 }
 
 export interface SimulatedAgents {
@@ -158,6 +160,9 @@ function newAgent(
 		},
 		live() {
 			for (const sink of sinks) sink.signOfLife(clock.now());
+		},
+		relistBudgets() {
+			budgets.replace(structuredClone([...server.budgets.values()]), String(server.revision));
 		},
 	};
 	pods.replace(server.listPods().pods, String(server.revision));
