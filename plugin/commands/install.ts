@@ -3,6 +3,7 @@ import type { CommandDependencies, CommandInput, CommandRunner } from "../flags/
 import { applyFleet, type StoppedInstall } from "../install/apply-fleet.ts";
 import { changeLines } from "../install/change-lines.ts";
 import { runChecks } from "../install/check/run-checks.ts";
+import { untilStopped } from "../install/check/until-stopped.ts";
 import { objectText } from "../install/cluster-object.ts";
 import { exposureLines, lateAddressWarnings, memberWarnings } from "../install/expose/exposure-lines.ts";
 import { finishLists } from "../install/expose/finish-lists.ts";
@@ -12,6 +13,7 @@ import { findBudgets } from "../install/found-budgets.ts";
 import { findCluster } from "../install/found-cluster.ts";
 import { inAllClusters } from "../install/in-all-clusters.ts";
 import { type InstallOptions, readInstallOptions } from "../install/install-options.ts";
+import { InstallStanding } from "../install/install-standing.ts";
 import { foundBudgetLines } from "../install/judge-found-budgets.ts";
 import { keptHint } from "../install/kept-fields.ts";
 import { manifestText, writeManifests } from "../install/manifest-files.ts";
@@ -32,89 +34,114 @@ export const runInstall: CommandRunner = (input, deps) => setUp("install", input
 export const runUpgrade: CommandRunner = (input, deps) => setUp("upgrade", input, deps);
 
 function setUp(command: "install" | "upgrade", input: CommandInput, deps: CommandDependencies): Promise<ExitCode> {
-	const { streams } = deps;
+	const { interrupts, streams } = deps;
 	const options = readInstallOptions(input, streams.stderr);
 	return withContexts(input, deps, async (contexts) => {
-		const found = await inAllClusters(contexts, findCluster);
-		if (command === "upgrade") {
-			const [bare] = found.filter(({ image }) => image === undefined);
-			if (bare) {
-				throw new UsageError(
-					`${bare.context.name}: there are no agents in namespace ${bare.context.agents.namespace}: nothing was touched`,
-					"Use kubectl xpdb install, or name the agents' namespace with --agent-namespace",
-				);
-			}
-		}
-		const uncertified = planFleet(found, options);
-		if (options.dryRun === "client") {
-			await showClusters(uncertified, options, streams);
-			return exitCode.done;
-		}
-		const { planned, notes } = await withCertificates(uncertified, options.certificates);
-		const [fleet, warnings] = await Promise.all([
-			inAllClusters(planned.clusters, async (cluster) => findChanges(cluster, options.forceConflicts)),
-			inAllClusters(contexts, neighbourWarnings),
-		]);
-		// Of a fleet that is there the checks at the end say more.
-		const isNews = planned.joining.size > 0 || warnings.flat().length > 0;
-		const budgets = isNews ? foundBudgetLines(await findBudgets(contexts)) : [];
-		const teams = options.operators.teams.map(teamText);
-		const lines = [...changeLines(fleet), ...notes, ...teams, ...exposureLines(planned), ...budgets];
-		for (const line of lines) streams.stdout.write(`${line}\n`);
-		const warned = [...warnings.flat(), ...memberWarnings(planned), ...rightWarnings(planned)];
-		for (const line of warned) streams.stderr.write(`Warning: ${line}\n`);
-		refuseConflicts(fleet);
-		if (options.dryRun === "server") return exitCode.done;
-		const isChanged =
-			planned.awaited.size > 0 ||
-			fleet.some(({ changes }) => changes.some((change) => isWritten(change) || change.kind === "removed"));
-		if (isChanged && !options.assumeYes) {
-			const isMeant = await askToContinue("an installation needs a confirmation", deps.interrupts.stop, streams);
-			if (!isMeant) {
-				streams.stderr.write("Nothing was touched.\n");
-				return exitCode.error;
-			}
-		}
-		deps.interrupts.graceful();
-		const addresses = new Map<string, string>();
-		const result = await applyFleet({
-			fleet,
-			joining: planned.joining,
-			awaited: planned.clusters.flatMap(({ found: { context, id }, exposure }) =>
-				exposure && planned.awaited.has(id)
-					? [
-							async () => {
-								const { address } = await waitForAddress(
-									{ context, exposure },
-									{
-										timeoutMs: options.timeoutMs,
-										signal: deps.interrupts.stop,
-										tell: (line) => streams.stderr.write(`${line}\n`),
-									},
-								);
-								addresses.set(id, address);
-							},
-						]
-					: [],
-			),
-			...(planned.awaited.size > 0 && {
-				finishLists: () => finishLists(fleet, planned, { addresses, force: options.forceConflicts }),
-			}),
-			force: options.forceConflicts,
-			timeoutMs: options.timeoutMs,
-			signal: deps.interrupts.stop,
-			stdout: streams.stdout,
-			stderr: streams.stderr,
-		});
-		if (result.kind === "stopped") {
-			for (const problem of result.problems) streams.stderr.write(`error: ${problem}\n`);
-			tellHowToGoOn(command, contexts, result, streams);
-			return deps.interrupts.stoppedBy ?? exitCode.stoppedEarly;
-		}
-		if (!isChanged) streams.stdout.write("Everything is as it should be: nothing was changed\n");
-		const checks = runChecks(contexts, { namespace: undefined, now: () => performance.now() });
-		return await writeChecks(checks, deps, { short: true, failOnWarning: false });
+		using standing = new InstallStanding(contexts, interrupts, streams.stderr);
+		return await setUpIn(contexts, { command, options, standing }, deps);
 	});
+}
+
+interface SetUp {
+	readonly command: "install" | "upgrade";
+	readonly options: InstallOptions;
+	readonly standing: InstallStanding;
+}
+
+async function setUpIn(
+	contexts: readonly KubeContext[],
+	{ command, options, standing }: SetUp,
+	deps: CommandDependencies,
+): Promise<ExitCode> {
+	const { streams } = deps;
+	const found = await inAllClusters(contexts, findCluster);
+	if (command === "upgrade") {
+		const [bare] = found.filter(({ image }) => image === undefined);
+		if (bare) {
+			throw new UsageError(
+				`${bare.context.name}: there are no agents in namespace ${bare.context.agents.namespace}: nothing was touched`,
+				"Use kubectl xpdb install, or name the agents' namespace with --agent-namespace",
+			);
+		}
+	}
+	const uncertified = planFleet(found, options);
+	if (options.dryRun === "client") {
+		await showClusters(uncertified, options, streams);
+		return exitCode.done;
+	}
+	const { planned, notes } = await withCertificates(uncertified, options.certificates);
+	const [fleet, warnings] = await Promise.all([
+		inAllClusters(planned.clusters, async (cluster) => findChanges(cluster, options.forceConflicts)),
+		inAllClusters(contexts, neighbourWarnings),
+	]);
+	// Of a fleet that is there the checks at the end say more.
+	const isNews = planned.joining.size > 0 || warnings.flat().length > 0;
+	const budgets = isNews ? foundBudgetLines(await findBudgets(contexts)) : [];
+	const teams = options.operators.teams.map(teamText);
+	const lines = [...changeLines(fleet), ...notes, ...teams, ...exposureLines(planned), ...budgets];
+	for (const line of lines) streams.stdout.write(`${line}\n`);
+	const warned = [...warnings.flat(), ...memberWarnings(planned), ...rightWarnings(planned)];
+	for (const line of warned) streams.stderr.write(`Warning: ${line}\n`);
+	refuseConflicts(fleet);
+	if (options.dryRun === "server") return exitCode.done;
+	const isChanged =
+		planned.awaited.size > 0 ||
+		fleet.some(({ changes }) => changes.some((change) => isWritten(change) || change.kind === "removed"));
+	if (isChanged && !options.assumeYes) {
+		const isMeant = await askToContinue("an installation needs a confirmation", deps.interrupts.stop, streams);
+		if (!isMeant) {
+			streams.stderr.write("Nothing was touched.\n");
+			return exitCode.error;
+		}
+	}
+	standing.phase = "applying";
+	deps.interrupts.graceful();
+	const addresses = new Map<string, string>();
+	const result = await applyFleet({
+		fleet,
+		joining: planned.joining,
+		awaited: planned.clusters.flatMap(({ found: { context, id }, exposure }) =>
+			exposure && planned.awaited.has(id)
+				? [
+						async () => {
+							const { address } = await waitForAddress(
+								{ context, exposure },
+								{
+									timeoutMs: options.timeoutMs,
+									signal: deps.interrupts.stop,
+									tell: (line) => streams.stderr.write(`${line}\n`),
+								},
+							);
+							addresses.set(id, address);
+						},
+					]
+				: [],
+		),
+		...(planned.awaited.size > 0 && {
+			finishLists: () => finishLists(fleet, planned, { addresses, force: options.forceConflicts }),
+		}),
+		force: options.forceConflicts,
+		timeoutMs: options.timeoutMs,
+		signal: deps.interrupts.stop,
+		stdout: streams.stdout,
+		stderr: streams.stderr,
+	});
+	if (result.kind === "stopped") {
+		for (const problem of result.problems) streams.stderr.write(`error: ${problem}\n`);
+		tellHowToGoOn(command, contexts, result, streams);
+		return deps.interrupts.stoppedBy ?? exitCode.stoppedEarly;
+	}
+	if (!isChanged) streams.stdout.write("Everything is as it should be: nothing was changed\n");
+	standing.phase = "checking";
+	const checks = runChecks(contexts, { namespace: undefined, now: () => performance.now() });
+	try {
+		const rows = untilStopped(checks, deps.interrupts.stop);
+		return await writeChecks(rows, deps, { short: true, failOnWarning: false });
+	} catch (error) {
+		if (!deps.interrupts.stop.aborted) throw error;
+		standing.tell();
+		return deps.interrupts.stoppedBy ?? exitCode.stoppedEarly;
+	}
 }
 
 /** Certificates are others each time, and their keys are for nobody's eyes: only cert-manager's are told by objects that are neither. */
@@ -162,15 +189,13 @@ function rightWarnings({ keptRights }: PlannedFleet): readonly string[] {
 function refuseConflicts(fleet: readonly ClusterChanges[]): void {
 	const kept = fleet.flatMap(({ cluster, changes }) =>
 		changes.flatMap((change) =>
-			change.kind === "kept"
-				? [{ what: `${cluster.found.context.name}: ${objectText(change.object)}`, conflicts: change.conflicts }]
-				: [],
+			change.kind === "kept" ? [{ what: `${cluster.found.context.name}: ${objectText(change.object)}`, change }] : [],
 		),
 	);
 	if (kept.length === 0) return;
 	throw new UsageError(
 		`somebody else keeps fields that would change (! above): ${kept.map(({ what }) => what).join(", ")}: nothing was touched`,
-		keptHint(kept.flatMap(({ conflicts }) => conflicts)),
+		keptHint(kept.map(({ change }) => change)),
 	);
 }
 

@@ -76,7 +76,8 @@ export async function accessAgents(context: KubeContext): Promise<AgentAccessRes
 		}
 		const namespaces = await reading;
 		if (!pod.ready) {
-			return failed(`no agent is ready: see kubectl --context ${name} -n ${pod.namespace} describe pod ${pod.name}`);
+			const look = context.suggest.kubectl(["describe", "pod", pod.name, "-n", pod.namespace], name);
+			return failed(`no agent is ready: see ${look}`);
 		}
 		return await open(context, anchor, new AgentDialer(client, namespaces, pods));
 	} catch (error) {
@@ -169,6 +170,7 @@ async function describe(client: AgentServiceClient, name: string, dialer: AgentD
 
 async function readCa(context: KubeContext, namespace: string): Promise<string> {
 	const map = await step(
+		context,
 		`read the agents' CA from ConfigMap ${namespace}/${caConfigMap}`,
 		context.client.get<{ readonly data?: Readonly<Record<string, string>> }>(
 			`/api/v1/namespaces/${namespace}/configmaps/${caConfigMap}`,
@@ -180,11 +182,11 @@ async function readCa(context: KubeContext, namespace: string): Promise<string> 
 }
 
 /** The cluster's id as the API server has it, which no agent can make up. */
-async function readClusterId({ client, name }: KubeContext): Promise<string> {
+async function readClusterId(context: KubeContext): Promise<string> {
 	const namespace = await step(
+		context,
 		"read the cluster's id, the UID of namespace kube-system",
-		client.get<{ readonly metadata?: { readonly uid?: string } }>("/api/v1/namespaces/kube-system"),
-		`an administrator gives you the right: kubectl --context ${name} apply -f agent/deploy/rbac-operator.yaml`,
+		context.client.get<{ readonly metadata?: { readonly uid?: string } }>("/api/v1/namespaces/kube-system"),
 	);
 	const uid = namespace.metadata?.uid;
 	if (typeof uid !== "string" || uid === "") throw new StepError("namespace kube-system has no UID");
@@ -195,11 +197,13 @@ async function readClusterId({ client, name }: KubeContext): Promise<string> {
 export function requireOwnCluster(
 	description: Pick<AgentDescription, "clusterId">,
 	clusterId: string,
-	{ name, agents }: Pick<KubeContext, "name" | "agents">,
+	{ name, agents, suggest }: Pick<KubeContext, "name" | "agents" | "suggest">,
 ): void {
 	if (description.clusterId === clusterId) return;
+	const ofAgents = ["-n", agents.namespace, "-l", `${agentLabel}=${agentName}`];
+	const look = suggest.kubectl(["get", "pods", ...ofAgents, "-o", "wide"], name);
 	throw new StepError(
-		`its agent says that it is cluster ${quote(description.clusterId)}, but the UID of namespace kube-system is "${clusterId}": it is not believed, see kubectl --context ${name} -n ${agents.namespace} get pods -l ${agentLabel}=${agentName} -o wide`,
+		`its agent says that it is cluster ${quote(description.clusterId)}, but the UID of namespace kube-system is "${clusterId}": it is not believed, see ${look}`,
 	);
 }
 

@@ -41,7 +41,7 @@ export function createTokenIssuer(context: KubeContext): () => Promise<IssuedTok
 		} catch (error) {
 			const missing = error instanceof ApiError && (error.code === 403 || error.code === 404);
 			const own = missing ? await findOwnAccount(context) : undefined;
-			if (own === undefined) return step(actionOf(operatorAccount), Promise.reject(error));
+			if (own === undefined) return step(context, actionOf(operatorAccount), Promise.reject(error));
 			const token = await issue(own);
 			found = own;
 			return token;
@@ -49,7 +49,7 @@ export function createTokenIssuer(context: KubeContext): () => Promise<IssuedTok
 	};
 
 	function issue(name: string): Promise<IssuedToken> {
-		return step(actionOf(name), requestToken(context, name));
+		return step(context, actionOf(name), requestToken(context, name));
 	}
 
 	function actionOf(name: string): string {
@@ -72,10 +72,12 @@ async function requestToken({ client, agents }: KubeContext, account: string): P
 }
 
 /** The one account beside the operator's that this person may ask tokens for by name; undefined where there is none. */
-async function findOwnAccount({ client, agents: { namespace } }: KubeContext): Promise<string | undefined> {
+async function findOwnAccount(context: KubeContext): Promise<string | undefined> {
+	const { namespace } = context.agents;
 	const review = await step(
+		context,
 		`ask which accounts of namespace ${namespace} are yours`,
-		client.post<RulesReview>("/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", {
+		context.client.post<RulesReview>("/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", {
 			apiVersion: "authorization.k8s.io/v1",
 			kind: "SelfSubjectRulesReview",
 			spec: { namespace },

@@ -37,7 +37,10 @@ function linesOf(change: ObjectChange): readonly string[] {
 		case "left":
 			return [`  = ${what}: ${change.why}`];
 		case "kept":
-			return [`  ! ${what}`, ...change.conflicts.map((conflict) => `      ${conflict}`)];
+			return [
+				`  ! ${what}${change.anew === undefined ? "" : ": cannot be changed, only be made anew"}`,
+				...change.conflicts.map((conflict) => `      ${conflict}`),
+			];
 		case "changed": {
 			const shown = change.fields.slice(0, maxFields).map(({ path, from, to }) => {
 				return `      ${path}: ${valueText(change.object, from)} -> ${valueText(change.object, to)}`;

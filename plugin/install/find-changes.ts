@@ -20,8 +20,13 @@ export type ObjectChange =
 	| { readonly kind: "left"; readonly object: ClusterObject; readonly why: string }
 	/** Ours, and not wanted any more. */
 	| { readonly kind: "removed"; readonly object: ClusterObject }
-	/** Fields that would change, and that somebody else keeps. */
-	| { readonly kind: "kept"; readonly object: ClusterObject; readonly conflicts: readonly string[] };
+	/** Fields that would change, and that somebody else keeps. `anew`: where no force changes them either, how the object is made anew. */
+	| {
+			readonly kind: "kept";
+			readonly object: ClusterObject;
+			readonly conflicts: readonly string[];
+			readonly anew?: string;
+	  };
 
 export interface ClusterChanges {
 	readonly cluster: PlannedCluster;
@@ -120,7 +125,7 @@ async function findChange(context: KubeContext, { object, now, namespaces, force
 		if (conflicts.length > 0 && object.kind === "CustomResourceDefinition") {
 			return { kind: "left", object, why: `${conflicts.join(", ")}; --force-conflicts takes it over` };
 		}
-		if (conflicts.length > 0 && now && (await isAsForced(context, ours))) return { kind: "unchanged", object: ours };
+		if (conflicts.length > 0 && now) return conflictOf(context, ours, conflicts);
 		if (conflicts.length > 0) return { kind: "kept", object, conflicts };
 		if (now) refuseUnchangeable(context, object, error);
 		return installStep(context, `apply ${objectText(object)}`, Promise.reject(error));
@@ -128,32 +133,53 @@ async function findChange(context: KubeContext, { object, now, namespaces, force
 }
 
 /**
- * Whether the fields that somebody else keeps are as ours would be, to the last one. A list or a map that is one value to the API server is
- * theirs with the defaults in it, which ours leaves out: it calls that a conflict, though nothing would change. Written is nothing.
+ * What force would come to, where somebody else keeps fields. A list or a map that is one value to the API server is theirs with the defaults
+ * in it, which ours leaves out: it calls that a conflict, though nothing would change. Written is nothing.
  */
-async function isAsForced(context: KubeContext, ours: ClusterObject): Promise<boolean> {
+async function conflictOf(
+	context: KubeContext,
+	ours: ClusterObject,
+	conflicts: readonly string[],
+): Promise<ObjectChange> {
+	const kept = { kind: "kept", object: ours, conflicts } as const;
 	const answer = applyObject(context, ours, { dryRun: true, force: true }).catch((error: unknown) => {
 		// Not even so: then the conflict is what there is to say.
-		if (error instanceof ApiError) return undefined;
+		if (error instanceof ApiError) return error;
 		throw error;
 	});
 	const forced = await installStep(context, `apply ${objectText(ours)}`, answer);
-	if (!forced) return false;
+	if (forced instanceof ApiError) return isFixed(forced) ? { ...kept, anew: makeAnew(context, ours) } : kept;
 	// Read after it: what somebody changed since the first reading is a difference.
 	const now = await readObject(context, ours);
-	return now !== undefined && isSame(now, forced);
+	return now !== undefined && isSame(now, forced) ? { kind: "unchanged", object: ours } : kept;
 }
 
-/** Somebody's object of the same name, of which not everything can be changed: a binding's role, a Deployment's selector. */
-function refuseUnchangeable({ name, suggest }: KubeContext, object: ClusterObject, error: unknown): void {
+/** The API server refuses a field as it would be: a binding's role, a Deployment's selector. A policy that refuses names none. */
+function isFixed({ code, causes }: ApiError): boolean {
+	return code === 422 && causes.some(({ field }) => field !== "");
+}
+
+/** Somebody's object of the same name, of which not everything can be changed. */
+function refuseUnchangeable(context: KubeContext, object: ClusterObject, error: unknown): void {
 	if (!(error instanceof ApiError) || error.code !== 422) return;
-	const { namespace } = object.metadata;
-	const place = namespace === undefined ? [] : ["-n", namespace];
-	const look = suggest.kubectl(["get", objectText(object), ...place, "-o", "yaml"], name);
 	throw new UsageError(
-		`${name}: cannot apply ${objectText(object)}, which is there and cannot become ours: ${error.message}: nothing was touched`,
-		`See whose it is with '${look}'; the name has to be free`,
+		`${context.name}: cannot apply ${objectText(object)}, which is there and cannot become ours: ${error.message}: nothing was touched`,
+		isFixed(error) ? makeAnew(context, object) : `See whose it is with '${lookAt(context, object)}'`,
 	);
+}
+
+function makeAnew(context: KubeContext, object: ClusterObject): string {
+	const { name, suggest } = context;
+	const remove = suggest.kubectl(["delete", objectText(object), ...namespaceFlag(object)], name);
+	return `See whose it is with '${lookAt(context, object)}'; where nobody needs it, '${remove}', and this again makes it anew`;
+}
+
+function lookAt({ name, suggest }: KubeContext, object: ClusterObject): string {
+	return suggest.kubectl(["get", objectText(object), ...namespaceFlag(object), "-o", "yaml"], name);
+}
+
+function namespaceFlag({ metadata: { namespace } }: ClusterObject): readonly string[] {
+	return namespace === undefined ? [] : ["-n", namespace];
 }
 
 /** Of a team: namespaces are people's own, and none is made for them. */

@@ -1,10 +1,17 @@
-// Fields of our objects that somebody else keeps: whose they are decides what there is to do.
+// Fields of our objects that somebody else keeps: whose they are, and whether they can be changed at all, decides what there is to do.
+import type { ObjectChange } from "./find-changes.ts";
 
 /** Those that put a cluster back to what a repository says, of Flux and of Argo CD: what is changed by force lasts until their next sync. */
 const syncing = ["kustomize-controller", "helm-controller", "argocd-controller", "argocd-application-controller"];
 
+export function keptHint(kept: readonly Extract<ObjectChange, { readonly kind: "kept" }>[]): string {
+	const changeable = kept.filter(({ anew }) => anew === undefined).flatMap(({ conflicts }) => conflicts);
+	const takeOver = changeable.length > 0 ? [takeOverHint(changeable)] : [];
+	return [...kept.flatMap(({ anew }) => anew ?? []), ...takeOver].join(". ");
+}
+
 /** `conflicts`: `.spec.replicas, kept by helm`, one for each field. */
-export function keptHint(conflicts: readonly string[]): string {
+function takeOverHint(conflicts: readonly string[]): string {
 	const keepers = syncing.filter((keeper) => conflicts.some((conflict) => conflict.endsWith(`, kept by ${keeper}`)));
 	if (keepers.length === 0) return "Take them over with --force-conflicts, or have whoever keeps them let go";
 	const takes = keepers.length === 1 ? "takes" : "take";

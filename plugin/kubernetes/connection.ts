@@ -62,7 +62,7 @@ export function resolveConnection(
 	if (text(cluster["server"]) === "") {
 		throw new KubeconfigError(
 			name === ""
-				? "error: no context is chosen: set KUBECONFIG, or use --kubeconfig and --context"
+				? "error: no context is chosen: set KUBECONFIG, or use --kubeconfig, and --contexts or --context"
 				: `error: context ${quote(name)} names cluster ${quote(clusterName)}, which has no server in the kubeconfig`,
 		);
 	}

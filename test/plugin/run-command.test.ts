@@ -204,27 +204,37 @@ test("version --client -o json has kubectl's fields", async () => {
 	expect(createValidator(strictSchema("version-v1"))(JSON.parse(out))).toEqual([]);
 });
 
-test("a run that is left before it began ends with its summary all the same", async () => {
+/** Left while the API server has taken the question, and gives no answer. */
+async function leave(...argv: readonly string[]) {
 	const streams = collectStreams();
 	const interrupts = new InterruptSource(() => undefined);
-	// Takes the question, gives no answer until it is asked to end.
 	const silent = createServer();
 	const asked = new Promise<Socket>((resolve) => silent.once("connection", resolve));
 	await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
 	const address = silent.address();
 	const port = typeof address === "object" ? address?.port : undefined;
-	const argv = ["evict", "p", "-o", "json", `--server=http://127.0.0.1:${port}`];
-	const running = run(argv, { streams, env: { KUBECONFIG: kubeconfig }, interrupts });
+	const words = [...argv, `--server=http://127.0.0.1:${port}`];
+	const running = run(words, { streams, env: { KUBECONFIG: kubeconfig }, interrupts });
 	const socket = await asked;
 	interrupts.interrupt(exitCode.terminated);
-	const left = streams.out();
+	const left = { out: streams.out(), err: streams.err() };
 	socket.destroy();
 	silent.close();
 	await running;
+	return { left, after: streams.out() };
+}
+
+test("an installation that is left while it reads says that nothing was touched", async () => {
+	const { left } = await leave("install", "--image=example.com/agent:1");
+	expect(left).toEqual({ out: "", err: "error: interrupted: nothing was touched\n" });
+});
+
+test("a run that is left before it began ends with its summary all the same", async () => {
+	const { left, after } = await leave("evict", "p", "-o", "json");
 	// A process would have ended here; what this one still does is not told any more.
-	expect(streams.out()).toBe(left);
-	expect(eventProblems(left)).toEqual([]);
-	expect(JSON.parse(left.trim().split("\n").at(-1) ?? "")).toMatchObject({
+	expect(after).toBe(left.out);
+	expect(eventProblems(left.out)).toEqual([]);
+	expect(JSON.parse(left.out.trim().split("\n").at(-1) ?? "")).toMatchObject({
 		type: "summary",
 		result: "interrupted",
 		exitCode: 143,

@@ -26,7 +26,7 @@ export async function finishLists(
 			if (change.kind === "kept") {
 				throw new UsageError(
 					`${context.name}: somebody else keeps fields of ${objectText(object)}: ${change.conflicts.join(", ")}`,
-					keptHint(change.conflicts),
+					keptHint([change]),
 				);
 			}
 			return [context.name, change] as const;

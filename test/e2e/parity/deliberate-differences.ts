@@ -266,7 +266,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		situations: ["drain: a kubeconfig without a context"],
 		apply: (outcome) => ({
 			...outcome,
-			stderr: ["error: no context is chosen: set KUBECONFIG, or use --kubeconfig and --context"],
+			stderr: ["error: no context is chosen: set KUBECONFIG, or use --kubeconfig, and --contexts or --context"],
 		}),
 	},
 	{

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { StepError } from "../../../plugin/fleet/access-step.ts";
 import { accessAgents, requireOwnCluster } from "../../../plugin/fleet/agent-access.ts";
+import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
+import { SuggestedCommands } from "../../../plugin/flags/suggested-commands.ts";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
 import { newClient, newContext, notFound } from "../../support/build-context.ts";
 import { newV1Pod } from "../../support/build-v1-pod.ts";
@@ -61,7 +63,7 @@ describe("accessAgents()", () => {
 	test("has no way around an anchor whose agents are not ready", async () => {
 		const agents = [{ ...newV1Pod("agent-1", { namespace: "xpdb-system", labels }), ...ready(false) }];
 		expect(await problemOf(newCluster({ agents }))).toBe(
-			"no agent is ready: see kubectl --context eu -n xpdb-system describe pod agent-1",
+			"no agent is ready: see kubectl describe pod agent-1 -n xpdb-system --context eu",
 		);
 	});
 
@@ -72,7 +74,13 @@ describe("accessAgents()", () => {
 			"/api/v1/namespaces/kube-system": forbidden,
 		};
 		expect(await problemOf(newCluster({ agents, get }))).toBe(
-			"cannot read the cluster's id, the UID of namespace kube-system: it is forbidden (an administrator gives you the right: kubectl --context eu apply -f agent/deploy/rbac-operator.yaml)",
+			"cannot read the cluster's id, the UID of namespace kube-system: it is forbidden (an administrator gives you what is missing: 'kubectl xpdb check --context eu' has the commands)",
+		);
+		const cluster = newCluster({ agents, get });
+		const agentNamespace = "guard";
+		const suggest = new SuggestedCommands({ ...readGlobalFlags({}), agentNamespace });
+		expect(await problemOf({ ...cluster, suggest })).toContain(
+			"'kubectl xpdb check --context eu --agent-namespace=guard' has",
 		);
 		const without = { ...get, "/api/v1/namespaces/kube-system": { metadata: {} } };
 		expect(await problemOf(newCluster({ agents, get: without }))).toBe("namespace kube-system has no UID");

@@ -77,7 +77,7 @@ describe("createTokenIssuer()", () => {
 		];
 		const { issue } = newPerson([], others);
 		await expect(issue()).rejects.toThrow(
-			/^cannot ask for a token of ServiceAccount xpdb-system\/xpdb-operator: .*roles xpdb-operators/,
+			/^cannot ask for a token of ServiceAccount xpdb-system\/xpdb-operator: .*'kubectl xpdb check --context eu' has the commands/,
 		);
 	});
 

@@ -81,6 +81,34 @@ describe("changeOf(), where somebody else keeps fields", () => {
 		await expect(asking).rejects.toThrow("eu: cannot apply clusterrole.rbac.authorization.k8s.io/xpdb");
 	});
 
+	const immutable = new ApiError("roleRef: Invalid value: cannot change roleRef", {
+		code: 422,
+		reason: "Invalid",
+		causes: [{ reason: "FieldValueInvalid", message: "cannot change roleRef", field: "roleRef" }],
+	});
+	const anew =
+		"See whose it is with 'kubectl get role.rbac.authorization.k8s.io/xpdb -n shop -o yaml --context eu'; " +
+		"where nobody needs it, 'kubectl delete role.rbac.authorization.k8s.io/xpdb -n shop --context eu', and this again makes it anew";
+
+	test("says how to make anew what no force changes, and of a policy's refusal nothing of the kind", async () => {
+		const ours = roles([reads], "Role", { namespace: "shop" });
+		const { found, asked } = await change(ours, { there: [ours], forced: immutable });
+		expect(found).toEqual({ ...kept, object: ours, anew });
+		expect(asked).toEqual(["dryRun=All force=null", "dryRun=All force=true"]);
+		const denial = { reason: "", message: "denied by policy", field: "" };
+		const denied = new ApiError("denied by policy", { code: 422, reason: "Invalid", causes: [denial] });
+		expect((await change(ours, { there: [ours], forced: denied })).found).not.toHaveProperty("anew");
+	});
+
+	test("refuses by force what no force changes, with the same way out", async () => {
+		const ours = roles([reads], "Role", { namespace: "shop" });
+		const forcing = change(ours, { there: [ours], forced: immutable }, true);
+		await expect(forcing).rejects.toMatchObject({
+			message: expect.stringContaining("which is there and cannot become ours: roleRef: Invalid value") as string,
+			hint: anew,
+		});
+	});
+
 	test("leaves a definition to whoever keeps it, and takes by force what differs", async () => {
 		const definition = roles([reads], "CustomResourceDefinition");
 		const { found, asked } = await change(definition, { there: [definition], forced: definition });

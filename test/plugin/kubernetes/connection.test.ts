@@ -127,7 +127,7 @@ describe("resolveConnection()", () => {
 		{
 			name: "no context at all",
 			run: () => connect({ currentContext: "" }),
-			message: "error: no context is chosen: set KUBECONFIG, or use --kubeconfig and --context",
+			message: "error: no context is chosen: set KUBECONFIG, or use --kubeconfig, and --contexts or --context",
 		},
 		{
 			name: "a server that is no URL",

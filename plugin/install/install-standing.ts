@@ -1,0 +1,49 @@
+// What stands of an installation that is interrupted: told at once, by whichever way it ends.
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { exitCode } from "../terminal/exit.ts";
+import type { Interrupts } from "../terminal/interrupts.ts";
+import type { TextSink } from "../terminal/streams.ts";
+
+type Phase = "planning" | "applying" | "checking";
+
+export class InstallStanding implements Disposable {
+	/** Of applying, a first interruption is told by whoever stops there. */
+	phase: Phase = "planning";
+	readonly #contexts: readonly KubeContext[];
+	readonly #stderr: TextSink;
+	readonly #forget: () => void;
+
+	constructor(contexts: readonly KubeContext[], interrupts: Pick<Interrupts, "onLeave">, stderr: TextSink) {
+		this.#contexts = contexts;
+		this.#stderr = stderr;
+		this.#forget = interrupts.onLeave((code) => {
+			// Who has what they wanted of the output (`| head`) asks for nothing more.
+			if (code !== exitCode.done) this.tell();
+		});
+	}
+
+	[Symbol.dispose](): void {
+		this.#forget();
+	}
+
+	tell(): void {
+		this.#stderr.write(`error: interrupted: ${this.#text()}\n`);
+	}
+
+	#text(): string {
+		switch (this.phase) {
+			case "planning":
+				return "nothing was touched";
+			case "applying":
+				return "what is listed above was applied, and maybe the next; the same command goes on from here";
+			case "checking":
+				return `everything is applied, but the checks are not finished: run ${this.#check()}`;
+		}
+	}
+
+	#check(): string {
+		const [one, ...others] = this.#contexts;
+		if (!one) return "";
+		return others.length > 0 ? one.suggest.xpdbInAll(["check"]) : one.suggest.xpdb(["check"], one.name);
+	}
+}
