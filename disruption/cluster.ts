@@ -137,6 +137,9 @@ export interface UnavailablePod extends PodStatus {
 	readonly account?: string;
 }
 
+/** Of the pods of one budget in one cluster that are not available: with as many, nobody knows how many more there are. */
+export const mostUnavailableTold = 20;
+
 /** One cluster's part of the global count, taken after the acquisition that it belongs to. */
 export interface Count {
 	readonly clusterId: string;
@@ -150,7 +153,7 @@ export interface Count {
 	readonly expected: ExpectedPods;
 	readonly healthy: number;
 	readonly candidates: readonly CandidateState[];
-	/** At most 20, those with a holder first. */
+	/** At most `mostUnavailableTold`, those with a holder first. */
 	readonly unavailable: readonly UnavailablePod[];
 }
 

@@ -9,14 +9,15 @@
 // and says nothing about the pods that are there now: it is left out, and the Lease that is held gets the list's.
 // Whatever cannot be read rejects: there is no guess and no default.
 import { type BudgetName, formatBudgetName, supportedFeatures } from "../../disruption/budget.ts";
-import type {
-	AcquireRequest,
-	CandidateState,
-	Count,
-	MemberBudget,
-	PodReference,
-	UnavailablePod,
-	UnwrittenHold,
+import {
+	type AcquireRequest,
+	type CandidateState,
+	type Count,
+	type MemberBudget,
+	mostUnavailableTold,
+	type PodReference,
+	type UnavailablePod,
+	type UnwrittenHold,
 } from "../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
@@ -280,7 +281,7 @@ async function countView(
 			// The same ones every time, so that a change is one.
 			unavailable: unavailable
 				.toSorted((a, b) => Number(b.reservation !== undefined) - Number(a.reservation !== undefined) || byName(a, b))
-				.slice(0, 20)
+				.slice(0, mostUnavailableTold)
 				.map(({ pod, reservation }) => unavailablePod(pod, reservation, options.grants)),
 		},
 		scale,

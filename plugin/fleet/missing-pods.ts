@@ -1,5 +1,6 @@
 // Pods that their controllers want and that are not there: gone and not made again, or never made. They use a budget up as those do that are
 // not healthy, and nobody can name them.
+import { mostUnavailableTold } from "../../disruption/cluster.ts";
 import type { BudgetRow } from "./budget-table.ts";
 
 /** Of one member. */
@@ -8,16 +9,27 @@ export interface MissingPods {
 	readonly pods: number;
 }
 
-/** Agents tell so many of the pods that are not healthy at most (Count.unavailable): with more nobody knows whether one is not there at all. */
-const mostTold = 20;
-
 export function missingPods({ perCluster, usedBy }: Pick<BudgetRow, "perCluster" | "usedBy">): readonly MissingPods[] {
 	return [...perCluster].flatMap(([cluster, { healthy, expected }]) => {
-		const told = usedBy.filter((pod) => pod.cluster === cluster).length;
-		if (healthy === undefined || expected === undefined || told >= mostTold) return [];
-		const pods = expected - healthy - told;
+		const pods = missingBeside(
+			{ healthy, expected },
+			usedBy.filter((pod) => pod.cluster === cluster),
+		);
 		return pods > 0 ? [{ cluster, pods }] : [];
 	});
+}
+
+interface Counted {
+	readonly healthy?: number | undefined;
+	readonly expected?: number | undefined;
+}
+
+/** How many, where these are those that are there and use the budget up; 0 also where nobody knows it. */
+export function missingBeside({ healthy, expected }: Counted, told: readonly { readonly cluster: string }[]): number {
+	if (healthy === undefined || expected === undefined) return 0;
+	const byCluster = Map.groupBy(told, ({ cluster }) => cluster);
+	if ([...byCluster.values()].some((pods) => pods.length >= mostUnavailableTold)) return 0;
+	return Math.max(0, expected - healthy - told.length);
 }
 
 export function missingCount(missing: readonly MissingPods[]): number {

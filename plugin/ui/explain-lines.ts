@@ -2,6 +2,7 @@
 import type { UsedBy } from "../events/events.ts";
 import { whenItFrees } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
+import { missingText, whenMissingFrees } from "../fleet/missing-pods.ts";
 import { fixCommand } from "../output/fix-command.ts";
 import type { BudgetFacts } from "./budget-book.ts";
 import { leftText } from "./budget-rows.ts";
@@ -9,7 +10,7 @@ import type { FrameOptions } from "./frame-options.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
 import { piece, type StyledLine, type Tone } from "./styled-line.ts";
 import { timeOfDay } from "./time-text.ts";
-import { holderText, ownStateText, ownUsers, silenceText, sinceText, stateText } from "./user-text.ts";
+import { holderText, missingOf, ownStateText, ownUsers, silenceText, sinceText, stateText } from "./user-text.ts";
 import { ordinal } from "./waiting-rows.ts";
 
 type ExplainOptions = Pick<FrameOptions, "now" | "suggest">;
@@ -128,6 +129,7 @@ function budgetLines(
 		({ name: pod, context }) =>
 			!usedBy.some((used) => used.pod === pod && facts.budgets.contextOf(used.cluster) === context),
 	);
+	const missing = missingOf(facts, budget);
 	const users = usedBy.map((used) => {
 		const since = sinceText(used, now);
 		const holder = holderText(used) === "" ? "" : `, ${holderText(used)}`;
@@ -137,13 +139,14 @@ function budgetLines(
 		say(`Budget ${name}: ${counted}; ${leftText(budget)} left${full}`, left === 0 ? "warn" : "plain"),
 		...(uncountedIn.size === 0 ? [] : [say(uncountedText(facts, name))]),
 		...(places.length === 0 ? [] : [say(`Healthy by cluster: ${places.join(", ")}`)]),
-		...(users.length + own.length === 0 ? [] : [say("Used up by:")]),
+		...(users.length + own.length + missing === 0 ? [] : [say("Used up by:")]),
 		...users.map((text) => say(text)),
 		...own.map((pod) =>
 			say(
 				`  ${pod.context}/${pod.namespace}/${pod.name}: ${ownStateText(pod, now)}, by this run; frees when its replacement is ready`,
 			),
 		),
+		...(missing > 0 ? [say(`  ${missingText({ pods: missing })}: ${whenMissingFrees({ pods: missing })}`)] : []),
 		...(line
 			? [
 					say(

@@ -177,7 +177,7 @@ function nowText(
 		}
 		const why =
 			first.wait.reason === "BudgetExhausted" && budget
-				? `${budget.name} is used up${by === "" ? "" : ` by ${by}`}`
+				? `${budget.name} is used up${by === "" ? "" : `: ${by}`}`
 				: shortReason(first);
 		parts.push(`${number}: ${why}`);
 	}

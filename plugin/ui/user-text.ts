@@ -2,7 +2,7 @@
 import type { UsedBy } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
-import { missingCount, missingPods, missingText } from "../fleet/missing-pods.ts";
+import { missingBeside, missingCount, missingPods, missingText } from "../fleet/missing-pods.ts";
 import type { BudgetFacts } from "./budget-book.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
@@ -22,21 +22,33 @@ export function sinceText({ sinceSeconds }: Pick<UsedBy, "sinceSeconds">, now: n
 
 type UserTextOptions = Pick<FrameOptions, "columns" | "now">;
 
-/** "us/db-0 terminating 12s +1", or "" where nobody does. */
+/** "us/db-0 terminating 12s +1", "2 pods missing", or "" where nobody does. */
 export function usersText(facts: RunFacts, budget: BudgetFacts, { columns, now }: UserTextOptions): string {
 	const name = (pod: string): string => cutMiddle(pod, columns < 100 ? 15 : 40);
 	const [first] = budget.usedBy;
+	const missing = missingOf(facts, budget);
 	if (first) {
-		const more = budget.usedBy.length > 1 ? ` +${budget.usedBy.length - 1}` : "";
+		const others = budget.usedBy.length - 1 + missing;
+		const more = others > 0 ? ` +${others}` : "";
 		const since = sinceText(first, now);
 		const place = facts.budgets.contextOf(first.cluster);
 		return `${place}/${name(first.pod)} ${stateText(first)}${since === "" ? "" : ` ${since}`}${more}`;
 	}
 	const own = ownUsers(facts, budget);
 	const [pod] = own;
-	if (!pod) return "";
-	const more = own.length > 1 ? ` +${own.length - 1}` : "";
+	if (!pod) return missing > 0 ? missingText({ pods: missing }) : "";
+	const others = own.length - 1 + missing;
+	const more = others > 0 ? ` +${others}` : "";
 	return `${pod.context}/${name(pod.name)} ${ownStateText(pod, now)}${more}`;
+}
+
+/** Pods that nobody can name, of a budget with nothing left. Those that this run has evicted are not among them. */
+export function missingOf(facts: RunFacts, budget: BudgetFacts): number {
+	if (budget.left !== 0) return 0;
+	const isTold = ({ context, name }: PodFacts): boolean =>
+		budget.usedBy.some(({ cluster, pod }) => pod === name && facts.budgets.contextOf(cluster) === context);
+	const own = ownUsers(facts, budget).filter((pod) => !isTold(pod));
+	return Math.max(0, missingBeside(budget, budget.usedBy) - own.length);
 }
 
 /** The same of a budget as the agents tell it. */

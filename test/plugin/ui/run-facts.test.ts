@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RunEvent } from "../../../plugin/events/events.ts";
+import type { RunEvent, UsedBy } from "../../../plugin/events/events.ts";
 import { nodeKey, RunFacts } from "../../../plugin/ui/run-facts.ts";
 import { holderText, usersText } from "../../../plugin/ui/user-text.ts";
 import { eventSamples } from "../output/event-samples.ts";
@@ -136,6 +136,22 @@ describe("usersText()", () => {
 		expect(says(5, ...sent, accepted)).toBe("eu/db-0 terminating 2s");
 		expect(says(9, ...sent, accepted, gone)).toBe("eu/db-0 gone 1s");
 		expect(says(10, ...sent, accepted, gone, [10, { ...counted, healthy: 3, left: 1 }])).toBe("");
+	});
+
+	test("says how many pods are missing where nobody can name them, and not those that this run has evicted", () => {
+		const empty = { ...counted, expected: 5, left: 0 } as const;
+		const named = { cluster: "eu", namespace: "shop", pod: "db-7", why: "NotReady" } as const;
+		const waits = (usedBy: readonly UsedBy[]): RunEvent =>
+			({ ...waiting("full"), uid: "u1", pod: "db-1", healthy: 3, expected: 5, usedBy }) as RunEvent;
+		expect(says(2, [1, { ...empty, healthy: 4 }])).toBe("1 pod missing");
+		expect(says(2, [1, { ...empty, healthy: 3 }])).toBe("2 pods missing");
+		expect(says(2, [1, { ...empty, healthy: 5 }])).toBe("");
+		expect(says(2, [1, { ...empty, healthy: 3, left: 1 }])).toBe("");
+		expect(says(3, [1, { ...empty, healthy: 3 }], [2, waits([named])])).toBe("eu/db-7 not ready +1");
+		const twenty = Array.from({ length: 20 }, (_, number) => ({ ...named, pod: `db-${number}` }));
+		const more: RunEvent = { ...waits(twenty), expected: 50 } as RunEvent;
+		expect(says(3, [2, more])).toBe("eu/db-0 not ready +19");
+		expect(says(4, [1, { ...empty, healthy: 4 }], [2, evicting])).toBe("eu/db-0 being evicted 2s");
 	});
 });
 
