@@ -62,15 +62,15 @@ export const runUninstall: CommandRunner = (input, deps) => {
 };
 
 function planLines(clusters: readonly InstalledCluster[], deleteBudgets: boolean): readonly string[] {
-	return clusters.flatMap(({ context, id, objects, keptNamespace, keptAuthority, definition, budgets }) => [
+	return clusters.flatMap(({ context, id, objects, keptNamespace, keptCertificates, definition, budgets }) => [
 		`${context.name} (cluster ${id}): ${objects.length} to delete`,
 		...objects.map(({ kind, metadata, ...rest }) => {
 			const what = objectText({ kind, metadata, ...rest });
 			if (kind === "Namespace") return `  - ${what} with all that is in it`;
 			return `  - ${what}${metadata.namespace === undefined ? "" : ` in ${metadata.namespace}`}`;
 		}),
-		...(keptAuthority ? [`  = ${objectText(keptAuthority)} stays: it is the CA of whoever put it there`] : []),
-		...(keptNamespace ? [`  = ${objectText(keptNamespace)} stays: ${whyKept(keptAuthority)}`] : []),
+		...keptCertificates.map((object) => `  = ${objectText(object)} stays: it is of whoever put it there`),
+		...(keptNamespace ? [`  = ${objectText(keptNamespace)} stays: ${whyKept(keptCertificates)}`] : []),
 		...(definition && deleteBudgets
 			? [`  - ${objectText(definition)} with all ${budgets} budgets of this cluster`]
 			: []),
@@ -129,23 +129,23 @@ function problemOf(error: unknown, signal: AbortSignal): string {
 	throw error;
 }
 
-function whyKept(keptAuthority: ClusterObject | undefined): string {
-	return keptAuthority ? "that CA is in it" : "it was there before";
+function whyKept(keptCertificates: readonly ClusterObject[]): string {
+	return keptCertificates.length > 0 ? "what somebody put there is in it" : "it was there before";
 }
 
 function leftLines({
 	context,
 	objects,
 	keptNamespace,
-	keptAuthority,
+	keptCertificates,
 	definition,
 	budgets,
 }: InstalledCluster): readonly string[] {
 	const left = objects.map((object) => objectText(object));
 	return [
 		`${context.name}: ${left.length === 0 ? "nothing of xpdb's own is left" : `${left.length} objects are left: ${left.join(", ")}`}`,
-		...(keptAuthority ? [`${context.name}: ${objectText(keptAuthority)} stays, a CA that somebody put there`] : []),
-		...(keptNamespace ? [`${context.name}: ${objectText(keptNamespace)} stays: ${whyKept(keptAuthority)}`] : []),
+		...keptCertificates.map((object) => `${context.name}: ${objectText(object)} stays, which somebody put there`),
+		...(keptNamespace ? [`${context.name}: ${objectText(keptNamespace)} stays: ${whyKept(keptCertificates)}`] : []),
 		...(definition
 			? [`${context.name}: ${objectText(definition)} stays with ${budgets} budgets; --delete-budgets takes both away`]
 			: []),

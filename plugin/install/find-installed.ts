@@ -4,6 +4,7 @@
 import { managedByLabel } from "../../disruption/agent-names.ts";
 import { budgetApi } from "../../disruption/budget.ts";
 import type { DeclaredFleet } from "../../disruption/fleet.ts";
+import { isRecord } from "../../disruption/record.ts";
 import { isNotFound } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -23,10 +24,10 @@ export interface InstalledCluster {
 	readonly fleet: DeclaredFleet | undefined;
 	/** In the order in which they go: the other way round than they came. */
 	readonly objects: readonly ClusterObject[];
-	/** The agents' namespace, where somebody else made it or has a CA in it: it stays, and what is ours in it goes one by one. */
+	/** The agents' namespace, where somebody else made it or has certificates in it: it stays, and what is ours in it goes one by one. */
 	readonly keptNamespace: ClusterObject | undefined;
-	/** The fleet's CA with its key, where a person put it there: nobody could make it again. */
-	readonly keptAuthority: ClusterObject | undefined;
+	/** Certificates and CAs that a person put there, or has from cert-manager: nobody could make them again. */
+	readonly keptCertificates: readonly ClusterObject[];
 	/** The kind of budgets; undefined where there is none. */
 	readonly definition: ClusterObject | undefined;
 	/** How many there are, in all namespaces. */
@@ -46,19 +47,19 @@ export async function findInstalled(context: KubeContext): Promise<InstalledClus
 	const all = new Map([...found.flat(), ...labelled].map((object) => [objectKey(object), object]));
 	const objects = [...all.values()];
 	refuseOtherNamespace(context, objects);
-	const keptAuthority = objects.find(isPersonsAuthority);
+	const keptCertificates = objects.filter((object) => isPersonsCertificate(object, objects));
 	const goes = ({ metadata, kind }: ClusterObject): boolean =>
-		kind !== "Namespace" || (metadata.labels?.[agentNamespaceLabel] !== undefined && !keptAuthority);
+		kind !== "Namespace" || (metadata.labels?.[agentNamespaceLabel] !== undefined && keptCertificates.length === 0);
 	return {
 		context,
 		id: cluster.id,
 		fleet: cluster.fleet,
 		objects: ofInstallation(
-			objects.filter((object) => !isDefinition(object) && object !== keptAuthority && goes(object)),
+			objects.filter((object) => !isDefinition(object) && !keptCertificates.includes(object) && goes(object)),
 			namespace,
 		).toReversed(),
 		keptNamespace: objects.find((object) => !goes(object)),
-		keptAuthority,
+		keptCertificates,
 		definition: objects.find(isDefinition),
 		budgets,
 	};
@@ -68,9 +69,24 @@ function isDefinition({ kind }: ClusterObject): boolean {
 	return kind === "CustomResourceDefinition";
 }
 
-/** No installation makes that Secret without our label; by hand, the CA's key stays with whoever made it. */
-function isPersonsAuthority({ kind, metadata }: ClusterObject): boolean {
-	return kind === "Secret" && metadata.name === authoritySecret && metadata.labels?.[managedByLabel] !== fieldManager;
+/** No installation makes these without our label, but for the Secret that cert-manager makes of our Certificate. */
+function isPersonsCertificate(object: ClusterObject, all: readonly ClusterObject[]): boolean {
+	const { kind, metadata } = object;
+	const isOne =
+		["Secret", "Issuer", "Certificate"].includes(kind) || (kind === "ConfigMap" && metadata.name === caConfigMap);
+	if (!isOne || isOurs(object)) return false;
+	const issued = all.find((each) => each.kind === "Certificate" && isOurs(each));
+	return !(issued && kind === "Secret" && isIssuedFor(object, issued));
+}
+
+function isOurs({ metadata }: ClusterObject): boolean {
+	return metadata.labels?.[managedByLabel] === fieldManager;
+}
+
+/** As cert-manager says it of each Secret that it makes. */
+function isIssuedFor({ metadata }: ClusterObject, certificate: ClusterObject): boolean {
+	const annotations = metadata["annotations"];
+	return isRecord(annotations) && annotations["cert-manager.io/certificate-name"] === certificate.metadata.name;
 }
 
 /** What is of the whole cluster has the same names wherever the agents are: they would go on without their rights and their policies. */

@@ -6,16 +6,24 @@ import { newClient, newContext, notFound } from "../../support/build-context.ts"
 
 const ours = (namespace: string) => ({ [managedByLabel]: "kubectl-xpdb", [agentNamespaceLabel]: namespace });
 
-/** A cluster with these objects, by the end of their paths, and their labels. */
-function found(objects: Readonly<Record<string, object>>) {
+/** A cluster with these objects, by the end of their paths, with their labels and annotations. */
+function found(objects: Readonly<Record<string, object>>, annotations: Readonly<Record<string, object>> = {}) {
 	const client = newClient({
 		get: (path) => {
 			if (path === "/version") return { major: "1", minor: "36", gitVersion: "v1.36.0" };
 			if (path.endsWith("/namespaces/kube-system")) return { metadata: { uid: "id-eu" } };
-			const [, labels] = Object.entries(objects).find(([end]) => path.endsWith(`/${end}`)) ?? [];
-			if (!labels) throw notFound(path);
+			const [end, labels] = Object.entries(objects).find(([each]) => path.endsWith(`/${each}`)) ?? [];
+			if (end === undefined) throw notFound(path);
 			const name = path.split("/").at(-1);
-			return { metadata: { name, labels, ...(path.includes("/secrets/") && { namespace: "xpdb-system" }) } };
+			const isInNamespace = /\/namespaces\/[^/]+\//.test(path);
+			return {
+				metadata: {
+					name,
+					labels,
+					annotations: annotations[end],
+					...(isInNamespace && { namespace: "xpdb-system" }),
+				},
+			};
 		},
 		list: () => [],
 	});
@@ -37,10 +45,10 @@ describe("findInstalled()", () => {
 		const cluster = await found({
 			"namespaces/xpdb-system": ours("xpdb-system"),
 			"secrets/xpdb-fleet-ca": {},
-			"secrets/xpdb-agent-tls": {},
+			"secrets/xpdb-agent-tls": ours("xpdb-system"),
 		});
 		expect(names(cluster.objects)).toEqual(["Secret xpdb-agent-tls"]);
-		expect(cluster.keptAuthority?.metadata.name).toBe("xpdb-fleet-ca");
+		expect(names(cluster.keptCertificates)).toEqual(["Secret xpdb-fleet-ca"]);
 		expect(cluster.keptNamespace?.metadata.name).toBe("xpdb-system");
 	});
 
@@ -48,6 +56,40 @@ describe("findInstalled()", () => {
 		const labels = ours("xpdb-system");
 		const cluster = await found({ "namespaces/xpdb-system": labels, "secrets/xpdb-fleet-ca": labels });
 		expect(names(cluster.objects)).toEqual(["Secret xpdb-fleet-ca", "Namespace xpdb-system"]);
-		expect([cluster.keptAuthority, cluster.keptNamespace]).toEqual([undefined, undefined]);
+		expect([cluster.keptCertificates, cluster.keptNamespace]).toEqual([[], undefined]);
+	});
+
+	test("leaves the certificates that a person put there, and takes the agents", async () => {
+		const cluster = await found({
+			"namespaces/xpdb-system": {},
+			"secrets/xpdb-agent-tls": {},
+			"configmaps/xpdb-ca": {},
+			"deployments/xpdb-agent": {},
+		});
+		expect(names(cluster.objects)).toEqual(["Deployment xpdb-agent"]);
+		expect(names(cluster.keptCertificates).toSorted()).toEqual(["ConfigMap xpdb-ca", "Secret xpdb-agent-tls"]);
+	});
+
+	const issued = { "secrets/xpdb-agent-tls": { "cert-manager.io/certificate-name": "xpdb-agent" } };
+
+	test("takes what cert-manager made of our Certificate, and after that", async () => {
+		const labels = ours("xpdb-system");
+		const made = { "namespaces/xpdb-system": labels, "certificates/xpdb-agent": labels, "secrets/xpdb-agent-tls": {} };
+		const cluster = await found(made, issued);
+		expect(names(cluster.objects)).toEqual([
+			"Certificate xpdb-agent",
+			"Secret xpdb-agent-tls",
+			"Namespace xpdb-system",
+		]);
+		expect(cluster.keptCertificates).toEqual([]);
+		const another = await found(made, { "secrets/xpdb-agent-tls": { "cert-manager.io/certificate-name": "web" } });
+		expect(names(another.keptCertificates)).toEqual(["Secret xpdb-agent-tls"]);
+	});
+
+	test("leaves a person's own Certificate of cert-manager, with its issuer and what was made of it", async () => {
+		const theirs = { "issuers/xpdb-fleet-ca": {}, "certificates/xpdb-agent": {}, "secrets/xpdb-agent-tls": {} };
+		const cluster = await found(theirs, issued);
+		expect(cluster.objects).toEqual([]);
+		expect(cluster.keptCertificates).toHaveLength(3);
 	});
 });

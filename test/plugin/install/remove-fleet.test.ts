@@ -47,7 +47,7 @@ test("removeInstallation() takes every Lease of ours away and nobody else's, whe
 			fleet: { members: [], forgotten: [], leaseNamespace: "leases" },
 			objects: [],
 			keptNamespace: { apiVersion: "v1", kind: "Namespace", metadata: { name: "xpdb-system" } },
-			keptAuthority: undefined,
+			keptCertificates: [],
 			definition: undefined,
 			budgets: 0,
 		},
