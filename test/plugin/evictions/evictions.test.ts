@@ -75,7 +75,7 @@ describe("pods under a budget", () => {
 				if (ap.looks >= looks) timeout.abort(new Error("timed out"));
 			};
 		};
-		until(60, run.timeout);
+		until(90, run.timeout);
 		expect(await run.evictions.evict(run.job(early.member, early.pod))).toMatchObject({ kind: "failed" });
 		const timeout = new AbortController();
 		until(ap.looks + 2, timeout);
@@ -83,7 +83,7 @@ describe("pods under a budget", () => {
 		expect(await run.evictions.evict(job)).toMatchObject({ kind: "failed" });
 		const waits = run.events.filter((event) => event.type === "pod.waiting");
 		const looksOf = (name: string) => waits.filter(({ pod }) => pod === name).map(({ retryAfterMs }) => retryAfterMs);
-		expect(looksOf(early.pod.name).at(-1)).toBe(1_000);
+		expect(looksOf(early.pod.name).at(-1)).toBe(2_000);
 		expect(looksOf(late.pod.name)[0]).toBe(300);
 	});
 
