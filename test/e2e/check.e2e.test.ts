@@ -2,67 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
-import { createValidator, strictSchema } from "../support/json-schema.ts";
 import { recoverAgents } from "./agents.ts";
+import { type Checked, eventuallyFinds, everywhere, found, operators, runCheck } from "./check/run-check.ts";
 import { createDatabase, type Database } from "./database.ts";
 import { editFleetLists } from "./fleet-list.ts";
 import { apply, eventually, kubectl } from "./kubectl.ts";
 import { plugin } from "./plugin-process.ts";
 import { removeNamespace } from "./remove-namespace.ts";
 import { writesSince } from "./writes-since.ts";
-
-interface Checked {
-	readonly exitCode: number;
-	readonly checks: readonly {
-		readonly title: string;
-		readonly category: string;
-		readonly result: string;
-		readonly findings: readonly {
-			readonly reason: string;
-			readonly cluster?: string;
-			readonly message: string;
-			readonly fix?: string;
-		}[];
-	}[];
-}
-
-const operators = ["c1-operator", "c2-operator", "c3-operator"];
-const everywhere = ["--contexts", operators.join(",")];
-const validate = createValidator(strictSchema("check-v1"));
-
-/** As -o json has it, which is as published, with the exit code that it names. */
-async function check(...args: readonly string[]): Promise<Checked> {
-	const { code, stdout, stderr } = await plugin(["check", ...args, "-o", "json"]);
-	expect(stdout, stderr).toMatch(/^\{/);
-	const document = JSON.parse(stdout) as Checked;
-	expect(validate(document)).toEqual([]);
-	expect(document.exitCode).toBe(code);
-	return document;
-}
-
-/** "SingleAgent in c2-operator", "BudgetsDiffer". */
-function found({ checks }: Checked): readonly string[] {
-	return checks.flatMap(({ findings }) =>
-		findings.map(({ reason, cluster }) => (cluster === undefined ? reason : `${reason} in ${cluster}`)),
-	);
-}
-
-/** Agents see a moment later what was done; other suites may have left something that is going away. */
-async function eventuallyFinds(wanted: readonly string[], ...args: readonly string[]): Promise<Checked> {
-	let last: Checked | undefined;
-	try {
-		await eventually("check to find that", async () => {
-			last = await check(...args);
-			return found(last).toSorted().join("; ") === wanted.toSorted().join("; ");
-		});
-	} catch (error) {
-		throw new Error(`check finds ${JSON.stringify(last?.checks.flatMap(({ findings }) => findings))}`, {
-			cause: error,
-		});
-	}
-	if (!last) throw new Error("nothing was checked");
-	return last;
-}
 
 const inNamespace = ({ namespace }: Pick<Database, "namespace">): readonly string[] => ["-n", namespace];
 
@@ -135,39 +82,6 @@ describeOnFleet("kubectl xpdb check", () => {
 		expect(plain.stdout).toMatch(/Put right first: (XPDB2201, XPDB2202|XPDB2202, XPDB2201)\.\n$/);
 	});
 
-	test("finds the rights that somebody lacks, and tells the commands that give them", async () => {
-		const user = `carol-${randomBytes(3).toString("hex")}`;
-		const asCarol = ["--context", "c1", "--as", user];
-		const lacking = await check(...asCarol);
-		expect(lacking.exitCode).toBe(3);
-		expect(found(lacking)).toEqual(
-			expect.arrayContaining(["Reach", "Token", "Evict", "Drain", "Read"].map((which) => `${which}RightMissing in c1`)),
-		);
-		const installing = await check("--pre", ...asCarol);
-		expect(installing.exitCode).toBe(3);
-		expect(found(installing)).toContain("InstallRightMissing in c1");
-		const rights = lacking.checks.filter(({ category }) => category === "rights");
-		const fixes = new Set(rights.flatMap(({ findings }) => findings.flatMap(({ fix }) => fix ?? [])));
-		expect(fixes.size).toBe(2);
-		try {
-			for (const fix of fixes) {
-				const [, ...words] = fix.split(" ");
-				await kubectl(
-					"c1",
-					words.filter((word) => !word.startsWith("--as")),
-				);
-			}
-			// The API server takes up a binding a moment later.
-			await eventually("no right to be missing", async () =>
-				found(await check(...asCarol)).every((each) => !each.includes("RightMissing")),
-			);
-		} finally {
-			const name = `xpdb-operators-${user}`;
-			await kubectl("c1", ["delete", "clusterrolebinding", name, "--ignore-not-found"]);
-			await kubectl("c1", ["delete", "rolebinding", name, "-n", "xpdb-system", "--ignore-not-found"]);
-		}
-	});
-
 	test("finds a single agent, pods that look like agents, and x-pdb beside them", async () => {
 		const namespace = `check-${randomBytes(4).toString("hex")}`;
 		const webhook = `x-pdb-${namespace}`;
@@ -206,7 +120,7 @@ describeOnFleet("kubectl xpdb check", () => {
 			const { exitCode } = await eventuallyFinds(wanted, ...everywhere, "-n", namespace);
 			expect(exitCode).toBe(0);
 			const before = ["AgentsThere in c3", "ForeignAgentPods in c3", "XpdbBeside in c3"];
-			expect(found(await check("--pre", "--context", "c3"))).toEqual(before);
+			expect(found(await runCheck("--pre", "--context", "c3"))).toEqual(before);
 		} finally {
 			await kubectl("c3", ["delete", "validatingwebhookconfiguration", webhook, "--ignore-not-found"]);
 			await kubectl("c2", ["scale", "deployment", "xpdb-agent", "-n", "xpdb-system", "--replicas=2"]);
@@ -220,7 +134,7 @@ describeOnFleet("kubectl xpdb check", () => {
 		await lists.declare("c1", { members: ["c1", "c2"] });
 		let last: Checked | undefined;
 		await eventually("check to name who is left out", async () => {
-			last = await check(...everywhere);
+			last = await runCheck(...everywhere);
 			return found(last).includes("MemberUnresolved in c1-operator");
 		});
 		expect(last?.exitCode).toBe(3);

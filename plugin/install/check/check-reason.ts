@@ -72,6 +72,7 @@ export type RoundCheckReason = keyof typeof ofRounds;
 export type CheckReason = OwnCheckReason | RoundCheckReason;
 
 export const ownCheckReasons = own;
+export const roundCheckReasons = ofRounds;
 
 export function isRoundReason(reason: string): reason is RoundCheckReason {
 	return Object.hasOwn(ofRounds, reason);

@@ -1,0 +1,10 @@
+/**
+ * The environment of a Node process that runs another program than it was started with: agents of another version in the pods of the
+ * same Deployment, by giveAgentsEnvironment().
+ */
+export function otherProgram(path: string): Readonly<Record<string, string>> {
+	return {
+		NODE_OPTIONS: `--import=${new URL("other-program.ts", import.meta.url).href}`,
+		XPDB_OTHER_PROGRAM: path,
+	};
+}

@@ -1,0 +1,76 @@
+// `kubectl xpdb check -o json` by the built plugin on the shared fleet, and what it finds.
+import { expect } from "vitest";
+import { createValidator, strictSchema } from "../../support/json-schema.ts";
+import { eventually } from "../kubectl.ts";
+import { plugin } from "../plugin-process.ts";
+
+export interface CheckedFinding {
+	readonly code: string;
+	readonly reason: string;
+	readonly cluster?: string;
+	readonly message: string;
+	readonly fix?: string;
+}
+
+export interface Checked {
+	readonly exitCode: number;
+	readonly checks: readonly {
+		readonly title: string;
+		readonly category: string;
+		readonly result: string;
+		readonly findings: readonly CheckedFinding[];
+	}[];
+}
+
+export const operators = ["c1-operator", "c2-operator", "c3-operator"];
+export const everywhere = ["--contexts", operators.join(",")];
+
+const validate = createValidator(strictSchema("check-v1"));
+
+/** As -o json has it, which is as published, with the exit code that it names. */
+export async function runCheck(...args: readonly string[]): Promise<Checked> {
+	const { code, stdout, stderr } = await plugin(["check", ...args, "-o", "json"]);
+	expect(stdout, stderr).toMatch(/^\{/);
+	const document = JSON.parse(stdout) as Checked;
+	expect(validate(document)).toEqual([]);
+	expect(document.exitCode).toBe(code);
+	return document;
+}
+
+export function findingsOf({ checks }: Checked): readonly CheckedFinding[] {
+	return checks.flatMap(({ findings }) => findings);
+}
+
+/** "SingleAgent in c2-operator", "BudgetsDiffer". */
+export function found(checked: Checked): readonly string[] {
+	return findingsOf(checked).map(({ reason, cluster }) => placed(reason, cluster));
+}
+
+export function placed(reason: string, cluster: string | undefined): string {
+	return cluster === undefined ? reason : `${reason} in ${cluster}`;
+}
+
+/** Agents see a moment later what was done; other suites may have left something that is going away. */
+export async function eventuallyChecked(
+	what: string,
+	args: readonly string[],
+	isSo: (checked: Checked) => boolean,
+): Promise<Checked> {
+	let last: Checked | undefined;
+	try {
+		await eventually(`check to find ${what}`, async () => {
+			last = await runCheck(...args);
+			return isSo(last);
+		});
+	} catch (error) {
+		throw new Error(`check finds ${JSON.stringify(last && findingsOf(last))}`, { cause: error });
+	}
+	if (!last) throw new Error("nothing was checked");
+	return last;
+}
+
+/** These and no others. */
+export async function eventuallyFinds(wanted: readonly string[], ...args: readonly string[]): Promise<Checked> {
+	const sorted = wanted.toSorted().join("; ");
+	return eventuallyChecked("that", args, (checked) => found(checked).toSorted().join("; ") === sorted);
+}
