@@ -41,17 +41,19 @@ export function judgeBudgetKind(
 ): ClusterCheck {
 	return ofReading(kind, (found) => {
 		const definition = `${budgetApi.resource}.${budgetApi.group}`;
-		const fix = suggest.kubectl(["get", "customresourcedefinition", definition, "-o", "yaml"], name);
+		const see = suggest.kubectl(["get", "customresourcedefinition", definition, "-o", "yaml"], name);
 		if (!found && mayBeMissing) return { text: "none", findings: [] };
 		if (!found) {
 			const message = `it does not serve ${definition}/${budgetApi.version}: no budget can be made there`;
 			return { text: "no", findings: [{ reason: "BudgetKindMissing", message, fix: suggest.xpdb(["upgrade"], name) }] };
 		}
 		const { fields } = found;
-		if (!fields) return notChecked(`nobody can say which fields ${definition} keeps: it publishes no schema`, fix);
+		if (!fields) return notChecked(`nobody can say which fields ${definition} keeps: it publishes no schema`, see);
 		const missing = fieldsOfBudget.filter((field) => !fields.has(field));
 		if (missing.length === 0) return { text: budgetApi.version, findings: [] };
 		const message = `the definition of ${definition} has no spec.${missing.join(", spec.")}: the API server drops what is written there`;
+		// Before an installation there is nothing to upgrade.
+		const fix = mayBeMissing ? see : suggest.xpdb(["upgrade", "--force-conflicts"], name);
 		return { text: "old", findings: [{ reason: "BudgetKindDiffers", message, fix }] };
 	});
 }

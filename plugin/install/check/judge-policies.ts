@@ -9,10 +9,6 @@ type Place = Pick<KubeContext, "name" | "suggest">;
 export function judgePolicies({ policies }: PolicyObjects, { name, suggest }: Place): ClusterCheck {
 	return ofReading(policies, (found) => {
 		const findings = found.flatMap((each): readonly FoundProblem[] => {
-			const fix = suggest.kubectl(
-				["get", "validatingadmissionpolicy,validatingadmissionpolicybinding", each.name, "-o", "yaml"],
-				name,
-			);
 			if (!each.policy || !each.binding) {
 				const what = each.policy ? "its binding is missing" : "it is missing";
 				const message = `ValidatingAdmissionPolicy ${each.name} is not in force: ${what}`;
@@ -21,6 +17,8 @@ export function judgePolicies({ policies }: PolicyObjects, { name, suggest }: Pl
 			}
 			const weakness = findWeakness(each);
 			if (weakness === undefined) return [];
+			// It shows which fields somebody else has changed, and asks before it takes them over.
+			const fix = suggest.xpdb(["upgrade", "--force-conflicts"], name);
 			return [{ reason: "PolicyWeak", message: `ValidatingAdmissionPolicy ${each.name} ${weakness}`, fix }];
 		});
 		return { text: `${found.length - findings.length}/${found.length}`, findings };
