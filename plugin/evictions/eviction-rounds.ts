@@ -1,7 +1,7 @@
 // The rounds for the pods of one queue: one after the other for all that wait, and between them a wait that ends as soon as a
 // look at the counts says that the budgets allow a disruption again.
 import { formatBudgetName } from "../../disruption/budget.ts";
-import type { BudgetState, Judgement, RoundBudget } from "../../disruption/decide.ts";
+import type { Judgement, RoundBudget } from "../../disruption/decide.ts";
 import {
 	AgentUnavailableError,
 	FleetsDifferError,
@@ -24,6 +24,7 @@ import { GrantedEvictions } from "./granted-evictions.ts";
 import { tryFreeEviction } from "./native-eviction.ts";
 import { failedPod } from "./pod-outcome.ts";
 import { evictWithTicket } from "./ticket-eviction.ts";
+import { ToldStates } from "./told-states.ts";
 import { retryAfterMs, type TryOutcome } from "./try-outcome.ts";
 import { isSameWait, type Wait, waitingEvent, waitOf } from "./waiting-event.ts";
 import { WaitingPod } from "./waiting-pod.ts";
@@ -58,6 +59,8 @@ const afterLostMs = 50;
 /** Rounds that come to nothing again and again are further and further apart. */
 const lostAtMostEveryMs = 5_000;
 
+type Look = Awaited<ReturnType<typeof checkAvailability>>;
+
 export class EvictionRounds {
 	readonly #budgets: readonly RoundBudget[];
 	readonly #names: readonly string[];
@@ -65,8 +68,7 @@ export class EvictionRounds {
 	readonly #queue = new EvictionQueue();
 	readonly #granted: GrantedEvictions;
 	#running: Promise<void> | undefined;
-	/** By the names of budgets: their states as they were told last. */
-	readonly #told = new Map<string, string>();
+	readonly #told: ToldStates;
 	/** The last round had to wait for others. */
 	#contended = false;
 	/** Rounds in a row that were lost. */
@@ -84,6 +86,7 @@ export class EvictionRounds {
 		this.#names = budgets.map(({ name }) => formatBudgetName(name));
 		this.#deps = deps;
 		this.#granted = new GrantedEvictions(deps.limit);
+		this.#told = new ToldStates(deps.emit);
 	}
 
 	/** How many pods wait for a grant. */
@@ -141,7 +144,8 @@ export class EvictionRounds {
 			}
 			const asked = this.#withinLimit(due);
 			if (asked.length === 0) {
-				await this.#untilFreed(arrival);
+				if (this.#deps.limit.isPaused) await this.#lookOn(due, arrival);
+				else await this.#untilFreed(arrival);
 				continue;
 			}
 			const left = await this.#ask(asked);
@@ -152,14 +156,12 @@ export class EvictionRounds {
 	}
 
 	/** Until there is a place, or a pod that may have one elsewhere: another one came, or its time has. */
-	async #untilFreed(arrival: AbortSignal): Promise<void> {
+	async #untilFreed(arrival: AbortSignal, at = this.#queue.nextDueAt(this.#deps.runtime.now())): Promise<void> {
 		const { limit, stop, runtime } = this.#deps;
 		const over = new AbortController();
 		const ends = AbortSignal.any([stop, arrival, over.signal]);
-		const now = runtime.now();
-		const nextDueAt = this.#queue.nextDueAt(now);
 		const freed = limit.freed(ends);
-		const due = nextDueAt === undefined ? freed : runtime.sleep(nextDueAt - now, ends);
+		const due = at === undefined ? freed : runtime.sleep(at - runtime.now(), ends);
 		await Promise.race([freed, due]);
 		over.abort("no longer needed");
 		await Promise.all([freed, due]);
@@ -218,7 +220,7 @@ export class EvictionRounds {
 					candidates: asked.map(({ candidate }) => candidate),
 					signal: stop,
 					contended,
-					onCounted: (states) => this.#tellStates(states),
+					onCounted: (states) => this.#told.tell(states),
 					onQueued: ({ budget, cluster, holder: heldBy, position, heldForMs }) => {
 						this.#contended = true;
 						emit({
@@ -295,7 +297,7 @@ export class EvictionRounds {
 		const cluster = members.find(({ id }) => id === ticket.clusterId);
 		if (!cluster) throw new Error(`a ticket for cluster ${ticket.clusterId}, which is no member`);
 		// The next count is told even if it is the same: by then that pod has been replaced.
-		this.#told.clear();
+		this.#told.forget();
 		const giveBack = (): Promise<void> => cancelTicket(ticket, cluster, runtime, { sent: false });
 		if (!pod) {
 			this.#granted.keepTrack(giveBack());
@@ -317,7 +319,7 @@ export class EvictionRounds {
 
 	/** Until a look says that somebody could be granted, another pod comes, or it is time for a round anyway. */
 	async #untilAvailable(arrival: AbortSignal): Promise<void> {
-		const { fleet, runtime, reachability } = this.#deps;
+		const { runtime } = this.#deps;
 		const until = runtime.now() + roundAtLeastEveryMs;
 		const ends = this.#orStop(arrival);
 		while (!ends.aborted && runtime.now() < until) {
@@ -325,17 +327,37 @@ export class EvictionRounds {
 			const due = this.#queue.due(runtime.now()).slice(0, maxLookedAt);
 			if (ends.aborted || due.length === 0) return;
 			try {
-				const candidates = due.map(({ candidate }) => candidate);
-				const { judgements, states } = await checkAvailability(fleet.members, this.#budgets, candidates);
-				this.#promised = judgements.some(isWorthARound);
+				const look = await this.#look(due);
+				this.#promised = look.judgements.some(isWorthARound);
 				if (this.#promised) return;
-				reachability.answered();
-				this.#tellStates(states);
-				this.#tellChanges(judgements);
+				this.#tellLook(look);
 			} catch (error) {
 				await this.#failRound(error, due);
 			}
 		}
+	}
+
+	/** Nobody is asked for while the run is paused. Whoever paused it looks at what has to change first, so that is told all the same. */
+	async #lookOn(due: readonly WaitingPod[], arrival: AbortSignal): Promise<void> {
+		const { limit, stop, runtime } = this.#deps;
+		await this.#untilFreed(arrival, runtime.now() + this.#nextLookMs());
+		if (!limit.isPaused || stop.aborted || arrival.aborted) return;
+		try {
+			this.#tellLook(await this.#look(due.slice(0, maxLookedAt)));
+		} catch (error) {
+			await this.#failRound(error, due);
+		}
+	}
+
+	#look(pods: readonly WaitingPod[]): Promise<Look> {
+		const candidates = pods.map(({ candidate }) => candidate);
+		return checkAvailability(this.#deps.fleet.members, this.#budgets, candidates);
+	}
+
+	#tellLook({ judgements, states }: Look): void {
+		this.#deps.reachability.answered();
+		this.#told.tell(states);
+		this.#tellChanges(judgements);
 	}
 
 	#nextLookMs(): number {
@@ -350,16 +372,6 @@ export class EvictionRounds {
 
 	async #pause(ms: number, ends = this.#deps.stop): Promise<void> {
 		await this.#deps.runtime.sleep(Math.max(0, ms), ends);
-	}
-
-	#tellStates(states: readonly BudgetState[]): void {
-		for (const { budget, ...state } of states) {
-			const name = formatBudgetName(budget);
-			const text = JSON.stringify(state);
-			if (this.#told.get(name) === text) continue;
-			this.#told.set(name, text);
-			this.#deps.emit({ type: "budget.changed", budget: name, ...state });
-		}
 	}
 
 	/** Who keeps a pod waiting may be others now, without a round having been worth it. */

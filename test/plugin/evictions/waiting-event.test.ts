@@ -1,5 +1,7 @@
 // What pods that wait for a budget are said to wait for.
 import { describe, expect, test } from "vitest";
+import { AgentUnavailableError } from "../../../disruption/errors.ts";
+import type { RunEvent } from "../../../plugin/events/events.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { newDatabase } from "./new-database.ts";
 
@@ -62,6 +64,32 @@ describe("pods that wait", () => {
 		expect(Math.max(...gaps(1, 5))).toBeLessThanOrEqual(300);
 		expect(Math.min(...gaps(80, 85))).toBe(2_000);
 		expect(Math.min(...gaps((granted ?? 0) + 1, (granted ?? 0) + 5))).toBe(300);
+	});
+
+	test("say while the run is paused that an agent answers again, who uses the budget up, and that something is left", async () => {
+		const { fleet, pods } = newDatabase();
+		const [first, second, third] = pods;
+		if (!first || !second || !third) throw new Error("no pods");
+		third.pod.healthy = false;
+		const run = newRun(fleet);
+		const seen = (type: RunEvent["type"]): boolean => run.events.some((event) => event.type === type);
+		let isSilent = false;
+		second.member.onLook = () => {
+			if (!seen("pod.waiting")) return;
+			if (!seen("paused")) {
+				run.evictions.pause();
+				isSilent = true;
+			} else if (seen("cluster.unreachable")) isSilent = false;
+			if (isSilent) throw new AgentUnavailableError("no answer", second.member.name);
+			if (seen("cluster.recovered")) third.pod.healthy = true;
+		};
+		const evicting = run.evictions.evict(run.job(first.member, first.pod));
+		await expect.poll(() => run.events.some((event) => event.type === "budget.changed" && event.left === 1)).toBe(true);
+		expect(seen("cluster.recovered")).toBe(true);
+		await run.runtime.sleep(60_000, new AbortController().signal);
+		expect(fleet.evictions).toEqual([]);
+		run.evictions.resume();
+		expect(await evicting).toEqual({ kind: "evicted" });
 	});
 
 	test("say for the progress what they wait for", async () => {
