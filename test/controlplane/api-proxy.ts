@@ -7,6 +7,7 @@ import { constants, createSecureServer } from "node:http2";
 import { Agent, request } from "node:https";
 import type { Socket } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import type { TLSSocket } from "node:tls";
 import { connect } from "node:tls";
 import { type Endpoint, listen } from "../../demo/machine/endpoint.ts";
@@ -25,6 +26,8 @@ export type ApiProxy = {
 	readonly endpoint: Endpoint;
 	/** Asked for each call: what becomes of it. Undefined: it goes through. */
 	onCall: (call: ApiCall) => CallFault | undefined;
+	/** Asked for each call: how the text of its answer is changed. Undefined: not at all. */
+	onAnswer: (call: ApiCall) => ((text: string) => string) | undefined;
 	/** How long each call is kept before it goes on. */
 	delayMs: (call: ApiCall) => number;
 	/** Cuts the port-forwards that are open now, and says how many. */
@@ -45,11 +48,13 @@ export async function startApiProxy(cluster: KnownCluster, endpoint: Endpoint): 
 	const server = createSecureServer({ cert: pki("apiserver.crt"), key: pki("apiserver.key"), allowHTTP1: true });
 
 	function forward(incoming: Request, outgoing: Http2ServerResponse, fault: CallFault | undefined): void {
+		const change = proxy.onAnswer(callOf(incoming));
+		const { "accept-encoding": encoding, ...headers } = endToEnd(incoming.headers);
 		const upstream = request(
 			new URL(incoming.url ?? "/", target),
 			{
 				method: incoming.method ?? "GET",
-				headers: endToEnd(incoming.headers),
+				headers: change || encoding === undefined ? headers : { ...headers, "accept-encoding": encoding },
 				agent: incoming.headers.authorization === undefined ? asOperator : asNobody,
 			},
 			(answer) => {
@@ -58,8 +63,17 @@ export async function startApiProxy(cluster: KnownCluster, endpoint: Endpoint): 
 					answer.once("end", () => drop(incoming));
 					return;
 				}
-				outgoing.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
 				answer.on("error", () => drop(incoming));
+				if (change) {
+					const { "content-length": _length, ...headers } = endToEnd(answer.headers);
+					outgoing.writeHead(answer.statusCode ?? 502, headers);
+					text(answer).then(
+						(whole) => outgoing.end(change(whole)),
+						() => drop(incoming),
+					);
+					return;
+				}
+				outgoing.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
 				answer.pipe(outgoing);
 			},
 		);
@@ -114,6 +128,7 @@ export async function startApiProxy(cluster: KnownCluster, endpoint: Endpoint): 
 	const proxy: ApiProxy = {
 		endpoint,
 		onCall: () => undefined,
+		onAnswer: () => undefined,
 		delayMs: () => 0,
 		cutPortForwards() {
 			const open = portForwards.size;

@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAuthority } from "../../../demo/machine/certificates.ts";
+import { wrongClock } from "../../controlplane/clock-fault.ts";
 import { untilAgentsReady } from "../../controlplane/faults.ts";
+import { clientVersion } from "../../../plugin/kubernetes/client-version.ts";
 import { otherProgram } from "../../controlplane/program-fault.ts";
 import { agentNames, fleetControl, recoverAgents } from "../agents.ts";
 import { getJson } from "../get-json.ts";
@@ -15,6 +17,9 @@ import type { Provocation, Scene } from "./provocation.ts";
 import { everywhere, operators } from "./run-check.ts";
 
 const anchor = ["-n", "xpdb-system"];
+const nothing = async (): Promise<void> => undefined;
+const [major, minor] = clientVersion.slice(1).split(".").map(Number);
+const minorAhead = (by: number): string => `${major}.${(minor ?? 0) + by}.0`;
 const version = `kubectl xpdb version --contexts=${operators.join(",")}`;
 const seePods = (context: string): string =>
 	`kubectl get pods -n xpdb-system -l app.kubernetes.io/name=xpdb-agent -o wide --context ${context}`;
@@ -27,15 +32,20 @@ async function scale(cluster: string, replicas: number): Promise<void> {
 	);
 }
 
-/** Kills this agent, which starts again as this build. */
-async function replaceAgent(cluster: string, pod: string, other: Omit<OtherAgent, "folder">): Promise<void> {
+/** Kills the first agent, which starts again with this environment. */
+async function restartFirst(cluster: string, environment: Readonly<Record<string, string>>): Promise<void> {
+	const [first = ""] = await agentNames(cluster);
+	await fleetControl().setAgentEnvironment(cluster, environment);
+	await fleetControl().killAgent(cluster, first);
+	await untilAgentsReady(fleetControl(), cluster);
+	await fleetControl().setAgentEnvironment(cluster, {});
+}
+
+async function replaceFirst(cluster: string, other: Omit<OtherAgent, "folder">): Promise<void> {
 	const folder = mkdtempSync(join(tmpdir(), "xpdb-agent-"));
 	try {
-		await fleetControl().setAgentEnvironment(cluster, otherProgram(await buildAgent({ ...other, folder })));
-		await fleetControl().killAgent(cluster, pod);
-		await untilAgentsReady(fleetControl(), cluster);
+		await restartFirst(cluster, otherProgram(await buildAgent({ ...other, folder })));
 	} finally {
-		await fleetControl().setAgentEnvironment(cluster, {});
 		rmSync(folder, { recursive: true });
 	}
 }
@@ -91,11 +101,8 @@ const differ: Provocation = {
 	reason: "VersionsDiffer",
 	fault: "an agent of the next minor version",
 	cluster: "c2-operator",
-	async provoke() {
-		const [first = ""] = await agentNames("c2");
-		await replaceAgent("c2", first, { version: "0.2.0" });
-	},
-	says: "its agents are 0.2.0, the plugin is v0.1.0",
+	provoke: () => replaceFirst("c2", { version: minorAhead(1) }),
+	says: `its agents are ${minorAhead(1)}, the plugin is ${clientVersion}`,
 	fix: version,
 	end: () => restoreAgents("c2"),
 };
@@ -115,11 +122,8 @@ const apart: Provocation = {
 	reason: "VersionsApart",
 	fault: "an agent two minor versions ahead",
 	cluster: "c3-operator",
-	async provoke() {
-		const [only = ""] = await agentNames("c3");
-		await replaceAgent("c3", only, { version: "0.3.0", features: ["Probe"] });
-	},
-	says: "its agents are 0.3.0, the plugin is v0.1.0: more than one minor version apart, which nobody has tried",
+	provoke: () => replaceFirst("c3", { version: minorAhead(2), features: ["Probe"] }),
+	says: `its agents are ${minorAhead(2)}, the plugin is ${clientVersion}: more than one minor version apart, which nobody has tried`,
 	fix: version,
 	end: () => restoreAgents("c3"),
 };
@@ -128,10 +132,20 @@ const features: Provocation = {
 	reason: "FeaturesDiffer",
 	fault: "agents that do not understand what those two versions ahead do",
 	cluster: "c2-operator",
-	provoke: async () => undefined,
+	provoke: nothing,
 	says: "its agents do not understand Probe, others of the fleet do: a budget that uses it is refused",
 	fix: version,
-	end: async () => undefined,
+	end: nothing,
+};
+
+const skewed: Provocation = {
+	reason: "ClockSkew",
+	fault: "an agent whose clock is ahead",
+	cluster: "c1-operator",
+	provoke: () => restartFirst("c1", wrongClock({ offsetMs: 60_000 })),
+	says: /^the clock of pod xpdb-system\/xpdb-agent-\S+ is \d+s ahead of its API server's: /,
+	fix: "kubectl get pods -n xpdb-system -o wide --context c1-operator",
+	end: () => restoreAgents("c1"),
 };
 
 const namespace = `check-${randomBytes(4).toString("hex")}`;
@@ -151,6 +165,35 @@ const foreign: Provocation = {
 	end: () => removeNamespace(["c1"], namespace),
 };
 
+const webhook = `x-pdb-${namespace}`;
+const webhookConfiguration = {
+	apiVersion: "admissionregistration.k8s.io/v1",
+	kind: "ValidatingWebhookConfiguration",
+	metadata: { name: webhook },
+	webhooks: [
+		{
+			name: "eviction.x-pdb.form3.tech",
+			admissionReviewVersions: ["v1"],
+			sideEffects: "None",
+			failurePolicy: "Ignore",
+			clientConfig: { service: { name: "x-pdb", namespace } },
+			// It is asked about nothing that anybody does.
+			namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
+			rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods/eviction"] }],
+		},
+	],
+};
+
+const beside: Provocation = {
+	reason: "XpdbBeside",
+	fault: "a webhook of x-pdb",
+	cluster: "c3-operator",
+	provoke: () => apply(["c3"], [webhookConfiguration]),
+	says: `x-pdb judges evictions there too, by ${webhook}: both have to agree`,
+	fix: `kubectl get validatingwebhookconfigurations ${webhook} -o yaml --context c3-operator`,
+	end: () => kubectl("c3", ["delete", "validatingwebhookconfiguration", webhook, "--ignore-not-found"]),
+};
+
 const none: Provocation = {
 	reason: "NoAgents",
 	fault: "a Deployment of no agents",
@@ -168,7 +211,7 @@ const there: Provocation = {
 	reason: "AgentsThere",
 	fault: "an installation",
 	cluster: "c3",
-	provoke: async () => undefined,
+	provoke: nothing,
 	says: "2 of its pods in namespace xpdb-system are agents already: an installation changes them",
 	fix: "kubectl xpdb check --context c3",
 	mend: () => scale("c3", 0),
@@ -180,9 +223,9 @@ const there: Provocation = {
 
 export const agentsScenes: readonly Scene[] = [
 	{
-		name: "agents that are alone, not ready and of other versions",
+		name: "agents that are alone, not ready and of other versions, and what stands beside them",
 		args: everywhere,
-		rows: [foreign, differ, notReady, single, apart, features],
+		rows: [foreign, skewed, differ, notReady, features, single, apart, beside],
 	},
 	{
 		name: "agents that are silent, or not there",

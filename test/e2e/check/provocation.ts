@@ -13,8 +13,8 @@ export interface Provocation {
 	readonly fix?: string | RegExp;
 	/** What makes it good again: that command, or this; left out: `end`, where the command shows more and changes nothing. */
 	readonly mend?: "fix" | (() => Promise<unknown>);
-	/** Whether the command fails while the fault lasts: it asks the part that is silent. */
-	readonly isFixSilent?: true;
+	/** With what it ends while the fault lasts; 0, unless it asks the very part that is silent or refuses. */
+	readonly fixCode?: number;
 	/** All as it was before. */
 	readonly end: () => Promise<unknown>;
 }
@@ -29,4 +29,6 @@ export interface Scene {
 	readonly besides?: readonly CheckReason[];
 	/** What is there before, and stays. */
 	readonly always?: readonly CheckReason[];
+	/** Of the check in the end, where what is found is a matter of these very contexts. */
+	readonly after?: readonly string[];
 }

@@ -62,7 +62,8 @@ async function takeBindings(person: string): Promise<void> {
 }
 
 const inAnchor = () => withoutRightsTo(erin, ["serviceaccounts/token", "pods/portforward"], agents);
-const everywhere = () => withoutRightsTo(erin, ["nodes", "pods/eviction", "poddisruptionbudgets"]);
+const everywhere = () =>
+	withoutRightsTo(erin, ["nodes", "pods/eviction", "poddisruptionbudgets", "validatingadmissionpolicies"]);
 const nothing = async (): Promise<void> => undefined;
 
 const erinsRows: readonly Provocation[] = (
@@ -111,6 +112,17 @@ const erinsRows: readonly Provocation[] = (
 	end: row.provoke === nothing ? nothing : () => takeBindings(erin),
 }));
 
+/** No command is told: what is missing is in the message, and the role that the others tell has it. */
+const unread: Provocation = {
+	reason: "NotChecked",
+	fault: "no right to the agents' policies",
+	cluster,
+	provoke: nothing,
+	says: `User "${erin}" cannot get resource "validatingadmissionpolicies"`,
+	mend: "fix",
+	end: nothing,
+};
+
 const frank = `frank-${own}`;
 const asFrank = ["--pre", "--context", cluster, "--as", frank];
 /** All that it takes, without the right to change Secrets. */
@@ -145,8 +157,8 @@ export const rightsScenes: readonly Scene[] = [
 	{
 		name: "one right of each kind is missing",
 		args: asErin,
-		rows: erinsRows,
-		besides: ["AgentSilent", "NotChecked"],
+		rows: [...erinsRows, unread],
+		besides: ["AgentSilent"],
 		// No other context is named.
 		always: ["MemberWithoutContext", "NotChecked"],
 	},

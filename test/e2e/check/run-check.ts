@@ -1,8 +1,10 @@
 // `kubectl xpdb check -o json` by the built plugin on the shared fleet, and what it finds.
+import { execFile } from "node:child_process";
+import { join } from "node:path";
 import { expect } from "vitest";
+import { sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { createValidator, strictSchema } from "../../support/json-schema.ts";
 import { eventually } from "../kubectl.ts";
-import { plugin } from "../plugin-process.ts";
 
 export interface CheckedFinding {
 	readonly code: string;
@@ -22,14 +24,33 @@ export interface Checked {
 	}[];
 }
 
+/** Clusters with a kubeconfig, and a folder with "bin" for the PATH. */
+export interface Place {
+	readonly dir: string;
+	readonly kubeconfigPath: string;
+}
+
 export const operators = ["c1-operator", "c2-operator", "c3-operator"];
 export const everywhere = ["--contexts", operators.join(",")];
 
 const validate = createValidator(strictSchema("check-v1"));
 
+/** A command as it is typed. */
+export async function typeCommand(
+	words: string,
+	{ dir, kubeconfigPath }: Place = sharedFleet(),
+): Promise<{ readonly code: unknown; readonly stdout: string; readonly stderr: string }> {
+	const env = { ...process.env, KUBECONFIG: kubeconfigPath, PATH: `${join(dir, "bin")}:${process.env["PATH"]}` };
+	return new Promise((resolve) => {
+		execFile("sh", ["-c", words], { env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
+			resolve({ code: error?.code ?? 0, stdout, stderr }),
+		);
+	});
+}
+
 /** As -o json has it, which is as published, with the exit code that it names. */
-export async function runCheck(...args: readonly string[]): Promise<Checked> {
-	const { code, stdout, stderr } = await plugin(["check", ...args, "-o", "json"]);
+export async function runCheck(args: readonly string[], place?: Place): Promise<Checked> {
+	const { code, stdout, stderr } = await typeCommand(`kubectl-xpdb check ${args.join(" ")} -o json`, place);
 	expect(stdout, stderr).toMatch(/^\{/);
 	const document = JSON.parse(stdout) as Checked;
 	expect(validate(document)).toEqual([]);
@@ -55,15 +76,18 @@ export async function eventuallyChecked(
 	what: string,
 	args: readonly string[],
 	isSo: (checked: Checked) => boolean,
+	place?: Place,
 ): Promise<Checked> {
 	let last: Checked | undefined;
 	try {
 		await eventually(`check to find ${what}`, async () => {
-			last = await runCheck(...args);
+			last = await runCheck(args, place);
 			return isSo(last);
 		});
 	} catch (error) {
-		throw new Error(`check finds ${JSON.stringify(last && findingsOf(last))}`, { cause: error });
+		const all = last ? findingsOf(last) : [];
+		const names = [...new Set(last && found(last))].join(", ");
+		throw new Error(`check finds ${names}: ${JSON.stringify(all)}`, { cause: error });
 	}
 	if (!last) throw new Error("nothing was checked");
 	return last;

@@ -1,19 +1,36 @@
 // Every code of `check` as it is got on real clusters: which suite plays which faults.
-import { test } from "vitest";
+import { afterAll, beforeAll, test } from "vitest";
 import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
+import { accessScenes } from "./access-scenes.ts";
 import { agentsScenes } from "./agents-scenes.ts";
+import { budgetsScenes } from "./budgets-scenes.ts";
 import { expectScene } from "./expect-scene.ts";
+import { fleetScenes } from "./fleet-scenes.ts";
+import { installationScenes, startInstallation } from "./installation-scenes.ts";
 import type { Scene } from "./provocation.ts";
 import { rightsScenes } from "./rights-scenes.ts";
 
 /** Each has a suite of its name. */
 export const scenes = {
+	access: accessScenes,
 	agents: agentsScenes,
+	budgets: budgetsScenes,
+	fleet: fleetScenes,
+	installation: installationScenes,
 	rights: rightsScenes,
 } as const satisfies Readonly<Record<string, readonly Scene[]>>;
 
 export function describeScenes(group: keyof typeof scenes): void {
 	describeOnFleet(`check finds, and what it tells to do helps: ${group}`, () => {
-		for (const scene of scenes[group]) test(scene.name, () => expectScene(scene));
+		let place: Awaited<ReturnType<typeof startInstallation>> | undefined;
+		if (group === "installation") {
+			beforeAll(async () => {
+				place = await startInstallation();
+			});
+			afterAll(async () => {
+				await place?.[Symbol.asyncDispose]();
+			});
+		}
+		for (const scene of scenes[group]) test(scene.name, () => expectScene(scene, place));
 	});
 }

@@ -1,0 +1,246 @@
+// Budgets that nobody can judge, that differ, that can never be met or keep nothing, and agents that do not judge them: 22xx, 23xx, 1303.
+import { randomBytes } from "node:crypto";
+import { budgetAnnotation, leaseName, namespaceLabel, stateAnnotation } from "../../../disruption/lease.ts";
+import { getJson } from "../get-json.ts";
+import { apply, inTheAgentsName, kubectl } from "../kubectl.ts";
+import { removeNamespace } from "../remove-namespace.ts";
+import type { Provocation, Scene } from "./provocation.ts";
+import { everywhere } from "./run-check.ts";
+
+const own = randomBytes(3).toString("hex");
+const nothing = async (): Promise<void> => undefined;
+
+interface WrongBudget extends Pick<Provocation, "reason" | "fault" | "says" | "cluster"> {
+	readonly name: string;
+	/** What it says in a cluster; left out where it is not about a budget's own spec. */
+	readonly spec: (cluster: string) => object;
+	/** Beside it. */
+	readonly objects?: (cluster: string) => Promise<readonly object[]>;
+	readonly fix: string;
+	readonly fixCode?: number;
+}
+
+const namespace = `check-${own}`;
+const selecting = (app: string) => ({ selector: { matchLabels: { app } } });
+const one = { maxUnavailable: 1 };
+const see = (words: string): string => `kubectl ${words} --context c1-operator`;
+const explain = (name: string): string => see(`xpdb explain ${name} -n ${namespace}`);
+
+function pod(name: string, metadata: object = {}): object {
+	return {
+		apiVersion: "v1",
+		kind: "Pod",
+		metadata: { name, namespace, labels: { app: name }, ...metadata },
+		spec: { containers: [{ name: "c", image: "example.com/c:1" }] },
+	};
+}
+
+/** As of a controller that cannot be scaled. */
+async function podOfConfigMap(cluster: string): Promise<object> {
+	const metadata = { name: "owner", namespace };
+	await apply([cluster], [{ apiVersion: "v1", kind: "ConfigMap", metadata }]);
+	const path = `/api/v1/namespaces/${namespace}/configmaps/owner`;
+	const { uid } = (await getJson<{ readonly metadata: { readonly uid: string } }>(cluster, path)).metadata;
+	return pod("odd", {
+		ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid, controller: true }],
+	});
+}
+
+const wrongBudgets: readonly WrongBudget[] = [
+	{
+		reason: "BudgetsDiffer",
+		fault: "a budget with another bound in one cluster",
+		name: "looser",
+		spec: (cluster) => ({ maxUnavailable: cluster === "c2" ? 2 : 1, ...selecting("owned") }),
+		says: `budget ${namespace}/looser: c2: maxUnavailable 2, elsewhere maxUnavailable 1`,
+		fix: see(`xpdb budgets looser -n ${namespace} -o wide`),
+	},
+	{
+		reason: "BudgetNeverMet",
+		fault: "a budget that lets no pod go",
+		name: "strict",
+		spec: () => ({ maxUnavailable: 0, ...selecting("owned") }),
+		says: `budget ${namespace}/strict with maxUnavailable 0 needs 3 healthy of 3 expected pods`,
+		fix: explain("budget/strict"),
+		fixCode: 3,
+	},
+	{
+		reason: "BudgetSelectsNothing",
+		fault: "a budget whose pods are not there",
+		name: "idle",
+		spec: () => ({ ...one, ...selecting("none") }),
+		says: `budget ${namespace}/idle selects no pod in any cluster: it keeps nothing`,
+		fix: see(`get xpdb idle -n ${namespace} -o yaml`),
+	},
+	{
+		reason: "PodsWithoutOwner",
+		fault: "a pod that no controller owns",
+		cluster: "c1-operator",
+		name: "bare",
+		spec: () => ({ ...one, ...selecting("alone") }),
+		objects: async (cluster) => (cluster === "c1" ? [pod("alone")] : []),
+		says: `budget ${namespace}/bare never lets ${namespace}/alone go: no controller says how many of them there should be`,
+		fix: explain("pod/alone"),
+		fixCode: 3,
+	},
+	{
+		reason: "InvalidBudget",
+		fault: "a budget with both bounds",
+		name: "both",
+		spec: () => ({ ...one, minAvailable: 1, ...selecting("owned") }),
+		says: `budget ${namespace}/both in cluster c`,
+		fix: explain("budget/both"),
+		fixCode: 3,
+	},
+	{
+		reason: "SelectorsDiffer",
+		fault: "a budget with another selector in one cluster",
+		name: "split",
+		spec: (cluster) => ({ ...one, ...selecting(cluster === "c1" ? "x" : "y") }),
+		says: `budget ${namespace}/split selects "app=`,
+		fix: explain("budget/split"),
+		fixCode: 3,
+	},
+	{
+		reason: "FeatureMissing",
+		fault: "a budget with a probe",
+		name: "probed",
+		spec: () => ({ ...one, probe: { enabled: true, endpoint: "probe.example.com" }, ...selecting("owned") }),
+		says: /^budget \S+\/probed in cluster c\d uses spec\.probe, which the agent of c1, c2, c3 does not understand$/,
+		fix: explain("budget/probed"),
+		fixCode: 3,
+	},
+	{
+		reason: "ExpectedPodsUnknown",
+		fault: "a pod whose controller has no scale",
+		name: "odd",
+		spec: () => ({ ...one, ...selecting("odd") }),
+		objects: async (cluster) => (cluster === "c3" ? [await podOfConfigMap(cluster)] : []),
+		says: `budget ${namespace}/odd with maxUnavailable 1 needs the number of expected pods, but in cluster c3 pod ${namespace}/odd is controlled by ConfigMap "owner", which has no scale`,
+		fix: explain("budget/odd"),
+		fixCode: 3,
+	},
+];
+
+const clusters = ["c1", "c2", "c3"];
+
+function budget(name: string, place: string, spec: object): object {
+	const metadata = { name, namespace: place };
+	return { apiVersion: "x-pdb.form3.tech/v1alpha1", kind: "XPodDisruptionBudget", metadata, spec };
+}
+
+async function applyWrong({ name, spec, objects }: WrongBudget): Promise<void> {
+	await Promise.all(
+		clusters.map(async (cluster) =>
+			apply([cluster], [budget(name, namespace, spec(cluster)), ...((await objects?.(cluster)) ?? [])]),
+		),
+	);
+}
+
+/** With a pod in each cluster, which a controller owns. */
+async function openNamespace(name: string): Promise<void> {
+	const labels = { app: "owned" };
+	const containers = [{ name: "c", image: "example.com/c:1" }];
+	const template = { metadata: { labels }, spec: { containers } };
+	await apply(clusters, [
+		{ apiVersion: "v1", kind: "Namespace", metadata: { name } },
+		{
+			apiVersion: "apps/v1",
+			kind: "Deployment",
+			metadata: { name: "owned", namespace: name },
+			spec: { replicas: 1, selector: { matchLabels: labels }, template },
+		},
+	]);
+}
+
+async function deleteBudgets(): Promise<void> {
+	await Promise.all(clusters.map((cluster) => kubectl(cluster, ["delete", "xpdb", "--all", "-n", namespace])));
+}
+
+/** All at once: the first row opens the namespace and closes it. */
+const wrongRows = wrongBudgets.map(
+	({ name: _name, spec: _spec, objects: _objects, ...row }, index): Provocation =>
+		index > 0
+			? { ...row, provoke: nothing, end: nothing }
+			: {
+					...row,
+					async provoke() {
+						await openNamespace(namespace);
+						await Promise.all(wrongBudgets.map(applyWrong));
+					},
+					mend: deleteBudgets,
+					end: () => removeNamespace(clusters, namespace),
+				},
+);
+
+async function openWithBudget(name: string): Promise<void> {
+	await openNamespace(name);
+	await apply(clusters, [budget("good", name, { ...one, ...selecting("owned") })]);
+}
+
+const refusing = `check-refused-${own}`;
+const decides = { name: "xpdb-operator", path: "/apis/rbac.authorization.k8s.io/v1/clusterroles/xpdb-operator" };
+let rules: unknown;
+
+async function giveRules(wanted: unknown): Promise<void> {
+	const patch = JSON.stringify({ rules: wanted });
+	await kubectl("c2", ["patch", "clusterrole", decides.name, "--type=merge", "-p", patch]);
+}
+
+const refused: Provocation = {
+	reason: "AgentRefused",
+	fault: "an operators' account that may decide about no budget in one cluster",
+	async provoke() {
+		await openWithBudget(refusing);
+		rules = (await getJson<{ readonly rules: unknown }>("c2", decides.path)).rules;
+		await giveRules([]);
+	},
+	says: new RegExp(`^nobody knows what budget ${refusing}/good has in cluster c2: .* may not acquire `),
+	// By a token of c1, which its agents take along to those of c2.
+	fix: `kubectl xpdb explain budget/good -n ${refusing} --context c1-operator`,
+	mend: () => giveRules(rules),
+	async end() {
+		if (rules !== undefined) await giveRules(rules);
+		await removeNamespace(clusters, refusing);
+	},
+};
+
+const garbling = `check-garbled-${own}`;
+const lease = leaseName({ namespace: garbling, name: "good" });
+
+async function deleteLease(): Promise<void> {
+	await kubectl("c3", ["delete", "lease", lease, "-n", "xpdb-system", "--ignore-not-found", ...inTheAgentsName]);
+}
+
+const garbled: Provocation = {
+	reason: "GarbledLease",
+	fault: "a Lease whose state is no JSON",
+	async provoke() {
+		await openWithBudget(garbling);
+		const metadata = {
+			name: lease,
+			namespace: "xpdb-system",
+			labels: { "app.kubernetes.io/managed-by": "xpdb-agent", [namespaceLabel]: garbling },
+			annotations: { [budgetAnnotation]: `${garbling}/good`, [stateAnnotation]: "not-json" },
+		};
+		const object = { apiVersion: "coordination.k8s.io/v1", kind: "Lease", metadata, spec: {} };
+		await kubectl("c3", ["create", "-f", "-", ...inTheAgentsName], JSON.stringify(object));
+	},
+	says: `Cannot read Lease "${lease}" of budget "${garbling}/good" in cluster "c3"`,
+	fix: `kubectl xpdb explain budget/good -n ${garbling} --context c1-operator`,
+	fixCode: 3,
+	mend: deleteLease,
+	async end() {
+		await deleteLease();
+		await removeNamespace(clusters, garbling);
+	},
+};
+
+/** What cannot be judged is not said to be met, nor its pods to have owners. */
+const besides = ["NotChecked"] as const;
+
+export const budgetsScenes: readonly Scene[] = [
+	{ name: "budgets that are wrong", args: [...everywhere, "-n", namespace], rows: wrongRows, besides },
+	{ name: "agents that judge nothing for us", args: [...everywhere, "-n", refusing], rows: [refused], besides },
+	{ name: "a Lease that cannot be read", args: [...everywhere, "-n", garbling], rows: [garbled], besides },
+];

@@ -1,0 +1,3 @@
+import { describeScenes } from "./scenes.ts";
+
+describeScenes("budgets");
