@@ -3,7 +3,7 @@ import { type ApiProxy, startApiProxy } from "../../controlplane/api-proxy.ts";
 import { sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { fleetControl } from "../agents.ts";
 import type { Provocation, Scene } from "./provocation.ts";
-import { everywhere } from "./run-check.ts";
+import { besideBudgets, everywhere } from "./run-check.ts";
 
 const way = { silent: "plugin->c2", old: "plugin->c3" };
 const proxyPort = 7_510;
@@ -56,7 +56,7 @@ const old: Provocation = {
 export const accessScenes: readonly Scene[] = [
 	{
 		name: "API servers that are silent, or too old",
-		args: everywhere,
+		args: [...everywhere, ...besideBudgets],
 		rows: [silent, old],
 		besides: ["AgentSilent", "NotChecked", "MemberWithoutContext"],
 	},

@@ -14,7 +14,7 @@ import { apply, eventually, kubectl } from "../kubectl.ts";
 import { removeNamespace } from "../remove-namespace.ts";
 import { buildAgent, type OtherAgent } from "./build-agent.ts";
 import type { Provocation, Scene } from "./provocation.ts";
-import { everywhere, operators } from "./run-check.ts";
+import { besideBudgets, everywhere, operators } from "./run-check.ts";
 
 const anchor = ["-n", "xpdb-system"];
 const nothing = async (): Promise<void> => undefined;
@@ -224,12 +224,12 @@ const there: Provocation = {
 export const agentsScenes: readonly Scene[] = [
 	{
 		name: "agents that are alone, not ready and of other versions, and what stands beside them",
-		args: everywhere,
+		args: [...everywhere, ...besideBudgets],
 		rows: [foreign, skewed, differ, notReady, features, single, apart, beside],
 	},
 	{
 		name: "agents that are silent, or not there",
-		args: everywhere,
+		args: [...everywhere, ...besideBudgets],
 		rows: [silent, none],
 		besides: ["NotChecked", "MembersApart"],
 	},

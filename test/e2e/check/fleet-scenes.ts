@@ -5,7 +5,7 @@ import { editFleetLists, type FleetLists } from "../fleet-list.ts";
 import { getJson } from "../get-json.ts";
 import { kubectl } from "../kubectl.ts";
 import type { Provocation, Scene } from "./provocation.ts";
-import { everywhere, operators } from "./run-check.ts";
+import { besideBudgets, everywhere, operators } from "./run-check.ts";
 
 const nothing = async (): Promise<void> => undefined;
 const list = (context: string): string =>
@@ -134,23 +134,23 @@ const contextless = ["c2", "c3"].map(
 export const fleetScenes: readonly Scene[] = [
 	{
 		name: "a list that leaves out a member",
-		args: everywhere,
+		args: [...everywhere, ...besideBudgets],
 		rows: [unresolved, ...differ, uncounted],
 		besides: ["MembersApart"],
 	},
-	{ name: "a list without an address", args: everywhere, rows: [addressless] },
+	{ name: "a list without an address", args: [...everywhere, ...besideBudgets], rows: [addressless] },
 	{
 		name: "a member that nobody reaches",
-		args: ["--contexts", operators.slice(0, 2).join(",")],
+		args: ["--contexts", operators.slice(0, 2).join(","), ...besideBudgets],
 		rows: [unreached, ...membersApart],
 		besides: ["NotChecked"],
-		after: everywhere,
+		after: [...everywhere, ...besideBudgets],
 	},
 	{
 		name: "contexts that lead to one cluster, and to others none",
-		args: ["--contexts", "c1-operator,c1"],
+		args: ["--contexts", "c1-operator,c1", ...besideBudgets],
 		rows: [same, ...contextless],
 		besides: ["NotChecked"],
-		after: everywhere,
+		after: [...everywhere, ...besideBudgets],
 	},
 ];
