@@ -280,7 +280,13 @@ export class Agent {
 				startAgentServer({
 					address: config.listen,
 					credentials: certificates.serverCredentials({ peers: false }),
-					gate: createTokenGate({ identity, rights, local, member: (...asked) => peers.member(...asked) }),
+					gate: createTokenGate({
+						identity,
+						rights,
+						local,
+						member: (...asked) => peers.member(...asked),
+						others: (caller) => peers.othersFor(caller),
+					}),
 					...serving,
 				}),
 				startAgentServer({

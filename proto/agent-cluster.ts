@@ -23,6 +23,14 @@ export interface AgentDescription {
 	readonly certificates?: AgentCertificates;
 	/** The other clusters that this very agent has heard of, by a greeting or by an answer to its own. */
 	readonly heard?: readonly HeardMember[];
+	/** Where they were asked for: left out where they cannot be had this way, and listBudgets() has them or says why not. */
+	readonly budgets?: BudgetList;
+}
+
+/** What an agent says to whoever meets it: of itself, and what the other members said to it. */
+export interface Introduction extends AgentDescription {
+	/** Whoever is missing is to be asked, and says why. */
+	readonly others?: readonly AgentDescription[];
 }
 
 /** What an agent uses for TLS at this moment. */
@@ -94,7 +102,8 @@ export type LookRequest = Pick<AcquireRequest, "budget" | "selector" | "candidat
 
 /** A member of the fleet with all that its agent answers. */
 export interface AgentCluster extends Cluster {
-	describe(): Promise<AgentDescription>;
+	/** `budgetsOf`: the namespaces whose budgets are told as well, none for those of all. */
+	describe(budgetsOf?: readonly string[]): Promise<AgentDescription>;
 	/** No namespaces: all of them. */
 	listBudgets(namespaces: readonly string[]): Promise<BudgetList>;
 	/** The Leases of these budgets, for people; none of them: all budgets'. */

@@ -22,6 +22,7 @@ import type {
 	AgentCluster,
 	AgentDescription,
 	BudgetList,
+	Introduction,
 	LookRequest,
 	WatchOptions,
 	WatchUnsupported,
@@ -36,7 +37,7 @@ import { callUnary, limitSilence, type OpenCall, silent, type UnaryCall } from "
 import { acquisitionMessage, budgetNameMessage, grantMessage, readCommitOutcome, readPlace } from "./wire.ts";
 import { acquireMessage, countCallMessage, readAcquired, readBudgetList } from "./wire-calls.ts";
 import { readCount } from "./wire-count.ts";
-import { readDescription } from "./wire-description.ts";
+import { describeMessage, type MeetingQuestion, readDescription, readIntroduction } from "./wire-description.ts";
 import { leaseScopesMessage, readLeaseList } from "./wire-leases.ts";
 
 /** Some API calls of a second each at the worst; half the lease time, so that a round that hangs here can still stop. */
@@ -66,12 +67,16 @@ export interface RemoteClusterOptions {
 /** Asks an agent who it is, for a caller who does not know its cluster's id yet. `name` is for people. */
 export async function describeAgent(
 	client: wire.AgentServiceClient,
-	{ name, deadlineMs = defaultDeadlineMs }: { readonly name: string; readonly deadlineMs?: number },
-): Promise<AgentDescription> {
-	const call: UnaryCall<wire.DescribeResponse> = (...rest) => client.describe({ clusterId: "" }, ...rest);
+	{
+		name,
+		deadlineMs = defaultDeadlineMs,
+		...asked
+	}: MeetingQuestion & { readonly name: string; readonly deadlineMs?: number },
+): Promise<Introduction> {
+	const call: UnaryCall<wire.DescribeResponse> = (...rest) => client.describe(describeMessage(asked), ...rest);
 	const options = { name: "Describe", cluster: name, metadata: new Metadata(), deadlineMs, open: new Set<OpenCall>() };
 	const answer = await callUnary(call, options);
-	return readAnswer({ call: "Describe", cluster: name }, () => readDescription(answer));
+	return readAnswer({ call: "Describe", cluster: name }, () => readIntroduction(answer));
 }
 
 export class RemoteCluster implements AgentCluster {
@@ -97,8 +102,8 @@ export class RemoteCluster implements AgentCluster {
 		this.#onBehalfOf = options.onBehalfOf;
 	}
 
-	async describe(): Promise<AgentDescription> {
-		const request = { clusterId: this.id };
+	async describe(budgetsOf?: readonly string[]): Promise<AgentDescription> {
+		const request = describeMessage({ budgetsOf }, this.id);
 		const call: UnaryCall<wire.DescribeResponse> = (...rest) => this.#client.describe(request, ...rest);
 		const answer = await this.#unary("Describe", call);
 		return this.#read("Describe", () => readDescription(answer));

@@ -1,12 +1,39 @@
 // What an agent says of itself as a message and back, as strict as wire.ts. What an older agent does not say is left out.
 import { AgentProtocolError } from "../disruption/errors.ts";
 import { quote } from "../disruption/quote.ts";
-import type { AgentCertificates, AgentDescription, CertificateMark, HeardMember } from "./agent-cluster.ts";
+import type {
+	AgentCertificates,
+	AgentDescription,
+	BudgetList,
+	CertificateMark,
+	HeardMember,
+	Introduction,
+} from "./agent-cluster.ts";
 import { required, requiredText, wholeNumber } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
+import { budgetListMessage, readBudgetList } from "./wire-calls.ts";
 
-export function descriptionMessage(description: AgentDescription): wire.DescribeResponse {
-	const { features, members, unresolved = [], forgotten = [], heard = [], certificates, ...rest } = description;
+/** What whoever meets an agent asks it. */
+export interface MeetingQuestion {
+	/** The namespaces whose budgets are told as well, none for those of all. */
+	readonly budgetsOf?: readonly string[] | undefined;
+	/** Whether the other members are asked the same. */
+	readonly others?: boolean;
+}
+
+/** No cluster: the agent's own. */
+export function describeMessage({ budgetsOf, others = false }: MeetingQuestion, clusterId = ""): wire.DescribeRequest {
+	return { clusterId, budgetsOf: budgetsOf && { names: [...budgetsOf] }, others };
+}
+
+export function readIntroduction(message: wire.DescribeResponse): Introduction {
+	const others = message.others.map(readDescription);
+	return { ...readDescription(message), ...(others.length > 0 && { others }) };
+}
+
+export function descriptionMessage(introduction: Introduction): wire.DescribeResponse {
+	const { others = [], ...own } = introduction;
+	const { features, members, unresolved = [], forgotten = [], heard = [], certificates, budgets, ...rest } = own;
 	return {
 		...rest,
 		features: [...features],
@@ -15,13 +42,16 @@ export function descriptionMessage(description: AgentDescription): wire.Describe
 		forgotten: forgotten.map(({ id, name = "" }) => ({ id, name, address: "" })),
 		certificates: certificates && { ...certificates, authorities: [...certificates.authorities] },
 		heard: heard.map(({ id, agoMs }) => ({ id, agoMs: Math.round(agoMs) })),
+		budgets: budgets && budgetListMessage(budgets),
+		others: others.map(descriptionMessage),
 	};
 }
 
 export function readDescription(message: wire.DescribeResponse): AgentDescription {
-	const { unresolved, forgotten, heard, certificates, clockMs } = message;
+	const { unresolved, forgotten, heard, certificates, clockMs, budgets } = message;
+	const clusterId = requiredText(message.clusterId, "cluster_id");
 	return {
-		clusterId: requiredText(message.clusterId, "cluster_id"),
+		clusterId,
 		clusterName: message.clusterName,
 		version: requiredText(message.version, "version"),
 		features: message.features,
@@ -44,7 +74,16 @@ export function readDescription(message: wire.DescribeResponse): AgentDescriptio
 		...(clockMs !== undefined && { clockMs: wholeNumber(clockMs, "clock_ms") }),
 		...(certificates && { certificates: readCertificates(certificates) }),
 		...(heard.length > 0 && { heard: heard.map((each, index) => readHeard(each, `heard[${index}]`)) }),
+		...(budgets && { budgets: readOwnBudgets(budgets, clusterId) }),
 	};
+}
+
+function readOwnBudgets(message: wire.ListBudgetsResponse, clusterId: string): BudgetList {
+	const list = readBudgetList(message);
+	if (list.clusterId === clusterId) return list;
+	throw new AgentProtocolError(
+		`Cannot read message: budgets are those of cluster id ${quote(list.clusterId)}, not of ${quote(clusterId)}`,
+	);
 }
 
 function readCertificates({ certificate, authorities }: wire.AgentCertificates): AgentCertificates {

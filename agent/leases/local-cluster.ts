@@ -140,9 +140,12 @@ export class LocalCluster implements AgentCluster {
 		return look(this.leases.read(question.budget), question, options);
 	}
 
-	async describe(): Promise<AgentDescription> {
+	async describe(budgetsOf?: readonly string[]): Promise<AgentDescription> {
 		const { api, membership } = this.#options;
+		// Whoever asks for the budgets alone hears why they cannot be had.
+		const listing = budgetsOf && this.listBudgets(budgetsOf).catch(() => undefined);
 		const { fleet, missing } = membership ? await membership.judge() : { fleet: await api.getFleet(), missing: [] };
+		const budgets = await listing;
 		return {
 			clusterId: this.id,
 			clusterName: this.name,
@@ -154,6 +157,7 @@ export class LocalCluster implements AgentCluster {
 			...(missing.length > 0 && { unresolved: missing.map(({ id, name }) => ({ id, name })) }),
 			...(fleet.forgotten.length > 0 && { forgotten: fleet.forgotten }),
 			...this.#options.ownDescription?.(),
+			...(budgets && { budgets }),
 		};
 	}
 

@@ -1,7 +1,7 @@
 // The other members of the fleet, reached at the addresses that the fleet's ConfigMap declares, by certificates that name
 // them.
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
-import type { FleetMember } from "../../disruption/fleet.ts";
+import type { DeclaredFleet, FleetMember } from "../../disruption/fleet.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
 import type { RecentFleet } from "../cluster-api/recent-fleet.ts";
@@ -15,7 +15,7 @@ const peerDeadlineMs = 4_000;
 interface PeersOptions {
 	/** Its own: connections that no member needs any more are closed. */
 	readonly clients: PeerClients;
-	readonly fleet: Pick<RecentFleet, "read" | "lately">;
+	readonly fleet: Pick<RecentFleet, "read" | "young" | "lately">;
 	readonly clusterId: string;
 	/** Of this cluster, for messages. */
 	readonly clusterName: string;
@@ -30,10 +30,18 @@ export class Peers {
 
 	/** All members but this one; rejects, each, where one has no address. */
 	async others(): Promise<readonly Promise<AgentCluster>[]> {
-		const { members } = await this.#options.fleet.read();
+		return this.#others(await this.#options.fleet.read());
+	}
+
+	/** As others(), of a list that may be a second old, for a caller who is told what they say and judges by it who is one. */
+	async othersFor(caller: Caller): Promise<readonly Promise<AgentCluster>[]> {
+		return this.#others(await this.#options.fleet.young(), caller);
+	}
+
+	#others({ members }: DeclaredFleet, caller?: Caller): readonly Promise<AgentCluster>[] {
 		return members
 			.filter(({ id }) => id !== this.#options.clusterId)
-			.map(async (member) => this.#reach(member, members, undefined));
+			.map(async (member) => this.#reach(member, members, caller));
 	}
 
 	/**

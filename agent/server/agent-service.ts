@@ -18,6 +18,7 @@ import type { AuditDetails, AuditRecord } from "./audit-log.ts";
 import type { Admission } from "./caller.ts";
 import { createGreetHandler } from "./greet-handler.ts";
 import type { BudgetVerb } from "./identity.ts";
+import { introduce } from "./introduction.ts";
 import * as limits from "./request-limits.ts";
 import type { AgentServiceOptions } from "./service-options.ts";
 import { createWatchHandler } from "./watch-handler.ts";
@@ -32,7 +33,10 @@ interface Question<Response> {
 	readonly verb?: BudgetVerb;
 	/** For the audit line. */
 	readonly details?: AuditDetails;
-	readonly answer: (cluster: AgentCluster) => Promise<Response>;
+	readonly answer: (
+		cluster: AgentCluster,
+		others: () => Promise<readonly Promise<AgentCluster>[]>,
+	) => Promise<Response>;
 	/** What an answer is called in the audit line. */
 	readonly outcome?: (response: Response) => string;
 	/** It may take as long as a count: the caller is sent headers soon, and knows that somebody is at it. */
@@ -42,7 +46,7 @@ interface Question<Response> {
 }
 
 export function createAgentService(options: AgentServiceOptions): wire.AgentServiceServer {
-	const { gate, watcher, audit, openCalls, held, findCaller, deadlines } = options;
+	const { gate, watcher, audit, openCalls, held, findCaller, deadlines, clock } = options;
 	const serve = <Request extends { readonly clusterId: string }, Response>(
 		name: string,
 		read: (request: Request) => Question<Response>,
@@ -88,7 +92,8 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 			if (takesLong) call.sendMetadata(new Metadata());
 			const end = openCalls.begin(caller);
 			try {
-				const response = await answer(await gate.route(request.clusterId, call.metadata, caller, { renews }));
+				const cluster = await gate.route(request.clusterId, call.metadata, caller, { renews });
+				const response = await answer(cluster, () => gate.others(caller));
 				if (outcome) record.outcome = outcome(response);
 				return { response };
 			} finally {
@@ -100,10 +105,19 @@ export function createAgentService(options: AgentServiceOptions): wire.AgentServ
 		greet: createGreetHandler(options),
 		acquire: createAcquireHandler(options),
 		watchBudgets: createWatchHandler(options),
-		describe: serve("Describe", (_request: wire.DescribeRequest) => ({
-			budget: undefined,
-			answer: async (cluster) => descriptionMessage(await cluster.describe()),
-		})),
+		describe: serve("Describe", (request: wire.DescribeRequest) => {
+			const budgetsOf = request.budgetsOf?.names;
+			limits.assertNamespaces(budgetsOf ?? []);
+			// Through another member nobody is asked for the rest.
+			const asksOthers = request.others && request.clusterId === "";
+			return {
+				budget: undefined,
+				async answer(cluster, others) {
+					const asked = { budgetsOf, others: asksOthers ? others() : Promise.resolve([]), clock };
+					return descriptionMessage(await introduce(cluster, asked));
+				},
+			};
+		}),
 		listBudgets: serve("ListBudgets", ({ namespaces }: wire.ListBudgetsRequest) => {
 			limits.assertNamespaces(namespaces);
 			return {

@@ -53,6 +53,8 @@ export interface Gate {
 	authorize(caller: Caller, budget: BudgetScope, verb?: BudgetVerb): Promise<Partial<StatusObject> | undefined>;
 	/** Who answers for that cluster; rejects with AgentProtocolError where nobody here does. */
 	route(clusterId: string, metadata: Metadata, caller: Caller, way?: Way): Promise<AgentCluster>;
+	/** The other members, for this caller; none on the peer port. Rejects where the fleet cannot be read, each where no way leads to it. */
+	others(caller: Caller): Promise<readonly Promise<AgentCluster>[]>;
 }
 
 export function createTokenGate(options: {
@@ -61,8 +63,9 @@ export function createTokenGate(options: {
 	readonly local: ServedCluster;
 	/** Another member of the fleet, for calls that this caller makes through us. */
 	readonly member: (clusterId: string, caller: Caller, way: Way) => Promise<AgentCluster>;
+	readonly others: (caller: Caller) => Promise<readonly Promise<AgentCluster>[]>;
 }): Gate {
-	const { identity, rights, local, member } = options;
+	const { identity, rights, local, member, others } = options;
 	return {
 		port: "token",
 		async admit(call) {
@@ -79,6 +82,7 @@ export function createTokenGate(options: {
 		},
 		route: async (clusterId, _metadata, caller, way = {}) =>
 			clusterId === "" || clusterId === local.id ? forCaller(local, caller) : member(clusterId, caller, way),
+		others,
 	};
 }
 
@@ -132,6 +136,7 @@ export function createPeerGate({
 			}
 			return metadata.get(passedOnKey).includes("line") ? hereFor(caller) : forCaller(local, caller);
 		},
+		others: async () => [],
 	};
 }
 

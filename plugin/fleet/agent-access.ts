@@ -12,26 +12,23 @@ import { quote } from "../../disruption/quote.ts";
 import type { AgentDescription } from "../../proto/agent-cluster.ts";
 import { agentServerName, createAgentClient, createTokenSource } from "../../proto/credentials.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
-import { describeAgent } from "../../proto/remote-cluster.ts";
+import type { MeetingQuestion } from "../../proto/wire-description.ts";
 import { ApiError, ConnectionError, errorText, isNotFound, kubectlErrorLine } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { StepError, step } from "./access-step.ts";
 import { AgentDialer, AgentNamespacesError, type AgentPod, findAgentNamespaces, findAgentPods } from "./agent-pods.ts";
 import { createTokenIssuer } from "./agent-token.ts";
 import { createCallLog } from "./call-log.ts";
+import { type Meeting, meet } from "./meeting.ts";
 import { renewExpired, seeSilent } from "./see-silent.ts";
 import { createTunnel } from "./tunnel.ts";
 
 const caConfigMap = "xpdb-ca";
 const caKey = "ca.crt";
-/** One connection more than a moved agent needs: the first call after a broken tunnel fails. */
-const describeAttempts = 3;
-
 /** The agents of a context's cluster, reached; must be closed. */
-export interface AgentAccess {
+export interface AgentAccess extends Meeting {
 	readonly kind: "reached";
 	readonly context: KubeContext;
-	readonly description: AgentDescription;
 	readonly client: AgentServiceClient;
 	/** Where this cluster's agents are: the anchor, and what its fleet names. */
 	readonly namespaces: readonly string[];
@@ -48,7 +45,7 @@ export type AgentAccessResult =
 	| { readonly kind: "failed"; readonly context: KubeContext; readonly problem: string };
 
 /** Never rejects for what a person can put right: that is a `failed`. */
-export async function accessAgents(context: KubeContext): Promise<AgentAccessResult> {
+export async function accessAgents(context: KubeContext, question: MeetingQuestion = {}): Promise<AgentAccessResult> {
 	const failed = (problem: string): AgentAccessResult => ({ kind: "failed", context, problem });
 	const { client, name, agents } = context;
 	try {
@@ -79,7 +76,7 @@ export async function accessAgents(context: KubeContext): Promise<AgentAccessRes
 			const look = context.suggest.kubectl(["describe", "pod", pod.name, "-n", pod.namespace], name);
 			return failed(`no agent is ready: see ${look}`);
 		}
-		return await open(context, anchor, new AgentDialer(client, namespaces, pods));
+		return await open(context, { anchor, dialer: new AgentDialer(client, namespaces, pods), question });
 	} catch (error) {
 		if (isForPeople(error)) return failed(`${explain(error)}${seeMore(error, context)}`);
 		throw error;
@@ -94,7 +91,11 @@ export async function accessAgent(
 ): Promise<Exclude<AgentAccessResult, { readonly kind: "none" }>> {
 	const anchor = { ca: readCa(context, context.agents.namespace), clusterId: readClusterId(context) };
 	try {
-		return await open(context, anchor, new AgentDialer(context.client, namespaces, [pod], pod.uid));
+		return await open(context, {
+			anchor,
+			dialer: new AgentDialer(context.client, namespaces, [pod], pod.uid),
+			question: {},
+		});
 	} catch (error) {
 		if (isForPeople(error)) return { kind: "failed", context, problem: explain(error) };
 		throw error;
@@ -107,7 +108,14 @@ interface Anchor {
 	readonly clusterId: Promise<string>;
 }
 
-async function open(context: KubeContext, anchor: Anchor, dialer: AgentDialer): Promise<AgentAccess> {
+async function open(
+	context: KubeContext,
+	{
+		anchor,
+		dialer,
+		question,
+	}: { readonly anchor: Anchor; readonly dialer: AgentDialer; readonly question: MeetingQuestion },
+): Promise<AgentAccess> {
 	const [ca, clusterId] = await Promise.all([anchor.ca, anchor.clusterId]);
 	const tunnel = await createTunnel((socket) => dialer.connect(socket)).catch((error: unknown) => {
 		const hint = "set TMPDIR to a folder that you can write to";
@@ -128,13 +136,13 @@ async function open(context: KubeContext, anchor: Anchor, dialer: AgentDialer): 
 		// The connection is made while the token is issued, and the call has its time from then on.
 		client.getChannel().getConnectivityState(true);
 		await token();
-		const description = await describe(client, context.name, dialer);
-		requireOwnCluster(description, clusterId, context);
+		const meeting = await meet(client, { name: context.name, dialer, question });
+		requireOwnCluster(meeting.description, clusterId, context);
 		const opened = client;
 		return {
 			kind: "reached",
 			context,
-			description,
+			...meeting,
 			client: opened,
 			namespaces: dialer.namespaces,
 			leave(podUid) {
@@ -150,21 +158,6 @@ async function open(context: KubeContext, anchor: Anchor, dialer: AgentDialer): 
 		client?.close();
 		tunnel.close();
 		throw error;
-	}
-}
-
-async function describe(client: AgentServiceClient, name: string, dialer: AgentDialer): Promise<AgentDescription> {
-	for (let attempt = 1; ; attempt += 1) {
-		try {
-			return await describeAgent(client, { name });
-		} catch (error) {
-			if (!(error instanceof AgentUnavailableError)) throw error;
-			if (attempt < describeAttempts) continue;
-			// The API server was just asked, and did answer.
-			const silent = error.silent === "apiServer" ? "apiServer" : "agent";
-			const why = dialer.problem ?? error.message;
-			throw new AgentUnavailableError(`the agent gave no answer: ${why}`, name, { cause: error, silent });
-		}
 	}
 }
 

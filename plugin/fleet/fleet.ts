@@ -17,6 +17,8 @@ import { FleetUncoveredError, sameClusterError } from "../terminal/errors.ts";
 import { type AgentAccess, accessAgents } from "./agent-access.ts";
 import { createDiagnosedRoute } from "./diagnosed-route.ts";
 import { fleetDifferences, membersWithoutWay } from "./fleet-differences.ts";
+import { listAhead, listBudgetsOf } from "./list-budgets.ts";
+import { type Meeting, saidWhenMet } from "./meeting.ts";
 import { createRoutedCluster } from "./routed-cluster.ts";
 import { seeSilent } from "./see-silent.ts";
 
@@ -74,7 +76,9 @@ export async function connectFleet(
 	contexts: readonly KubeContext[],
 	{ mayMiss = false, namespaces }: { readonly mayMiss?: boolean; readonly namespaces?: readonly string[] } = {},
 ): Promise<FleetConnection> {
-	const results = await Promise.all(contexts.map(accessAgents));
+	// With one context the others are asked through its agent; with more of them nobody knows yet which lead where.
+	const question = { budgetsOf: namespaces, others: contexts.length === 1 };
+	const results = await Promise.all(contexts.map((context) => accessAgents(context, question)));
 	const reached = results.filter((result) => result.kind === "reached");
 	const closeAll = (): void => {
 		for (const access of reached) access.close();
@@ -120,13 +124,14 @@ async function assembleAgreed(accesses: readonly AgentAccess[], options: Assembl
 async function describeAnew(accesses: readonly AgentAccess[]): Promise<readonly AgentAccess[]> {
 	return Promise.all(
 		accesses.map(async (access) => {
+			const askedAt = performance.now();
 			const description = await describeAgent(access.client, { name: access.context.name });
 			if (description.clusterId !== access.description.clusterId) {
 				throw new FleetUncoveredError("Cannot go on with the fleet", [
 					`${access.context.name}: its agent answers for another cluster than before`,
 				]);
 			}
-			return { ...access, description };
+			return { ...access, description, askedAt, tookMs: performance.now() - askedAt };
 		}),
 	);
 }
@@ -149,9 +154,7 @@ export async function assembleFleet(
 	const idOfContext = new Map(accesses.map(({ context, description }) => [context.name, description.clusterId]));
 	let listedAhead: ListedBudgets | undefined;
 	let current = await reachMembers(accesses, [], clusters, async (members) => {
-		if (namespaces === undefined) return;
-		const askedAt = performance.now();
-		listedAhead = { askedAt, namespaces, members: await listBudgetsOf(members, namespaces) };
+		if (namespaces !== undefined) listedAhead = await listAhead(members, namespaces, accesses);
 	});
 	if (current.problems.length > 0 && !mayMiss) {
 		const problems = current.problems.map(({ text }) => text);
@@ -188,20 +191,6 @@ export async function assembleFleet(
 	};
 }
 
-async function listBudgetsOf(
-	members: readonly AgentCluster[],
-	namespaces: readonly string[],
-): Promise<readonly BudgetsOfMember[]> {
-	return Promise.all(
-		members.map(async (member) => {
-			const askedAt = performance.now();
-			const { fleetHash, budgets } = await member.listBudgets(namespaces);
-			const tookMs = performance.now() - askedAt;
-			return { clusterId: member.id, clusterName: member.name, fleetHash, budgets, tookMs };
-		}),
-	);
-}
-
 interface ReachedMembers {
 	readonly members: readonly AgentCluster[];
 	readonly descriptions: ReadonlyMap<string, AgentDescription>;
@@ -219,7 +208,7 @@ interface Problem {
  * the same time; it may fail, and is then as if it was never asked.
  */
 async function reachMembers(
-	accesses: readonly Pick<AgentAccess, "context" | "description" | "client">[],
+	accesses: readonly Pick<AgentAccess, "context" | "client" | keyof Meeting>[],
 	known: readonly AgentCluster[],
 	opened: RemoteCluster[],
 	besides: (members: readonly AgentCluster[]) => Promise<void> = async () => undefined,
@@ -243,8 +232,8 @@ async function reachMembers(
 			});
 			return createRoutedCluster({ id, name, routes });
 		});
-	// Those behind a context have just said it.
-	const said = new Map(accesses.map(({ description }) => [description.clusterId, description]));
+	// Those behind a context have just said it, and with one context the others to its agent.
+	const said = new Map([...saidWhenMet(accesses)].map(([id, { description }]) => [id, description]));
 	const asked = besides(members).catch(() => undefined);
 	const { descriptions, problems } = await describeAll(members, said, (id) => {
 		const own = accesses.find(({ description }) => description.clusterId === id)?.context;

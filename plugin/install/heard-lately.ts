@@ -15,7 +15,7 @@ export interface HeardLately {
 }
 
 export async function heardLately(contexts: readonly KubeContext[]): Promise<HeardLately> {
-	const accesses = await Promise.all(contexts.map(accessAgents));
+	const accesses = await Promise.all(contexts.map((context) => accessAgents(context)));
 	const agoMs = new Map<string, number>();
 	const missed: ForgottenMember[] = [];
 	for (const access of accesses) {

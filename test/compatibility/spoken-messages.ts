@@ -16,7 +16,7 @@ import {
 import * as calls from "../../proto/wire-calls.ts";
 import { required } from "../../proto/fields.ts";
 import { readCount } from "../../proto/wire-count.ts";
-import { descriptionMessage, readDescription } from "../../proto/wire-description.ts";
+import { descriptionMessage, readIntroduction } from "../../proto/wire-description.ts";
 import { leaseListMessage, leaseScopesMessage, readLeaseList, readLeaseScopes } from "../../proto/wire-leases.ts";
 import { readUpdate, updateMessage } from "../../proto/wire-watch.ts";
 import * as samples from "../support/samples.ts";
@@ -45,7 +45,7 @@ const same = <T>(message: T): T => message;
 export const spokenMessages: Readonly<Record<string, SpokenMessage>> = {
 	DescribeRequest: spoken(wire.DescribeRequest, [{ clusterId }], same),
 	DescribeResponse: spoken(wire.DescribeResponse, answers.describe, (message) =>
-		descriptionMessage(readDescription(message)),
+		descriptionMessage(readIntroduction(message)),
 	),
 	AcquireRequest: spoken(wire.AcquireRequest, withCluster(requests.acquire), (message) =>
 		calls.acquireMessage(calls.readAcquireRequest(message), message),

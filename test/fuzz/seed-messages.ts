@@ -63,7 +63,11 @@ export const requests = {
 	listBudgets: seedsOf(wire.ListBudgetsRequest, { clusterId: "", namespaces: ["shop"] }),
 	listLeases: seedsOf(wire.ListLeasesRequest, { clusterId: "", budgets: [name, { namespace: "shop", name: "" }] }),
 	endHolding: seedsOf(wire.EndHoldingRequest, { clusterId: "", budget: name, leaseUid: "new-uid", transitions: 1 }),
-	describe: seedsOf(wire.DescribeRequest, { clusterId: "" }),
+	describe: seedsOf(
+		wire.DescribeRequest,
+		{ clusterId: "", budgetsOf: undefined, others: false },
+		{ clusterId: "", budgetsOf: { names: ["shop"] }, others: true },
+	),
 } as const;
 
 export type Method = keyof typeof requests;
@@ -106,6 +110,7 @@ export const answers: Readonly<Record<Method, SeedMessages>> = {
 		descriptionMessage(description),
 		descriptionMessage({ ...description, unresolved: [{ id: "id-9", name: "us-1" }] }),
 		descriptionMessage(samples.fullDescription),
+		descriptionMessage(samples.introduction),
 	),
 };
 

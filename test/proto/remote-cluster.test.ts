@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { PlaceInLine } from "../../disruption/cluster.ts";
 import { AgentProtocolError, AgentUnavailableError, LeaseLostError } from "../../disruption/errors.ts";
 import { AgentServiceClient, type AgentServiceServer } from "../../proto/gen/xpdb/v1/agent.ts";
-import { describeAgent, RemoteCluster, type RemoteClusterOptions } from "../../proto/remote-cluster.ts";
+import { RemoteCluster, type RemoteClusterOptions } from "../../proto/remote-cluster.ts";
 import { statusOfError } from "../../proto/status.ts";
 import { acquisitionMessage, commitOutcomeMessage, grantMessage, placeMessage } from "../../proto/wire.ts";
 import { acquiredMessage, budgetListMessage, countResponseMessage } from "../../proto/wire-calls.ts";
@@ -101,7 +101,7 @@ describe("a call", () => {
 		expect(await cluster.endHolding({ budget, leaseUid: "lease-uid", transitions: 3 })).toBe(true);
 		const held = acquisitionMessage(acquisition);
 		expect(seen).toEqual([
-			{ clusterId },
+			{ clusterId, others: false },
 			held,
 			"nonce-1",
 			undefined,
@@ -200,21 +200,6 @@ describe("a call", () => {
 		cluster.close();
 		await expect(renewed).rejects.toBeInstanceOf(AgentUnavailableError);
 		await expect(cluster.renew(acquisition)).rejects.toThrow("the connection is closed");
-	});
-});
-
-describe("describeAgent()", () => {
-	test("asks an agent whose cluster is not known yet", async () => {
-		const agent = await startScriptedAgent({
-			describe: ({ request }, answer) => {
-				expect(request.clusterId).toBe("");
-				answer(null, descriptionMessage(samples.description));
-			},
-		});
-		cleanups.push(() => agent[Symbol.asyncDispose]());
-		const client = new AgentServiceClient(agent.address, credentials.createInsecure());
-		cleanups.push(() => client.close());
-		expect(await describeAgent(client, { name: "c1" })).toEqual(samples.description);
 	});
 });
 

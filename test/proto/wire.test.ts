@@ -5,7 +5,7 @@ import * as generated from "../../proto/gen/xpdb/v1/agent.ts";
 import * as wire from "../../proto/wire.ts";
 import * as calls from "../../proto/wire-calls.ts";
 import { countMessage, readCount } from "../../proto/wire-count.ts";
-import { descriptionMessage, readDescription } from "../../proto/wire-description.ts";
+import { descriptionMessage, readDescription, readIntroduction } from "../../proto/wire-description.ts";
 import * as samples from "../support/samples.ts";
 
 const { clusterId } = samples;
@@ -94,6 +94,11 @@ describe("messages", () => {
 			name: "all that a description may tell",
 			sent: samples.fullDescription,
 			read: () => readDescription(overBytes(generated.DescribeResponse, descriptionMessage(samples.fullDescription))),
+		},
+		{
+			name: "an introduction, with what other members say",
+			sent: samples.introduction,
+			read: () => readIntroduction(overBytes(generated.DescribeResponse, descriptionMessage(samples.introduction))),
 		},
 		{
 			name: "a list of budgets",

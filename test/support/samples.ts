@@ -182,6 +182,18 @@ export const fullDescription = {
 	heard: [{ id: "id-2", agoMs: 1_234 }],
 };
 
+const budgetsOf = (id: string) => ({ clusterId: id, fleetHash: "5f", budgets: count.budgets });
+
+/** As a member tells whoever meets it. */
+export const introduction = {
+	...fullDescription,
+	budgets: budgetsOf(clusterId),
+	others: [
+		{ ...description, clusterId: "id-2" },
+		{ ...fullDescription, clusterId: "id-3", budgets: budgetsOf("id-3") },
+	],
+};
+
 export const acquired = { kind: "acquired", acquisition, count, leaseDurationMs: 10_000 } as const;
 
 export const grants: readonly Grant[] = [

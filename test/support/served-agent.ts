@@ -58,6 +58,7 @@ export interface ServedAgent extends AsyncDisposable {
 	/** Through the token port, for the agent's own cluster unless said otherwise. */
 	asCaller(options?: Partial<RemoteClusterOptions>): RemoteCluster;
 	clientForCallers(token?: string): AgentServiceClient;
+	clientForPeers(pair?: KeyPair): AgentServiceClient;
 	/** Through the peer port. */
 	asPeer(options?: Partial<RemoteClusterOptions> & { readonly pair?: KeyPair }): RemoteCluster;
 	/** HOST:PORT of the peer port. */
@@ -96,6 +97,7 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 				if (!member) throw new Error(`Unexpected member ${id}`);
 				return member;
 			},
+			others: async () => members.map(async (member) => member),
 		}),
 		createPeerGate({
 			local,
@@ -138,13 +140,15 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 		return client;
 	};
 	const clientForCallers = (token = "abc") => connect(servers[0]?.port, { kind: "token", token: async () => token });
+	const clientForPeers = ({ certificate, key }: KeyPair = pair) =>
+		connect(servers[1]?.port, { kind: "certificate", certificate, privateKey: key });
 	const remote = (client: AgentServiceClient, rest: Partial<RemoteClusterOptions>) =>
 		new RemoteCluster({ id: clusterId, name: "eu-1", client, ...rest });
 	return {
 		clientForCallers,
 		asCaller: (rest = {}) => remote(clientForCallers(), rest),
-		asPeer: ({ pair: { certificate, key } = pair, ...rest } = {}) =>
-			remote(connect(servers[1]?.port, { kind: "certificate", certificate, privateKey: key }), rest),
+		clientForPeers,
+		asPeer: ({ pair: own = pair, ...rest } = {}) => remote(clientForPeers(own), rest),
 		peerAddress: `127.0.0.1:${servers[1]?.port}`,
 		renewConnections: (graceMs) => {
 			for (const server of servers) server.renewConnections(graceMs);

@@ -76,6 +76,22 @@ describe("others()", () => {
 	});
 });
 
+describe("othersFor()", () => {
+	test("tells the others whose call it is, and reads no list anew that is less than a second old", async () => {
+		const agent = await serve();
+		const { peers, world } = peersOf([{ id: clusterId, name: "eu-1", address: agent.peerAddress }]);
+		await Promise.allSettled(await peers.others());
+		world.now += 999;
+		const [other] = await peers.othersFor(buildTokenCaller({ tokenId: "JTI=7" }));
+		await (await other)?.cancel(acquisition.budget, ["id"], { sent: false });
+		expect(agent.audit.join()).toContain('"tokenId":"JTI=7"');
+		expect(world.reads).toBe(1);
+		world.now += 1;
+		expect(await peers.othersFor(buildTokenCaller())).toHaveLength(1);
+		expect(world.reads).toBe(2);
+	});
+});
+
 describe("member()", () => {
 	test("reaches the member at its declared address", async () => {
 		const agent = await serve();

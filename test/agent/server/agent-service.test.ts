@@ -7,6 +7,7 @@ import {
 	LeaseLostError,
 } from "../../../disruption/errors.ts";
 import type { BudgetScope } from "../../../proto/listed-lease.ts";
+import { describeAgent } from "../../../proto/remote-cluster.ts";
 import { operator } from "../../support/build-caller.ts";
 import { createFakeCluster } from "../../support/fake-cluster.ts";
 import * as samples from "../../support/samples.ts";
@@ -49,7 +50,7 @@ describe("the service", () => {
 			["confirm", budget, ["grant-1"]],
 			["cancel", budget, ["grant-1"], { sent: false }],
 			["look", { budget, selector, candidates }],
-			["describe"],
+			["describe", undefined],
 			["listBudgets", ["shop"]],
 			["listLeases", [budget, { namespace: "web" }]],
 			["endHolding", holding],
@@ -189,6 +190,24 @@ describe("the token port", () => {
 		expect(other.asked.map(([method]) => method)).toEqual(["describe", "acquire", "commit"]);
 	});
 
+	test("asks the other members for whoever meets it, and nobody for who asks about another member", async () => {
+		const local = createFakeCluster();
+		const other = createFakeCluster({}, "another-id", "eu-2");
+		const agent = await serve({ local, members: [other] });
+		const question = { name: "eu-1", budgetsOf: ["shop"], others: true };
+		const told = await describeAgent(agent.clientForCallers(), question);
+		expect(told.others).toEqual([expect.objectContaining({ clusterName: "eu-2" })]);
+		expect([...local.asked, ...other.asked]).toEqual([
+			["describe", ["shop"]],
+			["describe", ["shop"]],
+		]);
+		const through = agent.asCaller({ id: "another-id", name: "eu-2" });
+		expect(await through.describe(["shop"])).not.toHaveProperty("others");
+		expect(local.asked).toHaveLength(1);
+		const garbled = describeAgent(agent.clientForCallers(), { ...question, budgetsOf: ["no namespace"] });
+		await expect(garbled).rejects.toBeInstanceOf(AgentProtocolError);
+	});
+
 	test("passes renewals, and nothing else, on to where the member was last", async () => {
 		const ways: boolean[] = [];
 		const other = createFakeCluster({}, "another-id", "eu-2");
@@ -224,6 +243,14 @@ describe("the peer port", () => {
 			);
 		}
 		expect(local.asked.map(([method]) => method)).toEqual(["acquire"]);
+	});
+
+	test("asks nobody else for a member that asks, so that no question goes round in circles", async () => {
+		const [local, other] = [createFakeCluster(), createFakeCluster({}, "another-id", "eu-2")];
+		const agent = await serve({ local, members: [other] });
+		const client = agent.clientForPeers();
+		expect(await describeAgent(client, { name: "eu-1", others: true })).not.toHaveProperty("others");
+		expect([local.asked.length, other.asked]).toEqual([1, []]);
 	});
 
 	test("lets in agents of the fleet", async () => {

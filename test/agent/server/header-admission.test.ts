@@ -49,6 +49,7 @@ async function serve(): Promise<Served> {
 			rights: { refusal: async () => undefined },
 			local,
 			member: async () => local,
+			others: async () => [],
 		}),
 		async admit({ metadata }): Promise<Admission> {
 			const [authorization] = metadata.get("authorization");
@@ -204,6 +205,6 @@ describe("the headers of a call", () => {
 		clock.advance(5_000);
 		expect(await Promise.all(given)).toEqual(["14", "14", "14", "14"]);
 		expect(await answered).toBe("0");
-		expect(local.asked).toEqual([["describe"]]);
+		expect(local.asked).toEqual([["describe", undefined]]);
 	});
 });

@@ -138,6 +138,8 @@ function answersOfFleetOfOne(clusterId: string, asked: string[]): Pick<AgentServ
 				certificates: undefined,
 				forgotten: [],
 				heard: [],
+				budgets: undefined,
+				others: [],
 			});
 		},
 		listBudgets(_call, callback) {

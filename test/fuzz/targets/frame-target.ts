@@ -127,6 +127,7 @@ export const frameTarget: FuzzTarget = {
 			rights: { refusal: async () => undefined },
 			local,
 			member: async () => local,
+			others: async () => [],
 		});
 		const watcher = createCallWatcher({ metrics, log });
 		const server = await startAgentServer({

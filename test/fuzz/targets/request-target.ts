@@ -96,6 +96,7 @@ export const requestTarget: FuzzTarget = {
 				rights: { refusal: async () => undefined },
 				local,
 				member: () => Promise.reject(new Error("no other member is asked for")),
+				others: async () => [Promise.resolve(local)],
 			});
 			const peer = {
 				...gate,

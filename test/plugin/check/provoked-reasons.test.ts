@@ -77,6 +77,8 @@ const reached: AgentAccess = {
 	kind: "reached",
 	context: eu,
 	description: fullDescription,
+	askedAt: 0,
+	tookMs: 5,
 	client: new AgentServiceClient("unix:/nowhere", credentials.createInsecure()),
 	namespaces: ["xpdb-system"],
 	leave: () => undefined,

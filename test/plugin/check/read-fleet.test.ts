@@ -34,6 +34,8 @@ async function askThrough(...answers: readonly (status | "well")[]) {
 		kind: "reached",
 		context: newContext("eu"),
 		description: { ...fullDescription, clusterId: "1", members },
+		askedAt: 0,
+		tookMs: 5,
 		client,
 		namespaces: ["xpdb-system"],
 		leave: () => undefined,

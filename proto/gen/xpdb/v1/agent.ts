@@ -27,6 +27,17 @@ export const protobufFileName = "xpdb/v1/agent.proto";
 
 export interface DescribeRequest {
   clusterId: string;
+  /** Budgets are told as well, those of these namespaces. Unset: none. */
+  budgetsOf:
+    | Namespaces
+    | undefined;
+  /** The other members are asked the same, and what they say is told as well. */
+  others: boolean;
+}
+
+/** No names: all namespaces. */
+export interface Namespaces {
+  names: string[];
 }
 
 export interface DescribeResponse {
@@ -55,6 +66,15 @@ export interface DescribeResponse {
   forgotten: Member[];
   /** The other clusters from which this agent has had a greeting, or an answer to its own. */
   heard: HeardMember[];
+  /**
+   * As ListBudgets would answer. Unset where they were not asked for, cannot be had or are many: ListBudgets has them, or says
+   * why not.
+   */
+  budgets:
+    | ListBudgetsResponse
+    | undefined;
+  /** Of the members that answered soon: who is missing is to be asked, and says why. Theirs have none themselves. */
+  others: DescribeResponse[];
 }
 
 export interface AgentCertificates {
@@ -524,13 +544,19 @@ export interface GreetResponse {
 }
 
 function createBaseDescribeRequest(): DescribeRequest {
-  return { clusterId: "" };
+  return { clusterId: "", budgetsOf: undefined, others: false };
 }
 
 export const DescribeRequest: MessageFns<DescribeRequest> = {
   encode(message: DescribeRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.clusterId !== "") {
       writer.uint32(10).string(message.clusterId);
+    }
+    if (message.budgetsOf !== undefined) {
+      Namespaces.encode(message.budgetsOf, writer.uint32(18).fork()).join();
+    }
+    if (message.others !== false) {
+      writer.uint32(24).bool(message.others);
     }
     return writer;
   },
@@ -556,6 +582,22 @@ export const DescribeRequest: MessageFns<DescribeRequest> = {
             message.clusterId = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.budgetsOf = Namespaces.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.others = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -575,6 +617,12 @@ export const DescribeRequest: MessageFns<DescribeRequest> = {
         : isSet(object.cluster_id)
         ? globalThis.String(object.cluster_id)
         : "",
+      budgetsOf: isSet(object.budgetsOf)
+        ? Namespaces.fromJSON(object.budgetsOf)
+        : isSet(object.budgets_of)
+        ? Namespaces.fromJSON(object.budgets_of)
+        : undefined,
+      others: isSet(object.others) ? globalThis.Boolean(object.others) : false,
     };
   },
 
@@ -582,6 +630,12 @@ export const DescribeRequest: MessageFns<DescribeRequest> = {
     const obj: any = {};
     if (message.clusterId !== "") {
       obj.clusterId = message.clusterId;
+    }
+    if (message.budgetsOf !== undefined) {
+      obj.budgetsOf = Namespaces.toJSON(message.budgetsOf);
+    }
+    if (message.others !== false) {
+      obj.others = message.others;
     }
     return obj;
   },
@@ -592,6 +646,77 @@ export const DescribeRequest: MessageFns<DescribeRequest> = {
   fromPartial<I extends Exact<DeepPartial<DescribeRequest>, I>>(object: I): DescribeRequest {
     const message = createBaseDescribeRequest();
     message.clusterId = object.clusterId ?? "";
+    message.budgetsOf = (object.budgetsOf !== undefined && object.budgetsOf !== null)
+      ? Namespaces.fromPartial(object.budgetsOf)
+      : undefined;
+    message.others = object.others ?? false;
+    return message;
+  },
+};
+
+function createBaseNamespaces(): Namespaces {
+  return { names: [] };
+}
+
+export const Namespaces: MessageFns<Namespaces> = {
+  encode(message: Namespaces, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.names) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Namespaces {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNamespaces();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.names.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Namespaces {
+    return { names: globalThis.Array.isArray(object?.names) ? object.names.map((e: any) => globalThis.String(e)) : [] };
+  },
+
+  toJSON(message: Namespaces): unknown {
+    const obj: any = {};
+    if (message.names?.length) {
+      obj.names = message.names;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<Namespaces>, I>>(base?: I): Namespaces {
+    return Namespaces.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Namespaces>, I>>(object: I): Namespaces {
+    const message = createBaseNamespaces();
+    message.names = object.names?.map((e) => e) || [];
     return message;
   },
 };
@@ -610,6 +735,8 @@ function createBaseDescribeResponse(): DescribeResponse {
     certificates: undefined,
     forgotten: [],
     heard: [],
+    budgets: undefined,
+    others: [],
   };
 }
 
@@ -650,6 +777,12 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
     }
     for (const v of message.heard) {
       HeardMember.encode(v!, writer.uint32(106).fork()).join();
+    }
+    if (message.budgets !== undefined) {
+      ListBudgetsResponse.encode(message.budgets, writer.uint32(114).fork()).join();
+    }
+    for (const v of message.others) {
+      DescribeResponse.encode(v!, writer.uint32(122).fork()).join();
     }
     return writer;
   },
@@ -763,6 +896,22 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
             message.heard.push(HeardMember.decode(reader, reader.uint32()));
             continue;
           }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.budgets = ListBudgetsResponse.decode(reader, reader.uint32());
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.others.push(DescribeResponse.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -813,6 +962,10 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
         ? object.forgotten.map((e: any) => Member.fromJSON(e))
         : [],
       heard: globalThis.Array.isArray(object?.heard) ? object.heard.map((e: any) => HeardMember.fromJSON(e)) : [],
+      budgets: isSet(object.budgets) ? ListBudgetsResponse.fromJSON(object.budgets) : undefined,
+      others: globalThis.Array.isArray(object?.others)
+        ? object.others.map((e: any) => DescribeResponse.fromJSON(e))
+        : [],
     };
   },
 
@@ -854,6 +1007,12 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
     if (message.heard?.length) {
       obj.heard = message.heard.map((e) => HeardMember.toJSON(e));
     }
+    if (message.budgets !== undefined) {
+      obj.budgets = ListBudgetsResponse.toJSON(message.budgets);
+    }
+    if (message.others?.length) {
+      obj.others = message.others.map((e) => DescribeResponse.toJSON(e));
+    }
     return obj;
   },
 
@@ -876,6 +1035,10 @@ export const DescribeResponse: MessageFns<DescribeResponse> = {
       : undefined;
     message.forgotten = object.forgotten?.map((e) => Member.fromPartial(e)) || [];
     message.heard = object.heard?.map((e) => HeardMember.fromPartial(e)) || [];
+    message.budgets = (object.budgets !== undefined && object.budgets !== null)
+      ? ListBudgetsResponse.fromPartial(object.budgets)
+      : undefined;
+    message.others = object.others?.map((e) => DescribeResponse.fromPartial(e)) || [];
     return message;
   },
 };

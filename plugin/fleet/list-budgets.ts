@@ -1,0 +1,39 @@
+// Lists of the budgets in all members: one member without an answer fails them.
+import type { BudgetsOfMember, ListedBudgets } from "../../disruption/coverage-judgement.ts";
+import type { AgentCluster, BudgetList } from "../../proto/agent-cluster.ts";
+import { type Meeting, saidWhenMet } from "./meeting.ts";
+
+export async function listBudgetsOf(
+	members: readonly AgentCluster[],
+	namespaces: readonly string[],
+): Promise<readonly BudgetsOfMember[]> {
+	return Promise.all(members.map((member) => askMember(member, namespaces)));
+}
+
+/** Asks those members that have not told their budgets when they were met. As old as the oldest of these answers. */
+export async function listAhead(
+	members: readonly AgentCluster[],
+	namespaces: readonly string[],
+	meetings: readonly Meeting[],
+): Promise<ListedBudgets> {
+	const said = saidWhenMet(meetings);
+	const askedAt = Math.min(performance.now(), ...meetings.map((meeting) => meeting.askedAt));
+	const listed = await Promise.all(
+		members.map(async (member) => {
+			const told = said.get(member.id);
+			const list = told?.description.budgets;
+			return told && list ? budgetsOf(member, list, told.tookMs) : askMember(member, namespaces);
+		}),
+	);
+	return { askedAt, namespaces, members: listed };
+}
+
+async function askMember(member: AgentCluster, namespaces: readonly string[]): Promise<BudgetsOfMember> {
+	const askedAt = performance.now();
+	const list = await member.listBudgets(namespaces);
+	return budgetsOf(member, list, performance.now() - askedAt);
+}
+
+function budgetsOf({ id, name }: AgentCluster, { fleetHash, budgets }: BudgetList, tookMs: number): BudgetsOfMember {
+	return { clusterId: id, clusterName: name, fleetHash, budgets, tookMs };
+}
