@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import * as agentNames from "../disruption/agent-names.ts";
 import { budgetApi } from "../disruption/budget.ts";
 import { findBreaches } from "./architecture/import-rules.ts";
+import { loadedPackages } from "./architecture/loaded-packages.ts";
 import { findUnprovenPackages, type LockEntry } from "./architecture/lockfile.ts";
 import { findImpurities } from "./architecture/purity.ts";
 import { floors, pureFiles, unbuiltRooms } from "./architecture/rooms.ts";
@@ -22,6 +23,14 @@ describe("modules", () => {
 		const domain = [...sources].filter(([path]) => path.startsWith("disruption/") || pureFiles.has(path));
 		expect(domain.length).toBeGreaterThan(pureFiles.size);
 		expect(domain.flatMap(([path, text]) => findImpurities(path, text))).toEqual([]);
+	});
+
+	// It takes 13 ms, in which API servers can answer.
+	test("of runs and tables load gRPC once the API servers were asked, with nothing before", () => {
+		for (const command of ["evict", "drain", "budgets", "plan"]) {
+			expect([...loadedPackages(`plugin/commands/${command}.ts`, sources)]).not.toContain("@grpc/grpc-js");
+		}
+		expect([...loadedPackages("plugin/fleet/fleet.ts", sources)]).toContain("@grpc/grpc-js");
 	});
 
 	test("take the names that agent and plugin have to agree on from one file", () => {

@@ -9,7 +9,8 @@ import {
 	textFlag,
 } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
-import { connectFleet, type FleetConnection } from "../fleet/fleet.ts";
+import { connectFleet } from "../fleet/connect-fleet.ts";
+import type { FleetConnection } from "../fleet/fleet.ts";
 import { newOperationId } from "../nodes/operation.ts";
 import { carryOut } from "../run/carry-out.ts";
 import { evictWork } from "../run/evict-work.ts";

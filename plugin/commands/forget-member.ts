@@ -1,7 +1,7 @@
 // kubectl xpdb fleet forget: takes a member out of the fleet, by name, in every cluster that is reached.
 import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
-import { connectFleet } from "../fleet/fleet.ts";
+import { connectFleet } from "../fleet/connect-fleet.ts";
 import { userAtHost } from "../fleet/holder-identity.ts";
 import { type ContextProblem, forgetMember, readMemberLists } from "../install/forget-member.ts";
 import { type ForgetPlan, planForgetting } from "../install/forget-plan.ts";

@@ -1,7 +1,7 @@
 // kubectl xpdb plan
 import { readDrainOptions } from "../drain/drain-options.ts";
 import { type CommandRunner, textFlag } from "../flags/command.ts";
-import { connectFleet } from "../fleet/fleet.ts";
+import { connectFleet } from "../fleet/connect-fleet.ts";
 import { requireNodes } from "../nodes/node-arguments.ts";
 import { resolveNodes } from "../nodes/node-targets.ts";
 import { planLines } from "../output/plan-lines.ts";

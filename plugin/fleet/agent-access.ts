@@ -15,16 +15,15 @@ import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
 import type { MeetingQuestion } from "../../proto/wire-description.ts";
 import { ApiError, ConnectionError, errorText, isNotFound, kubectlErrorLine } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { StepError, step } from "./access-step.ts";
-import { AgentDialer, AgentNamespacesError, type AgentPod, findAgentNamespaces, findAgentPods } from "./agent-pods.ts";
+import { StepError } from "./access-step.ts";
+import { type Anchor, type ClusterIdentity, readAnchor, readIdentity } from "./anchor.ts";
+import { AgentDialer, AgentNamespacesError, type AgentPod, findAgentPods } from "./agent-pods.ts";
 import { createTokenIssuer } from "./agent-token.ts";
 import { createCallLog } from "./call-log.ts";
 import { type Meeting, meet } from "./meeting.ts";
 import { renewExpired, seeSilent } from "./see-silent.ts";
 import { createTunnel } from "./tunnel.ts";
 
-const caConfigMap = "xpdb-ca";
-const caKey = "ca.crt";
 /** The agents of a context's cluster, reached; must be closed. */
 export interface AgentAccess extends Meeting {
 	readonly kind: "reached";
@@ -44,21 +43,21 @@ export type AgentAccessResult =
 	/** What is missing, and what to do: one line. */
 	| { readonly kind: "failed"; readonly context: KubeContext; readonly problem: string };
 
+interface AccessOptions {
+	/** Read already. */
+	readonly anchor?: Anchor;
+	readonly question?: MeetingQuestion;
+}
+
 /** Never rejects for what a person can put right: that is a `failed`. */
-export async function accessAgents(context: KubeContext, question: MeetingQuestion = {}): Promise<AgentAccessResult> {
+export async function accessAgents(
+	context: KubeContext,
+	{ anchor = readAnchor(context), question = {} }: AccessOptions = {},
+): Promise<AgentAccessResult> {
 	const failed = (problem: string): AgentAccessResult => ({ kind: "failed", context, problem });
 	const { client, name, agents } = context;
 	try {
-		// A cluster that has nothing to do with us may well forbid to read what is not there.
-		const reading = findAgentNamespaces(client, agents.namespace);
-		// Read beside it, because a round trip costs more than what is not needed; only open() looks at what came of them.
-		const anchor: Anchor = { ca: readCa(context, agents.namespace), clusterId: readClusterId(context) };
-		const [named, inAnchor] = await Promise.allSettled([
-			reading,
-			findAgentPods(client, [agents.namespace]),
-			anchor.ca,
-			anchor.clusterId,
-		]);
+		const [named, inAnchor] = await Promise.allSettled([anchor.namespaces, anchor.pods]);
 		if (inAnchor.status === "rejected") throw inAnchor.reason;
 		const others = named.status === "fulfilled" ? named.value.filter((each) => each !== agents.namespace) : [];
 		const pods = others.length === 0 ? inAnchor.value : await findAgentPods(client, [agents.namespace, ...others]);
@@ -71,7 +70,7 @@ export async function accessAgents(context: KubeContext, question: MeetingQuesti
 				`there are XPodDisruptionBudgets but no agent in namespace ${agents.namespace}: install the agent (pods labelled app.kubernetes.io/name=xpdb-agent), or name the agents' namespace with --agent-namespace${unread}`,
 			);
 		}
-		const namespaces = await reading;
+		const namespaces = await anchor.namespaces;
 		if (!pod.ready) {
 			const look = context.suggest.kubectl(["describe", "pod", pod.name, "-n", pod.namespace], name);
 			return failed(`no agent is ready: see ${look}`);
@@ -89,10 +88,9 @@ export async function accessAgent(
 	namespaces: readonly string[],
 	pod: AgentPod,
 ): Promise<Exclude<AgentAccessResult, { readonly kind: "none" }>> {
-	const anchor = { ca: readCa(context, context.agents.namespace), clusterId: readClusterId(context) };
 	try {
 		return await open(context, {
-			anchor,
+			anchor: readIdentity(context),
 			dialer: new AgentDialer(context.client, namespaces, [pod], pod.uid),
 			question: {},
 		});
@@ -102,19 +100,13 @@ export async function accessAgent(
 	}
 }
 
-/** What the API server says of the agents, for nobody else could. */
-interface Anchor {
-	readonly ca: Promise<string>;
-	readonly clusterId: Promise<string>;
-}
-
 async function open(
 	context: KubeContext,
 	{
 		anchor,
 		dialer,
 		question,
-	}: { readonly anchor: Anchor; readonly dialer: AgentDialer; readonly question: MeetingQuestion },
+	}: { readonly anchor: ClusterIdentity; readonly dialer: AgentDialer; readonly question: MeetingQuestion },
 ): Promise<AgentAccess> {
 	const [ca, clusterId] = await Promise.all([anchor.ca, anchor.clusterId]);
 	const tunnel = await createTunnel((socket) => dialer.connect(socket)).catch((error: unknown) => {
@@ -159,31 +151,6 @@ async function open(
 		tunnel.close();
 		throw error;
 	}
-}
-
-async function readCa(context: KubeContext, namespace: string): Promise<string> {
-	const map = await step(
-		context,
-		`read the agents' CA from ConfigMap ${namespace}/${caConfigMap}`,
-		context.client.get<{ readonly data?: Readonly<Record<string, string>> }>(
-			`/api/v1/namespaces/${namespace}/configmaps/${caConfigMap}`,
-		),
-	);
-	const ca = map.data?.[caKey] ?? "";
-	if (ca === "") throw new StepError(`ConfigMap ${namespace}/${caConfigMap} has no ${caKey}: fill in the fleet's CA`);
-	return ca;
-}
-
-/** The cluster's id as the API server has it, which no agent can make up. */
-async function readClusterId(context: KubeContext): Promise<string> {
-	const namespace = await step(
-		context,
-		"read the cluster's id, the UID of namespace kube-system",
-		context.client.get<{ readonly metadata?: { readonly uid?: string } }>("/api/v1/namespaces/kube-system"),
-	);
-	const uid = namespace.metadata?.uid;
-	if (typeof uid !== "string" || uid === "") throw new StepError("namespace kube-system has no UID");
-	return uid;
 }
 
 /** Throws where the agent speaks for another cluster than the one whose API server led to it. */

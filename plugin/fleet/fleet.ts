@@ -15,16 +15,13 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
 import { FleetUncoveredError, sameClusterError } from "../terminal/errors.ts";
 import { type AgentAccess, accessAgents } from "./agent-access.ts";
+import type { Anchor } from "./anchor.ts";
 import { createDiagnosedRoute } from "./diagnosed-route.ts";
 import { fleetDifferences, membersWithoutWay } from "./fleet-differences.ts";
 import { listAhead, listBudgetsOf } from "./list-budgets.ts";
 import { type Meeting, saidWhenMet } from "./meeting.ts";
 import { createRoutedCluster } from "./routed-cluster.ts";
 import { seeSilent } from "./see-silent.ts";
-
-/** What a context without agents is told. */
-export const uncoveredWarning =
-	"no xpdb agent and no XPodDisruptionBudget in this cluster: only its own PodDisruptionBudgets are obeyed";
 
 /** While a member is added or removed the lists differ for a moment: so long whoever starts in it asks again. */
 const agreeWithinMs = 5_000;
@@ -58,6 +55,12 @@ export interface Fleet {
 	close(): void;
 }
 
+/** A context, and what is being read of its agents. */
+export interface ContextAnchor {
+	readonly context: KubeContext;
+	readonly anchor: Anchor;
+}
+
 export interface FleetConnection {
 	/** Undefined where no cluster has agents or budgets of ours. */
 	readonly fleet: Fleet | undefined;
@@ -65,20 +68,14 @@ export interface FleetConnection {
 	readonly uncovered: readonly KubeContext[];
 }
 
-/**
- * Reaches the agents of every context and every member of their fleet. Throws FleetUncoveredError that names each one
- * missing, UsageError for two contexts of one cluster. Members who disagree about the fleet are asked anew, for five seconds.
- * `mayMiss`: for tables, which show what is there; members behind no context may be missing then. `namespaces`: whose budgets
- * are asked for beside the question who the members are, none for those of all; left out, nothing is. What it returns must be
- * closed.
- */
-export async function connectFleet(
-	contexts: readonly KubeContext[],
-	{ mayMiss = false, namespaces }: { readonly mayMiss?: boolean; readonly namespaces?: readonly string[] } = {},
+/** As connectFleet() (connect-fleet.ts). */
+export async function connectByAnchors(
+	anchors: readonly ContextAnchor[],
+	{ mayMiss = false, namespaces }: ConnectOptions,
 ): Promise<FleetConnection> {
 	// With one context the others are asked through its agent; with more of them nobody knows yet which lead where.
-	const question = { budgetsOf: namespaces, others: contexts.length === 1 };
-	const results = await Promise.all(contexts.map((context) => accessAgents(context, question)));
+	const question = { budgetsOf: namespaces, others: anchors.length === 1 };
+	const results = await Promise.all(anchors.map(({ context, anchor }) => accessAgents(context, { anchor, question })));
 	const reached = results.filter((result) => result.kind === "reached");
 	const closeAll = (): void => {
 		for (const access of reached) access.close();
@@ -100,6 +97,13 @@ export async function connectFleet(
 		closeAll();
 		throw error;
 	}
+}
+
+export interface ConnectOptions {
+	/** For tables, which show what is there: members behind no context may be missing then. */
+	readonly mayMiss?: boolean;
+	/** Whose budgets are asked for beside the question who the members are, none for those of all; left out, nothing is. */
+	readonly namespaces?: readonly string[];
 }
 
 interface AssembleOptions {

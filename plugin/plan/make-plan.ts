@@ -7,7 +7,7 @@ import { drainOrder } from "../drain/drain.ts";
 import type { PodOrder } from "../drain/pod-order.ts";
 import { waitText } from "../events/used-by-text.ts";
 import { formatDuration } from "../flags/duration.ts";
-import { uncoveredWarning } from "../fleet/fleet.ts";
+import { uncoveredWarning } from "../fleet/connect-fleet.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
 import { exitCode } from "../terminal/exit.ts";

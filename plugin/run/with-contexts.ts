@@ -1,6 +1,7 @@
 // What a command that only reads works in: contexts and the fleet behind them, closed again whatever becomes of it.
 import type { CommandDependencies, CommandInput } from "../flags/command.ts";
-import { connectFleet, type FleetConnection } from "../fleet/fleet.ts";
+import { connectFleet } from "../fleet/connect-fleet.ts";
+import type { FleetConnection } from "../fleet/fleet.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { openContexts } from "../kubernetes/open-contexts.ts";
 import { refuseEmptyNames } from "../nodes/resource-argument.ts";

@@ -5,7 +5,8 @@ import { createJob, createTimeout } from "../../plugin/evictions/eviction-job.ts
 import { Evictions } from "../../plugin/evictions/evictions.ts";
 import { createEvictor } from "../../plugin/evictions/evictor.ts";
 import { readGlobalFlags } from "../../plugin/flags/global-flags.ts";
-import { connectFleet, type Fleet } from "../../plugin/fleet/fleet.ts";
+import { connectFleet } from "../../plugin/fleet/connect-fleet.ts";
+import type { Fleet } from "../../plugin/fleet/fleet.ts";
 import { holderIdentity } from "../../plugin/fleet/holder-identity.ts";
 import { Reachability } from "../../plugin/fleet/reachability.ts";
 import { openContexts } from "../../plugin/kubernetes/open-contexts.ts";

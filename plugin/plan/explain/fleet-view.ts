@@ -1,6 +1,7 @@
 // The fleet as far as it can be asked. A person who asks why nothing moves asks just when something is missing: what the others
 // say is shown, and nothing is ever allowed by it.
-import { connectFleet, type Fleet, uncoveredWarning } from "../../fleet/fleet.ts";
+import { connectFleet, uncoveredWarning } from "../../fleet/connect-fleet.ts";
+import type { Fleet } from "../../fleet/fleet.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { FleetUncoveredError } from "../../terminal/errors.ts";
 
