@@ -1,5 +1,6 @@
 // An HTTPS proxy in front of one API server, which answers chosen calls wrongly. It ends TLS with the server's own certificate; who
-// comes with a token goes on with it, who comes without goes on as the operator (client certificates do not pass a proxy).
+// comes with a token goes on with it, who comes without goes on as the operator, or as the administrator where a test says so (client
+// certificates do not pass a proxy).
 import { readFileSync } from "node:fs";
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
@@ -19,7 +20,12 @@ export type CallFault = 429 | 500 | 503 | 504 | "dropped" | "lost";
 export const callFaults: readonly CallFault[] = [429, 500, 503, 504, "dropped", "lost"];
 
 /** One call: "GET pods", "PUT leases", "POST pods/eviction", "GET pods/portforward". */
-export type ApiCall = { readonly kind: string; readonly path: string };
+export type ApiCall = {
+	readonly kind: string;
+	readonly path: string;
+	/** It asks what would become of it, and writes nothing. */
+	readonly isDryRun: boolean;
+};
 
 export type ApiProxy = {
 	/** For LinkCondition.via. */
@@ -37,12 +43,16 @@ export type ApiProxy = {
 
 type Request = IncomingMessage | Http2ServerRequest;
 
-export async function startApiProxy(cluster: KnownCluster, endpoint: Endpoint): Promise<ApiProxy> {
+export async function startApiProxy(
+	cluster: KnownCluster,
+	endpoint: Endpoint,
+	{ as = "operator" }: { readonly as?: "operator" | "admin" } = {},
+): Promise<ApiProxy> {
 	const pki = (file: string) => readFileSync(join(cluster.dir, "pki", file));
 	const target = new URL(cluster.server);
-	const operator = { ca: pki("ca.crt"), cert: pki("operator.crt"), key: pki("operator.key") };
-	const asOperator = new Agent({ ...operator, keepAlive: true });
-	const asNobody = new Agent({ ca: operator.ca, keepAlive: true });
+	const person = { ca: pki("ca.crt"), cert: pki(`${as}.crt`), key: pki(`${as}.key`) };
+	const asPerson = new Agent({ ...person, keepAlive: true });
+	const asNobody = new Agent({ ca: person.ca, keepAlive: true });
 	const sockets = new Set<TLSSocket>();
 	const portForwards = new Set<Socket>();
 	const server = createSecureServer({ cert: pki("apiserver.crt"), key: pki("apiserver.key"), allowHTTP1: true });
@@ -55,7 +65,7 @@ export async function startApiProxy(cluster: KnownCluster, endpoint: Endpoint): 
 			{
 				method: incoming.method ?? "GET",
 				headers: change || encoding === undefined ? headers : { ...headers, "accept-encoding": encoding },
-				agent: incoming.headers.authorization === undefined ? asOperator : asNobody,
+				agent: incoming.headers.authorization === undefined ? asPerson : asNobody,
 			},
 			(answer) => {
 				if (fault === "lost") {
@@ -109,7 +119,7 @@ export async function startApiProxy(cluster: KnownCluster, endpoint: Endpoint): 
 	});
 
 	function passOn(incoming: IncomingMessage, socket: Socket, head: Buffer): void {
-		const upstream = connect({ ...operator, host: target.hostname, port: Number(target.port) }, () => {
+		const upstream = connect({ ...person, host: target.hostname, port: Number(target.port) }, () => {
 			const headers = incoming.rawHeaders.flatMap((text, index) => (index % 2 === 0 ? [`${text}: `] : [`${text}\r\n`]));
 			upstream.write(`${incoming.method} ${incoming.url} HTTP/1.1\r\n${headers.join("")}\r\n`);
 			upstream.write(head);
@@ -137,7 +147,7 @@ export async function startApiProxy(cluster: KnownCluster, endpoint: Endpoint): 
 		},
 		close() {
 			for (const socket of sockets) socket.destroy();
-			asOperator.destroy();
+			asPerson.destroy();
 			asNobody.destroy();
 			return new Promise((resolve) => {
 				server.close(() => resolve());
@@ -191,5 +201,9 @@ function callOf({ method = "GET", url = "/" }: Request): ApiCall {
 		) ?? [];
 	const verb =
 		searchParams.get("watch") === null ? (method === "GET" && name === undefined ? "LIST" : method) : "WATCH";
-	return { kind: `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`}`, path: pathname };
+	return {
+		kind: `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`}`,
+		path: pathname,
+		isDryRun: searchParams.has("dryRun"),
+	};
 }

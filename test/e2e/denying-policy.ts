@@ -37,12 +37,20 @@ export function denyingPolicy(name: string, { group, resource, namespace }: Deni
 
 /** An API server takes it up about a second after it was made. */
 export async function inForce(bare: BareClusters, cluster: string, name: string): Promise<void> {
-	await eventually(`policy ${name} to be in force in ${cluster}`, async () => {
-		try {
-			bare.kubectl(cluster, ["create", "configmap", name, "-n", "default", "--dry-run=server"]);
-			return false;
-		} catch (error) {
-			return String(error).includes(name);
-		}
-	});
+	await eventually(`policy ${name} to be in force in ${cluster}`, async () => refuses(bare, cluster, name));
+}
+
+/** And obeys it for about a second after it is gone. */
+export async function outOfForce(bare: BareClusters, cluster: string, name: string): Promise<void> {
+	await eventually(`policy ${name} to be forgotten in ${cluster}`, async () => !refuses(bare, cluster, name));
+}
+
+function refuses({ kubectl }: BareClusters, cluster: string, name: string): boolean {
+	try {
+		kubectl(cluster, ["create", "configmap", name, "-n", "default", "--dry-run=server"]);
+		return false;
+	} catch (error) {
+		if (String(error).includes(name)) return true;
+		throw error;
+	}
 }

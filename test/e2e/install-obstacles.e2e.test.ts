@@ -1,13 +1,16 @@
 // An installation with something in its way, on clusters that have nothing of ours: rights that are missing, what others have put there, an
-// x-pdb, policies that no plan can foresee. Either nothing is touched, or what was is listed, and can be gone on with or undone by the
-// command that is told.
+// x-pdb, policies that no plan can foresee, a cluster that dies in the middle. Either nothing is touched, or what was is listed, and can be
+// gone on with or undone by the command that is told.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createAuthority } from "../../plugin/install/sign-certificates.ts";
+import { agentServerName } from "../../proto/credentials.ts";
+import { memberUri } from "../../proto/member-certificate.ts";
+import { createAuthority, signAgentCertificate } from "../../plugin/install/sign-certificates.ts";
 import { describeOnFleet } from "../controlplane/shared-fleet.ts";
 import { type BareClusters, type Said, startBareClusters } from "./bare-clusters.ts";
-import { denyingPolicy, inForce } from "./denying-policy.ts";
+import { denyingPolicy, inForce, outOfForce } from "./denying-policy.ts";
+import { startDyingCluster } from "./dying-cluster.ts";
 import { type ForeignObjects, foreignObjects } from "./foreign-objects.ts";
 import { eventually } from "./kubectl.ts";
 import { neighbour, neighbourBudget, neighbourDefinition } from "./neighbour.ts";
@@ -212,6 +215,93 @@ describeOnFleet("an installation with something in its way", () => {
 			"jsonpath={.metadata.managedFields[*].manager}",
 		]);
 	}
+
+	test("goes on with the same command where a cluster died in the middle, and where its agents could not start", async () => {
+		const { fleet, kubectl } = bare;
+		const pods = denyingPolicy("no-new-pods", { group: "", resource: "pods", namespace: "xpdb-system" });
+		// The CA and a certificate of before, by hands of their own: the CA is good, the certificate has expired.
+		const authority = await createAuthority(new Date());
+		const old = await signAgentCertificate(await createAuthority(longAgo), {
+			commonName: "xpdb-agent",
+			dnsName: agentServerName("xpdb-system"),
+			uri: memberUri(fleet.clusters[0]?.id ?? ""),
+			now: longAgo,
+		});
+		apply("c1", [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "xpdb-system" } }]);
+		apply("c1", [keyPair("xpdb-fleet-ca", authority), keyPair("xpdb-agent-tls", old), neighbourBudget(1)]);
+		apply("c2", [...pods, neighbourBudget(1)]);
+		await inForce(bare, "c2", "no-new-pods");
+		await using dying = await startDyingCluster(bare, "c2");
+		const through = { env: { KUBECONFIG: dying.kubeconfig } };
+
+		dying.dieAt("PATCH clusterroles", "dropped");
+		const cut = await install(["--force-conflicts"], through);
+		expectCut(cut, "c2  clusterrole.rbac.authorization.k8s.io/xpdb-agent");
+		expect(cut.out).toContain("Secret xpdb-agent-tls gets a new certificate (it expired at ");
+		expect(cut.out).toContain("c2  serviceaccount/xpdb-agent created\n");
+		expect(kubectl("c2", ["get", "clusterroles", "-o", "name"])).not.toContain("/xpdb-agent\n");
+		expectRefused(await install([], through), /^error: c2: cannot read /m);
+
+		dying.dieAt("PATCH deployments", "lost");
+		expectCut(await install(["--force-conflicts"], through), "c2  deployment.apps/xpdb-agent");
+		dying.revive();
+		kubectl("c2", [
+			"wait",
+			"--for=condition=ReplicaFailure",
+			"deployment/xpdb-agent",
+			"-n",
+			"xpdb-system",
+			"--timeout=2m",
+		]);
+		const stuck = await install(["--timeout=1s"], through);
+		expect(stuck.code, stuck.out + stuck.err).toBe(2);
+		expect(stuck.err).toMatch(/^error: c2: after 1 s 0 of 2 agents are up to date \(.*no-new-pods/m);
+
+		remove("c2", pods);
+		await outOfForce(bare, "c2", "no-new-pods");
+		// Its controller tries ever more seldom, and at once where it is changed.
+		kubectl("c2", ["annotate", "replicasets", "--all", "example.com/try=again", "-n", "xpdb-system"]);
+		const done = await install();
+		expect(done.out + done.err).not.toContain("PRIVATE KEY");
+		expect(done.code, done.out + done.err).toBe(0);
+		for (const cluster of clusters) expect(done.err).toContain(`Warning: ${cluster}: x-pdb judges evictions there too`);
+		expect(kubectl("c1", ["get", "secret", "xpdb-fleet-ca", "-n", "xpdb-system", "-o", "json"])).toContain(
+			Buffer.from(authority.key).toString("base64"),
+		);
+	});
+
+	function expectCut({ code, out, err }: Said, unsure: string): void {
+		expect(code, out + err).toBe(2);
+		expect(err).toMatch(/^error: c2: cannot apply /m);
+		expect(err).toContain(`${unsure} may be applied or not: no answer came\n`);
+		expect(err).toContain("What is listed above was applied, and stands. The same command goes on from here");
+		expect(out).not.toContain(`${unsure} created`);
+	}
+
+	test("leaves, when all of it goes, the CA that a person put there, with its namespace as it was", async () => {
+		const { kubectl } = bare;
+		const both = ["--contexts", bare.contexts()];
+		// A copy by hand, in a namespace that the installation made.
+		const { data } = JSON.parse(kubectl("c1", ["get", "secret", "xpdb-fleet-ca", "-n", "xpdb-system", "-o", "json"]));
+		apply("c2", [{ ...keyPair("xpdb-fleet-ca"), data, stringData: undefined }]);
+		expectRefused(await bare.xpdb(["uninstall", ...both]), /this needs a confirmation/);
+		const removed = await bare.xpdb(["uninstall", ...both, "-y"]);
+		expect(removed.code, removed.out + removed.err).toBe(0);
+		expect(removed.out).toContain("  = namespace/xpdb-system stays: what somebody put there is in it\n");
+		for (const cluster of clusters) {
+			expect(removed.out).toContain(`${cluster}: secret/xpdb-fleet-ca stays, which somebody put there\n`);
+			expect(bare.ours(cluster).toSorted()).toEqual(["namespace/xpdb-system", "secret/xpdb-fleet-ca"]);
+		}
+		expect(managersOf("c1", ["namespace", "xpdb-system"])).not.toContain("kubectl-xpdb");
+		expect((await bare.xpdb(["uninstall", ...both, "-y"])).out).toBe("There is nothing to remove\n");
+
+		for (const cluster of clusters) kubectl(cluster, ["delete", "secret", "xpdb-fleet-ca", "-n", "xpdb-system"]);
+		const rest = await bare.xpdb(["uninstall", ...both, "--delete-budgets", "-y"]);
+		expect(rest.code, rest.out + rest.err).toBe(0);
+		expect(bare.ours("c1")).toEqual(["namespace/xpdb-system"]);
+		expect(bare.ours("c2")).toEqual([]);
+		for (const cluster of clusters) expect(definitions(cluster)).toEqual([]);
+	});
 });
 
 /** Of each kind that an installation writes. */
@@ -251,4 +341,14 @@ function roleOf(user: string, rules: readonly object[]): readonly object[] {
 			subjects: [{ apiGroup, kind: "User", name: user }],
 		},
 	];
+}
+
+function keyPair(name: string, pair = { certificate: "", key: "" }): object {
+	return {
+		apiVersion: "v1",
+		kind: "Secret",
+		metadata: { name, namespace: "xpdb-system" },
+		type: "kubernetes.io/tls",
+		stringData: { "tls.crt": pair.certificate, "tls.key": pair.key },
+	};
 }
