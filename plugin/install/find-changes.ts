@@ -11,6 +11,7 @@ import { installStep } from "./install-step.ts";
 import { type FieldChange, fieldChanges, isSame } from "./object-changes.ts";
 import { objectPath } from "./object-path.ts";
 import type { PlannedCluster } from "./planned-fleet.ts";
+import { refuseUnknownKind } from "./refuse-unknown-kind.ts";
 import { accountLabel } from "./team-objects.ts";
 
 export type ObjectChange =
@@ -116,6 +117,7 @@ async function findChange(context: KubeContext, { object, now, namespaces, force
 		const fields = fieldChanges(now, then);
 		return fields.length === 0 ? { kind: "unchanged", object: ours } : { kind: "changed", object: ours, fields };
 	} catch (error) {
+		if (isNotFound(error)) await refuseUnknownKind(context, object);
 		// What is refused first is a right that is missing; then the namespace is looked for.
 		if (isNotFound(error) && !now && namespaces.has(object.metadata.namespace ?? ""))
 			return { kind: "created", object };

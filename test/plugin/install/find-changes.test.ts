@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ClusterObject } from "../../../plugin/install/cluster-object.ts";
-import { changeOf, type ObjectChange } from "../../../plugin/install/find-changes.ts";
+import { changeOf, findChanges, type ObjectChange } from "../../../plugin/install/find-changes.ts";
 import { ApiError, ConnectionError } from "../../../plugin/kubernetes/api-error.ts";
 import { newClient, newContext } from "../../support/build-context.ts";
 
@@ -118,3 +118,55 @@ describe("changeOf(), where somebody else keeps fields", () => {
 		expect(taken.found).toMatchObject({ kind: "changed", fields: [{ path: "rules" }] });
 	});
 });
+
+describe("findChanges(), in a namespace that is about to be made", () => {
+	const notFound = new ApiError("404 page not found", { code: 404, reason: "NotFound" });
+	const namespace: ClusterObject = { apiVersion: "v1", kind: "Namespace", metadata: { name: "xpdb-system" } };
+	const certificate: ClusterObject = {
+		apiVersion: "cert-manager.io/v1",
+		kind: "Certificate",
+		metadata: { name: "xpdb-agent", namespace: "xpdb-system" },
+	};
+
+	async function changes(kinds: readonly string[] | undefined) {
+		const client = newClient({
+			get(path) {
+				if (path !== "/apis/cert-manager.io/v1" || !kinds) throw notFound;
+				return { resources: kinds.map((kind) => ({ kind })) };
+			},
+			apply(_, object) {
+				if ((object as ClusterObject).kind === "Certificate") throw notFound;
+				return object;
+			},
+		});
+		const context = newContext("eu", client);
+		const found = { ...nothingFound, context };
+		return findChanges({ found, objects: [namespace, certificate], removed: [], exposure: undefined }, false);
+	}
+
+	test("takes what is not found for what is to be created", async () => {
+		const found = await changes(["Certificate", "Issuer"]);
+		expect(found.changes.map(({ kind }) => kind)).toEqual(["created", "created"]);
+	});
+
+	test.each([
+		["no such group", undefined],
+		["other kinds in it", ["Issuer"]],
+	])("refuses before anything is touched a kind that the cluster does not know: %s", async (_, kinds) => {
+		await expect(changes(kinds)).rejects.toMatchObject({
+			message:
+				"eu: cannot apply certificate.cert-manager.io/xpdb-agent: there is no Certificate of cert-manager.io/v1 in this cluster: nothing was touched",
+			hint: "Install cert-manager there first ('kubectl api-resources --api-group=cert-manager.io --context eu' then shows its kinds), or do without it: --certs=create",
+		});
+	});
+});
+
+const nothingFound = {
+	id: "1",
+	fleet: undefined,
+	image: undefined,
+	imagePullSecret: undefined,
+	operators: [],
+	teams: [],
+	peers: undefined,
+};
