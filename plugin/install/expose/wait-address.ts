@@ -49,7 +49,7 @@ export async function waitForAddress(
 		const now = clock.now();
 		const why = whyNot(peers, exposure);
 		if (why !== told || now - toldAt >= tellMs) {
-			tell(`${name}  service/${peersService}: ${why}${now > begun ? ` (${formatAge(now - begun)})` : ""}`);
+			tell(`${name}  service/${peersService}: ${why}${told === "" ? "" : ` (${formatAge(now - begun)})`}`);
 			[told, toldAt] = [why, now];
 		}
 		if (now - begun >= timeoutMs) throw await noAddress(context, { exposure, why, afterMs: now - begun });

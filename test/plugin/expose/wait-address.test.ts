@@ -10,13 +10,16 @@ const service = (ingress: readonly object[] = [], type = "LoadBalancer") => ({
 	status: { loadBalancer: { ingress } },
 });
 
-/** `atSecond`: what the cluster has of the Service then. */
-function wait(atSecond: (second: number) => object, timeoutMs = 60_000) {
+/** `atSecond`: what the cluster has of the Service then. `readingMs`: how long its API server takes to say it. */
+function wait(atSecond: (second: number) => object, { timeoutMs = 60_000, readingMs = 0 } = {}) {
 	const told: string[] = [];
 	const aborting = new AbortController();
 	let nowMs = 0;
 	const client = newClient({
-		get: () => atSecond(nowMs / 1_000),
+		get() {
+			nowMs += readingMs;
+			return atSecond(nowMs / 1_000);
+		},
 		list: () => [
 			{ reason: "Old", message: "forget it", lastTimestamp: "2026-01-01T00:00:00Z", metadata: {} },
 			{ reason: "SyncLoadBalancerFailed", message: "no quota", lastTimestamp: "2026-01-02T00:00:00Z", metadata: {} },
@@ -52,6 +55,12 @@ describe("waitForAddress()", () => {
 			"eu  service/xpdb-peers: its load balancer has no address yet (17s)",
 			"eu  others reach its agents at a.elb.example.com:8444, the load balancer",
 		]);
+	});
+
+	test("says no age of what it has just begun to wait for, though a reading takes its time", async () => {
+		const { found, told } = wait((second) => service(second < 2 ? [] : [{ ip: "192.0.2.1" }]), { readingMs: 20 });
+		await found;
+		expect(told[0]).toBe("eu  service/xpdb-peers: its load balancer has no address yet");
 	});
 
 	test("ends with what the cluster says last, and with how to go on", async () => {
