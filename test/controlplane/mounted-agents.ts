@@ -17,12 +17,14 @@ interface Mounted extends Listed {
 	readonly data?: Readonly<Record<string, string>>;
 }
 
-const namespace = "xpdb-system";
-
-export async function startMountedAgents(cluster: RunningCluster, program: string): Promise<MountedAgents> {
+export async function startMountedAgents(
+	cluster: RunningCluster,
+	{ program, namespace }: { readonly program: string; readonly namespace: string },
+): Promise<MountedAgents> {
 	const pods = await startAgentPods({
 		cluster: { ...cluster, network: (client) => createPodNetwork(client, cluster) },
 		program,
+		namespace,
 		fleetCertificate: "",
 	});
 	// Without what is mounted into them they would end at once, again and again: they wait for it, as pods do.

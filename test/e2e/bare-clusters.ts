@@ -27,6 +27,8 @@ export interface Person {
 export interface XpdbOptions {
 	/** Added to the environment. */
 	readonly env?: Readonly<Record<string, string>>;
+	/** With all that it has said so far, each time that it says more. */
+	readonly onSaid?: (said: Omit<Said, "code">) => void;
 }
 
 export interface BareOptions {
@@ -34,6 +36,8 @@ export interface BareOptions {
 	readonly nodes?: number;
 	/** Plugin and agents as they are shipped, the plugin as one file, in the place of those with fail points. */
 	readonly shipped?: boolean;
+	/** Where the agents are to be, if not in xpdb-system. */
+	readonly agentNamespace?: string;
 }
 
 export interface BareClusters extends AsyncDisposable {
@@ -58,7 +62,7 @@ const programs = join(repositoryRoot, "dist");
 export async function startBareClusters(
 	count: number,
 	people: readonly Person[] = [],
-	{ nodes = 1, shipped = false }: BareOptions = {},
+	{ nodes = 1, shipped = false, agentNamespace = "xpdb-system" }: BareOptions = {},
 ): Promise<BareClusters> {
 	const dir = mkdtempSync(join(tmpdir(), "xpdb-bare-"));
 	const building = shipped ? buildExecutable(join(dir, "shipped")) : join(programs, "test", "kubectl-xpdb.js");
@@ -69,11 +73,8 @@ export async function startBareClusters(
 	});
 	const kubeconfig = join(dir, "people");
 	await writePeople(kubeconfig, fleet, people);
-	const agents = await Promise.all(
-		fleet.clusters.map((cluster) =>
-			startMountedAgents(cluster, join(programs, ...(shipped ? [] : ["test"]), "agent.js")),
-		),
-	);
+	const mounted = { program: join(programs, ...(shipped ? [] : ["test"]), "agent.js"), namespace: agentNamespace };
+	const agents = await Promise.all(fleet.clusters.map((cluster) => startMountedAgents(cluster, mounted)));
 	const command = shipped ? [program] : [process.execPath, program];
 	const kubectl = (context: string, args: readonly string[], input?: string): string => {
 		const { stdout, stderr, status } = spawnSync(
@@ -88,15 +89,22 @@ export async function startBareClusters(
 		fleet,
 		program,
 		kubectl,
-		async xpdb(args, { env = {} } = {}) {
+		async xpdb(args, { env = {}, onSaid } = {}) {
 			const [file = "", ...words] = command;
 			const child = spawn(file, [...words, ...args], {
 				env: { ...process.env, KUBECONFIG: kubeconfig, ...env },
 				stdio: ["ignore", "pipe", "pipe"],
 			});
 			const said = { out: "", err: "" };
-			child.stdout.setEncoding("utf8").on("data", (text: string) => (said.out += text));
-			child.stderr.setEncoding("utf8").on("data", (text: string) => (said.err += text));
+			for (const [stream, text] of [
+				[child.stdout, "out"],
+				[child.stderr, "err"],
+			] as const) {
+				stream.setEncoding("utf8").on("data", (more: string) => {
+					said[text] += more;
+					onSaid?.(said);
+				});
+			}
 			const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
 			return { code, ...said };
 		},
