@@ -1,7 +1,8 @@
-// API servers that are silent or too old: 11xx. What is of one's own kind there is a matter of the installation.
+// API servers that are silent or too old: 11xx, beside a list of the fleet. What is of one's own kind there is a matter of the installation.
 import { type ApiProxy, startApiProxy } from "../../controlplane/api-proxy.ts";
 import { sharedFleet } from "../../controlplane/shared-fleet.ts";
 import { fleetControl } from "../agents.ts";
+import { addressless } from "./fleet-scenes.ts";
 import type { Provocation, Scene } from "./provocation.ts";
 import { besideBudgets, everywhere } from "./run-check.ts";
 
@@ -55,9 +56,9 @@ const old: Provocation = {
 
 export const accessScenes: readonly Scene[] = [
 	{
-		name: "API servers that are silent, or too old",
+		name: "API servers that are silent, or too old, and a list without an address",
 		args: [...everywhere, ...besideBudgets],
-		rows: [silent, old],
+		rows: [silent, old, addressless],
 		besides: ["AgentSilent", "NotChecked", "MemberWithoutContext"],
 	},
 ];

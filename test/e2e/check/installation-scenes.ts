@@ -227,6 +227,10 @@ export const installationScenes: readonly Scene[] = [
 		besides: ["NotChecked"],
 	},
 	{ name: "certificates that expire", args, rows: expiring },
-	{ name: "an address that is another one", args, rows: [otherAddress], besides: ["MembersApart"] },
-	{ name: "a Service without an address", args, rows: [noAddress] },
+	{
+		name: "an address that is another one, and a Service without any",
+		args,
+		rows: [otherAddress, noAddress],
+		besides: ["MembersApart"],
+	},
 ];

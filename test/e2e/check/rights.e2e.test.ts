@@ -1,3 +1,4 @@
 import { describeScenes } from "./scenes.ts";
 
-describeScenes("rights");
+// Each is about rights of somebody else, or a namespace of its own.
+describeScenes("rights", { concurrent: true });

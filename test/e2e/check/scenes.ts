@@ -12,16 +12,15 @@ import { rightsScenes } from "./rights-scenes.ts";
 
 /** Each has a suite of its name. */
 export const scenes = {
-	access: accessScenes,
 	agents: agentsScenes,
 	budgets: budgetsScenes,
-	fleet: fleetScenes,
+	fleet: [...accessScenes, ...fleetScenes],
 	installation: installationScenes,
 	rights: rightsScenes,
 } as const satisfies Readonly<Record<string, readonly Scene[]>>;
 
-export function describeScenes(group: keyof typeof scenes): void {
-	describeOnFleet(`check finds, and what it tells to do helps: ${group}`, () => {
+export function describeScenes(group: keyof typeof scenes, options: { readonly concurrent?: boolean } = {}): void {
+	const suite = (): void => {
 		let place: Awaited<ReturnType<typeof startInstallation>> | undefined;
 		if (group === "installation") {
 			beforeAll(async () => {
@@ -32,5 +31,6 @@ export function describeScenes(group: keyof typeof scenes): void {
 			});
 		}
 		for (const scene of scenes[group]) test(scene.name, () => expectScene(scene, place));
-	});
+	};
+	describeOnFleet(`check finds, and what it tells to do helps: ${group}`, suite, options);
 }

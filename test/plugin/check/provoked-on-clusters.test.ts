@@ -21,7 +21,7 @@ describe("the suites of check on real clusters", () => {
 		test(`play ${group}`, () => {
 			const path = join(repositoryRoot, "test", "e2e", "check", `${group}.e2e.test.ts`);
 			expect(existsSync(path)).toBe(true);
-			expect(readFileSync(path, "utf8")).toContain(`describeScenes("${group}")`);
+			expect(readFileSync(path, "utf8")).toContain(`describeScenes("${group}"`);
 		});
 	}
 });

@@ -1,3 +1,0 @@
-import { describeScenes } from "./scenes.ts";
-
-describeScenes("access");
