@@ -33,10 +33,18 @@ const hostile = { name: "hostile parties on real clusters", files: "test/e2e/hos
 /** Compares what two programs print that look at clocks: only alone it has the machine that they expect. */
 const parity = { name: "side by side with kubectl", files: "test/e2e/parity/**" };
 
-/** On a fleet in which c1 and c3 are of the oldest Kubernetes: what rests on the answers of API servers. */
+/** On fleets in which c1 and c3 are of the oldest Kubernetes: what rests on the answers of API servers, and what people do most. */
 const oldest = {
 	name: "the oldest Kubernetes",
-	files: ["kubernetes/real-server", "e2e/hostile/policies", "e2e/evict"].map((file) => `test/${file}.e2e.test.ts`),
+	files: [
+		"kubernetes/real-server",
+		"e2e/hostile/policies",
+		"e2e/evict",
+		"e2e/drain",
+		"e2e/suspend",
+		"e2e/budgets",
+		"e2e/check/installation",
+	].map((file) => `test/${file}.e2e.test.ts`),
 };
 
 const reports = await mkdtemp(join(tmpdir(), "xpdb-test-"));
@@ -64,7 +72,7 @@ const steps: readonly Step[] = [
 	]),
 ];
 const packages = join(reports, "packages");
-const onTheOldest = onRealClusters(oldest.name, "oldest", oldestReport, oldest.files);
+const onTheOldest = onRealClusters(oldest.name, "oldest", oldestReport, ["--maxWorkers=2", ...oldest.files]);
 const longSteps: readonly Step[] = [
 	{
 		name: "packages",
