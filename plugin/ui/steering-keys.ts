@@ -17,6 +17,10 @@ export function controlAction({ input }: KeyPress): "interrupt" | "suspend" | "r
 	return controls[input];
 }
 
+export function isInterrupt(key: KeyPress): boolean {
+	return key.ctrl && controlAction(key) === "interrupt";
+}
+
 /** How many lines it goes on; undefined for a key that goes nowhere. `page`: how many lines a page is. */
 export function stepOf({ name, input }: KeyPress, page: number): number | undefined {
 	switch (name || input) {

@@ -3,7 +3,7 @@ import { type Instance, render } from "ink";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
 import { FrameWriter } from "./frame-writer.ts";
 import { Keys } from "./Keys.tsx";
-import type { KeyPress } from "./steering-keys.ts";
+import { isInterrupt, type KeyPress } from "./steering-keys.ts";
 import type { StyledLine } from "./styled-line.ts";
 
 export interface TerminalScreenOptions {
@@ -59,10 +59,19 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		writer.forget();
 		draw();
 	};
-	const press = (keys: readonly KeyPress[]): void => {
+	let pressed: KeyPress[] = [];
+	const answer = (): void => {
 		changedAt = performance.now();
-		for (const key of keys) options.onKey(key);
+		const keys = pressed;
+		pressed = [];
+		// Left: what else came with it is for nobody, but a Ctrl-C, which in raw mode was no signal either.
+		for (const key of keys) if (!isClosed || isInterrupt(key)) options.onKey(key);
 		draw();
+	};
+	// Not one by one: whoever leaves unmounts Ink, and the rest of what was read with that key it would tell nobody.
+	const press = (keys: readonly KeyPress[]): void => {
+		if (pressed.length === 0) queueMicrotask(answer);
+		pressed.push(...keys);
 	};
 	let instance: Instance;
 	const enterTerminal = (): void => {

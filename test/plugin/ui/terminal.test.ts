@@ -120,6 +120,15 @@ describe("the screen of a drain, on a real terminal", () => {
 		expectRestored(terminal);
 	});
 
+	test("takes a Ctrl-C that comes at once with the key that leaves, and nothing else that does", async () => {
+		using terminal = drain();
+		await terminal.shows("WAITING 2");
+		terminal.press(`qp${ctrl.c}`);
+		expect((await terminal.ended).exitCode).toBe(130);
+		expectRestored(terminal);
+		expect(terminal.screen.lines.join("\n")).not.toMatch(/paused/i);
+	});
+
 	test.each([
 		["on its screen", []],
 		["in plain lines, after it", ["q"]],
