@@ -1,7 +1,7 @@
 // The screen of a watch: whether there is one, and what becomes of it. It is drawn before the fleet is reached, so that a person sees at
 // once that something is under way; what goes wrong meanwhile is told when the terminal is as it was.
 import type { BudgetName } from "../../disruption/budget.ts";
-import type { CommandDependencies, CommandInput } from "../flags/command.ts";
+import { booleanFlag, type CommandDependencies, type CommandInput } from "../flags/command.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
 import type { HealthyHistories } from "../fleet/healthy-history.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
@@ -32,6 +32,7 @@ export async function openWatchScreen(
 		if (choice === "full" && input.given.has("ui")) streams.stderr.write(`Warning: no full screen: ${problem}\n`);
 		return undefined;
 	}
+	const { contexts, namespace } = input.globals;
 	const { openBudgetScreen } = await import("../ui/screens.ts");
 	const left = new AbortController();
 	let code: ExitCode = exitCode.done;
@@ -46,7 +47,8 @@ export async function openWatchScreen(
 		terminal,
 		hasColour: wantsColour(env),
 		hasUnicode: hasUnicode(env, process.platform),
-		contexts: input.globals.contexts,
+		contexts,
+		namespaces: booleanFlag(input, "all-namespaces") ? "all" : namespace === undefined ? "own" : { only: namespace },
 		wallClock: () => Date.now(),
 		explain,
 		onInterrupt: () => leave(exitCode.interrupted),

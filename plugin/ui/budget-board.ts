@@ -39,6 +39,8 @@ export class BudgetBoard {
 
 	see({ changed, gone, members }: RowChanges, now: number): void {
 		this.members = members;
+		// What is shown first is in its order already.
+		if (this.knownSince === undefined) this.#orderedAt = Number.NEGATIVE_INFINITY;
 		this.knownSince ??= now;
 		for (const row of changed) this.#rows.set(formatBudgetName(row), row);
 		for (const name of gone) this.#rows.delete(formatBudgetName(name));

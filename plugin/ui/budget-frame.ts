@@ -9,13 +9,17 @@ import type { BudgetView } from "./budget-view.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import { fitLine, lineText, padded, paddedName, piece, type StyledLine, spread, widthOf } from "./styled-line.ts";
 import { timeOfDay } from "./time-text.ts";
-import { podUserText, silenceText } from "./user-text.ts";
+import { needsAllText, podUserText, silenceText } from "./user-text.ts";
 import { wrapLine } from "./wrap-line.ts";
 
 export interface BudgetFrameOptions extends Pick<FrameOptions, "columns" | "rows" | "glyphs" | "now"> {
 	/** Of the contexts, until the members are known. */
 	readonly contexts: readonly string[];
+	/** Whose budgets are asked for: all, or those of one, or of what each context calls its own. */
+	readonly namespaces: WatchedNamespaces;
 }
+
+export type WatchedNamespaces = "all" | "own" | { readonly only: string };
 
 export function budgetFrame(board: BudgetBoard, view: BudgetView, options: BudgetFrameOptions): readonly StyledLine[] {
 	const { columns, rows } = options;
@@ -52,7 +56,7 @@ function bodyLines(
 	const above = [
 		headerLine(board, options),
 		...tableRows(board, view, keys, table, options),
-		noteLine(board, keys, view),
+		noteLine(board, keys, view, options),
 	];
 	if (!open) return above;
 	const details = paneLines(open, board, view, options).flatMap((line) =>
@@ -151,7 +155,7 @@ function rowLine(row: BudgetRow, isSelected: boolean, board: BudgetBoard, option
 	};
 	const silent = silentMembers(board);
 	const problem = row.problem !== undefined && silent.length > 0 ? silenceText(silent) : row.problem;
-	const users = suspended ? "suspended" : (problem ?? podUserText(row, options));
+	const users = suspended ? "suspended" : (problem ?? (podUserText(row, options) || needsAllText(row)));
 	return [
 		piece(isSelected ? "> " : "  ", isSelected ? "bold" : "plain"),
 		piece(`${paddedName(formatBudgetName(row), name - 1)} `, isSelected ? "bold" : "plain"),
@@ -174,7 +178,12 @@ function silentMembers({ members }: BudgetBoard): readonly string[] {
 	return members.filter(({ problem }) => problem !== undefined).map(({ name }) => name);
 }
 
-function noteLine(board: BudgetBoard, keys: readonly string[], view: BudgetView): StyledLine {
+function noteLine(
+	board: BudgetBoard,
+	keys: readonly string[],
+	view: BudgetView,
+	{ namespaces }: BudgetFrameOptions,
+): StyledLine {
 	const isPart = view.filter !== "" || view.namespace !== undefined;
 	const part = isPart ? `  ${keys.length} of ${board.size} shown, esc shows all.` : "";
 	const silent = silentMembers(board);
@@ -182,7 +191,15 @@ function noteLine(board: BudgetBoard, keys: readonly string[], view: BudgetView)
 		return [piece(part, "dim"), piece(`  ? = not known by ${silent.join(", ")}: counts as 0`, "bad")];
 	const polled = board.members.filter(({ isPolled }) => isPolled).map(({ name }) => name);
 	const old = polled.length === 0 ? "" : `  older agents in ${polled.join(", ")}: asked every 5 s or more seldom`;
-	return [piece(`${part}${old}`, "dim")];
+	return [piece(`${part}${old}${board.knownSince === undefined ? "" : placeText(board, namespaces)}`, "dim")];
+}
+
+/** What is counted as being at zero, or not at all, are these alone. */
+function placeText(board: BudgetBoard, namespaces: WatchedNamespaces): string {
+	if (namespaces === "all") return "";
+	const names = namespaces === "own" ? board.namespaces() : [namespaces.only];
+	const which = names.length === 0 ? "the contexts' own" : names.join(", ");
+	return `  only namespace ${which}: -A shows all`;
 }
 
 function keysLine({ isTyping, pane }: BudgetView, { columns }: BudgetFrameOptions): StyledLine {

@@ -4,7 +4,7 @@ import type { RowChanges } from "../fleet/budget-watch.ts";
 import type { HealthyHistories } from "../fleet/healthy-history.ts";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
 import { BudgetBoard } from "./budget-board.ts";
-import { budgetFrame } from "./budget-frame.ts";
+import { budgetFrame, type WatchedNamespaces } from "./budget-frame.ts";
 import { type BudgetAction, firstBudgetView, pressBudgetKey } from "./budget-view.ts";
 import { asciiGlyphs, unicodeGlyphs } from "./glyphs.ts";
 import { openTerminalScreen } from "./terminal-screen.tsx";
@@ -15,6 +15,7 @@ export interface BudgetScreenOptions {
 	readonly hasUnicode: boolean;
 	/** Until the members are known. */
 	readonly contexts: readonly string[];
+	readonly namespaces: WatchedNamespaces;
 	/** Milliseconds since the epoch. */
 	readonly wallClock: () => number;
 	/** Why a pod of the budget may go now, or may not. Never rejects but with a bug. */
@@ -35,7 +36,7 @@ export interface BudgetScreen {
 }
 
 export function openBudgetScreen(options: BudgetScreenOptions): BudgetScreen {
-	const { terminal, hasColour, hasUnicode, contexts, wallClock } = options;
+	const { terminal, hasColour, hasUnicode, contexts, namespaces, wallClock } = options;
 	const board = new BudgetBoard();
 	let view = firstBudgetView;
 	const fail = (error: unknown): void => {
@@ -80,6 +81,7 @@ export function openBudgetScreen(options: BudgetScreenOptions): BudgetScreen {
 				glyphs: hasUnicode ? unicodeGlyphs : asciiGlyphs,
 				now: wallClock(),
 				contexts,
+				namespaces,
 			}),
 		onKey(key) {
 			const around = {

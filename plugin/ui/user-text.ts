@@ -20,6 +20,18 @@ export function sinceText({ sinceSeconds }: Pick<UsedBy, "sinceSeconds">, now: n
 	return Number.isFinite(since) && since <= now ? formatElapsed(now - since) : "";
 }
 
+type BudgetNumbers = Pick<BudgetRow, "need" | "expected"> | Pick<BudgetFacts, "need" | "expected">;
+
+/** It lets none go, however many are healthy: somebody has to change it, or how many pods there should be. */
+export function needsAll({ need, expected }: BudgetNumbers): boolean {
+	return need !== undefined && expected !== undefined && expected > 0 && need >= expected;
+}
+
+/** In the place of who uses it up, where nobody does. */
+export function needsAllText(budget: BudgetNumbers): string {
+	return needsAll(budget) ? "nobody, it needs them all" : "";
+}
+
 type UserTextOptions = Pick<FrameOptions, "columns" | "now">;
 
 /** "us/db-0 terminating 12s +1", "2 pods missing", or "" where nobody does. */

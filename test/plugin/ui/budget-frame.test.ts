@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { BudgetRow } from "../../../plugin/fleet/budget-table.ts";
 import type { MemberState } from "../../../plugin/fleet/watched-member.ts";
 import { BudgetBoard } from "../../../plugin/ui/budget-board.ts";
-import { budgetFrame } from "../../../plugin/ui/budget-frame.ts";
+import { budgetFrame, type WatchedNamespaces } from "../../../plugin/ui/budget-frame.ts";
 import { type BudgetView, firstBudgetView } from "../../../plugin/ui/budget-view.ts";
 import { asciiGlyphs, unicodeGlyphs } from "../../../plugin/ui/glyphs.ts";
 import { lineText } from "../../../plugin/ui/styled-line.ts";
@@ -79,6 +79,7 @@ interface Look {
 	readonly ascii?: boolean;
 	readonly view?: Partial<BudgetView>;
 	readonly board?: BudgetBoard;
+	readonly namespaces?: WatchedNamespaces;
 }
 
 function boardOf(changed: readonly BudgetRow[], states: readonly MemberState[] = members): BudgetBoard {
@@ -89,8 +90,16 @@ function boardOf(changed: readonly BudgetRow[], states: readonly MemberState[] =
 	return board;
 }
 
-function frame({ columns, lines, ascii = false, view = {}, board = boardOf(rows) }: Look): readonly string[] {
-	const options = { columns, rows: lines, glyphs: ascii ? asciiGlyphs : unicodeGlyphs, now, contexts: ["eu", "us"] };
+function frame({
+	columns,
+	lines,
+	ascii = false,
+	view = {},
+	board = boardOf(rows),
+	namespaces = "all",
+}: Look): readonly string[] {
+	const glyphs = ascii ? asciiGlyphs : unicodeGlyphs;
+	const options = { columns, rows: lines, glyphs, now, contexts: ["eu", "us"], namespaces };
 	return budgetFrame(board, { ...firstBudgetView, ...view }, options).map((line) =>
 		lineText(line)
 			.replaceAll(/\d\d:\d\d:\d\d/g, "hh:mm:ss")
@@ -152,7 +161,7 @@ describe("budgetFrame()", () => {
 	});
 
 	test("has no line that a terminal would leave out", () => {
-		const options = { columns: 80, rows: 24, glyphs: unicodeGlyphs, now, contexts: [] };
+		const options = { columns: 80, rows: 24, glyphs: unicodeGlyphs, now, contexts: [], namespaces: "all" as const };
 		for (const view of [firstBudgetView, { ...firstBudgetView, ...open }]) {
 			const drawn = budgetFrame(boardOf(rows), view, options);
 			expect(drawn.filter((line) => line.length > 0 && lineText(line) === "")).toEqual([]);
@@ -187,6 +196,22 @@ describe("budgetFrame()", () => {
 		expect(drawn.join("\n")).toContain("? = not known by prod-ap: counts as 0");
 	});
 
+	test("says which namespaces it is about where it is not about all", () => {
+		const note = (namespaces: WatchedNamespaces, board = boardOf(rows)) =>
+			frame({ columns: 80, lines: 24, board, namespaces }).join("\n");
+		expect(note("own")).toContain("only namespace payments: -A shows all");
+		expect(note({ only: "shop" })).toContain("only namespace shop: -A shows all");
+		expect(note("own", boardOf([]))).toContain("only namespace the contexts' own: -A shows all");
+		expect(note("all")).not.toContain("-A");
+		expect(note("own", new BudgetBoard())).not.toContain("-A");
+	});
+
+	test("says of a budget that nobody uses up and that lets none go why that is", () => {
+		const strict = row("ledger", [6, 6, 6], { allowed: 0, need: 18 });
+		const [line] = frame({ columns: 80, lines: 24, board: boardOf([strict]) }).slice(2);
+		expect(line).toMatch(/ 0 of 0 +18\/18 +18 +nobody, it needs them all$/);
+	});
+
 	test("says of pods that are not there how many, and in which cluster", () => {
 		const absent = row("api", [6, 5, 6]);
 		const beside = { ...row("ledger", [4, 5, 5], { usedBy: rows[0]?.usedBy.slice(0, 1) ?? [] }) };
@@ -219,6 +244,13 @@ describe("BudgetBoard", () => {
 		expect(boardOf(rows).shown({ ...firstBudgetView, sort: "BUDGET", isReversed: true }, now)[0]).toBe(
 			"payments/statements",
 		);
+	});
+
+	test("has its first rows in their order, however long nobody answered before", () => {
+		const board = new BudgetBoard();
+		board.shown(firstBudgetView, now);
+		board.see({ changed: [...rows].toReversed(), gone: [], members }, now + 100);
+		expect(board.shown(firstBudgetView, now + 100)[0]).toBe("payments/batch");
 	});
 
 	test("keeps every row in its place for five seconds, whatever changes", () => {
