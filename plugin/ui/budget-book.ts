@@ -24,6 +24,8 @@ export class BudgetBook {
 	readonly #budgets = new Map<string, BudgetFacts>();
 	/** By the cluster's name in the fleet. */
 	readonly #contexts = new Map<string, string>();
+	/** All of the fleet, as this run calls them. */
+	members: readonly string[] = [];
 
 	get all(): readonly BudgetFacts[] {
 		return [...this.#budgets.values()];
@@ -35,7 +37,12 @@ export class BudgetBook {
 
 	/** As this run calls the cluster. */
 	contextOf(cluster: string): string {
-		return this.#contexts.get(cluster) ?? cluster;
+		return this.wayTo(cluster) ?? cluster;
+	}
+
+	/** The context that leads to the cluster, where one does. */
+	wayTo(cluster: string): string | undefined {
+		return this.#contexts.get(cluster);
 	}
 
 	see(event: RunEvent, at: number): void {
@@ -104,6 +111,7 @@ export class BudgetBook {
 
 	#meet(members: readonly MemberAgent[]): void {
 		for (const { cluster, context } of members) if (context !== undefined) this.#contexts.set(cluster, context);
+		this.members = members.map(({ cluster }) => this.contextOf(cluster));
 	}
 
 	#exhausted(name: string, event: Extract<RunEvent, { type: "pod.waiting" }>, at: number): void {

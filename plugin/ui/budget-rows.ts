@@ -4,13 +4,14 @@ import type { FrameOptions } from "./frame-options.ts";
 import type { SelectableRow } from "./lane-rows.ts";
 import type { RunFacts } from "./run-facts.ts";
 import { padded, paddedName, piece, type StyledLine } from "./styled-line.ts";
-import { silenceText, usersText } from "./user-text.ts";
+import { needsAllText, silenceText, usersText } from "./user-text.ts";
 
 type RowOptions = Pick<FrameOptions, "columns" | "now"> & { readonly selected: string | undefined };
 
 export function budgetsHeader(facts: RunFacts, { columns }: RowOptions): StyledLine {
 	const { name, left, healthy, need, cluster } = widthsFor(facts, columns);
-	const clusters = cluster > 0 ? facts.contexts.map((context) => paddedName(context, cluster - 1).padEnd(cluster)) : [];
+	const clusters =
+		cluster > 0 ? membersOf(facts).map((context) => paddedName(context, cluster - 1).padEnd(cluster)) : [];
 	const text = [
 		`  ${padded("BUDGET", name)}`,
 		padded("LEFT", left),
@@ -66,11 +67,11 @@ function row(facts: RunFacts, counted: BudgetFacts, options: RowOptions): Select
 	const budget: BudgetFacts = unknown.length === 0 ? counted : uncounted;
 	const isSelected = budget.key === selected;
 	const isFull = budget.left === 0;
-	const users = silent.length > 0 ? silenceText(silent) : usersText(facts, budget, options);
+	const users = silent.length > 0 ? silenceText(silent) : usersText(facts, budget, options) || needsAllText(budget);
 	const line = budget.line ? `${users === "" ? "" : `${users}; `}line: ${budget.line.holder} before us` : users;
 	const tone = silent.length > 0 ? "bad" : isFull ? "warn" : undefined;
 	const perCluster = (context: string): string => {
-		if (unknown.includes(context)) return padded("?", cluster);
+		if (silent.length > 0 || unknown.includes(context)) return padded("?", cluster);
 		const here = budget.clusters.find((each) => each.context === context);
 		return padded(here ? `${here.healthy}/${here.expected ?? "?"}` : "-", cluster);
 	};
@@ -82,13 +83,19 @@ function row(facts: RunFacts, counted: BudgetFacts, options: RowOptions): Select
 			piece(padded(leftText(budget), left), tone ?? "good"),
 			piece(padded(`${budget.healthy ?? "?"}/${budget.expected ?? "?"}`, healthy)),
 			...(need > 0 ? [piece(padded(budget.need === undefined ? "-" : `>= ${budget.need}`, need))] : []),
-			...(cluster > 0 ? facts.contexts.map((context) => piece(perCluster(context))) : []),
+			...(cluster > 0 ? membersOf(facts).map((context) => piece(perCluster(context))) : []),
 			piece(line === "" ? "-" : line, tone ?? "dim"),
 		],
 	};
 }
 
-function widthsFor({ contexts }: RunFacts, columns: number) {
+/** Its pods are counted in all of them, also where no node is drained. */
+function membersOf({ budgets, contexts }: RunFacts): readonly string[] {
+	return budgets.members.length > 0 ? budgets.members : contexts;
+}
+
+function widthsFor(facts: RunFacts, columns: number) {
+	const { length } = membersOf(facts);
 	if (columns < 80) return { name: 20, left: 9, healthy: 9, need: 0, cluster: 0 };
 	if (columns < 100) return { name: 26, left: 9, healthy: 9, need: 0, cluster: 0 };
 	const base = columns < 140 ? 24 : 34;
@@ -96,5 +103,5 @@ function widthsFor({ contexts }: RunFacts, columns: number) {
 	const rest = columns - base - 29;
 	const cluster = columns < 140 ? 9 : 12;
 	// Who uses it up is worth more than the single clusters, which are in the pane too.
-	return { ...widths, cluster: contexts.length > 1 && contexts.length * cluster + 24 <= rest ? cluster : 0 };
+	return { ...widths, cluster: length > 1 && length * cluster + 24 <= rest ? cluster : 0 };
 }

@@ -10,7 +10,16 @@ import type { FrameOptions } from "./frame-options.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
 import { piece, type StyledLine, type Tone } from "./styled-line.ts";
 import { timeOfDay } from "./time-text.ts";
-import { holderText, missingOf, ownStateText, ownUsers, silenceText, sinceText, stateText } from "./user-text.ts";
+import {
+	holderText,
+	missingOf,
+	needsAll,
+	ownStateText,
+	ownUsers,
+	silenceText,
+	sinceText,
+	stateText,
+} from "./user-text.ts";
 import { ordinal } from "./waiting-rows.ts";
 
 type ExplainOptions = Pick<FrameOptions, "now" | "suggest">;
@@ -21,12 +30,7 @@ export function say(text: string, tone: Tone = "plain"): StyledLine {
 
 /** `key`: of the selected row. */
 export function explainLines(facts: RunFacts, key: string | undefined, options: ExplainOptions): readonly StyledLine[] {
-	const unreachable = [...facts.unreachable].map(([cluster, { since, message }]) =>
-		say(
-			`Cluster ${cluster} gives no answer since ${timeOfDay(since)}, nothing is evicted until it does: ${message}`,
-			"bad",
-		),
-	);
+	const unreachable = [...facts.unreachable.keys()].flatMap((cluster) => silenceLines(facts, cluster, options));
 	const pod = key === undefined ? undefined : facts.pods.get(key);
 	const isOver = pod?.state === "terminating" || pod?.state === "gone" || pod?.state === "failed";
 	if (pod) return [...(isOver ? [] : unreachable), ...explainPod(facts, pod, options)];
@@ -59,6 +63,21 @@ export function explainLines(facts: RunFacts, key: string | undefined, options: 
 		return [say(`${name} has not begun: its turn comes after the nodes before it (--max-nodes).`)];
 	if (node?.state === "drained") return [say(`${name} is drained.`, "good")];
 	return [say(`Nothing waits in ${name}.`)];
+}
+
+function silenceLines(facts: RunFacts, cluster: string, { suggest }: ExplainOptions): readonly StyledLine[] {
+	const silence = facts.unreachable.get(cluster);
+	if (!silence) return [];
+	const { since, message, silent } = silence;
+	const context = facts.budgets.wayTo(cluster);
+	const see = context === undefined ? undefined : fixCommand("PeerUnreachable", { context, suggest, silent });
+	return [
+		say(
+			`Cluster ${cluster} gives no answer since ${timeOfDay(since)}, nothing is evicted until it does: ${message}`,
+			"bad",
+		),
+		...(see === undefined ? [] : [say(`See: ${see}`)]),
+	];
 }
 
 function explainPod(facts: RunFacts, pod: PodFacts, options: ExplainOptions): readonly StyledLine[] {
@@ -101,9 +120,12 @@ function placeLines(facts: RunFacts, pod: PodFacts): readonly StyledLine[] {
 function explainBudget(facts: RunFacts, budget: BudgetFacts, options: ExplainOptions): readonly StyledLine[] {
 	const waiting = facts.waiting.filter(({ wait }) => wait?.budget === budget.name);
 	const names = waiting.map(({ context, name }) => `${context}/${name}`);
+	const [namespace = "", ...rest] = budget.name.split("/");
+	const see = options.suggest.xpdbInAll(["explain", `budget/${rest.join("/")}`, "-n", namespace]);
 	return [
 		...budgetLines(facts, budget, options, budget.usedBy),
 		...(names.length === 0 ? [] : [say(`Waiting for it: ${names.join(", ")}`)]),
+		...(budget.left === 0 ? [say(""), say(`As it is now: ${see}`)] : []),
 	];
 }
 
@@ -137,6 +159,14 @@ function budgetLines(
 	});
 	return [
 		say(`Budget ${name}: ${counted}; ${leftText(budget)} left${full}`, left === 0 ? "warn" : "plain"),
+		...(needsAll(budget)
+			? [
+					say(
+						"It lets none go, however many are healthy, until somebody changes it or how many pods it expects.",
+						"warn",
+					),
+				]
+			: []),
 		...(uncountedIn.size === 0 ? [] : [say(uncountedText(facts, name))]),
 		...(places.length === 0 ? [] : [say(`Healthy by cluster: ${places.join(", ")}`)]),
 		...(users.length + own.length + missing === 0 ? [] : [say("Used up by:")]),

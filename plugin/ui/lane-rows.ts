@@ -4,7 +4,7 @@ import { formatElapsed } from "../flags/duration.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import type { Counts, NodeFacts, PodFacts, RunFacts } from "./run-facts.ts";
 import { padded, paddedName, piece, type StyledLine, type Tone } from "./styled-line.ts";
-import { shortReason, usersText } from "./user-text.ts";
+import { needsAll, shortReason, usersText } from "./user-text.ts";
 
 export interface SelectableRow {
 	readonly key: string;
@@ -177,7 +177,7 @@ function nowText(
 		}
 		const why =
 			first.wait.reason === "BudgetExhausted" && budget
-				? `${budget.name} is used up${by === "" ? "" : `: ${by}`}`
+				? `${budget.name} ${needsAll(budget) ? "needs all its pods" : "is used up"}${by === "" ? "" : `: ${by}`}`
 				: shortReason(first);
 		parts.push(`${number}: ${why}`);
 	}

@@ -47,11 +47,13 @@ export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogE
 		case "pod.failed":
 			return tell(event.context, `${nameOf(event)} failed: ${event.message}`, "error");
 		case "lease.lost":
-			return tell(event.cluster, `the Lease of ${event.budget} was lost: ${event.message}`, "warning");
+			return tell("", `the Lease of ${event.budget} in cluster ${event.cluster} was lost: ${event.message}`, "warning");
 		case "cluster.unreachable":
-			return event.elapsedMs > 50 ? undefined : tell(event.cluster, `gives no answer: ${event.message}`, "warning");
+			// By its name in the fleet, also where this run does not work in it.
+			if (event.elapsedMs > 50) return undefined;
+			return tell("", `cluster ${event.cluster} gives no answer: ${event.message}`, "warning");
 		case "cluster.recovered":
-			return tell(event.cluster, `answers again after ${formatElapsed(event.elapsedMs)}`, "good");
+			return tell("", `cluster ${event.cluster} answers again after ${formatElapsed(event.elapsedMs)}`, "good");
 		case "diagnostic":
 			return tell(event.context ?? "", event.message, event.level);
 		case "paused":

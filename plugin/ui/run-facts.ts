@@ -1,4 +1,5 @@
 // What a screen knows of a run: folded from its events and nothing else, so that it can say nothing that -o json does not say too.
+import type { Silent } from "../../disruption/errors.ts";
 import { oneLine } from "../../disruption/printable.ts";
 import type { NodeName, PodEvent, RunEvent, UsedBy } from "../events/events.ts";
 import type { Reason } from "../events/reason.ts";
@@ -58,6 +59,13 @@ export interface Counts {
 	readonly failed: number;
 }
 
+interface Silence {
+	readonly since: number;
+	readonly message: string;
+	/** Who it is that gives none, as far as it is known. */
+	readonly silent: Silent | undefined;
+}
+
 const longestLog = 200;
 
 export class RunFacts {
@@ -68,7 +76,7 @@ export class RunFacts {
 	/** The newest first. */
 	readonly log: LogEntry[] = [];
 	/** Clusters without an answer, since when. */
-	readonly unreachable = new Map<string, { readonly since: number; readonly message: string }>();
+	readonly unreachable = new Map<string, Silence>();
 	readonly #remaining = new RemainingTime();
 	/** Undefined until the first event has come. */
 	startedAt: number | undefined;
@@ -136,7 +144,11 @@ export class RunFacts {
 				this.#pod(event, "failed", at).message = oneLine(event.message);
 				return;
 			case "cluster.unreachable":
-				this.unreachable.set(event.cluster, { since: at - event.elapsedMs, message: oneLine(event.message) });
+				this.unreachable.set(event.cluster, {
+					since: at - event.elapsedMs,
+					message: oneLine(event.message),
+					silent: event.silent,
+				});
 				return;
 			case "cluster.recovered":
 				this.unreachable.delete(event.cluster);
@@ -197,7 +209,9 @@ export class RunFacts {
 	/** Seconds that are left, at least and at most; null: somebody has to act first. Undefined without a plan. */
 	remaining(now: number): readonly [number, number | null] | undefined {
 		const { done, total } = this.counts();
-		return this.#remaining.after({ podsDone: done, podsTotal: total }, now);
+		const remaining = this.#remaining.after({ podsDone: done, podsTotal: total }, now);
+		const isHeld = this.isPaused || this.unreachable.size > 0;
+		return remaining && isHeld && done < total ? [remaining[0], null] : remaining;
 	}
 
 	/** Those that wait, in the order in which they began to. */

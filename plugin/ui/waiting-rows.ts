@@ -4,7 +4,7 @@ import type { FrameOptions } from "./frame-options.ts";
 import { type SelectableRow, windowed } from "./lane-rows.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
 import { padded, paddedName, piece } from "./styled-line.ts";
-import { shortReason, silenceText } from "./user-text.ts";
+import { needsAll, shortReason, silenceText } from "./user-text.ts";
 
 type RowOptions = Pick<FrameOptions, "columns" | "glyphs" | "now"> & { readonly selected: string | undefined };
 
@@ -29,7 +29,7 @@ function row(facts: RunFacts, pod: PodFacts, { columns, glyphs, now, selected }:
 	const since = pod.wait ? formatElapsed(now - pod.wait.since) : "";
 	const silent = pod.wait?.budget === undefined ? [] : facts.silentContexts;
 	// What the budget had is what nobody knows until they answer.
-	const reason = silent.length > 0 ? silenceText(silent) : shortReason(pod);
+	const reason = silent.length > 0 ? silenceText(silent) : reasonOf(facts, pod);
 	return {
 		key: pod.key,
 		line: [
@@ -44,6 +44,13 @@ function row(facts: RunFacts, pod: PodFacts, { columns, glyphs, now, selected }:
 			piece(`${place2}${columns < 100 ? reason.replace(needs, "has $2 of $1") : reason}`, "warn"),
 		],
 	};
+}
+
+function reasonOf({ budgets }: RunFacts, pod: PodFacts): string {
+	const { wait } = pod;
+	const budget = wait?.budget === undefined ? undefined : budgets.find(wait.budget);
+	const isFutile = wait?.reason === "BudgetExhausted" && budget && needsAll(budget);
+	return isFutile ? `needs all ${budget.need}, lets none go` : shortReason(pod);
 }
 
 export function ordinal(place: number): string {

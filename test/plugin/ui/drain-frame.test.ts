@@ -76,6 +76,9 @@ describe("drainFrame()", () => {
 		expect(lines.find((line) => line.includes("payments/api  "))).toMatch(
 			/ \? of 2 +\?\/18 .*prod-ap gives no answer$/,
 		);
+		expect(lines[0]).toMatch(/ 4 min or more left/);
+		const wide = frame({ columns: 140, rows: 40, facts });
+		expect(wide.find((line) => line.includes("payments/api  "))).toMatch(/>= 16 +\? +\? +\? +prod-ap gives no answer$/);
 		const waits = (all: readonly string[]) => all.find((line) => line.includes("1st for payments/api: "));
 		expect(waits(lines)).toMatch(/1st for payments\/api: prod-ap gives no answer$/);
 		expect(waits(frame({ columns: 100, rows: 30, facts: sampleFacts() }))).toMatch(/needs 16 healthy, has 16$/);
@@ -86,12 +89,63 @@ describe("drainFrame()", () => {
 			view: { pane: "explain", selected: "budget payments/api" },
 		});
 		expect(explained.join("\n")).toMatch(
-			/Cluster prod-ap gives no answer .*no connection\n Budget payments\/api: what is left nobody knows, prod-ap gives no answer; before: 16 of 18 pods have to stay healthy, 16 were/,
+			/Cluster prod-ap gives no answer .*no connection\n See: kubectl get pods -n xpdb-system .* --context prod-ap\n Budget payments\/api: what is left nobody knows, prod-ap gives no answer; before: 16 of 18 pods have to stay healthy, 16 were/,
 		);
 		facts.see({ type: "cluster.recovered", cluster: "prod-ap", elapsedMs: 9_000 }, at + 5_000);
 		expect(frame({ columns: 100, rows: 30, facts }).find((line) => line.includes("payments/api  "))).toMatch(
 			/ 0 of 2 +16\/18 /,
 		);
+	});
+
+	test("knows no end while it is paused", () => {
+		const facts = sampleFacts();
+		const title = () => frame({ columns: 100, rows: 30, facts })[0];
+		expect(title()).toMatch(/ 4–47 min left/);
+		facts.see({ type: "paused", accepted: 0 }, startedAt + 160_000);
+		expect(title()).toMatch(/ PAUSED .* 4 min or more left/);
+		facts.see({ type: "resumed", pausedMs: 500 }, startedAt + 160_500);
+		expect(title()).toMatch(/ 4–47 min left/);
+	});
+
+	test("says of a budget that needs all its pods that it lets none go, and what shows it", () => {
+		const facts = sampleFacts();
+		const at = startedAt + 160_000;
+		const counted = { budget: "payments/vault", need: 6, healthy: 6, expected: 6 };
+		const clusters = [{ name: "prod-us", healthy: 6, expected: 6 }];
+		facts.see({ type: "budget.changed", ...counted, left: 0, clusters }, at);
+		const pod = { context: "prod-us", namespace: "payments", pod: "vault-0", uid: "vault-0", node: "node-us-02" };
+		const message = "budget payments/vault needs 6 healthy, has 6";
+		facts.see({ type: "pod.waiting", ...pod, reason: "BudgetExhausted", message, ...counted, usedBy: [] }, at);
+		const lines = frame({ columns: 100, rows: 30, facts });
+		expect(lines.find((line) => line.includes("payments/vault  "))).toMatch(/ 0 of 0 .* nobody, it needs them all$/);
+		expect(lines.find((line) => line.includes("payments/vault-0"))).toMatch(
+			/1st for payments\/vault: needs all 6, lets none go$/,
+		);
+		const explained = frame({
+			columns: 100,
+			rows: 30,
+			facts,
+			view: { pane: "explain", selected: "budget payments/vault" },
+		});
+		expect(explained.join("\n")).toContain(
+			"It lets none go, however many are healthy, until somebody changes it or how many pods it expects.",
+		);
+		expect(explained.join("\n")).toContain("As it is now: kubectl xpdb explain budget/vault -n payments");
+	});
+
+	test("counts a budget's pods in every cluster of the fleet, also where no node is drained", () => {
+		const facts = new RunFacts();
+		const members = ["eu", "us"].map((cluster) => ({ cluster, context: `${cluster}-admin`, version: "0.1.0" }));
+		const nodes = [{ context: "eu-admin", node: "node-1" }];
+		facts.see({ type: "run.started", members, nodes, pods: [], dryRun: "none" }, startedAt);
+		const clusters = members.map(({ cluster: name }, at) => ({ name, healthy: 2 - at, expected: 2 }));
+		const counted = { healthy: 3, need: 3, expected: 4, left: 0, clusters } as const;
+		facts.see({ type: "budget.changed", budget: "shop/db", ...counted }, startedAt);
+		facts.see({ type: "cluster.recovered", cluster: "us", elapsedMs: 9_000 }, startedAt);
+		const lines = frame({ columns: 140, rows: 40, facts, second: 1 });
+		expect(lines.find((line) => line.includes("BUDGET"))).toMatch(/NEED +eu-admin +us-admin +USED UP BY$/);
+		expect(lines.find((line) => line.includes("shop/db"))).toMatch(/>= 3 +2\/2 +1\/2 /);
+		expect(lines.join("\n")).toContain("cluster us answers again after 9s");
 	});
 
 	test("knows no budget of which this run took a pod, until it is counted again", () => {
