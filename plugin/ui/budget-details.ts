@@ -103,8 +103,8 @@ function userLines(pod: PodOfBudget, { now, columns }: DetailsOptions): readonly
 			piece(`${paddedName(pod.cluster, 13)} `),
 			piece(`${paddedName(pod.name, columns < 100 ? 25 : 39)} `),
 			piece(`${stateText(pod)} ${sinceText(pod, now)}`.trimEnd(), "warn"),
-			piece(who === "" ? "" : `  ${who}`, "dim"),
 		],
-		[piece(`${" ".repeat(14)}${whenItFrees(pod)}`, "dim")],
+		// Below it there is room for whom to ask, which is wrapped and not cut.
+		[piece(`${" ".repeat(14)}${who === "" ? "" : `${who}; `}${whenItFrees(pod)}`, "dim")],
 	];
 }

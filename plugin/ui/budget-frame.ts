@@ -65,7 +65,7 @@ function bodyLines(
 	const height = body - above.length - 1;
 	const from = Math.max(0, Math.min(view.scroll, details.length - height));
 	const below = details.length - height - from;
-	const more = below > 0 ? `  ${below} more lines below (space)` : "";
+	const more = below > 0 ? `  ${below} more ${below === 1 ? "line" : "lines"} below (space)` : "";
 	const what = view.pane === "explain" ? "EXPLAIN " : "";
 	return [...above, ruleLine(`${what}${formatBudgetName(open)}${more}`, options), ...details.slice(from)];
 }

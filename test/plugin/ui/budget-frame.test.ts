@@ -212,6 +212,14 @@ describe("budgetFrame()", () => {
 		expect(line).toMatch(/ 0 of 0 +18\/18 +18 +nobody, it needs them all$/);
 	});
 
+	test("says whole who takes a pod, however narrow the terminal is", () => {
+		for (const columns of [60, 80, 100]) {
+			expect(text({ columns, lines: 60, view: open }).replaceAll(/\s+/g, " ")).toContain(
+				"being evicted 12s by drain 7f3c2a by dana@laptop as xpdb-system/xpdb-operator; frees when",
+			);
+		}
+	});
+
 	test("says of pods that are not there how many, and in which cluster", () => {
 		const absent = row("api", [6, 5, 6]);
 		const beside = { ...row("ledger", [4, 5, 5], { usedBy: rows[0]?.usedBy.slice(0, 1) ?? [] }) };
