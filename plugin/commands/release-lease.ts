@@ -4,6 +4,7 @@
 // does not stand, and pods that were granted stay counted until there is evidence about them (agent/leases/local-cluster.ts).
 import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
 import type { ListedLease } from "../../proto/listed-lease.ts";
+import { budgetWord } from "../flags/budget-word.ts";
 import { type CommandRunner, textFlag } from "../flags/command.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { budgetEvent, writeBudgetEvent } from "../fleet/budget-event.ts";
@@ -15,7 +16,6 @@ import { accountText } from "../output/budget-lines.ts";
 import { withContexts } from "../run/with-contexts.ts";
 import { confirmName } from "../terminal/confirm-name.ts";
 import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
-import { UsageError } from "../terminal/errors.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 
 type Reached = Extract<LeaseSource, { kind: "reached" }>;
@@ -30,10 +30,7 @@ interface Held {
 
 export const runReleaseLease: CommandRunner = async (input, deps) => {
 	const { streams } = deps;
-	const [budget = "", ...more] = input.words;
-	if (budget === "" || more.length > 0) {
-		throw new UsageError("USAGE: leases release BUDGET [flags]", "See 'kubectl xpdb leases release --help' for usage.");
-	}
+	const budget = budgetWord("leases release", input.words);
 	return withContexts(input, deps, async (contexts) => {
 		const sources = await Promise.all(contexts.map(openLeaseSource));
 		try {

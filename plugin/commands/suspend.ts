@@ -1,7 +1,7 @@
 // kubectl xpdb suspend and unsuspend
-import { type BudgetName, budgetApi, formatBudgetName } from "../../disruption/budget.ts";
-import { quote } from "../../disruption/quote.ts";
+import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
 import { longestSuspensionReason } from "../../disruption/suspension.ts";
+import { budgetWord } from "../flags/budget-word.ts";
 import { type CommandDependencies, type CommandInput, type CommandRunner, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
 import { connectFleet, uncoveredWarning } from "../fleet/connect-fleet.ts";
@@ -29,7 +29,7 @@ function setSuspended(
 	return carryOut(call, {
 		readOptions: () => ({
 			dryRun: parseDryRun(textFlag(input, "dry-run"), deps.streams.stderr),
-			name: readName(command, input.words),
+			name: budgetWord(command, input.words),
 			reason: readReason(textFlag(input, "reason")),
 		}),
 		async findWork({ dryRun, name: word, reason }, run: OpenRun): Promise<RunWork | RunResult> {
@@ -64,25 +64,6 @@ async function refuseInVain(fleet: Fleet, name: BudgetName): Promise<void> {
 		problem,
 	);
 }
-
-/** NAME, or TYPE/NAME as kubectl takes it and `budgets -o name` prints it. */
-function readName(command: string, words: readonly string[]): string {
-	const see = `See 'kubectl xpdb ${command} --help' for usage.`;
-	const [word = ""] = words;
-	if (words.length !== 1) throw new UsageError(`USAGE: ${command} BUDGET [flags]`, see);
-	const [, type, name = ""] = /^(?:([^/]*)\/)?([^/]*)$/.exec(word) ?? [];
-	if (type !== undefined && !typeNames.has(type.toLowerCase())) {
-		throw new UsageError(`${quote(word)} is no budget: it is NAME or xpdb/NAME`, see);
-	}
-	if (name === "") throw new UsageError("resource name may not be empty", see);
-	return name;
-}
-
-const { group, version, resource } = budgetApi;
-const singular = "xpoddisruptionbudget";
-const typeNames: ReadonlySet<string> = new Set(
-	["xpdb", singular, resource].flatMap((type) => [type, `${type}.${group}`, `${type}.${version}.${group}`]),
-);
 
 function readReason(text: string): string | undefined {
 	if (text === "") return undefined;

@@ -1,0 +1,25 @@
+// The budget that a command is about, where it is about one.
+import { budgetApi } from "../../disruption/budget.ts";
+import { quote } from "../../disruption/quote.ts";
+import { UsageError } from "../terminal/errors.ts";
+
+/** NAME, or TYPE/NAME as kubectl takes it and `budgets -o name` prints it. `command`: for the messages. */
+export function budgetWord(command: string, words: readonly string[]): string {
+	const see = `See 'kubectl xpdb ${command} --help' for usage.`;
+	const [word = ""] = words;
+	if (words.length !== 1) throw new UsageError(`USAGE: ${command} BUDGET [flags]`, see);
+	const [, type, name = ""] = /^(?:([^/]*)\/)?([^/]*)$/.exec(word) ?? [];
+	if (type !== undefined && !typeNames.has(type.toLowerCase())) {
+		// So stands a budget on the screens, in waits and in summaries.
+		const help = name === "" ? see : `A namespace is a flag: kubectl xpdb ${command} ${name} -n ${type}`;
+		throw new UsageError(`${quote(word)} is no budget: it is NAME or xpdb/NAME`, help);
+	}
+	if (name === "") throw new UsageError("resource name may not be empty", see);
+	return name;
+}
+
+const { group, version, resource } = budgetApi;
+const singular = "xpoddisruptionbudget";
+const typeNames: ReadonlySet<string> = new Set(
+	["xpdb", singular, resource].flatMap((type) => [type, `${type}.${group}`, `${type}.${version}.${group}`]),
+);
