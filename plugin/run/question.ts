@@ -28,7 +28,10 @@ function aboutPods(pods: readonly PodTarget[]): readonly string[] {
 	const byContext = Map.groupBy(pods, ({ context }) => context.name);
 	return [
 		`Evict ${pods.length} pods in ${byContext.size} contexts:`,
-		...[...byContext].map(([name, targets]) => `  ${name}  ${targets.length} pods: ${nameList(targets)}`),
+		...[...byContext].map(
+			([name, targets]) =>
+				`  ${name}  ${targets.length} ${targets.length === 1 ? "pod" : "pods"}: ${nameList(targets)}`,
+		),
 	];
 }
 

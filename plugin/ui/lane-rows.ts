@@ -91,12 +91,8 @@ function lanesOf(facts: RunFacts, context: string, options: LaneOptions): readon
 	return hasContextRow(facts) ? [contextLane(facts, context, nodes, options), ...lanes] : lanes;
 }
 
-function contextLane(
-	facts: RunFacts,
-	context: string,
-	nodes: readonly NodeFacts[],
-	{ glyphs, now }: LaneOptions,
-): Lane {
+function contextLane(facts: RunFacts, context: string, nodes: readonly NodeFacts[], options: LaneOptions): Lane {
+	const { glyphs, now } = options;
 	const counts = facts.counts({ context });
 	const lost = [...facts.unreachable].find(([cluster]) => facts.budgets.contextOf(cluster) === context)?.[1];
 	const count = (state: NodeFacts["state"]): number => nodes.filter((node) => node.state === state).length;
@@ -106,20 +102,27 @@ function contextLane(
 		[count("queued"), "queued"],
 		[count("failed"), "failed"],
 	] as const;
-	const text = parts
-		.filter(([number]) => number > 0)
-		.map(([number, word]) => `${number} ${word}`)
-		.join(", ");
+	// Of pods that were named there are no nodes below it that say what becomes of them.
+	const isOfPods = nodes.length === 0;
+	const text = isOfPods
+		? nowText(facts, podsIn(facts, context), options)
+		: parts
+				.filter(([number]) => number > 0)
+				.map(([number, word]) => `${number} ${word}`)
+				.join(", ");
 	const common = { key: contextKey(context), name: context, counts };
 	if (lost) {
 		const message = `no answer for ${formatElapsed(now - lost.since)}: ${lost.message}`;
 		return { ...common, glyph: glyphs.failed, state: "no answer", tone: "bad", now: message };
 	}
-	const isDone = nodes.length > 0 && nodes.every(({ state }) => state === "drained");
+	const isDone = isOfPods
+		? counts.total > 0 && counts.done >= counts.total
+		: nodes.every(({ state }) => state === "drained");
 	if (isDone) return { ...common, glyph: glyphs.done, state: "done", tone: "good", now: text };
 	if (counts.waiting > 0) return { ...common, glyph: glyphs.waiting, state: "waiting", tone: "warn", now: text };
 	const isBusy = counts.total > counts.done && (counts.terminating > 0 || count("draining") > 0);
-	if (isBusy) return { ...common, glyph: glyphs.busy, state: "draining", tone: "accent", now: text };
+	const going = isOfPods ? "evicting" : "draining";
+	if (isBusy) return { ...common, glyph: glyphs.busy, state: going, tone: "accent", now: text };
 	if (counts.failed > 0 || count("failed") > 0)
 		return { ...common, glyph: glyphs.failed, state: "failed", tone: "bad", now: text };
 	return { ...common, glyph: glyphs.queued, state: "queued", tone: "plain", now: text };
@@ -140,9 +143,8 @@ function nodeLane(facts: RunFacts, node: NodeFacts, options: LaneOptions): Lane 
 			return { ...common, glyph: glyphs.queued, state: "queued", tone: "plain", now: "" };
 		case "draining": {
 			const pods = facts.podsOn(node);
-			const waiting = pods.filter(({ state }) => state === "waiting");
-			const terminating = pods.filter(({ state }) => state === "terminating");
-			const text = nowText(facts, { waiting, terminating }, options);
+			const { waiting, terminating } = byState(pods);
+			const text = nowText(facts, pods, options);
 			// While one terminates the node gets on: its wait is that of the pods behind it.
 			if (waiting.length > 0 && terminating.length === 0)
 				return { ...common, glyph: glyphs.waiting, state: "waiting", tone: "warn", now: text };
@@ -151,12 +153,20 @@ function nodeLane(facts: RunFacts, node: NodeFacts, options: LaneOptions): Lane 
 	}
 }
 
-function nowText(
-	facts: RunFacts,
-	{ waiting, terminating }: { readonly waiting: readonly PodFacts[]; readonly terminating: readonly PodFacts[] },
-	options: LaneOptions,
-): string {
+function podsIn(facts: RunFacts, context: string): readonly PodFacts[] {
+	return [...facts.pods.values()].filter((pod) => pod.context === context);
+}
+
+function byState(pods: readonly PodFacts[]) {
+	return {
+		waiting: pods.filter(({ state }) => state === "waiting"),
+		terminating: pods.filter(({ state }) => state === "terminating"),
+	};
+}
+
+function nowText(facts: RunFacts, pods: readonly PodFacts[], options: LaneOptions): string {
 	const { now, columns } = options;
+	const { waiting, terminating } = byState(pods);
 	const parts: string[] = [];
 	const [ending] = terminating;
 	if (ending) {

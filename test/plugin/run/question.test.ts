@@ -22,7 +22,7 @@ describe("question()", () => {
 		expect(question("evict", { nodes: [], pods })).toEqual([
 			"Evict 7 pods in 2 contexts:",
 			"  eu  6 pods: default/a, default/b, default/c, default/d, default/e, ...",
-			"  production-us  1 pods: default/z",
+			"  production-us  1 pod: default/z",
 		]);
 	});
 });

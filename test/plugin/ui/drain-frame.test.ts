@@ -97,6 +97,29 @@ describe("drainFrame()", () => {
 		);
 	});
 
+	test("says of pods that were named, by their cluster, what becomes of them", () => {
+		const facts = new RunFacts();
+		const pod = (context: string) => ({ context, namespace: "shop", pod: "db-0", uid: context });
+		const contexts = ["eu", "us", "ap"];
+		const members = contexts.map((cluster) => ({ cluster, context: cluster, version: "0.1.0" }));
+		facts.see({ type: "run.started", members, nodes: [], pods: contexts.map(pod), dryRun: "none" }, startedAt);
+		for (const context of contexts) {
+			const asked = { dryRun: "none", deletes: false, budgets: ["shop/db"], attempt: 1 } as const;
+			facts.see({ type: "pod.evicting", ...pod(context), ...asked }, startedAt);
+		}
+		facts.see({ type: "pod.accepted", ...pod("eu"), waitedMs: 0, graceSeconds: 30 }, startedAt);
+		facts.see({ type: "pod.evicted", ...pod("eu"), deletes: false, elapsedMs: 500 }, startedAt + 500);
+		facts.see({ type: "pod.accepted", ...pod("us"), waitedMs: 0, graceSeconds: 30 }, startedAt + 1_000);
+		const message = "budget shop/db needs 5 healthy, has 5";
+		const full = { reason: "BudgetExhausted", budget: "shop/db", need: 5, healthy: 5, expected: 6 } as const;
+		facts.see({ type: "pod.waiting", ...pod("ap"), message, ...full, usedBy: [] }, startedAt + 1_000);
+		const lines = frame({ columns: 80, rows: 24, facts, second: 3 });
+		const lane = (context: string) => lines.find((line) => line.startsWith(`  ${context} `));
+		expect(lane("eu")).toMatch(/ ✔ done +1\/1$/);
+		expect(lane("us")).toMatch(/ ● evicting +0\/1 +db-0 terminating 2s\/30s$/);
+		expect(lane("ap")).toMatch(/ ! waiting +0\/1 +1 waits for shop\/db$/);
+	});
+
 	test("knows no end while it is paused", () => {
 		const facts = sampleFacts();
 		const title = () => frame({ columns: 100, rows: 30, facts })[0];
