@@ -83,11 +83,18 @@ export class BudgetBoard {
 	}
 }
 
+/** It keeps nobody waiting: there is no pod that could go. */
+export function hasNoPods({ healthy, expected }: BudgetRow): boolean {
+	return expected === 0 && healthy === 0;
+}
+
 /** Unknown counts as nothing allowed and comes first; what holds nothing back comes last. */
-function valueOf({ allowed, healthy, expected, suspended }: BudgetRow, sort: SortColumn): number {
+function valueOf(row: BudgetRow, sort: SortColumn): number {
+	const { allowed, healthy, expected, suspended } = row;
 	switch (sort) {
 		case "ALLOWED":
-			return suspended ? Number.MAX_SAFE_INTEGER : (allowed ?? -1);
+			if (suspended) return Number.MAX_SAFE_INTEGER;
+			return hasNoPods(row) ? Number.MAX_SAFE_INTEGER - 1 : (allowed ?? -1);
 		case "HEALTHY":
 			return healthy ?? -1;
 		case "EXPECTED":

@@ -3,7 +3,7 @@
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import { smallestScreen } from "../terminal/screen-terminal.ts";
-import type { BudgetBoard } from "./budget-board.ts";
+import { type BudgetBoard, hasNoPods } from "./budget-board.ts";
 import { budgetDetails } from "./budget-details.ts";
 import type { BudgetView } from "./budget-view.ts";
 import type { FrameOptions } from "./frame-options.ts";
@@ -111,7 +111,7 @@ function titleLine(board: BudgetBoard, view: BudgetView, options: BudgetFrameOpt
 	const { members } = board;
 	const live = members.filter(({ problem }) => problem === undefined).length;
 	const rows = [...board.all()];
-	const full = rows.filter(({ allowed, suspended }) => !suspended && allowed === 0).length;
+	const full = rows.filter((row) => !row.suspended && row.allowed === 0 && !hasNoPods(row)).length;
 	const unknown = rows.filter(({ allowed, suspended }) => !suspended && allowed === undefined).length;
 	const counts = [
 		piece(
@@ -148,14 +148,17 @@ function headerLine(board: BudgetBoard, options: BudgetFrameOptions): StyledLine
 function rowLine(row: BudgetRow, isSelected: boolean, board: BudgetBoard, options: BudgetFrameOptions): StyledLine {
 	const { name, allowed, healthy, need, cluster } = widthsFor(board, options.columns);
 	const { suspended } = row;
-	const tone = suspended ? "dim" : row.allowed === undefined ? "bad" : row.allowed === 0 ? "warn" : "good";
+	const isIdle = suspended || (row.problem === undefined && hasNoPods(row));
+	const tone = isIdle ? "dim" : row.allowed === undefined ? "bad" : row.allowed === 0 ? "warn" : "good";
 	const perCluster = (member: string): string => {
 		const counts = row.perCluster.get(member);
 		return padded(counts?.healthy === undefined ? "?" : `${counts.healthy}/${counts.expected ?? "?"}`, cluster);
 	};
 	const silent = silentMembers(board);
 	const problem = row.problem !== undefined && silent.length > 0 ? silenceText(silent) : row.problem;
-	const users = suspended ? "suspended" : (problem ?? (podUserText(row, options) || needsAllText(row)));
+	const users = suspended
+		? "suspended"
+		: (problem ?? (podUserText(row, options) || (hasNoPods(row) ? "no pods" : needsAllText(row))));
 	return [
 		piece(isSelected ? "> " : "  ", isSelected ? "bold" : "plain"),
 		piece(`${paddedName(formatBudgetName(row), name - 1)} `, isSelected ? "bold" : "plain"),

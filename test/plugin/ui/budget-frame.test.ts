@@ -212,6 +212,20 @@ describe("budgetFrame()", () => {
 		expect(line).toMatch(/ 0 of 0 +18\/18 +18 +nobody, it needs them all$/);
 	});
 
+	test("counts a budget without pods among none that keep somebody waiting, and shows it below them", () => {
+		const none = row("a-relic", [0, 0, 0], { allowed: 0, need: 0, expected: 0, perCluster: new Map() });
+		const drawn = frame({ columns: 100, lines: 30, board: boardOf([none, ...rows]) });
+		expect(drawn[0]).toContain("5 budgets: 1 at zero, 1 unknown");
+		expect(drawn.slice(2, 7).map((line) => line.trim().split(" ")[0])).toEqual([
+			"payments/batch",
+			"payments/api",
+			"payments/gateway",
+			"payments/a-relic",
+			"payments/statements",
+		]);
+		expect(drawn[5]).toMatch(/ 0 of 0 +0\/0 +0 +no pods$/);
+	});
+
 	test("says whole who takes a pod, however narrow the terminal is", () => {
 		for (const columns of [60, 80, 100]) {
 			expect(text({ columns, lines: 60, view: open }).replaceAll(/\s+/g, " ")).toContain(
