@@ -8,7 +8,7 @@ import type { FrameOptions } from "./frame-options.ts";
 import { barText, laneKeys, laneRows, lanesHeader, type SelectableRow } from "./lane-rows.ts";
 import type { LogEntry } from "./log-entry.ts";
 import type { RunFacts } from "./run-facts.ts";
-import { fitLine, padded, piece, type StyledLine, spread, type Tone, widthOf } from "./styled-line.ts";
+import { fitLine, paddedName, piece, type StyledLine, spread, type Tone, widthOf } from "./styled-line.ts";
 import { clockText, remainingText, timeOfDay } from "./time-text.ts";
 import type { Pane, ViewState } from "./view-state.ts";
 import { waitingRows } from "./waiting-rows.ts";
@@ -193,7 +193,8 @@ function eventLine(
 	};
 	const width =
 		contexts.length > 1 ? Math.min(columns < 100 ? 10 : 16, Math.max(...contexts.map((each) => each.length))) : 0;
-	const place = width > 0 ? `${padded(context, width)}  ` : "";
+	// What tells contexts from each other is often their end.
+	const place = width > 0 ? `${paddedName(context, width)}  ` : "";
 	const mark = level === "error" ? "error: " : level === "warning" ? "! " : "";
 	return [piece(`  ${timeOfDay(at)}  `, "dim"), piece(place), piece(`${mark}${text}`, tones[level])];
 }

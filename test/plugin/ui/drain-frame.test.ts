@@ -120,6 +120,16 @@ describe("drainFrame()", () => {
 		expect(lane("ap")).toMatch(/ ! waiting +0\/1 +1 waits for shop\/db$/);
 	});
 
+	test("keeps long names of contexts apart in the events, too", () => {
+		const facts = new RunFacts();
+		const nodes = ["production-eu-1", "production-eu-2"].map((context) => ({ context, node: "node-1" }));
+		facts.see({ type: "run.started", members: [], nodes, pods: [], dryRun: "none" }, startedAt);
+		for (const node of nodes)
+			facts.see({ type: "node.cordoned", ...node, already: false, ours: true, dryRun: "none" }, startedAt);
+		const lines = frame({ columns: 80, rows: 24, facts, second: 1 }).filter((line) => line.includes("cordoned"));
+		expect(lines.map((line) => line.trim().split(/ +/)[1])).toEqual(["prod..eu-2", "prod..eu-1"]);
+	});
+
 	test("knows no end while it is paused", () => {
 		const facts = sampleFacts();
 		const title = () => frame({ columns: 100, rows: 30, facts })[0];
