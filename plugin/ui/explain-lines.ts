@@ -97,7 +97,7 @@ function explainPod(facts: RunFacts, pod: PodFacts, options: ExplainOptions): re
 	const again =
 		wait.retryAt === undefined || wait.retryAt <= now
 			? ""
-			: ` It is looked at again in ${formatElapsed(wait.retryAt - now)} at the latest.`;
+			: ` It is looked at again ${inText(wait.retryAt - now)} at the latest.`;
 	return [
 		title,
 		say(`It waits since ${timeOfDay(wait.since)} (${formatElapsed(now - wait.since)}): ${wait.message}`, "warn"),
@@ -108,6 +108,10 @@ function explainPod(facts: RunFacts, pod: PodFacts, options: ExplainOptions): re
 		say(`Reason ${wait.reason}.${again}`, "dim"),
 		...(fix === undefined ? [] : [say(`See: ${fix}`)]),
 	];
+}
+
+function inText(ms: number): string {
+	return ms < 1_000 ? "in a moment" : `in ${formatElapsed(ms)}`;
 }
 
 function placeLines(facts: RunFacts, pod: PodFacts): readonly StyledLine[] {

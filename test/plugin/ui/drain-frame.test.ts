@@ -130,6 +130,15 @@ describe("drainFrame()", () => {
 		expect(lines.map((line) => line.trim().split(/ +/)[1])).toEqual(["prod..eu-2", "prod..eu-1"]);
 	});
 
+	test("says when a pod is looked at again, and of less than a second no number", () => {
+		const look = (second: number) =>
+			frame({ columns: 100, rows: 30, second, view: { pane: "explain", selected: waiting } }).join("\n");
+		// It began to wait at 150, for 5 s at most.
+		expect(look(152)).toContain("It is looked at again in 3s at the latest.");
+		expect(look(154.5)).toContain("It is looked at again in a moment at the latest.");
+		expect(look(156)).not.toContain("looked at again");
+	});
+
 	test("knows no end while it is paused", () => {
 		const facts = sampleFacts();
 		const title = () => frame({ columns: 100, rows: 30, facts })[0];
