@@ -117,7 +117,11 @@ export class BudgetBook {
 	#exhausted(name: string, event: Extract<RunEvent, { type: "pod.waiting" }>, at: number): void {
 		const budget = this.#budget(name);
 		const { healthy, need, expected, usedBy, reason } = event;
-		if (healthy !== undefined) budget.healthy = healthy;
+		if (healthy !== undefined) {
+			budget.healthy = healthy;
+			// The clusters' own numbers are of a count before.
+			if (budget.clusters.reduce((sum, each) => sum + each.healthy, 0) !== healthy) budget.clusters = [];
+		}
 		if (need !== undefined) budget.need = need;
 		if (expected !== undefined) budget.expected = expected;
 		if (reason === "BudgetExhausted") {

@@ -73,7 +73,8 @@ function row(facts: RunFacts, counted: BudgetFacts, options: RowOptions): Select
 	const perCluster = (context: string): string => {
 		if (silent.length > 0 || unknown.includes(context)) return padded("?", cluster);
 		const here = budget.clusters.find((each) => each.context === context);
-		return padded(here ? `${here.healthy}/${here.expected ?? "?"}` : "-", cluster);
+		const none = budget.clusters.length === 0 && budget.need !== undefined ? "?" : "-";
+		return padded(here ? `${here.healthy}/${here.expected ?? "?"}` : none, cluster);
 	};
 	return {
 		key: budget.key,

@@ -139,6 +139,20 @@ describe("drainFrame()", () => {
 		expect(look(156)).not.toContain("looked at again");
 	});
 
+	test("shows no cluster's pods that are not those of the sum", () => {
+		const facts = sampleFacts();
+		const look = (view: Partial<ViewState>) => frame({ columns: 140, rows: 40, facts, view }).join("\n");
+		const page = { pane: "explain", selected: "budget payments/api" } as const;
+		// 17 were counted in the clusters, and 16 when a pod had to wait.
+		expect(look({})).toMatch(/payments\/api +0 of 2 +16\/18 +>= 16 +\? +\? +\? /);
+		expect(look(page)).not.toContain("Healthy by cluster");
+		const clusters = ["prod-eu", "prod-us", "prod-ap"].map((name) => ({ name, healthy: 5, expected: 6 }));
+		const counted = { healthy: 15, need: 16, expected: 18, left: 0, clusters };
+		facts.see({ type: "budget.changed", budget: "payments/api", ...counted }, startedAt + 160_000);
+		expect(look({})).toMatch(/payments\/api +0 of 2 +15\/18 +>= 16 +5\/6 +5\/6 +5\/6 /);
+		expect(look(page)).toContain("Healthy by cluster: prod-eu 5/6");
+	});
+
 	test("knows no end while it is paused", () => {
 		const facts = sampleFacts();
 		const title = () => frame({ columns: 100, rows: 30, facts })[0];
