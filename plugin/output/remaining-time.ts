@@ -1,15 +1,15 @@
 // How long a drain may still take: what its plan said, for what is left, and not less than it took for what is done.
 import type { RunEvent } from "../events/events.ts";
 
-type Planned = Pick<Extract<RunEvent, { type: "plan" }>, "pods" | "etaSeconds" | "impossible">;
+type Planned = Pick<Extract<RunEvent, { type: "plan" }>, "pods" | "etaSeconds">;
 type Progress = Pick<Extract<RunEvent, { type: "progress" }>, "podsDone" | "podsTotal">;
 
 export class RemainingTime {
 	#plan: (Planned & { readonly at: number }) | undefined;
 
 	/** `now`: monotonic milliseconds. */
-	planned({ pods, etaSeconds, impossible }: Planned, now: number): void {
-		this.#plan = { pods, etaSeconds, impossible, at: now };
+	planned({ pods, etaSeconds }: Planned, now: number): void {
+		this.#plan = { pods, etaSeconds, at: now };
 	}
 
 	/** Seconds, at least and at most; null: somebody else has to do something first. Undefined without a plan. */
@@ -20,8 +20,7 @@ export class RemainingTime {
 		const left = total === 0 ? 0 : (total - podsDone) / total;
 		const [shortest, longest] = this.#plan.etaSeconds;
 		const atLeast = Math.round(shortest * left);
-		// Until all but those have gone nobody has to act; when nothing is left nobody had to.
-		if (longest === null || (this.#plan.impossible > 0 && left > 0)) return [atLeast, null];
+		if (longest === null) return [atLeast, null];
 		const elapsed = (now - this.#plan.at) / 1_000;
 		const atThisPace = podsDone === 0 ? 0 : (elapsed / podsDone) * (total - podsDone);
 		return [atLeast, Math.max(atLeast, Math.round(longest * left), Math.round(atThisPace))];

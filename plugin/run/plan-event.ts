@@ -35,7 +35,8 @@ async function planned(
 			waits: pods.filter(({ waits }) => waits.length > 0).length,
 			impossible: impossible.length,
 			perNode: planned.map(({ context, node, pods }) => ({ context, node, pods })),
-			etaSeconds: [seconds.atLeast, seconds.atMost],
+			// The plan's own time is that of the pods that can go.
+			etaSeconds: [seconds.atLeast, impossible.length > 0 ? null : seconds.atMost],
 		};
 	} catch (error) {
 		const message = `the plan could not be made: ${describeBriefly(error)}`;

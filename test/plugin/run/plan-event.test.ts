@@ -15,8 +15,8 @@ function nodeWith(list: () => Promise<readonly V1Pod[]>): NodeTarget {
 	return { context: newContext("eu", client), name: "n1", uid: "u", unschedulable: false };
 }
 
-function planOf(node: NodeTarget, stop = new AbortController().signal) {
-	return planEvent([node], undefined, { ...drainOptions, deletes: true, stop });
+function planOf(node: NodeTarget, { stop = new AbortController().signal, force = true } = {}) {
+	return planEvent([node], undefined, { ...drainOptions, force, deletes: true, stop });
 }
 
 describe("planEvent()", () => {
@@ -30,6 +30,14 @@ describe("planEvent()", () => {
 			impossible: 0,
 			perNode: [expect.objectContaining({ pods: 2 })],
 			etaSeconds: [expect.any(Number), expect.any(Number)],
+		});
+	});
+
+	test("promises no end where a pod cannot go before somebody does something", async () => {
+		const withoutOwner = nodeWith(async () => [newV1Pod("a")]);
+		expect(await planOf(withoutOwner, { force: false })).toMatchObject({
+			impossible: 1,
+			etaSeconds: [expect.any(Number), null],
 		});
 	});
 
@@ -47,9 +55,9 @@ describe("planEvent()", () => {
 	test("is not waited for once the run is stopped", async () => {
 		const node = nodeWith(() => new Promise(() => undefined));
 		const stopping = new AbortController();
-		const planned = planOf(node, stopping.signal);
+		const planned = planOf(node, { stop: stopping.signal });
 		stopping.abort();
 		expect(await planned).toBeUndefined();
-		expect(await planOf(node, stopping.signal)).toBeUndefined();
+		expect(await planOf(node, { stop: stopping.signal })).toBeUndefined();
 	});
 });
