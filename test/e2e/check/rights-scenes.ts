@@ -159,8 +159,9 @@ export const rightsScenes: readonly Scene[] = [
 		args: asErin,
 		rows: [...erinsRows, unread],
 		besides: ["AgentSilent"],
-		// No other context is named.
-		always: ["MemberWithoutContext", "NotChecked"],
+		// No other context is named. Of the whole cluster, as the rights are, so that what another suite has left is found too: a
+		// namespace that goes while its API server starts again may leave a budget behind.
+		always: ["MemberWithoutContext", "NotChecked", "BudgetsDiffer", "BudgetSelectsNothing"],
 	},
 	{
 		name: "before an installation a right is missing, and agents are there",
