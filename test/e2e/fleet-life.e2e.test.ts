@@ -168,7 +168,9 @@ describeOnFleet("the life of a fleet", () => {
 			expect(bare.kubectl(name, ["get", "xpoddisruptionbudgets", "-A", "-o", "name"])).not.toBe("");
 		expect((await xpdb(three, "uninstall", "-y")).out).toBe("There is nothing to remove\n");
 		await xpdb(four, "uninstall", "--delete-budgets", "-y");
-		for (const name of four) bare.kubectl(name, ["delete", "namespace", shop]);
+		// They go at the same time; then each is waited for.
+		for (const more of [["--wait=false"], ["--ignore-not-found"]])
+			for (const name of four) bare.kubectl(name, ["delete", "namespace", shop, ...more]);
 		expect(await objectsOf(four)).toEqual(before);
 	});
 
