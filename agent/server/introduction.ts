@@ -6,6 +6,7 @@
 // asked for by themselves.
 import type { AgentCluster, AgentDescription, Introduction } from "../../proto/agent-cluster.ts";
 import type { Clock } from "../process/clock.ts";
+import { withinTime } from "../process/within-time.ts";
 
 /** Ten round trips to the other side of the world. Whoever takes longer is asked by the caller, who waits for 5 s and hears why. */
 export const othersWithinMs = 1_000;
@@ -27,15 +28,7 @@ export async function introduce(
 	const [own, answers] = await Promise.all([
 		cluster.describe(budgetsOf),
 		others.then(
-			(members) =>
-				Promise.all(
-					members.map((member) =>
-						soon(
-							member.then((each) => each.describe(budgetsOf)),
-							clock,
-						),
-					),
-				),
+			(members) => Promise.all(members.map((member) => saidSoon(member, { budgetsOf, clock }))),
 			() => [],
 		),
 	]);
@@ -43,20 +36,14 @@ export async function introduce(
 	return { ...withinBounds(own), ...(said.length > 0 && { others: said }) };
 }
 
-async function soon<T>(answer: Promise<T>, clock: Pick<Clock, "after">): Promise<T | undefined> {
-	return new Promise((resolve) => {
-		const stopTimer = clock.after(othersWithinMs, () => resolve(undefined));
-		answer.then(
-			(value) => {
-				stopTimer();
-				resolve(value);
-			},
-			() => {
-				stopTimer();
-				resolve(undefined);
-			},
-		);
-	});
+/** Undefined for one that fails or is slow. */
+async function saidSoon(
+	member: Promise<AgentCluster>,
+	{ budgetsOf, clock }: Pick<IntroductionOptions, "budgetsOf" | "clock">,
+): Promise<AgentDescription | undefined> {
+	const said = member.then((each) => each.describe(budgetsOf));
+	const late = (): Error => new Error("it is asked by the caller");
+	return withinTime(said, { clock, ms: othersWithinMs, late }).catch(() => undefined);
 }
 
 function withinBounds(description: AgentDescription): AgentDescription {

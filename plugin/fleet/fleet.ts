@@ -9,7 +9,7 @@ import {
 	GarbledLeaseError,
 } from "../../disruption/errors.ts";
 import type { AgentCluster, AgentDescription } from "../../proto/agent-cluster.ts";
-import { describeAgent, RemoteCluster } from "../../proto/remote-cluster.ts";
+import { RemoteCluster } from "../../proto/remote-cluster.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
@@ -19,7 +19,7 @@ import type { Anchor } from "./anchor.ts";
 import { createDiagnosedRoute } from "./diagnosed-route.ts";
 import { fleetDifferences, membersWithoutWay } from "./fleet-differences.ts";
 import { listAhead, listBudgetsOf } from "./list-budgets.ts";
-import { type Meeting, saidWhenMet } from "./meeting.ts";
+import { askAgent, type Meeting, saidWhenMet } from "./meeting.ts";
 import { createRoutedCluster } from "./routed-cluster.ts";
 import { seeSilent } from "./see-silent.ts";
 
@@ -71,10 +71,10 @@ export interface FleetConnection {
 /** As connectFleet() (connect-fleet.ts). */
 export async function connectByAnchors(
 	anchors: readonly ContextAnchor[],
-	{ mayMiss = false, namespaces }: ConnectOptions,
+	options: ConnectOptions,
 ): Promise<FleetConnection> {
 	// With one context the others are asked through its agent; with more of them nobody knows yet which lead where.
-	const question = { budgetsOf: namespaces, others: anchors.length === 1 };
+	const question = { budgetsOf: options.namespaces, others: anchors.length === 1 };
 	const results = await Promise.all(anchors.map(({ context, anchor }) => accessAgents(context, { anchor, question })));
 	const reached = results.filter((result) => result.kind === "reached");
 	const closeAll = (): void => {
@@ -91,7 +91,7 @@ export async function connectByAnchors(
 		const uncovered = results.filter((result) => result.kind === "none").map(({ context }) => context);
 		refuseSameCluster(reached.map(({ context, description }) => [context.name, description.clusterId]));
 		await refuseSameNamespace(uncovered);
-		const fleet = reached.length > 0 ? await assembleAgreed(reached, { mayMiss, namespaces }) : undefined;
+		const fleet = reached.length > 0 ? await assembleAgreed(reached, options) : undefined;
 		return { fleet, uncovered };
 	} catch (error) {
 		closeAll();
@@ -103,16 +103,11 @@ export interface ConnectOptions {
 	/** For tables, which show what is there: members behind no context may be missing then. */
 	readonly mayMiss?: boolean;
 	/** Whose budgets are asked for beside the question who the members are, none for those of all; left out, nothing is. */
-	readonly namespaces?: readonly string[];
-}
-
-interface AssembleOptions {
-	readonly mayMiss: boolean;
 	readonly namespaces?: readonly string[] | undefined;
 }
 
 /** As assembleFleet(), of members who agree by now. Nothing is taken from the answers in which they did not. */
-async function assembleAgreed(accesses: readonly AgentAccess[], options: AssembleOptions): Promise<Fleet> {
+async function assembleAgreed(accesses: readonly AgentAccess[], options: ConnectOptions): Promise<Fleet> {
 	const until = performance.now() + agreeWithinMs;
 	for (let asked = accesses; ; asked = await describeAnew(asked)) {
 		try {
@@ -128,14 +123,13 @@ async function assembleAgreed(accesses: readonly AgentAccess[], options: Assembl
 async function describeAnew(accesses: readonly AgentAccess[]): Promise<readonly AgentAccess[]> {
 	return Promise.all(
 		accesses.map(async (access) => {
-			const askedAt = performance.now();
-			const description = await describeAgent(access.client, { name: access.context.name });
-			if (description.clusterId !== access.description.clusterId) {
+			const meeting = await askAgent(access.client, access.context.name);
+			if (meeting.description.clusterId !== access.description.clusterId) {
 				throw new FleetUncoveredError("Cannot go on with the fleet", [
 					`${access.context.name}: its agent answers for another cluster than before`,
 				]);
 			}
-			return { ...access, description, askedAt, tookMs: performance.now() - askedAt };
+			return { ...access, ...meeting };
 		}),
 	);
 }
@@ -146,7 +140,7 @@ async function describeAnew(accesses: readonly AgentAccess[]): Promise<readonly 
  */
 export async function assembleFleet(
 	accesses: readonly AgentAccess[],
-	{ mayMiss, namespaces }: AssembleOptions,
+	{ mayMiss = false, namespaces }: ConnectOptions,
 ): Promise<Fleet> {
 	const described = accesses.map(({ context, description }) => ({ name: context.name, description }));
 	refuseDifferentFleets(described);

@@ -37,9 +37,7 @@ export async function meet(
 ): Promise<Meeting> {
 	for (let attempt = 1; ; attempt += 1) {
 		try {
-			const askedAt = performance.now();
-			const description = await describeAgent(client, { name, ...question });
-			return { description, askedAt, tookMs: performance.now() - askedAt };
+			return await askAgent(client, name, question);
 		} catch (error) {
 			if (!(error instanceof AgentUnavailableError)) throw error;
 			if (attempt < attempts) continue;
@@ -49,6 +47,17 @@ export async function meet(
 			throw new AgentUnavailableError(`the agent gave no answer: ${why}`, name, { cause: error, silent });
 		}
 	}
+}
+
+/** Once, of `name` for people. */
+export async function askAgent(
+	client: AgentServiceClient,
+	name: string,
+	question: MeetingQuestion = {},
+): Promise<Meeting> {
+	const askedAt = performance.now();
+	const description = await describeAgent(client, { name, ...question });
+	return { description, askedAt, tookMs: performance.now() - askedAt };
 }
 
 /** By cluster id. */
