@@ -5,6 +5,7 @@ import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
+import { allInOrder } from "./all-in-order.ts";
 import { type ClusterObject, objectText } from "./cluster-object.ts";
 import { agentNamespaceLabel } from "./fleet-objects.ts";
 import { installStep } from "./install-step.ts";
@@ -52,16 +53,16 @@ export function applyObject(
 
 export async function findChanges(cluster: PlannedCluster, force: boolean): Promise<ClusterChanges> {
 	const { context } = cluster.found;
-	const found = await Promise.all(cluster.objects.map(async (object) => readObject(context, object)));
+	const found = await allInOrder(cluster.objects.map(async (object) => readObject(context, object)));
 	const namespaces = new Set(
 		cluster.objects.flatMap(({ kind, metadata }, index) =>
 			kind === "Namespace" && !found[index] ? metadata.name : [],
 		),
 	);
-	const changes = await Promise.all(
+	const changes = await allInOrder(
 		cluster.objects.map(async (object, index) => findChange(context, { object, now: found[index], namespaces, force })),
 	);
-	const removed = await Promise.all(cluster.removed.map(async (object) => findRemoval(context, object)));
+	const removed = await allInOrder(cluster.removed.map(async (object) => findRemoval(context, object)));
 	return { cluster, changes: [...changes, ...removed.flat()] };
 }
 

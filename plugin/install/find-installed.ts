@@ -9,6 +9,7 @@ import { isNotFound } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
+import { allInOrder } from "./all-in-order.ts";
 import { agentSecret, authoritySecret, caConfigMap, certificateObject, issuerObject } from "./certificate-objects.ts";
 import { type ClusterObject, objectKey, objectText } from "./cluster-object.ts";
 import { peersService } from "./expose/peers-service.ts";
@@ -38,9 +39,9 @@ export interface InstalledCluster {
 export async function findInstalled(context: KubeContext): Promise<InstalledCluster> {
 	const { namespace } = context.agents;
 	const shipped = shippedObjects(namespace);
-	const [cluster, found, labelled, budgets] = await Promise.all([
+	const [cluster, found, labelled, budgets] = await allInOrder([
 		findCluster(context),
-		Promise.all(shipped.map(async (object) => existing(context, object))),
+		allInOrder(shipped.map(async (object) => existing(context, object))),
 		findLabelled(context, shipped),
 		countBudgets(context),
 	]);

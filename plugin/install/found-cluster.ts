@@ -7,6 +7,7 @@ import { isNotFound } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
+import { allInOrder } from "./all-in-order.ts";
 import type { ClusterObject } from "./cluster-object.ts";
 import { type FoundPeers, readPeers } from "./expose/read-peers.ts";
 import { operatorsRole } from "./fleet-objects.ts";
@@ -45,7 +46,7 @@ export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 	};
 	const inAgents = (plural: string, object: string, group = "/api/v1"): string =>
 		`${group}/namespaces/${agents.namespace}/${plural}/${object}`;
-	const [version, kubeSystem, list, deployment, binding, peers, teams] = await Promise.all([
+	const [version, kubeSystem, list, deployment, binding, peers, teams] = await allInOrder([
 		read("its version", "/version"),
 		read("its id, the UID of namespace kube-system", "/api/v1/namespaces/kube-system"),
 		read("the fleet", inAgents("configmaps", defaultFleetConfigMap)),

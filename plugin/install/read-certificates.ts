@@ -2,6 +2,7 @@
 import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
+import { allInOrder } from "./all-in-order.ts";
 import {
 	agentSecret,
 	authoritySecret,
@@ -28,7 +29,7 @@ export interface ClusterCertificates {
 /** Rejects with ApiError or ConnectionError, with UsageError for what has the name of ours and is none. */
 export async function readClusterCertificates(context: KubeContext, clusterId: string): Promise<ClusterCertificates> {
 	const { namespace } = context.agents;
-	const [map, agent, authority] = await Promise.all([
+	const [map, agent, authority] = await allInOrder([
 		find<Data>(context, `/api/v1/namespaces/${namespace}/configmaps/${caConfigMap}`),
 		find<Data>(context, `/api/v1/namespaces/${namespace}/secrets/${agentSecret}`),
 		find<Data>(context, `/api/v1/namespaces/${namespace}/secrets/${authoritySecret}`),
