@@ -2,11 +2,8 @@
 // meanwhile, so that the next ones need not wait for a round. More would only queue up, while their grants grow too old to be
 // used without another look at the pod.
 import { Semaphore } from "../fleet/semaphore.ts";
+import { SendingPace } from "./sending-pace.ts";
 
-/** Evictions that run side by side share the API server's slow read of PodDisruptionBudgets; beyond this many nothing is won. */
-const sentAtOnce = 100;
-/** Granted ahead of their turn: about what is evicted while a round goes on. */
-const grantedAhead = 25;
 /** While others are on their way, a round for fewer brings less than it costs. */
 const worthARound = 12;
 
@@ -17,6 +14,7 @@ interface ContextLimit {
 	granted: number;
 	/** Those on their way. */
 	readonly sending: Semaphore;
+	readonly pace: SendingPace;
 }
 
 export class ConcurrencyLimit {
@@ -48,7 +46,8 @@ export class ConcurrencyLimit {
 	ask(context: string, due: number): number {
 		if (this.#isPaused) return 0;
 		const limit = this.#of(context);
-		const free = sentAtOnce + grantedAhead - limit.asked - limit.granted;
+		const { atOnce, ahead } = limit.pace;
+		const free = atOnce + ahead - limit.asked - limit.granted;
 		const places = free >= Math.min(due, worthARound) ? Math.min(free, due) : 0;
 		limit.asked += places;
 		return places;
@@ -72,8 +71,14 @@ export class ConcurrencyLimit {
 		return mayGo;
 	}
 
-	giveBack(context: string): void {
+	/** `tookMs`: from when it was sent to its answer; left out where it was not sent. */
+	giveBack(context: string, tookMs?: number): void {
 		const limit = this.#of(context);
+		if (tookMs !== undefined) {
+			const before = limit.pace.atOnce;
+			limit.pace.answered(tookMs);
+			limit.sending.resize(limit.pace.atOnce - before);
+		}
 		limit.sending.giveBack();
 		this.#ungrant(limit);
 	}
@@ -100,7 +105,10 @@ export class ConcurrencyLimit {
 	}
 
 	#of(context: string): ContextLimit {
-		const limit = this.#contexts.get(context) ?? { asked: 0, granted: 0, sending: new Semaphore(sentAtOnce) };
+		const known = this.#contexts.get(context);
+		if (known) return known;
+		const pace = new SendingPace();
+		const limit = { asked: 0, granted: 0, sending: new Semaphore(pace.atOnce), pace };
 		this.#contexts.set(context, limit);
 		return limit;
 	}

@@ -1,4 +1,5 @@
 // Waiting until an evicted pod is gone, as kubectl does: by uid.
+import { once } from "node:events";
 import type { V1Pod } from "@kubernetes/client-node";
 import type { EventSink } from "../events/events.ts";
 import { type Reason, refusalReason } from "../events/reason.ts";
@@ -26,8 +27,6 @@ export function isTerminatingForLonger({ metadata }: V1Pod, seconds: number, now
 /** kubectl asks once a second; a pod without a grace period is gone sooner. */
 const pollMs = 1_000;
 const firstPollMs = 100;
-/** A deletion that a watch is to tell of is asked for all the same, in case it was missed. */
-const watchedPollMs = 5_000;
 
 export async function waitUntilGone(
 	job: EvictionJob,
@@ -46,14 +45,12 @@ export async function waitUntilGone(
 		options.onGone();
 		return { kind: "evicted" };
 	};
-	const pause = async (ms: number): Promise<void> => {
-		if (timeout.signal.aborted) return;
-		const ends = watch?.live ? AbortSignal.any([timeout.signal, watch.news(pod.uid)]) : timeout.signal;
-		await options.sleep(watch?.live ? watchedPollMs : ms, ends);
-	};
-	if (watch?.live) await pause(watchedPollMs);
+	if (watch?.live) {
+		const ended = AbortSignal.any([timeout.signal, watch.news(pod)]);
+		if (!ended.aborted) await once(ended, "abort");
+	}
+	if (watch?.isGone(pod.uid)) return gone();
 	for (let pauseMs = firstPollMs; ; pauseMs = Math.min(pollMs, pauseMs * 2)) {
-		if (watch?.isGone(pod.uid)) return gone();
 		try {
 			const found = await readPod(context.client, pod);
 			if (found.kind === "gone") return gone();
@@ -69,7 +66,7 @@ export async function waitUntilGone(
 				throw error;
 			}
 		}
-		await pause(pauseMs);
+		if (!timeout.signal.aborted) await options.sleep(pauseMs, timeout.signal);
 		if (timeout.signal.aborted) return failed("TimedOut", "context deadline exceeded");
 	}
 }

@@ -127,7 +127,7 @@ function shippedObjects(namespace: string): readonly ClusterObject[] {
 
 /** As it is there, without anything that may be secret. */
 async function existing(context: KubeContext, object: ClusterObject): Promise<readonly ClusterObject[]> {
-	const answer = context.client.get<ClusterObject>(objectPath(object), { metadataOnly: true }).then(
+	const answer = context.client.get<ClusterObject>(objectPath(object), { metadataOnly: "object" }).then(
 		({ metadata }) => [{ apiVersion: object.apiVersion, kind: object.kind, metadata }],
 		(error: unknown) => {
 			if (isNotFound(error)) return [];

@@ -107,7 +107,7 @@ async function deleteOne({ client }: KubeContext, path: string): Promise<void> {
 }
 
 async function isGone(context: KubeContext, object: ClusterObject): Promise<boolean> {
-	const answer = context.client.get(objectPath(object), { metadataOnly: true }).then(
+	const answer = context.client.get(objectPath(object), { metadataOnly: "object" }).then(
 		() => false,
 		(error: unknown) => {
 			if (isNotFound(error)) return true;

@@ -15,8 +15,8 @@ export interface CallOptions {
 	readonly signal?: AbortSignal;
 	/** False: a 429 or 5xx comes back at once, whatever Retry-After says. */
 	readonly retry?: boolean;
-	/** Of an object nothing but its metadata is sent: for one that has a secret in it. */
-	readonly metadataOnly?: boolean;
+	/** Of the object, or of those of a list, nothing but metadata is sent: for one that has a secret in it, and for many. */
+	readonly metadataOnly?: "object" | "list";
 }
 
 export interface ListQuery<T = unknown> {
@@ -57,6 +57,12 @@ export interface KubernetesClient {
 export const defaultChunkSize = 500;
 /** As client-go (rest/with_retry.go): an answer with Retry-After is asked for again this many times. */
 const maxRetries = 10;
+
+const metadataTypes = {
+	object: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+	list: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+	none: "application/json",
+} as const;
 
 /** A client for the connection; must be closed. `onWarning`: what the server says beside its answers. */
 export function createKubernetesClient(
@@ -108,9 +114,7 @@ export function createKubernetesClient(
 	): Promise<ApiAnswer> {
 		const text = body === undefined ? undefined : JSON.stringify(body);
 		const headers: OutgoingHttpHeaders = {
-			accept: options.metadataOnly
-				? "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-				: "application/json",
+			accept: metadataTypes[options.metadataOnly ?? "none"],
 			...(text !== undefined && { "content-type": contentType, "content-length": Buffer.byteLength(text) }),
 		};
 		// An idle connection may be closed by the server just as it is used again. A read is then asked once more; for a

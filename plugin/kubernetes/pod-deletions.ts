@@ -1,8 +1,13 @@
-// Which pods of a node are gone, by one watch: a hundred pods that end need no hundred questions a second. Where the watch
-// cannot be had (no right, an old proxy), or has ended, whoever waits asks for its pod itself, as kubectl does. Instead of client-node's
-// Watch: that ends after 30 s without an event, leaves out the lines that it cannot read, and cannot ask for metadata alone.
+// Which pods of a node are gone: a thousand pods that end need no thousand questions. A watch tells of them at once, and a list of the node
+// now and then of what the watch has missed, as where its connection is dead and nobody has noticed; more often where it cannot be had
+// (no right, an old proxy) or has ended. Where nothing can be listed either, whoever waits asks for its pod itself, as kubectl does.
+// Instead of client-node's Watch: that ends after 30 s without an event, leaves out the lines that it cannot read, and cannot ask for
+// metadata alone.
 import type { IncomingMessage } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import type { PodReference } from "../../disruption/cluster.ts";
 import { LineSplitter } from "../../proto/line-splitter.ts";
+import { ApiError, isNotFound, isPassing } from "./api-error.ts";
 import type { KubernetesClient } from "./kubernetes-client.ts";
 
 /** Must be closed. */
@@ -11,72 +16,172 @@ export interface PodDeletions {
 	readonly live: boolean;
 	isGone(uid: string): boolean;
 	/** Aborts when the pod is gone, or when nothing is told of any more. */
-	news(uid: string): AbortSignal;
+	news(pod: PodReference): AbortSignal;
 	close(): void;
+}
+
+export interface DeletionTimes {
+	/** From one list to the next, while there is a watch and while there is none. */
+	readonly watchedMs: number;
+	readonly unwatchedMs: number;
+	/** After a watch that has ended, or could not be had. */
+	readonly watchAgainMs: number;
 }
 
 /** Metadata is all that is needed, where the server can leave the rest out. */
 const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 /** A server that takes longer has more to do than to watch. */
 const openWithinMs = 2_000;
+const defaultTimes: DeletionTimes = { watchedMs: 5_000, unwatchedMs: 1_000, watchAgainMs: 1_000 };
 
-/** Resolves when every pod that is deleted from now on will be told of, or when none will. Never rejects. */
-export async function watchDeletions(client: KubernetesClient, node: string): Promise<PodDeletions> {
-	const gone = new Set<string>();
-	const waiting = new Map<string, AbortController>();
-	const closing = new AbortController();
-	let live = false;
-	const end = (): void => {
-		live = false;
-		closing.abort();
-		for (const waiter of waiting.values()) waiter.abort();
-	};
-	const take = (line: string): void => {
-		const { type, object }: WatchEvent = JSON.parse(line);
-		const uid = object?.metadata?.uid;
-		// What is no event about a pod is the server's last word: a version that is too old, or that it is going away.
-		if (type === "ERROR" || uid === undefined) end();
-		if (type !== "DELETED" || uid === undefined) return;
-		gone.add(uid);
-		waiting.get(uid)?.abort();
-		waiting.delete(uid);
-	};
-	const query = new URLSearchParams({ watch: "true", fieldSelector: `spec.nodeName=${node}` });
-	try {
-		const response = await client.stream(`/api/v1/pods?${query.toString()}`, {
-			accept,
-			withinMs: openWithinMs,
-			signal: closing.signal,
-		});
-		live = !closing.signal.aborted;
-		follow(response, take).then(end, end);
-	} catch {
-		// Polling finds out what is wrong here, and says so where it matters.
-		end();
+/** Resolves when every pod that is deleted from now on will be told of. Never rejects. */
+export async function watchDeletions(
+	client: KubernetesClient,
+	node: string,
+	times: DeletionTimes = defaultTimes,
+): Promise<PodDeletions> {
+	const deletions = new NodeDeletions(client, node, times);
+	await deletions.begin();
+	return deletions;
+}
+
+class NodeDeletions implements PodDeletions {
+	readonly #client: KubernetesClient;
+	readonly #path: string;
+	readonly #times: DeletionTimes;
+	readonly #gone = new Set<string>();
+	/** By uid. */
+	readonly #waiting = new Map<string, { readonly pod: PodReference; readonly news: AbortController }>();
+	readonly #closing = new AbortController();
+	#isWatched = false;
+
+	constructor(client: KubernetesClient, node: string, times: DeletionTimes) {
+		this.#client = client;
+		// What the API server remembers is enough to say who is there; who is not there is asked for by name.
+		const query = new URLSearchParams({ fieldSelector: `spec.nodeName=${node}`, resourceVersion: "0" });
+		this.#path = `/api/v1/pods?${query.toString()}`;
+		this.#times = times;
 	}
-	return {
-		get live() {
-			return live;
-		},
-		isGone: (uid) => gone.has(uid),
-		news(uid) {
-			const waiter = waiting.get(uid) ?? new AbortController();
-			if (!live || gone.has(uid)) waiter.abort();
-			else waiting.set(uid, waiter);
-			return waiter.signal;
-		},
-		close: end,
-	};
+
+	get live(): boolean {
+		return !this.#closing.signal.aborted;
+	}
+
+	isGone(uid: string): boolean {
+		return this.#gone.has(uid);
+	}
+
+	news(pod: PodReference): AbortSignal {
+		const waiter = this.#waiting.get(pod.uid) ?? { pod, news: new AbortController() };
+		if (!this.live || this.isGone(pod.uid)) waiter.news.abort();
+		else this.#waiting.set(pod.uid, waiter);
+		return waiter.news.signal;
+	}
+
+	close(): void {
+		this.#closing.abort();
+		for (const { news } of this.#waiting.values()) news.abort();
+	}
+
+	/** Resolves when the watch has begun or could not be had. */
+	async begin(): Promise<void> {
+		const { promise, resolve } = Promise.withResolvers<void>();
+		const close = (): void => this.close();
+		this.#watchOn(resolve).then(resolve, close);
+		await promise;
+		this.#lookOn().then(close, close);
+	}
+
+	/** Until the server says that it will not; `tried`: after each attempt. */
+	async #watchOn(tried: () => void): Promise<void> {
+		const { signal } = this.#closing;
+		for (;;) {
+			try {
+				const path = `${this.#path}&watch=true`;
+				const response = await this.#client.stream(path, { accept, withinMs: openWithinMs, signal });
+				this.#isWatched = true;
+				tried();
+				await this.#follow(response);
+			} catch (error) {
+				if (error instanceof ApiError && !isPassing(error)) return;
+			} finally {
+				this.#isWatched = false;
+			}
+			tried();
+			await delay(this.#times.watchAgainMs, undefined, { signal, ref: false });
+		}
+	}
+
+	/** Ends with the answer, with a line that cannot be read, and with the server's last word: a version that is too old, or that it is going away. */
+	async #follow(response: IncomingMessage): Promise<void> {
+		let isOver = false;
+		const lines = new LineSplitter((line) => {
+			const event = readEvent(line);
+			if (event?.type === "DELETED") this.#tell(event.uid);
+			isOver ||= event === undefined;
+		});
+		const chunks: AsyncIterable<Buffer> = response;
+		for await (const chunk of chunks) {
+			lines.push(chunk);
+			if (isOver) return;
+		}
+	}
+
+	/** Until the server says that it will not. */
+	async #lookOn(): Promise<void> {
+		const { signal } = this.#closing;
+		for (;;) {
+			const { watchedMs, unwatchedMs } = this.#times;
+			await delay(this.#isWatched ? watchedMs : unwatchedMs, undefined, { signal, ref: false });
+			try {
+				await this.#look(signal);
+			} catch (error) {
+				if (!isPassing(error)) throw error;
+			}
+		}
+	}
+
+	async #look(signal: AbortSignal): Promise<void> {
+		const asked = [...this.#waiting.values()];
+		if (asked.length === 0) return;
+		const { items } = await this.#client.get<PodList>(this.#path, { metadataOnly: "list", signal });
+		const there = new Set(items.map(({ metadata }) => metadata.uid));
+		for (const { pod } of asked) {
+			const mayBeGone = !there.has(pod.uid) && this.#waiting.has(pod.uid);
+			if (mayBeGone && (await isGone(this.#client, pod, signal))) this.#tell(pod.uid);
+		}
+	}
+
+	#tell(uid: string): void {
+		this.#gone.add(uid);
+		this.#waiting.get(uid)?.news.abort();
+		this.#waiting.delete(uid);
+	}
 }
 
-interface WatchEvent {
-	readonly type: string;
-	readonly object?: { readonly metadata?: { readonly uid?: string } };
+interface PodList {
+	readonly items: readonly PodMetadata[];
 }
 
-/** Ends with the answer, or with a line that cannot be read. */
-async function follow(response: IncomingMessage, take: (line: string) => void): Promise<void> {
-	const lines = new LineSplitter(take);
-	const chunks: AsyncIterable<Buffer> = response;
-	for await (const chunk of chunks) lines.push(chunk);
+interface PodMetadata {
+	readonly metadata: { readonly uid: string };
+}
+
+/** Undefined for what is no event about a pod. */
+function readEvent(line: string): { readonly type: string; readonly uid: string } | undefined {
+	const { type, object }: { readonly type: string; readonly object?: Partial<PodMetadata> } = JSON.parse(line);
+	const uid = object?.metadata?.uid;
+	return type === "ERROR" || uid === undefined ? undefined : { type, uid };
+}
+
+async function isGone(client: KubernetesClient, pod: PodReference, signal: AbortSignal): Promise<boolean> {
+	const { namespace, name, uid } = pod;
+	const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
+	try {
+		const { metadata } = await client.get<PodMetadata>(path, { metadataOnly: "object", signal });
+		return metadata.uid !== uid;
+	} catch (error) {
+		if (isNotFound(error)) return true;
+		throw error;
+	}
 }
