@@ -6,6 +6,7 @@ import type { ClusterChanges, ObjectChange } from "../../../plugin/install/find-
 import { ApiError, ConnectionError } from "../../../plugin/kubernetes/api-error.ts";
 import { UsageError } from "../../../plugin/terminal/errors.ts";
 import { newClient, newContext } from "../../support/build-context.ts";
+import { newFoundCluster } from "../../support/build-found-cluster.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
 
 const object = (apiVersion: string, kind: string, name: string): ClusterObject => ({
@@ -48,16 +49,7 @@ function clustersOf(
 			},
 		});
 		const context = newContext(name, client);
-		const found = {
-			context,
-			id: `id-${name}`,
-			fleet: undefined,
-			image: undefined,
-			imagePullSecret: undefined,
-			operators: [],
-			peers: undefined,
-			teams: [],
-		};
+		const found = newFoundCluster(context);
 		const changes = [account, list, agents].map((each): ObjectChange => ({ kind: "created", object: each }));
 		return { cluster: { found, objects: [account, list, agents], removed: [], exposure: undefined }, changes };
 	});

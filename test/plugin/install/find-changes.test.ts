@@ -3,6 +3,7 @@ import type { ClusterObject } from "../../../plugin/install/cluster-object.ts";
 import { changeOf, findChanges, type ObjectChange } from "../../../plugin/install/find-changes.ts";
 import { ApiError, ConnectionError } from "../../../plugin/kubernetes/api-error.ts";
 import { newClient, newContext } from "../../support/build-context.ts";
+import { newFoundCluster } from "../../support/build-found-cluster.ts";
 
 const metadata = { name: "xpdb", labels: { "xpdb.form3.tech/agent-namespace": "xpdb-system" } };
 const roles = (rules: readonly unknown[], kind = "ClusterRole", more: object = {}): ClusterObject => ({
@@ -140,7 +141,7 @@ describe("findChanges(), in a namespace that is about to be made", () => {
 			},
 		});
 		const context = newContext("eu", client);
-		const found = { ...nothingFound, context };
+		const found = newFoundCluster(context);
 		return findChanges({ found, objects: [namespace, certificate], removed: [], exposure: undefined }, false);
 	}
 
@@ -160,13 +161,3 @@ describe("findChanges(), in a namespace that is about to be made", () => {
 		});
 	});
 });
-
-const nothingFound = {
-	id: "1",
-	fleet: undefined,
-	image: undefined,
-	imagePullSecret: undefined,
-	operators: [],
-	teams: [],
-	peers: undefined,
-};

@@ -6,18 +6,14 @@ import { writeManifests } from "../../../plugin/install/manifest-files.ts";
 import type { PlannedCluster } from "../../../plugin/install/planned-fleet.ts";
 import { UsageError } from "../../../plugin/terminal/errors.ts";
 import { newContext } from "../../support/build-context.ts";
+import { newFoundCluster } from "../../support/build-found-cluster.ts";
 
 const cluster: PlannedCluster = {
-	found: {
-		context: newContext("arn:aws/shop"),
+	found: newFoundCluster(newContext("arn:aws/shop"), {
 		id: "id-shop",
 		fleet: { members: [], forgotten: [] },
 		image: "example.com/agent:1",
-		imagePullSecret: undefined,
-		operators: [],
-		teams: [],
-		peers: undefined,
-	},
+	}),
 	objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "xpdb-system" } }],
 	removed: [],
 	exposure: undefined,

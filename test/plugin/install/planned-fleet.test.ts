@@ -6,6 +6,7 @@ import type { FoundPeers } from "../../../plugin/install/expose/read-peers.ts";
 import type { FoundCluster } from "../../../plugin/install/found-cluster.ts";
 import { planFleet } from "../../../plugin/install/planned-fleet.ts";
 import { newContext } from "../../support/build-context.ts";
+import { newFoundCluster } from "../../support/build-found-cluster.ts";
 
 const balancer: Exposure = { kind: "loadbalancer", annotations: {}, sources: [] };
 
@@ -26,16 +27,9 @@ function clusters(
 		name,
 		...(address !== undefined && { address }),
 	}));
-	return Object.entries(all).map(([name, { peers }]) => ({
-		context: newContext(name),
-		id: `id-${name}`,
-		fleet: { members, forgotten: [] },
-		image: "example.com/agent:1",
-		imagePullSecret: undefined,
-		operators: [],
-		teams: [],
-		peers,
-	}));
+	return Object.entries(all).map(([name, { peers }]) =>
+		newFoundCluster(newContext(name), { fleet: { members, forgotten: [] }, image: "example.com/agent:1", peers }),
+	);
 }
 
 function plan(found: readonly FoundCluster[], kinds: readonly string[], more: object = {}) {

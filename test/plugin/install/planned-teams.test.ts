@@ -2,20 +2,11 @@ import { describe, expect, test } from "vitest";
 import type { FoundCluster } from "../../../plugin/install/found-cluster.ts";
 import { planFleet } from "../../../plugin/install/planned-fleet.ts";
 import type { Team } from "../../../plugin/install/team.ts";
-import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
+import { newContext } from "../../support/build-context.ts";
+import { newFoundCluster } from "../../support/build-found-cluster.ts";
 
-function found(name: string, changes: Partial<FoundCluster> = {}): FoundCluster {
-	const context = { name, agents: { namespace: "xpdb-system" } } as unknown as KubeContext;
-	const nothing = {
-		fleet: undefined,
-		image: undefined,
-		imagePullSecret: undefined,
-		operators: [],
-		teams: [],
-		peers: undefined,
-	};
-	return { context, id: `id-${name}`, ...nothing, ...changes };
-}
+const found = (name: string, changes: Partial<FoundCluster> = {}): FoundCluster =>
+	newFoundCluster(newContext(name), changes);
 
 function plan(clusters: readonly FoundCluster[], teams: readonly Team[] = []) {
 	const expose = { kinds: [], classes: [], annotations: [], sources: [] };

@@ -1,0 +1,17 @@
+// A cluster as an installation finds it before anything is there, but for what a test says.
+import type { FoundCluster } from "../../plugin/install/found-cluster.ts";
+import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
+
+export function newFoundCluster(context: KubeContext, changes: Partial<FoundCluster> = {}): FoundCluster {
+	return {
+		context,
+		id: `id-${context.name}`,
+		fleet: undefined,
+		image: undefined,
+		imagePullSecret: undefined,
+		operators: [],
+		teams: [],
+		peers: undefined,
+		...changes,
+	};
+}
