@@ -271,7 +271,7 @@ async function ask({ before, table, env, signal, open }: TypedLine, path: Path):
 		contexts.map(async (context): Promise<ListedNames> => {
 			const where = typeof path === "string" ? path : path(context);
 			const list = await context.client
-				.get<unknown>(`${where}?limit=${mostObjects}`, { signal, retry: false })
+				.get<unknown>(`${where}?limit=${mostObjects}`, { signal, retry: false, metadataOnly: "list" })
 				.catch(() => undefined);
 			const items: readonly unknown[] = isRecord(list) && Array.isArray(list["items"]) ? list["items"] : [];
 			return { context: context.name, items: items.flatMap(readItem) };

@@ -85,7 +85,7 @@ export class EvictionRounds {
 		this.#budgets = budgets;
 		this.#names = budgets.map(({ name }) => formatBudgetName(name));
 		this.#deps = deps;
-		this.#granted = new GrantedEvictions(deps.limit, () => deps.runtime.now());
+		this.#granted = new GrantedEvictions(deps.limit);
 		this.#told = new ToldStates(deps.emit);
 	}
 

@@ -5,13 +5,11 @@ import type { WaitingPod } from "./waiting-pod.ts";
 
 export class GrantedEvictions {
 	readonly #limit: ConcurrencyLimit;
-	readonly #now: () => number;
 	/** Tickets being used or given back. */
 	readonly #underWay = new Set<Promise<void>>();
 
-	constructor(limit: ConcurrencyLimit, now: () => number) {
+	constructor(limit: ConcurrencyLimit) {
 		this.#limit = limit;
-		this.#now = now;
 	}
 
 	/**
@@ -44,13 +42,12 @@ export class GrantedEvictions {
 			return;
 		}
 		pod.detach();
-		const sentAt = this.#now();
 		try {
 			pod.finish(await evict());
 		} catch (error) {
 			pod.fail(error);
 		} finally {
-			this.#limit.giveBack(name, this.#now() - sentAt);
+			this.#limit.giveBack(name);
 		}
 	}
 }

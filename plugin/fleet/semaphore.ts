@@ -25,20 +25,13 @@ export class Semaphore {
 		return hasPlace;
 	}
 
-	/** The next one takes the place over, unless there are fewer by now. */
+	/** The next one takes the place over. */
 	giveBack(): void {
-		this.resize(1);
-	}
-
-	/** So many places more, or fewer: whoever has one keeps it. */
-	resize(by: number): void {
-		this.#free += by;
-		for (const next of this.#waiting) {
-			if (this.#free <= 0) return;
-			this.#free -= 1;
+		const [next] = this.#waiting;
+		if (next) {
 			this.#waiting.delete(next);
 			next();
-		}
+		} else this.#free += 1;
 	}
 
 	async run<T>(work: () => Promise<T>): Promise<T> {

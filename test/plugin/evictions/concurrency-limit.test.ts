@@ -9,38 +9,21 @@ async function takeAll(limit: ConcurrencyLimit, count: number): Promise<void> {
 }
 
 describe("ConcurrencyLimit", () => {
-	test("asks for 75 at first, over rounds that go on and pods that are granted", async () => {
+	test("asks for 112 at most, over rounds that go on and pods that are granted", async () => {
 		const limit = new ConcurrencyLimit();
-		expect(limit.ask("eu", 50)).toBe(50);
-		expect(limit.ask("eu", 50)).toBe(25);
+		expect(limit.ask("eu", 70)).toBe(70);
+		expect(limit.ask("eu", 70)).toBe(42);
 		expect(limit.ask("eu", 1)).toBe(0);
 		expect(limit.ask("us", 1)).toBe(1);
 		await takeAll(limit, 20);
-		limit.answered("eu", 50);
-		expect(limit.ask("eu", 60)).toBe(30);
-	});
-
-	test("asks for more where answers come quickly, and for fewer where they do not", async () => {
-		const limit = new ConcurrencyLimit();
-		const answer = async (tookMs: number): Promise<void> => {
-			for (let times = 0; times < 200; times += 1) {
-				await limit.take("eu", never);
-				limit.giveBack("eu", tookMs);
-			}
-		};
-		await answer(100);
-		await takeAll(limit, 100);
-		expect(limit.ask("eu", 60)).toBe(25);
-		limit.answered("eu", 25);
-		for (let given = 0; given < 100; given += 1) limit.giveBack("eu", 2_000);
-		await takeAll(limit, 25);
-		expect(limit.ask("eu", 60)).toBe(12);
+		limit.answered("eu", 70);
+		expect(limit.ask("eu", 60)).toBe(50);
 	});
 
 	test("makes no round for a few of many while others are on their way", async () => {
 		const limit = new ConcurrencyLimit();
-		await takeAll(limit, 50);
-		for (let waiting = 0; waiting < 20; waiting += 1) void limit.take("eu", never);
+		await takeAll(limit, 100);
+		for (let waiting = 0; waiting < 7; waiting += 1) void limit.take("eu", never);
 		expect(limit.ask("eu", 30)).toBe(0);
 		expect(limit.ask("eu", 5)).toBe(5);
 		limit.answered("eu", 5);
@@ -50,7 +33,7 @@ describe("ConcurrencyLimit", () => {
 
 	test("lets those that wait go in their order, and passes over whoever left", async () => {
 		const limit = new ConcurrencyLimit();
-		await takeAll(limit, 50);
+		await takeAll(limit, 100);
 		const order: string[] = [];
 		const leaving = new AbortController();
 		const waiting = (["a", "b", "c"] as const).map(async (name) => {
@@ -68,7 +51,7 @@ describe("ConcurrencyLimit", () => {
 
 	test("has its place for the next where its turn came in the moment that it left", async () => {
 		const limit = new ConcurrencyLimit();
-		await takeAll(limit, 50);
+		await takeAll(limit, 100);
 		const leaving = new AbortController();
 		const left = limit.take("eu", leaving.signal);
 		const next = limit.take("eu", never);
@@ -80,9 +63,9 @@ describe("ConcurrencyLimit", () => {
 
 	test("tells when more may be granted", async () => {
 		const limit = new ConcurrencyLimit();
-		limit.ask("eu", 75);
+		limit.ask("eu", 112);
 		const freed = limit.freed(never);
-		limit.answered("eu", 75);
+		limit.answered("eu", 112);
 		await expect(freed).resolves.toBeUndefined();
 		const stop = new AbortController();
 		const stopped = limit.freed(stop.signal);

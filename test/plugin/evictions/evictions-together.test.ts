@@ -40,7 +40,7 @@ describe("many pods under a budget", () => {
 		expect(fleet.evictions.map(({ reserved }) => reserved)).toEqual([true, true, true, false]);
 	});
 
-	test("of one cluster are on their way 100 at a time at most, and 25 more are granted meanwhile", async () => {
+	test("of one cluster are on their way 100 at a time, and 12 more are granted meanwhile", async () => {
 		const { fleet, eu, evictAll } = setUp(260);
 		let granted = 0;
 		fleet.onEviction = () => {
@@ -48,8 +48,8 @@ describe("many pods under a budget", () => {
 		};
 		const outcomes = await evictAll();
 		expect(outcomes.map(({ kind }) => kind)).toEqual(Array(260).fill("evicted"));
-		expect(granted).toBeGreaterThan(50);
-		expect(granted).toBeLessThanOrEqual(125);
+		expect(granted).toBeGreaterThan(100);
+		expect(granted).toBeLessThanOrEqual(112);
 	});
 
 	test("of one cluster do not hold up those of another while all their places are taken", async () => {
@@ -59,7 +59,7 @@ describe("many pods under a budget", () => {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		eu.slow = promise;
 		const outcomes = evictAll();
-		await expect.poll(() => eu.reservations.size).toBe(75);
+		await expect.poll(() => eu.reservations.size).toBe(112);
 		await run.runtime.sleep(0, new AbortController().signal);
 		const other = run.evictions.evict(run.job(us, pod));
 		await expect.poll(() => fleet.evictions.length).toBe(1);
@@ -75,7 +75,7 @@ describe("many pods under a budget", () => {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		eu.slow = promise;
 		const outcomes = evictAll();
-		await expect.poll(() => eu.reservations.size).toBe(75);
+		await expect.poll(() => eu.reservations.size).toBe(112);
 		us.isGarbled = true;
 		const other = run.evictions.evict(run.job(us, pod));
 		const isLater = (): boolean =>
@@ -145,14 +145,14 @@ describe("many pods under a budget", () => {
 		let sent = 0;
 		fleet.onEviction = () => {
 			sent += 1;
-			if (sent === 50) run.stop.abort();
+			if (sent === 100) run.stop.abort();
 		};
 		const outcomes = await evictAll();
 		await run.evictions.settled();
-		expect(outcomes.filter(({ kind }) => kind === "evicted")).toHaveLength(50);
-		expect(outcomes.filter(({ kind }) => kind === "stopped")).toHaveLength(70);
-		expect(fleet.evictions).toHaveLength(50);
-		expect(pods.slice(50).filter(({ uid }) => eu.reservations.has(uid))).toEqual([]);
+		expect(outcomes.filter(({ kind }) => kind === "evicted")).toHaveLength(100);
+		expect(outcomes.filter(({ kind }) => kind === "stopped")).toHaveLength(20);
+		expect(fleet.evictions).toHaveLength(100);
+		expect(pods.slice(100).filter(({ uid }) => eu.reservations.has(uid))).toEqual([]);
 	});
 
 	test("are not asked for while the run is paused, and what was granted is given back and asked for again", async () => {
@@ -160,15 +160,15 @@ describe("many pods under a budget", () => {
 		const { promise, resolve } = Promise.withResolvers<void>();
 		eu.slow = promise;
 		const outcomes = evictAll();
-		await expect.poll(() => eu.reservations.size).toBe(75);
+		await expect.poll(() => eu.reservations.size).toBe(112);
 		run.evictions.pause();
 		run.evictions.pause();
 		resolve();
 		await expect.poll(() => eu.reservations.size).toBe(0);
 		// Those that had been sent.
-		expect(fleet.evictions).toHaveLength(50);
+		expect(fleet.evictions).toHaveLength(100);
 		await run.runtime.sleep(60_000, new AbortController().signal);
-		expect(fleet.evictions).toHaveLength(50);
+		expect(fleet.evictions).toHaveLength(100);
 		run.evictions.resume();
 		expect((await outcomes).every(({ kind }) => kind === "evicted")).toBe(true);
 		expect(fleet.evictions).toHaveLength(200);
