@@ -5,6 +5,7 @@ import type { FleetConnection } from "../fleet/fleet.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { budgetLines, budgetNotes } from "../output/budget-lines.ts";
 import { budgetsDocument } from "../output/budgets-document.ts";
+import { noFleetLine } from "../output/no-fleet-line.ts";
 import { isDocument, parseReadFormat, writeDocument } from "../output/read-format.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 
@@ -26,7 +27,7 @@ export const runBudgets: CommandRunner = async (input, deps) => {
 		if (!fleet) {
 			if (isDocument(format))
 				writeDocument(streams.stdout, format, budgetsDocument([], { problems: [], clusters: [] }));
-			streams.stderr.write("No xpdb agent and no XPodDisruptionBudget in this cluster\n");
+			streams.stderr.write(`${noFleetLine(contexts)}\n`);
 			return exitCode.done;
 		}
 		const namespaces = namespacesOf(contexts);

@@ -75,7 +75,7 @@ function planLines(clusters: readonly InstalledCluster[], deleteBudgets: boolean
 			? [`  - ${objectText(definition)} with all ${budgets} budgets of this cluster`]
 			: []),
 		...(definition && !deleteBudgets
-			? [`  = ${objectText(definition)} stays with ${budgets} budgets (--delete-budgets)`]
+			? [`  = ${objectText(definition)} stays with ${budgetCount(budgets)} (--delete-budgets)`]
 			: []),
 	]);
 }
@@ -147,7 +147,13 @@ function leftLines({
 		...keptCertificates.map((object) => `${context.name}: ${objectText(object)} stays, which somebody put there`),
 		...(keptNamespace ? [`${context.name}: ${objectText(keptNamespace)} stays: ${whyKept(keptCertificates)}`] : []),
 		...(definition
-			? [`${context.name}: ${objectText(definition)} stays with ${budgets} budgets; --delete-budgets takes both away`]
+			? [
+					`${context.name}: ${objectText(definition)} stays with ${budgetCount(budgets)}; --delete-budgets takes both away`,
+				]
 			: []),
 	];
+}
+
+function budgetCount(budgets: number): string {
+	return `${budgets} ${budgets === 1 ? "budget" : "budgets"}`;
 }

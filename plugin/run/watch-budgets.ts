@@ -4,6 +4,7 @@ import { booleanFlag, type CommandDependencies, type CommandInput } from "../fla
 import type { RowChanges } from "../fleet/budget-watch.ts";
 import type { WatchClock } from "../fleet/watched-member.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { noFleetLine } from "../output/no-fleet-line.ts";
 import { BudgetChangeLines } from "../output/budget-changes.ts";
 import { budgetsDocument } from "../output/budgets-document.ts";
 import { isDocument, type ReadFormat, writeDocument } from "../output/read-format.ts";
@@ -36,7 +37,7 @@ export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 		const watching = withFleet(input, deps, async ({ fleet }, contexts) => {
 			if (!fleet) {
 				screen?.close();
-				deps.streams.stderr.write("No xpdb agent and no XPodDisruptionBudget in this cluster\n");
+				deps.streams.stderr.write(`${noFleetLine(contexts)}\n`);
 				return exitCode.done;
 			}
 			asked = contexts;

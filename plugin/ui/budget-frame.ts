@@ -126,8 +126,12 @@ function titleLine(board: BudgetBoard, view: BudgetView, options: BudgetFrameOpt
 			: [piece(`  ${live}/${members.length} live`, live < members.length ? "bad" : "good"), ...counts];
 	const place = view.namespace === undefined ? "" : `  namespace ${view.namespace}`;
 	const filter = view.filter === "" && !view.isTyping ? "" : `  /${view.filter}${view.isTyping ? "_" : ""}`;
-	const right = `${place}${filter}  sort ${view.sort} ${view.isReversed ? "v" : "^"}  ${timeOfDay(now)} `;
-	return spread([piece(" xpdb budgets -w", "bold"), ...state], [piece(right)], columns);
+	const left = [piece(" xpdb budgets -w", "bold"), ...state];
+	const right = `${place}${filter}  sort ${view.sort} ${view.isReversed ? "v" : "^"} `;
+	const time = ` ${timeOfDay(now)} `;
+	// What the table shows matters more than the time.
+	const fits = widthOf(lineText(left)) + widthOf(right + time) < columns;
+	return spread(left, [piece(fits ? right + time : right)], columns);
 }
 
 function headerLine(board: BudgetBoard, options: BudgetFrameOptions): StyledLine {
