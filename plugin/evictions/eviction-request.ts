@@ -9,6 +9,7 @@ import { isText } from "../../disruption/text.ts";
 import { type Reason, refusalReason } from "../events/reason.ts";
 import { ApiError, ConnectionError } from "../kubernetes/api-error.ts";
 import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
+import { podPath } from "../kubernetes/pod-path.ts";
 
 export interface EvictionOptions {
 	/** Below 0: the pod's own. */
@@ -134,8 +135,4 @@ export async function readPod(client: KubernetesClient, pod: PodReference): Prom
 		preActivities: preActivitiesOf(annotations),
 		pod: found,
 	};
-}
-
-export function podPath({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
-	return `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 }

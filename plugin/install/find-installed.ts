@@ -165,7 +165,7 @@ async function findLabelled(
 		...[...collections].map(([path, object]) => list(path, labelSelector, object)),
 		...[...ofTeams].map(([path, object]) => list(path, accountLabel, object)),
 	];
-	return (await Promise.all(lists)).flat();
+	return (await allInOrder(lists)).flat();
 }
 
 async function countBudgets(context: KubeContext): Promise<number> {

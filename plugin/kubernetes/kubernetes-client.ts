@@ -58,10 +58,9 @@ export const defaultChunkSize = 500;
 /** As client-go (rest/with_retry.go): an answer with Retry-After is asked for again this many times. */
 const maxRetries = 10;
 
-const metadataTypes = {
+export const metadataTypes = {
 	object: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
 	list: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
-	none: "application/json",
 } as const;
 
 /** A client for the connection; must be closed. `onWarning`: what the server says beside its answers. */
@@ -114,7 +113,7 @@ export function createKubernetesClient(
 	): Promise<ApiAnswer> {
 		const text = body === undefined ? undefined : JSON.stringify(body);
 		const headers: OutgoingHttpHeaders = {
-			accept: metadataTypes[options.metadataOnly ?? "none"],
+			accept: options.metadataOnly ? metadataTypes[options.metadataOnly] : "application/json",
 			...(text !== undefined && { "content-type": contentType, "content-length": Buffer.byteLength(text) }),
 		};
 		// An idle connection may be closed by the server just as it is used again. A read is then asked once more; for a

@@ -8,7 +8,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { PodReference } from "../../disruption/cluster.ts";
 import { LineSplitter } from "../../proto/line-splitter.ts";
 import { ApiError, isNotFound, isPassing } from "./api-error.ts";
-import type { KubernetesClient } from "./kubernetes-client.ts";
+import { type KubernetesClient, metadataTypes } from "./kubernetes-client.ts";
+import { podPath } from "./pod-path.ts";
 
 /** Must be closed. */
 export interface PodDeletions {
@@ -29,7 +30,7 @@ export interface DeletionTimes {
 }
 
 /** Metadata is all that is needed, where the server can leave the rest out. */
-const accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+const accept = `${metadataTypes.object},application/json`;
 /** A server that takes longer has more to do than to watch. */
 const openWithinMs = 2_000;
 const defaultTimes: DeletionTimes = { watchedMs: 5_000, unwatchedMs: 1_000, watchAgainMs: 1_000 };
@@ -175,11 +176,9 @@ function readEvent(line: string): { readonly type: string; readonly uid: string 
 }
 
 async function isGone(client: KubernetesClient, pod: PodReference, signal: AbortSignal): Promise<boolean> {
-	const { namespace, name, uid } = pod;
-	const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}`;
 	try {
-		const { metadata } = await client.get<PodMetadata>(path, { metadataOnly: "object", signal });
-		return metadata.uid !== uid;
+		const { metadata } = await client.get<PodMetadata>(podPath(pod), { metadataOnly: "object", signal });
+		return metadata.uid !== pod.uid;
 	} catch (error) {
 		if (isNotFound(error)) return true;
 		throw error;
