@@ -1,5 +1,5 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 
 /** How it is started: a bundle by the Node that runs this, the file that is shipped by itself. */
 export function pluginCommand(plugin: string): readonly [string, ...string[]] {
@@ -10,8 +10,12 @@ export function pluginCommand(plugin: string): readonly [string, ...string[]] {
 export function writePluginLauncher(dir: string, plugin: string): string {
 	const bin = join(dir, "bin");
 	mkdirSync(bin, { recursive: true });
-	const command = `#!/bin/sh\nexec ${pluginCommand(plugin).map(quote).join(" ")} "$@"\n`;
-	writeFileSync(join(bin, "kubectl-xpdb"), command, { mode: 0o755 });
+	const launcher = join(bin, "kubectl-xpdb");
+	const command = pluginCommand(plugin);
+	rmSync(launcher, { force: true });
+	// As krew puts it there.
+	if (command.length === 1) symlinkSync(resolve(plugin), launcher);
+	else writeFileSync(launcher, `#!/bin/sh\nexec ${command.map(quote).join(" ")} "$@"\n`, { mode: 0o755 });
 	return bin;
 }
 

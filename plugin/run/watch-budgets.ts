@@ -10,6 +10,7 @@ import { budgetsDocument } from "../output/budgets-document.ts";
 import { isDocument, type ReadFormat, writeDocument } from "../output/read-format.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import { readUiChoice } from "./ui-choice.ts";
+import { keepHeapSmall } from "./watch-heap.ts";
 import { openWatchScreen, type WatchScreen } from "./watch-screen.ts";
 
 interface WatchOfBudgets {
@@ -28,6 +29,7 @@ export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 		return explainForScreen(budget, asked, input);
 	};
 	const screen = isTable ? await openWatchScreen(input, deps, explain) : undefined;
+	const leaveHeap = keepHeapSmall();
 	try {
 		// What talks to clusters takes as long to load as all else: the screen is there first.
 		const [{ withFleet }, { watchBudgets }] = await Promise.all([
@@ -57,6 +59,7 @@ export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 		});
 		return await (screen ? Promise.race([watching, leftFor(screen)]) : watching);
 	} finally {
+		leaveHeap();
 		screen?.close();
 	}
 }

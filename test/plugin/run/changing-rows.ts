@@ -1,0 +1,17 @@
+// For watch-heap.test.ts: a watch of 100,000 rows, each of which is another object after each change, as rows of budgets are. Prints the most
+// megabytes that were in V8's old space.
+import { getHeapSpaceStatistics } from "node:v8";
+import { limitHeap } from "../../../plugin/run/watch-heap.ts";
+
+const rows = 100_000;
+const changes = 20;
+
+const watched = new Map<number, object>();
+let most = 0;
+for (let change = 0; change < changes; change += 1) {
+	for (let row = 0; row < rows; row += 1) watched.set(row, { row, change, text: [`${row}/${change}`, change, row] });
+	if (change === 1 && process.argv[2] === "limited") limitHeap();
+	const old = getHeapSpaceStatistics().find(({ space_name }) => space_name === "old_space");
+	most = Math.max(most, (old?.space_used_size ?? 0) / 1024 / 1024);
+}
+process.stdout.write(String(Math.round(most)));
