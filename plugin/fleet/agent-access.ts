@@ -10,15 +10,16 @@ import {
 } from "../../disruption/errors.ts";
 import { quote } from "../../disruption/quote.ts";
 import type { AgentDescription } from "../../proto/agent-cluster.ts";
-import { agentServerName, createAgentClient, createTokenSource } from "../../proto/credentials.ts";
+import { agentServerName, createAgentClient } from "../../proto/credentials.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
 import type { MeetingQuestion } from "../../proto/wire-description.ts";
 import { ApiError, ConnectionError, errorText, isNotFound, kubectlErrorLine } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { hangUp } from "../kubernetes/port-forward.ts";
 import { StepError } from "./access-step.ts";
 import { type Anchor, type ClusterIdentity, readAnchor, readIdentity } from "./anchor.ts";
 import { AgentDialer, AgentNamespacesError, type AgentPod, findAgentPods } from "./agent-pods.ts";
-import { createTokenIssuer } from "./agent-token.ts";
+import { beginWay, type Login, logIn } from "./begin-way.ts";
 import { createCallLog } from "./call-log.ts";
 import { type Meeting, meet } from "./meeting.ts";
 import { renewExpired, seeSilent } from "./see-silent.ts";
@@ -56,6 +57,8 @@ export async function accessAgents(
 ): Promise<AgentAccessResult> {
 	const failed = (problem: string): AgentAccessResult => ({ kind: "failed", context, problem });
 	const { client, name, agents } = context;
+	const way = beginWay(context, anchor.pods);
+	let dialer: AgentDialer | undefined;
 	try {
 		const [named, inAnchor] = await Promise.allSettled([anchor.namespaces, anchor.pods]);
 		if (inAnchor.status === "rejected") throw inAnchor.reason;
@@ -75,10 +78,15 @@ export async function accessAgents(
 			const look = context.suggest.kubectl(["describe", "pod", pod.name, "-n", pod.namespace], name);
 			return failed(`no agent is ready: see ${look}`);
 		}
-		return await open(context, { anchor, dialer: new AgentDialer(client, namespaces, pods), question });
+		const begun = await way;
+		dialer = new AgentDialer(client, namespaces, { pods, ahead: begun?.ahead });
+		return await open(context, { anchor, dialer, question, login: begun?.login ?? logIn(context) });
 	} catch (error) {
 		if (isForPeople(error)) return failed(`${explain(error)}${seeMore(error, context)}`);
 		throw error;
+	} finally {
+		if (dialer) dialer.close();
+		else void way.then((begun) => begun && hangUp(begun.ahead.connection));
 	}
 }
 
@@ -91,8 +99,9 @@ export async function accessAgent(
 	try {
 		return await open(context, {
 			anchor: readIdentity(context),
-			dialer: new AgentDialer(context.client, namespaces, [pod], pod.uid),
+			dialer: new AgentDialer(context.client, namespaces, { pods: [pod], only: pod.uid }),
 			question: {},
+			login: logIn(context),
 		});
 	} catch (error) {
 		if (isForPeople(error)) return { kind: "failed", context, problem: explain(error) };
@@ -106,7 +115,13 @@ async function open(
 		anchor,
 		dialer,
 		question,
-	}: { readonly anchor: ClusterIdentity; readonly dialer: AgentDialer; readonly question: MeetingQuestion },
+		login: { token, first },
+	}: {
+		readonly anchor: ClusterIdentity;
+		readonly dialer: AgentDialer;
+		readonly question: MeetingQuestion;
+		readonly login: Login;
+	},
 ): Promise<AgentAccess> {
 	const [ca, clusterId] = await Promise.all([anchor.ca, anchor.clusterId]);
 	const tunnel = await createTunnel((socket) => dialer.connect(socket)).catch((error: unknown) => {
@@ -115,7 +130,6 @@ async function open(
 			cause: error,
 		});
 	});
-	const token = createTokenSource(createTokenIssuer(context));
 	let client: AgentServiceClient | undefined;
 	try {
 		client = createAgentClient({
@@ -127,7 +141,7 @@ async function open(
 		});
 		// The connection is made while the token is issued, and the call has its time from then on.
 		client.getChannel().getConnectivityState(true);
-		await token();
+		await first;
 		const meeting = await meet(client, { name: context.name, dialer, question });
 		requireOwnCluster(meeting.description, clusterId, context);
 		const opened = client;

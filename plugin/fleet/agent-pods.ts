@@ -13,7 +13,7 @@ import { parserProblem } from "../../disruption/parser-problem.ts";
 import { errorText, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
 import { readyCondition } from "../kubernetes/pod-status.ts";
-import { forwardToPod } from "../kubernetes/port-forward.ts";
+import { dialPod, hangUp, type PodConnection } from "../kubernetes/port-forward.ts";
 
 const grpcPortName = "grpc";
 /** An agent whose connection just broke goes to the end of the list for so long: it may be frozen and still called ready. */
@@ -87,6 +87,22 @@ export async function findAgentPods(
 		.toSorted((a, b) => Number(b.ready) - Number(a.ready) || (a.name < b.name ? -1 : 1));
 }
 
+/** A connection to an agent, begun before it was known that it may be used. It may be rejected before anybody awaits it. */
+export interface DialedAhead {
+	/** Of the agent's pod. */
+	readonly uid: string;
+	readonly connection: Promise<PodConnection>;
+}
+
+interface DialerOptions {
+	/** Those of these namespaces, listed just now. */
+	readonly pods?: readonly AgentPod[];
+	/** For the first connection, if it is one to one of these pods; otherwise it is hung up. */
+	readonly ahead?: DialedAhead | undefined;
+	/** The uid of the one pod that is to be joined. */
+	readonly only?: string;
+}
+
 /** Joins sockets with ready agents of one cluster. */
 export class AgentDialer {
 	readonly #client: KubernetesClient;
@@ -98,11 +114,12 @@ export class AgentDialer {
 	#pods: Promise<readonly AgentPod[]> | undefined;
 	#current: AgentPod | undefined;
 	#problem: string | undefined;
+	#ahead: DialedAhead | undefined;
 
-	/** `pods`: those of these namespaces, listed just now. `only`: the uid of the one pod that is to be joined. */
-	constructor(client: KubernetesClient, namespaces: readonly string[], pods?: readonly AgentPod[], only?: string) {
+	constructor(client: KubernetesClient, namespaces: readonly string[], { pods, ahead, only }: DialerOptions = {}) {
 		this.#client = client;
 		this.namespaces = namespaces;
+		this.#ahead = ahead;
 		this.#only = only;
 		if (pods) void this.#keep(Promise.resolve(pods));
 	}
@@ -124,13 +141,14 @@ export class AgentDialer {
 
 	async connect(socket: Socket): Promise<void> {
 		const ready = (await this.#list()).filter((pod) => pod.ready && (this.#only ?? pod.uid) === pod.uid);
+		const ahead = this.#takeAhead(ready);
 		if (ready.length === 0) throw this.#failed("no agent is ready");
-		for (const pod of ready.toSorted((a, b) => this.#rank(a) - this.#rank(b))) {
+		for (const pod of ready.toSorted((a, b) => this.#rank(a, ahead) - this.#rank(b, ahead))) {
 			try {
-				const { ended } = await forwardToPod(this.#client, pod, socket);
+				const connection = await (pod.uid === ahead?.uid ? ahead.connection : dialPod(this.#client, pod));
 				this.#current = pod;
 				this.#problem = undefined;
-				void ended.then((problem) => {
+				void connection.join(socket).then((problem) => {
 					this.#brokenAt.set(pod.uid, performance.now());
 					this.#problem = problem;
 				});
@@ -148,7 +166,22 @@ export class AgentDialer {
 		return new Error(problem);
 	}
 
-	#rank({ uid }: AgentPod): number {
+	/** Afterwards nobody comes who would use it. */
+	close(): void {
+		this.#takeAhead([]);
+	}
+
+	/** Once, and where it leads to one of these pods. */
+	#takeAhead(ready: readonly AgentPod[]): DialedAhead | undefined {
+		const ahead = this.#ahead;
+		this.#ahead = undefined;
+		if (!ahead || ready.some(({ uid }) => uid === ahead.uid)) return ahead;
+		hangUp(ahead.connection);
+		return undefined;
+	}
+
+	#rank({ uid }: AgentPod, ahead: DialedAhead | undefined): number {
+		if (uid === ahead?.uid) return -1;
 		const brokenAt = this.#brokenAt.get(uid) ?? Number.NEGATIVE_INFINITY;
 		return (this.#leaving.has(uid) ? 2 : 0) + (performance.now() - brokenAt < avoidBrokenForMs ? 1 : 0);
 	}

@@ -5,7 +5,7 @@ import { findAgentNamespaces, findAgentPods } from "../fleet/agent-pods.ts";
 import { createTokenIssuer } from "../fleet/agent-token.ts";
 import { createTunnel } from "../fleet/tunnel.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { forwardToPod } from "../kubernetes/port-forward.ts";
+import { dialPod } from "../kubernetes/port-forward.ts";
 import type { SeenAgent } from "./rotate-certificates.ts";
 
 /** `ca`: of whom the agents may have their certificates, the old ones and the new ones. Rejects where one cannot be asked. */
@@ -20,7 +20,7 @@ export async function readAgentCertificates(
 		pods
 			.filter(({ ready }) => ready)
 			.map(async (pod): Promise<SeenAgent> => {
-				const tunnel = await createTunnel(async (socket) => void (await forwardToPod(client, pod, socket)));
+				const tunnel = await createTunnel(async (socket) => void (await dialPod(client, pod)).join(socket));
 				const agent = createAgentClient({
 					address: tunnel.address,
 					serverName: agentServerName(agents.namespace),

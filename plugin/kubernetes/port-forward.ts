@@ -2,7 +2,7 @@
 // PortForward: that buffers without end what is not read, says of a refusal the code alone, and a write after the far side's end is an
 // unhandled EPIPE that ends the process.
 import type { Socket } from "node:net";
-import type { WebSocket } from "ws";
+import { WebSocket } from "ws";
 import { ConnectionError, readApiError } from "./api-error.ts";
 import type { KubernetesClient } from "./kubernetes-client.ts";
 
@@ -17,30 +17,49 @@ const errorChannel = 1;
 /** Above this much on its way to the server, the local side is not read. */
 const highWaterBytes = 1024 * 1024;
 
-export interface PortForward {
-	/** Resolves when the connection is over, with what the far side said about it, if anything. */
-	readonly ended: Promise<string | undefined>;
+export interface PodConnection {
+	/**
+	 * Joins it with a local socket until either ends; once. Resolves when it is over, with what the far side said about it, if
+	 * anything.
+	 */
+	join(socket: Socket): Promise<string | undefined>;
+	/** Whatever becomes of it. */
+	close(): void;
 }
 
-/**
- * Joins `socket` with the pod's port until either ends. Rejects with ApiError or ConnectionError where the API server
- * does not open it; then `socket` is untouched and may be joined with another pod.
- */
-export async function forwardToPod(client: KubernetesClient, pod: PodPort, socket: Socket): Promise<PortForward> {
+/** A connection to the pod's port, which waits to be joined. Rejects with ApiError or ConnectionError where the API server does not open it. */
+export async function dialPod(client: KubernetesClient, pod: PodPort): Promise<PodConnection> {
 	const ws = await client.webSocket(
 		`/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/pods/${encodeURIComponent(pod.name)}/portforward?ports=${pod.port}`,
 		"v4.channel.k8s.io",
 	);
 	ws.binaryType = "nodebuffer";
-	// Listening begins before the connection is open: the first frames may come together with it.
-	const ended = join(ws, socket);
+	let problem: string | undefined;
+	ws.on("error", (error) => {
+		problem ??= error.message;
+	});
 	await opened(ws, client.server);
-	return { ended };
+	return {
+		join: async (socket) => (await join(ws, socket)) ?? problem,
+		close: () => ws.terminate(),
+	};
+}
+
+/** Nobody will use it. */
+export function hangUp(connection: Promise<PodConnection>): void {
+	connection.then(
+		(open) => open.close(),
+		() => undefined,
+	);
 }
 
 function opened(ws: WebSocket, server: string): Promise<void> {
 	return new Promise((resolve, reject) => {
-		ws.once("open", resolve);
+		ws.once("open", () => {
+			// The first frames may come together with it.
+			ws.pause();
+			resolve();
+		});
 		ws.once("error", (error) => reject(new ConnectionError(server, error)));
 		ws.once("unexpected-response", (request, response) => {
 			let body = "";
@@ -61,26 +80,19 @@ function join(ws: WebSocket, socket: Socket): Promise<string | undefined> {
 	return new Promise((resolve) => {
 		const announced = new Set<number>();
 		let problem: string | undefined;
-		let isOpen = false;
 		const finish = (): void => {
-			if (ws.readyState === ws.OPEN || ws.readyState === ws.CONNECTING) ws.terminate();
-			// A connection that never opened leaves the socket to the next pod.
-			if (isOpen) socket.destroy();
+			if (ws.readyState === WebSocket.OPEN) ws.terminate();
+			socket.destroy();
 			resolve(problem);
 		};
-		const onData = (chunk: Buffer): void => {
+		socket.on("data", (chunk: Buffer) => {
 			ws.send(Buffer.concat([Buffer.of(dataChannel), chunk]), () => {
 				if (ws.bufferedAmount < highWaterBytes) socket.resume();
 			});
 			if (ws.bufferedAmount >= highWaterBytes) socket.pause();
-		};
-		ws.on("open", () => {
-			isOpen = true;
-			socket.on("data", onData);
-			socket.on("error", finish);
-			socket.on("close", finish);
-			if (socket.destroyed) finish();
 		});
+		socket.on("error", finish);
+		socket.on("close", finish);
 		ws.on("message", (message: Buffer) => {
 			const channel = message[0] ?? 0;
 			// The first frame of each channel repeats the port's number.
@@ -97,10 +109,9 @@ function join(ws: WebSocket, socket: Socket): Promise<string | undefined> {
 				socket.once("drain", () => ws.resume());
 			}
 		});
-		ws.on("error", (error) => {
-			problem ??= error.message;
-			finish();
-		});
+		ws.on("error", finish);
 		ws.on("close", finish);
+		if (socket.destroyed || ws.readyState !== WebSocket.OPEN) finish();
+		else ws.resume();
 	});
 }

@@ -1,5 +1,5 @@
+import { once } from "node:events";
 import { existsSync, rmSync, statSync } from "node:fs";
-import { createServer, type Server } from "node:http";
 import {
 	type AddressInfo,
 	connect,
@@ -8,78 +8,19 @@ import {
 	type Server as TcpServer,
 } from "node:net";
 import { dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { Client, credentials } from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "vitest";
-import { type WebSocket, WebSocketServer } from "ws";
+import { WebSocket } from "ws";
 import { createTunnel, namedPipe, type Tunnel } from "../../../plugin/fleet/tunnel.ts";
 import type { KubernetesClient } from "../../../plugin/kubernetes/kubernetes-client.ts";
-import { forwardToPod } from "../../../plugin/kubernetes/port-forward.ts";
-import { newClient } from "../../support/build-context.ts";
-import { clientOfServer } from "../../support/client-of-server.ts";
+import { dialPod, hangUp } from "../../../plugin/kubernetes/port-forward.ts";
+import { type ForwardingServer, startForwardingServer } from "../../support/forwarding-server.ts";
 
 const closers: (() => void)[] = [];
 afterEach(() => {
 	for (const close of closers.splice(0).toReversed()) close();
 });
-
-async function listen(server: Server | TcpServer): Promise<number> {
-	await new Promise<void>((resolve) => {
-		server.listen(0, "127.0.0.1", resolve);
-	});
-	closers.push(() => server.close());
-	return (server.address() as AddressInfo).port;
-}
-
-interface ApiServer {
-	readonly client: KubernetesClient;
-	readonly paths: string[];
-	/** Status and body in place of the next upgrade. */
-	refusal: { readonly code: number; readonly body: string } | undefined;
-	/** Text on the error channel in place of data. */
-	podError: string | undefined;
-	readonly sockets: Set<WebSocket>;
-}
-
-/** The part of an API server that forwards ports: v4.channel.k8s.io to a real TCP server. */
-async function startApiServer(target: number): Promise<ApiServer> {
-	const http = createServer();
-	const upgrader = new WebSocketServer({ noServer: true, handleProtocols: () => "v4.channel.k8s.io" });
-	const api: ApiServer = {
-		client: newClient({}),
-		paths: [],
-		refusal: undefined,
-		podError: undefined,
-		sockets: new Set(),
-	};
-	http.on("upgrade", (request, socket: Socket, head) => {
-		api.paths.push(request.url ?? "");
-		if (api.refusal) {
-			const { code, body } = api.refusal;
-			socket.end(`HTTP/1.1 ${code} No\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`);
-			return;
-		}
-		upgrader.handleUpgrade(request, socket, head, (ws) => {
-			api.sockets.add(ws);
-			// The port's number comes first on both channels, together with whatever the pod says at once.
-			ws.send(Buffer.from([0, 0, 0]));
-			ws.send(Buffer.from([1, 0, 0]));
-			if (api.podError !== undefined) {
-				ws.send(Buffer.concat([Buffer.of(1), Buffer.from(api.podError)]));
-				return;
-			}
-			const pod = connect(target, "127.0.0.1");
-			pod.on("data", (chunk) => ws.send(Buffer.concat([Buffer.of(0), chunk])));
-			pod.on("close", () => ws.close());
-			ws.on("message", (message: Buffer) => pod.write(message.subarray(1)));
-			ws.on("close", () => pod.destroy());
-		});
-	});
-	const port = await listen(http);
-	closers.push(() => http.closeAllConnections());
-	const client = clientOfServer(port);
-	closers.push(() => client.close());
-	return Object.assign(api, { client });
-}
 
 /** A server that greets, then echoes. */
 async function startEcho(): Promise<number> {
@@ -88,14 +29,27 @@ async function startEcho(): Promise<number> {
 		socket.write("hello ");
 		socket.pipe(socket);
 	});
-	return listen(server);
+	closers.push(() => server.close());
+	return listenOn(server);
+}
+
+async function listenOn(server: TcpServer): Promise<number> {
+	server.listen(0, "127.0.0.1");
+	await once(server, "listening");
+	return (server.address() as AddressInfo).port;
+}
+
+async function startApiServer(target: number): Promise<ForwardingServer> {
+	const api = await startForwardingServer(target);
+	closers.push(() => api[Symbol.dispose]());
+	return api;
 }
 
 const pod = { namespace: "xpdb-system", name: "agent-1", port: 8443 };
 
 async function openTunnel(client: KubernetesClient): Promise<Tunnel> {
 	const tunnel = await createTunnel(async (socket) => {
-		await forwardToPod(client, pod, socket);
+		void (await dialPod(client, pod)).join(socket);
 	});
 	closers.push(() => tunnel.close());
 	return tunnel;
@@ -204,37 +158,73 @@ describe("a tunnel", () => {
 	});
 });
 
-describe("forwardToPod()", () => {
+describe("dialPod()", () => {
 	async function acceptOne(): Promise<{ readonly near: Socket; readonly far: Socket }> {
 		const server = createTcpServer();
 		const accepted = new Promise<Socket>((resolve) => server.once("connection", resolve));
-		const near = connect(await listen(server), "127.0.0.1");
+		const near = connect(await listenOn(server), "127.0.0.1");
 		const far = await accepted;
 		closers.push(() => near.destroy());
 		return { near, far };
 	}
 
-	test("rejects with what the API server says, and leaves the socket to the next pod", async () => {
+	test("rejects with what the API server says", async () => {
 		const api = await startApiServer(await startEcho());
-		const { far } = await acceptOne();
 		api.refusal = {
 			code: 404,
 			body: JSON.stringify({ kind: "Status", message: 'pods "agent-1" not found', reason: "NotFound" }),
 		};
-		await expect(forwardToPod(api.client, pod, far)).rejects.toMatchObject({
+		await expect(dialPod(api.client, pod)).rejects.toMatchObject({
 			name: "ApiError",
 			code: 404,
 			message: 'pods "agent-1" not found',
 		});
-		expect(far.destroyed).toBe(false);
 	});
 
 	test("says why the far side ended", async () => {
 		const api = await startApiServer(await startEcho());
 		api.podError = "error forwarding port 8443: connection refused";
 		const { far } = await acceptOne();
-		const { ended } = await forwardToPod(api.client, pod, far);
-		expect(await ended).toBe("error forwarding port 8443: connection refused");
+		const connection = await dialPod(api.client, pod);
+		expect(await connection.join(far)).toBe("error forwarding port 8443: connection refused");
 		expect(far.destroyed).toBe(true);
+	});
+
+	test("keeps what the far side says until somebody is there to hear it", async () => {
+		const api = await startApiServer(await startEcho());
+		const connection = await dialPod(api.client, pod);
+		// The greeting is on its way, and would be here by then.
+		await delay(50);
+		const { near, far } = await acceptOne();
+		void connection.join(far);
+		const [first] = (await once(near, "data")) as [Buffer];
+		expect(first.toString()).toBe("hello ");
+	});
+
+	test("ends the socket that comes when the far side is gone", async () => {
+		const api = await startApiServer(await startEcho());
+		const connection = await dialPod(api.client, pod);
+		for (const socket of api.sockets) socket.terminate();
+		await delay(50);
+		const { far } = await acceptOne();
+		await connection.join(far);
+		expect(far.destroyed).toBe(true);
+	});
+
+	test("ends the far side where the socket is gone before it is there", async () => {
+		const api = await startApiServer(await startEcho());
+		const { far } = await acceptOne();
+		far.destroy();
+		await (await dialPod(api.client, pod)).join(far);
+		await expect.poll(() => [...api.sockets].every((socket) => socket.readyState === WebSocket.CLOSED)).toBe(true);
+	});
+});
+
+describe("hangUp()", () => {
+	test("ends a connection that nobody has used, also one that is still being made, and minds none that failed", async () => {
+		const api = await startApiServer(await startEcho());
+		hangUp(dialPod(api.client, pod));
+		await expect.poll(() => [...api.sockets].map((socket) => socket.readyState)).toEqual([WebSocket.CLOSED]);
+		hangUp(Promise.reject(new Error("refused")));
 	});
 });

@@ -1,0 +1,149 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { accessAgents } from "../../../plugin/fleet/agent-access.ts";
+import { AgentDialer, type AgentPod } from "../../../plugin/fleet/agent-pods.ts";
+import { beginWay } from "../../../plugin/fleet/begin-way.ts";
+import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
+import { newClient, newContext, notFound } from "../../support/build-context.ts";
+import { newV1Pod } from "../../support/build-v1-pod.ts";
+import { type ForwardingServer, startForwardingServer } from "../../support/forwarding-server.ts";
+
+const anchor = "xpdb-system";
+
+function newAgent(name: string, fields: Partial<AgentPod> = {}): AgentPod {
+	return { namespace: anchor, name, uid: `uid-${name}`, ready: true, port: 8443, ...fields };
+}
+
+let stack: DisposableStack;
+let api: ForwardingServer;
+beforeEach(async () => {
+	stack = new DisposableStack();
+	const echo = createServer((socket) => socket.on("error", () => socket.destroy()).pipe(socket));
+	stack.defer(() => void echo.close());
+	echo.listen(0, "127.0.0.1");
+	await once(echo, "listening");
+	api = stack.use(await startForwardingServer((echo.address() as AddressInfo).port));
+});
+afterEach(() => stack.dispose());
+
+/** What a tunnel is joined by, and its other end. */
+async function newSocket(): Promise<{ readonly near: Socket; readonly far: Socket }> {
+	const server = createServer({ pauseOnConnect: true });
+	stack.defer(() => void server.close());
+	server.listen(0, "127.0.0.1");
+	await once(server, "listening");
+	const accepted = once(server, "connection") as Promise<[Socket]>;
+	const near = connect((server.address() as AddressInfo).port, "127.0.0.1");
+	stack.defer(() => near.destroy());
+	const [far] = await accepted;
+	return { near, far };
+}
+
+/** A context whose API server forwards ports. */
+function contextOf(calls: Parameters<typeof newClient>[0] = {}): KubeContext {
+	const client = newClient({ post: () => ({ status: { token: "abc" } }), ...calls });
+	return newContext("eu", { ...client, webSocket: (path, protocol) => api.client.webSocket(path, protocol) });
+}
+
+async function waysTo(pods: readonly AgentPod[]) {
+	const begun = await beginWay(contextOf(), Promise.resolve(pods));
+	return begun?.ahead;
+}
+
+const dialed = (): readonly string[] => api.paths.map((path) => /pods\/([^/]+)/.exec(path)?.[1] ?? "");
+const closed = (): readonly boolean[] => [...api.sockets].map(({ readyState }) => readyState === WebSocket.CLOSED);
+
+describe("a connection that was dialed ahead", () => {
+	test("is the first one, and the next one is a new one", async () => {
+		const pods = [newAgent("a"), newAgent("b")];
+		const dialer = new AgentDialer(api.client, [anchor], { pods, ahead: await waysTo(pods) });
+		const { near, far } = await newSocket();
+		await dialer.connect(far);
+		far.resume();
+		near.write("x");
+		expect(String((await once(near, "data"))[0])).toBe("x");
+		expect(dialed()).toEqual(["a"]);
+		await dialer.connect((await newSocket()).far);
+		expect(dialed()).toEqual(["a", "a"]);
+		expect(dialer.current?.name).toBe("a");
+	});
+
+	test("is taken before an agent that comes first by its name, from a namespace that was not known yet", async () => {
+		const b = newAgent("b");
+		const pods = [newAgent("a", { namespace: "shop" }), b];
+		const dialer = new AgentDialer(api.client, [anchor, "shop"], { pods, ahead: await waysTo([b]) });
+		await dialer.connect((await newSocket()).far);
+		expect(dialed()).toEqual(["b"]);
+	});
+
+	test("is hung up where it leads to nobody who is an agent, or is ready, or whom the dialer is for", async () => {
+		const [a, b] = [newAgent("a"), newAgent("b")];
+		const cases = [
+			{ pods: [b] },
+			{ pods: [b, newAgent("a", { ready: false })] },
+			{ pods: [b, newAgent("a", { uid: "of the pod that has its name now" })] },
+			{ pods: [a, b], only: b.uid },
+		];
+		for (const options of cases) {
+			const dialer = new AgentDialer(api.client, [anchor], { ...options, ahead: await waysTo([a]) });
+			await dialer.connect((await newSocket()).far);
+			expect(dialer.current?.name).toBe("b");
+		}
+		expect(dialed()).toEqual(cases.flatMap(() => ["a", "b"]));
+		await expect.poll(closed).toEqual(cases.flatMap(() => [true, false]));
+	});
+
+	test("that the API server refuses is no better than any: the next agent is dialed", async () => {
+		const pods = [newAgent("a"), newAgent("b")];
+		api.refusal = { code: 404, body: JSON.stringify({ kind: "Status", message: "gone", reason: "NotFound" }) };
+		const ahead = await waysTo(pods);
+		await ahead?.connection.catch(() => undefined);
+		api.refusal = undefined;
+		const dialer = new AgentDialer(api.client, [anchor], { pods, ahead });
+		await dialer.connect((await newSocket()).far);
+		expect(dialed()).toEqual(["a", "b"]);
+	});
+
+	test("is hung up where nobody comes", async () => {
+		const pods = [newAgent("a")];
+		new AgentDialer(api.client, [anchor], { pods, ahead: await waysTo(pods) }).close();
+		await expect.poll(closed).toEqual([true]);
+	});
+
+	test("is not made where no agent is ready, or nobody may say who they are", async () => {
+		expect(await waysTo([newAgent("a", { ready: false })])).toBeUndefined();
+		expect(await beginWay(contextOf(), Promise.reject(new Error("forbidden")))).toBeUndefined();
+		expect(dialed()).toEqual([]);
+	});
+});
+
+describe("accessAgents()", () => {
+	const agent = newV1Pod("agent-1", { namespace: anchor, labels: { "app.kubernetes.io/name": "xpdb-agent" } });
+	const ready = { ...agent, status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } };
+
+	/** An API server that has so many of the answers. */
+	async function access(answers: Readonly<Record<string, object>>) {
+		const get = (path: string): object => {
+			const answer = answers[path.split("/").at(-1) ?? ""];
+			if (!answer) throw notFound(`${path} not found`);
+			return answer;
+		};
+		return accessAgents(contextOf({ list: () => [ready], get }));
+	}
+
+	test("says nothing to an agent, and hangs up, while it is not known whose agents they are or which cluster it is", async () => {
+		const known = {
+			"xpdb-fleet": { data: {} },
+			"xpdb-ca": { data: { "ca.crt": "a certificate" } },
+			"kube-system": { metadata: { uid: "uid-1" } },
+		};
+		for (const missing of ["xpdb-ca", "kube-system"]) {
+			expect((await access({ ...known, [missing]: {} })).kind).toBe("failed");
+		}
+		expect((await access({ ...known, "xpdb-fleet": { data: { namespaces: 7 } } })).kind).toBe("failed");
+		await expect.poll(closed).toEqual([true, true, true]);
+		expect(api.said).toBe(0);
+	});
+});

@@ -1,0 +1,71 @@
+// The part of an API server that forwards ports, as clients of the plugin see it.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { type WebSocket, WebSocketServer } from "ws";
+import type { KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
+import { clientOfServer } from "./client-of-server.ts";
+
+export interface ForwardingServer extends Disposable {
+	readonly client: KubernetesClient;
+	readonly paths: string[];
+	/** Status and body in place of the next upgrade. */
+	refusal: { readonly code: number; readonly body: string } | undefined;
+	/** Text on the error channel in place of data. */
+	podError: string | undefined;
+	readonly sockets: ReadonlySet<WebSocket>;
+	/** Bytes that the pods were sent. */
+	readonly said: number;
+}
+
+/** v4.channel.k8s.io to the real TCP server on this port. */
+export async function startForwardingServer(target: number): Promise<ForwardingServer> {
+	const http = createServer();
+	const upgrader = new WebSocketServer({ noServer: true, handleProtocols: () => "v4.channel.k8s.io" });
+	const api = {
+		paths: new Array<string>(),
+		refusal: undefined as ForwardingServer["refusal"],
+		podError: undefined as string | undefined,
+		sockets: new Set<WebSocket>(),
+		said: 0,
+	};
+	http.on("upgrade", (request, socket: Socket, head) => {
+		api.paths.push(request.url ?? "");
+		if (api.refusal) {
+			const { code, body } = api.refusal;
+			socket.end(`HTTP/1.1 ${code} No\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`);
+			return;
+		}
+		upgrader.handleUpgrade(request, socket, head, (ws) => {
+			api.sockets.add(ws);
+			// The port's number comes first on both channels, together with whatever the pod says at once.
+			ws.send(Buffer.from([0, 0, 0]));
+			ws.send(Buffer.from([1, 0, 0]));
+			if (api.podError !== undefined) {
+				ws.send(Buffer.concat([Buffer.of(1), Buffer.from(api.podError)]));
+				return;
+			}
+			const pod = connect(target, "127.0.0.1");
+			pod.on("data", (chunk) => ws.send(Buffer.concat([Buffer.of(0), chunk])));
+			pod.on("error", () => ws.close());
+			pod.on("close", () => ws.close());
+			ws.on("message", (message: Buffer) => {
+				api.said += message.length - 1;
+				pod.write(message.subarray(1));
+			});
+			ws.on("close", () => pod.destroy());
+		});
+	});
+	http.listen(0, "127.0.0.1");
+	await once(http, "listening");
+	const client = clientOfServer((http.address() as AddressInfo).port);
+	return Object.assign(api, {
+		client,
+		[Symbol.dispose]() {
+			client.close();
+			http.close();
+			http.closeAllConnections();
+			for (const socket of api.sockets) socket.terminate();
+		},
+	});
+}
