@@ -11,6 +11,7 @@ import { AgentProtocolError } from "../disruption/errors.ts";
 import { boundedStatus } from "../disruption/pod-status.ts";
 import { oneOf, required, requiredText, resourceVersion, wholeNumber } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
+import { readSpecText } from "./spec-text.ts";
 import {
 	budgetNameMessage,
 	controllerMessage,
@@ -58,7 +59,7 @@ export function budgetMessage(budget: MemberBudget): wire.Budget {
 export function readBudget(message: wire.Budget, field: string): MemberBudget {
 	let spec: unknown;
 	try {
-		spec = JSON.parse(message.specJson);
+		spec = readSpecText(message.specJson);
 	} catch (error) {
 		throw new AgentProtocolError(`Cannot read message: ${field}.spec_json is not JSON`, { cause: error });
 	}

@@ -72,7 +72,7 @@ function planLines(clusters: readonly InstalledCluster[], deleteBudgets: boolean
 		...keptCertificates.map((object) => `  = ${objectText(object)} stays: it is of whoever put it there`),
 		...(keptNamespace ? [`  = ${objectText(keptNamespace)} stays: ${whyKept(keptCertificates)}`] : []),
 		...(definition && deleteBudgets
-			? [`  - ${objectText(definition)} with all ${budgets} budgets of this cluster`]
+			? [`  - ${objectText(definition)} with the ${budgetCount(budgets)} of this cluster`]
 			: []),
 		...(definition && !deleteBudgets
 			? [`  = ${objectText(definition)} stays with ${budgetCount(budgets)} (--delete-budgets)`]

@@ -48,8 +48,8 @@ export interface RoundsDependencies {
 
 /** The first of those that wait stand for the others. */
 const maxLookedAt = 20;
-/** Soon enough not to be felt, at a few cheap calls a second and budget; of a long wait a twentieth, at one call in two seconds and member. */
-const lookEveryMs = { first: 300, most: 2_000, ofWait: 1 / 20 };
+/** Soon enough not to be felt, at a few cheap calls a second and budget; of a long wait a tenth, at one call in two seconds and member. */
+const lookEveryMs = { first: 300, most: 2_000, ofWait: 1 / 10 };
 /** A look can be wrong in either direction; a round says how it is. */
 const roundAtLeastEveryMs = 10_000;
 /** After an agent without an answer, and after a round that was lost: others have a turn. */

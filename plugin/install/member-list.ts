@@ -7,6 +7,7 @@ import { ApiError } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
+import { allInOrder } from "./all-in-order.ts";
 import { agentNamespaceLabel } from "./fleet-objects.ts";
 import { readFleetList } from "./read-fleet-list.ts";
 
@@ -32,7 +33,7 @@ const maxConflicts = 5;
 export async function readMemberList(context: KubeContext): Promise<MemberList> {
 	const { client, name, agents } = context;
 	const options = { signal: AbortSignal.timeout(answerWithinMs), retry: false };
-	const [kubeSystem, map] = await Promise.all([
+	const [kubeSystem, map] = await allInOrder([
 		client.get<{ readonly metadata?: { readonly uid?: string } }>("/api/v1/namespaces/kube-system", options),
 		client.get<FleetConfigMap>(pathOf(agents.namespace), options),
 	]);

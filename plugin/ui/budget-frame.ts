@@ -126,12 +126,20 @@ function titleLine(board: BudgetBoard, view: BudgetView, options: BudgetFrameOpt
 			: [piece(`  ${live}/${members.length} live`, live < members.length ? "bad" : "good"), ...counts];
 	const place = view.namespace === undefined ? "" : `  namespace ${view.namespace}`;
 	const filter = view.filter === "" && !view.isTyping ? "" : `  /${view.filter}${view.isTyping ? "_" : ""}`;
-	const left = [piece(" xpdb budgets -w", "bold"), ...state];
-	const right = `${place}${filter}  sort ${view.sort} ${view.isReversed ? "v" : "^"} `;
-	const time = ` ${timeOfDay(now)} `;
-	// What the table shows matters more than the time.
-	const fits = widthOf(lineText(left)) + widthOf(right + time) < columns;
-	return spread(left, [piece(fits ? right + time : right)], columns);
+	const sort = `  sort ${view.sort} ${view.isReversed ? "v" : "^"}`;
+	const time = `  ${timeOfDay(now)}`;
+	const name = [" xpdb budgets -w", " budgets"] as const;
+	// What the table shows matters more than the time, its numbers more than in which order they are.
+	const titles = [
+		[name[0], `${place}${filter}${sort}${time} `],
+		[name[0], `${place}${filter}${sort} `],
+		[name[1], `${place}${filter}${sort} `],
+		[name[1], `${place}${filter} `],
+	] as const;
+	const numbers = widthOf(lineText(state));
+	const fitting = titles.find(([left, right]) => widthOf(left) + numbers + widthOf(right) < columns);
+	const [left, right] = fitting ?? titles[3];
+	return spread([piece(left, "bold"), ...state], [piece(right)], columns);
 }
 
 function headerLine(board: BudgetBoard, options: BudgetFrameOptions): StyledLine {

@@ -88,3 +88,31 @@ describe("coveringBudgets()", () => {
 		});
 	}
 });
+
+describe("a selector that was read before", () => {
+	const pod = { namespace: "shop", labels: { app: "db" } };
+	const covers = (spec: unknown) => coveringBudgets([member("b", spec)], pod).length > 0;
+
+	test("is read anew where somebody could have changed it, wherever in it that is", () => {
+		const labels: Record<string, string> = { app: "web" };
+		const values: string[] = ["web"];
+		const byLabels = Object.freeze({ selector: Object.freeze({ matchLabels: labels }) });
+		const expressions = Object.freeze([Object.freeze({ key: "app", operator: "In", values })]);
+		const byExpressions = Object.freeze({ selector: Object.freeze({ matchExpressions: expressions }) });
+		const open: { selector: object } = { selector: { matchLabels: { app: "web" } } };
+		expect([byLabels, byExpressions, open].map(covers)).toEqual([false, false, false]);
+		labels["app"] = "db";
+		values[0] = "db";
+		open.selector = {};
+		expect([byLabels, byExpressions, open].map(covers)).toEqual([true, true, true]);
+	});
+
+	test("is the same where nobody can have changed it", () => {
+		const spec = Object.freeze({ selector: Object.freeze({ matchLabels: Object.freeze({ app: "db" }) }) });
+		const none = Object.freeze({ selector: Object.freeze({ matchLabels: Object.freeze({ app: "web" }) }) });
+		const unreadable = Object.freeze({ selector: "app=web" });
+		for (let look = 0; look < 2; look += 1) expect([spec, none, unreadable].map(covers)).toEqual([true, false, true]);
+		const read = (): unknown => coveringBudgets([member("b", spec)], pod)[0]?.selector;
+		expect(read()).toBe(read());
+	});
+});
