@@ -98,7 +98,10 @@ export interface WatchUnsupported {
 	readonly kind: "unsupported";
 }
 
-export type LookRequest = Pick<AcquireRequest, "budget" | "selector" | "candidates">;
+export interface LookRequest extends Pick<AcquireRequest, "budget" | "selector" | "candidates"> {
+	/** No other budgets are told than this one; agents that do not know it yet tell all of the namespace. */
+	readonly thisBudgetAlone?: boolean;
+}
 
 /** A member of the fleet with all that its agent answers. */
 export interface AgentCluster extends Cluster {

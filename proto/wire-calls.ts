@@ -1,5 +1,6 @@
 // Requests and answers of the larger calls as messages and back, as strict as wire.ts.
 import type { AcquireOutcome, AcquireRequest, Acquisition, Count } from "../disruption/cluster.ts";
+import { AgentProtocolError } from "../disruption/errors.ts";
 import type { BudgetList, LookRequest } from "./agent-cluster.ts";
 import { requiredText, wholeNumber } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
@@ -58,14 +59,23 @@ type CountCall =
 
 export function countCallMessage(clusterId: string, call: CountCall): wire.CountRequest {
 	const look = { clusterId, ...lookMessage(call.request) };
-	if (call.kind === "look") return { ...look, acquisition: undefined, holder: "", nonce: "" };
+	if (call.kind === "look") {
+		const { thisBudgetAlone = false } = call.request;
+		return { ...look, acquisition: undefined, holder: "", nonce: "", thisBudgetAlone };
+	}
 	const { holder, nonce } = call.request;
-	return { ...look, acquisition: acquisitionMessage(call.acquisition), holder, nonce };
+	return { ...look, acquisition: acquisitionMessage(call.acquisition), holder, nonce, thisBudgetAlone: false };
 }
 
 export function readCountCall(message: wire.CountRequest): CountCall {
 	const look = readLook(message);
-	if (message.acquisition === undefined) return { kind: "look", request: look };
+	const { thisBudgetAlone } = message;
+	if (message.acquisition === undefined) {
+		return { kind: "look", request: { ...look, ...(thisBudgetAlone && { thisBudgetAlone }) } };
+	}
+	if (thisBudgetAlone) {
+		throw new AgentProtocolError("Cannot read message: this_budget_alone is for looks, and not beside an acquisition");
+	}
 	return {
 		kind: "again",
 		acquisition: readAcquisition(message.acquisition, "acquisition"),

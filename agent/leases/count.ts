@@ -27,6 +27,7 @@ import { type ControllerReference, isHealthy, type PodRecord } from "../../disru
 import { controllerKey } from "../../disruption/remembered-controllers.ts";
 import type { Reservation } from "../../disruption/reservation.ts";
 import { compareResourceVersions, latestResourceVersion } from "../../disruption/resource-version.ts";
+import type { LookRequest } from "../../proto/agent-cluster.ts";
 import type { ClusterApi, ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
 import type { BudgetView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
@@ -202,14 +203,14 @@ function selectedPods(
  */
 export async function look(
 	reading: Promise<BudgetLease | undefined>,
-	question: CountQuestion,
+	question: LookRequest,
 	options: CountOptions,
 ): Promise<Count> {
 	const { api } = withEarlyScales(question, options);
 	const [lease, { members }, budgets] = await Promise.all([
 		reading,
 		api.getFleet(),
-		budgetsOf(question.budget, options),
+		question.thisBudgetAlone === true ? thisBudget(question, options) : budgetsOf(question.budget, options),
 	]);
 	if (!options.pods.live) await options.pods.refresh();
 	const reservations = new Map(lease?.state.reservations.map((reservation) => [reservation.uid, reservation]));
@@ -229,6 +230,14 @@ async function budgetsOf(budget: BudgetName, { api, budgets }: CountOptions): Pr
 	for (const { name } of budgets.budgets(budget.namespace)) names.set(formatBudgetName(name), name);
 	const found = await Promise.all([...names.values()].map((name) => api.getBudget(name)));
 	return found.filter((member) => member !== undefined);
+}
+
+/** Of 1,000 budgets in a namespace, whoever looks at one reads no other. */
+async function thisBudget({ budget }: LookRequest, { api, budgets }: CountOptions): Promise<readonly MemberBudget[]> {
+	// The round that follows will ask for all of them.
+	budgets.wanted();
+	const found = await api.getBudget(budget);
+	return found ? [found] : [];
 }
 
 async function countView(

@@ -25,6 +25,7 @@ import type {
 	AgentCluster,
 	AgentDescription,
 	BudgetList,
+	LookRequest,
 	WatchOptions,
 	WatchUnsupported,
 } from "../../proto/agent-cluster.ts";
@@ -134,7 +135,7 @@ export class LocalCluster implements AgentCluster {
 	}
 
 	/** A count that no decision may rest on. */
-	async look(question: CountQuestion): Promise<Count> {
+	async look(question: LookRequest): Promise<Count> {
 		this.#assertSynced();
 		const options = { ...this.#options, cluster: this.name, grants: this.#grants, replicaSets: this.#replicaSets };
 		return look(this.leases.read(question.budget), question, options);

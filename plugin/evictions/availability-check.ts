@@ -7,7 +7,7 @@ import {
 	type RoundBudget,
 } from "../../disruption/decide.ts";
 import type { RoundCandidate } from "../../disruption/verdict.ts";
-import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import type { AgentCluster, LookRequest } from "../../proto/agent-cluster.ts";
 
 export type CountedMember = Pick<AgentCluster, "id" | "look">;
 
@@ -23,7 +23,8 @@ export async function checkAvailability(
 	budgets: readonly RoundBudget[],
 	candidates: readonly RoundCandidate[],
 ): Promise<Availability> {
-	const counted = await lookAtBudgets(members, budgets, candidates);
+	// A pod that others cover as well by now is one for a round, which counts them all.
+	const counted = await lookAtBudgets(members, budgets, candidates, { thisBudgetAlone: true });
 	const ids = members.map(({ id }) => id);
 	return decideWithStates(ids, counted, candidates);
 }
@@ -38,6 +39,7 @@ export async function lookAtBudgets(
 	members: readonly CountedMember[],
 	budgets: readonly RoundBudget[],
 	candidates: readonly RoundCandidate[],
+	options: Pick<LookRequest, "thisBudgetAlone"> = {},
 ): Promise<readonly BudgetCounts[]> {
 	return Promise.all(
 		budgets.map(async (budget) => ({
@@ -48,6 +50,7 @@ export async function lookAtBudgets(
 						budget: budget.name,
 						selector: budget.selector,
 						candidates: candidates.filter(({ clusterId }) => clusterId === member.id).map(({ pod }) => pod),
+						...options,
 					}),
 				),
 			),

@@ -169,5 +169,7 @@ async function doubtOf(
 
 function look({ members }: Pick<Fleet, "members">, budget: RoundBudget): Promise<readonly Count[]> {
 	const { name, selector } = budget;
-	return Promise.all(members.map((member) => member.look({ budget: name, selector, candidates: [] })));
+	return Promise.all(
+		members.map((member) => member.look({ budget: name, selector, candidates: [], thisBudgetAlone: true })),
+	);
 }

@@ -76,7 +76,7 @@ async function readRow(
 			try {
 				return {
 					cluster: member.name,
-					count: await member.look({ budget: name, selector: budget.selector, candidates: [] }),
+					count: await member.look({ budget: name, selector: budget.selector, candidates: [], thisBudgetAlone: true }),
 				};
 			} catch (error) {
 				if (error instanceof AgentUnavailableError) return { cluster: member.name, count: error };

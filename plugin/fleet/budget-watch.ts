@@ -192,7 +192,7 @@ class Session {
 			this.#looks.set(at, { key, askedAt: clock.now(), answer, isUnderWay: false });
 			this.#changed([key]);
 		};
-		member.look({ budget: name, selector, candidates: [] }).then(told, (error: unknown) => {
+		member.look({ budget: name, selector, candidates: [], thisBudgetAlone: true }).then(told, (error: unknown) => {
 			told(error instanceof Error ? error : new Error(String(error)));
 		});
 		return known?.answer;

@@ -244,7 +244,12 @@ export class WatchedMember {
 	async #lookAt(budget: MemberBudget): Promise<WatchedBudget> {
 		try {
 			const { selector } = parseBudgetSpec(budget.spec);
-			const count = await this.#options.member.look({ budget: budget.name, selector, candidates: [] });
+			const count = await this.#options.member.look({
+				budget: budget.name,
+				selector,
+				candidates: [],
+				thisBudgetAlone: true,
+			});
 			return { budget, state: count };
 		} catch (error) {
 			if (!isDomainError(error) && !(error instanceof InvalidBudgetError)) throw error;

@@ -71,6 +71,23 @@ describe("messages", () => {
 			},
 		},
 		{
+			name: "a look at one budget alone",
+			sent: {
+				kind: "look",
+				request: { budget: samples.budget, selector: { requirements: [] }, candidates: [], thisBudgetAlone: true },
+			},
+			read: () => {
+				const request = {
+					budget: samples.budget,
+					selector: { requirements: [] },
+					candidates: [],
+					thisBudgetAlone: true,
+				};
+				const message = calls.countCallMessage(clusterId, { kind: "look", request });
+				return calls.readCountCall(overBytes(generated.CountRequest, message));
+			},
+		},
+		{
 			name: "grants",
 			sent: samples.grants,
 			read: () =>
@@ -292,6 +309,15 @@ describe("messages that say too little or something unknown", () => {
 			expect(row.read).toThrow(`: ${row.field} `);
 		});
 	}
+});
+
+test("a count that a decision rests on is refused where it asks for one budget alone", () => {
+	const { acquisition, acquireRequest: request } = samples;
+	const message = calls.countCallMessage(clusterId, { kind: "again", acquisition, request });
+	expect(message.thisBudgetAlone).toBe(false);
+	const altered = overBytes(generated.CountRequest, { ...message, thisBudgetAlone: true });
+	expect(() => calls.readCountCall(altered)).toThrow(AgentProtocolError);
+	expect(() => calls.readCountCall(altered)).toThrow("this_budget_alone");
 });
 
 function grantSample(): generated.Grant {

@@ -307,7 +307,7 @@ export class FakeMember implements AgentCluster {
 		if (this.#held?.nonce !== acquisition.nonce) throw new LeaseLostError("not held");
 	}
 
-	#count({ selector, candidates }: LookRequest): Count {
+	#count({ budget, selector, candidates, thisBudgetAlone: alone }: LookRequest): Count {
 		const selected = [...this.pods.values()].filter(({ labels }) => matchesSelector(selector, labels));
 		const healthy = selected.filter((pod) => pod.healthy && !pod.finished && !this.reservations.has(pod.uid));
 		const unavailable = selected
@@ -322,7 +322,7 @@ export class FakeMember implements AgentCluster {
 			clusterName: this.name,
 			fleetHash: this.hash,
 			features: [],
-			budgets: this.budgets,
+			budgets: alone ? this.budgets.filter(({ name }) => name.name === budget.name) : this.budgets,
 			expected: { kind: "known", pods: this.expected },
 			healthy: healthy.length,
 			candidates: candidates.map((pod): CandidateState => {

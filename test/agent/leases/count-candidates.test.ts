@@ -3,7 +3,8 @@ import { look } from "../../../agent/leases/count.ts";
 import type { PodReference } from "../../../disruption/cluster.ts";
 import type { LeaseState } from "../../../disruption/lease.ts";
 import type { PodRecord } from "../../../disruption/pod.ts";
-import { budget, labels, selector } from "../../support/build-count.ts";
+import type { LookRequest } from "../../../proto/agent-cluster.ts";
+import { budget, labels, memberBudget, newSpec, selector } from "../../support/build-count.ts";
 import { newReservation } from "../../support/build-lease.ts";
 import { type CountWorld, simulateCount } from "./count-world.ts";
 
@@ -119,6 +120,22 @@ describe("look()", () => {
 		const found = await look(Promise.resolve(undefined), { budget, selector, candidates: [] }, options);
 		expect(found).toMatchObject({ healthy: 3, expected: { kind: "known", pods: 3 } });
 		expect(requests).not.toContain("list leases");
+	});
+
+	test("at one budget alone reads and tells no other, and none where it is gone", async () => {
+		const { options, requests, server, budgets, now } = simulateCount();
+		for (const name of ["cache", "queue"]) {
+			server.putBudget({ ...memberBudget(newSpec({ maxUnavailable: 1 })), name: { namespace: "shop", name } });
+		}
+		budgets.replace([...server.budgets.values()], now());
+		const question = { budget, selector, candidates: [] };
+		const told = async (asked: LookRequest) =>
+			(await look(Promise.resolve(undefined), asked, options)).budgets.map(({ name }) => name.name).toSorted();
+		expect(await told({ ...question, thisBudgetAlone: true })).toEqual([budget.name]);
+		expect(requests.filter((request) => request.includes("budgets"))).toEqual(["get budgets"]);
+		expect(await told(question)).toHaveLength(3);
+		const gone = { ...budget, name: "gone" };
+		expect(await told({ ...question, budget: gone, thisBudgetAlone: true })).toEqual([]);
 	});
 
 	test("leaves reserved pods out and names their holders", async () => {

@@ -298,6 +298,8 @@ export interface CountRequest {
   /** Of the attempt whose acquisition it is; both empty for a look. */
   holder: string;
   nonce: string;
+  /** Of a look: no other budgets are told than this one. Decisions rest on all of them, so beside an acquisition it is refused. */
+  thisBudgetAlone: boolean;
 }
 
 export interface CountResponse {
@@ -4087,6 +4089,7 @@ function createBaseCountRequest(): CountRequest {
     candidates: [],
     holder: "",
     nonce: "",
+    thisBudgetAlone: false,
   };
 }
 
@@ -4112,6 +4115,9 @@ export const CountRequest: MessageFns<CountRequest> = {
     }
     if (message.nonce !== "") {
       writer.uint32(58).string(message.nonce);
+    }
+    if (message.thisBudgetAlone !== false) {
+      writer.uint32(64).bool(message.thisBudgetAlone);
     }
     return writer;
   },
@@ -4185,6 +4191,14 @@ export const CountRequest: MessageFns<CountRequest> = {
             message.nonce = reader.string();
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.thisBudgetAlone = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -4212,6 +4226,11 @@ export const CountRequest: MessageFns<CountRequest> = {
         : [],
       holder: isSet(object.holder) ? globalThis.String(object.holder) : "",
       nonce: isSet(object.nonce) ? globalThis.String(object.nonce) : "",
+      thisBudgetAlone: isSet(object.thisBudgetAlone)
+        ? globalThis.Boolean(object.thisBudgetAlone)
+        : isSet(object.this_budget_alone)
+        ? globalThis.Boolean(object.this_budget_alone)
+        : false,
     };
   },
 
@@ -4238,6 +4257,9 @@ export const CountRequest: MessageFns<CountRequest> = {
     if (message.nonce !== "") {
       obj.nonce = message.nonce;
     }
+    if (message.thisBudgetAlone !== false) {
+      obj.thisBudgetAlone = message.thisBudgetAlone;
+    }
     return obj;
   },
 
@@ -4259,6 +4281,7 @@ export const CountRequest: MessageFns<CountRequest> = {
     message.candidates = object.candidates?.map((e) => PodReference.fromPartial(e)) || [];
     message.holder = object.holder ?? "";
     message.nonce = object.nonce ?? "";
+    message.thisBudgetAlone = object.thisBudgetAlone ?? false;
     return message;
   },
 };
