@@ -145,7 +145,7 @@ export class AgentDialer {
 		if (ready.length === 0) throw this.#failed("no agent is ready");
 		for (const pod of ready.toSorted((a, b) => this.#rank(a, ahead) - this.#rank(b, ahead))) {
 			try {
-				const connection = await (pod.uid === ahead?.uid ? ahead.connection : dialPod(this.#client, pod));
+				const connection = await this.#dial(pod, ahead);
 				this.#current = pod;
 				this.#problem = undefined;
 				void connection.join(socket).then((problem) => {
@@ -159,6 +159,13 @@ export class AgentDialer {
 			}
 		}
 		throw this.#failed(this.#problem ?? "no agent could be reached");
+	}
+
+	async #dial(pod: AgentPod, ahead: DialedAhead | undefined): Promise<PodConnection> {
+		if (pod.uid !== ahead?.uid) return dialPod(this.#client, pod);
+		const connection = await ahead.connection;
+		// It may have waited for long, and its agent be gone.
+		return connection.isOver ? dialPod(this.#client, pod) : connection;
 	}
 
 	#failed(problem: string): Error {

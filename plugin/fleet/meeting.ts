@@ -12,6 +12,8 @@ import type { AgentDialer } from "./agent-pods.ts";
 
 /** One connection more than a moved agent needs: the first call after a broken tunnel fails. */
 const attempts = 3;
+/** A channel connects anew 0.1 s after a connection has failed. */
+const connectWithinMs = 500;
 
 export interface Meeting {
 	readonly description: Introduction;
@@ -40,13 +42,23 @@ export async function meet(
 			return await askAgent(client, name, question);
 		} catch (error) {
 			if (!(error instanceof AgentUnavailableError)) throw error;
-			if (attempt < attempts) continue;
+			if (attempt < attempts) {
+				// Until the next connection is made or has failed too: a call before then fails by itself.
+				await connected(client, connectWithinMs);
+				continue;
+			}
 			// The API server was just asked, and did answer.
 			const silent = error.silent === "apiServer" ? "apiServer" : "agent";
 			const why = dialer.problem ?? error.message;
 			throw new AgentUnavailableError(`the agent gave no answer: ${why}`, name, { cause: error, silent });
 		}
 	}
+}
+
+async function connected(client: AgentServiceClient, withinMs: number): Promise<void> {
+	await new Promise<void>((resolve) => {
+		client.waitForReady(Date.now() + withinMs, () => resolve());
+	});
 }
 
 /** Once, of `name` for people. */

@@ -14,10 +14,14 @@ export interface PodPort {
 
 const dataChannel = 0;
 const errorChannel = 1;
+/** A TLS server says nothing before it is spoken to, and the first frame of each channel is no more than a number. */
+const mostEarlyFrames = 16;
 /** Above this much on its way to the server, the local side is not read. */
 const highWaterBytes = 1024 * 1024;
 
 export interface PodConnection {
+	/** The far side has ended it already. */
+	readonly isOver: boolean;
 	/**
 	 * Joins it with a local socket until either ends; once. Resolves when it is over, with what the far side said about it, if
 	 * anything.
@@ -38,9 +42,22 @@ export async function dialPod(client: KubernetesClient, pod: PodPort): Promise<P
 	ws.on("error", (error) => {
 		problem ??= error.message;
 	});
+	// Read from the beginning, or nobody would see that it ends. The first frames may come together with the opening.
+	const early: Buffer[] = [];
+	const keep = (message: Buffer): void => {
+		early.push(message);
+		if (early.length >= mostEarlyFrames) ws.pause();
+	};
+	ws.on("message", keep);
 	await opened(ws, client.server);
 	return {
-		join: async (socket) => (await join(ws, socket)) ?? problem,
+		get isOver() {
+			return ws.readyState !== WebSocket.OPEN;
+		},
+		async join(socket) {
+			ws.off("message", keep);
+			return (await join(ws, socket, early)) ?? problem;
+		},
 		close: () => ws.terminate(),
 	};
 }
@@ -55,11 +72,7 @@ export function hangUp(connection: Promise<PodConnection>): void {
 
 function opened(ws: WebSocket, server: string): Promise<void> {
 	return new Promise((resolve, reject) => {
-		ws.once("open", () => {
-			// The first frames may come together with it.
-			ws.pause();
-			resolve();
-		});
+		ws.once("open", resolve);
 		ws.once("error", (error) => reject(new ConnectionError(server, error)));
 		ws.once("unexpected-response", (request, response) => {
 			let body = "";
@@ -76,7 +89,8 @@ function opened(ws: WebSocket, server: string): Promise<void> {
 	});
 }
 
-function join(ws: WebSocket, socket: Socket): Promise<string | undefined> {
+/** `early`: what came before. */
+function join(ws: WebSocket, socket: Socket, early: readonly Buffer[]): Promise<string | undefined> {
 	return new Promise((resolve) => {
 		const announced = new Set<number>();
 		let problem: string | undefined;
@@ -93,7 +107,7 @@ function join(ws: WebSocket, socket: Socket): Promise<string | undefined> {
 		});
 		socket.on("error", finish);
 		socket.on("close", finish);
-		ws.on("message", (message: Buffer) => {
+		const onMessage = (message: Buffer): void => {
 			const channel = message[0] ?? 0;
 			// The first frame of each channel repeats the port's number.
 			if (!announced.has(channel)) {
@@ -108,10 +122,12 @@ function join(ws: WebSocket, socket: Socket): Promise<string | undefined> {
 				ws.pause();
 				socket.once("drain", () => ws.resume());
 			}
-		});
+		};
+		ws.on("message", onMessage);
 		ws.on("error", finish);
 		ws.on("close", finish);
+		early.forEach(onMessage);
 		if (socket.destroyed || ws.readyState !== WebSocket.OPEN) finish();
-		else ws.resume();
+		else if (early.length >= mostEarlyFrames) ws.resume();
 	});
 }

@@ -106,6 +106,21 @@ describe("a connection that was dialed ahead", () => {
 		expect(dialed()).toEqual(["a", "b"]);
 	});
 
+	test("that has ended while it waited is dialed anew, to the same agent", async () => {
+		const pods = [newAgent("a"), newAgent("b")];
+		const ahead = await waysTo(pods);
+		const connection = await ahead?.connection;
+		for (const socket of api.sockets) socket.terminate();
+		await expect.poll(() => connection?.isOver).toBe(true);
+		const dialer = new AgentDialer(api.client, [anchor], { pods, ahead });
+		const { near, far } = await newSocket();
+		await dialer.connect(far);
+		far.resume();
+		near.write("x");
+		expect(String((await once(near, "data"))[0])).toBe("x");
+		expect(dialed()).toEqual(["a", "a"]);
+	});
+
 	test("is hung up where nobody comes", async () => {
 		const pods = [newAgent("a")];
 		new AgentDialer(api.client, [anchor], { pods, ahead: await waysTo(pods) }).close();

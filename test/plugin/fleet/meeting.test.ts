@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { credentials, status } from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "vitest";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
@@ -47,6 +49,36 @@ describe("meet()", () => {
 		expect(askedAt).toBeGreaterThan(first);
 		expect(askedAt).toBeLessThanOrEqual(second);
 		expect(askedAt + tookMs).toBeGreaterThanOrEqual(answeredAt);
+	});
+
+	test("comes to the agents also where the first connection breaks as it begins, as that to one which is being replaced", async () => {
+		const agent = await startScriptedAgent({
+			describe: (_call, answer) => answer(null, descriptionMessage(samples.introduction)),
+		});
+		cleanups.push(() => agent[Symbol.asyncDispose]());
+		const [host, port] = agent.address.split(":");
+		let connections = 0;
+		const way = createServer((socket) => {
+			connections += 1;
+			if (connections === 1) {
+				socket.destroy();
+				return;
+			}
+			const onward = connect(Number(port), host);
+			for (const each of [socket, onward]) each.on("error", () => each.destroy());
+			socket.pipe(onward).pipe(socket);
+		});
+		way.listen(0, "127.0.0.1");
+		await once(way, "listening");
+		cleanups.push(() => way.close());
+		const client = new AgentServiceClient(
+			`127.0.0.1:${(way.address() as AddressInfo).port}`,
+			credentials.createInsecure(),
+			{ "grpc.initial_reconnect_backoff_ms": 100 },
+		);
+		cleanups.push(() => client.close());
+		expect((await meet(client, asked())).description).toEqual(samples.introduction);
+		expect(connections).toBe(2);
 	});
 
 	test("gives up after three questions, and says why nobody was reached", async () => {
