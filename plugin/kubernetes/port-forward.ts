@@ -5,6 +5,7 @@ import type { Socket } from "node:net";
 import { WebSocket } from "ws";
 import { ConnectionError, readApiError } from "./api-error.ts";
 import type { KubernetesClient } from "./kubernetes-client.ts";
+import { podPath } from "./pod-path.ts";
 
 export interface PodPort {
 	readonly namespace: string;
@@ -33,10 +34,7 @@ export interface PodConnection {
 
 /** A connection to the pod's port, which waits to be joined. Rejects with ApiError or ConnectionError where the API server does not open it. */
 export async function dialPod(client: KubernetesClient, pod: PodPort): Promise<PodConnection> {
-	const ws = await client.webSocket(
-		`/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/pods/${encodeURIComponent(pod.name)}/portforward?ports=${pod.port}`,
-		"v4.channel.k8s.io",
-	);
+	const ws = await client.webSocket(`${podPath(pod)}/portforward?ports=${pod.port}`, "v4.channel.k8s.io");
 	ws.binaryType = "nodebuffer";
 	let problem: string | undefined;
 	ws.on("error", (error) => {
