@@ -17,6 +17,10 @@ export function withSharedReads(api: ClusterApi, nextTurn: NextTurn = setImmedia
 		({ namespace, name }: Parameters<ClusterApi["getBudget"]>[0]) => `${namespace}/${name}`,
 		(budget) => api.getBudget(budget),
 	);
+	const lists = share(
+		(namespace: Parameters<ClusterApi["listBudgets"]>[0]) => namespace ?? "",
+		(namespace) => api.listBudgets(namespace),
+	);
 	const fleet = share(
 		() => "",
 		() => api.getFleet(),
@@ -25,6 +29,7 @@ export function withSharedReads(api: ClusterApi, nextTurn: NextTurn = setImmedia
 		...api,
 		getScale: (controller, namespace) => scales([controller, namespace]),
 		getBudget: budgets,
+		listBudgets: (namespace) => lists(namespace),
 		getFleet: () => fleet(undefined),
 	};
 }

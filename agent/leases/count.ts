@@ -218,16 +218,21 @@ export async function look(
 	return { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets };
 }
 
+/** A thousand reads at once are a second of an API server's processor, and a list of a thousand is a fiftieth of that. */
+const listedFrom = 50;
+
 /**
  * The namespace's budgets: each by a consistent read, after the acquisition. Which ones there are comes from a watch that
  * is alive and was found equal to a list in the last 5 s, or from a consistent list: a list costs up to 100 ms after any
- * write, so a budget holds from when its watch event arrives, and from 5 s after it was made at the latest.
+ * write, so a budget holds from when its watch event arrives, and from 5 s after it was made at the latest. Many are listed all the
+ * same.
  */
 async function budgetsOf(budget: BudgetName, { api, budgets }: CountOptions): Promise<readonly MemberBudget[]> {
 	budgets.wanted();
 	if (!budgets.proven) return api.listBudgets(budget.namespace);
 	const names = new Map([[formatBudgetName(budget), budget]]);
 	for (const { name } of budgets.budgets(budget.namespace)) names.set(formatBudgetName(name), name);
+	if (names.size >= listedFrom) return api.listBudgets(budget.namespace);
 	const found = await Promise.all([...names.values()].map((name) => api.getBudget(name)));
 	return found.filter((member) => member !== undefined);
 }

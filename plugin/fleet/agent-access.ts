@@ -21,6 +21,7 @@ import { type Anchor, type ClusterIdentity, readAnchor, readIdentity } from "./a
 import { AgentDialer, AgentNamespacesError, type AgentPod, findAgentPods } from "./agent-pods.ts";
 import { beginWay, type Login, logIn } from "./begin-way.ts";
 import { createCallLog } from "./call-log.ts";
+import { keepLastAgent } from "./last-agent.ts";
 import { type Meeting, meet } from "./meeting.ts";
 import { renewExpired, seeSilent } from "./see-silent.ts";
 import { createTunnel } from "./tunnel.ts";
@@ -57,7 +58,7 @@ export async function accessAgents(
 ): Promise<AgentAccessResult> {
 	const failed = (problem: string): AgentAccessResult => ({ kind: "failed", context, problem });
 	const { client, name, agents } = context;
-	const way = beginWay(context, anchor.pods);
+	const way = beginWay(context, anchor);
 	let dialer: AgentDialer | undefined;
 	try {
 		const [named, inAnchor] = await Promise.allSettled([anchor.namespaces, anchor.pods]);
@@ -80,7 +81,9 @@ export async function accessAgents(
 		}
 		const begun = await way;
 		dialer = new AgentDialer(client, namespaces, { pods, ahead: begun?.ahead });
-		return await open(context, { anchor, dialer, question, login: begun?.login ?? logIn(context) });
+		const access = await open(context, { anchor, dialer, question, login: begun?.login ?? logIn(context) });
+		if (dialer.current) keepLastAgent(context, dialer.current);
+		return access;
 	} catch (error) {
 		if (isForPeople(error)) return failed(`${explain(error)}${seeMore(error, context)}`);
 		throw error;

@@ -1,7 +1,8 @@
 // What a context's API server says of its cluster's agents, for nobody else could: who they are, and how their word is checked.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { StepError, step } from "./access-step.ts";
-import { type AgentPod, findAgentNamespaces, findAgentPods } from "./agent-pods.ts";
+import { type AgentPod, type DialedAhead, findAgentNamespaces, findAgentPods } from "./agent-pods.ts";
+import { dialLastAgent } from "./last-agent.ts";
 
 const caConfigMap = "xpdb-ca";
 const caKey = "ca.crt";
@@ -17,6 +18,8 @@ export interface Anchor extends ClusterIdentity {
 	readonly namespaces: Promise<readonly string[]>;
 	/** In the agents' own namespace. */
 	readonly pods: Promise<readonly AgentPod[]>;
+	/** The agent of an earlier call. Whoever reads the anchor uses it, or hangs up. */
+	readonly dialed?: DialedAhead | undefined;
 }
 
 /** Asks for all of it side by side, because a round trip costs more than what is not needed. Whoever awaits one of them hears why it failed. */
@@ -27,6 +30,7 @@ export function readAnchor(context: KubeContext): Anchor {
 		namespaces: forLater(findAgentNamespaces(client, agents.namespace)),
 		pods: forLater(findAgentPods(client, [agents.namespace])),
 		...readIdentity(context),
+		dialed: dialLastAgent(context),
 	};
 }
 

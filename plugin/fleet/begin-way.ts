@@ -4,9 +4,10 @@
 // certificates theirs are, and which cluster it is.
 import { createTokenSource } from "../../proto/credentials.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { dialPod } from "../kubernetes/port-forward.ts";
+import { dialPod, hangUp } from "../kubernetes/port-forward.ts";
 import type { AgentPod, DialedAhead } from "./agent-pods.ts";
 import { createTokenIssuer } from "./agent-token.ts";
+import type { Anchor } from "./anchor.ts";
 
 export interface BegunWay {
 	/** Whoever has it uses it, or hangs up. */
@@ -20,16 +21,24 @@ export interface Login {
 	readonly first: Promise<string>;
 }
 
-/** `listed`: as findAgentPods() has them. Undefined where none of them is ready. */
+/** Undefined where no agent is ready. One that was dialed before they were listed has been hung up then, as where it is none of them. */
 export async function beginWay(
 	context: KubeContext,
-	listed: Promise<readonly AgentPod[]>,
+	{ pods, dialed }: Pick<Anchor, "pods" | "dialed">,
 ): Promise<BegunWay | undefined> {
-	const [pod] = await listed.catch(() => []);
-	if (!pod?.ready) return undefined;
-	const connection = dialPod(context.client, pod);
+	const early = dialed && logIn(context);
+	const ready = (await pods.catch(() => [])).filter((pod) => pod.ready);
+	const isDialed = ready.some(({ uid }) => uid === dialed?.uid);
+	if (dialed && !isDialed) hangUp(dialed.connection);
+	const [first] = ready;
+	if (!first) return undefined;
+	return { ahead: dialed && isDialed ? dialed : dial(context, first), login: early ?? logIn(context) };
+}
+
+function dial({ client }: KubeContext, pod: AgentPod): DialedAhead {
+	const connection = dialPod(client, pod);
 	connection.catch(() => undefined);
-	return { ahead: { uid: pod.uid, connection }, login: logIn(context) };
+	return { uid: pod.uid, connection };
 }
 
 export function logIn(context: KubeContext): Login {

@@ -1,11 +1,12 @@
 // A script with the code that V8 made of it in earlier calls, down to the functions that were called there. Node's own cache (node:module)
 // keeps what is compiled before the script runs, a tenth of it: an eviction would compile a thousand functions anew, a third of its
 // processor time.
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
 import { isRecord } from "../../disruption/record.ts";
+import { replaceFile } from "./replace-file.ts";
 
 /** What calls of one kind use differs little from call to call: after so many of them nothing new is kept. */
 const learnedAfter = 3;
@@ -75,16 +76,9 @@ function readKept(file: string): Kept | undefined {
 	}
 }
 
-/** Whole or not at all, however many calls end at the same time. A folder that cannot be written to is as good as none. */
 function writeKept(file: string, { code, learned }: Kept): void {
 	const facts = Buffer.from(JSON.stringify({ sum: crc32(code), learned }));
 	const length = Buffer.alloc(4);
 	length.writeUInt32LE(facts.length);
-	const part = `${file}.${process.pid}.part`;
-	try {
-		writeFileSync(part, Buffer.concat([code, facts, length]), { mode: 0o600, flag: "wx" });
-		renameSync(part, file);
-	} catch {
-		rmSync(part, { force: true });
-	}
+	replaceFile(file, Buffer.concat([code, facts, length]));
 }

@@ -2,6 +2,7 @@
 import type { AgentPlace } from "../flags/agent-place.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { VerboseLog } from "../terminal/verbose-log.ts";
+import type { KeptNote } from "./kept-note.ts";
 import type { KubernetesClient } from "./kubernetes-client.ts";
 
 export interface KubeContext {
@@ -11,6 +12,8 @@ export interface KubeContext {
 	readonly namespace: string;
 	readonly client: KubernetesClient;
 	readonly agents: AgentPlace;
+	/** What earlier calls left about its agents. */
+	readonly lastAgent?: KeptNote;
 	/** For what is said of it: commands that come to the same cluster. */
 	readonly suggest: SuggestedCommands;
 	/** What is told of requests and calls, where somebody wants to know (-v). */

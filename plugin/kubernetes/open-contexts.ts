@@ -5,7 +5,9 @@ import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
 import { createVerboseLog } from "../terminal/verbose-log.ts";
+import { findCacheFolder } from "./cache-folder.ts";
 import { resolveConnection, unknownEntry } from "./connection.ts";
+import { createKeptNote } from "./kept-note.ts";
 import type { KubeContext } from "./kube-context.ts";
 import { loadKubeconfig } from "./kubeconfig.ts";
 import { createKubernetesClient } from "./kubernetes-client.ts";
@@ -43,12 +45,14 @@ export function openContexts(
 	}
 	const log = createVerboseLog(flags.verbosity, stderr);
 	const suggest = new SuggestedCommands(flags);
+	const cache = findCacheFolder(env);
 	return names.map((name) => {
 		const connection = resolveConnection(kubeconfig, name, flags, env);
 		const { context, namespace } = connection;
 		const client = createKubernetesClient(connection, (message) => onWarning(context, message), log);
 		const agents = { namespace: flags.agentNamespace, account: flags.agentAccount };
-		return { name: context, namespace, client, agents, suggest, log };
+		const lastAgent = createKeptNote(cache, [connection.server, "agent", agents.namespace]);
+		return { name: context, namespace, client, agents, lastAgent, suggest, log };
 	});
 }
 

@@ -25,6 +25,10 @@ test("questions of one turn share one request, and only the same questions do", 
 		api.getBudget({ namespace: "shop", name: "db" }),
 		api.getBudget({ namespace: "shop", name: "db" }),
 		api.getBudget({ namespace: "shop", name: "web" }),
+		api.listBudgets("shop"),
+		api.listBudgets("shop"),
+		api.listBudgets("bank"),
+		api.listBudgets(),
 	]);
 	expect(asked.toSorted()).toEqual([
 		"get budgets shop/db",
@@ -32,6 +36,9 @@ test("questions of one turn share one request, and only the same questions do", 
 		"get fleet ",
 		"get scales shop/api",
 		"get scales shop/web",
+		"list budgets ",
+		"list budgets ",
+		"list budgets ",
 	]);
 });
 

@@ -223,6 +223,29 @@ describe("countUnder() and budgets", () => {
 		expect(requests).not.toContain("list budgets");
 	});
 
+	test("lists them where they are many, as they stand on the server", async () => {
+		const { count, server, budgets, requests } = simulateCount();
+		const names = Array.from({ length: 49 }, (_, index) => `other-${index}`);
+		for (const name of names) server.putBudget(memberBudget(newSpec({ minAvailable: 1 }), { namespace: "shop", name }));
+		for (const event of server.budgetEvents) budgets.apply(event);
+		// The watch is later than these.
+		server.putBudget(memberBudget(newSpec({ maxUnavailable: 0 }), { namespace: "shop", name: "other-7" }));
+		server.putBudget(memberBudget(newSpec({ maxUnavailable: 0 }), { namespace: "shop", name: "new" }));
+		const found = (await count()).count.budgets;
+		expect(found.map(({ name }) => name.name).toSorted()).toEqual(["db", "new", ...names].toSorted());
+		expect(found.find(({ name }) => name.name === "other-7")).toMatchObject({ spec: { maxUnavailable: 0 } });
+		expect(requests.filter((request) => request.includes("budgets"))).toEqual(["list budgets"]);
+	});
+
+	test("reads each where they are few", async () => {
+		const { count, server, budgets, requests } = simulateCount();
+		for (let index = 0; index < 48; index += 1)
+			server.putBudget(memberBudget(newSpec({}), { namespace: "shop", name: `other-${index}` }));
+		for (const event of server.budgetEvents) budgets.apply(event);
+		expect((await count()).count.budgets).toHaveLength(49);
+		expect(requests).not.toContain("list budgets");
+	});
+
 	test("lists them where the watch is dead", async () => {
 		const { count, server, clock } = simulateCount();
 		server.putBudget(memberBudget(newSpec({ minAvailable: 1 }), { namespace: "shop", name: "new" }));

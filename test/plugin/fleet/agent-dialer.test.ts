@@ -5,6 +5,7 @@ import { WebSocket } from "ws";
 import { accessAgents } from "../../../plugin/fleet/agent-access.ts";
 import { AgentDialer, type AgentPod } from "../../../plugin/fleet/agent-pods.ts";
 import { beginWay } from "../../../plugin/fleet/begin-way.ts";
+import { dialLastAgent } from "../../../plugin/fleet/last-agent.ts";
 import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
 import { newClient, newContext, notFound } from "../../support/build-context.ts";
 import { newV1Pod } from "../../support/build-v1-pod.ts";
@@ -48,7 +49,7 @@ function contextOf(calls: Parameters<typeof newClient>[0] = {}): KubeContext {
 }
 
 async function waysTo(pods: readonly AgentPod[]) {
-	const begun = await beginWay(contextOf(), Promise.resolve(pods));
+	const begun = await beginWay(contextOf(), { pods: Promise.resolve(pods) });
 	return begun?.ahead;
 }
 
@@ -129,8 +130,68 @@ describe("a connection that was dialed ahead", () => {
 
 	test("is not made where no agent is ready, or nobody may say who they are", async () => {
 		expect(await waysTo([newAgent("a", { ready: false })])).toBeUndefined();
-		expect(await beginWay(contextOf(), Promise.reject(new Error("forbidden")))).toBeUndefined();
+		expect(await beginWay(contextOf(), { pods: Promise.reject(new Error("forbidden")) })).toBeUndefined();
 		expect(dialed()).toEqual([]);
+	});
+});
+
+describe("the agent of an earlier call", () => {
+	const kept = { name: "b", uid: "uid-b", port: 8443 };
+	const withKept = (calls: Parameters<typeof contextOf>[0] = {}): KubeContext => ({
+		...contextOf(calls),
+		lastAgent: { read: () => kept, write: () => undefined },
+	});
+
+	test("is dialed, and a token asked for, before anybody has said who the agents are", async () => {
+		const { promise: pods, resolve: list } = Promise.withResolvers<readonly AgentPod[]>();
+		let tokens = 0;
+		const context = withKept({ post: () => ({ status: { token: `token ${++tokens}` } }) });
+		const way = beginWay(context, { pods, dialed: dialLastAgent(context) });
+		await expect.poll(dialed).toEqual(["b"]);
+		await expect.poll(() => tokens).toBe(1);
+		list([newAgent("a"), newAgent("b")]);
+		const begun = await way;
+		const dialer = new AgentDialer(api.client, [anchor], { pods: await pods, ahead: begun?.ahead });
+		await dialer.connect((await newSocket()).far);
+		expect(dialer.current?.name).toBe("b");
+		expect([dialed(), await begun?.login.first]).toEqual([["b"], "token 1"]);
+	});
+
+	test("is hung up, with nothing said to it, where the list has it no more, or not ready, or under its name another pod", async () => {
+		const lists = [
+			[newAgent("a")],
+			[newAgent("a"), newAgent("b", { ready: false })],
+			[newAgent("a"), newAgent("b", { uid: "of the pod that has its name now" })],
+		];
+		for (const pods of lists) {
+			const context = withKept();
+			const begun = await beginWay(context, { pods: Promise.resolve(pods), dialed: dialLastAgent(context) });
+			expect(begun?.ahead.uid).toBe("uid-a");
+			const connection = await begun?.ahead.connection;
+			connection?.close();
+		}
+		for (const pods of [Promise.resolve([]), Promise.reject(new Error("forbidden"))]) {
+			const context = withKept();
+			expect(await beginWay(context, { pods, dialed: dialLastAgent(context) })).toBeUndefined();
+		}
+		await expect.poll(() => dialed().toSorted()).toEqual(["a", "a", "a", "b", "b", "b", "b", "b"]);
+		await expect.poll(closed).toEqual(dialed().map(() => true));
+		expect(api.said).toBe(0);
+	});
+
+	test("that cannot be dialed costs nothing where it is gone, and is an agent like any where it is listed", async () => {
+		api.refusal = { code: 404, body: JSON.stringify({ kind: "Status", message: "gone", reason: "NotFound" }) };
+		const context = withKept();
+		const refused = dialLastAgent(context);
+		await refused?.connection.catch(() => undefined);
+		api.refusal = undefined;
+		const [a, b] = [newAgent("a"), newAgent("b")];
+		for (const pods of [[a], [a, b]]) {
+			const begun = await beginWay(context, { pods: Promise.resolve(pods), dialed: refused });
+			const dialer = new AgentDialer(api.client, [anchor], { pods, ahead: begun?.ahead });
+			await dialer.connect((await newSocket()).far);
+			expect(dialer.current?.name).toBe("a");
+		}
 	});
 });
 
@@ -139,13 +200,14 @@ describe("accessAgents()", () => {
 	const ready = { ...agent, status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] } };
 
 	/** An API server that has so many of the answers. */
-	async function access(answers: Readonly<Record<string, object>>) {
+	async function access(answers: Readonly<Record<string, object>>, lastAgent: object = {}) {
 		const get = (path: string): object => {
 			const answer = answers[path.split("/").at(-1) ?? ""];
 			if (!answer) throw notFound(`${path} not found`);
 			return answer;
 		};
-		return accessAgents(contextOf({ list: () => [ready], get }));
+		const context = contextOf({ list: () => [ready], get });
+		return accessAgents({ ...context, lastAgent: { read: () => lastAgent, write: () => undefined } });
 	}
 
 	test("says nothing to an agent, and hangs up, while it is not known whose agents they are or which cluster it is", async () => {
@@ -154,11 +216,13 @@ describe("accessAgents()", () => {
 			"xpdb-ca": { data: { "ca.crt": "a certificate" } },
 			"kube-system": { metadata: { uid: "uid-1" } },
 		};
-		for (const missing of ["xpdb-ca", "kube-system"]) {
-			expect((await access({ ...known, [missing]: {} })).kind).toBe("failed");
+		for (const last of [{}, { name: "agent-1", uid: agent.metadata?.uid, port: 8443 }]) {
+			for (const missing of ["xpdb-ca", "kube-system"]) {
+				expect((await access({ ...known, [missing]: {} }, last)).kind).toBe("failed");
+			}
+			expect((await access({ ...known, "xpdb-fleet": { data: { namespaces: 7 } } }, last)).kind).toBe("failed");
 		}
-		expect((await access({ ...known, "xpdb-fleet": { data: { namespaces: 7 } } })).kind).toBe("failed");
-		await expect.poll(closed).toEqual([true, true, true]);
+		await expect.poll(closed).toEqual(Array.from({ length: 6 }, () => true));
 		expect(api.said).toBe(0);
 	});
 });

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { enableCodeCache, findCodeCache } from "../../../plugin/kubernetes/code-cache.ts";
+import { findCacheFolder, isCacheFolder } from "../../../plugin/kubernetes/cache-folder.ts";
 
-describe("findCodeCache()", () => {
+describe("findCacheFolder()", () => {
 	const rows: readonly {
 		readonly name: string;
 		readonly env: NodeJS.ProcessEnv;
@@ -17,10 +17,10 @@ describe("findCodeCache()", () => {
 		{ name: "nowhere without a home", env: {}, folder: undefined },
 		{ name: "never in a folder that depends on where one is", env: { HOME: "home" }, folder: undefined },
 	];
-	for (const { name, env, folder } of rows) test(name, () => expect(findCodeCache(env)).toBe(folder));
+	for (const { name, env, folder } of rows) test(name, () => expect(findCacheFolder(env)).toBe(folder));
 });
 
 test("a home in which no folder can be made is as good as none", () => {
-	enableCodeCache({ HOME: "/proc/nowhere" });
+	expect(isCacheFolder("/proc/nowhere/.kube/cache/kubectl-xpdb")).toBe(false);
 	expect(existsSync("/proc/nowhere")).toBe(false);
 });
