@@ -225,7 +225,7 @@ describe("countUnder() and budgets", () => {
 
 	test("lists them where they are many, as they stand on the server", async () => {
 		const { count, server, budgets, requests } = simulateCount();
-		const names = Array.from({ length: 49 }, (_, index) => `other-${index}`);
+		const names = Array.from({ length: 19 }, (_, index) => `other-${index}`);
 		for (const name of names) server.putBudget(memberBudget(newSpec({ minAvailable: 1 }), { namespace: "shop", name }));
 		for (const event of server.budgetEvents) budgets.apply(event);
 		// The watch is later than these.
@@ -237,12 +237,21 @@ describe("countUnder() and budgets", () => {
 		expect(requests.filter((request) => request.includes("budgets"))).toEqual(["list budgets"]);
 	});
 
-	test("reads each where they are few", async () => {
-		const { count, server, budgets, requests } = simulateCount();
-		for (let index = 0; index < 48; index += 1)
+	test("rejects where they are many and the list gets no answer: there is no guess", async () => {
+		const { count, server, budgets, faults } = simulateCount();
+		for (let index = 0; index < 19; index += 1)
 			server.putBudget(memberBudget(newSpec({}), { namespace: "shop", name: `other-${index}` }));
 		for (const event of server.budgetEvents) budgets.apply(event);
-		expect((await count()).count.budgets).toHaveLength(49);
+		faults.before = losing("list budgets");
+		await expect(count()).rejects.toBe(unavailable);
+	});
+
+	test("reads each where they are few", async () => {
+		const { count, server, budgets, requests } = simulateCount();
+		for (let index = 0; index < 18; index += 1)
+			server.putBudget(memberBudget(newSpec({}), { namespace: "shop", name: `other-${index}` }));
+		for (const event of server.budgetEvents) budgets.apply(event);
+		expect((await count()).count.budgets).toHaveLength(19);
 		expect(requests).not.toContain("list budgets");
 	});
 
