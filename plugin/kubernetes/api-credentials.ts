@@ -8,6 +8,7 @@ import { clientVersion } from "./client-version.ts";
 import type { Connection } from "./connection.ts";
 import { createExecCredentials, type ExecCredential } from "./exec-credentials.ts";
 import { base64, findPlainLogin, type Login, type LoginOptions, withCredential } from "./plain-login.ts";
+import { trustPublicAuthorities } from "./public-authorities.ts";
 
 type Pem = Buffer | string;
 
@@ -86,10 +87,12 @@ export function createCredentialReader(connection: Connection): CredentialReader
 			servername,
 		]);
 		if (known?.fingerprint === fingerprint) return known;
+		const { server, httpProxy = "" } = connection;
+		if ((server.startsWith("https:") && ca === undefined) || httpProxy.startsWith("https:")) trustPublicAuthorities();
 		const material = given({ ca, cert, key });
 		// Certificates are read once, and not for each of the connections that are made side by side. Agents for proxies are not ours.
 		const shared =
-			proxied === undefined && connection.server.startsWith("https:")
+			proxied === undefined && server.startsWith("https:")
 				? { secureContext: createSecureContext(material) }
 				: material;
 		const tls = { ...shared, ...given({ rejectUnauthorized, servername }) };
@@ -132,6 +135,8 @@ async function loadConfig(connection: Connection): Promise<ApplyCredentials> {
 }
 
 async function loadClientNode({ cluster, user }: Connection): Promise<Login> {
+	// Whoever issues tokens, or passes connections on, may be known to the public alone.
+	trustPublicAuthorities();
 	const { KubeConfig } = await import("@kubernetes/client-node");
 	let loaded:
 		| { readonly config: InstanceType<typeof KubeConfig>; readonly credential: ExecCredential | undefined }

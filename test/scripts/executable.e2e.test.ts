@@ -1,5 +1,5 @@
 // The plugin as it is shipped: one file with Node inside. It takes longer to build than unit tests may.
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -80,6 +80,23 @@ describe("dist/kubectl-xpdb", () => {
 		writeFileSync(kubeconfig, `apiVersion: v1\nkind: Config\n${clusters}\n${users}\n${contexts}\n`);
 		const { stderr } = run(["budgets", `--kubeconfig=${kubeconfig}`], { NODE_DEBUG: "kubectl-xpdb" });
 		expect(stderr).toContain("client-node: compiled code none");
+	});
+
+	test("believes the authorities of the machine and of NODE_EXTRA_CA_CERTS where the kubeconfig names none, and nobody else", async () => {
+		const [kubeconfig, authority] = [join(folder, "public.yaml"), join(folder, "authority.crt")];
+		const text = readFileSync(cluster.kubeconfig, "utf8");
+		const [line = "", data = ""] = /certificate-authority-data: (\S+)/.exec(text) ?? [];
+		writeFileSync(kubeconfig, text.replace(line, ""));
+		writeFileSync(authority, Buffer.from(data, "base64"));
+		// The cluster is in this process, which must go on meanwhile.
+		const getVersion = (env: Readonly<Record<string, string>>) =>
+			new Promise<string>((resolve) => {
+				execFile(plugin, ["version", `--kubeconfig=${kubeconfig}`], { env }, (_, ...said) => resolve(said.join("")));
+			});
+		for (const variable of ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"]) {
+			expect(await getVersion({ [variable]: authority }), variable).toContain("c1: no xpdb agent in this cluster\n");
+		}
+		expect(await getVersion({})).toContain("self-signed certificate in certificate chain");
 	});
 
 	test("draws the screen of a drain, and leaves with what is left to do", async () => {

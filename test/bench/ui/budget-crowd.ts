@@ -19,6 +19,9 @@ const windowsPerMinute = 60_000 / windowMs;
 const idleWindows = 3;
 /** What a start leaves behind is compiled and collected. */
 const settleMs = 10_000;
+/** Clocks and ages take less; rows that change take thousands. */
+const stillBytesPerSecond = 100;
+const stillWithinMs = 180_000;
 const keys = { idle: 200, busy: 100 };
 /** Memory is flat or not over so many minutes, not over one. */
 const flatAfterMinutes = 10;
@@ -110,7 +113,7 @@ interface Busy {
 async function watchBudgets({ bench, namespace, pods }: Scene, minutes: number) {
 	using screen = openScreen(bench, ["budgets", "-n", namespace, contextFlag(bench), "-w"]);
 	await screen.terminal.shows(new RegExp(`3/3 live +${budgets} budgets`));
-	await delay(settleMs);
+	await stands(screen);
 	const idle = await idlePercents(screen);
 	bench.log(`  idle: ${percents(idle)} of a core; ${loadText()}`);
 	const idleKeys = await keyTimes(screen, keys.idle);
@@ -191,12 +194,25 @@ async function waitingDrain({ bench, namespace, pods }: Scene): Promise<readonly
 		"--ui=full",
 	]);
 	await screen.terminal.shows(/BudgetExhausted|waits for budget|waiting/i);
-	await delay(settleMs);
+	await stands(screen);
 	const idle = await idlePercents(screen);
 	bench.log(`  a drain that waits: ${percents(idle)} of a core; ${loadText()}`);
 	screen.terminal.press("\u0003");
 	await screen.terminal.ended;
 	return idle;
+}
+
+/** Until nothing changes on it any more: thousands of pods that were just made become ready for a while, the longer the slower the machine. */
+async function stands({ frames }: BenchScreen): Promise<void> {
+	const until = performance.now() + stillWithinMs;
+	for (;;) {
+		const from = performance.now();
+		await delay(settleMs);
+		const to = performance.now();
+		const bytes = frames.between(from, to).reduce((sum, frame) => sum + frame.bytes, 0);
+		if (bytes < (stillBytesPerSecond * (to - from)) / 1_000) return;
+		if (to > until) throw new Error(`the screen does not come to rest: ${bytes} bytes in ${settleMs / 1_000} s`);
+	}
 }
 
 async function idlePercents({ terminal }: BenchScreen): Promise<readonly number[]> {
