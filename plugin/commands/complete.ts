@@ -19,6 +19,8 @@ import { operationAnnotation, parseOperation } from "../nodes/operation.ts";
 const directives = { files: 0, noFiles: 4, goesOn: 6 } as const;
 /** As much as a person takes for at once: 100 ms, of which the program's own start and its end, which its clock does not see, take 20. */
 const answerWithinMs = 80;
+/** A cluster's answer takes about as long as the start has taken: after a longer one it would come too late, and be waited for all the same. */
+const latestBeginMs = 45;
 /** Of the kinds that a cluster may have thousands of. */
 const mostObjects = 500;
 
@@ -47,9 +49,9 @@ export async function complete(
 	options: CompleteOptions,
 ): Promise<0> {
 	const stop = new AbortController();
-	const leftMs = answerWithinMs - options.now();
-	if (leftMs <= 0) stop.abort();
-	const timer = setTimeout(() => stop.abort(), Math.max(leftMs, 0));
+	const beganMs = options.now();
+	if (beganMs > latestBeginMs) stop.abort();
+	const timer = setTimeout(() => stop.abort(), Math.max(answerWithinMs - beganMs, 0));
 	// Whatever goes wrong, a person who types is told of it when the command runs.
 	const found = await answer(words, env, stop.signal, options).catch(() => nothing);
 	clearTimeout(timer);

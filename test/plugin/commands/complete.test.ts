@@ -96,14 +96,18 @@ describe("complete()", () => {
 		const never = (): unknown => new Promise(() => undefined);
 		const fails = (): unknown => Promise.reject(new Error("no"));
 		for (const options of [
-			// Of the 100 ms the start and the end of the program take 20 that its clock does not see.
-			{ now: 80 },
-			{ now: 79, get: never },
+			{ now: 46 },
+			{ now: 45, get: never },
 			{ get: fails },
 			{ get: () => ({ items: [7, { metadata: {} }] }) },
 		]) {
 			expect(await completed("drain ", options)).toMatchObject({ values: [], directive: ":4" });
 			expect(await completed("leases re", options)).toMatchObject({ values: ["release"] });
 		}
+	});
+
+	test("asks nobody after a start that has taken most of the time", async () => {
+		expect((await completed("drain ", { now: 45 })).asked).toHaveLength(1);
+		expect(await completed("drain ", { now: 46 })).toMatchObject({ values: [], asked: [] });
 	});
 });
