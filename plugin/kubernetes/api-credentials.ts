@@ -88,7 +88,8 @@ export function createCredentialReader(connection: Connection): CredentialReader
 		]);
 		if (known?.fingerprint === fingerprint) return known;
 		const { server, httpProxy = "" } = connection;
-		if ((server.startsWith("https:") && ca === undefined) || httpProxy.startsWith("https:")) trustPublicAuthorities();
+		const isForAnyone = server.startsWith("https:") && ca === undefined && rejectUnauthorized !== false;
+		if (isForAnyone || httpProxy.startsWith("https:")) trustPublicAuthorities();
 		const material = given({ ca, cert, key });
 		// Certificates are read once, and not for each of the connections that are made side by side. Agents for proxies are not ours.
 		const shared =

@@ -113,7 +113,7 @@ interface Busy {
 async function watchBudgets({ bench, namespace, pods }: Scene, minutes: number) {
 	using screen = openScreen(bench, ["budgets", "-n", namespace, contextFlag(bench), "-w"]);
 	await screen.terminal.shows(new RegExp(`3/3 live +${budgets} budgets`));
-	await stands(screen);
+	await comesToRest(screen);
 	const idle = await idlePercents(screen);
 	bench.log(`  idle: ${percents(idle)} of a core; ${loadText()}`);
 	const idleKeys = await keyTimes(screen, keys.idle);
@@ -194,7 +194,7 @@ async function waitingDrain({ bench, namespace, pods }: Scene): Promise<readonly
 		"--ui=full",
 	]);
 	await screen.terminal.shows(/BudgetExhausted|waits for budget|waiting/i);
-	await stands(screen);
+	await comesToRest(screen);
 	const idle = await idlePercents(screen);
 	bench.log(`  a drain that waits: ${percents(idle)} of a core; ${loadText()}`);
 	screen.terminal.press("\u0003");
@@ -203,7 +203,7 @@ async function waitingDrain({ bench, namespace, pods }: Scene): Promise<readonly
 }
 
 /** Until nothing changes on it any more: thousands of pods that were just made become ready for a while, the longer the slower the machine. */
-async function stands({ frames }: BenchScreen): Promise<void> {
+async function comesToRest({ frames }: BenchScreen): Promise<void> {
 	const until = performance.now() + stillWithinMs;
 	for (;;) {
 		const from = performance.now();
