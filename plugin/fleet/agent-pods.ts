@@ -18,6 +18,8 @@ import { dialPod, hangUp, type PodConnection } from "../kubernetes/port-forward.
 const grpcPortName = "grpc";
 /** An agent whose connection just broke goes to the end of the list for so long: it may be frozen and still called ready. */
 const avoidBrokenForMs = 10_000;
+/** One that has said nothing for so long after it was spoken to, as on a node that has just died, is left for another one. */
+const silentForMs = 3_000;
 /** A list of agents this old is good enough for the next connection of the same moment. */
 const listFreshForMs = 500;
 
@@ -101,6 +103,8 @@ interface DialerOptions {
 	readonly ahead?: DialedAhead | undefined;
 	/** The uid of the one pod that is to be joined. */
 	readonly only?: string;
+	/** Left out: silentForMs. */
+	readonly patienceMs?: number;
 }
 
 /** Joins sockets with ready agents of one cluster. */
@@ -111,16 +115,22 @@ export class AgentDialer {
 	readonly #brokenAt = new Map<string, number>();
 	readonly #leaving = new Set<string>();
 	readonly #only: string | undefined;
+	readonly #patienceMs: number;
 	#pods: Promise<readonly AgentPod[]> | undefined;
 	#current: AgentPod | undefined;
 	#problem: string | undefined;
 	#ahead: DialedAhead | undefined;
 
-	constructor(client: KubernetesClient, namespaces: readonly string[], { pods, ahead, only }: DialerOptions = {}) {
+	constructor(
+		client: KubernetesClient,
+		namespaces: readonly string[],
+		{ pods, ahead, only, patienceMs = silentForMs }: DialerOptions = {},
+	) {
 		this.#client = client;
 		this.namespaces = namespaces;
 		this.#ahead = ahead;
 		this.#only = only;
+		this.#patienceMs = patienceMs;
 		if (pods) void this.#keep(Promise.resolve(pods));
 	}
 
@@ -140,32 +150,53 @@ export class AgentDialer {
 	}
 
 	async connect(socket: Socket): Promise<void> {
-		const ready = (await this.#list()).filter((pod) => pod.ready && (this.#only ?? pod.uid) === pod.uid);
-		const ahead = this.#takeAhead(ready);
-		if (ready.length === 0) throw this.#failed("no agent is ready");
-		for (const pod of ready.toSorted((a, b) => this.#rank(a, ahead) - this.#rank(b, ahead))) {
+		const tried = new Set<string>();
+		for (;;) {
+			// Again after each one that failed: those who take the place of the agents that are going are in no older list.
+			const ready = (await this.#list()).filter((pod) => pod.ready && (this.#only ?? pod.uid) === pod.uid);
+			const ahead = this.#takeAhead(ready);
+			if (ready.length === 0) throw this.#failed("no agent is ready");
+			const [pod, ...others] = ready
+				.filter(({ uid }) => !tried.has(uid))
+				.toSorted((a, b) => this.#rank(a, ahead) - this.#rank(b, ahead));
+			if (!pod) throw this.#failed(this.#problem ?? "no agent could be reached");
+			tried.add(pod.uid);
+			// Whoever is the only one left is waited for: slow is better than nobody.
+			const patienceMs = others.some((other) => !this.#isBroken(other)) ? this.#patienceMs : undefined;
 			try {
-				const connection = await this.#dial(pod, ahead);
-				this.#current = pod;
-				this.#problem = undefined;
-				void connection.join(socket).then((problem) => {
-					this.#brokenAt.set(pod.uid, performance.now());
-					this.#problem = problem;
-				});
+				const connection = await this.#dial(pod, ahead, patienceMs);
+				this.#join(pod, { connection, socket, patienceMs });
 				return;
 			} catch (error) {
 				this.#brokenAt.set(pod.uid, performance.now());
 				this.#problem = `port-forward to pod ${pod.namespace}/${pod.name}: ${errorText(error)}`;
 			}
 		}
-		throw this.#failed(this.#problem ?? "no agent could be reached");
 	}
 
-	async #dial(pod: AgentPod, ahead: DialedAhead | undefined): Promise<PodConnection> {
-		if (pod.uid !== ahead?.uid) return dialPod(this.#client, pod);
-		const connection = await ahead.connection;
+	#join(
+		pod: AgentPod,
+		{
+			connection,
+			socket,
+			patienceMs,
+		}: { readonly connection: PodConnection; readonly socket: Socket; readonly patienceMs: number | undefined },
+	): void {
+		this.#current = pod;
+		this.#problem = undefined;
+		const stopWaiting = patienceMs === undefined ? undefined : destroyIfSilent(socket, patienceMs);
+		void connection.join(socket).then((problem) => {
+			stopWaiting?.();
+			this.#brokenAt.set(pod.uid, performance.now());
+			this.#problem = problem;
+		});
+	}
+
+	async #dial(pod: AgentPod, ahead: DialedAhead | undefined, patienceMs: number | undefined): Promise<PodConnection> {
+		if (pod.uid !== ahead?.uid) return openWithin(dialPod(this.#client, pod), patienceMs);
+		const connection = await openWithin(ahead.connection, patienceMs);
 		// It may have waited for long, and its agent be gone.
-		return connection.isOver ? dialPod(this.#client, pod) : connection;
+		return connection.isOver ? openWithin(dialPod(this.#client, pod), patienceMs) : connection;
 	}
 
 	#failed(problem: string): Error {
@@ -187,10 +218,14 @@ export class AgentDialer {
 		return undefined;
 	}
 
-	#rank({ uid }: AgentPod, ahead: DialedAhead | undefined): number {
-		if (uid === ahead?.uid) return -1;
+	#rank(pod: AgentPod, ahead: DialedAhead | undefined): number {
+		if (pod.uid === ahead?.uid) return -1;
+		return (this.#leaving.has(pod.uid) ? 2 : 0) + (this.#isBroken(pod) ? 1 : 0);
+	}
+
+	#isBroken({ uid }: AgentPod): boolean {
 		const brokenAt = this.#brokenAt.get(uid) ?? Number.NEGATIVE_INFINITY;
-		return (this.#leaving.has(uid) ? 2 : 0) + (performance.now() - brokenAt < avoidBrokenForMs ? 1 : 0);
+		return performance.now() - brokenAt < avoidBrokenForMs;
 	}
 
 	#list(): Promise<readonly AgentPod[]> {
@@ -205,6 +240,29 @@ export class AgentDialer {
 		pods.then(() => setTimeout(forget, listFreshForMs).unref(), forget);
 		return pods;
 	}
+}
+
+/** Hung up where it takes longer than this; `ms` undefined: for as long as it takes. */
+async function openWithin(connection: Promise<PodConnection>, ms: number | undefined): Promise<PodConnection> {
+	if (ms === undefined) return connection;
+	const { promise: late, reject } = Promise.withResolvers<never>();
+	const timer = setTimeout(() => {
+		hangUp(connection);
+		reject(new Error(`no answer within ${ms / 1000} s`));
+	}, ms);
+	try {
+		return await Promise.race([connection, late]);
+	} finally {
+		clearTimeout(timer);
+	}
+}
+
+/** `socket`: what is written to it is what the far side says. Calls off by what it returns. */
+function destroyIfSilent(socket: Socket, ms: number): () => void {
+	const timer = setTimeout(() => {
+		if (socket.bytesWritten === 0) socket.destroy();
+	}, ms);
+	return () => clearTimeout(timer);
 }
 
 function readAgentPod(pod: V1Pod): AgentPod {

@@ -13,6 +13,10 @@ export interface ForwardingServer extends Disposable {
 	refusal: { readonly code: number; readonly body: string } | undefined;
 	/** Text on the error channel in place of data. */
 	podError: string | undefined;
+	/** Names of pods that take a connection and say nothing, as far as anybody asks. */
+	readonly silent: Set<string>;
+	/** Names of pods to which the API server finds no way, and says nothing. */
+	readonly unreached: Set<string>;
 	readonly sockets: ReadonlySet<WebSocket>;
 	/** Bytes that the pods were sent. */
 	readonly said: number;
@@ -26,11 +30,15 @@ export async function startForwardingServer(target: number): Promise<ForwardingS
 		paths: new Array<string>(),
 		refusal: undefined as ForwardingServer["refusal"],
 		podError: undefined as string | undefined,
+		silent: new Set<string>(),
+		unreached: new Set<string>(),
 		sockets: new Set<WebSocket>(),
 		said: 0,
 	};
 	http.on("upgrade", (request, socket: Socket, head) => {
 		api.paths.push(request.url ?? "");
+		const [, pod = ""] = /pods\/([^/]+)/.exec(request.url ?? "") ?? [];
+		if (api.unreached.has(pod)) return;
 		if (api.refusal) {
 			const { code, body } = api.refusal;
 			socket.end(`HTTP/1.1 ${code} No\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`);
@@ -45,15 +53,16 @@ export async function startForwardingServer(target: number): Promise<ForwardingS
 				ws.send(Buffer.concat([Buffer.of(1), Buffer.from(api.podError)]));
 				return;
 			}
-			const pod = connect(target, "127.0.0.1");
-			pod.on("data", (chunk) => ws.send(Buffer.concat([Buffer.of(0), chunk])));
-			pod.on("error", () => ws.close());
-			pod.on("close", () => ws.close());
+			if (api.silent.has(pod)) return;
+			const process = connect(target, "127.0.0.1");
+			process.on("data", (chunk) => ws.send(Buffer.concat([Buffer.of(0), chunk])));
+			process.on("error", () => ws.close());
+			process.on("close", () => ws.close());
 			ws.on("message", (message: Buffer) => {
 				api.said += message.length - 1;
-				pod.write(message.subarray(1));
+				process.write(message.subarray(1));
 			});
-			ws.on("close", () => pod.destroy());
+			ws.on("close", () => process.destroy());
 		});
 	});
 	http.listen(0, "127.0.0.1");

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { accessAgents } from "../../../plugin/fleet/agent-access.ts";
@@ -133,6 +134,78 @@ describe("a connection that was dialed ahead", () => {
 		expect(await beginWay(contextOf(), { pods: Promise.reject(new Error("forbidden")) })).toBeUndefined();
 		expect(dialed()).toEqual([]);
 	});
+});
+
+describe("an agent that says nothing", () => {
+	const pods = [newAgent("a"), newAgent("b")];
+
+	/** What a tunnel's other end, which speaks first, hears through the dialer within this time; undefined where it is hung up, null for nothing. */
+	async function heard(dialer: AgentDialer): Promise<string | undefined | null> {
+		const { near, far } = await newSocket();
+		near.on("error", () => undefined);
+		await dialer.connect(far);
+		far.resume();
+		near.write("x");
+		return Promise.race([
+			once(near, "data").then(([data]) => String(data)),
+			once(near, "close").then(() => undefined),
+			delay(1_000).then(() => null),
+		]);
+	}
+
+	test("is hung up on and left for another one, also where it was dialed ahead", async () => {
+		api.silent.add("a");
+		for (const ahead of [undefined, await waysTo(pods)]) {
+			const dialer = new AgentDialer(api.client, [anchor], { pods, ahead, patienceMs: 100 });
+			expect(await heard(dialer)).toBeUndefined();
+			expect(await heard(dialer)).toBe("x");
+			expect(dialer.current?.name).toBe("b");
+		}
+	});
+
+	test("is waited for where there is no other, or none that is better", async () => {
+		api.silent.add("a").add("b");
+		const only = new AgentDialer(api.client, [anchor], { pods: [newAgent("a")], patienceMs: 100 });
+		expect(await heard(only)).toBeNull();
+		const dialer = new AgentDialer(api.client, [anchor], { pods, patienceMs: 100 });
+		expect(await heard(dialer)).toBeUndefined();
+		expect(await heard(dialer)).toBeNull();
+	});
+
+	test("keeps its connection for as long as it likes once it has spoken", async () => {
+		const dialer = new AgentDialer(api.client, [anchor], { pods, patienceMs: 100 });
+		const { near, far } = await newSocket();
+		await dialer.connect(far);
+		far.resume();
+		near.write("x");
+		await once(near, "data");
+		await delay(300);
+		near.write("y");
+		expect(String((await once(near, "data"))[0])).toBe("y");
+	});
+
+	test("and to whom the API server finds no way is left for another one at once, also where it was dialed ahead", async () => {
+		api.unreached.add("a");
+		for (const ahead of [undefined, await waysTo(pods)]) {
+			const dialer = new AgentDialer(api.client, [anchor], { pods, ahead, patienceMs: 100 });
+			expect(await heard(dialer)).toBe("x");
+			expect(dialer.current?.name).toBe("b");
+		}
+	});
+});
+
+test("agents that are gone are left for those who have taken their place, whom an older list has not", async () => {
+	api.unreached.add("a").add("b");
+	const ready = (name: string) => ({
+		...newV1Pod(name, { namespace: anchor, labels: { "app.kubernetes.io/name": "xpdb-agent" } }),
+		status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] },
+	});
+	const listed = contextOf({ list: () => [ready("c")] }).client;
+	const pods = [newAgent("a"), newAgent("b")];
+	const dialer = new AgentDialer(listed, [anchor], { pods, patienceMs: 600 });
+	await dialer.connect((await newSocket()).far);
+	expect(dialer.current?.name).toBe("c");
+	expect(dialed()).toEqual(["a", "c"]);
 });
 
 describe("the agent of an earlier call", () => {
