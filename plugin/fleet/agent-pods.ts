@@ -18,7 +18,10 @@ import { dialPod, hangUp, type PodConnection } from "../kubernetes/port-forward.
 const grpcPortName = "grpc";
 /** An agent whose connection just broke goes to the end of the list for so long: it may be frozen and still called ready. */
 const avoidBrokenForMs = 10_000;
-/** One that has said nothing for so long after it was spoken to, as on a node that has just died, is left for another one. */
+/**
+ * One that has said nothing for so long after it was spoken to, as on a node that has just died, is left for another one; after twice as
+ * long where there is none that is better: by then others may have come.
+ */
 const silentForMs = 3_000;
 /** A list of agents this old is good enough for the next connection of the same moment. */
 const listFreshForMs = 500;
@@ -161,8 +164,7 @@ export class AgentDialer {
 				.toSorted((a, b) => this.#rank(a, ahead) - this.#rank(b, ahead));
 			if (!pod) throw this.#failed(this.#problem ?? "no agent could be reached");
 			tried.add(pod.uid);
-			// Whoever is the only one left is waited for: slow is better than nobody.
-			const patienceMs = others.some((other) => !this.#isBroken(other)) ? this.#patienceMs : undefined;
+			const patienceMs = this.#patienceMs * (others.some((other) => !this.#isBroken(other)) ? 1 : 2);
 			try {
 				const connection = await this.#dial(pod, ahead, patienceMs);
 				this.#join(pod, { connection, socket, patienceMs });
@@ -180,19 +182,19 @@ export class AgentDialer {
 			connection,
 			socket,
 			patienceMs,
-		}: { readonly connection: PodConnection; readonly socket: Socket; readonly patienceMs: number | undefined },
+		}: { readonly connection: PodConnection; readonly socket: Socket; readonly patienceMs: number },
 	): void {
 		this.#current = pod;
 		this.#problem = undefined;
-		const stopWaiting = patienceMs === undefined ? undefined : destroyIfSilent(socket, patienceMs);
+		const stopWaiting = destroyIfSilent(socket, patienceMs);
 		void connection.join(socket).then((problem) => {
-			stopWaiting?.();
+			stopWaiting();
 			this.#brokenAt.set(pod.uid, performance.now());
 			this.#problem = problem;
 		});
 	}
 
-	async #dial(pod: AgentPod, ahead: DialedAhead | undefined, patienceMs: number | undefined): Promise<PodConnection> {
+	async #dial(pod: AgentPod, ahead: DialedAhead | undefined, patienceMs: number): Promise<PodConnection> {
 		if (pod.uid !== ahead?.uid) return openWithin(dialPod(this.#client, pod), patienceMs);
 		const connection = await openWithin(ahead.connection, patienceMs);
 		// It may have waited for long, and its agent be gone.
@@ -242,9 +244,8 @@ export class AgentDialer {
 	}
 }
 
-/** Hung up where it takes longer than this; `ms` undefined: for as long as it takes. */
-async function openWithin(connection: Promise<PodConnection>, ms: number | undefined): Promise<PodConnection> {
-	if (ms === undefined) return connection;
+/** Hung up where it takes longer. */
+async function openWithin(connection: Promise<PodConnection>, ms: number): Promise<PodConnection> {
 	const { promise: late, reject } = Promise.withResolvers<never>();
 	const timer = setTimeout(() => {
 		hangUp(connection);
