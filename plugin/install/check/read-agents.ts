@@ -2,6 +2,7 @@
 import type { AgentDescription } from "../../../proto/agent-cluster.ts";
 import { describeAgent } from "../../../proto/remote-cluster.ts";
 import { accessAgent } from "../../fleet/agent-access.ts";
+import { type AgentPod, findAgentPods } from "../../fleet/agent-pods.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import type { Reading } from "./check-report.ts";
 import { type ClockReading, clockReading } from "./clock-reading.ts";
@@ -19,32 +20,44 @@ interface SaidByAgent {
 	readonly clock: ClockReading | undefined;
 }
 
-/** Those that are ready: others answer nobody. */
+/** Those that are ready: others answer nobody. Agents that have ended meanwhile, as those that are replaced or drained do, are left for who is there now. */
 export async function askEachAgent(
 	context: KubeContext,
 	{ namespaces, pods }: AgentsOfCluster,
 ): Promise<readonly AgentOfCluster[]> {
-	return Promise.all(
-		pods
-			.filter(({ ready }) => ready)
-			.map(async (pod): Promise<AgentOfCluster> => {
-				const who = `pod ${pod.namespace}/${pod.name}`;
-				const access = await accessAgent(context, namespaces, pod);
-				if (access.kind === "failed") return { who, said: { kind: "unread", why: access.problem } };
-				try {
-					// By a connection that stands, so that it takes one round trip.
-					const askedAt = Date.now();
-					const said = await read(describeAgent(access.client, { name: context.name }));
-					if (said.kind === "unread") return { who, said };
-					const { value: description } = said;
-					const clock =
-						description.clockMs === undefined
-							? undefined
-							: clockReading(description.clockMs, { askedAt, answeredAt: Date.now() });
-					return { who, said: { kind: "read", value: { description, clock } } };
-				} finally {
-					access.close();
-				}
-			}),
+	const ready = pods.filter((pod) => pod.ready);
+	const asked = await Promise.all(
+		ready.map(async (pod) => ({ pod, agent: await askAgentOf(pod, { context, namespaces }) })),
 	);
+	const all = asked.map(({ agent }) => agent);
+	if (all.every(({ said }) => said.kind === "read")) return all;
+	const now = await findAgentPods(context.client, namespaces).catch(() => undefined);
+	const isGone = ({ uid }: AgentPod): boolean => now?.every((each) => each.uid !== uid) ?? false;
+	const stay = asked.filter(({ pod, agent }) => agent.said.kind === "read" || !isGone(pod));
+	if (!now || stay.length === asked.length) return all;
+	const newcomers = now.filter(({ uid }) => ready.every((pod) => pod.uid !== uid));
+	return [...stay.map(({ agent }) => agent), ...(await askEachAgent(context, { namespaces, pods: newcomers }))];
+}
+
+async function askAgentOf(
+	pod: AgentPod,
+	{ context, namespaces }: { readonly context: KubeContext; readonly namespaces: readonly string[] },
+): Promise<AgentOfCluster> {
+	const who = `pod ${pod.namespace}/${pod.name}`;
+	const access = await accessAgent(context, namespaces, pod);
+	if (access.kind === "failed") return { who, said: { kind: "unread", why: access.problem } };
+	try {
+		// By a connection that stands, so that it takes one round trip.
+		const askedAt = Date.now();
+		const said = await read(describeAgent(access.client, { name: context.name }));
+		if (said.kind === "unread") return { who, said };
+		const { value: description } = said;
+		const clock =
+			description.clockMs === undefined
+				? undefined
+				: clockReading(description.clockMs, { askedAt, answeredAt: Date.now() });
+		return { who, said: { kind: "read", value: { description, clock } } };
+	} finally {
+		access.close();
+	}
 }
