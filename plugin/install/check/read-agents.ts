@@ -32,9 +32,9 @@ export async function askEachAgent(
 	const all = asked.map(({ agent }) => agent);
 	if (all.every(({ said }) => said.kind === "read")) return all;
 	const now = await findAgentPods(context.client, namespaces).catch(() => undefined);
-	const isGone = ({ uid }: AgentPod): boolean => now?.every((each) => each.uid !== uid) ?? false;
-	const stay = asked.filter(({ pod, agent }) => agent.said.kind === "read" || !isGone(pod));
-	if (!now || stay.length === asked.length) return all;
+	if (!now) return all;
+	const stay = asked.filter(({ pod, agent }) => agent.said.kind === "read" || now.some(({ uid }) => uid === pod.uid));
+	if (stay.length === asked.length) return all;
 	const newcomers = now.filter(({ uid }) => ready.every((pod) => pod.uid !== uid));
 	return [...stay.map(({ agent }) => agent), ...(await askEachAgent(context, { namespaces, pods: newcomers }))];
 }

@@ -195,6 +195,15 @@ describe("an agent that says nothing", () => {
 	});
 });
 
+test("agents that all refuse are tried once each, and the last one's refusal is told", async () => {
+	api.refusal = { code: 404, body: JSON.stringify({ kind: "Status", message: "no such pod", reason: "NotFound" }) };
+	const dialer = new AgentDialer(api.client, [anchor], { pods: [newAgent("a"), newAgent("b")] });
+	await expect(dialer.connect((await newSocket()).far)).rejects.toThrow(
+		"port-forward to pod xpdb-system/b: no such pod",
+	);
+	expect(dialed()).toEqual(["a", "b"]);
+});
+
 test("agents that are gone are left for those who have taken their place, whom an older list has not", async () => {
 	api.unreached.add("a").add("b");
 	const ready = (name: string) => ({
