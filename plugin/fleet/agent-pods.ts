@@ -13,7 +13,7 @@ import { parserProblem } from "../../disruption/parser-problem.ts";
 import { errorText, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
 import { readyCondition } from "../kubernetes/pod-status.ts";
-import { dialPod, hangUp, type PodConnection } from "../kubernetes/port-forward.ts";
+import { dialPod, hangUp, type PodConnection, type PodPort } from "../kubernetes/port-forward.ts";
 
 const grpcPortName = "grpc";
 /** An agent whose connection just broke goes to the end of the list for so long: it may be frozen and still called ready. */
@@ -97,6 +97,12 @@ export interface DialedAhead {
 	/** Of the agent's pod. */
 	readonly uid: string;
 	readonly connection: Promise<PodConnection>;
+}
+
+export function dialAhead(client: KubernetesClient, { uid, ...pod }: PodPort & Pick<AgentPod, "uid">): DialedAhead {
+	const connection = dialPod(client, pod);
+	connection.catch(() => undefined);
+	return { uid, connection };
 }
 
 interface DialerOptions {

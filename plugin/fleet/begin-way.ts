@@ -4,8 +4,8 @@
 // certificates theirs are, and which cluster it is.
 import { createTokenSource } from "../../proto/credentials.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { dialPod, hangUp } from "../kubernetes/port-forward.ts";
-import type { AgentPod, DialedAhead } from "./agent-pods.ts";
+import { hangUp } from "../kubernetes/port-forward.ts";
+import { type DialedAhead, dialAhead } from "./agent-pods.ts";
 import { createTokenIssuer } from "./agent-token.ts";
 import type { Anchor } from "./anchor.ts";
 
@@ -32,13 +32,7 @@ export async function beginWay(
 	if (dialed && !isDialed) hangUp(dialed.connection);
 	const [first] = ready;
 	if (!first) return undefined;
-	return { ahead: dialed && isDialed ? dialed : dial(context, first), login: early ?? logIn(context) };
-}
-
-function dial({ client }: KubeContext, pod: AgentPod): DialedAhead {
-	const connection = dialPod(client, pod);
-	connection.catch(() => undefined);
-	return { uid: pod.uid, connection };
+	return { ahead: dialed && isDialed ? dialed : dialAhead(context.client, first), login: early ?? logIn(context) };
 }
 
 export function logIn(context: KubeContext): Login {

@@ -5,18 +5,14 @@
 // it in the list, so the name led to no other pod meanwhile.
 import { isRecord } from "../../disruption/record.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { dialPod } from "../kubernetes/port-forward.ts";
-import type { AgentPod, DialedAhead } from "./agent-pods.ts";
+import { type AgentPod, type DialedAhead, dialAhead } from "./agent-pods.ts";
 
 type Kept = Pick<AgentPod, "name" | "uid" | "port">;
 
-/** Undefined where none is known. The connection may be rejected before anybody awaits it. */
+/** Undefined where none is known. */
 export function dialLastAgent(context: KubeContext): DialedAhead | undefined {
 	const kept = readKept(context.lastAgent?.read());
-	if (!kept) return undefined;
-	const connection = dialPod(context.client, { namespace: context.agents.namespace, ...kept });
-	connection.catch(() => undefined);
-	return { uid: kept.uid, connection };
+	return kept && dialAhead(context.client, { namespace: context.agents.namespace, ...kept });
 }
 
 /** For the next call. Agents elsewhere are known only when the anchor has named their namespaces. */
