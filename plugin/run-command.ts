@@ -14,7 +14,8 @@ export async function run(argv: readonly string[], dependencies: CommandDependen
 	try {
 		if (argv[0] === completeCommand) {
 			const { complete } = await import("./commands/complete.ts");
-			return await complete(argv.slice(1), deps, { commands, now: () => performance.now() });
+			// Node loads `performance` when it is first asked for, and most words need no more of it.
+			return await complete(argv.slice(1), deps, { commands, now: () => process.uptime() * 1_000 });
 		}
 		const parsed = await parseCommandLine(argv);
 		if (parsed.kind === "help") {

@@ -11,16 +11,14 @@ import type { Flag, FlagTable } from "../flags/flag.ts";
 import { globalFlags, readGlobalFlags } from "../flags/global-flags.ts";
 import { joinValues, readArguments } from "../flags/pflag.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { loadKubeconfig } from "../kubernetes/kubeconfig.ts";
-import { openContexts } from "../kubernetes/open-contexts.ts";
-import { operationAnnotation, parseOperation } from "../nodes/operation.ts";
+import type { openContexts } from "../kubernetes/open-contexts.ts";
 
 /** Of cobra, as bits: no files where there is nothing else, files where there may be, and no space behind what goes on. */
 const directives = { files: 0, noFiles: 4, goesOn: 6 } as const;
 /** As much as a person takes for at once: 100 ms, of which the program's own start and its end, which its clock does not see, take 20. */
 const answerWithinMs = 80;
-/** A cluster's answer takes about as long as the start has taken: after a longer one it would come too late, and be waited for all the same. */
-const latestBeginMs = 45;
+/** To ask a cluster takes nearly twice as long as the start has taken: after a longer one it would come too late, and be waited for all the same. */
+const latestBeginMs = 35;
 /** Of the kinds that a cluster may have thousands of. */
 const mostObjects = 500;
 
@@ -68,13 +66,13 @@ async function answer(
 	words: readonly string[],
 	env: NodeJS.ProcessEnv,
 	signal: AbortSignal,
-	{ commands, open = openContexts }: CompleteOptions,
+	{ commands, open }: CompleteOptions,
 ): Promise<Completed> {
 	const typed = words.at(-1) ?? "";
 	const before = words.slice(0, -1);
 	const { command, rest } = findCommand(before, commands);
 	const table: FlagTable = { ...globalFlags, ...command?.flags, help: { kind: "boolean", describe: "Show help" } };
-	const line = { table, before: rest, env, signal, open };
+	const line: TypedLine = { table, before: rest, env, signal, open };
 	const [, prefix = "", name = "", value = ""] = /^(--([^=]+)=)(.*)$/s.exec(typed) ?? [];
 	if (name !== "") return flagValues({ name, prefix, typed: value }, line);
 	const waiting = flagThatWaits(before, table);
@@ -99,7 +97,7 @@ interface TypedLine {
 	readonly before: readonly string[];
 	readonly env: NodeJS.ProcessEnv;
 	readonly signal: AbortSignal;
-	readonly open: typeof openContexts;
+	readonly open: typeof openContexts | undefined;
 }
 
 function starting(values: readonly Completion[], typed: string): Completed {
@@ -216,7 +214,8 @@ async function kindsOf(line: TypedLine, typed: string): Promise<readonly Complet
 	return (await namesOf(line, paths[kind])).map(({ value, ...more }) => ({ ...more, value: `${kind}/${value}` }));
 }
 
-function contextsOf({ before, table, env }: TypedLine): readonly Completion[] {
+async function contextsOf({ before, table, env }: TypedLine): Promise<readonly Completion[]> {
+	const { loadKubeconfig } = await import("../kubernetes/kubeconfig.ts");
 	const kubeconfig = loadKubeconfig(readGlobalFlags(typedFlags(before, table)), env);
 	return [...kubeconfig.contexts.keys()].map((value) => ({ value }));
 }
@@ -232,6 +231,7 @@ async function nodesOf(line: TypedLine): Promise<readonly Completion[]> {
 
 async function operationsOf(line: TypedLine): Promise<readonly Completion[]> {
 	const lists = await listed(line, "/api/v1/nodes");
+	const { operationAnnotation, parseOperation } = await import("../nodes/operation.ts");
 	const byId = new Map<string, Completion>();
 	for (const { items } of lists) {
 		for (const { annotations } of items) {
@@ -268,7 +268,9 @@ async function listed(line: TypedLine, path: Path): Promise<readonly ListedNames
 
 async function ask({ before, table, env, signal, open }: TypedLine, path: Path): Promise<readonly ListedNames[]> {
 	const quiet = { write: () => undefined, columns: undefined };
-	const contexts = open(readGlobalFlags(typedFlags(before, table)), env, quiet);
+	// TLS and all that comes with it take as long to load as all else, and words that are known here need none of it.
+	const opened = open ?? (await import("../kubernetes/open-contexts.ts")).openContexts;
+	const contexts = opened(readGlobalFlags(typedFlags(before, table)), env, quiet);
 	return Promise.all(
 		contexts.map(async (context): Promise<ListedNames> => {
 			const where = typeof path === "string" ? path : path(context);

@@ -8,7 +8,7 @@ import { clientVersion } from "./client-version.ts";
 import type { Connection } from "./connection.ts";
 import { createExecCredentials, type ExecCredential } from "./exec-credentials.ts";
 import { base64, findPlainLogin, type Login, type LoginOptions, withCredential } from "./plain-login.ts";
-import { trustPublicAuthorities } from "./public-authorities.ts";
+import { trustNamedAuthorities, trustPublicAuthorities } from "./public-authorities.ts";
 
 type Pem = Buffer | string;
 
@@ -90,6 +90,7 @@ export function createCredentialReader(connection: Connection): CredentialReader
 		const { server, httpProxy = "" } = connection;
 		const isForAnyone = server.startsWith("https:") && ca === undefined && rejectUnauthorized !== false;
 		if (isForAnyone || httpProxy.startsWith("https:")) trustPublicAuthorities();
+		else trustNamedAuthorities();
 		const material = given({ ca, cert, key });
 		// Certificates are read once, and not for each of the connections that are made side by side. Agents for proxies are not ours.
 		const shared =

@@ -96,8 +96,8 @@ describe("complete()", () => {
 		const never = (): unknown => new Promise(() => undefined);
 		const fails = (): unknown => Promise.reject(new Error("no"));
 		for (const options of [
-			{ now: 46 },
-			{ now: 45, get: never },
+			{ now: 36 },
+			{ now: 35, get: never },
 			{ get: fails },
 			{ get: () => ({ items: [7, { metadata: {} }] }) },
 		]) {
@@ -107,7 +107,7 @@ describe("complete()", () => {
 	});
 
 	test("asks nobody after a start that has taken most of the time", async () => {
-		expect((await completed("drain ", { now: 45 })).asked).toHaveLength(1);
-		expect(await completed("drain ", { now: 46 })).toMatchObject({ values: [], asked: [] });
+		expect((await completed("drain ", { now: 35 })).asked).toHaveLength(1);
+		expect(await completed("drain ", { now: 36 })).toMatchObject({ values: [], asked: [] });
 	});
 });
