@@ -1,4 +1,5 @@
 // kubectl xpdb uninstall
+import { counted } from "../terminal/counted.ts";
 import { type CommandRunner, booleanFlag, timeoutFlag } from "../flags/command.ts";
 import { authoritySecret } from "../install/certificate-objects.ts";
 import { type ClusterObject, objectText } from "../install/cluster-object.ts";
@@ -155,5 +156,5 @@ function leftLines({
 }
 
 function budgetCount(budgets: number): string {
-	return `${budgets} ${budgets === 1 ? "budget" : "budgets"}`;
+	return counted(budgets, "budget");
 }

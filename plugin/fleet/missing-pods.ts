@@ -1,5 +1,6 @@
 // Pods that their controllers want and that are not there: gone and not made again, or never made. They use a budget up as those do that are
 // not healthy, and nobody can name them.
+import { counted } from "../terminal/counted.ts";
 import { mostUnavailableTold } from "../../disruption/cluster.ts";
 import type { BudgetRow } from "./budget-table.ts";
 
@@ -38,7 +39,7 @@ export function missingCount(missing: readonly MissingPods[]): number {
 
 /** "1 pod missing" */
 export function missingText({ pods }: Pick<MissingPods, "pods">): string {
-	return `${pods} ${pods === 1 ? "pod" : "pods"} missing`;
+	return `${counted(pods, "pod")} missing`;
 }
 
 /** When a budget has them back. */

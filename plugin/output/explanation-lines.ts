@@ -1,4 +1,5 @@
 // `kubectl xpdb explain` for people: the answer first, then what it rests on, then what to type next.
+import { counted } from "../terminal/counted.ts";
 import { formatBudgetName } from "../../disruption/budget.ts";
 import { usedByText, whenItFrees } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -62,11 +63,11 @@ function answer({ subject, verdict, pods }: Explanation): string {
 			const kept = going.filter((pod) => pod.verdict !== "MayGo" && pod.verdict !== "Follows");
 			const acts = kept.filter((pod) => pod.verdict === "Refused").length;
 			const keep = kept.length === 1 ? "keeps" : "keep";
-			const of = `${kept.length} of the ${count(going.length, "pod")} of node ${name} ${keep} its drain`;
+			const of = `${kept.length} of the ${counted(going.length, "pod")} of node ${name} ${keep} its drain`;
 			if (verdict === "MayGo") {
 				if (going.length === 0) return `Yes: node ${name} has no pods that a drain would take.`;
 				const later = going.filter((pod) => pod.verdict === "Follows").length;
-				return `Yes: node ${name} can be drained now, ${count(going.length, "pod")} go${later > 0 ? `, ${later} of them one after the other` : ""}.`;
+				return `Yes: node ${name} can be drained now, ${counted(going.length, "pod")} go${later > 0 ? `, ${later} of them one after the other` : ""}.`;
 			}
 			return {
 				Follows: "",
@@ -188,8 +189,4 @@ function leaseText({ cluster, holder, heldForMs = 0, waiting }: HeldLease): stri
 function userText({ name, ...pod }: PodOfBudget, now: number): string {
 	const used = { ...pod, pod: name };
 	return `${usedByText([used], { at: now, brief: true })}; ${whenItFrees(used)}`;
-}
-
-function count(number: number, noun: string): string {
-	return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

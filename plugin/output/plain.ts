@@ -1,5 +1,6 @@
 // The first reader of the events: plain lines. With one context they are kubectl's own, to the letter; with several, each
 // begins with its context. Results go to stdout, everything else to stderr.
+import { counted } from "../terminal/counted.ts";
 import type { EventSink, MemberAgent, PodEvent, RunEvent, WaitSum } from "../events/events.ts";
 import { usedByKey, usedByNames, usedBySuffix, usedByText } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -162,7 +163,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 			case "interrupted": {
 				const rest =
 					event.accepted > 0
-						? ` ${event.accepted} ${event.accepted === 1 ? "pod" : "pods"} already accepted will finish (up to ${event.graceSeconds}s).`
+						? ` ${counted(event.accepted, "pod")} already accepted will finish (up to ${event.graceSeconds}s).`
 						: "";
 				stderr.write(`Stopping: no new evictions.${rest} Press Ctrl-C again to leave now.\n`);
 				return;

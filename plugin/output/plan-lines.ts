@@ -1,5 +1,6 @@
 // A plan for people: what can never go first, then the pods in their order, the budgets, and the sum at the end, where
 // it is still seen after a long table.
+import { counted } from "../terminal/counted.ts";
 import type { ImpossiblePod, Plan, PlanEntry, PlannedBudget, PlannedWait } from "../plan/plan.ts";
 import { fittedLines, wrappedLines } from "./table.ts";
 
@@ -29,7 +30,7 @@ export function planLines(plan: Plan, options: PlanLinesOptions): readonly strin
 }
 
 function impossibleLines(pods: readonly ImpossiblePod[], options: PlanLinesOptions): readonly string[] {
-	const title = `${count(pods.length, "pod")} can never go as things are:`;
+	const title = `${counted(pods.length, "pod")} can never go as things are:`;
 	return [...wrappedLines(title, options.columns), ...reasonLines(pods, options)];
 }
 
@@ -37,7 +38,7 @@ function impossibleLines(pods: readonly ImpossiblePod[], options: PlanLinesOptio
 function strandedLines(pods: readonly PlanEntry[], options: PlanLinesOptions): readonly string[] {
 	const stranded = pods.flatMap(({ replacement, ...pod }) => (replacement ? [{ ...pod, ...replacement }] : []));
 	if (stranded.length === 0) return [];
-	const title = `${count(stranded.length, "pod")} would not come back, no node is left for ${stranded.length === 1 ? "it" : "them"}:`;
+	const title = `${counted(stranded.length, "pod")} would not come back, no node is left for ${stranded.length === 1 ? "it" : "them"}:`;
 	return [...wrappedLines(title, options.columns), ...reasonLines(stranded, options)];
 }
 
@@ -141,18 +142,18 @@ function sumLines({ nodes, pods, waves, seconds, impossible, possible }: Plan): 
 	const refused = nodes.filter((node) => node.refused).map(({ node }) => node);
 	const sum =
 		pods.length > 0
-			? `${count(nodes.length, "node")}, ${count(pods.length, "pod")}, ${count(waves, "wave")}, ${rangeText(seconds)}.`
-			: `${count(nodes.length, "node")}, no pods to evict.`;
+			? `${counted(nodes.length, "node")}, ${counted(pods.length, "pod")}, ${counted(waves, "wave")}, ${rangeText(seconds)}.`
+			: `${counted(nodes.length, "node")}, no pods to evict.`;
 	return [
 		sum,
-		...(left > 0 ? [`${count(left, "pod")} of DaemonSets, static or ending, left alone.`] : []),
-		...(stranded > 0 ? [`${count(stranded, "pod")} would not come back (see the top).`] : []),
+		...(left > 0 ? [`${counted(left, "pod")} of DaemonSets, static or ending, left alone.`] : []),
+		...(stranded > 0 ? [`${counted(stranded, "pod")} would not come back (see the top).`] : []),
 		...(refused.length > 0
 			? [`Nothing on ${refused.join(", ")} would be evicted while those pods are not allowed to go.`]
 			: []),
 		possible
 			? "Nothing was changed, no lease was taken."
-			: `Not possible: ${count(impossible.length, "pod")} can never go (see the top), the rest is planned without them. Nothing was changed.`,
+			: `Not possible: ${counted(impossible.length, "pod")} can never go (see the top), the rest is planned without them. Nothing was changed.`,
 	];
 }
 
@@ -163,7 +164,7 @@ function rangeText({ atLeast, atMost, measuredPods, assumedPods }: Plan["seconds
 			? "start-up as seen"
 			: measuredPods === 0
 				? "start-up assumed"
-				: `start-up assumed for ${count(assumedPods, "pod")}`;
+				: `start-up assumed for ${counted(assumedPods, "pod")}`;
 	const basis = `by grace periods, ${starts}`;
 	if (atMost === null) return `at least ${least} (${basis}) and as long as others take`;
 	return `${atLeast === 0 ? "up" : least} to ${secondsText(atMost)} (${basis})`;
@@ -193,8 +194,4 @@ function nameOf(pods: readonly NamedPod[]): string {
 	const [first] = pods;
 	if (!first) return "";
 	return `${first.namespace}/${pods.length === 1 ? first.pod : `${first.owner} (${pods.length} pods)`}`;
-}
-
-function count(number: number, noun: string): string {
-	return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

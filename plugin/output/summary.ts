@@ -1,4 +1,5 @@
 // How a run ends: what was done, what is left behind, how to go on.
+import { counted } from "../terminal/counted.ts";
 import type { NodeName, RunSummary } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
 
@@ -9,11 +10,13 @@ export function summaryLines(summary: RunSummary, { several }: { readonly severa
 	const lines: string[] = [];
 	if (several) {
 		const nodes =
-			command === "drain" ? `${count(summary.drained.length, "node")} drained, ${summary.notDrained.length} not, ` : "";
+			command === "drain"
+				? `${counted(summary.drained.length, "node")} drained, ${summary.notDrained.length} not, `
+				: "";
 		const id = command === "drain" && summary.op !== undefined ? `, operation ${summary.op}` : "";
 		const failed = summary.failed > 0 ? `, ${summary.failed} failed` : "";
 		lines.push(
-			`Done: ${nodes}${count(summary.evicted, "pod")} evicted${failed}, longest wait ${formatElapsed(summary.longestWaitMs)}, ` +
+			`Done: ${nodes}${counted(summary.evicted, "pod")} evicted${failed}, longest wait ${formatElapsed(summary.longestWaitMs)}, ` +
 				`exit code ${summary.exitCode}${id}`,
 		);
 		for (const { context, node, message } of summary.notDrained) {
@@ -28,8 +31,4 @@ export function summaryLines(summary: RunSummary, { several }: { readonly severa
 	if (tellsHow && resume !== undefined) lines.push(`Continue:     ${resume}`);
 	if (tellsHow && undo !== undefined) lines.push(`Undo cordons: ${undo}`);
 	return lines;
-}
-
-function count(number: number, noun: string): string {
-	return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

@@ -1,4 +1,5 @@
 // A budget over time: its healthy pods as a line, what it needs as a broken one, and a mark for each eviction.
+import { counted } from "../terminal/counted.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import type { BudgetCurve, BudgetPoint } from "./budget-curves.ts";
 import { type Html, html, nothing } from "./html.ts";
@@ -26,7 +27,7 @@ export function figureText(curve: BudgetCurve): string {
 	const { points, to, evictions } = curve;
 	const rooms = points.flatMap(({ healthy, need }) => (need === undefined ? [] : [healthy - need]));
 	const ended = evictions.some((at) => at >= to) ? "; the line ends where nobody counted any more" : "";
-	const sent = `${evictions.length} ${evictions.length === 1 ? "eviction" : "evictions"}${ended}`;
+	const sent = `${counted(evictions.length, "eviction")}${ended}`;
 	if (rooms.length === 0) return `suspended, or its pods were not known; ${sent}`;
 	const least = Math.min(...rooms);
 	const lowest = Math.min(...points.map(({ healthy }) => healthy));

@@ -1,4 +1,5 @@
 // The pods of a node as lines of a table, each with a bar: thin where it waited, full where it ended, broken until it was replaced.
+import { counted } from "../terminal/counted.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { type Html, html, nothing } from "./html.ts";
 import type { NodeLane, PodLane, Span } from "./pod-lanes.ts";
@@ -16,7 +17,7 @@ ${nodes.map((lane) => nodeTable(lane, range))}</section>`,
 function nodeTable({ node, pods, cordonedAt, end }: NodeLane, range: TimeRange): Html {
 	const cordoned = cordonedAt === undefined ? "" : `cordoned ${clockText(cordonedAt)}`;
 	const ended = end === undefined ? "" : `${end.kind === "drained" ? "drained" : "not drained"} ${clockText(end.at)}`;
-	const state = [`${pods.length} ${pods.length === 1 ? "pod" : "pods"}`, cordoned, ended].filter(Boolean).join(", ");
+	const state = [counted(pods.length, "pod"), cordoned, ended].filter(Boolean).join(", ");
 	const title = node === "" ? "Pods by name" : `Node ${node}`;
 	const why = end?.kind === "failed" && end.text !== "" ? html`<p class="why">${end.text}</p>` : nothing;
 	if (pods.length === 0) return html`<h4>${title} <small>${state}</small></h4>${why}`;

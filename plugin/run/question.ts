@@ -1,4 +1,5 @@
 // What a run is about to touch, for whoever has to say yes to it.
+import { counted } from "../terminal/counted.ts";
 import type { PodEvent, RunCommand } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
@@ -28,10 +29,7 @@ function aboutPods(pods: readonly PodTarget[]): readonly string[] {
 	const byContext = Map.groupBy(pods, ({ context }) => context.name);
 	return [
 		`Evict ${pods.length} pods in ${byContext.size} contexts:`,
-		...[...byContext].map(
-			([name, targets]) =>
-				`  ${name}  ${targets.length} ${targets.length === 1 ? "pod" : "pods"}: ${nameList(targets)}`,
-		),
+		...[...byContext].map(([name, targets]) => `  ${name}  ${counted(targets.length, "pod")}: ${nameList(targets)}`),
 	];
 }
 

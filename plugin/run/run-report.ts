@@ -1,5 +1,6 @@
 // The report of a run: whatever happens to it (done, failed, an error, Ctrl-C once or twice), its events go to one writer,
 // and the last one is its summary.
+import { counted } from "../terminal/counted.ts";
 import type { EventSink, RunCommand, RunSummary } from "../events/events.ts";
 import { type CommandDependencies, type CommandInput, textFlag } from "../flags/command.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
@@ -137,7 +138,7 @@ export async function reportRun(
 			},
 		});
 		if (code === exitCode.done && warnings > 0 && input.globals.warningsAsErrors) {
-			throw new UsageError(`${warnings} ${warnings === 1 ? "warning" : "warnings"} received`);
+			throw new UsageError(`${counted(warnings, "warning")} received`);
 		}
 		end(code, interrupts.stoppedBy !== undefined);
 		return code;

@@ -1,5 +1,6 @@
 // A whole frame of the screen of budgets: lines, none wider than the terminal, one fewer than it has rows. Only the rows that are seen are
 // made, however many there are.
+import { counted } from "../terminal/counted.ts";
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
 import { smallestScreen } from "../terminal/screen-terminal.ts";
@@ -114,10 +115,7 @@ function titleLine(board: BudgetBoard, view: BudgetView, options: BudgetFrameOpt
 	const full = rows.filter((row) => !row.suspended && row.allowed === 0 && !hasNoPods(row)).length;
 	const unknown = rows.filter(({ allowed, suspended }) => !suspended && allowed === undefined).length;
 	const counts = [
-		piece(
-			`  ${columns < 100 ? "" : `${rows.length} ${rows.length === 1 ? "budget" : "budgets"}: `}${full} at zero`,
-			full > 0 ? "warn" : "dim",
-		),
+		piece(`  ${columns < 100 ? "" : `${counted(rows.length, "budget")}: `}${full} at zero`, full > 0 ? "warn" : "dim"),
 		...(unknown > 0 ? [piece(`, ${unknown} unknown`, "bad")] : []),
 	];
 	const state: StyledLine =

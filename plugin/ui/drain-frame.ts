@@ -1,5 +1,6 @@
 // A whole frame: from the facts, what a person did and the terminal's size to lines, none wider than the terminal, one fewer than it has rows.
 // Heights depend on the terminal and on what only grows, so nothing jumps while pods move.
+import { counted } from "../terminal/counted.ts";
 import { smallestScreen } from "../terminal/screen-terminal.ts";
 import { budgetRows, budgetsHeader } from "./budget-rows.ts";
 import { contextText } from "./context-text.ts";
@@ -126,8 +127,7 @@ function titleLine(facts: RunFacts, options: FrameOptions): StyledLine {
 		: facts.isPaused
 			? [piece(" PAUSED ", "warn")]
 			: [];
-	const warnings =
-		facts.warnings > 0 ? [piece(`  ${facts.warnings} ${facts.warnings === 1 ? "warning" : "warnings"}`, "warn")] : [];
+	const warnings = facts.warnings > 0 ? [piece(`  ${counted(facts.warnings, "warning")}`, "warn")] : [];
 	const right = [...state, ...warnings, piece(`  ${clockText(now - (facts.startedAt ?? now))}${left} `)];
 	const room = columns - widthOf(right.map(({ text }) => text).join("")) - 20;
 	return spread(

@@ -1,4 +1,5 @@
 // The events that a person reads afterwards, in few words. Waits are not among them: they stand in their own rows.
+import { counted } from "../terminal/counted.ts";
 import { oneLine } from "../../disruption/printable.ts";
 import type { PodEvent, RunEvent } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -24,7 +25,7 @@ export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogE
 		case "node.cordoned":
 			return tell(event.context, `node/${event.node} ${event.already ? "already " : ""}cordoned`);
 		case "node.draining":
-			return tell(event.context, `node/${event.node} draining, ${event.pods} ${event.pods === 1 ? "pod" : "pods"}`);
+			return tell(event.context, `node/${event.node} draining, ${counted(event.pods, "pod")}`);
 		case "node.drained":
 			return tell(event.context, `node/${event.node} drained`, "good");
 		case "node.failed":

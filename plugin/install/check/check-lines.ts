@@ -1,4 +1,5 @@
 // The checks for people: a row for each with a column for each cluster, and below it what was found, with the commands that help.
+import { counted } from "../../terminal/counted.ts";
 import { shortenTo } from "../../../disruption/quote.ts";
 import { wrappedLines } from "../../output/table.ts";
 import { type CheckResult, factsOf } from "./check-reason.ts";
@@ -57,7 +58,7 @@ export class CheckLines {
 		const total = counts.ok + counts.warning + counts.unknown + counts.failed;
 		const parts = [
 			`${counts.ok} ok`,
-			...(counts.warning > 0 ? [`${counts.warning} warning${counts.warning === 1 ? "" : "s"}`] : []),
+			...(counts.warning > 0 ? [counted(counts.warning, "warning")] : []),
 			...(counts.unknown > 0 ? [`${counts.unknown} unknown`] : []),
 			...(counts.failed > 0 ? [`${counts.failed} failed`] : []),
 		];
