@@ -231,6 +231,7 @@ async function nodesOf(line: TypedLine): Promise<readonly Completion[]> {
 
 async function operationsOf(line: TypedLine): Promise<readonly Completion[]> {
 	const lists = await listed(line, "/api/v1/nodes");
+	if (lists.length === 0) return [];
 	const { operationAnnotation, parseOperation } = await import("../nodes/operation.ts");
 	const byId = new Map<string, Completion>();
 	for (const { items } of lists) {

@@ -1,15 +1,15 @@
 // kubectl xpdb uninstall
-import { counted } from "../terminal/counted.ts";
-import { type CommandRunner, booleanFlag, timeoutFlag } from "../flags/command.ts";
+import { booleanFlag, type CommandRunner, timeoutFlag } from "../flags/command.ts";
 import { authoritySecret } from "../install/certificate-objects.ts";
 import { type ClusterObject, objectText } from "../install/cluster-object.ts";
 import { findInstalled, type InstalledCluster } from "../install/find-installed.ts";
 import { inAllClusters } from "../install/in-all-clusters.ts";
 import { leasesInUse } from "../install/leases-in-use.ts";
 import { removeInstallation } from "../install/remove-fleet.ts";
-import { withContexts } from "../run/with-contexts.ts";
 import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
+import { withContexts } from "../run/with-contexts.ts";
 import { confirmName } from "../terminal/confirm-name.ts";
+import { counted } from "../terminal/counted.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { exitCode } from "../terminal/exit.ts";
 
@@ -73,10 +73,10 @@ function planLines(clusters: readonly InstalledCluster[], deleteBudgets: boolean
 		...keptCertificates.map((object) => `  = ${objectText(object)} stays: it is of whoever put it there`),
 		...(keptNamespace ? [`  = ${objectText(keptNamespace)} stays: ${whyKept(keptCertificates)}`] : []),
 		...(definition && deleteBudgets
-			? [`  - ${objectText(definition)} with the ${budgetCount(budgets)} of this cluster`]
+			? [`  - ${objectText(definition)} with the ${counted(budgets, "budget")} of this cluster`]
 			: []),
 		...(definition && !deleteBudgets
-			? [`  = ${objectText(definition)} stays with ${budgetCount(budgets)} (--delete-budgets)`]
+			? [`  = ${objectText(definition)} stays with ${counted(budgets, "budget")} (--delete-budgets)`]
 			: []),
 	]);
 }
@@ -149,12 +149,8 @@ function leftLines({
 		...(keptNamespace ? [`${context.name}: ${objectText(keptNamespace)} stays: ${whyKept(keptCertificates)}`] : []),
 		...(definition
 			? [
-					`${context.name}: ${objectText(definition)} stays with ${budgetCount(budgets)}; --delete-budgets takes both away`,
+					`${context.name}: ${objectText(definition)} stays with ${counted(budgets, "budget")}; --delete-budgets takes both away`,
 				]
 			: []),
 	];
-}
-
-function budgetCount(budgets: number): string {
-	return counted(budgets, "budget");
 }

@@ -1,7 +1,7 @@
 // Pods that their controllers want and that are not there: gone and not made again, or never made. They use a budget up as those do that are
 // not healthy, and nobody can name them.
-import { counted } from "../terminal/counted.ts";
 import { mostUnavailableTold } from "../../disruption/cluster.ts";
+import { counted } from "../terminal/counted.ts";
 import type { BudgetRow } from "./budget-table.ts";
 
 /** Of one member. */

@@ -1,5 +1,4 @@
 // `kubectl xpdb explain` for people: the answer first, then what it rests on, then what to type next.
-import { counted } from "../terminal/counted.ts";
 import { formatBudgetName } from "../../disruption/budget.ts";
 import { usedByText, whenItFrees } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
@@ -8,6 +7,7 @@ import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
 import { missingPods, missingText, whenMissingFrees } from "../fleet/missing-pods.ts";
 import type { ExplainedPod, Explanation, Finding, Verdict } from "../plan/explain/explanation.ts";
 import type { HeldLease } from "../plan/explain/read-held-leases.ts";
+import { counted } from "../terminal/counted.ts";
 import { budgetNotes } from "./budget-lines.ts";
 import type { HelpfulCommand } from "./helpful-commands.ts";
 import { wrappedLines } from "./table.ts";

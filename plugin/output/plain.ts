@@ -1,10 +1,10 @@
 // The first reader of the events: plain lines. With one context they are kubectl's own, to the letter; with several, each
 // begins with its context. Results go to stdout, everything else to stderr.
-import { counted } from "../terminal/counted.ts";
 import type { EventSink, MemberAgent, PodEvent, RunEvent, WaitSum } from "../events/events.ts";
 import { usedByKey, usedByNames, usedBySuffix, usedByText } from "../events/used-by-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
+import { counted } from "../terminal/counted.ts";
 import type { Streams, TextSink } from "../terminal/streams.ts";
 import { dryRunSuffix } from "./dry-run-suffix.ts";
 import { fixCommand } from "./fix-command.ts";

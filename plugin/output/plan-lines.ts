@@ -1,7 +1,7 @@
 // A plan for people: what can never go first, then the pods in their order, the budgets, and the sum at the end, where
 // it is still seen after a long table.
-import { counted } from "../terminal/counted.ts";
 import type { ImpossiblePod, Plan, PlanEntry, PlannedBudget, PlannedWait } from "../plan/plan.ts";
+import { counted } from "../terminal/counted.ts";
 import { fittedLines, wrappedLines } from "./table.ts";
 
 export interface PlanLinesOptions {

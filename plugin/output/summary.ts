@@ -1,7 +1,7 @@
 // How a run ends: what was done, what is left behind, how to go on.
-import { counted } from "../terminal/counted.ts";
 import type { NodeName, RunSummary } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
+import { counted } from "../terminal/counted.ts";
 
 /** No lines for a run in one context that did all it was asked: kubectl has none either. */
 export function summaryLines(summary: RunSummary, { several }: { readonly several: boolean }): readonly string[] {

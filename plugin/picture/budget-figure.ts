@@ -1,6 +1,6 @@
 // A budget over time: its healthy pods as a line, what it needs as a broken one, and a mark for each eviction.
-import { counted } from "../terminal/counted.ts";
 import { formatElapsed } from "../flags/duration.ts";
+import { counted } from "../terminal/counted.ts";
 import type { BudgetCurve, BudgetPoint } from "./budget-curves.ts";
 import { type Html, html, nothing } from "./html.ts";
 import { axis } from "./pod-table.ts";

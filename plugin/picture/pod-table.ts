@@ -1,6 +1,6 @@
 // The pods of a node as lines of a table, each with a bar: thin where it waited, full where it ended, broken until it was replaced.
-import { counted } from "../terminal/counted.ts";
 import { formatElapsed } from "../flags/duration.ts";
+import { counted } from "../terminal/counted.ts";
 import { type Html, html, nothing } from "./html.ts";
 import type { NodeLane, PodLane, Span } from "./pod-lanes.ts";
 import { clockText, placeOf, type TimeRange, ticksOf } from "./time-axis.ts";

@@ -1,8 +1,8 @@
 // What a run is about to touch, for whoever has to say yes to it.
-import { counted } from "../terminal/counted.ts";
 import type { PodEvent, RunCommand } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
+import { counted } from "../terminal/counted.ts";
 
 const maxNamedPods = 5;
 

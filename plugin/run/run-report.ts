@@ -1,6 +1,5 @@
 // The report of a run: whatever happens to it (done, failed, an error, Ctrl-C once or twice), its events go to one writer,
 // and the last one is its summary.
-import { counted } from "../terminal/counted.ts";
 import type { EventSink, RunCommand, RunSummary } from "../events/events.ts";
 import { type CommandDependencies, type CommandInput, textFlag } from "../flags/command.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
@@ -11,6 +10,7 @@ import { tellOnce } from "../kubernetes/server-warning.ts";
 import { typedCommand } from "../nodes/resume-command.ts";
 import { createNdjsonWriter } from "../output/ndjson.ts";
 import { createPlainWriter } from "../output/plain.ts";
+import { counted } from "../terminal/counted.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import { openPictureFile } from "./picture-file.ts";

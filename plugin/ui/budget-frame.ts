@@ -1,8 +1,8 @@
 // A whole frame of the screen of budgets: lines, none wider than the terminal, one fewer than it has rows. Only the rows that are seen are
 // made, however many there are.
-import { counted } from "../terminal/counted.ts";
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { BudgetRow } from "../fleet/budget-table.ts";
+import { counted } from "../terminal/counted.ts";
 import { smallestScreen } from "../terminal/screen-terminal.ts";
 import { type BudgetBoard, hasNoPods } from "./budget-board.ts";
 import { budgetDetails } from "./budget-details.ts";
@@ -66,7 +66,7 @@ function bodyLines(
 	const height = body - above.length - 1;
 	const from = Math.max(0, Math.min(view.scroll, details.length - height));
 	const below = details.length - height - from;
-	const more = below > 0 ? `  ${below} more ${below === 1 ? "line" : "lines"} below (space)` : "";
+	const more = below > 0 ? `  ${counted(below, "more line")} below (space)` : "";
 	const what = view.pane === "explain" ? "EXPLAIN " : "";
 	return [...above, ruleLine(`${what}${formatBudgetName(open)}${more}`, options), ...details.slice(from)];
 }

@@ -110,7 +110,7 @@ function paneBody(
 	const height = body - 1;
 	const from = Math.max(0, Math.min(view.scroll, indented.length - height));
 	const below = indented.length - height - from;
-	const more = below > 0 ? `  ${below} more ${below === 1 ? "line" : "lines"} below` : from > 0 ? "  end" : "";
+	const more = below > 0 ? `  ${counted(below, "more line")} below` : from > 0 ? "  end" : "";
 	return [ruleLine(`${titles[pane]}${more}`, options), ...filled(indented.slice(from), height)];
 }
 

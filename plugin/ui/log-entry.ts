@@ -1,8 +1,8 @@
 // The events that a person reads afterwards, in few words. Waits are not among them: they stand in their own rows.
-import { counted } from "../terminal/counted.ts";
 import { oneLine } from "../../disruption/printable.ts";
 import type { PodEvent, RunEvent } from "../events/events.ts";
 import { formatElapsed } from "../flags/duration.ts";
+import { counted } from "../terminal/counted.ts";
 
 export interface LogEntry {
 	/** Milliseconds since the epoch. */
