@@ -3,6 +3,7 @@
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import type { DeclaredFleet, FleetMember } from "../../disruption/fleet.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import { askingAgain } from "../../proto/ask-again.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
 import type { RecentFleet } from "../cluster-api/recent-fleet.ts";
 import { type Caller, passedOnCaller } from "../server/caller.ts";
@@ -78,7 +79,7 @@ export class Peers {
 	}
 
 	#at({ id, name, address }: FleetMember & { readonly address: string }, caller: Caller | undefined): AgentCluster {
-		return new RemoteCluster({
+		const member = new RemoteCluster({
 			id,
 			name,
 			client: this.#options.clients.get({ id, address }),
@@ -86,5 +87,6 @@ export class Peers {
 			askedBy: this.#options.clusterName,
 			...(caller?.kind === "token" && { onBehalfOf: passedOnCaller(caller) }),
 		});
+		return askingAgain(member);
 	}
 }

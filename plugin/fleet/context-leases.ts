@@ -6,6 +6,8 @@ import {
 	AgentUnavailableError,
 	FleetsDifferError,
 } from "../../disruption/errors.ts";
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import { askingAgain } from "../../proto/ask-again.ts";
 import type { BudgetScope, ListedLease } from "../../proto/listed-lease.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
 import { isUnimplemented } from "../../proto/status.ts";
@@ -21,7 +23,7 @@ export type LeaseSource =
 			/** Its name in the fleet. */
 			readonly cluster: string;
 			readonly clusterId: string;
-			readonly member: RemoteCluster;
+			readonly member: AgentCluster;
 			close(): void;
 	  }
 	| { readonly kind: "none"; readonly context: string }
@@ -34,15 +36,15 @@ export async function openLeaseSource(context: KubeContext): Promise<LeaseSource
 	if (access.kind === "none") return { kind: "none", context: name };
 	if (access.kind === "failed") return { kind: "failed", context: name, problem: access.problem };
 	const { clusterId, clusterName } = access.description;
-	const member = new RemoteCluster({ id: clusterId, name: clusterName || name, client: access.client });
+	const remote = new RemoteCluster({ id: clusterId, name: clusterName || name, client: access.client });
 	return {
 		kind: "reached",
 		context: name,
 		cluster: clusterName || name,
 		clusterId,
-		member,
+		member: askingAgain(remote),
 		close() {
-			member.close();
+			remote.close();
 			access.close();
 		},
 	};

@@ -9,6 +9,7 @@ import {
 	GarbledLeaseError,
 } from "../../disruption/errors.ts";
 import type { AgentCluster, AgentDescription } from "../../proto/agent-cluster.ts";
+import { askingAgain } from "../../proto/ask-again.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
@@ -226,7 +227,7 @@ async function reachMembers(
 				const route = new RemoteCluster({ id, name, client });
 				opened.push(route);
 				const asked = first.description.members.find((member) => member.id === description.clusterId);
-				return createDiagnosedRoute(route, { context, cluster: asked?.name ?? context.name });
+				return createDiagnosedRoute(askingAgain(route), { context, cluster: asked?.name ?? context.name });
 			});
 			return createRoutedCluster({ id, name, routes });
 		});

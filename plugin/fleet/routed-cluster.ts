@@ -1,5 +1,5 @@
 // A member of the fleet that can be asked by more than one way: through its own agents, or through another member's,
-// which passes the call on. A call that got no answer fails, as everywhere; only the next one goes another way. Questions that
+// which passes the call on. A call that got no answer fails; only the next one goes another way. Questions that
 // come in crowds (a look for each budget of a table, a confirm for each pod of a node) go a few at a time: agents refuse who
 // sends more at once than they can read.
 import { AgentUnavailableError } from "../../disruption/errors.ts";

@@ -14,7 +14,7 @@ const titles = {
 } as const;
 
 export async function budgetRows(
-	opening: Promise<Reading<Fleet>>,
+	opening: Promise<Reading<Pick<Fleet, "members" | "descriptions" | "memberOf" | "contextOf">>>,
 	contexts: readonly KubeContext[],
 	{ namespace, now }: { readonly namespace: string | undefined; readonly now: () => number },
 ): Promise<readonly CheckRow[]> {
@@ -41,15 +41,15 @@ function columnsOf({ members, contextOf }: Pick<Fleet, "members" | "contextOf">,
 		.toSorted((a, b) => order(a.context) - order(b.context));
 }
 
-export function rowsOf(
-	fleet: Pick<Fleet, "members" | "descriptions" | "contextOf">,
+function rowsOf(
+	fleet: Pick<Fleet, "members" | "contextOf">,
 	contexts: readonly KubeContext[],
 	facts: FleetBudgetFacts,
 ): readonly CheckRow[] {
 	const [first] = contexts;
 	if (!first) throw new Error("a check without a context");
 	const columns = columnsOf(fleet, contexts);
-	const answering = fleet.members.filter(({ id }) => fleet.descriptions.has(id)).map(({ name }) => name);
+	const answering = [...facts.perMember].flatMap(([name, { kind }]) => (kind === "read" ? [name] : []));
 	const options = { suggest: first.suggest, context: first.name, answering };
 	const names = columns.map(({ column }) => column);
 	const found = (judge: (budget: JudgedBudget, how: typeof options) => readonly FoundProblem[]) =>

@@ -2,6 +2,7 @@
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import type { FleetMember } from "../../../disruption/fleet.ts";
 import type { AgentDescription } from "../../../proto/agent-cluster.ts";
+import { askingAgain } from "../../../proto/ask-again.ts";
 import { RemoteCluster } from "../../../proto/remote-cluster.ts";
 import type { AgentAccess, AgentAccessResult } from "../../fleet/agent-access.ts";
 import type { Reading } from "./check-report.ts";
@@ -68,10 +69,12 @@ async function describeThrough(
 		if (!access) return last;
 		const member = new RemoteCluster({ id, name, client: access.client });
 		let isSilent = false;
-		const answer = member.describe().catch((error: unknown) => {
-			isSilent = error instanceof AgentUnavailableError;
-			throw error;
-		});
+		const answer = askingAgain(member)
+			.describe()
+			.catch((error: unknown) => {
+				isSilent = error instanceof AgentUnavailableError;
+				throw error;
+			});
 		try {
 			last = await read(answer);
 		} finally {

@@ -46,7 +46,8 @@ async function explainIn(
 	now: () => number,
 ): Promise<Explanation> {
 	const lists = await listKnown(fleet, namespaces);
-	const failures = [...problems, ...lists.flatMap(({ problem }) => problem ?? [])];
+	const unread = lists.flatMap(({ clusterName, problem }) => (problem === undefined ? [] : [{ clusterName, problem }]));
+	const failures = [...problems, ...unread.map(({ clusterName, problem }) => `${clusterName}: ${problem}`)];
 	const names = lists.flatMap(({ budgets }) => budgets.map(({ name }) => name));
 	const found = new Map(names.filter(({ name }) => name === wanted).map((name) => [formatBudgetName(name), name]));
 	const [name, ...others] = found.values();
@@ -62,6 +63,7 @@ async function explainIn(
 		name && fleet ? await judgeBudgetNow(fleet, name, lists, { now }) : { row: undefined, findings: [] };
 	const leases = await readHeldLeases(fleet, name ? [name] : []);
 	const all = worstFirst([...missing, ...findings]);
+	const members = membersOf({ fleet, problems: failures });
 	return {
 		subject: { kind: "Budget", ...budget },
 		verdict: worstOf(all),
@@ -70,7 +72,9 @@ async function explainIn(
 		budgets: row ? [row] : [],
 		leases,
 		notes: [],
-		...membersOf({ fleet, problems: failures }),
+		...members,
+		// Whose list failed is not said to have no such budget.
+		answering: members.answering.filter((name) => unread.every(({ clusterName }) => clusterName !== name)),
 	};
 }
 
@@ -116,7 +120,7 @@ export async function listKnown(
 					return { clusterName: member.name, budgets };
 				} catch (error) {
 					if (!isDomainError(error)) throw error;
-					return { clusterName: member.name, budgets: [], problem: `${member.name}: ${error.message}` };
+					return { clusterName: member.name, budgets: [], problem: error.message };
 				}
 			}),
 	);

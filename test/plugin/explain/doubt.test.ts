@@ -192,6 +192,18 @@ describe("explain in doubt", () => {
 		});
 	}
 
+	test("does not say that a member whose list is missing has no such budget", async () => {
+		const world = new ExplainedFleet({ maxUnavailable: 2 });
+		world.unlisted.add("us");
+		const found = await world.explain("budget/db");
+		expect(found).toMatchObject({
+			verdict: "Unknown",
+			problems: ["us: no list"],
+			answering: ["eu"],
+			clusters: ["eu", "us"],
+		});
+	});
+
 	test("shows what the others count, and a member without an answer as unknown", async () => {
 		const world = new ExplainedFleet({ maxUnavailable: 2 });
 		world.problems = ["us: no answer"];

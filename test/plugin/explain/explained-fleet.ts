@@ -1,6 +1,7 @@
 // Two clusters of a fleet with pods to explain, in memory: API servers that read, agents that look, and nothing that writes.
 import type { V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
 import type { Count } from "../../../disruption/cluster.ts";
+import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
 import { explainBudget } from "../../../plugin/plan/explain/explain-budget.ts";
 import { explainNode } from "../../../plugin/plan/explain/explain-node.ts";
@@ -35,6 +36,8 @@ export class ExplainedFleet {
 	leases: Readonly<Record<string, readonly ListedLease[] | Error>> = {};
 	/** Members without an answer. */
 	readonly silent = new Set<string>();
+	/** Members whose list of budgets does not come, while their counts do. */
+	readonly unlisted = new Set<string>();
 
 	constructor(spec?: Readonly<Record<string, unknown>>) {
 		for (const member of this.fleet.members) for (const name of ["db-0", "db-1"]) member.addPod(name);
@@ -88,6 +91,11 @@ export class ExplainedFleet {
 			get: (target, key) => {
 				if (key === "look") {
 					return async (request: LookRequest) => distort(await member.look(request), this.clock);
+				}
+				if (key === "listBudgets" && this.unlisted.has(member.name)) {
+					return async () => {
+						throw new AgentUnavailableError("no list", member.name);
+					};
 				}
 				if (key === "listLeases") {
 					return async () => {
