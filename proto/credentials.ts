@@ -7,6 +7,7 @@ import {
 	type CallCredentials,
 	type ChannelCredentials,
 	type ChannelOptions,
+	connectivityState,
 	credentials,
 	Metadata,
 	status,
@@ -54,6 +55,11 @@ export function createAgentClient(options: AgentClientOptions): AgentServiceClie
 		...channelOptions(options.serverName),
 		...(options.observer && { interceptors: [observeCalls(options.observer)] }),
 	});
+}
+
+/** Whether an agent has answered in TLS and HTTP/2: the channel's connection stands. */
+export function isConnected(client: AgentServiceClient): boolean {
+	return client.getChannel().getConnectivityState(false) === connectivityState.READY;
 }
 
 export interface IssuedToken {

@@ -10,7 +10,7 @@ import {
 } from "../../disruption/errors.ts";
 import { quote } from "../../disruption/quote.ts";
 import type { AgentDescription } from "../../proto/agent-cluster.ts";
-import { agentServerName, createAgentClient } from "../../proto/credentials.ts";
+import { agentServerName, createAgentClient, isConnected } from "../../proto/credentials.ts";
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
 import type { MeetingQuestion } from "../../proto/wire-description.ts";
 import { ApiError, ConnectionError, errorText, isNotFound, kubectlErrorLine } from "../kubernetes/api-error.ts";
@@ -127,13 +127,14 @@ async function open(
 	},
 ): Promise<AgentAccess> {
 	const [ca, clusterId] = await Promise.all([anchor.ca, anchor.clusterId]);
-	const tunnel = await createTunnel((socket) => dialer.connect(socket)).catch((error: unknown) => {
+	let client: AgentServiceClient | undefined;
+	const isUp = (): boolean => client !== undefined && isConnected(client);
+	const tunnel = await createTunnel((socket) => dialer.connect(socket, isUp)).catch((error: unknown) => {
 		const hint = "set TMPDIR to a folder that you can write to";
 		throw new StepError(`cannot make a socket in the folder ${tmpdir()}: ${errorText(error)} (${hint})`, {
 			cause: error,
 		});
 	});
-	let client: AgentServiceClient | undefined;
 	try {
 		client = createAgentClient({
 			address: tunnel.address,

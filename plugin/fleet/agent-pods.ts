@@ -19,8 +19,8 @@ const grpcPortName = "grpc";
 /** An agent whose connection just broke goes to the end of the list for so long: it may be frozen and still called ready. */
 const avoidBrokenForMs = 10_000;
 /**
- * One that has said nothing for so long after it was spoken to, as on a node that has just died, is left for another one; after twice as
- * long where there is none that is better: by then others may have come.
+ * One to whom the connection does not stand after so long, as on a node that has just died, be it in the middle of TLS's handshake, is left
+ * for another one; after twice as long where there is none that is better: by then others may have come.
  */
 const silentForMs = 3_000;
 /** A list of agents this old is good enough for the next connection of the same moment. */
@@ -158,7 +158,8 @@ export class AgentDialer {
 		this.#leaving.add(uid);
 	}
 
-	async connect(socket: Socket): Promise<void> {
+	/** `isUp`: whether whoever uses the socket has an agent at its other end by now. */
+	async connect(socket: Socket, isUp: () => boolean): Promise<void> {
 		const tried = new Set<string>();
 		for (;;) {
 			// Again after each one that failed: those who take the place of the agents that are going are in no older list.
@@ -173,7 +174,7 @@ export class AgentDialer {
 			const patienceMs = this.#patienceMs * (others.some((other) => !this.#isBroken(other)) ? 1 : 2);
 			try {
 				const connection = await this.#dial(pod, ahead, patienceMs);
-				this.#join(pod, { connection, socket, patienceMs });
+				this.#join(pod, { connection, socket, isUp, patienceMs });
 				return;
 			} catch (error) {
 				this.#brokenAt.set(pod.uid, performance.now());
@@ -187,14 +188,22 @@ export class AgentDialer {
 		{
 			connection,
 			socket,
+			isUp,
 			patienceMs,
-		}: { readonly connection: PodConnection; readonly socket: Socket; readonly patienceMs: number },
+		}: {
+			readonly connection: PodConnection;
+			readonly socket: Socket;
+			readonly isUp: () => boolean;
+			readonly patienceMs: number;
+		},
 	): void {
 		this.#current = pod;
 		this.#problem = undefined;
-		const stopWaiting = destroyIfSilent(socket, patienceMs);
+		const waiting = setTimeout(() => {
+			if (!isUp()) socket.destroy();
+		}, patienceMs);
 		void connection.join(socket).then((problem) => {
-			stopWaiting();
+			clearTimeout(waiting);
 			this.#brokenAt.set(pod.uid, performance.now());
 			this.#problem = problem;
 		});
@@ -262,14 +271,6 @@ async function openWithin(connection: Promise<PodConnection>, ms: number): Promi
 	} finally {
 		clearTimeout(timer);
 	}
-}
-
-/** `socket`: what is written to it is what the far side says. Calls off by what it returns. */
-function destroyIfSilent(socket: Socket, ms: number): () => void {
-	const timer = setTimeout(() => {
-		if (socket.bytesWritten === 0) socket.destroy();
-	}, ms);
-	return () => clearTimeout(timer);
 }
 
 function readAgentPod(pod: V1Pod): AgentPod {

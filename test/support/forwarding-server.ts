@@ -15,6 +15,8 @@ export interface ForwardingServer extends Disposable {
 	podError: string | undefined;
 	/** Names of pods that take a connection and say nothing, as far as anybody asks. */
 	readonly silent: Set<string>;
+	/** Names of pods that die with their nodes after their first word. */
+	readonly dying: Set<string>;
 	/** Names of pods to which the API server finds no way, and says nothing. */
 	readonly unreached: Set<string>;
 	readonly sockets: ReadonlySet<WebSocket>;
@@ -31,6 +33,7 @@ export async function startForwardingServer(target: number): Promise<ForwardingS
 		refusal: undefined as ForwardingServer["refusal"],
 		podError: undefined as string | undefined,
 		silent: new Set<string>(),
+		dying: new Set<string>(),
 		unreached: new Set<string>(),
 		sockets: new Set<WebSocket>(),
 		said: 0,
@@ -55,7 +58,11 @@ export async function startForwardingServer(target: number): Promise<ForwardingS
 			}
 			if (api.silent.has(pod)) return;
 			const process = connect(target, "127.0.0.1");
-			process.on("data", (chunk) => ws.send(Buffer.concat([Buffer.of(0), chunk])));
+			let words = 0;
+			process.on("data", (chunk) => {
+				words += 1;
+				if (words === 1 || !api.dying.has(pod)) ws.send(Buffer.concat([Buffer.of(0), chunk]));
+			});
 			process.on("error", () => ws.close());
 			process.on("close", () => ws.close());
 			ws.on("message", (message: Buffer) => {

@@ -61,6 +61,8 @@ export interface ServedAgent extends AsyncDisposable {
 	clientForPeers(pair?: KeyPair): AgentServiceClient;
 	/** Through the peer port. */
 	asPeer(options?: Partial<RemoteClusterOptions> & { readonly pair?: KeyPair }): RemoteCluster;
+	/** Of the port for callers with a token. */
+	readonly callerPort: number;
 	/** HOST:PORT of the peer port. */
 	readonly peerAddress: string;
 	/** Of both ports, as when certificates change. */
@@ -149,6 +151,7 @@ export async function serveAgent(options: ServedAgentOptions): Promise<ServedAge
 		asCaller: (rest = {}) => remote(clientForCallers(), rest),
 		clientForPeers,
 		asPeer: ({ pair: own = pair, ...rest } = {}) => remote(clientForPeers(own), rest),
+		callerPort: servers[0]?.port ?? 0,
 		peerAddress: `127.0.0.1:${servers[1]?.port}`,
 		renewConnections: (graceMs) => {
 			for (const server of servers) server.renewConnections(graceMs);

@@ -4,8 +4,13 @@ import { accessAgents, requireOwnCluster } from "../../../plugin/fleet/agent-acc
 import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
 import { SuggestedCommands } from "../../../plugin/flags/suggested-commands.ts";
 import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
+import { createVerboseLog } from "../../../plugin/terminal/verbose-log.ts";
 import { newClient, newContext, notFound } from "../../support/build-context.ts";
 import { newV1Pod } from "../../support/build-v1-pod.ts";
+import { collectStreams } from "../../support/collected-streams.ts";
+import { startForwardingServer } from "../../support/forwarding-server.ts";
+import { clusterId } from "../../support/samples.ts";
+import { servedAgents } from "../../support/served-agent.ts";
 
 const labels = { "app.kubernetes.io/name": "xpdb-agent" };
 const anchorPods = "/api/v1/namespaces/xpdb-system/pods";
@@ -95,5 +100,34 @@ describe("requireOwnCluster()", () => {
 		expect(claim).toThrow(StepError);
 		expect(claim).toThrow('its agent says that it is cluster "uid-2", but the UID of namespace kube-system is "uid-1"');
 		expect(() => requireOwnCluster({ clusterId: "" }, "uid-1", context)).toThrow(StepError);
+	});
+});
+
+describe("an agent whose node dies in the middle of TLS's handshake", () => {
+	const { serve, fleet } = servedAgents();
+
+	test("is left for the other one before the first call has waited in vain for as long as it may", async () => {
+		const agent = await serve();
+		using api = await startForwardingServer(agent.callerPort);
+		api.dying.add("agent-1");
+		const agents = ["agent-1", "agent-2"].map((name) => ({
+			...newV1Pod(name, { namespace: "xpdb-system", labels }),
+			...ready(true),
+		}));
+		const get = {
+			"/api/v1/namespaces/xpdb-system/configmaps/xpdb-ca": { data: { "ca.crt": fleet().certificate } },
+			"/api/v1/namespaces/kube-system": { metadata: { uid: clusterId } },
+		};
+		const context = newCluster({ agents, get });
+		const client = { ...context.client, webSocket: api.client.webSocket.bind(api.client) };
+		const { stderr, err } = collectStreams();
+		const access = await accessAgents({ ...context, client, log: createVerboseLog(6, stderr) });
+		try {
+			expect(access).toMatchObject({ kind: "reached", description: { clusterId } });
+			expect(api.paths.map((path) => /pods\/([^/]+)/.exec(path)?.[1])).toEqual(["agent-1", "agent-2"]);
+			expect([...err().matchAll(/status="(\w+)"/g)].map(([, status]) => status)).toEqual(["UNAVAILABLE", "OK"]);
+		} finally {
+			if (access.kind === "reached") access.close();
+		}
 	});
 });

@@ -43,6 +43,9 @@ async function newSocket(): Promise<{ readonly near: Socket; readonly far: Socke
 	return { near, far };
 }
 
+/** The connection is no matter of these tests. */
+const up = (): boolean => true;
+
 /** A context whose API server forwards ports. */
 function contextOf(calls: Parameters<typeof newClient>[0] = {}): KubeContext {
 	const client = newClient({ post: () => ({ status: { token: "abc" } }), ...calls });
@@ -62,12 +65,12 @@ describe("a connection that was dialed ahead", () => {
 		const pods = [newAgent("a"), newAgent("b")];
 		const dialer = new AgentDialer(api.client, [anchor], { pods, ahead: await waysTo(pods) });
 		const { near, far } = await newSocket();
-		await dialer.connect(far);
+		await dialer.connect(far, up);
 		far.resume();
 		near.write("x");
 		expect(String((await once(near, "data"))[0])).toBe("x");
 		expect(dialed()).toEqual(["a"]);
-		await dialer.connect((await newSocket()).far);
+		await dialer.connect((await newSocket()).far, up);
 		expect(dialed()).toEqual(["a", "a"]);
 		expect(dialer.current?.name).toBe("a");
 	});
@@ -76,7 +79,7 @@ describe("a connection that was dialed ahead", () => {
 		const b = newAgent("b");
 		const pods = [newAgent("a", { namespace: "shop" }), b];
 		const dialer = new AgentDialer(api.client, [anchor, "shop"], { pods, ahead: await waysTo([b]) });
-		await dialer.connect((await newSocket()).far);
+		await dialer.connect((await newSocket()).far, up);
 		expect(dialed()).toEqual(["b"]);
 	});
 
@@ -90,7 +93,7 @@ describe("a connection that was dialed ahead", () => {
 		];
 		for (const options of cases) {
 			const dialer = new AgentDialer(api.client, [anchor], { ...options, ahead: await waysTo([a]) });
-			await dialer.connect((await newSocket()).far);
+			await dialer.connect((await newSocket()).far, up);
 			expect(dialer.current?.name).toBe("b");
 		}
 		expect(dialed()).toEqual(cases.flatMap(() => ["a", "b"]));
@@ -104,7 +107,7 @@ describe("a connection that was dialed ahead", () => {
 		await ahead?.connection.catch(() => undefined);
 		api.refusal = undefined;
 		const dialer = new AgentDialer(api.client, [anchor], { pods, ahead });
-		await dialer.connect((await newSocket()).far);
+		await dialer.connect((await newSocket()).far, up);
 		expect(dialed()).toEqual(["a", "b"]);
 	});
 
@@ -116,7 +119,7 @@ describe("a connection that was dialed ahead", () => {
 		await expect.poll(() => connection?.isOver).toBe(true);
 		const dialer = new AgentDialer(api.client, [anchor], { pods, ahead });
 		const { near, far } = await newSocket();
-		await dialer.connect(far);
+		await dialer.connect(far, up);
 		far.resume();
 		near.write("x");
 		expect(String((await once(near, "data"))[0])).toBe("x");
@@ -139,14 +142,23 @@ describe("a connection that was dialed ahead", () => {
 describe("an agent that says nothing", () => {
 	const pods = [newAgent("a"), newAgent("b")];
 
-	/** What a tunnel's other end, which speaks first, hears through the dialer; undefined where it is hung up. */
-	async function heard(dialer: AgentDialer): Promise<string | undefined> {
+	/** What a tunnel's other end, which speaks first, hears through the dialer until it has all its answers; undefined where it is hung up. */
+	async function heard(dialer: AgentDialer, words: readonly string[] = ["x"]): Promise<string | undefined> {
 		const { near, far } = await newSocket();
-		near.on("error", () => undefined);
-		await dialer.connect(far);
+		const closed = once(
+			near.on("error", () => undefined),
+			"close",
+		).then(() => undefined);
+		const answers: string[] = [];
+		await dialer.connect(far, () => answers.length === words.length);
 		far.resume();
-		near.write("x");
-		return Promise.race([once(near, "data").then(([data]) => String(data)), once(near, "close").then(() => undefined)]);
+		for (const word of words) {
+			near.write(word);
+			const answer = await Promise.race([once(near, "data").then(([data]) => String(data)), closed]);
+			if (answer === undefined) return undefined;
+			answers.push(answer);
+		}
+		return answers.join("");
 	}
 
 	test("is hung up on and left for another one, also where it was dialed ahead", async () => {
@@ -157,6 +169,14 @@ describe("an agent that says nothing", () => {
 			expect(await heard(dialer)).toBe("x");
 			expect(dialer.current?.name).toBe("b");
 		}
+	});
+
+	test("is left as well where it falls silent before the connection stands", async () => {
+		api.dying.add("a");
+		const dialer = new AgentDialer(api.client, [anchor], { pods, patienceMs: 100 });
+		expect(await heard(dialer, ["hello", "finished"])).toBeUndefined();
+		expect(await heard(dialer, ["hello", "finished"])).toBe("hellofinished");
+		expect(dialed()).toEqual(["a", "b"]);
 	});
 
 	test("is waited for twice as long where there is no other, or none that is better", async () => {
@@ -173,10 +193,10 @@ describe("an agent that says nothing", () => {
 		expect(dialed()).toEqual(["a", "a", "b"]);
 	});
 
-	test("keeps its connection for as long as it likes once it has spoken", async () => {
+	test("keeps its connection for as long as it likes once that stands", async () => {
 		const dialer = new AgentDialer(api.client, [anchor], { pods, patienceMs: 100 });
 		const { near, far } = await newSocket();
-		await dialer.connect(far);
+		await dialer.connect(far, up);
 		far.resume();
 		near.write("x");
 		await once(near, "data");
@@ -198,7 +218,7 @@ describe("an agent that says nothing", () => {
 test("agents that all refuse are tried once each, and the last one's refusal is told", async () => {
 	api.refusal = { code: 404, body: JSON.stringify({ kind: "Status", message: "no such pod", reason: "NotFound" }) };
 	const dialer = new AgentDialer(api.client, [anchor], { pods: [newAgent("a"), newAgent("b")] });
-	await expect(dialer.connect((await newSocket()).far)).rejects.toThrow(
+	await expect(dialer.connect((await newSocket()).far, up)).rejects.toThrow(
 		"port-forward to pod xpdb-system/b: no such pod",
 	);
 	expect(dialed()).toEqual(["a", "b"]);
@@ -213,7 +233,7 @@ test("agents that are gone are left for those who have taken their place, whom a
 	const listed = contextOf({ list: () => [ready("c")] }).client;
 	const pods = [newAgent("a"), newAgent("b")];
 	const dialer = new AgentDialer(listed, [anchor], { pods, patienceMs: 600 });
-	await dialer.connect((await newSocket()).far);
+	await dialer.connect((await newSocket()).far, up);
 	expect(dialer.current?.name).toBe("c");
 	expect(dialed()).toEqual(["a", "c"]);
 });
@@ -235,7 +255,7 @@ describe("the agent of an earlier call", () => {
 		list([newAgent("a"), newAgent("b")]);
 		const begun = await way;
 		const dialer = new AgentDialer(api.client, [anchor], { pods: await pods, ahead: begun?.ahead });
-		await dialer.connect((await newSocket()).far);
+		await dialer.connect((await newSocket()).far, up);
 		expect(dialer.current?.name).toBe("b");
 		expect([dialed(), await begun?.login.first]).toEqual([["b"], "token 1"]);
 	});
@@ -272,7 +292,7 @@ describe("the agent of an earlier call", () => {
 		for (const pods of [[a], [a, b]]) {
 			const begun = await beginWay(context, { pods: Promise.resolve(pods), dialed: refused });
 			const dialer = new AgentDialer(api.client, [anchor], { pods, ahead: begun?.ahead });
-			await dialer.connect((await newSocket()).far);
+			await dialer.connect((await newSocket()).far, up);
 			expect(dialer.current?.name).toBe("a");
 		}
 	});
