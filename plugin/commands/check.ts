@@ -13,7 +13,7 @@ import { CheckLines } from "../install/check/check-lines.ts";
 import { type CheckRow, outcomeOf } from "../install/check/check-report.ts";
 import { runChecks } from "../install/check/run-checks.ts";
 import { runPreChecks } from "../install/check/run-pre-checks.ts";
-import { waitForChecks } from "../install/check/wait-checks.ts";
+import { type ChecksWait, waitForChecks } from "../install/check/wait-checks.ts";
 import { writeDocument } from "../output/read-format.ts";
 import { hasUnicode } from "../run/ui-choice.ts";
 import { withContexts } from "../run/with-contexts.ts";
@@ -30,7 +30,8 @@ export const runCheck: CommandRunner = async (input, deps) => {
 	return withContexts(input, deps, async (contexts) => {
 		const namespace = input.given.has("namespace") ? contexts[0]?.namespace : undefined;
 		const check = () => (booleanFlag(input, "pre") ? runPreChecks(contexts) : runChecks(contexts, { namespace, now }));
-		const running = timeoutMs === undefined ? check() : waited(check, { timeoutMs, failOnWarning, ...deps });
+		const running =
+			timeoutMs === undefined ? check() : waited(check, { timeoutMs, failOnWarning, streams: deps.streams });
 		if (format !== "json" && format !== "yaml")
 			return writeChecks(running, deps, { short: format === "short", failOnWarning });
 		const rows = await collected(running);
@@ -41,18 +42,20 @@ export const runCheck: CommandRunner = async (input, deps) => {
 };
 
 /** The rows of the last round. */
-async function* waited(
+export async function* waited(
 	check: () => AsyncIterable<CheckRow>,
 	{
 		streams,
+		signal,
 		...options
-	}: Pick<CommandDependencies, "streams"> & { readonly timeoutMs: number; readonly failOnWarning: boolean },
+	}: Pick<CommandDependencies, "streams"> &
+		Pick<ChecksWait, "timeoutMs" | "failOnWarning" | "onlyFor"> & { readonly signal?: AbortSignal },
 ): AsyncGenerator<CheckRow> {
 	yield* await waitForChecks({
 		...options,
 		check: () => collected(check()),
 		now,
-		pause: (ms) => delay(ms),
+		pause: (ms) => delay(ms, undefined, { signal }),
 		tell: (line) => streams.stderr.write(`${line}\n`),
 	});
 }

@@ -4,6 +4,7 @@ import { applyFleet, type StoppedInstall } from "../install/apply-fleet.ts";
 import { changeLines } from "../install/change-lines.ts";
 import { runChecks } from "../install/check/run-checks.ts";
 import { untilStopped } from "../install/check/until-stopped.ts";
+import { passing } from "../install/check/wait-checks.ts";
 import { objectText } from "../install/cluster-object.ts";
 import { exposureLines, lateAddressWarnings, memberWarnings } from "../install/expose/exposure-lines.ts";
 import { finishLists } from "../install/expose/finish-lists.ts";
@@ -28,7 +29,10 @@ import { askToContinue } from "../terminal/confirm.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import type { Streams } from "../terminal/streams.ts";
-import { writeChecks } from "./check.ts";
+import { waited, writeChecks } from "./check.ts";
+
+/** Agents that a drain beside an upgrade has just evicted are back by then, and have found their peers. */
+const comesToRestMs = 20_000;
 
 export const runInstall: CommandRunner = (input, deps) => setUp("install", input, deps);
 export const runUpgrade: CommandRunner = (input, deps) => setUp("upgrade", input, deps);
@@ -133,9 +137,16 @@ async function setUpIn(
 	}
 	if (!isChanged) streams.stdout.write("Everything is as it should be: nothing was changed\n");
 	standing.phase = "checking";
-	const checks = runChecks(contexts, { namespace: undefined, now: () => performance.now() });
+	const { stop } = deps.interrupts;
+	const checks = waited(() => runChecks(contexts, { namespace: undefined, now: () => performance.now() }), {
+		streams,
+		timeoutMs: comesToRestMs,
+		failOnWarning: false,
+		onlyFor: passing,
+		signal: stop,
+	});
 	try {
-		const rows = untilStopped(checks, deps.interrupts.stop);
+		const rows = untilStopped(checks, stop);
 		return await writeChecks(rows, deps, { short: true, failOnWarning: false });
 	} catch (error) {
 		if (!deps.interrupts.stop.aborted) throw error;

@@ -1,13 +1,15 @@
-// `kubectl xpdb check --wait`: all checks again and again until nothing is left that has to be put right. What is said at the end is what
-// the last round found, so that nobody goes by an answer that has been overtaken.
+// `kubectl xpdb check --wait`, and the end of an installation: all checks again and again until nothing is left that has to be put right. What
+// is said at the end is what the last round found, so that nobody goes by an answer that has been overtaken.
 import { exitCode } from "../../terminal/exit.ts";
-import { factsOf } from "./check-reason.ts";
-import { type CheckRow, outcomeOf } from "./check-report.ts";
+import { type CheckReason, factsOf } from "./check-reason.ts";
+import { type CheckFinding, type CheckRow, outcomeOf } from "./check-report.ts";
 
 export interface ChecksWait {
 	/** All checks once. */
 	readonly check: () => Promise<readonly CheckRow[]>;
 	readonly failOnWarning: boolean;
+	/** What it waits for: where there is anything else, it ends. Left out: for everything. */
+	readonly onlyFor?: ReadonlySet<CheckReason> | undefined;
 	readonly timeoutMs: number;
 	/** Monotonic. */
 	readonly now: () => number;
@@ -16,19 +18,24 @@ export interface ChecksWait {
 	readonly tell: (line: string) => void;
 }
 
+/** What passes by itself while agents are replaced, as by an upgrade beside a drain, or find each other. */
+export const passing: ReadonlySet<CheckReason> = new Set(["NoAgents", "AgentSilent", "PeerUnreachable", "NotChecked"]);
+
 const pauseMs = 2_000;
 const heartbeatMs = 60_000;
 
 /** The rows of the last round: of one that began in time. */
 export async function waitForChecks(wait: ChecksWait): Promise<readonly CheckRow[]> {
-	const { failOnWarning, timeoutMs, now, tell } = wait;
+	const { failOnWarning, onlyFor, timeoutMs, now, tell } = wait;
 	const beganAt = now();
 	const told = { text: "", at: beganAt };
 	for (;;) {
 		const rows = await wait.check();
 		if (outcomeOf(rows, failOnWarning).exitCode === exitCode.done) return rows;
+		const missing = missingOf(rows, failOnWarning);
+		if (onlyFor && missing.some(({ reason }) => !onlyFor.has(reason))) return rows;
 		const leftMs = beganAt + timeoutMs - now();
-		const text = missingText(rows, failOnWarning);
+		const text = missingText(missing);
 		if (leftMs <= 0) {
 			tell(`Not all is well after ${Math.round(timeoutMs / 1_000)} s: ${text}`);
 			return rows;
@@ -41,14 +48,17 @@ export async function waitForChecks(wait: ChecksWait): Promise<readonly CheckRow
 	}
 }
 
+/** What has to be put right. */
+function missingOf(rows: readonly CheckRow[], failOnWarning: boolean): readonly CheckFinding[] {
+	return rows.flatMap(({ isNeeded, findings }) =>
+		findings.filter(({ result }) => failOnWarning || result === "failed" || (isNeeded && result === "unknown")),
+	);
+}
+
 /** "XPDB1311 in eu, XPDB1312 in eu". */
-function missingText(rows: readonly CheckRow[], failOnWarning: boolean): string {
-	const keepsWaiting = ({ isNeeded }: CheckRow, result: string): boolean =>
-		failOnWarning || result === "failed" || (isNeeded && result === "unknown");
-	const places = rows.flatMap((row) =>
-		row.findings
-			.filter(({ result }) => keepsWaiting(row, result))
-			.map(({ reason, cluster }) => `${factsOf(reason).code}${cluster === "" ? "" : ` in ${cluster}`}`),
+function missingText(missing: readonly CheckFinding[]): string {
+	const places = missing.map(
+		({ reason, cluster }) => `${factsOf(reason).code}${cluster === "" ? "" : ` in ${cluster}`}`,
 	);
 	const each = [...new Set(places)];
 	const shown = each.slice(0, mostShown);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { CheckReason } from "../../../plugin/install/check/check-reason.ts";
 import { type CheckRow, checkRow } from "../../../plugin/install/check/check-report.ts";
-import { waitForChecks } from "../../../plugin/install/check/wait-checks.ts";
+import { type ChecksWait, passing, waitForChecks } from "../../../plugin/install/check/wait-checks.ts";
 
 const agents = { category: "agents", title: "agents are ready, two or more", isNeeded: true } as const;
 
@@ -13,7 +13,7 @@ function found(...reasons: readonly CheckReason[]): readonly CheckRow[] {
 /** The last of these rounds again and again, on a clock that only pauses move. */
 async function waited(
 	rounds: readonly (readonly CheckRow[])[],
-	options: { readonly failOnWarning?: boolean; readonly timeoutMs?: number } = {},
+	options: Partial<Pick<ChecksWait, "failOnWarning" | "timeoutMs" | "onlyFor">> = {},
 ) {
 	const told: string[] = [];
 	const state = { nowMs: 0, round: 0 };
@@ -46,6 +46,16 @@ describe("waitForChecks()", () => {
 		expect(rows).toBe(well);
 		expect(told).toEqual(["Waiting: XPDB1311 in eu", "Waiting: XPDB1312 in eu"]);
 		expect(round).toBe(4);
+	});
+
+	test("waits for what passes by itself, and ends at once where anything else has to be put right", async () => {
+		const well = found();
+		const replaced = found("NoAgents", "AgentSilent", "PeerUnreachable", "NotChecked");
+		expect(await waited([replaced, well], { onlyFor: passing })).toMatchObject({ rows: well, round: 2 });
+		for (const reason of ["FleetsDiffer", "ReachRightMissing", "VersionsApart"] as const) {
+			const rows = found("AgentSilent", reason);
+			expect(await waited([rows, well], { onlyFor: passing })).toEqual({ rows, told: [], nowMs: 0, round: 1 });
+		}
 	});
 
 	test("waits for warnings too where they count as failures", async () => {
