@@ -109,14 +109,18 @@ export function createScene(scenery: Scenery, stage: Stage, prefix: string): Sce
 		async evictionAnswered(name) {
 			const log = await open(stage.auditLog);
 			try {
-				// Only what comes from now on: the log is long.
+				// Only what comes from now on: the log is long. Of an eviction before, a line may come late.
+				const since = new Date().toISOString();
 				let { size } = await log.stat();
 				await eventually(`an eviction of pod ${name} in ${prefix}`, async () => {
 					const { buffer, bytesRead } = await log.read({ buffer: Buffer.alloc(1 << 20), position: size });
 					const lines = buffer.toString("utf8", 0, bytesRead).split("\n");
 					size += bytesRead - Buffer.byteLength(lines.at(-1) ?? "");
 					const path = `/namespaces/${prefix}/pods/${name}/eviction"`;
-					return lines.slice(0, -1).some((line) => line.includes(path) && !line.includes('"dryRun":["All"]'));
+					return lines
+						.slice(0, -1)
+						.filter((line) => line.includes(path) && !line.includes('"dryRun":["All"]'))
+						.some((line) => (/"requestReceivedTimestamp":"([^"]+)"/.exec(line)?.[1] ?? "") >= since);
 				});
 			} finally {
 				await log.close();
