@@ -18,13 +18,14 @@ const againAfterMs = 100;
 
 export function askingAgain(cluster: AgentCluster): AgentCluster {
 	return clusterBehind(cluster, async (put, question) => {
+		if (!takeNothing.has(question)) return put(cluster);
 		const until = performance.now() + againWithinMs;
 		for (let wasDropped = false; ; ) {
 			try {
 				return await put(cluster);
 			} catch (error) {
 				wasDropped ||= isDropped(error);
-				if (!wasDropped || !hasNoAnswer(error) || !takeNothing.has(question) || performance.now() > until) throw error;
+				if (!wasDropped || !hasNoAnswer(error) || performance.now() > until) throw error;
 				await delay(againAfterMs);
 			}
 		}
