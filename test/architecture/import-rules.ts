@@ -35,7 +35,7 @@ const rules: Readonly<Record<string, FolderRule>> = {
 		folders: ["disruption", "proto", "scripts"],
 		packages: ["node:*", "@peculiar/x509", "jose", "rfc6902", "ws", "yaml", "yargs"],
 	},
-	scripts: { folders: [], packages: ["node:*", "esbuild", "yaml"] },
+	scripts: { folders: [], packages: ["node:*", "esbuild", "vitest", "yaml"] },
 };
 
 /** They hand Node's own modules to what is bundled, whose imports are judged where they stand in the sources. */

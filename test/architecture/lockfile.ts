@@ -4,6 +4,10 @@ export interface LockEntry {
 	readonly integrity?: string;
 	readonly resolved?: string;
 	readonly link?: boolean;
+	/** An SPDX expression. */
+	readonly license?: string;
+	/** It is used for development alone. */
+	readonly dev?: boolean;
 	readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
@@ -22,4 +26,39 @@ export function findUnprovenPackages(packages: Readonly<Record<string, LockEntry
 
 function hostOf(url: string): string {
 	return URL.canParse(url) ? new URL(url).host : url;
+}
+
+const shippable: ReadonlySet<string> = new Set([
+	"0BSD",
+	"Apache-2.0",
+	"BSD-2-Clause",
+	"BSD-3-Clause",
+	"BlueOak-1.0.0",
+	"CC0-1.0",
+	"ISC",
+	"MIT",
+	"PSF-2.0",
+	"Unlicense",
+]);
+/** For programs that are run and not shipped. */
+const usable: ReadonlySet<string> = new Set([...shippable, "MPL-2.0"]);
+
+/** One line for each package whose licence does not let Apache-2.0 ship it, or is not known. `known`: licences by package that do not say theirs. */
+export function findUnshippableLicences(
+	packages: Readonly<Record<string, LockEntry>>,
+	known: Readonly<Record<string, string>> = {},
+): readonly string[] {
+	return Object.entries(packages).flatMap(([path, { license, dev = false }]) => {
+		if (path === "") return [];
+		const expression = license ?? known[path.replace(/^.*node_modules\//, "")];
+		if (expression === undefined) return [`${path} does not say its licence`];
+		return allows(expression, dev ? usable : shippable) ? [] : [`${path} has the licence ${expression}`];
+	});
+}
+
+/** "MIT", "MIT OR CC0-1.0", "(Apache-2.0 AND BSD-3-Clause)". Nested expressions are not understood, so they are refused. */
+function allows(expression: string, licences: ReadonlySet<string>): boolean {
+	const parts = expression.replace(/^\((.*)\)$/, "$1");
+	if (parts.includes(" OR ")) return parts.split(" OR ").some((each) => licences.has(each));
+	return parts.split(" AND ").every((each) => licences.has(each));
 }
