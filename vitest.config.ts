@@ -1,5 +1,10 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./scripts/suites/longest-first.ts";
+import { SuiteReporter } from "./scripts/suites/suite-reporter.ts";
+
+// Set by scripts that count a run's tests.
+const reportPath = process.env["XPDB_SUITE_REPORT"];
 
 // Starting a fleet takes seconds, a drain of three clusters a minute or two on two busy cores; a test that hangs should
 // still end before a person gives up on the run.
@@ -21,6 +26,8 @@ function onRealClusters(name: string, setup: string) {
 
 export default defineConfig({
 	test: {
+		reporters: reportPath === undefined ? ["default"] : [new SuiteReporter(reportPath)],
+		sequence: { sequencer: LongestFirst },
 		projects: [
 			{
 				test: {

@@ -1,30 +1,36 @@
-// `npm run check`: everything that needs no cluster, for before each commit. One line a part, and in full what failed.
-// With --report=FILE the counts go there too, for test.ts to add up, and with --unit-report=FILE what vitest says of each unit test.
+// `npm run check`: everything that needs no cluster, for before each commit. One line a part, and in full what failed. Leaves a
+// SuiteReport at the path in XPDB_SUITE_REPORT, where there is one: each unit test, and each other part as a test.
 import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { formatDuration, runCommand } from "./run-command.ts";
-import { formatTally, oneFailed, onePassed, oneSkipped, readVitestReport, sum, type Tally } from "./tally.ts";
+import { readSuiteReport, type SuiteReport, tallyOfReport, type TestRecord } from "./suites/suite-report.ts";
+import { formatTally, sum, type Tally, tallyOfExit } from "./suites/tally.ts";
 
 interface Part {
 	readonly name: string;
 	readonly command: readonly [string, ...string[]];
-	/** Where vitest leaves its report. */
+	/** Where its own report goes. */
 	readonly report?: string;
 }
 
 // Two at a time: most machines that run this have two cores or more, and each part is busy on its own.
 const parallel = 2;
+const records: TestRecord[] = [];
 
 async function runPart({ name, command, report }: Part): Promise<Tally> {
-	const { code, output, elapsedMs } = await runCommand(command);
-	const tally = report ? readVitestReport(report, code) : code === 0 ? onePassed : code === 3 ? oneSkipped : oneFailed;
+	const environment = report === undefined ? {} : { XPDB_SUITE_REPORT: report };
+	const { code, output, elapsedMs } = await runCommand(command, { environment });
+	const tally = report ? tallyOfReport(readSuiteReport(report), code) : tallyOfExit(code);
 	const mark = tally.failed > 0 ? "FAILED" : code === 3 ? "skipped" : "ok";
 	const note = report ? `: ${formatTally(tally)}` : code === 3 ? `: ${output.trim()}` : "";
 	console.log(`${mark.padEnd(8)}${name} (${formatDuration(elapsedMs)})${note}`);
 	if (tally.failed > 0) console.error(output.trimEnd());
+	if (!report) {
+		const state = tally.failed > 0 ? "failed" : tally.skipped > 0 ? "skipped" : "passed";
+		records.push({ name, state, ms: Math.round(elapsedMs), errors: state === "failed" ? [output.trim()] : [] });
+	}
 	return tally;
 }
 
@@ -38,23 +44,15 @@ async function runAll(parts: readonly Part[]): Promise<Tally> {
 	return sum(tallies);
 }
 
-const { values: files } = parseArgs({ options: { report: { type: "string" }, "unit-report": { type: "string" } } });
+const reportPath = process.env["XPDB_SUITE_REPORT"];
 const startedAt = performance.now();
 const folder = await mkdtemp(join(tmpdir(), "xpdb-check-"));
-const unitReport = files["unit-report"] ?? join(folder, "unit.json");
+const unitReport = join(folder, "unit.json");
 try {
 	const tally = await runAll([
 		{
 			name: "unit tests, import rules among them",
-			command: [
-				"vitest",
-				"run",
-				"--project",
-				"unit",
-				"--reporter=default",
-				"--reporter=json",
-				`--outputFile.json=${unitReport}`,
-			],
+			command: ["vitest", "run", "--project", "unit"],
 			report: unitReport,
 		},
 		{ name: "types", command: ["tsc", "--noEmit"] },
@@ -64,7 +62,12 @@ try {
 		{ name: "contract against main", command: ["node", "scripts/breaking.ts"] },
 	]);
 	console.log(`check: ${formatTally(tally)} (${formatDuration(performance.now() - startedAt)})`);
-	if (files.report) writeFileSync(files.report, JSON.stringify(tally));
+	if (reportPath !== undefined) {
+		const { files, ...unit } = readSuiteReport(unitReport);
+		const parts = { path: "scripts/check.ts", ms: 0, setUpMs: 0, errors: [], tests: records };
+		const report: SuiteReport = { ...unit, files: [...files, parts] };
+		writeFileSync(reportPath, JSON.stringify(report));
+	}
 	process.exitCode = tally.failed > 0 ? 1 : 0;
 } finally {
 	await rm(folder, { recursive: true, force: true });

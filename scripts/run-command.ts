@@ -1,5 +1,6 @@
 // Runs one tool of node_modules/.bin (or any other program), with its output kept or shown.
 import { spawn } from "node:child_process";
+import { constants, setPriority } from "node:os";
 import { delimiter, join } from "node:path";
 import { repositoryRoot } from "./repository-root.ts";
 
@@ -16,6 +17,9 @@ export function runCommand(
 	command: readonly [string, ...string[]],
 	options: {
 		readonly show?: boolean;
+		readonly environment?: Readonly<Record<string, string>>;
+		/** It leaves the processors to others. */
+		readonly isBackground?: boolean;
 		/** Asks the program to end; the result still comes only when it has. */
 		readonly signal?: AbortSignal;
 	} = {},
@@ -29,9 +33,11 @@ export function runCommand(
 			// A bare shell has the machine's own Node first, and not our tools.
 			env: {
 				...process.env,
+				...options.environment,
 				PATH: join(repositoryRoot, "node_modules", ".bin") + delimiter + (process.env["PATH"] ?? ""),
 			},
 		});
+		if (options.isBackground && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
 		options.signal?.addEventListener("abort", () => child.kill("SIGTERM"), { once: true });
 		let output = "";
 		const keep = (chunk: Buffer) => {

@@ -13,6 +13,8 @@ export interface Bench {
 	readonly fleet: Fleet;
 	/** Each cluster as the operator: the rights, the queues of the API server, and the links, that the plugin has too. */
 	readonly operators: readonly ApiClient[];
+	/** Whether it works is the question, and not how fast: fewer pods, and nothing is warmed up. */
+	readonly isSmall: boolean;
 	readonly log: (line: string) => void;
 	stop(): Promise<void>;
 }
@@ -22,6 +24,7 @@ export async function startBench(
 		readonly log: (line: string) => void;
 		/** Left out: that of scripts/build.ts. */
 		readonly plugin?: string | undefined;
+		readonly isSmall?: boolean;
 	},
 ): Promise<Bench> {
 	const dir = mkdtempSync(join(tmpdir(), "xpdb-bench-"));
@@ -40,6 +43,7 @@ export async function startBench(
 		return {
 			fleet,
 			operators,
+			isSmall: options.isSmall ?? false,
 			log: options.log,
 			async stop() {
 				for (const client of operators) client.close();

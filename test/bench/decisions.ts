@@ -8,7 +8,7 @@ import { quantile } from "./statistics.ts";
 import { createRoomyWorkload } from "./workload.ts";
 
 const pauseMs = 100;
-const pairs = { full: 60, short: 20 };
+const pairs = { full: 60, short: 20, small: 3 };
 
 export const decisions: Measurement = {
 	name: "decision",
@@ -17,7 +17,7 @@ export const decisions: Measurement = {
 	runs: { full: 3, short: 1 },
 	seconds: { once: 11, each: 26 },
 	async measure(bench, runs) {
-		await using workload = await createRoomyWorkload(bench, 60);
+		await using workload = await createRoomyWorkload(bench, bench.isSmall ? 6 : 60);
 		const engine = await openEvictor(bench);
 		const bare = bareEvictor(bench);
 		const p50: number[] = [];
@@ -44,9 +44,9 @@ export const decisions: Measurement = {
 				return times;
 			};
 			// Agents run for weeks; what they do in their first minute is slower than that.
-			await takeTurns(pairs.full);
+			if (!bench.isSmall) await takeTurns(pairs.full);
 			for (let run = 1; run <= runs; run += 1) {
-				const times = await takeTurns(runs > 1 ? pairs.full : pairs.short);
+				const times = await takeTurns(bench.isSmall ? pairs.small : runs > 1 ? pairs.full : pairs.short);
 				const at = (part: number) => ({ ours: quantile(times.ours, part), bare: quantile(times.bare, part) });
 				const [middle, worst] = [at(0.5), at(0.99)];
 				p50.push(middle.ours - middle.bare);

@@ -20,6 +20,11 @@ async function main(): Promise<void> {
 		)
 		.option("only", { type: "string", array: true, default: [], describe: "A ratio or a measurement; may be repeated" })
 		.option("short", { type: "boolean", default: false, describe: "Fewer runs, in about three minutes" })
+		.option("once", {
+			type: "boolean",
+			default: false,
+			describe: "Whether each measurement of a short run works, once and with few pods: its figures say nothing",
+		})
 		.option("json", { type: "string", describe: "Writes all figures to this file" })
 		.option("plugin", {
 			type: "string",
@@ -32,7 +37,8 @@ async function main(): Promise<void> {
 	const chosen = choose(flags.only);
 	const startedAt = performance.now();
 	const { outcomes, details, failed } = await runMeasurements(chosen, {
-		short: flags.short,
+		short: flags.short || flags.once,
+		isSmall: flags.once,
 		profiles: flags["cpu-prof"],
 		plugin: flags.plugin,
 		signal: stop.signal,

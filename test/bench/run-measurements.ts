@@ -11,6 +11,8 @@ import { spreadOf } from "./statistics.ts";
 
 export interface RunOptions {
 	readonly short: boolean;
+	/** Fewer pods in a short run, and one that is left out fails it. */
+	readonly isSmall: boolean;
 	/** A folder for CPU profiles of the agents. */
 	readonly profiles: string | undefined;
 	/** The plugin that is measured, where it is not that of scripts/build.ts. */
@@ -23,7 +25,7 @@ export interface RunResult {
 	/** In the order of the table. */
 	readonly outcomes: readonly Outcome[];
 	readonly details: Readonly<Record<string, unknown>>;
-	/** Nothing at all could be measured. */
+	/** Nothing at all could be measured, or of a small run something was not. */
 	readonly failed: boolean;
 }
 
@@ -45,8 +47,14 @@ export async function runMeasurements(chosen: readonly Measurement[], options: R
 	const found = new Map<string, Outcome>();
 	const details: Record<string, unknown> = {};
 	const inOrder = placeNames.flatMap((place) => chosen.filter(({ on }) => on === place));
+	let brokenCount = 0;
 	let measuredMs = 0;
 	let expectedMs = 0;
+
+	function giveUp(measurement: Measurement, reason: string): void {
+		brokenCount += 1;
+		leaveOut(measurement, reason);
+	}
 
 	function leaveOut(measurement: Measurement, reason: string): void {
 		for (const ratio of ratiosOf(measurement)) found.set(ratio.name, { kind: "missing", ratio, reason });
@@ -78,6 +86,7 @@ export async function runMeasurements(chosen: readonly Measurement[], options: R
 			...places[place],
 			...(environment && { agentEnvironment: environment }),
 			plugin: options.plugin,
+			isSmall: options.isSmall,
 			signal,
 			log,
 		});
@@ -94,7 +103,7 @@ export async function runMeasurements(chosen: readonly Measurement[], options: R
 				try {
 					await measure(measurement, bench, runs);
 				} catch (error) {
-					leaveOut(measurement, messageOf(error));
+					giveUp(measurement, messageOf(error));
 				}
 			}
 		} finally {
@@ -113,11 +122,12 @@ export async function runMeasurements(chosen: readonly Measurement[], options: R
 			await measureOn(place, rest);
 		} catch (error) {
 			if (signal.aborted || error instanceof ProgramsUnavailableError) throw error;
-			for (const measurement of rest) leaveOut(measurement, messageOf(error));
+			for (const measurement of rest) giveUp(measurement, messageOf(error));
 		}
 	}
 	const outcomes = ratios.flatMap(({ name }) => found.get(name) ?? []);
-	return { outcomes, details, failed: outcomes.every(({ kind }) => kind === "missing") };
+	const failed = outcomes.every(({ kind }) => kind === "missing") || (options.isSmall && brokenCount > 0);
+	return { outcomes, details, failed };
 }
 
 function ratiosOf(measurement: Measurement): readonly Ratio[] {

@@ -11,6 +11,7 @@ import { createRoomyWorkload } from "./workload.ts";
 
 const batch = 10;
 const batches = 10;
+const smallBatches = 2;
 /** Idle budgets are swept after ten seconds, by a second agent after five more. */
 const sweptAfterMs = 16_500;
 
@@ -22,11 +23,12 @@ export const writes: Measurement = {
 	runs: { full: 1, short: 1 },
 	seconds: { once: 17, each: 20 },
 	async measure(bench, runs) {
+		const times = bench.isSmall ? smallBatches : batches;
 		await using stack = new AsyncDisposableStack();
 		const measured: { readonly lease: string; readonly before: LeaseWrites; readonly evicting: LeaseWrites }[] = [];
 		for (let run = 1; run <= runs; run += 1) {
 			// A budget of its own for each run: what cleans up after all of them is waited for once.
-			const workload = stack.use(await createRoomyWorkload(bench, 40));
+			const workload = stack.use(await createRoomyWorkload(bench, bench.isSmall ? 12 : 40));
 			const lease = leaseName({ namespace: workload.namespace, name: "web-0" });
 			const engine = await openEvictor(bench);
 			stack.defer(() => engine.close());
@@ -35,11 +37,11 @@ export const writes: Measurement = {
 			// A Lease is made once.
 			await evictBatch();
 			const before = await countWrites(bench, lease);
-			for (let count = 0; count < batches; count += 1) await evictBatch();
+			for (let count = 0; count < times; count += 1) await evictBatch();
 			measured.push({ lease, before, evicting: await countWrites(bench, lease) });
 		}
 		await delay(sweptAfterMs);
-		const evictions = batch * batches;
+		const evictions = batch * times;
 		const perEviction: number[] = [];
 		const details: object[] = [];
 		for (const { lease, before, evicting } of measured) {

@@ -1,20 +1,25 @@
-// Builds what the tests need of Go programs where it is missing: a step of `npm test` of its own, so that its minutes are not
-// a test's. With --oldest instead the oldest Kubernetes, beside the steps that need none. Exit code 3: there is no way to have
-// them here, and the reason is printed.
-import { constants, setPriority } from "node:os";
+// Builds what the tests need of Go programs where it is missing: the control plane, and what the arguments name besides. A step of
+// `npm test` of its own, so that its minutes are not a test's. Exit code 3: they cannot be had here, and the reason is printed.
 import { SetupError } from "../../demo/machine/setup-error.ts";
 import { findOrBuildBinaries } from "./binaries.ts";
 import { ProgramsUnavailableError } from "./fleet-errors.ts";
-import { fluxPrograms, helmPrograms, krewPrograms, oldestControlPlane } from "./go-programs.ts";
+import { fluxPrograms, type GoPrograms, helmPrograms, krewPrograms, oldestControlPlane } from "./go-programs.ts";
 import { findOrBuildPrograms } from "./program-cache.ts";
 
+const byName: Readonly<Record<string, GoPrograms>> = {
+	oldest: oldestControlPlane,
+	krew: krewPrograms,
+	helm: helmPrograms,
+	flux: fluxPrograms,
+};
 const log = (line: string) => console.log(line);
-const isOldest = process.argv.includes("--oldest");
 try {
-	if (isOldest) setPriority(constants.priority.PRIORITY_LOW);
-	else await findOrBuildBinaries({ log });
-	for (const programs of isOldest ? [oldestControlPlane] : [krewPrograms, helmPrograms, fluxPrograms])
+	await findOrBuildBinaries({ log });
+	for (const name of process.argv.slice(2)) {
+		const programs = byName[name];
+		if (programs === undefined) throw new SetupError(`No programs are called "${name}"`);
 		await findOrBuildPrograms(programs, { log });
+	}
 } catch (error) {
 	if (!(error instanceof SetupError)) throw error;
 	console.log(error.message);

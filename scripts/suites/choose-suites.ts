@@ -1,0 +1,45 @@
+// Which suites a run of `npm test` has: by size, or by name.
+import {
+	type ClusterSuite,
+	clusterSuites,
+	type CommandSuite,
+	commandSuites,
+	flagOf,
+	type ProgramName,
+	type Size,
+	sizes,
+	type Suite,
+} from "./suites.ts";
+
+export interface Choice {
+	readonly clusters: readonly ClusterSuite[];
+	readonly commands: readonly CommandSuite[];
+	/** Go programs that the chosen suites need besides the control plane. */
+	readonly programs: readonly ProgramName[];
+	/** Said as skipped: "faults (npm test -- --all has it)". */
+	readonly leftOut: readonly string[];
+}
+
+const allSuites: readonly Suite[] = [...commandSuites, ...clusterSuites];
+
+/**
+ * `only`: names of suites; where there are none, all of the size and of the smaller ones.
+ * @throws Error for a name that no suite has.
+ */
+export function chooseSuites({ size, only }: { readonly size: Size; readonly only: readonly string[] }): Choice {
+	const unknown = only.filter((name) => !allSuites.some((suite) => suite.name === name));
+	if (unknown.length > 0) {
+		const names = allSuites.map(({ name }) => `"${name}"`).join(", ");
+		throw new Error(`no suite is called "${unknown.join('" or "')}". There are ${names}`);
+	}
+	const isChosen = (suite: Suite): boolean =>
+		only.length > 0 ? only.includes(suite.name) : sizes.indexOf(suite.size) <= sizes.indexOf(size);
+	const leftOut = only.length > 0 ? [] : allSuites.filter((suite) => !isChosen(suite));
+	const chosen = allSuites.filter(isChosen);
+	return {
+		clusters: clusterSuites.filter(isChosen),
+		commands: commandSuites.filter(isChosen),
+		programs: [...new Set(chosen.flatMap(({ programs = [] }) => programs))],
+		leftOut: leftOut.map((suite) => `${suite.name} (${flagOf[suite.size]} has it)`),
+	};
+}

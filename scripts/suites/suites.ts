@@ -1,0 +1,219 @@
+// What there is to run, and how much of it each size runs: `npm test` is what a newcomer waits for, `--all` is the gate of continuous
+// integration, `--nightly` is everything.
+import { join } from "node:path";
+
+export const sizes = ["quick", "all", "nightly"] as const;
+export type Size = (typeof sizes)[number];
+
+/** Flag of `npm test` that includes suites of this size. */
+export const flagOf: Readonly<Record<Size, string>> = {
+	quick: "npm test",
+	all: "npm test -- --all",
+	nightly: "npm test -- --nightly",
+};
+
+/** Go programs besides the control plane, as test/controlplane/prepare.ts builds them. */
+export type ProgramName = "oldest" | "krew" | "helm" | "flux";
+
+/** Tests on real clusters: all suites of this kind that were chosen share one run of vitest and its fleets. */
+export interface ClusterSuite {
+	readonly kind: "clusters";
+	readonly name: string;
+	readonly size: Size;
+	/** Paths from the repository's root. A folder ends with a slash. */
+	readonly files: readonly string[];
+	readonly programs?: readonly ProgramName[];
+}
+
+/** Anything else: one command. */
+export interface CommandSuite {
+	readonly kind: "command";
+	readonly name: string;
+	readonly size: Size;
+	/**
+	 * "processor" computes, at low priority beside real clusters, which wait for clocks most of the time. "clusters" starts clusters of its
+	 * own and runs when the others have ended.
+	 */
+	readonly lane: "processor" | "clusters";
+	/** Begins with the script that Node runs. `folder` is the run's own, and is removed at its end. */
+	readonly command: (folder: string) => readonly [string, ...string[]];
+	/** It leaves a SuiteReport at the path in XPDB_SUITE_REPORT. Without one it counts as one, by its exit code. */
+	readonly reports?: boolean;
+	readonly programs?: readonly ProgramName[];
+}
+
+/** Most tests on real clusters wait for clocks, so that two cores have time for these many at once. */
+const fleets = 2;
+
+export type Suite = ClusterSuite | CommandSuite;
+
+/** `files`: paths, or beginnings of paths. */
+export function vitestCommand(project: "e2e" | "oldest", files: readonly string[]): readonly [string, ...string[]] {
+	return ["node_modules/vitest/vitest.mjs", "run", `--project=${project}`, `--maxWorkers=${fleets}`, ...files];
+}
+
+const e2e = (...names: readonly string[]): readonly string[] => names.map((name) => `test/e2e/${name}.e2e.test.ts`);
+
+export const clusterSuites: readonly ClusterSuite[] = [
+	{
+		kind: "clusters",
+		name: "evictions",
+		size: "quick",
+		files: e2e("evict", "drain", "waiting", "dry-run", "budgets", "bad-input", "agent-crashes", "plugin-crashes"),
+	},
+	{
+		kind: "clusters",
+		name: "commands",
+		size: "all",
+		files: [
+			...e2e(
+				"budgets-watch",
+				"check",
+				"completion",
+				"expected-pods",
+				"explain",
+				"json",
+				"lease-list",
+				"lease-release",
+				"operations",
+				"operators-evening",
+				"plan",
+				"relabelled",
+				"stranded-pods",
+				"suspend",
+				"verbosity",
+			),
+			"test/plugin/",
+			"test/demo/",
+		],
+	},
+	{
+		kind: "clusters",
+		name: "fleets",
+		size: "all",
+		files: [
+			...e2e(
+				"fleet-life",
+				"gitops",
+				"install-obstacles",
+				"install-variants",
+				"member-forgotten",
+				"member-leaves",
+				"sidecar",
+			),
+			"test/agent/",
+		],
+		programs: ["helm", "flux"],
+	},
+	{ kind: "clusters", name: "findings", size: "all", files: ["test/e2e/check/"] },
+	{ kind: "clusters", name: "faults", size: "all", files: ["test/e2e/faults/"] },
+	{ kind: "clusters", name: "hostile", size: "all", files: ["test/e2e/hostile/"] },
+	{ kind: "clusters", name: "parity", size: "all", files: ["test/e2e/parity/"] },
+	{ kind: "clusters", name: "kubernetes", size: "all", files: ["test/kubernetes/", "test/controlplane/"] },
+	{ kind: "clusters", name: "programs", size: "all", files: ["test/scripts/", "test/krew/"], programs: ["krew"] },
+];
+
+/** What rests on the answers of API servers, and what people do most: in fleets in which c1 and c3 are of the oldest Kubernetes. */
+const onTheOldest = [
+	"test/kubernetes/real-server.e2e.test.ts",
+	...e2e("hostile/policies", "evict", "drain", "suspend", "budgets", "check/installation"),
+];
+
+/** In the order in which a lane runs them. */
+export const commandSuites: readonly CommandSuite[] = [
+	{
+		kind: "command",
+		name: "check",
+		size: "quick",
+		lane: "processor",
+		command: () => ["scripts/check.ts"],
+		reports: true,
+	},
+	{
+		kind: "command",
+		name: "exploration",
+		size: "quick",
+		lane: "processor",
+		command: () => ["test/explore/main.ts", "--mutants"],
+	},
+	{
+		kind: "command",
+		name: "fuzzing",
+		size: "quick",
+		lane: "processor",
+		command: () => ["test/fuzz/main.ts", "--inputs=60000"],
+	},
+	{
+		kind: "command",
+		name: "benchmark once",
+		size: "all",
+		lane: "clusters",
+		command: () => ["test/bench/main.ts", "--once"],
+	},
+	{
+		kind: "command",
+		name: "soak",
+		size: "all",
+		lane: "clusters",
+		command: () => ["test/soak/main.ts", "--minutes=1"],
+	},
+	{
+		kind: "command",
+		name: "packages",
+		size: "nightly",
+		lane: "processor",
+		command: (folder) => [
+			"scripts/package/main.ts",
+			`--output=${join(folder, "packages")}`,
+			"--url=https://example.com/releases",
+		],
+	},
+	{
+		kind: "command",
+		name: "packages in krew",
+		size: "nightly",
+		lane: "processor",
+		command: (folder) => ["test/krew/validate-packages.ts", `--packages=${join(folder, "packages")}`],
+		programs: ["krew"],
+	},
+	{
+		kind: "command",
+		name: "image for arm64",
+		size: "nightly",
+		lane: "processor",
+		command: (folder) => ["scripts/image/main.ts", "--only=arm64", `--output=${join(folder, "image")}`],
+	},
+	{
+		kind: "command",
+		name: "oldest Kubernetes",
+		size: "nightly",
+		lane: "clusters",
+		command: () => vitestCommand("oldest", onTheOldest),
+		reports: true,
+		programs: ["oldest"],
+	},
+	{
+		kind: "command",
+		name: "benchmark",
+		size: "nightly",
+		lane: "clusters",
+		command: () => ["test/bench/main.ts"],
+	},
+	{
+		kind: "command",
+		name: "long soak",
+		size: "nightly",
+		lane: "clusters",
+		command: () => ["test/soak/main.ts", "--minutes=10"],
+	},
+];
+
+/** Those that take longest, the longest first. */
+export const longFiles: readonly string[] = [];
+
+/** The suite of a test file on real clusters. */
+export function suiteOf(path: string): ClusterSuite | undefined {
+	return clusterSuites.find(({ files }) =>
+		files.some((file) => path === file || (file.endsWith("/") && path.startsWith(file))),
+	);
+}
