@@ -7,7 +7,7 @@ export type SharedFleet = {
 	/** Has a context for each cluster as its administrator, and one named with "-operator" as the operator. */
 	readonly kubeconfigPath: string;
 	readonly contexts: readonly string[];
-	/** The clusters that are of the oldest Kubernetes: a suite that starts a fleet of its own makes it the same. */
+	/** The clusters that are of the oldest Kubernetes. */
 	readonly oldest: readonly string[];
 	readonly clusters: readonly {
 		readonly name: string;
@@ -38,6 +38,11 @@ export function describeOnFleet(
 	const reason = "unavailable" in fleets ? fleets.unavailable : missing;
 	if (reason === undefined) describe(name, rest, suite);
 	else describe.skip(`${name} (skipped: ${reason})`, suite);
+}
+
+/** The clusters of the oldest Kubernetes in a fleet that a suite starts for itself: the last one, if the shared fleet has any. */
+export function oldestOfOwnFleet(clusters: number): readonly string[] {
+	return sharedFleet().oldest.length === 0 ? [] : [`c${clusters}`];
 }
 
 /** The fleet of this worker, for hooks and tests inside describeOnFleet(); outside of them there may be none. */

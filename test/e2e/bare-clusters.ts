@@ -1,15 +1,16 @@
 // Clusters that have nothing of ours, for what the plugin makes of them by itself: with an administrator's context of each, and of each one
 // for everybody else that a test names.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeKubeconfig } from "../../demo/machine/kubeconfig.ts";
 import { repositoryRoot } from "../../scripts/repository-root.ts";
-import { runCommand } from "../../scripts/run-command.ts";
+import { shippedExecutable } from "../support/shipped-executable.ts";
 import { type Fleet, startFleet } from "../controlplane/fleet.ts";
+import { listObjects } from "../controlplane/list-objects.ts";
 import { startMountedAgents } from "../controlplane/mounted-agents.ts";
-import { sharedFleet } from "../controlplane/shared-fleet.ts";
+import { oldestOfOwnFleet } from "../controlplane/shared-fleet.ts";
 
 export interface Said {
 	readonly code: number | null;
@@ -49,8 +50,8 @@ export interface BareClusters extends AsyncDisposable {
 	readonly kubectl: (context: string, args: readonly string[], stdin?: string) => string;
 	/** Of the clusters, or of one person in them: "c1-dana,c2-dana". */
 	contexts(person?: string): string;
-	/** Every object of ours, of whatever kind. */
-	readonly ours: (cluster: string) => readonly string[];
+	/** Every object with a name of ours, of whatever kind: "secrets xpdb-agent-tls". */
+	readonly ours: (cluster: string) => Promise<readonly string[]>;
 	/** --address of each cluster. */
 	readonly addresses: readonly string[];
 	/** Resolves when all clusters have certificates for the agents, which are brought to them by themselves. */
@@ -65,8 +66,8 @@ export async function startBareClusters(
 	{ nodes = 1, shipped = false, agentNamespace = "xpdb-system" }: BareOptions = {},
 ): Promise<BareClusters> {
 	const dir = mkdtempSync(join(tmpdir(), "xpdb-bare-"));
-	const building = shipped ? buildExecutable(join(dir, "shipped")) : join(programs, "test", "kubectl-xpdb.js");
-	const starting = startFleet({ clusters: count, nodes, dir, agents: false, oldest: sharedFleet().oldest });
+	const building = shipped ? shippedExecutable() : join(programs, "test", "kubectl-xpdb.js");
+	const starting = startFleet({ clusters: count, nodes, dir, agents: false, oldest: oldestOfOwnFleet(count) });
 	const [fleet, program] = await Promise.all([starting, building]).catch(async (error: unknown) => {
 		await (await starting).stop();
 		throw error;
@@ -110,12 +111,11 @@ export async function startBareClusters(
 		},
 		contexts: (person) =>
 			fleet.clusters.map(({ name }) => (person === undefined ? name : `${name}-${person}`)).join(","),
-		ours(cluster) {
-			const kinds = kubectl(cluster, ["api-resources", "--verbs=list", "-o", "name"]).trim().split("\n");
-			const listed = kinds.filter((kind) => !kind.startsWith("events")).join(",");
-			return kubectl(cluster, ["get", listed, "-A", "-o", "name", "--ignore-not-found"])
-				.split("\n")
-				.filter((line) => line.includes("xpdb"));
+		async ours(cluster) {
+			const client = fleet.clusters.find(({ name }) => name === cluster)?.client;
+			if (!client) throw new Error(`There is no cluster ${cluster}`);
+			const listed = await listObjects(client);
+			return listed.map((object) => object.replace(/ \S+\//, " ")).filter((object) => / .*xpdb/.test(object));
 		},
 		addresses: fleet.clusters.flatMap(({ name, address }) => ["--address", `${name}=${address}:8444`]),
 		async bringCertificates() {
@@ -127,13 +127,6 @@ export async function startBareClusters(
 			rmSync(dir, { recursive: true, force: true });
 		},
 	};
-}
-
-async function buildExecutable(folder: string): Promise<string> {
-	mkdirSync(folder, { recursive: true });
-	const { code, output } = await runCommand([process.execPath, "scripts/executable/main.ts", `--folder=${folder}`]);
-	if (code !== 0) throw new Error(output);
-	return join(folder, "kubectl-xpdb");
 }
 
 async function writePeople(path: string, { clusters }: Fleet, people: readonly Person[]): Promise<void> {

@@ -105,7 +105,7 @@ export async function createDatabase(options: DatabaseOptions): Promise<Database
 		eventually(`${expected} healthy pods in namespace ${namespace}`, async () => (await pods()).length === expected);
 	await ready();
 	const samples = async () => {
-		const events = await readTimeline(fleet.clusters);
+		const events = await readTimeline(fleet.clusters, { containing: namespace });
 		return replayAvailability(events, { namespace, matchLabels: labels, expected });
 	};
 	return {

@@ -21,7 +21,8 @@ export function leasesPath(labelSelector = ""): string {
 	return `/apis/coordination.k8s.io/v1/namespaces/xpdb-system/leases?${new URLSearchParams({ labelSelector }).toString()}`;
 }
 
-function clientOf(context: string): ApiClient {
+/** As the administrator. */
+export function clientOf(context: string): ApiClient {
 	const cluster = sharedFleet().clusters.find(({ name }) => name === context);
 	if (!cluster) throw new Error(`no cluster "${context}"`);
 	const client = clients.get(context) ?? createAdminClient(cluster);

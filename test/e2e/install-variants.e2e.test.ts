@@ -156,7 +156,7 @@ describeOnFleet("an installation of another kind", () => {
 				noKind,
 				`${cluster}: cannot apply certificate.cert-manager.io/xpdb-agent: there is no Certificate of cert-manager.io/v1 in`,
 			);
-			expect(bare.ours(cluster)).toEqual([]);
+			expect(await bare.ours(cluster)).toEqual([]);
 			apply(cluster, certManagerKinds);
 			const { certificate, key } = authority;
 			apply(cluster, [namespace(anchor), pair("xpdb-fleet-ca", { certificate, key })]);
@@ -304,7 +304,7 @@ describeOnFleet("an installation of another kind", () => {
 			for (const name of ["secret/xpdb-agent-tls", "configmap/xpdb-ca"]) {
 				expect(out).toContain(`${cluster}: ${name} stays, which somebody put there\n`);
 			}
-			expect(bare.ours(cluster).toSorted()).toEqual(["configmap/xpdb-ca", "secret/xpdb-agent-tls"]);
+			expect(await bare.ours(cluster)).toEqual(["configmaps xpdb-ca", "secrets xpdb-agent-tls"]);
 		}
 		expect(clusters.map(theirs)).toEqual(before);
 	});

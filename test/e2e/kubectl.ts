@@ -2,8 +2,9 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { inTheAgentsName as impersonation } from "../controlplane/admin-client.ts";
+import { createAdminClient, inTheAgentsName as impersonation } from "../controlplane/admin-client.ts";
 import { sharedFleet } from "../controlplane/shared-fleet.ts";
+import { applyObjects } from "../support/apply-object.ts";
 
 const run = promisify(execFile);
 
@@ -26,8 +27,19 @@ export const inTheAgentsName: readonly string[] = [
 
 /** Applies the same objects in every one of these contexts. */
 export async function apply(contexts: readonly string[], objects: readonly object[]): Promise<void> {
-	const list = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
-	await Promise.all(contexts.map((context) => kubectl(context, ["apply", "-f", "-"], list)));
+	await Promise.all(
+		contexts.map(async (context) => {
+			const cluster = sharedFleet().clusters.find(({ name }) => name === context);
+			if (!cluster) throw new Error(`There is no cluster ${context}`);
+			// A connection of its own: an API server that a test has killed took those of before along.
+			const client = createAdminClient(cluster);
+			try {
+				await applyObjects(client, objects);
+			} finally {
+				client.close();
+			}
+		}),
+	);
 }
 
 /** Asks again until it holds: there is no event for "all of it is as it should be". */

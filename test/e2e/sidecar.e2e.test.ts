@@ -66,7 +66,7 @@ describeOnFleet("agents as sidecars of what they count", () => {
 			expect(stdout).toContain(`pod/${name} evicted`);
 			expect(after.find((pod) => pod.name === name)?.uid).not.toBe(uid);
 		}
-		const events = await readTimeline(sharedFleet().clusters);
+		const events = await readTimeline(sharedFleet().clusters, { containing: namespace });
 		const samples = replayAvailability(events, { namespace, matchLabels: { app: "db" }, expected: 3 });
 		expect(samples.length).toBeGreaterThan(0);
 		expect(findViolations(samples, { maxUnavailable: 1 })).toEqual([]);

@@ -9,8 +9,9 @@ import { eventProblems } from "../support/json-schema.ts";
 import { fleetControl } from "./agents.ts";
 import { applyBudget, createDatabase, type Database } from "./database.ts";
 import { evictArgs } from "./evict-args.ts";
-import { getJson } from "./get-json.ts";
+import { clientOf, getJson } from "./get-json.ts";
 import { apply, eventually, kubectl } from "./kubectl.ts";
+import { may } from "./may.ts";
 import { plugin, startPlugin } from "./plugin-process.ts";
 
 const all = ["--contexts", "c1-operator,c2-operator,c3-operator"];
@@ -43,21 +44,20 @@ async function allowToSuspend(contexts: readonly string[]): Promise<void> {
 			subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "xpdb-operators" }],
 		},
 	]);
-	for (const context of contexts) await untilMayPatch(context, "yes");
+	for (const context of contexts) await untilMayPatch(context, true);
 }
 
 async function forbidToSuspend(contexts: readonly string[]): Promise<void> {
 	for (const context of contexts) {
 		await kubectl(context, ["delete", "clusterrolebinding", "alice-suspends", "--ignore-not-found"]);
-		await untilMayPatch(context, "no");
+		await untilMayPatch(context, false);
 	}
 }
 
-const untilMayPatch = (context: string, answer: "yes" | "no"): Promise<void> =>
-	eventually(`alice ${answer === "yes" ? "may" : "may not"} patch budgets in ${context}`, async () => {
-		const asked = kubectl(`${context}-operator`, ["auth", "can-i", "patch", "xpdb", "-A"]);
-		// "no" makes the exit code 1.
-		return (await asked.catch((error: { readonly stdout: string }) => error.stdout)).trim() === answer;
+const untilMayPatch = (context: string, isSo: boolean): Promise<void> =>
+	eventually(`alice ${isSo ? "may" : "may not"} patch budgets in ${context}`, async () => {
+		const patches = { verb: "patch", group: "x-pdb.form3.tech", resource: "xpoddisruptionbudgets" };
+		return (await may(clientOf(context), { user: "alice", groups: ["xpdb-operators"], ...patches })) === isSo;
 	});
 
 async function budgets({ namespace }: Database): Promise<readonly Budget[]> {
@@ -138,7 +138,7 @@ describeOnFleet("kubectl xpdb suspend", () => {
 		kept.child.kill("SIGINT");
 		expect(await kept.finished).toMatchObject({ code: 130, stdout: "" });
 		// The person's own account wrote it, in each cluster.
-		const writes = (await readTimeline(sharedFleet().clusters)).filter(
+		const writes = (await readTimeline(sharedFleet().clusters, { containing: database.namespace })).filter(
 			({ verb, resource, namespace, dryRun }) =>
 				verb === "patch" && resource === "xpoddisruptionbudgets" && namespace === database.namespace && !dryRun,
 		);

@@ -15,11 +15,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { noticesFile } from "../../scripts/bundle.ts";
 import { writeArchive } from "../../scripts/package/archive.ts";
 import { krewManifest } from "../../scripts/package/krew-manifest.ts";
-import { runCommand } from "../../scripts/run-command.ts";
 import { startTestCluster, type TestCluster } from "../kubernetes/test-cluster.ts";
 import { fillStuckNodes, freeNodes, podNames, stuckNodes } from "../plugin/ui/stuck-nodes.ts";
+import { shippedExecutable } from "../support/shipped-executable.ts";
 import { type ArchiveServer, serveArchives } from "./archive-server.ts";
 import { createKrewHome, findKrew, type KrewHome } from "./krew-home.ts";
 import { createPluginIndex } from "./plugin-index.ts";
@@ -43,8 +44,8 @@ describe.skipIf(isMissing)(name, () => {
 
 	beforeAll(async () => {
 		for (const each of [files, release]) mkdirSync(each);
-		const { code, output } = await runCommand([process.execPath, "scripts/executable/main.ts", `--folder=${files}`]);
-		if (code !== 0) throw new Error(output);
+		copyFileSync(await shippedExecutable(), join(files, "kubectl-xpdb"));
+		copyFileSync(join("dist", noticesFile), join(files, noticesFile));
 		copyFileSync("LICENSE", join(files, "LICENSE"));
 		sha256 = await writeArchive({ folder: files, files: readdirSync(files), modified: 0, output: archive, level: 6 });
 		server = await serveArchives(release);

@@ -4,9 +4,9 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runCommand } from "../../scripts/run-command.ts";
 import { startTestCluster, type TestCluster } from "../kubernetes/test-cluster.ts";
 import { fillStuckNodes, stuckNodes } from "../plugin/ui/stuck-nodes.ts";
+import { shippedExecutable } from "../support/shipped-executable.ts";
 import { startInTerminal } from "../support/pseudo-terminal.ts";
 
 describe("dist/kubectl-xpdb", () => {
@@ -14,11 +14,10 @@ describe("dist/kubectl-xpdb", () => {
 	const plugin = join(folder, "alone", "kubectl-xpdb");
 	let cluster: TestCluster;
 	beforeAll(async () => {
-		const { code, output } = await runCommand([process.execPath, "scripts/executable/main.ts"]);
-		if (code !== 0) throw new Error(output);
+		const built = await shippedExecutable();
 		// Nothing of ours is anywhere near.
 		mkdirSync(join(folder, "alone"));
-		copyFileSync("dist/kubectl-xpdb", plugin);
+		copyFileSync(built, plugin);
 		cluster = await startTestCluster({ nodes: 2 });
 		await fillStuckNodes(cluster);
 	});

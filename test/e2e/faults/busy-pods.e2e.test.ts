@@ -37,7 +37,9 @@ describeOnFleet("pods that change five times a second under a native budget", ()
 		expect(result.code, result.stdout + result.stderr).toBe(0);
 		await database.ready();
 		expect(await database.violations(1)).toEqual([]);
-		const events = (await readTimeline(sharedFleet().clusters)).filter((event) => event.namespace === namespace);
+		const events = (await readTimeline(sharedFleet().clusters, { containing: namespace })).filter(
+			(event) => event.namespace === namespace,
+		);
 		const evictions = events.filter(({ resource }) => resource === "pods/eviction");
 		expect(evictions.filter(({ code }) => code === 201)).toHaveLength(replicas * contexts.length);
 		const conflicts = evictions.filter(({ code }) => code === 409);

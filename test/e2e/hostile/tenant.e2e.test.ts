@@ -20,7 +20,7 @@ async function evictTogether(database: Database, clusters: readonly string[]): P
 }
 
 async function tokensOf(namespace: string): Promise<readonly string[]> {
-	const events = await readTimeline(sharedFleet().clusters);
+	const events = await readTimeline(sharedFleet().clusters, { containing: namespace });
 	return events
 		.filter((event) => event.resource === "serviceaccounts/token" && event.namespace === namespace && event.code < 300)
 		.map(({ user }) => user);

@@ -1,8 +1,8 @@
 // The Kubernetes objects that situations are made of, as small as the API server takes them.
-export interface KubernetesObject {
-	readonly apiVersion: string;
-	readonly kind: string;
-	readonly metadata: { readonly name: string; readonly namespace?: string; readonly [field: string]: unknown };
+import type { KubernetesObject as AnyObject } from "../../support/apply-object.ts";
+
+export interface KubernetesObject extends AnyObject {
+	readonly metadata: AnyObject["metadata"] & { readonly [field: string]: unknown };
 	readonly spec?: { readonly [field: string]: unknown };
 	readonly [field: string]: unknown;
 }
@@ -16,21 +16,6 @@ export interface Place {
 
 /** On everything that is in no namespace, to find it again. */
 export const parityLabel = { "xpdb.form3.tech/parity": "true" };
-const plurals: Readonly<Record<string, string>> = { PodDisruptionBudget: "poddisruptionbudgets" };
-const clusterScoped = /^(Namespace|Node|Validating.*|ClusterRole.*)$/;
-
-/** Where objects of this kind are created. */
-export function collectionPath({ apiVersion, kind, metadata }: KubernetesObject): string {
-	const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-	const scope = metadata.namespace === undefined ? "" : `/namespaces/${metadata.namespace}`;
-	const lower = kind.toLowerCase();
-	return `${root}${scope}/${plurals[kind] ?? (lower.endsWith("y") ? `${lower.slice(0, -1)}ies` : `${lower}s`)}`;
-}
-
-export function isClusterScoped({ kind }: KubernetesObject): boolean {
-	return clusterScoped.test(kind);
-}
-
 /** Only pods of situations come here: those of other suites do not tolerate the taint. */
 export function node(name: string, labels: Readonly<Record<string, string>>): KubernetesObject {
 	return {

@@ -2,15 +2,8 @@
 import { open } from "node:fs/promises";
 import { type ApiClient, isStatus, isTransient, strategicMergePatch } from "../../../demo/machine/api-client.ts";
 import { eventually } from "../kubectl.ts";
-import {
-	collectionPath,
-	isClusterScoped,
-	type KubernetesObject,
-	namespace,
-	node,
-	type Place,
-	parityLabel,
-} from "./objects.ts";
+import { type KubernetesObject, namespace, node, type Place, parityLabel } from "./objects.ts";
+import { collectionPath, isClusterScoped } from "../../support/apply-object.ts";
 import type { Webhook } from "./webhook.ts";
 
 /** A cluster to set scenes in. */

@@ -1,0 +1,51 @@
+// The plugin as one file, which takes both processors some seconds to build: once for all suites of a run.
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { repositoryRoot } from "../../scripts/repository-root.ts";
+import { runCommand } from "../../scripts/run-command.ts";
+
+const dist = join(repositoryRoot, "dist");
+const executable = join(dist, process.platform === "win32" ? "kubectl-xpdb.exe" : "kubectl-xpdb");
+const lock = join(dist, "executable.lock");
+const pidFile = join(lock, "pid");
+/** Between making the lock and saying whose it is lies less than this. */
+const unsignedLockMs = 2_000;
+
+/** The path of dist/kubectl-xpdb, built if it is older than the bundle beside it. Suites that ask at the same time wait for one build. */
+export async function shippedExecutable(): Promise<string> {
+	while (!takeLock()) await delay(200);
+	try {
+		if (modifiedMs(executable) > modifiedMs(join(dist, "kubectl-xpdb.js"))) return executable;
+		const { code, output } = await runCommand([process.execPath, "scripts/executable/main.ts"]);
+		if (code !== 0) throw new Error(output);
+		return executable;
+	} finally {
+		rmSync(lock, { recursive: true, force: true });
+	}
+}
+
+function modifiedMs(path: string): number {
+	return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+function takeLock(): boolean {
+	try {
+		mkdirSync(lock);
+	} catch {
+		if (isAbandoned()) rmSync(lock, { recursive: true, force: true });
+		return false;
+	}
+	writeFileSync(pidFile, String(process.pid));
+	return true;
+}
+
+/** Its process has ended without removing it. */
+function isAbandoned(): boolean {
+	try {
+		process.kill(Number(readFileSync(pidFile, "utf8")), 0);
+		return false;
+	} catch {
+		return Date.now() - modifiedMs(lock) > unsignedLockMs;
+	}
+}
