@@ -1,5 +1,6 @@
 // The real kubectl and kubectl xpdb in the same situations: the same lines, the same exit code, the same nodes and pods
 // afterwards, but for what deliberate-differences.ts says.
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findOrBuildBinaries } from "../../controlplane/binaries.ts";
@@ -10,7 +11,10 @@ import { deliberateDifferences } from "./deliberate-differences.ts";
 import { evictionSituations } from "./eviction-situations.ts";
 import { filterSituations } from "./filter-situations.ts";
 import { nodeSituations } from "./node-situations.ts";
+import type { Outcome } from "./outcome.ts";
+import { RecordedOutcomes } from "./recorded-outcomes.ts";
 import type { Stage } from "./scene.ts";
+import type { Situation } from "./situation.ts";
 import { connectStage, runSideBySide, type SideBySide } from "./side-by-side.ts";
 import { startWebhook, type Webhook } from "./webhook.ts";
 import { withoutAgentsSituations } from "./without-agents-situations.ts";
@@ -27,6 +31,8 @@ describeOnFleet("kubectl and kubectl xpdb", () => {
 	let lonely: RunningCluster | undefined;
 	let webhook: Webhook | undefined;
 	let both: SideBySide | undefined;
+	let recorded: RecordedOutcomes | undefined;
+	const played = new Map<Situation, Outcome>();
 	const stages: Stage[] = [];
 
 	beforeAll(async () => {
@@ -58,26 +64,34 @@ describeOnFleet("kubectl and kubectl xpdb", () => {
 		};
 		if (!kubectl || !ours) throw new Error("the fleet has fewer than two clusters");
 		stages.push(kubectl, ours);
+		const bin = join(dir, "bin");
+		const version = execFileSync(join(bin, "kubectl"), ["version", "--client", "-o", "json"], { encoding: "utf8" });
+		const { clientVersion } = JSON.parse(version) as { readonly clientVersion: { readonly gitVersion: string } };
+		recorded = new RecordedOutcomes(clientVersion.gitVersion);
 		both = await runSideBySide(
 			situations,
 			({ withoutAgents }) => (withoutAgents ? { kubectl: alone, ours: alone } : { kubectl, ours }),
-			join(dir, "bin"),
+			{ bin, recorded },
 		);
 	});
 
 	afterAll(async () => {
+		if (played.size === situations.length) recorded?.record(played);
 		await both?.close();
 		for (const { client } of stages) client.close();
 		webhook?.close();
 		await lonely?.stop();
 	});
 
-	for (const { name } of situations) {
+	for (const situation of situations) {
+		const { name } = situation;
 		const differences = deliberateDifferences.filter((difference) => difference.situations.includes(name));
 		const marked = differences.length > 0 ? ` (${differences.map(({ subject }) => subject).join(", ")})` : "";
 		test(`${name}${marked}`, async () => {
-			if (!both) throw new Error("nothing was run");
+			if (!both || !recorded) throw new Error("nothing was run");
 			const { kubectl, ours } = await both.outcomes(name);
+			played.set(situation, kubectl);
+			expect(recorded.difference(situation, kubectl), "kubectl answers otherwise than recorded").toBeUndefined();
 			let expected = kubectl;
 			for (const { subject, apply } of differences) {
 				const changed = apply(expected);

@@ -5,6 +5,7 @@ import { delimiter, join } from "node:path";
 import { createAdminClient } from "../../controlplane/admin-client.ts";
 import type { SharedFleet } from "../../controlplane/shared-fleet.ts";
 import { mergeTries, type Outcome, readOutcome, withoutProgress } from "./outcome.ts";
+import type { RecordedOutcomes } from "./recorded-outcomes.ts";
 import { startCommand } from "./running-command.ts";
 import { clear, createScene, createScenes, lookAt, type Scene, type Stage, settle } from "./scene.ts";
 import type { Situation } from "./situation.ts";
@@ -29,11 +30,14 @@ export interface Stages {
 	readonly ours: Stage;
 }
 
-/** Prepares all situations and lets them run, some at a time, in their order. `bin`: where kubectl and kubectl-xpdb are. */
+/**
+ * Prepares all situations and lets them run, some at a time, in their order. `bin`: where kubectl and kubectl-xpdb are. `recorded`: what kubectl
+ * does not have to be asked again.
+ */
 export async function runSideBySide(
 	situations: readonly Situation[],
 	stages: (situation: Situation) => Stages,
-	bin: string,
+	{ bin, recorded }: { readonly bin: string; readonly recorded: RecordedOutcomes },
 ): Promise<SideBySide> {
 	const home = mkdtempSync(join(tmpdir(), "xpdb-parity-"));
 	// Nobody is to find the cluster of a pod that this may run in.
@@ -48,11 +52,11 @@ export async function runSideBySide(
 		// In one cluster both need names of their own.
 		const [left, right] = kubectl.cluster === ours.cluster ? ["k", "x"] : ["", ""];
 		return {
-			kubectl: createScene(situation, kubectl, `parity-${index}${left}`),
+			kubectl: recorded.find(situation) ? undefined : createScene(situation, kubectl, `parity-${index}${left}`),
 			ours: createScene(situation, ours, `parity-${index}${right}`),
 		};
 	});
-	const all = scenes.flatMap(({ kubectl, ours }) => [kubectl, ours]);
+	const all = scenes.flatMap(({ kubectl, ours }) => (kubectl ? [kubectl, ours] : [ours]));
 	const clients = new Map(all.map(({ cluster, client }) => [cluster, client]));
 	await Promise.all(
 		[...clients].map(([cluster, client]) =>
@@ -77,10 +81,13 @@ export async function runSideBySide(
 			const pair = pairs.get(situation.name);
 			if (!scene || !pair) throw new Error("a situation without a scene");
 			const both = Promise.all([
-				play(situation, scene.kubectl, "kubectl", env),
+				scene.kubectl ? play(situation, scene.kubectl, "kubectl", env) : recorded.find(situation),
 				play(situation, scene.ours, "kubectl-xpdb", env),
 			]);
-			await both.then(([kubectl, ours]) => pair.resolve({ kubectl, ours }), pair.reject);
+			await both.then(([kubectl, ours]) => {
+				if (kubectl) pair.resolve({ kubectl, ours });
+				else pair.reject(new Error("nothing of kubectl is recorded"));
+			}, pair.reject);
 		}
 	});
 	return {
