@@ -137,7 +137,7 @@ async function applyWrong({ name, spec, objects }: WrongBudget): Promise<void> {
 	);
 }
 
-/** With a pod in each cluster, which a controller owns. */
+/** With a pod in each cluster that a controller owns and that is ready: a budget whose pods still start is another finding. */
 async function openNamespace(name: string): Promise<void> {
 	const labels = { app: "owned" };
 	const containers = [{ name: "c", image: "example.com/c:1" }];
@@ -151,6 +151,8 @@ async function openNamespace(name: string): Promise<void> {
 			spec: { replicas: 1, selector: { matchLabels: labels }, template },
 		},
 	]);
+	const ready = ["rollout", "status", "deployment/owned", "-n", name, "--timeout=2m"];
+	await Promise.all(clusters.map((cluster) => kubectl(cluster, ready)));
 }
 
 async function deleteBudgets(): Promise<void> {

@@ -98,7 +98,7 @@ async function doAsTold(
 		if (fix !== undefined) commands.set(fix, row);
 	}
 	const type = async ([fix, { fixCode = 0, mend }]: readonly [string, Provocation]): Promise<void> => {
-		const { code, output } = await follow(fix, place);
+		const { code, output } = await answered(fix, fixCode, place);
 		// What ends with a check may find that an API server takes a moment to serve a new kind; the next check is the judge.
 		const codes = mend === "fix" ? [fixCode, exitCode.failedClosed] : [fixCode];
 		expect({ fix, code, isGood: codes.includes(Number(code)) }, output).toMatchObject({ fix, isGood: true });
@@ -106,6 +106,16 @@ async function doAsTold(
 	const isMending = ([, { mend }]: readonly [string, Provocation]): boolean => mend === "fix";
 	await Promise.all([...commands].filter((each) => !isMending(each)).map(type));
 	for (const each of [...commands].filter(isMending)) await type(each);
+}
+
+/** A cluster that is slow on a busy machine is no answer, unless that is what the scene is about: a person would ask again. */
+async function answered(fix: string, fixCode: number, place: Place | undefined): ReturnType<typeof follow> {
+	const until = performance.now() + 60_000;
+	for (;;) {
+		const said = await follow(fix, place);
+		if (said.code !== exitCode.failedClosed || fixCode === exitCode.failedClosed || performance.now() > until)
+			return said;
+	}
 }
 
 /** As the administrator where an operator may not: whoever is told asks one. */
