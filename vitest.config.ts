@@ -45,7 +45,8 @@ export default defineConfig({
 				},
 			},
 			onRealClusters("e2e", "test/controlplane/global-setup.ts"),
-			// The same with the oldest Kubernetes in it.
+			// The same with the oldest Kubernetes as one member of each fleet, and as two of three.
+			onRealClusters("mixed", "test/controlplane/mixed-setup.ts"),
 			onRealClusters("oldest", "test/controlplane/oldest-setup.ts"),
 		],
 	},

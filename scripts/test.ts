@@ -54,17 +54,18 @@ process.on("SIGTERM", () => {
 	termination.abort();
 });
 
-function reportingStep(name: string, command: Step["command"]): Step {
+function reportingStep(name: string, command: Step["command"], environment: Step["environment"] = {}): Step {
 	return {
 		name,
 		command,
-		environment: { XPDB_SUITE_REPORT: reportPath(name) },
+		environment: { ...environment, XPDB_SUITE_REPORT: reportPath(name) },
 		tally: (code) => tallyOfReport(readSuiteReport(reportPath(name)), code),
 	};
 }
 
-function commandStep({ name, command, reports }: CommandSuite): Step {
-	return reports ? reportingStep(name, command(folder)) : { name, command: command(folder), tally: tallyOfExit };
+function commandStep({ name, command, environment, reports }: CommandSuite): Step {
+	if (reports) return reportingStep(name, command(folder), environment);
+	return { name, command: command(folder), ...(environment && { environment }), tally: tallyOfExit };
 }
 
 const ofLane = (lane: CommandSuite["lane"]): readonly Step[] =>
@@ -73,7 +74,7 @@ const ofLane = (lane: CommandSuite["lane"]): readonly Step[] =>
 const realClusters = reportingStep(
 	"real clusters",
 	vitestCommand(
-		"e2e",
+		choice.project,
 		choice.clusters.flatMap(({ files }) => files),
 	),
 );
@@ -90,7 +91,7 @@ const suitesWithClusters = [...(choice.clusters.length > 0 ? [realClusters] : []
 const clusterSteps = suitesWithClusters.length > 0 ? [building, bundling, ...suitesWithClusters] : [];
 const reports = (): readonly SuiteReport[] =>
 	[...processorSteps, ...clusterSteps]
-		.filter(({ environment }) => environment !== undefined)
+		.filter(({ environment }) => environment?.["XPDB_SUITE_REPORT"] !== undefined)
 		.map(({ name }) => readSuiteReport(reportPath(name)));
 
 /** A row for each suite: those on real clusters share one step. */

@@ -14,6 +14,8 @@ import {
 export interface Choice {
 	readonly clusters: readonly ClusterSuite[];
 	readonly commands: readonly CommandSuite[];
+	/** Of vitest: whether one member of each fleet is of the oldest Kubernetes. */
+	readonly project: "e2e" | "mixed";
 	/** Go programs that the chosen suites need besides the control plane. */
 	readonly programs: readonly ProgramName[];
 	/** Said as skipped: "faults (npm test -- --all has it)". */
@@ -36,10 +38,15 @@ export function chooseSuites({ size, only }: { readonly size: Size; readonly onl
 		only.length > 0 ? only.includes(suite.name) : sizes.indexOf(suite.size) <= sizes.indexOf(size);
 	const leftOut = only.length > 0 ? [] : allSuites.filter((suite) => !isChosen(suite));
 	const chosen = allSuites.filter(isChosen);
+	const clusters = clusterSuites.filter(isChosen);
+	// A newcomer does not wait until a second Kubernetes is built.
+	const project = clusters.every((suite) => suite.size === "quick") ? "e2e" : "mixed";
+	const oldest: readonly ProgramName[] = project === "mixed" ? ["oldest"] : [];
 	return {
-		clusters: clusterSuites.filter(isChosen),
+		clusters,
+		project,
 		commands: commandSuites.filter(isChosen),
-		programs: [...new Set(chosen.flatMap(({ programs = [] }) => programs))],
+		programs: [...new Set([...oldest, ...chosen.flatMap(({ programs = [] }) => programs)])],
 		leftOut: leftOut.map((suite) => `${suite.name} (${flagOf[suite.size]} has it)`),
 	};
 }

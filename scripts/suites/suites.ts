@@ -1,5 +1,6 @@
 // What there is to run, and how much of it each size runs: `npm test` is what a newcomer waits for, `--all` is the gate of continuous
 // integration, `--nightly` is everything.
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
 export const sizes = ["quick", "all", "nightly"] as const;
@@ -37,18 +38,22 @@ export interface CommandSuite {
 	readonly lane: "processor" | "clusters";
 	/** Begins with the script that Node runs. `folder` is the run's own, and is removed at its end. */
 	readonly command: (folder: string) => readonly [string, ...string[]];
+	readonly environment?: Readonly<Record<string, string>>;
 	/** It leaves a SuiteReport at the path in XPDB_SUITE_REPORT. Without one it counts as one, by its exit code. */
 	readonly reports?: boolean;
 	readonly programs?: readonly ProgramName[];
 }
 
-/** Most tests on real clusters wait for clocks, so that two cores have time for these many at once. */
-const fleets = 2;
+/** Tests on real clusters wait for clocks half of the time: one fleet more than there are cores keeps those busy. */
+const fleets = Math.min(4, availableParallelism() + 1);
 
 export type Suite = ClusterSuite | CommandSuite;
 
 /** `files`: paths, or beginnings of paths. */
-export function vitestCommand(project: "e2e" | "oldest", files: readonly string[]): readonly [string, ...string[]] {
+export function vitestCommand(
+	project: "e2e" | "mixed" | "oldest",
+	files: readonly string[],
+): readonly [string, ...string[]] {
 	return ["node_modules/vitest/vitest.mjs", "run", `--project=${project}`, `--maxWorkers=${fleets}`, ...files];
 }
 
@@ -59,7 +64,7 @@ export const clusterSuites: readonly ClusterSuite[] = [
 		kind: "clusters",
 		name: "evictions",
 		size: "quick",
-		files: e2e("evict", "drain", "waiting", "dry-run", "budgets", "bad-input", "agent-crashes", "plugin-crashes"),
+		files: e2e("evict", "drain", "waiting", "dry-run", "budgets", "check", "agent-crashes", "plugin-crashes"),
 	},
 	{
 		kind: "clusters",
@@ -67,8 +72,8 @@ export const clusterSuites: readonly ClusterSuite[] = [
 		size: "all",
 		files: [
 			...e2e(
+				"bad-input",
 				"budgets-watch",
-				"check",
 				"completion",
 				"expected-pods",
 				"explain",
@@ -110,7 +115,15 @@ export const clusterSuites: readonly ClusterSuite[] = [
 	{ kind: "clusters", name: "hostile", size: "all", files: ["test/e2e/hostile/"] },
 	{ kind: "clusters", name: "parity", size: "all", files: ["test/e2e/parity/"] },
 	{ kind: "clusters", name: "kubernetes", size: "all", files: ["test/kubernetes/", "test/controlplane/"] },
-	{ kind: "clusters", name: "programs", size: "all", files: ["test/scripts/", "test/krew/"], programs: ["krew"] },
+	{
+		kind: "clusters",
+		name: "programs",
+		size: "all",
+		files: ["test/scripts/executable.e2e.test.ts", "test/krew/"],
+		programs: ["krew"],
+	},
+	// Made of Debian's packages, in minutes.
+	{ kind: "clusters", name: "image", size: "nightly", files: ["test/scripts/image.e2e.test.ts"] },
 ];
 
 /** What rests on the answers of API servers, and what people do most: in fleets in which c1 and c3 are of the oldest Kubernetes. */
@@ -185,6 +198,15 @@ export const commandSuites: readonly CommandSuite[] = [
 	},
 	{
 		kind: "command",
+		name: "kubectl anew",
+		size: "nightly",
+		lane: "clusters",
+		command: () => vitestCommand("e2e", e2e("parity/parity")),
+		environment: { XPDB_KUBECTL: "play" },
+		reports: true,
+	},
+	{
+		kind: "command",
 		name: "oldest Kubernetes",
 		size: "nightly",
 		lane: "clusters",
@@ -209,7 +231,20 @@ export const commandSuites: readonly CommandSuite[] = [
 ];
 
 /** Those that take longest, the longest first. */
-export const longFiles: readonly string[] = [];
+export const longFiles: readonly string[] = e2e(
+	"fleet-life",
+	"install-obstacles",
+	"parity/parity",
+	"bad-input",
+	"install-variants",
+	"hostile/policies",
+	"suspend",
+	"hostile/members",
+	"explain",
+	"check/installation",
+	"check/agents",
+	"operations",
+);
 
 /** The suite of a test file on real clusters. */
 export function suiteOf(path: string): ClusterSuite | undefined {

@@ -25,8 +25,12 @@ export async function startSharedFleets(
 	const stop = () => Promise.all(fleets.map((fleet) => fleet.stop()));
 	const removeDirs = () => fleets.forEach(({ dir }) => rmSync(dir, { recursive: true, force: true }));
 	try {
-		// One after the other: the first may have to build the control plane.
-		while (fleets.length < project.config.maxWorkers) fleets.push(await startSharedFleet(oldest));
+		// The first may have to build the control plane for all of them.
+		fleets.push(await startSharedFleet(oldest));
+		const others = Array.from({ length: project.config.maxWorkers - 1 }, () => startSharedFleet(oldest));
+		const results = await Promise.allSettled(others);
+		fleets.push(...results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : [])));
+		for (const result of results) if (result.status === "rejected") throw result.reason;
 	} catch (error) {
 		await stop();
 		removeDirs();

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { describe } from "vitest";
 import type { KeyPair } from "../../demo/machine/certificates.ts";
 import { connectFleet } from "../controlplane/fleet-control.ts";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
@@ -7,39 +8,39 @@ import { eventually } from "../e2e/kubectl.ts";
 import { apiServerContract } from "./contract.ts";
 import type { ContractTarget } from "./contract-target.ts";
 
-// Of the three the one whose controllers and history no other suite of the run depends on at that moment.
-const name = "c3";
-
-describeOnFleet("a real API server", () => {
-	apiServerContract("Kubernetes", async (): Promise<ContractTarget> => {
-		const fleet = sharedFleet();
-		const cluster = fleet.clusters.find((each) => each.name === name);
-		if (!cluster) throw new Error(`There is no cluster "${name}"`);
-		const read = (file: string) => readFileSync(join(cluster.dir, "pki", file), "utf8");
-		const pair = (identity: string): KeyPair => ({
-			certificate: read(`${identity}.crt`),
-			key: read(`${identity}.key`),
+// In the gate c3 is of the oldest Kubernetes and c2 of the newest.
+describe.each(["c2", "c3"])("in %s", (name) =>
+	describeOnFleet("a real API server", () => {
+		apiServerContract("Kubernetes", async (): Promise<ContractTarget> => {
+			const fleet = sharedFleet();
+			const cluster = fleet.clusters.find((each) => each.name === name);
+			if (!cluster) throw new Error(`There is no cluster "${name}"`);
+			const read = (file: string) => readFileSync(join(cluster.dir, "pki", file), "utf8");
+			const pair = (identity: string): KeyPair => ({
+				certificate: read(`${identity}.crt`),
+				key: read(`${identity}.key`),
+			});
+			const control = connectFleet(fleet.octet);
+			return {
+				server: cluster.server,
+				isOldest: fleet.oldest.includes(name),
+				authority: read("ca.crt"),
+				admin: pair("admin"),
+				operator: pair("operator"),
+				pauseControllers: () => control.freeze(name, "controller-manager"),
+				resumeControllers: () => control.thaw(name, "controller-manager"),
+				compact: () => compact(new URL(cluster.server).hostname),
+				async httpPod() {
+					const ready = async () => (await control.listAgents(name)).filter((agent) => agent.ready);
+					await eventually(`a ready agent in ${name}`, async () => (await ready()).length > 0);
+					const [agent] = await ready();
+					return { namespace: agent?.namespace ?? "", name: agent?.name ?? "", port: 8080 };
+				},
+				close: async () => undefined,
+			};
 		});
-		const control = connectFleet(fleet.octet);
-		return {
-			server: cluster.server,
-			isOldest: fleet.oldest.includes(name),
-			authority: read("ca.crt"),
-			admin: pair("admin"),
-			operator: pair("operator"),
-			pauseControllers: () => control.freeze(name, "controller-manager"),
-			resumeControllers: () => control.thaw(name, "controller-manager"),
-			compact: () => compact(new URL(cluster.server).hostname),
-			async httpPod() {
-				const ready = async () => (await control.listAgents(name)).filter((agent) => agent.ready);
-				await eventually(`a ready agent in ${name}`, async () => (await ready()).length > 0);
-				const [agent] = await ready();
-				return { namespace: agent?.namespace ?? "", name: agent?.name ?? "", port: 8080 };
-			},
-			close: async () => undefined,
-		};
-	});
-});
+	}),
+);
 
 /** Through etcd's own gateway: the API server itself does so every five minutes. */
 async function compact(address: string): Promise<void> {

@@ -39,7 +39,7 @@ describe("chooseSuites()", () => {
 
 	test("asks for no programs that only other suites need", () => {
 		expect(chooseSuites({ size: "quick", only: [] }).programs).toEqual([]);
-		expect(chooseSuites({ size: "all", only: [] }).programs.toSorted()).toEqual(["flux", "helm", "krew"]);
+		expect(chooseSuites({ size: "all", only: [] }).programs.toSorted()).toEqual(["flux", "helm", "krew", "oldest"]);
 	});
 
 	test("has those that are named, alone", () => {
