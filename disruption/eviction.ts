@@ -4,10 +4,14 @@
 // known to stand. Who cancels a reservation marks it, touches the pod and only then removes it: a request that is later
 // than the mark finds either another version (409, nothing happens) or a pod that still counts as unavailable. A pod
 // whose labels are not those that were counted is not evicted: other budgets may cover it now. Nor is one that was given
-// a pre-activity since.
+// a pre-activity since. A grant that is older than a second when its request is written is used only where lists of all
+// members, asked for within that last second, show the very budgets that it was granted under, unchanged: a budget that was
+// made or edited since the count is obeyed.
 // Assumption: the API server honours preconditions.
-import type { BudgetName } from "./budget.ts";
+import { type BudgetName, formatBudgetName } from "./budget.ts";
+import { budgetTerms } from "./budget-terms.ts";
 import type { Cluster, PodReference } from "./cluster.ts";
+import { type CoverageJudgement, judgeCoverage, type ListedBudgets } from "./coverage-judgement.ts";
 import { giveBackAll } from "./give-back.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
 
@@ -18,6 +22,8 @@ export interface Ticket {
 	/** The reservation's id. Never shown: who names it may evict the pod. */
 	readonly id: string;
 	readonly budgets: readonly BudgetName[];
+	/** What the members said of each of these when it was counted: see budget-terms.ts. */
+	readonly terms: readonly string[];
 	readonly resourceVersion: string;
 	/** Of a pod that somebody keeps changing: how often. */
 	readonly changesEveryMs?: number;
@@ -40,6 +46,8 @@ export type EvictionAnswer<R> =
 	 * that was granted any more, or its reservation does not stand any more; ask for a round again.
 	 */
 	| { readonly kind: "conflict"; readonly message?: string }
+	/** The guard said no when the request was about to be written, so that nothing was sent. Never from carryOut(). */
+	| { readonly kind: "notSent" }
 	/** Nobody knows whether it was carried out: the reservation stands until there is evidence, or the fence ends it. */
 	| { readonly kind: "unknown"; readonly error: unknown }
 	| { readonly kind: "refused"; readonly refusal: R };
@@ -49,6 +57,8 @@ export interface Evictor<R> {
 		pod: PodReference,
 		preconditions: { readonly uid: string; readonly resourceVersion: string },
 		reservationId: string,
+		/** Called synchronously right before the request is written, after everything that can wait; false: nothing is sent. */
+		guard: () => boolean,
 	): Promise<EvictionAnswer<R>>;
 	/** A consistent read of this very pod: another uid under the name is `gone`. */
 	read(pod: PodReference): Promise<FoundPod>;
@@ -65,9 +75,17 @@ export type FoundPod =
 			readonly preActivities: readonly string[];
 	  };
 
+/** The budgets of all members, as they are now. */
+export interface CurrentBudgets {
+	/** Lists of the namespace that are young when they are asked for. Rejects where a member gives no answer. */
+	list(namespace: string): Promise<ListedBudgets>;
+	/** Whose lists these must be. */
+	readonly memberIds: () => readonly string[];
+}
+
 /**
- * Older reservations are confirmed before they are used: a version that has grown old meets a 409, and a 409 uses up a
- * disruption of a native PodDisruptionBudget for two minutes.
+ * Older reservations are confirmed before they are used: there may be another budget by then. And a version that has grown old
+ * meets a 409, which uses up a disruption of a native PodDisruptionBudget for two minutes.
  */
 export const freshForMs = 1_000;
 /** Of a pod that changes five times a second, a twentieth of the time. */
@@ -82,15 +100,18 @@ export async function carryOut<R>(
 	ticket: Ticket,
 	cluster: Cluster,
 	evictor: Evictor<R>,
+	budgets: CurrentBudgets,
 	runtime: Pick<RoundRuntime, "now" | "sleep" | "onLeftBehind">,
-): Promise<EvictionAnswer<R>> {
+): Promise<Exclude<EvictionAnswer<R>, { kind: "notSent" }>> {
 	const { pod, id, changesEveryMs } = ticket;
 	let resourceVersion = ticket.resourceVersion;
-	let mustConfirm = changesEveryMs !== undefined || runtime.now() - ticket.grantedAt > freshForMs;
+	let guard = (): boolean => runtime.now() - ticket.grantedAt <= freshForMs;
+	let mustConfirm = changesEveryMs !== undefined || !guard();
+	let hasChanged = false;
 	let unknown: { readonly error: unknown } | undefined;
 	for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
 		if (mustConfirm) {
-			const found = await confirmAnew(ticket, cluster, evictor, runtime);
+			const found = await confirmAnew(ticket, cluster, evictor, budgets, runtime);
 			if (found.kind === "gone") return { kind: "gone" };
 			if (found.kind === "terminating") return { kind: "accepted" };
 			if (found.kind === "lost") {
@@ -98,8 +119,9 @@ export async function carryOut<R>(
 				return { kind: "conflict", message: `pod ${pod.namespace}/${pod.name} ${found.why} before it was evicted` };
 			}
 			resourceVersion = found.resourceVersion;
+			guard = found.guard;
 		}
-		const answer = await evictor.evict(pod, { uid: pod.uid, resourceVersion }, id);
+		const answer = await evictor.evict(pod, { uid: pod.uid, resourceVersion }, id, guard);
 		switch (answer.kind) {
 			case "accepted":
 			case "gone":
@@ -112,6 +134,9 @@ export async function carryOut<R>(
 				break;
 			case "conflict":
 				unknown = undefined;
+				hasChanged = true;
+				break;
+			case "notSent":
 				break;
 		}
 		mustConfirm = true;
@@ -120,7 +145,9 @@ export async function carryOut<R>(
 	await cancelTicket(ticket, cluster, runtime, { sent: true });
 	return {
 		kind: "conflict",
-		message: `pod ${pod.namespace}/${pod.name} changed ${maxAttempts} times while it was being evicted`,
+		message: hasChanged
+			? `pod ${pod.namespace}/${pod.name} changed ${maxAttempts} times while it was being evicted`
+			: `the eviction of pod ${pod.namespace}/${pod.name} waited for too long ${maxAttempts} times before it could be sent`,
 	};
 }
 
@@ -128,7 +155,8 @@ type Confirmed =
 	| { readonly kind: "gone" }
 	| { readonly kind: "terminating" }
 	| { readonly kind: "lost"; readonly why: string }
-	| { readonly kind: "stands"; readonly resourceVersion: string };
+	/** `guard`: whether the budgets that were looked at still say something. */
+	| { readonly kind: "stands"; readonly resourceVersion: string; readonly guard: () => boolean };
 
 /**
  * Reads, then confirms. A busy pod right after a change, and once more where that took too long: an eviction under a native
@@ -138,6 +166,7 @@ async function confirmAnew<R>(
 	ticket: Ticket,
 	cluster: Cluster,
 	evictor: Evictor<R>,
+	budgets: CurrentBudgets,
 	runtime: Pick<RoundRuntime, "now" | "sleep">,
 ): Promise<Confirmed> {
 	const { pod, changesEveryMs } = ticket;
@@ -153,11 +182,57 @@ async function confirmAnew<R>(
 		if (!sameLabels(found.labels, ticket.labels)) return { kind: "lost", why: "got other labels" };
 		const [preActivity] = found.preActivities;
 		if (preActivity !== undefined) return { kind: "lost", why: `got the pre-activity ${preActivity}` };
+		const listing = budgets.list(pod.namespace);
+		// Who reads the reservation first hears of it.
+		listing.catch(() => undefined);
 		if (!(await standsEverywhere(ticket, cluster))) return { kind: "lost", why: "lost its reservation" };
+		await listing;
+		// The same list, unless it has grown old meanwhile.
+		const listed = await budgets.list(pod.namespace);
+		const { resourceVersion, labels } = found;
+		const version = { resourceVersion, labels, readAt };
+		const judge = (): CoverageJudgement =>
+			judgeCoverage({ namespace: pod.namespace, version }, listed, {
+				memberIds: budgets.memberIds(),
+				now: runtime.now(),
+				triedAt: readAt,
+			});
+		const why = otherBudgets(ticket, judge(), listed);
+		if (why !== undefined) return { kind: "lost", why };
 		const now = runtime.now();
 		const isLate = changesEveryMs !== undefined && isTooLate(now - readAt, changesEveryMs);
-		if (!isLate || now >= patientUntil) return { kind: "stands", resourceVersion: found.resourceVersion };
+		if (isLate && now < patientUntil) continue;
+		return { kind: "stands", resourceVersion, guard: () => judge().kind === "covered" };
 	}
+}
+
+/** Why the budgets are not those any more that the pod was granted under; undefined where they are. */
+function otherBudgets(
+	{ budgets, terms }: Ticket,
+	judged: CoverageJudgement,
+	{ members }: ListedBudgets,
+): string | undefined {
+	switch (judged.kind) {
+		case "uncovered":
+			return "was left by its budgets";
+		case "unreadable":
+			return `may be covered by budget ${judged.budget}, which cannot be read,`;
+		case "fleetsDiffer":
+			return `belongs to clusters that disagree (${judged.message})`;
+		case "listAgain":
+		case "readAgain":
+			return "could not be judged in time";
+		case "covered":
+			break;
+	}
+	const granted = new Map(budgets.map((name, index) => [formatBudgetName(name), terms[index]]));
+	const names = judged.budgets.map(({ name }) => formatBudgetName(name));
+	const other = names.find((name) => !granted.has(name));
+	if (other !== undefined) return `got the budget ${other}`;
+	const left = [...granted.keys()].find((name) => !names.includes(name));
+	if (left !== undefined) return `was left by budget ${left}`;
+	const changed = judged.budgets.find(({ name }) => budgetTerms(name, members) !== granted.get(formatBudgetName(name)));
+	return changed && `got other terms from budget ${formatBudgetName(changed.name)}`;
 }
 
 /** Reads until the pod has another version, or it is long past the time for that; `readAt`: before the change was asked for. */

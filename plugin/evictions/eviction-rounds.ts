@@ -8,7 +8,7 @@ import {
 	GarbledLeaseError,
 	isAgentRefusal,
 } from "../../disruption/errors.ts";
-import { cancelTicket, type Ticket } from "../../disruption/eviction.ts";
+import { type CurrentBudgets, cancelTicket, type Ticket } from "../../disruption/eviction.ts";
 import { type RoundRuntime, runRound, type Verdict } from "../../disruption/round.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { EventSink } from "../events/events.ts";
@@ -32,6 +32,8 @@ import { WaitingPod } from "./waiting-pod.ts";
 export interface RoundsDependencies {
 	/** As it is now: its members may be others from one round to the next. */
 	readonly fleet: Pick<Fleet, "members" | "memberOf">;
+	/** Those by which grants are confirmed that have grown old. */
+	readonly currentBudgets: CurrentBudgets;
 	readonly holder: string;
 	readonly options: EvictionOptions;
 	readonly evictor: EvictorMaker;
@@ -293,7 +295,7 @@ export class EvictionRounds {
 
 	/** Evicts while the next round goes on; a grant for which nobody waits any more is given back. */
 	#use(ticket: Ticket, pod: WaitingPod | undefined, members: readonly AgentCluster[]): void {
-		const { runtime, stop, emit, reachability, evictor } = this.#deps;
+		const { runtime, reachability, evictor } = this.#deps;
 		const cluster = members.find(({ id }) => id === ticket.clusterId);
 		if (!cluster) throw new Error(`a ticket for cluster ${ticket.clusterId}, which is no member`);
 		// The next count is told even if it is the same: by then that pod has been replaced.
@@ -304,12 +306,8 @@ export class EvictionRounds {
 			return;
 		}
 		const onUnavailable = (error: AgentUnavailableError): void => reachability.failed(error);
-		const made = evictor(pod.job, this.#names);
-		this.#send(
-			pod,
-			() => evictWithTicket(pod.job, ticket, { cluster, evictor: made, runtime, stop, emit, onUnavailable }),
-			giveBack,
-		);
+		const deps = { ...this.#deps, cluster, evictor: evictor(pod.job, this.#names), onUnavailable };
+		this.#send(pod, () => evictWithTicket(pod.job, ticket, deps), giveBack);
 	}
 
 	#send(pod: WaitingPod, evict: () => Promise<TryOutcome>, giveUp?: () => Promise<void>): void {

@@ -8,6 +8,7 @@
 import { formatBudgetName } from "../../disruption/budget.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
 import { AgentUnavailableError, FleetsDifferError, isAgentRefusal } from "../../disruption/errors.ts";
+import type { CurrentBudgets } from "../../disruption/eviction.ts";
 import type { WaitSum } from "../events/events.ts";
 import { type Reason, refusalReason } from "../events/reason.ts";
 import { usedByNames, usedBySuffix, waitText } from "../events/used-by-text.ts";
@@ -29,7 +30,7 @@ import { pretendedWaitEvent, sumWaits, waitingEvent } from "./waiting-event.ts";
 
 export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" | "listedAhead" | "reconnect">;
 
-export interface EvictionsDependencies extends Omit<RoundsDependencies, "fleet" | "limit"> {
+export interface EvictionsDependencies extends Omit<RoundsDependencies, "fleet" | "limit" | "currentBudgets"> {
 	readonly fleet: EvictionFleet | undefined;
 	/** False: an accepted eviction is enough. */
 	readonly waitsUntilGone: boolean;
@@ -55,6 +56,7 @@ const dryRunTries = 3;
 interface FleetState {
 	readonly fleet: EvictionFleet;
 	readonly lists: CoverageLists;
+	readonly currentBudgets: CurrentBudgets;
 	readonly changes: FleetChanges;
 	/** In the place of rounds, for a dry run. */
 	readonly dryRun: DryRunRounds | undefined;
@@ -93,7 +95,9 @@ export class Evictions {
 		const lists = new CoverageLists(fleet, deps.runtime);
 		const changes = new FleetChanges(fleet, deps.emit, () => lists.forget());
 		const dryRun = deps.options.dryRun ? new DryRunRounds({ ...deps, fleet }) : undefined;
-		this.#state = { fleet, lists, changes, dryRun, contexts: new Set() };
+		const memberIds = (): readonly string[] => fleet.members.map(({ id }) => id);
+		const currentBudgets: CurrentBudgets = { list: (namespace) => lists.list(namespace), memberIds };
+		this.#state = { fleet, lists, currentBudgets, changes, dryRun, contexts: new Set() };
 	}
 
 	get counts(): EvictionCounts {
@@ -200,11 +204,11 @@ export class Evictions {
 		const state = this.#state;
 		const context = job.context.name;
 		// A cluster without agents is none of the fleet's business.
-		if (!state) return tryEviction(job, undefined, this.#deps);
+		if (!state) return tryEviction(job, {}, this.#deps);
 		const { fleet, contexts, changes } = state;
 		const asked = fleet.members;
 		if (fleet.memberOf(context)) contexts.add(context);
-		else if (!contexts.has(context)) return tryEviction(job, undefined, this.#deps);
+		else if (!contexts.has(context)) return tryEviction(job, {}, this.#deps);
 		else {
 			const answer = await changes.ask(asked);
 			return answer.kind === "same" || answer.kind === "changed"
@@ -224,7 +228,7 @@ export class Evictions {
 	}
 
 	async #tryAsMember(job: EvictionJob, isFirst: boolean, state: FleetState): Promise<TryOutcome> {
-		const { fleet, lists } = state;
+		const { lists, currentBudgets } = state;
 		const { reachability, runtime, stop } = this.#deps;
 		const { namespace } = job.pod;
 		// What was listed for others is good for one try: if it does not hold any more, the round says so.
@@ -235,7 +239,7 @@ export class Evictions {
 		if (!(await this.#judging.take(AbortSignal.any([stop, job.timeout.signal])))) return { kind: "again", afterMs: 0 };
 		let coverage: PodCoverage;
 		try {
-			const memberIds = (): readonly string[] => fleet.members.map(({ id }) => id);
+			const { memberIds } = currentBudgets;
 			const budgets = findKnown();
 			coverage = budgets
 				? { kind: "covered", budgets }
@@ -262,7 +266,7 @@ export class Evictions {
 			case "gone":
 				return { kind: "gone" };
 			case "uncovered":
-				return tryEviction(job, coverage.resourceVersion, this.#deps);
+				return tryEviction(job, coverage, this.#deps);
 			case "unreadable":
 				return failedPod(job, { reason: "InvalidBudget", message: coverage.message });
 			case "covered":
@@ -310,14 +314,15 @@ export class Evictions {
 		return { ...wouldWait(job, why), unreachable: reason === "PeerUnreachable" };
 	}
 
-	#tryUnder(budgets: readonly RoundBudget[], job: EvictionJob, { fleet, dryRun }: FleetState): Promise<TryOutcome> {
-		return dryRun ? dryRun.tryEviction(job, budgets) : this.#roundsFor(budgets, fleet).tryEviction(job);
+	#tryUnder(budgets: readonly RoundBudget[], job: EvictionJob, state: FleetState): Promise<TryOutcome> {
+		return state.dryRun?.tryEviction(job, budgets) ?? this.#roundsFor(budgets, state).tryEviction(job);
 	}
 
-	#roundsFor(budgets: readonly RoundBudget[], fleet: EvictionFleet): EvictionRounds {
+	#roundsFor(budgets: readonly RoundBudget[], { fleet, currentBudgets }: FleetState): EvictionRounds {
 		// The selector belongs to the key: after it was changed, rounds count by the new one.
 		const key = JSON.stringify(budgets);
-		const rounds = this.#rounds.get(key) ?? new EvictionRounds(budgets, { ...this.#deps, limit: this.#limit, fleet });
+		const deps = { ...this.#deps, limit: this.#limit, fleet, currentBudgets };
+		const rounds = this.#rounds.get(key) ?? new EvictionRounds(budgets, deps);
 		this.#rounds.set(key, rounds);
 		for (const budget of budgets) this.#coveredBy.set(formatBudgetName(budget.name), budget);
 		return rounds;

@@ -42,6 +42,17 @@ export class ApiError extends BoundedError {
 	}
 }
 
+/** What the request rested on did not hold any more when it was about to be written: nothing was sent. */
+export class NotSentError extends BoundedError {
+	override readonly name = "NotSentError";
+	/** Whether it had to wait for a new connection. */
+	readonly hadToConnect: boolean;
+	constructor(hadToConnect = false) {
+		super("the request was not sent: it waited too long");
+		this.hadToConnect = hadToConnect;
+	}
+}
+
 /** No answer at all: refused, reset, timed out, a certificate that is not trusted. */
 export class ConnectionError extends BoundedError {
 	override readonly name = "ConnectionError";

@@ -1,7 +1,16 @@
 import { describe, expect, test } from "vitest";
 import type { BudgetName } from "../../disruption/budget.ts";
+import { budgetTerms } from "../../disruption/budget-terms.ts";
+import type { MemberBudget } from "../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import { carryOut, type EvictionAnswer, type Evictor, type Ticket } from "../../disruption/eviction.ts";
+import {
+	type CurrentBudgets,
+	carryOut,
+	type EvictionAnswer,
+	type Evictor,
+	type Ticket,
+} from "../../disruption/eviction.ts";
+import { fleetHash } from "../../disruption/fleet.ts";
 import { acquired, committed, leaseDurationMs, marked, withoutReservations } from "../../disruption/lease.ts";
 import { budget, podReference } from "../support/build-count.ts";
 import { newGrant } from "../support/build-lease.ts";
@@ -24,6 +33,10 @@ function setUp(
 		readonly changesEveryMs?: number;
 		readonly ageMs?: number;
 		readonly budgets?: readonly BudgetName[];
+		/** What the members say of the namespace each time they are asked, and so long as that takes; else what was counted. */
+		readonly listed?: (list: number) => { readonly budgets?: readonly MemberBudget[]; readonly tookMs?: number };
+		/** What each eviction waits for before it is written. */
+		readonly beforeSending?: (attempt: number) => number;
 	} = {},
 ) {
 	const calls: string[] = [];
@@ -38,12 +51,30 @@ function setUp(
 			),
 		);
 	}
-	const runtime = createManualRuntime();
+	const manual = createManualRuntime();
+	let passedMs = 0;
+	const runtime = { ...manual, now: () => manual.now() + passedMs };
+	const asCounted = budgets.map(
+		(name): MemberBudget => ({ name, spec: { selector: { matchLabels: { app: "db" } }, maxUnavailable: 1 } }),
+	);
+	const member = { clusterId: "eu", clusterName: "eu", fleetHash: fleetHash(["eu"]) };
+	let lists = 0;
+	const current: CurrentBudgets = {
+		async list(namespace) {
+			lists += 1;
+			const askedAt = runtime.now();
+			const { budgets: found = asCounted, tookMs = 0 } = options.listed?.(lists) ?? {};
+			passedMs += tookMs;
+			return { askedAt, namespaces: [namespace], members: [{ ...member, budgets: found }] };
+		},
+		memberIds: () => ["eu"],
+	};
 	const ticket: Ticket = {
 		clusterId: "eu",
 		pod: podReference("db-0"),
 		id: "id-db-0",
 		budgets,
+		terms: budgets.map((name) => budgetTerms(name, [{ ...member, budgets: asCounted }])),
 		resourceVersion: "100",
 		...(options.changesEveryMs !== undefined && { changesEveryMs: options.changesEveryMs }),
 		labels: { app: "db" },
@@ -51,8 +82,15 @@ function setUp(
 	};
 	const answers = [...(options.answers ?? [])];
 	let reads = 0;
+	let attempts = 0;
 	const evictor: Evictor<string> = {
-		async evict(pod, { uid, resourceVersion }, id) {
+		async evict(pod, { uid, resourceVersion }, id, guard) {
+			attempts += 1;
+			passedMs += options.beforeSending?.(attempts) ?? 0;
+			if (!guard()) {
+				calls.push("not sent");
+				return { kind: "notSent" };
+			}
 			calls.push(`evict ${pod.name} ${uid} ${resourceVersion} ${id}`);
 			return answers.shift() ?? { kind: "accepted" };
 		},
@@ -67,7 +105,8 @@ function setUp(
 		},
 	};
 	const reservations = (name: BudgetName = budget) => cluster.lease(name).state.reservations.length;
-	return { calls, cluster, runtime, evictor, reservations, run: () => carryOut(ticket, cluster, evictor, runtime) };
+	const run = () => carryOut(ticket, cluster, evictor, current, runtime);
+	return { calls, cluster, runtime: manual, evictor, reservations, run };
 }
 
 describe("carryOut() with a fresh ticket", () => {
@@ -222,6 +261,98 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 			message: "pod shop/db-0 changed 8 times while it was being evicted",
 		});
 		expect(calls.filter((call) => call.startsWith("evict"))).toHaveLength(8);
+		expect(calls.at(-1)).toBe("eu cancel sent");
+		expect(reservations()).toBe(0);
+	});
+});
+
+describe("carryOut() of a grant that has grown old", () => {
+	const spec = (more: object) => ({ selector: { matchLabels: { app: "db" } }, maxUnavailable: 1, ...more });
+	const other: BudgetName = { namespace: "shop", name: "later" };
+
+	test("is not sent where it grows old while it waits, and is confirmed before it goes", async () => {
+		const { run, calls } = setUp({ beforeSending: (attempt) => (attempt === 1 ? 1_001 : 0) });
+		expect(await run()).toEqual({ kind: "accepted" });
+		expect(calls).toEqual(["not sent", "read", "eu confirm", "evict db-0 uid-db-0 101 id-db-0"]);
+	});
+
+	test("is not sent by lists that grow old while it waits", async () => {
+		const { run, calls } = setUp({ ageMs: 1_001, beforeSending: (attempt) => (attempt === 1 ? 1_001 : 0) });
+		expect(await run()).toEqual({ kind: "accepted" });
+		expect(calls).toEqual(["read", "eu confirm", "not sent", "read", "eu confirm", "evict db-0 uid-db-0 102 id-db-0"]);
+	});
+
+	test("is given back where it always waits for too long", async () => {
+		const { run, calls, reservations } = setUp({ beforeSending: () => 1_001 });
+		expect(await run()).toEqual({
+			kind: "conflict",
+			message: "the eviction of pod shop/db-0 waited for too long 8 times before it could be sent",
+		});
+		expect(calls.filter((call) => call === "not sent")).toHaveLength(8);
+		expect(calls.at(-1)).toBe("eu cancel sent");
+		expect(reservations()).toBe(0);
+	});
+
+	test("goes by a list that is asked for again where the reservation took long to be read", async () => {
+		const { run, calls } = setUp({ ageMs: 1_001, listed: (list) => (list === 1 ? { tookMs: 1_400 } : {}) });
+		expect(await run()).toEqual({ kind: "accepted" });
+		expect(calls).toEqual(["read", "eu confirm", "evict db-0 uid-db-0 101 id-db-0"]);
+	});
+
+	const lost: readonly {
+		readonly name: string;
+		readonly budgets?: readonly BudgetName[];
+		readonly listed: { readonly budgets?: readonly MemberBudget[]; readonly tookMs?: number };
+		readonly why: string;
+	}[] = [
+		{
+			name: "got another budget",
+			listed: {
+				budgets: [
+					{ name: budget, spec: spec({}) },
+					{ name: other, spec: spec({}) },
+				],
+			},
+			why: "got the budget shop/later",
+		},
+		{
+			name: "has a budget that allows something else",
+			listed: { budgets: [{ name: budget, spec: spec({ maxUnavailable: 0 }) }] },
+			why: "got other terms from budget shop/db",
+		},
+		{
+			name: "has a budget that was suspended when it was counted",
+			listed: { budgets: [{ name: budget, spec: spec({ suspend: true }) }] },
+			why: "got other terms from budget shop/db",
+		},
+		{
+			name: "has a budget that needs what was not looked at",
+			listed: { budgets: [{ name: budget, spec: spec({ probe: { endpoint: "x" } }) }] },
+			why: "got other terms from budget shop/db",
+		},
+		{
+			name: "has a budget whose bound cannot be read any more",
+			listed: { budgets: [{ name: budget, spec: spec({ maxUnavailable: "many" }) }] },
+			why: "got other terms from budget shop/db",
+		},
+		{
+			name: "has a budget whose selector cannot be read any more",
+			listed: { budgets: [{ name: budget, spec: spec({ selector: 5 }) }] },
+			why: "may be covered by budget shop/db, which cannot be read,",
+		},
+		{ name: "has none any more", listed: { budgets: [] }, why: "was left by its budgets" },
+		{
+			name: "lost one of two",
+			budgets: [budget, zone],
+			listed: { budgets: [{ name: zone, spec: spec({}) }] },
+			why: "was left by budget shop/db",
+		},
+		{ name: "takes too long to be judged", listed: { tookMs: 1_001 }, why: "could not be judged in time" },
+	];
+	test.each(lost)("is given back where the pod $name", async ({ budgets, listed, why }) => {
+		const { run, calls, reservations } = setUp({ ageMs: 1_001, ...(budgets && { budgets }), listed: () => listed });
+		expect(await run()).toEqual({ kind: "conflict", message: `pod shop/db-0 ${why} before it was evicted` });
+		expect(calls.filter((call) => call.startsWith("evict"))).toEqual([]);
 		expect(calls.at(-1)).toBe("eu cancel sent");
 		expect(reservations()).toBe(0);
 	});

@@ -5,7 +5,8 @@
 import type { PodReference } from "../../disruption/cluster.ts";
 import { coveringBudgets } from "../../disruption/coverage.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import { carryOut, type EvictionAnswer } from "../../disruption/eviction.ts";
+import { type CurrentBudgets, carryOut, type EvictionAnswer } from "../../disruption/eviction.ts";
+import { fleetHash } from "../../disruption/fleet.ts";
 import { type RoundBudget, runRound } from "../../disruption/round.ts";
 import type { RoundCandidate, Verdict } from "../../disruption/verdict.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
@@ -112,7 +113,8 @@ export class DrainProcess extends Drain {
 		if (verdict.kind !== "granted") return;
 		const cluster = this.#members().find(({ id }) => id === candidate.clusterId);
 		if (!cluster) throw new Error(`granted a pod of cluster ${candidate.clusterId}, which is no member`);
-		const outcome = await carryOut(verdict.ticket, cluster, this.#evictor(candidate, round), this.runtime);
+		const evictor = this.#evictor(candidate, round);
+		const outcome = await carryOut(verdict.ticket, cluster, evictor, this.#currentBudgets(), this.runtime);
 		this.last = outcome.kind;
 		if (outcome.kind === "accepted") this.evicted += 1;
 		if (outcome.kind === "accepted" || outcome.kind === "gone") this.#done(candidate);
@@ -121,7 +123,7 @@ export class DrainProcess extends Drain {
 	/** A pod that costs nothing is evicted by its uid alone. */
 	async #evictFreely(candidate: RoundCandidate, round: RoundRecord): Promise<void> {
 		const { pod } = candidate;
-		const answer = await this.#evictor(candidate, round).evict(pod, uidOnly(pod.uid), "");
+		const answer = await this.#evictor(candidate, round).evict(pod, uidOnly(pod.uid), "", () => true);
 		if (answer.kind !== "refused" && answer.kind !== "unknown") this.#done(candidate);
 	}
 
@@ -163,9 +165,29 @@ export class DrainProcess extends Drain {
 		return { budgets: [...budgets.values()], uncovered };
 	}
 
+	/** As they are at this instant, as for its coverage. */
+	#currentBudgets(): CurrentBudgets {
+		return {
+			list: async () => ({
+				askedAt: this.clock.now(),
+				namespaces: [namespace],
+				members: this.#memberIds().map((id) => ({
+					clusterId: id,
+					clusterName: id,
+					fleetHash: fleetHash(this.world.memberIds(id)),
+					budgets: this.world.cluster(id).server.listBudgets(namespace),
+				})),
+			}),
+			memberIds: () => this.#memberIds(),
+		};
+	}
+
+	#memberIds(): readonly string[] {
+		return this.data.members ?? this.world.clusters.map(({ id }) => id);
+	}
+
 	#members(): readonly AgentCluster[] {
-		const ids = this.data.members ?? this.world.clusters.map(({ id }) => id);
-		return ids.map((id) => this.world.member(this, id));
+		return this.#memberIds().map((id) => this.world.member(this, id));
 	}
 
 	#candidate(path: string): RoundCandidate {

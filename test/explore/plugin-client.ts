@@ -3,8 +3,8 @@ import type { V1Pod } from "@kubernetes/client-node";
 import type { EvictionAnswer } from "../../disruption/eviction.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import { reservationAnnotation } from "../../plugin/evictions/eviction-request.ts";
-import { ApiError, ConnectionError } from "../../plugin/kubernetes/api-error.ts";
-import type { KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
+import { ApiError, ConnectionError, NotSentError } from "../../plugin/kubernetes/api-error.ts";
+import type { CallOptions, KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
 import type { FreeEviction } from "./oracle.ts";
 import type { ApiCall } from "./simulated-api.ts";
 import type { Preconditions } from "./simulated-api-server.ts";
@@ -17,6 +17,8 @@ export interface PluginClientOptions {
 	readonly onEvicted: (pod: PodRecord, under: string | FreeEviction) => void;
 	/** Told of each eviction that names no reservation when it is sent. */
 	readonly onSentFreely: () => FreeEviction;
+	/** What each eviction waits for before it is written: credentials, a connection. */
+	readonly beforeSending: () => Promise<void>;
 }
 
 interface EvictionBody {
@@ -26,7 +28,13 @@ interface EvictionBody {
 
 const podOfPath = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)(\/eviction)?$/;
 
-export function pluginClient({ cluster, carry, onEvicted, onSentFreely }: PluginClientOptions): KubernetesClient {
+export function pluginClient({
+	cluster,
+	carry,
+	onEvicted,
+	onSentFreely,
+	beforeSending,
+}: PluginClientOptions): KubernetesClient {
 	const { server } = cluster;
 	const ask = async <T>(call: ApiCall<T>): Promise<T> => {
 		try {
@@ -52,7 +60,9 @@ export function pluginClient({ cluster, carry, onEvicted, onSentFreely }: Plugin
 			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is at a pod's path
 			return toV1Pod(found.pod) as T;
 		},
-		async post<T>(path: string, body: unknown): Promise<T> {
+		async post<T>(path: string, body: unknown, { guard }: CallOptions = {}): Promise<T> {
+			await beforeSending();
+			if (guard?.() === false) throw new NotSentError();
 			const pod = podAt(path);
 			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin's own request
 			const { metadata, deleteOptions } = body as EvictionBody;

@@ -20,6 +20,7 @@ import type { RoundRecord } from "./oracle.ts";
 import { pluginClient, toV1Pod } from "./plugin-client.ts";
 import type { DrainData } from "./scenario.ts";
 import { simulatedFleet } from "./simulated-fleet.ts";
+import { sleepOn } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 
 const options = { gracePeriodSeconds: -1, deletes: false, dryRun: false };
@@ -141,6 +142,7 @@ export class PluginProcess extends Drain {
 		const client = pluginClient({
 			cluster,
 			carry: (call) => this.world.carry(this, cluster, call),
+			beforeSending: () => sleepOn(this.clock, this.data.sendsAfterMs ?? 0, this.#stop.signal),
 			onSentFreely: () => oracle.sendsFreely(this),
 			onEvicted: (pod, under) => {
 				const round = typeof under === "string" ? this.#rounds.get(under) : undefined;

@@ -87,7 +87,8 @@ export function clusterApi(server: SimulatedApiServer, carry: Carrier = directCa
 /** The server as the plugin asks it to evict; a call that rejects is a request of which nobody knows what became. */
 export function simulatedEvictor(server: SimulatedApiServer, carry: Carrier = directCarrier): Evictor<string> {
 	return {
-		async evict(pod, preconditions) {
+		async evict(pod, preconditions, _id, guard) {
+			if (!guard()) return { kind: "notSent" };
 			const name = keyOf(pod);
 			try {
 				return await carry<EvictionAnswer<string>>({

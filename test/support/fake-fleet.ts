@@ -64,6 +64,8 @@ export class FakeFleet {
 	mostUnavailable = 0;
 	/** Called when an eviction arrives, before it is answered. */
 	onEviction: () => void = () => undefined;
+	/** What each eviction waits for before it is written: credentials, a connection. */
+	beforeSending: () => Promise<void> | void = () => undefined;
 
 	constructor(names: readonly string[]) {
 		this.members = names.map((name) => new FakeMember(name, this));
@@ -159,7 +161,8 @@ export class FakeMember implements AgentCluster {
 	/** Called when a pod is read, before it is answered. */
 	onRead: () => Promise<void> | void = () => undefined;
 	readonly #fleet: FakeFleet;
-	#held: Acquisition | undefined;
+	/** By the budget's name. */
+	readonly #held = new Map<string, Acquisition>();
 	#version = 10;
 
 	constructor(name: string, fleet: FakeFleet) {
@@ -172,6 +175,7 @@ export class FakeMember implements AgentCluster {
 				get: (path) => this.#get(path),
 				post: (path, body) => this.#evict(path, body),
 				delete: (path, body) => this.#evict(path, { deleteOptions: body }),
+				wait: async () => this.#fleet.beforeSending(),
 			}),
 		);
 	}
@@ -224,7 +228,7 @@ export class FakeMember implements AgentCluster {
 		await Promise.resolve();
 		this.requireUp("Acquire");
 		this.#requireReadable();
-		while (this.#held) {
+		while (this.#held.has(request.budget.name)) {
 			if (!options.wait) return { kind: "held", position: 1, holder: "someone", heldForMs: 0 };
 			await new Promise((resolve) => {
 				setImmediate(resolve);
@@ -233,8 +237,9 @@ export class FakeMember implements AgentCluster {
 		}
 		this.rounds += 1;
 		const { budget, nonce } = request;
-		this.#held = { budget, nonce, leaseUid: "lease", leaseTransitions: this.rounds };
-		return { kind: "acquired", acquisition: this.#held, count: this.#count(request), leaseDurationMs: 10_000 };
+		const acquisition = { budget, nonce, leaseUid: "lease", leaseTransitions: this.rounds };
+		this.#held.set(budget.name, acquisition);
+		return { kind: "acquired", acquisition, count: this.#count(request), leaseDurationMs: 10_000 };
 	}
 
 	async count(acquisition: Acquisition, request: AcquireRequest): Promise<Count> {
@@ -248,14 +253,14 @@ export class FakeMember implements AgentCluster {
 
 	async commit(acquisition: Acquisition, grants: readonly Grant[]): Promise<CommitOutcome> {
 		this.requireUp("Commit");
-		if (this.#held?.nonce !== acquisition.nonce) return { kind: "lost", reason: "not held" };
+		if (!this.#isHeld(acquisition)) return { kind: "lost", reason: "not held" };
 		for (const { id, pod } of grants) this.reservations.set(pod.uid, id);
-		this.#held = undefined;
+		this.#held.delete(acquisition.budget.name);
 		return { kind: "stood" };
 	}
 
 	async release(acquisition: Acquisition): Promise<void> {
-		if (this.#held?.nonce === acquisition.nonce) this.#held = undefined;
+		if (this.#isHeld(acquisition)) this.#held.delete(acquisition.budget.name);
 	}
 
 	async confirm(_budget: BudgetName, ids: readonly string[]): Promise<boolean> {
@@ -304,7 +309,11 @@ export class FakeMember implements AgentCluster {
 
 	#requireHeld(acquisition: Acquisition): void {
 		this.requireUp("Renew");
-		if (this.#held?.nonce !== acquisition.nonce) throw new LeaseLostError("not held");
+		if (!this.#isHeld(acquisition)) throw new LeaseLostError("not held");
+	}
+
+	#isHeld({ budget, nonce }: Acquisition): boolean {
+		return this.#held.get(budget.name)?.nonce === nonce;
 	}
 
 	#count({ budget, selector, candidates, thisBudgetAlone: alone }: LookRequest): Count {
