@@ -2,6 +2,7 @@
 import { type DrainOptions, type DrainResult, drain } from "../drain/drain.ts";
 import { userAtHost } from "../fleet/holder-identity.ts";
 import { watchDeletions } from "../kubernetes/pod-deletions.ts";
+import { runClock } from "../kubernetes/run-clock.ts";
 import { type NodeTarget, nodeName } from "../nodes/node-target.ts";
 import { OperationAnnotations } from "../nodes/operation-annotation.ts";
 import { flagWords, readOperationFlags } from "../nodes/operation-flags.ts";
@@ -52,7 +53,7 @@ async function pretend({ nodes, options }: DrainTask, { input, deps }: RunCall, 
 		emit: run.emit,
 		stop: deps.interrupts.stop,
 		wallClock: () => Date.now(),
-		now: () => performance.now(),
+		now: runClock,
 		leaveAgent: () => undefined,
 		agentNamespaces: () => [input.globals.agentNamespace],
 	});

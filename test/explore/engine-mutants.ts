@@ -49,6 +49,38 @@ export const engineMutants: readonly Mutant[] = [
 		],
 	},
 	{
+		name: "lists-grow-old-while-a-request-waits",
+		without: "judging once more right before the request is written that no budget covers the pod",
+		scenarios: ["login-after-lists"],
+		edits: [
+			{
+				file: "plugin/evictions/pod-coverage.ts",
+				symbol: "coverPod",
+				find: "{ guard: $says }",
+				replace: "{ guard: () => true }",
+			},
+		],
+	},
+	{
+		name: "grant-grows-old-while-a-request-waits",
+		without: "looking once more at a grant's age right before its request is written",
+		scenarios: ["login-after-grant"],
+		edits: [
+			{
+				file: eviction,
+				symbol: "carryOut",
+				find: "let $guard = () => $runtime.now() - $ticket.grantedAt <= freshForMs;",
+				replace: "let $guard = () => true;",
+			},
+		],
+	},
+	{
+		name: "confirmed-without-its-budgets",
+		without: "looking for budgets that were made or edited since a grant, when it is confirmed",
+		scenarios: ["login-after-grant"],
+		edits: [{ file: eviction, symbol: "confirmAnew", find: "if ($why !== undefined) return $lost;", replace: "" }],
+	},
+	{
 		name: "labels-of-the-first-list",
 		without: "judging the labels of the version that an eviction names",
 		scenarios: ["relabelled-late", "labels-change"],

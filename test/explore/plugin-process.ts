@@ -39,6 +39,7 @@ export class PluginProcess extends Drain {
 	/** By the reservations that they made. */
 	readonly #rounds = new Map<string, RoundRecord>();
 	#turns = 0;
+	#isLoggedIn = false;
 
 	constructor(data: DrainData, world: DrainWorld) {
 		super(data, world);
@@ -142,7 +143,7 @@ export class PluginProcess extends Drain {
 		const client = pluginClient({
 			cluster,
 			carry: (call) => this.world.carry(this, cluster, call),
-			beforeSending: () => sleepOn(this.clock, this.data.sendsAfterMs ?? 0, this.#stop.signal),
+			beforeSending: () => this.#logIn(),
 			onSentFreely: () => oracle.sendsFreely(this),
 			onEvicted: (pod, under) => {
 				const round = typeof under === "string" ? this.#rounds.get(under) : undefined;
@@ -152,6 +153,13 @@ export class PluginProcess extends Drain {
 		});
 		const agents = { namespace: "xpdb-system", account: undefined };
 		return { name: id, namespace, client, agents, suggest: suggestDefault };
+	}
+
+	async #logIn(): Promise<void> {
+		const { firstSendAfterMs: waitMs = 0 } = this.data;
+		if (this.#isLoggedIn) return;
+		this.#isLoggedIn = true;
+		await sleepOn(this.clock, waitMs, this.#stop.signal);
 	}
 
 	#member(id: string, countsLooks: boolean): AgentCluster {

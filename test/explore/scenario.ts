@@ -35,8 +35,8 @@ export interface DrainData {
 	readonly follows?: boolean;
 	/** It is killed where it would wait in line: what comes after a wait is another round after the first. */
 	readonly neverWaits?: boolean;
-	/** Each of its evictions waits for so long before it is written: for credentials, for a connection. */
-	readonly sendsAfterMs?: number;
+	/** Its first eviction waits for so long before it is written: for credentials, for a connection. */
+	readonly firstSendAfterMs?: number;
 	/** It does nothing while no budget covers its pods, where a plugin would evict them as kubectl does. */
 	readonly waitsForBudget?: boolean;
 }

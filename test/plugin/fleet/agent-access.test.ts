@@ -82,7 +82,9 @@ describe("accessAgents()", () => {
 
 		test("refuses where nobody can say whether there is such a ConfigMap", async () => {
 			const broken = new ApiError("etcdserver: request timed out", { code: 500 });
-			expect(await problemOf(newCluster({ budgetKind: false, get: { [path]: broken } }))).toContain("request timed out");
+			expect(await problemOf(newCluster({ budgetKind: false, get: { [path]: broken } }))).toContain(
+				"request timed out",
+			);
 			const cut = new ConnectionError("https://eu", new Error("connection reset"));
 			expect(await problemOf(newCluster({ budgetKind: false, get: { [path]: cut } }))).toContain("connection reset");
 			const odd = { data: { members, namespaces: "[" } };
