@@ -105,9 +105,9 @@ export function createApiDialer(connection: Connection, log?: VerboseLog): ApiDi
 				outgoing.end(body);
 				return;
 			}
-			onceConnected(outgoing, (hadToConnect) => {
+			onceConnected(outgoing, () => {
 				if (guard()) outgoing.end(body);
-				else outgoing.destroy(new NotSentError(hadToConnect));
+				else outgoing.destroy(new NotSentError(!outgoing.reusedSocket));
 			});
 		});
 	}
@@ -168,11 +168,11 @@ export function createApiDialer(connection: Connection, log?: VerboseLog): ApiDi
 }
 
 /** Synchronously after the request could be written. */
-function onceConnected(outgoing: ClientRequest, go: (hadToConnect: boolean) => void): void {
+function onceConnected(outgoing: ClientRequest, go: () => void): void {
 	outgoing.once("socket", (socket) => {
 		const isSecuring = "secureConnecting" in socket && socket.secureConnecting === true;
-		if (!isSecuring && !socket.connecting) go(false);
-		else socket.once("encrypted" in socket ? "secureConnect" : "connect", () => go(true));
+		if (!isSecuring && !socket.connecting) go();
+		else socket.once("encrypted" in socket ? "secureConnect" : "connect", go);
 	});
 }
 

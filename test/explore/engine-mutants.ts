@@ -78,7 +78,7 @@ export const engineMutants: readonly Mutant[] = [
 		name: "confirmed-without-its-budgets",
 		without: "looking for budgets that were made or edited since a grant, when it is confirmed",
 		scenarios: ["login-after-grant"],
-		edits: [{ file: eviction, symbol: "confirmAnew", find: "if ($why !== undefined) return $lost;", replace: "" }],
+		edits: [{ file: eviction, symbol: "confirmAnew", find: "otherBudgets($$all)", replace: "undefined" }],
 	},
 	{
 		name: "labels-of-the-first-list",
