@@ -45,6 +45,11 @@ export type TouchAnswer = { readonly kind: "touched"; readonly resourceVersion: 
 export interface ClusterApi {
 	/** UID of the kube-system namespace. */
 	readonly clusterId: string;
+	/**
+	 * Which connection carries a request that is sent before anything else happens; undefined where one has still to be made.
+	 * While it is the same, no request has gone to an API server that was started anew.
+	 */
+	connection(): number | undefined;
 	/** Consistent GET by name; undefined where there is none. */
 	getLease(name: string): Promise<LeaseObject | undefined>;
 	/** Rejects with ConflictError where it exists already. */

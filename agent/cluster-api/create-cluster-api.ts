@@ -29,6 +29,7 @@ export async function createClusterApi(connection: ApiConnection, options: Clust
 	const discovery = createDiscovery(asker, clock);
 	return {
 		clusterId: await readClusterId(asker),
+		connection: () => (connection.connected ? connection.session : undefined),
 		...createLeaseCalls(asker, options.leaseNamespace),
 		...createBudgetCalls(asker),
 		...createFleetCalls(asker, options),

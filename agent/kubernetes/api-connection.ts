@@ -64,6 +64,13 @@ export interface ApiConnection extends ApiRequest {
 	/** How long the server has owed an answer or a sign of life; 0 where it owes none. */
 	readonly silentMs: number;
 	/**
+	 * The number of the session that carries what is sent now, be it one that has still to be made. A session is made to one
+	 * API server, and ends with it.
+	 */
+	readonly session: number;
+	/** Whether that session stands. */
+	readonly connected: boolean;
+	/**
 	 * Reads lines until the stream ends: undefined where the server or `signal` ended it, the answer where it is not a
 	 * 200. Rejects with AgentUnavailableError where the connection broke, and with what `line` threw.
 	 */
@@ -96,6 +103,7 @@ class HttpApiConnection implements ApiConnection {
 	/** Of the requests that have no answer yet. */
 	readonly #askedAt = new Set<{ readonly ms: number }>();
 	#session: ApiSession | undefined;
+	#sessionsMade = 0;
 	#token: { readonly value: string | undefined; readonly readAt: number } | undefined;
 	#closed = false;
 
@@ -110,6 +118,14 @@ class HttpApiConnection implements ApiConnection {
 	get silentMs(): number {
 		const now = this.#clock.now();
 		return Math.max(this.#session?.silentMs ?? 0, ...[...this.#askedAt].map((at) => now - at.ms));
+	}
+
+	get session(): number {
+		return this.#session?.usable ? this.#sessionsMade : this.#sessionsMade + 1;
+	}
+
+	get connected(): boolean {
+		return this.#session !== undefined && this.#session.usable && this.#session.connected;
 	}
 
 	async request(options: ApiRequestOptions): Promise<ApiAnswer> {
@@ -239,6 +255,7 @@ class HttpApiConnection implements ApiConnection {
 	#current(): ApiSession {
 		if (this.#session?.usable) return this.#session;
 		const session = new ApiSession({ access: this.#access, clock: this.#clock });
+		this.#sessionsMade += 1;
 		this.#sessions.add(session);
 		session.http2.on("close", () => this.#sessions.delete(session));
 		this.#session = session;

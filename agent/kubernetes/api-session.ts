@@ -17,6 +17,7 @@ export class ApiSession {
 	readonly #clock: Clock;
 	readonly #pulse = new Set<(at: number) => void>();
 	#usable = true;
+	#connected = false;
 	#failure: Error | undefined;
 	#cancelTimers = new Set<() => void>();
 	/** When it was first asked for a sign of life that has not come yet: the connection itself, then each ping. */
@@ -40,6 +41,7 @@ export class ApiSession {
 			cancelDeadline();
 			// It came about just as it was given up.
 			if (this.http2.destroyed) return;
+			this.#connected = true;
 			this.http2.setLocalWindowSize(sessionWindowBytes);
 			this.#ping();
 		});
@@ -57,6 +59,11 @@ export class ApiSession {
 	/** Whether new requests may be sent on it. */
 	get usable(): boolean {
 		return this.#usable && !this.http2.closed && !this.http2.destroyed;
+	}
+
+	/** Whether the API server has taken the connection. */
+	get connected(): boolean {
+		return this.#connected;
 	}
 
 	/** How long the server has owed a sign of life; 0 where it owes none. */

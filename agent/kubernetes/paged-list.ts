@@ -1,4 +1,6 @@
-// A consistent list of everything, page by page, so that 10,000 objects are never in memory as JSON at once.
+// A consistent list of everything, page by page, so that 10,000 objects are never in memory as JSON at once. All pages come
+// over one session: another API server may have an etcd from a backup, and go on from the same token with other objects.
+import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { listPage } from "./kubernetes-objects.ts";
 
@@ -27,12 +29,20 @@ export async function listPaged<T>(
 	asker: ApiAsker,
 	resource: ListedResource,
 	project: (object: unknown) => T,
-): Promise<{ readonly objects: readonly T[]; readonly resourceVersion: string }> {
-	const { versions } = asker.connection;
+): Promise<{ readonly objects: readonly T[]; readonly resourceVersion: string; readonly session: number }> {
+	const { connection } = asker;
+	const { versions } = connection;
 	for (let restarts = 0; ; restarts++) {
 		const mark = versions.mark(resource.name);
 		const objects: T[] = [];
+		const { session } = connection;
 		for (let token = ""; ; ) {
+			if (token !== "" && connection.session !== session) {
+				if (restarts < 1) break;
+				const { cluster } = connection;
+				const why = "its API server closed the connection between two pages, twice";
+				throw new AgentUnavailableError(`Cannot list ${resource.resource} in cluster "${cluster}": ${why}`, cluster);
+			}
 			const query = { limit: String(pageSize), ...(token !== "" && { continue: token }) };
 			const options: AskOptions = {
 				method: "GET",
@@ -52,7 +62,7 @@ export async function listPaged<T>(
 			token = page.continueToken;
 			if (token !== "") continue;
 			versions.answered(mark, page.resourceVersion);
-			return { objects, resourceVersion: page.resourceVersion };
+			return { objects, resourceVersion: page.resourceVersion, session };
 		}
 	}
 }

@@ -2,6 +2,7 @@
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { withSharedReads } from "../../agent/cluster-api/shared-reads.ts";
 import { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
+import { WatchPlace } from "../../agent/kubernetes/watch-place.ts";
 import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
 import { idleMs, LeaseCleanup } from "../../agent/leases/lease-cleanup.ts";
 import { tellOfLeases } from "../../agent/leases/lease-sightings.ts";
@@ -73,8 +74,10 @@ export class AgentProcess extends SimulatedProcess {
 	/** Whether the watches show life; otherwise counts come from lists. */
 	#watching = true;
 	readonly #versions = new SeenVersions();
-	/** Its watches broke with their connection, and go on only after it has looked how far the API server is. */
-	#connection: "whole" | "broken" | "looking" = "whole";
+	/** Its watches broke with their connection, and are opened anew over another one. */
+	#connection: "whole" | "broken" | "opening" = "whole";
+	readonly #podPlace = new WatchPlace();
+	#connections = 1;
 
 	constructor(options: AgentProcessOptions) {
 		super(options.name, options);
@@ -99,6 +102,7 @@ export class AgentProcess extends SimulatedProcess {
 		const asked = {
 			...withSeenVersions(clusterApi(server, carrier), versions),
 			...createScaleCalls({ server, carry: carrier, clock, versions }),
+			connection: () => this.#connections,
 		};
 		const membership = {
 			api: asked,
@@ -181,6 +185,7 @@ export class AgentProcess extends SimulatedProcess {
 
 	/** The API server was started anew: watches broke, and requests reach it again. */
 	loseConnection(): void {
+		this.#connections += 1;
 		// Whoever has not listed yet does so until it has.
 		if (this.#feeds.length === 0) return;
 		this.isWatching = false;
@@ -230,11 +235,11 @@ export class AgentProcess extends SimulatedProcess {
 
 	/** They go on from where they were, and what has happened since comes first. */
 	watchesComeBack(): void {
-		if (this.#watching || this.#connection === "looking") return;
+		if (this.#watching || this.#connection === "opening") return;
 		this.learns(() => "its watches are back");
 		if (this.#connection === "broken") {
-			this.#connection = "looking";
-			this.task("looks how far its API server is", () => this.#lookHowFar());
+			this.#connection = "opening";
+			this.task("opens its watches anew", () => this.#openAnew());
 			return;
 		}
 		this.seesEverything();
@@ -249,7 +254,7 @@ export class AgentProcess extends SimulatedProcess {
 	addWatchSteps(steps: Step[]): void {
 		if (!this.#watching) {
 			const run = (): void => this.watchesComeBack();
-			if (this.#connection !== "looking")
+			if (this.#connection !== "opening")
 				steps.push({ kind: "watch", actor: this.name, what: "its watches are back", run });
 			return;
 		}
@@ -326,23 +331,20 @@ export class AgentProcess extends SimulatedProcess {
 		return `${super.fingerprint()} ${this.#watching} ${this.#connection} ${this.#feeds.map(({ shown, log }) => log.length - shown).join(",")}`;
 	}
 
-	/** As watch.ts does before a watch goes on whose connection broke; Leases are listed whole, whatever came of that. */
-	async #lookHowFar(): Promise<void> {
-		const { server, carry } = this.#options;
+	/** As watch.ts does where the connection broke: pods as its place says, Leases and budgets are listed whole. */
+	async #openAnew(): Promise<void> {
+		const connection = this.#connections;
+		const isOpening = (): boolean => this.#connection === "opening" && connection === this.#connections;
 		const marks = watchedResources.map((resource) => this.#versions.mark(resource));
 		try {
-			const revision = await carry(this, {
-				verb: "list",
-				resource: "pods",
-				name: "",
-				execute: () => String(server.revision),
-			});
-			if (marks.some((mark) => this.#versions.answered(mark, revision))) return;
+			if (this.#podPlace.resumeFrom(connection) === "") await this.#pods.refresh();
+			const revision = String(this.#options.server.revision);
+			if (!isOpening() || marks.some((mark) => this.#versions.answered(mark, revision))) return;
 			this.#connection = "whole";
 			this.#openFeeds();
 			this.isWatching = true;
 		} finally {
-			if (this.#connection === "looking") this.#connection = "broken";
+			if (isOpening()) this.#connection = "broken";
 		}
 	}
 
@@ -358,6 +360,7 @@ export class AgentProcess extends SimulatedProcess {
 		this.#budgets.replace([...server.budgets.values()], revision);
 		this.#leases.replace([...server.leases.values()], revision);
 		for (const resource of watchedResources) this.#versions.saw(resource, resource === "pods" ? version : revision);
+		this.#podPlace.reached(version, this.#connections);
 		const podsFrom = version === "" ? server.podEvents.length : after(version);
 		this.#feeds = [
 			openFeed<PodRecord>("pod", server.podEvents, this.#pods, podsFrom),
@@ -377,6 +380,7 @@ export class AgentProcess extends SimulatedProcess {
 		this.learns(() => `sees ${feed.what} ${event.type} ${JSON.stringify(event.object)}`);
 		feed.show();
 		this.#versions.saw(feed.resource, event.resourceVersion);
+		if (feed.sink === this.#pods) this.#podPlace.reached(event.resourceVersion, this.#connections);
 		feed.shown += 1;
 		this.signOfLife();
 	}
@@ -384,6 +388,7 @@ export class AgentProcess extends SimulatedProcess {
 	#bookmark(version: string): void {
 		this.learns(() => `sees no pod event until ${version}`);
 		this.#pods.bookmark(version);
+		this.#podPlace.reached(version, this.#connections);
 		this.#versions.saw("pods", version);
 		this.signOfLife();
 	}

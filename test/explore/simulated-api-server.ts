@@ -292,13 +292,16 @@ export class SimulatedApiServer {
 		};
 	}
 
-	/** etcd comes back from a backup: versions too. Watches that were open see nothing of it and have to be started anew. */
-	restore(snapshot: Snapshot): void {
+	/**
+	 * etcd comes back from a backup: versions too, unless it goes on from a higher `revision`. Watches that were open see nothing
+	 * of it and have to be started anew.
+	 */
+	restore(snapshot: Snapshot, revision = snapshot.revision): void {
 		const refill = <T>(map: Map<string, T>, from: ReadonlyMap<string, T>): void => {
 			map.clear();
 			for (const [key, value] of from) map.set(key, value);
 		};
-		this.revision = snapshot.revision;
+		this.revision = revision;
 		this.podChanges += 1;
 		refill(this.leases, snapshot.leases);
 		refill(this.#pods, snapshot.pods);

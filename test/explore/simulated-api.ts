@@ -30,6 +30,7 @@ export function clusterApi(server: SimulatedApiServer, carry: Carrier = directCa
 	const { clusterId } = server;
 	return {
 		clusterId,
+		connection: () => 1,
 		getLease: (name) => carry({ verb: "get", resource: "leases", name, execute: () => server.leases.get(name) }),
 		createLease: (lease) =>
 			carry({

@@ -124,11 +124,12 @@ export class Workload {
 		}
 	}
 
-	/** Etcd came back from a backup: whoever was up then is up. */
+	/** Etcd came back from a backup: pods are up that were up then, and no others. */
 	restored(): void {
 		for (const slot of this.slots) {
 			const pod = this.podIn(slot);
 			if (pod?.ready && !pod.terminating) slot.down = undefined;
+			else slot.down ??= { cause: "involuntary", revision: 0 };
 		}
 	}
 

@@ -135,12 +135,16 @@ export class World {
 		for (const data of scenario.drains) this.startDrain(data);
 	}
 
-	/** etcd of every cluster comes back as it was before the run began. */
-	restore(): void {
-		if (this.#backups.size === 0) throw new Error(`scenario ${this.scenario.name} has no backup`);
-		for (const [cluster, backup] of this.#backups) {
+	/**
+	 * etcd of every cluster, or of this one, comes back as it was before the run began, and its API server is started anew.
+	 * `bumped`: objects are those of the backup, and the next versions are above all that there ever were (etcdutl --bump-revision).
+	 */
+	restore({ only, bumped = false }: { readonly only?: string; readonly bumped?: boolean } = {}): void {
+		const backups = [...this.#backups].filter(([{ id }]) => (only ?? id) === id);
+		if (backups.length === 0) throw new Error(`scenario ${this.scenario.name} has no backup`);
+		for (const [cluster, backup] of backups) {
 			const { agents, server, workloads } = cluster;
-			server.restore(backup);
+			server.restore(backup, bumped ? server.revision + writesSinceBackup : backup.revision);
 			this.oracle.restored(cluster);
 			for (const workload of workloads) workload.restored();
 			for (const agent of agents) agent.loseConnection();
