@@ -26,12 +26,16 @@ export interface Acquisition {
 
 /**
  * An acquisition that was never written: nobody is kept away from the Lease, and only the commit shows whether somebody came
- * in between. It stands where the Lease is still the one that was read, by all that it says, and where the cluster has, after
- * the commit's own write, no fewer healthy pods than were counted.
+ * in between. It stands in the agent that was asked for it, where the Lease is still the one that was read, by all that it says,
+ * over the connection to the API server that it was counted over, and where the cluster has, after the commit's own write, no
+ * fewer healthy pods than were counted.
  */
 export interface UnwrittenHold {
 	readonly holder: string;
-	/** Of the Lease as it was read before the count: see leaseFingerprint. */
+	/**
+	 * Stands for the Lease as it was read before the count, for the agents of its cluster: leaseFingerprint, or the id under
+	 * which the agent that was asked remembers it (agent/leases/optimistic-holds.ts).
+	 */
 	readonly lease: string;
 	readonly selector: LabelSelector;
 	/** As counted. */

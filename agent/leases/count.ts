@@ -17,7 +17,6 @@ import {
 	mostUnavailableTold,
 	type PodReference,
 	type UnavailablePod,
-	type UnwrittenHold,
 } from "../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
@@ -33,6 +32,7 @@ import type { BudgetView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
 import { type ExpectedScale, expectedPods, whyUnexpected } from "./expected-pods.ts";
 import type { GrantMemory } from "./grant-memory.ts";
+import type { OptimisticHold } from "./optimistic-holds.ts";
 import type { ReplicaSetOwners } from "./replica-set-owners.ts";
 
 export interface CountOptions {
@@ -108,12 +108,13 @@ export async function countUnder(
 
 /**
  * Whether this cluster has no fewer healthy pods of the budget than were counted for an unwritten hold, now that its commit is
- * written: whoever wrote to another Lease of the namespace since the count, and whatever was seen meanwhile, is in it. `lease`
- * as the commit wrote it; `ids` are those of its own grants, which stand in the Leases of all their budgets.
+ * written: whoever wrote to another Lease of the namespace since the count, and whatever was seen meanwhile, is in it. A
+ * candidate that was counted as unready costs nothing by that count, so it takes no other pod's place now that it is ready.
+ * `lease` as the commit wrote it; `ids` are those of its own grants, which stand in the Leases of all their budgets.
  */
 export async function isStillSo(
 	lease: BudgetLease,
-	{ selector, healthy }: UnwrittenHold,
+	{ counted: { selector, healthy }, unready }: Pick<OptimisticHold, "counted" | "unready">,
 	ids: ReadonlySet<string>,
 	options: Pick<CountOptions, "api" | "pods" | "cluster">,
 ): Promise<boolean> {
@@ -127,7 +128,8 @@ export async function isStillSo(
 	const reserved = new Set<string>();
 	for (const { state } of all) for (const { id, uid } of state.reservations) if (!ids.has(id)) reserved.add(uid);
 	let left = 0;
-	for (const pod of selectedPods({ budget, selector }, pods)) if (isCountedHealthy(pod, reserved)) left += 1;
+	for (const pod of selectedPods({ budget, selector }, pods))
+		if (isCountedHealthy(pod, reserved) && !unready.has(pod.uid)) left += 1;
 	return left >= healthy;
 }
 

@@ -1,8 +1,8 @@
 // The Leases of this cluster's budgets, one read and one conditional write at a time.
 //
 // Guarantee: every write carries the uid and resourceVersion of the Lease it was derived from, so it fails where
-// anybody wrote in between; and no step is refused on a Lease that was only remembered: a refusal is judged on a read
-// made after the step was asked for. Expiry is judged from this process's own first sight of a holding (or of its last
+// anybody wrote in between, and is derived from nothing that another connection told: etcd from a backup gives versions anew. No
+// step is refused on a Lease that was only remembered: a refusal is judged on a read made after the step was asked for. Expiry is judged from this process's own first sight of a holding (or of its last
 // renewal), on its own monotonic clock, never from a time that somebody wrote.
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
@@ -22,7 +22,10 @@ import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import { type ClusterApi, ConflictError } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 
-/** What a step does with the Lease it was shown: write the next one, or leave it as it is. */
+/**
+ * What a step does with the Lease it was shown: write the next one, or leave it as it is. The write is sent before anything
+ * else happens: a step may rest on what is so at its instant.
+ */
 export type LeaseStep<T> = { readonly write: BudgetLease; readonly result: T } | { readonly result: T };
 
 /** When this process first saw a holding, and when it first saw the last sign of life that it knows of. */
@@ -52,8 +55,9 @@ export class LeaseStore {
 	readonly #api: ClusterApi;
 	readonly #clock: Clock;
 	readonly #cluster: string;
-	/** The newest Leases that this process has read, written or been shown by the watch. */
-	readonly #known = new Map<string, BudgetLease>();
+	/** The newest Leases that this process has read, written or been shown by the watch, over one connection to the API server. */
+	readonly #told = new Map<string, BudgetLease>();
+	#toldOver: number | undefined;
 	readonly #sightings = new Map<string, Sighting>();
 	/** The last step under way on each Lease. */
 	readonly #turns = new Map<string, Promise<void>>();
@@ -194,6 +198,14 @@ export class LeaseStore {
 			`Cannot make Lease of budget "${formatBudgetName(budget)}" in cluster "${this.#cluster}": it comes and goes`,
 			this.#cluster,
 		);
+	}
+
+	/** Nothing that was told over another connection: etcd from a backup may give the same version to something else. */
+	get #known(): Map<string, BudgetLease> {
+		const connection = this.#api.connection();
+		if (connection === undefined || connection !== this.#toldOver) this.#told.clear();
+		this.#toldOver = connection;
+		return this.#told;
 	}
 
 	#note(object: LeaseObject): BudgetLease {

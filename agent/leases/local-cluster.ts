@@ -1,7 +1,8 @@
 // This cluster, as the round sees it: the agent's own answers to disruption/cluster.ts.
 //
 // Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken, or else its commit takes the
-// Lease in its own write, where that is still the one that was counted from, and counts again after it; a commit writes only
+// Lease in its own write, where that is still the one that was counted from, and the connection to the API server still the one
+// that was counted over (optimistic-holds.ts), and counts again after it; a commit writes only
 // where that very acquisition still stands, and writes also where nothing is granted; a reservation leaves a Lease only
 // on evidence (with how far it had come, in the same write), through the fence (cancellation.ts), or taken back by a
 // round that sent nothing. Any number of agents of one cluster may do all this at once.
@@ -47,6 +48,7 @@ import type { KnownMembers } from "./known-members.ts";
 import { LeaseStore, type LeaseStoreOptions } from "./lease-store.ts";
 import { listLeases } from "./list-leases.ts";
 import { lostLease } from "./lost-lease.ts";
+import { OptimisticHolds } from "./optimistic-holds.ts";
 import { ReplicaSetOwners } from "./replica-set-owners.ts";
 import { withLine } from "./with-line.ts";
 import { withoutEvident } from "./without-evident.ts";
@@ -86,6 +88,7 @@ export class LocalCluster implements AgentCluster {
 	readonly #grants = new GrantMemory();
 	readonly #watch: BudgetWatch | undefined;
 	readonly #accounts = new HolderAccounts();
+	readonly #optimistic: OptimisticHolds;
 	readonly #replicaSets: ReplicaSetOwners;
 
 	constructor(options: LocalClusterOptions) {
@@ -94,6 +97,7 @@ export class LocalCluster implements AgentCluster {
 		this.name = cluster;
 		this.#options = options;
 		this.leases = new LeaseStore({ ...options, cluster, onSeen: (lease) => this.#grants.saw(lease) });
+		this.#optimistic = new OptimisticHolds(options);
 		this.#commitCheck = new CommitCheck(options);
 		this.#replicaSets = new ReplicaSetOwners(clock);
 		this.#counts = new AcquisitionCounts({
@@ -120,10 +124,10 @@ export class LocalCluster implements AgentCluster {
 
 	acquire(request: AcquireRequest, options: AcquireOptions, caller?: PassedOnCaller): Promise<AcquireOutcome> {
 		if (caller) this.#accounts.asked(request.nonce, caller.user);
-		return this.#acquirer.acquire(request, options, caller);
+		return this.#optimistic.acquire(request, (asked) => this.#acquirer.acquire(asked, options, caller));
 	}
 
-	/** Acquires without passing the call on: for callers that were passed on already. */
+	/** Acquires without passing the call on, for an agent that passes it on, and remembers the hold itself. */
 	acquireHere(request: AcquireRequest, options: AcquireOptions, caller?: PassedOnCaller): Promise<AcquireOutcome> {
 		if (caller) this.#accounts.asked(request.nonce, caller.user);
 		return this.#acquirer.acquireHere(request, options);
@@ -229,15 +233,20 @@ export class LocalCluster implements AgentCluster {
 	): Promise<CommitOutcome> {
 		await this.#options.membership?.assertStill();
 		const { pods, clock } = this.#options;
-		const { unwritten } = acquisition;
+		const hold = this.#optimistic.find(acquisition);
+		if (acquisition.unwritten && !hold) return { kind: "lost", reason: this.#countedElsewhere(acquisition) };
 		const since = clock.wallSeconds();
 		const checked = await this.#commitCheck.check(acquisition, grants);
+		const asked = hold ? { ...acquisition, unwritten: hold.counted } : acquisition;
+		let isBroken = false;
 		const { lease, result } = await this.leases.change<CommitOutcome["kind"]>(acquisition.budget, (found) => {
 			if (isLatest(found, acquisition) && found.state.phase === "committed") return { result: "stood" };
-			const held = heldUnder(found, acquisition);
+			const held = heldUnder(found, asked);
 			if (!held) return { result: "lost" };
+			isBroken = hold !== undefined && !this.#optimistic.isUnbroken(hold);
+			if (isBroken) return { result: "lost" };
 			// As whoever acquires does: this write is that as well.
-			const kept = unwritten && pods.live ? withoutEvident(held, pods) : held;
+			const kept = hold && pods.live ? withoutEvident(held, pods) : held;
 			const next = committed(kept, checked.grants, since);
 			return fits(next) ? { write: next, result: "stood" } : { result: "full" };
 		});
@@ -247,9 +256,12 @@ export class LocalCluster implements AgentCluster {
 			return { kind: "full", reservations: reservations.length, ...remembered };
 		}
 		this.#acquirer.ended(acquisition);
-		if (result === "lost") return { kind: "lost", reason: lostLease(acquisition, lease, this.name).message };
+		if (result === "lost") {
+			const reason = isBroken ? this.#countedElsewhere(acquisition) : lostLease(acquisition, lease, this.name).message;
+			return { kind: "lost", reason };
+		}
 		const ids = new Set(grants.map(({ id }) => id));
-		if (unwritten && !(await isStillSo(lease, unwritten, ids, { ...this.#options, cluster: this.name }))) {
+		if (hold && !(await isStillSo(lease, hold, ids, { ...this.#options, cluster: this.name }))) {
 			const reason = `fewer pods of budget "${formatBudgetName(lease.budget)}" are healthy in cluster "${this.name}" than were counted`;
 			return { kind: "lost", reason };
 		}
@@ -327,6 +339,13 @@ export class LocalCluster implements AgentCluster {
 	/** No new acquisitions, and those that no caller has heard of yet are given back. */
 	close(): Promise<void> {
 		return this.#acquirer.close();
+	}
+
+	#countedElsewhere({ budget }: Acquisition): string {
+		return (
+			`cluster "${this.name}" was counted for budget "${formatBudgetName(budget)}" by another agent, ` +
+			"or over a connection to its API server that has ended"
+		);
 	}
 
 	readonly #newId = (): string => this.#options.newId?.() ?? randomUUID();

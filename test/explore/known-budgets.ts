@@ -3,7 +3,7 @@
 // Promise under test: a count knows every budget that its agent's watch had shown when the Lease was got, where that watch
 // was alive and its last comparison with a list had begun at most 5 s before on the agent's clock; else every budget that
 // was there then. Counts that are asked for again: when the question came to the agent.
-import type { Acquisition, Count } from "../../disruption/cluster.ts";
+import type { Acquisition, Count, UnwrittenHold } from "../../disruption/cluster.ts";
 import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import { nonceOf } from "./lease-text.ts";
@@ -28,6 +28,8 @@ export class KnownBudgets {
 	readonly #askedAt = new WeakMap<Count, number>();
 	/** By cluster and nonce: of those that their callers have heard. */
 	readonly #unwritten = new Map<string, number>();
+	/** The agent through which a hold that was not written was got. */
+	readonly #asked = new WeakMap<UnwrittenHold, AgentProcess>();
 
 	constructor(clusters: readonly SimulatedCluster[], configs: readonly Config[]) {
 		this.#clusters = clusters;
@@ -59,10 +61,18 @@ export class KnownBudgets {
 	/** An agent has counted; `asked`: what it knew when it was asked. */
 	counted(agent: AgentProcess, { acquisition, count }: CountedUnder, asked: number, askedAt?: number): void {
 		const { leaseUid, leaseTransitions, nonce, unwritten } = acquisition;
+		if (unwritten) this.#asked.set(unwritten, agent);
 		if (unwritten && askedAt !== undefined && !this.#askedAt.has(count)) this.#askedAt.set(count, askedAt);
 		const acquired = this.#acquired.get(keyOf(count.clusterId, leaseUid, leaseTransitions, nonce))?.get(agent) ?? 0;
 		// Where the call was passed on, the agent that counted comes first.
 		if (!this.#counted.has(count)) this.#counted.set(count, Math.max(asked, acquired));
+	}
+
+	/** Callers keep to the agent that they have asked until a call fails: told for the first commit of a hold that was not written. */
+	takeAsked({ unwritten }: Acquisition): AgentProcess | undefined {
+		const agent = unwritten && this.#asked.get(unwritten);
+		if (unwritten) this.#asked.delete(unwritten);
+		return agent;
 	}
 
 	/** A caller has got this count. */

@@ -33,10 +33,29 @@ export const unwrittenMutants: readonly Mutant[] = [
 			{
 				file: "agent/leases/local-cluster.ts",
 				symbol: "LocalCluster.commit",
-				find: "$unwritten && !(await isStillSo($$all))",
+				find: "$hold && !(await isStillSo($$all))",
 				replace: "false",
 			},
 		],
+	},
+	{
+		name: "unwritten-after-a-restore",
+		without: "letting an unwritten hold stand only on the API connection over which it was counted",
+		scenarios: ["counted-before-the-restore", "one-member-restored", "restored-with-higher-versions"],
+		edits: [
+			{
+				file: "agent/leases/optimistic-holds.ts",
+				symbol: "OptimisticHolds.isUnbroken",
+				find: "this.#api.connection() === $connection",
+				replace: "true",
+			},
+		],
+	},
+	{
+		name: "unwritten-counted-again-by-sums",
+		without: "leaving out what was counted as unready when the pods of an unwritten hold are counted again",
+		scenarios: ["unready-hides-reserved", "ready-since-the-count", "budget-made-again"],
+		edits: [{ file: count, symbol: "isStillSo", find: "!$unready.has($pod.uid)", replace: "true" }],
 	},
 	{
 		name: "unwritten-counted-again-from-a-late-watch",

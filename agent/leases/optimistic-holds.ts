@@ -1,0 +1,77 @@
+// Optimistic (unwritten) holds, as the agent that was asked for them remembers them: a Lease cannot show whether etcd came
+// back from a backup since it was counted from.
+//
+// Guarantee: a hold that is found here and stands was counted after this process asked for it, and every request that is sent
+// at this instant goes over the API connection that stood before that count. So the API server has not been started anew
+// since, and etcd was not restored: whatever was written between count and commit is still there to be noticed. Assumption:
+// whoever restores etcd starts all API servers anew, as Kubernetes demands.
+import { randomUUID } from "node:crypto";
+import type { AcquireOutcome, AcquireRequest, Acquisition, UnwrittenHold } from "../../disruption/cluster.ts";
+import type { ClusterApi } from "../cluster-api/cluster-api.ts";
+
+export interface OptimisticHold {
+	/** As it was counted, with the fingerprint of its Lease. */
+	readonly counted: UnwrittenHold;
+	/** Candidates that were counted as not healthy, by uid: they cost nothing then. */
+	readonly unready: ReadonlySet<string>;
+	readonly connection: number;
+}
+
+/** Holds and uids of candidates together, 100 bytes each: older holds are forgotten, and their commits do not stand. */
+const mostRemembered = 20_000;
+
+export class OptimisticHolds {
+	readonly #api: Pick<ClusterApi, "connection">;
+	readonly #newId: () => string;
+	/** By the id that their callers know, in the order in which they were got. */
+	readonly #holds = new Map<string, OptimisticHold>();
+	#size = 0;
+
+	constructor({ api, newId = randomUUID }: { readonly api: Pick<ClusterApi, "connection">; newId?: () => string }) {
+		this.#api = api;
+		this.#newId = newId;
+	}
+
+	/** Acquires, here or at the agent that keeps the line, and remembers a hold that was not written. */
+	async acquire(
+		request: AcquireRequest,
+		acquire: (request: AcquireRequest) => Promise<AcquireOutcome>,
+	): Promise<AcquireOutcome> {
+		const connection = this.#api.connection();
+		if (connection === undefined) return acquire({ ...request, mayBeUnwritten: false });
+		const outcome = await acquire(request);
+		const counted = outcome.kind === "acquired" ? outcome.acquisition.unwritten : undefined;
+		if (outcome.kind !== "acquired" || !counted) return outcome;
+		const unready = new Set<string>();
+		for (const state of outcome.count.candidates)
+			if (state.kind === "present" && !state.healthy) unready.add(state.pod.uid);
+		// Each answer has an id of its own: a request that was doubled is counted twice, and its caller goes by one of the counts.
+		const id = this.#newId();
+		this.#remember(id, { counted, unready, connection });
+		return { ...outcome, acquisition: { ...outcome.acquisition, unwritten: { ...counted, lease: id } } };
+	}
+
+	/** Undefined where this process was not asked for it, or has forgotten it. */
+	find({ unwritten }: Acquisition): OptimisticHold | undefined {
+		return unwritten && this.#holds.get(unwritten.lease);
+	}
+
+	/** Whether nothing can have been lost since it was counted, for a write that is sent before anything else happens. */
+	isUnbroken({ connection }: OptimisticHold): boolean {
+		return this.#api.connection() === connection;
+	}
+
+	#remember(id: string, hold: OptimisticHold): void {
+		this.#holds.set(id, hold);
+		this.#size += sizeOf(hold);
+		for (const [oldest, { unready }] of this.#holds) {
+			if (this.#size <= mostRemembered) break;
+			this.#holds.delete(oldest);
+			this.#size -= sizeOf({ unready });
+		}
+	}
+}
+
+function sizeOf({ unready }: Pick<OptimisticHold, "unready">): number {
+	return 1 + unready.size;
+}
