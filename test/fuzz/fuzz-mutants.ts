@@ -247,6 +247,13 @@ const rows: readonly Row[] = [
 		replace: 'return { kind: "accepted" };',
 	},
 	{
+		target: "http-request",
+		without: "a path is printable",
+		file: "agent/process/http-request.ts",
+		find: "(\\/[\\x21-\\x7e]*)",
+		replace: "(\\/[^ ]*)",
+	},
+	{
 		target: "token",
 		without: "the API server knows the token",
 		file: "agent/server/reviews.ts",
