@@ -17,6 +17,8 @@ export interface InstallOptions {
 	readonly image: string | undefined;
 	readonly imagePullSecret: string | undefined;
 	readonly operators: Operators;
+	/** Where Prometheus runs. */
+	readonly metricsNamespace: string | undefined;
 	/** HOST:PORT by member. */
 	readonly addresses: ReadonlyMap<string, string>;
 	readonly expose: ExposeChoice;
@@ -43,6 +45,7 @@ export function readInstallOptions(input: CommandInput, stderr: TextSink): Insta
 		image: readImage(textFlag(input, "image")),
 		imagePullSecret: readObjectName("image-pull-secret", textFlag(input, "image-pull-secret")),
 		operators: readOperators(listFlag(input, "operators")),
+		metricsNamespace: readObjectName("metrics-namespace", textFlag(input, "metrics-namespace")),
 		addresses: readAddresses(listFlag(input, "address")),
 		expose: readExposeChoice(input),
 		forceConflicts: booleanFlag(input, "force-conflicts"),
