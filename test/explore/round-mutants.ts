@@ -280,7 +280,7 @@ export const roundMutants: readonly Mutant[] = [
 		name: "grants-of-one-round-not-summed",
 		without: "what a decision's earlier grants have used up",
 		scenarios: ["many-at-once", "bounds-differ"],
-		edits: [{ file: decide, symbol: "judge", find: "$allowance.healthy -= 1;", replace: "" }],
+		edits: [{ file: decide, symbol: "judge", find: "$allowance.taken = withTaken($$all);", replace: "" }],
 	},
 	{
 		name: "unready-is-free",
