@@ -27,7 +27,7 @@ import { evictWithTicket } from "./ticket-eviction.ts";
 import { ToldStates } from "./told-states.ts";
 import { retryAfterMs, type TryOutcome } from "./try-outcome.ts";
 import { isSameWait, type Wait, waitingEvent, waitOf } from "./waiting-event.ts";
-import { WaitingPod } from "./waiting-pod.ts";
+import { allOver, WaitingPod } from "./waiting-pod.ts";
 
 export interface RoundsDependencies {
 	/** As it is now: its members may be others from one round to the next. */
@@ -213,6 +213,7 @@ export class EvictionRounds {
 		const { holder, stop, runtime, reachability, emit, runRound: run = runRound } = this.#deps;
 		const contended = this.#contended;
 		this.#contended = false;
+		const signal = AbortSignal.any([stop, allOver(asked)]);
 		try {
 			const outcome = await run(
 				{
@@ -220,7 +221,7 @@ export class EvictionRounds {
 					budgets: this.#budgets,
 					holder,
 					candidates: asked.map(({ candidate }) => candidate),
-					signal: stop,
+					signal,
 					contended,
 					onCounted: (states) => this.#told.tell(states),
 					onQueued: ({ budget, cluster, holder: heldBy, position, heldForMs }) => {
@@ -247,7 +248,7 @@ export class EvictionRounds {
 			await this.#pause(Math.min(afterLostMs * 2 ** this.#lost, lostAtMostEveryMs));
 			this.#lost += 1;
 		} catch (error) {
-			if (stop.aborted) return undefined;
+			if (signal.aborted) return undefined;
 			await this.#failRound(error, asked);
 		}
 		return undefined;
@@ -381,11 +382,8 @@ export class EvictionRounds {
 			if (!pod) continue;
 			const wait = waitOf(pod.job, judgement, this.#deps.holder);
 			if (wait.budget !== undefined) byBudget.set(wait.budget, wait);
-			if (pod.waitedFor && isSameWait(wait, pod.waitedFor)) {
-				pod.waitedFor = wait;
-				continue;
-			}
-			this.#tellWaiting(pod, wait, this.#nextLookMs());
+			if (pod.waitedFor && isSameWait(wait, pod.waitedFor)) pod.waitedFor = wait;
+			else this.#tellWaiting(pod, wait, this.#nextLookMs());
 		}
 		// Those that were not looked at wait for the same.
 		for (const pod of this.#queue.all()) pod.waitedFor = byBudget.get(pod.waitedFor?.budget) ?? pod.waitedFor;

@@ -6,6 +6,7 @@
 // disagree who the fleet is. Tries that come to nothing are further and further apart.
 // Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts; pods of contexts without agents are not ours.
 import { formatBudgetName } from "../../disruption/budget.ts";
+import { coverageFreshForMs } from "../../disruption/coverage-judgement.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
 import { AgentUnavailableError, FleetsDifferError, isAgentRefusal } from "../../disruption/errors.ts";
 import type { CurrentBudgets } from "../../disruption/eviction.ts";
@@ -26,6 +27,7 @@ import { coverPod, type PodCoverage } from "./pod-coverage.ts";
 import { failedPod, type PodOutcome } from "./pod-outcome.ts";
 import { waitUntilGone } from "./pod-termination.ts";
 import { retryAfterMs, type TryAgain, type TryOutcome } from "./try-outcome.ts";
+import { unlessOver } from "./unless-over.ts";
 import { pretendedWaitEvent, sumWaits, waitingEvent } from "./waiting-event.ts";
 
 export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" | "listedAhead" | "reconnect">;
@@ -49,6 +51,8 @@ const longTryMs = 10_000;
  * these are too old to say anything, and then all pods are read again: such a drain never begins.
  */
 const judgedAtOnce = 32;
+/** Each takes a Lease in every cluster: a member that claims thousands would keep a run for minutes. */
+const mostBudgetsOfAPod = 64;
 /** A dry run ends no pod, so that nothing changes by waiting: an agent that is being restarted, or has yet to see a pod. */
 const dryRunTries = 3;
 
@@ -191,7 +195,9 @@ export class Evictions {
 					tries += 1;
 					if (this.#deps.options.dryRun && tries >= dryRunTries) return this.#dryRunFailed(job, outcome);
 					reason = outcome.reason ?? reason;
-					unanswered = outcome.reason === "PeerUnreachable" ? outcome.message : undefined;
+					const silence = outcome.reason === "PeerUnreachable" ? outcome.message : undefined;
+					// A try that was cut short does not say that there are answers again.
+					unanswered = ends.aborted ? (unanswered ?? silence) : silence;
 					if (runtime.now() - startedAt >= longTryMs) inVain = 0;
 					const pauseMs = outcome.afterMs > 0 ? outcome.afterMs : (pauses[Math.min(inVain++, pauses.length - 1)] ?? 0);
 					if (pauseMs > 0) await runtime.sleep(pauseMs, ends);
@@ -210,7 +216,8 @@ export class Evictions {
 		if (fleet.memberOf(context)) contexts.add(context);
 		else if (!contexts.has(context)) return tryEviction(job, {}, this.#deps);
 		else {
-			const answer = await changes.ask(asked);
+			const answer = await unlessOver(changes.ask(asked), AbortSignal.any([this.#deps.stop, job.timeout.signal]));
+			if (!answer) return { kind: "again", afterMs: 0 };
 			return answer.kind === "same" || answer.kind === "changed"
 				? this.#waitForFleet(job, `the cluster of context ${context} is no member of the fleet any more`)
 				: this.#withoutFleet(job, answer);
@@ -219,7 +226,8 @@ export class Evictions {
 		const differs = outcome.kind === "again" && outcome.reason === "FleetsDiffer";
 		if (!differs && outcome.kind !== "agentRefused") return outcome;
 		// Who refused may be one that is no member any more.
-		const answer = await changes.ask(asked);
+		const answer = await unlessOver(changes.ask(asked), AbortSignal.any([this.#deps.stop, job.timeout.signal]));
+		if (!answer) return { kind: "again", afterMs: 0 };
 		if (answer.kind === "changed") return { kind: "again", afterMs: 0 };
 		if (answer.kind !== "same") return this.#withoutFleet(job, answer);
 		if (outcome.kind === "agentRefused") return outcome;
@@ -235,15 +243,17 @@ export class Evictions {
 		const findKnown = () => (isFirst ? lists.findKnown({ namespace, labels: job.seen.labels }) : undefined);
 		const known = findKnown();
 		if (known) return this.#tryUnder(known, job, state);
+		const ends = AbortSignal.any([stop, job.timeout.signal]);
 		// What became of the run is judged by who called.
-		if (!(await this.#judging.take(AbortSignal.any([stop, job.timeout.signal])))) return { kind: "again", afterMs: 0 };
-		let coverage: PodCoverage;
+		if (!(await this.#judging.take(ends))) return { kind: "again", afterMs: 0 };
+		const startedAt = runtime.now();
+		let coverage: PodCoverage | undefined;
 		try {
 			const { memberIds } = currentBudgets;
 			const budgets = findKnown();
 			coverage = budgets
 				? { kind: "covered", budgets }
-				: await coverPod(job, { lists, memberIds, runtime, mayBeginRound: isFirst });
+				: await unlessOver(coverPod(job, { lists, memberIds, runtime, mayBeginRound: isFirst }), ends);
 		} catch (error) {
 			if (error instanceof AgentUnavailableError) {
 				reachability.failed(error);
@@ -261,6 +271,7 @@ export class Evictions {
 		} finally {
 			this.#judging.giveBack();
 		}
+		if (!coverage) return unansweredInTime(runtime.now() - startedAt);
 		reachability.answered();
 		switch (coverage.kind) {
 			case "gone":
@@ -314,7 +325,13 @@ export class Evictions {
 		return { ...wouldWait(job, why), unreachable: reason === "PeerUnreachable" };
 	}
 
-	#tryUnder(budgets: readonly RoundBudget[], job: EvictionJob, state: FleetState): Promise<TryOutcome> {
+	async #tryUnder(budgets: readonly RoundBudget[], job: EvictionJob, state: FleetState): Promise<TryOutcome> {
+		if (budgets.length > mostBudgetsOfAPod) {
+			const message =
+				`${budgets.length} budgets cover the pod, more than the ${mostBudgetsOfAPod} that one decision can take: ` +
+				`kubectl xpdb budgets -n ${job.pod.namespace} shows them`;
+			return failedPod(job, { reason: "InvalidBudget", message });
+		}
 		return state.dryRun?.tryEviction(job, budgets) ?? this.#roundsFor(budgets, state).tryEviction(job);
 	}
 
@@ -368,4 +385,11 @@ export class Evictions {
 			...(waitedFor !== undefined && { waitedFor }),
 		};
 	}
+}
+
+/** The time was over before it was known which budgets cover the pod; `askedMs`: for how long members had been asked. */
+function unansweredInTime(askedMs: number): TryAgain {
+	if (askedMs <= coverageFreshForMs) return { kind: "again", afterMs: 0 };
+	const message = `some clusters of the fleet had not listed their budgets after ${(askedMs / 1000).toFixed(1)} s`;
+	return { kind: "again", afterMs: 0, reason: "PeerUnreachable", message };
 }

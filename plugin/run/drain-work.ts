@@ -26,7 +26,7 @@ export interface DrainTask {
 
 export async function drainWork(task: DrainTask, call: RunCall, run: OpenRun): Promise<RunWork | RunResult> {
 	const { nodes, options, resumed } = task;
-	const { dryRun, deletes, gracePeriodSeconds, skipWaitAfterSeconds } = options;
+	const { dryRun, deletes, gracePeriodSeconds, skipWaitAfterSeconds, timeoutMs } = options;
 	if (dryRun === "client") return pretend(task, call, run);
 	let stranded: ReadonlySet<string> = new Set();
 	return {
@@ -38,6 +38,7 @@ export async function drainWork(task: DrainTask, call: RunCall, run: OpenRun): P
 			options: { gracePeriodSeconds, deletes, dryRun: dryRun === "server" },
 			waitsUntilGone: true,
 			skipWaitAfterSeconds,
+			timeoutMs,
 		},
 		checkFleet: (hash) => resumed?.requireFleet(hash),
 		async foresee({ fleet }) {
@@ -106,6 +107,7 @@ async function drainUnderBudgets(
 		leaveAgent: (contextName, podUid) => fleet?.leave(contextName, podUid),
 		agentNamespaces: (contextName) => fleet?.agentNamespaces(contextName) ?? [],
 		isStranded: (podUid) => stranded.has(podUid),
+		onTimeout: (timeout) => session.limit(timeout),
 		onNode: () => {
 			session.nodesDone += 1;
 		},

@@ -15,11 +15,14 @@ import { withLeaseEvents } from "../fleet/lease-events.ts";
 import { Reachability } from "../fleet/reachability.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 import { createRunRuntime } from "./run-runtime.ts";
+import { connectWithin, TimeLimits } from "./time-limits.ts";
 
 export interface EvictionSettings {
 	readonly options: EvictionOptions;
 	readonly waitsUntilGone: boolean;
 	readonly skipWaitAfterSeconds: number;
+	/** The fleet has to be reached within it; 0: whenever it is. */
+	readonly timeoutMs: number;
 	/** Where it was begun before the work was known. */
 	readonly connecting?: Promise<FleetConnection> | undefined;
 }
@@ -33,6 +36,12 @@ export interface EvictionSession {
 	readonly emit: EventSink;
 	readonly runtime: RoundRuntime;
 	readonly reachability: Reachability;
+	/** When the fleet was reached, on the runtime's clock. */
+	readonly connectedAt: number;
+	/** The run ends soon after this and all others that were named so. */
+	limit(timeout: AbortSignal): void;
+	/** Resolves when nothing is under way any more, or there is no time left for it. */
+	settled(): Promise<void>;
 	/** For the progress of the run. */
 	nodesDone: number;
 	close(): Promise<void>;
@@ -49,11 +58,12 @@ export function memberAgents(fleet: Fleet | undefined): readonly MemberAgent[] {
 
 /** Connects the fleet; throws FleetUncoveredError before anything is touched. */
 export async function openEvictions(
-	{ options, waitsUntilGone, skipWaitAfterSeconds, connecting }: EvictionSettings,
+	{ options, waitsUntilGone, skipWaitAfterSeconds, timeoutMs, connecting }: EvictionSettings,
 	{ command, op = "", deps, input }: RunCall,
 	{ contexts, emit }: Pick<OpenRun, "contexts" | "emit">,
 ): Promise<EvictionSession> {
-	const { fleet, uncovered } = await (connecting ?? connectFleet(contexts));
+	const { fleet, uncovered } = await connectWithin(timeoutMs, connecting ?? connectFleet(contexts));
+	const limits = new TimeLimits();
 	for (const { name } of uncovered) {
 		emit({ type: "diagnostic", level: "warning", context: name, message: uncoveredWarning });
 	}
@@ -88,12 +98,14 @@ export async function openEvictions(
 		emit,
 		runtime,
 		reachability,
+		connectedAt: runtime.now(),
+		limit: (timeout) => limits.add(timeout),
+		settled: () => limits.wait(evictions.settled()),
 		nodesDone: 0,
 		async close() {
 			// After an error some pods may still wait: they are let go, and what was reserved for them is given back.
 			closing.abort(new Error("the run is over"));
-			await evictions.settled();
-			await leftBehind.settled();
+			await limits.wait(evictions.settled().then(() => leftBehind.settled()));
 			fleet?.close();
 		},
 	};
