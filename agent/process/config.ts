@@ -137,9 +137,13 @@ function readConfig(value: (flag: Flag) => string, env: Environment): AgentConfi
 	if (!logLevel)
 		throw new ConfigError(`--log-level must be one of ${logLevels.join(", ")}, is ${quote(value("log-level"))}`);
 	const clusterName = value("cluster-name");
-	const podIp = ipAddress(needed("pod-ip"));
+	const pod = {
+		name: objectName("pod-name", needed("pod-name")),
+		namespace: objectName("pod-namespace", needed("pod-namespace")),
+		ip: ipAddress(needed("pod-ip")),
+	};
 	return {
-		...readAddresses(needed, podIp),
+		...readAddresses(needed, pod.ip),
 		certificateFile: needed("tls-cert-file"),
 		privateKeyFile: needed("tls-private-key-file"),
 		caFile: needed("client-ca-file"),
@@ -147,11 +151,7 @@ function readConfig(value: (flag: Flag) => string, env: Environment): AgentConfi
 		agentNamespace: objectName("agent-namespace", needed("agent-namespace")),
 		fleetConfigMap: objectName("fleet-configmap", needed("fleet-configmap")),
 		...(kubeconfig !== "" && { kubeconfig }),
-		pod: {
-			name: objectName("pod-name", needed("pod-name")),
-			namespace: objectName("pod-namespace", needed("pod-namespace")),
-			ip: podIp,
-		},
+		pod,
 		logLevel,
 		...(clusterName !== "" && { clusterName }),
 	};
