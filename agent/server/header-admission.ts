@@ -42,6 +42,9 @@ export interface HeaderAdmission {
 /** As long as a whole call has: 1.2 MB, the longest there is, over 2 Mbit/s. */
 const readWithinMs = 5_000;
 
+/** Nobody who wants an answer takes a call back so soon. */
+const takenBackAtOnceMs = 100;
+
 export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAdmission {
 	const { gate, watcher, audit, connections, deadlines, reading, after, cluster } = options;
 	// grpc-js hands the same object on to the handler.
@@ -120,8 +123,9 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 						pass();
 					},
 					onCancel() {
-						// Whoever takes calls back as fast as they come costs as much as one whose calls are refused.
-						if (!isOver && !caller) connections.refused(peer);
+						// Whoever takes calls back as fast as they come costs as much as one whose calls are refused. A deadline comes later.
+						const isAtOnce = performance.now() - startedAt < takenBackAtOnceMs;
+						if (!isOver && !caller && isAtOnce) connections.refused(peer);
 						over();
 					},
 				});
