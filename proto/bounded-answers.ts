@@ -72,6 +72,7 @@ const service = Object.fromEntries(
 );
 
 /** As the generated one; an answer with too much in it is one that cannot be read. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its methods are the generated ones, as in proto/gen
 export const BoundedAgentClient = makeGenericClientConstructor(service, "xpdb.v1.AgentService") as unknown as new (
 	address: string,
 	credentials: ChannelCredentials,
