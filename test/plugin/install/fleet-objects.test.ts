@@ -76,7 +76,8 @@ describe("fleetObjects()", () => {
 	test("lets Prometheus in from one namespace", () => {
 		const sources = (changes: Partial<FleetSettings>) => {
 			const policy = fleetObjects({ ...settings, ...changes }).find(({ kind }) => kind === "NetworkPolicy");
-			const { ingress } = policy?.["spec"] as { ingress: { ports: { port: number }[]; from: object[] }[] };
+			if (!policy) throw new Error("There is no NetworkPolicy");
+			const { ingress } = policy["spec"] as { ingress: { ports: { port: number }[]; from: object[] }[] };
 			return ingress.flatMap(({ ports: [port], from }) => (port?.port === 8080 ? from : []));
 		};
 		const from = (namespace: string) => [
