@@ -28,10 +28,8 @@ function waitedForProcessorMs(pid: number): number {
 
 /** Asks as a member and as a kubelet, over and over, until `work` is done. */
 async function answersDuring(work: Promise<void>): Promise<Answers> {
-	let isOver = false;
-	const over = work.finally(() => {
-		isOver = true;
-	});
+	const over = new AbortController();
+	const ended = work.finally(() => over.abort());
 	const { certificate, key: privateKey } = agent.pair;
 	const newMember = () =>
 		createAgentClient({
@@ -52,7 +50,7 @@ async function answersDuring(work: Promise<void>): Promise<Answers> {
 			await question();
 			longestMs = Math.max(longestMs, now() - startedAt);
 			count++;
-		} while (!isOver);
+		} while (!over.signal.aborted);
 		return longestMs;
 	};
 	try {
@@ -65,7 +63,7 @@ async function answersDuring(work: Promise<void>): Promise<Answers> {
 				});
 				expect([ready.status, await ready.text()]).toEqual([200, "ok\n"]);
 			}),
-			over,
+			ended,
 		]);
 		return { memberMs, readyMs, count };
 	} finally {

@@ -88,10 +88,8 @@ async function drainArgs(database: Database, { name, namespace }: AgentInfo): Pr
 
 /** As another member asks who it is, over and over, until `work` is done; the slowest answer, in milliseconds. */
 async function slowestAnswerDuring(work: Promise<void>, { ip }: AgentInfo): Promise<number> {
-	let isOver = false;
-	const over = work.finally(() => {
-		isOver = true;
-	});
+	const over = new AbortController();
+	const ended = work.finally(() => over.abort());
 	const [c1, c2] = [clusterOf("c1"), clusterOf("c2")];
 	const { certificate, key: privateKey } = pairOf(c2);
 	const client = createAgentClient({
@@ -104,13 +102,13 @@ async function slowestAnswerDuring(work: Promise<void>, { ip }: AgentInfo): Prom
 	let slowestMs = 0;
 	try {
 		await describeAgent(client, { name: "c1" });
-		while (!isOver) {
+		while (!over.signal.aborted) {
 			const startedAt = performance.now();
 			await describeAgent(client, { name: "c1" });
 			slowestMs = Math.max(slowestMs, performance.now() - startedAt);
 			await delay(20);
 		}
-		await over;
+		await ended;
 		return slowestMs;
 	} finally {
 		client.close();
