@@ -113,6 +113,7 @@ function channelCredentials(options: AgentClientOptions): ChannelCredentials {
 	// Of the connection that was made last: a channel to one address has one at a time.
 	let validTo = "";
 	const channel = credentials.createFromSecureContext(context, {
+		rejectUnauthorized: true,
 		checkServerIdentity: (host, certificate) => {
 			const problem = checkServerIdentity(host, certificate) ?? (member && wrongMember(certificate, member));
 			if (problem) return problem;

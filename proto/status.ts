@@ -15,6 +15,7 @@ import {
 	type Silent,
 } from "../disruption/errors.ts";
 import { findSilence } from "./silence.ts";
+import { withoutNodeAdvice } from "./verified-tls.ts";
 
 interface ErrorDetails {
 	readonly message: string;
@@ -161,7 +162,7 @@ export function errorOfStatus(error: ServiceError, { cluster, call, askedBy }: F
 		: (Object.values(kinds).find(({ foreignCodes }) => foreignCodes.includes(error.code)) ?? kinds.AgentProtocol);
 	const code = status[error.code] ?? String(error.code);
 	const details =
-		error.details
+		withoutNodeAdvice(error.details)
 			.replace(lastErrorNote, "")
 			.replaceAll(/\s+/g, " ")
 			.trim()

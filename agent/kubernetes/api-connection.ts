@@ -8,6 +8,7 @@ import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "nod
 import { agentName } from "../../disruption/agent-names.ts";
 import { AgentUnavailableError, type Silent } from "../../disruption/errors.ts";
 import { LineSplitter } from "../../proto/line-splitter.ts";
+import { withoutNodeAdvice } from "../../proto/verified-tls.ts";
 import type { Clock } from "../process/clock.ts";
 import type { ApiAccess } from "./api-access.ts";
 import { ApiSession } from "./api-session.ts";
@@ -271,7 +272,7 @@ class HttpApiConnection implements ApiConnection {
 	}
 
 	#broken(options: Described, failure: unknown): AgentUnavailableError {
-		const why = failure instanceof Error ? failure.message : "the answer was broken off";
+		const why = failure instanceof Error ? withoutNodeAdvice(failure.message) : "the answer was broken off";
 		return this.#unavailable(options, `no answer from its API server: ${why}`, { cause: failure });
 	}
 

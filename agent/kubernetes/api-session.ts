@@ -29,6 +29,7 @@ export class ApiSession {
 		this.http2 = connect(new URL(access.server).origin, {
 			...access.tls(),
 			rejectUnauthorized: true,
+			minVersion: "TLSv1.2",
 			settings: { enablePush: false, initialWindowSize: streamWindowBytes },
 		});
 		// Every stream has listeners of its own: a watch, and as many requests as there are rounds.

@@ -2,6 +2,7 @@
 import { BoundedError, longestMessage } from "../../disruption/bounded-error.ts";
 import { shorten, shortenTo } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
+import { withoutNodeAdvice } from "../../proto/verified-tls.ts";
 
 export interface StatusCause {
 	readonly reason: string;
@@ -61,7 +62,10 @@ export class ConnectionError extends BoundedError {
 	readonly code: string;
 	constructor(server: string, cause: unknown) {
 		const code = systemCode(cause);
-		const message = cause instanceof Error ? cause.message : String(cause);
+		const message = withoutNodeAdvice(
+			cause instanceof Error ? cause.message : String(cause),
+			"set certificate-authority in the kubeconfig to the CA of this server",
+		);
 		// Several addresses that all fail have one error together, which says nothing itself.
 		super(message || code || "the connection failed", { cause });
 		this.server = server;
