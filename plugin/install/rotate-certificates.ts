@@ -16,10 +16,11 @@ import {
 	caConfigMap,
 	caConfigMapObject,
 } from "./certificate-objects.ts";
-import type { ClusterObject } from "./cluster-object.ts";
+import { commonAuthorities, marksOf, refuseRevoked, trusts } from "./common-authorities.ts";
 import { findKeptAuthority, signFor } from "./fleet-certificates.ts";
 import { authorityProblem, isSignedBy, readAuthorities } from "./judge-certificate.ts";
 import type { KeyPair } from "./key-pair.ts";
+import { type CertificateStore, findTarget, moveAuthority } from "./move-authority.ts";
 import type { ClusterCertificates } from "./read-certificates.ts";
 
 /** An agent that runs. */
@@ -31,9 +32,7 @@ export interface SeenAgent {
 }
 
 /** The clusters of a fleet, as far as a rotation touches them. */
-export interface RotationWorld {
-	read(): Promise<readonly ClusterCertificates[]>;
-	write(context: string, object: ClusterObject): Promise<void>;
+export interface RotationWorld extends CertificateStore {
 	/** The agents of a cluster that are ready; none where they cannot be asked at this moment. */
 	agents(context: string): Promise<readonly SeenAgent[]>;
 	/** Why they could not be asked just now. */
@@ -48,6 +47,8 @@ export interface RotationOptions {
 	readonly agentNamespace: string;
 	/** The CA out of the person's files, in the place of the one that a cluster keeps. */
 	readonly authority: KeyPair | undefined;
+	/** The context whose cluster is to keep the CA's key; undefined: the one that does. */
+	readonly keepIn?: string | undefined;
 	readonly date: Date;
 	/** For each step that is waited for. */
 	readonly timeoutMs: number;
@@ -72,15 +73,16 @@ export async function renewCertificates(world: RotationWorld, options: RotationO
 		);
 	}
 	const authority = usable(options.authority ?? kept?.authority.current, options);
-	const strangers = clusters.filter(({ ca }) => !trusts(ca, authority)).map(({ context }) => context);
+	const strangers = clusters.filter(({ ca }) => !trusts(ca, authority.certificate)).map(({ context }) => context);
 	if (strangers.length > 0) {
 		throw new UsageError(
 			`${strangers.join(", ")} would refuse certificates of this CA: ConfigMap ${caConfigMap} there has others`,
 			"To change the CA use --rotate --ca",
 		);
 	}
+	const keeper = options.authority ? undefined : kept?.context;
 	for (const cluster of clusters) {
-		await giveCertificate(world, cluster, { ...options, authority });
+		await giveCertificate(world, cluster, { ...options, authority, keeper });
 		await untilShown(world, [cluster.context], options);
 	}
 }
@@ -88,7 +90,11 @@ export async function renewCertificates(world: RotationWorld, options: RotationO
 /** A new CA: both for a while, then certificates of the new one, then that alone. */
 export async function changeAuthority(world: RotationWorld, options: RotationOptions): Promise<"done" | "stopped"> {
 	const { tell, agentNamespace } = options;
+	const { keepIn } = options;
+	const keptIn = findKeptAuthority(await world.read())?.context ?? keepIn;
+	if (keepIn !== undefined && keptIn !== keepIn) await moveAuthority(world, { ...options, keepIn });
 	const first = await world.read();
+	refuseRevokedReturn(first, options);
 	const authority = options.authority ? usable(options.authority, options) : await nextAuthority(world, first, options);
 	let clusters = await world.read();
 	if (clusters.some(({ agent }) => !isOf(agent, authority))) {
@@ -101,8 +107,9 @@ export async function changeAuthority(world: RotationWorld, options: RotationOpt
 		}
 		await untilTrusted(world, clusters, { ...options, ca: all, what: "trust both CAs" });
 		if (!(await options.mayGoOn())) return "stopped";
+		const keeper = options.authority ? undefined : findKeptAuthority(clusters)?.context;
 		for (const cluster of clusters.filter(({ agent }) => !isOf(agent, authority))) {
-			await giveCertificate(world, cluster, { ...options, authority });
+			await giveCertificate(world, cluster, { ...options, authority, keeper });
 		}
 	}
 	await untilShown(
@@ -120,12 +127,39 @@ export async function changeAuthority(world: RotationWorld, options: RotationOpt
 		tell(`${context}: ConfigMap ${caConfigMap} has the new CA alone`);
 	}
 	await untilTrusted(world, clusters, { ...options, ca: authority.certificate, what: "trust the new CA alone" });
-	const kept = findKeptAuthority(clusters);
-	if (kept && (kept.authority.next || options.authority === undefined)) {
-		await world.write(kept.context, authoritySecretObject(agentNamespace, { current: authority }));
-		tell(`${kept.context}: Secret ${authoritySecret} keeps the new CA alone`);
+	for (const { context, authority: kept } of clusters) {
+		if (!kept) continue;
+		if (options.authority && !isSame(kept.current.certificate, authority.certificate)) {
+			// Left there, it would be the fleet's again for whoever comes next.
+			await world.removeAuthority(context);
+			tell(`${context}: Secret ${authoritySecret} kept the old CA, and is deleted`);
+		} else if (kept.next || options.authority === undefined) {
+			await world.write(context, authoritySecretObject(agentNamespace, { current: authority }));
+			tell(`${context}: Secret ${authoritySecret} keeps the new CA alone`);
+		}
 	}
 	return "done";
+}
+
+/**
+ * All members will take the CAs of all others for a while. So what they take besides the new one has to be the same: a CA that only some have may
+ * have been revoked.
+ */
+function refuseRevokedReturn(
+	clusters: readonly ClusterCertificates[],
+	{ authority, agentNamespace }: RotationOptions,
+): void {
+	const kept = findKeptAuthority(clusters);
+	const next = authority ?? kept?.authority.next;
+	if (next && clusters.every(({ agent }) => isOf(agent, next))) return;
+	const others = clusters.map((each) => ({ ...each, ca: each.ca && without(each.ca, next?.certificate ?? "") }));
+	const bundle = commonAuthorities(others, agentNamespace);
+	if (!next && kept) refuseRevoked(kept.authority.current, { bundle, context: kept.context, agentNamespace });
+}
+
+function without(bundle: string, certificate: string): string {
+	const left = new Set(marksOf(certificate));
+	return bundleOf([bundle], (mark) => !left.has(mark));
 }
 
 /** The one that a change was begun with, or a new one, which is kept before anything else is written. */
@@ -135,21 +169,25 @@ async function nextAuthority(
 	options: RotationOptions,
 ): Promise<KeyPair> {
 	const kept = findKeptAuthority(clusters);
-	if (!kept) {
+	const { keepIn, agentNamespace } = options;
+	if (!kept && keepIn === undefined) {
 		throw new UsageError(
 			`the fleet's CA is in no Secret ${authoritySecret} of these clusters`,
-			"Name the context that has it too, or give the new CA with --ca-cert and --ca-key",
+			"Name the context that has it too. If there is none, give the new CA with --ca-cert and --ca-key, or have a member keep it: --keep-in=CONTEXT",
 		);
 	}
-	if (kept.authority.next) {
+	if (kept?.authority.next) {
 		options.tell(`${kept.context}: goes on with the new CA that Secret ${authoritySecret} keeps`);
 		return usable(kept.authority.next, options);
 	}
 	const { createAuthority } = await import("./sign-certificates.ts");
 	const next = await createAuthority(options.date);
-	const { current } = kept.authority;
-	await world.write(kept.context, authoritySecretObject(options.agentNamespace, { current, next }));
-	options.tell(`${kept.context}: Secret ${authoritySecret} keeps a new CA beside the old one`);
+	const { context, clusterId } = kept ?? findTarget(clusters, keepIn ?? "");
+	await world.recordUse({ action: "Create", keeper: context, member: context, clusterId });
+	// Nobody has the key of the old one: both are the new one, which says that a change was begun.
+	const current = kept?.authority.current ?? next;
+	await world.write(context, authoritySecretObject(agentNamespace, { current, next }));
+	options.tell(`${context}: Secret ${authoritySecret} keeps a new CA${kept ? " beside the old one" : ""}`);
 	return next;
 }
 
@@ -157,7 +195,7 @@ function usable(authority: KeyPair | undefined, { date }: RotationOptions): KeyP
 	if (!authority) {
 		throw new UsageError(
 			`the fleet's CA is in no Secret ${authoritySecret} of these clusters: nothing can be signed`,
-			"Name the context that has it too, or give it with --ca-cert and --ca-key",
+			"Name the context that has it too, or give it with --ca-cert and --ca-key. If nobody has it, make a new one with --rotate --ca",
 		);
 	}
 	const problem = authorityProblem(authority, date);
@@ -168,8 +206,15 @@ function usable(authority: KeyPair | undefined, { date }: RotationOptions): KeyP
 async function giveCertificate(
 	world: RotationWorld,
 	{ context, clusterId }: ClusterCertificates,
-	{ authority, agentNamespace, date, tell }: RotationOptions & { readonly authority: KeyPair },
+	{
+		authority,
+		keeper,
+		agentNamespace,
+		date,
+		tell,
+	}: RotationOptions & { readonly authority: KeyPair; readonly keeper: string | undefined },
 ): Promise<void> {
+	await world.recordUse({ action: "Sign", keeper, member: context, clusterId });
 	const pair = await signFor(authority, { context, clusterId, agentNamespace, now: date });
 	await world.write(context, agentSecretObject(agentNamespace, pair));
 	tell(`${context}: Secret ${agentSecret} has a new certificate`);
@@ -261,23 +306,17 @@ function isOf(agent: KeyPair | undefined, { certificate }: KeyPair): boolean {
 	return agent !== undefined && isSignedBy(agent, new X509Certificate(certificate));
 }
 
-function trusts(ca: string | undefined, { certificate }: KeyPair): boolean {
-	const known = new Set(marksOf(ca ?? ""));
-	return marksOf(certificate).every((mark) => known.has(mark));
-}
-
 function isSame(ca: string | undefined, other: string): boolean {
 	return marksOf(ca ?? "").join() === marksOf(other).join();
 }
 
 /** Each certificate once. */
-function bundleOf(bundles: readonly string[]): string {
-	const all = bundles.flatMap(readAuthorities).map((each) => [each.fingerprint256, each.toString()] as const);
+function bundleOf(bundles: readonly string[], isMeant: (mark: string) => boolean = () => true): string {
+	const all = bundles
+		.flatMap(readAuthorities)
+		.filter(({ fingerprint256 }) => isMeant(fingerprint256))
+		.map((each) => [each.fingerprint256, each.toString()] as const);
 	return [...new Map(all).values()].map((pem) => `${pem.trimEnd()}\n`).join("");
-}
-
-function marksOf(bundle: string): readonly string[] {
-	return sorted(new Set(readAuthorities(bundle).map(({ fingerprint256 }) => fingerprint256)));
 }
 
 function sorted(texts: Iterable<string>): readonly string[] {

@@ -3,6 +3,7 @@ import type { ClusterObject } from "../../../plugin/install/cluster-object.ts";
 import { certificateProblem, readAuthorities } from "../../../plugin/install/judge-certificate.ts";
 import type { KeyPair } from "../../../plugin/install/key-pair.ts";
 import type { ClusterCertificates } from "../../../plugin/install/read-certificates.ts";
+import { moveAuthority } from "../../../plugin/install/move-authority.ts";
 import {
 	changeAuthority,
 	type RotationOptions,
@@ -63,6 +64,7 @@ function fleet() {
 	const state = {
 		refusals: [] as string[],
 		writes: [] as string[],
+		uses: [] as string[],
 		beforeWrite: (): void => undefined,
 		now: 0,
 		brings: true,
@@ -104,6 +106,14 @@ function fleet() {
 			state.beforeWrite();
 			state.writes.push(`${context} ${object.kind}/${object.metadata.name}`);
 			clusters.set(context, written(find(context), object));
+		},
+		async removeAuthority(context) {
+			state.beforeWrite();
+			state.writes.push(`${context} no Secret/xpdb-fleet-ca`);
+			clusters.set(context, { ...find(context), authority: undefined });
+		},
+		async recordUse({ action, keeper = "a file", member }) {
+			state.uses.push(`${action} by ${keeper} for ${member}`);
 		},
 		agents: async (context) =>
 			agents
@@ -190,6 +200,7 @@ describe("changeAuthority()", () => {
 			"us ConfigMap/xpdb-ca",
 			"us Secret/xpdb-fleet-ca",
 		]);
+		expect(world.state.uses).toEqual(["Create by us for us", "Sign by us for eu", "Sign by us for us"]);
 		expect(asked.told).toContain("eu: all 2 agents trust both CAs");
 		expect(asked.told.join()).not.toMatch(/BEGIN/);
 	});
@@ -223,6 +234,67 @@ describe("changeAuthority()", () => {
 			expect(await changeAuthority(world.world, options())).toBe("done");
 			expectChanged(world);
 		}
+	});
+
+	test("makes a new CA where nobody has the key of the old one, in the cluster that is named, however often it is interrupted", async () => {
+		for (const interruptedAt of [1, 2, 4, 8, 9]) {
+			const world = fleet();
+			await world.world.removeAuthority("us");
+			await expect(changeAuthority(world.world, options())).rejects.toMatchObject({
+				hint: expect.stringContaining("--keep-in=CONTEXT"),
+			});
+			let left = interruptedAt;
+			world.state.beforeWrite = () => {
+				left -= 1;
+				if (left === 0) throw new Error("interrupted");
+			};
+			const asked = options({ keepIn: "us" });
+			if (interruptedAt < 9) await expect(changeAuthority(world.world, asked)).rejects.toThrow("interrupted");
+			const begun = world.clusters.get("us")?.authority?.next;
+			expect(await changeAuthority(world.world, asked)).toBe("done");
+			expectChanged(world);
+			const current = world.clusters.get("us")?.authority?.current;
+			expect(current).toEqual(begun ?? current);
+		}
+	});
+
+	test("refuses to bring a revoked CA back to those that do not trust it, before anything is written", async () => {
+		const revoked = await createAuthority(date);
+		const world = fleet();
+		const eu = world.clusters.get("eu");
+		if (eu) world.clusters.set("eu", { ...eu, ca: revoked.certificate });
+		for (const authority of [undefined, await createAuthority(date)]) {
+			const change = changeAuthority(world.world, options({ authority }));
+			await expect(change).rejects.toThrow(/^the members trust different CAs .*: nothing was touched\neu: .*\nus: /);
+		}
+		expect(world.state.writes).toEqual([]);
+	});
+
+	test("refuses to begin with a kept key whose CA the members do not trust", async () => {
+		const world = fleet();
+		const us = world.clusters.get("us");
+		if (us) world.clusters.set("us", { ...us, authority: { current: await createAuthority(date) } });
+		const change = changeAuthority(world.world, options());
+		await expect(change).rejects.toThrow("us: Secret xpdb-fleet-ca keeps a CA that the members do not trust");
+		expect(world.state.writes).toEqual([]);
+	});
+
+	test("leaves no key of the old CA behind where the new one is kept by nobody", async () => {
+		const world = fleet();
+		const authority = await createAuthority(date);
+		expect(await changeAuthority(world.world, options({ authority }))).toBe("done");
+		expect(world.clusters.get("us")?.authority).toBeUndefined();
+		expect(world.state.writes.at(-1)).toBe("us no Secret/xpdb-fleet-ca");
+		expect(world.state.uses).toEqual(["Sign by a file for eu", "Sign by a file for us"]);
+	});
+
+	test("moves the key before it is changed where another cluster is to keep it", async () => {
+		const world = fleet();
+		expect(await changeAuthority(world.world, options({ keepIn: "eu" }))).toBe("done");
+		expect(world.clusters.get("us")?.authority).toBeUndefined();
+		const kept = world.clusters.get("eu")?.authority;
+		expect(marksOf(kept?.current.certificate ?? "")).toEqual(marksOf(world.clusters.get("us")?.ca ?? "no"));
+		expect(world.state.refusals).toEqual([]);
 	});
 
 	test("gives no certificate of the new CA while one agent does not take it, and says which", async () => {
@@ -300,5 +372,38 @@ describe("renewCertificates()", () => {
 		if (us) clusters.set("us", { ...us, authority: undefined });
 		await expect(renewCertificates(world, options())).rejects.toThrow("nothing can be signed");
 		expect(state.writes).toEqual([]);
+	});
+});
+
+describe("moveAuthority()", () => {
+	const moved = (world: ReturnType<typeof fleet>, keepIn = "eu") =>
+		moveAuthority(world.world, { agentNamespace: "xpdb-system", keepIn, tell: () => undefined });
+
+	test("lets another cluster keep the CA's key, and certificates are renewed with it", async () => {
+		const world = fleet();
+		await moved(world);
+		expect(world.state.writes).toEqual(["eu Secret/xpdb-fleet-ca", "us no Secret/xpdb-fleet-ca"]);
+		expect(world.state.uses).toEqual(["Move by us for eu"]);
+		await renewCertificates(world.world, options());
+		expect(world.state.uses.slice(1)).toEqual(["Sign by eu for eu", "Sign by eu for us"]);
+	});
+
+	test("goes on where it was interrupted, and never ends with no key at all", async () => {
+		const world = fleet();
+		let writes = 0;
+		world.state.beforeWrite = () => {
+			writes += 1;
+			if (writes === 2) throw new Error("interrupted");
+		};
+		await expect(moved(world)).rejects.toThrow("interrupted");
+		await moved(world);
+		expect(["eu", "us"].map((name) => world.clusters.get(name)?.authority?.current)).toEqual([old, undefined]);
+	});
+
+	test("refuses a context that is not named, and a key that nobody has", async () => {
+		const world = fleet();
+		await expect(moved(world, "ap")).rejects.toThrow("--keep-in=ap is not one of the contexts eu, us");
+		await world.world.removeAuthority("us");
+		await expect(moved(world)).rejects.toThrow("there is nothing to move");
 	});
 });
