@@ -1,0 +1,30 @@
+// Files that an earlier call left, and that nobody else can have written.
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from "node:fs";
+
+/** A program's code is 10 MB. */
+const largestBytes = 64 * 1024 * 1024;
+
+/** Throws where there is none, and for what is no file, is somebody else's, or can be written to by others. Never waits for a pipe. */
+export function readOwnFile(path: string): Buffer {
+	// Windows has neither; a link leads to where others may write.
+	const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
+	const file = openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+	try {
+		const found = fstatSync(file);
+		if (!found.isFile() || !isOurs(found) || found.size > largestBytes) throw new TypeError(`${path} is not ours`);
+		return readFileSync(file);
+	} finally {
+		closeSync(file);
+	}
+}
+
+/** A folder that nobody else can look into, and so none in which somebody else may have put something. */
+export function isOwnFolder(path: string): boolean {
+	const found = lstatSync(path, { throwIfNoEntry: false });
+	return found?.isDirectory() === true && isOurs(found, 0o077);
+}
+
+/** Windows says neither whose it is nor who may write to it. */
+function isOurs({ uid, mode }: Stats, forbidden = 0o022): boolean {
+	return process.getuid === undefined || (uid === process.getuid() && (mode & forbidden) === 0);
+}
