@@ -42,7 +42,7 @@ export function readInstallOptions(input: CommandInput, stderr: TextSink): Insta
 		dryRun,
 		asYaml: output !== "",
 		outputDir: outputDir === "" ? undefined : outputDir,
-		image: readImage(textFlag(input, "image")),
+		image: readImage(input),
 		imagePullSecret: readObjectName("image-pull-secret", textFlag(input, "image-pull-secret")),
 		operators: readOperators(listFlag(input, "operators")),
 		metricsNamespace: readObjectName("metrics-namespace", textFlag(input, "metrics-namespace")),
@@ -55,13 +55,24 @@ export function readInstallOptions(input: CommandInput, stderr: TextSink): Insta
 	};
 }
 
-/** A reference as registries take it, with a tag or a digest; what else is wrong with it the kubelet says. */
-function readImage(text: string): string | undefined {
-	if (text === "") return undefined;
-	if (/^[\w][\w.:/@-]*$/.test(text) && text.length <= 500) return text;
+/** A host or its first part of the path, with a port; hosts may be written in small letters as well. */
+const registry = /(?:[a-z0-9]+(?:[.-]+[a-z0-9]+)*|\[[0-9a-f:]+\])(?::\d{1,5})?/;
+const pathPart = /[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*/;
+const tag = /\w[\w.-]{0,127}/;
+const digest = /sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}/;
+/** As registries, kubelets and container runtimes read one (github.com/distribution/reference). */
+const imageReference = new RegExp(
+	`^(?:${registry.source}/)?${pathPart.source}(?:/${pathPart.source})*(?::${tag.source})?(?:@(?:${digest.source}))?$`,
+);
+
+/** What a container runtime would refuse is refused here: agents that cannot be pulled replace those that run. */
+function readImage(input: CommandInput): string | undefined {
+	const text = textFlag(input, "image");
+	if (text === "" && !input.given.has("image")) return undefined;
+	if (text.length <= 500 && imageReference.test(text)) return text;
 	throw new UsageError(
-		`--image is no name of an image: ${quote(text)}`,
-		"Write it as REGISTRY/NAME:TAG or REGISTRY/NAME@sha256:DIGEST",
+		`--image is not the name of an image: ${quote(text)}`,
+		"Write it as REGISTRY/NAME:TAG or REGISTRY/NAME@sha256:DIGEST, with small letters in REGISTRY and NAME and 64 characters in DIGEST",
 	);
 }
 
