@@ -1,12 +1,16 @@
 // Errors whose messages quote what others wrote.
+import { indentMore } from "./printable.ts";
 import { shortenTo } from "./quote.ts";
 
 /** Room for a page of text: an API server that explains itself needs a few lines of it. */
 export const longestMessage = 3_000;
 
-/** An error with an end: whatever was quoted in its message, no more than longestMessage of it is kept. */
+/**
+ * An error with an end: whatever was quoted in its message, no more than longestMessage of it is kept. And one in which a quoted text begins no
+ * line of its own: its further lines are indented, so that none of them looks like another message.
+ */
 export abstract class BoundedError extends Error {
 	constructor(message: string, options?: ErrorOptions) {
-		super(shortenTo(message, longestMessage), options);
+		super(shortenTo(indentMore(message), longestMessage), options);
 	}
 }

@@ -14,6 +14,7 @@ import {
 	LeaseLostError,
 	type Silent,
 } from "../disruption/errors.ts";
+import { oneLine } from "../disruption/printable.ts";
 import { findSilence } from "./silence.ts";
 import { withoutNodeAdvice } from "./verified-tls.ts";
 
@@ -191,7 +192,7 @@ function text(metadata: Metadata | undefined, key: string): string {
 	const value = metadata?.get(key)[0];
 	if (typeof value !== "string") return "";
 	try {
-		return decodeURIComponent(value);
+		return oneLine(decodeURIComponent(value));
 	} catch (error) {
 		if (error instanceof URIError) return "";
 		throw error;

@@ -1,5 +1,6 @@
 // What an API server answers when it says no, and how kubectl words it.
 import { BoundedError, longestMessage } from "../../disruption/bounded-error.ts";
+import { indentMore, oneLine } from "../../disruption/printable.ts";
 import { shorten, shortenTo } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { withoutNodeAdvice } from "../../proto/verified-tls.ts";
@@ -33,11 +34,11 @@ export class ApiError extends BoundedError {
 	) {
 		super(message);
 		this.code = status.code;
-		this.reason = shorten(status.reason ?? "");
+		this.reason = shorten(oneLine(status.reason ?? ""));
 		this.causes = (status.causes ?? []).slice(0, maxCauses).map(({ reason, message: why, field }) => ({
 			reason: shorten(reason),
-			message: shortenTo(why, longestMessage),
-			field: shorten(field),
+			message: shortenTo(indentMore(why), longestMessage),
+			field: shorten(oneLine(field)),
 		}));
 		this.retryAfterSeconds = status.retryAfterSeconds;
 	}

@@ -1,5 +1,6 @@
 // The failures that a person sees as one message and an exit code, by who has to act.
 import { BoundedError, longestMessage } from "../../disruption/bounded-error.ts";
+import { indentMore } from "../../disruption/printable.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import { type ExitCode, exitCode } from "./exit.ts";
 
@@ -11,6 +12,8 @@ export class UsageError extends BoundedError {
 	readonly hint: string | undefined;
 	constructor(message: string, hint?: string) {
 		super(message);
+		// Its lines are ours; what it quotes comes from errors that are indented, or in quotes.
+		this.message = shortenTo(message, longestMessage);
 		this.hint = hint;
 	}
 }
@@ -19,6 +22,11 @@ export class UsageError extends BoundedError {
 export class KubeconfigError extends BoundedError {
 	override readonly name = "KubeconfigError";
 	readonly reason = "Kubeconfig";
+	constructor(message: string, options?: ErrorOptions) {
+		super(message, options);
+		// kubectl's lines; names of a kubeconfig are on one (kubernetes/connection.ts).
+		this.message = shortenTo(message, longestMessage);
+	}
 }
 
 /** Members of the fleet that cannot be asked: nothing is evicted without all of them. */
@@ -30,7 +38,7 @@ export class FleetUncoveredError extends BoundedError {
 	readonly details: readonly string[];
 	constructor(message: string, details: readonly string[], options?: ErrorOptions) {
 		super(message, options);
-		this.details = details.map((detail) => shortenTo(detail, longestMessage));
+		this.details = details.map((detail) => shortenTo(indentMore(detail).replaceAll("\n", "\n  "), longestMessage));
 	}
 }
 
