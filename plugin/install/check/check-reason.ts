@@ -44,6 +44,7 @@ const own = {
 	PolicyMissing: { code: "XPDB1601", result: "warning" },
 	PolicyWeak: { code: "XPDB1602", result: "warning" },
 	XpdbBeside: { code: "XPDB1603", result: "warning" },
+	CaKeyReadable: { code: "XPDB1604", result: "warning" },
 	BudgetsDiffer: { code: "XPDB2301", result: "warning" },
 	BudgetNeverMet: { code: "XPDB2302", result: "warning" },
 	BudgetSelectsNothing: { code: "XPDB2303", result: "warning" },

@@ -91,6 +91,20 @@ const changedObjects: readonly Provocation[] = [
 		end: nothing,
 	},
 	{
+		reason: "CaKeyReadable",
+		fault: "an account that somebody has let read Secrets",
+		cluster: "c1-operator",
+		async provoke() {
+			await kubectl("c1", ["create", "role", "read-secrets", ...anchor, "--verb=get,list", "--resource=secrets"]);
+			const subject = "--serviceaccount=default:ci";
+			await kubectl("c1", ["create", "rolebinding", "read-secrets", ...anchor, "--role=read-secrets", subject]);
+		},
+		says: "Secret xpdb-system/xpdb-fleet-ca can be read by default/ci: each of these can sign a certificate for every member of the fleet",
+		fix: "kubectl get rolebindings,clusterrolebindings -n xpdb-system -o wide --context c1-operator",
+		mend: () => kubectl("c1", ["delete", "rolebinding", "read-secrets", ...anchor]),
+		end: () => kubectl("c1", ["delete", "role", "read-secrets", ...anchor]),
+	},
+	{
 		reason: "PolicyWeak",
 		fault: "a policy that somebody has made let errors pass",
 		cluster: "c2-operator",

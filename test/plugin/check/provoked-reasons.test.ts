@@ -25,6 +25,7 @@ import {
 } from "../../../plugin/install/check/judge-budgets.ts";
 import { judgeCertificates, judgeClocks } from "../../../plugin/install/check/judge-clocks.ts";
 import { type FleetColumn, judgeLists, judgePeers, judgeWay } from "../../../plugin/install/check/judge-fleet.ts";
+import { judgeKeyReaders } from "../../../plugin/install/check/judge-key-readers.ts";
 import { judgePolicies, judgeXpdb } from "../../../plugin/install/check/judge-policies.ts";
 import { judgeInstallRights, judgeRights } from "../../../plugin/install/check/judge-rights.ts";
 import { neededRights, type Right } from "../../../plugin/install/check/needed-rights.ts";
@@ -271,6 +272,7 @@ const rows: readonly (readonly [name: string, reason: CheckReason, found: () => 
 		"PolicyWeak",
 		() => judgePolicies(policiesOf({ policy: policy("xpdb-leases", "Ignore") }), eu).findings,
 	],
+	["an account that can read the CA's key", "CaKeyReadable", () => judgeKeyReaders(read(["shop/ci"]), eu).findings],
 	["x-pdb's webhooks", "XpdbBeside", () => judgeXpdb(webhooksOf("eviction.x-pdb.form3.tech"), eu).findings],
 	["a budget that nobody can read", "InvalidBudget", () => judgeReadable(refused("InvalidBudget"), options)],
 	["a budget of two selectors", "SelectorsDiffer", () => judgeReadable(refused("SelectorsDiffer"), options)],
@@ -341,6 +343,8 @@ describe("check finds", () => {
 			judgedCertificates(15, 15).findings,
 			judgePeers([{ member: "m2", answer: description() }], { name: "eu", suggest: suggestDefault }).findings,
 			judgePolicies(policiesOf({}), eu).findings,
+			judgeKeyReaders(read([]), eu).findings,
+			judgeKeyReaders(read(undefined), eu).findings,
 			judgeXpdb(webhooksOf("eviction.example.com"), eu).findings,
 			judgeReadable(judged(), options),
 			judgeSame(judged(), options),
@@ -371,6 +375,7 @@ describe("what could not be read", () => {
 		["where agents are", () => judgeLabelledPods(read([]), unread, eu)],
 		["the clock", () => judgeClocks(unread, [], eu)],
 		["policies", () => judgePolicies(silent, eu)],
+		["who can read the CA's key", () => judgeKeyReaders(unread, eu)],
 		["webhooks", () => judgeXpdb(silent, eu)],
 		["who its members are", () => judgeWay(column({ description: unread }))],
 		["a description", () => judgeLists([column({ description: unread })], suggestDefault).get("eu")],
