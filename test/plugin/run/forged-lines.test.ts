@@ -8,6 +8,7 @@ import { resolveConnection } from "../../../plugin/kubernetes/connection.ts";
 import { describeError } from "../../../plugin/run/report-error.ts";
 import { FleetUncoveredError, KubeconfigError, UsageError } from "../../../plugin/terminal/errors.ts";
 import { errorOfStatus } from "../../../proto/status.ts";
+import { readBudgetName, readPodReference } from "../../../proto/wire.ts";
 import { readDescription } from "../../../proto/wire-description.ts";
 
 const forged = "no\nerror: forged\r\nnode/n1 drained\rpod/web-0 evicted";
@@ -120,4 +121,11 @@ test("names in an agent's description stay on their line", () => {
 		others: [],
 	});
 	expect(JSON.stringify(Object.values(description))).not.toMatch(/[^\\]\\[nr]/);
+});
+
+test("a budget or a pod of a name that no object has is not read", () => {
+	const bad = { namespace: "shop", name: "db\nerror: forged", uid: "1" };
+	expect(() => readBudgetName(bad, "budgets[0].name")).toThrow("budgets[0].name.name has characters that no name has");
+	expect(() => readPodReference(bad, "pod")).toThrow("pod.name has characters that no name has");
+	expect(readBudgetName({ namespace: "shop", name: "db" }, "budget")).toEqual({ namespace: "shop", name: "db" });
 });
