@@ -6,8 +6,8 @@ const largestBytes = 64 * 1024 * 1024;
 
 /** Throws where there is none, and for what is no file, is somebody else's, or can be written to by others. Never waits for a pipe. */
 export function readOwnFile(path: string): Buffer {
-	// Windows has neither; a link leads to where others may write.
-	const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
+	// A link leads to where others may write. Windows has neither of the last two: what is undefined adds nothing here.
+	const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
 	const file = openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
 	try {
 		const found = fstatSync(file);

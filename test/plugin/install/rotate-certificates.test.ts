@@ -237,7 +237,8 @@ describe("changeAuthority()", () => {
 	});
 
 	test("makes a new CA where nobody has the key of the old one, in the cluster that is named, however often it is interrupted", async () => {
-		for (const interruptedAt of [1, 2, 4, 8, 9]) {
+		// At the first write, with one bundle written, and at the last write.
+		for (const interruptedAt of [1, 3, 8]) {
 			const world = fleet();
 			await world.world.removeAuthority("us");
 			await expect(changeAuthority(world.world, options())).rejects.toMatchObject({
@@ -249,7 +250,7 @@ describe("changeAuthority()", () => {
 				if (left === 0) throw new Error("interrupted");
 			};
 			const asked = options({ keepIn: "us" });
-			if (interruptedAt < 9) await expect(changeAuthority(world.world, asked)).rejects.toThrow("interrupted");
+			await expect(changeAuthority(world.world, asked)).rejects.toThrow("interrupted");
 			const begun = world.clusters.get("us")?.authority?.next;
 			expect(await changeAuthority(world.world, asked)).toBe("done");
 			expectChanged(world);
