@@ -16,6 +16,7 @@ import { Reachability } from "../fleet/reachability.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 import { createRunRuntime } from "./run-runtime.ts";
 import { connectWithin, TimeLimits } from "./time-limits.ts";
+import { warnOfUnsafeAgents } from "./warn-of-unsafe-agents.ts";
 
 export interface EvictionSettings {
 	readonly options: EvictionOptions;
@@ -67,6 +68,8 @@ export async function openEvictions(
 	for (const { name } of uncovered) {
 		emit({ type: "diagnostic", level: "warning", context: name, message: uncoveredWarning });
 	}
+	const warnOfAgents = warnOfUnsafeAgents(emit);
+	if (fleet) warnOfAgents(fleet);
 	const closing = new AbortController();
 	const runtime = createRunRuntime((problem, giveBack) => leftBehind.add(problem, giveBack));
 	const leftBehind = new LeftBehind(runtime, (problem) => {
@@ -79,7 +82,7 @@ export async function openEvictions(
 			withLeaseEvents(member, { emit, now: () => runtime.now() }),
 		);
 	const evictions = new Evictions({
-		fleet: fleet && watchMembers(fleet, watch),
+		fleet: fleet && watchMembers(fleet, { watch, reconnected: () => warnOfAgents(fleet) }),
 		holder: holderIdentity(command, op),
 		options,
 		evictor: evictorWithFailPoints(createEvictor(options, emit), deps.env),
@@ -114,7 +117,13 @@ export async function openEvictions(
 /** The same fleet, with its members as `watch` makes them, also after it has changed. */
 function watchMembers(
 	fleet: Fleet,
-	watch: (members: readonly AgentCluster[]) => readonly AgentCluster[],
+	{
+		watch,
+		reconnected,
+	}: {
+		readonly watch: (members: readonly AgentCluster[]) => readonly AgentCluster[];
+		readonly reconnected: () => void;
+	},
 ): EvictionFleet {
 	let watched = { from: fleet.members, members: watch(fleet.members) };
 	return {
@@ -125,6 +134,9 @@ function watchMembers(
 		memberOf: (contextName) => fleet.memberOf(contextName),
 		listBudgets: (namespaces) => fleet.listBudgets(namespaces),
 		listedAhead: fleet.listedAhead,
-		reconnect: () => fleet.reconnect(),
+		async reconnect() {
+			await fleet.reconnect();
+			reconnected();
+		},
 	};
 }

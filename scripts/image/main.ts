@@ -1,6 +1,6 @@
 // `npm run image`: the agent's image for Linux on amd64 and arm64, without docker, into dist/image/: as a folder (oci/) that skopeo, crane and the
 // like push, as a tar file for each processor that docker, containerd and kind load, and what is in each (CycloneDX).
-// `-- --name registry.example.com/xpdb-agent:0.1.0` names it; `-- --only amd64` makes that one alone.
+// `-- --name registry.example.com/xpdb-agent:0.2.0` names it; `-- --only amd64` makes that one alone.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -116,7 +116,7 @@ export async function openGarbledCluster(
 		budgets,
 		clock,
 		name,
-		version: "0.1.0",
+		version: "0.2.0",
 		leaseNamespace: "xpdb-system",
 		newId: () => `local-${++ids}`,
 	});

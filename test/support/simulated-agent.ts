@@ -130,7 +130,7 @@ function newAgent(
 		histories,
 		clock,
 		name: "eu-1",
-		version: "0.1.0",
+		version: "0.2.0",
 		leaseNamespace: "xpdb-system",
 		report: (problem) => void problems.push(problem),
 		...options,

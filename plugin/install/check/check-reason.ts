@@ -32,6 +32,7 @@ const own = {
 	FeaturesDiffer: { code: "XPDB1316", result: "warning" },
 	ForeignAgentPods: { code: "XPDB1317", result: "warning" },
 	AgentsThere: { code: "XPDB1318", result: "warning" },
+	AgentUnsafe: { code: "XPDB1319", result: "failed" },
 	MemberUnresolved: { code: "XPDB1401", result: "failed" },
 	MemberWithoutContext: { code: "XPDB1402", result: "warning" },
 	MemberWithoutAddress: { code: "XPDB1403", result: "warning" },

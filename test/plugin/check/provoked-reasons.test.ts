@@ -49,12 +49,16 @@ const agent = (name: string, ready = true) => ({ namespace: "xpdb-system", name,
 const agents = (...pods: readonly ReturnType<typeof agent>[]) => read({ namespaces: ["xpdb-system"], pods });
 const speaking = (version: string, features: readonly string[] = []) => [{ version, features }];
 
+const [major = 0, minor = 0, patch = 0] = clientVersion.slice(1).split(".").map(Number);
+const minorAhead = (by: number): string => `${major}.${minor + by}.0`;
+const patchAhead = `${major}.${minor}.${patch + 1}`;
+
 const members = ["1", "2"].map((id) => ({ id, name: `m${id}`, address: `m${id}:8444` }));
 const description = (change: Partial<AgentDescription> = {}): Reading<AgentDescription> =>
 	read({
 		clusterId: "1",
 		clusterName: "m1",
-		version: "0.1.0",
+		version: clientVersion,
 		features: [],
 		members,
 		fleetHash: fleetHash(["1", "2"]),
@@ -211,12 +215,22 @@ const rows: readonly (readonly [name: string, reason: CheckReason, found: () => 
 	[
 		"an agent one minor version apart",
 		"VersionsDiffer",
-		() => judgeVersions(speaking("0.2.0"), [], "kubectl version").findings,
+		() => judgeVersions(speaking(minorAhead(1)), [], "kubectl version").findings,
+	],
+	[
+		"an agent of a version that lets budgets break",
+		"AgentUnsafe",
+		() => judgeVersions(speaking("0.1.0"), [], "kubectl version").findings,
+	],
+	[
+		"one agent of two with such a version",
+		"AgentUnsafe",
+		() => judgeVersions([...speaking(clientVersion), ...speaking("0.1.9")], [], "kubectl version").findings,
 	],
 	[
 		"an agent two minor versions apart",
 		"VersionsApart",
-		() => judgeVersions(speaking("0.3.0"), [], "kubectl version").findings,
+		() => judgeVersions(speaking(minorAhead(2)), [], "kubectl version").findings,
 	],
 	[
 		"an agent of another major version",
@@ -226,12 +240,12 @@ const rows: readonly (readonly [name: string, reason: CheckReason, found: () => 
 	[
 		"agents of a cluster that differ",
 		"VersionsDiffer",
-		() => judgeVersions([...speaking(clientVersion), ...speaking("0.1.9")], [], "kubectl version").findings,
+		() => judgeVersions([...speaking(clientVersion), ...speaking(patchAhead)], [], "kubectl version").findings,
 	],
 	[
 		"a feature that others have",
 		"FeaturesDiffer",
-		() => judgeVersions(speaking(clientVersion), speaking("0.1.0", ["Probe"]), "kubectl version").findings,
+		() => judgeVersions(speaking(clientVersion), speaking(clientVersion, ["Probe"]), "kubectl version").findings,
 	],
 	[
 		"a pod elsewhere with the agents' label",
@@ -330,7 +344,7 @@ describe("check finds", () => {
 			judgeBudgetKind(read({ fields: new Set(["selector", "minAvailable", "maxUnavailable", "suspend"]) }), eu)
 				.findings,
 			judgeAgentCount(agents(agent("a"), agent("b")), eu).findings,
-			judgeVersions(speaking(clientVersion.slice(1)), speaking("0.1.0"), "kubectl version").findings,
+			judgeVersions(speaking(clientVersion.slice(1)), speaking(clientVersion), "kubectl version").findings,
 			judgeLabelledPods(read([{ namespace: "xpdb-system", name: "a" }]), agents(agent("a")), eu).findings,
 			listsOf(column(), column({ name: "us", description: description({ clusterId: "2" }) })),
 			judgeWay(column()).findings,
