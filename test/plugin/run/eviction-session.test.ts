@@ -5,7 +5,6 @@ import type { Fleet } from "../../../plugin/fleet/fleet.ts";
 import { openEvictions } from "../../../plugin/run/eviction-session.ts";
 import { InterruptSource } from "../../../plugin/terminal/interrupts.ts";
 import { newContext } from "../../support/build-context.ts";
-import { drainOptions } from "../../support/build-drain-options.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
 import { FakeFleet } from "../../support/fake-fleet.ts";
 import { description } from "../../support/samples.ts";
@@ -30,7 +29,7 @@ async function eventsWith(version: string): Promise<readonly RunEvent[]> {
 	const events: RunEvent[] = [];
 	const session = await openEvictions(
 		{
-			options: drainOptions,
+			options: { gracePeriodSeconds: -1, deletes: false, dryRun: false },
 			waitsUntilGone: false,
 			skipWaitAfterSeconds: 0,
 			connecting: Promise.resolve({ fleet, uncovered: [newContext("ap")] }),
