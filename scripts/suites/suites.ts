@@ -44,8 +44,8 @@ export interface CommandSuite {
 	readonly programs?: readonly ProgramName[];
 }
 
-/** Tests on real clusters wait for clocks half of the time: one fleet more than there are cores keeps those busy. */
-const fleets = Math.min(4, availableParallelism() + 1);
+/** Of real clusters, each with a third of a core of its own when idle: a third one on two cores took more than it gave. */
+const fleets = Math.max(2, Math.min(4, availableParallelism()));
 
 export type Suite = ClusterSuite | CommandSuite;
 

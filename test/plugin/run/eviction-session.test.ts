@@ -32,6 +32,7 @@ async function eventsWith(version: string): Promise<readonly RunEvent[]> {
 			options: { gracePeriodSeconds: -1, deletes: false, dryRun: false },
 			waitsUntilGone: false,
 			skipWaitAfterSeconds: 0,
+			timeoutMs: 0,
 			connecting: Promise.resolve({ fleet, uncovered: [newContext("ap")] }),
 		},
 		{
