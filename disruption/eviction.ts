@@ -8,30 +8,15 @@
 // members, asked for within that last second, show the very budgets that it was granted under, unchanged: a budget that was
 // made or edited since the count is obeyed.
 // Assumption: the API server honours preconditions.
-import { type BudgetName, formatBudgetName } from "./budget.ts";
+import { formatBudgetName } from "./budget.ts";
 import { budgetTerms } from "./budget-terms.ts";
 import type { Cluster, PodReference } from "./cluster.ts";
 import { type CoverageJudgement, judgeCoverage, type ListedBudgets } from "./coverage-judgement.ts";
 import { giveBackAll } from "./give-back.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
+import type { Ticket } from "./ticket.ts";
 
-/** The right to evict one pod: its reservation stands in the Leases of all its budgets. */
-export interface Ticket {
-	readonly clusterId: string;
-	readonly pod: PodReference;
-	/** The reservation's id. Never shown: who names it may evict the pod. */
-	readonly id: string;
-	readonly budgets: readonly BudgetName[];
-	/** What the members said of each of these when it was counted: see budget-terms.ts. */
-	readonly terms: readonly string[];
-	readonly resourceVersion: string;
-	/** Of a pod that somebody keeps changing: how often. */
-	readonly changesEveryMs?: number;
-	/** The pod's labels as they were counted: with others it may be under other budgets. */
-	readonly labels: Readonly<Record<string, string>>;
-	/** On the clock of the runtime, taken before the commit was sent. */
-	readonly grantedAt: number;
-}
+export type { Ticket } from "./ticket.ts";
 
 /**
  * What the API server answered to an eviction; from carryOut(), to all that went out under one ticket. `R`: what the caller

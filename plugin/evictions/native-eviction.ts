@@ -64,7 +64,7 @@ async function orFailed(job: EvictionJob, attempt: () => Promise<TryOutcome>): P
 
 async function tryOnce(
 	job: EvictionJob,
-	{ resourceVersion, guard }: FreeToGo,
+	free: FreeToGo,
 	{ options, emit, runtime }: NativeDependencies,
 ): Promise<TryOutcome> {
 	const { client } = job.context;
@@ -78,7 +78,11 @@ async function tryOnce(
 		budgets: [],
 		attempt: job.attempts,
 	});
-	const preconditions = { uid, ...(resourceVersion !== undefined && { resourceVersion }) };
+	const { guard } = free;
+	const preconditions = {
+		uid,
+		...(free.resourceVersion !== undefined && { resourceVersion: free.resourceVersion }),
+	};
 	const answer = await requestEviction(client, job.pod, options, { preconditions, guard });
 	switch (answer.kind) {
 		case "accepted":

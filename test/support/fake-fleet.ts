@@ -196,15 +196,8 @@ export class FakeMember implements AgentCluster {
 
 	addPod(name: string, { healthy = true, finished = false, labels = { app: "db" } }: Partial<FakePod> = {}): FakePod {
 		this.#version += 1;
-		const pod = {
-			name,
-			uid: `uid-${this.name}-${name}-${this.#version}`,
-			labels,
-			annotations: {},
-			healthy,
-			finished,
-			version: this.#version,
-		};
+		const uid = `uid-${this.name}-${name}-${this.#version}`;
+		const pod = { name, uid, labels, annotations: {}, healthy, finished, version: this.#version };
 		this.pods.set(pod.uid, pod);
 		this.expected += 1;
 		return pod;
@@ -373,7 +366,7 @@ export class FakeMember implements AgentCluster {
 		if (this.slow) await this.slow;
 		this.#fleet.onEviction();
 		const pod = this.#find(path.split("/")[6] ?? "");
-		const { uid, resourceVersion } = preconditionsOf(body);
+		const { dryRun = [], preconditions: { uid, resourceVersion } = {} } = deleteOptionsOf(body);
 		if (
 			(uid !== undefined && uid !== pod.uid) ||
 			(resourceVersion !== undefined && resourceVersion !== String(pod.version))
@@ -382,7 +375,7 @@ export class FakeMember implements AgentCluster {
 		}
 		const refusal = this.#fleet.refusals.shift();
 		if (refusal) throw refusal;
-		if (isDryRun(body)) {
+		if (dryRun.includes("All")) {
 			this.#fleet.dryRuns.push(`${this.name}/${pod.name}`);
 			return {};
 		}
@@ -394,16 +387,12 @@ export class FakeMember implements AgentCluster {
 	}
 }
 
-function isDryRun(body: unknown): boolean {
+function deleteOptionsOf(body: unknown): {
+	readonly dryRun?: readonly string[];
+	readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+} {
 	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin's own request
-	const { deleteOptions } = body as { readonly deleteOptions?: { readonly dryRun?: readonly string[] } };
-	return deleteOptions?.dryRun?.includes("All") === true;
-}
-
-function preconditionsOf(body: unknown): { readonly uid?: string; readonly resourceVersion?: string } {
-	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin's own request
-	const { deleteOptions } = body as { readonly deleteOptions?: { readonly preconditions?: { readonly uid?: string } } };
-	return deleteOptions?.preconditions ?? {};
+	return (body as { readonly deleteOptions?: ReturnType<typeof deleteOptionsOf> }).deleteOptions ?? {};
 }
 
 export const databaseSelector = parseLabelSelector({ matchLabels: { app: "db" } }, "spec.selector");
