@@ -215,7 +215,7 @@ const rows: readonly Row[] = [
 		target: "kubeconfig",
 		without: "messages have an end",
 		file: "disruption/bounded-error.ts",
-		find: "shortenTo(message, longestMessage)",
+		find: "shortenTo(indentMore(message), longestMessage)",
 		replace: "message",
 	},
 	{
