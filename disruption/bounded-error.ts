@@ -10,7 +10,10 @@ export const longestMessage = 3_000;
  * line of its own: its further lines are indented, so that none of them looks like another message.
  */
 export abstract class BoundedError extends Error {
+	/** Whether all of its lines are ours: what it quotes is on one line, or from an error that is indented. */
+	static readonly hasOwnLines: boolean = false;
 	constructor(message: string, options?: ErrorOptions) {
-		super(shortenTo(indentMore(message), longestMessage), options);
+		const text = new.target.hasOwnLines ? message : indentMore(message);
+		super(shortenTo(text, longestMessage), options);
 	}
 }

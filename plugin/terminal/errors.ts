@@ -6,27 +6,23 @@ import { type ExitCode, exitCode } from "./exit.ts";
 
 /** The command was used wrongly: the person typing has to change it. */
 export class UsageError extends BoundedError {
+	static override readonly hasOwnLines = true;
 	override readonly name = "UsageError";
 	readonly reason = "Usage";
 	/** Printed on a line of its own. */
 	readonly hint: string | undefined;
 	constructor(message: string, hint?: string) {
 		super(message);
-		// Its lines are ours; what it quotes comes from errors that are indented, or in quotes.
-		this.message = shortenTo(message, longestMessage);
 		this.hint = hint;
 	}
 }
 
 /** A kubeconfig that does not say how to reach a cluster. The message is complete, as kubectl's is. */
 export class KubeconfigError extends BoundedError {
+	/** kubectl's; names of a kubeconfig are on one of them (kubernetes/connection.ts). */
+	static override readonly hasOwnLines = true;
 	override readonly name = "KubeconfigError";
 	readonly reason = "Kubeconfig";
-	constructor(message: string, options?: ErrorOptions) {
-		super(message, options);
-		// kubectl's lines; names of a kubeconfig are on one (kubernetes/connection.ts).
-		this.message = shortenTo(message, longestMessage);
-	}
 }
 
 /** Members of the fleet that cannot be asked: nothing is evicted without all of them. */

@@ -215,8 +215,8 @@ const rows: readonly Row[] = [
 		target: "kubeconfig",
 		without: "messages have an end",
 		file: "disruption/bounded-error.ts",
-		find: "shortenTo(indentMore(message), longestMessage)",
-		replace: "message",
+		find: "shortenTo(text, longestMessage)",
+		replace: "text",
 	},
 	{
 		target: "duration",
@@ -245,13 +245,6 @@ const rows: readonly Row[] = [
 		file: "plugin/evictions/eviction-request.ts",
 		find: 'if (status !== "Failure") return { kind: "accepted" };',
 		replace: 'return { kind: "accepted" };',
-	},
-	{
-		target: "http-request",
-		without: "a path is printable",
-		file: "agent/process/http-request.ts",
-		find: "(\\/[\\x21-\\x7e]*)",
-		replace: "(\\/[^ ]*)",
 	},
 	{
 		target: "token",
