@@ -26,15 +26,14 @@ const by = (nonce: string, durationMs = leaseDurationMs) => ({ holder: `drain of
 function setUp(server = new SimulatedApiServer({ clusterId: "eu" }), clock = createManualClock()) {
 	const requests: string[] = [];
 	const faults: { before: Interception; after: Interception } = { before: () => undefined, after: () => undefined };
-	const calls = clusterApi(server, async (call) => {
+	const api = clusterApi(server, async (call) => {
 		await faults.before(call);
 		requests.push(call.verb);
 		const answer = call.execute();
 		await faults.after(call);
 		return answer;
 	});
-	const connection: { number: number | undefined } = { number: 1 };
-	const store = new LeaseStore({ api: { ...calls, connection: () => connection.number }, clock, cluster: "eu-1" });
+	const store = new LeaseStore({ api, clock, cluster: "eu-1" });
 	const write = (step: (lease: BudgetLease) => BudgetLease) =>
 		store.change(budget, (lease) => ({ write: step(lease), result: undefined }));
 	const object = (): LeaseObject => {
@@ -44,7 +43,7 @@ function setUp(server = new SimulatedApiServer({ clusterId: "eu" }), clock = cre
 	};
 	/** What somebody else writes, with whatever times they like. */
 	const meddle = (change: Partial<LeaseObject>) => server.updateLease({ ...object(), ...change });
-	return { server, clock, store, connection, requests, faults, write, object, meddle, read: () => store.read(budget) };
+	return { server, clock, store, requests, faults, write, object, meddle, read: () => store.read(budget) };
 }
 
 /** It deletes nothing, and names what it read. */
@@ -152,23 +151,6 @@ describe("LeaseStore.change()", () => {
 			lease.holder === "" ? { write: acquired(lease, by("m")), result: true } : { result: false };
 		expect((await first.store.change(budget, isFree)).result).toBe(true);
 	});
-
-	for (const number of [2, undefined]) {
-		test(`takes no step from what it was told over another connection: now it is ${number}`, async () => {
-			const { server, connection, write, read, store } = setUp();
-			await write(observing("5"));
-			const backup = server.snapshot();
-			await write(observing("6"));
-			server.restore(backup);
-			// The same version as before, and something else.
-			await setUp(server).write(observing("7"));
-			expect(store.known(budget)?.state.observed).toBe("6");
-			connection.number = number;
-			expect(store.known(budget)).toBeUndefined();
-			await write((lease) => ({ ...lease, labels: { ...lease.labels, team: "a" } }));
-			expect((await read())?.state.observed).toBe("7");
-		});
-	}
 
 	test("writes nothing for a refusal, and reads for it once", async () => {
 		const { store, write, requests } = setUp();

@@ -219,7 +219,7 @@ describe("views of an API server", () => {
 
 	test("createBudgetView() opens a watch anew that does not show what a list has, and says so", async () => {
 		const accepted: unknown[] = [];
-		const items = [metadata, { ...metadata, name: "strict", resourceVersion: "12" }].map((each) => ({
+		const items = [metadata, { ...metadata, name: "strict", uid: "strict", resourceVersion: "12" }].map((each) => ({
 			metadata: each,
 		}));
 		const server = await startScriptedServer((request) => {
