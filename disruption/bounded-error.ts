@@ -10,10 +10,9 @@ export const longestMessage = 3_000;
  * line of its own: its further lines are indented, so that none of them looks like another message.
  */
 export abstract class BoundedError extends Error {
-	/** Whether all of its lines are ours: what it quotes is on one line, or from an error that is indented. */
-	static readonly hasOwnLines: boolean = false;
-	constructor(message: string, options?: ErrorOptions) {
-		const text = new.target.hasOwnLines ? message : indentMore(message);
+	/** `lines`: "own" where what it quotes is on one line, or from an error that is indented. */
+	constructor(message: string, options?: ErrorOptions, lines: "own" | "quoted" = "quoted") {
+		const text = lines === "own" ? message : indentMore(message);
 		super(shortenTo(text, longestMessage), options);
 	}
 }

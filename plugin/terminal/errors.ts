@@ -6,23 +6,24 @@ import { type ExitCode, exitCode } from "./exit.ts";
 
 /** The command was used wrongly: the person typing has to change it. */
 export class UsageError extends BoundedError {
-	static override readonly hasOwnLines = true;
 	override readonly name = "UsageError";
 	readonly reason = "Usage";
 	/** Printed on a line of its own. */
 	readonly hint: string | undefined;
 	constructor(message: string, hint?: string) {
-		super(message);
+		super(message, undefined, "own");
 		this.hint = hint;
 	}
 }
 
 /** A kubeconfig that does not say how to reach a cluster. The message is complete, as kubectl's is. */
 export class KubeconfigError extends BoundedError {
-	/** kubectl's; names of a kubeconfig are on one of them (kubernetes/connection.ts). */
-	static override readonly hasOwnLines = true;
 	override readonly name = "KubeconfigError";
 	readonly reason = "Kubeconfig";
+	constructor(message: string, options?: ErrorOptions) {
+		// They are kubectl's; names of a kubeconfig are on one of them (kubernetes/connection.ts).
+		super(message, options, "own");
+	}
 }
 
 /** Members of the fleet that cannot be asked: nothing is evicted without all of them. */

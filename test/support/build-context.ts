@@ -20,7 +20,7 @@ export function newClient(calls: {
 	readonly apply?: Call;
 	readonly delete?: Call;
 	/** What a guarded request waits for before it is written: credentials, a connection. */
-	readonly wait?: () => Promise<void>;
+	readonly wait?: () => Promise<void> | void;
 }): KubernetesClient {
 	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the test knows what it asks for
 	const answer = async <T>(call: Call | undefined, path: string, body?: unknown): Promise<T> => {
@@ -28,7 +28,8 @@ export function newClient(calls: {
 		return (await call(path, body)) as T;
 	};
 	const guarded = async <T>({ guard }: CallOptions = {}, send: () => Promise<T>): Promise<T> => {
-		await calls.wait?.();
+		const waiting = calls.wait?.();
+		if (waiting) await waiting;
 		if (guard?.() === false) throw new NotSentError();
 		return send();
 	};

@@ -175,7 +175,7 @@ export class FakeMember implements AgentCluster {
 				get: (path) => this.#get(path),
 				post: (path, body) => this.#evict(path, body),
 				delete: (path, body) => this.#evict(path, { deleteOptions: body }),
-				wait: async () => this.#fleet.beforeSending(),
+				wait: () => this.#fleet.beforeSending(),
 			}),
 		);
 	}

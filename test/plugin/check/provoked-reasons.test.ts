@@ -52,7 +52,6 @@ const speaking = (version: string, features: readonly string[] = []) => [{ versi
 const [major = 0, minor = 0, patch = 0] = clientVersion.slice(1).split(".").map(Number);
 const minorAhead = (by: number): string => `${major}.${minor + by}.0`;
 const patchAhead = `${major}.${minor}.${patch + 1}`;
-
 const members = ["1", "2"].map((id) => ({ id, name: `m${id}`, address: `m${id}:8444` }));
 const description = (change: Partial<AgentDescription> = {}): Reading<AgentDescription> =>
 	read({
