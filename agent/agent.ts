@@ -216,6 +216,7 @@ export class Agent {
 			}),
 			pods: views.pods,
 			budgets: views.budgets,
+			workloads: views.workloads,
 			leaseView: views.leases,
 			histories,
 			clock: systemClock,

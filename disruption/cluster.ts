@@ -99,8 +99,19 @@ export interface MemberBudget {
 /** Expected pods of one cluster, or why they cannot be had (an owner without scale): only a bound that needs them refuses. */
 export type ExpectedPods =
 	| { readonly kind: "known"; readonly pods: number }
-	/** `settles`: it will be known in a moment, without anybody doing something about it. */
-	| { readonly kind: "unknown"; readonly reason: string; readonly settles?: boolean };
+	/**
+	 * `settles`: it will be known in a moment, without anybody doing something about it. `cause`: the reason by name, where it is
+	 * another one than that an owner does not say a number.
+	 */
+	| {
+			readonly kind: "unknown";
+			readonly reason: string;
+			readonly settles?: boolean;
+			readonly cause?: (typeof unknownCauses)[number];
+	  };
+
+/** Reasons of their own for which nobody can say how many pods to expect. WorkloadsNotListed: the agent may not list workloads. */
+export const unknownCauses = ["WorkloadsNotListed"] as const;
 
 /** What a pod's own cluster says of a candidate. */
 export type CandidateState =

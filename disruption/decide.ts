@@ -278,7 +278,7 @@ function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Waiting | Re
 	for (const { clusterName, expected: here } of counts) {
 		if (!needsExpected || here.kind === "known") continue;
 		return refused(
-			"ExpectedPodsUnknown",
+			here.cause ?? "ExpectedPodsUnknown",
 			`budget ${name} with ${formatBound(needsExpected)} needs the number of expected pods, but in cluster ` +
 				`${clusterName} ${here.reason}. A budget with minAvailable as a number does not need it`,
 			here.settles ?? false,

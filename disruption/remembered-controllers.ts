@@ -1,6 +1,9 @@
 // The controllers that a Lease remembers longer than the reservations of their pods: with one replica a cluster, the pod
 // just evicted would otherwise take its expected pod along until its controller makes the next one.
 //
+// Those of Kubernetes' own kinds are found by their pod templates besides (agent/leases/matching-workloads.ts). Of other kinds an agent
+// knows only the pods that it sees, so they are remembered from the first count that sees one.
+//
 // They are remembered by group, kind and name, whoever has the name now: a workload that is deleted and made anew between
 // two rounds is still expected. Only those that can say how many pods they want: a Job adds nothing to what is expected,
 // and a Lease that remembered each run of one would be full of them.
@@ -16,16 +19,53 @@ export function groupOf(apiVersion: string): string {
 	return apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
 }
 
-/** Adds those of granted pods, each once: the latest reference to a name stays. */
+/**
+ * What controllers of kinds that are not Kubernetes' own may take in a Lease: a quarter of its annotations, some 600 names. Anybody
+ * who may create custom resources can make as many as they like, and reservations need their room.
+ */
+export const maxRememberedBytes = 65_536;
+
+/**
+ * Adds those that a count saw, or whose pods were granted, each once: the latest reference to a name stays. Beyond
+ * maxRememberedBytes no further one of another kind is added: see isMemoryFull.
+ */
 export function rememberControllers(
 	remembered: readonly ControllerReference[],
-	granted: readonly (ControllerReference | undefined)[],
+	seen: readonly (ControllerReference | undefined)[],
 ): readonly ControllerReference[] {
 	const byKey = new Map<string, ControllerReference>();
-	for (const controller of [...remembered, ...granted]) {
-		if (controller && mayHaveScale(controller)) byKey.set(controllerKey(controller), controller);
+	for (const controller of remembered) if (mayHaveScale(controller)) byKey.set(controllerKey(controller), controller);
+	let bytes = rememberedBytes(byKey.values());
+	for (const controller of seen) {
+		if (!controller || !mayHaveScale(controller)) continue;
+		const key = controllerKey(controller);
+		if (!byKey.has(key)) {
+			const more = rememberedBytes([controller]);
+			if (more > 0 && bytes >= maxRememberedBytes) continue;
+			bytes += more;
+		}
+		byKey.set(key, controller);
 	}
 	return [...byKey.values()];
+}
+
+/** Some may be missing: while it is so, nobody knows how many pods to expect. */
+export function isMemoryFull(remembered: readonly ControllerReference[]): boolean {
+	return rememberedBytes(remembered) >= maxRememberedBytes;
+}
+
+/** Of kinds that are not Kubernetes' own, as a Lease writes them. */
+function rememberedBytes(controllers: Iterable<ControllerReference>): number {
+	let bytes = 0;
+	for (const { apiVersion, kind, name, uid } of controllers) {
+		if (!isBuiltIn(apiVersion))
+			bytes += new TextEncoder().encode(JSON.stringify([apiVersion, kind, name, uid])).length + 1;
+	}
+	return bytes;
+}
+
+function isBuiltIn(apiVersion: string): boolean {
+	return ["", "apps"].includes(groupOf(apiVersion));
 }
 
 /** Whether a kind of Kubernetes itself says how many pods it wants; kinds of others may or may not. */

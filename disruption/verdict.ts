@@ -26,6 +26,7 @@ export const refusalReasons = [
 	"FleetsDiffer",
 	"FeatureMissing",
 	"ExpectedPodsUnknown",
+	"WorkloadsNotListed",
 	"GarbledLease",
 ] as const;
 

@@ -1,11 +1,12 @@
 // One cluster's count as a message and back, as strict as wire.ts: every decision rests on it.
-import type {
-	CandidateState,
-	Count,
-	ExpectedPods,
-	MemberBudget,
-	PodReference,
-	UnavailablePod,
+import {
+	type CandidateState,
+	type Count,
+	type ExpectedPods,
+	type MemberBudget,
+	type PodReference,
+	type UnavailablePod,
+	unknownCauses,
 } from "../disruption/cluster.ts";
 import { AgentProtocolError } from "../disruption/errors.ts";
 import { boundedStatus } from "../disruption/pod-status.ts";
@@ -74,17 +75,20 @@ function expectedMessage(expected: ExpectedPods): wire.ExpectedPods {
 				? { $case: "pods", value: expected.pods }
 				: { $case: "unknown", value: expected.reason },
 		settles: expected.kind === "unknown" && expected.settles === true,
+		cause: expected.kind === "unknown" ? expected.cause : undefined,
 	};
 }
 
 function readExpected(message: wire.ExpectedPods | undefined, field: string): ExpectedPods {
-	const { expected: sent, settles } = required(message, field);
+	const { expected: sent, settles, cause: sentCause } = required(message, field);
 	const expected = required(sent, field);
+	// Of a cause that only a later version knows the text says what it is.
+	const cause = unknownCauses.find((known) => known === sentCause);
 	switch (expected.$case) {
 		case "pods":
 			return { kind: "known", pods: wholeNumber(expected.value, `${field}.pods`) };
 		case "unknown":
-			return { kind: "unknown", reason: expected.value, ...(settles && { settles }) };
+			return { kind: "unknown", reason: expected.value, ...(settles && { settles }), ...(cause && { cause }) };
 	}
 }
 

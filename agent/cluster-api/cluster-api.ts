@@ -6,6 +6,7 @@ import type { MemberBudget, PodReference } from "../../disruption/cluster.ts";
 import type { DeclaredFleet } from "../../disruption/fleet.ts";
 import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
+import type { WorkloadRecord } from "./workload-record.ts";
 
 /** The write lost against another one (409 Conflict or AlreadyExists): read again before judging. */
 export class ConflictError extends BoundedError {
@@ -80,6 +81,8 @@ export interface ClusterApi {
 	touchPod(pod: PodReference, value: string): Promise<TouchAnswer>;
 	/** Sets `xpdb.form3.tech/has-pending-disruption: "true"` on the pod, for its pre-activities to see. */
 	markPendingDisruption(pod: PodReference): Promise<void>;
+	/** Consistent LISTs of a namespace's workloads of Kubernetes' own kinds; rejects with MissingRightError where the agent may not. */
+	listWorkloads(namespace: string): Promise<readonly WorkloadRecord[]>;
 	/** GET by name of how many pods a controller wants, and of who controls it. */
 	getScale(controller: ControllerName, namespace: string): Promise<ScaleAnswer>;
 }

@@ -14,6 +14,7 @@ import { createFleetCalls } from "./fleet-calls.ts";
 import { createLeaseCalls } from "./lease-calls.ts";
 import { createPodCalls } from "./pod-calls.ts";
 import { createPodProjection } from "./pod-projection.ts";
+import { createWorkloadCalls } from "./workload-calls.ts";
 
 export interface ClusterApiOptions {
 	readonly leaseNamespace: string;
@@ -34,6 +35,7 @@ export async function createClusterApi(connection: ApiConnection, options: Clust
 		...createBudgetCalls(asker),
 		...createFleetCalls(asker, options),
 		...createPodCalls(asker, createPodProjection()),
+		...createWorkloadCalls(asker),
 		getScale: (controller, namespace) => getScale(controller, namespace, { asker, discovery }),
 	};
 }

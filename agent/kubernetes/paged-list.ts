@@ -2,7 +2,7 @@
 // over one session: another API server may have an etcd from a backup, and go on from the same token with other objects.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
-import { listPage } from "./kubernetes-objects.ts";
+import { listPage, metadataList, withItems } from "./kubernetes-objects.ts";
 
 /** A collection as lists and watches name it. */
 export interface ListedResource {
@@ -13,6 +13,8 @@ export interface ListedResource {
 	readonly resource: string;
 	readonly group: string;
 	readonly namespace?: string;
+	/** Lists have metadata alone. */
+	readonly metadataOnly?: boolean;
 }
 
 /** 10,000 pods at 250 a page raise the agent's memory by 10 MB while they are read, at 500 by 20 MB, in the same time. */
@@ -52,12 +54,13 @@ export async function listPaged<T>(
 				resource: resource.resource,
 				group: resource.group,
 				...(resource.namespace !== undefined && { namespace: resource.namespace }),
+				...(resource.metadataOnly === true && { accept: metadataList }),
 			};
 			const answer = await asker.ask(options, 410);
 			// The instant that the pages show was compacted away: only a list from the start is one instant again.
 			if (answer.status === 410 && restarts < 1) break;
 			if (answer.status === 410) throw asker.refusal(answer, options);
-			const page = asker.read(options, () => listPage(answer.body));
+			const page = asker.read(options, () => listPage(withItems(answer.body)));
 			for (const item of page.items) objects.push(asker.read(options, () => project(item)));
 			token = page.continueToken;
 			if (token !== "") continue;

@@ -33,9 +33,15 @@ import type { PodView } from "../views/pod-view.ts";
 import { type ExpectedScale, expectedPods, whyUnexpected } from "./expected-pods.ts";
 import type { GrantMemory } from "./grant-memory.ts";
 import type { OptimisticHold } from "./optimistic-holds.ts";
+import {
+	type MatchingOptions,
+	type MatchingWorkloads,
+	matchingWorkloads,
+	shownWorkloads,
+} from "./matching-workloads.ts";
 import type { ReplicaSetOwners } from "./replica-set-owners.ts";
 
-export interface CountOptions {
+export interface CountOptions extends Pick<MatchingOptions, "workloads"> {
 	readonly api: ClusterApi;
 	readonly pods: PodView;
 	readonly budgets: BudgetView;
@@ -56,6 +62,8 @@ export interface CountResult {
 	readonly listedAt: string;
 	/** Keys of remembered controllers that are gone for good. */
 	readonly forgottenControllers: ReadonlySet<string>;
+	/** Controllers that the Lease has to remember before anybody relies on the count. */
+	readonly newControllers: readonly ControllerReference[];
 	/** The Lease's `observed` is from before a restore: what a list showed that began after this version was read. */
 	readonly restored?: { readonly leaseVersion: string; readonly listedAt: string };
 	/** Who decides for the pods that it saw: what a commit remembers. */
@@ -79,10 +87,11 @@ export async function countUnder(
 		const budgetNamespace = question.budget.namespace;
 		return [lease, await api.listLeases({ budgetNamespace, notOlderThan: lease.resourceVersion })];
 	};
-	const [[lease, leases], { members }, budgets] = await Promise.all([
+	const [[lease, leases], { members }, budgets, matching] = await Promise.all([
 		readLeases(),
 		api.getFleet(),
 		budgetsOf(question.budget, options),
+		matchingWorkloads(question.budget.namespace, question.selector, { ...options, api }),
 	]);
 	const all = withOthers(lease, leases, options);
 	if (!pods.live || lease.state.observed === "") await pods.refresh();
@@ -95,11 +104,13 @@ export async function countUnder(
 	const reservations = new Map<string, Reservation>();
 	for (const { state } of all)
 		for (const reservation of state.reservations) reservations.set(reservation.uid, reservation);
-	const { count, scale } = await countView(question, lease, reservations, { ...options, api });
+	const found = { lease, reservations, matching };
+	const { count, scale } = await countView(question, found, { ...options, api });
 	return {
 		count: { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets },
 		listedAt,
 		forgottenControllers: scale.forgotten,
+		newControllers: scale.unremembered,
 		...(reach.kind === "below" &&
 			lost.includes(lease) && { restored: { leaseVersion: lease.resourceVersion, listedAt: reach.listed } }),
 		owners: scale.owners,
@@ -170,7 +181,7 @@ interface EarlyScales {
  * controllers that the view shows now, and of others as they become known. What the count itself asks for is answered
  * from these reads, which began after the acquisition as well, or read then.
  */
-function withEarlyScales(question: CountQuestion, { api, pods, replicaSets }: CountOptions): EarlyScales {
+function withEarlyScales(question: CountQuestion, { api, pods, replicaSets, ...options }: CountOptions): EarlyScales {
 	const scales = new Map<string, Promise<ScaleAnswer>>();
 	const { namespace } = question.budget;
 	const getScale = (controller: ControllerName): Promise<ScaleAnswer> => {
@@ -184,7 +195,7 @@ function withEarlyScales(question: CountQuestion, { api, pods, replicaSets }: Co
 		// Whoever needs one of these hears of its failure; the others concern nobody.
 		for (const controller of controllers) getScale(controller).catch(() => undefined);
 	};
-	const shown = new Set<ControllerReference>();
+	const shown = new Set(shownWorkloads(namespace, question.selector, options));
 	for (const { controller } of selectedPods(question, pods)) {
 		if (controller) shown.add(replicaSets?.find(controller, namespace) ?? controller);
 	}
@@ -209,14 +220,15 @@ export async function look(
 	options: CountOptions,
 ): Promise<Count> {
 	const { api } = withEarlyScales(question, options);
-	const [lease, { members }, budgets] = await Promise.all([
+	const [lease, { members }, budgets, matching] = await Promise.all([
 		reading,
 		api.getFleet(),
 		question.thisBudgetAlone === true ? thisBudget(question, options) : budgetsOf(question.budget, options),
+		matchingWorkloads(question.budget.namespace, question.selector, options),
 	]);
 	if (!options.pods.live) await options.pods.refresh();
 	const reservations = new Map(lease?.state.reservations.map((reservation) => [reservation.uid, reservation]));
-	const { count } = await countView(question, lease, reservations, { ...options, api });
+	const { count } = await countView(question, { lease, reservations, matching }, { ...options, api });
 	return { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets };
 }
 
@@ -247,10 +259,15 @@ async function thisBudget({ budget }: LookRequest, { api, budgets }: CountOption
 	return found ? [found] : [];
 }
 
+interface CountedWith {
+	readonly lease: BudgetLease | undefined;
+	readonly reservations: ReadonlyMap<string, Reservation>;
+	readonly matching: MatchingWorkloads;
+}
+
 async function countView(
 	question: CountQuestion,
-	lease: BudgetLease | undefined,
-	reservations: ReadonlyMap<string, Reservation>,
+	{ lease, reservations, matching }: CountedWith,
 	options: CountOptions,
 ): Promise<{ readonly count: Omit<Count, "fleetHash" | "budgets">; readonly scale: ExpectedScale }> {
 	const { api, pods: view, cluster, replicaSets } = options;
@@ -276,6 +293,7 @@ async function countView(
 		pods: selected,
 		candidates: present.filter((pod) => pod !== undefined),
 		remembered,
+		matching,
 		everything,
 		replicaSets,
 	});

@@ -36,6 +36,7 @@ import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 import type { BudgetView, LeaseView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
+import type { WorkloadView } from "../views/workload-view.ts";
 import { Acquirer } from "./acquirer.ts";
 import { AcquisitionCounts } from "./acquisition-counts.ts";
 import { BudgetWatch, type BudgetWatchOptions } from "./budget-watch.ts";
@@ -57,6 +58,8 @@ export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCrea
 	readonly api: ClusterApi;
 	readonly pods: PodView;
 	readonly budgets: BudgetView;
+	/** Left out, each count lists workloads. */
+	readonly workloads?: WorkloadView;
 	/** Left out: neither budgets nor Leases can be watched. */
 	readonly leaseView?: Pick<LeaseView, "find" | "leases" | "live" | "onChange">;
 	/** For people: left out, none are told. */
@@ -170,6 +173,7 @@ export class LocalCluster implements AgentCluster {
 	async listBudgets(namespaces: readonly string[]): Promise<BudgetList> {
 		// Whoever asks for budgets will ask for counts.
 		this.#options.budgets.wanted();
+		for (const each of namespaces) this.#options.workloads?.wanted(each);
 		const [namespace] = namespaces;
 		const wanted = new Set(namespaces);
 		const [{ members }, budgets] = await Promise.all([

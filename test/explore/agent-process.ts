@@ -9,7 +9,7 @@ import { tellOfLeases } from "../../agent/leases/lease-sightings.ts";
 import { LocalCluster } from "../../agent/leases/local-cluster.ts";
 import { ReservationSweep } from "../../agent/leases/reservation-sweep.ts";
 import type { Greetings } from "../../agent/server/greetings.ts";
-import { comparedWithinMs } from "../../agent/views/budget-comparison.ts";
+import { comparedWithinMs } from "../../agent/views/watch-comparison.ts";
 import { budgetViewOf, leaseViewOf, ObjectStore } from "../../agent/views/object-views.ts";
 import { PodStore } from "../../agent/views/pod-view.ts";
 import { withWatchedLeases } from "../../agent/views/watched-leases.ts";
@@ -33,9 +33,10 @@ import { withSeenVersions } from "./seen-api.ts";
 import { type ApiCall, clusterApi, type SimulatedApiServer } from "./simulated-api.ts";
 import { simulatedMembership } from "./simulated-membership.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
+import { SimulatedWorkloadView } from "./simulated-workload-view.ts";
 
 const expectedErrors = [AgentUnavailableError, FleetsDifferError, GarbledLeaseError, LeaseLostError];
-const watchedResources = ["pods", "leases", "budgets"] as const;
+const watchedResources = ["pods", "leases", "budgets", "workloads"] as const;
 const overdueMs = reservationDeadlineMs + 1_000;
 /** As long as names of budgets hold after a comparison, whatever the shipped constant is. */
 const namesHoldForMs = 5_000;
@@ -65,6 +66,7 @@ export class AgentProcess extends SimulatedProcess {
 	readonly #pods: PodStore;
 	readonly #budgets: ObjectStore<MemberBudget>;
 	readonly #leases: ObjectStore<LeaseObject>;
+	readonly #workloads: SimulatedWorkloadView;
 	readonly #sweep: ReservationSweep;
 	readonly #cleanup: LeaseCleanup;
 	/** Where it knows members. */
@@ -90,6 +92,7 @@ export class AgentProcess extends SimulatedProcess {
 		this.#leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
 		// Compared when the feeds are opened, and where a scenario says so: a run has few steps that are worth a list.
 		const isRecent = (): boolean => this.clock.now() - this.#comparedAt <= comparedWithinMs;
+		this.#workloads = new SimulatedWorkloadView(clock, isRecent);
 		const compared = {
 			get isRecent() {
 				return isRecent();
@@ -121,6 +124,7 @@ export class AgentProcess extends SimulatedProcess {
 			...(known && { membership: known.known }),
 			pods: this.#pods,
 			budgets: budgetViewOf(this.#budgets, compared),
+			workloads: this.#workloads.view,
 			leaseView: leaseViewOf(this.#leases),
 			clock,
 			name: cluster,
@@ -282,7 +286,7 @@ export class AgentProcess extends SimulatedProcess {
 		return any;
 	}
 
-	/** The watch on budgets is compared with a list and has shown the same, as every 2 s while anybody asks. */
+	/** The watches on budgets and workloads are compared with lists and have shown the same, as every 2 s while anybody asks. */
 	comparesBudgets(): void {
 		this.learns(() => "compares its budgets");
 		this.seesEverything({ pods: false, leases: false });
@@ -366,6 +370,7 @@ export class AgentProcess extends SimulatedProcess {
 			openFeed<PodRecord>("pod", server.podEvents, this.#pods, podsFrom),
 			openFeed<LeaseObject>("Lease", server.leaseEvents, this.#leases),
 			openFeed<MemberBudget>("budget", server.budgetEvents, this.#budgets),
+			this.#workloads.open(server),
 		];
 	}
 

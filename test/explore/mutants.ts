@@ -6,6 +6,7 @@ import type { Mutant } from "./mutant.ts";
 import { reservationMutants } from "./reservation-mutants.ts";
 import { roundMutants } from "./round-mutants.ts";
 import { unwrittenMutants } from "./unwritten-mutants.ts";
+import { workloadMutants } from "./workload-mutants.ts";
 
 export const mutants: readonly Mutant[] = [
 	...roundMutants,
@@ -14,6 +15,7 @@ export const mutants: readonly Mutant[] = [
 	...cancellationMutants,
 	...engineMutants,
 	...kindMutants,
+	...workloadMutants,
 ];
 
 export function findMutant(name: string): Mutant {

@@ -228,7 +228,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "controllers-forgotten",
 		without: "remembering controllers longer than reservations",
-		scenarios: ["three-clusters"],
+		scenarios: ["gone-and-relabelled"],
 		edits: [
 			{
 				file: lease,

@@ -9,6 +9,7 @@ import type { Scenario } from "./scenario.ts";
 import { stagedEngineScenarios } from "./staged-engine-scenarios.ts";
 import { stagedReservationScenarios } from "./staged-reservation-scenarios.ts";
 import { stagedRoundScenarios } from "./staged-round-scenarios.ts";
+import { workloadScenarios } from "./workload-scenarios.ts";
 import type { World } from "./world.ts";
 
 export const scenarios: readonly Scenario<World>[] = [
@@ -18,6 +19,7 @@ export const scenarios: readonly Scenario<World>[] = [
 	...stagedReservationScenarios,
 	...configScenarios,
 	...kindScenarios,
+	...workloadScenarios,
 	...memberScenarios,
 	...engineScenarios,
 	...stagedEngineScenarios,

@@ -10,7 +10,7 @@ export class SimulatedCluster {
 	readonly id: string;
 	readonly data: ClusterData;
 	readonly server: SimulatedApiServer;
-	readonly workloads: readonly Workload[];
+	readonly workloads: Workload[];
 	readonly agents: AgentProcess[] = [];
 	/** Ids that its list has had, or that have greeted it: its fleet has them, listed or not, until they are forgotten. */
 	readonly named = new Set<string>();

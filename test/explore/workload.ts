@@ -19,6 +19,8 @@ export interface WorkloadSpec {
 	readonly replicas: number;
 	/** Ordinals whose pods are not ready at first. */
 	readonly unready?: readonly number[];
+	/** None of its pods is there at first. */
+	readonly isEmpty?: boolean;
 }
 
 export interface Slot {
@@ -78,6 +80,10 @@ export class Workload {
 		for (let ordinal = 0; ordinal < spec.replicas; ordinal += 1) {
 			const slot: Slot = { workload: this, ordinal, pod: undefined, down: undefined };
 			this.slots.push(slot);
+			if (spec.isEmpty) {
+				slot.down = { cause: "involuntary", revision: 0 };
+				continue;
+			}
 			const ready = !(spec.unready ?? []).includes(ordinal);
 			this.#makePod(slot, ready);
 			if (!ready) slot.down = { cause: "involuntary", revision: 0 };
@@ -143,8 +149,9 @@ export class Workload {
 		const { controller, replicas } = this;
 		const deployment = this.#deployment;
 		if (!controller || !deployment) throw new Error(`${this.spec.name} is no Deployment`);
-		this.#server.putController({ ...deployment, namespace, replicas: wanted });
-		this.#server.putController({ ...controller, namespace, replicas });
+		const template = this.spec.labels;
+		this.#server.putController({ ...deployment, namespace, replicas: wanted, template });
+		this.#server.putController({ ...controller, namespace, replicas, template });
 	}
 
 	/** Its former Deployment is deleted. */
@@ -199,7 +206,14 @@ export class Workload {
 		const { controller, replicas } = this;
 		if (!controller) return;
 		const deployment = this.#deployment;
-		if (deployment) this.#server.putController({ ...deployment, namespace, replicas });
-		this.#server.putController({ ...controller, namespace, replicas, ...(deployment && { ownedBy: deployment }) });
+		const template = this.spec.labels;
+		if (deployment) this.#server.putController({ ...deployment, namespace, replicas, template });
+		this.#server.putController({
+			...controller,
+			namespace,
+			replicas,
+			template,
+			...(deployment && { ownedBy: deployment }),
+		});
 	}
 }

@@ -287,7 +287,8 @@ export class World {
 	#neverChanges({ verb, resource }: Pick<ApiCall<unknown>, "verb" | "resource">): boolean {
 		if (resource === "leases" && verb !== "list" && this.options.leaseCallsAtOnce) return true;
 		if (this.scenario.configChanges) return false;
-		if (resource === "fleet" || resource === "scales" || resource === "budgets") return true;
+		if (resource === "fleet" || resource === "scales" || resource === "budgets" || resource === "workloads")
+			return true;
 		// The counted budget's own Lease is left out of the list, so where there is one budget nothing of it matters.
 		return (
 			resource === "leases" && verb === "list" && this.scenario.clusters.every(({ budgets }) => budgets.length <= 1)

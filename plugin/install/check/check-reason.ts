@@ -61,6 +61,7 @@ const ofRounds = {
 	SelectorsDiffer: "failed",
 	FeatureMissing: "failed",
 	ExpectedPodsUnknown: "failed",
+	WorkloadsNotListed: "failed",
 	GarbledLease: "failed",
 } as const satisfies Partial<Readonly<Record<Reason, Problem>>>;
 

@@ -184,9 +184,9 @@ const refusing = `check-refused-${own}`;
 const decides = { name: "xpdb-operator", path: "/apis/rbac.authorization.k8s.io/v1/clusterroles/xpdb-operator" };
 let rules: unknown;
 
-async function giveRules(wanted: unknown): Promise<void> {
+async function giveRules(wanted: unknown, role = decides.name): Promise<void> {
 	const patch = JSON.stringify({ rules: wanted });
-	await kubectl("c2", ["patch", "clusterrole", decides.name, "--type=merge", "-p", patch]);
+	await kubectl("c2", ["patch", "clusterrole", role, "--type=merge", "-p", patch]);
 }
 
 const refused: Provocation = {
@@ -238,11 +238,46 @@ const garbled: Provocation = {
 	},
 };
 
+const unlisting = `check-unlisted-${own}`;
+const agentRole = { name: "xpdb-agent", path: "/apis/rbac.authorization.k8s.io/v1/clusterroles/xpdb-agent" };
+
+interface AgentRule {
+	readonly resources: readonly string[];
+	readonly verbs: readonly string[];
+}
+
+let agentRules: readonly AgentRule[] | undefined;
+
+/** As an agent of 0.1 had them: the right to get workloads alone. */
+const unlisted: Provocation = {
+	reason: "WorkloadsNotListed",
+	fault: "an agent that may not list workloads",
+	async provoke() {
+		await openWithBudget(unlisting);
+		agentRules = (await getJson<{ readonly rules: readonly AgentRule[] }>("c2", agentRole.path)).rules;
+		const narrowed = agentRules.map((rule) =>
+			rule.resources.includes("deployments") ? { ...rule, verbs: ["get"] } : rule,
+		);
+		await giveRules(narrowed, agentRole.name);
+	},
+	says: new RegExp(
+		`^budget ${unlisting}/good with maxUnavailable 1 needs .* in cluster c2 its agent may not list the workloads `,
+	),
+	fix: `kubectl xpdb explain budget/good -n ${unlisting} --context c1-operator`,
+	fixCode: 3,
+	mend: () => giveRules(agentRules, agentRole.name),
+	async end() {
+		if (agentRules !== undefined) await giveRules(agentRules, agentRole.name);
+		await removeNamespace(clusters, unlisting);
+	},
+};
+
 /** What cannot be judged is not said to be met, nor its pods to have owners. */
 const besides = ["NotChecked"] as const;
 
 export const budgetsScenes: readonly Scene[] = [
 	{ name: "budgets that are wrong", args: [...everywhere, "-n", namespace], rows: wrongRows, besides },
 	{ name: "agents that judge nothing for us", args: [...everywhere, "-n", refusing], rows: [refused], besides },
+	{ name: "an agent without rights", args: [...everywhere, "-n", unlisting], rows: [unlisted], besides },
 	{ name: "a Lease that cannot be read", args: [...everywhere, "-n", garbling], rows: [garbled], besides },
 ];

@@ -140,7 +140,7 @@ const judged = (change: Partial<JudgedBudget> = {}): JudgedBudget => ({
 	...change,
 });
 const refused = (
-	reason: "BudgetNeverMet" | "SelectorsDiffer" | "InvalidBudget" | "ExpectedPodsUnknown",
+	reason: "BudgetNeverMet" | "SelectorsDiffer" | "InvalidBudget" | "ExpectedPodsUnknown" | "WorkloadsNotListed",
 ): JudgedBudget => judged({ findings: [{ verdict: "Refused", reason, message: "it does", usedBy: [] }] });
 
 type Found = readonly FoundProblem[];
@@ -290,6 +290,11 @@ const rows: readonly (readonly [name: string, reason: CheckReason, found: () => 
 	["a budget that nobody can read", "InvalidBudget", () => judgeReadable(refused("InvalidBudget"), options)],
 	["a budget of two selectors", "SelectorsDiffer", () => judgeReadable(refused("SelectorsDiffer"), options)],
 	["an owner without scale", "ExpectedPodsUnknown", () => judgeReadable(refused("ExpectedPodsUnknown"), options)],
+	[
+		"an agent that may not list workloads",
+		"WorkloadsNotListed",
+		() => judgeReadable(refused("WorkloadsNotListed"), options),
+	],
 	[
 		"a budget that a member lacks",
 		"BudgetsDiffer",

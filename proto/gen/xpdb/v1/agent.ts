@@ -218,6 +218,8 @@ export interface ExpectedPods {
     | undefined;
   /** An unknown number will be known in a moment, without anybody doing something about it. */
   settles: boolean;
+  /** Why it is unknown, by name, where an owner is not the reason. WorkloadsNotListed: the agent may not list workloads. */
+  cause?: string | undefined;
 }
 
 export interface CandidateState {
@@ -3026,7 +3028,7 @@ export const Budget: MessageFns<Budget> = {
 };
 
 function createBaseExpectedPods(): ExpectedPods {
-  return { expected: undefined, settles: false };
+  return { expected: undefined, settles: false, cause: undefined };
 }
 
 export const ExpectedPods: MessageFns<ExpectedPods> = {
@@ -3041,6 +3043,9 @@ export const ExpectedPods: MessageFns<ExpectedPods> = {
     }
     if (message.settles !== false) {
       writer.uint32(24).bool(message.settles);
+    }
+    if (message.cause !== undefined) {
+      writer.uint32(34).string(message.cause);
     }
     return writer;
   },
@@ -3082,6 +3087,14 @@ export const ExpectedPods: MessageFns<ExpectedPods> = {
             message.settles = reader.bool();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.cause = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3102,6 +3115,7 @@ export const ExpectedPods: MessageFns<ExpectedPods> = {
         ? { $case: "unknown", value: globalThis.String(object.unknown) }
         : undefined,
       settles: isSet(object.settles) ? globalThis.Boolean(object.settles) : false,
+      cause: isSet(object.cause) ? globalThis.String(object.cause) : undefined,
     };
   },
 
@@ -3114,6 +3128,9 @@ export const ExpectedPods: MessageFns<ExpectedPods> = {
     }
     if (message.settles !== false) {
       obj.settles = message.settles;
+    }
+    if (message.cause !== undefined) {
+      obj.cause = message.cause;
     }
     return obj;
   },
@@ -3138,6 +3155,7 @@ export const ExpectedPods: MessageFns<ExpectedPods> = {
       }
     }
     message.settles = object.settles ?? false;
+    message.cause = object.cause ?? undefined;
     return message;
   },
 };

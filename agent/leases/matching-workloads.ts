@@ -1,0 +1,58 @@
+// The workloads whose pod template a budget selects: they are expected, whether any pod of theirs is there or not.
+//
+// Guarantee: each that stood when the count began is among them, as a consistent list of the namespace has it that began after
+// the count, or a watch that is alive and was found equal to such a list in the last 5 s. One that cannot be listed is never
+// taken for one that is not there. Assumption: a template keeps its labels for as long as its pods have them, or the pods that
+// differ were seen by a count or granted (remembered-controllers.ts).
+import type { LabelSelector } from "../../disruption/budget.ts";
+import type { ExpectedPods } from "../../disruption/cluster.ts";
+import type { ControllerReference } from "../../disruption/pod.ts";
+import { matchesSelector } from "../../disruption/selector.ts";
+import type { ClusterApi } from "../cluster-api/cluster-api.ts";
+import type { WorkloadRecord } from "../cluster-api/workload-record.ts";
+import { MissingRightError } from "../kubernetes/api-refusal.ts";
+import type { WorkloadView } from "../views/workload-view.ts";
+
+export type MatchingWorkloads =
+	| { readonly kind: "listed"; readonly workloads: readonly ControllerReference[] }
+	| { readonly kind: "unlisted"; readonly expected: Extract<ExpectedPods, { kind: "unknown" }> };
+
+export interface MatchingOptions {
+	readonly api: Pick<ClusterApi, "listWorkloads">;
+	/** Left out, each count lists them. */
+	readonly workloads?: WorkloadView;
+}
+
+/** Rejects where the API server does not answer. */
+export async function matchingWorkloads(
+	namespace: string,
+	selector: LabelSelector,
+	{ api, workloads }: MatchingOptions,
+): Promise<MatchingWorkloads> {
+	workloads?.wanted(namespace);
+	try {
+		const found = workloads?.isProven(namespace) ? workloads.workloads(namespace) : await api.listWorkloads(namespace);
+		return { kind: "listed", workloads: selectedWorkloads(found, selector) };
+	} catch (error) {
+		if (!(error instanceof MissingRightError)) throw error;
+		const reason = `its agent may not list the workloads whose pods it should expect. ${error.message}`;
+		return { kind: "unlisted", expected: { kind: "unknown", reason, cause: "WorkloadsNotListed" } };
+	}
+}
+
+/** Those that the watches show at this moment, proven or not: whose scales a count will most likely need. */
+export function shownWorkloads(
+	namespace: string,
+	selector: LabelSelector,
+	{ workloads }: Pick<MatchingOptions, "workloads">,
+): readonly ControllerReference[] {
+	return workloads ? selectedWorkloads(workloads.workloads(namespace), selector) : [];
+}
+
+function selectedWorkloads(found: Iterable<WorkloadRecord>, selector: LabelSelector): readonly ControllerReference[] {
+	const selected: ControllerReference[] = [];
+	for (const { apiVersion, kind, name, uid, labels, isOfDeployment } of found) {
+		if (!isOfDeployment && matchesSelector(selector, labels)) selected.push({ apiVersion, kind, name, uid });
+	}
+	return selected;
+}

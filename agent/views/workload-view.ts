@@ -1,0 +1,98 @@
+// What the agent keeps in memory of workloads: one watch on each of Kubernetes' own kinds, over all namespaces. Whole objects are watched,
+// because metadata alone has no pod template, and are made small as they come. A count goes by them only in a namespace in which
+// they were found equal to consistent lists a moment ago (watch-comparison.ts): lists of that namespace, never of the cluster.
+import { listWorkloadVersions, workloadsIn } from "../cluster-api/workload-calls.ts";
+import { createWorkloadProjection, type WorkloadRecord, workloadKinds } from "../cluster-api/workload-record.ts";
+import { createApiAsker } from "../kubernetes/api-asker.ts";
+import { startWatch } from "../kubernetes/watch.ts";
+import { ObjectStore, type ViewOptions } from "./object-views.ts";
+import { WatchComparison } from "./watch-comparison.ts";
+
+export interface WorkloadView {
+	/** The watches are alive, and the last comparisons of this namespace with consistent lists that held began in the last 5 s. */
+	isProven(namespace: string): boolean;
+	/** Somebody counts there, and will probably count again soon: it is compared for a while. */
+	wanted(namespace: string): void;
+	workloads(namespace: string): Iterable<WorkloadRecord>;
+}
+
+interface NamespaceComparisons {
+	isRecent(namespace: string): boolean;
+	wanted(namespace: string): void;
+}
+
+/** Far more than have budgets that are counted in one minute. */
+const maxNamespaces = 1_000;
+
+export function createWorkloadView(
+	options: Omit<ViewOptions, "warn"> & {
+		readonly warn: (resource: string, message: string) => void;
+		readonly report: (problem: unknown) => void;
+	},
+): { readonly view: WorkloadView; close(): void } {
+	const { connection, clock, report } = options;
+	const asker = createApiAsker(connection);
+	const watched = workloadKinds.map((kind) => {
+		const { plural } = kind;
+		const store = new ObjectStore<WorkloadRecord>({ clock, keyOf: ({ namespace, name }) => `${namespace}/${name}` });
+		const warn = (message: string): void => options.warn(plural, message);
+		const project = createWorkloadProjection(kind);
+		const watch = startWatch({ ...options, warn, resource: workloadsIn(kind), project, sink: store });
+		const compare = (namespace: string): WatchComparison<WorkloadRecord> =>
+			new WatchComparison({
+				store,
+				clock,
+				report,
+				list: () => listWorkloadVersions(asker, kind, namespace),
+				isListed: (object) => object.namespace === namespace,
+				versionOf: ({ resourceVersion }) => resourceVersion,
+				onDifferent: ([first, ...others]) => {
+					const more = others.length > 0 ? ` and ${others.length} more` : "";
+					warn(
+						`The watch on ${plural} of cluster "${connection.cluster}" and a list differ in ${first}${more}: opening it anew`,
+					);
+					watch.restart();
+				},
+			});
+		return { store, watch, compare };
+	});
+	const compared = new Map<string, readonly WatchComparison<WorkloadRecord>[]>();
+	const closeComparisons = (): void => {
+		for (const each of [...compared.values()].flat()) each.close();
+		compared.clear();
+	};
+	const comparisons: NamespaceComparisons = {
+		isRecent: (namespace) => compared.get(namespace)?.every(({ isRecent }) => isRecent) ?? false,
+		wanted(namespace) {
+			let own = compared.get(namespace);
+			if (!own) {
+				if (compared.size >= maxNamespaces) closeComparisons();
+				compared.set(namespace, (own = watched.map(({ compare }) => compare(namespace))));
+			}
+			for (const each of own) each.wanted();
+		},
+	};
+	return {
+		view: workloadViewOf(
+			watched.map(({ store }) => store),
+			comparisons,
+		),
+		close() {
+			closeComparisons();
+			for (const { watch } of watched) watch.close();
+		},
+	};
+}
+
+export function workloadViewOf(
+	stores: readonly ObjectStore<WorkloadRecord>[],
+	comparisons: NamespaceComparisons,
+): WorkloadView {
+	return {
+		isProven: (namespace) => stores.every((store) => store.live) && comparisons.isRecent(namespace),
+		wanted: (namespace) => comparisons.wanted(namespace),
+		*workloads(namespace) {
+			for (const store of stores) for (const each of store.values()) if (each.namespace === namespace) yield each;
+		},
+	};
+}
