@@ -60,7 +60,9 @@ export async function listPaged<T>(
 			// The instant that the pages show was compacted away: only a list from the start is one instant again.
 			if (answer.status === 410 && restarts < 1) break;
 			if (answer.status === 410) throw asker.refusal(answer, options);
-			const page = asker.read(options, () => listPage(withItems(answer.body)));
+			const page = asker.read(options, () =>
+				listPage(resource.metadataOnly === true ? withItems(answer.body) : answer.body),
+			);
 			for (const item of page.items) objects.push(asker.read(options, () => project(item)));
 			token = page.continueToken;
 			if (token !== "") continue;

@@ -13,7 +13,7 @@ import { createAnsweringConnection } from "./answering-connection.ts";
 import type { Json } from "./odd-values.ts";
 import { budget, leaseObject, podObject, statefulSet } from "./seed-objects.ts";
 
-export type ObjectKind = "pods" | "pod" | "fleet" | "lease" | "leases" | "budget" | "budgets" | "scale";
+export type ObjectKind = "pods" | "pod" | "fleet" | "lease" | "leases" | "budget" | "budgets" | "scale" | "workloads";
 
 /** Changes one cluster's answers of one kind. */
 export type Garble = (answer: ApiAnswer) => ApiAnswer;
@@ -122,6 +122,8 @@ export async function openGarbledCluster(
 	});
 }
 
+const workloadsPath = /\/namespaces\/shop\/(deployments|statefulsets|daemonsets|replicasets|replicationcontrollers)$/;
+
 /** As much of an API server as a round asks. */
 export class WorldServer {
 	readonly #state: ClusterState;
@@ -178,6 +180,8 @@ export class WorldServer {
 			const spec = { ...statefulSet.spec, replicas: this.#state.replicas ?? 3 };
 			return found("scale", { ...statefulSet, spec });
 		}
+		const [, plural] = workloadsPath.exec(place) ?? [];
+		if (plural !== undefined) return found("workloads", list(plural === "statefulsets" ? [statefulSet] : []));
 		if (place.endsWith("/xpoddisruptionbudgets")) return found("budgets", list([this.#budget()]));
 		if (place.includes("/xpoddisruptionbudgets/")) return found("budget", this.#budget());
 		if (place.endsWith("/leases") && method === "GET") return found("leases", list([...this.#leases.values()]));
