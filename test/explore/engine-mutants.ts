@@ -183,13 +183,13 @@ export const engineMutants: readonly Mutant[] = [
 	{
 		name: "remembered-owners-win",
 		without: "asking the controllers that the view shows",
-		scenarios: ["two-budgets", "owners-change", "many-at-once"],
+		scenarios: ["owned-and-not"],
 		edits: [
 			{
 				file: "agent/leases/expected-pods.ts",
 				symbol: "expectedPods",
-				find: "const [$lately, $names] = await $reads; const $owning = $chosen; $$between; for (const $pod of $pods) { const $owner = $pod.controller && $owning.get($pod.controller.uid); $$rest; }",
-				replace: `const [$lately, $names] = await $reads; const $owning = $chosen; $$between;
+				find: "const [$lately, $names, $matched] = await $reads; const $owning = $chosen; $$between; for (const $pod of $pods) { const $owner = $pod.controller && $owning.get($pod.controller.uid); $$rest; }",
+				replace: `const [$lately, $names, $matched] = await $reads; const $owning = $chosen; $$between;
 	for (const $pod of $pods) {
 		const remembered = [...$names.values()].find((each) => each.kind === "scaled");
 		const $owner = remembered ?? ($pod.controller && $owning.get($pod.controller.uid)); $$rest; }`,

@@ -99,7 +99,10 @@ function disowned(name: string, about: string, change: (world: World) => void): 
 		name,
 		about,
 		clusters: [
-			cluster("c1", 0, { agents: 1, workloads: [{ kind: "Deployment", name: "web", labels: web, replicas: 3 }] }),
+			cluster("c1", 0, {
+				agents: 1,
+				workloads: [{ kind: "Deployment", name: "web", labels: web, replicas: 3, template: {} }],
+			}),
 		],
 		drains: [drain("drain-1", ["c1/web-0-1"], { attempts: 1 })],
 		events: [

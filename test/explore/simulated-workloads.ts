@@ -1,9 +1,15 @@
 // Workloads of Kubernetes' own kinds as lists and watches have them, beside the scales that a simulated API server answers.
 import type { WorkloadRecord } from "../../agent/cluster-api/workload-record.ts";
 import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
-import type { SimulatedController } from "./simulated-api-server.ts";
+import type { ControllerReference } from "../../disruption/pod.ts";
 
 type Labels = Readonly<Record<string, string>>;
+
+interface MadeController extends ControllerReference {
+	readonly namespace: string;
+	readonly ownedBy?: ControllerReference;
+	readonly template?: Labels;
+}
 
 const versions: readonly string[] = ["v1", "apps/v1"];
 const kinds: readonly string[] = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController"];
@@ -14,7 +20,7 @@ export class SimulatedWorkloads {
 	/** Of those that were made without one: of the first pod that names them. */
 	readonly #templates = new Map<string, Labels>();
 
-	put(key: string, controller: SimulatedController, resourceVersion: string): void {
+	put(key: string, controller: MadeController, resourceVersion: string): void {
 		const { apiVersion, kind, name, uid, namespace, ownedBy, template = this.#templates.get(key) } = controller;
 		if (!versions.includes(apiVersion) || !kinds.includes(kind)) return;
 		const isOfDeployment = ownedBy?.kind === "Deployment";
@@ -31,7 +37,7 @@ export class SimulatedWorkloads {
 	}
 
 	/** A pod with these labels was made for it. */
-	madePod(key: string, controller: SimulatedController, labels: Labels): void {
+	madePod(key: string, controller: MadeController, labels: Labels): void {
 		const known = this.#objects.get(key);
 		if (!known || controller.template || this.#templates.has(key)) return;
 		this.#templates.set(key, labels);

@@ -154,6 +154,21 @@ export const workloadScenarios: readonly Scenario<World>[] = [
 		probe: false,
 		holdsBack: () => false,
 	},
+	{
+		name: "owned-and-not",
+		about: "Pods of a StatefulSet that the Lease remembers, beside some that nobody controls",
+		clusters: [
+			cluster("c1", 0, {
+				agents: 1,
+				workloads: [statefulSet(2), { kind: "Bare", name: "own", labels: web, replicas: 2 }],
+			}),
+		],
+		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c1/web-1"])],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		probe: false,
+	},
 	madeUnseen("made-behind-a-dead-watch", "A workload is made while an agent's watches are dead", (world) => {
 		agent(world, 0).isWatching = false;
 	}),

@@ -19,6 +19,8 @@ export interface WorkloadSpec {
 	readonly replicas: number;
 	/** Ordinals whose pods are not ready at first. */
 	readonly unready?: readonly number[];
+	/** Of its pod template, where its pods get other ones: a webhook adds some. */
+	readonly template?: Readonly<Record<string, string>>;
 	/** None of its pods is there at first. */
 	readonly isEmpty?: boolean;
 }
@@ -149,7 +151,7 @@ export class Workload {
 		const { controller, replicas } = this;
 		const deployment = this.#deployment;
 		if (!controller || !deployment) throw new Error(`${this.spec.name} is no Deployment`);
-		const template = this.spec.labels;
+		const { template = this.spec.labels } = this.spec;
 		this.#server.putController({ ...deployment, namespace, replicas: wanted, template });
 		this.#server.putController({ ...controller, namespace, replicas, template });
 	}
@@ -206,7 +208,7 @@ export class Workload {
 		const { controller, replicas } = this;
 		if (!controller) return;
 		const deployment = this.#deployment;
-		const template = this.spec.labels;
+		const { template = this.spec.labels } = this.spec;
 		if (deployment) this.#server.putController({ ...deployment, namespace, replicas, template });
 		this.#server.putController({
 			...controller,

@@ -42,7 +42,9 @@ describe("createWorkloadView() over the small API server", () => {
 					.poll(
 						() => {
 							view.wanted(namespace);
-							const own = [...view.workloads(namespace)].filter(({ name }) => name.startsWith("seen-"));
+							const own = [...view.workloads(namespace)].filter(
+								({ name, isOfDeployment }) => name.startsWith("seen-") && !isOfDeployment,
+							);
 							return view.isProven(namespace) && own.length === count;
 						},
 						{ timeout: 20_000 },

@@ -2,7 +2,6 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { ClusterApi } from "../../../agent/cluster-api/cluster-api.ts";
 import { createClusterApi } from "../../../agent/cluster-api/create-cluster-api.ts";
 import { createApiConnection } from "../../../agent/kubernetes/api-connection.ts";
-import { MissingRightError } from "../../../agent/kubernetes/api-refusal.ts";
 import { AgentUnavailableError, GarbledLeaseError } from "../../../disruption/errors.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { type ScriptedRequest, startScriptedServer } from "../../support/scripted-api-server.ts";
@@ -285,43 +284,6 @@ describe("ClusterApi pods", () => {
 	test("getPod() does not take a missing namespace's status for a missing pod of that name", async () => {
 		const { api } = await setUp(answering(404, notFound("namespaces", "web-0")));
 		await expect(api.getPod(pod)).rejects.toThrow(AgentUnavailableError);
-	});
-});
-
-describe("ClusterApi.listWorkloads()", () => {
-	const replicaSet = (name: string) => ({
-		metadata: { namespace: "db", name, uid: `uid-of-${name}`, resourceVersion: "3" },
-		spec: { replicas: 1, template: { metadata: { labels: { app: name } } } },
-	});
-	const list = (...items: readonly object[]) => ({ metadata: { resourceVersion: "9" }, items });
-
-	test("lists the five kinds of the namespace, and nothing of the cluster", async () => {
-		const { api, asked } = await setUp((request) =>
-			request.json(200, request.path.includes("/replicasets?") ? list(replicaSet("web")) : list()),
-		);
-		expect(await api.listWorkloads("db")).toMatchObject([{ kind: "ReplicaSet", name: "web", labels: { app: "web" } }]);
-		expect(asked().toSorted()).toEqual([
-			"GET /api/v1/namespaces/db/replicationcontrollers?limit=250",
-			...["daemonsets", "deployments", "replicasets", "statefulsets"].map(
-				(plural) => `GET /apis/apps/v1/namespaces/db/${plural}?limit=250`,
-			),
-		]);
-	});
-
-	test("rejects an object that cannot be read", async () => {
-		const { api } = await setUp(answering(200, list({ metadata: { name: "web" } })));
-		await expect(api.listWorkloads("db")).rejects.toThrow(
-			/Cannot list .* in cluster "eu-1": the answer cannot be understood/,
-		);
-	});
-
-	test("says which right is missing", async () => {
-		const { api } = await setUp((request) =>
-			request.path.includes("/deployments?") ? request.json(403, { message: "forbidden" }) : request.json(200, list()),
-		);
-		const listed = api.listWorkloads("db");
-		await expect(listed).rejects.toBeInstanceOf(MissingRightError);
-		await expect(listed).rejects.toThrow(/no right to list deployments\.apps in namespace "db"/);
 	});
 });
 
