@@ -155,6 +155,16 @@ export interface UnavailablePod extends PodStatus {
 /** Of the pods of one budget in one cluster that are not available: with as many, nobody knows how many more there are. */
 export const mostUnavailableTold = 20;
 
+/** A workload that a budget expects by its pod template, though some of its pods carry other labels: it uses the budget up until a person changes one of both. */
+export interface MislabelledWorkload {
+	readonly kind: string;
+	readonly namespace: string;
+	readonly name: string;
+	readonly wants: number;
+	/** Its pods that the budget does not select. */
+	readonly others: number;
+}
+
 /** One cluster's part of the global count, taken after the acquisition that it belongs to. */
 export interface Count {
 	readonly clusterId: string;
@@ -170,6 +180,8 @@ export interface Count {
 	readonly candidates: readonly CandidateState[];
 	/** At most `mostUnavailableTold`, those with a holder first. */
 	readonly unavailable: readonly UnavailablePod[];
+	/** For people; at most `mostUnavailableTold`. Old agents do not tell them. */
+	readonly mislabelled?: readonly MislabelledWorkload[];
 }
 
 /** What a commit writes for one pod: from then on it counts as unavailable until its reservation ends. */

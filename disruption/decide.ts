@@ -18,8 +18,8 @@ import {
 	parseBudgetSpec,
 	supportedFeatures,
 } from "./budget.ts";
-import { exhaustedText } from "./budget-text.ts";
-import type { CandidateState, Count, UnavailablePod } from "./cluster.ts";
+import { exhaustedText, mislabelledText } from "./budget-text.ts";
+import type { CandidateState, Count, MislabelledWorkload, UnavailablePod } from "./cluster.ts";
 import { countedHealthy, type PodsTaken, withTaken } from "./counted-healthy.ts";
 import { coveringBudgets } from "./coverage.ts";
 import { InvalidBudgetError } from "./errors.ts";
@@ -102,6 +102,8 @@ export interface BudgetState {
 	readonly need?: number;
 	/** None where the budget does not need it and an owner cannot say. */
 	readonly expected?: number;
+	/** Workloads that are expected, and some of whose pods the budget does not select. */
+	readonly mislabelled?: readonly (MislabelledWorkload & { readonly cluster: string })[];
 	/** How many more may be disrupted now; none where the budget is suspended. */
 	readonly left?: number;
 	readonly clusters: readonly { readonly name: string; readonly healthy: number; readonly expected?: number }[];
@@ -122,7 +124,7 @@ export function judgeBudget(
 	return allowance.kind === "allowance" ? { kind: "state", state: stateOf(allowance) } : allowance;
 }
 
-function stateOf({ budget, desired, expected, counts }: Allowance): BudgetState {
+function stateOf({ budget, desired, expected, counts, mislabelled }: Allowance): BudgetState {
 	const { healthy } = totalsOf(counts);
 	const isUsedUp = expected === 0 || (desired !== undefined && countedHealthy(counts) < desired);
 	return {
@@ -130,6 +132,7 @@ function stateOf({ budget, desired, expected, counts }: Allowance): BudgetState 
 		healthy,
 		...(desired !== undefined && { need: desired, left: isUsedUp ? 0 : healthy - desired }),
 		...(expected !== undefined && { expected }),
+		...(mislabelled.length > 0 && { mislabelled }),
 		clusters: inOrder(counts).map(({ clusterName, healthy: here, expected: wanted }) => ({
 			name: clusterName,
 			healthy: here,
@@ -156,6 +159,7 @@ interface Allowance {
 	/** Granted by this decision. */
 	taken: PodsTaken;
 	readonly usedBy: readonly (UnavailablePod & { readonly cluster: string })[];
+	readonly mislabelled: readonly (MislabelledWorkload & { readonly cluster: string })[];
 }
 
 function judge(
@@ -269,7 +273,11 @@ function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Waiting | Re
 	const usedBy = inOrder(counts).flatMap((count) =>
 		count.unavailable.map((pod) => ({ ...pod, cluster: count.clusterName })),
 	);
-	const base = { kind: "allowance", budget: budget.name, counts, taken: new Map<string, number>(), usedBy } as const;
+	const mislabelled = inOrder(counts).flatMap((count) =>
+		(count.mislabelled ?? []).map((workload) => ({ ...workload, cluster: count.clusterName })),
+	);
+	const taken: PodsTaken = new Map<string, number>();
+	const base = { kind: "allowance", budget: budget.name, counts, taken, usedBy, mislabelled } as const;
 	if (specs.every(({ spec }) => spec.suspended)) {
 		return { ...base, desired: undefined, expected: undefined, needsExpected: undefined };
 	}
@@ -360,12 +368,13 @@ function refuseFleet(memberIds: readonly string[], budgets: readonly BudgetCount
 	return undefined;
 }
 
-function exhaustedBudget({ budget, desired, counts, taken, expected, usedBy }: Allowance): Waiting {
+function exhaustedBudget({ budget, desired, counts, taken, expected, usedBy, mislabelled }: Allowance): Waiting {
 	const healthy = countedHealthy(counts, taken);
+	const numbers = { need: desired, healthy, expected };
 	return {
 		kind: "waiting",
 		reason: "BudgetExhausted",
-		message: exhaustedText(formatBudgetName(budget), { need: desired, healthy, expected }),
+		message: exhaustedText(formatBudgetName(budget), numbers) + mislabelledText(mislabelled),
 		budget,
 		...(desired !== undefined && { need: desired }),
 		...(expected !== undefined && { expected }),

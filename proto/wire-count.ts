@@ -4,6 +4,7 @@ import {
 	type Count,
 	type ExpectedPods,
 	type MemberBudget,
+	type MislabelledWorkload,
 	type PodReference,
 	type UnavailablePod,
 	unknownCauses,
@@ -33,6 +34,7 @@ export function countMessage(count: Count): wire.Count {
 		healthy: count.healthy,
 		candidates: count.candidates.map(candidateMessage),
 		unavailable: count.unavailable.map(unavailableMessage),
+		mislabelled: (count.mislabelled ?? []).map((workload) => ({ ...workload })),
 	};
 }
 
@@ -48,6 +50,11 @@ export function readCount(message: wire.Count | undefined, field: string): Count
 		healthy: wholeNumber(sent.healthy, `${field}.healthy`),
 		candidates: sent.candidates.map((candidate, index) => readCandidate(candidate, `${field}.candidates[${index}]`)),
 		unavailable: sent.unavailable.map((pod, index) => readUnavailable(pod, `${field}.unavailable[${index}]`)),
+		...(sent.mislabelled.length > 0 && {
+			mislabelled: sent.mislabelled.map((workload, index) =>
+				readMislabelled(workload, `${field}.mislabelled[${index}]`),
+			),
+		}),
 	};
 }
 
@@ -171,6 +178,17 @@ function unavailableMessage({ sinceSeconds, ...pod }: UnavailablePod): wire.Unav
 		state,
 		message,
 		account,
+	};
+}
+
+function readMislabelled(sent: wire.MislabelledWorkload, field: string): MislabelledWorkload {
+	const { kind, namespace, name, wants, others } = sent;
+	return {
+		kind: requiredText(kind, `${field}.kind`),
+		namespace: requiredText(namespace, `${field}.namespace`),
+		name: requiredText(name, `${field}.name`),
+		wants: wholeNumber(wants, `${field}.wants`),
+		others: wholeNumber(others, `${field}.others`),
 	};
 }
 

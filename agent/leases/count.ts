@@ -39,6 +39,7 @@ import {
 	matchingWorkloads,
 	shownWorkloads,
 } from "./matching-workloads.ts";
+import { mislabelledWorkloads } from "./mislabelled.ts";
 import type { ReplicaSetOwners } from "./replica-set-owners.ts";
 
 export interface CountOptions extends Pick<MatchingOptions, "workloads"> {
@@ -297,6 +298,9 @@ async function countView(
 		everything,
 		replicaSets,
 	});
+	const { matched, owners } = scale;
+	const pods = (): Iterable<PodRecord> => view.pods(namespace);
+	const mislabelled = mislabelledWorkloads({ namespace, matched, selected, owners, pods });
 	const candidates = await Promise.all(
 		question.candidates.map(async (candidate, index) => {
 			const state = await candidateState(candidate, present[index], reservations, scale, api);
@@ -317,6 +321,7 @@ async function countView(
 				.toSorted((a, b) => Number(b.reservation !== undefined) - Number(a.reservation !== undefined) || byName(a, b))
 				.slice(0, mostUnavailableTold)
 				.map(({ pod, reservation }) => unavailablePod(pod, reservation, options.grants)),
+			...(mislabelled.length > 0 && { mislabelled }),
 		},
 		scale,
 	};

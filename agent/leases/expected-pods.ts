@@ -18,6 +18,8 @@ export interface ExpectedScale {
 	readonly expected: ExpectedPods;
 	/** By uid of a pod's own controller: who decides for it. */
 	readonly owners: ReadonlyMap<string, Owner>;
+	/** Of the workloads whose pod template the budget selects. */
+	readonly matched: readonly Owner[];
 	/** Keys of remembered controllers that are gone for good. */
 	readonly forgotten: ReadonlySet<string>;
 	/** Controllers of selected pods that nothing but these pods speaks for: to be remembered before anybody relies on the count. */
@@ -79,6 +81,7 @@ export async function expectedPods(
 		expected: matching.kind === "unlisted" ? matching.expected : isMemoryFull(memory) ? tooMany(namespace) : sum,
 		unremembered: unremembered.filter((controller) => memory.includes(controller)),
 		owners: owning,
+		matched: [...matched.values()],
 		forgotten: new Set([...names].filter(([, { kind }]) => kind === "gone").map(([key]) => key)),
 	};
 }

@@ -13,7 +13,7 @@ import { comparedWithinMs } from "../../agent/views/watch-comparison.ts";
 import { budgetViewOf, leaseViewOf, ObjectStore } from "../../agent/views/object-views.ts";
 import { PodStore } from "../../agent/views/pod-view.ts";
 import { withWatchedLeases } from "../../agent/views/watched-leases.ts";
-import type { BudgetName } from "../../disruption/budget.ts";
+
 import type { MemberBudget } from "../../disruption/cluster.ts";
 import {
 	AgentUnavailableError,
@@ -24,15 +24,15 @@ import {
 import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import { reservationDeadlineMs } from "../../disruption/reservation.ts";
-import type { AgentCluster } from "../../proto/agent-cluster.ts";
-import type { Greeting, GreetingReply } from "../../proto/greet.ts";
+import type { Greeting } from "../../proto/greet.ts";
 import { type Feed, openFeed } from "./feed.ts";
 import { createScaleCalls } from "./scale-calls.ts";
 import type { Step } from "./scheduler.ts";
 import { withSeenVersions } from "./seen-api.ts";
-import { type ApiCall, clusterApi, type SimulatedApiServer } from "./simulated-api.ts";
+import { type ApiCall, clusterApi } from "./simulated-api.ts";
 import { simulatedMembership } from "./simulated-membership.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
+import type { AgentProcessOptions } from "./agent-process-options.ts";
 import { SimulatedWorkloadView } from "./simulated-workload-view.ts";
 
 const expectedErrors = [AgentUnavailableError, FleetsDifferError, GarbledLeaseError, LeaseLostError];
@@ -41,27 +41,9 @@ const overdueMs = reservationDeadlineMs + 1_000;
 /** As long as names of budgets hold after a comparison, whatever the shipped constant is. */
 const namesHoldForMs = 5_000;
 
-export interface AgentProcessOptions {
-	readonly name: string;
-	readonly server: SimulatedApiServer;
-	readonly keepsHistory: boolean;
-	/** Carries an API call over the simulated network. */
-	readonly carry: <T>(from: SimulatedProcess, call: ApiCall<T>) => Promise<T>;
-	/** Told of what no code here should ever throw. */
-	readonly onBug: (error: unknown) => void;
-	readonly lineHost: (from: SimulatedProcess) => AgentCluster | undefined;
-	/** All members of the fleet. */
-	readonly members: (from: AgentProcess) => readonly AgentCluster[];
-	/** The budget as other clusters have it now: that is asked for over no network here. */
-	readonly budgetElsewhere: (budget: BudgetName) => readonly MemberBudget[];
-	/** It keeps in mind who its members were, and greets them. */
-	readonly knowsMembers: boolean;
-	readonly greet: (from: AgentProcess, id: string, greeting: Greeting) => Promise<GreetingReply>;
-}
-
 export class AgentProcess extends SimulatedProcess {
 	readonly local: LocalCluster;
-	readonly #options: AgentProcessOptions;
+	readonly #options: AgentProcessOptions<AgentProcess>;
 	readonly #api: ClusterApi;
 	readonly #pods: PodStore;
 	readonly #budgets: ObjectStore<MemberBudget>;
@@ -81,7 +63,7 @@ export class AgentProcess extends SimulatedProcess {
 	readonly #podPlace = new WatchPlace();
 	#connections = 1;
 
-	constructor(options: AgentProcessOptions) {
+	constructor(options: AgentProcessOptions<AgentProcess>) {
 		super(options.name, options);
 		const { server, carry } = options;
 		const { clock } = this;
@@ -399,7 +381,6 @@ export class AgentProcess extends SimulatedProcess {
 	}
 
 	#check(error: unknown): void {
-		const expected = expectedErrors.some((kind) => error instanceof kind);
-		if (!expected) this.#options.onBug(error);
+		if (!expectedErrors.some((kind) => error instanceof kind)) this.#options.onBug(error);
 	}
 }

@@ -13,31 +13,13 @@ import { Oracle, type Violation } from "./oracle.ts";
 import { OrderJudge } from "./order-judge.ts";
 import { PluginProcess } from "./plugin-process.ts";
 import type { Limits, Scenario } from "./scenario.ts";
-import type { Choices, Step } from "./scheduler.ts";
+import type { Step } from "./scheduler.ts";
 import type { ApiCall } from "./simulated-api.ts";
+import type { WorldOptions } from "./world-options.ts";
 import type { Snapshot } from "./simulated-api-server.ts";
 import { SimulatedCluster } from "./simulated-cluster.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
-
-export interface WorldOptions {
-	readonly choices: Choices;
-	readonly limits: Limits;
-	/** Plugins are rounds without the engine around them. */
-	readonly thinDrains: boolean;
-	/** Nobody takes holds that are not written. */
-	readonly writtenHolds: boolean;
-	/** Answers travel on their own. */
-	readonly splitAnswers: boolean;
-	/** Every process asks the one agent that the scenario names, or the first. */
-	readonly oneAgent: boolean;
-	/** What each process learns is hashed, for an exhaustive search. */
-	readonly keepsHistory: boolean;
-	/** Calls to Leases need not wait for their moment. */
-	readonly leaseCallsAtOnce: boolean;
-	/** What happens is written down, for people. */
-	readonly record: boolean;
-}
 
 /** More than are made anew until everybody has noticed that a backup does not have them: no version comes twice. */
 const writesSinceBackup = 1_000;

@@ -50,6 +50,7 @@ const own = {
 	BudgetNeverMet: { code: "XPDB2302", result: "warning" },
 	BudgetSelectsNothing: { code: "XPDB2303", result: "warning" },
 	PodsWithoutOwner: { code: "XPDB2304", result: "warning" },
+	PodsMislabelled: { code: "XPDB2305", result: "warning" },
 } as const satisfies Readonly<Record<string, ReasonFacts>>;
 
 /** Those of a round that a check may find before there is one. */

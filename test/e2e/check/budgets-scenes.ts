@@ -46,6 +46,24 @@ async function podOfConfigMap(cluster: string): Promise<object> {
 	});
 }
 
+/** A StatefulSet of one pod, which somebody gave another label than its template has. */
+async function movedStatefulSet(cluster: string): Promise<readonly object[]> {
+	const labels = { set: "moved", app: "moved" };
+	const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "example.com/c:1" }] } };
+	const ofReplicas = (replicas: number): object => ({
+		apiVersion: "apps/v1",
+		kind: "StatefulSet",
+		metadata: { name: "moved", namespace },
+		spec: { replicas, serviceName: "moved", selector: { matchLabels: { set: "moved" } }, template },
+	});
+	await apply([cluster], [ofReplicas(0)]);
+	const path = `/apis/apps/v1/namespaces/${namespace}/statefulsets/moved`;
+	const { uid } = (await getJson<{ readonly metadata: { readonly uid: string } }>(cluster, path)).metadata;
+	const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: "moved", uid, controller: true };
+	const own = { labels: { set: "moved", app: "elsewhere" }, ownerReferences: [owner] };
+	return [pod("moved-0", own), ofReplicas(1)];
+}
+
 const wrongBudgets: readonly WrongBudget[] = [
 	{
 		reason: "BudgetsDiffer",
@@ -81,6 +99,16 @@ const wrongBudgets: readonly WrongBudget[] = [
 		objects: async (cluster) => (cluster === "c1" ? [pod("alone")] : []),
 		says: `budget ${namespace}/bare never lets ${namespace}/alone go: no controller says how many of them there should be`,
 		fix: explain("pod/alone"),
+		fixCode: 3,
+	},
+	{
+		reason: "PodsMislabelled",
+		fault: "a pod with another label than its template has",
+		name: "moved",
+		spec: () => ({ ...one, ...selecting("moved") }),
+		objects: async (cluster) => (cluster === "c1" ? movedStatefulSet(cluster) : []),
+		says: `budget ${namespace}/moved expects pods that it does not select; StatefulSet ${namespace}/moved in cluster c1 wants 1, but 1 of its pods has labels that the budget does not select`,
+		fix: explain("budget/moved"),
 		fixCode: 3,
 	},
 	{

@@ -1,12 +1,8 @@
 // Every reason of a check, got from the code that gives it.
-import { credentials } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
-import { fleetHash } from "../../../disruption/fleet.ts";
 import { parseCommandLine } from "../../../plugin/cli.ts";
-import type { AgentAccess } from "../../../plugin/fleet/agent-access.ts";
-import { budgetRow } from "../../../plugin/fleet/budget-table.ts";
 import { type CheckReason, ownCheckReasons } from "../../../plugin/install/check/check-reason.ts";
-import type { FoundProblem, Reading } from "../../../plugin/install/check/check-report.ts";
+import type { FoundProblem } from "../../../plugin/install/check/check-report.ts";
 import { judgeAnchor, judgeBudgetKind, judgeServer } from "../../../plugin/install/check/judge-access.ts";
 import {
 	judgeAgentCount,
@@ -16,7 +12,7 @@ import {
 	judgeVersions,
 } from "../../../plugin/install/check/judge-agents.ts";
 import {
-	type JudgedBudget,
+	judgeLabels,
 	judgeMet,
 	judgeOwners,
 	judgeReadable,
@@ -24,124 +20,41 @@ import {
 	uncounted,
 } from "../../../plugin/install/check/judge-budgets.ts";
 import { judgeCertificates, judgeClocks } from "../../../plugin/install/check/judge-clocks.ts";
-import { type FleetColumn, judgeLists, judgePeers, judgeWay } from "../../../plugin/install/check/judge-fleet.ts";
+import { judgeLists, judgePeers, judgeWay } from "../../../plugin/install/check/judge-fleet.ts";
 import { judgeKeyReaders } from "../../../plugin/install/check/judge-key-readers.ts";
 import { judgePolicies, judgeXpdb } from "../../../plugin/install/check/judge-policies.ts";
 import { judgeInstallRights, judgeRights } from "../../../plugin/install/check/judge-rights.ts";
-import { neededRights, type Right } from "../../../plugin/install/check/needed-rights.ts";
-import type { AgentOfCluster } from "../../../plugin/install/check/read-agents.ts";
+import { neededRights } from "../../../plugin/install/check/needed-rights.ts";
 import type { PolicyObjects } from "../../../plugin/install/check/read-policies.ts";
 import { clientVersion } from "../../../plugin/kubernetes/client-version.ts";
-import type { AgentDescription } from "../../../proto/agent-cluster.ts";
-import { AgentServiceClient } from "../../../proto/gen/xpdb/v1/agent.ts";
-import { newContext } from "../../support/build-context.ts";
 import { binding, policiesOf, policy, webhooksOf } from "../../support/build-policies.ts";
 import { judgeServedAt } from "../../support/judge-served-at.ts";
-import { fullDescription } from "../../support/samples.ts";
 import { suggestDefault } from "../../support/suggest-default.ts";
-
-const eu = newContext("eu");
-const read = <T>(value: T): Reading<T> => ({ kind: "read", value });
-const unread: Reading<never> = { kind: "unread", why: "nodes is forbidden" };
-const options = { suggest: suggestDefault, context: "eu", answering: ["eu", "us"] };
-
-const agent = (name: string, ready = true) => ({ namespace: "xpdb-system", name, uid: name, ready, port: 8443 });
-const agents = (...pods: readonly ReturnType<typeof agent>[]) => read({ namespaces: ["xpdb-system"], pods });
-const speaking = (version: string, features: readonly string[] = []) => [{ version, features }];
-
-const [major = 0, minor = 0, patch = 0] = clientVersion.slice(1).split(".").map(Number);
-const minorAhead = (by: number): string => `${major}.${minor + by}.0`;
-const patchAhead = `${major}.${minor}.${patch + 1}`;
-const members = ["1", "2"].map((id) => ({ id, name: `m${id}`, address: `m${id}:8444` }));
-const description = (change: Partial<AgentDescription> = {}): Reading<AgentDescription> =>
-	read({
-		clusterId: "1",
-		clusterName: "m1",
-		version: clientVersion,
-		features: [],
-		members,
-		fleetHash: fleetHash(["1", "2"]),
-		leaseNamespace: "xpdb-system",
-		...change,
-	});
-const column = (change: Partial<FleetColumn> = {}): FleetColumn => ({
-	name: "eu",
-	context: "eu",
-	description: description(),
-	listed: members[0],
-	...change,
-});
-/** An agent that says this of itself, with its clock so many ms ahead of ours. */
-const saying = (change: Partial<AgentDescription> = {}, aheadMs = 0): AgentOfCluster => {
-	const told = description(change);
-	const clock = { aheadMs, withinMs: 5 };
-	return { who: "pod a", said: told.kind === "read" ? read({ description: told.value, clock }) : told };
-};
-const reached: AgentAccess = {
-	kind: "reached",
-	context: eu,
-	description: fullDescription,
-	askedAt: 0,
-	tookMs: 5,
-	client: new AgentServiceClient("unix:/nowhere", credentials.createInsecure()),
-	namespaces: ["xpdb-system"],
-	leave: () => undefined,
-	close: () => undefined,
-};
-const serverClock = (aheadMs: number) => read({ aheadMs, withinMs: 550 });
-const nowMs = Date.parse("2026-06-01T00:00:00Z");
-/** Certificates of an agent and of its CA that are good for so many days. */
-const certificates = (days: number, ofCa: number) => {
-	const [certificate, authority] = [days, ofCa].map((each) => ({
-		sha256: "",
-		expiresAtSeconds: nowMs / 1_000 + each * 86_400,
-	}));
-	if (!certificate || !authority) throw new Error("there are two");
-	return { certificates: { certificate, authorities: [authority] } };
-};
-const judgedCertificates = (days: number, ofCa = 3_000) =>
-	judgeCertificates([saying(certificates(days, ofCa))], nowMs, eu);
-
-const listsOf = (...columns: readonly FleetColumn[]) =>
-	[...judgeLists(columns, suggestDefault).values()].flatMap(({ findings }) => findings);
-
-function rights(kind: keyof ReturnType<typeof neededRights>, reason: keyof typeof ownCheckReasons, user = "alice") {
-	const wanted: readonly Right[] = neededRights("xpdb-system", "xpdb-operator", undefined)[kind];
-	const [missing] = wanted.slice(-1);
-	const facts = {
-		rights: async (right: Right) => read(right !== missing),
-		user: Promise.resolve(read(user)),
-	};
-	return judgeRights(wanted, reason, facts, eu).then(({ findings }) => findings);
-}
-
-const lackingFacts = { rights: async () => read(false), user: Promise.resolve(read("alice")) };
-
-const name = { namespace: "shop", name: "db" };
-const selector = { requirements: [] };
-const row = (change: Partial<JudgedBudget["row"]> = {}): JudgedBudget["row"] => ({
-	...budgetRow({ name, selector }, [], []),
-	problem: undefined,
-	members: ["eu", "us"].map((cluster) => ({
-		cluster,
-		bound: "maxUnavailable 1",
-		suspended: false,
-		suspension: undefined,
-	})),
-	perCluster: new Map([["eu", { healthy: 3, expected: 3 }]]),
-	...change,
-});
-const judged = (change: Partial<JudgedBudget> = {}): JudgedBudget => ({
-	name,
-	row: row(),
-	findings: [],
-	ownerless: [],
-	isCounted: true,
-	...change,
-});
-const refused = (
-	reason: "BudgetNeverMet" | "SelectorsDiffer" | "InvalidBudget" | "ExpectedPodsUnknown" | "WorkloadsNotListed",
-): JudgedBudget => judged({ findings: [{ verdict: "Refused", reason, message: "it does", usedBy: [] }] });
+import {
+	eu,
+	read,
+	unread,
+	options,
+	agent,
+	agents,
+	speaking,
+	minorAhead,
+	patchAhead,
+	members,
+	description,
+	column,
+	saying,
+	reached,
+	serverClock,
+	nowMs,
+	judgedCertificates,
+	listsOf,
+	rights,
+	lackingFacts,
+	row,
+	judged,
+	refused,
+} from "./check-facts.ts";
 
 type Found = readonly FoundProblem[];
 
@@ -310,6 +223,17 @@ const rows: readonly (readonly [name: string, reason: CheckReason, found: () => 
 		"pods without an owner",
 		"PodsWithoutOwner",
 		() => judgeOwners(judged({ ownerless: [{ cluster: "eu", pod: "shop/a" }] }), "eu", options),
+	],
+	[
+		"pods with other labels than their template",
+		"PodsMislabelled",
+		() =>
+			judgeLabels(
+				judged({
+					mislabelled: [{ kind: "StatefulSet", namespace: "shop", name: "db", wants: 3, others: 2, cluster: "eu" }],
+				}),
+				options,
+			),
 	],
 	["a budget that was not counted", "NotChecked", () => uncounted([judged({ isCounted: false })])],
 ];

@@ -196,6 +196,17 @@ export interface Count {
   healthy: number;
   candidates: CandidateState[];
   unavailable: UnavailablePod[];
+  mislabelled: MislabelledWorkload[];
+}
+
+/** A workload that is expected by its pod template, and some of whose pods the budget does not select. */
+export interface MislabelledWorkload {
+  kind: string;
+  namespace: string;
+  name: string;
+  wants: number;
+  /** Its pods that are not selected. */
+  others: number;
 }
 
 /** A budget as the cluster has it, unparsed: the same strict parser reads it wherever something is decided. */
@@ -2706,6 +2717,7 @@ function createBaseCount(): Count {
     healthy: 0,
     candidates: [],
     unavailable: [],
+    mislabelled: [],
   };
 }
 
@@ -2737,6 +2749,9 @@ export const Count: MessageFns<Count> = {
     }
     for (const v of message.unavailable) {
       UnavailablePod.encode(v!, writer.uint32(74).fork()).join();
+    }
+    for (const v of message.mislabelled) {
+      MislabelledWorkload.encode(v!, writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -2826,6 +2841,14 @@ export const Count: MessageFns<Count> = {
             message.unavailable.push(UnavailablePod.decode(reader, reader.uint32()));
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.mislabelled.push(MislabelledWorkload.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2865,6 +2888,9 @@ export const Count: MessageFns<Count> = {
       unavailable: globalThis.Array.isArray(object?.unavailable)
         ? object.unavailable.map((e: any) => UnavailablePod.fromJSON(e))
         : [],
+      mislabelled: globalThis.Array.isArray(object?.mislabelled)
+        ? object.mislabelled.map((e: any) => MislabelledWorkload.fromJSON(e))
+        : [],
     };
   },
 
@@ -2897,6 +2923,9 @@ export const Count: MessageFns<Count> = {
     if (message.unavailable?.length) {
       obj.unavailable = message.unavailable.map((e) => UnavailablePod.toJSON(e));
     }
+    if (message.mislabelled?.length) {
+      obj.mislabelled = message.mislabelled.map((e) => MislabelledWorkload.toJSON(e));
+    }
     return obj;
   },
 
@@ -2916,6 +2945,140 @@ export const Count: MessageFns<Count> = {
     message.healthy = object.healthy ?? 0;
     message.candidates = object.candidates?.map((e) => CandidateState.fromPartial(e)) || [];
     message.unavailable = object.unavailable?.map((e) => UnavailablePod.fromPartial(e)) || [];
+    message.mislabelled = object.mislabelled?.map((e) => MislabelledWorkload.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseMislabelledWorkload(): MislabelledWorkload {
+  return { kind: "", namespace: "", name: "", wants: 0, others: 0 };
+}
+
+export const MislabelledWorkload: MessageFns<MislabelledWorkload> = {
+  encode(message: MislabelledWorkload, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.namespace !== "") {
+      writer.uint32(18).string(message.namespace);
+    }
+    if (message.name !== "") {
+      writer.uint32(26).string(message.name);
+    }
+    if (message.wants !== 0) {
+      writer.uint32(32).int32(message.wants);
+    }
+    if (message.others !== 0) {
+      writer.uint32(40).int32(message.others);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MislabelledWorkload {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMislabelledWorkload();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.namespace = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.wants = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.others = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): MislabelledWorkload {
+    return {
+      kind: isSet(object.kind) ? globalThis.String(object.kind) : "",
+      namespace: isSet(object.namespace) ? globalThis.String(object.namespace) : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      wants: isSet(object.wants) ? globalThis.Number(object.wants) : 0,
+      others: isSet(object.others) ? globalThis.Number(object.others) : 0,
+    };
+  },
+
+  toJSON(message: MislabelledWorkload): unknown {
+    const obj: any = {};
+    if (message.kind !== "") {
+      obj.kind = message.kind;
+    }
+    if (message.namespace !== "") {
+      obj.namespace = message.namespace;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.wants !== 0) {
+      obj.wants = Math.round(message.wants);
+    }
+    if (message.others !== 0) {
+      obj.others = Math.round(message.others);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<MislabelledWorkload>, I>>(base?: I): MislabelledWorkload {
+    return MislabelledWorkload.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<MislabelledWorkload>, I>>(object: I): MislabelledWorkload {
+    const message = createBaseMislabelledWorkload();
+    message.kind = object.kind ?? "";
+    message.namespace = object.namespace ?? "";
+    message.name = object.name ?? "";
+    message.wants = object.wants ?? 0;
+    message.others = object.others ?? 0;
     return message;
   },
 };

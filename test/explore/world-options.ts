@@ -1,0 +1,21 @@
+import type { Limits } from "./scenario.ts";
+import type { Choices } from "./scheduler.ts";
+
+export interface WorldOptions {
+	readonly choices: Choices;
+	readonly limits: Limits;
+	/** Plugins are rounds without the engine around them. */
+	readonly thinDrains: boolean;
+	/** Nobody takes holds that are not written. */
+	readonly writtenHolds: boolean;
+	/** Answers travel on their own. */
+	readonly splitAnswers: boolean;
+	/** Every process asks the one agent that the scenario names, or the first. */
+	readonly oneAgent: boolean;
+	/** What each process learns is hashed, for an exhaustive search. */
+	readonly keepsHistory: boolean;
+	/** Calls to Leases need not wait for their moment. */
+	readonly leaseCallsAtOnce: boolean;
+	/** What happens is written down, for people. */
+	readonly record: boolean;
+}
