@@ -1,5 +1,5 @@
-// `npm test`, under the pinned Node that test.cjs has installed: the suites of the size that was asked for. What real clusters are needed for
-// runs in one lane, what only computes in another beside it. A suite that fails does not keep the next from running. The last
+// `npm test`, under the pinned Node that test.cjs has installed: the suites of the size that was asked for. What has limits of time
+// runs in one lane, what only computes in another beside it, at low priority. A suite that fails does not keep the next from running. The last
 // line is the sum of all.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -68,8 +68,8 @@ function commandStep({ name, command, environment, reports }: CommandSuite): Ste
 	return { name, command: command(folder), ...(environment && { environment }), tally: tallyOfExit };
 }
 
-const ofLane = (lane: CommandSuite["lane"]): readonly Step[] =>
-	choice.commands.filter((suite) => suite.lane === lane).map(commandStep);
+const thoseThatRun = (when: CommandSuite["when"]): readonly Step[] =>
+	choice.commands.filter((suite) => suite.when === when).map(commandStep);
 
 const realClusters = reportingStep(
 	"real clusters",
@@ -86,11 +86,11 @@ const building: Step = {
 };
 const bundling: Step = { name: "build", command: ["scripts/build.ts", "--test"], tally: tallyOfExit };
 
-const processorSteps = ofLane("processor");
-const suitesWithClusters = [...(choice.clusters.length > 0 ? [realClusters] : []), ...ofLane("clusters")];
-const clusterSteps = suitesWithClusters.length > 0 ? [building, bundling, ...suitesWithClusters] : [];
+const besideSteps = thoseThatRun("beside");
+const onClusters = [...(choice.clusters.length > 0 ? [realClusters] : []), ...thoseThatRun("last")];
+const mainSteps = [...thoseThatRun("first"), ...(onClusters.length > 0 ? [building, bundling, ...onClusters] : [])];
 const reports = (): readonly SuiteReport[] =>
-	[...processorSteps, ...clusterSteps]
+	[...besideSteps, ...mainSteps]
 		.filter(({ environment }) => environment?.["XPDB_SUITE_REPORT"] !== undefined)
 		.map(({ name }) => readSuiteReport(reportPath(name)));
 
@@ -115,8 +115,8 @@ try {
 	const startedAt = performance.now();
 	const idleness = measureIdleness();
 	const lanes = [
-		{ steps: clusterSteps, isBackground: false },
-		{ steps: processorSteps, isBackground: clusterSteps.length > 0 },
+		{ steps: mainSteps, isBackground: false },
+		{ steps: besideSteps, isBackground: mainSteps.length > 0 },
 	];
 	const results = await runLanes(lanes, {
 		signal: termination.signal,

@@ -32,10 +32,10 @@ export interface CommandSuite {
 	readonly name: string;
 	readonly size: Size;
 	/**
-	 * "processor" computes, at low priority beside real clusters, which wait for clocks most of the time. "clusters" starts clusters of its
-	 * own and runs when the others have ended.
+	 * "first": before real clusters, because unit tests have limits of time. "beside": at low priority beside real clusters, for what only
+	 * computes, however long. "last": with clusters of its own, when the others have ended.
 	 */
-	readonly lane: "processor" | "clusters";
+	readonly when: "first" | "beside" | "last";
 	/** Begins with the script that Node runs. `folder` is the run's own, and is removed at its end. */
 	readonly command: (folder: string) => readonly [string, ...string[]];
 	readonly environment?: Readonly<Record<string, string>>;
@@ -106,7 +106,8 @@ export const clusterSuites: readonly ClusterSuite[] = [
 				"member-leaves",
 				"sidecar",
 			),
-			"test/agent/",
+			"test/agent/chart.e2e.test.ts",
+			"test/agent/cluster-api/",
 		],
 		programs: ["helm", "flux"],
 	},
@@ -122,6 +123,8 @@ export const clusterSuites: readonly ClusterSuite[] = [
 		files: ["test/scripts/executable.e2e.test.ts", "test/krew/"],
 		programs: ["krew"],
 	},
+	// Each port with small API servers: the suite "hostile" has the same floods on real ones.
+	{ kind: "clusters", name: "floods", size: "nightly", files: ["test/agent/floods.e2e.test.ts"] },
 	// Made of Debian's packages, in minutes.
 	{ kind: "clusters", name: "image", size: "nightly", files: ["test/scripts/image.e2e.test.ts"] },
 ];
@@ -132,13 +135,13 @@ const onTheOldest = [
 	...e2e("hostile/policies", "evict", "drain", "suspend", "budgets", "check/installation"),
 ];
 
-/** In the order in which a lane runs them. */
+/** In the order in which they run, where several run at the same time of a run. */
 export const commandSuites: readonly CommandSuite[] = [
 	{
 		kind: "command",
 		name: "check",
 		size: "quick",
-		lane: "processor",
+		when: "first",
 		command: () => ["scripts/check.ts"],
 		reports: true,
 	},
@@ -146,35 +149,35 @@ export const commandSuites: readonly CommandSuite[] = [
 		kind: "command",
 		name: "exploration",
 		size: "quick",
-		lane: "processor",
+		when: "beside",
 		command: () => ["test/explore/main.ts", "--mutants"],
 	},
 	{
 		kind: "command",
 		name: "fuzzing",
 		size: "quick",
-		lane: "processor",
+		when: "beside",
 		command: () => ["test/fuzz/main.ts", "--inputs=60000"],
 	},
 	{
 		kind: "command",
 		name: "benchmark once",
 		size: "all",
-		lane: "clusters",
+		when: "last",
 		command: () => ["test/bench/main.ts", "--once"],
 	},
 	{
 		kind: "command",
 		name: "soak",
 		size: "all",
-		lane: "clusters",
+		when: "last",
 		command: () => ["test/soak/main.ts", "--minutes=1"],
 	},
 	{
 		kind: "command",
 		name: "packages",
 		size: "nightly",
-		lane: "processor",
+		when: "beside",
 		command: (folder) => [
 			"scripts/package/main.ts",
 			`--output=${join(folder, "packages")}`,
@@ -185,7 +188,7 @@ export const commandSuites: readonly CommandSuite[] = [
 		kind: "command",
 		name: "packages in krew",
 		size: "nightly",
-		lane: "processor",
+		when: "beside",
 		command: (folder) => ["test/krew/validate-packages.ts", `--packages=${join(folder, "packages")}`],
 		programs: ["krew"],
 	},
@@ -193,14 +196,14 @@ export const commandSuites: readonly CommandSuite[] = [
 		kind: "command",
 		name: "image for arm64",
 		size: "nightly",
-		lane: "processor",
+		when: "beside",
 		command: (folder) => ["scripts/image/main.ts", "--only=arm64", `--output=${join(folder, "image")}`],
 	},
 	{
 		kind: "command",
 		name: "kubectl anew",
 		size: "nightly",
-		lane: "clusters",
+		when: "last",
 		command: () => vitestCommand("e2e", e2e("parity/parity")),
 		environment: { XPDB_KUBECTL: "play" },
 		reports: true,
@@ -209,7 +212,7 @@ export const commandSuites: readonly CommandSuite[] = [
 		kind: "command",
 		name: "oldest Kubernetes",
 		size: "nightly",
-		lane: "clusters",
+		when: "last",
 		command: () => vitestCommand("oldest", onTheOldest),
 		reports: true,
 		programs: ["oldest"],
@@ -218,14 +221,14 @@ export const commandSuites: readonly CommandSuite[] = [
 		kind: "command",
 		name: "benchmark",
 		size: "nightly",
-		lane: "clusters",
+		when: "last",
 		command: () => ["test/bench/main.ts"],
 	},
 	{
 		kind: "command",
 		name: "long soak",
 		size: "nightly",
-		lane: "clusters",
+		when: "last",
 		command: () => ["test/soak/main.ts", "--minutes=10"],
 	},
 ];
