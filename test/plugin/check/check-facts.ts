@@ -3,7 +3,7 @@ import { credentials } from "@grpc/grpc-js";
 import { fleetHash } from "../../../disruption/fleet.ts";
 import type { AgentAccess } from "../../../plugin/fleet/agent-access.ts";
 import { budgetRow } from "../../../plugin/fleet/budget-table.ts";
-import { ownCheckReasons } from "../../../plugin/install/check/check-reason.ts";
+import type { ownCheckReasons } from "../../../plugin/install/check/check-reason.ts";
 import type { Reading } from "../../../plugin/install/check/check-report.ts";
 import { type JudgedBudget } from "../../../plugin/install/check/judge-budgets.ts";
 import { judgeCertificates } from "../../../plugin/install/check/judge-clocks.ts";
