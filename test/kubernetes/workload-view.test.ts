@@ -22,13 +22,14 @@ describe("createWorkloadView() over the small API server", () => {
 		const access = await kubeconfigAccess({ path: cluster.kubeconfig, context: "c1" });
 		const connection = createApiConnection({ access, clock: systemClock, cluster: "c1" });
 		const problems: unknown[] = [];
-		const { view, close } = createWorkloadView({
+		const opened = createWorkloadView({
 			connection,
 			clock: systemClock,
 			random: () => 0.5,
 			warn: (resource, message) => void problems.push(`${resource}: ${message}`),
 			report: (problem) => void problems.push(problem),
 		});
+		const { view } = opened;
 		try {
 			const { namespace } = world;
 			const made = await Promise.all(
@@ -59,7 +60,7 @@ describe("createWorkloadView() over the small API server", () => {
 			await provenWith(4);
 			expect(problems).toEqual([]);
 		} finally {
-			close();
+			opened.close();
 			connection.close();
 		}
 	}, 60_000);
