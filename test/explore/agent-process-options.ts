@@ -3,13 +3,12 @@ import type { MemberBudget } from "../../disruption/cluster.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";
 import type { ApiCall, SimulatedApiServer } from "./simulated-api.ts";
-import type { SimulatedProcess } from "./simulated-process.ts";
+import type { ProcessOptions, SimulatedProcess } from "./simulated-process.ts";
 
 /** `Agent`: the process itself, which imports this. */
-export interface AgentProcessOptions<Agent> {
+export interface AgentProcessOptions<Agent> extends ProcessOptions {
 	readonly name: string;
 	readonly server: SimulatedApiServer;
-	readonly keepsHistory: boolean;
 	/** Carries an API call over the simulated network. */
 	readonly carry: <T>(from: SimulatedProcess, call: ApiCall<T>) => Promise<T>;
 	/** Told of what no code here should ever throw. */

@@ -25,6 +25,7 @@ import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import { reservationDeadlineMs } from "../../disruption/reservation.ts";
 import type { Greeting } from "../../proto/greet.ts";
+import { running } from "./await-points.ts";
 import { type Feed, openFeed } from "./feed.ts";
 import { createScaleCalls } from "./scale-calls.ts";
 import type { Step } from "./scheduler.ts";
@@ -238,20 +239,23 @@ export class AgentProcess extends SimulatedProcess {
 
 	/** Each watch's next event, and the news that there is none. */
 	addWatchSteps(steps: Step[]): void {
+		if (this.isStopped) return;
 		if (!this.#watching) {
 			const run = (): void => this.watchesComeBack();
 			if (this.#connection !== "opening")
 				steps.push({ kind: "watch", actor: this.name, what: "its watches are back", run });
 			return;
 		}
+		const { server } = this.#options;
 		for (const feed of this.#feeds) {
 			const event = feed.log[feed.shown];
 			if (event) {
 				if (feed.next?.event !== event) feed.next = { event, step: this.#stepTo(feed, event) };
 				steps.push(feed.next.step);
-			} else if (feed.sink === this.#pods && this.podRevision < this.#options.server.revision && this.clock.next()) {
-				// Only somebody who waits for a version learns anything by it, and whoever waits has a timer.
-				const version = String(this.#options.server.revision);
+			} else if (feed.sink === this.#pods && this.isSynced && this.podRevision < server.revision && this.clock.next()) {
+				// Only somebody who waits for a version learns anything by it, and whoever waits has a timer. Before its first list
+				// a view learns nothing, and would be told the same for ever: the timer that lists again would never come.
+				const version = String(server.revision);
 				const what = `sees that no pod changed until ${version}`;
 				steps.push({ kind: "watch", actor: this.name, what, run: () => this.#bookmark(version) });
 			}
@@ -278,7 +282,7 @@ export class AgentProcess extends SimulatedProcess {
 	/** Something that the agent does by itself; what may fail is left for another time. */
 	task(what: string, run: () => Promise<unknown>): void {
 		this.learns(() => what);
-		run().catch((error: unknown) => this.#check(error));
+		running.run(this, run).catch((error: unknown) => this.#check(error));
 	}
 
 	/** As a watch does that has to start over. */
@@ -358,7 +362,7 @@ export class AgentProcess extends SimulatedProcess {
 
 	#stepTo(feed: Feed, { type, resourceVersion }: WatchEvent<unknown>): Step {
 		const what = `sees ${feed.what} ${type} ${resourceVersion}`;
-		return { kind: "watch", actor: this.name, what, run: () => this.#show(feed) };
+		return { kind: "watch", actor: this.name, what, run: () => running.run(this, () => this.#show(feed)) };
 	}
 
 	#show(feed: Feed): void {

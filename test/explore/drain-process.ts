@@ -35,6 +35,8 @@ export class DrainProcess extends Drain {
 	/** It ends when its attempts are used up. */
 	stop(): void {}
 
+	timeOut(): void {}
+
 	protected async run(): Promise<void> {
 		for (let attempt = 1; attempt <= this.data.attempts && this.#pods.size > 0; attempt += 1) {
 			try {
@@ -74,7 +76,7 @@ export class DrainProcess extends Drain {
 					return member.acquire(request, options);
 				},
 				commit: (acquisition, grants) => {
-					round.committed.push({ cluster: member.id, nonce: acquisition.nonce });
+					oracle.commits(round, member.id, acquisition.nonce);
 					return member.commit(acquisition, grants);
 				},
 			}),
@@ -129,8 +131,9 @@ export class DrainProcess extends Drain {
 
 	#evictor({ clusterId, pod }: RoundCandidate, round: RoundRecord) {
 		const cluster = this.world.cluster(clusterId);
-		return simulatedEvictor(cluster.server, <T>(call: ApiCall<T>) =>
-			this.world.carry<T>(this, cluster, {
+		return simulatedEvictor(cluster.server, <T>(call: ApiCall<T>) => {
+			const sentAt = this.clock.now();
+			return this.world.carry<T>(this, cluster, {
 				...call,
 				execute: () => {
 					const before = cluster.server.getPod(pod);
@@ -138,11 +141,11 @@ export class DrainProcess extends Drain {
 					const found = before.kind === "present" ? before.pod : undefined;
 					const given = answer as EvictionAnswer<never>;
 					if (call.verb === "evict" && found && given.kind === "accepted")
-						this.world.oracle.evicted(cluster, found, round);
+						this.world.oracle.evicted(cluster, found, round, sentAt);
 					return answer;
 				},
-			}),
-		);
+			});
+		});
 	}
 
 	/** All budgets of all members that cover one of the pods, as a plugin finds them out before a round. */

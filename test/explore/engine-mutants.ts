@@ -35,6 +35,70 @@ export const engineMutants: readonly Mutant[] = [
 		],
 	},
 	{
+		name: "timed-out-as-if-not-sent",
+		without: "the fence for a ticket that may have been sent when the time of its run is over",
+		scenarios: ["timed-out-unsure"],
+		edits: [
+			{
+				file: "plugin/evictions/ticket-eviction.ts",
+				symbol: "evictWithTicket",
+				find: "if ($stop.aborted || $job.timeout.signal.aborted) { await cancelTicket($ticket, $cluster, $runtime, { sent: true }); return $outcome; }",
+				replace:
+					"if ($stop.aborted || $job.timeout.signal.aborted) { await cancelTicket($ticket, $cluster, $runtime, { sent: $stop.aborted }); return $outcome; }",
+			},
+		],
+	},
+	{
+		name: "forbidden-as-if-not-sent",
+		without: "the fence for a ticket that may have been sent before an error that no retry helps against",
+		scenarios: ["forbidden-unsure"],
+		edits: [
+			{
+				file: "plugin/evictions/ticket-eviction.ts",
+				symbol: "evictWithTicket",
+				find: "await cancelTicket($ticket, $cluster, $runtime, { sent: true }); if (isAgentRefusal($error)) { return $refused; }",
+				replace:
+					"await cancelTicket($ticket, $cluster, $runtime, { sent: false }); if (isAgentRefusal($error)) { return $refused; }",
+			},
+		],
+	},
+	{
+		name: "left-out-not-taken-back",
+		without: "taking back, under its other budgets, what was written for a pod that its own agent left out",
+		scenarios: ["left-out-of-one-budget"],
+		edits: [{ file: "disruption/round.ts", symbol: "commitAll", find: "await takeBackLeftOut($$all);", replace: "" }],
+	},
+	{
+		name: "older-list-replaces-newer",
+		without: "keeping the list of budgets that was asked for last",
+		harmless:
+			"a list is judged by when it was asked for wherever it is used: an old one begins a round, which reads all budgets anew, and never says that no budget covers a pod",
+		scenarios: ["budget-made-late", "budgets-come-and-go", "first-budget"],
+		edits: [
+			{
+				file: "plugin/fleet/coverage-lists.ts",
+				symbol: "CoverageLists.#ask",
+				find: "if (this.#underWay.get($namespace) === $underWay) this.#listed.set($$all);",
+				replace: "this.#listed.set($$all);",
+			},
+		],
+	},
+	{
+		name: "candidate-of-one-count",
+		without: "refusing a candidate that one of its budgets' counts does not have",
+		harmless:
+			"a count answers for every candidate that it was asked for, and all counts of a cluster are asked for the same ones",
+		scenarios: ["two-budgets", "race"],
+		edits: [
+			{
+				file: "disruption/decide.ts",
+				symbol: "judge",
+				find: "!$state || $states.length !== $budgets.length",
+				replace: "!$state",
+			},
+		],
+	},
+	{
 		name: "old-list-says-nobody",
 		without: "asking anew for lists that are older than a second",
 		scenarios: ["budget-made-late", "budgets-come-and-go", "first-budget"],

@@ -51,6 +51,11 @@ export class KnownBudgets {
 		return this.#configs.findLastIndex((config) => (config[index]?.revision ?? 0) < agent.budgetsUnseenFrom);
 	}
 
+	/** Every agent of the cluster that is alive knows of every budget that there was at this time. */
+	knownToAll({ agents }: SimulatedCluster): number {
+		return Math.min(this.now, ...agents.filter(({ alive }) => alive).map((agent) => this.knownTo(agent)));
+	}
+
 	/** A Lease was written. */
 	wrote({ id, agents }: SimulatedCluster, lease: LeaseObject): void {
 		const key = keyOf(id, lease.uid, lease.spec.leaseTransitions, nonceOf(lease));

@@ -61,6 +61,16 @@ export function configsFrom(configs: readonly Config[], from: readonly number[])
 		.map((_, after) => from.flatMap((own, member) => configs[Math.max(own, first + after)]?.[member] ?? []));
 }
 
+/** Fleets with the cluster of this index that each of their members has declared at one of these times. */
+export function fleetsAt(configs: readonly Config[], own: number): readonly (readonly string[])[] {
+	const declared = new Map(configs.map((config) => config[own]?.fleet ?? []).map((fleet) => [fleet.join(), fleet]));
+	return [...declared].flatMap(([text, fleet]) => {
+		const agrees = (member: string): boolean =>
+			configs.some((config) => config.some(({ id, fleet: its }) => id === member && its.join() === text));
+		return fleet.every(agrees) ? [fleet] : [];
+	});
+}
+
 export function ofFleet(configs: readonly Config[], fleet: readonly string[]): readonly Config[] {
 	return configs.map((config) => config.filter(({ id }) => fleet.includes(id)));
 }

@@ -14,7 +14,9 @@ export interface PluginClientOptions {
 	readonly cluster: SimulatedCluster;
 	readonly carry: <T>(call: ApiCall<T>) => Promise<T>;
 	/** Told of each eviction when it has been executed: what it hit, and the reservation that it named. */
-	readonly onEvicted: (pod: PodRecord, under: string | FreeEviction) => void;
+	readonly onEvicted: (pod: PodRecord, under: string | FreeEviction, sentAt: number) => void;
+	/** The clock of the process: it says when a request is sent. */
+	readonly now: () => number;
 	/** Told of each eviction that names no reservation when it is sent. */
 	readonly onSentFreely: () => FreeEviction;
 	/** What each eviction waits for before it is written: credentials, a connection. */
@@ -31,6 +33,7 @@ const podOfPath = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)(\/eviction)?$/
 export function pluginClient({
 	cluster,
 	carry,
+	now,
 	onEvicted,
 	onSentFreely,
 	beforeSending,
@@ -54,8 +57,10 @@ export function pluginClient({
 				verb: "get",
 				resource: "pods",
 				name: `${pod.namespace}/${pod.name}`,
-				execute: () => server.getPod(pod),
+				execute: () => (cluster.forbidsReads ? { kind: "forbidden" as const } : server.getPod(pod)),
 			});
+			if (found.kind === "forbidden")
+				throw new ApiError(`pods "${pod.name}" is forbidden`, { code: 403, reason: "Forbidden" });
 			if (found.kind === "gone") throw new ApiError(`pods "${pod.name}" not found`, { code: 404, reason: "NotFound" });
 			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is at a pod's path
 			return toV1Pod(found.pod) as T;
@@ -68,6 +73,7 @@ export function pluginClient({
 			const { metadata, deleteOptions } = body as EvictionBody;
 			const { preconditions } = deleteOptions;
 			const under = metadata.annotations?.[reservationAnnotation] ?? onSentFreely();
+			const sentAt = now();
 			const answer = await ask<EvictionAnswer<string>>({
 				verb: "evict",
 				resource: "pods",
@@ -76,7 +82,7 @@ export function pluginClient({
 				execute: () => {
 					const before = server.getPod(pod);
 					const given = server.evict(pod, preconditions);
-					if (before.kind === "present" && given.kind === "accepted") onEvicted(before.pod, under);
+					if (before.kind === "present" && given.kind === "accepted") onEvicted(before.pod, under, sentAt);
 					return given;
 				},
 			});

@@ -16,7 +16,7 @@ import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
 import { suggestDefault } from "../support/suggest-default.ts";
 import { Drain, type DrainWorld } from "./drain.ts";
-import type { RoundRecord } from "./oracle.ts";
+import type { Oracle, RoundRecord } from "./oracle.ts";
 import { pluginClient, toV1Pod } from "./plugin-client.ts";
 import type { DrainData } from "./scenario.ts";
 import { simulatedFleet } from "./simulated-fleet.ts";
@@ -36,6 +36,7 @@ export class PluginProcess extends Drain {
 	readonly #leftBehind: LeftBehind;
 	readonly #contexts: ReadonlyMap<string, KubeContext>;
 	readonly #stop = new AbortController();
+	readonly #timeout = new AbortController();
 	/** By the reservations that they made. */
 	readonly #rounds = new Map<string, RoundRecord>();
 	#turns = 0;
@@ -87,6 +88,10 @@ export class PluginProcess extends Drain {
 		this.#stop.abort(new Error("it is told to stop"));
 	}
 
+	timeOut(): void {
+		this.#timeout.abort(new Error("its time is over"));
+	}
+
 	protected async run(): Promise<void> {
 		await Promise.all(this.data.pods.map((path) => this.#evict(path)));
 		this.#stop.abort(new Error("the run is over"));
@@ -98,7 +103,7 @@ export class PluginProcess extends Drain {
 		const [clusterId = "", name = ""] = path.split("/");
 		const context = this.#contexts.get(clusterId);
 		if (!context) throw new Error(`no cluster ${clusterId} in scenario ${this.world.scenario.name}`);
-		const timeout = { signal: new AbortController().signal, text: "0s" };
+		const timeout = { signal: this.#timeout.signal, text: "1m" };
 		for (let made = 0; made < (this.data.follows ? mostFollowed : 1); made += 1) {
 			const found = this.world.cluster(clusterId).server.getPod({ namespace, name });
 			if (found.kind === "gone") return;
@@ -113,7 +118,7 @@ export class PluginProcess extends Drain {
 		this.#turn(looksPerAttempt);
 		const { oracle } = this.world;
 		const record = oracle.roundStarts(this);
-		const clusters = request.clusters.map((member): Cluster => watched(member, record));
+		const clusters = request.clusters.map((member): Cluster => watched(member, record, oracle));
 		const newId = (): string => {
 			const id = runtime.newId();
 			record.ids.push(id);
@@ -145,9 +150,10 @@ export class PluginProcess extends Drain {
 			carry: (call) => this.world.carry(this, cluster, call),
 			beforeSending: () => this.#logIn(),
 			onSentFreely: () => oracle.sendsFreely(this),
-			onEvicted: (pod, under) => {
+			now: () => this.clock.now(),
+			onEvicted: (pod, under, sentAt) => {
 				const round = typeof under === "string" ? this.#rounds.get(under) : undefined;
-				if (round) oracle.evicted(cluster, pod, round);
+				if (round) oracle.evicted(cluster, pod, round, sentAt);
 				else oracle.evictedFreely(cluster, pod, typeof under === "string" ? oracle.sendsFreely(this) : under);
 			},
 		});
@@ -179,11 +185,11 @@ export class PluginProcess extends Drain {
 }
 
 /** The cluster, and a note of what is committed there. */
-function watched(member: Cluster, record: RoundRecord): Cluster {
+function watched(member: Cluster, record: RoundRecord, oracle: Oracle): Cluster {
 	return {
 		...member,
 		commit: (acquisition, grants) => {
-			record.committed.push({ cluster: member.id, nonce: acquisition.nonce });
+			oracle.commits(record, member.id, acquisition.nonce);
 			return member.commit(acquisition, grants);
 		},
 	};

@@ -15,6 +15,8 @@ export class SimulatedCluster {
 	readonly agents: AgentProcess[] = [];
 	/** Ids that its list has had, or that have greeted it: its fleet has them, listed or not, until they are forgotten. */
 	readonly named = new Set<string>();
+	/** Plugins may not read its pods: 403. */
+	forbidsReads = false;
 	readonly #agentOptions: Omit<AgentProcessOptions<AgentProcess>, "name" | "server">;
 	#started = 0;
 

@@ -21,6 +21,7 @@ import {
 } from "./staging.ts";
 import type { World } from "./world.ts";
 
+const front = { tier: "front" };
 const two = [{ name: "web", selector: web, maxUnavailable: 2 }];
 
 /** The version of a pod since its eviction began; before that no view has come so far. */
@@ -140,6 +141,86 @@ export const stagedEngineScenarios: readonly Scenario<World>[] = [
 			if (isCall(step, "drain-1", "evict")) return world.times("gaveUp") === 0;
 			return isCall(step, "drain-1", "confirm") && world.times("lost") === 0;
 		},
+	},
+	{
+		name: "timed-out-unsure",
+		about: "The time of a run is over that does not know whether its eviction was sent",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "the time of drain-1 is over",
+				when: (world) => world.times("gaveUp") > 0 && waitsFor(world, "drain-1", "confirm"),
+				run: (world) => world.drains.find(({ name }) => name === "drain-1")?.timeOut(),
+			},
+			begins("drain-2", "c1/web-1", isCancelled),
+		],
+		limits: { gaveUp: 1, lost: 1 },
+		afterEviction: "stays",
+		freshViews: true,
+		mayFail: (fault, what) => (fault === "gaveUp" ? what.startsWith("evict") : what.startsWith("confirm")),
+		holdsBack: (step, world) => {
+			if (step.kind === "late") return nobodyIsEvicted(world);
+			if (step.kind === "fault")
+				return isCall(step, "drain-1", "confirm") && world.times("the time of drain-1 is over") === 0;
+			// Each of them meets its fault first.
+			if (isCall(step, "drain-1", "evict")) return world.times("gaveUp") === 0;
+			return isCall(step, "drain-1", "confirm") && world.times("lost") === 0;
+		},
+	},
+	{
+		name: "forbidden-unsure",
+		about: "A run that does not know whether its eviction was sent may not read the pod any more",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "drain-1 may not read pods any more",
+				when: (world) => world.times("gaveUp") > 0,
+				run: (world) => {
+					world.cluster("c1").forbidsReads = true;
+				},
+			},
+			begins("drain-2", "c1/web-1", isCancelled),
+		],
+		limits: { gaveUp: 1 },
+		afterEviction: "stays",
+		freshViews: true,
+		probe: false,
+		mayFail: (_, what) => what.startsWith("evict"),
+		holdsBack: (step, world) => {
+			if (step.kind === "late") return nobodyIsEvicted(world);
+			if (isCall(step, "drain-1", "evict")) return world.times("gaveUp") === 0;
+			return isCall(step, "drain-1", "get pod") && world.times("drain-1 may not read pods any more") === 0;
+		},
+	},
+	{
+		name: "left-out-of-one-budget",
+		about: "A pod under two budgets gets labels that one of them does not select, after it was counted",
+		clusters: [
+			cluster("c1", 0, {
+				agents: 1,
+				workloads: [{ kind: "StatefulSet", name: "web", labels: { ...web, ...front }, replicas: 3 }],
+				budgets: [
+					{ name: "web", selector: web, maxUnavailable: 1 },
+					{ name: "front", selector: front, maxUnavailable: 1 },
+				],
+			}),
+		],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "web-0 loses the labels of front",
+				when: (world) => waitsFor(world, "drain-1", "commit"),
+				run: (world) => void server(world).changePod(world.pod("c1", "web-0"), { labels: web }),
+			},
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		configChanges: true,
+		holdsBack: (step, world) =>
+			isCall(step, "drain-1", "commit") && world.times("web-0 loses the labels of front") === 0,
 	},
 	{
 		name: "observed-again",

@@ -1,7 +1,8 @@
 import type { Limits } from "./scenario.ts";
 import type { Choices } from "./scheduler.ts";
+import type { ProcessOptions } from "./simulated-process.ts";
 
-export interface WorldOptions {
+export interface WorldOptions extends ProcessOptions {
 	readonly choices: Choices;
 	readonly limits: Limits;
 	/** Plugins are rounds without the engine around them. */
@@ -12,8 +13,6 @@ export interface WorldOptions {
 	readonly splitAnswers: boolean;
 	/** Every process asks the one agent that the scenario names, or the first. */
 	readonly oneAgent: boolean;
-	/** What each process learns is hashed, for an exhaustive search. */
-	readonly keepsHistory: boolean;
 	/** Calls to Leases need not wait for their moment. */
 	readonly leaseCallsAtOnce: boolean;
 	/** What happens is written down, for people. */

@@ -79,6 +79,7 @@ export class World {
 			(data) =>
 				new SimulatedCluster(data, ids, {
 					keepsHistory: options.keepsHistory,
+					stops: options.stops,
 					carry: (from, call) => this.carry(from, this.cluster(data.id), call),
 					onBug: (error) => this.bug(data.id, error),
 					knowsMembers: scenario.knowsMembers ?? false,
@@ -97,6 +98,7 @@ export class World {
 		};
 		this.#order = new OrderJudge({ processes: () => this.agents(), onViolation });
 		this.oracle = new Oracle({
+			scenario: scenario.name,
 			clusters: this.clusters,
 			step: () => this.step,
 			faults: () => this.#faults,
@@ -147,6 +149,7 @@ export class World {
 	startDrain(data: Scenario["drains"][number]): Drain {
 		const drain = this.options.thinDrains ? new DrainProcess(data, this) : new PluginProcess(data, this);
 		this.drains.push(drain);
+		this.oracle.follows(drain);
 		drain.start();
 		return drain;
 	}
