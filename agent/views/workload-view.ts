@@ -29,7 +29,7 @@ export function createWorkloadView(
 		readonly warn: (resource: string, message: string) => void;
 		readonly report: (problem: unknown) => void;
 	},
-): { readonly view: WorkloadView; close(): void } {
+): { readonly view: WorkloadView; readonly close: () => void } {
 	const { connection, clock, report } = options;
 	const asker = createApiAsker(connection);
 	const watched = workloadKinds.map((kind) => {

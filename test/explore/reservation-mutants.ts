@@ -45,7 +45,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "ended-with-its-reservations",
 		without: "keeping the reservations of a Lease whose holding somebody ends",
-		scenarios: ["ended-holding"],
+		scenarios: ["ended-while-reserved", "ended-holding"],
 		edits: [
 			{
 				file: "agent/leases/local-cluster.ts",

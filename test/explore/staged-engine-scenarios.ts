@@ -223,6 +223,40 @@ export const stagedEngineScenarios: readonly Scenario<World>[] = [
 			isCall(step, "drain-1", "commit") && world.times("web-0 loses the labels of front") === 0,
 	},
 	{
+		name: "ended-while-reserved",
+		about: "Somebody ends what a round holds, and in that Lease a pod is reserved whose eviction is on its way",
+		writtenHolds: true,
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			begins("drain-2", "c1/web-1", (world) => waitsFor(world, "drain-1", "evict"), { attempts: 1 }),
+			{
+				name: "what drain-2 holds is ended",
+				when: (world) => isHeldBy(world, "drain-2"),
+				run: (world) => {
+					const [lease] = server(world).leases.values();
+					if (!lease) throw new Error("a budget without a Lease");
+					const { uid: leaseUid, spec } = lease;
+					const budget = { namespace: "shop", name: "web" };
+					const transitions = spec.leaseTransitions ?? 0;
+					const ender = agent(world, 0);
+					ender.task("ends a holding", () => ender.local.endHolding({ budget, leaseUid, transitions }));
+				},
+			},
+			begins("drain-3", "c1/web-1", (world) => world.times("what drain-2 holds is ended") > 0, { attempts: 1 }),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) => {
+			if (isCall(step, "drain-1", "evict")) {
+				return nobodyIsEvicted(world) && !world.drains.some(({ name, finished }) => name === "drain-3" && finished);
+			}
+			const isOver = isCall(step, "drain-2", "release") || isCall(step, "drain-2", "commit");
+			return isOver && world.times("what drain-2 holds is ended") === 0;
+		},
+	},
+	{
 		name: "observed-again",
 		about: "One reservation ends on what was seen late, and then another one on what was seen early",
 		clusters: [cluster("c1", 5, { budgets: two })],

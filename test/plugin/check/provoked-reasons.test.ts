@@ -58,6 +58,7 @@ import {
 
 type Found = readonly FoundProblem[];
 
+const moved = { kind: "StatefulSet", namespace: "shop", name: "db", wants: 3, others: 2, cluster: "eu" };
 const rows: readonly (readonly [name: string, reason: CheckReason, found: () => Found | Promise<Found>])[] = [
 	["a server that is silent", "ApiServerSilent", () => judgeServer(unread, undefined, eu).findings],
 	["an old server", "ApiServerTooOld", () => judgeServer(read("v1.29.14-gke.1"), undefined, eu).findings],
@@ -227,13 +228,7 @@ const rows: readonly (readonly [name: string, reason: CheckReason, found: () => 
 	[
 		"pods with other labels than their template",
 		"PodsMislabelled",
-		() =>
-			judgeLabels(
-				judged({
-					mislabelled: [{ kind: "StatefulSet", namespace: "shop", name: "db", wants: 3, others: 2, cluster: "eu" }],
-				}),
-				options,
-			),
+		() => judgeLabels(judged({ mislabelled: [moved] }), options),
 	],
 	["a budget that was not counted", "NotChecked", () => uncounted([judged({ isCounted: false })])],
 ];
