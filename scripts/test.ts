@@ -17,7 +17,7 @@ import {
 } from "./suites/suite-report.ts";
 import { type CommandSuite, type Size, suiteOf, vitestCommand } from "./suites/suites.ts";
 import { formatTally, nothing, oneFailed, onePassed, oneSkipped, sum, tallyOfExit } from "./suites/tally.ts";
-import { formatTimes, type SuiteTime } from "./suites/time-table.ts";
+import { formatTimes, notRun, type SuiteTime } from "./suites/time-table.ts";
 
 const { choice, installMs } = readArguments();
 const folder = await mkdtemp(join(tmpdir(), "xpdb-test-"));
@@ -96,7 +96,7 @@ const reports = (): readonly SuiteReport[] =>
 
 /** A row for each suite: those on real clusters share one step. */
 function timesOf({ step, tally = nothing, ms, isInterrupted: isLeftOut }: StepResult): readonly SuiteTime[] {
-	if (isLeftOut) return [{ name: step.name, result: "not run: interrupted", ms }];
+	if (isLeftOut) return [{ name: step.name, result: notRun, ms }];
 	if (step !== realClusters) return [{ name: step.name, result: tally, ms }];
 	const { files } = readSuiteReport(reportPath(step.name));
 	const bySuite = Map.groupBy(files, ({ path }) => suiteOf(path)?.name ?? path);
@@ -121,10 +121,8 @@ try {
 	const results = await runLanes(lanes, {
 		signal: termination.signal,
 		isInterrupted: () => isInterrupted,
-		onEnd: (result) => {
-			for (const { name, result: tally } of timesOf(result).slice(0, 1))
-				console.log(`${name}: ${typeof tally === "string" ? tally : formatTally(tally)}`);
-		},
+		onEnd: ({ step, tally = nothing, isInterrupted: isLeftOut }) =>
+			console.log(`${step.name}: ${isLeftOut ? notRun : formatTally(tally)}`),
 	});
 	const times: readonly SuiteTime[] = [
 		{ name: "install", result: onePassed, ms: installMs },

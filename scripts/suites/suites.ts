@@ -249,9 +249,11 @@ export const longFiles: readonly string[] = e2e(
 	"operations",
 );
 
+export function hasFile({ files }: ClusterSuite, path: string): boolean {
+	return files.some((file) => path === file || (file.endsWith("/") && path.startsWith(file)));
+}
+
 /** The suite of a test file on real clusters. */
 export function suiteOf(path: string): ClusterSuite | undefined {
-	return clusterSuites.find(({ files }) =>
-		files.some((file) => path === file || (file.endsWith("/") && path.startsWith(file))),
-	);
+	return clusterSuites.find((suite) => hasFile(suite, path));
 }

@@ -3,9 +3,11 @@ import { formatDuration } from "../run-command.ts";
 import type { FileRecord } from "./suite-report.ts";
 import { formatTally, type Tally } from "./tally.ts";
 
+export const notRun = "not run: interrupted";
+
 export interface SuiteTime {
 	readonly name: string;
-	readonly result: Tally | "not run: interrupted";
+	readonly result: Tally | typeof notRun;
 	readonly ms: number;
 	/** Of files that ran side by side `ms` is the sum, and these are imports and hooks. */
 	readonly setUpMs?: number;

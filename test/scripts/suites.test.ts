@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { chooseSuites } from "../../scripts/suites/choose-suites.ts";
-import { clusterSuites, commandSuites, longFiles, suiteOf } from "../../scripts/suites/suites.ts";
+import { clusterSuites, commandSuites, hasFile, longFiles, suiteOf } from "../../scripts/suites/suites.ts";
 import { listFiles } from "../architecture/source-files.ts";
 
 const testFiles = listFiles("test").filter((path) => path.endsWith(".e2e.test.ts"));
@@ -9,10 +9,7 @@ const testFiles = listFiles("test").filter((path) => path.endsWith(".e2e.test.ts
 describe("suites on real clusters", () => {
 	test("have each test file once, and no other", () => {
 		expect(testFiles.length).toBeGreaterThan(60);
-		const claims = (path: string) =>
-			clusterSuites.filter(({ files }) =>
-				files.some((file) => path === file || (file.endsWith("/") && path.startsWith(file))),
-			);
+		const claims = (path: string) => clusterSuites.filter((suite) => hasFile(suite, path));
 		expect(testFiles.filter((path) => claims(path).length !== 1)).toEqual([]);
 		const named = clusterSuites.flatMap(({ files }) => files);
 		expect(named.filter((path) => !existsSync(path))).toEqual([]);
