@@ -2,8 +2,8 @@
 //
 // Guaranteed: a call is let in only while its certificate is good, has the name of all agents, and names one cluster that
 // ConfigMap `xpdb-fleet` lists, or this very one: a member that was taken out is out with the next call. The list is read
-// anew for whatever takes or counts (Acquire, Count, Commit), and is at most a second old elsewhere, a lease's time where a
-// Lease is renewed: it may take longer to read than a Lease lasts that was handed over, and who holds one was a member when
+// anew for whatever takes or counts (Acquire, Count, Commit) and before anybody is turned away, and is at most a second old
+// elsewhere, a lease's time where a Lease is renewed: it may take longer to read than a Lease lasts that was handed over, and who holds one was a member when
 // it was got. Where it cannot be had, nobody is let in. Assumed: the fleet's CA signs no two clusters' names for one, and ends by leaving the bundle:
 // connections do not outlive that (Certificates).
 import { checkServerIdentity, type PeerCertificate } from "node:tls";
@@ -70,9 +70,10 @@ export class PeerIdentity {
 		const isMember = ({ members }: DeclaredFleet): boolean => members.some((member) => member.id === id);
 		if (id === local.id) return { kind: "member", clusterId: id };
 		const before = renews ? fleet.lately(leaseDurationMs) : undefined;
-		// Who is no member may have become one.
 		if (before && isMember(before)) return { kind: "member", clusterId: id };
-		const declared = anew ? await fleet.read() : await fleet.young();
+		// Who was no member a second ago may have become one.
+		if (!anew && isMember(await fleet.young())) return { kind: "member", clusterId: id };
+		const declared = await fleet.read();
 		if (isMember(declared)) return { kind: "member", clusterId: id };
 		const listed = declared.members.map((member) => `${member.name} (${member.id})`).join(", ");
 		const reason =

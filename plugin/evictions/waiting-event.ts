@@ -60,7 +60,8 @@ export function waitingEvent(
 		...(need !== undefined && { need }),
 		...(healthy !== undefined && { healthy }),
 		...(expected !== undefined && { expected }),
-		retryAfterMs,
+		// Published as an integer.
+		retryAfterMs: Math.round(retryAfterMs),
 		usedBy,
 	};
 }

@@ -115,6 +115,14 @@ describe("check()", () => {
 		expect(await kindOf(false)).toBe("forbidden");
 	});
 
+	test("turns nobody away for a list that may be older than the call", async () => {
+		const { identity, world } = identityIn(alone);
+		const certificate = await certificateOf("peer-id");
+		expect((await identity.check(certificate, { anew: false })).kind).toBe("forbidden");
+		world.fleet = both;
+		expect((await identity.check(certificate, { anew: false })).kind).toBe("member");
+	});
+
 	test("lets in nobody while the list cannot be had, and asks again at once", async () => {
 		const { identity, world } = identityIn(both);
 		const certificate = await certificateOf("peer-id");

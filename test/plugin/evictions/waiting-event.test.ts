@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
+import { waitingEvent } from "../../../plugin/evictions/waiting-event.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { newDatabase } from "./new-database.ts";
 
@@ -90,6 +91,15 @@ describe("pods that wait", () => {
 		expect(fleet.evictions).toEqual([]);
 		run.evictions.resume();
 		expect(await evicting).toEqual({ kind: "evicted" });
+	});
+
+	test("say in whole milliseconds when they are looked at again", () => {
+		const { fleet, pods } = newDatabase();
+		const [first] = pods;
+		if (!first) throw new Error("no pods");
+		const job = newRun(fleet).job(first.member, first.pod);
+		const wait = { reason: "BudgetExhausted", message: "used up" } as const;
+		expect(waitingEvent(job, wait, 320.515)).toMatchObject({ type: "pod.waiting", retryAfterMs: 321 });
 	});
 
 	test("say for the progress what they wait for", async () => {
