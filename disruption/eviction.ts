@@ -4,9 +4,9 @@
 // known to stand. Who cancels a reservation marks it, touches the pod and only then removes it: a request that is later
 // than the mark finds either another version (409, nothing happens) or a pod that still counts as unavailable. A pod
 // whose labels are not those that were counted is not evicted: other budgets may cover it now. Nor is one that was given
-// a pre-activity since. A grant that is older than a second when its request is written is used only where lists of all
-// members, asked for within that last second, show the very budgets that it was granted under, unchanged: a budget that was
-// made or edited since the count is obeyed.
+// a pre-activity since. A grant whose counts were asked for more than a second before its request is written is used only
+// where lists of all members, asked for within that last second, show the very budgets that it was granted under, unchanged:
+// a budget that was made or edited since the count is obeyed.
 // Assumption: the API server honours preconditions.
 import { formatBudgetName } from "./budget.ts";
 import { budgetTerms } from "./budget-terms.ts";
@@ -69,7 +69,7 @@ export interface CurrentBudgets {
 }
 
 /**
- * Older reservations are confirmed before they are used: there may be another budget by then. And a version that has grown old
+ * Reservations with older counts are confirmed before they are used: there may be another budget by then. And a version that has grown old
  * meets a 409, which uses up a disruption of a native PodDisruptionBudget for two minutes.
  */
 export const freshForMs = 1_000;
@@ -90,7 +90,7 @@ export async function carryOut<R>(
 ): Promise<Exclude<EvictionAnswer<R>, { kind: "notSent" }>> {
 	const { pod, id, changesEveryMs } = ticket;
 	let resourceVersion = ticket.resourceVersion;
-	let guard = (): boolean => runtime.now() - ticket.grantedAt <= freshForMs;
+	let guard = (): boolean => runtime.now() - ticket.countedAt <= freshForMs;
 	let mustConfirm = changesEveryMs !== undefined || !guard();
 	let hasChanged = false;
 	let unknown: { readonly error: unknown } | undefined;

@@ -147,13 +147,14 @@ async function acquireSlot(
 		// In line others wait, and are to see who is first.
 		mayBeUnwritten: !wait,
 	};
+	const askedAt = runtime.now();
 	const outcome: AcquireOutcome = await cluster.acquire(acquire, {
 		wait,
 		signal,
 		onQueued: (place) => request.onQueued?.({ ...place, cluster: cluster.name, budget: budget.name }),
 	});
 	if (outcome.kind === "acquired") {
-		held.add({ ...slot, ...outcome, request: acquire });
+		held.add({ ...slot, ...outcome, request: acquire, askedAt });
 	} else if (wait) {
 		throw new AgentUnavailableError(
 			`Cannot wait for budget ${budget.name.namespace}/${budget.name.name}: the agent of cluster ${cluster.name} does not keep the line`,
@@ -177,13 +178,13 @@ async function commitAll(
 	held: RoundLeases,
 	runtime: RoundRuntime,
 ): Promise<RoundOutcome> {
-	const grantedAt = runtime.now();
+	const countedAt = held.oldestAskedAt;
 	const tickets = new Map<Judgement, Ticket>();
 	const termsOf = countedTerms(counted);
 	for (const judgement of judgements) {
 		if (judgement.kind !== "grantable") continue;
 		const terms = judgement.budgets.map(termsOf);
-		tickets.set(judgement, { ...ticketFor(judgement, runtime.newId(), grantedAt), terms });
+		tickets.set(judgement, { ...ticketFor(judgement, runtime.newId(), countedAt), terms });
 	}
 	if (tickets.size === 0) {
 		await held.releaseAll();
@@ -276,7 +277,7 @@ function grantsFor(
 function ticketFor(
 	{ candidate, state, budgets }: { readonly candidate: RoundCandidate } & Grantable,
 	id: string,
-	grantedAt: number,
+	countedAt: number,
 ): Omit<Ticket, "terms"> {
 	return {
 		clusterId: candidate.clusterId,
@@ -286,7 +287,7 @@ function ticketFor(
 		resourceVersion: state.resourceVersion,
 		...(state.changesEveryMs !== undefined && { changesEveryMs: state.changesEveryMs }),
 		labels: state.labels,
-		grantedAt,
+		countedAt,
 	};
 }
 

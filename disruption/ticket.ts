@@ -16,6 +16,6 @@ export interface Ticket {
 	readonly changesEveryMs?: number;
 	/** The pod's labels as they were counted: with others it may be under other budgets. */
 	readonly labels: Readonly<Record<string, string>>;
-	/** On the clock of the runtime, taken before the commit was sent. */
-	readonly grantedAt: number;
+	/** On the clock of the runtime: when the oldest of the counts that it rests on was asked for. */
+	readonly countedAt: number;
 }

@@ -53,11 +53,18 @@ export function writtenAgain(name: string): string {
 	return kept[name] === undefined && !valued.has(name) ? `--${name}` : `--${name}=...`;
 }
 
+/** What the person who goes on must type: a version before 0.2 kept values among the flags. */
+export function flagsToTypeAgain({
+	flags,
+	typedAgain: named,
+}: Pick<Operation, "flags" | "typedAgain">): readonly string[] {
+	return [...named, ...[...valued].filter((name) => flags[name] !== undefined)];
+}
+
 /** The input of the run that goes on: flags typed now win. Throws UsageError for those that must be typed again. */
 export function resumeInput(input: CommandInput, operation: Operation): CommandInput {
 	const { id } = operation;
-	// A version before this one kept values among the flags.
-	const again = [...operation.typedAgain, ...[...valued].filter((name) => operation.flags[name] !== undefined)];
+	const again = flagsToTypeAgain(operation);
 	const missing = again.filter((name) => !input.given.has(name));
 	if (missing.length > 0) {
 		const suggest = new SuggestedCommands(input.globals);

@@ -150,7 +150,7 @@ export const commandSuites: readonly CommandSuite[] = [
 		name: "exploration",
 		size: "quick",
 		when: "beside",
-		command: () => ["test/explore/main.ts", "--mutants"],
+		command: () => ["test/explore/main.ts", "--mutants", "--tries=1"],
 	},
 	{
 		kind: "command",
@@ -172,6 +172,13 @@ export const commandSuites: readonly CommandSuite[] = [
 		size: "all",
 		when: "last",
 		command: () => ["test/soak/main.ts", "--minutes=1"],
+	},
+	{
+		kind: "command",
+		name: "exploration, three seeds",
+		size: "nightly",
+		when: "beside",
+		command: () => ["test/explore/main.ts", "--schedules=100000", "--seed=2", "--mutants"],
 	},
 	{
 		kind: "command",

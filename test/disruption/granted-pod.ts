@@ -74,7 +74,7 @@ export function grantPod(
 		resourceVersion: "100",
 		...(options.changesEveryMs !== undefined && { changesEveryMs: options.changesEveryMs }),
 		labels: { app: "db" },
-		grantedAt: runtime.now() - (options.ageMs ?? 0),
+		countedAt: runtime.now() - (options.ageMs ?? 0),
 	};
 	const answers = [...(options.answers ?? [])];
 	let reads = 0;

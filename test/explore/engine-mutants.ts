@@ -133,8 +133,34 @@ export const engineMutants: readonly Mutant[] = [
 			{
 				file: eviction,
 				symbol: "carryOut",
-				find: "let $guard = () => $runtime.now() - $ticket.grantedAt <= freshForMs;",
+				find: "let $guard = () => $runtime.now() - $ticket.countedAt <= freshForMs;",
 				replace: "let $guard = () => true;",
+			},
+		],
+	},
+	{
+		name: "grant-as-old-as-its-commit",
+		without: "going by when its counts were asked for where a grant's age is looked at",
+		scenarios: ["count-answered-late"],
+		edits: [
+			{
+				file: "disruption/round.ts",
+				symbol: "commitAll",
+				find: "$held.oldestAskedAt",
+				replace: "arguments[3].now()",
+			},
+		],
+	},
+	{
+		name: "count-as-old-as-its-answer",
+		without: "going by when a count was asked for, which may have been long before its answer came",
+		scenarios: ["count-answered-late"],
+		edits: [
+			{
+				file: "disruption/round.ts",
+				symbol: "acquireSlot",
+				find: "$held.add({ ...$slot, ...$outcome, request: $acquire, askedAt: $asked })",
+				replace: "$held.add({ ...$slot, ...$outcome, request: $acquire, askedAt: arguments[2].now() })",
 			},
 		],
 	},

@@ -2,6 +2,7 @@
 import { configScenarios } from "./config-scenarios.ts";
 import { engineScenarios } from "./engine-scenarios.ts";
 import { kindScenarios } from "./kind-scenarios.ts";
+import { lateBudgetScenarios } from "./late-budget-scenarios.ts";
 import { memberScenarios } from "./member-scenarios.ts";
 import { reservationScenarios } from "./reservation-scenarios.ts";
 import { roundScenarios } from "./round-scenarios.ts";
@@ -23,6 +24,7 @@ export const scenarios: readonly Scenario<World>[] = [
 	...memberScenarios,
 	...engineScenarios,
 	...stagedEngineScenarios,
+	...lateBudgetScenarios,
 ];
 
 export function findScenario(name: string): Scenario<World> {

@@ -1,6 +1,6 @@
 // One interleaving each, of what goes on beside the rounds: sweeps, ends of runs, and evidence in the wrong order.
 import { reservationsIn } from "./lease-text.ts";
-import type { EventData, Scenario } from "./scenario.ts";
+import type { Scenario } from "./scenario.ts";
 import { cluster, drain, web } from "./scenario-parts.ts";
 import {
 	acquisitionsBy,
@@ -32,71 +32,7 @@ function evictedAt(world: World, pod: string): number {
 	return Number(first?.resourceVersion);
 }
 
-/** A login that takes longer than what says that a pod may go. */
-const slowLoginMs = 1_500;
-
-/** A drain has a timer of its own, and no call under way: it waits for its login. */
-function waitsToSend(world: World, name: string): boolean {
-	const found = world.drains.find((each) => each.name === name);
-	return found?.clock.next() !== undefined && world.network.waiting(name).length === 0;
-}
-
-function makesStrict(name: string, when: (world: World) => boolean): EventData<World> {
-	return {
-		name: `budget ${name} is made`,
-		when,
-		run: (world) => {
-			const spec = { selector: { matchLabels: web }, maxUnavailable: 0 };
-			server(world).putBudget({ name: { namespace: "shop", name }, spec });
-		},
-	};
-}
-
 export const stagedEngineScenarios: readonly Scenario<World>[] = [
-	{
-		name: "login-after-lists",
-		about: "The first budget of a namespace is made after its budgets were listed, while the plugin logs in to evict",
-		clusters: [cluster("c1", 3, { agents: 1, budgets: [] })],
-		drains: [drain("drain-1", ["c1/web-0"], { attempts: 2, firstSendAfterMs: slowLoginMs })],
-		events: [makesStrict("web", (world) => waitsToSend(world, "drain-1"))],
-		limits: {},
-		afterEviction: "stays",
-		configChanges: true,
-		freshViews: true,
-		probe: false,
-		holdsBack: (step, world) =>
-			step.kind === "timer" && step.actor === "drain-1" && world.times("budget web is made") === 0,
-	},
-	{
-		name: "login-after-grant",
-		about: "A budget without room is made after a pod was granted under another one, while the plugin logs in to evict",
-		clusters: [cluster("c1", 3, { agents: 1, budgets: two })],
-		drains: [drain("drain-1", ["c1/web-0"], { attempts: 2, firstSendAfterMs: slowLoginMs })],
-		events: [
-			makesStrict(
-				"strict",
-				(world) => reserved(world, "web-0") !== undefined && waitsToSend(world, "drain-1") && nobodyIsEvicted(world),
-			),
-			{
-				// The round could not know of that budget, so that the judge does not hold it against it.
-				name: "web-0 is evicted all the same",
-				when: (world) => world.times("budget strict is made") > 0 && !nobodyIsEvicted(world),
-				run: (world) => {
-					world.bug("drain-1", new Error(`web-0 was evicted ${slowLoginMs} ms after budget strict was made`));
-				},
-			},
-		],
-		limits: {},
-		afterEviction: "stays",
-		configChanges: true,
-		freshViews: true,
-		probe: false,
-		holdsBack: (step, world) =>
-			step.kind === "timer" &&
-			step.actor === "drain-1" &&
-			reserved(world, "web-0") !== undefined &&
-			world.times("budget strict is made") === 0,
-	},
 	{
 		name: "swept-late",
 		about: "A silent grant is swept, and its eviction arrives after its budget's room was given to another pod",
