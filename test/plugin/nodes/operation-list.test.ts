@@ -70,7 +70,8 @@ describe("listOperations()", () => {
 			{
 				id: "0a0a0a",
 				contexts: [{ context: "us", drained: [], left: ["m1"] }],
-				resume: "kubectl xpdb drain --resume 0a0a0a --force --pod-selector=... --grace-period=... --contexts=eu,us --token=...",
+				resume:
+					"kubectl xpdb drain --resume 0a0a0a --force --pod-selector=... --grace-period=... --contexts=eu,us --token=...",
 			},
 			{
 				id: "7f3c2a",
