@@ -98,14 +98,19 @@ export async function changeAuthority(world: RotationWorld, options: RotationOpt
 	const authority = options.authority ? usable(options.authority, options) : await nextAuthority(world, first, options);
 	let clusters = await world.read();
 	if (clusters.some(({ agent }) => !isOf(agent, authority))) {
-		const all = bundleOf([...clusters.map(({ ca }) => ca ?? ""), authority.certificate]);
-		for (const { context, ca } of clusters.filter((cluster) => !isSame(cluster.ca, all))) {
-			await world.write(context, caConfigMapObject(agentNamespace, all));
+		const common = trustedByAll(clusters);
+		const both = new Map(
+			clusters.map(({ context, ca = common }) => [context, bundleOf([ca, authority.certificate])] as const),
+		);
+		for (const { context, ca } of clusters) {
+			const bundle = both.get(context) ?? "";
+			if (isSame(ca, bundle)) continue;
+			await world.write(context, caConfigMapObject(agentNamespace, bundle));
 			tell(
 				`${context}: ConfigMap ${caConfigMap} has ${ca === undefined ? "the new CA" : "the old CA and the new one"}`,
 			);
 		}
-		await untilTrusted(world, clusters, { ...options, ca: all, what: "trust both CAs" });
+		await untilTrusted(world, both, { ...options, what: "trust both CAs" });
 		if (!(await options.mayGoOn())) return "stopped";
 		const keeper = options.authority ? undefined : findKeptAuthority(clusters)?.context;
 		for (const cluster of clusters.filter(({ agent }) => !isOf(agent, authority))) {
@@ -126,7 +131,8 @@ export async function changeAuthority(world: RotationWorld, options: RotationOpt
 		await world.write(context, caConfigMapObject(agentNamespace, authority.certificate));
 		tell(`${context}: ConfigMap ${caConfigMap} has the new CA alone`);
 	}
-	await untilTrusted(world, clusters, { ...options, ca: authority.certificate, what: "trust the new CA alone" });
+	const alone = new Map(clusters.map(({ context }) => [context, authority.certificate] as const));
+	await untilTrusted(world, alone, { ...options, what: "trust the new CA alone" });
 	for (const { context, authority: kept } of clusters) {
 		if (!kept) continue;
 		if (options.authority && !isSame(kept.current.certificate, authority.certificate)) {
@@ -142,8 +148,8 @@ export async function changeAuthority(world: RotationWorld, options: RotationOpt
 }
 
 /**
- * All members will take the CAs of all others for a while. So what they take besides the new one has to be the same: a CA that only some have may
- * have been revoked.
+ * No member gets a CA of another one: what only some trust may have been revoked. So every member has to take the certificates that all agents
+ * have now, by what it trusts already. A CA that no agent needs goes with the end of the change.
  */
 function refuseRevokedReturn(
 	clusters: readonly ClusterCertificates[],
@@ -151,10 +157,28 @@ function refuseRevokedReturn(
 ): void {
 	const kept = findKeptAuthority(clusters);
 	const next = authority ?? kept?.authority.next;
-	if (next && clusters.every(({ agent }) => isOf(agent, next))) return;
-	const others = clusters.map((each) => ({ ...each, ca: each.ca && without(each.ca, next?.certificate ?? "") }));
-	const bundle = commonAuthorities(others, agentNamespace);
-	if (!next && kept) refuseRevoked(kept.authority.current, { bundle, context: kept.context, agentNamespace });
+	const earlier = clusters.flatMap(({ agent }) => (agent && !(next && isOf(agent, next)) ? [agent] : []));
+	if (next && earlier.length === 0) return;
+	const having = clusters.filter(({ ca }) => ca !== undefined);
+	const areTaken = having.every(({ ca = "" }) => earlier.every((agent) => isOfBundle(agent, ca)));
+	if (!areTaken) {
+		const others = having.map((each) => ({ ...each, ca: without(each.ca ?? "", next?.certificate ?? "") }));
+		commonAuthorities(others, agentNamespace);
+	}
+	if (next || !kept) return;
+	for (const { ca } of having)
+		refuseRevoked(kept.authority.current, { bundle: ca, context: kept.context, agentNamespace });
+}
+
+/** For a member that trusts nobody yet. */
+function trustedByAll(clusters: readonly ClusterCertificates[]): string {
+	const bundles = clusters.flatMap(({ ca }) => (ca === undefined ? [] : [ca]));
+	const known = bundles.map((ca) => new Set(marksOf(ca)));
+	return bundleOf(bundles, (mark) => known.every((marks) => marks.has(mark)));
+}
+
+function isOfBundle(agent: KeyPair, ca: string): boolean {
+	return readAuthorities(ca).some((authority) => isSignedBy(agent, authority));
 }
 
 function without(bundle: string, certificate: string): string {
@@ -238,15 +262,15 @@ async function untilShown(
 
 async function untilTrusted(
 	world: RotationWorld,
-	clusters: readonly ClusterCertificates[],
-	options: Pick<RotationOptions, "timeoutMs" | "tell"> & { readonly ca: string; readonly what: string },
+	/** By context. */
+	bundles: ReadonlyMap<string, string>,
+	options: Pick<RotationOptions, "timeoutMs" | "tell"> & { readonly what: string },
 ): Promise<void> {
-	const wanted = marksOf(options.ca).join();
-	await untilAll(
-		world,
-		clusters.map(({ context }) => context),
-		{ ...options, isSo: ({ authorities }) => sorted(authorities.map(({ sha256 }) => sha256)).join() === wanted },
-	);
+	const wanted = new Map([...bundles].map(([context, ca]) => [context, marksOf(ca).join()] as const));
+	await untilAll(world, [...bundles.keys()], {
+		...options,
+		isSo: ({ authorities }, context) => sorted(authorities.map(({ sha256 }) => sha256)).join() === wanted.get(context),
+	});
 }
 
 interface Wait extends Pick<RotationOptions, "timeoutMs" | "tell"> {
