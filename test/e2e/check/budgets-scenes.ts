@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { budgetAnnotation, leaseName, namespaceLabel, stateAnnotation } from "../../../disruption/lease.ts";
 import { getJson } from "../get-json.ts";
-import { apply, inTheAgentsName, kubectl } from "../kubectl.ts";
+import { apply, eventually, inTheAgentsName, kubectl } from "../kubectl.ts";
 import { removeNamespace } from "../remove-namespace.ts";
 import type { Provocation, Scene } from "./provocation.ts";
 import { everywhere } from "./run-check.ts";
@@ -46,22 +46,23 @@ async function podOfConfigMap(cluster: string): Promise<object> {
 	});
 }
 
-/** A StatefulSet of one pod, which somebody gave another label than its template has. */
-async function movedStatefulSet(cluster: string): Promise<readonly object[]> {
+/** A StatefulSet of one pod, which gets another label than its template has. */
+async function moveStatefulSet(cluster: string): Promise<void> {
 	const labels = { set: "moved", app: "moved" };
 	const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "example.com/c:1" }] } };
-	const ofReplicas = (replicas: number): object => ({
-		apiVersion: "apps/v1",
-		kind: "StatefulSet",
-		metadata: { name: "moved", namespace },
-		spec: { replicas, serviceName: "moved", selector: { matchLabels: { set: "moved" } }, template },
+	const spec = { replicas: 1, serviceName: "moved", selector: { matchLabels: { set: "moved" } }, template };
+	await apply(
+		[cluster],
+		[{ apiVersion: "apps/v1", kind: "StatefulSet", metadata: { name: "moved", namespace }, spec }],
+	);
+	// Before the controller has made it there is nothing to label.
+	await eventually("a pod of the StatefulSet to be there", async () => {
+		const label = ["label", "pod", "moved-0", "-n", namespace, "app=elsewhere", "--overwrite"];
+		return kubectl(cluster, label).then(
+			() => true,
+			() => false,
+		);
 	});
-	await apply([cluster], [ofReplicas(0)]);
-	const path = `/apis/apps/v1/namespaces/${namespace}/statefulsets/moved`;
-	const { uid } = (await getJson<{ readonly metadata: { readonly uid: string } }>(cluster, path)).metadata;
-	const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: "moved", uid, controller: true };
-	const own = { labels: { set: "moved", app: "elsewhere" }, ownerReferences: [owner] };
-	return [pod("moved-0", own), ofReplicas(1)];
 }
 
 const wrongBudgets: readonly WrongBudget[] = [
@@ -106,7 +107,10 @@ const wrongBudgets: readonly WrongBudget[] = [
 		fault: "a pod with another label than its template has",
 		name: "moved",
 		spec: () => ({ ...one, ...selecting("moved") }),
-		objects: async (cluster) => (cluster === "c1" ? movedStatefulSet(cluster) : []),
+		async objects(cluster) {
+			if (cluster === "c1") await moveStatefulSet(cluster);
+			return [];
+		},
 		says: `budget ${namespace}/moved expects pods that it does not select; StatefulSet ${namespace}/moved in cluster c1 wants 1, but 1 of its pods has labels that the budget does not select`,
 		fix: explain("budget/moved"),
 		fixCode: 3,
