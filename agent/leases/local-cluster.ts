@@ -49,7 +49,7 @@ import type { KnownMembers } from "./known-members.ts";
 import { LeaseStore, type LeaseStoreOptions } from "./lease-store.ts";
 import { listLeases } from "./list-leases.ts";
 import { lostLease } from "./lost-lease.ts";
-import { OptimisticHolds } from "./optimistic-holds.ts";
+import { longestOptimisticMs, type OptimisticHold, OptimisticHolds } from "./optimistic-holds.ts";
 import { ReplicaSetOwners } from "./replica-set-owners.ts";
 import { withLine } from "./with-line.ts";
 import { withoutEvident } from "./without-evident.ts";
@@ -242,13 +242,13 @@ export class LocalCluster implements AgentCluster {
 		const since = clock.wallSeconds();
 		const checked = await this.#commitCheck.check(acquisition, grants);
 		const asked = hold ? { ...acquisition, unwritten: hold.counted } : acquisition;
-		let isBroken = false;
+		let broken: string | undefined;
 		const { lease, result } = await this.leases.change<CommitOutcome["kind"]>(acquisition.budget, (found) => {
 			if (isLatest(found, acquisition) && found.state.phase === "committed") return { result: "stood" };
 			const held = heldUnder(found, asked);
 			if (!held) return { result: "lost" };
-			isBroken = hold !== undefined && !this.#optimistic.isUnbroken(hold);
-			if (isBroken) return { result: "lost" };
+			broken = hold && this.#whyBroken(hold, acquisition);
+			if (broken !== undefined) return { result: "lost" };
 			// As whoever acquires does: this write is that as well.
 			const kept = hold && pods.live ? withoutEvident(held, pods) : held;
 			const next = committed(kept, checked.grants, since);
@@ -261,8 +261,7 @@ export class LocalCluster implements AgentCluster {
 		}
 		this.#acquirer.ended(acquisition);
 		if (result === "lost") {
-			const reason = isBroken ? this.#countedElsewhere(acquisition) : lostLease(acquisition, lease, this.name).message;
-			return { kind: "lost", reason };
+			return { kind: "lost", reason: broken ?? lostLease(acquisition, lease, this.name).message };
 		}
 		const ids = new Set(grants.map(({ id }) => id));
 		if (hold && !(await isStillSo(lease, hold, ids, { ...this.#options, cluster: this.name }))) {
@@ -343,6 +342,14 @@ export class LocalCluster implements AgentCluster {
 	/** No new acquisitions, and those that no caller has heard of yet are given back. */
 	close(): Promise<void> {
 		return this.#acquirer.close();
+	}
+
+	/** Undefined where the hold may stand, for a write that is sent before anything else happens. */
+	#whyBroken(hold: OptimisticHold, acquisition: Acquisition): string | undefined {
+		if (!this.#optimistic.isUnbroken(hold)) return this.#countedElsewhere(acquisition);
+		if (!this.#optimistic.isOver(hold)) return undefined;
+		const counted = `cluster "${this.name}" was counted for budget "${formatBudgetName(acquisition.budget)}"`;
+		return `${counted} more than ${longestOptimisticMs / 1_000} s ago: nobody knows what has changed since`;
 	}
 
 	#countedElsewhere({ budget }: Acquisition): string {

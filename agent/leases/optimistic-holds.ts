@@ -3,11 +3,15 @@
 //
 // Guarantee: a hold that is found here and stands was counted after this process asked for it, and every request that is sent
 // at this instant goes over the API connection that stood before that count. So the API server has not been started anew
-// since, and etcd was not restored: whatever was written between count and commit is still there to be noticed. Assumption:
-// whoever restores etcd starts all API servers anew, as Kubernetes demands.
+// since, and etcd was not restored: whatever was written between count and commit is still there to be noticed. A hold stands no
+// longer than a written one does whose holder is silent: the commit counts healthy pods again, but neither expected pods nor
+// budgets, and a plugin that was stopped between count and commit may go on an hour later. Assumption: whoever restores etcd
+// starts all API servers anew, as Kubernetes demands.
 import { randomUUID } from "node:crypto";
 import type { AcquireOutcome, AcquireRequest, Acquisition, UnwrittenHold } from "../../disruption/cluster.ts";
+import { leaseDurationMs } from "../../disruption/lease.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
+import type { Clock } from "../process/clock.ts";
 
 export interface OptimisticHold {
 	/** As it was counted, with the fingerprint of its Lease. */
@@ -15,20 +19,35 @@ export interface OptimisticHold {
 	/** Candidates that were counted as not healthy, by uid: they cost nothing then. */
 	readonly unready: ReadonlySet<string>;
 	readonly connection: number;
+	/** When it was asked for, on this process's clock. */
+	readonly askedAt: number;
 }
+
+/** As long as a written hold stands whose holder shows no life (reservation-sweep.ts). */
+export const longestOptimisticMs = 2 * leaseDurationMs;
 
 /** Holds and uids of candidates together, 100 bytes each: older holds are forgotten, and their commits do not stand. */
 const mostRemembered = 20_000;
 
 export class OptimisticHolds {
 	readonly #api: Pick<ClusterApi, "connection">;
+	readonly #clock: Pick<Clock, "now">;
 	readonly #newId: () => string;
 	/** By the id that their callers know, in the order in which they were got. */
 	readonly #holds = new Map<string, OptimisticHold>();
 	#size = 0;
 
-	constructor({ api, newId = randomUUID }: { readonly api: Pick<ClusterApi, "connection">; newId?: () => string }) {
+	constructor({
+		api,
+		clock,
+		newId = randomUUID,
+	}: {
+		readonly api: Pick<ClusterApi, "connection">;
+		readonly clock: Pick<Clock, "now">;
+		readonly newId?: () => string;
+	}) {
 		this.#api = api;
+		this.#clock = clock;
 		this.#newId = newId;
 	}
 
@@ -39,6 +58,7 @@ export class OptimisticHolds {
 	): Promise<AcquireOutcome> {
 		const connection = this.#api.connection();
 		if (connection === undefined) return acquire({ ...request, mayBeUnwritten: false });
+		const askedAt = this.#clock.now();
 		const outcome = await acquire(request);
 		const counted = outcome.kind === "acquired" ? outcome.acquisition.unwritten : undefined;
 		if (outcome.kind !== "acquired" || !counted) return outcome;
@@ -47,7 +67,7 @@ export class OptimisticHolds {
 			if (state.kind === "present" && !state.healthy) unready.add(state.pod.uid);
 		// Each answer has an id of its own: a request that was doubled is counted twice, and its caller goes by one of the counts.
 		const id = this.#newId();
-		this.#remember(id, { counted, unready, connection });
+		this.#remember(id, { counted, unready, connection, askedAt });
 		return { ...outcome, acquisition: { ...outcome.acquisition, unwritten: { ...counted, lease: id } } };
 	}
 
@@ -59,6 +79,11 @@ export class OptimisticHolds {
 	/** Whether nothing can have been lost since it was counted, for a write that is sent before anything else happens. */
 	isUnbroken({ connection }: OptimisticHold): boolean {
 		return this.#api.connection() === connection;
+	}
+
+	/** Whether it was asked for so long ago that a hold which was written would have ended. */
+	isOver({ askedAt }: OptimisticHold): boolean {
+		return this.#clock.now() - askedAt > longestOptimisticMs;
 	}
 
 	#remember(id: string, hold: OptimisticHold): void {
