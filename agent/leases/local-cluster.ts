@@ -171,20 +171,18 @@ export class LocalCluster implements AgentCluster {
 
 	/** All budgets of these namespaces, or of all, by a consistent list. */
 	async listBudgets(namespaces: readonly string[]): Promise<BudgetList> {
-		// Whoever asks for budgets will ask for counts.
+		// Whoever asks for budgets will ask for counts, where there are any.
 		this.#options.budgets.wanted();
-		for (const each of namespaces) this.#options.workloads?.wanted(each);
 		const [namespace] = namespaces;
 		const wanted = new Set(namespaces);
-		const [{ members }, budgets] = await Promise.all([
+		const [{ members }, all] = await Promise.all([
 			this.#options.api.getFleet(),
 			this.#options.api.listBudgets(namespaces.length === 1 ? namespace : undefined),
 		]);
-		return {
-			clusterId: this.id,
-			fleetHash: fleetHash(members.map(({ id }) => id)),
-			budgets: wanted.size === 0 ? budgets : budgets.filter(({ name }) => wanted.has(name.namespace)),
-		};
+		const budgets = wanted.size === 0 ? all : all.filter(({ name }) => wanted.has(name.namespace));
+		if (wanted.size > 0)
+			for (const each of new Set(budgets.map(({ name }) => name.namespace))) this.#options.workloads?.wanted(each);
+		return { clusterId: this.id, fleetHash: fleetHash(members.map(({ id }) => id)), budgets };
 	}
 
 	async watchBudgets(namespaces: readonly string[], options: WatchOptions): Promise<WatchUnsupported> {

@@ -59,6 +59,11 @@ export class WatchComparison<T> {
 		return this.#options.clock.now() - this.#heldAt <= comparedWithinMs;
 	}
 
+	/** Nobody has asked for a while: it lists nothing. */
+	get isIdle(): boolean {
+		return !this.#running;
+	}
+
 	/** Somebody asks, and will probably ask again soon. */
 	wanted(): void {
 		this.#wantedAt = this.#options.clock.now();

@@ -5,24 +5,17 @@ import { listWorkloadVersions, workloadsIn } from "../cluster-api/workload-calls
 import { createWorkloadProjection, type WorkloadRecord, workloadKinds } from "../cluster-api/workload-record.ts";
 import { createApiAsker } from "../kubernetes/api-asker.ts";
 import { startWatch } from "../kubernetes/watch.ts";
+import { NamespaceComparisons } from "./namespace-comparisons.ts";
 import { ObjectStore, type ViewOptions } from "./object-views.ts";
 import { WatchComparison } from "./watch-comparison.ts";
 
 export interface WorkloadView {
 	/** The watches are alive, and the last comparisons of this namespace with consistent lists that held began in the last 5 s. */
 	isProven(namespace: string): boolean;
-	/** Somebody counts there, and will probably count again soon: it is compared for a while. */
+	/** Somebody counts there, and will probably count again soon: it is compared for a while, unless many others are. */
 	wanted(namespace: string): void;
 	workloads(namespace: string): Iterable<WorkloadRecord>;
 }
-
-interface NamespaceComparisons {
-	isRecent(namespace: string): boolean;
-	wanted(namespace: string): void;
-}
-
-/** Far more than have budgets that are counted in one minute. */
-const maxNamespaces = 1_000;
 
 export function createWorkloadView(
 	options: Omit<ViewOptions, "warn"> & {
@@ -56,29 +49,14 @@ export function createWorkloadView(
 			});
 		return { store, watch, compare };
 	});
-	const compared = new Map<string, readonly WatchComparison<WorkloadRecord>[]>();
-	const closeComparisons = (): void => {
-		for (const each of [...compared.values()].flat()) each.close();
-		compared.clear();
-	};
-	const comparisons: NamespaceComparisons = {
-		isRecent: (namespace) => compared.get(namespace)?.every(({ isRecent }) => isRecent) ?? false,
-		wanted(namespace) {
-			let own = compared.get(namespace);
-			if (!own) {
-				if (compared.size >= maxNamespaces) closeComparisons();
-				compared.set(namespace, (own = watched.map(({ compare }) => compare(namespace))));
-			}
-			for (const each of own) each.wanted();
-		},
-	};
+	const comparisons = new NamespaceComparisons((namespace) => watched.map(({ compare }) => compare(namespace)));
 	return {
 		view: workloadViewOf(
 			watched.map(({ store }) => store),
 			comparisons,
 		),
 		close() {
-			closeComparisons();
+			comparisons.close();
 			for (const { watch } of watched) watch.close();
 		},
 	};
@@ -86,7 +64,7 @@ export function createWorkloadView(
 
 export function workloadViewOf(
 	stores: readonly ObjectStore<WorkloadRecord>[],
-	comparisons: NamespaceComparisons,
+	comparisons: Pick<NamespaceComparisons, "isRecent" | "wanted">,
 ): WorkloadView {
 	return {
 		isProven: (namespace) => stores.every((store) => store.live) && comparisons.isRecent(namespace),
