@@ -113,7 +113,7 @@ const wrongBudgets: readonly WrongBudget[] = [
 		},
 		says: `budget ${namespace}/moved expects pods that it does not select; StatefulSet ${namespace}/moved in cluster c1 wants 1, but 1 of its pods has labels that the budget does not select`,
 		fix: explain("budget/moved"),
-		fixCode: 3,
+		fixCode: 5,
 	},
 	{
 		reason: "InvalidBudget",
