@@ -132,7 +132,7 @@ export async function carryOut<R>(
 		kind: "conflict",
 		message: hasChanged
 			? `pod ${pod.namespace}/${pod.name} changed ${maxAttempts} times while it was being evicted`
-			: `the eviction of pod ${pod.namespace}/${pod.name} waited for too long ${maxAttempts} times before it could be sent`,
+			: `the eviction of pod ${pod.namespace}/${pod.name} waited too long to be sent, ${maxAttempts} times`,
 	};
 }
 
@@ -199,11 +199,11 @@ function otherBudgets(
 ): string | undefined {
 	switch (judged.kind) {
 		case "uncovered":
-			return "was left by its budgets";
+			return "left its budgets";
 		case "unreadable":
-			return `may be covered by budget ${judged.budget}, which cannot be read,`;
+			return `may have come under budget ${judged.budget}, which cannot be read,`;
 		case "fleetsDiffer":
-			return `belongs to clusters that disagree (${judged.message})`;
+			return `could not be judged (${judged.message})`;
 		case "listAgain":
 		case "readAgain":
 			return "could not be judged in time";
@@ -213,11 +213,11 @@ function otherBudgets(
 	const granted = new Map(budgets.map((name, index) => [formatBudgetName(name), terms[index]]));
 	const names = judged.budgets.map(({ name }) => formatBudgetName(name));
 	const other = names.find((name) => !granted.has(name));
-	if (other !== undefined) return `got the budget ${other}`;
+	if (other !== undefined) return `came under budget ${other}`;
 	const left = [...granted.keys()].find((name) => !names.includes(name));
-	if (left !== undefined) return `was left by budget ${left}`;
+	if (left !== undefined) return `left budget ${left}`;
 	const changed = judged.budgets.find(({ name }) => budgetTerms(name, members) !== granted.get(formatBudgetName(name)));
-	return changed && `got other terms from budget ${formatBudgetName(changed.name)}`;
+	return changed && `saw budget ${formatBudgetName(changed.name)} change`;
 }
 
 /** Reads until the pod has another version, or it is long past the time for that; `readAt`: before the change was asked for. */

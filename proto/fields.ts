@@ -19,7 +19,9 @@ export function requiredText(value: string, field: string): string {
 /** Of an object or a namespace: people see it, and programs take it from lines of output. */
 export function requiredName(value: string, field: string): string {
 	if (oneLine(value) === value) return requiredText(value, field);
-	throw new AgentProtocolError(`Cannot read message: ${field} has characters that no name has: ${quote(value)}`);
+	throw new AgentProtocolError(
+		`Cannot read message: ${field} has characters that are not allowed in names: ${quote(value)}`,
+	);
 }
 
 /** A whole number from `min`, small enough to be exact. */

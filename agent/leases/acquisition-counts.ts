@@ -121,8 +121,8 @@ function mustBeWritten({ listedAt, forgottenControllers, newControllers, restore
 
 function noRoom({ budget, state }: BudgetLease, cluster: string): AgentUnavailableError {
 	return new AgentUnavailableError(
-		`Lease of budget "${formatBudgetName(budget)}" in cluster "${cluster}" has no room to remember the controllers of its pods: ` +
-			`it has ${state.reservations.length} reservations, and is counted again when some have ended`,
+		`the Lease of budget "${formatBudgetName(budget)}" in cluster "${cluster}" has no room for the controllers of its pods: ` +
+			`it holds ${state.reservations.length} reservations, and is counted again when some of them end`,
 		cluster,
 	);
 }

@@ -116,8 +116,8 @@ function newToMemory(
 /** The Lease has no room for their names: one whose pods go now would be forgotten. */
 function tooMany(namespace: string): ExpectedPods {
 	const reason =
-		`more controllers of other kinds than Kubernetes' own have pods in namespace ${namespace} under this budget than its Lease ` +
-		"can remember, so that nobody knows how many pods there should be: give them several budgets, each with a selector of its own";
+		`its Lease has no room to remember all custom resources that have pods in namespace ${namespace}: ` +
+		"split them between several budgets, each with its own selector";
 	return { kind: "unknown", reason };
 }
 

@@ -353,7 +353,7 @@ export class LocalCluster implements AgentCluster {
 	#countedElsewhere({ budget }: Acquisition): string {
 		return (
 			`cluster "${this.name}" was counted for budget "${formatBudgetName(budget)}" by another agent, ` +
-			"or over a connection to its API server that has ended"
+			"or over a connection to its API server that has closed"
 		);
 	}
 

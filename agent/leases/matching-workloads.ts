@@ -35,7 +35,7 @@ export async function matchingWorkloads(
 		return { kind: "listed", workloads: selectedWorkloads(found, selector) };
 	} catch (error) {
 		if (!(error instanceof MissingRightError)) throw error;
-		const reason = `its agent may not list the workloads whose pods it should expect. ${error.message}`;
+		const reason = `its agent may not list the workloads whose pods it should expect: ${error.message}`;
 		return { kind: "unlisted", expected: { kind: "unknown", reason, cause: "WorkloadsNotListed" } };
 	}
 }

@@ -51,9 +51,9 @@ export class ConfigError extends BoundedError {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const flags = {
-	"listen-address": "HOST:PORT for callers with a token; without HOST, at every address",
-	"peer-listen-address": "HOST:PORT for the other agents of the fleet; without HOST, at the Pod's address",
-	"http-listen-address": "HOST:PORT for /healthz, /readyz and /metrics; without HOST, at the Pod's address",
+	"listen-address": "HOST:PORT for callers with a token; without HOST, all addresses",
+	"peer-listen-address": "HOST:PORT for the other agents of the fleet; without HOST, the Pod's address",
+	"http-listen-address": "HOST:PORT for /healthz, /readyz and /metrics; without HOST, the Pod's address",
 	"tls-cert-file": "Certificate of this agent, PEM; read again when it changes",
 	"tls-private-key-file": "Its private key, PEM",
 	"client-ca-file": "The fleet's CA, PEM, two while it is being changed: a certificate of it makes an agent",

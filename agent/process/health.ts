@@ -98,9 +98,9 @@ function createAnswers({ readiness, metrics, clock }: HealthOptions) {
 	const collected = new KeptAnswers<Buffer>({ now: () => clock.now(), keepForMs: () => metricsGoodForMs, max: 1 });
 	const text = (status: Answer["status"], words: string): Answer => ({ status, body: Buffer.from(`${words}\n`) });
 	return async (request: FirstRequest): Promise<Answer> => {
-		if (request.kind === "tooLong") return text(431, `A request has ${longestHead} bytes at most`);
-		if (request.kind === "garbled") return text(400, "This is not HTTP");
-		if (request.method !== "GET" && request.method !== "HEAD") return text(405, "Only GET");
+		if (request.kind === "tooLong") return text(431, `Request too long: at most ${longestHead} bytes`);
+		if (request.kind === "garbled") return text(400, "Not HTTP");
+		if (request.method !== "GET" && request.method !== "HEAD") return text(405, "Only GET is allowed");
 		switch (request.path) {
 			case "/healthz":
 				return text(200, "ok");
@@ -116,7 +116,7 @@ function createAnswers({ readiness, metrics, clock }: HealthOptions) {
 					return text(500, "Cannot collect metrics");
 				}
 			default:
-				return text(404, "There are /healthz, /readyz and /metrics");
+				return text(404, "No such path: use /healthz, /readyz or /metrics");
 		}
 	};
 }

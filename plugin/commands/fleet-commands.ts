@@ -63,7 +63,7 @@ export const fleetCommands: readonly Command[] = [
 				"kubectl xpdb install certs --rotate --ca --contexts=eu,us,ap",
 			],
 			[
-				"Another cluster keeps the CA's key, before ap leaves the fleet",
+				"Move the CA's key to eu, before ap leaves the fleet",
 				"kubectl xpdb install certs --keep-in=eu --contexts=eu,us,ap",
 			],
 		],
@@ -75,7 +75,7 @@ export const fleetCommands: readonly Command[] = [
 				kind: "text",
 				default: "",
 				value: "CONTEXT",
-				describe: "Move the CA's key to the cluster of this context; with --ca also where no cluster has it",
+				describe: "Move the CA's key to the cluster of this context; with --ca also works if no cluster has it",
 			},
 			timeout: {
 				kind: "duration",

@@ -25,13 +25,13 @@ export const runInstallCerts: CommandRunner = async (input, deps) => {
 	if (!isRotation && (isChange || keepIn === undefined)) {
 		throw new UsageError(
 			"install certs changes certificates that are there",
-			"Say --rotate, --rotate --ca for a new CA, or --keep-in to move the CA's key",
+			"Use --rotate, --rotate --ca for a new CA, or --keep-in to move the CA's key",
 		);
 	}
 	if (isRotation && keepIn !== undefined && !isChange) {
 		throw new UsageError(
-			"--keep-in with --rotate is for a new CA",
-			"Add --ca, or move the key first, without --rotate",
+			"--keep-in with --rotate also needs --ca",
+			"Add --ca for a new CA, or run --keep-in without --rotate to move the key first",
 		);
 	}
 	const authority = readAuthorityFiles(input);
@@ -39,7 +39,7 @@ export const runInstallCerts: CommandRunner = async (input, deps) => {
 		throw new UsageError("--ca-cert without its key cannot sign", "Give it with --ca-key");
 	}
 	if (authority && keepIn !== undefined) {
-		throw new UsageError("--keep-in and --ca-key exclude each other: a key that is given is kept nowhere");
+		throw new UsageError("--keep-in and --ca-key exclude each other: no cluster keeps a key from a file");
 	}
 	const given = authority?.key === undefined ? undefined : { certificate: authority.certificate, key: authority.key };
 	return withContexts(input, deps, async (contexts) => {
@@ -57,7 +57,7 @@ export const runInstallCerts: CommandRunner = async (input, deps) => {
 		};
 		const names = contexts.map(({ name }) => name).join(", ");
 		if (!isRotation) {
-			if (!(await agree(`Move the CA's key to ${keepIn} from whichever of ${names} keeps it.`))) {
+			if (!(await agree(`Move the CA's key to ${keepIn} from the one of ${names} that keeps it.`))) {
 				streams.stderr.write("Nothing was touched.\n");
 				return exitCode.error;
 			}

@@ -329,7 +329,7 @@ export class Evictions {
 		if (budgets.length > mostBudgetsOfAPod) {
 			const message =
 				`${budgets.length} budgets cover the pod, more than the ${mostBudgetsOfAPod} that one decision can take: ` +
-				`kubectl xpdb budgets -n ${job.pod.namespace} shows them`;
+				`see kubectl xpdb budgets -n ${job.pod.namespace}`;
 			return failedPod(job, { reason: "InvalidBudget", message });
 		}
 		return state.dryRun?.tryEviction(job, budgets) ?? this.#roundsFor(budgets, state).tryEviction(job);

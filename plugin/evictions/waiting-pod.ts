@@ -76,7 +76,7 @@ export function allOver(pods: readonly WaitingPod[]): AbortSignal {
 	for (const pod of pods) {
 		const end = (): void => {
 			waiting -= 1;
-			if (waiting === 0) over.abort(new Error("nobody waits for the round any more"));
+			if (waiting === 0) over.abort(new Error("no pod waits for this round any more"));
 		};
 		if (pod.over.aborted) end();
 		else pod.over.addEventListener("abort", end, { once: true });

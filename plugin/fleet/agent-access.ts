@@ -205,7 +205,7 @@ function halfRemoved({ agents: { namespace }, suggest, name }: KubeContext): str
 	const remove = suggest.kubectl(["delete", "configmap", defaultFleetConfigMap, "-n", namespace], name);
 	return (
 		`ConfigMap ${namespace}/${defaultFleetConfigMap} makes this cluster a member of a fleet, but it has neither agents nor the kind ` +
-		`XPodDisruptionBudget: install xpdb there again, or, if the cluster has left the fleet for good, remove the rest of it: ${remove}`
+		`XPodDisruptionBudget: install xpdb there again or, if the cluster has left the fleet for good, delete the ConfigMap: ${remove}`
 	);
 }
 

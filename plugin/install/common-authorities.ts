@@ -22,7 +22,7 @@ export function commonAuthorities(
 	});
 	throw new UsageError(
 		[
-			`the members trust different CAs (ConfigMap ${caConfigMap}), and one of these may have been revoked: nothing was touched`,
+			`the members trust different CAs (ConfigMap ${caConfigMap}), and one of them may have been revoked: nothing was touched`,
 			...groups.map((group) => `${namesOf(group)}: ${describeAuthorities(group[0]?.ca ?? "")}`),
 		].join("\n"),
 		[
@@ -50,7 +50,7 @@ export function refuseRevoked(
 	if (bundle === undefined || trusts(bundle, certificate)) return;
 	if (context === undefined) {
 		throw new UsageError(
-			`the CA of --ca-cert is not one that the members trust (${describeAuthorities(bundle)}): nothing was touched`,
+			`the members do not trust the CA of --ca-cert, they trust ${describeAuthorities(bundle)}: nothing was touched`,
 			"To change the CA: kubectl xpdb install certs --rotate --ca --ca-cert=FILE --ca-key=FILE",
 		);
 	}

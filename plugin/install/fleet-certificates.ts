@@ -128,8 +128,8 @@ async function makeAuthority(
 		const problems = problemsOf(clusters, { agentNamespace, now });
 		if (problems.length === 0) return undefined;
 		throw new UsageError(
-			`the fleet has a CA, and its key is in no Secret ${authoritySecret} of these clusters: nothing can be signed\n${problems.join("\n")}`,
-			"Name the context that has it too, or give the CA with --ca-cert and --ca-key",
+			`the fleet has a CA, but no Secret ${authoritySecret} of these clusters keeps its key: nothing can be signed\n${problems.join("\n")}`,
+			"Also name the context that has it, or give the CA with --ca-cert and --ca-key",
 		);
 	}
 	const { createAuthority } = await import("./sign-certificates.ts");

@@ -32,7 +32,8 @@ export const installFlags: FlagTable = {
 		kind: "text",
 		default: "",
 		value: "NAMESPACE",
-		describe: "Where Prometheus runs, which alone may scrape the agents; without it the one that is set, or monitoring",
+		describe:
+			"The only namespace whose Prometheus may scrape the agents; if not given, the one that is set, or monitoring",
 	},
 	...certificateFlags,
 	"force-conflicts": { kind: "boolean", describe: "Take over fields of our objects that somebody else keeps" },

@@ -71,8 +71,8 @@ function readImage(input: CommandInput): string | undefined {
 	if (text === "" && !input.given.has("image")) return undefined;
 	if (text.length <= 500 && imageReference.test(text)) return text;
 	throw new UsageError(
-		`--image is not the name of an image: ${quote(text)}`,
-		"Write it as REGISTRY/NAME:TAG or REGISTRY/NAME@sha256:DIGEST, with small letters in REGISTRY and NAME and 64 characters in DIGEST",
+		`--image is not a valid image name: ${quote(text)}`,
+		"Write it as REGISTRY/NAME:TAG or REGISTRY/NAME@sha256:DIGEST, with lowercase letters in REGISTRY and NAME, and 64 characters in DIGEST",
 	);
 }
 

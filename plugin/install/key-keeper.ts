@@ -14,7 +14,7 @@ export async function warnOfKeyThatLeaves(
 	if (!first || found.includes("kept")) return { before: [], after: [] };
 	const unread = contexts.filter((_, index) => found[index] === "unknown").map(({ name }) => name);
 	if (unread.length > 0) {
-		const why = `nobody could look for the CA's key (Secret ${authoritySecret}) in ${unread.join(", ")}`;
+		const why = `cannot tell whether ${unread.join(", ")} keeps the CA's key (Secret ${authoritySecret})`;
 		return { before: [`${why}: if ${leaving} keeps it, change the CA afterwards`], after: [] };
 	}
 	const names = contexts.map(({ name }) => name).join(", ");
@@ -23,11 +23,11 @@ export async function warnOfKeyThatLeaves(
 	const change = `kubectl xpdb install certs --rotate --ca --keep-in=${first.name} --contexts=${contextList}`;
 	return {
 		before: [
-			`none of ${names} keeps the CA's key (Secret ${authoritySecret}). If ${leaving} does, whoever has ${leaving} can go on signing certificates for every member`,
-			`if ${leaving} still answers, move the key first, with its context in the place of CONTEXT: ${move}`,
+			`none of ${names} keeps the CA's key (Secret ${authoritySecret}). If ${leaving} does, anyone with access to ${leaving} can still sign certificates for every member`,
+			`if ${leaving} still answers, move the key first, with its context instead of CONTEXT: ${move}`,
 		],
 		after: [
-			`Unless you keep the CA's key in a file, ${leaving} has it. A new CA, whose key ${first.name} keeps, shuts it out: ${change}`,
+			`Unless you keep the CA's key in a file, ${leaving} has it. To shut it out, make a new CA whose key ${first.name} keeps: ${change}`,
 		],
 	};
 }

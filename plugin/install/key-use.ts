@@ -39,11 +39,11 @@ function noteOf({ action, keeper, member, clusterId }: KeyUse, by: string): stri
 	const key = keeper === undefined ? "the CA's key in a file" : "the key in this Secret";
 	switch (action) {
 		case "Sign":
-			return `${key} signed a certificate for the agents of ${member} (id ${clusterId}), by ${by}`;
+			return `${by} signed a certificate for the agents of ${member} (id ${clusterId}) with ${key}`;
 		case "Create":
-			return `a new CA was made, and its key is kept here, by ${by}`;
+			return `${by} made a new CA, whose key this Secret keeps`;
 		case "Move":
-			return `the CA's key was moved to ${member} (id ${clusterId}), by ${by}`;
+			return `${by} moved the CA's key to ${member} (id ${clusterId})`;
 	}
 }
 
@@ -60,7 +60,7 @@ export async function tellKeyUses(
 			// Their names have the time in them.
 			const untold = await tellKeyUse(context, use, { by, at: at + index });
 			if (untold === undefined) return [];
-			return [`${context.name}: the Event of this use of the CA's key cannot be written: ${untold}`];
+			return [`${context.name}: cannot write the Event of this use of the CA's key: ${untold}`];
 		}),
 	);
 	return problems.flat();

@@ -34,8 +34,8 @@ export async function moveAuthority(
 	const kept = findKeptAuthority(clusters);
 	if (!kept) {
 		throw new UsageError(
-			`the fleet's CA is in no Secret ${authoritySecret} of these clusters: there is nothing to move`,
-			"Name the context that has it too. If that cluster is gone, make a new CA: kubectl xpdb install certs --rotate --ca",
+			`no Secret ${authoritySecret} of these clusters keeps the fleet's CA: there is nothing to move`,
+			"Also name the context that has it. If that cluster is gone, make a new CA: kubectl xpdb install certs --rotate --ca --keep-in=CONTEXT",
 		);
 	}
 	const bundle = commonAuthorities(clusters, agentNamespace);
@@ -47,7 +47,7 @@ export async function moveAuthority(
 	}
 	for (const { context } of clusters.filter((each) => each.authority && each.context !== keepIn)) {
 		await store.removeAuthority(context);
-		tell(`${context}: Secret ${authoritySecret} deleted`);
+		tell(`${context}: deleted Secret ${authoritySecret}`);
 	}
 }
 
@@ -56,5 +56,5 @@ export function findTarget(clusters: readonly ClusterCertificates[], keepIn: str
 	const target = clusters.find(({ context }) => context === keepIn);
 	if (target) return target;
 	const names = clusters.map(({ context }) => context).join(", ");
-	throw new UsageError(`--keep-in=${keepIn} is not one of the contexts ${names}`, "Name it in --contexts too");
+	throw new UsageError(`--keep-in=${keepIn} is not one of the contexts ${names}`, "Also name it in --contexts");
 }

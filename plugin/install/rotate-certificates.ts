@@ -138,7 +138,7 @@ export async function changeAuthority(world: RotationWorld, options: RotationOpt
 		if (options.authority && !isSame(kept.current.certificate, authority.certificate)) {
 			// Left there, it would be the fleet's again for whoever comes next.
 			await world.removeAuthority(context);
-			tell(`${context}: Secret ${authoritySecret} kept the old CA, and is deleted`);
+			tell(`${context}: deleted Secret ${authoritySecret}, which kept the old CA`);
 		} else if (kept.next || options.authority === undefined) {
 			await world.write(context, authoritySecretObject(agentNamespace, { current: authority }));
 			tell(`${context}: Secret ${authoritySecret} keeps the new CA alone`);
@@ -196,8 +196,8 @@ async function nextAuthority(
 	const { keepIn, agentNamespace } = options;
 	if (!kept && keepIn === undefined) {
 		throw new UsageError(
-			`the fleet's CA is in no Secret ${authoritySecret} of these clusters`,
-			"Name the context that has it too. If there is none, give the new CA with --ca-cert and --ca-key, or have a member keep it: --keep-in=CONTEXT",
+			`no Secret ${authoritySecret} of these clusters keeps the fleet's CA`,
+			"Also name the context that has it. If there is none, give the new CA with --ca-cert and --ca-key, or let a member keep it: --keep-in=CONTEXT",
 		);
 	}
 	if (kept?.authority.next) {
@@ -218,8 +218,8 @@ async function nextAuthority(
 function usable(authority: KeyPair | undefined, { date }: RotationOptions): KeyPair {
 	if (!authority) {
 		throw new UsageError(
-			`the fleet's CA is in no Secret ${authoritySecret} of these clusters: nothing can be signed`,
-			"Name the context that has it too, or give it with --ca-cert and --ca-key. If nobody has it, make a new one with --rotate --ca",
+			`no Secret ${authoritySecret} of these clusters keeps the fleet's CA: nothing can be signed`,
+			"Also name the context that has it, or give it with --ca-cert and --ca-key. If its key is lost, make a new CA: --rotate --ca --keep-in=CONTEXT",
 		);
 	}
 	const problem = authorityProblem(authority, date);

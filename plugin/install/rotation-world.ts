@@ -84,7 +84,7 @@ export async function openRotationWorld(
 			const untold = await tellKeyUse(contextOf(use.keeper ?? use.member), use, { by: userAtHost(), at: Date.now() });
 			if (untold === undefined) return;
 			throw new UsageError(
-				`${use.keeper ?? use.member}: the Event of this use of the CA's key cannot be written: ${untold}`,
+				`${use.keeper ?? use.member}: cannot write the Event of this use of the CA's key: ${untold}`,
 			);
 		},
 		async agents(name) {

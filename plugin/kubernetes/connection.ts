@@ -99,7 +99,7 @@ function refuseSteeringNames(names: Readonly<Record<string, string>>): void {
 	for (const [what, name] of Object.entries(names)) {
 		if (oneLine(name) === name) continue;
 		throw new KubeconfigError(
-			`error: the name of ${what} ${quote(name)} has control characters: rename it in the kubeconfig`,
+			`error: the name of ${what} ${quote(name)} contains control characters: rename it in the kubeconfig`,
 		);
 	}
 }

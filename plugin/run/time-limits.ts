@@ -49,6 +49,6 @@ export async function connectWithin(timeoutMs: number, connecting: Promise<Fleet
 	);
 	throw new FleetUncoveredError(
 		`Cannot reach every cluster of the fleet within ${formatDuration(timeoutMs)}, nothing was touched`,
-		["kubectl xpdb fleet, with the same contexts, shows which clusters answer"],
+		["To see which clusters answer: kubectl xpdb fleet, with the same contexts"],
 	);
 }

@@ -18,7 +18,7 @@ export function warnOfUnsafeAgents(emit: EventSink): (fleet: Pick<Fleet, "member
 		if (unsafe.length === 0) return;
 		const message =
 			"agents older than version 0.2 can allow more disruptions than a budget permits, in every cluster of the fleet: " +
-			`upgrade those of ${unsafe.join(", ")} (${factsOf("AgentUnsafe").code})`;
+			`upgrade the agents of ${unsafe.join(", ")} (${factsOf("AgentUnsafe").code})`;
 		emit({ type: "diagnostic", level: "warning", message });
 	};
 }

@@ -24,7 +24,7 @@ describe("carryOut() of a grant that has grown old", () => {
 		const { run, calls, reservations } = grantPod({ beforeSending: () => 1_001 });
 		expect(await run()).toEqual({
 			kind: "conflict",
-			message: "the eviction of pod shop/db-0 waited for too long 8 times before it could be sent",
+			message: "the eviction of pod shop/db-0 waited too long to be sent, 8 times",
 		});
 		expect(calls.filter((call) => call === "not sent")).toHaveLength(8);
 		expect(calls.at(-1)).toBe("eu cancel sent");
@@ -51,39 +51,39 @@ describe("carryOut() of a grant that has grown old", () => {
 					{ name: other, spec: spec({}) },
 				],
 			},
-			why: "got the budget shop/later",
+			why: "came under budget shop/later",
 		},
 		{
 			name: "has a budget that allows something else",
 			listed: { budgets: [{ name: budget, spec: spec({ maxUnavailable: 0 }) }] },
-			why: "got other terms from budget shop/db",
+			why: "saw budget shop/db change",
 		},
 		{
 			name: "has a budget that was suspended when it was counted",
 			listed: { budgets: [{ name: budget, spec: spec({ suspend: true }) }] },
-			why: "got other terms from budget shop/db",
+			why: "saw budget shop/db change",
 		},
 		{
 			name: "has a budget that needs what was not looked at",
 			listed: { budgets: [{ name: budget, spec: spec({ probe: { endpoint: "x" } }) }] },
-			why: "got other terms from budget shop/db",
+			why: "saw budget shop/db change",
 		},
 		{
 			name: "has a budget whose bound cannot be read any more",
 			listed: { budgets: [{ name: budget, spec: spec({ maxUnavailable: "many" }) }] },
-			why: "got other terms from budget shop/db",
+			why: "saw budget shop/db change",
 		},
 		{
 			name: "has a budget whose selector cannot be read any more",
 			listed: { budgets: [{ name: budget, spec: spec({ selector: 5 }) }] },
-			why: "may be covered by budget shop/db, which cannot be read,",
+			why: "may have come under budget shop/db, which cannot be read,",
 		},
-		{ name: "has none any more", listed: { budgets: [] }, why: "was left by its budgets" },
+		{ name: "has none any more", listed: { budgets: [] }, why: "left its budgets" },
 		{
 			name: "lost one of two",
 			budgets: [budget, zone],
 			listed: { budgets: [{ name: zone, spec: spec({}) }] },
-			why: "was left by budget shop/db",
+			why: "left budget shop/db",
 		},
 		{ name: "takes too long to be judged", listed: { tookMs: 1_001 }, why: "could not be judged in time" },
 	];

@@ -17,7 +17,7 @@ export function judgeKeyReaders(
 		const named = [...readers.slice(0, mostNamed), ...(more > 0 ? [`${more} more`] : [])].join(", ");
 		const message =
 			`Secret ${agents.namespace}/${authoritySecret} can be read by ${named}: ` +
-			`each of these can sign a certificate for every member of the fleet`;
+			`each of them can sign a certificate for every member of the fleet`;
 		const words = ["get", "rolebindings,clusterrolebindings", "-n", agents.namespace, "-o", "wide"];
 		const fix = suggest.kubectl(words, name);
 		return { text: String(readers.length), findings: [{ reason: "CaKeyReadable", message, fix }] };

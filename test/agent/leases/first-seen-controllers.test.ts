@@ -94,7 +94,10 @@ describe("a controller of another kind than Kubernetes' own", () => {
 	test("does not fill the Lease: of 10,000 some are remembered, and nobody says how many pods to expect", async () => {
 		const { server, launch, counted, lease } = setUp();
 		for (let index = 0; index < 10_000; index += 1) launch(String(index));
-		const unknown = { kind: "unknown", reason: expect.stringMatching(/than its Lease can remember.*several budgets/) };
+		const unknown = {
+			kind: "unknown",
+			reason: expect.stringMatching(/its Lease has no room to remember .*several budgets/),
+		};
 		expect((await counted("n1")).expected).toEqual(unknown);
 		const rows = lease().state.controllers;
 		const bytes = JSON.stringify(rows.map(({ apiVersion, kind, name, uid }) => [apiVersion, kind, name, uid])).length;

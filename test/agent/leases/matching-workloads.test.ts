@@ -73,7 +73,7 @@ describe("matchingWorkloads()", () => {
 			expected: {
 				kind: "unknown",
 				reason:
-					"its agent may not list the workloads whose pods it should expect. we have no right to list deployments.apps",
+					"its agent may not list the workloads whose pods it should expect: we have no right to list deployments.apps",
 				cause: "WorkloadsNotListed",
 			},
 		});

@@ -112,7 +112,7 @@ describe("a hold that is not written", () => {
 		expect(await agent.local.commit(acquisition, [grant])).toEqual({
 			kind: "lost",
 			reason:
-				'cluster "eu-1" was counted for budget "shop/db" by another agent, or over a connection to its API server that has ended',
+				'cluster "eu-1" was counted for budget "shop/db" by another agent, or over a connection to its API server that has closed',
 		});
 		expect(lease().state.reservations).toEqual([]);
 	});

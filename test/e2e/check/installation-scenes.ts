@@ -143,7 +143,7 @@ const readableKey: Provocation = {
 		const subject = "--serviceaccount=default:ci";
 		await kubectl("c1", ["create", "rolebinding", "read-secrets", ...anchor, "--role=read-secrets", subject]);
 	},
-	says: "Secret xpdb-system/xpdb-fleet-ca can be read by default/ci: each of these can sign a certificate for every member of the fleet",
+	says: "Secret xpdb-system/xpdb-fleet-ca can be read by default/ci: each of them can sign a certificate for every member of the fleet",
 	fix: "kubectl get rolebindings,clusterrolebindings -n xpdb-system -o wide --context c1",
 	mend: () => kubectl("c1", ["delete", "rolebinding", "read-secrets", ...anchor]),
 	end: () => kubectl("c1", ["delete", "role", "read-secrets", ...anchor]),

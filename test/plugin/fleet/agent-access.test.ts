@@ -75,7 +75,7 @@ describe("accessAgents()", () => {
 		])("refuses where the fleet's ConfigMap $name: it was ours, and others may count on it", async ({ map }) => {
 			expect(await problemOf(newCluster({ budgetKind: false, get: { [path]: map } }))).toBe(
 				"ConfigMap xpdb-system/xpdb-fleet makes this cluster a member of a fleet, but it has neither agents nor the kind XPodDisruptionBudget: " +
-					"install xpdb there again, or, if the cluster has left the fleet for good, remove the rest of it: " +
+					"install xpdb there again or, if the cluster has left the fleet for good, delete the ConfigMap: " +
 					"kubectl delete configmap xpdb-fleet -n xpdb-system --context eu",
 			);
 		});

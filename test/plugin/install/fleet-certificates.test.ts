@@ -158,7 +158,7 @@ describe("planFleetCertificates() that creates", () => {
 	test("adds no CA of a file to those that members trust", async () => {
 		const authority = await createAuthority(now);
 		const refused = planFleetCertificates(await installed(), { ...options, authority });
-		await expect(refused).rejects.toThrow("the CA of --ca-cert is not one that the members trust");
+		await expect(refused).rejects.toThrow("the members do not trust the CA of --ca-cert, they trust ");
 	});
 
 	test("changes nothing where all is there", async () => {

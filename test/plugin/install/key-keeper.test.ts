@@ -21,7 +21,9 @@ test("says nothing where a cluster that stays keeps the CA's key", async () => {
 
 test("says that the key may leave with the member, how to move it, and how to shut that member out", async () => {
 	const { before, after } = await warnOfKeyThatLeaves([cluster("eu", 404), cluster("us", 404)], "ap");
-	expect(before[0]).toContain("none of eu, us keeps the CA's key (Secret xpdb-fleet-ca). If ap does, whoever has ap");
+	expect(before[0]).toContain(
+		"none of eu, us keeps the CA's key (Secret xpdb-fleet-ca). If ap does, anyone with access to ap",
+	);
 	expect(before[1]).toMatch(/kubectl xpdb install certs --keep-in=eu --contexts=CONTEXT,eu,us$/);
 	expect(after[0]).toMatch(/kubectl xpdb install certs --rotate --ca --keep-in=eu --contexts=eu,us$/);
 });
@@ -29,7 +31,7 @@ test("says that the key may leave with the member, how to move it, and how to sh
 test("says where nobody could look", async () => {
 	const { before, after } = await warnOfKeyThatLeaves([cluster("eu", 404), cluster("us", 403)], "ap");
 	expect([before, after]).toEqual([
-		["nobody could look for the CA's key (Secret xpdb-fleet-ca) in us: if ap keeps it, change the CA afterwards"],
+		["cannot tell whether us keeps the CA's key (Secret xpdb-fleet-ca): if ap keeps it, change the CA afterwards"],
 		[],
 	]);
 });

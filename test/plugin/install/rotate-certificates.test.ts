@@ -187,7 +187,7 @@ describe("changeAuthority()", () => {
 		for (const agent of world.agents) agent.tells = false;
 		await expect(changeAuthority(world.world, options())).rejects.toThrow("eu: agent eu-1 is too old to tell");
 		for (const [name, cluster] of world.clusters) world.clusters.set(name, { ...cluster, authority: undefined });
-		await expect(changeAuthority(world.world, options())).rejects.toThrow("is in no Secret xpdb-fleet-ca");
+		await expect(changeAuthority(world.world, options())).rejects.toThrow("no Secret xpdb-fleet-ca");
 	});
 });
 

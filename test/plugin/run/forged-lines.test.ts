@@ -87,7 +87,7 @@ test("a context, cluster or user whose name has control characters is refused", 
 			ownCluster: undefined,
 		};
 		const resolve = () => resolveConnection(kubeconfig, undefined, readGlobalFlags({}), {});
-		expect(resolve).toThrow(/^error: the name of \w+ "eu\\nerror: forged" has control characters: rename it/);
+		expect(resolve).toThrow(/^error: the name of \w+ "eu\\nerror: forged" contains control characters: rename it/);
 	}
 });
 
@@ -125,7 +125,9 @@ test("names in an agent's description stay on their line", () => {
 
 test("a budget or a pod of a name that no object has is not read", () => {
 	const bad = { namespace: "shop", name: "db\nerror: forged", uid: "1" };
-	expect(() => readBudgetName(bad, "budgets[0].name")).toThrow("budgets[0].name.name has characters that no name has");
-	expect(() => readPodReference(bad, "pod")).toThrow("pod.name has characters that no name has");
+	expect(() => readBudgetName(bad, "budgets[0].name")).toThrow(
+		"budgets[0].name.name has characters that are not allowed in names",
+	);
+	expect(() => readPodReference(bad, "pod")).toThrow("pod.name has characters that are not allowed in names");
 	expect(readBudgetName({ namespace: "shop", name: "db" }, "budget")).toEqual({ namespace: "shop", name: "db" });
 });

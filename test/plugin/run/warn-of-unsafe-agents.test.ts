@@ -20,7 +20,7 @@ function warningsOf(...fleets: readonly Readonly<Record<string, string>>[]): rea
 
 const warning = (agents: string): string =>
 	"agents older than version 0.2 can allow more disruptions than a budget permits, in every cluster of the fleet: " +
-	`upgrade those of ${agents} (XPDB1319)`;
+	`upgrade the agents of ${agents} (XPDB1319)`;
 
 describe("warnOfUnsafeAgents()", () => {
 	test("names the clusters whose agents are of 0.1, with their versions", () => {

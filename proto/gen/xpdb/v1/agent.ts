@@ -199,13 +199,13 @@ export interface Count {
   mislabelled: MislabelledWorkload[];
 }
 
-/** A workload that is expected by its pod template, and some of whose pods the budget does not select. */
+/** A workload that is expected by its pod template, although the budget does not select some of its pods. */
 export interface MislabelledWorkload {
   kind: string;
   namespace: string;
   name: string;
   wants: number;
-  /** Its pods that are not selected. */
+  /** How many of its pods the budget does not select. */
   others: number;
 }
 
@@ -229,7 +229,7 @@ export interface ExpectedPods {
     | undefined;
   /** An unknown number will be known in a moment, without anybody doing something about it. */
   settles: boolean;
-  /** Why it is unknown, by name, where an owner is not the reason. WorkloadsNotListed: the agent may not list workloads. */
+  /** The name of the reason why it is unknown, if that is not an owner. WorkloadsNotListed: the agent may not list workloads. */
   cause?: string | undefined;
 }
 
