@@ -6,11 +6,11 @@ import { shortenTo } from "./quote.ts";
 export const longestMessage = 3_000;
 
 /**
- * An error with an end: whatever was quoted in its message, no more than longestMessage of it is kept. And one in which a quoted text begins no
+ * An error of bounded length: at most longestMessage of its message is kept, whatever it quotes. Quoted text cannot start a
  * line of its own: its further lines are indented, so that none of them looks like another message.
  */
 export abstract class BoundedError extends Error {
-	/** `lines`: "own" where what it quotes is on one line, or from an error that is indented. */
+	/** `lines`: "own" if everything that it quotes is on one line, or comes from an error that is already indented. */
 	constructor(message: string, options?: ErrorOptions, lines: "own" | "quoted" = "quoted") {
 		const text = lines === "own" ? message : indentMore(message);
 		super(shortenTo(text, longestMessage), options);

@@ -1,6 +1,7 @@
-// What the members say of a budget, as one text: where it is still the same, a decision that was made under that budget stands.
-// Compared is what decisions rest on (bound, selector, suspension, features), and in which member it stands; a budget that
-// some member has and that cannot be read is never the same as one that was counted, because none of those is granted under.
+// What the members report of a budget, as one text: while the text is the same, a decision that was made under that budget
+// stands. The text has all that decisions depend on (bound, selector, suspension, features), and which member reports it. A
+// budget that some member has but that cannot be read never equals a counted one, because no pod is granted under such a
+// budget.
 import { type BudgetName, formatBound, formatBudgetName, parseBudgetSpec } from "./budget.ts";
 import type { MemberBudget } from "./cluster.ts";
 import { InvalidBudgetError } from "./errors.ts";

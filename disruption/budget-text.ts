@@ -1,7 +1,7 @@
-// What is said of a budget by whoever judges it: a round, a plan and an explanation say the same in the same words.
+// What rounds, plans and explanations say of a budget: all use the same words.
 import type { MislabelledWorkload } from "./cluster.ts";
 
-/** A message stays readable. */
+/** Keeps messages readable. */
 const mostNamed = 3;
 
 interface Numbers {
@@ -18,7 +18,7 @@ export function exhaustedText(name: string, { need, healthy, expected }: Numbers
 		: `budget ${name} needs ${need} healthy, has ${healthy}`;
 }
 
-/** What is added where workloads are expected whose pods the budget does not select; "" where there are none. */
+/** Names expected workloads that have pods which the budget does not select, for the end of a message; "" if there are none. */
 export function mislabelledText(workloads: readonly (MislabelledWorkload & { readonly cluster: string })[]): string {
 	const texts = workloads.map(({ cluster, kind, namespace, name, wants, others }) => {
 		const pods = others === 1 ? "1 of its pods has" : `${others} of its pods have`;

@@ -25,15 +25,15 @@ export interface Acquisition {
 }
 
 /**
- * An acquisition that was never written: nobody is kept away from the Lease, and only the commit shows whether somebody came
- * in between. It stands in the agent that was asked for it, where the Lease is still the one that was read, by all that it says,
- * over the connection to the API server that it was counted over, and where the cluster has, after the commit's own write, no
- * fewer healthy pods than were counted.
+ * An acquisition that was never written: it keeps no other round away from the Lease, and only the commit shows whether
+ * another round came in between. It stands only in the agent that was asked for it, and only if the Lease is still exactly
+ * the one that was read, the connection to the API server is still the one that it was counted over, and the cluster, after
+ * the commit's own write, has no fewer healthy pods than were counted.
  */
 export interface UnwrittenHold {
 	readonly holder: string;
 	/**
-	 * Stands for the Lease as it was read before the count, for the agents of its cluster: leaseFingerprint, or the id under
+	 * Identifies the Lease as it was read before the count, to the agents of its cluster: leaseFingerprint, or the id under
 	 * which the agent that was asked remembers it (agent/leases/optimistic-holds.ts).
 	 */
 	readonly lease: string;
@@ -100,8 +100,8 @@ export interface MemberBudget {
 export type ExpectedPods =
 	| { readonly kind: "known"; readonly pods: number }
 	/**
-	 * `settles`: it will be known in a moment, without anybody doing something about it. `cause`: the reason by name, where it is
-	 * another one than that an owner does not say a number.
+	 * `settles`: it will be known in a moment, without any action. `cause`: the name of the reason, unless the reason is an
+	 * owner that reports no number.
 	 */
 	| {
 			readonly kind: "unknown";
@@ -110,7 +110,7 @@ export type ExpectedPods =
 			readonly cause?: (typeof unknownCauses)[number];
 	  };
 
-/** Reasons of their own for which nobody can say how many pods to expect. WorkloadsNotListed: the agent may not list workloads. */
+/** Named reasons why the number of expected pods is unknown. WorkloadsNotListed: the agent may not list workloads. */
 export const unknownCauses = ["WorkloadsNotListed"] as const;
 
 /** What a pod's own cluster says of a candidate. */
@@ -155,13 +155,16 @@ export interface UnavailablePod extends PodStatus {
 /** Of the pods of one budget in one cluster that are not available: with as many, nobody knows how many more there are. */
 export const mostUnavailableTold = 20;
 
-/** A workload that a budget expects by its pod template, though some of its pods carry other labels: it uses the budget up until a person changes one of both. */
+/**
+ * A workload that a budget expects by its pod template, although some of its pods carry other labels: it uses up the budget
+ * until a user changes the labels or the template.
+ */
 export interface MislabelledWorkload {
 	readonly kind: string;
 	readonly namespace: string;
 	readonly name: string;
 	readonly wants: number;
-	/** Its pods that the budget does not select. */
+	/** How many of its pods the budget does not select. */
 	readonly others: number;
 }
 
@@ -180,7 +183,7 @@ export interface Count {
 	readonly candidates: readonly CandidateState[];
 	/** At most `mostUnavailableTold`, those with a holder first. */
 	readonly unavailable: readonly UnavailablePod[];
-	/** For people; at most `mostUnavailableTold`. Old agents do not tell them. */
+	/** For people; at most `mostUnavailableTold`. Older agents do not report them. */
 	readonly mislabelled?: readonly MislabelledWorkload[];
 }
 

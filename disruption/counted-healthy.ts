@@ -1,11 +1,12 @@
 // How many of a budget's healthy pods count.
 //
-// Guarantee: a cluster counts for no more healthy pods than it expects, where that is known. So a member that claims healthy pods which
-// are none cannot pay for disruptions in other members beyond the pods that it says it should have. What is about to go is taken off before
-// that: with one pod more than it expects, as in a rollout that surges, a cluster can spare that one.
+// Guarantee: a cluster's healthy pods count only up to the number that it expects, if that is known. So a member that claims
+// healthy pods that do not exist cannot pay for disruptions in other members beyond the pods that it says it should have.
+// Pods that are about to go are subtracted first: a cluster with one pod more than it expects, as in a rollout that surges,
+// can spare that pod.
 import type { Count } from "./cluster.ts";
 
-/** By cluster id: healthy pods that are as good as gone. */
+/** By cluster id: how many healthy pods are about to go. */
 export type PodsTaken = ReadonlyMap<string, number>;
 
 export function countedHealthy(
@@ -20,7 +21,7 @@ export function countedHealthy(
 	return sum;
 }
 
-/** The same, and one pod more of that cluster. */
+/** The same, with one more pod of that cluster. */
 export function withTaken(taken: PodsTaken, clusterId: string): PodsTaken {
 	return new Map([...taken, [clusterId, (taken.get(clusterId) ?? 0) + 1]]);
 }

@@ -1,11 +1,11 @@
 // The decision: counts and candidates in, an answer for each candidate out.
 //
-// Guarantee: a pod is granted only where every member answered for the same fleet, every budget that any member has
-// and that selects the pod is among those that were counted, all members agree on its selector and understand it, and
-// after this grant and all earlier ones at least the desired number stays healthy, of which no cluster brings more than it
-// expects (counted-healthy.ts). Bounds are judged as Kubernetes'
-// disruption controller judges them (pkg/controller/disruption): percentages round up, no expected pods allow nothing. A
-// pod that no controller speaks for is not granted under a bound that needs the number of expected pods; others go on.
+// Guarantee: a pod is granted only if every member answered for the same fleet, every budget that any member has and that
+// selects the pod was counted, all members agree on its selector and understand it, and at least the desired number stays
+// healthy after this grant and all earlier ones. No cluster counts for more healthy pods than it expects
+// (counted-healthy.ts). Bounds are judged as Kubernetes' disruption controller judges them (pkg/controller/disruption):
+// percentages round up, no expected pods allow nothing. A pod that no controller speaks for is not granted under a bound
+// that needs the number of expected pods; other pods are.
 import {
 	type Bound,
 	type BudgetName,
@@ -102,7 +102,7 @@ export interface BudgetState {
 	readonly need?: number;
 	/** None where the budget does not need it and an owner cannot say. */
 	readonly expected?: number;
-	/** Workloads that are expected, and some of whose pods the budget does not select. */
+	/** Expected workloads, some of whose pods the budget does not select. */
 	readonly mislabelled?: readonly (MislabelledWorkload & { readonly cluster: string })[];
 	/** How many more may be disrupted now; none where the budget is suspended. */
 	readonly left?: number;
@@ -146,7 +146,7 @@ function inOrder(counts: readonly Count[]): readonly Count[] {
 	return counts.toSorted((a, b) => (a.clusterName < b.clusterName ? -1 : 1));
 }
 
-/** What one budget has; the grants of this very decision use it up. */
+/** What one budget allows; the grants of this decision use it up. */
 interface Allowance {
 	readonly kind: "allowance";
 	readonly budget: BudgetName;

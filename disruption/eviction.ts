@@ -1,12 +1,12 @@
 // Carrying out a grant: the eviction, and what to do when its answer is not a plain yes.
 //
-// Guarantee: every eviction names the pod's uid and a resourceVersion that was read before the reservation was last
-// known to stand. Who cancels a reservation marks it, touches the pod and only then removes it: a request that is later
-// than the mark finds either another version (409, nothing happens) or a pod that still counts as unavailable. A pod
-// whose labels are not those that were counted is not evicted: other budgets may cover it now. Nor is one that was given
-// a pre-activity since. A grant whose counts were asked for more than a second before its request is written is used only
-// where lists of all members, asked for within that last second, show the very budgets that it was granted under, unchanged:
-// a budget that was made or edited since the count is obeyed.
+// Guarantee: every eviction names the pod's uid and a resourceVersion that was read before the reservation was last known to
+// stand. A cancel marks the reservation, touches the pod and only then removes the reservation: a request that comes after
+// the mark finds either another version (409, nothing happens) or a pod that still counts as unavailable. A pod whose labels
+// are not those that were counted is not evicted, because other budgets may cover it now. Nor is a pod that got a
+// pre-activity since. If the counts of a grant were requested more than a second before its eviction is written, the grant
+// is used only if lists of all members, requested within that last second, show the very budgets that it was granted under,
+// unchanged: a budget that was made or edited since the count is obeyed.
 // Assumption: the API server honours preconditions.
 import { formatBudgetName } from "./budget.ts";
 import { budgetTerms } from "./budget-terms.ts";
@@ -31,7 +31,7 @@ export type EvictionAnswer<R> =
 	 * that was granted any more, or its reservation does not stand any more; ask for a round again.
 	 */
 	| { readonly kind: "conflict"; readonly message?: string }
-	/** The guard said no when the request was about to be written, so that nothing was sent. Never from carryOut(). */
+	/** The guard said no right before the request was written: nothing was sent. Never from carryOut(). */
 	| { readonly kind: "notSent" }
 	/** Nobody knows whether it was carried out: the reservation stands until there is evidence, or the fence ends it. */
 	| { readonly kind: "unknown"; readonly error: unknown }
@@ -42,7 +42,7 @@ export interface Evictor<R> {
 		pod: PodReference,
 		preconditions: { readonly uid: string; readonly resourceVersion: string },
 		reservationId: string,
-		/** Called synchronously right before the request is written, after everything that can wait; false: nothing is sent. */
+		/** Called synchronously right before the request is written, after every wait; if false, nothing is sent. */
 		guard: () => boolean,
 	): Promise<EvictionAnswer<R>>;
 	/** A consistent read of this very pod: another uid under the name is `gone`. */
@@ -62,15 +62,15 @@ export type FoundPod =
 
 /** The budgets of all members, as they are now. */
 export interface CurrentBudgets {
-	/** Lists of the namespace that are young when they are asked for. Rejects where a member gives no answer. */
+	/** Lists of the namespace that are fresh at the call. Rejects if a member gives no answer. */
 	list(namespace: string): Promise<ListedBudgets>;
-	/** Whose lists these must be. */
+	/** The members whose lists these must be. */
 	readonly memberIds: () => readonly string[];
 }
 
 /**
- * Reservations with older counts are confirmed before they are used: there may be another budget by then. And a version that has grown old
- * meets a 409, which uses up a disruption of a native PodDisruptionBudget for two minutes.
+ * Reservations with older counts are confirmed before they are used, because another budget may exist by then. Besides, an
+ * old version meets a 409, which uses up a disruption of a native PodDisruptionBudget for two minutes.
  */
 export const freshForMs = 1_000;
 /** Of a pod that changes five times a second, a twentieth of the time. */
@@ -140,7 +140,7 @@ type Confirmed =
 	| { readonly kind: "gone" }
 	| { readonly kind: "terminating" }
 	| { readonly kind: "lost"; readonly why: string }
-	/** `guard`: whether the budgets that were looked at still say something. */
+	/** `guard`: whether the lists of budgets are still fresh and cover the pod. */
 	| { readonly kind: "stands"; readonly resourceVersion: string; readonly guard: () => boolean };
 
 /**
@@ -168,11 +168,11 @@ async function confirmAnew<R>(
 		const [preActivity] = found.preActivities;
 		if (preActivity !== undefined) return { kind: "lost", why: `got the pre-activity ${preActivity}` };
 		const listing = budgets.list(pod.namespace);
-		// Who reads the reservation first hears of it.
+		// Awaited below: until then, a failure must not be an unhandled rejection.
 		listing.catch(() => undefined);
 		if (!(await standsEverywhere(ticket, cluster))) return { kind: "lost", why: "lost its reservation" };
 		await listing;
-		// The same list, unless it has grown old meanwhile.
+		// The same list, unless it has become too old meanwhile.
 		const listed = await budgets.list(pod.namespace);
 		const { resourceVersion, labels } = found;
 		const version = { resourceVersion, labels, readAt };
@@ -191,7 +191,7 @@ async function confirmAnew<R>(
 	}
 }
 
-/** Why the budgets are not those any more that the pod was granted under; undefined where they are. */
+/** Why the budgets are no longer those that the pod was granted under; undefined if they are. */
 function otherBudgets(
 	{ budgets, terms }: Ticket,
 	judged: CoverageJudgement,

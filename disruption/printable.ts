@@ -22,7 +22,7 @@ export function oneLine(text: string): string {
 	return printable(text).replaceAll(/[\n\t]/g, escaped);
 }
 
-/** Every line but the first behind two spaces. */
+/** Indents every line but the first by at least two spaces. */
 export function indentMore(text: string): string {
 	return text.replaceAll(/\r\n?|\n/g, "\n").replaceAll(/\n(?=.)(?! {2})/g, "\n  ");
 }

@@ -1,8 +1,9 @@
 // The controllers that a Lease remembers longer than the reservations of their pods: with one replica a cluster, the pod
 // just evicted would otherwise take its expected pod along until its controller makes the next one.
 //
-// Those of Kubernetes' own kinds are found by their pod templates besides (agent/leases/matching-workloads.ts). Of other kinds an agent
-// knows only the pods that it sees, so they are remembered from the first count that sees one.
+// Controllers of Kubernetes' own kinds are also found by their pod templates (agent/leases/matching-workloads.ts). Of other
+// kinds, an agent knows only the pods that it sees, so it remembers a controller from the first count that sees one of its
+// pods.
 //
 // They are remembered by group, kind and name, whoever has the name now: a workload that is deleted and made anew between
 // two rounds is still expected. Only those that can say how many pods they want: a Job adds nothing to what is expected,
@@ -20,14 +21,14 @@ export function groupOf(apiVersion: string): string {
 }
 
 /**
- * What controllers of kinds that are not Kubernetes' own may take in a Lease: a quarter of its annotations, some 600 names. Anybody
- * who may create custom resources can make as many as they like, and reservations need their room.
+ * How much of a Lease controllers of kinds other than Kubernetes' own may take: a quarter of its annotations, some 600
+ * names. Anyone who may create custom resources can make any number of them, and reservations need room too.
  */
 export const maxRememberedBytes = 65_536;
 
 /**
- * Adds those that a count saw, or whose pods were granted, each once: the latest reference to a name stays. Beyond
- * maxRememberedBytes no further one of another kind is added: see isMemoryFull.
+ * Adds the controllers that a count saw, or whose pods were granted, each once: the latest reference to a name stays. Beyond
+ * maxRememberedBytes it adds no controllers of kinds other than Kubernetes' own: see isMemoryFull.
  */
 export function rememberControllers(
 	remembered: readonly ControllerReference[],
@@ -49,12 +50,12 @@ export function rememberControllers(
 	return [...byKey.values()];
 }
 
-/** Some may be missing: while it is so, nobody knows how many pods to expect. */
+/** Some controllers may be missing: until there is room, the number of expected pods is unknown. */
 export function isMemoryFull(remembered: readonly ControllerReference[]): boolean {
 	return rememberedBytes(remembered) >= maxRememberedBytes;
 }
 
-/** Of kinds that are not Kubernetes' own, as a Lease writes them. */
+/** Of kinds other than Kubernetes' own, as a Lease stores them. */
 function rememberedBytes(controllers: Iterable<ControllerReference>): number {
 	let bytes = 0;
 	for (const { apiVersion, kind, name, uid } of controllers) {

@@ -21,13 +21,13 @@ export interface HeldLease extends Slot {
 interface CountedLease extends HeldLease {
 	readonly request: AcquireRequest;
 	count: Count;
-	/** When the count was asked for: how old its answer was on arrival nobody knows. */
+	/** When the count was requested, because the age of an answer on arrival is unknown. */
 	askedAt: number;
 	/** When the Lease has to be renewed. */
 	renewAt: number;
 }
 
-/** Counts asked for before this when the last Lease was got are asked for again: waiting in line can take long. */
+/** Counts that are older than this when the last Lease is acquired are requested again: waiting in line can take long. */
 const countFreshForMs = 1_000;
 
 export class RoundLeases {
@@ -62,7 +62,7 @@ export class RoundLeases {
 		return [...this.#held].filter((lease) => lease.budget === budget).map(({ count }) => count);
 	}
 
-	/** When the oldest count was asked for. */
+	/** When the oldest count was requested. */
 	get oldestAskedAt(): number {
 		return Math.min(...[...this.#held].map(({ askedAt }) => askedAt));
 	}

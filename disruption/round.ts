@@ -291,7 +291,7 @@ function ticketFor(
 	};
 }
 
-/** What the members said of a budget as it was counted, made once for all pods that are granted under it. */
+/** What the members reported of a budget when it was counted; made once for all pods that are granted under it. */
 function countedTerms(counted: readonly BudgetCounts[]): (name: BudgetName) => string {
 	const known = new Map<string, string>();
 	return (name) => {

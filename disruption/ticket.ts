@@ -1,4 +1,4 @@
-// What a round hands out for a pod that it granted. Types only: who carries it out is in eviction.ts.
+// What a round returns for a pod that it granted. Types only: eviction.ts carries it out.
 import type { BudgetName } from "./budget.ts";
 import type { PodReference } from "./cluster.ts";
 
@@ -6,16 +6,16 @@ import type { PodReference } from "./cluster.ts";
 export interface Ticket {
 	readonly clusterId: string;
 	readonly pod: PodReference;
-	/** The reservation's id. Never shown: who names it may evict the pod. */
+	/** The reservation's id. Never shown: anyone who knows it may evict the pod. */
 	readonly id: string;
 	readonly budgets: readonly BudgetName[];
-	/** What the members said of each of these when it was counted: see budget-terms.ts. */
+	/** What the members reported of each of these budgets when it was counted: see budget-terms.ts. */
 	readonly terms: readonly string[];
 	readonly resourceVersion: string;
-	/** Of a pod that somebody keeps changing: how often. */
+	/** How often the pod changes, if something keeps changing it. */
 	readonly changesEveryMs?: number;
-	/** The pod's labels as they were counted: with others it may be under other budgets. */
+	/** The pod's labels as they were counted: with other labels, other budgets may cover it. */
 	readonly labels: Readonly<Record<string, string>>;
-	/** On the clock of the runtime: when the oldest of the counts that it rests on was asked for. */
+	/** When the oldest of the counts that it rests on was requested, on the runtime's clock. */
 	readonly countedAt: number;
 }

@@ -1,7 +1,7 @@
-// Answers of agents, bounded before anything is made of them.
+// Answers of agents, bounded before they are decoded.
 //
-// Guarantee: a member that lists more than it may, by mistake or as a lie, costs its reader the bytes of one message, and no object for
-// each thing in it: 20,000 budgets took another member's agent over its memory limit.
+// Guarantee: a member that lists too much, by mistake or as a lie, costs its reader the bytes of one message, and no object
+// for each entry: 20,000 budgets took another member's agent over its memory limit.
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { type ChannelCredentials, type ClientOptions, makeGenericClientConstructor } from "@grpc/grpc-js";
 import { AgentProtocolError } from "../disruption/errors.ts";

@@ -1,9 +1,10 @@
-// Every server has to prove who it is, whatever the environment of the process says.
+// Every server must prove its identity, whatever the environment of the process says.
 //
-// NODE_TLS_REJECT_UNAUTHORIZED=0 turns verification off for all of Node. Our own clients set `rejectUnauthorized` and do not ask that variable.
-// Connections that Node or a library opens (to an HTTPS proxy, to an OIDC issuer) read it each time, so it goes.
+// NODE_TLS_REJECT_UNAUTHORIZED=0 turns verification off for all of Node. Our own clients set `rejectUnauthorized` and ignore
+// that variable. Connections that Node or a library opens (to an HTTPS proxy, to an OIDC issuer) read it each time, so it is
+// removed.
 
-/** In this process from now on, and in the programs that it starts. */
+/** Applies to this process from now on, and to the programs that it starts. */
 export function requireVerifiedTls(env: NodeJS.ProcessEnv): void {
 	delete env["NODE_TLS_REJECT_UNAUTHORIZED"];
 }

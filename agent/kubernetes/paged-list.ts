@@ -1,5 +1,5 @@
 // A consistent list of everything, page by page, so that 10,000 objects are never in memory as JSON at once. All pages come
-// over one session: another API server may have an etcd from a backup, and go on from the same token with other objects.
+// over one session: another API server may have an etcd from a backup, and continue from the same token with other objects.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import type { ApiAsker, AskOptions } from "./api-asker.ts";
 import { listPage, metadataList, withItems } from "./kubernetes-objects.ts";

@@ -1,8 +1,9 @@
 // One list and watch, kept up: lists, watches from there, and starts over where the API server has forgotten the place.
 //
-// Guarantee: the sink is told of every change in order, or of a whole list; never of a part of a list. A watch goes on from
-// where it was over the session that it ran on, and lists anew over any other one (watch-place.ts): if etcd was restored from
-// a backup meanwhile, a watch from a version of the lost history would be accepted, and keep what that history showed.
+// Guarantee: the sink is told of every change in order, or of a whole list; never of a part of a list. A watch resumes where
+// it was over the session that it ran on, and lists again over any other session (watch-place.ts): if etcd was restored from
+// a backup meanwhile, the API server would accept a watch from a version of the lost history, and the view would keep what
+// that history showed.
 //
 // In the place of ListWatch in @kubernetes/client-node 2.0 (its memory: see api-connection.ts), which passes over a line that it
 // cannot read, keeps whole objects, asks for no bookmarks, and does not see a server whose versions went back.

@@ -84,7 +84,7 @@ export class AcquisitionCounts {
 		const counted = await countUnder(reading, question, this.#options);
 		const { count, listedAt, forgottenControllers, newControllers, restored } = counted;
 		await this.#markPreActivities(count);
-		// Only a Lease that is new to the view, comes from a backup or has lost or won a controller costs this write.
+		// Only a Lease that is new to the view, comes from a backup, or has lost or gained a controller costs this write.
 		if (mustBeWritten(counted)) {
 			const { lease: latest, result } = await leases.change<"lost" | "full" | "written">(question.budget, (found) => {
 				if (!stands(found, acquisition)) return { result: "lost" };
@@ -112,8 +112,8 @@ export class AcquisitionCounts {
 }
 
 /**
- * The Lease is new to the view, comes from a backup, remembers a controller that is gone or does not remember one that was seen:
- * in memory alone it would be lost with this process, and unknown to the other agents of the cluster.
+ * The Lease is new to the view, comes from a backup, remembers a controller that is gone, or does not remember one that was
+ * seen: kept only in memory, that one would be lost with this process, and unknown to the cluster's other agents.
  */
 function mustBeWritten({ listedAt, forgottenControllers, newControllers, restored }: CountResult): boolean {
 	return listedAt !== "" || forgottenControllers.size > 0 || newControllers.length > 0 || restored !== undefined;

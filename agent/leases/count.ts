@@ -63,7 +63,7 @@ export interface CountResult {
 	readonly listedAt: string;
 	/** Keys of remembered controllers that are gone for good. */
 	readonly forgottenControllers: ReadonlySet<string>;
-	/** Controllers that the Lease has to remember before anybody relies on the count. */
+	/** Controllers that the Lease must remember before anyone relies on the count. */
 	readonly newControllers: readonly ControllerReference[];
 	/** The Lease's `observed` is from before a restore: what a list showed that began after this version was read. */
 	readonly restored?: { readonly leaseVersion: string; readonly listedAt: string };
@@ -119,10 +119,11 @@ export async function countUnder(
 }
 
 /**
- * Whether this cluster has no fewer healthy pods of the budget than were counted for an unwritten hold, now that its commit is
- * written: whoever wrote to another Lease of the namespace since the count, and whatever was seen meanwhile, is in it. A
- * candidate that was counted as unready costs nothing by that count, so it takes no other pod's place now that it is ready.
- * `lease` as the commit wrote it; `ids` are those of its own grants, which stand in the Leases of all their budgets.
+ * Whether this cluster has no fewer healthy pods of the budget than were counted for an unwritten hold, now that its commit
+ * is written. This includes what others wrote to other Leases of the namespace since the count, and what was seen meanwhile.
+ * A candidate that was counted as unready costs nothing by that count, so it must not take another pod's place now that it
+ * is ready. `lease` as the commit wrote it; `ids` are those of its own grants, which stand in the Leases of all their
+ * budgets.
  */
 export async function isStillSo(
 	lease: BudgetLease,

@@ -2,9 +2,9 @@
 // pkg/controller/disruption, except that a pod which belongs to nobody is one expected pod instead of an event, and that
 // DaemonSets can be counted.
 //
-// Guarantee: a pod that is gone and not back yet is expected still, by its controller's scale. Controllers are those whose pod
-// template the budget selects, those of the pods that are there, and those that the Lease remembers. Who cannot say how many
-// it wants makes the number unknown, or rejects the count.
+// Guarantee: a pod that is gone and not back yet is still expected, by its controller's scale. Controllers are those whose
+// pod template the budget selects, those of the pods that exist, and those that the Lease remembers. A controller that
+// cannot say how many pods it wants makes the number unknown, or rejects the count.
 import type { ExpectedPods } from "../../disruption/cluster.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
 import { controllerKey, isMemoryFull, rememberControllers } from "../../disruption/remembered-controllers.ts";
@@ -18,11 +18,11 @@ export interface ExpectedScale {
 	readonly expected: ExpectedPods;
 	/** By uid of a pod's own controller: who decides for it. */
 	readonly owners: ReadonlyMap<string, Owner>;
-	/** Of the workloads whose pod template the budget selects. */
+	/** The owners of workloads whose pod template the budget selects. */
 	readonly matched: readonly Owner[];
 	/** Keys of remembered controllers that are gone for good. */
 	readonly forgotten: ReadonlySet<string>;
-	/** Controllers of selected pods that nothing but these pods speaks for: to be remembered before anybody relies on the count. */
+	/** Controllers that only selected pods speak for: they must be remembered before anyone relies on the count. */
 	readonly unremembered: readonly ControllerReference[];
 }
 
@@ -99,7 +99,7 @@ function isCounted({ kind }: Owner): boolean {
 	return kind === "scaled" || kind === "unsettled";
 }
 
-/** Of those that the pods name, who would be forgotten with the pods. */
+/** The controllers of pods that would be forgotten with those pods. */
 function newToMemory(
 	ofPods: readonly Owner[],
 	{
@@ -113,7 +113,7 @@ function newToMemory(
 	return ofPods.map(({ controller }) => controller).filter((controller) => !known.has(controllerKey(controller)));
 }
 
-/** The Lease has no room for their names: one whose pods go now would be forgotten. */
+/** The Lease has no room for all their names: a controller whose pods go now would be forgotten. */
 function tooMany(namespace: string): ExpectedPods {
 	const reason =
 		`its Lease has no room to remember all custom resources that have pods in namespace ${namespace}: ` +

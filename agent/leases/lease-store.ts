@@ -1,9 +1,10 @@
 // The Leases of this cluster's budgets, one read and one conditional write at a time.
 //
-// Guarantee: every write carries the uid and resourceVersion of the Lease it was derived from, so it fails where
-// anybody wrote in between, and is derived from nothing that another connection told: etcd from a backup gives versions anew. No
-// step is refused on a Lease that was only remembered: a refusal is judged on a read made after the step was asked for. Expiry is judged from this process's own first sight of a holding (or of its last
-// renewal), on its own monotonic clock, never from a time that somebody wrote.
+// Guarantee: every write carries the uid and resourceVersion of the Lease it was derived from, so it fails if anyone wrote
+// in between. No write is derived from what was read over another connection, because etcd from a backup assigns the same
+// versions again. No step is refused on a Lease that was only remembered: a refusal is judged on a read made after the step
+// was asked for. Expiry is judged from this process's own first sight of a holding (or of its last renewal), on its own
+// monotonic clock, never from a time that somebody wrote.
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -24,7 +25,7 @@ import type { Clock } from "../process/clock.ts";
 
 /**
  * What a step does with the Lease it was shown: write the next one, or leave it as it is. The write is sent before anything
- * else happens: a step may rest on what is so at its instant.
+ * else happens, so a step may rest on the state at that instant.
  */
 export type LeaseStep<T> = { readonly write: BudgetLease; readonly result: T } | { readonly result: T };
 
@@ -200,7 +201,7 @@ export class LeaseStore {
 		);
 	}
 
-	/** Nothing that was told over another connection: etcd from a backup may give the same version to something else. */
+	/** Nothing that was read over another connection: etcd from a backup may assign the same version to another state. */
 	get #known(): Map<string, BudgetLease> {
 		const connection = this.#api.connection();
 		if (connection === undefined || connection !== this.#toldOver) this.#told.clear();

@@ -1,11 +1,11 @@
 // This cluster, as the round sees it: the agent's own answers to disruption/cluster.ts.
 //
-// Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken, or else its commit takes the
-// Lease in its own write, where that is still the one that was counted from, and the connection to the API server still the one
-// that was counted over (optimistic-holds.ts), and counts again after it; a commit writes only
-// where that very acquisition still stands, and writes also where nothing is granted; a reservation leaves a Lease only
-// on evidence (with how far it had come, in the same write), through the fence (cancellation.ts), or taken back by a
-// round that sent nothing. Any number of agents of one cluster may do all this at once.
+// Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken. Or else its commit takes
+// the Lease in its own write, if the Lease is still the one that was counted from and the connection to the API server still
+// the one that was counted over (optimistic-holds.ts), and counts again afterwards. A commit writes only where that very
+// acquisition still stands, and writes also where nothing is granted. A reservation leaves a Lease only on evidence (with
+// how far it had come, in the same write), through the fence (cancellation.ts), or taken back by a round that sent nothing.
+// Any number of agents of one cluster may do all this at once.
 import { randomUUID } from "node:crypto";
 import { type BudgetName, formatBudgetName, supportedFeatures } from "../../disruption/budget.ts";
 import type {
@@ -58,7 +58,7 @@ export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCrea
 	readonly api: ClusterApi;
 	readonly pods: PodView;
 	readonly budgets: BudgetView;
-	/** Left out, each count lists workloads. */
+	/** If left out, each count lists workloads. */
 	readonly workloads?: WorkloadView;
 	/** Left out: neither budgets nor Leases can be watched. */
 	readonly leaseView?: Pick<LeaseView, "find" | "leases" | "live" | "onChange">;
@@ -130,7 +130,7 @@ export class LocalCluster implements AgentCluster {
 		return this.#optimistic.acquire(request, (asked) => this.#acquirer.acquire(asked, options, caller));
 	}
 
-	/** Acquires without passing the call on, for an agent that passes it on, and remembers the hold itself. */
+	/** Acquires without passing the call on. For an agent that passed the call on and remembers the hold itself. */
 	acquireHere(request: AcquireRequest, options: AcquireOptions, caller?: PassedOnCaller): Promise<AcquireOutcome> {
 		if (caller) this.#accounts.asked(request.nonce, caller.user);
 		return this.#acquirer.acquireHere(request, options);

@@ -1,9 +1,9 @@
-// The workloads whose pod template a budget selects: they are expected, whether any pod of theirs is there or not.
+// The workloads whose pod template a budget selects: they are expected, whether any of their pods exists or not.
 //
-// Guarantee: each that stood when the count began is among them, as a consistent list of the namespace has it that began after
-// the count, or a watch that is alive and was found equal to such a list in the last 5 s. One that cannot be listed is never
-// taken for one that is not there. Assumption: a template keeps its labels for as long as its pods have them, or the pods that
-// differ were seen by a count or granted (remembered-controllers.ts).
+// Guarantee: every such workload that existed when the count began is found, either in a consistent list of the namespace
+// that began after the count did, or by a watch that is alive and that a comparison with such a list in the last 5 s found
+// equal. A workload that cannot be listed is never treated as missing. Assumption: a template keeps its labels for as long
+// as its pods have them, or the pods that differ were seen by a count or granted (remembered-controllers.ts).
 import type { LabelSelector } from "../../disruption/budget.ts";
 import type { ExpectedPods } from "../../disruption/cluster.ts";
 import type { ControllerReference } from "../../disruption/pod.ts";
@@ -19,11 +19,11 @@ export type MatchingWorkloads =
 
 export interface MatchingOptions {
 	readonly api: Pick<ClusterApi, "listWorkloads">;
-	/** Left out, each count lists them. */
+	/** If left out, each count lists them. */
 	readonly workloads?: WorkloadView;
 }
 
-/** Rejects where the API server does not answer. */
+/** Rejects if the API server does not answer. */
 export async function matchingWorkloads(
 	namespace: string,
 	selector: LabelSelector,
@@ -40,7 +40,7 @@ export async function matchingWorkloads(
 	}
 }
 
-/** Those that the watches show at this moment, proven or not: whose scales a count will most likely need. */
+/** The workloads that the watches show now, proven or not: a count will most likely need their scales. */
 export function shownWorkloads(
 	namespace: string,
 	selector: LabelSelector,

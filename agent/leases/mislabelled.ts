@@ -1,6 +1,6 @@
-// Workloads that a budget expects by their pod template, and whose pods carry other labels: somebody relabels the pods, or a webhook does
-// when they are made. No pod of theirs is healthy for the budget, so that they use it up until a person changes something. For
-// people: nothing is decided by it.
+// Workloads that a budget expects by their pod template, but whose pods carry other labels: a user relabels the pods, or a
+// webhook does at their creation. The budget counts no pod of theirs as healthy, so they use it up until a user changes
+// something. This is for people: no decision depends on it.
 import { type MislabelledWorkload, mostUnavailableTold } from "../../disruption/cluster.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
 import { controllerKey } from "../../disruption/remembered-controllers.ts";
@@ -8,12 +8,12 @@ import type { Owner } from "./controller-owners.ts";
 
 interface MislabelledQuestion {
 	readonly namespace: string;
-	/** Of the workloads whose template the budget selects. */
+	/** The owners of workloads whose template the budget selects. */
 	readonly matched: readonly Owner[];
-	/** All that the budget selects, and who decides for them by uid of their controllers. */
+	/** All pods that the budget selects, and who decides for them, by the uid of their controllers. */
 	readonly selected: readonly PodRecord[];
 	readonly owners: ReadonlyMap<string, Owner>;
-	/** All pods of the namespace; asked for only where a workload has fewer selected pods than it wants. */
+	/** All pods of the namespace; called only if a workload has fewer selected pods than it wants. */
 	readonly pods: () => Iterable<PodRecord>;
 }
 
@@ -49,7 +49,10 @@ export function mislabelledWorkloads({
 		.slice(0, mostUnavailableTold);
 }
 
-/** Its own, or of a ReplicaSet that has a name as its Deployment makes them: nobody is asked for what is only said. */
+/**
+ * Its own, or of a ReplicaSet with a name like those that its Deployment makes. The answer is only for a message, so no
+ * request is made.
+ */
 function isProbablyOf(controller: ControllerReference, direct: ControllerReference): boolean {
 	if (controllerKey(direct) === controllerKey(controller)) return direct.uid === controller.uid;
 	return (

@@ -1,12 +1,12 @@
-// Optimistic (unwritten) holds, as the agent that was asked for them remembers them: a Lease cannot show whether etcd came
-// back from a backup since it was counted from.
+// Optimistic (unwritten) holds, as the agent that was asked for them remembers them. A Lease alone cannot show whether etcd
+// was restored from a backup since the count.
 //
-// Guarantee: a hold that is found here and stands was counted after this process asked for it, and every request that is sent
-// at this instant goes over the API connection that stood before that count. So the API server has not been started anew
-// since, and etcd was not restored: whatever was written between count and commit is still there to be noticed. A hold stands no
-// longer than a written one does whose holder is silent: the commit counts healthy pods again, but neither expected pods nor
-// budgets, and a plugin that was stopped between count and commit may go on an hour later. Assumption: whoever restores etcd
-// starts all API servers anew, as Kubernetes demands.
+// Guarantee: a hold that is found here and is unbroken was counted after this process asked for it, and every request that
+// is sent at this instant goes over the API connection that was open before that count. So the API server has not been
+// restarted since, and etcd was not restored: whatever was written between count and commit is still there to be noticed.
+// A hold stands no longer than a written one whose holder is silent: the commit counts healthy pods again, but neither
+// expected pods nor budgets, and a plugin that was stopped between count and commit may go on an hour later.
+// Assumption: all API servers are restarted when etcd is restored, as Kubernetes demands.
 import { randomUUID } from "node:crypto";
 import type { AcquireOutcome, AcquireRequest, Acquisition, UnwrittenHold } from "../../disruption/cluster.ts";
 import { leaseDurationMs } from "../../disruption/lease.ts";
@@ -16,24 +16,27 @@ import type { Clock } from "../process/clock.ts";
 export interface OptimisticHold {
 	/** As it was counted, with the fingerprint of its Lease. */
 	readonly counted: UnwrittenHold;
-	/** Candidates that were counted as not healthy, by uid: they cost nothing then. */
+	/** Uids of candidates that were counted as not healthy: they cost nothing then. */
 	readonly unready: ReadonlySet<string>;
 	readonly connection: number;
 	/** When it was asked for, on this process's clock. */
 	readonly askedAt: number;
 }
 
-/** As long as a written hold stands whose holder shows no life (reservation-sweep.ts). */
+/** As long as a written hold stands while its holder is silent (reservation-sweep.ts). */
 export const longestOptimisticMs = 2 * leaseDurationMs;
 
-/** Holds and uids of candidates together, 100 bytes each: older holds are forgotten, and their commits do not stand. */
+/**
+ * The limit on holds and uids of candidates together, 100 bytes each. The oldest holds are forgotten first, and their
+ * commits do not stand.
+ */
 const mostRemembered = 20_000;
 
 export class OptimisticHolds {
 	readonly #api: Pick<ClusterApi, "connection">;
 	readonly #clock: Pick<Clock, "now">;
 	readonly #newId: () => string;
-	/** By the id that their callers know, in the order in which they were got. */
+	/** By the id that their callers know, oldest first. */
 	readonly #holds = new Map<string, OptimisticHold>();
 	#size = 0;
 
@@ -51,7 +54,7 @@ export class OptimisticHolds {
 		this.#newId = newId;
 	}
 
-	/** Acquires, here or at the agent that keeps the line, and remembers a hold that was not written. */
+	/** Acquires, here or at the agent that keeps the line, and remembers the hold if it was not written. */
 	async acquire(
 		request: AcquireRequest,
 		acquire: (request: AcquireRequest) => Promise<AcquireOutcome>,
@@ -65,18 +68,18 @@ export class OptimisticHolds {
 		const unready = new Set<string>();
 		for (const state of outcome.count.candidates)
 			if (state.kind === "present" && !state.healthy) unready.add(state.pod.uid);
-		// Each answer has an id of its own: a request that was doubled is counted twice, and its caller goes by one of the counts.
+		// Each answer has its own id: a duplicated request is counted twice, and its caller uses one of the counts.
 		const id = this.#newId();
 		this.#remember(id, { counted, unready, connection, askedAt });
 		return { ...outcome, acquisition: { ...outcome.acquisition, unwritten: { ...counted, lease: id } } };
 	}
 
-	/** Undefined where this process was not asked for it, or has forgotten it. */
+	/** Undefined if this process was not asked for it, or has forgotten it. */
 	find({ unwritten }: Acquisition): OptimisticHold | undefined {
 		return unwritten && this.#holds.get(unwritten.lease);
 	}
 
-	/** Whether nothing can have been lost since it was counted, for a write that is sent before anything else happens. */
+	/** Whether nothing can have been lost since the count, for a write that is sent before anything else happens. */
 	isUnbroken({ connection }: OptimisticHold): boolean {
 		return this.#api.connection() === connection;
 	}

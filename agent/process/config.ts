@@ -158,8 +158,9 @@ function readConfig(value: (flag: Flag) => string, env: Environment): AgentConfi
 }
 
 /**
- * A port-forward dials the Pod's loopback address, and RBAC cannot bind it to a port: a team that may reach its agents so would reach every
- * port that listens there. So only the port for callers does. Kubelets and other agents come to the Pod's address.
+ * A port-forward dials the Pod's loopback address, and RBAC cannot limit it to a port: a team that may reach its agents this
+ * way would reach every port that listens there. So only the port for callers does. Kubelets and other agents connect to the
+ * Pod's address.
  */
 function readAddresses(
 	needed: (flag: Flag) => string,

@@ -1,8 +1,8 @@
 // /healthz, /readyz and /metrics over plain HTTP, for kubelets and Prometheus; nothing here tells more than they need.
 //
-// Guaranteed: a connection costs one request of at most 8 KB and one answer. What follows on it is never read, so there is no pipeline;
-// its connections are bounded (Connections), and scrapes at the same time share one collection. Node's own HTTP server makes an object of
-// every request in a packet before anyone can refuse it: 2,000 of them in 72 KB ended the agent.
+// Guarantee: a connection costs one request of at most 8 KB and one answer. What follows is never read, so there is no
+// pipeline; connections are bounded (Connections), and simultaneous scrapes share one collection. Node's own HTTP server
+// makes an object of every request in a packet before anyone can refuse it: 2,000 requests in 72 KB ended the agent.
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { Clock } from "./clock.ts";
 import { type Address, formatAddress } from "./config.ts";

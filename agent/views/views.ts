@@ -15,9 +15,9 @@ export interface Views {
 	readonly pods: PodStore;
 	readonly leases: LeaseView;
 	readonly budgets: BudgetView;
-	/** Where they are not proven, counts list: an agent that may not watch them can still say so. */
+	/** While they are not proven, counts list workloads, so an agent without the right to watch them can report that. */
 	readonly workloads: WorkloadView;
-	/** The first list of each but workloads is done. */
+	/** The first list of each kind except workloads is done. */
 	readonly synced: boolean;
 	close(): void;
 }

@@ -1,9 +1,10 @@
-// Whether a watch still tells of all objects, budgets or workloads: it is compared with consistent lists, every now and then while
-// anybody asks. A watch can be alive by its pings and silent all the same (an API server whose watch cache is stuck), and a
-// budget that it does not show is one under which nobody counts, and a workload that it does not show is not expected.
+// Whether a watch still reports all objects (budgets or workloads): while anyone asks, it is compared with consistent lists
+// every now and then. A watch can answer pings and yet report nothing (an API server whose watch cache is stuck). A budget
+// that it misses would not be counted under, and a workload that it misses would not be expected.
 //
-// Guarantee: where the last comparison that held began at B, the watch has shown every object that stood at B, unless it has
-// shown since that it is gone; with `versionOf` also as it stood at B, or later. Assumption: a list without resourceVersion is as new as its request.
+// Guarantee: if the last successful comparison began at B, the watch has shown every object that existed at B, unless it has
+// shown since that the object is gone; with `versionOf` also in its version at B, or a later one. Assumption: a list without
+// resourceVersion is as new as its request.
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import type { ListedVersions } from "../cluster-api/workload-calls.ts";
 import type { Clock } from "../process/clock.ts";
@@ -24,18 +25,18 @@ interface WatchedObjects<T> {
 interface WatchComparisonOptions<T> {
 	readonly store: WatchedObjects<T>;
 	readonly list: () => Promise<ListedVersions>;
-	/** Left out, all that the watch shows are compared. */
+	/** If left out, all objects that the watch shows are compared. */
 	readonly isListed?: (object: T) => boolean;
-	/** Left out, only names are compared: whoever relies on more than the names reads the objects. */
+	/** If left out, only names are compared: code that relies on more than names reads the objects. */
 	readonly versionOf?: (object: T) => string;
 	readonly clock: Pick<Clock, "now" | "after">;
-	/** The watch shows other objects than a list does, and does not come to show these: it is to be opened anew. */
+	/** The watch shows other objects than a list does, and does not catch up: it must be opened again. */
 	readonly onDifferent: (names: readonly string[]) => void;
 	/** The list could not be had. */
 	readonly report: (problem: unknown) => void;
 }
 
-/** A budget holds from five seconds after it was made, at the latest, and a workload is expected from then on. */
+/** Five seconds after it was made at the latest, a budget holds and a workload is expected. */
 export const comparedWithinMs = 5_000;
 /** Of the 5 s, 3 are left for a list that is slow. At 1 KB of metadata each, 1,000 budgets are half a megabyte a second. */
 const everyMs = 2_000;
@@ -115,7 +116,10 @@ export class WatchComparison<T> {
 	}
 }
 
-/** Keys in one of the two only, or in another version; `shownAt` has what the watch told since before the list, and at which version. */
+/**
+ * Keys in only one of the two, or in another version; `shownAt` has what the watch has shown since before the list, and at
+ * which version.
+ */
 function differences<T>(
 	{ store, isListed = () => true, versionOf }: Pick<WatchComparisonOptions<T>, "store" | "isListed" | "versionOf">,
 	{ versions, resourceVersion }: ListedVersions,
@@ -124,9 +128,10 @@ function differences<T>(
 	const different: string[] = [];
 	for (const [key, version] of versions) {
 		const found = store.get(key);
-		// Shown at that version or later since before the list: what is not there any more went after the list, and what is newer came.
+		// Shown at that version or later since before the list: an object that is missing was deleted after the list, and a newer
+		// one changed after it.
 		const isShown = compareResourceVersions(shownAt.get(key) ?? "", version) >= 0;
-		// Not "newer": of a history that was lost with a restored etcd, an older object may have a higher version.
+		// Not "newer": in a history that was lost when etcd was restored, an older object may have a higher version.
 		const isSame = found !== undefined && (versionOf?.(found) ?? version) === version;
 		if (!isSame && !isShown) different.push(key);
 	}

@@ -1,6 +1,7 @@
-// What the agent keeps in memory of workloads: one watch on each of Kubernetes' own kinds, over all namespaces. Whole objects are watched,
-// because metadata alone has no pod template, and are made small as they come. A count goes by them only in a namespace in which
-// they were found equal to consistent lists a moment ago (watch-comparison.ts): lists of that namespace, never of the cluster.
+// What the agent keeps in memory of workloads, from one watch on each of Kubernetes' own kinds, over all namespaces. It
+// watches whole objects, because metadata alone has no pod template, and keeps only a small part of each. A count relies on
+// them only in a namespace in which a comparison with consistent lists a moment ago found no difference
+// (watch-comparison.ts): lists of that namespace, never of the cluster.
 import { listWorkloadVersions, workloadsIn } from "../cluster-api/workload-calls.ts";
 import { createWorkloadProjection, type WorkloadRecord, workloadKinds } from "../cluster-api/workload-record.ts";
 import { createApiAsker } from "../kubernetes/api-asker.ts";
@@ -10,9 +11,9 @@ import { ObjectStore, type ViewOptions } from "./object-views.ts";
 import { WatchComparison } from "./watch-comparison.ts";
 
 export interface WorkloadView {
-	/** The watches are alive, and the last comparisons of this namespace with consistent lists that held began in the last 5 s. */
+	/** The watches are alive, and the last successful comparisons of this namespace with consistent lists began in the last 5 s. */
 	isProven(namespace: string): boolean;
-	/** Somebody counts there, and will probably count again soon: it is compared for a while, unless many others are. */
+	/** A caller counts there, and will probably count again soon: the namespace is compared for a while, unless many others are. */
 	wanted(namespace: string): void;
 	workloads(namespace: string): Iterable<WorkloadRecord>;
 }

@@ -27,7 +27,7 @@ export interface Preconditions {
 export interface EvictionRequest {
 	readonly preconditions: Preconditions;
 	readonly reservationId?: string;
-	/** As CallOptions has it; left out where the eviction rests on nothing that grows old. */
+	/** As in CallOptions; left out if the eviction depends on nothing that ages. */
 	readonly guard?: (() => boolean) | undefined;
 }
 
@@ -48,7 +48,7 @@ interface Answer {
 /** On an Eviction: the reservation that it uses. */
 export const reservationAnnotation = "xpdb.form3.tech/reservation";
 
-/** Sends the request once, if `guard` still says so when it is written; nothing is retried here. */
+/** Sends the request once, if `guard` returns true right before it is written; nothing is retried here. */
 export async function requestEviction(
 	client: KubernetesClient,
 	pod: PodReference,

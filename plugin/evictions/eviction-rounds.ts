@@ -32,7 +32,7 @@ import { allOver, WaitingPod } from "./waiting-pod.ts";
 export interface RoundsDependencies {
 	/** As it is now: its members may be others from one round to the next. */
 	readonly fleet: Pick<Fleet, "members" | "memberOf">;
-	/** Those by which grants are confirmed that have grown old. */
+	/** The budgets by which grants that have become too old are confirmed. */
 	readonly currentBudgets: CurrentBudgets;
 	readonly holder: string;
 	readonly options: EvictionOptions;

@@ -51,7 +51,7 @@ const longTryMs = 10_000;
  * these are too old to say anything, and then all pods are read again: such a drain never begins.
  */
 const judgedAtOnce = 32;
-/** Each takes a Lease in every cluster: a member that claims thousands would keep a run for minutes. */
+/** Each budget takes a Lease in every cluster: a member that claims thousands of budgets would hold up a run for minutes. */
 const mostBudgetsOfAPod = 64;
 /** A dry run ends no pod, so that nothing changes by waiting: an agent that is being restarted, or has yet to see a pod. */
 const dryRunTries = 3;
@@ -196,7 +196,7 @@ export class Evictions {
 					if (this.#deps.options.dryRun && tries >= dryRunTries) return this.#dryRunFailed(job, outcome);
 					reason = outcome.reason ?? reason;
 					const silence = outcome.reason === "PeerUnreachable" ? outcome.message : undefined;
-					// A try that was cut short does not say that there are answers again.
+					// A try that was cut short does not prove that members answer again.
 					unanswered = ends.aborted ? (unanswered ?? silence) : silence;
 					if (runtime.now() - startedAt >= longTryMs) inVain = 0;
 					const pauseMs = outcome.afterMs > 0 ? outcome.afterMs : (pauses[Math.min(inVain++, pauses.length - 1)] ?? 0);
@@ -387,7 +387,7 @@ export class Evictions {
 	}
 }
 
-/** The time was over before it was known which budgets cover the pod; `askedMs`: for how long members had been asked. */
+/** Time ran out before it was known which budgets cover the pod; `askedMs`: how long the members had been asked. */
 function unansweredInTime(askedMs: number): TryAgain {
 	if (askedMs <= coverageFreshForMs) return { kind: "again", afterMs: 0 };
 	const message = `some clusters of the fleet had not listed their budgets after ${(askedMs / 1000).toFixed(1)} s`;

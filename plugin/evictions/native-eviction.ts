@@ -18,11 +18,11 @@ export interface NativeDependencies {
 	readonly runtime: Pick<RoundRuntime, "now">;
 }
 
-/** Why a pod may go without a grant; nothing where that is for good. */
+/** On what condition a pod may be evicted without a grant; empty if there is none. */
 export interface FreeToGo {
-	/** The only version that may go. */
+	/** The only version that may be evicted. */
 	readonly resourceVersion?: string;
-	/** Whether it may go still: asked right before the request is written. */
+	/** Whether it may still be evicted: called right before the request is written. */
 	readonly guard?: () => boolean;
 }
 

@@ -14,7 +14,7 @@ import type { EvictionJob } from "./eviction-job.ts";
 import { isQuietNow, seeAnew } from "./seen-pod.ts";
 
 export type PodCoverage =
-	/** `guard`: whether that is so still, by what was listed; to be asked right before the eviction is written. */
+	/** `guard`: whether the pod is still uncovered, by the same lists; call it right before the eviction is written. */
 	| (Extract<CoverageJudgement, { kind: "uncovered" }> & { readonly guard: () => boolean })
 	| Extract<CoverageJudgement, { kind: "covered" | "fleetsDiffer" }>
 	| { readonly kind: "unreadable"; readonly message: string }
@@ -34,8 +34,8 @@ export interface PodCoverageDependencies {
 const maxAttempts = 5;
 
 /**
- * Where no budget covers the pod, that is as old as the lists say, and its `guard` knows. Rejects with AgentUnavailableError where a member gives no answer, with ApiError or ConnectionError
- * where the pod cannot be read.
+ * If no budget covers the pod, that is only as fresh as the lists, and `guard` checks it. Rejects with AgentUnavailableError
+ * if a member gives no answer, with ApiError or ConnectionError if the pod cannot be read.
  */
 export async function coverPod(job: EvictionJob, deps: PodCoverageDependencies): Promise<PodCoverage> {
 	const { lists, memberIds, runtime, mayBeginRound } = deps;

@@ -50,7 +50,7 @@ export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: Ti
 				if (isAgentRefusal(error)) {
 					return { kind: "agentRefused", message: error.message };
 				}
-				// The fleet is asked anew, and says who is missing.
+				// The fleet is asked again, and names the missing member.
 				if (error instanceof FleetsDifferError) return { kind: "again", afterMs: 0, reason: error.reason };
 				if (!(error instanceof ApiError)) throw error;
 				return failedPod(job, { reason: refusalReason(error), message: errorText(error) });

@@ -1,4 +1,4 @@
-/** What comes of a question that changes nothing; undefined where `ends` aborts first, whatever becomes of the question then. */
+/** The answer to a question that changes nothing; undefined if `ends` aborts first, whatever the question returns later. */
 export async function unlessOver<T>(question: Promise<T>, ends: AbortSignal): Promise<T | undefined> {
 	const { promise: over, resolve } = Promise.withResolvers<undefined>();
 	const end = (): void => resolve(undefined);

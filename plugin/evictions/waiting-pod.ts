@@ -69,7 +69,7 @@ export class WaitingPod {
 	};
 }
 
-/** Aborts when the last of these pods has ended: nobody waits for their round any more. */
+/** Aborts when the last of these pods has ended: no pod waits for their round any more. */
 export function allOver(pods: readonly WaitingPod[]): AbortSignal {
 	const over = new AbortController();
 	let waiting = pods.length;

@@ -40,7 +40,7 @@ export interface AgentAccess extends Meeting {
 
 export type AgentAccessResult =
 	| AgentAccess
-	/** Neither agents nor the kind XPodDisruptionBudget nor a fleet that it is a member of: this cluster has nothing to do with us. */
+	/** Neither agents, nor the kind XPodDisruptionBudget, nor membership of a fleet: this cluster has nothing to do with us. */
 	| { readonly kind: "none"; readonly context: KubeContext }
 	/** What is missing, and what to do: one line. */
 	| { readonly kind: "failed"; readonly context: KubeContext; readonly problem: string };
@@ -189,8 +189,9 @@ export function requireOwnCluster(
 }
 
 /**
- * Whether a cluster with nothing else of ours belongs to a fleet: its ConfigMap decides. Whoever may not read that is answered as where
- * there is none, and warned: most clusters that have nothing to do with us forbid it. Rejects where nobody can say.
+ * Whether a cluster with nothing else of ours belongs to a fleet: its ConfigMap decides. A user who may not read it gets the
+ * answer for a missing ConfigMap, and a warning, because most clusters that have nothing to do with us forbid it. Rejects if
+ * the ConfigMap cannot be read for another reason.
  */
 async function isMember({ places }: Pick<Anchor, "places">): Promise<boolean> {
 	try {

@@ -1,12 +1,12 @@
-// Whose certificates the members of a fleet take. All of them take the same. Where they differ, one may have been taken out on purpose, because
-// its key was lost to somebody: nothing that adds a CA may bring it back.
+// The CAs that the members of a fleet trust. All members trust the same CAs. Where they differ, one CA may have been removed
+// on purpose, because its key leaked: nothing that adds a CA may bring it back.
 import { UsageError } from "../terminal/errors.ts";
 import { authoritySecret, caConfigMap } from "./certificate-objects.ts";
 import { readAuthorities } from "./judge-certificate.ts";
 import type { KeyPair } from "./key-pair.ts";
 import type { ClusterCertificates } from "./read-certificates.ts";
 
-/** The bundle of all clusters that have one; undefined where none has. Throws UsageError where they differ. */
+/** The bundle of all clusters that have one; undefined if none has. Throws UsageError if the bundles differ. */
 export function commonAuthorities(
 	clusters: readonly ClusterCertificates[],
 	agentNamespace: string,
@@ -33,7 +33,7 @@ export function commonAuthorities(
 	);
 }
 
-/** Throws UsageError where members have a bundle, and this CA is not in it. */
+/** Throws UsageError if members have a bundle without this CA. */
 export function refuseRevoked(
 	{ certificate }: Pick<KeyPair, "certificate">,
 	{
@@ -42,7 +42,7 @@ export function refuseRevoked(
 		agentNamespace,
 	}: {
 		readonly bundle: string | undefined;
-		/** Whose Secret keeps it; undefined: it was given. */
+		/** The context whose Secret keeps it; undefined if it was given as files. */
 		readonly context: string | undefined;
 		readonly agentNamespace: string;
 	},
@@ -63,13 +63,13 @@ export function refuseRevoked(
 	);
 }
 
-/** Whether every certificate of the one is in the other. */
+/** Whether the bundle has every certificate of the other text. */
 export function trusts(bundle: string | undefined, certificate: string): boolean {
 	const known = new Set(marksOf(bundle ?? ""));
 	return marksOf(certificate).every((mark) => known.has(mark));
 }
 
-/** Fingerprints, each once, in an order of their own. */
+/** Fingerprints, sorted, each once. */
 export function marksOf(bundle: string): readonly string[] {
 	return [...new Set(readAuthorities(bundle).map(({ fingerprint256 }) => fingerprint256))].toSorted();
 }

@@ -28,7 +28,7 @@ export interface FleetSettings {
 	readonly forgotten: readonly ForgottenMember[];
 	/** The groups that may drain; none: the one of the manifests. */
 	readonly operators: readonly string[];
-	/** Where pods may scrape the agents; undefined: the one of the manifests. */
+	/** The namespace whose pods may scrape the agents; undefined: the one of the manifests. */
 	readonly metricsNamespace?: string | undefined;
 	/** How this cluster's agents are reached by those of others; undefined: by no Service of ours. */
 	readonly exposure: Exposure | undefined;
@@ -41,7 +41,7 @@ export const agentNamespaceLabel = "xpdb.form3.tech/agent-namespace";
 
 export const operatorsRole = "xpdb-operators";
 
-/** Kubernetes puts it on every namespace. */
+/** Kubernetes sets this label on every namespace. */
 export const namespaceNameLabel = "kubernetes.io/metadata.name";
 
 /** What each kind needs comes before it: the kind of budgets, the namespace, what keeps the agents' objects, rights, what agents read, agents. */
@@ -165,7 +165,7 @@ function filledInDeployment(object: ClusterObject, settings: FleetSettings): Clu
 	return { ...object, spec: { ...spec, template: { ...template, spec: filled } } };
 }
 
-/** Of the one rule that names a namespace. */
+/** Replaces the namespace in the one rule that names a namespace. */
 function filledInNetworkPolicy(object: ClusterObject, namespace: string): ClusterObject {
 	const spec = recordOf(object["spec"]);
 	const ingress = listOf(spec["ingress"])

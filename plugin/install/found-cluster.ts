@@ -28,7 +28,7 @@ export interface FoundCluster {
 	/** The groups that may drain. */
 	readonly operators: readonly string[];
 	readonly teams: readonly Team[];
-	/** Where pods are that may scrape the agents; undefined where no NetworkPolicy names one namespace. */
+	/** The namespace whose pods may scrape the agents; undefined if no NetworkPolicy names one. */
 	readonly metricsNamespace?: string | undefined;
 	/** The Service by which other members' agents come; undefined where no installation has made one. */
 	readonly peers: FoundPeers | undefined;

@@ -55,17 +55,17 @@ export function readInstallOptions(input: CommandInput, stderr: TextSink): Insta
 	};
 }
 
-/** A host or its first part of the path, with a port; hosts may be written in small letters as well. */
+/** A host, or the first part of a path, with a port. Hosts are accepted in lowercase only, because every host can be written so. */
 const registry = /(?:[a-z0-9]+(?:[.-]+[a-z0-9]+)*|\[[0-9a-f:]+\])(?::\d{1,5})?/;
 const pathPart = /[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*/;
 const tag = /\w[\w.-]{0,127}/;
 const digest = /sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}/;
-/** As registries, kubelets and container runtimes read one (github.com/distribution/reference). */
+/** As registries, kubelets and container runtimes read an image reference (github.com/distribution/reference). */
 const imageReference = new RegExp(
 	`^(?:${registry.source}/)?${pathPart.source}(?:/${pathPart.source})*(?::${tag.source})?(?:@(?:${digest.source}))?$`,
 );
 
-/** What a container runtime would refuse is refused here: agents that cannot be pulled replace those that run. */
+/** Refuses what a container runtime would refuse: otherwise agents that cannot be pulled would replace running ones. */
 function readImage(input: CommandInput): string | undefined {
 	const text = textFlag(input, "image");
 	if (text === "" && !input.given.has("image")) return undefined;

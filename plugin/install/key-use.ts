@@ -1,11 +1,12 @@
-// The CA's key is worth the fleet: each use of it is told by an Event in the agents' namespace, before what it made is put to use.
+// The CA's key gives control of the fleet, so an Event in the agents' namespace records each use, before the result is put
+// to use.
 import { personEvent, writePersonEvent } from "../fleet/person-event.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { agentSecret, authoritySecret } from "./certificate-objects.ts";
 
 export interface KeyUse {
 	readonly action: "Sign" | "Create" | "Move";
-	/** The context whose Secret keeps the key; undefined: it is in a file of the person's. */
+	/** The context whose Secret keeps the key; undefined if the key is in a file of the user. */
 	readonly keeper: string | undefined;
 	/** The context of the member that it is used for. */
 	readonly member: string;
@@ -15,7 +16,7 @@ export interface KeyUse {
 
 const reasons = { Sign: "CertificateSigned", Create: "CaCreated", Move: "CaKeyMoved" } as const;
 
-/** Why the Event could not be written; undefined where it was. `context`: of the keeper, or of the member where no Secret keeps the key. */
+/** Why the Event could not be written; undefined if it was. `context`: of the keeper, or of the member if no Secret keeps the key. */
 export function tellKeyUse(
 	context: KubeContext,
 	use: KeyUse,
@@ -47,7 +48,7 @@ function noteOf({ action, keeper, member, clusterId }: KeyUse, by: string): stri
 	}
 }
 
-/** Each use by one Event. A line for each that could not be written. */
+/** Writes one Event for each use. Returns a line for each that could not be written. */
 export async function tellKeyUses(
 	contexts: readonly KubeContext[],
 	uses: readonly KeyUse[],
@@ -57,7 +58,7 @@ export async function tellKeyUses(
 		uses.map(async (use, index) => {
 			const context = contexts.find(({ name }) => name === (use.keeper ?? use.member));
 			if (!context) throw new TypeError(`no context "${use.keeper ?? use.member}"`);
-			// Their names have the time in them.
+			// The Events' names contain the time, so each needs its own.
 			const untold = await tellKeyUse(context, use, { by, at: at + index });
 			if (untold === undefined) return [];
 			return [`${context.name}: cannot write the Event of this use of the CA's key: ${untold}`];
@@ -66,7 +67,7 @@ export async function tellKeyUses(
 	return problems.flat();
 }
 
-/** Whether the CA's key was kept in a cluster before this installation, whose namespace is there to write to. */
+/** The uses of a key that a cluster kept before this installation: its namespace already exists, so the Events can be written first. */
 export function ofKeptKey(uses: readonly KeyUse[]): readonly KeyUse[] {
 	const isNew = uses.some(({ action }) => action === "Create");
 	return isNew ? [] : uses.filter(({ keeper }) => keeper !== undefined);

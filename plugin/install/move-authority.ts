@@ -1,4 +1,4 @@
-// The CA's key moves to another member before the one that keeps it leaves the fleet.
+// Moves the CA's key to another member, before the member that keeps it leaves the fleet.
 import { UsageError } from "../terminal/errors.ts";
 import { authoritySecret, authoritySecretObject } from "./certificate-objects.ts";
 import type { ClusterObject } from "./cluster-object.ts";
@@ -13,7 +13,7 @@ export interface CertificateStore {
 	write(context: string, object: ClusterObject): Promise<void>;
 	/** Deletes Secret xpdb-fleet-ca. */
 	removeAuthority(context: string): Promise<void>;
-	/** Rejects with UsageError where nobody would hear of it. */
+	/** Rejects with UsageError if the Event cannot be written. */
 	recordUse(use: KeyUse): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ interface MoveOptions {
 	readonly tell: (line: string) => void;
 }
 
-/** To Secret xpdb-fleet-ca of context `keepIn`; every other one ends. Begun again, it goes on where it ended. */
+/** Moves the key to Secret xpdb-fleet-ca of context `keepIn`, and deletes every other one. If interrupted, run it again: it resumes. */
 export async function moveAuthority(
 	store: CertificateStore,
 	{ keepIn, agentNamespace, tell }: MoveOptions,
@@ -51,7 +51,7 @@ export async function moveAuthority(
 	}
 }
 
-/** Throws UsageError where no context has that name. */
+/** Throws UsageError if no context has that name. */
 export function findTarget(clusters: readonly ClusterCertificates[], keepIn: string): ClusterCertificates {
 	const target = clusters.find(({ context }) => context === keepIn);
 	if (target) return target;

@@ -47,7 +47,7 @@ export interface RotationOptions {
 	readonly agentNamespace: string;
 	/** The CA out of the person's files, in the place of the one that a cluster keeps. */
 	readonly authority: KeyPair | undefined;
-	/** The context whose cluster is to keep the CA's key; undefined: the one that does. */
+	/** The context whose cluster is to keep the CA's key; undefined: the one that keeps it now. */
 	readonly keepIn?: string | undefined;
 	readonly date: Date;
 	/** For each step that is waited for. */
@@ -136,7 +136,7 @@ export async function changeAuthority(world: RotationWorld, options: RotationOpt
 	for (const { context, authority: kept } of clusters) {
 		if (!kept) continue;
 		if (options.authority && !isSame(kept.current.certificate, authority.certificate)) {
-			// Left there, it would be the fleet's again for whoever comes next.
+			// If it stayed there, the next command would use it as the fleet's CA again.
 			await world.removeAuthority(context);
 			tell(`${context}: deleted Secret ${authoritySecret}, which kept the old CA`);
 		} else if (kept.next || options.authority === undefined) {
@@ -148,8 +148,8 @@ export async function changeAuthority(world: RotationWorld, options: RotationOpt
 }
 
 /**
- * No member gets a CA of another one: what only some trust may have been revoked. So every member has to take the certificates that all agents
- * have now, by what it trusts already. A CA that no agent needs goes with the end of the change.
+ * No member gets a CA from another member: a CA that only some trust may have been revoked. So each member must already
+ * trust the CAs of the certificates that all agents have now. A CA that no agent needs goes away at the end of the change.
  */
 function refuseRevokedReturn(
 	clusters: readonly ClusterCertificates[],
@@ -208,7 +208,7 @@ async function nextAuthority(
 	const next = await createAuthority(options.date);
 	const { context, clusterId } = kept ?? findTarget(clusters, keepIn ?? "");
 	await world.recordUse({ action: "Create", keeper: context, member: context, clusterId });
-	// Nobody has the key of the old one: both are the new one, which says that a change was begun.
+	// The old CA's key is not there: both are the new CA, which shows that a change has begun.
 	const current = kept?.authority.current ?? next;
 	await world.write(context, authoritySecretObject(agentNamespace, { current, next }));
 	options.tell(`${context}: Secret ${authoritySecret} keeps a new CA${kept ? " beside the old one" : ""}`);

@@ -44,7 +44,7 @@ export class ApiError extends BoundedError {
 	}
 }
 
-/** What the request rested on did not hold any more when it was about to be written: nothing was sent. */
+/** The request's guard refused it right before it was written: nothing was sent. */
 export class NotSentError extends BoundedError {
 	override readonly name = "NotSentError";
 	/** Whether it had to wait for a new connection. */

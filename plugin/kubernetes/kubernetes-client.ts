@@ -14,8 +14,8 @@ import { parseWarnings } from "./server-warning.ts";
 export interface CallOptions {
 	readonly signal?: AbortSignal;
 	/**
-	 * Called synchronously right before the request is written, after everything that can wait: credentials, a place, a connection.
-	 * False: nothing is sent, and the call rejects with NotSentError. For whatever rests on an age.
+	 * Called synchronously right before the request is written, after every wait: for credentials, a free slot, a connection.
+	 * If false, nothing is sent, and the call rejects with NotSentError. For any request that depends on an age.
 	 */
 	readonly guard?: () => boolean;
 	/** False: a 429 or 5xx comes back at once, whatever Retry-After says. */

@@ -1,12 +1,15 @@
-// Files that an earlier call left, and that nobody else can have written.
+// Files that an earlier call left, and that no other user can have written.
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from "node:fs";
 
 /** A program's code is 10 MB. */
 const largestBytes = 64 * 1024 * 1024;
 
-/** Throws where there is none, and for what is no file, is somebody else's, or can be written to by others. Never waits for a pipe. */
+/**
+ * Throws if there is no file, or if it is not a regular file, belongs to another user, or is writable by others. Never waits
+ * for a pipe.
+ */
 export function readOwnFile(path: string): Buffer {
-	// A link leads to where others may write. Windows has neither of the last two: what is undefined adds nothing here.
+	// A link may lead to a place where others can write. Windows lacks the last two flags: undefined adds nothing here.
 	const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
 	const file = openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
 	try {
@@ -18,7 +21,7 @@ export function readOwnFile(path: string): Buffer {
 	}
 }
 
-/** A folder that nobody else can look into, and so none in which somebody else may have put something. */
+/** A folder that only this user can access, so no other user can have put anything into it. */
 export function isOwnFolder(path: string): boolean {
 	const found = lstatSync(path, { throwIfNoEntry: false });
 	return found?.isDirectory() === true && isOurs(found, 0o077);

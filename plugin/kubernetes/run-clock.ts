@@ -1,12 +1,12 @@
-// The clock by which a run says how old something is. It goes on while the machine sleeps.
+// The clock by which a run measures ages. It keeps running while the machine sleeps.
 //
-// Linux' monotonic clock (performance.now()) stands still meanwhile: what was listed before a laptop was closed would still be fresh
-// when it is opened a day later. Guarantee: between two readings it advances at least as far as the monotonic clock, and as far as the
-// wall clock where that went further by more than rounding and slewing come to. A wall clock that is set forward makes things look
-// older, and they are asked for again; one that is set back changes nothing. Not guaranteed: a sleep is seen where the wall clock
-// is set back by as much between the same two readings.
+// On Linux the monotonic clock (performance.now()) stops during sleep: what was listed before a laptop was closed would
+// still be fresh when the laptop is opened a day later. Guarantee: between two readings this clock advances at least as far
+// as the monotonic clock, and as far as the wall clock if that advanced further by more than rounding and slewing can
+// explain. A wall clock that is set forward makes things look older, so they are requested again; one that is set back
+// changes nothing. Not guaranteed: noticing a sleep if the wall clock is set back by as much between the same two readings.
 
-/** Less is no sleep. */
+/** A smaller difference is not a sleep. */
 const toleranceMs = 100;
 
 /** Both in ms. */
@@ -22,7 +22,7 @@ export function createRunClock(monotonic: () => number, wall: () => number): () 
 	};
 }
 
-/** Of this process: whatever is compared must have been read from it. */
+/** The clock of this process: only compare its own readings. */
 export const runClock = createRunClock(
 	() => performance.now(),
 	() => Date.now(),

@@ -1,17 +1,20 @@
-// How a run keeps to --timeout: also where a member is slow, or another run holds a Lease.
+// How a run keeps its --timeout, even if a member is slow or another run holds a Lease.
 import { setTimeout as delay } from "node:timers/promises";
 import { formatDuration } from "../flags/duration.ts";
 import type { FleetConnection } from "../fleet/fleet.ts";
 import { FleetUncoveredError } from "../terminal/errors.ts";
 
-/** For what was only reserved, and Leases, to be given back. What a slow member keeps ends by itself: Leases in 10 s, reservations in 35 s. */
+/** Time to give back Leases and unused reservations. What a slow member keeps expires by itself: Leases in 10 s, reservations in 35 s. */
 const settleMs = 1_500;
 
 export class TimeLimits {
 	readonly #timeouts: AbortSignal[] = [];
 	#late: Promise<void> | undefined;
 
-	/** The run has the time of all of these, and a moment to settle. One that never comes leaves it all the time that it needs. */
+	/**
+	 * The run may take until all of these have aborted, and a moment to settle. If one never aborts, the run has all the time
+	 * that it needs.
+	 */
 	add(timeout: AbortSignal): void {
 		this.#timeouts.push(timeout);
 	}
@@ -35,7 +38,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
 	});
 }
 
-/** Rejects with FleetUncoveredError where it takes longer; 0: whatever it takes. */
+/** Rejects with FleetUncoveredError if it takes longer; 0: no limit. */
 export async function connectWithin(timeoutMs: number, connecting: Promise<FleetConnection>): Promise<FleetConnection> {
 	if (timeoutMs <= 0) return connecting;
 	const over = new AbortController();

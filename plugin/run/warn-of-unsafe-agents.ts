@@ -5,7 +5,7 @@ import type { Fleet } from "../fleet/fleet.ts";
 import { isUnsafeAgent } from "../fleet/unsafe-agents.ts";
 import { factsOf } from "../install/check/check-reason.ts";
 
-/** To be asked whenever the members are known anew: it names each cluster once. */
+/** Call it whenever the members are read again: it names each cluster once. */
 export function warnOfUnsafeAgents(emit: EventSink): (fleet: Pick<Fleet, "members" | "descriptions">) => void {
 	const named = new Set<string>();
 	return ({ members, descriptions }) => {

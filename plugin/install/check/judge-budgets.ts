@@ -18,7 +18,7 @@ export interface JudgedBudget {
 	readonly isCounted: boolean;
 	/** Pods, as NAMESPACE/NAME, of which nobody says how many there should be: the budget never lets them go. */
 	readonly ownerless: readonly { readonly cluster: string; readonly pod: string }[];
-	/** Workloads that it expects, and some of whose pods it does not select: these use it up. */
+	/** Workloads that it expects, some of whose pods it does not select: these workloads use it up. */
 	readonly mislabelled: readonly (MislabelledWorkload & { readonly cluster: string })[];
 }
 

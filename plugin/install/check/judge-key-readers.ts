@@ -1,9 +1,9 @@
-// Who besides people can read the CA's key, which is worth the fleet.
+// Which ServiceAccounts can read the CA's key: the key gives control of the whole fleet.
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { authoritySecret } from "../certificate-objects.ts";
 import { type ClusterCheck, ofReading, type Reading } from "./check-report.ts";
 
-/** More than a person reads at once. */
+/** As many as a message names. */
 const mostNamed = 10;
 
 export function judgeKeyReaders(

@@ -38,7 +38,7 @@ export interface ClusterFacts {
 	/** NAMESPACE/NAME of pods with the agents' label elsewhere. */
 	readonly labelled: Promise<Reading<readonly LabelledPod[]>>;
 	readonly policies: Promise<PolicyObjects>;
-	/** Which ServiceAccounts can read the CA's key; undefined where that is kept elsewhere. */
+	/** Which ServiceAccounts can read the CA's key; undefined if the key is kept elsewhere. */
 	readonly keyReaders: Promise<Reading<readonly string[] | undefined>>;
 	/** The Service by which other members' agents come; undefined where no installation has made one. */
 	readonly peers: Promise<Reading<FoundPeers | undefined>>;

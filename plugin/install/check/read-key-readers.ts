@@ -7,7 +7,7 @@ import { objectPath } from "../object-path.ts";
 
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 
-/** "NAMESPACE/NAME" of each, or what a group of them is called; undefined where that cluster does not keep the key. */
+/** "NAMESPACE/NAME" of each, or the name of a group of them; undefined if the cluster does not keep the key. */
 export async function readKeyReaders({ client, agents }: KubeContext): Promise<readonly string[] | undefined> {
 	const { namespace } = agents;
 	try {
@@ -38,7 +38,7 @@ function namesOfReaders(roles: readonly V1ClusterRole[]): readonly string[] {
 	return roles.filter(({ rules = [] }) => rules?.some(canRead)).map(({ metadata }) => metadata?.name ?? "");
 }
 
-/** A list or a watch has the content in it, too. */
+/** A list or a watch shows the content too. */
 function canRead({ apiGroups = [], resources = [], resourceNames = [], verbs }: V1PolicyRule): boolean {
 	return (
 		apiGroups.some((group) => group === "" || group === "*") &&
@@ -48,7 +48,7 @@ function canRead({ apiGroups = [], resources = [], resourceNames = [], verbs }: 
 	);
 }
 
-/** Its own controllers are a part of the API server's trust: who has them has all Secrets. */
+/** The API server trusts Kubernetes' own controllers: control of one gives all Secrets anyway. */
 function isOfKubernetes(binding = ""): boolean {
 	return binding.startsWith("system:controller:");
 }

@@ -224,7 +224,7 @@ function policyRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
 	];
 }
 
-/** Only where somebody asks who may read the key too: an operator may not, and need not know. */
+/** Only if the user may read the key too: an operator may not, and does not need to know. */
 async function keyRow(asked: readonly Asked[]): Promise<CheckRow | undefined> {
 	const readings = await Promise.all(asked.map(({ facts }) => facts.keyReaders));
 	if (!readings.some((reading) => reading.kind === "read" && reading.value !== undefined)) return undefined;
