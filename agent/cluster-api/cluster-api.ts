@@ -47,8 +47,8 @@ export interface ClusterApi {
 	/** UID of the kube-system namespace. */
 	readonly clusterId: string;
 	/**
-	 * Which connection carries a request that is sent before anything else happens; undefined where one has still to be made.
-	 * While it is the same, no request has gone to an API server that was started anew.
+	 * The connection that carries a request that is sent before anything else happens; undefined if none is open yet. While it
+	 * is the same, no request has gone to a restarted API server.
 	 */
 	connection(): number | undefined;
 	/** Consistent GET by name; undefined where there is none. */
@@ -81,7 +81,7 @@ export interface ClusterApi {
 	touchPod(pod: PodReference, value: string): Promise<TouchAnswer>;
 	/** Sets `xpdb.form3.tech/has-pending-disruption: "true"` on the pod, for its pre-activities to see. */
 	markPendingDisruption(pod: PodReference): Promise<void>;
-	/** Consistent LISTs of a namespace's workloads of Kubernetes' own kinds; rejects with MissingRightError where the agent may not. */
+	/** Consistent LISTs of a namespace's workloads of Kubernetes' own kinds; rejects with MissingRightError if the agent may not list them. */
 	listWorkloads(namespace: string): Promise<readonly WorkloadRecord[]>;
 	/** GET by name of how many pods a controller wants, and of who controls it. */
 	getScale(controller: ControllerName, namespace: string): Promise<ScaleAnswer>;

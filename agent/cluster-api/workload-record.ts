@@ -42,7 +42,7 @@ export function isDeployment(owner: Pick<ControllerReference, "apiVersion" | "ki
 }
 
 const noLabels: Readonly<Record<string, string>> = {};
-/** Past this many different texts the memory of them starts anew. */
+/** Above this many different texts, the memory of them is cleared. */
 const maxShared = 20_000;
 
 /** A projection that keeps texts which many objects share once; throws TypeError on an object that cannot be read. */

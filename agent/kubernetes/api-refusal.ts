@@ -14,7 +14,7 @@ export interface ApiQuestion {
 	readonly namespace?: string;
 }
 
-/** Nobody gave the agent the right to ask this. */
+/** The agent has no right to ask this. */
 export class MissingRightError extends AgentUnavailableError {}
 
 export function refusal(answer: ApiAnswer, question: ApiQuestion, cluster: string): AgentUnavailableError {

@@ -87,7 +87,7 @@ export class Connections {
 		if (theirs.length > maxPerCaller) theirs[0]?.connection.destroy();
 	}
 
-	/** Whether the connection from that peer is about to be ended: what comes over it now is not worth a look. */
+	/** Whether the connection from that peer is about to be closed: ignore what still comes over it. */
 	isEnding(peer: string): boolean {
 		return (this.#byPeer.get(peer)?.refusals ?? 0) >= maxRefusals;
 	}

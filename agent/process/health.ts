@@ -131,7 +131,7 @@ function respond(socket: Socket, request: FirstRequest, { status, body, type }: 
 	];
 	socket.write(`${head.join("\r\n")}\r\n\r\n`);
 	const hasBody = request.kind !== "request" || request.method !== "HEAD";
-	// Once all is handed over: whoever sent more than one request loses the rest.
+	// Close once everything is sent: a client that sent more than one request loses the rest.
 	socket.end(hasBody ? body : "", () => socket.destroy());
 }
 

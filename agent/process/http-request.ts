@@ -20,7 +20,7 @@ export type ReadHttpRequest =
 /** `bytes`: all that has come so far. */
 export function readHttpRequest(bytes: Buffer): ReadHttpRequest {
 	const end = bytes.subarray(0, longestHead).indexOf("\r\n\r\n");
-	// Whoever does not begin with a method need not be heard to the end.
+	// A client that does not begin with a method is refused without waiting for the end.
 	const [line = ""] = bytes.toString("latin1", 0, end < 0 ? longestHead : end).split("\r\n", 1);
 	if (!/^[A-Z]{0,20}( |$)/.test(line)) return { kind: "garbled" };
 	if (end < 0) return { kind: bytes.length < longestHead ? "incomplete" : "tooLong" };

@@ -42,7 +42,7 @@ export interface HeaderAdmission {
 /** As long as a whole call has: 1.2 MB, the longest there is, over 2 Mbit/s. */
 const readWithinMs = 5_000;
 
-/** Nobody who wants an answer takes a call back so soon. */
+/** A caller that wants an answer does not cancel so soon. */
 const takenBackAtOnceMs = 100;
 
 export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAdmission {
@@ -92,7 +92,7 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 			start(next) {
 				next({
 					onReceiveMetadata(metadata, pass) {
-						// Thousands may come at once, and end with their connection: not worth a look.
+						// Thousands may come at once, and end with their connection: ignore them.
 						if (connections.isEnding(peer)) {
 							connections.refused(peer);
 							return;
@@ -123,7 +123,8 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 						pass();
 					},
 					onCancel() {
-						// Whoever takes calls back as fast as they come costs as much as one whose calls are refused. A deadline comes later.
+						// A caller that cancels calls as fast as it sends them costs as much as one whose calls are refused. A deadline comes
+						// later.
 						const isAtOnce = performance.now() - startedAt < takenBackAtOnceMs;
 						if (!isOver && !caller && isAtOnce) connections.refused(peer);
 						over();

@@ -80,7 +80,7 @@ export function createCredentialReader(connection: Connection): CredentialReader
 	/** As it was where nothing has changed. `proxied`: the agent that client-node made for a proxy. */
 	function secure(options: TlsOptions, proxied: unknown): Secured {
 		const { ca, cert, key, servername } = options;
-		// Said each time: Node would ask its environment.
+		// Set each time: otherwise Node would use its environment.
 		const rejectUnauthorized = options.rejectUnauthorized !== false;
 		const fingerprint = JSON.stringify([
 			ca?.toString(),
@@ -94,7 +94,7 @@ export function createCredentialReader(connection: Connection): CredentialReader
 		const isForAnyone = server.startsWith("https:") && ca === undefined && rejectUnauthorized;
 		if (isForAnyone || httpProxy.startsWith("https:")) trustPublicAuthorities();
 		else trustNamedAuthorities();
-		// So is the oldest version, kubectl's, which NODE_OPTIONS could lower.
+		// So is the oldest TLS version, kubectl's: otherwise NODE_OPTIONS could lower it.
 		const material = { ...given({ ca, cert, key }), minVersion: "TLSv1.2" as const };
 		// Certificates are read once, and not for each of the connections that are made side by side. Agents for proxies are not ours.
 		const shared =

@@ -68,8 +68,8 @@ export function createApiDialer(connection: Connection, log?: VerboseLog): ApiDi
 	}
 
 	/**
-	 * The time begins when we are logged in: a person may have to do that. With a guard nothing is written before there is a connection,
-	 * and then only if it still says so.
+	 * The time begins once we are logged in, because a person may have to do that. With a guard, nothing is written before
+	 * there is a connection, and then only if the guard returns true.
 	 */
 	async function begin({ method, path, headers, body, signal, guard }: ApiRequest, withinMs: number): Promise<Begun> {
 		const { tls, headers: login, agent } = await reader.current();
@@ -112,7 +112,7 @@ export function createApiDialer(connection: Connection, log?: VerboseLog): ApiDi
 		});
 	}
 
-	/** So that a request which a new connection has kept for too long finds one when it is tried again. */
+	/** Opens a connection, so that a request that waited too long for a new one finds it on the next try. */
 	async function connectAhead(signal: AbortSignal | undefined): Promise<void> {
 		const { response } = await begin({ method: "GET", path: "/version", headers: {}, signal }, handshakeTimeoutMs);
 		await readText(response);
@@ -122,7 +122,7 @@ export function createApiDialer(connection: Connection, log?: VerboseLog): ApiDi
 		async exchange(asked) {
 			const begun = begin(asked, connection.requestTimeoutMs || defaultTimeoutMs);
 			const { response, followed, explain } = await begun.catch(async (error: unknown) => {
-				// Whether it could be had shows when the request is tried again.
+				// A failure shows when the request is tried again.
 				if (error instanceof NotSentError && error.hadToConnect)
 					await connectAhead(asked.signal).catch(() => undefined);
 				throw error;
@@ -167,7 +167,7 @@ export function createApiDialer(connection: Connection, log?: VerboseLog): ApiDi
 	};
 }
 
-/** Synchronously after the request could be written. */
+/** Calls `go` synchronously when the request can be written. */
 function onceConnected(outgoing: ClientRequest, go: () => void): void {
 	outgoing.once("socket", (socket) => {
 		const isSecuring = "secureConnecting" in socket && socket.secureConnecting === true;

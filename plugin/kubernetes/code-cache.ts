@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { findCacheFolder, isCacheFolder } from "./cache-folder.ts";
 import { isOwnFolder } from "./own-file.ts";
 
-/** Of it, for code alone: what is in there is run. Node, which reads it too, does not ask whose a file is. */
+/** Its subfolder for code alone: what is in there is executed. Node reads it too, and does not check who owns a file. */
 const codeFolder = "code";
 
 /** The folder, made where it is missing; undefined where that cannot be. Node keeps there what it compiles of modules from now on. */
@@ -14,7 +14,7 @@ export function enableCodeCache(env: NodeJS.ProcessEnv): string | undefined {
 	return folder;
 }
 
-/** One that nobody else can put anything into. */
+/** A folder that no other user can write to. */
 export function findCodeFolder(env: NodeJS.ProcessEnv): string | undefined {
 	const folder = findCacheFolder(env);
 	if (folder === undefined || !isCacheFolder(folder)) return undefined;

@@ -94,7 +94,7 @@ export function resolveConnection(
 	};
 }
 
-/** They stand in front of lines and in commands to copy. kubectl takes them. */
+/** Such names would stand in front of lines and in commands to copy. kubectl accepts them. */
 function refuseSteeringNames(names: Readonly<Record<string, string>>): void {
 	for (const [what, name] of Object.entries(names)) {
 		if (oneLine(name) === name) continue;

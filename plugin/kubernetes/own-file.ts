@@ -27,7 +27,7 @@ export function isOwnFolder(path: string): boolean {
 	return found?.isDirectory() === true && isOurs(found, 0o077);
 }
 
-/** Windows says neither whose it is nor who may write to it. */
+/** Windows reports neither the owner nor who may write. */
 function isOurs({ uid, mode }: Stats, forbidden = 0o022): boolean {
 	return process.getuid === undefined || (uid === process.getuid() && (mode & forbidden) === 0);
 }

@@ -18,8 +18,8 @@ const kept: Readonly<Record<string, Kind>> = {
 };
 
 /**
- * They lose data or pass budgets by: an annotation may not say so, only the person who goes on. A grace period of 0 kills containers, in all
- * clusters, and who may patch one node could have written it.
+ * They lose data or bypass budgets: only the person who resumes the drain may set them, not an annotation. A grace period of
+ * 0 kills containers, in all clusters, and anyone who may patch one node could have written it.
  */
 const typedAgain: readonly string[] = ["force", "delete-emptydir-data", "disable-eviction", "grace-period"];
 /** Of these, the ones that have a value. */
@@ -53,7 +53,7 @@ export function writtenAgain(name: string): string {
 	return kept[name] === undefined && !valued.has(name) ? `--${name}` : `--${name}=...`;
 }
 
-/** What the person who goes on must type: a version before 0.2 kept values among the flags. */
+/** What the person who resumes must type again: versions before 0.2 kept values among the flags. */
 export function flagsToTypeAgain({
 	flags,
 	typedAgain: named,

@@ -22,7 +22,7 @@ export interface EvictionSettings {
 	readonly options: EvictionOptions;
 	readonly waitsUntilGone: boolean;
 	readonly skipWaitAfterSeconds: number;
-	/** The fleet has to be reached within it; 0: whenever it is. */
+	/** Limit for reaching the fleet; 0: none. */
 	readonly timeoutMs: number;
 	/** Where it was begun before the work was known. */
 	readonly connecting?: Promise<FleetConnection> | undefined;
@@ -39,9 +39,9 @@ export interface EvictionSession {
 	readonly reachability: Reachability;
 	/** When the fleet was reached, on the runtime's clock. */
 	readonly connectedAt: number;
-	/** The run ends soon after this and all others that were named so. */
+	/** The run ends soon after all limits, this one included, have aborted. */
 	limit(timeout: AbortSignal): void;
-	/** Resolves when nothing is under way any more, or there is no time left for it. */
+	/** Resolves when nothing is under way any more, or no time is left for it. */
 	settled(): Promise<void>;
 	/** For the progress of the run. */
 	nodesDone: number;

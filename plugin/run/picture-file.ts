@@ -26,7 +26,7 @@ export function openPictureFile(path: string, options: Omit<NdjsonOptions, "stdo
 	try {
 		const found = statSync(path, { throwIfNoEntry: false });
 		if (found?.isDirectory()) throw new Error("it is a directory");
-		// A file would take its place, and whoever reads from it would wait for ever.
+		// A file would replace it, and its reader would wait for ever.
 		if (found && !found.isFile()) throw new Error("it is a device, a pipe or a socket, but the report must be a file");
 		closeSync(openSync(part, "wx"));
 	} catch (error) {

@@ -1,5 +1,5 @@
-// Says which agents of the fleet can let a budget break. The run goes on: the plugin cannot close their holes, and refusing would block the
-// drains that an upgrade may need.
+// Warns about agents of the fleet that can let a budget break. The run continues: the plugin cannot close their holes, and
+// refusing would block the drains that an upgrade may need.
 import type { EventSink } from "../events/events.ts";
 import type { Fleet } from "../fleet/fleet.ts";
 import { isUnsafeAgent } from "../fleet/unsafe-agents.ts";
