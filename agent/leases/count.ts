@@ -30,7 +30,7 @@ import type { LookRequest } from "../../proto/agent-cluster.ts";
 import type { ClusterApi, ControllerName, ScaleAnswer } from "../cluster-api/cluster-api.ts";
 import type { BudgetView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
-import { type ExpectedScale, expectedPods, mostControllers, whyUnexpected } from "./expected-pods.ts";
+import { type ExpectedScale, expectedPods, whyUnexpected } from "./expected-pods.ts";
 import type { GrantMemory } from "./grant-memory.ts";
 import type { OptimisticHold } from "./optimistic-holds.ts";
 import {
@@ -201,8 +201,7 @@ function withEarlyScales(question: CountQuestion, { api, pods, replicaSets, ...o
 	for (const { controller } of selectedPods(question, pods)) {
 		if (controller) shown.add(replicaSets?.find(controller, namespace) ?? controller);
 	}
-	// Of more nobody will be asked.
-	if (shown.size <= mostControllers) beginScales(shown);
+	beginScales(shown);
 	return { api: { ...api, getScale }, beginScales };
 }
 

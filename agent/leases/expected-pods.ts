@@ -42,14 +42,8 @@ interface ExpectedQuestion {
 }
 
 /**
- * Each costs a request at every count. Whoever may make workloads can make as many as they like without a single pod: 20,000 requests at
- * once are more than the agent's memory, and others wait behind them.
- */
-export const mostControllers = 3_000;
-
-/**
  * Adds up the scales of all controllers of these pods and of the remembered ones. Rejects where an API server does not
- * answer: an unknown scale is no scale of 0. Of more controllers than mostControllers nobody is asked.
+ * answer: an unknown scale is no scale of 0.
  */
 export async function expectedPods(
 	api: Pick<ClusterApi, "getScale">,
@@ -58,13 +52,10 @@ export async function expectedPods(
 	const { namespace, pods, candidates = [], remembered, matching, replicaSets } = question;
 	const owners = createOwners(api, namespace, replicaSets);
 	const all = [...pods, ...candidates];
-	const workloads = matching.kind === "listed" ? matching.workloads : [];
-	const direct = new Set(all.flatMap(({ controller }) => controller?.uid ?? []));
-	if (direct.size + remembered.length + workloads.length > mostControllers) return unasked(namespace);
 	const [lately, names, matched] = await Promise.all([
 		ownersOfPods(all, owners.ofPodLately),
 		ownersOfNames(remembered, owners),
-		ownersOfNames(workloads, owners),
+		ownersOfNames(matching.kind === "listed" ? matching.workloads : [], owners),
 	]);
 	const owning = haveMoreThanWanted(pods, lately) ? await ownersOfPods(all, owners.ofPod) : lately;
 	const counted = new Map<string, Owner>();
@@ -119,19 +110,6 @@ function tooMany(namespace: string): ExpectedPods {
 		`its Lease has no room to remember all custom resources that have pods in namespace ${namespace}: ` +
 		"split them between several budgets, each with its own selector";
 	return { kind: "unknown", reason };
-}
-
-function unasked(namespace: string): ExpectedScale {
-	const reason =
-		`more than ${mostControllers} controllers in namespace ${namespace} have or make pods under this budget, too many to ask at every ` +
-		"count how many pods they want: give them several budgets, each with a selector of its own";
-	return {
-		expected: { kind: "unknown", reason },
-		owners: new Map(),
-		matched: [],
-		forgotten: new Set(),
-		unremembered: [],
-	};
 }
 
 async function ownersOfPods(pods: readonly PodRecord[], ownerOf: Owners["ofPod"]): Promise<ReadonlyMap<string, Owner>> {

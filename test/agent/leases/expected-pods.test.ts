@@ -364,20 +364,3 @@ describe("whyUnexpected() says of a pod that nobody says how many there should b
 		});
 	}
 });
-
-describe("more controllers than can be asked", () => {
-	test("are not asked, and nobody knows how many pods to expect", async () => {
-		const workloads = Array.from({ length: 2_999 }, (_, index) => controller("StatefulSet", `db-${index}`));
-		const { asked, getScale } = api(workloads.map((each) => [each, replicas(0)]));
-		const one = question(pods(statefulSet, 1));
-		const matching: MatchingWorkloads = { kind: "listed", workloads };
-		expect((await expectedPods({ getScale }, { ...one, matching })).expected.kind).toBe("known");
-		asked.length = 0;
-		const more = await expectedPods({ getScale }, { ...one, matching, remembered: [daemonSet] });
-		expect(more).toMatchObject({
-			expected: { kind: "unknown", reason: expect.stringContaining("more than 3000 controllers in namespace shop") },
-			unremembered: [],
-		});
-		expect(asked).toEqual([]);
-	});
-});

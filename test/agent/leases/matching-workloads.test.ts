@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { WorkloadRecord } from "../../../agent/cluster-api/workload-record.ts";
 import { MissingRightError } from "../../../agent/kubernetes/api-refusal.ts";
-import { matchingWorkloads } from "../../../agent/leases/matching-workloads.ts";
+import { matchingWorkloads, shownWorkloads } from "../../../agent/leases/matching-workloads.ts";
 import type { WorkloadView } from "../../../agent/views/workload-view.ts";
 import { labels, selector } from "../../support/build-count.ts";
 import { losing, unavailable } from "../../support/simulated-agent.ts";
@@ -49,6 +49,17 @@ describe("matchingWorkloads()", () => {
 		const { calls, find } = setUp({ isProven: false });
 		expect(await find()).toMatchObject({ kind: "listed", workloads: [{ name: "listed" }] });
 		expect(calls).toEqual(["wanted shop", "proven shop", "list shop"]);
+	});
+
+	test("are none where there are more than a count can ask, and the number of expected pods is unknown", async () => {
+		const all = Array.from({ length: 3_001 }, (_, index) => workload(`db-${index}`));
+		const find = (count: number) =>
+			matchingWorkloads("shop", selector, { api: { listWorkloads: async () => all.slice(0, count) } });
+		expect(await find(3_000)).toMatchObject({ kind: "listed" });
+		const reason = expect.stringContaining("more than 3000 workloads in namespace shop");
+		expect(await find(3_001)).toEqual({ kind: "unlisted", expected: { kind: "unknown", reason } });
+		const view: WorkloadView = { isProven: () => true, wanted: () => undefined, workloads: () => all };
+		expect(shownWorkloads("shop", selector, { workloads: view })).toEqual([]);
 	});
 
 	test("are those whose template the budget selects, without ReplicaSets of Deployments", async () => {
