@@ -16,6 +16,9 @@ import {
 } from "./staging.ts";
 import type { World } from "./world.ts";
 
+/** Past all that a round is excused for. */
+const stoppedMs = 70_000;
+
 const both = { ...web, tier: "db" };
 
 /** The double is what this is about, and nobody is told yet that its caller does not wait for it. */
@@ -227,6 +230,38 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 			if (!isCall(step, "drain-1", "commit")) return step.kind === "fault";
 			return nobodyIsEvicted(world) || (step.kind !== "fault" && world.times("lost") === 0);
 		},
+	},
+	{
+		name: "scaled-since-the-count",
+		about:
+			"A workload is scaled up while a plugin that has counted is stopped for more than a minute before its commit",
+		writtenHolds: false,
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "web is scaled to 6",
+				when: (world) => waitsFor(world, "drain-1", "commit"),
+				run: (world) => world.cluster("c1").workloads[0]?.scale(6),
+			},
+			{
+				name: "the plugin goes on",
+				when: (world) => world.times("web is scaled to 6") > 0,
+				run: (world) => {
+					for (const { clock } of world.drains) clock.jump(stoppedMs);
+					for (const each of world.agents()) {
+						each.clock.jump(stoppedMs);
+						each.signOfLife();
+					}
+				},
+			},
+		],
+		limits: {},
+		afterEviction: "stays",
+		configChanges: true,
+		freshViews: true,
+		probe: false,
+		holdsBack: (step, world) => isCall(step, "drain-1", "commit") && world.times("the plugin goes on") === 0,
 	},
 ];
 

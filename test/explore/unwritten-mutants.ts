@@ -52,6 +52,19 @@ export const unwrittenMutants: readonly Mutant[] = [
 		],
 	},
 	{
+		name: "unwritten-without-end",
+		without: "ending an unwritten hold when a written one would end",
+		scenarios: ["scaled-since-the-count"],
+		edits: [
+			{
+				file: "agent/leases/optimistic-holds.ts",
+				symbol: "OptimisticHolds.isOver",
+				find: "this.#clock.now() - $askedAt > $longest",
+				replace: "false",
+			},
+		],
+	},
+	{
 		name: "unwritten-counted-again-by-sums",
 		without: "leaving out what was counted as unready when the pods of an unwritten hold are counted again",
 		scenarios: ["unready-hides-reserved", "ready-since-the-count", "budget-made-again"],
