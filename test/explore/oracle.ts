@@ -256,20 +256,23 @@ export class Oracle {
 		const sent = this.#isExcused("edited") ? undefined : this.#excuses.grantOf(round, sentAt);
 		const granted = round.granted.get(pod.uid);
 		const counted = granted?.includes(budget) ?? false;
-		const from = this.#options.clusters.map((_, index) => {
+		const scaledFrom = this.#options.clusters.map((_, index) => {
 			if (!granted) return round.config;
 			if (!counted) return this.#excuses.knownFrom(budget, index, round);
-			return Math.max(this.#excuses.configAt(round), counts?.config ?? 0, sent?.config ?? 0);
+			return Math.max(this.#excuses.configAt(round), counts?.config ?? 0);
 		});
+		// An old grant is confirmed against the budgets, and not against what workloads want by then.
+		const from = scaledFrom.map((own) => (granted && counted ? Math.max(own, sent?.config ?? 0) : own));
 		const labelledAt = granted && !counted ? this.#excuses.labelledAt(pod) : 0;
 		const decided = configsFrom(this.#configs.slice(0, decidedConfig + 1), from);
-		const all = [
+		const since = (first: readonly number[]) => [
 			...configsFrom(
 				this.#configs,
-				from.map((own) => Math.max(own, labelledAt)),
+				first.map((own) => Math.max(own, labelledAt)),
 			),
 			now,
 		];
+		const [all, scaled] = [since(from), since(scaledFrom)];
 		const fleets = fleetsAt(
 			this.#configs.slice(Math.max(round.config, counts?.config ?? 0)),
 			this.#excuses.indexOf(pod),
@@ -281,7 +284,7 @@ export class Oracle {
 				selector,
 				round,
 				fleet,
-				desired: leastDesired(ofFleet(all, fleet), budget, selector),
+				desired: leastDesired(ofFleet(all, fleet), budget, selector, ofFleet(scaled, fleet)),
 			});
 		});
 		// Whatever fleet it was a round of, the budget does not allow it; or there was none on which its members agreed.

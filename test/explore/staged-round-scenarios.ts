@@ -263,6 +263,34 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 		probe: false,
 		holdsBack: (step, world) => isCall(step, "drain-1", "commit") && world.times("the plugin goes on") === 0,
 	},
+	{
+		name: "scaled-since-the-grant",
+		about: "A workload is scaled up while a plugin that has a grant is stopped for seconds before its eviction",
+		writtenHolds: false,
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1, firstSendAfterMs: 400 })],
+		events: [
+			{
+				name: "web is scaled to 6",
+				when: (world) => reserved(world, "web-0") !== undefined && nobodyIsEvicted(world),
+				run: (world) => world.cluster("c1").workloads[0]?.scale(6),
+			},
+			{
+				name: "the plugin goes on",
+				when: (world) => world.times("web is scaled to 6") > 0,
+				run: (world) => {
+					for (const { clock } of world.drains) clock.jump(5_000);
+				},
+			},
+		],
+		limits: {},
+		afterEviction: "stays",
+		configChanges: true,
+		freshViews: true,
+		probe: false,
+		holdsBack: (step, world) =>
+			step.actor === "drain-1" && reserved(world, "web-0") !== undefined && world.times("the plugin goes on") === 0,
+	},
 ];
 
 /** `isEnded`: agent-0 has ended the reservation on evidence before the budget covers the pod. */
