@@ -21,7 +21,16 @@ import type {
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import { heldUnder } from "../../disruption/held-under.ts";
-import { committed, fits, isLatest, leaseName, released, renewed, stands } from "../../disruption/lease.ts";
+import {
+	type BudgetLease,
+	committed,
+	fits,
+	isLatest,
+	leaseName,
+	released,
+	renewed,
+	stands,
+} from "../../disruption/lease.ts";
 import type {
 	AgentCluster,
 	AgentDescription,
@@ -49,7 +58,7 @@ import type { KnownMembers } from "./known-members.ts";
 import { LeaseStore, type LeaseStoreOptions } from "./lease-store.ts";
 import { listLeases } from "./list-leases.ts";
 import { lostLease } from "./lost-lease.ts";
-import { longestOptimisticMs, type OptimisticHold, OptimisticHolds } from "./optimistic-holds.ts";
+import { longestSilentMs, type OptimisticHold, OptimisticHolds } from "./optimistic-holds.ts";
 import { ReplicaSetOwners } from "./replica-set-owners.ts";
 import { withLine } from "./with-line.ts";
 import { withoutEvident } from "./without-evident.ts";
@@ -245,7 +254,7 @@ export class LocalCluster implements AgentCluster {
 			if (isLatest(found, acquisition) && found.state.phase === "committed") return { result: "stood" };
 			const held = heldUnder(found, asked);
 			if (!held) return { result: "lost" };
-			broken = hold && this.#whyBroken(hold, acquisition);
+			broken = hold ? this.#whyBroken(hold, acquisition) : this.#whySilent(found);
 			if (broken !== undefined) return { result: "lost" };
 			// As whoever acquires does: this write is that as well.
 			const kept = hold && pods.live ? withoutEvident(held, pods) : held;
@@ -347,7 +356,16 @@ export class LocalCluster implements AgentCluster {
 		if (!this.#optimistic.isUnbroken(hold)) return this.#countedElsewhere(acquisition);
 		if (!this.#optimistic.isOver(hold)) return undefined;
 		const counted = `cluster "${this.name}" was counted for budget "${formatBudgetName(acquisition.budget)}"`;
-		return `${counted} more than ${longestOptimisticMs / 1_000} s ago: nobody knows what has changed since`;
+		return `${counted} more than ${longestSilentMs / 1_000} s ago: nobody knows what has changed since`;
+	}
+
+	/** Of a written hold: nobody may have come for it, and no sweep may have ended it yet. */
+	#whySilent(lease: BudgetLease): string | undefined {
+		if (this.leases.silentForMs(lease) <= longestSilentMs) return undefined;
+		return (
+			`the Lease of budget "${formatBudgetName(lease.budget)}" in cluster "${this.name}" was not renewed for more than ` +
+			`${longestSilentMs / 1_000} s: what has changed since its count is not known`
+		);
 	}
 
 	#countedElsewhere({ budget }: Acquisition): string {

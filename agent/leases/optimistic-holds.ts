@@ -23,8 +23,8 @@ export interface OptimisticHold {
 	readonly askedAt: number;
 }
 
-/** As long as a written hold stands while its holder is silent (reservation-sweep.ts). */
-export const longestOptimisticMs = 2 * leaseDurationMs;
+/** How long a hold stands, written or not, whose holder is silent; after that the sweep gives a written one back (reservation-sweep.ts). */
+export const longestSilentMs = 2 * leaseDurationMs;
 
 /**
  * The limit on holds and uids of candidates together, 100 bytes each. The oldest holds are forgotten first, and their
@@ -86,7 +86,7 @@ export class OptimisticHolds {
 
 	/** Whether it was asked for so long ago that a hold which was written would have ended. */
 	isOver({ askedAt }: OptimisticHold): boolean {
-		return this.#clock.now() - askedAt > longestOptimisticMs;
+		return this.#clock.now() - askedAt > longestSilentMs;
 	}
 
 	#remember(id: string, hold: OptimisticHold): void {

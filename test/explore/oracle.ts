@@ -26,11 +26,12 @@
 //   agent of its member knew by then holds, whether or not the round counted under it, and nothing else is excused then.
 // Holes of the shipped code that these rules would find are in excused-holes.ts until they are closed.
 // Where nothing fails and no budget changes, none of these exists and the sum is simply: up >= desired.
+import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import type { RoundOutcome } from "../../disruption/round.ts";
 import { type Excuse, isExcused } from "./excused-holes.ts";
 import { KnownBudgets } from "./known-budgets.ts";
-import { reservationsIn } from "./lease-text.ts";
+import { isCommitted, nonceOf, reservationsIn } from "./lease-text.ts";
 import {
 	type Config,
 	configOf,
@@ -121,6 +122,15 @@ export class Oracle {
 		round.committed.push({ cluster, nonce });
 	}
 
+	/** A Lease was written. */
+	wrote(cluster: SimulatedCluster, lease: LeaseObject): void {
+		this.budgets.wrote(cluster, lease);
+		if (!isCommitted(lease)) return;
+		const nonce = nonceOf(lease);
+		const round = this.#rounds.findLast(({ committed }) => committed.some((each) => each.nonce === nonce));
+		if (round) round.stoodAt ??= round.process.clock.now();
+	}
+
 	/** Budgets, scales or labels are others from now on. */
 	configChanged(): void {
 		this.#configs.push(configOf(this.#options.clusters));
@@ -143,6 +153,7 @@ export class Oracle {
 			ids: [],
 			committedAt: undefined,
 			decidedAt: Number.POSITIVE_INFINITY,
+			stoodAt: undefined,
 			decidedConfig: Number.POSITIVE_INFINITY,
 			granted: new Map(),
 		};
@@ -259,7 +270,8 @@ export class Oracle {
 		const scaledFrom = this.#options.clusters.map((_, index) => {
 			if (!granted) return round.config;
 			if (!counted) return this.#excuses.knownFrom(budget, index, round);
-			return Math.max(this.#excuses.configAt(round), counts?.config ?? 0);
+			const written = this.#excuses.writeOf(round)?.config ?? 0;
+			return Math.max(this.#excuses.configAt(round), counts?.config ?? 0, written);
 		});
 		// An old grant is confirmed against the budgets, and not against what workloads want by then.
 		const from = scaledFrom.map((own) => (granted && counted ? Math.max(own, sent?.config ?? 0) : own));

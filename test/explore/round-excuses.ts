@@ -38,6 +38,11 @@ export class RoundExcuses {
 		return committedAt === undefined ? undefined : this.#senders.asOf(process, committedAt - countedWithinMs);
 	}
 
+	/** The last moment that what it wrote can have missed: a commit that waited for longer must not stand. */
+	writeOf({ process, stoodAt }: RoundRecord): Moment | undefined {
+		return stoodAt === undefined ? undefined : this.#senders.asOf(process, stoodAt - countedWithinMs);
+	}
+
 	/** The last moment that an eviction under this round's grant can have missed. A grant that is fresh knows what its counts did. */
 	grantOf(round: RoundRecord, sentAt: number): Moment | undefined {
 		const { process, committedAt = sentAt } = round;

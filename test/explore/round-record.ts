@@ -17,6 +17,8 @@ export interface RoundRecord {
 	/** When the first commit was sent, on the clock of the process. */
 	committedAt: number | undefined;
 	decidedAt: number;
+	/** When the first commit was written, on the clock of the process. */
+	stoodAt: number | undefined;
 	decidedConfig: number;
 	/** Budgets under which it was granted each pod, by uid. */
 	readonly granted: Map<string, readonly string[]>;

@@ -264,6 +264,38 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 		holdsBack: (step, world) => isCall(step, "drain-1", "commit") && world.times("the plugin goes on") === 0,
 	},
 	{
+		name: "scaled-since-a-written-count",
+		about:
+			"A workload is scaled up while a plugin that has counted under a Lease that it holds is stopped for more than a minute before its commit",
+		writtenHolds: true,
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "web is scaled to 6",
+				when: (world) => waitsFor(world, "drain-1", "commit"),
+				run: (world) => world.cluster("c1").workloads[0]?.scale(6),
+			},
+			{
+				name: "the plugin goes on",
+				when: (world) => world.times("web is scaled to 6") > 0,
+				run: (world) => {
+					for (const { clock } of world.drains) clock.jump(stoppedMs);
+					for (const each of world.agents()) {
+						each.clock.jump(stoppedMs);
+						each.signOfLife();
+					}
+				},
+			},
+		],
+		limits: {},
+		afterEviction: "stays",
+		configChanges: true,
+		freshViews: true,
+		probe: false,
+		holdsBack: (step, world) => isCall(step, "drain-1", "commit") && world.times("the plugin goes on") === 0,
+	},
+	{
 		name: "scaled-since-the-grant",
 		about: "A workload is scaled up while a plugin that has a grant is stopped for seconds before its eviction",
 		writtenHolds: false,

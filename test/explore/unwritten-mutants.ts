@@ -65,6 +65,19 @@ export const unwrittenMutants: readonly Mutant[] = [
 		],
 	},
 	{
+		name: "written-without-end",
+		without: "refusing the commit of a hold that was not renewed for twice its time",
+		scenarios: ["scaled-since-a-written-count"],
+		edits: [
+			{
+				file: "agent/leases/local-cluster.ts",
+				symbol: "LocalCluster.#whySilent",
+				find: "this.leases.silentForMs($lease) <= longestSilentMs",
+				replace: "true",
+			},
+		],
+	},
+	{
 		name: "unwritten-counted-again-by-sums",
 		without: "leaving out what was counted as unready when the pods of an unwritten hold are counted again",
 		scenarios: ["unready-hides-reserved", "ready-since-the-count", "budget-made-again"],

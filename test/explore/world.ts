@@ -330,7 +330,7 @@ export class World {
 		const after = server.leases.get(call.name);
 		if (!after || after === before) return answer;
 		this.#order.wrote(from, before, after);
-		this.oracle.budgets.wrote(cluster, after);
+		this.oracle.wrote(cluster, after);
 		return answer;
 	}
 
