@@ -321,13 +321,17 @@ export class AgentProcess extends SimulatedProcess {
 		return `${super.fingerprint()} ${this.#watching} ${this.#connection} ${this.#feeds.map(({ shown, log }) => log.length - shown).join(",")}`;
 	}
 
-	/** As watch.ts does where the connection broke: pods as its place says, Leases and budgets are listed whole. */
+	/** As watch.ts does where the connection broke: its place says whether pods are listed, Leases and budgets are listed whole. */
 	async #openAnew(): Promise<void> {
 		const connection = this.#connections;
 		const isOpening = (): boolean => this.#connection === "opening" && connection === this.#connections;
 		const marks = watchedResources.map((resource) => this.#versions.mark(resource));
 		try {
-			if (this.#podPlace.resumeFrom(connection) === "") await this.#pods.refresh();
+			if (this.#podPlace.resumeFrom(connection) === "") {
+				const { pods, resourceVersion } = await this.#api.listPods();
+				if (!isOpening()) return;
+				this.#pods.replace(pods, resourceVersion);
+			}
 			const revision = String(this.#options.server.revision);
 			if (!isOpening() || marks.some((mark) => this.#versions.answered(mark, revision))) return;
 			this.#connection = "whole";
