@@ -3,7 +3,7 @@
 // Promise under test: no set of rounds makes more pods unavailable than the budget allows for the counts they saw. It is
 // judged at every eviction that a round has executed: over all clusters, the pods that are up after it must be at least
 // the desired healthy, from the true scales of the controllers. Everything that a round caused counts, however late it
-// was executed. Three things a round could not know are not held against it, and are added to what is up:
+// was executed. A cluster counts for no more pods than it expects (counted-pods.ts). Three things a round could not know are not held against it, and are added to what is up:
 // - a pod that failed or was deleted past the budgets, unless every view of its cluster had seen it before the round
 //   began (involuntary disruptions are counted as soon as the views show them, and not prevented); likewise one that got
 //   other labels and is no longer the budget's;
@@ -29,6 +29,7 @@
 import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import type { RoundOutcome } from "../../disruption/round.ts";
+import { type ClusterSlot, countedPods } from "./counted-pods.ts";
 import { type Excuse, isExcused } from "./excused-holes.ts";
 import { KnownBudgets } from "./known-budgets.ts";
 import { isCommitted, nonceOf, reservationsIn } from "./lease-text.ts";
@@ -48,6 +49,7 @@ import type { RoundRecord } from "./round-record.ts";
 import { SenderTime } from "./sender-time.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
+import type { Slot } from "./workload.ts";
 
 export type { RoundRecord } from "./round-record.ts";
 
@@ -239,15 +241,16 @@ export class Oracle {
 		if (slot) slot.down = { cause: "voluntary", revision: 0 };
 	}
 
-	/** How many more pods with these labels may go; 0 where no budget speaks of them. */
-	room(labels: Labels): number {
+	/** Whether all budgets of the pod in this slot hold without it; false where none speaks of it. */
+	hasRoom(gone: Slot, { labels }: Pick<PodRecord, "labels">): boolean {
 		const now = configOf(this.#options.clusters);
 		const rooms = selectorsOf(now).flatMap(({ budget, selector }) => {
 			const desired = matches(selector, labels) ? leastDesired([now], budget, selector) : undefined;
 			if (desired === undefined) return [];
-			return this.#excuses.slots(selector).filter(({ slot }) => !slot.down).length - desired;
+			const left = this.#excuses.slots(selector).filter(({ slot }) => !slot.down && slot !== gone);
+			return countedPods(left) >= desired;
 		});
-		return rooms.length === 0 ? 0 : Math.min(...rooms);
+		return rooms.length > 0 && rooms.every(Boolean);
 	}
 
 	fingerprint(): string {
@@ -320,7 +323,7 @@ export class Oracle {
 		const broken = fleetsAt(since, this.#excuses.indexOf(pod)).map((fleet) => {
 			const desired = leastDesired(ofFleet(since, fleet), budget, selector);
 			const slots = this.#excuses.slots(selector).filter(({ cluster }) => fleet.includes(cluster.id));
-			const up = slots.filter(({ slot }) => !slot.down).length;
+			const up = countedPods(slots.filter(({ slot }) => !slot.down));
 			return desired !== undefined && up < desired ? `${up} up, ${desired} must be` : undefined;
 		});
 		const [first] = broken;
@@ -352,21 +355,23 @@ export class Oracle {
 		readonly desired: number | undefined;
 	}): string | undefined {
 		if (desired === undefined) return undefined;
-		let up = 0;
-		const excused: string[] = [];
-		const down: string[] = [];
-		for (const { slot, cluster } of this.#excuses.slots(selector)) {
+		const up: ClusterSlot[] = [];
+		const unknown: ClusterSlot[] = [];
+		const down: ClusterSlot[] = [];
+		for (const each of this.#excuses.slots(selector)) {
+			const { slot, cluster } = each;
 			if (!fleet.includes(cluster.id)) continue;
-			const name = `${cluster.id}/${slot.workload.spec.name}-${slot.ordinal}`;
-			if (!slot.down) up += 1;
-			else if (this.#excuses.couldNotKnow(slot, cluster, budget, round)) excused.push(name);
-			else down.push(name);
+			if (!slot.down) up.push(each);
+			else if (this.#excuses.couldNotKnow(slot, cluster, budget, round)) unknown.push(each);
+			else down.push(each);
 		}
-		if (up + excused.length >= desired) return undefined;
-		excused.push(...this.#excuses.relabelledSince(budget, selector, round));
-		if (up + excused.length >= desired) return undefined;
-		const sum = `${up} up${excused.length > 0 ? ` and ${excused.join(", ")} excused` : ""}, ${desired} must be`;
-		return `${sum}; down are ${down.join(", ")}`;
+		const counted = countedPods([...up, ...unknown]);
+		if (counted >= desired) return undefined;
+		const relabelled = this.#excuses.relabelledSince(budget, selector, round);
+		if (counted + relabelled.length >= desired) return undefined;
+		const excused = [...unknown.map(nameOf), ...relabelled];
+		const sum = `${countedPods(up)} up${excused.length > 0 ? ` and ${excused.join(", ")} excused` : ""}, ${desired} must be`;
+		return `${sum}; down are ${down.map(nameOf).join(", ")}`;
 	}
 
 	/** Nothing was granted and no message was lost: then nothing of this round may be left in any Lease. */
@@ -381,4 +386,8 @@ export class Oracle {
 			});
 		}
 	}
+}
+
+function nameOf({ slot, cluster }: ClusterSlot): string {
+	return `${cluster.id}/${slot.workload.spec.name}-${slot.ordinal}`;
 }

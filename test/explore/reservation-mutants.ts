@@ -2,12 +2,39 @@
 import type { Mutant } from "./mutant.ts";
 
 const count = "agent/leases/count.ts";
+const countedHealthy = "disruption/counted-healthy.ts";
 const expected = "agent/leases/expected-pods.ts";
 const lease = "disruption/lease.ts";
 const reservation = "disruption/reservation.ts";
 const view = "agent/views/pod-view.ts";
 
 export const reservationMutants: readonly Mutant[] = [
+	{
+		name: "healthy-not-capped",
+		without: "counting no more healthy pods of a cluster than it expects",
+		scenarios: ["one-too-many"],
+		edits: [
+			{
+				file: countedHealthy,
+				symbol: "countedHealthy",
+				find: '$expected.kind === "known" ? Math.min($left, $expected.pods) : $left',
+				replace: "$left",
+			},
+		],
+	},
+	{
+		name: "capped-before-what-goes",
+		without: "taking off what is about to go before a cluster's healthy pods are capped",
+		scenarios: ["one-to-spare"],
+		edits: [
+			{
+				file: countedHealthy,
+				symbol: "countedHealthy",
+				find: 'const $left = $healthy - $gone; $sum += $expected.kind === "known" ? Math.min($left, $expected.pods) : $left;',
+				replace: '$sum += ($expected.kind === "known" ? Math.min($healthy, $expected.pods) : $healthy) - ($gone);',
+			},
+		],
+	},
 	{
 		name: "other-leases-not-read",
 		without: "the reservations of the namespace's other Leases",

@@ -1,5 +1,6 @@
 // What a round could not know: where the judge's excuses begin and end.
 import type { PodRecord } from "../../disruption/pod.ts";
+import type { ClusterSlot } from "./counted-pods.ts";
 import type { KnownBudgets } from "./known-budgets.ts";
 import { nonceOf } from "./lease-text.ts";
 import { type Config, type Labels, matches } from "./oracle-config.ts";
@@ -129,7 +130,7 @@ export class RoundExcuses {
 		);
 	}
 
-	slots(selector: Labels): readonly { readonly slot: Slot; readonly cluster: SimulatedCluster }[] {
+	slots(selector: Labels): readonly ClusterSlot[] {
 		return this.#clusters.flatMap((cluster) =>
 			cluster.workloads.flatMap((workload) =>
 				[...workload.slots, ...workload.retired]

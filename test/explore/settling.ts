@@ -52,7 +52,7 @@ async function probe(world: World): Promise<void> {
 			if (!workload.isManaged) continue;
 			for (const slot of workload.slots) {
 				const pod = workload.podIn(slot);
-				if (!pod || slot.down || world.oracle.room(pod.labels) < 1) continue;
+				if (!pod || slot.down || !world.oracle.hasRoom(slot, pod)) continue;
 				const drain = world.startDrain({ name: "probe", pods: [`${id}/${pod.name}`], attempts: 3 });
 				await finish(world, () => drain.finished);
 				if (drain.evicted === 0)

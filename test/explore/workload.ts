@@ -17,6 +17,8 @@ export interface WorkloadSpec {
 	readonly name: string;
 	readonly labels: Readonly<Record<string, string>>;
 	readonly replicas: number;
+	/** Ready pods beyond its replicas, as a rollout makes them for a while. */
+	readonly surge?: number;
 	/** Ordinals whose pods are not ready at first. */
 	readonly unready?: readonly number[];
 	/** Of its pod template, where its pods get other ones: a webhook adds some. */
@@ -79,7 +81,7 @@ export class Workload {
 			this.controller = reference(spec.kind === "Deployment" ? "ReplicaSet" : spec.kind, spec.name);
 		}
 		this.#writeScale();
-		for (let ordinal = 0; ordinal < spec.replicas; ordinal += 1) {
+		for (let ordinal = 0; ordinal < spec.replicas + (spec.surge ?? 0); ordinal += 1) {
 			const slot: Slot = { workload: this, ordinal, pod: undefined, down: undefined };
 			this.slots.push(slot);
 			if (spec.isEmpty) {
@@ -175,7 +177,7 @@ export class Workload {
 				step(`pod ${pod.name} ends`, () => {
 					this.#server.removePod(pod);
 					slot.pod = undefined;
-					if (!this.isManaged) this.slots.splice(this.slots.indexOf(slot), 1);
+					if (!this.isManaged || this.slots.length > this.replicas) this.slots.splice(this.slots.indexOf(slot), 1);
 				});
 			} else if (!pod.ready && !onlyEnds) {
 				step(`pod ${pod.name} becomes ready`, () => {
