@@ -69,4 +69,17 @@ export const workloadMutants: readonly Mutant[] = [
 			},
 		],
 	},
+	{
+		name: "found-out-on-a-lost-acquisition",
+		without: "asking whether the acquisition stands before what its count found out is written",
+		scenarios: ["gone-for-a-while"],
+		edits: [
+			{
+				file: counts,
+				symbol: "AcquisitionCounts.#countNow",
+				find: 'if (!stands($$all)) return { result: "lost" };',
+				replace: "",
+			},
+		],
+	},
 ];

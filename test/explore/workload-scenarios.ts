@@ -1,7 +1,19 @@
 // Workloads whose pods in one cluster are all gone: they are expected there still, whether anybody was granted one of them or not.
+import { stateAnnotation } from "../../disruption/lease.ts";
+import type { ControllerReference } from "../../disruption/pod.ts";
 import type { ClusterData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
-import { agent, begins, endsOnEvidence, nobodyIsEvicted } from "./staging.ts";
+import {
+	acquisitionsBy,
+	agent,
+	agentSleeps,
+	begins,
+	endsOnEvidence,
+	isCall,
+	isHeldBy,
+	nobodyIsEvicted,
+	waitsFor,
+} from "./staging.ts";
 import { namespace, Workload } from "./workload.ts";
 import type { World } from "./world.ts";
 
@@ -60,6 +72,21 @@ function madeUnseen(name: string, about: string, before: (world: World) => void)
 		// The watches show nothing before the drain is over.
 		holdsBack: ({ kind }, { drains }) => kind === "watch" && !drains.some(({ finished }) => finished),
 	};
+}
+
+/** The Lease of c1 remembers a controller from earlier rounds. */
+function remembers(world: World, { apiVersion, kind, name, uid }: ControllerReference): void {
+	const { server } = world.cluster("c1");
+	for (const lease of server.leases.values()) {
+		const state: unknown = JSON.parse(lease.annotations[stateAnnotation] ?? "");
+		const remembering = JSON.stringify({ ...(state as object), controllers: [[apiVersion, kind, name, uid]] });
+		server.updateLease({ ...lease, annotations: { ...lease.annotations, [stateAnnotation]: remembering } });
+	}
+}
+
+/** Its pod was evicted and is not back. */
+function isDatabaseGone(world: World): boolean {
+	return !nobodyIsEvicted(world) && world.cluster("c1").server.getPod({ namespace, name: "db-0" }).kind === "gone";
 }
 
 /** Past the time for which a comparison holds. */
@@ -153,6 +180,43 @@ export const workloadScenarios: readonly Scenario<World>[] = [
 		configChanges: true,
 		probe: false,
 		holdsBack: () => false,
+	},
+	{
+		name: "gone-for-a-while",
+		about:
+			"A round finds that a custom resource is gone and loses its Lease; the next one is granted the pod of one that is made again",
+		clusters: [cluster("c1", 3)],
+		drains: [drain("drain-1", ["c1/web-0"], { agent: 0, attempts: 1 })],
+		prepare: (world) =>
+			remembers(world, { apiVersion: "example.com/v1", kind: "Database", name: "db", uid: "earlier" }),
+		events: [
+			{
+				name: "Database db is made again",
+				when: (world) => isHeldBy(world, "drain-1") && waitsFor(world, "c1/agent-0", "update Lease"),
+				run: (world) => {
+					const c1 = world.cluster("c1");
+					c1.workloads.push(new Workload(c1.server, { kind: "Database", name: "db", labels: web, replicas: 1 }));
+				},
+			},
+			agentSleeps(1, (world) => world.times("Database db is made again") > 0),
+			begins("drain-2", "c1/db-0", (world) => world.times("agent-1 of c1 sleeps") > 0, { agent: 1, attempts: 1 }),
+			begins(
+				"drain-3",
+				"c1/web-1",
+				(world) => isDatabaseGone(world) && world.drains.every(({ finished }) => finished),
+				{
+					agent: 1,
+					attempts: 1,
+				},
+			),
+		],
+		limits: {},
+		afterEviction: "ends",
+		freshViews: true,
+		configChanges: true,
+		probe: false,
+		holdsBack: (step, world) =>
+			isCall(step, "c1/agent-0", "update Lease") && acquisitionsBy(world, "drain-1") > 0 && !isDatabaseGone(world),
 	},
 	{
 		name: "owned-and-not",
