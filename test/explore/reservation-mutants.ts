@@ -38,7 +38,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "other-leases-not-read",
 		without: "the reservations of the namespace's other Leases",
-		scenarios: ["covered-since"],
+		scenarios: ["reserved-elsewhere", "covered-since"],
 		edits: [
 			{
 				file: count,
@@ -51,7 +51,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "other-leases-read-late",
 		without: "reading the other Leases at least as new as the acquisition",
-		scenarios: ["covered-since-by-a-late-watch"],
+		scenarios: ["reserved-elsewhere", "covered-since-by-a-late-watch"],
 		edits: [
 			{ file: count, symbol: "countUnder", find: "{ notOlderThan: $version }", replace: '{ notOlderThan: "0" }' },
 		],
@@ -59,7 +59,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "other-leases-of-a-late-watch",
 		without: "waiting for the watch on Leases to have come as far as the acquisition",
-		scenarios: ["covered-since-by-a-late-watch"],
+		scenarios: ["reserved-elsewhere", "covered-since-by-a-late-watch"],
 		edits: [
 			{
 				file: "agent/views/watched-leases.ts",
@@ -85,7 +85,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "marked-not-counted",
 		without: "counting marked reservations",
-		scenarios: ["fence", "half-cancelled"],
+		scenarios: ["marked-and-not-ended", "fence", "half-cancelled"],
 		edits: [
 			{
 				file: count,
@@ -106,7 +106,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "no-view-gate",
 		without: "waiting for the view to have come as far as the evidence",
-		scenarios: ["one-view-lags", "lag"],
+		scenarios: ["ended-on-evidence-unseen", "one-view-lags", "lag"],
 		edits: [
 			{
 				file: count,
@@ -119,7 +119,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "observed-not-written",
 		without: "writing down how far the evidence had come",
-		scenarios: ["one-view-lags", "lag"],
+		scenarios: ["ended-on-evidence-unseen", "one-view-lags", "lag"],
 		edits: [
 			{
 				file: lease,
@@ -132,7 +132,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "observed-unreachable-for-a-view-that-lags",
 		without: "a list that began after the question, before an `observed` counts as one from before a restore",
-		scenarios: ["one-view-lags", "lag"],
+		scenarios: ["ended-on-evidence-unseen", "one-view-lags", "lag"],
 		edits: [
 			{
 				file: view,
@@ -171,7 +171,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "observed-of-another-lease-ignored",
 		without: "the gate of the namespace's other Leases",
-		scenarios: ["covered-since"],
+		scenarios: ["ended-elsewhere", "covered-since"],
 		edits: [
 			{
 				file: count,
@@ -184,12 +184,31 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "evidence-behind-the-reservation",
 		without: "asking that evidence come from a view past the reservation",
-		scenarios: ["replaced-unseen", "replaced"],
+		scenarios: ["replaced-and-unseen", "replaced-unseen", "replaced"],
 		edits: [
 			{
 				file: reservation,
 				symbol: "evidenceOf",
 				find: "if (compareResourceVersions($view.resourceVersion, $reservation.resourceVersion) < 0) return undefined;",
+				replace: "",
+			},
+		],
+	},
+	{
+		name: "acquired-by-a-dead-watch",
+		without: "leaving reservations alone where an acquire finds the watch on pods dead",
+		scenarios: ["acquired-before-the-restore"],
+		edits: [{ file: "agent/leases/acquirer.ts", symbol: "Acquirer.#attempt", find: "$pods.live", replace: "true" }],
+	},
+	{
+		name: "ended-by-a-dead-watch",
+		without: "listing pods before reservations end on evidence, where their watch is dead",
+		scenarios: ["looked-for-before-the-restore"],
+		edits: [
+			{
+				file: "agent/leases/local-cluster.ts",
+				symbol: "LocalCluster.endOnEvidence",
+				find: "if (!this.#options.pods.live) await this.#options.pods.refresh();",
 				replace: "",
 			},
 		],

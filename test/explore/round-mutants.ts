@@ -266,7 +266,7 @@ export const roundMutants: readonly Mutant[] = [
 	{
 		name: "reserved-under-one-budget",
 		without: "the reservation in the Leases of all its budgets",
-		scenarios: ["two-budgets"],
+		scenarios: ["one-commit-first", "two-budgets"],
 		edits: [
 			{
 				file: round,

@@ -10,6 +10,7 @@ import type { Scenario } from "./scenario.ts";
 import { stagedEngineScenarios } from "./staged-engine-scenarios.ts";
 import { stagedReservationScenarios } from "./staged-reservation-scenarios.ts";
 import { stagedRoundScenarios } from "./staged-round-scenarios.ts";
+import { stagedViewScenarios } from "./staged-view-scenarios.ts";
 import { surgeScenarios } from "./surge-scenarios.ts";
 import { workloadScenarios } from "./workload-scenarios.ts";
 import type { World } from "./world.ts";
@@ -21,6 +22,7 @@ export const scenarios: readonly Scenario<World>[] = [
 	...stagedReservationScenarios,
 	...configScenarios,
 	...kindScenarios,
+	...stagedViewScenarios,
 	...workloadScenarios,
 	...surgeScenarios,
 	...memberScenarios,

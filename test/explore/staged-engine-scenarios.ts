@@ -10,7 +10,9 @@ import {
 	cancels,
 	ended,
 	endsOnEvidence,
+	evictedAt,
 	fails,
+	fallsSilent,
 	isCall,
 	isCancelled,
 	isHeldBy,
@@ -23,14 +25,6 @@ import type { World } from "./world.ts";
 
 const front = { tier: "front" };
 const two = [{ name: "web", selector: web, maxUnavailable: 2 }];
-
-/** The version of a pod since its eviction began; before that no view has come so far. */
-function evictedAt(world: World, pod: string): number {
-	const found = server(world).getPod({ namespace: "shop", name: pod });
-	if (found.kind === "gone" || !found.pod.terminating) return Number.POSITIVE_INFINITY;
-	const first = server(world).podEvents.find(({ object }) => object.name === pod && object.terminating);
-	return Number(first?.resourceVersion);
-}
 
 export const stagedEngineScenarios: readonly Scenario<World>[] = [
 	{
@@ -284,12 +278,7 @@ export const stagedEngineScenarios: readonly Scenario<World>[] = [
 		clusters: [cluster("c1", 3, { agents: 1 })],
 		drains: [],
 		events: [
-			{
-				name: "the watches of agent-0 fall silent",
-				run: (world) => {
-					agent(world, 0).isWatching = false;
-				},
-			},
+			fallsSilent(0),
 			fails("web-2", (world) => world.times("the watches of agent-0 fall silent") > 0),
 			begins("drain-1", "c1/web-0", (world) => world.times("web-2 fails") > 0),
 		],

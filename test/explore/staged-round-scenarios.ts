@@ -211,8 +211,10 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 			leaseCallsAtOnce: true,
 		},
 	},
-	unseen({ name: "reserved-unseen", isEnded: false }),
-	unseen({ name: "ended-unseen", isEnded: true }),
+	unseen({ name: "reserved-unseen", isEnded: false, writtenHolds: false }),
+	unseen({ name: "ended-unseen", isEnded: true, writtenHolds: false }),
+	unseen({ name: "reserved-elsewhere", isEnded: false, writtenHolds: true }),
+	unseen({ name: "ended-elsewhere", isEnded: true, writtenHolds: true }),
 	{
 		name: "commit-unheard",
 		about: "A round's commit does not arrive, and its Lease was another round's meanwhile",
@@ -326,12 +328,16 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 ];
 
 /** `isEnded`: agent-0 has ended the reservation on evidence before the budget covers the pod. */
-function unseen({ name, isEnded }: { readonly name: string; readonly isEnded: boolean }): Scenario<World> {
+function unseen({
+	name,
+	isEnded,
+	writtenHolds,
+}: Required<Pick<Scenario, "name" | "writtenHolds">> & { readonly isEnded: boolean }): Scenario<World> {
 	return {
 		name,
 		about:
 			"A budget begins to cover a pod that was granted under another one, and the agent that counts has not seen that Lease since",
-		writtenHolds: false,
+		writtenHolds,
 		clusters: [
 			cluster("c1", 0, {
 				workloads: [

@@ -103,4 +103,46 @@ export const unwrittenMutants: readonly Mutant[] = [
 		scenarios: ["ended-unseen"],
 		edits: [{ file: count, symbol: "isStillSo", find: "await $pods.reached($$all)", replace: '{ kind: "reached" }' }],
 	},
+	{
+		name: "unwritten-counted-again-behind-a-dead-watch",
+		without: "listing pods where their watch is dead, when the pods of an unwritten hold are counted again",
+		scenarios: ["failed-since-the-count"],
+		edits: [{ file: count, symbol: "isStillSo", find: "if (!$pods.live) await $pods.refresh();", replace: "" }],
+	},
+	{
+		name: "unwritten-counted-again-below",
+		without: "the no of a second count whose list is older than what others have seen",
+		harmless:
+			"A list is older than an `observed` only after a restore. After one before the count, the first count went by such a list as well; one after the count ends the connection, or loses this commit like every write since the backup",
+		scenarios: ["one-member-restored", "restored-while-draining"],
+		edits: [{ file: count, symbol: "isStillSo", find: '$reach.kind === "below"', replace: "false" }],
+	},
+	{
+		name: "unwritten-commit-by-a-dead-watch",
+		without: "leaving reservations alone where the commit of an unwritten hold finds the watch on pods dead",
+		scenarios: ["evident-before-the-restore"],
+		edits: [
+			{
+				file: "agent/leases/local-cluster.ts",
+				symbol: "LocalCluster.commit",
+				find: "$hold && $pods.live",
+				replace: "$hold",
+			},
+		],
+	},
+	{
+		name: "unwritten-on-the-same-version",
+		without: "all that a Lease says, beside uid and version, in what an unwritten hold was counted from",
+		harmless:
+			"Only etcd from a backup gives a version of one Lease to something else, and a hold stands only over the connection that was there before its count",
+		scenarios: ["counted-before-the-restore", "one-member-restored"],
+		edits: [
+			{
+				file: heldUnder,
+				symbol: "leaseFingerprint",
+				find: '[$uid, $version, String($transitions), $annotations[stateAnnotation] ?? ""]',
+				replace: "[$uid, $version]",
+			},
+		],
+	},
 ];
