@@ -213,7 +213,7 @@ export const engineMutants: readonly Mutant[] = [
 	{
 		name: "newcomer-passes-the-line",
 		without: "sending newcomers to the end of the line",
-		scenarios: ["waiting", "one-line"],
+		scenarios: ["past-the-line", "waiting", "one-line"],
 		edits: [
 			{
 				file: "agent/leases/waiting-line.ts",

@@ -196,6 +196,23 @@ export const kindScenarios: readonly Scenario<World>[] = [
 		configChanges: true,
 		holdsBack: () => false,
 	},
+	{
+		name: "scale-unread",
+		about:
+			"A pod of c1 is down, and whoever counts for a pod of c2 gets no answer from c1 how many pods its workload wants",
+		clusters: [cluster("c1", 2, { agents: 1 }), cluster("c2", 2, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 3 })],
+		events: [begins("drain-2", "c2/web-0", (world) => !nobodyIsEvicted(world), { attempts: 2 })],
+		limits: { lost: 3 },
+		afterEviction: "stays",
+		freshViews: true,
+		configChanges: true,
+		mayFail: (_, what) => isScaleOfC1(what),
+		holdsBack: (step, world) => {
+			if (!isScaleOfC1(step.what)) return step.kind === "fault" && nobodyIsEvicted(world);
+			return step.kind === "fault" ? nobodyIsEvicted(world) : !nobodyIsEvicted(world) && world.times("lost") < 3;
+		},
+	},
 	disowned("disowned", "The Deployment wants fewer pods than its former ReplicaSet has", (world) => {
 		world.cluster("c1").workloads[0]?.disown(1);
 	}),
@@ -280,4 +297,8 @@ export const kindScenarios: readonly Scenario<World>[] = [
 function committedBy(world: World, clusterId: string): number {
 	const { leaseEvents } = server(world, clusterId);
 	return leaseEvents.filter(({ object }) => leaseText(object).startsWith("committed")).length;
+}
+
+function isScaleOfC1(what: string): boolean {
+	return what.includes("get scales") && what.includes("in c1");
 }

@@ -261,7 +261,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "lease-deleted-with-reservations",
 		without: "deleting Leases only when they are empty",
-		scenarios: ["lease-goes", "lease-deleted"],
+		scenarios: ["cleaned-up-while-reserved", "lease-goes", "lease-deleted"],
 		edits: [
 			{
 				file: "agent/leases/lease-cleanup.ts",
@@ -287,7 +287,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "orphans-not-expected",
 		without: "expecting pods that nobody controls",
-		scenarios: ["orphans", "owners-change"],
+		scenarios: ["owned-and-not", "orphans", "owners-change"],
 		edits: [{ file: expected, symbol: "expectedPods", find: "$bare += 1;", replace: "$bare += 0;" }],
 	},
 	{
@@ -306,7 +306,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "unknown-scale-is-zero",
 		without: "refusing where a scale cannot be read",
-		scenarios: ["percent", "no-answer"],
+		scenarios: ["scale-unread", "percent", "no-answer"],
 		edits: [
 			{
 				file: "agent/leases/controller-owners.ts",

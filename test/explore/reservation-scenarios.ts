@@ -2,7 +2,7 @@
 import { reservationsIn } from "./lease-text.ts";
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, onlyOnce, trouble, web } from "./scenario-parts.ts";
-import { agent, begins, isCall, isCancelled, waitsFor } from "./staging.ts";
+import { agent, becomesReady, begins, isCall, isCancelled, waitsFor } from "./staging.ts";
 import type { World } from "./world.ts";
 
 const front = { tier: "front" };
@@ -305,21 +305,6 @@ function frontSelectsWeb(leases: boolean, when: (world: World) => boolean = () =
 			const spec = { selector: { matchLabels: web }, maxUnavailable: 1 };
 			server.putBudget({ name: { namespace: "shop", name: "front" }, spec });
 			for (const agent of agents) agent.seesEverything({ pods: false, leases });
-		},
-	};
-}
-
-/** The pod of a candidate that was counted as unready costs something from now on. */
-function becomesReady(name: string, when: (world: World) => boolean): EventData<World> {
-	return {
-		name: `${name} becomes ready`,
-		when,
-		run: (world) => {
-			const c1 = world.cluster("c1");
-			const pod = world.pod("c1", name);
-			if (pod.terminating) return;
-			const slot = c1.slotOf(c1.server.changePod(pod, { ready: true }));
-			if (slot) slot.down = undefined;
 		},
 	};
 }

@@ -285,7 +285,7 @@ export const roundMutants: readonly Mutant[] = [
 	{
 		name: "unready-is-free",
 		without: "the reservation of pods that cost nothing now",
-		scenarios: ["unready"],
+		scenarios: ["ready-before-it-goes", "unready"],
 		edits: [
 			{
 				file: decide,

@@ -287,10 +287,60 @@ export const stagedEngineScenarios: readonly Scenario<World>[] = [
 		holdsBack: ({ actor, kind }, world) => actor === "c1/agent-0" && kind === "watch" && nobodyIsEvicted(world),
 	},
 	{
+		name: "cleaned-up-while-reserved",
+		about:
+			"A budget is deleted and made again while a pod is reserved under it, and Leases without a budget are cleaned up",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "the budget is deleted",
+				when: (world) => waitsFor(world, "drain-1", "evict"),
+				run: (world) => server(world).deleteBudget({ namespace: "shop", name: "web" }),
+			},
+			{
+				name: "agent-0 looks for Leases without a budget",
+				when: (world) => world.times("the budget is deleted") > 0,
+				run: (world) => agent(world, 0).cleanUp(),
+			},
+			{
+				name: "the budget is made again",
+				when: (world) =>
+					world.times("agent-0 looks for Leases without a budget") > 0 &&
+					world.network.waiting("c1/agent-0").length === 0,
+				run: (world) => {
+					const spec = { selector: { matchLabels: web }, maxUnavailable: 1 };
+					server(world).putBudget({ name: { namespace: "shop", name: "web" }, spec });
+				},
+			},
+			begins("drain-2", "c1/web-1", (world) => world.times("the budget is made again") > 0, { attempts: 1 }),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		configChanges: true,
+		holdsBack: (step, world) => {
+			// Judged by a budget that it was not granted under: the other one has to be the second to go.
+			if (isCall(step, "drain-2", "evict")) return nobodyIsEvicted(world);
+			return (
+				isCall(step, "drain-1", "evict") &&
+				!waitsFor(world, "drain-2", "evict") &&
+				!world.drains.some(({ name, finished }) => name === "drain-2" && finished)
+			);
+		},
+	},
+	{
 		name: "cleaned-up-early",
 		about: "A Lease that remembers a controller is idle in a cluster that has not the budget, and another member has",
-		clusters: [cluster("c1", 1, { agents: 1, budgets: [] }), cluster("c2", 2, { agents: 1 })],
-		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		clusters: [
+			cluster("c1", 0, {
+				agents: 1,
+				workloads: [{ kind: "Database", name: "db", labels: web, replicas: 1 }],
+				budgets: [],
+			}),
+			cluster("c2", 2, { agents: 1 }),
+		],
+		drains: [drain("drain-1", ["c1/db-0"], { attempts: 1 })],
 		events: [
 			endsOnEvidence(0, (world) => !nobodyIsEvicted(world) && server(world).pods().length === 0),
 			{

@@ -3,6 +3,7 @@ import type { Scenario } from "./scenario.ts";
 import { cluster, drain, web } from "./scenario-parts.ts";
 import {
 	agent,
+	becomesReady,
 	begins,
 	cancels,
 	drainSleeps,
@@ -149,6 +150,27 @@ export const stagedReservationScenarios: readonly Scenario<World>[] = [
 		afterEviction: "stays",
 		freshViews: true,
 		holdsBack: (step, world) => isCall(step, "drain-1", "commit front") && !reserved(world, "web-0"),
+	},
+	{
+		name: "ready-before-it-goes",
+		about: "A pod that cost nothing, because it was not ready, is ready when its eviction arrives",
+		hasThinRuns: true,
+		clusters: [
+			cluster("c1", 3, {
+				agents: 1,
+				workloads: [{ kind: "StatefulSet", name: "web", labels: web, replicas: 3, unready: [0] }],
+			}),
+		],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			becomesReady("web-0", isEvicting),
+			begins("drain-2", "c1/web-1", (world) => world.times("web-0 becomes ready") > 0, { attempts: 1 }),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) =>
+			isCall(step, "drain-1", "evict") && !world.drains.some(({ name, finished }) => name === "drain-2" && finished),
 	},
 	{
 		name: "one-commit-first",

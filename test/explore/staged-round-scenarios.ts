@@ -4,6 +4,7 @@ import type { Scenario } from "./scenario.ts";
 import { cluster, drain, onlyOnce, web } from "./scenario-parts.ts";
 import {
 	acquisitionsBy,
+	agent,
 	agentSleeps,
 	begins,
 	endsOnEvidence,
@@ -30,6 +31,10 @@ function isAsideOfDouble(what: string, kind: string, world: World): boolean {
 /** The agents know of their pods. */
 function isListed(world: World): boolean {
 	return world.agents().every(({ isSynced }) => isSynced);
+}
+
+function isAwaited(world: World): boolean {
+	return agent(world, 0).local.lineLength({ namespace: "shop", name: "web" }) > 0;
 }
 
 function nobodyHasCommitted({ clusters }: World): boolean {
@@ -215,6 +220,27 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 	unseen({ name: "ended-unseen", isEnded: true, writtenHolds: false }),
 	unseen({ name: "reserved-elsewhere", isEnded: false, writtenHolds: true }),
 	unseen({ name: "ended-elsewhere", isEnded: true, writtenHolds: true }),
+	{
+		name: "past-the-line",
+		about: "A Lease has expired for which somebody waits in line, and somebody else asks for it who does not wait",
+		writtenHolds: true,
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			begins("drain-2", "c1/web-1", (world) => isHeldBy(world, "drain-1")),
+			agentSleeps(0, isAwaited),
+			begins("drain-3", "c1/web-2", (world) => world.times("agent-0 of c1 sleeps") > 0),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) => {
+			const hasAsked = world.drains.length > 2 && acquisitionsBy(world, "drain-3") > 0;
+			if (isCall(step, "drain-1", "commit")) return world.times("agent-0 of c1 sleeps") === 0;
+			// Its timer would give the Lease to whoever waits.
+			return step.kind === "timer" && step.actor === "c1/agent-0" && isAwaited(world) && !hasAsked;
+		},
+	},
 	{
 		name: "commit-unheard",
 		about: "A round's commit does not arrive, and its Lease was another round's meanwhile",

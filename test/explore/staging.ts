@@ -146,6 +146,21 @@ export function fails(pod: string, when: Moment): EventData<World> {
 	};
 }
 
+/** A pod of c1 that was not ready costs something from now on. */
+export function becomesReady(name: string, when: Moment): EventData<World> {
+	return {
+		name: `${name} becomes ready`,
+		when,
+		run: (world) => {
+			const c1 = world.cluster("c1");
+			const pod = world.pod("c1", name);
+			if (pod.terminating) return;
+			const slot = c1.slotOf(c1.server.changePod(pod, { ready: true }));
+			if (slot) slot.down = undefined;
+		},
+	};
+}
+
 /** An agent of c1 lists all pods. */
 export function lists(index: number, when: Moment): EventData<World> {
 	return { name: `agent-${index} lists`, when, run: (world) => agent(world, index).relist() };
