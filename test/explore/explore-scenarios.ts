@@ -14,7 +14,9 @@ const program = join(dirname(fileURLToPath(import.meta.url)), "main.ts");
 /** So many schedules in one job: enough to be worth the message, few enough to show progress. */
 const schedulesPerJob = 50;
 /** What every scenario gets before new states decide, where the total has room for it. */
-const floor = 100;
+const freeFloor = 100;
+/** A staged one has few states, and what it stages is found by 20 of its schedules. */
+const stagedFloor = 40;
 /** Fewer new states than one in so many schedules are not worth more of them. */
 const leastNewStates = 0.01;
 /** A run that is longer is not exhausted, and said to be cut. */
@@ -26,8 +28,10 @@ export async function exploreRandomly(
 	{ schedules, seed }: { readonly schedules: number; readonly seed: number },
 ): Promise<boolean> {
 	const sums = new Map(scenarios.map(({ name }) => [name, emptySum()]));
-	const each = Math.min(floor, Math.max(Math.floor(schedules / scenarios.length), 1));
-	const options = { total: schedules, floorOf: () => each, leastNew: scenarios.length > 1 ? leastNewStates : 0 };
+	const floors = new Map(scenarios.map(({ name, holdsBack }) => [name, holdsBack ? stagedFloor : freeFloor]));
+	const share = Math.min(schedules / [...floors.values()].reduce((sum, floor) => sum + floor, 0), 1);
+	const floorOf = (name: string): number => Math.max(Math.floor((floors.get(name) ?? freeFloor) * share), 1);
+	const options = { total: schedules, floorOf, leastNew: scenarios.length > 1 ? leastNewStates : 0 };
 	const startedAt = performance.now();
 	const failure = await spend(sums, { ...options, seed });
 	printSums(sums);
