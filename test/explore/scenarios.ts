@@ -7,6 +7,7 @@ import { memberScenarios } from "./member-scenarios.ts";
 import { reservationScenarios } from "./reservation-scenarios.ts";
 import { roundScenarios } from "./round-scenarios.ts";
 import type { Scenario } from "./scenario.ts";
+import { stagedCancelScenarios } from "./staged-cancel-scenarios.ts";
 import { stagedEngineScenarios } from "./staged-engine-scenarios.ts";
 import { stagedReservationScenarios } from "./staged-reservation-scenarios.ts";
 import { stagedRoundScenarios } from "./staged-round-scenarios.ts";
@@ -22,6 +23,7 @@ export const scenarios: readonly Scenario<World>[] = [
 	...stagedReservationScenarios,
 	...configScenarios,
 	...kindScenarios,
+	...stagedCancelScenarios,
 	...stagedViewScenarios,
 	...workloadScenarios,
 	...surgeScenarios,
