@@ -1,5 +1,6 @@
 // One agent of a simulated cluster: the shipped LocalCluster, views and sweep, fed by the scheduler.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
+import { RecentFleet } from "../../agent/cluster-api/recent-fleet.ts";
 import { withSharedReads } from "../../agent/cluster-api/shared-reads.ts";
 import { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
 import { WatchPlace } from "../../agent/kubernetes/watch-place.ts";
@@ -52,6 +53,8 @@ export class AgentProcess extends SimulatedProcess {
 	readonly #workloads: SimulatedWorkloadView;
 	readonly #sweep: ReservationSweep;
 	readonly #cleanup: LeaseCleanup;
+	/** The fleet as its server knows it. */
+	readonly fleet: RecentFleet;
 	/** Where it knows members. */
 	readonly greetings: Greetings | undefined;
 	#feeds: readonly Feed[] = [];
@@ -90,6 +93,7 @@ export class AgentProcess extends SimulatedProcess {
 			...createScaleCalls({ server, carry: carrier, clock, versions }),
 			connection: () => this.#connections,
 		};
+		this.fleet = new RecentFleet({ getFleet: () => asked.getFleet(), now: () => clock.now() });
 		const membership = {
 			api: asked,
 			leases: leaseViewOf(this.#leases),

@@ -15,6 +15,11 @@ interface CountedUnder {
 	readonly count: Count;
 }
 
+/** What tells the answers that gave holds which were not written. */
+interface AskedAcquisition extends Pick<Acquisition, "leaseUid" | "nonce"> {
+	readonly unwritten?: Pick<UnwrittenHold, "lease"> | undefined;
+}
+
 /** Times are indices of configs. */
 export class KnownBudgets {
 	readonly #clusters: readonly SimulatedCluster[];
@@ -29,7 +34,7 @@ export class KnownBudgets {
 	/** By cluster and nonce: of those that their callers have heard. */
 	readonly #unwritten = new Map<string, number>();
 	/** The agent through which a hold that was not written was got. */
-	readonly #asked = new WeakMap<UnwrittenHold, AgentProcess>();
+	readonly #asked = new Map<string, AgentProcess>();
 
 	constructor(clusters: readonly SimulatedCluster[], configs: readonly Config[]) {
 		this.#clusters = clusters;
@@ -66,7 +71,7 @@ export class KnownBudgets {
 	/** An agent has counted; `asked`: what it knew when it was asked. */
 	counted(agent: AgentProcess, { acquisition, count }: CountedUnder, asked: number, askedAt?: number): void {
 		const { leaseUid, leaseTransitions, nonce, unwritten } = acquisition;
-		if (unwritten) this.#asked.set(unwritten, agent);
+		if (unwritten) this.#asked.set(askedKey(acquisition, unwritten), agent);
 		if (unwritten && askedAt !== undefined && !this.#askedAt.has(count)) this.#askedAt.set(count, askedAt);
 		const acquired = this.#acquired.get(keyOf(count.clusterId, leaseUid, leaseTransitions, nonce))?.get(agent) ?? 0;
 		// Where the call was passed on, the agent that counted comes first.
@@ -74,10 +79,21 @@ export class KnownBudgets {
 	}
 
 	/** Callers keep to the agent that they have asked until a call fails: told for the first commit of a hold that was not written. */
-	takeAsked({ unwritten }: Acquisition): AgentProcess | undefined {
-		const agent = unwritten && this.#asked.get(unwritten);
-		if (unwritten) this.#asked.delete(unwritten);
+	takeAsked(acquisition: AskedAcquisition): AgentProcess | undefined {
+		const { unwritten } = acquisition;
+		if (!unwritten) return undefined;
+		const key = askedKey(acquisition, unwritten);
+		const agent = this.#asked.get(key);
+		this.#asked.delete(key);
 		return agent;
+	}
+
+	/** Over the wire a caller has a count of its own: what the agent said, read from bytes. */
+	copied(said: Count, read: Count): void {
+		const known = this.#counted.get(said);
+		if (known !== undefined) this.#counted.set(read, known);
+		const askedAt = this.#askedAt.get(said);
+		if (askedAt !== undefined) this.#askedAt.set(read, askedAt);
 	}
 
 	/** A caller has got this count. */
@@ -97,6 +113,10 @@ export class KnownBudgets {
 			return latest === undefined || (known ?? 0) > latest ? known : latest;
 		}, undefined);
 	}
+}
+
+function askedKey({ leaseUid, nonce }: AskedAcquisition, { lease }: Pick<UnwrittenHold, "lease">): string {
+	return keyOf(leaseUid, nonce, lease);
 }
 
 function keyOf(...parts: readonly (string | number | undefined)[]): string {

@@ -6,6 +6,7 @@ import type { Mutant } from "./mutant.ts";
 import { reservationMutants } from "./reservation-mutants.ts";
 import { roundMutants } from "./round-mutants.ts";
 import { unwrittenMutants } from "./unwritten-mutants.ts";
+import { wireMutants } from "./wire-mutants.ts";
 import { workloadMutants } from "./workload-mutants.ts";
 
 export const mutants: readonly Mutant[] = [
@@ -16,6 +17,7 @@ export const mutants: readonly Mutant[] = [
 	...engineMutants,
 	...kindMutants,
 	...workloadMutants,
+	...wireMutants,
 ];
 
 export function findMutant(name: string): Mutant {

@@ -44,6 +44,10 @@ export interface RandomRunOptions {
 const mannerSeed = 0x5bd1e995;
 const stopsShare = 0.5;
 const settledShare = 0.25;
+/** A stream of its own, so that the other schedules go on as they would without. */
+const wireSeed = 0x2c1b3c6d;
+/** One that goes over the wire takes 1.7 times the processor time. */
+const wiredShare = 0.3;
 
 /** Longer than any run that gets on; those that do not are settled then. */
 const mostSteps = 1_500;
@@ -74,6 +78,8 @@ export function drawRun(
 		oneAgent,
 		keepsHistory: false,
 		leaseCallsAtOnce: scenario.leaseCallsAtOnce ?? false,
+		// What stages a scenario waits for certain steps, and a call that is served has a few more.
+		isWired: scenario.isWired ?? (!scenario.holdsBack && seededRandom(seed ^ wireSeed)() < wiredShare),
 		stops: hasStops || stops ? awaitStops : undefined,
 		record,
 	});
@@ -141,6 +147,7 @@ export async function runSearched(
 		oneAgent: true,
 		keepsHistory: true,
 		leaseCallsAtOnce,
+		isWired: false,
 		record,
 	});
 	let pruned = false;

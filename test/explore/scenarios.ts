@@ -13,6 +13,7 @@ import { stagedReservationScenarios } from "./staged-reservation-scenarios.ts";
 import { stagedRoundScenarios } from "./staged-round-scenarios.ts";
 import { stagedViewScenarios } from "./staged-view-scenarios.ts";
 import { surgeScenarios } from "./surge-scenarios.ts";
+import { wireScenarios } from "./wire-scenarios.ts";
 import { workloadScenarios } from "./workload-scenarios.ts";
 import type { World } from "./world.ts";
 
@@ -31,6 +32,7 @@ export const scenarios: readonly Scenario<World>[] = [
 	...engineScenarios,
 	...stagedEngineScenarios,
 	...lateBudgetScenarios,
+	...wireScenarios,
 ];
 
 export function findScenario(name: string): Scenario<World> {

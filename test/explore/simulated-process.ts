@@ -78,6 +78,8 @@ export class SimulatedProcess {
 	/** What may happen to it again and again: told before every step, and made once. */
 	readonly offered = new Map<object, Step>();
 	#timer: { readonly timer: SimulatedTimer; readonly step: Step } | undefined;
+	/** Its ids begin with its name, in characters that agents take. */
+	readonly #idPrefix: string;
 	#ids = 0;
 	/** Whether `history` is kept: only an exhaustive search asks for it. */
 	readonly #keepsHistory: boolean;
@@ -85,6 +87,7 @@ export class SimulatedProcess {
 
 	constructor(name: string, options: ProcessOptions) {
 		this.name = name;
+		this.#idPrefix = name.replace("/", ":");
 		this.stops = options.stops;
 		this.#keepsHistory = options.keepsHistory;
 	}
@@ -92,7 +95,7 @@ export class SimulatedProcess {
 	/** Unique in the world, and the same in every run in which this process did the same so far. */
 	newId(): string {
 		this.#ids += 1;
-		return `${this.name}.${this.#ids}`;
+		return `${this.#idPrefix}.${this.#ids}`;
 	}
 
 	/** Its clock moves to its next timer. */

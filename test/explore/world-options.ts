@@ -15,6 +15,8 @@ export interface WorldOptions extends ProcessOptions {
 	readonly oneAgent: boolean;
 	/** Calls to Leases need not wait for their moment. */
 	readonly leaseCallsAtOnce: boolean;
+	/** Calls go over the wire, by the shipped client and server. */
+	readonly isWired: boolean;
 	/** What happens is written down, for people. */
 	readonly record: boolean;
 }

@@ -1,0 +1,44 @@
+// Rounds whose calls go over the wire in every run: what is lost, changed or taken for something else between the bytes of a
+// caller and those of an agent.
+import type { Scenario } from "./scenario.ts";
+import { cluster, drain } from "./scenario-parts.ts";
+import type { World } from "./world.ts";
+
+export const wireScenarios: readonly Scenario<World>[] = [
+	{
+		name: "wired",
+		about: "Three drains in two clusters by the shipped client and server, and calls that fail",
+		clusters: [cluster("c1", 2), cluster("c2", 2)],
+		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c2/web-0"]), drain("drain-3", ["c2/web-1"])],
+		limits: { lost: 1, gaveUp: 2, doubled: 2, answerLost: 2, restarts: 1 },
+		afterEviction: "stays",
+		isWired: true,
+	},
+	{
+		name: "wired-line",
+		about: "Callers wait in the line of one agent, to which the others pass them on",
+		clusters: [cluster("c1", 3)],
+		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c1/web-1"]), drain("drain-3", ["c1/web-2"])],
+		limits: { lost: 1, gaveUp: 2, answerLost: 1, crashes: 1 },
+		lineHost: true,
+		isWired: true,
+	},
+	{
+		name: "passed-on",
+		about: "A drain with a context of one cluster alone, whose agents pass its calls on to the other member",
+		clusters: [cluster("c1", 2), cluster("c2", 2)],
+		drains: [drain("drain-1", ["c1/web-0"], { through: "c1" }), drain("drain-2", ["c2/web-0"])],
+		limits: { lost: 1, gaveUp: 2, answerLost: 2, crashes: 1 },
+		isWired: true,
+	},
+	{
+		name: "wired-fence",
+		about: "Reservations are cancelled while their evictors are paused, and confirmations go over the wire",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 2 })],
+		limits: { cancels: 2, drainJumps: 2, gaveUp: 2, answerLost: 1, touches: 1, agentJumps: 1 },
+		afterEviction: "stays",
+		onlyFails: "evict",
+		isWired: true,
+	},
+];
