@@ -2,6 +2,7 @@
 // caller and those of an agent.
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain } from "./scenario-parts.ts";
+import { begins, cancels, isCall, isCancelled, nobodyIsEvicted, waitsFor } from "./staging.ts";
 import type { World } from "./world.ts";
 
 export const wireScenarios: readonly Scenario<World>[] = [
@@ -33,12 +34,16 @@ export const wireScenarios: readonly Scenario<World>[] = [
 	},
 	{
 		name: "wired-fence",
-		about: "Reservations are cancelled while their evictors are paused, and confirmations go over the wire",
+		about: "A reservation is cancelled while its eviction is on its way, and the confirmation goes over the wire",
 		clusters: [cluster("c1", 3, { agents: 1 })],
-		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 }), drain("drain-2", ["c1/web-1"], { attempts: 2 })],
-		limits: { cancels: 2, drainJumps: 2, gaveUp: 2, answerLost: 1, touches: 1, agentJumps: 1 },
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			cancels(0, "web-0", (world) => waitsFor(world, "drain-1", "evict")),
+			begins("drain-2", "c1/web-1", isCancelled),
+		],
+		limits: {},
 		afterEviction: "stays",
-		onlyFails: "evict",
 		isWired: true,
+		holdsBack: (step, world) => isCall(step, "drain-1", "evict") && nobodyIsEvicted(world),
 	},
 ];
