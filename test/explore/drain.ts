@@ -62,5 +62,10 @@ export abstract class Drain extends SimulatedProcess {
 	/** As where `--timeout` is over. */
 	abstract timeOut(): void;
 
+	/** As by the key on its screen: it begins nothing until it is resumed. */
+	pause(): void {}
+
+	resume(): void {}
+
 	protected abstract run(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 // All mutants: one for each safeguard of the design, and for each trap that an earlier draft of it fell into.
 import { cancellationMutants } from "./cancellation-mutants.ts";
+import { commandMutants } from "./command-mutants.ts";
 import { engineMutants } from "./engine-mutants.ts";
 import { kindMutants } from "./kind-mutants.ts";
 import type { Mutant } from "./mutant.ts";
@@ -18,6 +19,7 @@ export const mutants: readonly Mutant[] = [
 	...kindMutants,
 	...workloadMutants,
 	...wireMutants,
+	...commandMutants,
 ];
 
 export function findMutant(name: string): Mutant {

@@ -19,13 +19,20 @@ export interface PluginClientOptions {
 	readonly now: () => number;
 	/** Told of each eviction that names no reservation when it is sent. */
 	readonly onSentFreely: () => FreeEviction;
+	/** The reservation that the delete of this pod uses. */
+	readonly deletedUnder: (uid: string) => string | undefined;
 	/** What each eviction waits for before it is written: credentials, a connection. */
 	readonly beforeSending: () => Promise<void>;
 }
 
+interface DeleteOptions {
+	readonly preconditions?: Preconditions;
+	readonly dryRun?: readonly string[];
+}
+
 interface EvictionBody {
 	readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
-	readonly deleteOptions: { readonly preconditions: Preconditions };
+	readonly deleteOptions: DeleteOptions;
 }
 
 const podOfPath = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)(\/eviction)?$/;
@@ -36,6 +43,7 @@ export function pluginClient({
 	now,
 	onEvicted,
 	onSentFreely,
+	deletedUnder,
 	beforeSending,
 }: PluginClientOptions): KubernetesClient {
 	const { server } = cluster;
@@ -45,6 +53,39 @@ export function pluginClient({
 		} catch (error) {
 			throw new ConnectionError(server.clusterId, error);
 		}
+	};
+	/** Evictions and deletes alike: this server has no budgets of its own. */
+	const end = async <T>(
+		path: string,
+		{ preconditions = {}, dryRun = [] }: DeleteOptions,
+		{ guard, under: named }: CallOptions & { readonly under: string | undefined },
+	): Promise<T> => {
+		await beforeSending();
+		if (guard?.() === false) throw new NotSentError();
+		const pod = podAt(path);
+		const isDryRun = dryRun.includes("All");
+		const under = named ?? onSentFreely();
+		const sentAt = now();
+		const answer = await ask<EvictionAnswer<string>>({
+			verb: "evict",
+			resource: "pods",
+			name: `${pod.namespace}/${pod.name}`,
+			detail: preconditions,
+			execute: () => {
+				const before = server.getPod(pod);
+				if (isDryRun) return before.kind === "present" ? { kind: "accepted" } : { kind: "gone" };
+				const given = server.evict(pod, preconditions);
+				if (before.kind === "present" && given.kind === "accepted") onEvicted(before.pod, under, sentAt);
+				return given;
+			},
+		});
+		const refuse = (code: number, reason: string): ApiError =>
+			new ApiError(`pod ${pod.name}: ${reason}`, { code, reason });
+		if (answer.kind === "gone") throw refuse(404, "NotFound");
+		if (answer.kind === "conflict") throw refuse(409, "Conflict");
+		if (answer.kind === "refused") throw refuse(429, "TooManyRequests");
+		// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the API server answers
+		return { kind: "Status", status: "Success" } as T;
 	};
 	const never = async (): Promise<never> => {
 		throw new Error("the engine of evictions does not ask this");
@@ -65,40 +106,21 @@ export function pluginClient({
 			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is at a pod's path
 			return toV1Pod(found.pod) as T;
 		},
-		async post<T>(path: string, body: unknown, { guard }: CallOptions = {}): Promise<T> {
-			await beforeSending();
-			if (guard?.() === false) throw new NotSentError();
-			const pod = podAt(path);
+		post: (path, body, options) => {
 			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin's own request
 			const { metadata, deleteOptions } = body as EvictionBody;
-			const { preconditions } = deleteOptions;
-			const under = metadata.annotations?.[reservationAnnotation] ?? onSentFreely();
-			const sentAt = now();
-			const answer = await ask<EvictionAnswer<string>>({
-				verb: "evict",
-				resource: "pods",
-				name: `${pod.namespace}/${pod.name}`,
-				detail: preconditions,
-				execute: () => {
-					const before = server.getPod(pod);
-					const given = server.evict(pod, preconditions);
-					if (before.kind === "present" && given.kind === "accepted") onEvicted(before.pod, under, sentAt);
-					return given;
-				},
-			});
-			const refuse = (code: number, reason: string): ApiError =>
-				new ApiError(`pod ${pod.name}: ${reason}`, { code, reason });
-			if (answer.kind === "gone") throw refuse(404, "NotFound");
-			if (answer.kind === "conflict") throw refuse(409, "Conflict");
-			if (answer.kind === "refused") throw refuse(429, "TooManyRequests");
-			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the API server answers to an eviction
-			return { kind: "Status", status: "Success" } as T;
+			return end(path, deleteOptions, { ...options, under: metadata.annotations?.[reservationAnnotation] });
+		},
+		delete: (path, body, options) => {
+			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+			const deleteOptions = body as DeleteOptions;
+			const { uid = "" } = deleteOptions.preconditions ?? {};
+			return end(path, deleteOptions, { ...options, under: deletedUnder(uid) });
 		},
 		list: never,
 		patch: never,
 		mergePatch: never,
 		apply: never,
-		delete: never,
 		stream: never,
 		webSocket: never,
 		close: () => undefined,

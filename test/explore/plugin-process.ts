@@ -23,7 +23,6 @@ import { simulatedFleet } from "./simulated-fleet.ts";
 import { sleepOn } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 
-const options = { gracePeriodSeconds: -1, deletes: false, dryRun: false };
 /** Pods of one name that a process which follows it asks for, one after the other. */
 const mostFollowed = 2;
 /** A look is made every 300 ms: so many are worth an attempt of a round. */
@@ -39,6 +38,8 @@ export class PluginProcess extends Drain {
 	readonly #timeout = new AbortController();
 	/** By the reservations that they made. */
 	readonly #rounds = new Map<string, RoundRecord>();
+	/** A delete names no reservation: by pod, the one that it uses. */
+	readonly #deletedUnder = new Map<string, string>();
 	#turns = 0;
 	#isLoggedIn = false;
 
@@ -54,6 +55,8 @@ export class PluginProcess extends Drain {
 		const memberIds = data.members ?? world.memberIds(contextIds[0] ?? "");
 		const fleet = simulatedFleet(contextIds, memberIds, (id) => this.#member(id, memberIds[0] === id));
 		const emit = (event: RunEvent): void => this.#heard(event);
+		const options = { gracePeriodSeconds: -1, deletes: data.deletes ?? false, dryRun: data.dryRun ?? false };
+		const evictorOf = createEvictor(options, emit);
 		this.#evictions = new Evictions({
 			fleet: {
 				...fleet,
@@ -72,7 +75,16 @@ export class PluginProcess extends Drain {
 			},
 			holder: data.name,
 			options,
-			evictor: createEvictor(options, emit),
+			evictor: (job, budgets) => {
+				const evictor = evictorOf(job, budgets);
+				return {
+					...evictor,
+					evict: (pod, preconditions, id, guard) => {
+						this.#deletedUnder.set(pod.uid, id);
+						return evictor.evict(pod, preconditions, id, guard);
+					},
+				};
+			},
 			runtime,
 			reachability: new Reachability(emit, () => this.clock.now()),
 			stop: this.#stop.signal,
@@ -92,6 +104,14 @@ export class PluginProcess extends Drain {
 		this.#timeout.abort(new Error("its time is over"));
 	}
 
+	override pause(): void {
+		this.#evictions.pause();
+	}
+
+	override resume(): void {
+		this.#evictions.resume();
+	}
+
 	protected async run(): Promise<void> {
 		await Promise.all(this.data.pods.map((path) => this.#evict(path)));
 		this.#stop.abort(new Error("the run is over"));
@@ -107,7 +127,9 @@ export class PluginProcess extends Drain {
 		for (let made = 0; made < (this.data.follows ? mostFollowed : 1); made += 1) {
 			const found = this.world.cluster(clusterId).server.getPod({ namespace, name });
 			if (found.kind === "gone") return;
-			const job = createJob(toV1Pod(found.pod), { context, timeout, gracePeriodSeconds: -1, readAt: this.clock.now() });
+			const { deletes = false } = this.data;
+			const readAt = this.clock.now();
+			const job = createJob(toV1Pod(found.pod), { context, timeout, deletes, gracePeriodSeconds: -1, readAt });
 			const outcome: PodOutcome = await this.#evictions.evict(job);
 			if (outcome.kind === "failed") this.last = outcome.message;
 			if (outcome.kind === "stopped") return;
@@ -149,6 +171,7 @@ export class PluginProcess extends Drain {
 			cluster,
 			carry: (call) => this.world.carry(this, cluster, call),
 			beforeSending: () => this.#logIn(),
+			deletedUnder: (uid) => this.#deletedUnder.get(uid),
 			onSentFreely: () => oracle.sendsFreely(this),
 			now: () => this.clock.now(),
 			onEvicted: (pod, under, sentAt) => {

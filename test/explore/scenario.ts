@@ -33,6 +33,10 @@ export interface DrainData {
 	readonly agent?: number;
 	/** It reaches all members through the agents of this cluster; only over the wire. */
 	readonly through?: string;
+	/** It deletes pods instead of evicting them (--disable-eviction). */
+	readonly deletes?: boolean;
+	/** It asks what would happen (--dry-run=server). */
+	readonly dryRun?: boolean;
 	/** It goes on with the pod that has the name when the one that it was asked for is gone. */
 	readonly follows?: boolean;
 	/** It is killed where it would wait in line: what comes after a wait is another round after the first. */
@@ -168,7 +172,7 @@ export interface Scenario<W = never> {
 	readonly writtenHolds?: boolean;
 	/** Calls to Leases are executed at once in random runs, too. */
 	readonly leaseCallsAtOnce?: boolean;
-	/** Calls go over the wire in all of its runs; left out: in a share of the random ones, unless it is staged. */
+	/** Calls go over the wire in all of its runs; left out: in a share of the random ones, or none where it is staged. */
 	readonly isWired?: boolean;
 	/** How an exhaustive search bounds it. */
 	readonly search?: SearchBounds<W>;

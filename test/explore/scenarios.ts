@@ -1,4 +1,5 @@
 // All scenarios: small worlds, each for a few safeguards.
+import { commandScenarios } from "./command-scenarios.ts";
 import { configScenarios } from "./config-scenarios.ts";
 import { engineScenarios } from "./engine-scenarios.ts";
 import { kindScenarios } from "./kind-scenarios.ts";
@@ -33,6 +34,7 @@ export const scenarios: readonly Scenario<World>[] = [
 	...stagedEngineScenarios,
 	...lateBudgetScenarios,
 	...wireScenarios,
+	...commandScenarios,
 ];
 
 export function findScenario(name: string): Scenario<World> {

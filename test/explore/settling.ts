@@ -20,6 +20,7 @@ export async function letRun(world: World): Promise<void> {
 export async function settle(world: World): Promise<void> {
 	world.settling = true;
 	for (const agent of world.agents()) agent.watchesComeBack();
+	for (const drain of world.drains) drain.resume();
 	await finish(world, () => world.drains.every((drain) => drain.finished || !drain.alive));
 	if (!world.violation && !world.isTroubled) checkGivenBack(world);
 	for (let pass = 0; pass < 6 && !world.violation && left(world).length > 0; pass += 1) {
