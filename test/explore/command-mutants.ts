@@ -32,4 +32,17 @@ export const commandMutants: readonly Mutant[] = [
 			{ file: "plugin/evictions/evictions.ts", symbol: "Evictions.resume", find: "this.#limit.resume();", replace: "" },
 		],
 	},
+	{
+		name: "server-error-as-if-not-sent",
+		without: "the fence after an API server has answered 500 or 504",
+		scenarios: ["timed-out-at-the-server"],
+		edits: [
+			{
+				file: "disruption/eviction.ts",
+				symbol: "cancelTicket",
+				find: "$cluster.cancel($budget, $ids, $options)",
+				replace: "$cluster.cancel($budget, $ids, { sent: false })",
+			},
+		],
+	},
 ];

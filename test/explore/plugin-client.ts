@@ -19,6 +19,8 @@ export interface PluginClientOptions {
 	readonly now: () => number;
 	/** Told of each eviction that names no reservation when it is sent. */
 	readonly onSentFreely: () => FreeEviction;
+	/** A lost eviction, or its lost answer, is a 500 or 504 of the API server. */
+	readonly serverErrors: boolean;
 	/** The reservation that the delete of this pod uses. */
 	readonly deletedUnder: (uid: string) => string | undefined;
 	/** What each eviction waits for before it is written: credentials, a connection. */
@@ -44,13 +46,23 @@ export function pluginClient({
 	onEvicted,
 	onSentFreely,
 	deletedUnder,
+	serverErrors,
 	beforeSending,
 }: PluginClientOptions): KubernetesClient {
 	const { server } = cluster;
+	let broken = 0;
 	const ask = async <T>(call: ApiCall<T>): Promise<T> => {
 		try {
 			return await carry(call);
 		} catch (error) {
+			if (serverErrors && call.verb === "evict") {
+				broken += 1;
+				const code = broken % 2 === 0 ? 500 : 504;
+				throw new ApiError("etcdserver: request timed out", {
+					code,
+					reason: code === 504 ? "Timeout" : "InternalError",
+				});
+			}
 			throw new ConnectionError(server.clusterId, error);
 		}
 	};

@@ -171,6 +171,7 @@ export class PluginProcess extends Drain {
 			cluster,
 			carry: (call) => this.world.carry(this, cluster, call),
 			beforeSending: () => this.#logIn(),
+			serverErrors: this.data.serverErrors ?? false,
 			deletedUnder: (uid) => this.#deletedUnder.get(uid),
 			onSentFreely: () => oracle.sendsFreely(this),
 			now: () => this.clock.now(),

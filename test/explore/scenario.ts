@@ -33,6 +33,8 @@ export interface DrainData {
 	readonly agent?: number;
 	/** It reaches all members through the agents of this cluster; only over the wire. */
 	readonly through?: string;
+	/** Of an eviction whose request or answer is lost, its API servers say 500 and 504 in turn: it may be executed all the same. */
+	readonly serverErrors?: boolean;
 	/** It deletes pods instead of evicting them (--disable-eviction). */
 	readonly deletes?: boolean;
 	/** It asks what would happen (--dry-run=server). */
