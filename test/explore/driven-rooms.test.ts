@@ -47,7 +47,8 @@ describe("judgeDrivenRooms()", () => {
 	});
 });
 
-test("docs/design.md says truthfully what the exploration drives", () => {
+// Seconds, and minutes where ten others want each core.
+test("docs/design.md says truthfully what the exploration drives", { timeout: 300_000 }, () => {
 	const entered = JSON.parse(execFileSync(process.execPath, [program], { encoding: "utf8" })) as readonly string[];
 	const sources = listFiles()
 		.filter((path) => /^(disruption|agent|plugin|proto)\//.test(path) && isSourceFile(path) && !isGenerated(path))

@@ -1,9 +1,13 @@
 // Rounds whose calls go over the wire in every run: what is lost, changed or taken for something else between the bytes of a
 // caller and those of an agent.
-import type { Scenario } from "./scenario.ts";
+import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain } from "./scenario-parts.ts";
-import { begins, cancels, isCall, isCancelled, nobodyIsEvicted, waitsFor } from "./staging.ts";
+import { agent, begins, cancels, isCall, isCancelled, nobodyIsEvicted, waitsFor } from "./staging.ts";
 import type { World } from "./world.ts";
+
+function greets(id: string): EventData<World> {
+	return { name: `an agent of ${id} greets`, run: (world) => agent(world, 0, id).greets() };
+}
 
 export const wireScenarios: readonly Scenario<World>[] = [
 	{
@@ -45,5 +49,19 @@ export const wireScenarios: readonly Scenario<World>[] = [
 		afterEviction: "stays",
 		isWired: true,
 		holdsBack: (step, world) => isCall(step, "drain-1", "evict") && nobodyIsEvicted(world),
+	},
+	{
+		name: "wired-greetings",
+		about: "Members greet each other over the wire, while a round runs",
+		clusters: [cluster("c1", 2, { agents: 1 }), cluster("c2", 2, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"])],
+		events: [greets("c1"), greets("c2")],
+		limits: { lost: 1, answerLost: 1 },
+		afterEviction: "stays",
+		knowsMembers: true,
+		configChanges: true,
+		isWired: true,
+		// All of them are to happen.
+		holdsBack: () => false,
 	},
 ];
