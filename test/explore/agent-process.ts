@@ -146,7 +146,7 @@ export class AgentProcess extends SimulatedProcess {
 		this.#openFeeds();
 		const { server } = this.#options;
 		const { pods, resourceVersion } = server.listPods();
-		this.#pods.replace(pods, resourceVersion);
+		this.#pods.replace(pods.map(server.seenPod), resourceVersion);
 		this.signOfLife();
 	}
 
@@ -361,7 +361,7 @@ export class AgentProcess extends SimulatedProcess {
 		this.#podPlace.reached(version, this.#connections);
 		const podsFrom = version === "" ? server.podEvents.length : after(version);
 		this.#feeds = [
-			openFeed<PodRecord>("pod", server.podEvents, this.#pods, podsFrom),
+			openFeed<PodRecord>("pod", server.podEvents, this.#pods, { shown: podsFrom, read: server.seenPod }),
 			openFeed<LeaseObject>("Lease", server.leaseEvents, this.#leases),
 			openFeed<MemberBudget>("budget", server.budgetEvents, this.#budgets),
 			this.#workloads.open(server),

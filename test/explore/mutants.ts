@@ -8,6 +8,7 @@ import { reservationMutants } from "./reservation-mutants.ts";
 import { roundMutants } from "./round-mutants.ts";
 import { unwrittenMutants } from "./unwritten-mutants.ts";
 import { wireMutants } from "./wire-mutants.ts";
+import { projectionMutants } from "./projection-mutants.ts";
 import { workloadMutants } from "./workload-mutants.ts";
 
 export const mutants: readonly Mutant[] = [
@@ -20,6 +21,7 @@ export const mutants: readonly Mutant[] = [
 	...workloadMutants,
 	...wireMutants,
 	...commandMutants,
+	...projectionMutants,
 ];
 
 export function findMutant(name: string): Mutant {

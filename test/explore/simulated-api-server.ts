@@ -20,6 +20,7 @@ import { maxAnnotationBytes, namespaceLabel } from "../../disruption/lease.ts";
 import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
+import { projectedPods } from "./projected-pod.ts";
 import { SimulatedWorkloads } from "./simulated-workloads.ts";
 
 export interface Preconditions {
@@ -77,6 +78,8 @@ export class SimulatedApiServer {
 	readonly #controllers = new Map<string, SimulatedController>();
 	/** What is served beside the kinds of Kubernetes itself, by group. */
 	readonly kinds = new Map<string, ServedKind>();
+	/** A pod as agents read it. */
+	readonly seenPod = projectedPods();
 	readonly podEvents: WatchEvent<PodRecord>[] = [];
 	readonly leaseEvents: WatchEvent<LeaseObject>[] = [];
 	readonly budgetEvents: WatchEvent<MemberBudget>[] = [];

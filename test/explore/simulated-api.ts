@@ -63,8 +63,14 @@ export function clusterApi(server: SimulatedApiServer, carry: Carrier = directCa
 		listBudgets: (namespace) =>
 			carry({ verb: "list", resource: "budgets", name: "", execute: () => server.listBudgets(namespace) }),
 		getFleet: () => carry({ verb: "get", resource: "fleet", name: "", execute: () => server.fleet }),
-		getPod: (pod) => carry({ verb: "get", resource: "pods", name: keyOf(pod), execute: () => server.getPod(pod) }),
-		listPods: () => carry({ verb: "list", resource: "pods", name: "", execute: () => server.listPods() }),
+		getPod: async (pod) => {
+			const found = await carry({ verb: "get", resource: "pods", name: keyOf(pod), execute: () => server.getPod(pod) });
+			return found.kind === "present" ? { ...found, pod: server.seenPod(found.pod) } : found;
+		},
+		listPods: async () => {
+			const list = await carry({ verb: "list", resource: "pods", name: "", execute: () => server.listPods() });
+			return { ...list, pods: list.pods.map(server.seenPod) };
+		},
 		touchPod: (pod, value) =>
 			carry({
 				verb: "patch",
