@@ -142,7 +142,9 @@ export const workloadScenarios: readonly Scenario<World>[] = [
 			vanishes(
 				"c1",
 				"db-0",
+				// Its round was decided, so that every member has counted.
 				(world) =>
+					!nobodyIsEvicted(world) &&
 					world.drains.every(({ finished }) => finished) &&
 					world.cluster("c3").workloads[0]?.slots[0]?.down === undefined,
 			),
