@@ -112,6 +112,7 @@ export class Agent {
 			address: config.httpListen,
 			readiness: this.#readiness,
 			metrics: this.#metrics.registry,
+			clock: systemClock,
 		});
 		this.#closers.push(() => health.close());
 		const connected = await connectCluster({
@@ -215,6 +216,7 @@ export class Agent {
 			}),
 			pods: views.pods,
 			budgets: views.budgets,
+			workloads: views.workloads,
 			leaseView: views.leases,
 			histories,
 			clock: systemClock,

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // The process of the agent: what it was told, signals, and how it ends.
+import { requireVerifiedTls } from "../proto/verified-tls.ts";
 import { Agent } from "./agent.ts";
 import { parseConfig } from "./process/config.ts";
 import { createLogger, type Logger, reasonOf } from "./process/log.ts";
@@ -8,6 +9,7 @@ import { createLogger, type Logger, reasonOf } from "./process/log.ts";
 const stopWithinMs = 25_000;
 
 async function main(): Promise<void> {
+	requireVerifiedTls(process.env);
 	const config = await parseConfig(process.argv.slice(2), process.env);
 	if ("help" in config) {
 		console.log(config.help);

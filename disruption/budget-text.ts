@@ -1,4 +1,8 @@
-// What is said of a budget by whoever judges it: a round, a plan and an explanation say the same in the same words.
+// What rounds, plans and explanations say of a budget: all use the same words.
+import type { MislabelledWorkload } from "./cluster.ts";
+
+/** Keeps messages readable. */
+const mostNamed = 3;
 
 interface Numbers {
 	/** Pods that must stay healthy. */
@@ -12,6 +16,17 @@ export function exhaustedText(name: string, { need, healthy, expected }: Numbers
 	return expected === 0
 		? `budget ${name} expects no pods, its controllers are scaled to 0: that allows nothing`
 		: `budget ${name} needs ${need} healthy, has ${healthy}`;
+}
+
+/** Names expected workloads that have pods which the budget does not select, for the end of a message; "" if there are none. */
+export function mislabelledText(workloads: readonly (MislabelledWorkload & { readonly cluster: string })[]): string {
+	const texts = workloads.map(({ cluster, kind, namespace, name, wants, others }) => {
+		const pods = others === 1 ? "1 of its pods has" : `${others} of its pods have`;
+		return `; ${kind} ${namespace}/${name} in cluster ${cluster} wants ${wants}, but ${pods} labels that the budget does not select`;
+	});
+	return (
+		texts.slice(0, mostNamed).join("") + (texts.length > mostNamed ? `; and ${texts.length - mostNamed} more` : "")
+	);
 }
 
 /** Whatever becomes healthy: `healthy` are as many as there could be. */

@@ -25,13 +25,17 @@ export interface Acquisition {
 }
 
 /**
- * An acquisition that was never written: nobody is kept away from the Lease, and only the commit shows whether somebody came
- * in between. It stands where the Lease is still the one that was read, by all that it says, and where the cluster has, after
- * the commit's own write, no fewer healthy pods than were counted.
+ * An acquisition that was never written: it keeps no other round away from the Lease, and only the commit shows whether
+ * another round came in between. It stands only in the agent that was asked for it, and only if the Lease is still exactly
+ * the one that was read, the connection to the API server is still the one that it was counted over, and the cluster, after
+ * the commit's own write, has no fewer healthy pods than were counted.
  */
 export interface UnwrittenHold {
 	readonly holder: string;
-	/** Of the Lease as it was read before the count: see leaseFingerprint. */
+	/**
+	 * Identifies the Lease as it was read before the count, to the agents of its cluster: leaseFingerprint, or the id under
+	 * which the agent that was asked remembers it (agent/leases/optimistic-holds.ts).
+	 */
 	readonly lease: string;
 	readonly selector: LabelSelector;
 	/** As counted. */
@@ -95,8 +99,19 @@ export interface MemberBudget {
 /** Expected pods of one cluster, or why they cannot be had (an owner without scale): only a bound that needs them refuses. */
 export type ExpectedPods =
 	| { readonly kind: "known"; readonly pods: number }
-	/** `settles`: it will be known in a moment, without anybody doing something about it. */
-	| { readonly kind: "unknown"; readonly reason: string; readonly settles?: boolean };
+	/**
+	 * `settles`: it will be known in a moment, without any action. `cause`: the name of the reason, unless the reason is an
+	 * owner that reports no number.
+	 */
+	| {
+			readonly kind: "unknown";
+			readonly reason: string;
+			readonly settles?: boolean;
+			readonly cause?: (typeof unknownCauses)[number];
+	  };
+
+/** Named reasons why the number of expected pods is unknown. WorkloadsNotListed: the agent may not list workloads. */
+export const unknownCauses = ["WorkloadsNotListed"] as const;
 
 /** What a pod's own cluster says of a candidate. */
 export type CandidateState =
@@ -140,6 +155,19 @@ export interface UnavailablePod extends PodStatus {
 /** Of the pods of one budget in one cluster that are not available: with as many, nobody knows how many more there are. */
 export const mostUnavailableTold = 20;
 
+/**
+ * A workload that a budget expects by its pod template, although some of its pods carry other labels: it uses up the budget
+ * until a user changes the labels or the template.
+ */
+export interface MislabelledWorkload {
+	readonly kind: string;
+	readonly namespace: string;
+	readonly name: string;
+	readonly wants: number;
+	/** How many of its pods the budget does not select. */
+	readonly others: number;
+}
+
 /** One cluster's part of the global count, taken after the acquisition that it belongs to. */
 export interface Count {
 	readonly clusterId: string;
@@ -155,6 +183,8 @@ export interface Count {
 	readonly candidates: readonly CandidateState[];
 	/** At most `mostUnavailableTold`, those with a holder first. */
 	readonly unavailable: readonly UnavailablePod[];
+	/** For people; at most `mostUnavailableTold`. Older agents do not report them. */
+	readonly mislabelled?: readonly MislabelledWorkload[];
 }
 
 /** What a commit writes for one pod: from then on it counts as unavailable until its reservation ends. */

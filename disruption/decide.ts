@@ -1,10 +1,11 @@
 // The decision: counts and candidates in, an answer for each candidate out.
 //
-// Guarantee: a pod is granted only where every member answered for the same fleet, every budget that any member has
-// and that selects the pod is among those that were counted, all members agree on its selector and understand it, and
-// after this grant and all earlier ones at least the desired number stays healthy. Bounds are judged as Kubernetes'
-// disruption controller judges them (pkg/controller/disruption): percentages round up, no expected pods allow nothing. A
-// pod that no controller speaks for is not granted under a bound that needs the number of expected pods; others go on.
+// Guarantee: a pod is granted only if every member answered for the same fleet, every budget that any member has and that
+// selects the pod was counted, all members agree on its selector and understand it, and at least the desired number stays
+// healthy after this grant and all earlier ones. No cluster counts for more healthy pods than it expects
+// (counted-healthy.ts). Bounds are judged as Kubernetes' disruption controller judges them (pkg/controller/disruption):
+// percentages round up, no expected pods allow nothing. A pod that no controller speaks for is not granted under a bound
+// that needs the number of expected pods; other pods are.
 import {
 	type Bound,
 	type BudgetName,
@@ -17,8 +18,9 @@ import {
 	parseBudgetSpec,
 	supportedFeatures,
 } from "./budget.ts";
-import { exhaustedText } from "./budget-text.ts";
-import type { CandidateState, Count, UnavailablePod } from "./cluster.ts";
+import { exhaustedText, mislabelledText } from "./budget-text.ts";
+import type { CandidateState, Count, MislabelledWorkload, UnavailablePod } from "./cluster.ts";
+import { countedHealthy, type PodsTaken, withTaken } from "./counted-healthy.ts";
 import { coveringBudgets } from "./coverage.ts";
 import { InvalidBudgetError } from "./errors.ts";
 import { fleetHash } from "./fleet.ts";
@@ -73,7 +75,7 @@ export function decideWithStates(
 	// First: each grant uses up what its budgets have.
 	const states = budgets.flatMap((counted) => {
 		const allowance = allowances.get(formatBudgetName(counted.budget.name));
-		return allowance?.kind === "allowance" ? [stateOf(allowance, counted)] : [];
+		return allowance?.kind === "allowance" ? [stateOf(allowance)] : [];
 	});
 	return { judgements: judgeAll(candidates, budgets, allowances), states };
 }
@@ -100,6 +102,8 @@ export interface BudgetState {
 	readonly need?: number;
 	/** None where the budget does not need it and an owner cannot say. */
 	readonly expected?: number;
+	/** Expected workloads, some of whose pods the budget does not select. */
+	readonly mislabelled?: readonly (MislabelledWorkload & { readonly cluster: string })[];
 	/** How many more may be disrupted now; none where the budget is suspended. */
 	readonly left?: number;
 	readonly clusters: readonly { readonly name: string; readonly healthy: number; readonly expected?: number }[];
@@ -108,7 +112,7 @@ export interface BudgetState {
 /** Undefined where the budget refuses or waits for another round: the verdicts say why. */
 export function budgetState(counted: BudgetCounts): BudgetState | undefined {
 	const allowance = allowanceOf(counted);
-	return allowance.kind === "allowance" ? stateOf(allowance, counted) : undefined;
+	return allowance.kind === "allowance" ? stateOf(allowance) : undefined;
 }
 
 /** What one budget comes to where nobody asks for a pod: its state, or why it would grant nothing. */
@@ -117,15 +121,18 @@ export function judgeBudget(
 	counted: BudgetCounts,
 ): { readonly kind: "state"; readonly state: BudgetState } | Waiting | Refused {
 	const allowance = refuseFleet(memberIds, [counted]) ?? allowanceOf(counted);
-	return allowance.kind === "allowance" ? { kind: "state", state: stateOf(allowance, counted) } : allowance;
+	return allowance.kind === "allowance" ? { kind: "state", state: stateOf(allowance) } : allowance;
 }
 
-function stateOf({ budget, healthy, desired, expected }: Allowance, { counts }: BudgetCounts): BudgetState {
+function stateOf({ budget, desired, expected, counts, mislabelled }: Allowance): BudgetState {
+	const { healthy } = totalsOf(counts);
+	const isUsedUp = expected === 0 || (desired !== undefined && countedHealthy(counts) < desired);
 	return {
 		budget,
 		healthy,
-		...(desired !== undefined && { need: desired, left: expected === 0 ? 0 : Math.max(0, healthy - desired) }),
+		...(desired !== undefined && { need: desired, left: isUsedUp ? 0 : healthy - desired }),
 		...(expected !== undefined && { expected }),
+		...(mislabelled.length > 0 && { mislabelled }),
 		clusters: inOrder(counts).map(({ clusterName, healthy: here, expected: wanted }) => ({
 			name: clusterName,
 			healthy: here,
@@ -139,7 +146,7 @@ function inOrder(counts: readonly Count[]): readonly Count[] {
 	return counts.toSorted((a, b) => (a.clusterName < b.clusterName ? -1 : 1));
 }
 
-/** What one budget has; `healthy` is used up by the grants of this very decision. */
+/** What one budget allows; the grants of this decision use it up. */
 interface Allowance {
 	readonly kind: "allowance";
 	readonly budget: BudgetName;
@@ -148,8 +155,11 @@ interface Allowance {
 	readonly expected: number | undefined;
 	/** The bound that is judged by the number of expected pods, where there is one. */
 	readonly needsExpected: Bound | undefined;
-	healthy: number;
+	readonly counts: readonly Count[];
+	/** Granted by this decision. */
+	taken: PodsTaken;
 	readonly usedBy: readonly (UnavailablePod & { readonly cluster: string })[];
+	readonly mislabelled: readonly (MislabelledWorkload & { readonly cluster: string })[];
 }
 
 function judge(
@@ -210,17 +220,18 @@ function judge(
 	const needing = bounds.find(({ needsExpected }) => needsExpected !== undefined);
 	if (unexpected !== undefined && needing) return refuseUnexpected(candidate, needing, unexpected);
 	const healthy = present.some((each) => each.healthy);
-	const exhausted = bounds.find((allowance) => !allowsDisruption(allowance, healthy));
+	const costsIn = healthy ? candidate.clusterId : undefined;
+	const exhausted = bounds.find((allowance) => !allowsDisruption(allowance, costsIn));
 	if (exhausted) return exhaustedBudget(exhausted);
-	if (healthy) for (const allowance of bounds) allowance.healthy -= 1;
+	if (healthy) for (const allowance of bounds) allowance.taken = withTaken(allowance.taken, candidate.clusterId);
 	return { kind: "grantable", state, budgets: covering.map(({ name }) => name) };
 }
 
 /** A pod that is not healthy costs nothing, but only while the others are enough (IfHealthyBudget, eviction.go). */
-function allowsDisruption({ desired, expected, healthy }: Allowance, costs: boolean): boolean {
+function allowsDisruption({ desired, expected, counts, taken }: Allowance, costsIn: string | undefined): boolean {
 	if (desired === undefined) return true;
 	if (expected !== undefined && expected <= 0) return false;
-	return healthy - (costs ? 1 : 0) >= desired;
+	return countedHealthy(counts, costsIn === undefined ? taken : withTaken(taken, costsIn)) >= desired;
 }
 
 function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Waiting | Refused {
@@ -258,11 +269,15 @@ function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Waiting | Re
 			`budget ${name} selects "${selector}" now, and was counted with "${formatSelector(budget.selector)}"`,
 		);
 	}
-	const { healthy, expected } = totalsOf(counts);
+	const { expected } = totalsOf(counts);
 	const usedBy = inOrder(counts).flatMap((count) =>
 		count.unavailable.map((pod) => ({ ...pod, cluster: count.clusterName })),
 	);
-	const base = { kind: "allowance", budget: budget.name, healthy, usedBy } as const;
+	const mislabelled = inOrder(counts).flatMap((count) =>
+		(count.mislabelled ?? []).map((workload) => ({ ...workload, cluster: count.clusterName })),
+	);
+	const taken: PodsTaken = new Map<string, number>();
+	const base = { kind: "allowance", budget: budget.name, counts, taken, usedBy, mislabelled } as const;
 	if (specs.every(({ spec }) => spec.suspended)) {
 		return { ...base, desired: undefined, expected: undefined, needsExpected: undefined };
 	}
@@ -271,7 +286,7 @@ function allowanceOf({ budget, counts }: BudgetCounts): Allowance | Waiting | Re
 	for (const { clusterName, expected: here } of counts) {
 		if (!needsExpected || here.kind === "known") continue;
 		return refused(
-			"ExpectedPodsUnknown",
+			here.cause ?? "ExpectedPodsUnknown",
 			`budget ${name} with ${formatBound(needsExpected)} needs the number of expected pods, but in cluster ` +
 				`${clusterName} ${here.reason}. A budget with minAvailable as a number does not need it`,
 			here.settles ?? false,
@@ -353,11 +368,13 @@ function refuseFleet(memberIds: readonly string[], budgets: readonly BudgetCount
 	return undefined;
 }
 
-function exhaustedBudget({ budget, desired, healthy, expected, usedBy }: Allowance): Waiting {
+function exhaustedBudget({ budget, desired, counts, taken, expected, usedBy, mislabelled }: Allowance): Waiting {
+	const healthy = countedHealthy(counts, taken);
+	const numbers = { need: desired, healthy, expected };
 	return {
 		kind: "waiting",
 		reason: "BudgetExhausted",
-		message: exhaustedText(formatBudgetName(budget), { need: desired, healthy, expected }),
+		message: exhaustedText(formatBudgetName(budget), numbers) + mislabelledText(mislabelled),
 		budget,
 		...(desired !== undefined && { need: desired }),
 		...(expected !== undefined && { expected }),

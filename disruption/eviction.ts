@@ -1,31 +1,22 @@
 // Carrying out a grant: the eviction, and what to do when its answer is not a plain yes.
 //
-// Guarantee: every eviction names the pod's uid and a resourceVersion that was read before the reservation was last
-// known to stand. Who cancels a reservation marks it, touches the pod and only then removes it: a request that is later
-// than the mark finds either another version (409, nothing happens) or a pod that still counts as unavailable. A pod
-// whose labels are not those that were counted is not evicted: other budgets may cover it now. Nor is one that was given
-// a pre-activity since.
+// Guarantee: every eviction names the pod's uid and a resourceVersion that was read before the reservation was last known to
+// stand. A cancel marks the reservation, touches the pod and only then removes the reservation: a request that comes after
+// the mark finds either another version (409, nothing happens) or a pod that still counts as unavailable. A pod whose labels
+// are not those that were counted is not evicted, because other budgets may cover it now. Nor is a pod that got a
+// pre-activity since. If the counts of a grant were requested more than a second before its eviction is written, the grant
+// is used only if lists of all members, requested within that last second, show the very budgets that it was granted under,
+// unchanged: a budget that was made or edited since the count is obeyed.
 // Assumption: the API server honours preconditions.
-import type { BudgetName } from "./budget.ts";
+import { formatBudgetName } from "./budget.ts";
+import { budgetTerms } from "./budget-terms.ts";
 import type { Cluster, PodReference } from "./cluster.ts";
+import { type CoverageJudgement, judgeCoverage, type ListedBudgets } from "./coverage-judgement.ts";
 import { giveBackAll } from "./give-back.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
+import type { Ticket } from "./ticket.ts";
 
-/** The right to evict one pod: its reservation stands in the Leases of all its budgets. */
-export interface Ticket {
-	readonly clusterId: string;
-	readonly pod: PodReference;
-	/** The reservation's id. Never shown: who names it may evict the pod. */
-	readonly id: string;
-	readonly budgets: readonly BudgetName[];
-	readonly resourceVersion: string;
-	/** Of a pod that somebody keeps changing: how often. */
-	readonly changesEveryMs?: number;
-	/** The pod's labels as they were counted: with others it may be under other budgets. */
-	readonly labels: Readonly<Record<string, string>>;
-	/** On the clock of the runtime, taken before the commit was sent. */
-	readonly grantedAt: number;
-}
+export type { Ticket } from "./ticket.ts";
 
 /**
  * What the API server answered to an eviction; from carryOut(), to all that went out under one ticket. `R`: what the caller
@@ -40,6 +31,8 @@ export type EvictionAnswer<R> =
 	 * that was granted any more, or its reservation does not stand any more; ask for a round again.
 	 */
 	| { readonly kind: "conflict"; readonly message?: string }
+	/** The guard said no right before the request was written: nothing was sent. Never from carryOut(). */
+	| { readonly kind: "notSent" }
 	/** Nobody knows whether it was carried out: the reservation stands until there is evidence, or the fence ends it. */
 	| { readonly kind: "unknown"; readonly error: unknown }
 	| { readonly kind: "refused"; readonly refusal: R };
@@ -49,6 +42,8 @@ export interface Evictor<R> {
 		pod: PodReference,
 		preconditions: { readonly uid: string; readonly resourceVersion: string },
 		reservationId: string,
+		/** Called synchronously right before the request is written, after every wait; if false, nothing is sent. */
+		guard: () => boolean,
 	): Promise<EvictionAnswer<R>>;
 	/** A consistent read of this very pod: another uid under the name is `gone`. */
 	read(pod: PodReference): Promise<FoundPod>;
@@ -65,9 +60,17 @@ export type FoundPod =
 			readonly preActivities: readonly string[];
 	  };
 
+/** The budgets of all members, as they are now. */
+export interface CurrentBudgets {
+	/** Lists of the namespace that are fresh at the call. Rejects if a member gives no answer. */
+	list(namespace: string): Promise<ListedBudgets>;
+	/** The members whose lists these must be. */
+	readonly memberIds: () => readonly string[];
+}
+
 /**
- * Older reservations are confirmed before they are used: a version that has grown old meets a 409, and a 409 uses up a
- * disruption of a native PodDisruptionBudget for two minutes.
+ * Reservations with older counts are confirmed before they are used, because another budget may exist by then. Besides, an
+ * old version meets a 409, which uses up a disruption of a native PodDisruptionBudget for two minutes.
  */
 export const freshForMs = 1_000;
 /** Of a pod that changes five times a second, a twentieth of the time. */
@@ -82,15 +85,18 @@ export async function carryOut<R>(
 	ticket: Ticket,
 	cluster: Cluster,
 	evictor: Evictor<R>,
+	budgets: CurrentBudgets,
 	runtime: Pick<RoundRuntime, "now" | "sleep" | "onLeftBehind">,
-): Promise<EvictionAnswer<R>> {
+): Promise<Exclude<EvictionAnswer<R>, { kind: "notSent" }>> {
 	const { pod, id, changesEveryMs } = ticket;
 	let resourceVersion = ticket.resourceVersion;
-	let mustConfirm = changesEveryMs !== undefined || runtime.now() - ticket.grantedAt > freshForMs;
+	let guard = (): boolean => runtime.now() - ticket.countedAt <= freshForMs;
+	let mustConfirm = changesEveryMs !== undefined || !guard();
+	let hasChanged = false;
 	let unknown: { readonly error: unknown } | undefined;
 	for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
 		if (mustConfirm) {
-			const found = await confirmAnew(ticket, cluster, evictor, runtime);
+			const found = await confirmAnew(ticket, cluster, evictor, budgets, runtime);
 			if (found.kind === "gone") return { kind: "gone" };
 			if (found.kind === "terminating") return { kind: "accepted" };
 			if (found.kind === "lost") {
@@ -98,8 +104,9 @@ export async function carryOut<R>(
 				return { kind: "conflict", message: `pod ${pod.namespace}/${pod.name} ${found.why} before it was evicted` };
 			}
 			resourceVersion = found.resourceVersion;
+			guard = found.guard;
 		}
-		const answer = await evictor.evict(pod, { uid: pod.uid, resourceVersion }, id);
+		const answer = await evictor.evict(pod, { uid: pod.uid, resourceVersion }, id, guard);
 		switch (answer.kind) {
 			case "accepted":
 			case "gone":
@@ -112,6 +119,9 @@ export async function carryOut<R>(
 				break;
 			case "conflict":
 				unknown = undefined;
+				hasChanged = true;
+				break;
+			case "notSent":
 				break;
 		}
 		mustConfirm = true;
@@ -120,7 +130,9 @@ export async function carryOut<R>(
 	await cancelTicket(ticket, cluster, runtime, { sent: true });
 	return {
 		kind: "conflict",
-		message: `pod ${pod.namespace}/${pod.name} changed ${maxAttempts} times while it was being evicted`,
+		message: hasChanged
+			? `pod ${pod.namespace}/${pod.name} changed ${maxAttempts} times while it was being evicted`
+			: `the eviction of pod ${pod.namespace}/${pod.name} waited too long to be sent, ${maxAttempts} times`,
 	};
 }
 
@@ -128,7 +140,8 @@ type Confirmed =
 	| { readonly kind: "gone" }
 	| { readonly kind: "terminating" }
 	| { readonly kind: "lost"; readonly why: string }
-	| { readonly kind: "stands"; readonly resourceVersion: string };
+	/** `guard`: whether the lists of budgets are still fresh and cover the pod. */
+	| { readonly kind: "stands"; readonly resourceVersion: string; readonly guard: () => boolean };
 
 /**
  * Reads, then confirms. A busy pod right after a change, and once more where that took too long: an eviction under a native
@@ -138,6 +151,7 @@ async function confirmAnew<R>(
 	ticket: Ticket,
 	cluster: Cluster,
 	evictor: Evictor<R>,
+	budgets: CurrentBudgets,
 	runtime: Pick<RoundRuntime, "now" | "sleep">,
 ): Promise<Confirmed> {
 	const { pod, changesEveryMs } = ticket;
@@ -153,11 +167,57 @@ async function confirmAnew<R>(
 		if (!sameLabels(found.labels, ticket.labels)) return { kind: "lost", why: "got other labels" };
 		const [preActivity] = found.preActivities;
 		if (preActivity !== undefined) return { kind: "lost", why: `got the pre-activity ${preActivity}` };
+		const listing = budgets.list(pod.namespace);
+		// Awaited below: until then, a failure must not be an unhandled rejection.
+		listing.catch(() => undefined);
 		if (!(await standsEverywhere(ticket, cluster))) return { kind: "lost", why: "lost its reservation" };
+		await listing;
+		// The same list, unless it has become too old meanwhile.
+		const listed = await budgets.list(pod.namespace);
+		const { resourceVersion, labels } = found;
+		const version = { resourceVersion, labels, readAt };
+		const judge = (): CoverageJudgement =>
+			judgeCoverage({ namespace: pod.namespace, version }, listed, {
+				memberIds: budgets.memberIds(),
+				now: runtime.now(),
+				triedAt: readAt,
+			});
+		const why = otherBudgets(ticket, judge(), listed);
+		if (why !== undefined) return { kind: "lost", why };
 		const now = runtime.now();
 		const isLate = changesEveryMs !== undefined && isTooLate(now - readAt, changesEveryMs);
-		if (!isLate || now >= patientUntil) return { kind: "stands", resourceVersion: found.resourceVersion };
+		if (isLate && now < patientUntil) continue;
+		return { kind: "stands", resourceVersion, guard: () => judge().kind === "covered" };
 	}
+}
+
+/** Why the budgets are no longer those that the pod was granted under; undefined if they are. */
+function otherBudgets(
+	{ budgets, terms }: Ticket,
+	judged: CoverageJudgement,
+	{ members }: ListedBudgets,
+): string | undefined {
+	switch (judged.kind) {
+		case "uncovered":
+			return "left its budgets";
+		case "unreadable":
+			return `may have come under budget ${judged.budget}, which cannot be read,`;
+		case "fleetsDiffer":
+			return `could not be judged (${judged.message})`;
+		case "listAgain":
+		case "readAgain":
+			return "could not be judged in time";
+		case "covered":
+			break;
+	}
+	const granted = new Map(budgets.map((name, index) => [formatBudgetName(name), terms[index]]));
+	const names = judged.budgets.map(({ name }) => formatBudgetName(name));
+	const other = names.find((name) => !granted.has(name));
+	if (other !== undefined) return `came under budget ${other}`;
+	const left = [...granted.keys()].find((name) => !names.includes(name));
+	if (left !== undefined) return `left budget ${left}`;
+	const changed = judged.budgets.find(({ name }) => budgetTerms(name, members) !== granted.get(formatBudgetName(name)));
+	return changed && `saw budget ${formatBudgetName(changed.name)} change`;
 }
 
 /** Reads until the pod has another version, or it is long past the time for that; `readAt`: before the change was asked for. */

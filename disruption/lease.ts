@@ -268,6 +268,11 @@ export function withoutControllers(lease: BudgetLease, keys: ReadonlySet<string>
 	return { ...lease, state: { ...lease.state, controllers } };
 }
 
+/** Remembers what a count saw: see remembered-controllers.ts. */
+export function withControllers(lease: BudgetLease, seen: readonly ControllerReference[]): BudgetLease {
+	return { ...lease, state: { ...lease.state, controllers: rememberControllers(lease.state.controllers, seen) } };
+}
+
 /** All annotations of the Lease as it is to be written. */
 export function annotationsOf(
 	lease: Pick<BudgetLease, "budget" | "annotations" | "state">,

@@ -22,6 +22,11 @@ export function oneLine(text: string): string {
 	return printable(text).replaceAll(/[\n\t]/g, escaped);
 }
 
+/** Indents every line but the first by at least two spaces. */
+export function indentMore(text: string): string {
+	return text.replaceAll(/\r\n?|\n/g, "\n").replaceAll(/\n(?=.)(?! {2})/g, "\n  ");
+}
+
 function escaped(character: string): string {
 	return Array.from(
 		{ length: character.length },

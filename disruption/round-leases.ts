@@ -21,12 +21,13 @@ export interface HeldLease extends Slot {
 interface CountedLease extends HeldLease {
 	readonly request: AcquireRequest;
 	count: Count;
-	countedAt: number;
+	/** When the count was requested, because the age of an answer on arrival is unknown. */
+	askedAt: number;
 	/** When the Lease has to be renewed. */
 	renewAt: number;
 }
 
-/** Counts older than this when the last Lease was got are asked for again: waiting in line can take long. */
+/** Counts that are older than this when the last Lease is acquired are requested again: waiting in line can take long. */
 const countFreshForMs = 1_000;
 
 export class RoundLeases {
@@ -41,9 +42,9 @@ export class RoundLeases {
 		return this.#held.size;
 	}
 
-	/** Just acquired, with its count. */
-	add(lease: Omit<CountedLease, "countedAt" | "renewAt"> & { readonly leaseDurationMs: number }): void {
-		const { cluster, budget, request, acquisition, count, leaseDurationMs } = lease;
+	/** Just acquired, with its count; `askedAt`: before the request was sent. */
+	add(lease: Omit<CountedLease, "renewAt"> & { readonly leaseDurationMs: number }): void {
+		const { cluster, budget, request, acquisition, count, askedAt, leaseDurationMs } = lease;
 		const now = this.#runtime.now();
 		this.#held.add({
 			cluster,
@@ -51,7 +52,7 @@ export class RoundLeases {
 			request,
 			acquisition,
 			count,
-			countedAt: now,
+			askedAt,
 			// What nobody is kept away from ends by no time.
 			renewAt: acquisition.unwritten ? Number.POSITIVE_INFINITY : now + leaseDurationMs / 3,
 		});
@@ -61,9 +62,14 @@ export class RoundLeases {
 		return [...this.#held].filter((lease) => lease.budget === budget).map(({ count }) => count);
 	}
 
+	/** When the oldest count was requested. */
+	get oldestAskedAt(): number {
+		return Math.min(...[...this.#held].map(({ askedAt }) => askedAt));
+	}
+
 	async recountOld(signal: AbortSignal): Promise<void> {
 		const now = this.#runtime.now();
-		const old = [...this.#held].filter(({ countedAt }) => now - countedAt > countFreshForMs);
+		const old = [...this.#held].filter(({ askedAt }) => now - askedAt > countFreshForMs);
 		const results = await Promise.allSettled(
 			old.map((lease) => (lease.acquisition.unwritten ? this.#acquireAnew(lease, signal) : this.#recount(lease))),
 		);
@@ -72,14 +78,16 @@ export class RoundLeases {
 	}
 
 	async #recount(lease: CountedLease): Promise<void> {
+		const askedAt = this.#runtime.now();
 		lease.count = await lease.cluster.count(lease.acquisition, lease.request);
-		lease.countedAt = this.#runtime.now();
+		lease.askedAt = askedAt;
 	}
 
 	/** What was never written cannot be counted under again: there may have been others since. */
 	async #acquireAnew(lease: CountedLease, signal: AbortSignal): Promise<void> {
 		const { cluster, budget } = lease;
 		const request = { ...lease.request, nonce: this.#runtime.newId() };
+		const askedAt = this.#runtime.now();
 		const outcome = await cluster.acquire(request, { wait: false, signal });
 		if (outcome.kind !== "acquired") {
 			throw new LeaseLostError(
@@ -87,7 +95,7 @@ export class RoundLeases {
 			);
 		}
 		this.#held.delete(lease);
-		this.add({ cluster, budget, request, ...outcome });
+		this.add({ cluster, budget, request, ...outcome, askedAt });
 	}
 
 	/**

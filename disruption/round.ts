@@ -8,6 +8,7 @@
 // evicted. A pod whose own agent gave it no reservation (it is gone, or got other labels) is not granted, and is taken back
 // under its other budgets. Nothing here rests on a clock: durations only decide how soon others may go on.
 import { type BudgetName, formatBudgetName } from "./budget.ts";
+import { budgetTerms } from "./budget-terms.ts";
 import type { AcquireOutcome, AcquireRequest, Cluster, CommitOutcome, Grant, PlaceInLine } from "./cluster.ts";
 import {
 	type BudgetCounts,
@@ -61,9 +62,9 @@ const commitAttempts = 3;
 export async function runRound(request: RoundRequest, runtime: RoundRuntime): Promise<RoundOutcome> {
 	const held = new RoundLeases(runtime);
 	try {
-		const judgements = await judgeAll(request, runtime, held);
+		const { judgements, counted } = await judgeAll(request, runtime, held);
 		request.signal.throwIfAborted();
-		return await commitAll(judgements, held, runtime);
+		return await commitAll(judgements, counted, held, runtime);
 	} catch (error) {
 		await held.releaseAll();
 		if (error instanceof LeaseLostError) return { kind: "lost", reason: error.message };
@@ -78,7 +79,7 @@ async function judgeAll(
 	request: RoundRequest,
 	runtime: RoundRuntime,
 	held: RoundLeases,
-): Promise<readonly Judgement[]> {
+): Promise<{ readonly judgements: readonly Judgement[]; readonly counted: readonly BudgetCounts[] }> {
 	const lost = new AbortController();
 	const renewing = held.keepAlive(lost);
 	try {
@@ -96,7 +97,7 @@ async function judgeAll(
 	const memberIds = request.clusters.map(({ id }) => id);
 	const { judgements, states } = decideWithStates(memberIds, counted, request.candidates);
 	request.onCounted?.(states);
-	return judgements;
+	return { judgements, counted };
 }
 
 /** At once and without waiting; where somebody holds one, everything back and then in line, in the one order that all keep. */
@@ -146,13 +147,14 @@ async function acquireSlot(
 		// In line others wait, and are to see who is first.
 		mayBeUnwritten: !wait,
 	};
+	const askedAt = runtime.now();
 	const outcome: AcquireOutcome = await cluster.acquire(acquire, {
 		wait,
 		signal,
 		onQueued: (place) => request.onQueued?.({ ...place, cluster: cluster.name, budget: budget.name }),
 	});
 	if (outcome.kind === "acquired") {
-		held.add({ ...slot, ...outcome, request: acquire });
+		held.add({ ...slot, ...outcome, request: acquire, askedAt });
 	} else if (wait) {
 		throw new AgentUnavailableError(
 			`Cannot wait for budget ${budget.name.namespace}/${budget.name.name}: the agent of cluster ${cluster.name} does not keep the line`,
@@ -172,13 +174,17 @@ function slotsInOrder({ clusters, budgets }: RoundRequest): readonly Slot[] {
 /** Writes in every cluster, also where nothing is granted; takes everything back unless all of these writes stood. */
 async function commitAll(
 	judgements: readonly Judgement[],
+	counted: readonly BudgetCounts[],
 	held: RoundLeases,
 	runtime: RoundRuntime,
 ): Promise<RoundOutcome> {
-	const grantedAt = runtime.now();
+	const countedAt = held.oldestAskedAt;
 	const tickets = new Map<Judgement, Ticket>();
+	const termsOf = countedTerms(counted);
 	for (const judgement of judgements) {
-		if (judgement.kind === "grantable") tickets.set(judgement, ticketFor(judgement, runtime.newId(), grantedAt));
+		if (judgement.kind !== "grantable") continue;
+		const terms = judgement.budgets.map(termsOf);
+		tickets.set(judgement, { ...ticketFor(judgement, runtime.newId(), countedAt), terms });
 	}
 	if (tickets.size === 0) {
 		await held.releaseAll();
@@ -271,8 +277,8 @@ function grantsFor(
 function ticketFor(
 	{ candidate, state, budgets }: { readonly candidate: RoundCandidate } & Grantable,
 	id: string,
-	grantedAt: number,
-): Ticket {
+	countedAt: number,
+): Omit<Ticket, "terms"> {
 	return {
 		clusterId: candidate.clusterId,
 		pod: candidate.pod,
@@ -281,7 +287,19 @@ function ticketFor(
 		resourceVersion: state.resourceVersion,
 		...(state.changesEveryMs !== undefined && { changesEveryMs: state.changesEveryMs }),
 		labels: state.labels,
-		grantedAt,
+		countedAt,
+	};
+}
+
+/** What the members reported of a budget when it was counted; made once for all pods that are granted under it. */
+function countedTerms(counted: readonly BudgetCounts[]): (name: BudgetName) => string {
+	const known = new Map<string, string>();
+	return (name) => {
+		const text = formatBudgetName(name);
+		const counts = counted.find(({ budget }) => formatBudgetName(budget.name) === text)?.counts ?? [];
+		const terms = known.get(text) ?? budgetTerms(name, counts);
+		known.set(text, terms);
+		return terms;
 	};
 }
 

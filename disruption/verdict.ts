@@ -1,7 +1,7 @@
 // What a round says of each pod it was asked for.
 import type { BudgetName } from "./budget.ts";
 import type { PodReference, UnavailablePod } from "./cluster.ts";
-import type { Ticket } from "./eviction.ts";
+import type { Ticket } from "./ticket.ts";
 
 /** A pod for which a grant is wanted, in the cluster that runs it. */
 export interface RoundCandidate {
@@ -26,6 +26,7 @@ export const refusalReasons = [
 	"FleetsDiffer",
 	"FeatureMissing",
 	"ExpectedPodsUnknown",
+	"WorkloadsNotListed",
 	"GarbledLease",
 ] as const;
 

@@ -1,6 +1,7 @@
 // kubectl xpdb: the process around run(): streams, signals, exit.
 import { fstatSync } from "node:fs";
 import { isatty } from "node:tty";
+import { requireVerifiedTls } from "../proto/verified-tls.ts";
 import { answerWithoutPattern } from "./kubernetes/no-address.ts";
 import { describeError } from "./run/report-error.ts";
 import { run } from "./run-command.ts";
@@ -10,6 +11,7 @@ import { InterruptSource } from "./terminal/interrupts.ts";
 import type { Streams } from "./terminal/streams.ts";
 
 answerWithoutPattern();
+requireVerifiedTls(process.env);
 
 const interrupts = new InterruptSource(exit);
 process.on("SIGINT", () => interrupts.interrupt(exitCode.interrupted));

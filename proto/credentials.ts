@@ -14,7 +14,8 @@ import {
 } from "@grpc/grpc-js";
 import { agentName } from "../disruption/agent-names.ts";
 import { AgentProtocolError, AgentUnavailableError } from "../disruption/errors.ts";
-import { AgentServiceClient } from "./gen/xpdb/v1/agent.ts";
+import { BoundedAgentClient, longestAnswer } from "./bounded-answers.ts";
+import type { AgentServiceClient } from "./gen/xpdb/v1/agent.ts";
 import { describeMember, findMemberId } from "./member-certificate.ts";
 import { type CallObserver, observeCalls } from "./observe-calls.ts";
 import { statusOfError } from "./status.ts";
@@ -51,8 +52,10 @@ export function agentServerName(agentNamespace: string): string {
 
 /** A client whose calls fail at once while the agent cannot be reached; must be closed. */
 export function createAgentClient(options: AgentClientOptions): AgentServiceClient {
-	return new AgentServiceClient(options.address, channelCredentials(options), {
+	const longest = options.identity.kind === "certificate" ? longestAnswer.toAgent : longestAnswer.toPlugin;
+	return new BoundedAgentClient(options.address, channelCredentials(options), {
 		...channelOptions(options.serverName),
+		"grpc.max_receive_message_length": longest,
 		...(options.observer && { interceptors: [observeCalls(options.observer)] }),
 	});
 }
@@ -110,6 +113,7 @@ function channelCredentials(options: AgentClientOptions): ChannelCredentials {
 	// Of the connection that was made last: a channel to one address has one at a time.
 	let validTo = "";
 	const channel = credentials.createFromSecureContext(context, {
+		rejectUnauthorized: true,
 		checkServerIdentity: (host, certificate) => {
 			const problem = checkServerIdentity(host, certificate) ?? (member && wrongMember(certificate, member));
 			if (problem) return problem;
@@ -194,7 +198,5 @@ function channelOptions(serverName: string): ChannelOptions {
 		// Who waits in line has no deadline: a dead connection shows after 3 + 5 seconds, within the lease time of 10.
 		"grpc.keepalive_time_ms": 3_000,
 		"grpc.keepalive_timeout_ms": 5_000,
-		// A count of 1,000 candidates with all labels is about 1 MB, and a list of all budgets may be more.
-		"grpc.max_receive_message_length": 16 * 1024 * 1024,
 	};
 }

@@ -1,5 +1,6 @@
 // Strict readers of single fields: what is missing or out of range is an error that names the field, never a default.
 import { AgentProtocolError } from "../disruption/errors.ts";
+import { oneLine } from "../disruption/printable.ts";
 import { quote } from "../disruption/quote.ts";
 import { isResourceVersion } from "../disruption/resource-version.ts";
 
@@ -13,6 +14,14 @@ export function required<T>(value: T | undefined, field: string): T {
 export function requiredText(value: string, field: string): string {
 	if (value === "") throw missing(field);
 	return value;
+}
+
+/** Of an object or a namespace: people see it, and programs take it from lines of output. */
+export function requiredName(value: string, field: string): string {
+	if (oneLine(value) === value) return requiredText(value, field);
+	throw new AgentProtocolError(
+		`Cannot read message: ${field} has characters that are not allowed in names: ${quote(value)}`,
+	);
 }
 
 /** A whole number from `min`, small enough to be exact. */

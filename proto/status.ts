@@ -14,7 +14,9 @@ import {
 	LeaseLostError,
 	type Silent,
 } from "../disruption/errors.ts";
+import { oneLine } from "../disruption/printable.ts";
 import { findSilence } from "./silence.ts";
+import { withoutNodeAdvice } from "./verified-tls.ts";
 
 interface ErrorDetails {
 	readonly message: string;
@@ -161,7 +163,7 @@ export function errorOfStatus(error: ServiceError, { cluster, call, askedBy }: F
 		: (Object.values(kinds).find(({ foreignCodes }) => foreignCodes.includes(error.code)) ?? kinds.AgentProtocol);
 	const code = status[error.code] ?? String(error.code);
 	const details =
-		error.details
+		withoutNodeAdvice(error.details)
 			.replace(lastErrorNote, "")
 			.replaceAll(/\s+/g, " ")
 			.trim()
@@ -190,7 +192,7 @@ function text(metadata: Metadata | undefined, key: string): string {
 	const value = metadata?.get(key)[0];
 	if (typeof value !== "string") return "";
 	try {
-		return decodeURIComponent(value);
+		return oneLine(decodeURIComponent(value));
 	} catch (error) {
 		if (error instanceof URIError) return "";
 		throw error;

@@ -1,11 +1,13 @@
 // One cluster's count as a message and back, as strict as wire.ts: every decision rests on it.
-import type {
-	CandidateState,
-	Count,
-	ExpectedPods,
-	MemberBudget,
-	PodReference,
-	UnavailablePod,
+import {
+	type CandidateState,
+	type Count,
+	type ExpectedPods,
+	type MemberBudget,
+	type MislabelledWorkload,
+	type PodReference,
+	type UnavailablePod,
+	unknownCauses,
 } from "../disruption/cluster.ts";
 import { AgentProtocolError } from "../disruption/errors.ts";
 import { boundedStatus } from "../disruption/pod-status.ts";
@@ -32,6 +34,7 @@ export function countMessage(count: Count): wire.Count {
 		healthy: count.healthy,
 		candidates: count.candidates.map(candidateMessage),
 		unavailable: count.unavailable.map(unavailableMessage),
+		mislabelled: (count.mislabelled ?? []).map((workload) => ({ ...workload })),
 	};
 }
 
@@ -47,6 +50,11 @@ export function readCount(message: wire.Count | undefined, field: string): Count
 		healthy: wholeNumber(sent.healthy, `${field}.healthy`),
 		candidates: sent.candidates.map((candidate, index) => readCandidate(candidate, `${field}.candidates[${index}]`)),
 		unavailable: sent.unavailable.map((pod, index) => readUnavailable(pod, `${field}.unavailable[${index}]`)),
+		...(sent.mislabelled.length > 0 && {
+			mislabelled: sent.mislabelled.map((workload, index) =>
+				readMislabelled(workload, `${field}.mislabelled[${index}]`),
+			),
+		}),
 	};
 }
 
@@ -74,17 +82,20 @@ function expectedMessage(expected: ExpectedPods): wire.ExpectedPods {
 				? { $case: "pods", value: expected.pods }
 				: { $case: "unknown", value: expected.reason },
 		settles: expected.kind === "unknown" && expected.settles === true,
+		cause: expected.kind === "unknown" ? expected.cause : undefined,
 	};
 }
 
 function readExpected(message: wire.ExpectedPods | undefined, field: string): ExpectedPods {
-	const { expected: sent, settles } = required(message, field);
+	const { expected: sent, settles, cause: sentCause } = required(message, field);
 	const expected = required(sent, field);
+	// Of a cause that only a later version knows the text says what it is.
+	const cause = unknownCauses.find((known) => known === sentCause);
 	switch (expected.$case) {
 		case "pods":
 			return { kind: "known", pods: wholeNumber(expected.value, `${field}.pods`) };
 		case "unknown":
-			return { kind: "unknown", reason: expected.value, ...(settles && { settles }) };
+			return { kind: "unknown", reason: expected.value, ...(settles && { settles }), ...(cause && { cause }) };
 	}
 }
 
@@ -167,6 +178,17 @@ function unavailableMessage({ sinceSeconds, ...pod }: UnavailablePod): wire.Unav
 		state,
 		message,
 		account,
+	};
+}
+
+function readMislabelled(sent: wire.MislabelledWorkload, field: string): MislabelledWorkload {
+	const { kind, namespace, name, wants, others } = sent;
+	return {
+		kind: requiredText(kind, `${field}.kind`),
+		namespace: requiredText(namespace, `${field}.namespace`),
+		name: requiredText(name, `${field}.name`),
+		wants: wholeNumber(wants, `${field}.wants`),
+		others: wholeNumber(others, `${field}.others`),
 	};
 }
 

@@ -1,5 +1,6 @@
 // What an agent says of itself as a message and back, as strict as wire.ts. What an older agent does not say is left out.
 import { AgentProtocolError } from "../disruption/errors.ts";
+import { oneLine } from "../disruption/printable.ts";
 import { quote } from "../disruption/quote.ts";
 import type {
 	AgentCertificates,
@@ -47,28 +48,32 @@ export function descriptionMessage(introduction: Introduction): wire.DescribeRes
 	};
 }
 
+/** What people are shown of it stays on its line, whatever the agent says. */
 export function readDescription(message: wire.DescribeResponse): AgentDescription {
 	const { unresolved, forgotten, heard, certificates, clockMs, budgets } = message;
-	const clusterId = requiredText(message.clusterId, "cluster_id");
+	const clusterId = oneLine(requiredText(message.clusterId, "cluster_id"));
 	return {
 		clusterId,
-		clusterName: message.clusterName,
-		version: requiredText(message.version, "version"),
-		features: message.features,
+		clusterName: oneLine(message.clusterName),
+		version: oneLine(requiredText(message.version, "version")),
+		features: message.features.map(oneLine),
 		members: message.members.map(({ id, name, address }, index) => ({
-			id: requiredText(id, `members[${index}].id`),
-			name,
-			...(address !== "" && { address }),
+			id: oneLine(requiredText(id, `members[${index}].id`)),
+			name: oneLine(name),
+			...(address !== "" && { address: oneLine(address) }),
 		})),
 		fleetHash: requiredText(message.fleetHash, "fleet_hash"),
-		leaseNamespace: requiredText(message.leaseNamespace, "lease_namespace"),
+		leaseNamespace: oneLine(requiredText(message.leaseNamespace, "lease_namespace")),
 		...(unresolved.length > 0 && {
-			unresolved: unresolved.map(({ id, name }, index) => ({ id: requiredText(id, `unresolved[${index}].id`), name })),
+			unresolved: unresolved.map(({ id, name }, index) => ({
+				id: oneLine(requiredText(id, `unresolved[${index}].id`)),
+				name: oneLine(name),
+			})),
 		}),
 		...(forgotten.length > 0 && {
 			forgotten: forgotten.map(({ id, name }, index) => ({
-				id: requiredText(id, `forgotten[${index}].id`),
-				...(name !== "" && { name }),
+				id: oneLine(requiredText(id, `forgotten[${index}].id`)),
+				...(name !== "" && { name: oneLine(name) }),
 			})),
 		}),
 		...(clockMs !== undefined && { clockMs: wholeNumber(clockMs, "clock_ms") }),

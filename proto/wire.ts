@@ -12,7 +12,7 @@ import type {
 import { AgentProtocolError, InvalidBudgetError } from "../disruption/errors.ts";
 import type { ControllerReference } from "../disruption/pod.ts";
 import { labelSelectorObject, parseLabelSelector } from "../disruption/selector.ts";
-import { oneOf, required, requiredText, resourceVersion, wholeNumber } from "./fields.ts";
+import { oneOf, required, requiredName, requiredText, resourceVersion, wholeNumber } from "./fields.ts";
 import type * as wire from "./gen/xpdb/v1/agent.ts";
 
 export function budgetNameMessage({ namespace, name }: BudgetName): wire.BudgetName {
@@ -21,7 +21,7 @@ export function budgetNameMessage({ namespace, name }: BudgetName): wire.BudgetN
 
 export function readBudgetName(message: wire.BudgetName | undefined, field: string): BudgetName {
 	const { namespace, name } = required(message, field);
-	return { namespace: requiredText(namespace, `${field}.namespace`), name: requiredText(name, `${field}.name`) };
+	return { namespace: requiredName(namespace, `${field}.namespace`), name: requiredName(name, `${field}.name`) };
 }
 
 export function podReferenceMessage({ namespace, name, uid }: PodReference): wire.PodReference {
@@ -31,8 +31,8 @@ export function podReferenceMessage({ namespace, name, uid }: PodReference): wir
 export function readPodReference(message: wire.PodReference | undefined, field: string): PodReference {
 	const { namespace, name, uid } = required(message, field);
 	return {
-		namespace: requiredText(namespace, `${field}.namespace`),
-		name: requiredText(name, `${field}.name`),
+		namespace: requiredName(namespace, `${field}.namespace`),
+		name: requiredName(name, `${field}.name`),
 		uid: requiredText(uid, `${field}.uid`),
 	};
 }
@@ -53,7 +53,7 @@ export function readController(
 		controller: {
 			apiVersion: requiredText(message.apiVersion, `${field}.api_version`),
 			kind: requiredText(message.kind, `${field}.kind`),
-			name: requiredText(message.name, `${field}.name`),
+			name: requiredName(message.name, `${field}.name`),
 			uid: requiredText(message.uid, `${field}.uid`),
 		},
 	};

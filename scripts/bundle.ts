@@ -234,7 +234,7 @@ export async function bundle({ folder, failPoints }: BundleOptions): Promise<Bun
 	chmodSync(join(folder, "xpdb-agent"), 0o755);
 	const built = [...plugin, agent];
 	const inputs = [...new Set(built.flatMap((each) => [...each.inputs]))].toSorted();
-	writeFileSync(join(folder, noticesFile), licenceNotices(packagesOf(inputs)));
+	writeFileSync(join(folder, noticesFile), licenceNotices("kubectl-xpdb and xpdb-agent have", packagesOf(inputs)));
 	const sum = (files: readonly Built[]): string =>
 		(files.reduce((bytes, file) => bytes + file.bytes, 0) / 1024).toFixed(0);
 	const line = (name: string, files: readonly Built[]): string =>

@@ -29,8 +29,11 @@ export function packagesOf(inputs: readonly string[]): ReadonlyMap<string, reado
 	return packages;
 }
 
-/** All of them in one text; throws where a package brings none, because somebody has to look for it then. */
-export function licenceNotices(packages: ReadonlyMap<string, readonly string[]>): string {
+/**
+ * All of them in one text for these programs ("kubectl-xpdb has"); throws where a package brings none, because somebody has to look for it
+ * then.
+ */
+export function licenceNotices(programs: string, packages: ReadonlyMap<string, readonly string[]>): string {
 	const notices = [...packages].map(([folder, inputs]) => {
 		const text = readFileSync(join(repositoryRoot, folder, "package.json"), "utf8");
 		const { name, version, license } = JSON.parse(text) as { name: string; version: string; license: string };
@@ -40,7 +43,7 @@ export function licenceNotices(packages: ReadonlyMap<string, readonly string[]>)
 		if (texts.length === 0) throw new Error(`${name} ${version} is bundled and brings no text of its licence`);
 		return `${rule}\n${name} ${version} (${license})\n\n${texts.join("\n\n")}\n`;
 	});
-	return `kubectl-xpdb and xpdb-agent have code of the following packages in them.\n\n${notices.join("\n")}`;
+	return `${programs} code of the following packages inside.\n\n${notices.join("\n")}`;
 }
 
 /** Of Node itself, with all that is in it: for a program that has it inside. */

@@ -20,6 +20,8 @@ export function runCommand(
 		readonly environment?: Readonly<Record<string, string>>;
 		/** It leaves the processors to others. */
 		readonly isBackground?: boolean;
+		/** Where it runs; the root of the repository, unless said otherwise. */
+		readonly folder?: string;
 		/** Asks the program to end; the result still comes only when it has. */
 		readonly signal?: AbortSignal;
 	} = {},
@@ -28,7 +30,7 @@ export function runCommand(
 	const startedAt = performance.now();
 	return new Promise((done) => {
 		const child = spawn(program, args, {
-			cwd: repositoryRoot,
+			cwd: options.folder ?? repositoryRoot,
 			stdio: options.show ? "inherit" : ["ignore", "pipe", "pipe"],
 			// A bare shell has the machine's own Node first, and not our tools.
 			env: {

@@ -87,10 +87,15 @@ const building: Step = {
 const bundling: Step = { name: "build", command: ["scripts/build.ts", "--test"], tally: tallyOfExit };
 
 const besideSteps = thoseThatRun("beside");
-const onClusters = [...(choice.clusters.length > 0 ? [realClusters] : []), ...thoseThatRun("last")];
+const onClusters = [
+	...(choice.clusters.length > 0 ? [realClusters] : []),
+	...[thoseThatRun("after")].filter((group) => group.length > 0),
+	...thoseThatRun("alone"),
+];
 const mainSteps = [...thoseThatRun("first"), ...(onClusters.length > 0 ? [building, bundling, ...onClusters] : [])];
 const reports = (): readonly SuiteReport[] =>
 	[...besideSteps, ...mainSteps]
+		.flat()
 		.filter(({ environment }) => environment?.["XPDB_SUITE_REPORT"] !== undefined)
 		.map(({ name }) => readSuiteReport(reportPath(name)));
 

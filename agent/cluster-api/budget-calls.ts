@@ -1,12 +1,12 @@
 // XPodDisruptionBudgets over the API server.
 import { budgetApi } from "../../disruption/budget.ts";
-import { isRecord } from "../../disruption/record.ts";
 import type { ApiAsker, AskOptions } from "../kubernetes/api-asker.ts";
 import { isMissingObject } from "../kubernetes/api-refusal.ts";
-import { listPage, objectMeta } from "../kubernetes/kubernetes-objects.ts";
+import { listPage, metadataList, objectMeta, withItems } from "../kubernetes/kubernetes-objects.ts";
 import type { ListedResource } from "../kubernetes/paged-list.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 import { readBudget } from "./read-budget.ts";
+import type { ListedVersions } from "./workload-calls.ts";
 
 const { group, version, resource } = budgetApi;
 const budgetsIn = (namespace: string | undefined): string =>
@@ -20,20 +20,14 @@ export const allBudgets: ListedResource = {
 	group,
 };
 
-/** What a consistent list has: the resourceVersion of each budget by NAMESPACE/NAME, and the list's own. */
-export interface ListedBudgets {
-	readonly versions: ReadonlyMap<string, string>;
-	readonly resourceVersion: string;
-}
-
 /** Every budget's resourceVersion, by a consistent list of nothing but metadata. */
-export async function listBudgetVersions(asker: ApiAsker): Promise<ListedBudgets> {
+export async function listBudgetVersions(asker: ApiAsker): Promise<ListedVersions> {
 	const { versions } = asker.connection;
 	const mark = versions.mark(allBudgets.name);
 	const options: AskOptions = {
 		method: "GET",
 		path: allBudgets.path,
-		accept: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+		accept: metadataList,
 		what: "list the names of XPodDisruptionBudgets",
 		verb: "list",
 		resource: allBudgets.resource,
@@ -49,11 +43,6 @@ export async function listBudgetVersions(asker: ApiAsker): Promise<ListedBudgets
 		});
 		return { versions: new Map(listed), resourceVersion };
 	});
-}
-
-/** Made into a list of metadata, an empty list has null for its items, where every other one has none in it (Go's nil slice). */
-function withItems(body: unknown): unknown {
-	return isRecord(body) && body["items"] === null ? { ...body, items: [] } : body;
 }
 
 export function createBudgetCalls(asker: ApiAsker): Pick<ClusterApi, "getBudget" | "listBudgets"> {

@@ -6,6 +6,7 @@ import type { MemberBudget, PodReference } from "../../disruption/cluster.ts";
 import type { DeclaredFleet } from "../../disruption/fleet.ts";
 import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
+import type { WorkloadRecord } from "./workload-record.ts";
 
 /** The write lost against another one (409 Conflict or AlreadyExists): read again before judging. */
 export class ConflictError extends BoundedError {
@@ -45,6 +46,11 @@ export type TouchAnswer = { readonly kind: "touched"; readonly resourceVersion: 
 export interface ClusterApi {
 	/** UID of the kube-system namespace. */
 	readonly clusterId: string;
+	/**
+	 * The connection that carries a request that is sent before anything else happens; undefined if none is open yet. While it
+	 * is the same, no request has gone to a restarted API server.
+	 */
+	connection(): number | undefined;
 	/** Consistent GET by name; undefined where there is none. */
 	getLease(name: string): Promise<LeaseObject | undefined>;
 	/** Rejects with ConflictError where it exists already. */
@@ -75,6 +81,8 @@ export interface ClusterApi {
 	touchPod(pod: PodReference, value: string): Promise<TouchAnswer>;
 	/** Sets `xpdb.form3.tech/has-pending-disruption: "true"` on the pod, for its pre-activities to see. */
 	markPendingDisruption(pod: PodReference): Promise<void>;
+	/** Consistent LISTs of a namespace's workloads of Kubernetes' own kinds; rejects with MissingRightError if the agent may not list them. */
+	listWorkloads(namespace: string): Promise<readonly WorkloadRecord[]>;
 	/** GET by name of how many pods a controller wants, and of who controls it. */
 	getScale(controller: ControllerName, namespace: string): Promise<ScaleAnswer>;
 }

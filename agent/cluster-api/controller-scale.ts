@@ -14,15 +14,7 @@ import { isMissingObject } from "../kubernetes/api-refusal.ts";
 import type { DiscoveredKind, Discovery } from "../kubernetes/discovery.ts";
 import { objectMeta } from "../kubernetes/kubernetes-objects.ts";
 import type { ControllerName, ScaleAnswer } from "./cluster-api.ts";
-
-/** By group and kind: found without discovery. */
-const workloads: ReadonlyMap<string, { readonly prefix: string; readonly plural: string }> = new Map([
-	["apps/ReplicaSet", { prefix: "/apis/apps/v1", plural: "replicasets" }],
-	["apps/Deployment", { prefix: "/apis/apps/v1", plural: "deployments" }],
-	["apps/StatefulSet", { prefix: "/apis/apps/v1", plural: "statefulsets" }],
-	["apps/DaemonSet", { prefix: "/apis/apps/v1", plural: "daemonsets" }],
-	["/ReplicationController", { prefix: "/api/v1", plural: "replicationcontrollers" }],
-]);
+import { findWorkloadKind } from "./workload-record.ts";
 
 /** Names, kinds and versions, as the API server has them in its paths. */
 const pathSegment = /^[A-Za-z0-9]([-A-Za-z0-9.]{0,251}[A-Za-z0-9])?$/;
@@ -41,8 +33,8 @@ export async function getScale(
 	) {
 		throw unreadable("the reference to it cannot be the one of an object");
 	}
-	const group = groupOf(controller.apiVersion);
-	const workload = workloads.get(`${group}/${controller.kind}`);
+	// Kubernetes' own kinds are found without discovery.
+	const workload = findWorkloadKind(controller);
 	if (workload) return ofWorkload(controller, workload, namespace, asker);
 	const kind = await discovery.find(controller.apiVersion, controller.kind);
 	// Uninstalled, and every object of the kind went with it.

@@ -14,6 +14,7 @@ import { createFleetCalls } from "./fleet-calls.ts";
 import { createLeaseCalls } from "./lease-calls.ts";
 import { createPodCalls } from "./pod-calls.ts";
 import { createPodProjection } from "./pod-projection.ts";
+import { createWorkloadCalls } from "./workload-calls.ts";
 
 export interface ClusterApiOptions {
 	readonly leaseNamespace: string;
@@ -29,10 +30,12 @@ export async function createClusterApi(connection: ApiConnection, options: Clust
 	const discovery = createDiscovery(asker, clock);
 	return {
 		clusterId: await readClusterId(asker),
+		connection: () => (connection.connected ? connection.session : undefined),
 		...createLeaseCalls(asker, options.leaseNamespace),
 		...createBudgetCalls(asker),
 		...createFleetCalls(asker, options),
 		...createPodCalls(asker, createPodProjection()),
+		...createWorkloadCalls(asker),
 		getScale: (controller, namespace) => getScale(controller, namespace, { asker, discovery }),
 	};
 }

@@ -21,6 +21,10 @@ export function withSharedReads(api: ClusterApi, nextTurn: NextTurn = setImmedia
 		(namespace: Parameters<ClusterApi["listBudgets"]>[0]) => namespace ?? "",
 		(namespace) => api.listBudgets(namespace),
 	);
+	const workloads = share(
+		(namespace: string) => namespace,
+		(namespace) => api.listWorkloads(namespace),
+	);
 	const fleet = share(
 		() => "",
 		() => api.getFleet(),
@@ -30,6 +34,7 @@ export function withSharedReads(api: ClusterApi, nextTurn: NextTurn = setImmedia
 		getScale: (controller, namespace) => scales([controller, namespace]),
 		getBudget: budgets,
 		listBudgets: (namespace) => lists(namespace),
+		listWorkloads: workloads,
 		getFleet: () => fleet(undefined),
 	};
 }

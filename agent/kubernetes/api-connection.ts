@@ -8,6 +8,7 @@ import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from "nod
 import { agentName } from "../../disruption/agent-names.ts";
 import { AgentUnavailableError, type Silent } from "../../disruption/errors.ts";
 import { LineSplitter } from "../../proto/line-splitter.ts";
+import { withoutNodeAdvice } from "../../proto/verified-tls.ts";
 import type { Clock } from "../process/clock.ts";
 import type { ApiAccess } from "./api-access.ts";
 import { ApiSession } from "./api-session.ts";
@@ -64,6 +65,13 @@ export interface ApiConnection extends ApiRequest {
 	/** How long the server has owed an answer or a sign of life; 0 where it owes none. */
 	readonly silentMs: number;
 	/**
+	 * The number of the session that carries what is sent now, be it one that has still to be made. A session is made to one
+	 * API server, and ends with it.
+	 */
+	readonly session: number;
+	/** Whether that session stands. */
+	readonly connected: boolean;
+	/**
 	 * Reads lines until the stream ends: undefined where the server or `signal` ended it, the answer where it is not a
 	 * 200. Rejects with AgentUnavailableError where the connection broke, and with what `line` threw.
 	 */
@@ -96,6 +104,7 @@ class HttpApiConnection implements ApiConnection {
 	/** Of the requests that have no answer yet. */
 	readonly #askedAt = new Set<{ readonly ms: number }>();
 	#session: ApiSession | undefined;
+	#sessionsMade = 0;
 	#token: { readonly value: string | undefined; readonly readAt: number } | undefined;
 	#closed = false;
 
@@ -110,6 +119,14 @@ class HttpApiConnection implements ApiConnection {
 	get silentMs(): number {
 		const now = this.#clock.now();
 		return Math.max(this.#session?.silentMs ?? 0, ...[...this.#askedAt].map((at) => now - at.ms));
+	}
+
+	get session(): number {
+		return this.#session?.usable ? this.#sessionsMade : this.#sessionsMade + 1;
+	}
+
+	get connected(): boolean {
+		return this.#session !== undefined && this.#session.usable && this.#session.connected;
 	}
 
 	async request(options: ApiRequestOptions): Promise<ApiAnswer> {
@@ -239,6 +256,7 @@ class HttpApiConnection implements ApiConnection {
 	#current(): ApiSession {
 		if (this.#session?.usable) return this.#session;
 		const session = new ApiSession({ access: this.#access, clock: this.#clock });
+		this.#sessionsMade += 1;
 		this.#sessions.add(session);
 		session.http2.on("close", () => this.#sessions.delete(session));
 		this.#session = session;
@@ -254,7 +272,7 @@ class HttpApiConnection implements ApiConnection {
 	}
 
 	#broken(options: Described, failure: unknown): AgentUnavailableError {
-		const why = failure instanceof Error ? failure.message : "the answer was broken off";
+		const why = failure instanceof Error ? withoutNodeAdvice(failure.message) : "the answer was broken off";
 		return this.#unavailable(options, `no answer from its API server: ${why}`, { cause: failure });
 	}
 

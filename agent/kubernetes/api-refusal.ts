@@ -14,6 +14,9 @@ export interface ApiQuestion {
 	readonly namespace?: string;
 }
 
+/** The agent has no right to ask this. */
+export class MissingRightError extends AgentUnavailableError {}
+
 export function refusal(answer: ApiAnswer, question: ApiQuestion, cluster: string): AgentUnavailableError {
 	const { verb, resource, group, namespace } = question;
 	const target = `${group === "" ? resource : `${resource}.${group}`}${namespace === undefined ? "" : ` in namespace "${namespace}"`}`;
@@ -34,7 +37,9 @@ export function refusal(answer: ApiAnswer, question: ApiQuestion, cluster: strin
 	};
 	// It did answer, and yet it is the API server that somebody has to look at.
 	const silent = answer.status === 429 || answer.status >= 500 ? "apiServer" : undefined;
-	return new AgentUnavailableError(`Cannot ${question.what} in cluster "${cluster}": ${why()}`, cluster, { silent });
+	const message = `Cannot ${question.what} in cluster "${cluster}": ${why()}`;
+	if (answer.status === 403) return new MissingRightError(message, cluster);
+	return new AgentUnavailableError(message, cluster, { silent });
 }
 
 /** The message of a metav1.Status, or the start of whatever else was answered. */

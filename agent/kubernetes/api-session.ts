@@ -17,6 +17,7 @@ export class ApiSession {
 	readonly #clock: Clock;
 	readonly #pulse = new Set<(at: number) => void>();
 	#usable = true;
+	#connected = false;
 	#failure: Error | undefined;
 	#cancelTimers = new Set<() => void>();
 	/** When it was first asked for a sign of life that has not come yet: the connection itself, then each ping. */
@@ -28,6 +29,7 @@ export class ApiSession {
 		this.http2 = connect(new URL(access.server).origin, {
 			...access.tls(),
 			rejectUnauthorized: true,
+			minVersion: "TLSv1.2",
 			settings: { enablePush: false, initialWindowSize: streamWindowBytes },
 		});
 		// Every stream has listeners of its own: a watch, and as many requests as there are rounds.
@@ -40,6 +42,7 @@ export class ApiSession {
 			cancelDeadline();
 			// It came about just as it was given up.
 			if (this.http2.destroyed) return;
+			this.#connected = true;
 			this.http2.setLocalWindowSize(sessionWindowBytes);
 			this.#ping();
 		});
@@ -57,6 +60,11 @@ export class ApiSession {
 	/** Whether new requests may be sent on it. */
 	get usable(): boolean {
 		return this.#usable && !this.http2.closed && !this.http2.destroyed;
+	}
+
+	/** Whether the API server has taken the connection. */
+	get connected(): boolean {
+		return this.#connected;
 	}
 
 	/** How long the server has owed a sign of life; 0 where it owes none. */

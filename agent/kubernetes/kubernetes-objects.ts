@@ -42,6 +42,14 @@ export function listPage(body: unknown): {
 	return { items, resourceVersion, continueToken: token };
 }
 
+/** A list of metadata alone. */
+export const metadataList = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
+/** Made into a list of metadata, an empty list has null for its items, where every other one has none in it (Go's nil slice). */
+export function withItems(body: unknown): unknown {
+	return isRecord(body) && body["items"] === null ? { ...body, items: [] } : body;
+}
+
 /** Throws TypeError where the field is no object. */
 export function recordAt(object: unknown, field: string): Readonly<Record<string, unknown>> {
 	const value = isRecord(object) ? object[field] : undefined;

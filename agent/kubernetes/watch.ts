@@ -1,8 +1,9 @@
 // One list and watch, kept up: lists, watches from there, and starts over where the API server has forgotten the place.
 //
-// Guarantee: the sink is told of every change in order, or of a whole list; never of a part of a list. A connection
-// that broke is checked against a consistent read before the watch goes on from where it was: if etcd was restored from
-// a backup meanwhile, a watch from a version of the future would be accepted and stay silent.
+// Guarantee: the sink is told of every change in order, or of a whole list; never of a part of a list. A watch resumes where
+// it was over the session that it ran on, and lists again over any other session (watch-place.ts): if etcd was restored from
+// a backup meanwhile, the API server would accept a watch from a version of the lost history, and the view would keep what
+// that history showed.
 //
 // In the place of ListWatch in @kubernetes/client-node 2.0 (its memory: see api-connection.ts), which passes over a line that it
 // cannot read, keeps whole objects, asks for no bookmarks, and does not see a server whose versions went back.
@@ -11,9 +12,10 @@ import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import type { Clock } from "../process/clock.ts";
 import { type ApiAsker, type AskOptions, createApiAsker } from "./api-asker.ts";
 import type { ApiConnection } from "./api-connection.ts";
-import { listPage } from "./kubernetes-objects.ts";
+import { objectMeta } from "./kubernetes-objects.ts";
 import { type ListedResource, listPaged, listPath } from "./paged-list.ts";
 import { parseWatchLine } from "./watch-line.ts";
+import { WatchPlace } from "./watch-place.ts";
 import type { WatchSink } from "./watch-sink.ts";
 
 /** The server ends a watch after five to ten minutes, so that watches move on to other API servers over time. */
@@ -58,10 +60,9 @@ class ObjectWatch<T> implements Watch {
 	readonly #closing = new AbortController();
 	readonly #stopListening: () => void;
 	#attempt = new AbortController();
-	/** Where to go on; "" means to list anew. */
+	readonly #place = new WatchPlace();
+	/** How far it has come in this attempt. */
 	#version = "";
-	/** The connection broke, so the server may be another one now. */
-	#suspicious = false;
 	#canStreamLists = true;
 
 	constructor(options: WatchOptions<T>) {
@@ -71,14 +72,14 @@ class ObjectWatch<T> implements Watch {
 			options.warn(
 				`The API server of cluster "${options.connection.cluster}" answers with older versions than before (was etcd restored?): listing ${options.resource.resource} anew`,
 			);
-			this.#version = "";
+			this.#place.forget();
 			this.#options.sink.reset();
 			this.#attempt.abort();
 		});
 	}
 
 	restart(): void {
-		this.#version = "";
+		this.#place.forget();
 		this.#options.sink.watchLost();
 		this.#attempt.abort();
 	}
@@ -95,7 +96,7 @@ class ObjectWatch<T> implements Watch {
 			const attempt = new AbortController();
 			this.#attempt = attempt;
 			const startedAt = clock.now();
-			if (this.#options.listsAnew) this.#version = "";
+			if (this.#options.listsAnew) this.#place.forget();
 			try {
 				await this.#listAndWatch(attempt.signal);
 				if (clock.now() - startedAt >= shortWatchMs) {
@@ -105,7 +106,6 @@ class ObjectWatch<T> implements Watch {
 			} catch (error) {
 				if (!attempt.signal.aborted) {
 					sink.watchLost();
-					this.#suspicious = true;
 					warn(error instanceof Error ? error.message : String(error));
 				}
 				if (clock.now() - startedAt >= longestPauseMs * 2) failures = 0;
@@ -115,33 +115,27 @@ class ObjectWatch<T> implements Watch {
 	}
 
 	async #listAndWatch(signal: AbortSignal): Promise<void> {
-		if (this.#version === "" && this.#canStreamLists) return this.#streamList(signal);
-		if (this.#version === "") await this.#list(signal);
-		else if (this.#suspicious) await this.#checkVersions();
-		if (signal.aborted) return;
+		const { connection, sink } = this.#options;
+		const isKnown = (): boolean => this.#place.resumeFrom(connection.session) !== "";
+		// Ended in good order, perhaps by an API server that was being stopped: what it told is no view any more.
+		if (!isKnown() && this.#place.forget()) sink.watchLost();
+		if (!isKnown() && this.#canStreamLists) return this.#streamList(signal);
+		if (!isKnown()) await this.#list(signal);
+		// The session may have ended with the list.
+		if (signal.aborted || !isKnown()) return;
 		return this.#watch(signal);
 	}
 
 	async #list(signal: AbortSignal): Promise<void> {
 		const { resource, project, sink } = this.#options;
-		const { objects, resourceVersion } = await listPaged(this.#asker, resource, project);
+		const { objects, resourceVersion, session } = await listPaged(this.#asker, resource, project);
 		if (signal.aborted) return;
-		this.#version = resourceVersion;
-		this.#suspicious = false;
+		this.#place.reached(resourceVersion, session);
 		sink.replace(objects, resourceVersion);
 	}
 
-	/** One object at most, read consistently: its list's version must not be below what was seen. */
-	async #checkVersions(): Promise<void> {
-		const { connection, resource } = this.#options;
-		const mark = connection.versions.mark(resource.name);
-		const question = this.#question("list", { limit: "1" });
-		const answer = await this.#asker.ask(question);
-		const { resourceVersion } = this.#asker.read(question, () => listPage(answer.body));
-		this.#suspicious = connection.versions.answered(mark, resourceVersion);
-	}
-
 	#watch(signal: AbortSignal): Promise<void> {
+		this.#version = this.#place.resumeFrom(this.#options.connection.session);
 		return this.#stream({ resourceVersion: this.#version }, undefined, signal);
 	}
 
@@ -149,7 +143,7 @@ class ObjectWatch<T> implements Watch {
 	async #streamList(signal: AbortSignal): Promise<void> {
 		const { clock, connection, resource } = this.#options;
 		const list: StreamedList<T> = {
-			objects: [],
+			objects: new Map(),
 			mark: connection.versions.mark(resource.name),
 			lastEventAt: clock.now(),
 		};
@@ -186,6 +180,8 @@ class ObjectWatch<T> implements Watch {
 			timeoutSeconds,
 			...query,
 		});
+		// The stream is opened in this very moment.
+		const { session } = connection;
 		const refused = await connection
 			.stream({
 				path: question.path,
@@ -193,7 +189,7 @@ class ObjectWatch<T> implements Watch {
 				signal,
 				line: (line) => {
 					if (list) list.lastEventAt = clock.now();
-					this.#take(line, list);
+					this.#take(line, list, session);
 				},
 				signOfLife: (at) => {
 					if (!list || list.done) sink.signOfLife(at);
@@ -206,7 +202,7 @@ class ObjectWatch<T> implements Watch {
 		if (signal.aborted) return;
 		if (refused === "expired" || refused?.status === 410) {
 			sink.watchLost();
-			this.#version = "";
+			this.#place.forget();
 			return;
 		}
 		if (refused && list && !list.done && [400, 405, 422].includes(refused.status)) {
@@ -217,7 +213,7 @@ class ObjectWatch<T> implements Watch {
 		if (list && !list.done) throw this.#failure(question, "its API server ended the list before it was complete");
 	}
 
-	#take(line: string, list: StreamedList<T> | undefined): void {
+	#take(line: string, list: StreamedList<T> | undefined, session: number): void {
 		const { connection, resource, project, sink } = this.#options;
 		const question = this.#question("watch", {});
 		const event = this.#asker.read(question, () => parseWatchLine(line));
@@ -228,8 +224,17 @@ class ObjectWatch<T> implements Watch {
 		const { resourceVersion } = event;
 		if (list && !list.done) {
 			if (event.type === "BOOKMARK") {
-				if (event.initialEventsEnd) this.#finish(list, resourceVersion);
-			} else list.objects.push(this.#asker.read(question, () => project(event.object)));
+				if (event.initialEventsEnd) this.#finish(list, resourceVersion, session);
+				return;
+			}
+			// Changes made meanwhile come among the objects that were there.
+			const { uid } = this.#asker.read(question, () => objectMeta(event.object));
+			if (event.type === "DELETED") list.objects.delete(uid);
+			else
+				list.objects.set(
+					uid,
+					this.#asker.read(question, () => project(event.object)),
+				);
 			return;
 		}
 		if (compareResourceVersions(resourceVersion, this.#version) < 0) {
@@ -243,19 +248,19 @@ class ObjectWatch<T> implements Watch {
 		}
 		// Last, so that an event which could not be read is not passed over.
 		this.#version = resourceVersion;
-		this.#suspicious = false;
+		this.#place.reached(resourceVersion, session);
 		connection.versions.saw(resource.name, resourceVersion);
 	}
 
-	#finish(list: StreamedList<T>, resourceVersion: string): void {
+	#finish(list: StreamedList<T>, resourceVersion: string, session: number): void {
 		const { clock, connection, sink } = this.#options;
 		list.done = true;
 		if (connection.versions.answered(list.mark, resourceVersion)) return; // And starts over.
 		this.#version = resourceVersion;
-		this.#suspicious = false;
-		sink.replace(list.objects, resourceVersion);
+		this.#place.reached(resourceVersion, session);
+		sink.replace([...list.objects.values()], resourceVersion);
 		sink.signOfLife(clock.now());
-		list.objects = [];
+		list.objects.clear();
 	}
 
 	#question(verb: "list" | "watch", query: Readonly<Record<string, string>>): AskOptions {
@@ -297,7 +302,8 @@ class ExpiredError extends Error {
 
 /** A list that is still coming in as events. */
 interface StreamedList<T> {
-	objects: T[];
+	/** By uid. */
+	readonly objects: Map<string, T>;
 	readonly mark: ReturnType<ApiConnection["versions"]["mark"]>;
 	lastEventAt: number;
 	done?: boolean;

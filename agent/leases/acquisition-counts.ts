@@ -8,7 +8,9 @@ import { AgentUnavailableError } from "../../disruption/errors.ts";
 import {
 	type BudgetLease,
 	longestCountMs,
+	fits,
 	stands,
+	withControllers,
 	withObserved,
 	withObservedFromRestore,
 	withoutControllers,
@@ -80,18 +82,21 @@ export class AcquisitionCounts {
 	async #countNow(acquisition: Acquisition, reading: Promise<BudgetLease>, question: CountQuestion): Promise<Count> {
 		const { leases, commitCheck, cluster } = this.#options;
 		const counted = await countUnder(reading, question, this.#options);
-		const { count, listedAt, forgottenControllers, restored } = counted;
+		const { count, listedAt, forgottenControllers, newControllers, restored } = counted;
 		await this.#markPreActivities(count);
-		// Only a Lease that is new to the view, comes from a backup or has lost a controller costs this write.
+		// Only a Lease that is new to the view, comes from a backup, or has lost or gained a controller costs this write.
 		if (mustBeWritten(counted)) {
-			const { lease: latest, result } = await leases.change(question.budget, (found) => {
-				if (!stands(found, acquisition)) return { result: false };
-				const kept = withObserved(withoutControllers(found, forgottenControllers), listedAt);
+			const { lease: latest, result } = await leases.change<"lost" | "full" | "written">(question.budget, (found) => {
+				if (!stands(found, acquisition)) return { result: "lost" };
+				const remembering = withControllers(withoutControllers(found, forgottenControllers), newControllers);
+				const kept = withObserved(remembering, listedAt);
 				// A Lease that was written since may say what was seen since: then the next count sees to it.
 				const isAsRead = found.resourceVersion === restored?.leaseVersion;
-				return { write: isAsRead ? withObservedFromRestore(kept, restored.listedAt) : kept, result: true };
+				const write = isAsRead ? withObservedFromRestore(kept, restored.listedAt) : kept;
+				return fits(write) ? { write, result: "written" } : { result: "full" };
 			});
-			if (!result) throw lostLease(acquisition, latest, cluster);
+			if (result === "lost") throw lostLease(acquisition, latest, cluster);
+			if (result === "full") throw noRoom(latest, cluster);
 		}
 		commitCheck.counted(acquisition, counted);
 		return count;
@@ -106,7 +111,18 @@ export class AcquisitionCounts {
 	}
 }
 
-/** The Lease is new to the view, comes from a backup, or remembers a controller that is gone. */
-function mustBeWritten({ listedAt, forgottenControllers, restored }: CountResult): boolean {
-	return listedAt !== "" || forgottenControllers.size > 0 || restored !== undefined;
+/**
+ * The Lease is new to the view, comes from a backup, remembers a controller that is gone, or does not remember one that was
+ * seen: kept only in memory, that one would be lost with this process, and unknown to the cluster's other agents.
+ */
+function mustBeWritten({ listedAt, forgottenControllers, newControllers, restored }: CountResult): boolean {
+	return listedAt !== "" || forgottenControllers.size > 0 || newControllers.length > 0 || restored !== undefined;
+}
+
+function noRoom({ budget, state }: BudgetLease, cluster: string): AgentUnavailableError {
+	return new AgentUnavailableError(
+		`the Lease of budget "${formatBudgetName(budget)}" in cluster "${cluster}" has no room for the controllers of its pods: ` +
+			`it holds ${state.reservations.length} reservations, and is counted again when some of them end`,
+		cluster,
+	);
 }

@@ -17,7 +17,6 @@ import {
 	mostUnavailableTold,
 	type PodReference,
 	type UnavailablePod,
-	type UnwrittenHold,
 } from "../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
@@ -33,9 +32,17 @@ import type { BudgetView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
 import { type ExpectedScale, expectedPods, whyUnexpected } from "./expected-pods.ts";
 import type { GrantMemory } from "./grant-memory.ts";
+import type { OptimisticHold } from "./optimistic-holds.ts";
+import {
+	type MatchingOptions,
+	type MatchingWorkloads,
+	matchingWorkloads,
+	shownWorkloads,
+} from "./matching-workloads.ts";
+import { mislabelledWorkloads } from "./mislabelled.ts";
 import type { ReplicaSetOwners } from "./replica-set-owners.ts";
 
-export interface CountOptions {
+export interface CountOptions extends Pick<MatchingOptions, "workloads"> {
 	readonly api: ClusterApi;
 	readonly pods: PodView;
 	readonly budgets: BudgetView;
@@ -56,6 +63,8 @@ export interface CountResult {
 	readonly listedAt: string;
 	/** Keys of remembered controllers that are gone for good. */
 	readonly forgottenControllers: ReadonlySet<string>;
+	/** Controllers that the Lease must remember before anyone relies on the count. */
+	readonly newControllers: readonly ControllerReference[];
 	/** The Lease's `observed` is from before a restore: what a list showed that began after this version was read. */
 	readonly restored?: { readonly leaseVersion: string; readonly listedAt: string };
 	/** Who decides for the pods that it saw: what a commit remembers. */
@@ -79,10 +88,11 @@ export async function countUnder(
 		const budgetNamespace = question.budget.namespace;
 		return [lease, await api.listLeases({ budgetNamespace, notOlderThan: lease.resourceVersion })];
 	};
-	const [[lease, leases], { members }, budgets] = await Promise.all([
+	const [[lease, leases], { members }, budgets, matching] = await Promise.all([
 		readLeases(),
 		api.getFleet(),
 		budgetsOf(question.budget, options),
+		matchingWorkloads(question.budget.namespace, question.selector, { ...options, api }),
 	]);
 	const all = withOthers(lease, leases, options);
 	if (!pods.live || lease.state.observed === "") await pods.refresh();
@@ -95,11 +105,13 @@ export async function countUnder(
 	const reservations = new Map<string, Reservation>();
 	for (const { state } of all)
 		for (const reservation of state.reservations) reservations.set(reservation.uid, reservation);
-	const { count, scale } = await countView(question, lease, reservations, { ...options, api });
+	const found = { lease, reservations, matching };
+	const { count, scale } = await countView(question, found, { ...options, api });
 	return {
 		count: { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets },
 		listedAt,
 		forgottenControllers: scale.forgotten,
+		newControllers: scale.unremembered,
 		...(reach.kind === "below" &&
 			lost.includes(lease) && { restored: { leaseVersion: lease.resourceVersion, listedAt: reach.listed } }),
 		owners: scale.owners,
@@ -107,13 +119,15 @@ export async function countUnder(
 }
 
 /**
- * Whether this cluster has no fewer healthy pods of the budget than were counted for an unwritten hold, now that its commit is
- * written: whoever wrote to another Lease of the namespace since the count, and whatever was seen meanwhile, is in it. `lease`
- * as the commit wrote it; `ids` are those of its own grants, which stand in the Leases of all their budgets.
+ * Whether this cluster has no fewer healthy pods of the budget than were counted for an unwritten hold, now that its commit
+ * is written. This includes what others wrote to other Leases of the namespace since the count, and what was seen meanwhile.
+ * A candidate that was counted as unready costs nothing by that count, so it must not take another pod's place now that it
+ * is ready. `lease` as the commit wrote it; `ids` are those of its own grants, which stand in the Leases of all their
+ * budgets.
  */
 export async function isStillSo(
 	lease: BudgetLease,
-	{ selector, healthy }: UnwrittenHold,
+	{ counted: { selector, healthy }, unready }: Pick<OptimisticHold, "counted" | "unready">,
 	ids: ReadonlySet<string>,
 	options: Pick<CountOptions, "api" | "pods" | "cluster">,
 ): Promise<boolean> {
@@ -127,7 +141,8 @@ export async function isStillSo(
 	const reserved = new Set<string>();
 	for (const { state } of all) for (const { id, uid } of state.reservations) if (!ids.has(id)) reserved.add(uid);
 	let left = 0;
-	for (const pod of selectedPods({ budget, selector }, pods)) if (isCountedHealthy(pod, reserved)) left += 1;
+	for (const pod of selectedPods({ budget, selector }, pods))
+		if (isCountedHealthy(pod, reserved) && !unready.has(pod.uid)) left += 1;
 	return left >= healthy;
 }
 
@@ -168,7 +183,7 @@ interface EarlyScales {
  * controllers that the view shows now, and of others as they become known. What the count itself asks for is answered
  * from these reads, which began after the acquisition as well, or read then.
  */
-function withEarlyScales(question: CountQuestion, { api, pods, replicaSets }: CountOptions): EarlyScales {
+function withEarlyScales(question: CountQuestion, { api, pods, replicaSets, ...options }: CountOptions): EarlyScales {
 	const scales = new Map<string, Promise<ScaleAnswer>>();
 	const { namespace } = question.budget;
 	const getScale = (controller: ControllerName): Promise<ScaleAnswer> => {
@@ -182,7 +197,7 @@ function withEarlyScales(question: CountQuestion, { api, pods, replicaSets }: Co
 		// Whoever needs one of these hears of its failure; the others concern nobody.
 		for (const controller of controllers) getScale(controller).catch(() => undefined);
 	};
-	const shown = new Set<ControllerReference>();
+	const shown = new Set(shownWorkloads(namespace, question.selector, options));
 	for (const { controller } of selectedPods(question, pods)) {
 		if (controller) shown.add(replicaSets?.find(controller, namespace) ?? controller);
 	}
@@ -207,14 +222,15 @@ export async function look(
 	options: CountOptions,
 ): Promise<Count> {
 	const { api } = withEarlyScales(question, options);
-	const [lease, { members }, budgets] = await Promise.all([
+	const [lease, { members }, budgets, matching] = await Promise.all([
 		reading,
 		api.getFleet(),
 		question.thisBudgetAlone === true ? thisBudget(question, options) : budgetsOf(question.budget, options),
+		matchingWorkloads(question.budget.namespace, question.selector, options),
 	]);
 	if (!options.pods.live) await options.pods.refresh();
 	const reservations = new Map(lease?.state.reservations.map((reservation) => [reservation.uid, reservation]));
-	const { count } = await countView(question, lease, reservations, { ...options, api });
+	const { count } = await countView(question, { lease, reservations, matching }, { ...options, api });
 	return { ...count, fleetHash: fleetHash(members.map(({ id }) => id)), budgets };
 }
 
@@ -245,10 +261,15 @@ async function thisBudget({ budget }: LookRequest, { api, budgets }: CountOption
 	return found ? [found] : [];
 }
 
+interface CountedWith {
+	readonly lease: BudgetLease | undefined;
+	readonly reservations: ReadonlyMap<string, Reservation>;
+	readonly matching: MatchingWorkloads;
+}
+
 async function countView(
 	question: CountQuestion,
-	lease: BudgetLease | undefined,
-	reservations: ReadonlyMap<string, Reservation>,
+	{ lease, reservations, matching }: CountedWith,
 	options: CountOptions,
 ): Promise<{ readonly count: Omit<Count, "fleetHash" | "budgets">; readonly scale: ExpectedScale }> {
 	const { api, pods: view, cluster, replicaSets } = options;
@@ -274,9 +295,13 @@ async function countView(
 		pods: selected,
 		candidates: present.filter((pod) => pod !== undefined),
 		remembered,
+		matching,
 		everything,
 		replicaSets,
 	});
+	const { matched, owners } = scale;
+	const pods = (): Iterable<PodRecord> => view.pods(namespace);
+	const mislabelled = mislabelledWorkloads({ namespace, matched, selected, owners, pods });
 	const candidates = await Promise.all(
 		question.candidates.map(async (candidate, index) => {
 			const state = await candidateState(candidate, present[index], reservations, scale, api);
@@ -297,6 +322,7 @@ async function countView(
 				.toSorted((a, b) => Number(b.reservation !== undefined) - Number(a.reservation !== undefined) || byName(a, b))
 				.slice(0, mostUnavailableTold)
 				.map(({ pod, reservation }) => unavailablePod(pod, reservation, options.grants)),
+			...(mislabelled.length > 0 && { mislabelled }),
 		},
 		scale,
 	};

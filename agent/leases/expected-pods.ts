@@ -2,13 +2,15 @@
 // pkg/controller/disruption, except that a pod which belongs to nobody is one expected pod instead of an event, and that
 // DaemonSets can be counted.
 //
-// Guarantee: a pod that is gone and not back yet is expected still: by its controller's scale, which is remembered in the
-// Lease while no pod of it is there. Who cannot say how many it wants makes the number unknown, or rejects the count.
+// Guarantee: a pod that is gone and not back yet is still expected, by its controller's scale. Controllers are those whose
+// pod template the budget selects, those of the pods that exist, and those that the Lease remembers. A controller that
+// cannot say how many pods it wants makes the number unknown, or rejects the count.
 import type { ExpectedPods } from "../../disruption/cluster.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
-import { controllerKey } from "../../disruption/remembered-controllers.ts";
+import { controllerKey, isMemoryFull, rememberControllers } from "../../disruption/remembered-controllers.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { createOwners, type Owner, type Owners } from "./controller-owners.ts";
+import type { MatchingWorkloads } from "./matching-workloads.ts";
 import { isRelabelled, type NamespacePods } from "./relabelled.ts";
 import type { ReplicaSetOwners } from "./replica-set-owners.ts";
 
@@ -16,8 +18,12 @@ export interface ExpectedScale {
 	readonly expected: ExpectedPods;
 	/** By uid of a pod's own controller: who decides for it. */
 	readonly owners: ReadonlyMap<string, Owner>;
+	/** The owners of workloads whose pod template the budget selects. */
+	readonly matched: readonly Owner[];
 	/** Keys of remembered controllers that are gone for good. */
 	readonly forgotten: ReadonlySet<string>;
+	/** Controllers that only selected pods speak for: they must be remembered before anyone relies on the count. */
+	readonly unremembered: readonly ControllerReference[];
 }
 
 interface ExpectedQuestion {
@@ -27,6 +33,8 @@ interface ExpectedQuestion {
 	/** Others whose owners are asked for, and which are not expected. */
 	readonly candidates?: readonly PodRecord[];
 	readonly remembered: readonly ControllerReference[];
+	/** Those whose pod template the budget selects. */
+	readonly matching: MatchingWorkloads;
 	/** Needed where any controller is remembered. */
 	readonly everything?: NamespacePods;
 	/** Those that were read a moment ago; all are asked for where it is left out. */
@@ -41,17 +49,21 @@ export async function expectedPods(
 	api: Pick<ClusterApi, "getScale">,
 	question: ExpectedQuestion,
 ): Promise<ExpectedScale> {
-	const { namespace, pods, candidates = [], remembered, replicaSets } = question;
+	const { namespace, pods, candidates = [], remembered, matching, replicaSets } = question;
 	const owners = createOwners(api, namespace, replicaSets);
 	const all = [...pods, ...candidates];
-	const [lately, names] = await Promise.all([ownersOfPods(all, owners.ofPodLately), ownersOfNames(remembered, owners)]);
+	const [lately, names, matched] = await Promise.all([
+		ownersOfPods(all, owners.ofPodLately),
+		ownersOfNames(remembered, owners),
+		ownersOfNames(matching.kind === "listed" ? matching.workloads : [], owners),
+	]);
 	const owning = haveMoreThanWanted(pods, lately) ? await ownersOfPods(all, owners.ofPod) : lately;
 	const counted = new Map<string, Owner>();
 	let bare = 0;
 	let without: string | undefined;
 	for (const pod of pods) {
 		const owner = pod.controller && owning.get(pod.controller.uid);
-		if (owner?.kind === "scaled" || owner?.kind === "unsettled") counted.set(controllerKey(owner.controller), owner);
+		if (owner && isCounted(owner)) counted.set(controllerKey(owner.controller), owner);
 		else if (pod.finished) continue;
 		else if (!owner || owner.kind === "gone") bare += 1;
 		else {
@@ -59,12 +71,45 @@ export async function expectedPods(
 			without ??= `pod ${namespace}/${pod.name} is controlled by ${kind} "${name}", which has no scale`;
 		}
 	}
+	const ofPods = [...counted.values()];
+	for (const owner of matched.values()) if (isCounted(owner)) counted.set(controllerKey(owner.controller), owner);
+	const unremembered = newToMemory(ofPods, { remembered, matched });
+	const memory = rememberControllers(remembered, unremembered);
 	await addRemembered(counted, names, owners, question.everything);
+	const sum = sumOf(counted.values(), { namespace, bare, without });
 	return {
-		expected: sumOf(counted.values(), { namespace, bare, without }),
+		expected: matching.kind === "unlisted" ? matching.expected : isMemoryFull(memory) ? tooMany(namespace) : sum,
+		unremembered: unremembered.filter((controller) => memory.includes(controller)),
 		owners: owning,
+		matched: [...matched.values()],
 		forgotten: new Set([...names].filter(([, { kind }]) => kind === "gone").map(([key]) => key)),
 	};
+}
+
+function isCounted({ kind }: Owner): boolean {
+	return kind === "scaled" || kind === "unsettled";
+}
+
+/** The controllers of pods that would be forgotten with those pods. */
+function newToMemory(
+	ofPods: readonly Owner[],
+	{
+		remembered,
+		matched,
+	}: { readonly remembered: readonly ControllerReference[]; readonly matched: ReadonlyMap<string, Owner> },
+): readonly ControllerReference[] {
+	const known = new Set(
+		[...remembered, ...[...matched.values()].map(({ controller }) => controller)].map(controllerKey),
+	);
+	return ofPods.map(({ controller }) => controller).filter((controller) => !known.has(controllerKey(controller)));
+}
+
+/** The Lease has no room for all their names: a controller whose pods go now would be forgotten. */
+function tooMany(namespace: string): ExpectedPods {
+	const reason =
+		`its Lease has no room to remember all custom resources that have pods in namespace ${namespace}: ` +
+		"split them between several budgets, each with its own selector";
+	return { kind: "unknown", reason };
 }
 
 async function ownersOfPods(pods: readonly PodRecord[], ownerOf: Owners["ofPod"]): Promise<ReadonlyMap<string, Owner>> {

@@ -1,9 +1,10 @@
 // The Leases of this cluster's budgets, one read and one conditional write at a time.
 //
-// Guarantee: every write carries the uid and resourceVersion of the Lease it was derived from, so it fails where
-// anybody wrote in between; and no step is refused on a Lease that was only remembered: a refusal is judged on a read
-// made after the step was asked for. Expiry is judged from this process's own first sight of a holding (or of its last
-// renewal), on its own monotonic clock, never from a time that somebody wrote.
+// Guarantee: every write carries the uid and resourceVersion of the Lease it was derived from, so it fails if anyone wrote
+// in between. No write is derived from what was read over another connection, because etcd from a backup assigns the same
+// versions again. No step is refused on a Lease that was only remembered: a refusal is judged on a read made after the step
+// was asked for. Expiry is judged from this process's own first sight of a holding (or of its last renewal), on its own
+// monotonic clock, never from a time that somebody wrote.
 import { agentName, managedByLabel } from "../../disruption/agent-names.ts";
 import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -22,7 +23,10 @@ import { compareResourceVersions } from "../../disruption/resource-version.ts";
 import { type ClusterApi, ConflictError } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 
-/** What a step does with the Lease it was shown: write the next one, or leave it as it is. */
+/**
+ * What a step does with the Lease it was shown: write the next one, or leave it as it is. The write is sent before anything
+ * else happens, so a step may rest on the state at that instant.
+ */
 export type LeaseStep<T> = { readonly write: BudgetLease; readonly result: T } | { readonly result: T };
 
 /** When this process first saw a holding, and when it first saw the last sign of life that it knows of. */
@@ -52,8 +56,9 @@ export class LeaseStore {
 	readonly #api: ClusterApi;
 	readonly #clock: Clock;
 	readonly #cluster: string;
-	/** The newest Leases that this process has read, written or been shown by the watch. */
-	readonly #known = new Map<string, BudgetLease>();
+	/** The newest Leases that this process has read, written or been shown by the watch, over one connection to the API server. */
+	readonly #told = new Map<string, BudgetLease>();
+	#toldOver: number | undefined;
 	readonly #sightings = new Map<string, Sighting>();
 	/** The last step under way on each Lease. */
 	readonly #turns = new Map<string, Promise<void>>();
@@ -194,6 +199,14 @@ export class LeaseStore {
 			`Cannot make Lease of budget "${formatBudgetName(budget)}" in cluster "${this.#cluster}": it comes and goes`,
 			this.#cluster,
 		);
+	}
+
+	/** Nothing that was read over another connection: etcd from a backup may assign the same version to another state. */
+	get #known(): Map<string, BudgetLease> {
+		const connection = this.#api.connection();
+		if (connection === undefined || connection !== this.#toldOver) this.#told.clear();
+		this.#toldOver = connection;
+		return this.#told;
 	}
 
 	#note(object: LeaseObject): BudgetLease {

@@ -1,10 +1,11 @@
 // This cluster, as the round sees it: the agent's own answers to disruption/cluster.ts.
 //
-// Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken, or else its commit takes the
-// Lease in its own write, where that is still the one that was counted from, and counts again after it; a commit writes only
-// where that very acquisition still stands, and writes also where nothing is granted; a reservation leaves a Lease only
-// on evidence (with how far it had come, in the same write), through the fence (cancellation.ts), or taken back by a
-// round that sent nothing. Any number of agents of one cluster may do all this at once.
+// Guarantee: an acquisition is written with the Lease's resourceVersion before its count is taken. Or else its commit takes
+// the Lease in its own write, if the Lease is still the one that was counted from and the connection to the API server still
+// the one that was counted over (optimistic-holds.ts), and counts again afterwards. A commit writes only where that very
+// acquisition still stands, and writes also where nothing is granted. A reservation leaves a Lease only on evidence (with
+// how far it had come, in the same write), through the fence (cancellation.ts), or taken back by a round that sent nothing.
+// Any number of agents of one cluster may do all this at once.
 import { randomUUID } from "node:crypto";
 import { type BudgetName, formatBudgetName, supportedFeatures } from "../../disruption/budget.ts";
 import type {
@@ -20,7 +21,16 @@ import type {
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import { heldUnder } from "../../disruption/held-under.ts";
-import { committed, fits, isLatest, leaseName, released, renewed, stands } from "../../disruption/lease.ts";
+import {
+	type BudgetLease,
+	committed,
+	fits,
+	isLatest,
+	leaseName,
+	released,
+	renewed,
+	stands,
+} from "../../disruption/lease.ts";
 import type {
 	AgentCluster,
 	AgentDescription,
@@ -35,6 +45,7 @@ import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import type { Clock } from "../process/clock.ts";
 import type { BudgetView, LeaseView } from "../views/object-views.ts";
 import type { PodView } from "../views/pod-view.ts";
+import type { WorkloadView } from "../views/workload-view.ts";
 import { Acquirer } from "./acquirer.ts";
 import { AcquisitionCounts } from "./acquisition-counts.ts";
 import { BudgetWatch, type BudgetWatchOptions } from "./budget-watch.ts";
@@ -47,6 +58,7 @@ import type { KnownMembers } from "./known-members.ts";
 import { LeaseStore, type LeaseStoreOptions } from "./lease-store.ts";
 import { listLeases } from "./list-leases.ts";
 import { lostLease } from "./lost-lease.ts";
+import { longestSilentMs, type OptimisticHold, OptimisticHolds } from "./optimistic-holds.ts";
 import { ReplicaSetOwners } from "./replica-set-owners.ts";
 import { withLine } from "./with-line.ts";
 import { withoutEvident } from "./without-evident.ts";
@@ -55,6 +67,8 @@ export interface LocalClusterOptions extends Pick<LeaseStoreOptions, "beforeCrea
 	readonly api: ClusterApi;
 	readonly pods: PodView;
 	readonly budgets: BudgetView;
+	/** If left out, each count lists workloads. */
+	readonly workloads?: WorkloadView;
 	/** Left out: neither budgets nor Leases can be watched. */
 	readonly leaseView?: Pick<LeaseView, "find" | "leases" | "live" | "onChange">;
 	/** For people: left out, none are told. */
@@ -86,6 +100,7 @@ export class LocalCluster implements AgentCluster {
 	readonly #grants = new GrantMemory();
 	readonly #watch: BudgetWatch | undefined;
 	readonly #accounts = new HolderAccounts();
+	readonly #optimistic: OptimisticHolds;
 	readonly #replicaSets: ReplicaSetOwners;
 
 	constructor(options: LocalClusterOptions) {
@@ -94,6 +109,7 @@ export class LocalCluster implements AgentCluster {
 		this.name = cluster;
 		this.#options = options;
 		this.leases = new LeaseStore({ ...options, cluster, onSeen: (lease) => this.#grants.saw(lease) });
+		this.#optimistic = new OptimisticHolds(options);
 		this.#commitCheck = new CommitCheck(options);
 		this.#replicaSets = new ReplicaSetOwners(clock);
 		this.#counts = new AcquisitionCounts({
@@ -120,10 +136,10 @@ export class LocalCluster implements AgentCluster {
 
 	acquire(request: AcquireRequest, options: AcquireOptions, caller?: PassedOnCaller): Promise<AcquireOutcome> {
 		if (caller) this.#accounts.asked(request.nonce, caller.user);
-		return this.#acquirer.acquire(request, options, caller);
+		return this.#optimistic.acquire(request, (asked) => this.#acquirer.acquire(asked, options, caller));
 	}
 
-	/** Acquires without passing the call on: for callers that were passed on already. */
+	/** Acquires without passing the call on. For an agent that passed the call on and remembers the hold itself. */
 	acquireHere(request: AcquireRequest, options: AcquireOptions, caller?: PassedOnCaller): Promise<AcquireOutcome> {
 		if (caller) this.#accounts.asked(request.nonce, caller.user);
 		return this.#acquirer.acquireHere(request, options);
@@ -164,19 +180,18 @@ export class LocalCluster implements AgentCluster {
 
 	/** All budgets of these namespaces, or of all, by a consistent list. */
 	async listBudgets(namespaces: readonly string[]): Promise<BudgetList> {
-		// Whoever asks for budgets will ask for counts.
+		// Whoever asks for budgets will ask for counts, where there are any.
 		this.#options.budgets.wanted();
 		const [namespace] = namespaces;
 		const wanted = new Set(namespaces);
-		const [{ members }, budgets] = await Promise.all([
+		const [{ members }, all] = await Promise.all([
 			this.#options.api.getFleet(),
 			this.#options.api.listBudgets(namespaces.length === 1 ? namespace : undefined),
 		]);
-		return {
-			clusterId: this.id,
-			fleetHash: fleetHash(members.map(({ id }) => id)),
-			budgets: wanted.size === 0 ? budgets : budgets.filter(({ name }) => wanted.has(name.namespace)),
-		};
+		const budgets = wanted.size === 0 ? all : all.filter(({ name }) => wanted.has(name.namespace));
+		if (wanted.size > 0)
+			for (const each of new Set(budgets.map(({ name }) => name.namespace))) this.#options.workloads?.wanted(each);
+		return { clusterId: this.id, fleetHash: fleetHash(members.map(({ id }) => id)), budgets };
 	}
 
 	async watchBudgets(namespaces: readonly string[], options: WatchOptions): Promise<WatchUnsupported> {
@@ -229,15 +244,20 @@ export class LocalCluster implements AgentCluster {
 	): Promise<CommitOutcome> {
 		await this.#options.membership?.assertStill();
 		const { pods, clock } = this.#options;
-		const { unwritten } = acquisition;
+		const hold = this.#optimistic.find(acquisition);
+		if (acquisition.unwritten && !hold) return { kind: "lost", reason: this.#countedElsewhere(acquisition) };
 		const since = clock.wallSeconds();
 		const checked = await this.#commitCheck.check(acquisition, grants);
+		const asked = hold ? { ...acquisition, unwritten: hold.counted } : acquisition;
+		let broken: string | undefined;
 		const { lease, result } = await this.leases.change<CommitOutcome["kind"]>(acquisition.budget, (found) => {
 			if (isLatest(found, acquisition) && found.state.phase === "committed") return { result: "stood" };
-			const held = heldUnder(found, acquisition);
+			const held = heldUnder(found, asked);
 			if (!held) return { result: "lost" };
+			broken = hold ? this.#whyBroken(hold, acquisition) : this.#whySilent(found);
+			if (broken !== undefined) return { result: "lost" };
 			// As whoever acquires does: this write is that as well.
-			const kept = unwritten && pods.live ? withoutEvident(held, pods) : held;
+			const kept = hold && pods.live ? withoutEvident(held, pods) : held;
 			const next = committed(kept, checked.grants, since);
 			return fits(next) ? { write: next, result: "stood" } : { result: "full" };
 		});
@@ -247,9 +267,11 @@ export class LocalCluster implements AgentCluster {
 			return { kind: "full", reservations: reservations.length, ...remembered };
 		}
 		this.#acquirer.ended(acquisition);
-		if (result === "lost") return { kind: "lost", reason: lostLease(acquisition, lease, this.name).message };
+		if (result === "lost") {
+			return { kind: "lost", reason: broken ?? lostLease(acquisition, lease, this.name).message };
+		}
 		const ids = new Set(grants.map(({ id }) => id));
-		if (unwritten && !(await isStillSo(lease, unwritten, ids, { ...this.#options, cluster: this.name }))) {
+		if (hold && !(await isStillSo(lease, hold, ids, { ...this.#options, cluster: this.name }))) {
 			const reason = `fewer pods of budget "${formatBudgetName(lease.budget)}" are healthy in cluster "${this.name}" than were counted`;
 			return { kind: "lost", reason };
 		}
@@ -327,6 +349,30 @@ export class LocalCluster implements AgentCluster {
 	/** No new acquisitions, and those that no caller has heard of yet are given back. */
 	close(): Promise<void> {
 		return this.#acquirer.close();
+	}
+
+	/** Undefined where the hold may stand, for a write that is sent before anything else happens. */
+	#whyBroken(hold: OptimisticHold, acquisition: Acquisition): string | undefined {
+		if (!this.#optimistic.isUnbroken(hold)) return this.#countedElsewhere(acquisition);
+		if (!this.#optimistic.isOver(hold)) return undefined;
+		const counted = `cluster "${this.name}" was counted for budget "${formatBudgetName(acquisition.budget)}"`;
+		return `${counted} more than ${longestSilentMs / 1_000} s ago: nobody knows what has changed since`;
+	}
+
+	/** Of a written hold: nobody may have come for it, and no sweep may have ended it yet. */
+	#whySilent(lease: BudgetLease): string | undefined {
+		if (this.leases.silentForMs(lease) <= longestSilentMs) return undefined;
+		return (
+			`the Lease of budget "${formatBudgetName(lease.budget)}" in cluster "${this.name}" was not renewed for more than ` +
+			`${longestSilentMs / 1_000} s: what has changed since its count is not known`
+		);
+	}
+
+	#countedElsewhere({ budget }: Acquisition): string {
+		return (
+			`cluster "${this.name}" was counted for budget "${formatBudgetName(budget)}" by another agent, ` +
+			"or over a connection to its API server that has closed"
+		);
 	}
 
 	readonly #newId = (): string => this.#options.newId?.() ?? randomUUID();

@@ -51,9 +51,9 @@ export class ConfigError extends BoundedError {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const flags = {
-	"listen-address": "HOST:PORT for callers with a token",
-	"peer-listen-address": "HOST:PORT for the other agents of the fleet",
-	"http-listen-address": "HOST:PORT for /healthz, /readyz and /metrics",
+	"listen-address": "HOST:PORT for callers with a token; without HOST, all addresses",
+	"peer-listen-address": "HOST:PORT for the other agents of the fleet; without HOST, the Pod's address",
+	"http-listen-address": "HOST:PORT for /healthz, /readyz and /metrics; without HOST, the Pod's address",
 	"tls-cert-file": "Certificate of this agent, PEM; read again when it changes",
 	"tls-private-key-file": "Its private key, PEM",
 	"client-ca-file": "The fleet's CA, PEM, two while it is being changed: a certificate of it makes an agent",
@@ -72,9 +72,9 @@ const flags = {
 type Flag = keyof typeof flags;
 
 const defaults: Partial<Record<Flag, string>> = {
-	"listen-address": `0.0.0.0:${defaultAgentPort}`,
-	"peer-listen-address": "0.0.0.0:8444",
-	"http-listen-address": "0.0.0.0:8080",
+	"listen-address": `:${defaultAgentPort}`,
+	"peer-listen-address": ":8444",
+	"http-listen-address": ":8080",
 	"lease-namespace": defaultAgentNamespace,
 	"agent-namespace": defaultAgentNamespace,
 	"fleet-configmap": defaultFleetConfigMap,
@@ -137,8 +137,13 @@ function readConfig(value: (flag: Flag) => string, env: Environment): AgentConfi
 	if (!logLevel)
 		throw new ConfigError(`--log-level must be one of ${logLevels.join(", ")}, is ${quote(value("log-level"))}`);
 	const clusterName = value("cluster-name");
+	const pod = {
+		name: objectName("pod-name", needed("pod-name")),
+		namespace: objectName("pod-namespace", needed("pod-namespace")),
+		ip: ipAddress(needed("pod-ip")),
+	};
 	return {
-		...readAddresses(needed),
+		...readAddresses(needed, pod.ip),
 		certificateFile: needed("tls-cert-file"),
 		privateKeyFile: needed("tls-private-key-file"),
 		caFile: needed("client-ca-file"),
@@ -146,20 +151,26 @@ function readConfig(value: (flag: Flag) => string, env: Environment): AgentConfi
 		agentNamespace: objectName("agent-namespace", needed("agent-namespace")),
 		fleetConfigMap: objectName("fleet-configmap", needed("fleet-configmap")),
 		...(kubeconfig !== "" && { kubeconfig }),
-		pod: {
-			name: objectName("pod-name", needed("pod-name")),
-			namespace: objectName("pod-namespace", needed("pod-namespace")),
-			ip: ipAddress(needed("pod-ip")),
-		},
+		pod,
 		logLevel,
 		...(clusterName !== "" && { clusterName }),
 	};
 }
 
-function readAddresses(needed: (flag: Flag) => string): Pick<AgentConfig, "listen" | "peerListen" | "httpListen"> {
-	const listen = parseAddress("listen-address", needed("listen-address"));
-	const peerListen = parseAddress("peer-listen-address", needed("peer-listen-address"));
-	const httpListen = parseAddress("http-listen-address", needed("http-listen-address"));
+/**
+ * A port-forward dials the Pod's loopback address, and RBAC cannot limit it to a port: a team that may reach its agents this
+ * way would reach every port that listens there. So only the port for callers does. Kubelets and other agents connect to the
+ * Pod's address.
+ */
+function readAddresses(
+	needed: (flag: Flag) => string,
+	podIp: string,
+): Pick<AgentConfig, "listen" | "peerListen" | "httpListen"> {
+	const read = (flag: Flag, defaultHost: string): Address => parseAddress(flag, needed(flag), defaultHost);
+	// Of both IP versions where the Pod has IPv6.
+	const listen = read("listen-address", isIP(podIp) === 6 ? "::" : "0.0.0.0");
+	const peerListen = read("peer-listen-address", podIp);
+	const httpListen = read("http-listen-address", podIp);
 	// Port 0 takes a free one each time.
 	const ports = [listen, peerListen, httpListen].map(({ port }) => port).filter((port) => port !== 0);
 	if (new Set(ports).size < ports.length) {
@@ -170,12 +181,12 @@ function readAddresses(needed: (flag: Flag) => string): Pick<AgentConfig, "liste
 	return { listen, peerListen, httpListen };
 }
 
-/** HOST:PORT, an IPv6 host in brackets. */
-function parseAddress(flag: Flag, text: string): Address {
-	const match = /^(?:\[([^\]]+)\]|([^:]+)):([0-9]{1,5})$/.exec(text);
-	const host = match?.[1] ?? match?.[2];
+/** HOST:PORT, an IPv6 host in brackets, or :PORT. */
+function parseAddress(flag: Flag, text: string, defaultHost: string): Address {
+	const match = /^(?:\[([^\]]+)\]|([^:]+))?:([0-9]{1,5})$/.exec(text);
+	const host = match?.[1] ?? match?.[2] ?? defaultHost;
 	const port = Number(match?.[3]);
-	if (host === undefined || port > 65_535 || (match?.[1] !== undefined && isIP(host) !== 6)) {
+	if (!match || port > 65_535 || (match[1] !== undefined && isIP(host) !== 6)) {
 		throw new ConfigError(`--${flag} must be HOST:PORT, is ${quote(text)}`);
 	}
 	return { host, port };

@@ -1,13 +1,21 @@
 // /healthz, /readyz and /metrics over plain HTTP, for kubelets and Prometheus; nothing here tells more than they need.
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+//
+// Guarantee: a connection costs one request of at most 8 KB and one answer. What follows is never read, so there is no
+// pipeline; connections are bounded (Connections), and simultaneous scrapes share one collection. Node's own HTTP server
+// makes an object of every request in a packet before anyone can refuse it: 2,000 requests in 72 KB ended the agent.
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { Clock } from "./clock.ts";
 import { type Address, formatAddress } from "./config.ts";
+import { Connections } from "./connections.ts";
+import { longestHead, type ReadHttpRequest, readHttpRequest } from "./http-request.ts";
+import { KeptAnswers } from "./kept-answers.ts";
 import type { Readiness } from "./readiness.ts";
 
 interface HealthOptions {
 	readonly address: Address;
 	readonly readiness: Pick<Readiness, "reasons">;
 	readonly metrics: { readonly contentType: string; metrics(): Promise<string> };
+	readonly clock: Pick<Clock, "now" | "after">;
 }
 
 interface HealthServer {
@@ -15,55 +23,116 @@ interface HealthServer {
 	close(): Promise<void>;
 }
 
+interface Answer {
+	readonly status: keyof typeof statusTexts;
+	readonly body: Buffer;
+	readonly type?: string;
+}
+
+const statusTexts = {
+	200: "OK",
+	400: "Bad Request",
+	404: "Not Found",
+	405: "Method Not Allowed",
+	431: "Request Header Fields Too Large",
+	500: "Internal Server Error",
+	503: "Service Unavailable",
+};
+
+/** A collection takes milliseconds, and Prometheus scrapes once a second at most. */
+const metricsGoodForMs = 250;
+
 /** Listens; rejects where it cannot. */
 export async function startHealthServer(options: HealthOptions): Promise<HealthServer> {
-	const server = createServer(createListener(options));
+	const { address, clock } = options;
+	const connections = new Connections({ after: (ms, action) => clock.after(ms, action) });
+	const open = new Set<Socket>();
+	const answerTo = createAnswers(options);
+	const server = createServer({ noDelay: true }, (socket) => {
+		socket.on("error", () => undefined);
+		if (!connections.accept(socket)) {
+			socket.destroy();
+			return;
+		}
+		open.add(socket);
+		socket.once("close", () => open.delete(socket));
+		readOne(socket, (request) => {
+			void answerTo(request).then((answer) => respond(socket, request, answer));
+		});
+	});
 	await new Promise<void>((resolve, reject) => {
 		server.once("error", (error) => {
-			reject(new Error(`Cannot listen on ${formatAddress(options.address)}: ${error.message}`, { cause: error }));
+			reject(new Error(`Cannot listen on ${formatAddress(address)}: ${error.message}`, { cause: error }));
 		});
-		server.listen(options.address.port, options.address.host, resolve);
+		server.listen(address.port, address.host, resolve);
 	});
-	const address = server.address();
+	const bound = server.address();
 	return {
-		port: isAddressInfo(address) ? address.port : options.address.port,
+		port: isAddressInfo(bound) ? bound.port : address.port,
 		close: () =>
 			new Promise((resolve) => {
 				server.close(() => resolve());
-				server.closeAllConnections();
+				for (const socket of open) socket.destroy();
 			}),
 	};
 }
 
-function createListener({ readiness, metrics }: HealthOptions): RequestListener {
-	return (request, response) => {
-		const answer = (status: number, text: string, type = "text/plain; charset=utf-8"): void => {
-			response.writeHead(status, { "content-type": type, "cache-control": "no-store" }).end(text);
-		};
-		if (request.method !== "GET" && request.method !== "HEAD") {
-			answer(405, "Only GET\n");
-			return;
-		}
-		const [path = ""] = (request.url ?? "").split("?");
-		switch (path) {
+type FirstRequest = Exclude<ReadHttpRequest, { readonly kind: "incomplete" }>;
+
+/** Calls back once, with the first request, and reads nothing after it. */
+function readOne(socket: Socket, onRequest: (request: FirstRequest) => void): void {
+	let head = Buffer.alloc(0);
+	const read = (chunk: Buffer): void => {
+		// A copy: a part of the chunk would keep all of it.
+		head = Buffer.concat([head, chunk.subarray(0, longestHead - head.length)]);
+		const request = readHttpRequest(head);
+		if (request.kind === "incomplete") return;
+		socket.off("data", read);
+		socket.pause();
+		onRequest(request);
+	};
+	socket.on("data", read);
+}
+
+function createAnswers({ readiness, metrics, clock }: HealthOptions) {
+	const collected = new KeptAnswers<Buffer>({ now: () => clock.now(), keepForMs: () => metricsGoodForMs, max: 1 });
+	const text = (status: Answer["status"], words: string): Answer => ({ status, body: Buffer.from(`${words}\n`) });
+	return async (request: FirstRequest): Promise<Answer> => {
+		if (request.kind === "tooLong") return text(431, `Request too long: at most ${longestHead} bytes`);
+		if (request.kind === "garbled") return text(400, "Not HTTP");
+		if (request.method !== "GET" && request.method !== "HEAD") return text(405, "Only GET is allowed");
+		switch (request.path) {
 			case "/healthz":
-				answer(200, "ok\n");
-				break;
+				return text(200, "ok");
 			case "/readyz": {
 				const { reasons } = readiness;
-				answer(reasons.length === 0 ? 200 : 503, reasons.length === 0 ? "ok\n" : `${reasons.join("\n")}\n`);
-				break;
+				return reasons.length === 0 ? text(200, "ok") : text(503, reasons.join("\n"));
 			}
 			case "/metrics":
-				metrics.metrics().then(
-					(text) => answer(200, text, metrics.contentType),
-					() => answer(500, "Cannot collect metrics\n"),
-				);
-				break;
+				try {
+					const body = await collected.get("", async () => Buffer.from(await metrics.metrics()));
+					return { status: 200, body, type: metrics.contentType };
+				} catch {
+					return text(500, "Cannot collect metrics");
+				}
 			default:
-				answer(404, "There are /healthz, /readyz and /metrics\n");
+				return text(404, "No such path: use /healthz, /readyz or /metrics");
 		}
 	};
+}
+
+function respond(socket: Socket, request: FirstRequest, { status, body, type }: Answer): void {
+	const head = [
+		`HTTP/1.1 ${status} ${statusTexts[status]}`,
+		`content-type: ${type ?? "text/plain; charset=utf-8"}`,
+		`content-length: ${body.length}`,
+		"cache-control: no-store",
+		"connection: close",
+	];
+	socket.write(`${head.join("\r\n")}\r\n\r\n`);
+	const hasBody = request.kind !== "request" || request.method !== "HEAD";
+	// Close once everything is sent: a client that sent more than one request loses the rest.
+	socket.end(hasBody ? body : "", () => socket.destroy());
 }
 
 function isAddressInfo(address: string | AddressInfo | null): address is AddressInfo {

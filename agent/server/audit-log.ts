@@ -1,5 +1,5 @@
 // The audit lines: who asked for what, and what came of it, one JSON object a line on stdout beside the rest of the log, whatever
-// its level. Every acquire, commit and cancel has one, and every call that was refused. What is verified (user, tokenId, member)
+// its level. Every acquire, commit, cancel and end of a holding has one, and every call that was refused. What is verified (user, tokenId, member)
 // and what is only claimed (claimedHolder) have fields of their own; a token is in none. Each line is bounded in length, because
 // callers choose much of what is in it.
 import { type StatusObject, status } from "@grpc/grpc-js";
@@ -40,7 +40,7 @@ export interface AuditLog {
 	ended(record: AuditRecord, refusal: Partial<StatusObject> | undefined): void;
 }
 
-const auditedMethods = new Set(["Acquire", "Commit", "Cancel"]);
+const auditedMethods = new Set(["Acquire", "Commit", "Cancel", "EndHolding"]);
 /** Somebody asked for what they may not have, or for what makes no sense. */
 const refusals: ReadonlySet<status | undefined> = new Set([
 	status.UNAUTHENTICATED,

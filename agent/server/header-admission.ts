@@ -11,11 +11,11 @@ import {
 } from "@grpc/grpc-js";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { statusOfError } from "../../proto/status.ts";
+import type { Connections } from "../process/connections.ts";
 import type { AuditLog } from "./audit-log.ts";
 import type { CallWatcher } from "./call-watcher.ts";
 import type { Caller } from "./caller.ts";
 import { admissionMs, type CallerDeadlines } from "./caller-deadlines.ts";
-import type { Connections } from "./connections.ts";
 import type { Gate } from "./gate.ts";
 import { partyOf } from "./open-calls.ts";
 import type { ReadingSlots } from "./reading-slots.ts";
@@ -24,7 +24,7 @@ interface HeaderAdmissionOptions {
 	readonly gate: Pick<Gate, "admit" | "port">;
 	readonly watcher: Pick<CallWatcher, "answered" | "failed">;
 	readonly audit: AuditLog;
-	readonly connections: Pick<Connections, "admitted" | "refused">;
+	readonly connections: Pick<Connections, "admitted" | "isEnding" | "refused">;
 	readonly reading: Pick<ReadingSlots, "take">;
 	/** Who answers in time where the API server does not; nobody if left out. */
 	readonly deadlines?: Pick<CallerDeadlines, "watch">;
@@ -41,6 +41,9 @@ export interface HeaderAdmission {
 
 /** As long as a whole call has: 1.2 MB, the longest there is, over 2 Mbit/s. */
 const readWithinMs = 5_000;
+
+/** A caller that wants an answer does not cancel so soon. */
+const takenBackAtOnceMs = 100;
 
 export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAdmission {
 	const { gate, watcher, audit, connections, deadlines, reading, after, cluster } = options;
@@ -89,6 +92,11 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 			start(next) {
 				next({
 					onReceiveMetadata(metadata, pass) {
+						// Thousands may come at once, and end with their connection: ignore them.
+						if (connections.isEnding(peer)) {
+							connections.refused(peer);
+							return;
+						}
 						const incoming = {
 							metadata,
 							getAuthContext: () => call.getAuthContext(),
@@ -114,7 +122,13 @@ export function createHeaderAdmission(options: HeaderAdmissionOptions): HeaderAd
 						over();
 						pass();
 					},
-					onCancel: over,
+					onCancel() {
+						// A caller that cancels calls as fast as it sends them costs as much as one whose calls are refused. A deadline comes
+						// later.
+						const isAtOnce = performance.now() - startedAt < takenBackAtOnceMs;
+						if (!isOver && !caller && isAtOnce) connections.refused(peer);
+						over();
+					},
 				});
 			},
 		});

@@ -1,6 +1,7 @@
 // How many unknown tokens the API server is asked about. Whoever makes tokens up has one share with all who connect directly,
 // and of that a small one for each address; people come through the API server's port-forward, that is from loopback, after
 // it has let them in, and have a share of their own. Tokens that are known are no question here.
+import { isLoopback } from "../process/is-loopback.ts";
 import { TokenBucket } from "../process/token-bucket.ts";
 
 interface ReviewRateOptions {
@@ -60,9 +61,4 @@ export class ReviewRate {
 		this.#byAddress.set(address, bucket);
 		return bucket;
 	}
-}
-
-/** As Node writes it; on a socket for both kinds IPv4 has a prefix. */
-export function isLoopback(address: string): boolean {
-	return address === "::1" || address.replace("::ffff:", "") === "127.0.0.1";
 }

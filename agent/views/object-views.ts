@@ -16,7 +16,7 @@ import type { ListedResource } from "../kubernetes/paged-list.ts";
 import { startWatch } from "../kubernetes/watch.ts";
 import { signOfLifeMs, type WatchEvent, type WatchSink } from "../kubernetes/watch-sink.ts";
 import type { Clock } from "../process/clock.ts";
-import { BudgetComparison } from "./budget-comparison.ts";
+import { WatchComparison } from "./watch-comparison.ts";
 
 /** The event of one's own write comes with its answer; a watch that is later than this is in trouble. */
 const reachedWithinMs = 500;
@@ -214,14 +214,14 @@ export function createBudgetView(
 	const { connection, clock, warn, report } = options;
 	const watch = startWatch({ ...options, resource: allBudgets, project: readBudget, sink: store });
 	const asker = createApiAsker(connection);
-	const comparison = new BudgetComparison({
+	const comparison = new WatchComparison({
 		store,
 		list: () => listBudgetVersions(asker),
 		clock,
 		onDifferent: (names) => {
 			const some = names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
 			warn(
-				`The watch on XPodDisruptionBudgets of cluster "${connection.cluster}" and a list differ in ${some}: opening it anew`,
+				`The watch on XPodDisruptionBudgets of cluster "${connection.cluster}" and a list differ in ${some}: opening the watch again`,
 			);
 			watch.restart();
 		},
@@ -258,7 +258,7 @@ function* budgetLeases(store: ObjectStore<LeaseObject>): Iterable<LeaseObject> {
 
 export function budgetViewOf(
 	store: ObjectStore<MemberBudget>,
-	comparison: Pick<BudgetComparison, "isRecent" | "wanted">,
+	comparison: Pick<WatchComparison<MemberBudget>, "isRecent" | "wanted">,
 ): BudgetView {
 	return {
 		get proven() {

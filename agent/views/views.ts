@@ -1,4 +1,4 @@
-// What the agent keeps in memory of its cluster: pods, its own Leases and budgets, each from one watch.
+// What the agent keeps in memory of its cluster: pods, its own Leases, budgets and workloads, each kind from one watch.
 import type { PodRecord } from "../../disruption/pod.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
 import { allPods } from "../cluster-api/pod-calls.ts";
@@ -9,12 +9,15 @@ import type { Clock } from "../process/clock.ts";
 import { withHeldEvents } from "./fail-points.ts";
 import { type BudgetView, createBudgetView, createLeaseView, type LeaseView } from "./object-views.ts";
 import { PodStore } from "./pod-view.ts";
+import { createWorkloadView, type WorkloadView } from "./workload-view.ts";
 
 export interface Views {
 	readonly pods: PodStore;
 	readonly leases: LeaseView;
 	readonly budgets: BudgetView;
-	/** The first list of each is done. */
+	/** While they are not proven, counts list workloads, so an agent without the right to watch them can report that. */
+	readonly workloads: WorkloadView;
+	/** The first list of each kind except workloads is done. */
 	readonly synced: boolean;
 	close(): void;
 }
@@ -48,10 +51,18 @@ export function openViews(options: ViewsOptions): Views {
 	});
 	const leases = createLeaseView({ ...common("leases"), namespace: leaseNamespace });
 	const budgets = createBudgetView({ ...common("budgets"), report: options.report });
+	const workloads = createWorkloadView({
+		connection,
+		clock,
+		random: Math.random,
+		warn: options.onTrouble,
+		report: options.report,
+	});
 	return {
 		pods,
 		leases: leases.view,
 		budgets: budgets.view,
+		workloads: workloads.view,
 		get synced() {
 			return pods.synced && leases.view.synced && budgets.view.synced;
 		},
@@ -59,6 +70,7 @@ export function openViews(options: ViewsOptions): Views {
 			podWatch.close();
 			leases.close();
 			budgets.close();
+			workloads.close();
 		},
 	};
 }

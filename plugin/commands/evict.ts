@@ -11,6 +11,7 @@ import {
 import { parseDryRun } from "../flags/dry-run.ts";
 import { connectFleet } from "../fleet/connect-fleet.ts";
 import type { FleetConnection } from "../fleet/fleet.ts";
+import { runClock } from "../kubernetes/run-clock.ts";
 import { newOperationId } from "../nodes/operation.ts";
 import { carryOut } from "../run/carry-out.ts";
 import { evictWork } from "../run/evict-work.ts";
@@ -22,7 +23,7 @@ export const runEvict: CommandRunner = (input, deps) => {
 	return carryOut(call, {
 		readOptions: () => readOptions(input, deps),
 		async findWork(options, run) {
-			const readAt = performance.now();
+			const readAt = runClock();
 			// Beside the pods: a person waits for both, and it touches nothing.
 			const connecting =
 				options.dryRun === "client"

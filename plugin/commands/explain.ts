@@ -3,6 +3,7 @@ import { booleanFlag, type CommandRunner, textFlag } from "../flags/command.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { runClock } from "../kubernetes/run-clock.ts";
 import { NowhereFoundError } from "../nodes/find-in-contexts.ts";
 import { explanationDocument } from "../output/explanation-document.ts";
 import { explanationLines } from "../output/explanation-lines.ts";
@@ -69,7 +70,7 @@ export const runExplain: CommandRunner = async (input, deps) => {
 			ignoreDaemonSets: booleanFlag(input, "ignore-daemonsets"),
 			deleteEmptyDirData: booleanFlag(input, "delete-emptydir-data"),
 			skipWaitAfterSeconds: 0,
-			runtime: { now: () => performance.now(), sleep },
+			runtime: { now: runClock, sleep },
 			now: Date.now(),
 		});
 	}

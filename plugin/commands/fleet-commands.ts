@@ -62,11 +62,21 @@ export const fleetCommands: readonly Command[] = [
 				"A new CA for the fleet; the same command goes on with it",
 				"kubectl xpdb install certs --rotate --ca --contexts=eu,us,ap",
 			],
+			[
+				"Move the CA's key to eu, before ap leaves the fleet",
+				"kubectl xpdb install certs --keep-in=eu --contexts=eu,us,ap",
+			],
 		],
 		flags: {
 			rotate: { kind: "boolean", describe: "Give every cluster's agents a new certificate" },
 			ca: { kind: "boolean", describe: "With --rotate: of a new CA, which all of them trust before" },
 			...authorityFlags,
+			"keep-in": {
+				kind: "text",
+				default: "",
+				value: "CONTEXT",
+				describe: "Move the CA's key to the cluster of this context; with --ca also works if no cluster has it",
+			},
 			timeout: {
 				kind: "duration",
 				default: 300_000,

@@ -6,6 +6,7 @@ import { userAtHost } from "../fleet/holder-identity.ts";
 import { type ContextProblem, forgetMember, readMemberLists } from "../install/forget-member.ts";
 import { type ForgetPlan, planForgetting } from "../install/forget-plan.ts";
 import { type HeardLately, heardLately } from "../install/heard-lately.ts";
+import { warnOfKeyThatLeaves } from "../install/key-keeper.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { dryRunSuffix } from "../output/dry-run-suffix.ts";
 import { withContexts } from "../run/with-contexts.ts";
@@ -29,7 +30,11 @@ export const runForgetMember: CommandRunner = async (input, deps) => {
 		if (lists.length === 0) throw new UsageError("no cluster was reached whose list could change: nothing was touched");
 		const heard = await heardLately(lists.map(({ context }) => context));
 		const plan = planForgetting(lists, word, heard.missed);
-		for (const text of warningsOf(plan, heard)) warn(text);
+		const key = await warnOfKeyThatLeaves(
+			lists.map(({ context }) => context),
+			plan.member.name,
+		);
+		for (const text of [...warningsOf(plan, heard), ...key.before]) warn(text);
 		if (plan.todo.length > 0 && !(await isAgreed(plan, dryRun))) return exitCode.error;
 		if (dryRun === "client") {
 			for (const { context } of plan.todo) tellForgotten(context);
@@ -51,10 +56,12 @@ export const runForgetMember: CommandRunner = async (input, deps) => {
 		for (const { context } of plan.done)
 			streams.stdout.write(`${context.name}: has forgotten ${plan.member.name} already\n`);
 		if (problems.length > 0) return fail(problems, "Run this again: lists that say it already stay as they are.");
-		return tellSurvivors(
+		const code = await tellSurvivors(
 			plan,
 			contexts.filter(({ name }) => lists.some(({ context }) => context.name === name)),
 		);
+		for (const line of key.after) streams.stdout.write(`${line}\n`);
+		return code;
 
 		function tellForgotten({ name }: KubeContext): void {
 			const left = plan.survivors.map((each) => each.name).join(", ");

@@ -1,6 +1,7 @@
 // kubectl xpdb install certs: new certificates for the agents of a fleet, or a new CA, while everybody works.
-import { booleanFlag, type CommandRunner, numberFlag } from "../flags/command.ts";
+import { booleanFlag, type CommandRunner, numberFlag, textFlag } from "../flags/command.ts";
 import { readAuthorityFiles } from "../install/certificate-flags.ts";
+import { moveAuthority } from "../install/move-authority.ts";
 import {
 	changeAuthority,
 	type RotationOptions,
@@ -19,15 +20,26 @@ const noTimeoutMs = 86_400_000;
 export const runInstallCerts: CommandRunner = async (input, deps) => {
 	const { streams, interrupts } = deps;
 	const isChange = booleanFlag(input, "ca");
-	if (!booleanFlag(input, "rotate")) {
+	const isRotation = booleanFlag(input, "rotate");
+	const keepIn = textFlag(input, "keep-in") || undefined;
+	if (!isRotation && (isChange || keepIn === undefined)) {
 		throw new UsageError(
 			"install certs changes certificates that are there",
-			"Say --rotate, and --rotate --ca for a new CA",
+			"Use --rotate, --rotate --ca for a new CA, or --keep-in to move the CA's key",
+		);
+	}
+	if (isRotation && keepIn !== undefined && !isChange) {
+		throw new UsageError(
+			"--keep-in with --rotate also needs --ca",
+			"Add --ca for a new CA, or run --keep-in without --rotate to move the key first",
 		);
 	}
 	const authority = readAuthorityFiles(input);
 	if (authority && authority.key === undefined) {
 		throw new UsageError("--ca-cert without its key cannot sign", "Give it with --ca-key");
+	}
+	if (authority && keepIn !== undefined) {
+		throw new UsageError("--keep-in and --ca-key exclude each other: no cluster keeps a key from a file");
 	}
 	const given = authority?.key === undefined ? undefined : { certificate: authority.certificate, key: authority.key };
 	return withContexts(input, deps, async (contexts) => {
@@ -44,6 +56,19 @@ export const runInstallCerts: CommandRunner = async (input, deps) => {
 			return askToContinue("a change of certificates needs a confirmation", interrupts.stop, streams);
 		};
 		const names = contexts.map(({ name }) => name).join(", ");
+		if (!isRotation) {
+			if (!(await agree(`Move the CA's key to ${keepIn} from the one of ${names} that keeps it.`))) {
+				streams.stderr.write("Nothing was touched.\n");
+				return exitCode.error;
+			}
+			const [{ agents } = { agents: { namespace: "" } }] = contexts;
+			await moveAuthority(world, {
+				agentNamespace: agents.namespace,
+				keepIn: keepIn ?? "",
+				tell: (line) => streams.stdout.write(`${line}\n`),
+			});
+			return exitCode.done;
+		}
 		const what = isChange
 			? "Change the fleet's CA, and with it the agents' certificates,"
 			: "Renew the agents' certificates";
@@ -54,6 +79,7 @@ export const runInstallCerts: CommandRunner = async (input, deps) => {
 		const options: RotationOptions = {
 			agentNamespace: contexts[0]?.agents.namespace ?? "",
 			authority: given,
+			keepIn,
 			date: new Date(),
 			timeoutMs: numberFlag(input, "timeout") || noTimeoutMs,
 			tell: (line) => streams.stdout.write(`${line}\n`),

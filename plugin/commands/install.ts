@@ -1,4 +1,5 @@
 // kubectl xpdb install and upgrade
+import { userAtHost } from "../fleet/holder-identity.ts";
 import type { CommandDependencies, CommandInput, CommandRunner } from "../flags/command.ts";
 import { applyFleet, type StoppedInstall } from "../install/apply-fleet.ts";
 import { changeLines } from "../install/change-lines.ts";
@@ -6,6 +7,7 @@ import { runChecks } from "../install/check/run-checks.ts";
 import { untilStopped } from "../install/check/until-stopped.ts";
 import { passing } from "../install/check/wait-checks.ts";
 import { objectText } from "../install/cluster-object.ts";
+import { ofKeptKey, tellKeyUses } from "../install/key-use.ts";
 import { exposureLines, lateAddressWarnings, memberWarnings } from "../install/expose/exposure-lines.ts";
 import { finishLists } from "../install/expose/finish-lists.ts";
 import { waitForAddress } from "../install/expose/wait-address.ts";
@@ -73,7 +75,7 @@ async function setUpIn(
 		await showClusters(uncertified, options, streams);
 		return exitCode.done;
 	}
-	const { planned, notes } = await withCertificates(uncertified, options.certificates);
+	const { planned, notes, uses } = await withCertificates(uncertified, options.certificates);
 	const [fleet, warnings] = await Promise.all([
 		inAllClusters(planned.clusters, async (cluster) => findChanges(cluster, options.forceConflicts)),
 		inAllClusters(contexts, neighbourWarnings),
@@ -98,6 +100,9 @@ async function setUpIn(
 			return exitCode.error;
 		}
 	}
+	const told = ofKeptKey(uses);
+	const [untold] = await tellKeyUses(contexts, told, { by: userAtHost(), at: Date.now() });
+	if (untold !== undefined) throw new UsageError(`${untold}: nothing was touched`);
 	standing.phase = "applying";
 	deps.interrupts.graceful();
 	const addresses = new Map<string, string>();
@@ -130,6 +135,11 @@ async function setUpIn(
 		stdout: streams.stdout,
 		stderr: streams.stderr,
 	});
+	// Of a key that was made just now, or is in a file: the namespaces are there since the first step.
+	const later = uses.filter((use) => !told.includes(use));
+	for (const line of await tellKeyUses(contexts, later, { by: userAtHost(), at: Date.now() })) {
+		streams.stderr.write(`Warning: ${line}\n`);
+	}
 	if (result.kind === "stopped") {
 		for (const problem of result.problems) streams.stderr.write(`error: ${problem}\n`);
 		tellHowToGoOn(command, contexts, result, streams);

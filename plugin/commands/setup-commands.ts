@@ -8,7 +8,7 @@ export const setupCommands: readonly Command[] = [
 		words: "",
 		describe: "Make a fleet of clusters, or extend one",
 		examples: [
-			["Show what it would do, then do it", "kubectl xpdb install --contexts=eu,us --image=example.com/agent:0.1.0"],
+			["Show what it would do, then do it", "kubectl xpdb install --contexts=eu,us --image=example.com/agent:0.2.0"],
 			[
 				"With an address for each: load balancers, inside of AWS in one",
 				"kubectl xpdb install --contexts=eu,us --expose=loadbalancer:eks-internal",

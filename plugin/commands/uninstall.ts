@@ -108,7 +108,7 @@ function refuseLostAuthority(clusters: readonly InstalledCluster[]): void {
 	const { context } = keeper;
 	throw new UsageError(
 		`${context.name} keeps the CA of the fleet with its key (Secret ${context.agents.namespace}/${authoritySecret}), which ${staying.join(", ")} still need: nothing was touched`,
-		"Copy that Secret into another member first and delete it here, or use --force",
+		`Move the key first: kubectl xpdb install certs --keep-in=CONTEXT --contexts=${context.name},CONTEXT, or use --force`,
 	);
 }
 

@@ -49,6 +49,8 @@ export interface DrainDependencies {
 	readonly agentNamespaces: (contextName: string) => readonly string[];
 	/** No node would take what replaces this pod, as far as that was looked at. */
 	readonly isStranded?: (podUid: string) => boolean;
+	/** Told of the time that each node has. */
+	readonly onTimeout?: (timeout: AbortSignal) => void;
 	/** Counts nodes as they are done. */
 	readonly onNode?: () => void;
 }
@@ -172,6 +174,7 @@ async function evictAll(
 ): Promise<"stopped" | readonly FailedPod[]> {
 	const { evictions, emit } = deps;
 	const timeout = createTimeout(options.timeoutMs, formatDuration(options.timeoutMs));
+	deps.onTimeout?.(timeout.signal);
 	const { gracePeriodSeconds, deletes } = options;
 	const deletions = evictions && (await deps.watchDeletions?.(node.context.client, node.name));
 	using _ = { [Symbol.dispose]: () => deletions?.close() };

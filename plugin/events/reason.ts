@@ -47,6 +47,7 @@ export const reasonCodes: Readonly<Record<Reason, string>> = {
 	FleetsDiffer: "XPDB2203",
 	FeatureMissing: "XPDB2204",
 	ExpectedPodsUnknown: "XPDB2205",
+	WorkloadsNotListed: "XPDB2207",
 	GarbledLease: "XPDB2206",
 	DisruptionBudget: "XPDB3101",
 	MultipleBudgets: "XPDB3102",

@@ -56,9 +56,9 @@ export class DryRunRounds {
 		switch (verdict.kind) {
 			case "goes":
 				if (verdict.after) this.#deps.emit(pretendedWaitEvent(job, waitOf(job, verdict.after, pretendedHolder)));
-				return tryEviction(job, undefined, this.#deps);
+				return tryEviction(job, {}, this.#deps);
 			case "free":
-				return verdict.why === "Gone" ? { kind: "gone" } : tryEviction(job, undefined, this.#deps);
+				return verdict.why === "Gone" ? { kind: "gone" } : tryEviction(job, {}, this.#deps);
 			case "waiting": {
 				const { reason, message } = verdict;
 				if (reason === "CoverageChanged") return { kind: "again", afterMs: 0, reason, message };

@@ -7,7 +7,7 @@ import { preActivitiesOf } from "../../disruption/pod.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { isText } from "../../disruption/text.ts";
 import { type Reason, refusalReason } from "../events/reason.ts";
-import { ApiError, ConnectionError } from "../kubernetes/api-error.ts";
+import { ApiError, ConnectionError, NotSentError } from "../kubernetes/api-error.ts";
 import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
 import { podPath } from "../kubernetes/pod-path.ts";
 
@@ -22,6 +22,13 @@ export interface EvictionOptions {
 export interface Preconditions {
 	readonly uid: string;
 	readonly resourceVersion?: string;
+}
+
+export interface EvictionRequest {
+	readonly preconditions: Preconditions;
+	readonly reservationId?: string;
+	/** As in CallOptions; left out if the eviction depends on nothing that ages. */
+	readonly guard?: (() => boolean) | undefined;
 }
 
 /** What the API server said instead of taking the eviction. */
@@ -41,15 +48,15 @@ interface Answer {
 /** On an Eviction: the reservation that it uses. */
 export const reservationAnnotation = "xpdb.form3.tech/reservation";
 
-/** Sends the request once; nothing is retried here. */
+/** Sends the request once, if `guard` returns true right before it is written; nothing is retried here. */
 export async function requestEviction(
 	client: KubernetesClient,
 	pod: PodReference,
 	options: EvictionOptions,
-	preconditions: Preconditions,
-	reservationId?: string,
+	{ preconditions, reservationId, guard }: EvictionRequest,
 ): Promise<EvictionAnswer<Refusal>> {
 	const path = podPath(pod);
+	const call = { retry: false, ...(guard && { guard }) };
 	const deleteOptions = {
 		preconditions,
 		...(options.gracePeriodSeconds >= 0 && { gracePeriodSeconds: options.gracePeriodSeconds }),
@@ -64,12 +71,8 @@ export async function requestEviction(
 			deleteOptions,
 		};
 		const { status, message } = options.deletes
-			? await client.delete<Answer>(
-					path,
-					{ apiVersion: "v1", kind: "DeleteOptions", ...deleteOptions },
-					{ retry: false },
-				)
-			: await client.post<Answer>(`${path}/eviction`, eviction, { retry: false });
+			? await client.delete<Answer>(path, { apiVersion: "v1", kind: "DeleteOptions", ...deleteOptions }, call)
+			: await client.post<Answer>(`${path}/eviction`, eviction, call);
 		if (status !== "Failure") return { kind: "accepted" };
 		// Fakes answer 201 with a Status that says Failure.
 		const why = typeof message === "string" && message !== "" ? message : "the eviction failed";
@@ -77,6 +80,7 @@ export async function requestEviction(
 	} catch (error) {
 		if (error instanceof ApiError) return classifyRefusal(error);
 		if (error instanceof ConnectionError) return { kind: "unknown", error };
+		if (error instanceof NotSentError) return { kind: "notSent" };
 		throw error;
 	}
 }

@@ -8,7 +8,7 @@ import {
 	GarbledLeaseError,
 	isAgentRefusal,
 } from "../../disruption/errors.ts";
-import { cancelTicket, type Ticket } from "../../disruption/eviction.ts";
+import { type CurrentBudgets, cancelTicket, type Ticket } from "../../disruption/eviction.ts";
 import { type RoundRuntime, runRound, type Verdict } from "../../disruption/round.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { EventSink } from "../events/events.ts";
@@ -27,11 +27,13 @@ import { evictWithTicket } from "./ticket-eviction.ts";
 import { ToldStates } from "./told-states.ts";
 import { retryAfterMs, type TryOutcome } from "./try-outcome.ts";
 import { isSameWait, type Wait, waitingEvent, waitOf } from "./waiting-event.ts";
-import { WaitingPod } from "./waiting-pod.ts";
+import { allOver, WaitingPod } from "./waiting-pod.ts";
 
 export interface RoundsDependencies {
 	/** As it is now: its members may be others from one round to the next. */
 	readonly fleet: Pick<Fleet, "members" | "memberOf">;
+	/** The budgets by which grants that have become too old are confirmed. */
+	readonly currentBudgets: CurrentBudgets;
 	readonly holder: string;
 	readonly options: EvictionOptions;
 	readonly evictor: EvictorMaker;
@@ -211,6 +213,7 @@ export class EvictionRounds {
 		const { holder, stop, runtime, reachability, emit, runRound: run = runRound } = this.#deps;
 		const contended = this.#contended;
 		this.#contended = false;
+		const signal = AbortSignal.any([stop, allOver(asked)]);
 		try {
 			const outcome = await run(
 				{
@@ -218,7 +221,7 @@ export class EvictionRounds {
 					budgets: this.#budgets,
 					holder,
 					candidates: asked.map(({ candidate }) => candidate),
-					signal: stop,
+					signal,
 					contended,
 					onCounted: (states) => this.#told.tell(states),
 					onQueued: ({ budget, cluster, holder: heldBy, position, heldForMs }) => {
@@ -245,7 +248,7 @@ export class EvictionRounds {
 			await this.#pause(Math.min(afterLostMs * 2 ** this.#lost, lostAtMostEveryMs));
 			this.#lost += 1;
 		} catch (error) {
-			if (stop.aborted) return undefined;
+			if (signal.aborted) return undefined;
 			await this.#failRound(error, asked);
 		}
 		return undefined;
@@ -293,7 +296,7 @@ export class EvictionRounds {
 
 	/** Evicts while the next round goes on; a grant for which nobody waits any more is given back. */
 	#use(ticket: Ticket, pod: WaitingPod | undefined, members: readonly AgentCluster[]): void {
-		const { runtime, stop, emit, reachability, evictor } = this.#deps;
+		const { runtime, reachability, evictor } = this.#deps;
 		const cluster = members.find(({ id }) => id === ticket.clusterId);
 		if (!cluster) throw new Error(`a ticket for cluster ${ticket.clusterId}, which is no member`);
 		// The next count is told even if it is the same: by then that pod has been replaced.
@@ -304,12 +307,8 @@ export class EvictionRounds {
 			return;
 		}
 		const onUnavailable = (error: AgentUnavailableError): void => reachability.failed(error);
-		const made = evictor(pod.job, this.#names);
-		this.#send(
-			pod,
-			() => evictWithTicket(pod.job, ticket, { cluster, evictor: made, runtime, stop, emit, onUnavailable }),
-			giveBack,
-		);
+		const deps = { ...this.#deps, cluster, evictor: evictor(pod.job, this.#names), onUnavailable };
+		this.#send(pod, () => evictWithTicket(pod.job, ticket, deps), giveBack);
 	}
 
 	#send(pod: WaitingPod, evict: () => Promise<TryOutcome>, giveUp?: () => Promise<void>): void {
@@ -383,11 +382,8 @@ export class EvictionRounds {
 			if (!pod) continue;
 			const wait = waitOf(pod.job, judgement, this.#deps.holder);
 			if (wait.budget !== undefined) byBudget.set(wait.budget, wait);
-			if (pod.waitedFor && isSameWait(wait, pod.waitedFor)) {
-				pod.waitedFor = wait;
-				continue;
-			}
-			this.#tellWaiting(pod, wait, this.#nextLookMs());
+			if (pod.waitedFor && isSameWait(wait, pod.waitedFor)) pod.waitedFor = wait;
+			else this.#tellWaiting(pod, wait, this.#nextLookMs());
 		}
 		// Those that were not looked at wait for the same.
 		for (const pod of this.#queue.all()) pod.waitedFor = byBudget.get(pod.waitedFor?.budget) ?? pod.waitedFor;

@@ -6,8 +6,10 @@
 // disagree who the fleet is. Tries that come to nothing are further and further apart.
 // Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts; pods of contexts without agents are not ours.
 import { formatBudgetName } from "../../disruption/budget.ts";
+import { coverageFreshForMs } from "../../disruption/coverage-judgement.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
 import { AgentUnavailableError, FleetsDifferError, isAgentRefusal } from "../../disruption/errors.ts";
+import type { CurrentBudgets } from "../../disruption/eviction.ts";
 import type { WaitSum } from "../events/events.ts";
 import { type Reason, refusalReason } from "../events/reason.ts";
 import { usedByNames, usedBySuffix, waitText } from "../events/used-by-text.ts";
@@ -25,11 +27,12 @@ import { coverPod, type PodCoverage } from "./pod-coverage.ts";
 import { failedPod, type PodOutcome } from "./pod-outcome.ts";
 import { waitUntilGone } from "./pod-termination.ts";
 import { retryAfterMs, type TryAgain, type TryOutcome } from "./try-outcome.ts";
+import { unlessOver } from "./unless-over.ts";
 import { pretendedWaitEvent, sumWaits, waitingEvent } from "./waiting-event.ts";
 
 export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" | "listedAhead" | "reconnect">;
 
-export interface EvictionsDependencies extends Omit<RoundsDependencies, "fleet" | "limit"> {
+export interface EvictionsDependencies extends Omit<RoundsDependencies, "fleet" | "limit" | "currentBudgets"> {
 	readonly fleet: EvictionFleet | undefined;
 	/** False: an accepted eviction is enough. */
 	readonly waitsUntilGone: boolean;
@@ -48,6 +51,8 @@ const longTryMs = 10_000;
  * these are too old to say anything, and then all pods are read again: such a drain never begins.
  */
 const judgedAtOnce = 32;
+/** Each budget takes a Lease in every cluster: a member that claims thousands of budgets would hold up a run for minutes. */
+const mostBudgetsOfAPod = 64;
 /** A dry run ends no pod, so that nothing changes by waiting: an agent that is being restarted, or has yet to see a pod. */
 const dryRunTries = 3;
 
@@ -55,6 +60,7 @@ const dryRunTries = 3;
 interface FleetState {
 	readonly fleet: EvictionFleet;
 	readonly lists: CoverageLists;
+	readonly currentBudgets: CurrentBudgets;
 	readonly changes: FleetChanges;
 	/** In the place of rounds, for a dry run. */
 	readonly dryRun: DryRunRounds | undefined;
@@ -93,7 +99,9 @@ export class Evictions {
 		const lists = new CoverageLists(fleet, deps.runtime);
 		const changes = new FleetChanges(fleet, deps.emit, () => lists.forget());
 		const dryRun = deps.options.dryRun ? new DryRunRounds({ ...deps, fleet }) : undefined;
-		this.#state = { fleet, lists, changes, dryRun, contexts: new Set() };
+		const memberIds = (): readonly string[] => fleet.members.map(({ id }) => id);
+		const currentBudgets: CurrentBudgets = { list: (namespace) => lists.list(namespace), memberIds };
+		this.#state = { fleet, lists, currentBudgets, changes, dryRun, contexts: new Set() };
 	}
 
 	get counts(): EvictionCounts {
@@ -187,7 +195,9 @@ export class Evictions {
 					tries += 1;
 					if (this.#deps.options.dryRun && tries >= dryRunTries) return this.#dryRunFailed(job, outcome);
 					reason = outcome.reason ?? reason;
-					unanswered = outcome.reason === "PeerUnreachable" ? outcome.message : undefined;
+					const silence = outcome.reason === "PeerUnreachable" ? outcome.message : undefined;
+					// A try that was cut short does not prove that members answer again.
+					unanswered = ends.aborted ? (unanswered ?? silence) : silence;
 					if (runtime.now() - startedAt >= longTryMs) inVain = 0;
 					const pauseMs = outcome.afterMs > 0 ? outcome.afterMs : (pauses[Math.min(inVain++, pauses.length - 1)] ?? 0);
 					if (pauseMs > 0) await runtime.sleep(pauseMs, ends);
@@ -200,13 +210,14 @@ export class Evictions {
 		const state = this.#state;
 		const context = job.context.name;
 		// A cluster without agents is none of the fleet's business.
-		if (!state) return tryEviction(job, undefined, this.#deps);
+		if (!state) return tryEviction(job, {}, this.#deps);
 		const { fleet, contexts, changes } = state;
 		const asked = fleet.members;
 		if (fleet.memberOf(context)) contexts.add(context);
-		else if (!contexts.has(context)) return tryEviction(job, undefined, this.#deps);
+		else if (!contexts.has(context)) return tryEviction(job, {}, this.#deps);
 		else {
-			const answer = await changes.ask(asked);
+			const answer = await unlessOver(changes.ask(asked), AbortSignal.any([this.#deps.stop, job.timeout.signal]));
+			if (!answer) return { kind: "again", afterMs: 0 };
 			return answer.kind === "same" || answer.kind === "changed"
 				? this.#waitForFleet(job, `the cluster of context ${context} is no member of the fleet any more`)
 				: this.#withoutFleet(job, answer);
@@ -215,7 +226,8 @@ export class Evictions {
 		const differs = outcome.kind === "again" && outcome.reason === "FleetsDiffer";
 		if (!differs && outcome.kind !== "agentRefused") return outcome;
 		// Who refused may be one that is no member any more.
-		const answer = await changes.ask(asked);
+		const answer = await unlessOver(changes.ask(asked), AbortSignal.any([this.#deps.stop, job.timeout.signal]));
+		if (!answer) return { kind: "again", afterMs: 0 };
 		if (answer.kind === "changed") return { kind: "again", afterMs: 0 };
 		if (answer.kind !== "same") return this.#withoutFleet(job, answer);
 		if (outcome.kind === "agentRefused") return outcome;
@@ -224,22 +236,24 @@ export class Evictions {
 	}
 
 	async #tryAsMember(job: EvictionJob, isFirst: boolean, state: FleetState): Promise<TryOutcome> {
-		const { fleet, lists } = state;
+		const { lists, currentBudgets } = state;
 		const { reachability, runtime, stop } = this.#deps;
 		const { namespace } = job.pod;
 		// What was listed for others is good for one try: if it does not hold any more, the round says so.
 		const findKnown = () => (isFirst ? lists.findKnown({ namespace, labels: job.seen.labels }) : undefined);
 		const known = findKnown();
 		if (known) return this.#tryUnder(known, job, state);
+		const ends = AbortSignal.any([stop, job.timeout.signal]);
 		// What became of the run is judged by who called.
-		if (!(await this.#judging.take(AbortSignal.any([stop, job.timeout.signal])))) return { kind: "again", afterMs: 0 };
-		let coverage: PodCoverage;
+		if (!(await this.#judging.take(ends))) return { kind: "again", afterMs: 0 };
+		const startedAt = runtime.now();
+		let coverage: PodCoverage | undefined;
 		try {
-			const memberIds = (): readonly string[] => fleet.members.map(({ id }) => id);
+			const { memberIds } = currentBudgets;
 			const budgets = findKnown();
 			coverage = budgets
 				? { kind: "covered", budgets }
-				: await coverPod(job, { lists, memberIds, runtime, mayBeginRound: isFirst });
+				: await unlessOver(coverPod(job, { lists, memberIds, runtime, mayBeginRound: isFirst }), ends);
 		} catch (error) {
 			if (error instanceof AgentUnavailableError) {
 				reachability.failed(error);
@@ -257,12 +271,13 @@ export class Evictions {
 		} finally {
 			this.#judging.giveBack();
 		}
+		if (!coverage) return unansweredInTime(runtime.now() - startedAt);
 		reachability.answered();
 		switch (coverage.kind) {
 			case "gone":
 				return { kind: "gone" };
 			case "uncovered":
-				return tryEviction(job, coverage.resourceVersion, this.#deps);
+				return tryEviction(job, coverage, this.#deps);
 			case "unreadable":
 				return failedPod(job, { reason: "InvalidBudget", message: coverage.message });
 			case "covered":
@@ -310,14 +325,21 @@ export class Evictions {
 		return { ...wouldWait(job, why), unreachable: reason === "PeerUnreachable" };
 	}
 
-	#tryUnder(budgets: readonly RoundBudget[], job: EvictionJob, { fleet, dryRun }: FleetState): Promise<TryOutcome> {
-		return dryRun ? dryRun.tryEviction(job, budgets) : this.#roundsFor(budgets, fleet).tryEviction(job);
+	async #tryUnder(budgets: readonly RoundBudget[], job: EvictionJob, state: FleetState): Promise<TryOutcome> {
+		if (budgets.length > mostBudgetsOfAPod) {
+			const message =
+				`${budgets.length} budgets cover the pod, more than the ${mostBudgetsOfAPod} that one decision can take: ` +
+				`see kubectl xpdb budgets -n ${job.pod.namespace}`;
+			return failedPod(job, { reason: "InvalidBudget", message });
+		}
+		return state.dryRun?.tryEviction(job, budgets) ?? this.#roundsFor(budgets, state).tryEviction(job);
 	}
 
-	#roundsFor(budgets: readonly RoundBudget[], fleet: EvictionFleet): EvictionRounds {
+	#roundsFor(budgets: readonly RoundBudget[], { fleet, currentBudgets }: FleetState): EvictionRounds {
 		// The selector belongs to the key: after it was changed, rounds count by the new one.
 		const key = JSON.stringify(budgets);
-		const rounds = this.#rounds.get(key) ?? new EvictionRounds(budgets, { ...this.#deps, limit: this.#limit, fleet });
+		const deps = { ...this.#deps, limit: this.#limit, fleet, currentBudgets };
+		const rounds = this.#rounds.get(key) ?? new EvictionRounds(budgets, deps);
 		this.#rounds.set(key, rounds);
 		for (const budget of budgets) this.#coveredBy.set(formatBudgetName(budget.name), budget);
 		return rounds;
@@ -363,4 +385,11 @@ export class Evictions {
 			...(waitedFor !== undefined && { waitedFor }),
 		};
 	}
+}
+
+/** Time ran out before it was known which budgets cover the pod; `askedMs`: how long the members had been asked. */
+function unansweredInTime(askedMs: number): TryAgain {
+	if (askedMs <= coverageFreshForMs) return { kind: "again", afterMs: 0 };
+	const message = `some clusters of the fleet had not listed their budgets after ${(askedMs / 1000).toFixed(1)} s`;
+	return { kind: "again", afterMs: 0, reason: "PeerUnreachable", message };
 }

@@ -13,7 +13,7 @@ export function createEvictor(options: EvictionOptions, emit: EventSink): Evicto
 		const { client } = job.context;
 		let isTold = false;
 		return {
-			async evict(pod, preconditions, reservationId) {
+			async evict(pod, preconditions, reservationId, guard) {
 				if (!isTold) {
 					isTold = true;
 					job.attempts += 1;
@@ -26,7 +26,7 @@ export function createEvictor(options: EvictionOptions, emit: EventSink): Evicto
 						attempt: job.attempts,
 					});
 				}
-				return requestEviction(client, pod, options, preconditions, reservationId);
+				return requestEviction(client, pod, options, { preconditions, reservationId, guard });
 			},
 			read: async (pod) => readPod(client, pod),
 		};

@@ -18,13 +18,17 @@ export interface NativeDependencies {
 	readonly runtime: Pick<RoundRuntime, "now">;
 }
 
-/** `resourceVersion`: the only one that may go. A dry run is not tried again: nothing would change, and kubectl hangs there. */
-export async function tryEviction(
-	job: EvictionJob,
-	resourceVersion: string | undefined,
-	deps: NativeDependencies,
-): Promise<TryOutcome> {
-	return orFailed(job, () => tryOnce(job, resourceVersion, deps));
+/** On what condition a pod may be evicted without a grant; empty if there is none. */
+export interface FreeToGo {
+	/** The only version that may be evicted. */
+	readonly resourceVersion?: string;
+	/** Whether it may still be evicted: called right before the request is written. */
+	readonly guard?: () => boolean;
+}
+
+/** A dry run is not tried again: nothing would change, and kubectl hangs there. */
+export async function tryEviction(job: EvictionJob, free: FreeToGo, deps: NativeDependencies): Promise<TryOutcome> {
+	return orFailed(job, () => tryOnce(job, free, deps));
 }
 
 /**
@@ -37,11 +41,13 @@ export async function tryFreeEviction(
 	deps: NativeDependencies,
 ): Promise<TryOutcome> {
 	return orFailed(job, async () => {
-		if (why === "Terminating") return tryOnce(job, undefined, deps);
+		if (why === "Terminating") return tryOnce(job, {}, deps);
 		const found = await seeAnew(job, () => deps.runtime.now());
 		if (found.kind === "gone") return { kind: "gone" };
-		if (found.kind === "terminating") return tryOnce(job, undefined, deps);
-		return isFinished(found.pod) ? tryOnce(job, job.seen.resourceVersion, deps) : { kind: "again", afterMs: 0 };
+		if (found.kind === "terminating") return tryOnce(job, {}, deps);
+		return isFinished(found.pod)
+			? tryOnce(job, { resourceVersion: job.seen.resourceVersion }, deps)
+			: { kind: "again", afterMs: 0 };
 	});
 }
 
@@ -58,7 +64,7 @@ async function orFailed(job: EvictionJob, attempt: () => Promise<TryOutcome>): P
 
 async function tryOnce(
 	job: EvictionJob,
-	resourceVersion: string | undefined,
+	free: FreeToGo,
 	{ options, emit, runtime }: NativeDependencies,
 ): Promise<TryOutcome> {
 	const { client } = job.context;
@@ -72,11 +78,17 @@ async function tryOnce(
 		budgets: [],
 		attempt: job.attempts,
 	});
-	const preconditions = { uid, ...(resourceVersion !== undefined && { resourceVersion }) };
-	const answer = await requestEviction(client, job.pod, options, preconditions);
+	const { guard } = free;
+	const preconditions = {
+		uid,
+		...(free.resourceVersion !== undefined && { resourceVersion: free.resourceVersion }),
+	};
+	const answer = await requestEviction(client, job.pod, options, { preconditions, guard });
 	switch (answer.kind) {
 		case "accepted":
 			return answer;
+		case "notSent":
+			return { kind: "again", afterMs: 0 };
 		case "gone":
 		case "conflict": {
 			// A 409 may be another uid, another version, or a write of somebody else in the same moment.

@@ -14,7 +14,9 @@ import type { EvictionJob } from "./eviction-job.ts";
 import { isQuietNow, seeAnew } from "./seen-pod.ts";
 
 export type PodCoverage =
-	| Extract<CoverageJudgement, { kind: "uncovered" | "covered" | "fleetsDiffer" }>
+	/** `guard`: whether the pod is still uncovered, by the same lists; call it right before the eviction is written. */
+	| (Extract<CoverageJudgement, { kind: "uncovered" }> & { readonly guard: () => boolean })
+	| Extract<CoverageJudgement, { kind: "covered" | "fleetsDiffer" }>
 	| { readonly kind: "unreadable"; readonly message: string }
 	| { readonly kind: "gone" }
 	/** Members that take longer to list their budgets than what they say is worth. */
@@ -32,8 +34,8 @@ export interface PodCoverageDependencies {
 const maxAttempts = 5;
 
 /**
- * To be used at once. Rejects with AgentUnavailableError where a member gives no answer, with ApiError or ConnectionError
- * where the pod cannot be read.
+ * If no budget covers the pod, that is only as fresh as the lists, and `guard` checks it. Rejects with AgentUnavailableError
+ * if a member gives no answer, with ApiError or ConnectionError if the pod cannot be read.
  */
 export async function coverPod(job: EvictionJob, deps: PodCoverageDependencies): Promise<PodCoverage> {
 	const { lists, memberIds, runtime, mayBeginRound } = deps;
@@ -47,11 +49,10 @@ export async function coverPod(job: EvictionJob, deps: PodCoverageDependencies):
 	for (let attempt = 0; attempt < maxAttempts; ) {
 		const [listed, found] = await Promise.all([lists.list(namespace), mustRead ? seeAnew(job, now) : undefined]);
 		if (found?.kind === "gone") return { kind: "gone" };
-		const judged = judgeCoverage({ namespace, version: job.seen }, listed, {
-			memberIds: memberIds(),
-			now: now(),
-			triedAt,
-		});
+		const version = job.seen;
+		const judge = (): CoverageJudgement =>
+			judgeCoverage({ namespace, version }, listed, { memberIds: memberIds(), now: now(), triedAt });
+		const judged = judge();
 		mustRead = judged.kind === "readAgain";
 		switch (judged.kind) {
 			case "listAgain":
@@ -74,8 +75,9 @@ export async function coverPod(job: EvictionJob, deps: PodCoverageDependencies):
 				break;
 		}
 		const { changes, readAt } = job.seen;
-		if (judged.resourceVersion === undefined || !changes || now() >= patientUntil) return judged;
-		if (isTimed && changes.isMeasured && !isTooLate(now() - readAt, changes.everyMs)) return judged;
+		const free = { ...judged, guard: () => judge().kind === "uncovered" };
+		if (judged.resourceVersion === undefined || !changes || now() >= patientUntil) return free;
+		if (isTimed && changes.isMeasured && !isTooLate(now() - readAt, changes.everyMs)) return free;
 		if ((await waitForChange(job, changes.everyMs, runtime)) === "gone") return { kind: "gone" };
 		isTimed = true;
 	}

@@ -12,6 +12,7 @@ import type { Reachability } from "../fleet/reachability.ts";
 import type { Timeout } from "./eviction-job.ts";
 import type { FailedPod } from "./pod-outcome.ts";
 import type { PodTarget } from "./pod-targets.ts";
+import { unlessOver } from "./unless-over.ts";
 
 export interface Measured {
 	readonly budget: RoundBudget;
@@ -63,9 +64,11 @@ export async function waitUntilMeasured(
 	for (;;) {
 		const asked = fleet.members;
 		try {
-			const before = await measureBudgets(fleet, pods);
-			reachability.answered();
-			return { kind: "measured", before };
+			const before = await unlessOver(measureBudgets(fleet, pods), ends);
+			if (before) {
+				reachability.answered();
+				return { kind: "measured", before };
+			}
 		} catch (error) {
 			await doubts.tell(error, asked);
 		}
@@ -90,14 +93,15 @@ export async function waitUntilRecovered(
 		const asked = fleet.members;
 		try {
 			for (const [name, { budget, healthy }] of missing) {
-				const counts = await look(fleet, budget);
+				const counts = await unlessOver(look(fleet, budget), ends);
+				if (!counts) break;
 				const now = totalsOf(counts);
 				if (now.healthy < Math.min(healthy, now.expected ?? healthy)) continue;
 				missing.delete(name);
 				const state = budgetState({ budget, counts });
 				if (state) emit({ type: "budget.changed", ...state, budget: name });
 			}
-			reachability.answered();
+			if (!ends.aborted) reachability.answered();
 		} catch (error) {
 			await doubts.tell(error, asked);
 		}

@@ -1,7 +1,12 @@
 // A granted pod: the eviction under its reservation, until its answer is known or nobody can know it.
 import type { Cluster } from "../../disruption/cluster.ts";
-import { AgentUnavailableError, GarbledLeaseError, isAgentRefusal } from "../../disruption/errors.ts";
-import { cancelTicket, carryOut, type EvictionAnswer, type Evictor, type Ticket } from "../../disruption/eviction.ts";
+import {
+	AgentUnavailableError,
+	FleetsDifferError,
+	GarbledLeaseError,
+	isAgentRefusal,
+} from "../../disruption/errors.ts";
+import { type CurrentBudgets, cancelTicket, carryOut, type Evictor, type Ticket } from "../../disruption/eviction.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { EventSink } from "../events/events.ts";
 import { refusalReason } from "../events/reason.ts";
@@ -15,22 +20,25 @@ import { waitingEvent } from "./waiting-event.ts";
 export interface TicketDependencies {
 	readonly cluster: Cluster;
 	readonly evictor: Evictor<Refusal>;
+	readonly currentBudgets: CurrentBudgets;
 	readonly runtime: RoundRuntime;
 	readonly stop: AbortSignal;
 	readonly emit: EventSink;
 	readonly onUnavailable: (error: AgentUnavailableError) => void;
 }
 
+type CarriedOut = Awaited<ReturnType<typeof carryOut<Refusal>>>;
+
 /** How long a confirmation that cannot be had now is waited for before it is asked for again. */
 const askAgainAfterMs = 1_000;
 
 /** Carries the ticket out. An agent or API server without an answer is asked again: the reservation stands all the while, as it does in a Lease that nobody can read. */
 export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: TicketDependencies): Promise<TryOutcome> {
-	const { cluster, evictor, runtime, stop } = deps;
+	const { cluster, evictor, currentBudgets, runtime, stop } = deps;
 	for (;;) {
-		let answer: EvictionAnswer<Refusal>;
+		let answer: CarriedOut;
 		try {
-			answer = await carryOut(ticket, cluster, evictor, runtime);
+			answer = await carryOut(ticket, cluster, evictor, currentBudgets, runtime);
 		} catch (error) {
 			if (error instanceof AgentUnavailableError) {
 				deps.onUnavailable(error);
@@ -42,6 +50,8 @@ export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: Ti
 				if (isAgentRefusal(error)) {
 					return { kind: "agentRefused", message: error.message };
 				}
+				// The fleet is asked again, and names the missing member.
+				if (error instanceof FleetsDifferError) return { kind: "again", afterMs: 0, reason: error.reason };
 				if (!(error instanceof ApiError)) throw error;
 				return failedPod(job, { reason: refusalReason(error), message: errorText(error) });
 			}
@@ -64,7 +74,7 @@ export async function evictWithTicket(job: EvictionJob, ticket: Ticket, deps: Ti
 
 async function tryOutcome(
 	job: EvictionJob,
-	answer: EvictionAnswer<Refusal>,
+	answer: CarriedOut,
 	{ emit }: Pick<TicketDependencies, "emit">,
 ): Promise<TryOutcome> {
 	switch (answer.kind) {

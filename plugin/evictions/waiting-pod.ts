@@ -68,3 +68,18 @@ export class WaitingPod {
 		});
 	};
 }
+
+/** Aborts when the last of these pods has ended: no pod waits for their round any more. */
+export function allOver(pods: readonly WaitingPod[]): AbortSignal {
+	const over = new AbortController();
+	let waiting = pods.length;
+	for (const pod of pods) {
+		const end = (): void => {
+			waiting -= 1;
+			if (waiting === 0) over.abort(new Error("no pod waits for this round any more"));
+		};
+		if (pod.over.aborted) end();
+		else pod.over.addEventListener("abort", end, { once: true });
+	}
+	return over.signal;
+}

@@ -30,9 +30,9 @@ export function parseDuration(text: string): number | undefined {
 	return sign === "-" ? -total : total;
 }
 
-/** A timer that is set for longer would ring at once: 24 days are as good as for ever. */
+/** Whole milliseconds, as AbortSignal.timeout() wants them. A timer that is set for longer than 24 days would ring at once. */
 export function timerMs(ms: number): number {
-	return Math.min(ms, 2 ** 31 - 1);
+	return Math.min(Math.ceil(ms), 2 ** 31 - 1);
 }
 
 /** Why parseDuration() fails, as time.ParseDuration has it. */

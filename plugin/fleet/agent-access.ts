@@ -1,6 +1,6 @@
 // The way from a context to its cluster's agents: CA and token from the API server, then gRPC through a port-forward.
 import { tmpdir } from "node:os";
-import { agentLabel, agentName } from "../../disruption/agent-names.ts";
+import { agentLabel, agentName, defaultFleetConfigMap } from "../../disruption/agent-names.ts";
 import { budgetApi } from "../../disruption/budget.ts";
 import {
 	AgentForbiddenError,
@@ -40,7 +40,7 @@ export interface AgentAccess extends Meeting {
 
 export type AgentAccessResult =
 	| AgentAccess
-	/** Neither agents nor the kind XPodDisruptionBudget: this cluster has nothing to do with us. */
+	/** Neither agents, nor the kind XPodDisruptionBudget, nor membership of a fleet: this cluster has nothing to do with us. */
 	| { readonly kind: "none"; readonly context: KubeContext }
 	/** What is missing, and what to do: one line. */
 	| { readonly kind: "failed"; readonly context: KubeContext; readonly problem: string };
@@ -61,20 +61,23 @@ export async function accessAgents(
 	const way = beginWay(context, anchor);
 	let dialer: AgentDialer | undefined;
 	try {
-		const [named, inAnchor] = await Promise.allSettled([anchor.namespaces, anchor.pods]);
+		const [named, inAnchor] = await Promise.allSettled([anchor.places, anchor.pods]);
 		if (inAnchor.status === "rejected") throw inAnchor.reason;
-		const others = named.status === "fulfilled" ? named.value.filter((each) => each !== agents.namespace) : [];
+		const all = named.status === "fulfilled" ? named.value.namespaces : [];
+		const others = all.filter((each) => each !== agents.namespace);
 		const pods = others.length === 0 ? inAnchor.value : await findAgentPods(client, [agents.namespace, ...others]);
 		const [pod] = pods;
 		if (!pod) {
-			if (!(await hasBudgetKind(context))) return { kind: "none", context };
+			if (!(await hasBudgetKind(context))) {
+				return (await isMember(anchor)) ? failed(halfRemoved(context)) : { kind: "none", context };
+			}
 			if (named.status === "rejected" && !isForPeople(named.reason)) throw named.reason;
 			const unread = named.status === "rejected" ? `; ${explain(named.reason)}` : "";
 			return failed(
 				`there are XPodDisruptionBudgets but no agent in namespace ${agents.namespace}: install the agent (pods labelled app.kubernetes.io/name=xpdb-agent), or name the agents' namespace with --agent-namespace${unread}`,
 			);
 		}
-		const namespaces = await anchor.namespaces;
+		const { namespaces } = await anchor.places;
 		if (!pod.ready) {
 			const look = context.suggest.kubectl(["describe", "pod", pod.name, "-n", pod.namespace], name);
 			return failed(`no agent is ready: see ${look}`);
@@ -182,6 +185,28 @@ export function requireOwnCluster(
 	const look = suggest.kubectl(["get", "pods", ...ofAgents, "-o", "wide"], name);
 	throw new StepError(
 		`its agent says that it is cluster ${quote(description.clusterId)}, but the UID of namespace kube-system is "${clusterId}": it is not believed, see ${look}`,
+	);
+}
+
+/**
+ * Whether a cluster with nothing else of ours belongs to a fleet: its ConfigMap decides. A user who may not read it gets the
+ * answer for a missing ConfigMap, and a warning, because most clusters that have nothing to do with us forbid it. Rejects if
+ * the ConfigMap cannot be read for another reason.
+ */
+async function isMember({ places }: Pick<Anchor, "places">): Promise<boolean> {
+	try {
+		return (await places).isMember;
+	} catch (error) {
+		if (error instanceof ApiError && error.code === 403) return false;
+		throw error;
+	}
+}
+
+function halfRemoved({ agents: { namespace }, suggest, name }: KubeContext): string {
+	const remove = suggest.kubectl(["delete", "configmap", defaultFleetConfigMap, "-n", namespace], name);
+	return (
+		`ConfigMap ${namespace}/${defaultFleetConfigMap} makes this cluster a member of a fleet, but it has neither agents nor the kind ` +
+		`XPodDisruptionBudget: install xpdb there again or, if the cluster has left the fleet for good, delete the ConfigMap: ${remove}`
 	);
 }
 

@@ -47,20 +47,33 @@ export class AgentNamespacesError extends BoundedError {
 	override readonly name = "AgentNamespacesError";
 }
 
+/** What the anchor's ConfigMap xpdb-fleet says of where agents are. */
+export interface AgentPlaces {
+	/** Whether there is that ConfigMap: then the cluster is a member, whatever else it has. */
+	readonly isMember: boolean;
+	/** The anchor, and the namespaces that its fleet names. */
+	readonly namespaces: readonly string[];
+}
+
 /** The anchor, and the namespaces that its fleet names. Throws AgentNamespacesError, ApiError, ConnectionError. */
 export async function findAgentNamespaces(client: KubernetesClient, anchor: string): Promise<readonly string[]> {
+	return (await findAgentPlaces(client, anchor)).namespaces;
+}
+
+/** Throws as findAgentNamespaces() does. */
+export async function findAgentPlaces(client: KubernetesClient, anchor: string): Promise<AgentPlaces> {
 	let map: { readonly data?: Readonly<Record<string, unknown>> };
 	try {
 		map = await client.get(`/api/v1/namespaces/${anchor}/configmaps/${defaultFleetConfigMap}`);
 	} catch (error) {
-		if (isNotFound(error)) return [anchor];
+		if (isNotFound(error)) return { isMember: false, namespaces: [anchor] };
 		throw error;
 	}
 	const text = map.data?.[agentNamespacesKey];
-	if (text === undefined) return [anchor];
+	if (text === undefined) return { isMember: true, namespaces: [anchor] };
 	const named = typeof text === "string" ? readAgentNamespaces(parseYaml(text, anchor)) : readAgentNamespaces(text);
 	if (named.kind === "invalid") throw unusable(anchor, named.why);
-	return [...new Set([anchor, ...named.namespaces])];
+	return { isMember: true, namespaces: [...new Set([anchor, ...named.namespaces])] };
 }
 
 function parseYaml(text: string, anchor: string): unknown {

@@ -1,7 +1,7 @@
 // What a context's API server says of its cluster's agents, for nobody else could: who they are, and how their word is checked.
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { StepError, step } from "./access-step.ts";
-import { type AgentPod, type DialedAhead, findAgentNamespaces, findAgentPods } from "./agent-pods.ts";
+import { type AgentPlaces, type AgentPod, type DialedAhead, findAgentPlaces, findAgentPods } from "./agent-pods.ts";
 import { dialLastAgent } from "./last-agent.ts";
 
 const caConfigMap = "xpdb-ca";
@@ -15,7 +15,7 @@ export interface ClusterIdentity {
 
 export interface Anchor extends ClusterIdentity {
 	/** Where agents are. */
-	readonly namespaces: Promise<readonly string[]>;
+	readonly places: Promise<AgentPlaces>;
 	/** In the agents' own namespace. */
 	readonly pods: Promise<readonly AgentPod[]>;
 	/** The agent of an earlier call. Whoever reads the anchor uses it, or hangs up. */
@@ -27,7 +27,7 @@ export function readAnchor(context: KubeContext): Anchor {
 	const { client, agents } = context;
 	return {
 		// A cluster that has nothing to do with us may well forbid to read what is not there.
-		namespaces: forLater(findAgentNamespaces(client, agents.namespace)),
+		places: forLater(findAgentPlaces(client, agents.namespace)),
 		pods: forLater(findAgentPods(client, [agents.namespace])),
 		...readIdentity(context),
 		dialed: dialLastAgent(context),

@@ -6,7 +6,7 @@ import { formatBudgetName, parseBudgetSpec } from "../../disruption/budget.ts";
 import type { MemberBudget } from "../../disruption/cluster.ts";
 import { coverageFreshForMs, findCovering, type ListedBudgets } from "../../disruption/coverage-judgement.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
-import { InvalidBudgetError } from "../../disruption/errors.ts";
+import { AgentProtocolError, InvalidBudgetError } from "../../disruption/errors.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { Fleet } from "./fleet.ts";
 
@@ -36,15 +36,31 @@ export class CoverageLists {
 		for (const namespace of ahead?.namespaces ?? []) if (ahead) this.#listed.set(namespace, ahead);
 	}
 
-	/** A list that is young when it is asked for. Rejects with AgentUnavailableError where a member gives no answer. */
+	/**
+	 * A list that is young when it is asked for. Rejects with AgentUnavailableError where a member gives no answer, with
+	 * AgentProtocolError where one gives an answer for this namespace that cannot be used.
+	 */
 	async list(namespace: string): Promise<ListedBudgets> {
 		const known = this.#listed.get(namespace);
 		if (known && this.#isYoung(known)) return known;
 		const underWay = this.#underWay.get(namespace);
 		if (underWay && this.#isYoung(underWay)) return underWay.list;
 		this.#collecting ??= this.#collect();
-		this.#collecting.namespaces.add(namespace);
-		return this.#collecting.list;
+		const { namespaces, list } = this.#collecting;
+		namespaces.add(namespace);
+		return list.catch((error: unknown) => {
+			// An answer that is refused may be so for what one namespace has in it, 5,001 budgets: the pods of others go on.
+			if (namespaces.size === 1 || !(error instanceof AgentProtocolError)) throw error;
+			return this.#alone(namespace);
+		});
+	}
+
+	#alone(namespace: string): Promise<ListedBudgets> {
+		const underWay = this.#underWay.get(namespace);
+		if (underWay && this.#isYoung(underWay)) return underWay.list;
+		const { promise, resolve } = Promise.withResolvers<ListedBudgets>();
+		resolve(this.#ask([namespace], promise));
+		return promise;
 	}
 
 	/** What was listed says nothing any more: the fleet is another one. */

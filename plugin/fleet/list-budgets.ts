@@ -1,6 +1,7 @@
 // Lists of the budgets in all members: one member without an answer fails them.
 import type { BudgetsOfMember, ListedBudgets } from "../../disruption/coverage-judgement.ts";
 import type { AgentCluster, BudgetList } from "../../proto/agent-cluster.ts";
+import { runClock } from "../kubernetes/run-clock.ts";
 import { type Meeting, saidWhenMet } from "./meeting.ts";
 
 export async function listBudgetsOf(
@@ -17,7 +18,7 @@ export async function listAhead(
 	meetings: readonly Meeting[],
 ): Promise<ListedBudgets> {
 	const said = saidWhenMet(meetings);
-	const askedAt = Math.min(performance.now(), ...meetings.map((meeting) => meeting.askedAt));
+	const askedAt = Math.min(runClock(), ...meetings.map((meeting) => meeting.askedAt));
 	const listed = await Promise.all(
 		members.map(async (member) => {
 			const told = said.get(member.id);
@@ -29,9 +30,9 @@ export async function listAhead(
 }
 
 async function askMember(member: AgentCluster, namespaces: readonly string[]): Promise<BudgetsOfMember> {
-	const askedAt = performance.now();
+	const askedAt = runClock();
 	const list = await member.listBudgets(namespaces);
-	return budgetsOf(member, list, performance.now() - askedAt);
+	return budgetsOf(member, list, runClock() - askedAt);
 }
 
 function budgetsOf({ id, name }: AgentCluster, { fleetHash, budgets }: BudgetList, tookMs: number): BudgetsOfMember {

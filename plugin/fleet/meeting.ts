@@ -8,6 +8,7 @@ import type { AgentDescription, Introduction } from "../../proto/agent-cluster.t
 import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
 import { describeAgent } from "../../proto/remote-cluster.ts";
 import type { MeetingQuestion } from "../../proto/wire-description.ts";
+import { runClock } from "../kubernetes/run-clock.ts";
 import type { AgentDialer } from "./agent-pods.ts";
 
 /** One connection more than a moved agent needs: the first call after a broken tunnel fails. */
@@ -17,7 +18,7 @@ const connectWithinMs = 500;
 
 export interface Meeting {
 	readonly description: Introduction;
-	/** By performance.now(), before it was asked. */
+	/** By runClock(), before it was asked. */
 	readonly askedAt: number;
 	readonly tookMs: number;
 }
@@ -67,9 +68,9 @@ export async function askAgent(
 	name: string,
 	question: MeetingQuestion = {},
 ): Promise<Meeting> {
-	const askedAt = performance.now();
+	const askedAt = runClock();
 	const description = await describeAgent(client, { name, ...question });
-	return { description, askedAt, tookMs: performance.now() - askedAt };
+	return { description, askedAt, tookMs: runClock() - askedAt };
 }
 
 /** By cluster id. */

@@ -34,6 +34,10 @@ export function authoritySecretObject(namespace: string, { current, next }: Kept
 	return secretObject({ namespace, name: authoritySecret }, current, more);
 }
 
+export function authorityReference(namespace: string): ClusterObject {
+	return { apiVersion: "v1", kind: "Secret", metadata: { name: authoritySecret, namespace } };
+}
+
 /** Where cert-manager has the certificates from. */
 export interface CertificateIssuer {
 	readonly kind: "Issuer" | "ClusterIssuer";

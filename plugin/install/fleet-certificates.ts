@@ -17,8 +17,10 @@ import {
 	issuerObject,
 } from "./certificate-objects.ts";
 import type { ClusterObject } from "./cluster-object.ts";
-import { authorityProblem, certificateProblem, readAuthorities, unknownAuthority } from "./judge-certificate.ts";
+import { commonAuthorities, refuseRevoked, trusts } from "./common-authorities.ts";
+import { authorityProblem, certificateProblem, unknownAuthority } from "./judge-certificate.ts";
 import type { KeyPair } from "./key-pair.ts";
+import type { KeyUse } from "./key-use.ts";
 import type { ClusterCertificates } from "./read-certificates.ts";
 
 export interface CertificateOptions {
@@ -36,6 +38,8 @@ export interface CertificatePlan {
 	readonly objects: ReadonlyMap<string, readonly ClusterObject[]>;
 	/** What is new, for people: one line each. */
 	readonly notes: readonly string[];
+	/** What the CA's key was used for. */
+	readonly uses: readonly KeyUse[];
 }
 
 /** Throws UsageError, with a line for each cluster, where what is there cannot be gone on with. */
@@ -74,13 +78,20 @@ async function planCreated(
 			"Bring that to its end first: kubectl xpdb install certs --rotate --ca",
 		);
 	}
+	const bundle = commonAuthorities(clusters, agentNamespace);
 	const objects = new Map<string, ClusterObject[]>(clusters.map(({ context }) => [context, []]));
 	const notes: string[] = [];
-	const found = givenAuthority(options) ?? kept?.authority.current;
-	if (found) refuseBadAuthority(found, now);
-	const authority = found ?? (await makeAuthority(clusters, { objects, notes, ...options }));
-	if (authority === undefined) return { objects, notes };
-	const trusted = clusters.map((cluster) => ({ ...cluster, ca: trusting(cluster.ca, authority.certificate) }));
+	const uses: KeyUse[] = [];
+	const given = givenAuthority(options);
+	const found = given ?? kept?.authority.current;
+	if (found) {
+		refuseBadAuthority(found, now);
+		refuseRevoked(found, { bundle, context: given ? undefined : kept?.context, agentNamespace });
+	}
+	const authority = found ?? (await makeAuthority(clusters, { objects, notes, uses, ...options }));
+	if (authority === undefined) return { objects, notes, uses };
+	const keeper = given ? undefined : (kept?.context ?? uses[0]?.keeper);
+	const trusted = clusters.map((cluster) => ({ ...cluster, ca: cluster.ca ?? bundle ?? authority.certificate }));
 	for (const [index, { context, clusterId, agent, ca }] of trusted.entries()) {
 		if (ca !== clusters[index]?.ca) {
 			objects.get(context)?.push(caConfigMapObject(agentNamespace, ca));
@@ -89,10 +100,11 @@ async function planCreated(
 		const problem = agent ? problemAnywhere(agent, trusted, { clusterId, agentNamespace, now }) : "there was none";
 		if (problem === undefined) continue;
 		const pair = await signFor(authority, { context, clusterId, agentNamespace, now });
+		uses.push({ action: "Sign", keeper, member: context, clusterId });
 		objects.get(context)?.push(agentSecretObject(agentNamespace, pair));
 		notes.push(`${context}: Secret ${agentSecret} gets a new certificate (${problem})`);
 	}
-	return { objects, notes };
+	return { objects, notes, uses };
 }
 
 /** Undefined where nobody needs one: there is a CA whose key we do not have, and all certificates are there. */
@@ -101,9 +113,14 @@ async function makeAuthority(
 	{
 		objects,
 		notes,
+		uses,
 		agentNamespace,
 		now,
-	}: CertificateOptions & { readonly objects: ReadonlyMap<string, ClusterObject[]>; readonly notes: string[] },
+	}: CertificateOptions & {
+		readonly objects: ReadonlyMap<string, ClusterObject[]>;
+		readonly notes: string[];
+		readonly uses: KeyUse[];
+	},
 ): Promise<KeyPair | undefined> {
 	const [first] = clusters;
 	if (!first) return undefined;
@@ -111,13 +128,14 @@ async function makeAuthority(
 		const problems = problemsOf(clusters, { agentNamespace, now });
 		if (problems.length === 0) return undefined;
 		throw new UsageError(
-			`the fleet has a CA, and its key is in no Secret ${authoritySecret} of these clusters: nothing can be signed\n${problems.join("\n")}`,
-			"Name the context that has it too, or give the CA with --ca-cert and --ca-key",
+			`the fleet has a CA, but no Secret ${authoritySecret} of these clusters keeps its key: nothing can be signed\n${problems.join("\n")}`,
+			"Also name the context that has it, or give the CA with --ca-cert and --ca-key",
 		);
 	}
 	const { createAuthority } = await import("./sign-certificates.ts");
 	const current = await createAuthority(now);
 	objects.get(first.context)?.push(authoritySecretObject(agentNamespace, { current }));
+	uses.push({ action: "Create", keeper: first.context, member: first.context, clusterId: first.clusterId });
 	notes.push(`${first.context}: Secret ${authoritySecret} keeps the new CA of the fleet with its key`);
 	return current;
 }
@@ -126,6 +144,7 @@ async function planExisting(
 	clusters: readonly ClusterCertificates[],
 	options: CertificateOptions,
 ): Promise<CertificatePlan> {
+	commonAuthorities(clusters, options.agentNamespace);
 	const problems = problemsOf(clusters, options);
 	if (problems.length > 0) {
 		throw new UsageError(
@@ -133,26 +152,28 @@ async function planExisting(
 			"docs/operations.md, Certificates, says what is in them; --certs=create makes them",
 		);
 	}
-	return { objects: new Map(clusters.map(({ context }) => [context, []])), notes: [] };
+	return { objects: new Map(clusters.map(({ context }) => [context, []])), notes: [], uses: [] };
 }
 
 async function planIssued(
 	clusters: readonly ClusterCertificates[],
 	{ agentNamespace, issuer, authority }: CertificateOptions,
 ): Promise<CertificatePlan> {
+	const bundle = commonAuthorities(clusters, agentNamespace);
 	const objects = new Map<string, readonly ClusterObject[]>();
 	const notes: string[] = [];
 	// Agents of one cluster take those of all others.
 	const known = issuer ? [] : clusters.flatMap((cluster) => cluster.authority?.current.certificate ?? []);
 	const all = [...(authority ? [authority.certificate] : []), ...known];
 	for (const { context, clusterId, ca, authority: kept } of clusters) {
+		if (!issuer && kept) refuseRevoked(kept.current, { bundle, context, agentNamespace });
 		if (!issuer && !kept) {
 			throw new UsageError(
 				`${context}: cert-manager signs with the CA in Secret ${agentNamespace}/${authoritySecret}, which is not there`,
 				"Put it there in every cluster, or name an issuer of yours with --cert-issuer=KIND/NAME",
 			);
 		}
-		const trusted = all.reduce<string | undefined>(trusting, ca);
+		const trusted = all.reduce<string | undefined>(trusting, ca ?? bundle);
 		if (trusted === undefined) {
 			throw new UsageError(
 				`${context}: ConfigMap ${agentNamespace}/${caConfigMap} is not there, and nobody says which CA the issuer has`,
@@ -168,7 +189,7 @@ async function planIssued(
 		]);
 		notes.push(`${context}: cert-manager has the agents' certificate from ${used.kind} ${used.name}`);
 	}
-	return { objects, notes };
+	return { objects, notes, uses: [] };
 }
 
 /** A line for each cluster whose agents could not talk to the others with what is there. */
@@ -202,9 +223,7 @@ function problemAnywhere(
 /** The bundle with this CA in it, as it was where it has it. */
 function trusting(bundle: string | undefined, certificate: string): string {
 	if (bundle === undefined) return certificate;
-	const known = new Set(readAuthorities(bundle).map(({ fingerprint256 }) => fingerprint256));
-	const isKnown = readAuthorities(certificate).every(({ fingerprint256 }) => known.has(fingerprint256));
-	return isKnown ? bundle : `${bundle.trimEnd()}\n${certificate}`;
+	return trusts(bundle, certificate) ? bundle : `${bundle.trimEnd()}\n${certificate}`;
 }
 
 function givenAuthority({ authority }: CertificateOptions): KeyPair | undefined {

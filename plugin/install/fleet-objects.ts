@@ -28,6 +28,8 @@ export interface FleetSettings {
 	readonly forgotten: readonly ForgottenMember[];
 	/** The groups that may drain; none: the one of the manifests. */
 	readonly operators: readonly string[];
+	/** The namespace whose pods may scrape the agents; undefined: the one of the manifests. */
+	readonly metricsNamespace?: string | undefined;
 	/** How this cluster's agents are reached by those of others; undefined: by no Service of ours. */
 	readonly exposure: Exposure | undefined;
 	/** Who decides about the budgets of some namespaces only. */
@@ -38,6 +40,9 @@ export interface FleetSettings {
 export const agentNamespaceLabel = "xpdb.form3.tech/agent-namespace";
 
 export const operatorsRole = "xpdb-operators";
+
+/** Kubernetes sets this label on every namespace. */
+export const namespaceNameLabel = "kubernetes.io/metadata.name";
 
 /** What each kind needs comes before it: the kind of budgets, the namespace, what keeps the agents' objects, rights, what agents read, agents. */
 const kinds: readonly string[] = [
@@ -125,6 +130,9 @@ function labelled(object: ClusterObject, agentNamespace: string): ClusterObject 
 function filledIn(object: ClusterObject, settings: FleetSettings): ClusterObject {
 	const { kind, metadata } = object;
 	if (kind === "Deployment" && metadata.name === agentName) return filledInDeployment(object, settings);
+	if (kind === "NetworkPolicy" && settings.metricsNamespace !== undefined) {
+		return filledInNetworkPolicy(object, settings.metricsNamespace);
+	}
 	if (kind.endsWith("RoleBinding") && metadata.name === operatorsRole && settings.operators.length > 0) {
 		return { ...object, subjects: settings.operators.map((name) => ({ apiGroup: rbacGroup, kind: "Group", name })) };
 	}
@@ -155,6 +163,24 @@ function filledInDeployment(object: ClusterObject, settings: FleetSettings): Clu
 		containers: [agent, ...more],
 	};
 	return { ...object, spec: { ...spec, template: { ...template, spec: filled } } };
+}
+
+/** Replaces the namespace in the one rule that names a namespace. */
+function filledInNetworkPolicy(object: ClusterObject, namespace: string): ClusterObject {
+	const spec = recordOf(object["spec"]);
+	const ingress = listOf(spec["ingress"])
+		.map(recordOf)
+		.map((rule) => ({
+			...rule,
+			from: listOf(rule["from"])
+				.map(recordOf)
+				.map((from) =>
+					from["namespaceSelector"] === undefined
+						? from
+						: { ...from, namespaceSelector: { matchLabels: { [namespaceNameLabel]: namespace } } },
+				),
+		}));
+	return { ...object, spec: { ...spec, ingress } };
 }
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {

@@ -10,7 +10,7 @@ import { UsageError } from "../terminal/errors.ts";
 import { allInOrder } from "./all-in-order.ts";
 import type { ClusterObject } from "./cluster-object.ts";
 import { type FoundPeers, readPeers } from "./expose/read-peers.ts";
-import { operatorsRole } from "./fleet-objects.ts";
+import { namespaceNameLabel, operatorsRole } from "./fleet-objects.ts";
 import { installStep } from "./install-step.ts";
 import { oldestMinor } from "./oldest-kubernetes.ts";
 import { readFleetList } from "./read-fleet-list.ts";
@@ -28,6 +28,8 @@ export interface FoundCluster {
 	/** The groups that may drain. */
 	readonly operators: readonly string[];
 	readonly teams: readonly Team[];
+	/** The namespace whose pods may scrape the agents; undefined if no NetworkPolicy names one. */
+	readonly metricsNamespace?: string | undefined;
 	/** The Service by which other members' agents come; undefined where no installation has made one. */
 	readonly peers: FoundPeers | undefined;
 }
@@ -46,7 +48,7 @@ export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 	};
 	const inAgents = (plural: string, object: string, group = "/api/v1"): string =>
 		`${group}/namespaces/${agents.namespace}/${plural}/${object}`;
-	const [version, kubeSystem, list, deployment, binding, peers, teams] = await allInOrder([
+	const [version, kubeSystem, list, deployment, binding, peers, teams, policy] = await allInOrder([
 		read("its version", "/version"),
 		read("its id, the UID of namespace kube-system", "/api/v1/namespaces/kube-system"),
 		read("the fleet", inAgents("configmaps", defaultFleetConfigMap)),
@@ -54,6 +56,7 @@ export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 		read("who may drain", inAgents("rolebindings", operatorsRole, rbac)),
 		installStep(context, "read how its agents are reached", readPeers(context)),
 		findTeams(context),
+		read("who may scrape its agents", inAgents("networkpolicies", agentName, "/apis/networking.k8s.io/v1")),
 	]);
 	refuseOld(name, version);
 	const id = at(kubeSystem, "metadata", "uid");
@@ -69,6 +72,7 @@ export async function findCluster(context: KubeContext): Promise<FoundCluster> {
 		operators: groupsOf(binding),
 		teams,
 		peers,
+		metricsNamespace: scrapingNamespace(policy),
 	};
 }
 
@@ -86,6 +90,12 @@ async function findTeams(context: KubeContext): Promise<readonly Team[]> {
 	});
 	// What somebody has taken half away is not made whole again.
 	return teams.filter(({ groups, namespaces }) => groups.length > 0 && namespaces.length > 0);
+}
+
+function scrapingNamespace(policy: unknown): string | undefined {
+	const sources = listAt(policy, "spec", "ingress").flatMap((rule) => listAt(rule, "from"));
+	const [named] = sources.flatMap((from) => textAt(from, "namespaceSelector", "matchLabels", namespaceNameLabel) ?? []);
+	return named;
 }
 
 function groupsOf(binding: unknown): readonly string[] {

@@ -28,6 +28,13 @@ export const installFlags: FlagTable = {
 		describe:
 			"The group that may drain, instead of xpdb-operators; or a team, for its namespaces alone; may be repeated",
 	},
+	"metrics-namespace": {
+		kind: "text",
+		default: "",
+		value: "NAMESPACE",
+		describe:
+			"The only namespace whose Prometheus may scrape the agents; if not given, the one that is set, or monitoring",
+	},
 	...certificateFlags,
 	"force-conflicts": { kind: "boolean", describe: "Take over fields of our objects that somebody else keeps" },
 	timeout: {

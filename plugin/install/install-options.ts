@@ -17,6 +17,8 @@ export interface InstallOptions {
 	readonly image: string | undefined;
 	readonly imagePullSecret: string | undefined;
 	readonly operators: Operators;
+	/** Where Prometheus runs. */
+	readonly metricsNamespace: string | undefined;
 	/** HOST:PORT by member. */
 	readonly addresses: ReadonlyMap<string, string>;
 	readonly expose: ExposeChoice;
@@ -40,9 +42,10 @@ export function readInstallOptions(input: CommandInput, stderr: TextSink): Insta
 		dryRun,
 		asYaml: output !== "",
 		outputDir: outputDir === "" ? undefined : outputDir,
-		image: readImage(textFlag(input, "image")),
+		image: readImage(input),
 		imagePullSecret: readObjectName("image-pull-secret", textFlag(input, "image-pull-secret")),
 		operators: readOperators(listFlag(input, "operators")),
+		metricsNamespace: readObjectName("metrics-namespace", textFlag(input, "metrics-namespace")),
 		addresses: readAddresses(listFlag(input, "address")),
 		expose: readExposeChoice(input),
 		forceConflicts: booleanFlag(input, "force-conflicts"),
@@ -52,13 +55,24 @@ export function readInstallOptions(input: CommandInput, stderr: TextSink): Insta
 	};
 }
 
-/** A reference as registries take it, with a tag or a digest; what else is wrong with it the kubelet says. */
-function readImage(text: string): string | undefined {
-	if (text === "") return undefined;
-	if (/^[\w][\w.:/@-]*$/.test(text) && text.length <= 500) return text;
+/** A host, or the first part of a path, with a port. Hosts are accepted in lowercase only, because every host can be written so. */
+const registry = /(?:[a-z0-9]+(?:[.-]+[a-z0-9]+)*|\[[0-9a-f:]+\])(?::\d{1,5})?/;
+const pathPart = /[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*/;
+const tag = /\w[\w.-]{0,127}/;
+const digest = /sha256:[0-9a-f]{64}|sha384:[0-9a-f]{96}|sha512:[0-9a-f]{128}/;
+/** As registries, kubelets and container runtimes read an image reference (github.com/distribution/reference). */
+const imageReference = new RegExp(
+	`^(?:${registry.source}/)?${pathPart.source}(?:/${pathPart.source})*(?::${tag.source})?(?:@(?:${digest.source}))?$`,
+);
+
+/** Refuses what a container runtime would refuse: otherwise agents that cannot be pulled would replace running ones. */
+function readImage(input: CommandInput): string | undefined {
+	const text = textFlag(input, "image");
+	if (text === "" && !input.given.has("image")) return undefined;
+	if (text.length <= 500 && imageReference.test(text)) return text;
 	throw new UsageError(
-		`--image is no name of an image: ${quote(text)}`,
-		"Write it as REGISTRY/NAME:TAG or REGISTRY/NAME@sha256:DIGEST",
+		`--image is not a valid image name: ${quote(text)}`,
+		"Write it as REGISTRY/NAME:TAG or REGISTRY/NAME@sha256:DIGEST, with lowercase letters in REGISTRY and NAME, and 64 characters in DIGEST",
 	);
 }
 

@@ -37,7 +37,8 @@ export interface KeptRight {
 /** Throws UsageError for what does not go together. */
 export function planFleet(
 	found: readonly FoundCluster[],
-	options: Pick<InstallOptions, "image" | "imagePullSecret" | "operators" | "addresses" | "expose">,
+	options: Pick<InstallOptions, "image" | "imagePullSecret" | "operators" | "addresses" | "expose"> &
+		Partial<Pick<InstallOptions, "metricsNamespace">>,
 ): PlannedFleet {
 	const listed = found.flatMap(({ fleet }) => fleet?.members ?? []);
 	const named = found.map(({ context, id }) => ({
@@ -59,11 +60,12 @@ export function planFleet(
 	refuseAnchor(found, options.operators.teams);
 	const clusters = exposed.map(({ cluster, exposure, removed }): PlannedCluster => {
 		// A cluster that joins gets what the others have.
-		const { image, imagePullSecret } = cluster.image === undefined ? { ...elsewhere } : cluster;
+		const { image, imagePullSecret, metricsNamespace } = cluster.image === undefined ? { ...elsewhere } : cluster;
 		const objects = fleetObjects({
 			agentNamespace: cluster.context.agents.namespace,
 			image: options.image ?? image ?? refuseNoImage(),
 			imagePullSecret: options.imagePullSecret ?? imagePullSecret,
+			metricsNamespace: options.metricsNamespace ?? metricsNamespace,
 			members,
 			forgotten,
 			operators:

@@ -16,10 +16,11 @@ import {
 	caConfigMap,
 	caConfigMapObject,
 } from "./certificate-objects.ts";
-import type { ClusterObject } from "./cluster-object.ts";
+import { commonAuthorities, marksOf, refuseRevoked, trusts } from "./common-authorities.ts";
 import { findKeptAuthority, signFor } from "./fleet-certificates.ts";
 import { authorityProblem, isSignedBy, readAuthorities } from "./judge-certificate.ts";
 import type { KeyPair } from "./key-pair.ts";
+import { type CertificateStore, findTarget, moveAuthority } from "./move-authority.ts";
 import type { ClusterCertificates } from "./read-certificates.ts";
 
 /** An agent that runs. */
@@ -31,9 +32,7 @@ export interface SeenAgent {
 }
 
 /** The clusters of a fleet, as far as a rotation touches them. */
-export interface RotationWorld {
-	read(): Promise<readonly ClusterCertificates[]>;
-	write(context: string, object: ClusterObject): Promise<void>;
+export interface RotationWorld extends CertificateStore {
 	/** The agents of a cluster that are ready; none where they cannot be asked at this moment. */
 	agents(context: string): Promise<readonly SeenAgent[]>;
 	/** Why they could not be asked just now. */
@@ -48,6 +47,8 @@ export interface RotationOptions {
 	readonly agentNamespace: string;
 	/** The CA out of the person's files, in the place of the one that a cluster keeps. */
 	readonly authority: KeyPair | undefined;
+	/** The context whose cluster is to keep the CA's key; undefined: the one that keeps it now. */
+	readonly keepIn?: string | undefined;
 	readonly date: Date;
 	/** For each step that is waited for. */
 	readonly timeoutMs: number;
@@ -72,15 +73,16 @@ export async function renewCertificates(world: RotationWorld, options: RotationO
 		);
 	}
 	const authority = usable(options.authority ?? kept?.authority.current, options);
-	const strangers = clusters.filter(({ ca }) => !trusts(ca, authority)).map(({ context }) => context);
+	const strangers = clusters.filter(({ ca }) => !trusts(ca, authority.certificate)).map(({ context }) => context);
 	if (strangers.length > 0) {
 		throw new UsageError(
 			`${strangers.join(", ")} would refuse certificates of this CA: ConfigMap ${caConfigMap} there has others`,
 			"To change the CA use --rotate --ca",
 		);
 	}
+	const keeper = options.authority ? undefined : kept?.context;
 	for (const cluster of clusters) {
-		await giveCertificate(world, cluster, { ...options, authority });
+		await giveCertificate(world, cluster, { ...options, authority, keeper });
 		await untilShown(world, [cluster.context], options);
 	}
 }
@@ -88,21 +90,31 @@ export async function renewCertificates(world: RotationWorld, options: RotationO
 /** A new CA: both for a while, then certificates of the new one, then that alone. */
 export async function changeAuthority(world: RotationWorld, options: RotationOptions): Promise<"done" | "stopped"> {
 	const { tell, agentNamespace } = options;
+	const { keepIn } = options;
+	const keptIn = findKeptAuthority(await world.read())?.context ?? keepIn;
+	if (keepIn !== undefined && keptIn !== keepIn) await moveAuthority(world, { ...options, keepIn });
 	const first = await world.read();
+	refuseRevokedReturn(first, options);
 	const authority = options.authority ? usable(options.authority, options) : await nextAuthority(world, first, options);
 	let clusters = await world.read();
 	if (clusters.some(({ agent }) => !isOf(agent, authority))) {
-		const all = bundleOf([...clusters.map(({ ca }) => ca ?? ""), authority.certificate]);
-		for (const { context, ca } of clusters.filter((cluster) => !isSame(cluster.ca, all))) {
-			await world.write(context, caConfigMapObject(agentNamespace, all));
+		const common = trustedByAll(clusters);
+		const both = new Map(
+			clusters.map(({ context, ca = common }) => [context, bundleOf([ca, authority.certificate])] as const),
+		);
+		for (const { context, ca } of clusters) {
+			const bundle = both.get(context) ?? "";
+			if (isSame(ca, bundle)) continue;
+			await world.write(context, caConfigMapObject(agentNamespace, bundle));
 			tell(
 				`${context}: ConfigMap ${caConfigMap} has ${ca === undefined ? "the new CA" : "the old CA and the new one"}`,
 			);
 		}
-		await untilTrusted(world, clusters, { ...options, ca: all, what: "trust both CAs" });
+		await untilTrusted(world, both, { ...options, what: "trust both CAs" });
 		if (!(await options.mayGoOn())) return "stopped";
+		const keeper = options.authority ? undefined : findKeptAuthority(clusters)?.context;
 		for (const cluster of clusters.filter(({ agent }) => !isOf(agent, authority))) {
-			await giveCertificate(world, cluster, { ...options, authority });
+			await giveCertificate(world, cluster, { ...options, authority, keeper });
 		}
 	}
 	await untilShown(
@@ -119,13 +131,59 @@ export async function changeAuthority(world: RotationWorld, options: RotationOpt
 		await world.write(context, caConfigMapObject(agentNamespace, authority.certificate));
 		tell(`${context}: ConfigMap ${caConfigMap} has the new CA alone`);
 	}
-	await untilTrusted(world, clusters, { ...options, ca: authority.certificate, what: "trust the new CA alone" });
-	const kept = findKeptAuthority(clusters);
-	if (kept && (kept.authority.next || options.authority === undefined)) {
-		await world.write(kept.context, authoritySecretObject(agentNamespace, { current: authority }));
-		tell(`${kept.context}: Secret ${authoritySecret} keeps the new CA alone`);
+	const alone = new Map(clusters.map(({ context }) => [context, authority.certificate] as const));
+	await untilTrusted(world, alone, { ...options, what: "trust the new CA alone" });
+	for (const { context, authority: kept } of clusters) {
+		if (!kept) continue;
+		if (options.authority && !isSame(kept.current.certificate, authority.certificate)) {
+			// If it stayed there, the next command would use it as the fleet's CA again.
+			await world.removeAuthority(context);
+			tell(`${context}: deleted Secret ${authoritySecret}, which kept the old CA`);
+		} else if (kept.next || options.authority === undefined) {
+			await world.write(context, authoritySecretObject(agentNamespace, { current: authority }));
+			tell(`${context}: Secret ${authoritySecret} keeps the new CA alone`);
+		}
 	}
 	return "done";
+}
+
+/**
+ * No member gets a CA from another member: a CA that only some trust may have been revoked. So each member must already
+ * trust the CAs of the certificates that all agents have now. A CA that no agent needs goes away at the end of the change.
+ */
+function refuseRevokedReturn(
+	clusters: readonly ClusterCertificates[],
+	{ authority, agentNamespace }: RotationOptions,
+): void {
+	const kept = findKeptAuthority(clusters);
+	const next = authority ?? kept?.authority.next;
+	const earlier = clusters.flatMap(({ agent }) => (agent && !(next && isOf(agent, next)) ? [agent] : []));
+	if (next && earlier.length === 0) return;
+	const having = clusters.filter(({ ca }) => ca !== undefined);
+	const areTaken = having.every(({ ca = "" }) => earlier.every((agent) => isOfBundle(agent, ca)));
+	if (!areTaken) {
+		const others = having.map((each) => ({ ...each, ca: without(each.ca ?? "", next?.certificate ?? "") }));
+		commonAuthorities(others, agentNamespace);
+	}
+	if (next || !kept) return;
+	for (const { ca } of having)
+		refuseRevoked(kept.authority.current, { bundle: ca, context: kept.context, agentNamespace });
+}
+
+/** For a member that trusts nobody yet. */
+function trustedByAll(clusters: readonly ClusterCertificates[]): string {
+	const bundles = clusters.flatMap(({ ca }) => (ca === undefined ? [] : [ca]));
+	const known = bundles.map((ca) => new Set(marksOf(ca)));
+	return bundleOf(bundles, (mark) => known.every((marks) => marks.has(mark)));
+}
+
+function isOfBundle(agent: KeyPair, ca: string): boolean {
+	return readAuthorities(ca).some((authority) => isSignedBy(agent, authority));
+}
+
+function without(bundle: string, certificate: string): string {
+	const left = new Set(marksOf(certificate));
+	return bundleOf([bundle], (mark) => !left.has(mark));
 }
 
 /** The one that a change was begun with, or a new one, which is kept before anything else is written. */
@@ -135,29 +193,33 @@ async function nextAuthority(
 	options: RotationOptions,
 ): Promise<KeyPair> {
 	const kept = findKeptAuthority(clusters);
-	if (!kept) {
+	const { keepIn, agentNamespace } = options;
+	if (!kept && keepIn === undefined) {
 		throw new UsageError(
-			`the fleet's CA is in no Secret ${authoritySecret} of these clusters`,
-			"Name the context that has it too, or give the new CA with --ca-cert and --ca-key",
+			`no Secret ${authoritySecret} of these clusters keeps the fleet's CA`,
+			"Also name the context that has it. If there is none, give the new CA with --ca-cert and --ca-key, or let a member keep it: --keep-in=CONTEXT",
 		);
 	}
-	if (kept.authority.next) {
+	if (kept?.authority.next) {
 		options.tell(`${kept.context}: goes on with the new CA that Secret ${authoritySecret} keeps`);
 		return usable(kept.authority.next, options);
 	}
 	const { createAuthority } = await import("./sign-certificates.ts");
 	const next = await createAuthority(options.date);
-	const { current } = kept.authority;
-	await world.write(kept.context, authoritySecretObject(options.agentNamespace, { current, next }));
-	options.tell(`${kept.context}: Secret ${authoritySecret} keeps a new CA beside the old one`);
+	const { context, clusterId } = kept ?? findTarget(clusters, keepIn ?? "");
+	await world.recordUse({ action: "Create", keeper: context, member: context, clusterId });
+	// The old CA's key is not there: both are the new CA, which shows that a change has begun.
+	const current = kept?.authority.current ?? next;
+	await world.write(context, authoritySecretObject(agentNamespace, { current, next }));
+	options.tell(`${context}: Secret ${authoritySecret} keeps a new CA${kept ? " beside the old one" : ""}`);
 	return next;
 }
 
 function usable(authority: KeyPair | undefined, { date }: RotationOptions): KeyPair {
 	if (!authority) {
 		throw new UsageError(
-			`the fleet's CA is in no Secret ${authoritySecret} of these clusters: nothing can be signed`,
-			"Name the context that has it too, or give it with --ca-cert and --ca-key",
+			`no Secret ${authoritySecret} of these clusters keeps the fleet's CA: nothing can be signed`,
+			"Also name the context that has it, or give it with --ca-cert and --ca-key. If its key is lost, make a new CA: --rotate --ca --keep-in=CONTEXT",
 		);
 	}
 	const problem = authorityProblem(authority, date);
@@ -168,8 +230,15 @@ function usable(authority: KeyPair | undefined, { date }: RotationOptions): KeyP
 async function giveCertificate(
 	world: RotationWorld,
 	{ context, clusterId }: ClusterCertificates,
-	{ authority, agentNamespace, date, tell }: RotationOptions & { readonly authority: KeyPair },
+	{
+		authority,
+		keeper,
+		agentNamespace,
+		date,
+		tell,
+	}: RotationOptions & { readonly authority: KeyPair; readonly keeper: string | undefined },
 ): Promise<void> {
+	await world.recordUse({ action: "Sign", keeper, member: context, clusterId });
 	const pair = await signFor(authority, { context, clusterId, agentNamespace, now: date });
 	await world.write(context, agentSecretObject(agentNamespace, pair));
 	tell(`${context}: Secret ${agentSecret} has a new certificate`);
@@ -193,15 +262,15 @@ async function untilShown(
 
 async function untilTrusted(
 	world: RotationWorld,
-	clusters: readonly ClusterCertificates[],
-	options: Pick<RotationOptions, "timeoutMs" | "tell"> & { readonly ca: string; readonly what: string },
+	/** By context. */
+	bundles: ReadonlyMap<string, string>,
+	options: Pick<RotationOptions, "timeoutMs" | "tell"> & { readonly what: string },
 ): Promise<void> {
-	const wanted = marksOf(options.ca).join();
-	await untilAll(
-		world,
-		clusters.map(({ context }) => context),
-		{ ...options, isSo: ({ authorities }) => sorted(authorities.map(({ sha256 }) => sha256)).join() === wanted },
-	);
+	const wanted = new Map([...bundles].map(([context, ca]) => [context, marksOf(ca).join()] as const));
+	await untilAll(world, [...bundles.keys()], {
+		...options,
+		isSo: ({ authorities }, context) => sorted(authorities.map(({ sha256 }) => sha256)).join() === wanted.get(context),
+	});
 }
 
 interface Wait extends Pick<RotationOptions, "timeoutMs" | "tell"> {
@@ -261,23 +330,17 @@ function isOf(agent: KeyPair | undefined, { certificate }: KeyPair): boolean {
 	return agent !== undefined && isSignedBy(agent, new X509Certificate(certificate));
 }
 
-function trusts(ca: string | undefined, { certificate }: KeyPair): boolean {
-	const known = new Set(marksOf(ca ?? ""));
-	return marksOf(certificate).every((mark) => known.has(mark));
-}
-
 function isSame(ca: string | undefined, other: string): boolean {
 	return marksOf(ca ?? "").join() === marksOf(other).join();
 }
 
 /** Each certificate once. */
-function bundleOf(bundles: readonly string[]): string {
-	const all = bundles.flatMap(readAuthorities).map((each) => [each.fingerprint256, each.toString()] as const);
+function bundleOf(bundles: readonly string[], isMeant: (mark: string) => boolean = () => true): string {
+	const all = bundles
+		.flatMap(readAuthorities)
+		.filter(({ fingerprint256 }) => isMeant(fingerprint256))
+		.map((each) => [each.fingerprint256, each.toString()] as const);
 	return [...new Map(all).values()].map((pem) => `${pem.trimEnd()}\n`).join("");
-}
-
-function marksOf(bundle: string): readonly string[] {
-	return sorted(new Set(readAuthorities(bundle).map(({ fingerprint256 }) => fingerprint256)));
 }
 
 function sorted(texts: Iterable<string>): readonly string[] {

@@ -2,15 +2,18 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDomainError } from "../../disruption/errors.ts";
 import { StepError } from "../fleet/access-step.ts";
+import { userAtHost } from "../fleet/holder-identity.ts";
 import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { readAgentCertificates } from "./agent-certificates.ts";
+import { authorityReference } from "./certificate-objects.ts";
 import { objectText } from "./cluster-object.ts";
-import { applyObject } from "./find-changes.ts";
+import { applyObject, removeObject } from "./find-changes.ts";
 import { ofInstallation } from "./fleet-objects.ts";
 import { installStep } from "./install-step.ts";
+import { tellKeyUse } from "./key-use.ts";
 import { readMemberList } from "./member-list.ts";
 import { type ClusterCertificates, readClusterCertificates } from "./read-certificates.ts";
 import type { RotationWorld } from "./rotate-certificates.ts";
@@ -70,6 +73,19 @@ export async function openRotationWorld(
 				const applied = applyObject(context, ours, { dryRun: false, force: true });
 				await installStep(context, `apply ${objectText(ours)}`, applied);
 			}
+		},
+		async removeAuthority(name) {
+			signal.throwIfAborted();
+			const context = contextOf(name);
+			await removeObject(context, authorityReference(context.agents.namespace), { dryRun: false });
+		},
+		async recordUse(use) {
+			signal.throwIfAborted();
+			const untold = await tellKeyUse(contextOf(use.keeper ?? use.member), use, { by: userAtHost(), at: Date.now() });
+			if (untold === undefined) return;
+			throw new UsageError(
+				`${use.keeper ?? use.member}: cannot write the Event of this use of the CA's key: ${untold}`,
+			);
 		},
 		async agents(name) {
 			const context = contextOf(name);

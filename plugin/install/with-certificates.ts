@@ -7,7 +7,7 @@ import { installStep } from "./install-step.ts";
 import type { PlannedFleet } from "./planned-fleet.ts";
 import { readClusterCertificates } from "./read-certificates.ts";
 
-export interface CertifiedFleet {
+export interface CertifiedFleet extends Pick<CertificatePlan, "uses"> {
 	readonly planned: PlannedFleet;
 	/** What is new, for people. */
 	readonly notes: readonly string[];
@@ -19,10 +19,10 @@ export async function withCertificates(planned: PlannedFleet, choice: Certificat
 		installStep(context, "read the certificates", readClusterCertificates(context, id)),
 	);
 	const [first] = planned.clusters;
-	if (!first) return { planned, notes: [] };
+	if (!first) return { planned, notes: [], uses: [] };
 	const { namespace } = first.found.context.agents;
 	const plan = await planFleetCertificates(found, { ...choice, agentNamespace: namespace, now: new Date() });
-	return { planned: merged(planned, plan, namespace), notes: plan.notes };
+	return { planned: merged(planned, plan, namespace), notes: plan.notes, uses: plan.uses };
 }
 
 function merged(planned: PlannedFleet, { objects }: CertificatePlan, agentNamespace: string): PlannedFleet {

@@ -12,7 +12,8 @@ import { trustNamedAuthorities, trustPublicAuthorities } from "./public-authorit
 
 type Pem = Buffer | string;
 
-interface TlsOptions extends Pick<ConnectionOptions, "secureContext" | "rejectUnauthorized" | "servername"> {
+interface TlsOptions
+	extends Pick<ConnectionOptions, "secureContext" | "rejectUnauthorized" | "servername" | "minVersion"> {
 	readonly ca?: Pem | undefined;
 	readonly cert?: Pem | undefined;
 	readonly key?: Pem | undefined;
@@ -78,7 +79,9 @@ export function createCredentialReader(connection: Connection): CredentialReader
 
 	/** As it was where nothing has changed. `proxied`: the agent that client-node made for a proxy. */
 	function secure(options: TlsOptions, proxied: unknown): Secured {
-		const { ca, cert, key, rejectUnauthorized, servername } = options;
+		const { ca, cert, key, servername } = options;
+		// Set each time: otherwise Node would use its environment.
+		const rejectUnauthorized = options.rejectUnauthorized !== false;
 		const fingerprint = JSON.stringify([
 			ca?.toString(),
 			cert?.toString(),
@@ -88,10 +91,11 @@ export function createCredentialReader(connection: Connection): CredentialReader
 		]);
 		if (known?.fingerprint === fingerprint) return known;
 		const { server, httpProxy = "" } = connection;
-		const isForAnyone = server.startsWith("https:") && ca === undefined && rejectUnauthorized !== false;
+		const isForAnyone = server.startsWith("https:") && ca === undefined && rejectUnauthorized;
 		if (isForAnyone || httpProxy.startsWith("https:")) trustPublicAuthorities();
 		else trustNamedAuthorities();
-		const material = given({ ca, cert, key });
+		// So is the oldest TLS version, kubectl's: otherwise NODE_OPTIONS could lower it.
+		const material = { ...given({ ca, cert, key }), minVersion: "TLSv1.2" as const };
 		// Certificates are read once, and not for each of the connections that are made side by side. Agents for proxies are not ours.
 		const shared =
 			proxied === undefined && server.startsWith("https:")

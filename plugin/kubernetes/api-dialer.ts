@@ -1,12 +1,13 @@
 // The one place where the plugin dials an API server: for calls, for answers that come line by line and for WebSockets, with the same
 // credentials (api-credentials.ts), TLS, proxy, kept connections and limits of time. client-node has no such place: its calls and
 // watches go through undici with a new agent, so a new connection, each time, and its port-forward through ws with another.
-import { type IncomingMessage, type OutgoingHttpHeaders, request as requestPlain } from "node:http";
+import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as requestPlain } from "node:http";
 import { request } from "node:https";
 import type { WebSocket } from "ws";
 import { formatDuration, timerMs } from "../flags/duration.ts";
 import type { VerboseLog } from "../terminal/verbose-log.ts";
 import { createCredentialReader } from "./api-credentials.ts";
+import { NotSentError } from "./api-error.ts";
 import type { Connection } from "./connection.ts";
 import { type FollowedRequest, followRequest } from "./request-log.ts";
 
@@ -18,6 +19,8 @@ export interface ApiRequest {
 	readonly body?: string | undefined;
 	/** Ends the request, and its answer for as long as that comes. */
 	readonly signal?: AbortSignal | undefined;
+	/** As CallOptions has it. */
+	readonly guard?: (() => boolean) | undefined;
 }
 
 export interface ApiAnswer {
@@ -64,8 +67,11 @@ export function createApiDialer(connection: Connection, log?: VerboseLog): ApiDi
 		readonly explain: (error: unknown) => unknown;
 	}
 
-	/** The time begins when we are logged in: a person may have to do that. */
-	async function begin({ method, path, headers, body, signal }: ApiRequest, withinMs: number): Promise<Begun> {
+	/**
+	 * The time begins once we are logged in, because a person may have to do that. With a guard, nothing is written before
+	 * there is a connection, and then only if the guard returns true.
+	 */
+	async function begin({ method, path, headers, body, signal, guard }: ApiRequest, withinMs: number): Promise<Begun> {
 		const { tls, headers: login, agent } = await reader.current();
 		signal?.throwIfAborted();
 		const url = new URL(base + path);
@@ -95,13 +101,32 @@ export function createApiDialer(connection: Connection, log?: VerboseLog): ApiDi
 				clearTimeout(timer);
 				signal?.removeEventListener("abort", stop);
 			});
-			outgoing.end(body);
+			if (!guard) {
+				outgoing.end(body);
+				return;
+			}
+			onceConnected(outgoing, () => {
+				if (guard()) outgoing.end(body);
+				else outgoing.destroy(new NotSentError(!outgoing.reusedSocket));
+			});
 		});
+	}
+
+	/** Opens a connection, so that a request that waited too long for a new one finds it on the next try. */
+	async function connectAhead(signal: AbortSignal | undefined): Promise<void> {
+		const { response } = await begin({ method: "GET", path: "/version", headers: {}, signal }, handshakeTimeoutMs);
+		await readText(response);
 	}
 
 	return {
 		async exchange(asked) {
-			const { response, followed, explain } = await begin(asked, connection.requestTimeoutMs || defaultTimeoutMs);
+			const begun = begin(asked, connection.requestTimeoutMs || defaultTimeoutMs);
+			const { response, followed, explain } = await begun.catch(async (error: unknown) => {
+				// A failure shows when the request is tried again.
+				if (error instanceof NotSentError && error.hadToConnect)
+					await connectAhead(asked.signal).catch(() => undefined);
+				throw error;
+			});
 			try {
 				const body = await readText(response);
 				followed?.answered(body);
@@ -140,6 +165,15 @@ export function createApiDialer(connection: Connection, log?: VerboseLog): ApiDi
 		forget: () => reader.forget(),
 		close: () => reader.close(),
 	};
+}
+
+/** Calls `go` synchronously when the request can be written. */
+function onceConnected(outgoing: ClientRequest, go: () => void): void {
+	outgoing.once("socket", (socket) => {
+		const isSecuring = "secureConnecting" in socket && socket.secureConnecting === true;
+		if (!isSecuring && !socket.connecting) go();
+		else socket.once("encrypted" in socket ? "secureConnect" : "connect", go);
+	});
 }
 
 async function readText(response: IncomingMessage): Promise<string> {

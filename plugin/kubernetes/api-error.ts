@@ -1,7 +1,9 @@
 // What an API server answers when it says no, and how kubectl words it.
 import { BoundedError, longestMessage } from "../../disruption/bounded-error.ts";
+import { indentMore, oneLine } from "../../disruption/printable.ts";
 import { shorten, shortenTo } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
+import { withoutNodeAdvice } from "../../proto/verified-tls.ts";
 
 export interface StatusCause {
 	readonly reason: string;
@@ -32,13 +34,24 @@ export class ApiError extends BoundedError {
 	) {
 		super(message);
 		this.code = status.code;
-		this.reason = shorten(status.reason ?? "");
+		this.reason = shorten(oneLine(status.reason ?? ""));
 		this.causes = (status.causes ?? []).slice(0, maxCauses).map(({ reason, message: why, field }) => ({
 			reason: shorten(reason),
-			message: shortenTo(why, longestMessage),
-			field: shorten(field),
+			message: shortenTo(indentMore(why), longestMessage),
+			field: shorten(oneLine(field)),
 		}));
 		this.retryAfterSeconds = status.retryAfterSeconds;
+	}
+}
+
+/** The request's guard refused it right before it was written: nothing was sent. */
+export class NotSentError extends BoundedError {
+	override readonly name = "NotSentError";
+	/** Whether it had to wait for a new connection. */
+	readonly hadToConnect: boolean;
+	constructor(hadToConnect = false) {
+		super("the request was not sent: it waited too long");
+		this.hadToConnect = hadToConnect;
 	}
 }
 
@@ -50,7 +63,10 @@ export class ConnectionError extends BoundedError {
 	readonly code: string;
 	constructor(server: string, cause: unknown) {
 		const code = systemCode(cause);
-		const message = cause instanceof Error ? cause.message : String(cause);
+		const message = withoutNodeAdvice(
+			cause instanceof Error ? cause.message : String(cause),
+			"set certificate-authority in the kubeconfig to the CA of this server",
+		);
 		// Several addresses that all fail have one error together, which says nothing itself.
 		super(message || code || "the connection failed", { cause });
 		this.server = server;

@@ -11,11 +11,10 @@ export function findCacheFolder(env: NodeJS.ProcessEnv): string | undefined {
 	return isAbsolute(folder) ? join(folder, "kubectl-xpdb") : undefined;
 }
 
-/** Made where it is missing; false where that cannot be. */
-export function isCacheFolder(folder: string): boolean {
+/** Made where it is missing, as kubectl makes them; false where that cannot be. */
+export function isCacheFolder(folder: string, mode = 0o750): boolean {
 	try {
-		// As kubectl makes them.
-		makeFolder(folder, 0o750);
+		makeFolder(folder, mode);
 		return true;
 	} catch {
 		return false;

@@ -1,5 +1,6 @@
 // What is wrong with the cluster and the user of a context before anybody is asked, in kubectl's words (client-go,
 // tools/clientcmd/validation.go, and where it makes a transport of them).
+import { oneLine } from "../../disruption/printable.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { execPluginProblems } from "./exec-plugin.ts";
@@ -95,12 +96,13 @@ const kubectlName: Readonly<Record<PemField, string>> = {
 /** Data goes before a file, as everywhere in a kubeconfig. */
 function pemProblems(field: PemField, name: string, entry: KubeconfigEntry): readonly string[] {
 	const path = text(entry[field]);
+	const shown = oneLine(path);
 	const data = text(entry[`${field}-data`]);
 	if (path === "" && data === "") return [];
 	if (/[^A-Za-z0-9+/=\s]/.test(data)) return [`${field}-data of ${name} is not base64`];
 	const file = data === "" ? readFileText(path) : { content: Buffer.from(data, "base64").toString() };
 	if (file.problem !== undefined)
-		return [`unable to read ${kubectlName[field]} ${path} for ${name} due to ${file.problem}`];
+		return [`unable to read ${kubectlName[field]} ${shown} for ${name} due to ${file.problem}`];
 	if (file.content.includes("-----BEGIN ")) return [];
-	return [`unable to parse ${data === "" ? path : `${field}-data of ${name}`} as PEM block`];
+	return [`unable to parse ${data === "" ? shown : `${field}-data of ${name}`} as PEM block`];
 }

@@ -1,6 +1,7 @@
 // Which cluster, with which credentials: a context of the kubeconfig, with kubectl's global flags on top.
 import { resolve } from "node:path";
 import type { Cluster, User } from "@kubernetes/client-node";
+import { oneLine } from "../../disruption/printable.ts";
 import { quote, shorten } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
@@ -40,6 +41,7 @@ export function resolveConnection(
 	env: NodeJS.ProcessEnv,
 ): Connection {
 	const name = contextName ?? kubeconfig.currentContext;
+	refuseSteeringNames({ context: name });
 	if (name !== "" && !kubeconfig.contexts.has(name)) {
 		throw contextName === undefined
 			? new KubeconfigError(`Error in configuration: context was not found for specified context: ${shorten(name)}`)
@@ -56,6 +58,7 @@ export function resolveConnection(
 	const context = own?.context ?? kubeconfig.contexts.get(name);
 	const clusterName = flags.cluster ?? text(context?.["cluster"]);
 	const userName = flags.user ?? text(context?.["user"]);
+	refuseSteeringNames({ cluster: clusterName, user: userName });
 	const cluster = withClusterFlags(own?.cluster ?? kubeconfig.clusters.get(clusterName) ?? {}, flags);
 	const user = withUserFlags(own?.user ?? kubeconfig.users.get(userName) ?? {}, flags);
 	const headers = impersonationHeaders(user, flags);
@@ -89,6 +92,16 @@ export function resolveConnection(
 		httpProxy: isOfAgent ? proxy : undefined,
 		requestTimeoutMs: flags.requestTimeoutMs,
 	};
+}
+
+/** Such names would stand in front of lines and in commands to copy. kubectl accepts them. */
+function refuseSteeringNames(names: Readonly<Record<string, string>>): void {
+	for (const [what, name] of Object.entries(names)) {
+		if (oneLine(name) === name) continue;
+		throw new KubeconfigError(
+			`error: the name of ${what} ${quote(name)} contains control characters: rename it in the kubeconfig`,
+		);
+	}
 }
 
 /** In kubectl's words, and with the name that may be meant. */

@@ -1,9 +1,9 @@
 // What a call leaves for the next one about an API server: a few words that save it a question. It is believed by nobody before the server
 // has said the same, and holds nothing that the server keeps from anybody who may ask it.
 import { hash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isCacheFolder } from "./cache-folder.ts";
+import { readOwnFile } from "./own-file.ts";
 import { replaceFile } from "./replace-file.ts";
 
 export interface KeptNote {
@@ -21,7 +21,7 @@ export function createKeptNote(folder: string | undefined, about: readonly strin
 	return {
 		read() {
 			try {
-				const value: unknown = JSON.parse(readFileSync(file(), "utf8"));
+				const value: unknown = JSON.parse(readOwnFile(file()).toString());
 				return value;
 			} catch {
 				return undefined;

@@ -6,6 +6,7 @@ import { basename, join } from "node:path";
 import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
 import { isRecord } from "../../disruption/record.ts";
+import { readOwnFile } from "./own-file.ts";
 import { replaceFile } from "./replace-file.ts";
 
 /** What calls of one kind use differs little from call to call: after so many of them nothing new is kept. */
@@ -62,7 +63,7 @@ function whenProcessEnds(write: () => void): void {
 /** Undefined where there is none that is whole: V8 believes what it is given, and would crash. */
 function readKept(file: string): Kept | undefined {
 	try {
-		const content = readFileSync(file);
+		const content = readOwnFile(file);
 		const end = content.length - 4;
 		const begin = end - content.readUInt32LE(end);
 		const { sum, learned }: Record<string, unknown> = JSON.parse(content.toString("utf8", begin, end));

@@ -7,12 +7,17 @@ import type { WebSocket } from "ws";
 import { isRecord } from "../../disruption/record.ts";
 import type { VerboseLog } from "../terminal/verbose-log.ts";
 import { type ApiAnswer, createApiDialer, ResetError } from "./api-dialer.ts";
-import { ConnectionError, listError, readApiError } from "./api-error.ts";
+import { ConnectionError, listError, NotSentError, readApiError } from "./api-error.ts";
 import type { Connection } from "./connection.ts";
 import { parseWarnings } from "./server-warning.ts";
 
 export interface CallOptions {
 	readonly signal?: AbortSignal;
+	/**
+	 * Called synchronously right before the request is written, after every wait: for credentials, a free slot, a connection.
+	 * If false, nothing is sent, and the call rejects with NotSentError. For any request that depends on an age.
+	 */
+	readonly guard?: () => boolean;
 	/** False: a 429 or 5xx comes back at once, whatever Retry-After says. */
 	readonly retry?: boolean;
 	/** Of the object, or of those of a list, nothing but metadata is sent: for one that has a secret in it, and for many. */
@@ -120,12 +125,13 @@ export function createKubernetesClient(
 		// write nobody knows what happened, and the caller decides.
 		for (let attempt = 0; ; attempt += 1) {
 			try {
-				const answer = await dialer.exchange({ method, path, headers, body: text, signal: options.signal });
+				const { signal, guard } = options;
+				const answer = await dialer.exchange({ method, path, headers, body: text, signal, guard });
 				parseWarnings(answer.headers["warning"]).forEach(onWarning);
 				return answer;
 			} catch (error) {
 				if (options.signal?.aborted) throw options.signal.reason;
-				if (error instanceof ConnectionError) throw error;
+				if (error instanceof ConnectionError || error instanceof NotSentError) throw error;
 				const reset = error instanceof ResetError;
 				if (reset && method === "GET" && attempt === 0) continue;
 				throw new ConnectionError(connection.server, reset ? error.cause : error);

@@ -10,7 +10,6 @@ type Kind = "text" | "number" | "boolean";
 const kept: Readonly<Record<string, Kind>> = {
 	"pod-selector": "text",
 	"ignore-daemonsets": "boolean",
-	"grace-period": "number",
 	timeout: "number",
 	"skip-wait-for-delete-timeout": "number",
 	"chunk-size": "number",
@@ -18,8 +17,13 @@ const kept: Readonly<Record<string, Kind>> = {
 	"order-by": "text",
 };
 
-/** They lose data or pass budgets by: an annotation may not say so, only the person who goes on. */
-const typedAgain: readonly string[] = ["force", "delete-emptydir-data", "disable-eviction"];
+/**
+ * They lose data or bypass budgets: only the person who resumes the drain may set them, not an annotation. A grace period of
+ * 0 kills containers, in all clusters, and anyone who may patch one node could have written it.
+ */
+const typedAgain: readonly string[] = ["force", "delete-emptydir-data", "disable-eviction", "grace-period"];
+/** Of these, the ones that have a value. */
+const valued: ReadonlySet<string> = new Set(["grace-period"]);
 
 /** They say which nodes (which have the annotation) or how to talk to people; every run has its own. */
 const notKept: readonly string[] = ["selector", "dry-run", "output", "report", "ui", "yes", "resume"];
@@ -29,7 +33,7 @@ export const operationFlags = { kept, typedAgain, notKept };
 /** What the annotation says of this run's flags. */
 export function readOperationFlags({ flags, given }: CommandInput): Pick<Operation, "flags" | "typedAgain"> {
 	const remembered: Record<string, FlagValue> = {};
-	const again = typedAgain.filter((name) => flags[name] === true);
+	const again = typedAgain.filter((name) => (valued.has(name) ? given.has(name) : flags[name] === true));
 	for (const name of Object.keys(kept)) {
 		if (!given.has(name)) continue;
 		const value = flags[name];
@@ -46,18 +50,27 @@ export function flagWords(names: readonly string[], { flags }: CommandInput): re
 
 /** A flag whose value only the person has who typed it first. */
 export function writtenAgain(name: string): string {
-	return kept[name] === undefined ? `--${name}` : `--${name}=...`;
+	return kept[name] === undefined && !valued.has(name) ? `--${name}` : `--${name}=...`;
+}
+
+/** What the person who resumes must type again: versions before 0.2 kept values among the flags. */
+export function flagsToTypeAgain({
+	flags,
+	typedAgain: named,
+}: Pick<Operation, "flags" | "typedAgain">): readonly string[] {
+	return [...named, ...[...valued].filter((name) => flags[name] !== undefined)];
 }
 
 /** The input of the run that goes on: flags typed now win. Throws UsageError for those that must be typed again. */
 export function resumeInput(input: CommandInput, operation: Operation): CommandInput {
 	const { id } = operation;
-	const missing = operation.typedAgain.filter((name) => !input.given.has(name));
+	const again = flagsToTypeAgain(operation);
+	const missing = again.filter((name) => !input.given.has(name));
 	if (missing.length > 0) {
 		const suggest = new SuggestedCommands(input.globals);
 		throw new UsageError(
 			`operation "${id}" was begun with ${missing.map(writtenAgain).join(" and ")}, which must be typed again; nothing was touched`,
-			`Continue: ${resumeOperationCommand(id, operation.typedAgain.map(writtenAgain), suggest)}`,
+			`Continue: ${resumeOperationCommand(id, again.map(writtenAgain), suggest)}`,
 		);
 	}
 	const flags: Record<string, unknown> = { ...input.flags };

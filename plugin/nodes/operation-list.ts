@@ -1,7 +1,7 @@
 // Unfinished operations, gathered from the annotations on the nodes of several clusters.
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { type AnnotatedNode, isLeft } from "./find-operation.ts";
-import { writtenAgain } from "./operation-flags.ts";
+import { flagsToTypeAgain, writtenAgain } from "./operation-flags.ts";
 import { resumeOperationCommand, undoOperationCommand } from "./resume-command.ts";
 
 export interface OperationRow {
@@ -30,7 +30,9 @@ export function listOperations(nodes: readonly AnnotatedNode[], suggest: Suggest
 }
 
 function operationRow(id: string, annotated: readonly AnnotatedNode[], suggest: SuggestedCommands): OperationRow {
-	const { by = "", since = "", typedAgain = [] } = annotated.find(isLeft)?.annotation ?? {};
+	const annotation = annotated.find(isLeft)?.annotation;
+	const { by = "", since = "" } = annotation ?? {};
+	const typedAgain = annotation ? flagsToTypeAgain(annotation) : [];
 	const contexts = [...Map.groupBy(annotated, ({ context }) => context.name)].map(([context, here]) => ({
 		context,
 		drained: here.filter(({ annotation }) => annotation.state === "drained").map(({ name }) => name),

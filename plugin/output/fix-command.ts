@@ -33,6 +33,8 @@ export function fixCommand(reason: Reason, subject: FixSubject): string | undefi
 		case "FeatureMissing":
 		case "ExpectedPodsUnknown":
 			return kubectl("get", "xpdb", ...inNamespace, "-o", "yaml");
+		case "WorkloadsNotListed":
+			return kubectl("get", "clusterrole", agentName, "-o", "yaml");
 		case "FleetsDiffer":
 			return kubectl("get", "configmap", defaultFleetConfigMap, "-n", suggest.agentNamespace, "-o", "yaml");
 		case "GarbledLease":

@@ -95,7 +95,7 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 		const endProgress = tellProgress(session, work.nodes.length);
 		const result = await work.work(session).finally(endProgress);
 		// What was only reserved is given back before anything is said about what is left.
-		await session.evictions.settled();
+		await session.settled();
 		return end(call, run, result);
 	} finally {
 		await session.close();

@@ -2,6 +2,7 @@
 import { type DrainOptions, type DrainResult, drain } from "../drain/drain.ts";
 import { userAtHost } from "../fleet/holder-identity.ts";
 import { watchDeletions } from "../kubernetes/pod-deletions.ts";
+import { runClock } from "../kubernetes/run-clock.ts";
 import { type NodeTarget, nodeName } from "../nodes/node-target.ts";
 import { OperationAnnotations } from "../nodes/operation-annotation.ts";
 import { flagWords, readOperationFlags } from "../nodes/operation-flags.ts";
@@ -25,7 +26,7 @@ export interface DrainTask {
 
 export async function drainWork(task: DrainTask, call: RunCall, run: OpenRun): Promise<RunWork | RunResult> {
 	const { nodes, options, resumed } = task;
-	const { dryRun, deletes, gracePeriodSeconds, skipWaitAfterSeconds } = options;
+	const { dryRun, deletes, gracePeriodSeconds, skipWaitAfterSeconds, timeoutMs } = options;
 	if (dryRun === "client") return pretend(task, call, run);
 	let stranded: ReadonlySet<string> = new Set();
 	return {
@@ -37,6 +38,7 @@ export async function drainWork(task: DrainTask, call: RunCall, run: OpenRun): P
 			options: { gracePeriodSeconds, deletes, dryRun: dryRun === "server" },
 			waitsUntilGone: true,
 			skipWaitAfterSeconds,
+			timeoutMs,
 		},
 		checkFleet: (hash) => resumed?.requireFleet(hash),
 		async foresee({ fleet }) {
@@ -52,7 +54,7 @@ async function pretend({ nodes, options }: DrainTask, { input, deps }: RunCall, 
 		emit: run.emit,
 		stop: deps.interrupts.stop,
 		wallClock: () => Date.now(),
-		now: () => performance.now(),
+		now: runClock,
 		leaveAgent: () => undefined,
 		agentNamespaces: () => [input.globals.agentNamespace],
 	});
@@ -105,6 +107,7 @@ async function drainUnderBudgets(
 		leaveAgent: (contextName, podUid) => fleet?.leave(contextName, podUid),
 		agentNamespaces: (contextName) => fleet?.agentNamespaces(contextName) ?? [],
 		isStranded: (podUid) => stranded.has(podUid),
+		onTimeout: (timeout) => session.limit(timeout),
 		onNode: () => {
 			session.nodesDone += 1;
 		},

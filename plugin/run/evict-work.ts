@@ -33,7 +33,7 @@ export interface EvictTask {
 
 export function evictWork(task: EvictTask, call: RunCall, run: OpenRun): RunWork | RunResult {
 	const { pods, options, connecting } = task;
-	const { gracePeriodSeconds, dryRun, wait } = options;
+	const { gracePeriodSeconds, dryRun, wait, timeoutMs } = options;
 	if (dryRun === "client") {
 		for (const pod of pods) {
 			run.emit({ type: "pod.evicting", ...targetPod(pod), dryRun, deletes: false, budgets: [], attempt: 1 });
@@ -49,6 +49,7 @@ export function evictWork(task: EvictTask, call: RunCall, run: OpenRun): RunWork
 			options: { gracePeriodSeconds, deletes: false, dryRun: dryRun === "server" },
 			waitsUntilGone: wait,
 			skipWaitAfterSeconds: 0,
+			timeoutMs,
 			connecting,
 		},
 		work: (session) => evictUnderBudgets(task, session, call, run),
@@ -65,7 +66,10 @@ async function evictUnderBudgets(
 	const { fleet, evictions } = session;
 	const { gracePeriodSeconds, replaced, timeoutMs } = options;
 	offer(() => (record.podsLeft.length === 0 ? {} : { resume: resumeEvictCommand(record.podsLeft, suggest) }));
-	const timeout = createTimeout(timeoutMs, formatDuration(timeoutMs));
+	// The time that the question waited for its answer does not count.
+	const leftMs = timeoutMs > 0 ? Math.max(1, timeoutMs - (session.connectedAt - readAt)) : timeoutMs;
+	const timeout = createTimeout(leftMs, formatDuration(timeoutMs));
+	session.limit(timeout.signal);
 	const measured = replaced && fleet ? await waitUntilMeasured(pods, { ...session, fleet, timeout, stop }) : undefined;
 	if (measured?.kind === "failed") return { kind: "ended", failures: [measured] };
 	const before = measured?.kind === "measured" ? measured.before : [];

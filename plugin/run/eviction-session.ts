@@ -15,11 +15,15 @@ import { withLeaseEvents } from "../fleet/lease-events.ts";
 import { Reachability } from "../fleet/reachability.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 import { createRunRuntime } from "./run-runtime.ts";
+import { connectWithin, TimeLimits } from "./time-limits.ts";
+import { warnOfUnsafeAgents } from "./warn-of-unsafe-agents.ts";
 
 export interface EvictionSettings {
 	readonly options: EvictionOptions;
 	readonly waitsUntilGone: boolean;
 	readonly skipWaitAfterSeconds: number;
+	/** Limit for reaching the fleet; 0: none. */
+	readonly timeoutMs: number;
 	/** Where it was begun before the work was known. */
 	readonly connecting?: Promise<FleetConnection> | undefined;
 }
@@ -33,6 +37,12 @@ export interface EvictionSession {
 	readonly emit: EventSink;
 	readonly runtime: RoundRuntime;
 	readonly reachability: Reachability;
+	/** When the fleet was reached, on the runtime's clock. */
+	readonly connectedAt: number;
+	/** The run ends soon after all limits, this one included, have aborted. */
+	limit(timeout: AbortSignal): void;
+	/** Resolves when nothing is under way any more, or no time is left for it. */
+	settled(): Promise<void>;
 	/** For the progress of the run. */
 	nodesDone: number;
 	close(): Promise<void>;
@@ -49,14 +59,17 @@ export function memberAgents(fleet: Fleet | undefined): readonly MemberAgent[] {
 
 /** Connects the fleet; throws FleetUncoveredError before anything is touched. */
 export async function openEvictions(
-	{ options, waitsUntilGone, skipWaitAfterSeconds, connecting }: EvictionSettings,
+	{ options, waitsUntilGone, skipWaitAfterSeconds, timeoutMs, connecting }: EvictionSettings,
 	{ command, op = "", deps, input }: RunCall,
 	{ contexts, emit }: Pick<OpenRun, "contexts" | "emit">,
 ): Promise<EvictionSession> {
-	const { fleet, uncovered } = await (connecting ?? connectFleet(contexts));
+	const { fleet, uncovered } = await connectWithin(timeoutMs, connecting ?? connectFleet(contexts));
+	const limits = new TimeLimits();
 	for (const { name } of uncovered) {
 		emit({ type: "diagnostic", level: "warning", context: name, message: uncoveredWarning });
 	}
+	const warnOfAgents = warnOfUnsafeAgents(emit);
+	if (fleet) warnOfAgents(fleet);
 	const closing = new AbortController();
 	const runtime = createRunRuntime((problem, giveBack) => leftBehind.add(problem, giveBack));
 	const leftBehind = new LeftBehind(runtime, (problem) => {
@@ -69,7 +82,7 @@ export async function openEvictions(
 			withLeaseEvents(member, { emit, now: () => runtime.now() }),
 		);
 	const evictions = new Evictions({
-		fleet: fleet && watchMembers(fleet, watch),
+		fleet: fleet && watchMembers(fleet, { watch, reconnected: () => warnOfAgents(fleet) }),
 		holder: holderIdentity(command, op),
 		options,
 		evictor: evictorWithFailPoints(createEvictor(options, emit), deps.env),
@@ -88,12 +101,14 @@ export async function openEvictions(
 		emit,
 		runtime,
 		reachability,
+		connectedAt: runtime.now(),
+		limit: (timeout) => limits.add(timeout),
+		settled: () => limits.wait(evictions.settled()),
 		nodesDone: 0,
 		async close() {
 			// After an error some pods may still wait: they are let go, and what was reserved for them is given back.
 			closing.abort(new Error("the run is over"));
-			await evictions.settled();
-			await leftBehind.settled();
+			await limits.wait(evictions.settled().then(() => leftBehind.settled()));
 			fleet?.close();
 		},
 	};
@@ -102,7 +117,13 @@ export async function openEvictions(
 /** The same fleet, with its members as `watch` makes them, also after it has changed. */
 function watchMembers(
 	fleet: Fleet,
-	watch: (members: readonly AgentCluster[]) => readonly AgentCluster[],
+	{
+		watch,
+		reconnected,
+	}: {
+		readonly watch: (members: readonly AgentCluster[]) => readonly AgentCluster[];
+		readonly reconnected: () => void;
+	},
 ): EvictionFleet {
 	let watched = { from: fleet.members, members: watch(fleet.members) };
 	return {
@@ -113,6 +134,9 @@ function watchMembers(
 		memberOf: (contextName) => fleet.memberOf(contextName),
 		listBudgets: (namespaces) => fleet.listBudgets(namespaces),
 		listedAhead: fleet.listedAhead,
-		reconnect: () => fleet.reconnect(),
+		async reconnect() {
+			await fleet.reconnect();
+			reconnected();
+		},
 	};
 }

@@ -5,6 +5,7 @@ import type { CommandInput } from "../flags/command.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { runClock } from "../kubernetes/run-clock.ts";
 import { explanationLines } from "../output/explanation-lines.ts";
 import { helpfulCommands } from "../output/helpful-commands.ts";
 import { explainNamedBudget } from "../plan/explain/explain-budget.ts";
@@ -19,7 +20,7 @@ export async function explainForScreen(
 	try {
 		const view = await viewFleet(contexts);
 		try {
-			const explanation = await explainNamedBudget(view, budget, () => performance.now());
+			const explanation = await explainNamedBudget(view, budget, runClock);
 			const suggest = new SuggestedCommands(globals);
 			const commands = helpfulCommands(explanation, { context: contexts[0]?.name ?? "", suggest });
 			return explanationLines(explanation, { columns: undefined, now: Date.now(), wide: false, commands });

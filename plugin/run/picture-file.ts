@@ -1,6 +1,6 @@
 // --report FILE: the picture of the run, made from the very lines that -o json prints, and written when its summary is known.
 import { randomUUID } from "node:crypto";
-import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import type { EventSink } from "../events/events.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import { createNdjsonWriter, type NdjsonOptions } from "../output/ndjson.ts";
@@ -19,11 +19,15 @@ export interface PictureFile {
 
 /** Throws UsageError where nothing can be written there: that is told before anything is touched, not after the run. */
 export function openPictureFile(path: string, options: Omit<NdjsonOptions, "stdout">): PictureFile {
-	const part = `${path}.${randomUUID().slice(0, 8)}.part`;
+	const target = followLink(path);
+	const part = `${target}.${randomUUID().slice(0, 8)}.part`;
 	const fold = new PictureFold();
 	const stdout = { write: (line: string) => fold.see(readRecordedEvent(line, "the run")) };
 	try {
-		if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error("it is a directory");
+		const found = statSync(path, { throwIfNoEntry: false });
+		if (found?.isDirectory()) throw new Error("it is a directory");
+		// A file would replace it, and its reader would wait for ever.
+		if (found && !found.isFile()) throw new Error("it is a device, a pipe or a socket, but the report must be a file");
 		closeSync(openSync(part, "wx"));
 	} catch (error) {
 		throw new UsageError(`cannot write the report to "${path}": ${errorText(error)}`);
@@ -37,11 +41,21 @@ export function openPictureFile(path: string, options: Omit<NdjsonOptions, "stdo
 				const picture = fold.picture();
 				if (!picture) return discard();
 				writeFileSync(part, page(picture));
-				renameSync(part, path);
+				renameSync(part, target);
 			} catch (error) {
 				discard();
 				throw error;
 			}
 		},
 	};
+}
+
+/** The file that a link leads to: the link stays. */
+function followLink(path: string): string {
+	try {
+		return realpathSync(path);
+	} catch {
+		// Not there yet.
+		return path;
+	}
 }

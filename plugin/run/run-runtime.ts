@@ -2,9 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
+import { runClock } from "../kubernetes/run-clock.ts";
 
 export function createRunRuntime(onLeftBehind: Required<RoundRuntime>["onLeftBehind"]): RoundRuntime {
-	return { now: () => performance.now(), newId: () => randomUUID(), sleep, onLeftBehind };
+	return { now: runClock, newId: () => randomUUID(), sleep, onLeftBehind };
 }
 
 /** Resolves after `ms`, or at once when the signal aborts. */

@@ -1,5 +1,6 @@
 // The failures that a person sees as one message and an exit code, by who has to act.
 import { BoundedError, longestMessage } from "../../disruption/bounded-error.ts";
+import { indentMore } from "../../disruption/printable.ts";
 import { shortenTo } from "../../disruption/quote.ts";
 import { type ExitCode, exitCode } from "./exit.ts";
 
@@ -10,7 +11,7 @@ export class UsageError extends BoundedError {
 	/** Printed on a line of its own. */
 	readonly hint: string | undefined;
 	constructor(message: string, hint?: string) {
-		super(message);
+		super(message, undefined, "own");
 		this.hint = hint;
 	}
 }
@@ -19,6 +20,10 @@ export class UsageError extends BoundedError {
 export class KubeconfigError extends BoundedError {
 	override readonly name = "KubeconfigError";
 	readonly reason = "Kubeconfig";
+	constructor(message: string, options?: ErrorOptions) {
+		// They are kubectl's; names of a kubeconfig are on one of them (kubernetes/connection.ts).
+		super(message, options, "own");
+	}
 }
 
 /** Members of the fleet that cannot be asked: nothing is evicted without all of them. */
@@ -30,7 +35,7 @@ export class FleetUncoveredError extends BoundedError {
 	readonly details: readonly string[];
 	constructor(message: string, details: readonly string[], options?: ErrorOptions) {
 		super(message, options);
-		this.details = details.map((detail) => shortenTo(detail, longestMessage));
+		this.details = details.map((detail) => shortenTo(indentMore(detail).replaceAll("\n", "\n  "), longestMessage));
 	}
 }
 

@@ -58,13 +58,20 @@ export async function buildExecutable(options: ExecutableOptions): Promise<void>
 	}
 }
 
-async function writeBlob({ parts, maker, withCode }: ExecutableOptions): Promise<string> {
-	const codes = readdirSync(parts).filter((file) => file.endsWith(".code"));
+/** What is put into Node: the same bytes of the same parts, wherever they lie. Its path. */
+export async function writeBlob({
+	parts,
+	maker,
+	withCode,
+}: Pick<ExecutableOptions, "parts" | "maker" | "withCode">): Promise<string> {
+	const codes = readdirSync(parts)
+		.filter((file) => file.endsWith(".code"))
+		.toSorted();
 	const files = [...partNames.map((name) => `${name}.js`), ...(withCode ? codes : [])];
-	const blob = join(parts, "program.blob");
-	const config = join(parts, "executable.json");
+	const [blob, config] = ["program.blob", "executable.json"];
 	const settings = {
-		main: join(parts, "loader.js"),
+		// Node keeps this path in what it writes: it must not name a folder of this machine.
+		main: "loader.js",
 		output: blob,
 		disableExperimentalSEAWarning: true,
 		// NODE_OPTIONS of some other program must not load code into this one, nor stop it.
@@ -75,14 +82,14 @@ async function writeBlob({ parts, maker, withCode }: ExecutableOptions): Promise
 		// half minute, each time for as much of a processor as the screen takes in twenty seconds.
 		// And without authorities that are hardly ever asked for: plugin/kubernetes/public-authorities.ts.
 		execArgv: ["--use-openssl-ca", "--min-semi-space-size=8", "--max-semi-space-size=16", "--no-memory-reducer"],
-		assets: Object.fromEntries(files.map((file) => [file, join(parts, file)])),
+		assets: Object.fromEntries(files.map((file) => [file, file])),
 	};
-	writeFileSync(config, JSON.stringify(settings));
-	await mustRun("write what is put into Node", [maker, "--experimental-sea-config", config]);
-	return blob;
+	writeFileSync(join(parts, config), JSON.stringify(settings));
+	await mustRun("write what is put into Node", [maker, "--experimental-sea-config", config], parts);
+	return join(parts, blob);
 }
 
-async function mustRun(what: string, command: readonly [string, ...string[]]): Promise<void> {
-	const { code, output } = await runCommand(command);
+async function mustRun(what: string, command: readonly [string, ...string[]], folder?: string): Promise<void> {
+	const { code, output } = await runCommand(command, folder === undefined ? {} : { folder });
 	if (code !== 0) throw new Error(`Cannot ${what}: ${output}`);
 }

@@ -10,6 +10,12 @@ const compiler = fileURLToPath(import.meta.resolve("./compile-parts.ts"));
 /** Refuses every connection, at once. */
 const nowhere = ["--kubeconfig=/dev/null", "--server=https://127.0.0.1:1", "--token=token"];
 
+/**
+ * One thread, and hashes that are no secret: the code of the same functions is the same bytes then. The program takes such code without these
+ * flags, which V8 leaves out when it compares them.
+ */
+const alwaysAlike = ["--predictable", "--random-seed=1"];
+
 /** A call takes a second; on a machine that is busy with other things many. */
 const endsWithinMs = 120_000;
 
@@ -17,7 +23,9 @@ const endsWithinMs = 120_000;
 export async function compileProgram(maker: string, folder: string): Promise<void> {
 	const call = async (streams: "pipes" | "terminal", ...words: readonly string[]): Promise<void> => {
 		const tooLong = AbortSignal.timeout(endsWithinMs);
-		const { output } = await runCommand([maker, compiler, folder, streams, ...words], { signal: tooLong });
+		const { output } = await runCommand([maker, ...alwaysAlike, compiler, folder, streams, ...words], {
+			signal: tooLong,
+		});
 		const code = join(folder, codeFileOf("plugin", words));
 		if (tooLong.aborted || !existsSync(code)) throw new Error(`Cannot compile the program: ${output}`);
 	};

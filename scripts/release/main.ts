@@ -1,4 +1,4 @@
-// `npm run --silent notes -- --tag v0.1.0` prints what is said of the release; exit code 1 where the tag is not the version, or the
+// `npm run --silent notes -- --tag v0.2.0` prints what is said of the release; exit code 1 where the tag is not the version, or the
 // changelog is not ready.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The steps of a test run in their lanes. The lanes go on side by side. In each of them one step follows the other, whether or not the
-// one before passed.
+// The steps of a test run in their lanes. The lanes go on side by side. In each of them one step, or one group of steps that run at the same
+// time, follows the other, whether or not the one before passed.
 import { cpus } from "node:os";
 import { runCommand } from "../run-command.ts";
 import { oneFailed, type Tally } from "./tally.ts";
@@ -14,7 +14,8 @@ export interface Step {
 }
 
 export interface Lane {
-	readonly steps: readonly Step[];
+	/** A list in it is a group: its output is held back, too. */
+	readonly steps: readonly (Step | readonly Step[])[];
 	/** Its output is held back until a step ends, and its processes leave the processors to the other lane. */
 	readonly isBackground: boolean;
 }
@@ -42,25 +43,37 @@ export async function runLanes(lanes: readonly Lane[], options: RunOptions): Pro
 
 async function runLane({ steps, isBackground }: Lane, options: RunOptions): Promise<readonly StepResult[]> {
 	const results: StepResult[] = [];
-	for (const step of steps) {
-		const result = options.isInterrupted()
-			? { step, tally: oneFailed, ms: 0, isInterrupted: true }
-			: await runStep(step, isBackground, options.signal);
-		options.onEnd(result);
-		results.push(result);
+	for (const next of steps) {
+		const group = [next].flat();
+		const isShown = !isBackground && group.length === 1;
+		const ended = group.map(async (step) => {
+			const result = options.isInterrupted()
+				? { step, tally: oneFailed, ms: 0, isInterrupted: true }
+				: await runStep(step, { isBackground, isShown, signal: options.signal });
+			options.onEnd(result);
+			return result;
+		});
+		results.push(...(await Promise.all(ended)));
 	}
 	return results;
 }
 
-async function runStep(step: Step, isBackground: boolean, signal: AbortSignal): Promise<StepResult> {
-	if (!isBackground) console.log(`\n--- ${step.name}`);
+interface RunStep {
+	readonly isBackground: boolean;
+	/** At once, and not at its end. */
+	readonly isShown: boolean;
+	readonly signal: AbortSignal;
+}
+
+async function runStep(step: Step, { isBackground, isShown, signal }: RunStep): Promise<StepResult> {
+	if (isShown) console.log(`\n--- ${step.name}`);
 	const { code, output, elapsedMs } = await runCommand([process.execPath, ...step.command], {
-		show: !isBackground,
+		show: isShown,
 		isBackground,
 		signal,
 		...(step.environment && { environment: step.environment }),
 	});
-	if (isBackground) console.log(`\n--- ${step.name}\n${output.trimEnd()}`);
+	if (!isShown) console.log(`\n--- ${step.name}\n${output.trimEnd()}`);
 	return { step, tally: step.tally?.(code), ms: elapsedMs, isInterrupted: false };
 }
 

@@ -33,9 +33,10 @@ export interface CommandSuite {
 	readonly size: Size;
 	/**
 	 * "first": before real clusters, because unit tests have limits of time. "beside": at low priority beside real clusters, for what only
-	 * computes, however long. "last": with clusters of its own, when the others have ended.
+	 * computes, however long. "after": with clusters of its own, when the others have ended, all of these at the same time. "alone": in the
+	 * end, one after the other, for what compares times or loads the clusters.
 	 */
-	readonly when: "first" | "beside" | "last";
+	readonly when: "first" | "beside" | "after" | "alone";
 	/** Begins with the script that Node runs. `folder` is the run's own, and is removed at its end. */
 	readonly command: (folder: string) => readonly [string, ...string[]];
 	readonly environment?: Readonly<Record<string, string>>;
@@ -123,6 +124,8 @@ export const clusterSuites: readonly ClusterSuite[] = [
 		files: ["test/scripts/executable.e2e.test.ts", "test/krew/"],
 		programs: ["krew"],
 	},
+	// Each port with small API servers: the suite "hostile" has the same floods on real ones.
+	{ kind: "clusters", name: "floods", size: "nightly", files: ["test/agent/floods.e2e.test.ts"] },
 	// Made of Debian's packages, in minutes.
 	{ kind: "clusters", name: "image", size: "nightly", files: ["test/scripts/image.e2e.test.ts"] },
 ];
@@ -148,7 +151,7 @@ export const commandSuites: readonly CommandSuite[] = [
 		name: "exploration",
 		size: "quick",
 		when: "beside",
-		command: () => ["test/explore/main.ts", "--mutants"],
+		command: () => ["test/explore/main.ts", "--mutants", "--tries=1"],
 	},
 	{
 		kind: "command",
@@ -161,15 +164,22 @@ export const commandSuites: readonly CommandSuite[] = [
 		kind: "command",
 		name: "benchmark once",
 		size: "all",
-		when: "last",
+		when: "after",
 		command: () => ["test/bench/main.ts", "--once"],
 	},
 	{
 		kind: "command",
 		name: "soak",
 		size: "all",
-		when: "last",
+		when: "after",
 		command: () => ["test/soak/main.ts", "--minutes=1"],
+	},
+	{
+		kind: "command",
+		name: "exploration, three seeds",
+		size: "nightly",
+		when: "beside",
+		command: () => ["test/explore/main.ts", "--schedules=100000", "--seed=2", "--mutants"],
 	},
 	{
 		kind: "command",
@@ -201,7 +211,7 @@ export const commandSuites: readonly CommandSuite[] = [
 		kind: "command",
 		name: "kubectl anew",
 		size: "nightly",
-		when: "last",
+		when: "alone",
 		command: () => vitestCommand("e2e", e2e("parity/parity")),
 		environment: { XPDB_KUBECTL: "play" },
 		reports: true,
@@ -210,7 +220,7 @@ export const commandSuites: readonly CommandSuite[] = [
 		kind: "command",
 		name: "oldest Kubernetes",
 		size: "nightly",
-		when: "last",
+		when: "alone",
 		command: () => vitestCommand("oldest", onTheOldest),
 		reports: true,
 		programs: ["oldest"],
@@ -219,14 +229,14 @@ export const commandSuites: readonly CommandSuite[] = [
 		kind: "command",
 		name: "benchmark",
 		size: "nightly",
-		when: "last",
+		when: "alone",
 		command: () => ["test/bench/main.ts"],
 	},
 	{
 		kind: "command",
 		name: "long soak",
 		size: "nightly",
-		when: "last",
+		when: "alone",
 		command: () => ["test/soak/main.ts", "--minutes=10"],
 	},
 ];

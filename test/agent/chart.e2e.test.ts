@@ -99,6 +99,7 @@ describe.skipIf(isMissing)(name, () => {
 				members: [eu, us],
 				forgotten: [{ id: "3", name: "gone: #1" }, { id: "0x4" }],
 				operators: ["team: a", "oidc:platform"],
+				metricsNamespace: "observability",
 				exposure: {
 					kind: "loadbalancer",
 					loadBalancerClass: "service.k8s.aws/nlb",

@@ -41,7 +41,7 @@ if (!agent || !sidecar) throw new Error("There is no agent");
 test("the sidecar is what the Deployment runs, beside the others to their end", () => {
 	expect(sidecar.restartPolicy).toBe("Always");
 	for (const key of ["image", "env", "resources"] as const) expect(sidecar[key], key).toEqual(agent[key]);
-	expect(sidecar.args.filter((arg) => !agent.args.includes(arg))).toEqual(["--http-listen-address=0.0.0.0:8090"]);
+	expect(sidecar.args.filter((arg) => !agent.args.includes(arg))).toEqual(["--http-listen-address=:8090"]);
 	expect(agent.args.filter((arg) => !sidecar.args.includes(arg))).toEqual([]);
 	expect(sidecar.ports.map(({ containerPort }) => containerPort)).toEqual([8443, 8444, 8090]);
 	// What is said of a whole pod there is said of the container here: the workload has its own.
@@ -54,7 +54,7 @@ test("the agent takes what the sidecar's arguments say", async () => {
 		pod: { namespace: "shop" },
 		agentNamespace: "xpdb-system",
 		leaseNamespace: "xpdb-system",
-		httpListen: { port: 8090 },
+		httpListen: { host: "10.0.0.2", port: 8090 },
 	});
 });
 

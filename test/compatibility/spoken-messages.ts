@@ -43,12 +43,23 @@ const sameBudget = (message: wire.BudgetName | undefined) => budgetNameMessage(r
 const same = <T>(message: T): T => message;
 
 export const spokenMessages: Readonly<Record<string, SpokenMessage>> = {
-	DescribeRequest: spoken(wire.DescribeRequest, [{ clusterId }], same),
+	DescribeRequest: spoken(
+		wire.DescribeRequest,
+		[{ clusterId }, { clusterId, budgetsOf: { names: ["shop"] }, others: true }],
+		same,
+	),
 	DescribeResponse: spoken(wire.DescribeResponse, answers.describe, (message) =>
 		descriptionMessage(readIntroduction(message)),
 	),
-	AcquireRequest: spoken(wire.AcquireRequest, withCluster(requests.acquire), (message) =>
-		calls.acquireMessage(calls.readAcquireRequest(message), message),
+	AcquireRequest: spoken(
+		wire.AcquireRequest,
+		[
+			...withCluster(requests.acquire),
+			wire.AcquireRequest.toJSON(
+				calls.acquireMessage({ ...samples.acquireRequest, mayBeUnwritten: true }, { clusterId, wait: false }),
+			) as Json,
+		],
+		(message) => calls.acquireMessage(calls.readAcquireRequest(message), message),
 	),
 	AcquireResponse: spoken(wire.AcquireResponse, answers.acquire, (message): wire.AcquireResponse => {
 		const outcome = required(message.outcome, "outcome");
@@ -58,8 +69,18 @@ export const spokenMessages: Readonly<Record<string, SpokenMessage>> = {
 		const value = calls.acquiredMessage(calls.readAcquired(outcome.value));
 		return { ...message, outcome: { $case: "acquired", value } };
 	}),
-	CountRequest: spoken(wire.CountRequest, withCluster(requests.count), (message) =>
-		calls.countCallMessage(message.clusterId, calls.readCountCall(message)),
+	CountRequest: spoken(
+		wire.CountRequest,
+		[
+			...withCluster(requests.count),
+			wire.CountRequest.toJSON(
+				calls.countCallMessage(clusterId, {
+					kind: "look",
+					request: { ...samples.acquireRequest, thisBudgetAlone: true },
+				}),
+			) as Json,
+		],
+		(message) => calls.countCallMessage(message.clusterId, calls.readCountCall(message)),
 	),
 	CountResponse: spoken(
 		wire.CountResponse,
@@ -85,11 +106,22 @@ export const spokenMessages: Readonly<Record<string, SpokenMessage>> = {
 		acquisition: sameAcquisition(message.acquisition),
 	})),
 	RenewResponse: spoken(wire.RenewResponse, answers.renew, same),
-	CommitRequest: spoken(wire.CommitRequest, withCluster(requests.commit), (message) => ({
-		...message,
-		acquisition: sameAcquisition(message.acquisition),
-		grants: message.grants.map((grant, index) => grantMessage(readGrant(grant, `grants[${index}]`))),
-	})),
+	CommitRequest: spoken(
+		wire.CommitRequest,
+		[
+			...withCluster(requests.commit),
+			wire.CommitRequest.toJSON({
+				clusterId,
+				acquisition: acquisitionMessage(samples.unwrittenAcquisition),
+				grants: samples.grants.map(grantMessage),
+			}) as Json,
+		],
+		(message) => ({
+			...message,
+			acquisition: sameAcquisition(message.acquisition),
+			grants: message.grants.map((grant, index) => grantMessage(readGrant(grant, `grants[${index}]`))),
+		}),
+	),
 	CommitResponse: spoken(
 		wire.CommitResponse,
 		[

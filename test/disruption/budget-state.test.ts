@@ -31,6 +31,12 @@ describe("budgetState()", () => {
 		expect(stateOf({ maxUnavailable: 1 }, { healthy: 0 })).toMatchObject({ healthy: 3, need: 5, left: 0 });
 	});
 
+	test("has nothing left where a member's healthy pods are more than it expects, and the others too few", () => {
+		expect(stateOf({ minAvailable: 6 }, { healthy: 9, expected: { kind: "known", pods: 2 } })).toMatchObject({
+			left: 0,
+		});
+	});
+
 	test("has nothing left where no pods are expected, as the decision has it", () => {
 		const none: Partial<Count> = { expected: { kind: "known", pods: 0 } };
 		const budgets = [memberBudget(newSpec({ minAvailable: 0 }))];

@@ -136,6 +136,28 @@ describe("decide() judges a bound over the whole fleet", () => {
 			expected: "waiting BudgetExhausted",
 		},
 		{
+			name: "counts no more healthy pods of a member than it expects: one that claims a thousand pays for nobody else",
+			eu: { healthy: 2 },
+			us: { healthy: 1_000 },
+			expected: "waiting BudgetExhausted",
+		},
+		{
+			name: "lets a member spare the pod that it has beyond what it expects, as in a rollout that surges",
+			eu: { ...both({ minAvailable: 6 }), healthy: 4 },
+			us: both({ minAvailable: 6 }),
+			expected: "grantable",
+		},
+		{
+			name: "counts all healthy pods of a member that does not know how many it expects",
+			eu: { ...both({ minAvailable: 6 }), healthy: 2 },
+			us: {
+				...both({ minAvailable: 6 }),
+				healthy: 5,
+				expected: { kind: "unknown", reason: "an owner without scale" },
+			},
+			expected: "grantable",
+		},
+		{
 			name: "grants under minAvailable 0",
 			eu: both({ minAvailable: 0 }),
 			us: both({ minAvailable: 0 }),
@@ -145,6 +167,20 @@ describe("decide() judges a bound over the whole fleet", () => {
 	for (const { name, eu, us, expected } of rows) {
 		test(name, () => expect(judge({ eu, us }).map(summary)).toEqual([expected]));
 	}
+
+	test("lets a member spare as many as it has beyond what it expects, and no more", () => {
+		const surge = { ...both({ minAvailable: 6 }), healthy: 5 };
+		const pods = [presentPod("db-0"), presentPod("db-1"), presentPod("db-2")];
+		expect(judge({ eu: surge, us: both({ minAvailable: 6 }) }, ...pods).map(summary)).toEqual([
+			"grantable",
+			"grantable",
+			"waiting BudgetExhausted",
+		]);
+	});
+
+	test("says how many healthy pods count, whatever a member claims", () => {
+		expect(judge({ eu: { healthy: 2 }, us: { healthy: 1_000 } })).toMatchObject([{ need: 5, healthy: 5 }]);
+	});
 
 	test("says what is needed, what there is and who uses it up", () => {
 		const used = { namespace: "shop", name: "db-7", why: "Reserved", holder: "drain-7f", sinceSeconds: 12 } as const;
@@ -316,7 +352,8 @@ describe("decide() over several candidates", () => {
 				const judged = pods.length === 0 ? [] : judge({ eu: first ?? {}, us: second ?? {} }, ...pods);
 				const granted = judged.filter((judgement, index) => judgement.kind === "grantable" && ready[index]).length;
 				const expected = eu.expected + us.expected;
-				const left = eu.healthy + us.healthy - granted;
+				// No cluster brings more than it expects: the candidates are all in the first.
+				const left = Math.min(eu.healthy - granted, eu.expected) + Math.min(us.healthy, us.expected);
 				if (granted === 0) return;
 				for (const { bound } of [eu, us]) expect(left).toBeGreaterThanOrEqual(desiredHealthy(bound, expected));
 			}),

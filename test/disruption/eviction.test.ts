@@ -1,104 +1,43 @@
 import { describe, expect, test } from "vitest";
-import type { BudgetName } from "../../disruption/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import { carryOut, type EvictionAnswer, type Evictor, type Ticket } from "../../disruption/eviction.ts";
-import { acquired, committed, leaseDurationMs, marked, withoutReservations } from "../../disruption/lease.ts";
-import { budget, podReference } from "../support/build-count.ts";
-import { newGrant } from "../support/build-lease.ts";
-import { createManualRuntime } from "./manual-runtime.ts";
-import { ScriptedCluster } from "./scripted-cluster.ts";
+import type { EvictionAnswer } from "../../disruption/eviction.ts";
+import { marked, withoutReservations } from "../../disruption/lease.ts";
+import { budget } from "../support/build-count.ts";
+import { type Found, grantPod, zone } from "./granted-pod.ts";
 
-type Found = Awaited<ReturnType<Evictor<string>["read"]>>;
-
-const zone: BudgetName = { namespace: "shop", name: "zone-a" };
 const refused: EvictionAnswer<string> = { kind: "refused", refusal: "429: budget native needs 2" };
 const conflict: EvictionAnswer<string> = { kind: "conflict" };
 const unknown: EvictionAnswer<string> = { kind: "unknown", error: new Error("timeout") };
 
-/** A pod that is granted under these budgets at version 100, and an API server that answers as told, "accepted" at last. */
-function setUp(
-	options: {
-		readonly answers?: readonly EvictionAnswer<string>[];
-		/** The nth read. */
-		readonly found?: Found | ((read: number) => Found);
-		readonly changesEveryMs?: number;
-		readonly ageMs?: number;
-		readonly budgets?: readonly BudgetName[];
-	} = {},
-) {
-	const calls: string[] = [];
-	const cluster = new ScriptedCluster("eu", calls);
-	const budgets = options.budgets ?? [budget];
-	for (const name of budgets) {
-		cluster.change(name, (lease) =>
-			committed(
-				acquired(lease, { holder: "drain-7f", nonce: "n", durationMs: leaseDurationMs }),
-				[newGrant("db-0")],
-				0,
-			),
-		);
-	}
-	const runtime = createManualRuntime();
-	const ticket: Ticket = {
-		clusterId: "eu",
-		pod: podReference("db-0"),
-		id: "id-db-0",
-		budgets,
-		resourceVersion: "100",
-		...(options.changesEveryMs !== undefined && { changesEveryMs: options.changesEveryMs }),
-		labels: { app: "db" },
-		grantedAt: runtime.now() - (options.ageMs ?? 0),
-	};
-	const answers = [...(options.answers ?? [])];
-	let reads = 0;
-	const evictor: Evictor<string> = {
-		async evict(pod, { uid, resourceVersion }, id) {
-			calls.push(`evict ${pod.name} ${uid} ${resourceVersion} ${id}`);
-			return answers.shift() ?? { kind: "accepted" };
-		},
-		async read() {
-			calls.push("read");
-			reads += 1;
-			const { found } = options;
-			if (typeof found === "function") return found(reads);
-			return (
-				found ?? { kind: "present", resourceVersion: String(100 + reads), labels: { app: "db" }, preActivities: [] }
-			);
-		},
-	};
-	const reservations = (name: BudgetName = budget) => cluster.lease(name).state.reservations.length;
-	return { calls, cluster, runtime, evictor, reservations, run: () => carryOut(ticket, cluster, evictor, runtime) };
-}
-
 describe("carryOut() with a fresh ticket", () => {
 	test("evicts with the uid and the version that were granted, and asks nobody first", async () => {
-		const { run, calls, reservations } = setUp();
+		const { run, calls, reservations } = grantPod();
 		expect(await run()).toEqual({ kind: "accepted" });
 		expect(calls).toEqual(["evict db-0 uid-db-0 100 id-db-0"]);
 		expect(reservations()).toBe(1);
 	});
 
 	test("is done where the pod is gone already", async () => {
-		const { run, calls } = setUp({ answers: [{ kind: "gone" }] });
+		const { run, calls } = grantPod({ answers: [{ kind: "gone" }] });
 		expect(await run()).toEqual({ kind: "gone" });
 		expect(calls).toHaveLength(1);
 	});
 
 	test("is still fresh after a second", async () => {
-		const { run, calls } = setUp({ ageMs: 1_000 });
+		const { run, calls } = grantPod({ ageMs: 1_000 });
 		await run();
 		expect(calls).toHaveLength(1);
 	});
 
 	test("cancels the long way where somebody else refuses, in the Lease of every budget", async () => {
-		const { run, calls, reservations } = setUp({ answers: [refused], budgets: [budget, zone] });
+		const { run, calls, reservations } = grantPod({ answers: [refused], budgets: [budget, zone] });
 		expect(await run()).toEqual(refused);
 		expect(calls.slice(1)).toEqual(["eu cancel sent", "eu cancel sent"]);
 		expect([reservations(budget), reservations(zone)]).toEqual([0, 0]);
 	});
 
 	test("still says who refused where the cancel fails, and reports that", async () => {
-		const { run, cluster, reservations, runtime } = setUp({ answers: [refused] });
+		const { run, cluster, reservations, runtime } = grantPod({ answers: [refused] });
 		cluster.before.cancel = () => {
 			throw new AgentUnavailableError("Cannot reach the agent of eu-1", "eu-1");
 		};
@@ -112,13 +51,13 @@ describe("carryOut() with a fresh ticket", () => {
 
 describe("carryOut() with an old ticket, or after a conflict", () => {
 	test("reads, then confirms, then evicts with the version that it read", async () => {
-		const { run, calls } = setUp({ ageMs: 1_001 });
+		const { run, calls } = grantPod({ ageMs: 1_001 });
 		expect(await run()).toEqual({ kind: "accepted" });
 		expect(calls).toEqual(["read", "eu confirm", "evict db-0 uid-db-0 101 id-db-0"]);
 	});
 
 	test("does so again after each conflict", async () => {
-		const { run, calls } = setUp({ answers: [conflict, conflict] });
+		const { run, calls } = grantPod({ answers: [conflict, conflict] });
 		expect(await run()).toEqual({ kind: "accepted" });
 		expect(calls).toEqual([
 			"evict db-0 uid-db-0 100 id-db-0",
@@ -132,7 +71,7 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 	});
 
 	test("confirms in the Leases of all budgets", async () => {
-		const { run, calls } = setUp({ ageMs: 5_000, budgets: [budget, zone] });
+		const { run, calls } = grantPod({ ageMs: 5_000, budgets: [budget, zone] });
 		await run();
 		expect(calls).toEqual(["read", "eu confirm", "eu confirm", "evict db-0 uid-db-0 101 id-db-0"]);
 	});
@@ -143,7 +82,7 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 	];
 	for (const { name, found: answer, kind } of found) {
 		test(name, async () => {
-			const { run, calls } = setUp({ ageMs: 5_000, found: answer });
+			const { run, calls } = grantPod({ ageMs: 5_000, found: answer });
 			expect(await run()).toEqual({ kind });
 			expect(calls).toEqual(["read"]);
 		});
@@ -158,7 +97,7 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 	];
 	for (const { name, step } of losses) {
 		test(`sends nothing where the reservation ${name}`, async () => {
-			const { run, calls, cluster } = setUp({ ageMs: 5_000 });
+			const { run, calls, cluster } = grantPod({ ageMs: 5_000 });
 			cluster.change(budget, step);
 			expect(await run()).toEqual({
 				kind: "conflict",
@@ -175,7 +114,7 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 			labels: { app: "db", tier: "gold" },
 			preActivities: [],
 		} as const;
-		const { run, reservations, calls } = setUp({ ageMs: 5_000, found });
+		const { run, reservations, calls } = grantPod({ ageMs: 5_000, found });
 		expect(await run()).toEqual({ kind: "conflict", message: "pod shop/db-0 got other labels before it was evicted" });
 		expect(calls).toEqual(["read", "eu cancel sent"]);
 		expect(reservations()).toBe(0);
@@ -188,21 +127,21 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 			labels: { app: "db" },
 			preActivities: ["backup"],
 		} as const;
-		const { run, reservations } = setUp({ answers: [conflict], found });
+		const { run, reservations } = grantPod({ answers: [conflict], found });
 		const message = "pod shop/db-0 got the pre-activity backup before it was evicted";
 		expect(await run()).toEqual({ kind: "conflict", message });
 		expect(reservations()).toBe(0);
 	});
 
 	test("sends nothing where the reservation stands under one of two budgets only", async () => {
-		const { run, calls, cluster } = setUp({ ageMs: 5_000, budgets: [budget, zone] });
+		const { run, calls, cluster } = grantPod({ ageMs: 5_000, budgets: [budget, zone] });
 		cluster.change(zone, (lease) => marked(lease, new Set(["id-db-0"])));
 		expect(await run()).toMatchObject({ kind: "conflict" });
 		expect(calls.some((call) => call.startsWith("evict"))).toBe(false);
 	});
 
 	test("sends nothing where nobody can be asked whether it stands", async () => {
-		const { run, calls, cluster } = setUp({ ageMs: 5_000 });
+		const { run, calls, cluster } = grantPod({ ageMs: 5_000 });
 		cluster.before.confirm = () => {
 			throw new AgentUnavailableError("Cannot reach the agent of eu-1", "eu-1");
 		};
@@ -211,12 +150,12 @@ describe("carryOut() with an old ticket, or after a conflict", () => {
 	});
 
 	test("sends nothing under a ticket of no budget", async () => {
-		const { run } = setUp({ ageMs: 5_000, budgets: [] });
+		const { run } = grantPod({ ageMs: 5_000, budgets: [] });
 		expect(await run()).toMatchObject({ kind: "conflict" });
 	});
 
 	test("cancels after eight conflicts: the next round sees a newer version", async () => {
-		const { run, calls, reservations } = setUp({ answers: Array.from({ length: 8 }, () => conflict) });
+		const { run, calls, reservations } = grantPod({ answers: Array.from({ length: 8 }, () => conflict) });
 		expect(await run()).toEqual({
 			kind: "conflict",
 			message: "pod shop/db-0 changed 8 times while it was being evicted",
@@ -236,7 +175,10 @@ describe("carryOut() of a pod that somebody keeps changing", () => {
 	});
 
 	test("evicts right after a change, with the version of that change, once it has confirmed", async () => {
-		const { run, calls, runtime } = setUp({ changesEveryMs: 200, found: (read) => present(read < 4 ? "105" : "106") });
+		const { run, calls, runtime } = grantPod({
+			changesEveryMs: 200,
+			found: (read) => present(read < 4 ? "105" : "106"),
+		});
 		const running = run();
 		await runtime.advance(200);
 		expect(await running).toEqual({ kind: "accepted" });
@@ -244,7 +186,7 @@ describe("carryOut() of a pod that somebody keeps changing", () => {
 	});
 
 	test("waits for no change that does not come", async () => {
-		const { run, calls, runtime } = setUp({ changesEveryMs: 200, found: present("105") });
+		const { run, calls, runtime } = grantPod({ changesEveryMs: 200, found: present("105") });
 		const running = run();
 		await runtime.advance(450);
 		expect(await running).toEqual({ kind: "accepted" });
@@ -252,7 +194,7 @@ describe("carryOut() of a pod that somebody keeps changing", () => {
 	});
 
 	test("waits for the next change where confirming took too long", async () => {
-		const { run, calls, cluster, runtime } = setUp({
+		const { run, calls, cluster, runtime } = grantPod({
 			changesEveryMs: 200,
 			found: (read) => present(String(100 + read)),
 		});
@@ -271,7 +213,7 @@ describe("carryOut() of a pod that somebody keeps changing", () => {
 	});
 
 	test("is done where the pod goes meanwhile", async () => {
-		const { run, calls, runtime } = setUp({
+		const { run, calls, runtime } = grantPod({
 			changesEveryMs: 200,
 			found: (read) => (read === 1 ? present("105") : { kind: "terminating" }),
 		});
@@ -284,26 +226,26 @@ describe("carryOut() of a pod that somebody keeps changing", () => {
 
 describe("carryOut() without a clear answer", () => {
 	test("looks what became of it, and evicts again where it did not happen", async () => {
-		const { run, calls } = setUp({ answers: [unknown] });
+		const { run, calls } = grantPod({ answers: [unknown] });
 		expect(await run()).toEqual({ kind: "accepted" });
 		expect(calls).toEqual(["evict db-0 uid-db-0 100 id-db-0", "read", "eu confirm", "evict db-0 uid-db-0 101 id-db-0"]);
 	});
 
 	test("is done where it did happen", async () => {
-		const { run, calls } = setUp({ answers: [unknown], found: { kind: "terminating" } });
+		const { run, calls } = grantPod({ answers: [unknown], found: { kind: "terminating" } });
 		expect(await run()).toEqual({ kind: "accepted" });
 		expect(calls).toEqual(["evict db-0 uid-db-0 100 id-db-0", "read"]);
 	});
 
 	test("leaves the reservation standing where it stays unclear: the request may still be on its way", async () => {
-		const { run, calls, reservations } = setUp({ answers: Array.from({ length: 8 }, () => unknown) });
+		const { run, calls, reservations } = grantPod({ answers: Array.from({ length: 8 }, () => unknown) });
 		expect(await run()).toMatchObject({ kind: "unknown", error: { message: "timeout" } });
 		expect(calls).not.toContain("eu cancel sent");
 		expect(reservations()).toBe(1);
 	});
 
 	test("takes the long way back where it is refused after an unclear answer", async () => {
-		const { run, calls } = setUp({ answers: [unknown, refused] });
+		const { run, calls } = grantPod({ answers: [unknown, refused] });
 		expect(await run()).toEqual(refused);
 		expect(calls.at(-1)).toBe("eu cancel sent");
 	});

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { controllerKey, rememberControllers } from "../../disruption/remembered-controllers.ts";
+import { controllerKey, isMemoryFull, rememberControllers } from "../../disruption/remembered-controllers.ts";
 import { newController } from "../support/build-lease.ts";
 
 describe("rememberControllers()", () => {
@@ -17,6 +17,37 @@ describe("rememberControllers()", () => {
 	test("keeps two of one name that are of different kinds or groups", () => {
 		const others = [newController("db", { kind: "Deployment" }), newController("db", { apiVersion: "example.com/v1" })];
 		expect(rememberControllers([db], others)).toEqual([db, ...others]);
+	});
+
+	describe("of other kinds than Kubernetes' own", () => {
+		const many = (count: number, apiVersion: string) =>
+			Array.from({ length: count }, (_, index) => newController(`controller-${index}`, { apiVersion, kind: "Any" }));
+
+		test("adds no more than a Lease has room for, and then says that some may be missing", () => {
+			const remembered = rememberControllers([], many(10_000, "example.com/v1"));
+			expect(remembered.length).toBeGreaterThan(400);
+			expect(remembered.length).toBeLessThan(2_000);
+			expect(isMemoryFull(remembered)).toBe(true);
+			expect(isMemoryFull(remembered.slice(1))).toBe(false);
+			expect(rememberControllers(remembered, [newController("one-more", { apiVersion: "example.com/v1" })])).toEqual(
+				remembered,
+			);
+		});
+
+		test("adds those of Kubernetes all the same", () => {
+			const remembered = rememberControllers([], many(10_000, "example.com/v1"));
+			expect(rememberControllers(remembered, [db])).toEqual([...remembered, db]);
+		});
+
+		test("keeps what an earlier agent has written, however much it is", () => {
+			const written = many(2_000, "example.com/v1");
+			expect(rememberControllers(written, [])).toEqual(written);
+			expect(isMemoryFull(written)).toBe(true);
+		});
+
+		test("never says so of Kubernetes' own kinds", () => {
+			expect(isMemoryFull(rememberControllers([], many(2_000, "apps/v1")))).toBe(false);
+		});
 	});
 
 	const rows: readonly { readonly apiVersion: string; readonly kind: string; readonly kept: boolean }[] = [

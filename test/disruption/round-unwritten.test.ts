@@ -40,7 +40,9 @@ describe("a round whose holds are not written", () => {
 		await runtime.advance(1_500);
 		slow.resolve();
 		expect(kinds(await running)).toEqual(["granted"]);
-		expect(calls).toEqual(["eu acquire", "us acquire", "eu acquire", "us commit", "eu commit 1"]);
+		const again = ["eu acquire", "us acquire"];
+		// Also what came late, which may be as old as its question.
+		expect(calls).toEqual(["eu acquire", "us acquire", ...again, "eu commit 1", "us commit"]);
 		expect(eu.lease(budget).transitions).toBe(1);
 	});
 

@@ -63,11 +63,22 @@ describe("runRound() where nobody else is", () => {
 						budgets: [budget],
 						resourceVersion: "100",
 						labels: expect.anything() as Record<string, string>,
-						grantedAt: 0,
+						countedAt: 0,
 					},
 				},
 			],
 		});
+	});
+
+	test("makes a ticket as old as the question of its oldest count", async () => {
+		const { run, us, runtime } = setUpRound();
+		const slow = Promise.withResolvers<void>();
+		us.after.acquire = () => slow.promise;
+		const running = run();
+		await runtime.advance(900);
+		slow.resolve();
+		expect(await running).toMatchObject({ verdicts: [{ kind: "granted", ticket: { countedAt: 0 } }] });
+		expect(runtime.now()).toBe(900);
 	});
 
 	// x-pdb keeps its lock for 5 s after each answer: twelve evictions a minute, however much room there is.

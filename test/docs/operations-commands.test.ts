@@ -84,9 +84,9 @@ describe.skipIf(!hasOpenssl || !hasJq)("all commands of the page, one after the 
 
 	test("give every cluster the fleet, the CA, a certificate, and agents of the image that was pushed", () => {
 		const calls = read("calls").split("\n");
-		const image = "registry.example.com/xpdb-agent:0.1.0";
+		const image = "registry.example.com/xpdb-agent:0.2.0";
 		expect(calls).toContain("none npm run image");
-		expect(calls).toContain(`none skopeo copy --all oci:dist/image/oci:0.1.0 docker://${image}`);
+		expect(calls).toContain(`none skopeo copy --all oci:dist/image/oci:0.2.0 docker://${image}`);
 		for (const context of contexts) {
 			const created = calls.filter((call) => call.startsWith(`${context} -n xpdb-system create `));
 			const made = created.filter((call) => !call.includes("--dry-run"));

@@ -51,3 +51,10 @@ test("the oldest Kubernetes that the plugin takes is the chart's, and that of th
 		expect(readSource(page).replaceAll(/\s+/g, " "), page).toContain(says);
 	}
 });
+
+test("SECURITY.md supports the minor version of package.json, and none before 0.2", () => {
+	const rows = [...readSource("SECURITY.md").matchAll(/^\| (\d+\.\d+) \| (yes|no): /gm)];
+	const minor = version.split(".").slice(0, 2).join(".");
+	expect(rows.filter(([, , answer]) => answer === "yes").map(([, each]) => each)).toEqual([minor]);
+	expect(rows.map(([, each]) => each)).toContain("0.1");
+});

@@ -153,9 +153,32 @@ describeOnFleet("the life of a fleet", () => {
 		expect(await violations(only(four), since)).toEqual([]);
 	});
 
-	test("is shrunk by a member, in which only the users' own is left", async () => {
+	test("is shrunk by the member that kept the CA's key, in which only the users' own is left", async () => {
+		const moved = await xpdb(four, "install", "certs", "--keep-in=c4", "-y");
+		expect(moved.out).toMatch(/^c4: .*xpdb-fleet-ca/m);
 		const forgotten = await xpdb(three, "fleet", "forget", "c4", "--confirm=c4");
 		expect(forgotten.out).toContain("c1, c2, c3 agree: evictions go on without c4");
+		const [, told = ""] =
+			/^.*a new CA whose key c1 keeps: kubectl xpdb (.*)$/m.exec(forgotten.err + forgotten.out) ?? [];
+		expect(told).toBe("install certs --rotate --ca --keep-in=c1 --contexts=c1,c2,c3");
+
+		// Whoever has c4's key has nothing by it: its CA does not come back with c4.
+		done(await bare.xpdb([...told.split(" "), "-y"]), [told]);
+		const authorities = () =>
+			three.map((name) =>
+				bare.kubectl(name, ["get", "configmap", "xpdb-ca", "-n", "xpdb-system", "-o", "jsonpath={.data}"]),
+			);
+		const changed = authorities();
+		expect(new Set(changed).size).toBe(1);
+		const comesBack = async (why: string): Promise<void> => {
+			const { code, err } = await bare.xpdb(["install", "--contexts", four.join(","), ...addressesOf(["c4"]), "-y"]);
+			expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining(why) });
+		};
+		await comesBack("c1 and c4 keep different CAs in Secret xpdb-fleet-ca");
+		bare.kubectl("c4", ["delete", "secret", "xpdb-fleet-ca", "-n", "xpdb-system"]);
+		await comesBack("the members trust different CAs");
+		expect(authorities()).toEqual(changed);
+
 		await uninstall(["c4"]);
 		expect(await leftOf("c4")).toEqual([]);
 		expect((await operate(three, "budgets")).out).toMatch(/^shop +db +1 +6 +5 +6/m);

@@ -1,5 +1,6 @@
 // -o json of the built plugin on real clusters: whatever happens to a run, its lines are as published.
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
@@ -10,6 +11,8 @@ import { eventually } from "./kubectl.ts";
 import { uncordonAll } from "./nodes.ts";
 import { plugin, startPlugin } from "./plugin-process.ts";
 import { isSlowLine, withoutSlowLines } from "./slow-lines.ts";
+
+const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
 
 const operators = () =>
 	sharedFleet()
@@ -67,7 +70,7 @@ describeOnFleet("-o json", () => {
 		const events = eventsOf(drain.stdout).filter(
 			({ type, message }) => type !== "diagnostic" || !isSlowLine(`Warning: ${String(message)}`),
 		);
-		expect(events[0]).toMatchObject({ type: "version", command: "drain", agents: { "c1-operator": "0.1.0" } });
+		expect(events[0]).toMatchObject({ type: "version", command: "drain", agents: { "c1-operator": version } });
 		expect(events.at(-1)).toMatchObject({ result: "done", exitCode: 0, drained: [node], notDrained: [] });
 		expect(events.filter(({ type }) => type === "pod.evicted").length).toBeGreaterThan(0);
 		// The plan before anything is touched, and every Lease that was taken was given back.

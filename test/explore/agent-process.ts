@@ -1,18 +1,20 @@
 // One agent of a simulated cluster: the shipped LocalCluster, views and sweep, fed by the scheduler.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
+import { RecentFleet } from "../../agent/cluster-api/recent-fleet.ts";
 import { withSharedReads } from "../../agent/cluster-api/shared-reads.ts";
 import { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
+import { WatchPlace } from "../../agent/kubernetes/watch-place.ts";
 import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
 import { idleMs, LeaseCleanup } from "../../agent/leases/lease-cleanup.ts";
 import { tellOfLeases } from "../../agent/leases/lease-sightings.ts";
 import { LocalCluster } from "../../agent/leases/local-cluster.ts";
 import { ReservationSweep } from "../../agent/leases/reservation-sweep.ts";
 import type { Greetings } from "../../agent/server/greetings.ts";
-import { comparedWithinMs } from "../../agent/views/budget-comparison.ts";
+import { comparedWithinMs } from "../../agent/views/watch-comparison.ts";
 import { budgetViewOf, leaseViewOf, ObjectStore } from "../../agent/views/object-views.ts";
 import { PodStore } from "../../agent/views/pod-view.ts";
 import { withWatchedLeases } from "../../agent/views/watched-leases.ts";
-import type { BudgetName } from "../../disruption/budget.ts";
+
 import type { MemberBudget } from "../../disruption/cluster.ts";
 import {
 	AgentUnavailableError,
@@ -23,49 +25,36 @@ import {
 import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import { reservationDeadlineMs } from "../../disruption/reservation.ts";
-import type { AgentCluster } from "../../proto/agent-cluster.ts";
-import type { Greeting, GreetingReply } from "../../proto/greet.ts";
+import type { Greeting } from "../../proto/greet.ts";
+import { running } from "./await-points.ts";
 import { type Feed, openFeed } from "./feed.ts";
 import { createScaleCalls } from "./scale-calls.ts";
 import type { Step } from "./scheduler.ts";
 import { withSeenVersions } from "./seen-api.ts";
-import { type ApiCall, clusterApi, type SimulatedApiServer } from "./simulated-api.ts";
+import { type ApiCall, clusterApi } from "./simulated-api.ts";
 import { simulatedMembership } from "./simulated-membership.ts";
 import { SimulatedProcess } from "./simulated-process.ts";
+import type { AgentProcessOptions } from "./agent-process-options.ts";
+import { SimulatedWorkloadView } from "./simulated-workload-view.ts";
 
 const expectedErrors = [AgentUnavailableError, FleetsDifferError, GarbledLeaseError, LeaseLostError];
-const watchedResources = ["pods", "leases", "budgets"] as const;
+const watchedResources = ["pods", "leases", "budgets", "workloads"] as const;
 const overdueMs = reservationDeadlineMs + 1_000;
 /** As long as names of budgets hold after a comparison, whatever the shipped constant is. */
 const namesHoldForMs = 5_000;
 
-export interface AgentProcessOptions {
-	readonly name: string;
-	readonly server: SimulatedApiServer;
-	readonly keepsHistory: boolean;
-	/** Carries an API call over the simulated network. */
-	readonly carry: <T>(from: SimulatedProcess, call: ApiCall<T>) => Promise<T>;
-	/** Told of what no code here should ever throw. */
-	readonly onBug: (error: unknown) => void;
-	readonly lineHost: (from: SimulatedProcess) => AgentCluster | undefined;
-	/** All members of the fleet. */
-	readonly members: (from: AgentProcess) => readonly AgentCluster[];
-	/** The budget as other clusters have it now: that is asked for over no network here. */
-	readonly budgetElsewhere: (budget: BudgetName) => readonly MemberBudget[];
-	/** It keeps in mind who its members were, and greets them. */
-	readonly knowsMembers: boolean;
-	readonly greet: (from: AgentProcess, id: string, greeting: Greeting) => Promise<GreetingReply>;
-}
-
 export class AgentProcess extends SimulatedProcess {
 	readonly local: LocalCluster;
-	readonly #options: AgentProcessOptions;
+	readonly #options: AgentProcessOptions<AgentProcess>;
 	readonly #api: ClusterApi;
 	readonly #pods: PodStore;
 	readonly #budgets: ObjectStore<MemberBudget>;
 	readonly #leases: ObjectStore<LeaseObject>;
+	readonly #workloads: SimulatedWorkloadView;
 	readonly #sweep: ReservationSweep;
 	readonly #cleanup: LeaseCleanup;
+	/** The fleet as its server knows it. */
+	readonly fleet: RecentFleet;
 	/** Where it knows members. */
 	readonly greetings: Greetings | undefined;
 	#feeds: readonly Feed[] = [];
@@ -73,10 +62,12 @@ export class AgentProcess extends SimulatedProcess {
 	/** Whether the watches show life; otherwise counts come from lists. */
 	#watching = true;
 	readonly #versions = new SeenVersions();
-	/** Its watches broke with their connection, and go on only after it has looked how far the API server is. */
-	#connection: "whole" | "broken" | "looking" = "whole";
+	/** Its watches broke with their connection, and are opened anew over another one. */
+	#connection: "whole" | "broken" | "opening" = "whole";
+	readonly #podPlace = new WatchPlace();
+	#connections = 1;
 
-	constructor(options: AgentProcessOptions) {
+	constructor(options: AgentProcessOptions<AgentProcess>) {
 		super(options.name, options);
 		const { server, carry } = options;
 		const { clock } = this;
@@ -87,6 +78,7 @@ export class AgentProcess extends SimulatedProcess {
 		this.#leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
 		// Compared when the feeds are opened, and where a scenario says so: a run has few steps that are worth a list.
 		const isRecent = (): boolean => this.clock.now() - this.#comparedAt <= comparedWithinMs;
+		this.#workloads = new SimulatedWorkloadView(clock, isRecent);
 		const compared = {
 			get isRecent() {
 				return isRecent();
@@ -99,7 +91,9 @@ export class AgentProcess extends SimulatedProcess {
 		const asked = {
 			...withSeenVersions(clusterApi(server, carrier), versions),
 			...createScaleCalls({ server, carry: carrier, clock, versions }),
+			connection: () => this.#connections,
 		};
+		this.fleet = new RecentFleet({ getFleet: () => asked.getFleet(), now: () => clock.now() });
 		const membership = {
 			api: asked,
 			leases: leaseViewOf(this.#leases),
@@ -117,6 +111,7 @@ export class AgentProcess extends SimulatedProcess {
 			...(known && { membership: known.known }),
 			pods: this.#pods,
 			budgets: budgetViewOf(this.#budgets, compared),
+			workloads: this.#workloads.view,
 			leaseView: leaseViewOf(this.#leases),
 			clock,
 			name: cluster,
@@ -151,7 +146,7 @@ export class AgentProcess extends SimulatedProcess {
 		this.#openFeeds();
 		const { server } = this.#options;
 		const { pods, resourceVersion } = server.listPods();
-		this.#pods.replace(pods, resourceVersion);
+		this.#pods.replace(pods.map(server.seenPod), resourceVersion);
 		this.signOfLife();
 	}
 
@@ -181,6 +176,7 @@ export class AgentProcess extends SimulatedProcess {
 
 	/** The API server was started anew: watches broke, and requests reach it again. */
 	loseConnection(): void {
+		this.#connections += 1;
 		// Whoever has not listed yet does so until it has.
 		if (this.#feeds.length === 0) return;
 		this.isWatching = false;
@@ -230,11 +226,11 @@ export class AgentProcess extends SimulatedProcess {
 
 	/** They go on from where they were, and what has happened since comes first. */
 	watchesComeBack(): void {
-		if (this.#watching || this.#connection === "looking") return;
+		if (this.#watching || this.#connection === "opening") return;
 		this.learns(() => "its watches are back");
 		if (this.#connection === "broken") {
-			this.#connection = "looking";
-			this.task("looks how far its API server is", () => this.#lookHowFar());
+			this.#connection = "opening";
+			this.task("opens its watches anew", () => this.#openAnew());
 			return;
 		}
 		this.seesEverything();
@@ -247,20 +243,23 @@ export class AgentProcess extends SimulatedProcess {
 
 	/** Each watch's next event, and the news that there is none. */
 	addWatchSteps(steps: Step[]): void {
+		if (this.isStopped) return;
 		if (!this.#watching) {
 			const run = (): void => this.watchesComeBack();
-			if (this.#connection !== "looking")
+			if (this.#connection !== "opening")
 				steps.push({ kind: "watch", actor: this.name, what: "its watches are back", run });
 			return;
 		}
+		const { server } = this.#options;
 		for (const feed of this.#feeds) {
 			const event = feed.log[feed.shown];
 			if (event) {
 				if (feed.next?.event !== event) feed.next = { event, step: this.#stepTo(feed, event) };
 				steps.push(feed.next.step);
-			} else if (feed.sink === this.#pods && this.podRevision < this.#options.server.revision && this.clock.next()) {
-				// Only somebody who waits for a version learns anything by it, and whoever waits has a timer.
-				const version = String(this.#options.server.revision);
+			} else if (feed.sink === this.#pods && this.isSynced && this.podRevision < server.revision && this.clock.next()) {
+				// Only somebody who waits for a version learns anything by it, and whoever waits has a timer. Before its first list
+				// a view learns nothing, and would be told the same for ever: the timer that lists again would never come.
+				const version = String(server.revision);
 				const what = `sees that no pod changed until ${version}`;
 				steps.push({ kind: "watch", actor: this.name, what, run: () => this.#bookmark(version) });
 			}
@@ -277,7 +276,7 @@ export class AgentProcess extends SimulatedProcess {
 		return any;
 	}
 
-	/** The watch on budgets is compared with a list and has shown the same, as every 2 s while anybody asks. */
+	/** The watches on budgets and workloads are compared with lists and have shown the same, as every 2 s while anybody asks. */
 	comparesBudgets(): void {
 		this.learns(() => "compares its budgets");
 		this.seesEverything({ pods: false, leases: false });
@@ -287,7 +286,7 @@ export class AgentProcess extends SimulatedProcess {
 	/** Something that the agent does by itself; what may fail is left for another time. */
 	task(what: string, run: () => Promise<unknown>): void {
 		this.learns(() => what);
-		run().catch((error: unknown) => this.#check(error));
+		running.run(this, run).catch((error: unknown) => this.#check(error));
 	}
 
 	/** As a watch does that has to start over. */
@@ -326,23 +325,24 @@ export class AgentProcess extends SimulatedProcess {
 		return `${super.fingerprint()} ${this.#watching} ${this.#connection} ${this.#feeds.map(({ shown, log }) => log.length - shown).join(",")}`;
 	}
 
-	/** As watch.ts does before a watch goes on whose connection broke; Leases are listed whole, whatever came of that. */
-	async #lookHowFar(): Promise<void> {
-		const { server, carry } = this.#options;
+	/** As watch.ts does where the connection broke: its place says whether pods are listed, Leases and budgets are listed whole. */
+	async #openAnew(): Promise<void> {
+		const connection = this.#connections;
+		const isOpening = (): boolean => this.#connection === "opening" && connection === this.#connections;
 		const marks = watchedResources.map((resource) => this.#versions.mark(resource));
 		try {
-			const revision = await carry(this, {
-				verb: "list",
-				resource: "pods",
-				name: "",
-				execute: () => String(server.revision),
-			});
-			if (marks.some((mark) => this.#versions.answered(mark, revision))) return;
+			if (this.#podPlace.resumeFrom(connection) === "") {
+				const { pods, resourceVersion } = await this.#api.listPods();
+				if (!isOpening()) return;
+				this.#pods.replace(pods, resourceVersion);
+			}
+			const revision = String(this.#options.server.revision);
+			if (!isOpening() || marks.some((mark) => this.#versions.answered(mark, revision))) return;
 			this.#connection = "whole";
 			this.#openFeeds();
 			this.isWatching = true;
 		} finally {
-			if (this.#connection === "looking") this.#connection = "broken";
+			if (isOpening()) this.#connection = "broken";
 		}
 	}
 
@@ -358,17 +358,19 @@ export class AgentProcess extends SimulatedProcess {
 		this.#budgets.replace([...server.budgets.values()], revision);
 		this.#leases.replace([...server.leases.values()], revision);
 		for (const resource of watchedResources) this.#versions.saw(resource, resource === "pods" ? version : revision);
+		this.#podPlace.reached(version, this.#connections);
 		const podsFrom = version === "" ? server.podEvents.length : after(version);
 		this.#feeds = [
-			openFeed<PodRecord>("pod", server.podEvents, this.#pods, podsFrom),
+			openFeed<PodRecord>("pod", server.podEvents, this.#pods, { shown: podsFrom, read: server.seenPod }),
 			openFeed<LeaseObject>("Lease", server.leaseEvents, this.#leases),
 			openFeed<MemberBudget>("budget", server.budgetEvents, this.#budgets),
+			this.#workloads.open(server),
 		];
 	}
 
 	#stepTo(feed: Feed, { type, resourceVersion }: WatchEvent<unknown>): Step {
 		const what = `sees ${feed.what} ${type} ${resourceVersion}`;
-		return { kind: "watch", actor: this.name, what, run: () => this.#show(feed) };
+		return { kind: "watch", actor: this.name, what, run: () => running.run(this, () => this.#show(feed)) };
 	}
 
 	#show(feed: Feed): void {
@@ -377,6 +379,7 @@ export class AgentProcess extends SimulatedProcess {
 		this.learns(() => `sees ${feed.what} ${event.type} ${JSON.stringify(event.object)}`);
 		feed.show();
 		this.#versions.saw(feed.resource, event.resourceVersion);
+		if (feed.sink === this.#pods) this.#podPlace.reached(event.resourceVersion, this.#connections);
 		feed.shown += 1;
 		this.signOfLife();
 	}
@@ -384,12 +387,12 @@ export class AgentProcess extends SimulatedProcess {
 	#bookmark(version: string): void {
 		this.learns(() => `sees no pod event until ${version}`);
 		this.#pods.bookmark(version);
+		this.#podPlace.reached(version, this.#connections);
 		this.#versions.saw("pods", version);
 		this.signOfLife();
 	}
 
 	#check(error: unknown): void {
-		const expected = expectedErrors.some((kind) => error instanceof kind);
-		if (!expected) this.#options.onBug(error);
+		if (!expectedErrors.some((kind) => error instanceof kind)) this.#options.onBug(error);
 	}
 }

@@ -10,7 +10,7 @@ export const cancellationMutants: readonly Mutant[] = [
 	{
 		name: "404-is-evidence",
 		without: "leaving a reservation to the view where the pod is not found",
-		scenarios: ["pods-end", "one-view-lags"],
+		scenarios: ["cancelled-when-gone", "pods-end", "one-view-lags"],
 		edits: [
 			{
 				file: cancellation,
@@ -63,13 +63,13 @@ export const cancellationMutants: readonly Mutant[] = [
 	{
 		name: "cancel-without-touch",
 		without: "touching the pod before its reservation goes",
-		scenarios: ["fence", "half-cancelled"],
+		scenarios: ["cancelled-and-late", "fence", "half-cancelled"],
 		edits: [{ file: cancellation, symbol: "fenceOff", find: "await touch($$all);", replace: "" }],
 	},
 	{
 		name: "cancel-without-read",
 		without: "reading the pod after the touch",
-		scenarios: ["one-view-lags", "fence"],
+		scenarios: ["cancelled-as-it-ends", "one-view-lags", "fence"],
 		edits: [
 			{
 				file: cancellation,
@@ -83,7 +83,7 @@ export const cancellationMutants: readonly Mutant[] = [
 	{
 		name: "terminating-without-observed",
 		without: "the version read of a terminating pod as `observed`",
-		scenarios: ["one-view-lags"],
+		scenarios: ["cancelled-as-it-ends", "one-view-lags"],
 		edits: [{ file: cancellation, symbol: "fenceOff", find: '$alive ? "" : $version', replace: '""' }],
 	},
 	{
@@ -119,7 +119,7 @@ export const cancellationMutants: readonly Mutant[] = [
 	{
 		name: "touch-with-an-old-value",
 		without: "a value that was never used before in each touch",
-		scenarios: ["touched-before", "two-cancellers"],
+		scenarios: ["cancelled-again-and-late", "touched-before", "two-cancellers"],
 		edits: [
 			{
 				file: cancellation,
@@ -138,7 +138,7 @@ export const cancellationMutants: readonly Mutant[] = [
 	{
 		name: "holder-cancels-directly",
 		without: "the fence where the holder itself cancels after it has sent",
-		scenarios: ["refused"],
+		scenarios: ["refused-unsure", "refused"],
 		edits: [
 			{
 				file: eviction,
@@ -166,19 +166,29 @@ export const cancellationMutants: readonly Mutant[] = [
 	{
 		name: "read-without-confirm",
 		without: "confirming the reservation after a 409",
-		scenarios: ["fence"],
+		scenarios: ["cancelled-and-late", "fence"],
 		edits: [{ file: eviction, symbol: "confirmAnew", find: "!(await standsEverywhere($$all))", replace: "false" }],
 	},
 	{
 		name: "relabelled-is-evicted",
-		without: "comparing the pod's labels with those that were judged",
+		without: "judging a grant that is confirmed by the labels that its pod has now",
 		scenarios: ["relabelled"],
-		edits: [{ file: eviction, symbol: "confirmAnew", find: "!sameLabels($$all)", replace: "false" }],
+		edits: [
+			{ file: eviction, symbol: "confirmAnew", find: "!sameLabels($$all)", replace: "false" },
+			// Other labels under the same budgets change nothing.
+			{
+				file: eviction,
+				symbol: "confirmAnew",
+				find: "judgeCoverage($question, $$rest)",
+				replace:
+					"judgeCoverage({ ...$question, version: { ...$question.version, labels: arguments[0].labels } }, $$rest)",
+			},
+		],
 	},
 	{
 		name: "confirm-from-memory",
 		without: "a GET of the Lease for every confirm",
-		scenarios: ["confirm-elsewhere", "half-cancelled"],
+		scenarios: ["cancelled-and-late", "confirm-elsewhere", "half-cancelled"],
 		edits: [
 			{
 				file: local,
@@ -224,7 +234,7 @@ export const cancellationMutants: readonly Mutant[] = [
 	{
 		name: "evict-without-version",
 		without: "the resourceVersion in the eviction",
-		scenarios: ["fence"],
+		scenarios: ["cancelled-and-late", "fence"],
 		edits: [
 			{
 				file: eviction,
@@ -251,7 +261,7 @@ export const cancellationMutants: readonly Mutant[] = [
 	{
 		name: "evict-by-name",
 		without: "both preconditions of the eviction",
-		scenarios: ["replaced", "fence"],
+		scenarios: ["cancelled-and-late", "replaced", "fence"],
 		edits: [
 			{ file: eviction, symbol: "carryOut", find: "({ uid: $pod.uid, resourceVersion: $version })", replace: "({})" },
 		],

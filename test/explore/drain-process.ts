@@ -5,7 +5,8 @@
 import type { PodReference } from "../../disruption/cluster.ts";
 import { coveringBudgets } from "../../disruption/coverage.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
-import { carryOut, type EvictionAnswer } from "../../disruption/eviction.ts";
+import { type CurrentBudgets, carryOut, type EvictionAnswer } from "../../disruption/eviction.ts";
+import { fleetHash } from "../../disruption/fleet.ts";
 import { type RoundBudget, runRound } from "../../disruption/round.ts";
 import type { RoundCandidate, Verdict } from "../../disruption/verdict.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
@@ -33,6 +34,8 @@ export class DrainProcess extends Drain {
 
 	/** It ends when its attempts are used up. */
 	stop(): void {}
+
+	timeOut(): void {}
 
 	protected async run(): Promise<void> {
 		for (let attempt = 1; attempt <= this.data.attempts && this.#pods.size > 0; attempt += 1) {
@@ -73,7 +76,7 @@ export class DrainProcess extends Drain {
 					return member.acquire(request, options);
 				},
 				commit: (acquisition, grants) => {
-					round.committed.push({ cluster: member.id, nonce: acquisition.nonce });
+					oracle.commits(round, member.id, acquisition.nonce);
 					return member.commit(acquisition, grants);
 				},
 			}),
@@ -112,7 +115,8 @@ export class DrainProcess extends Drain {
 		if (verdict.kind !== "granted") return;
 		const cluster = this.#members().find(({ id }) => id === candidate.clusterId);
 		if (!cluster) throw new Error(`granted a pod of cluster ${candidate.clusterId}, which is no member`);
-		const outcome = await carryOut(verdict.ticket, cluster, this.#evictor(candidate, round), this.runtime);
+		const evictor = this.#evictor(candidate, round);
+		const outcome = await carryOut(verdict.ticket, cluster, evictor, this.#currentBudgets(), this.runtime);
 		this.last = outcome.kind;
 		if (outcome.kind === "accepted") this.evicted += 1;
 		if (outcome.kind === "accepted" || outcome.kind === "gone") this.#done(candidate);
@@ -121,14 +125,15 @@ export class DrainProcess extends Drain {
 	/** A pod that costs nothing is evicted by its uid alone. */
 	async #evictFreely(candidate: RoundCandidate, round: RoundRecord): Promise<void> {
 		const { pod } = candidate;
-		const answer = await this.#evictor(candidate, round).evict(pod, uidOnly(pod.uid), "");
+		const answer = await this.#evictor(candidate, round).evict(pod, uidOnly(pod.uid), "", () => true);
 		if (answer.kind !== "refused" && answer.kind !== "unknown") this.#done(candidate);
 	}
 
 	#evictor({ clusterId, pod }: RoundCandidate, round: RoundRecord) {
 		const cluster = this.world.cluster(clusterId);
-		return simulatedEvictor(cluster.server, <T>(call: ApiCall<T>) =>
-			this.world.carry<T>(this, cluster, {
+		return simulatedEvictor(cluster.server, <T>(call: ApiCall<T>) => {
+			const sentAt = this.clock.now();
+			return this.world.carry<T>(this, cluster, {
 				...call,
 				execute: () => {
 					const before = cluster.server.getPod(pod);
@@ -136,11 +141,11 @@ export class DrainProcess extends Drain {
 					const found = before.kind === "present" ? before.pod : undefined;
 					const given = answer as EvictionAnswer<never>;
 					if (call.verb === "evict" && found && given.kind === "accepted")
-						this.world.oracle.evicted(cluster, found, round);
+						this.world.oracle.evicted(cluster, found, round, sentAt);
 					return answer;
 				},
-			}),
-		);
+			});
+		});
 	}
 
 	/** All budgets of all members that cover one of the pods, as a plugin finds them out before a round. */
@@ -163,9 +168,29 @@ export class DrainProcess extends Drain {
 		return { budgets: [...budgets.values()], uncovered };
 	}
 
+	/** As they are at this instant, as for its coverage. */
+	#currentBudgets(): CurrentBudgets {
+		return {
+			list: async () => ({
+				askedAt: this.clock.now(),
+				namespaces: [namespace],
+				members: this.#memberIds().map((id) => ({
+					clusterId: id,
+					clusterName: id,
+					fleetHash: fleetHash(this.world.memberIds(id)),
+					budgets: this.world.cluster(id).server.listBudgets(namespace),
+				})),
+			}),
+			memberIds: () => this.#memberIds(),
+		};
+	}
+
+	#memberIds(): readonly string[] {
+		return this.data.members ?? this.world.clusters.map(({ id }) => id);
+	}
+
 	#members(): readonly AgentCluster[] {
-		const ids = this.data.members ?? this.world.clusters.map(({ id }) => id);
-		return ids.map((id) => this.world.member(this, id));
+		return this.#memberIds().map((id) => this.world.member(this, id));
 	}
 
 	#candidate(path: string): RoundCandidate {

@@ -1,15 +1,16 @@
 // A plugin process of the simulation, of whatever kind: it runs until it has done what it could.
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import { running } from "./await-points.ts";
 import type { Oracle } from "./oracle.ts";
 import type { DrainData } from "./scenario.ts";
 import type { ApiCall } from "./simulated-api.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
-import { SimulatedProcess, sleepOn } from "./simulated-process.ts";
+import { type ProcessOptions, SimulatedProcess, sleepOn } from "./simulated-process.ts";
 
 /** What a drain needs of the world around it. */
 export interface DrainWorld {
-	readonly options: { readonly keepsHistory: boolean };
+	readonly options: ProcessOptions;
 	readonly scenario: { readonly name: string };
 	readonly clusters: readonly SimulatedCluster[];
 	readonly oracle: Oracle;
@@ -45,16 +46,26 @@ export abstract class Drain extends SimulatedProcess {
 	}
 
 	start(): void {
-		this.run().then(
-			() => {
-				this.finished = true;
-			},
-			(error: unknown) => this.world.bug(this.name, error),
-		);
+		running
+			.run(this, () => this.run())
+			.then(
+				() => {
+					this.finished = true;
+				},
+				(error: unknown) => this.world.bug(this.name, error),
+			);
 	}
 
 	/** As by Ctrl-C. */
 	abstract stop(): void;
+
+	/** As where `--timeout` is over. */
+	abstract timeOut(): void;
+
+	/** As by the key on its screen: it begins nothing until it is resumed. */
+	pause(): void {}
+
+	resume(): void {}
 
 	protected abstract run(): Promise<void>;
 }

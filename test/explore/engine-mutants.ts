@@ -35,6 +35,70 @@ export const engineMutants: readonly Mutant[] = [
 		],
 	},
 	{
+		name: "timed-out-as-if-not-sent",
+		without: "the fence for a ticket that may have been sent when the time of its run is over",
+		scenarios: ["timed-out-unsure"],
+		edits: [
+			{
+				file: "plugin/evictions/ticket-eviction.ts",
+				symbol: "evictWithTicket",
+				find: "if ($stop.aborted || $job.timeout.signal.aborted) { await cancelTicket($ticket, $cluster, $runtime, { sent: true }); return $outcome; }",
+				replace:
+					"if ($stop.aborted || $job.timeout.signal.aborted) { await cancelTicket($ticket, $cluster, $runtime, { sent: $stop.aborted }); return $outcome; }",
+			},
+		],
+	},
+	{
+		name: "forbidden-as-if-not-sent",
+		without: "the fence for a ticket that may have been sent before an error that no retry helps against",
+		scenarios: ["forbidden-unsure"],
+		edits: [
+			{
+				file: "plugin/evictions/ticket-eviction.ts",
+				symbol: "evictWithTicket",
+				find: "await cancelTicket($ticket, $cluster, $runtime, { sent: true }); if (isAgentRefusal($error)) { return $refused; }",
+				replace:
+					"await cancelTicket($ticket, $cluster, $runtime, { sent: false }); if (isAgentRefusal($error)) { return $refused; }",
+			},
+		],
+	},
+	{
+		name: "left-out-not-taken-back",
+		without: "taking back, under its other budgets, what was written for a pod that its own agent left out",
+		scenarios: ["left-out-of-one-budget"],
+		edits: [{ file: "disruption/round.ts", symbol: "commitAll", find: "await takeBackLeftOut($$all);", replace: "" }],
+	},
+	{
+		name: "older-list-replaces-newer",
+		without: "keeping the list of budgets that was asked for last",
+		harmless:
+			"a list is judged by when it was asked for wherever it is used: an old one begins a round, which reads all budgets anew, and never says that no budget covers a pod",
+		scenarios: ["budget-made-late", "budgets-come-and-go", "first-budget"],
+		edits: [
+			{
+				file: "plugin/fleet/coverage-lists.ts",
+				symbol: "CoverageLists.#ask",
+				find: "if (this.#underWay.get($namespace) === $underWay) this.#listed.set($$all);",
+				replace: "this.#listed.set($$all);",
+			},
+		],
+	},
+	{
+		name: "candidate-of-one-count",
+		without: "refusing a candidate that one of its budgets' counts does not have",
+		harmless:
+			"a count answers for every candidate that it was asked for, and all counts of a cluster are asked for the same ones",
+		scenarios: ["two-budgets", "race"],
+		edits: [
+			{
+				file: "disruption/decide.ts",
+				symbol: "judge",
+				find: "!$state || $states.length !== $budgets.length",
+				replace: "!$state",
+			},
+		],
+	},
+	{
 		name: "old-list-says-nobody",
 		without: "asking anew for lists that are older than a second",
 		scenarios: ["budget-made-late", "budgets-come-and-go", "first-budget"],
@@ -47,6 +111,64 @@ export const engineMutants: readonly Mutant[] = [
 			},
 			{ file: judgement, symbol: "judgeCoverage", find: "!isFresh($listed.askedAt, $now)", replace: "false" },
 		],
+	},
+	{
+		name: "lists-grow-old-while-a-request-waits",
+		without: "judging once more right before the request is written that no budget covers the pod",
+		scenarios: ["login-after-lists"],
+		edits: [
+			{
+				file: "plugin/evictions/pod-coverage.ts",
+				symbol: "coverPod",
+				find: "{ guard: $says }",
+				replace: "{ guard: () => true }",
+			},
+		],
+	},
+	{
+		name: "grant-grows-old-while-a-request-waits",
+		without: "looking once more at a grant's age right before its request is written",
+		scenarios: ["login-after-grant"],
+		edits: [
+			{
+				file: eviction,
+				symbol: "carryOut",
+				find: "let $guard = () => $runtime.now() - $ticket.countedAt <= freshForMs;",
+				replace: "let $guard = () => true;",
+			},
+		],
+	},
+	{
+		name: "grant-as-old-as-its-commit",
+		without: "going by when its counts were asked for where a grant's age is looked at",
+		scenarios: ["count-answered-late"],
+		edits: [
+			{
+				file: "disruption/round.ts",
+				symbol: "commitAll",
+				find: "$held.oldestAskedAt",
+				replace: "arguments[3].now()",
+			},
+		],
+	},
+	{
+		name: "count-as-old-as-its-answer",
+		without: "going by when a count was asked for, which may have been long before its answer came",
+		scenarios: ["count-answered-late"],
+		edits: [
+			{
+				file: "disruption/round.ts",
+				symbol: "acquireSlot",
+				find: "$held.add({ ...$slot, ...$outcome, request: $acquire, askedAt: $asked })",
+				replace: "$held.add({ ...$slot, ...$outcome, request: $acquire, askedAt: arguments[2].now() })",
+			},
+		],
+	},
+	{
+		name: "confirmed-without-its-budgets",
+		without: "looking for budgets that were made or edited since a grant, when it is confirmed",
+		scenarios: ["login-after-grant"],
+		edits: [{ file: eviction, symbol: "confirmAnew", find: "otherBudgets($$all)", replace: "undefined" }],
 	},
 	{
 		name: "labels-of-the-first-list",
@@ -91,7 +213,7 @@ export const engineMutants: readonly Mutant[] = [
 	{
 		name: "newcomer-passes-the-line",
 		without: "sending newcomers to the end of the line",
-		scenarios: ["waiting", "one-line"],
+		scenarios: ["past-the-line", "waiting", "one-line"],
 		edits: [
 			{
 				file: "agent/leases/waiting-line.ts",
@@ -151,13 +273,13 @@ export const engineMutants: readonly Mutant[] = [
 	{
 		name: "remembered-owners-win",
 		without: "asking the controllers that the view shows",
-		scenarios: ["two-budgets", "owners-change", "many-at-once"],
+		scenarios: ["owned-and-not"],
 		edits: [
 			{
 				file: "agent/leases/expected-pods.ts",
 				symbol: "expectedPods",
-				find: "const [$lately, $names] = await $reads; const $owning = $chosen; $$between; for (const $pod of $pods) { const $owner = $pod.controller && $owning.get($pod.controller.uid); $$rest; }",
-				replace: `const [$lately, $names] = await $reads; const $owning = $chosen; $$between;
+				find: "const [$lately, $names, $matched] = await $reads; const $owning = $chosen; $$between; for (const $pod of $pods) { const $owner = $pod.controller && $owning.get($pod.controller.uid); $$rest; }",
+				replace: `const [$lately, $names, $matched] = await $reads; const $owning = $chosen; $$between;
 	for (const $pod of $pods) {
 		const remembered = [...$names.values()].find((each) => each.kind === "scaled");
 		const $owner = remembered ?? ($pod.controller && $owning.get($pod.controller.uid)); $$rest; }`,

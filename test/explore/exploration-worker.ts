@@ -2,14 +2,12 @@
 import { enableCompileCache } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Job, JobResult, WorkerOptions } from "./job.ts";
+import { loadDriven } from "./load-driven.ts";
 
 // Each mutant has a thread of its own, which would take the types out of the same files again.
 enableCompileCache();
-const { mutant } = workerData as WorkerOptions;
-if (mutant !== undefined) {
-	const [{ loadMutant }, { findMutant }] = await Promise.all([import("./mutant.ts"), import("./mutants.ts")]);
-	loadMutant(findMutant(mutant));
-}
+const { mutant, points } = workerData as WorkerOptions;
+await loadDriven(mutant, points);
 // Errors are answers here, by the thousand, and nobody looks at where they were made.
 Error.stackTraceLimit = 0;
 const { runJob } = await import("./job-runner.ts");

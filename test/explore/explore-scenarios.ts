@@ -1,57 +1,112 @@
 // The shipped code through all scenarios: random schedules by seed, and all schedules of the small ones.
-import type { Job, JobFailure, JobResult } from "./job.ts";
+import { spawnSync } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { addCounts, type Job, type JobFailure, type JobResult, type StrategyCounts } from "./job.ts";
 import { createProgressLine } from "./progress-line.ts";
 import type { Scenario } from "./scenario.ts";
+import { emptySum, type ScenarioSum } from "./scenario-sum.ts";
+import { newStatesOf, Spending, type SpendingOptions } from "./spending.ts";
 import { runJobs, threads } from "./worker-pool.ts";
+
+const program = join(dirname(fileURLToPath(import.meta.url)), "main.ts");
 
 /** So many schedules in one job: enough to be worth the message, few enough to show progress. */
 const schedulesPerJob = 50;
+/** What every scenario gets before new states decide, where the total has room for it. */
+const freeFloor = 100;
+/** A staged one has few states, and what it stages is found by 20 of its schedules. */
+const stagedFloor = 40;
+/** Fewer new states than one in so many schedules are not worth more of them. */
+const leastNewStates = 0.01;
 /** A run that is longer is not exhausted, and said to be cut. */
 const mostSearchedSteps = 400;
 
-/** True where nothing was found. Spreads the schedules evenly over the scenarios. */
+/** True where nothing was found. Each scenario gets its floor, and the rest goes where new states still come. */
 export async function exploreRandomly(
 	scenarios: readonly Scenario[],
 	{ schedules, seed }: { readonly schedules: number; readonly seed: number },
 ): Promise<boolean> {
-	const each = Math.ceil(schedules / scenarios.length);
-	const jobs: Job[] = [];
-	for (let from = 0; from < each; from += schedulesPerJob) {
-		for (const { name } of scenarios) {
-			jobs.push({ kind: "random", scenario: name, seed, from, count: Math.min(schedulesPerJob, each - from) });
-		}
-	}
+	const sums = new Map(scenarios.map(({ name }) => [name, emptySum()]));
+	const floors = new Map(scenarios.map(({ name, holdsBack }) => [name, holdsBack ? stagedFloor : freeFloor]));
+	const share = Math.min(schedules / [...floors.values()].reduce((sum, floor) => sum + floor, 0), 1);
+	const floorOf = (name: string): number => Math.max(Math.floor((floors.get(name) ?? freeFloor) * share), 1);
+	const options = { total: schedules, floorOf, leastNew: scenarios.length > 1 ? leastNewStates : 0 };
 	const startedAt = performance.now();
-	const sums = new Map(scenarios.map(({ name }) => [name, { schedules: 0, steps: 0, evictions: 0, pods: 0 }]));
-	const progress = createProgressLine();
-	let done = 0;
-	const failure = await firstFailure(jobs, (result) => {
-		const sum = sums.get(result.scenario);
-		if (sum) {
-			sum.schedules += result.schedules;
-			sum.steps += result.steps;
-			sum.evictions += result.evictions;
-			sum.pods += result.pods;
-		}
-		done += result.schedules;
-		progress.show(`${done} of ${each * scenarios.length} schedules`);
-	});
-	progress.clear();
-	const width = Math.max(...scenarios.map(({ name }) => name.length), 8);
-	console.log(`${"scenario".padEnd(width)}  schedules     steps  evictions`);
-	for (const [name, { schedules: count, steps, evictions }] of sums) {
-		const cells = [String(count).padStart(9), String(steps).padStart(8), String(evictions).padStart(9)];
-		console.log(`${name.padEnd(width)}  ${cells.join("  ")}`);
-	}
+	const failure = await spend(sums, { ...options, seed });
+	printSums(sums);
 	const seconds = (performance.now() - startedAt) / 1_000;
-	const all = [...sums.values()];
-	const perSchedule = (of: "steps" | "pods"): string =>
-		(all.reduce((sum, each) => sum + each[of], 0) / Math.max(done, 1)).toFixed(1);
+	const done = sumOf(sums, "schedules");
 	console.log(
 		`${done} schedules with seed ${seed} in ${seconds.toFixed(1)} s (${Math.round(done / seconds)} a second), ` +
-			`with ${perSchedule("steps")} steps and ${perSchedule("pods")} pods each`,
+			`with ${(sumOf(sums, "steps") / Math.max(done, 1)).toFixed(1)} steps and ` +
+			`${(sumOf(sums, "pods") / Math.max(done, 1)).toFixed(1)} pods each`,
 	);
 	return report(failure);
+}
+
+/** Runs schedules until they are spent, adding them to the sums, up to the first that fails; its batch is not added. */
+export async function spend(
+	sums: ReadonlyMap<string, ScenarioSum>,
+	{
+		seed,
+		stop,
+		onResult,
+		...options
+	}: Omit<SpendingOptions, "batch"> & {
+		readonly seed: number;
+		readonly stop?: AbortSignal;
+		readonly onResult?: (result: JobResult) => void;
+	},
+): Promise<FoundFailure | undefined> {
+	const spending = new Spending(sums, { ...options, batch: schedulesPerJob });
+	const progress = createProgressLine();
+	let done = 0;
+	const next = (): Job | undefined => {
+		const batch = stop?.aborted ? undefined : spending.next();
+		return batch && { kind: "random", seed, ...batch, settles: false };
+	};
+	const failure = await firstFailure(next, (result) => {
+		if (result.failure) return;
+		const sum = sums.get(result.scenario);
+		if (!sum) return;
+		spending.took(result.scenario, result);
+		sum.steps += result.steps;
+		sum.evictions += result.evictions;
+		sum.pods += result.pods;
+		sum.strategies = addCounts(sum.strategies, result.strategies);
+		done += result.schedules;
+		progress.show(`${done} of ${options.total} schedules`);
+		onResult?.(result);
+	});
+	progress.clear();
+	return failure;
+}
+
+export function printSums(sums: ReadonlyMap<string, ScenarioSum>): void {
+	const width = Math.max(...[...sums.keys()].map((name) => name.length), 8);
+	console.log(`${"scenario".padEnd(width)}  schedules     steps  evictions   states  new in the next`);
+	for (const [name, sum] of sums) {
+		const fresh = sum.schedules === 0 ? "-" : newStatesOf(sum).toFixed(2);
+		const cells = [
+			String(sum.schedules).padStart(9),
+			String(sum.steps).padStart(8),
+			String(sum.evictions).padStart(9),
+			String(sum.seen.size).padStart(7),
+			fresh.padStart(15),
+		];
+		console.log(`${name.padEnd(width)}  ${cells.join("  ")}`);
+	}
+	const strategies = [...sums.values()].reduce<StrategyCounts>((all, sum) => addCounts(all, sum.strategies), {});
+	console.log(
+		`by strategy: ${Object.entries(strategies)
+			.map((entry) => entry.join(" "))
+			.join(", ")}`,
+	);
+}
+
+export function sumOf(sums: ReadonlyMap<string, ScenarioSum>, of: "schedules" | "steps" | "pods"): number {
+	return [...sums.values()].reduce((sum, each) => sum + each[of], 0);
 }
 
 /** True where nothing was found in any small scenario, up to so many states each. */
@@ -73,11 +128,13 @@ export async function exploreSearches(
 	return report(failure);
 }
 
+export type FoundFailure = JobFailure & { readonly scenario: string };
+
 async function firstFailure(
-	jobs: readonly Job[],
+	jobs: readonly Job[] | (() => Job | undefined),
 	onResult: (result: JobResult) => void,
-): Promise<(JobFailure & { readonly scenario: string }) | undefined> {
-	let failure: (JobFailure & { readonly scenario: string }) | undefined;
+): Promise<FoundFailure | undefined> {
+	let failure: FoundFailure | undefined;
 	await runJobs(jobs, {
 		mutant: undefined,
 		threads,
@@ -90,9 +147,16 @@ async function firstFailure(
 	return failure;
 }
 
-function report(failure: (JobFailure & { readonly scenario: string }) | undefined): boolean {
+export function report(failure: FoundFailure | undefined): boolean {
 	if (!failure) return true;
 	console.log(`FOUND in scenario ${failure.scenario}: ${failure.violation.rule}: ${failure.violation.message}`);
 	console.log(`See how:  npm run explore -- --scenario ${failure.scenario} --replay ${failure.replay}`);
+	if (!failure.replay.includes(".")) shrinkAside(failure);
 	return false;
+}
+
+/** In a process of its own, because this one has not loaded the code that is driven. */
+function shrinkAside({ scenario, replay }: FoundFailure): void {
+	console.log(`In short: npm run explore -- --scenario ${scenario} --shrink ${replay}`);
+	spawnSync(process.execPath, [program, "--scenario", scenario, "--shrink", replay], { stdio: "inherit" });
 }

@@ -14,7 +14,18 @@ export interface Feed {
 	show(): void;
 }
 
-export function openFeed<T>(what: string, log: readonly WatchEvent<T>[], sink: WatchSink<T>, shown = log.length): Feed {
+interface FeedOptions<T> {
+	readonly shown?: number;
+	/** What the agent makes of an object; itself if left out. */
+	readonly read?: (object: T) => T;
+}
+
+export function openFeed<T>(
+	what: string,
+	log: readonly WatchEvent<T>[],
+	sink: WatchSink<T>,
+	{ shown = log.length, read = (object) => object }: FeedOptions<T> = {},
+): Feed {
 	const opened: Feed = {
 		what,
 		resource: `${what.toLowerCase()}s`,
@@ -23,7 +34,7 @@ export function openFeed<T>(what: string, log: readonly WatchEvent<T>[], sink: W
 		shown,
 		show: () => {
 			const event = log[opened.shown];
-			if (event) sink.apply(event);
+			if (event) sink.apply({ ...event, object: read(event.object) });
 		},
 	};
 	return opened;

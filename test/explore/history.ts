@@ -38,6 +38,7 @@ export function requestText(
 		case "budgets":
 		case "fleet":
 		case "scales":
+		case "workloads":
 			return `${verb} ${resource} ${object} in ${cluster}`;
 	}
 }

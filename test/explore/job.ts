@@ -1,7 +1,11 @@
 // What a thread is asked to explore, and what it found.
+import type { AwaitPoints } from "./await-points.ts";
 import type { Violation } from "./oracle.ts";
+import { type StrategyName, strategyNames } from "./strategy-name.ts";
 
 export interface WorkerOptions {
+	/** Where its code can stop. */
+	readonly points: AwaitPoints;
 	/** Name of the mutant to load; the shipped code where undefined. */
 	readonly mutant: string | undefined;
 }
@@ -14,6 +18,8 @@ export type Job =
 			/** Numbers of the schedules. */
 			readonly from: number;
 			readonly count: number;
+			/** Every schedule goes on to the end, where all is given back; else one in four does. */
+			readonly settles: boolean;
 	  }
 	| { readonly kind: "search"; readonly scenario: string; readonly mostStates: number; readonly mostSteps: number };
 
@@ -36,5 +42,20 @@ export interface JobResult {
 	/** Of a search. */
 	readonly states: number;
 	readonly isComplete: boolean;
+	/** Processor time of the thread. */
+	readonly cpuMs: number;
+	/** Hashes of the abstract states that one of its schedules met, and of those that several did. */
+	readonly once: Uint32Array;
+	readonly several: Uint32Array;
+	readonly strategies: StrategyCounts;
 	readonly failure?: JobFailure;
+}
+
+/** Schedules by strategy. */
+export type StrategyCounts = Readonly<Partial<Record<StrategyName, number>>>;
+
+export function addCounts(to: StrategyCounts, more: StrategyCounts): StrategyCounts {
+	const sums: Partial<Record<StrategyName, number>> = { ...to };
+	for (const name of strategyNames) if (more[name] !== undefined) sums[name] = (sums[name] ?? 0) + more[name];
+	return sums;
 }

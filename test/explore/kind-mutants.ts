@@ -115,6 +115,19 @@ export const kindMutants: readonly Mutant[] = [
 		],
 	},
 	{
+		name: "resumed-over-another-connection",
+		without: "listing anew where a watch goes on over another connection to the API server",
+		scenarios: ["restored-and-outgrown", "restored-past-the-view"],
+		edits: [
+			{
+				file: "agent/kubernetes/watch-place.ts",
+				symbol: "WatchPlace.resumeFrom",
+				find: "$session === this.#session",
+				replace: "true",
+			},
+		],
+	},
+	{
 		name: "left-out-member-not-missed",
 		without: "refusing while a member is left out that nobody has forgotten",
 		scenarios: ["left-out-and-restarted", "left-out"],

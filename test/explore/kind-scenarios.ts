@@ -1,8 +1,8 @@
 // Controllers whose kind comes and goes, and API servers whose versions go back.
-import { reservationsIn } from "./lease-text.ts";
+import { leaseText, reservationsIn } from "./lease-text.ts";
 import type { Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
-import { acquisitionsBy, agent, begins, fails, nobodyIsEvicted, server } from "./staging.ts";
+import { acquisitionsBy, agent, begins, fails, isCall, nobodyIsEvicted, reserved, server } from "./staging.ts";
 import { databaseGroup } from "./workload.ts";
 import type { World } from "./world.ts";
 
@@ -25,6 +25,70 @@ function isRestored(world: World): boolean {
 	return world.times("etcd is restored") > 0;
 }
 
+/** Reservations and evictions that a backup does not have are lost, as docs/guarantees.md says; deletions are, too. */
+function nothingToLose({ oracle, clusters }: World): boolean {
+	return (
+		oracle.evictions === 0 &&
+		clusters.every(
+			({ server: each }) => reservationsIn(each).length === 0 && each.pods().every(({ terminating }) => !terminating),
+		)
+	);
+}
+
+/** Rounds over two clusters run while etcd comes back from a backup, in one of them or in both. */
+function restoredMeanwhile(
+	scenario: Pick<Scenario<World>, "name" | "about">,
+	restore: { readonly only?: string; readonly bumped?: boolean },
+	limits: Scenario<World>["limits"] = { pauses: 2, agentJumps: 2, failures: 1, silences: 1, lost: 1, restarts: 1 },
+): Scenario<World> {
+	return {
+		...scenario,
+		isRestored: true,
+		clusters: [cluster("c1", 3), cluster("c2", 2)],
+		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c1/web-1"]), drain("drain-3", ["c2/web-0"])],
+		events: [{ name: "etcd is restored", when: nothingToLose, run: (world) => world.restore(restore) }],
+		limits,
+		afterEviction: "stays",
+	};
+}
+
+/** A pod becomes ready after the backup, etcd is restored, and its versions are soon past those that the view has seen. */
+function outgrown(name: string, about: string, bumped: boolean): Scenario<World> {
+	const isReady = "web-2 becomes ready";
+	return {
+		name,
+		about,
+		isRestored: true,
+		clusters: [cluster("c1", 0, { agents: 1, workloads: [statefulSet(3, { unready: [2] })] })],
+		drains: [],
+		events: [
+			{
+				name: isReady,
+				run: (world) => {
+					const c1 = world.cluster("c1");
+					const pod = c1.server.changePod(world.pod("c1", "web-2"), { ready: true });
+					const slot = c1.slotOf(pod);
+					if (slot) slot.down = undefined;
+				},
+			},
+			{
+				name: "etcd is restored",
+				when: (world) => world.times(isReady) > 0 && agent(world, 0).podRevision >= server(world).revision,
+				run: (world) => {
+					world.restore({ bumped });
+					// Others write too.
+					server(world).revision += 5_000;
+				},
+			},
+			begins("drain-1", "c1/web-0", (world) => isRestored(world) && agent(world, 0).isWatching, { attempts: 1 }),
+		],
+		limits: {},
+		afterEviction: "stays",
+		probe: false,
+		holdsBack: () => false,
+	};
+}
+
 /** Past the time for which a ReplicaSet's owner is known. */
 const ownerTimeMs = 6_000;
 
@@ -35,7 +99,10 @@ function disowned(name: string, about: string, change: (world: World) => void): 
 		name,
 		about,
 		clusters: [
-			cluster("c1", 0, { agents: 1, workloads: [{ kind: "Deployment", name: "web", labels: web, replicas: 3 }] }),
+			cluster("c1", 0, {
+				agents: 1,
+				workloads: [{ kind: "Deployment", name: "web", labels: web, replicas: 3, template: {} }],
+			}),
 		],
 		drains: [drain("drain-1", ["c1/web-0-1"], { attempts: 1 })],
 		events: [
@@ -129,6 +196,23 @@ export const kindScenarios: readonly Scenario<World>[] = [
 		configChanges: true,
 		holdsBack: () => false,
 	},
+	{
+		name: "scale-unread",
+		about:
+			"A pod of c1 is down, and whoever counts for a pod of c2 gets no answer from c1 how many pods its workload wants",
+		clusters: [cluster("c1", 2, { agents: 1 }), cluster("c2", 2, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 3 })],
+		events: [begins("drain-2", "c2/web-0", (world) => !nobodyIsEvicted(world), { attempts: 2 })],
+		limits: { lost: 3 },
+		afterEviction: "stays",
+		freshViews: true,
+		configChanges: true,
+		mayFail: (_, what) => isScaleOfC1(what),
+		holdsBack: (step, world) => {
+			if (!isScaleOfC1(step.what)) return step.kind === "fault" && nobodyIsEvicted(world);
+			return step.kind === "fault" ? nobodyIsEvicted(world) : !nobodyIsEvicted(world) && world.times("lost") < 3;
+		},
+	},
 	disowned("disowned", "The Deployment wants fewer pods than its former ReplicaSet has", (world) => {
 		world.cluster("c1").workloads[0]?.disown(1);
 	}),
@@ -156,26 +240,65 @@ export const kindScenarios: readonly Scenario<World>[] = [
 		afterEviction: "stays",
 		holdsBack: () => false,
 	},
+	restoredMeanwhile(
+		{
+			name: "restored-while-draining",
+			about: "etcd comes back from a backup while rounds run, and agents find out by a write, a list or their watches",
+		},
+		{},
+	),
+	restoredMeanwhile(
+		{
+			name: "one-member-restored",
+			about: "etcd of one member comes back from a backup while rounds run over both",
+		},
+		{ only: "c2" },
+		{ pauses: 2, agentJumps: 2, lost: 1 },
+	),
+	restoredMeanwhile(
+		{
+			name: "restored-with-higher-versions",
+			about: "etcd comes back from a backup while rounds run, with versions above all that agents have seen",
+		},
+		{ bumped: true },
+	),
 	{
-		name: "restored-while-draining",
-		about: "etcd comes back from a backup while rounds run, and agents find out by a write, a list or their watches",
+		name: "counted-before-the-restore",
+		about:
+			"A round has counted, another one commits after it, and etcd of one member comes back as the first one counted it",
 		isRestored: true,
-		clusters: [cluster("c1", 3), cluster("c2", 2)],
-		drains: [drain("drain-1", ["c1/web-0"]), drain("drain-2", ["c1/web-1"]), drain("drain-3", ["c2/web-0"])],
+		writtenHolds: false,
+		clusters: [cluster("c1", 3, { agents: 1 }), cluster("c2", 2, { agents: 1 })],
+		drains: [drain("drain-1", ["c2/web-0"], { attempts: 1 })],
 		events: [
+			begins("drain-2", "c1/web-1", (world) => committedBy(world, "c1") > 0, { attempts: 1 }),
 			{
 				name: "etcd is restored",
-				// Reservations and evictions that a backup does not have are lost, as docs/guarantees.md says; deletions are, too.
-				when: ({ oracle, clusters }) =>
-					oracle.evictions === 0 &&
-					clusters.every(
-						(each) =>
-							reservationsIn(each.server).length === 0 && each.server.pods().every(({ terminating }) => !terminating),
-					),
-				run: (world) => world.restore(),
+				when: (world) => committedBy(world, "c2") > 0 && reserved(world, "web-1") !== undefined,
+				run: (world) => world.restore({ only: "c2" }),
 			},
 		],
-		limits: { pauses: 2, agentJumps: 2, failures: 1, silences: 1, lost: 1, restarts: 1 },
+		limits: {},
 		afterEviction: "stays",
+		freshViews: true,
+		probe: false,
+		holdsBack: (step, world) =>
+			isCall(step, "drain-1", "commit") && step.what.includes("granting web-0") && !isRestored(world),
 	},
+	outgrown("restored-and-outgrown", "etcd comes back from a backup, and soon has versions past those of a view", false),
+	outgrown(
+		"restored-past-the-view",
+		"etcd comes back from a backup with versions above all that a view has seen",
+		true,
+	),
 ];
+
+/** How many commits the cluster's Leases have had. */
+function committedBy(world: World, clusterId: string): number {
+	const { leaseEvents } = server(world, clusterId);
+	return leaseEvents.filter(({ object }) => leaseText(object).startsWith("committed")).length;
+}
+
+function isScaleOfC1(what: string): boolean {
+	return what.includes("get scales") && what.includes("in c1");
+}

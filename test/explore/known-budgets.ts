@@ -3,7 +3,7 @@
 // Promise under test: a count knows every budget that its agent's watch had shown when the Lease was got, where that watch
 // was alive and its last comparison with a list had begun at most 5 s before on the agent's clock; else every budget that
 // was there then. Counts that are asked for again: when the question came to the agent.
-import type { Acquisition, Count } from "../../disruption/cluster.ts";
+import type { Acquisition, Count, UnwrittenHold } from "../../disruption/cluster.ts";
 import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import { nonceOf } from "./lease-text.ts";
@@ -13,6 +13,11 @@ import type { SimulatedCluster } from "./simulated-cluster.ts";
 interface CountedUnder {
 	readonly acquisition: Acquisition;
 	readonly count: Count;
+}
+
+/** What tells the answers that gave holds which were not written. */
+interface AskedAcquisition extends Pick<Acquisition, "leaseUid" | "nonce"> {
+	readonly unwritten?: Pick<UnwrittenHold, "lease"> | undefined;
 }
 
 /** Times are indices of configs. */
@@ -28,6 +33,8 @@ export class KnownBudgets {
 	readonly #askedAt = new WeakMap<Count, number>();
 	/** By cluster and nonce: of those that their callers have heard. */
 	readonly #unwritten = new Map<string, number>();
+	/** The agent through which a hold that was not written was got. */
+	readonly #asked = new Map<string, AgentProcess>();
 
 	constructor(clusters: readonly SimulatedCluster[], configs: readonly Config[]) {
 		this.#clusters = clusters;
@@ -49,6 +56,11 @@ export class KnownBudgets {
 		return this.#configs.findLastIndex((config) => (config[index]?.revision ?? 0) < agent.budgetsUnseenFrom);
 	}
 
+	/** Every agent of the cluster that is alive knows of every budget that there was at this time. */
+	knownToAll({ agents }: SimulatedCluster): number {
+		return Math.min(this.now, ...agents.filter(({ alive }) => alive).map((agent) => this.knownTo(agent)));
+	}
+
 	/** A Lease was written. */
 	wrote({ id, agents }: SimulatedCluster, lease: LeaseObject): void {
 		const key = keyOf(id, lease.uid, lease.spec.leaseTransitions, nonceOf(lease));
@@ -59,10 +71,29 @@ export class KnownBudgets {
 	/** An agent has counted; `asked`: what it knew when it was asked. */
 	counted(agent: AgentProcess, { acquisition, count }: CountedUnder, asked: number, askedAt?: number): void {
 		const { leaseUid, leaseTransitions, nonce, unwritten } = acquisition;
+		if (unwritten) this.#asked.set(askedKey(acquisition, unwritten), agent);
 		if (unwritten && askedAt !== undefined && !this.#askedAt.has(count)) this.#askedAt.set(count, askedAt);
 		const acquired = this.#acquired.get(keyOf(count.clusterId, leaseUid, leaseTransitions, nonce))?.get(agent) ?? 0;
 		// Where the call was passed on, the agent that counted comes first.
 		if (!this.#counted.has(count)) this.#counted.set(count, Math.max(asked, acquired));
+	}
+
+	/** Callers keep to the agent that they have asked until a call fails: told for the first commit of a hold that was not written. */
+	takeAsked(acquisition: AskedAcquisition): AgentProcess | undefined {
+		const { unwritten } = acquisition;
+		if (!unwritten) return undefined;
+		const key = askedKey(acquisition, unwritten);
+		const agent = this.#asked.get(key);
+		this.#asked.delete(key);
+		return agent;
+	}
+
+	/** Over the wire a caller has a count of its own: what the agent said, read from bytes. */
+	copied(said: Count, read: Count): void {
+		const known = this.#counted.get(said);
+		if (known !== undefined) this.#counted.set(read, known);
+		const askedAt = this.#askedAt.get(said);
+		if (askedAt !== undefined) this.#askedAt.set(read, askedAt);
 	}
 
 	/** A caller has got this count. */
@@ -82,6 +113,10 @@ export class KnownBudgets {
 			return latest === undefined || (known ?? 0) > latest ? known : latest;
 		}, undefined);
 	}
+}
+
+function askedKey({ leaseUid, nonce }: AskedAcquisition, { lease }: Pick<UnwrittenHold, "lease">): string {
+	return keyOf(leaseUid, nonce, lease);
 }
 
 function keyOf(...parts: readonly (string | number | undefined)[]): string {

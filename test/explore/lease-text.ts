@@ -58,6 +58,10 @@ export function nonceOf(lease: LeaseObject): string {
 	return stateOf(lease).nonce;
 }
 
+export function isCommitted(lease: LeaseObject): boolean {
+	return stateOf(lease).phase === "committed";
+}
+
 /** Another one for every acquisition, and for every renewal of it. */
 export function signOfLifeOf(lease: LeaseObject): string {
 	const state = stateOf(lease);

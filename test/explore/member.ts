@@ -36,14 +36,14 @@ export function simulatedMember(options: MemberOptions): AgentCluster {
 		what: string,
 		detail: unknown,
 		run: (agent: AgentProcess, gone: () => AbortSignal) => Promise<T>,
-		signal?: AbortSignal,
+		{ signal, first }: { readonly signal?: AbortSignal; readonly first?: AgentProcess | undefined } = {},
 	): Promise<T> =>
 		network.send<T>({
 			from,
 			cluster: cluster.id,
 			what,
 			detail: () => JSON.stringify(detail),
-			routes: routesTo(agents, run),
+			routes: routesTo(() => (first?.alive ? [first] : agents()), run),
 			mayDouble: true,
 			...(signal && { signal }),
 		});
@@ -71,7 +71,7 @@ export function simulatedMember(options: MemberOptions): AgentCluster {
 						options.onPassedLine(agent, `${from.name} under ${request.budget.name}`);
 					return acquired;
 				},
-				acquireOptions.signal,
+				{ signal: acquireOptions.signal },
 			);
 			if (outcome.kind === "acquired") budgets.heard(outcome);
 			return outcome;
@@ -92,6 +92,7 @@ export function simulatedMember(options: MemberOptions): AgentCluster {
 				`commit ${named(acquisition)} granting ${grants.map(({ pod, id }) => `${pod.name} as ${id}`).join(", ") || "nothing"}`,
 				[acquisition, grants],
 				(agent) => agent.local.commit(acquisition, grants),
+				{ first: budgets.takeAsked(acquisition) },
 			),
 		release: (acquisition) =>
 			ask(`release ${named(acquisition)}`, acquisition, (agent) => agent.local.release(acquisition)),

@@ -1,11 +1,15 @@
 // All mutants: one for each safeguard of the design, and for each trap that an earlier draft of it fell into.
 import { cancellationMutants } from "./cancellation-mutants.ts";
+import { commandMutants } from "./command-mutants.ts";
 import { engineMutants } from "./engine-mutants.ts";
 import { kindMutants } from "./kind-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { reservationMutants } from "./reservation-mutants.ts";
 import { roundMutants } from "./round-mutants.ts";
 import { unwrittenMutants } from "./unwritten-mutants.ts";
+import { wireMutants } from "./wire-mutants.ts";
+import { projectionMutants } from "./projection-mutants.ts";
+import { workloadMutants } from "./workload-mutants.ts";
 
 export const mutants: readonly Mutant[] = [
 	...roundMutants,
@@ -14,6 +18,10 @@ export const mutants: readonly Mutant[] = [
 	...cancellationMutants,
 	...engineMutants,
 	...kindMutants,
+	...workloadMutants,
+	...wireMutants,
+	...commandMutants,
+	...projectionMutants,
 ];
 
 export function findMutant(name: string): Mutant {

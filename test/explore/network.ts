@@ -4,6 +4,8 @@
 // its way (it is executed late, or never); it may arrive twice; its answer may be lost. A caller that has died hears
 // nothing more, and what it sent goes on without it.
 import { AgentUnavailableError } from "../../disruption/errors.ts";
+import { running } from "./await-points.ts";
+import { type Fault, faultText } from "./fault.ts";
 import type { Step } from "./scheduler.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 
@@ -58,8 +60,7 @@ interface Offers {
 	answer?: Step;
 }
 
-/** "repeated": sent again because the first answer was lost, so that the second one is what the caller gets. */
-export type Fault = "lost" | "gaveUp" | "doubled" | "repeated" | "answerLost" | "refused";
+export type { Fault } from "./fault.ts";
 
 export interface NetworkOptions {
 	/** Answers travel on their own; otherwise they arrive in the moment of the execution. */
@@ -179,6 +180,7 @@ export class Network {
 	addSteps(steps: Step[]): void {
 		for (const call of this.#calls) this.#stepsOf(call, steps);
 		for (const call of this.#closing) {
+			if (call.at?.process?.isStopped) continue;
 			steps.push({
 				kind: "message",
 				actor: call.at?.name ?? call.request.cluster,
@@ -207,8 +209,10 @@ export class Network {
 	#stepsOf(call: Call, steps: Step[]): void {
 		const { request, state, awaited } = call;
 		if (state === "running") return;
+		const isStopped = awaited && request.from.isStopped;
 		const { mayFail } = this.#options;
 		if (state === "answered") {
+			if (isStopped) return;
 			steps.push((call.offers.answer ??= this.#answerStep(call)));
 			if (mayFail("answerLost", request)) steps.push(this.#faultStep(call, "answerLost", undefined));
 			return;
@@ -216,8 +220,8 @@ export class Network {
 		const routes = request.routes();
 		const [first] = routes;
 		if (call.offers.first !== first) call.offers = noOffers(first);
-		for (const route of routes) steps.push(this.#arrivalStep(call, route));
-		if (!awaited) return;
+		for (const route of routes) if (!route.process?.isStopped) steps.push(this.#arrivalStep(call, route));
+		if (!awaited || isStopped) return;
 		for (const fault of requestFaults) {
 			if (mayFail(fault, request)) steps.push(this.#faultStep(call, fault, undefined));
 		}
@@ -253,7 +257,7 @@ export class Network {
 			this.#options.failing(fault, from);
 			this.#fail(call, fault, route);
 		};
-		const step: Step = { kind: "fault", actor: from.name, what: faultText(fault, what, route), run };
+		const step: Step = { kind: "fault", actor: from.name, what: faultText(fault, what, route?.name), run };
 		faults.set(fault, step);
 		return step;
 	}
@@ -294,7 +298,8 @@ export class Network {
 		route.process?.learns(() => `is asked ${call.request.what} ${call.request.detail()} by ${call.request.from.name}`);
 		let result: unknown;
 		try {
-			result = route.run(() => (call.controller ??= new AbortController()).signal);
+			const gone = (): AbortSignal => (call.controller ??= new AbortController()).signal;
+			result = route.process ? running.run(route.process, () => route.run(gone)) : route.run(gone);
 		} catch (error) {
 			this.#answered(call, { ok: false, error });
 			return;
@@ -331,6 +336,12 @@ export class Network {
 	}
 
 	#deliver(call: Call, outcome = call.outcome): void {
+		if (call.request.from.isStopped && outcome) {
+			// It hears of it when it goes on.
+			call.state = "answered";
+			call.outcome = outcome;
+			return;
+		}
 		this.#calls.delete(call);
 		if (outcome) call.settle(outcome);
 	}
@@ -369,23 +380,6 @@ const doublings = ["doubled", "repeated"] as const;
 
 function noOffers(first: Route<unknown> | undefined): Offers {
 	return { first, arrivals: new Map(), faults: new Map() };
-}
-
-function faultText(fault: Fault, what: string, route: Route<unknown> | undefined): string {
-	switch (fault) {
-		case "answerLost":
-			return `never gets the answer to ${what}`;
-		case "lost":
-			return `${what} is lost`;
-		case "gaveUp":
-			return `gives up ${what}, which is still on its way`;
-		case "doubled":
-			return `${what} at ${route?.name}, and a double stays behind`;
-		case "repeated":
-			return `${what} at ${route?.name}, twice`;
-		case "refused":
-			return `${what} is refused by the API server`;
-	}
 }
 
 function unavailable({ what, cluster }: Request<unknown>, why: string): AgentUnavailableError {

@@ -61,6 +61,16 @@ export function configsFrom(configs: readonly Config[], from: readonly number[])
 		.map((_, after) => from.flatMap((own, member) => configs[Math.max(own, first + after)]?.[member] ?? []));
 }
 
+/** Fleets with the cluster of this index that each of their members has declared at one of these times. */
+export function fleetsAt(configs: readonly Config[], own: number): readonly (readonly string[])[] {
+	const declared = new Map(configs.map((config) => config[own]?.fleet ?? []).map((fleet) => [fleet.join(), fleet]));
+	return [...declared].flatMap(([text, fleet]) => {
+		const agrees = (member: string): boolean =>
+			configs.some((config) => config.some(({ id, fleet: its }) => id === member && its.join() === text));
+		return fleet.every(agrees) ? [fleet] : [];
+	});
+}
+
 export function ofFleet(configs: readonly Config[], fleet: readonly string[]): readonly Config[] {
 	return configs.map((config) => config.filter(({ id }) => fleet.includes(id)));
 }
@@ -81,14 +91,25 @@ export function selectorsOf(config: Config): readonly { readonly budget: string;
  * other: the strictest of the members' own least bounds, over the least expected pods. Undefined where it could be read
  * as absent from all members, or as suspended in all.
  */
-export function leastDesired(configs: readonly Config[], budget: string, selector: Labels): number | undefined {
-	const members = (configs[0] ?? []).map((_, index) => configs.flatMap((config) => config[index] ?? []));
+export function leastDesired(
+	configs: readonly Config[],
+	budget: string,
+	selector: Labels,
+	/** When scales were asked for, if at other times than budgets. */
+	scaled = configs,
+): number | undefined {
+	const membersOf = (times: readonly Config[]) =>
+		(times[0] ?? []).map((_, index) => times.flatMap((config) => config[index] ?? []));
+	const members = membersOf(configs);
 	const specs = members.map((times) => times.map(({ budgets }) => budgets.get(budget)));
 	const covers = (spec: RawBudget | undefined): boolean =>
 		spec !== undefined && textOf(spec.selector.matchLabels) === textOf(selector);
 	if (specs.every((times) => times.some((spec) => !covers(spec)))) return undefined;
 	if (specs.every((times) => times.some((spec) => !spec || spec.suspend))) return undefined;
-	const expected = members.reduce((sum, times) => sum + Math.min(...times.map((time) => time.expected(selector))), 0);
+	const expected = membersOf(scaled).reduce(
+		(sum, times) => sum + Math.min(...times.map((time) => time.expected(selector))),
+		0,
+	);
 	const least = specs.map((times) => Math.min(...times.map((spec) => (spec ? desiredHealthy(spec, expected) : 0))));
 	return Math.max(...least);
 }

@@ -3,8 +3,8 @@ import type { V1Pod } from "@kubernetes/client-node";
 import type { EvictionAnswer } from "../../disruption/eviction.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import { reservationAnnotation } from "../../plugin/evictions/eviction-request.ts";
-import { ApiError, ConnectionError } from "../../plugin/kubernetes/api-error.ts";
-import type { KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
+import { ApiError, ConnectionError, NotSentError } from "../../plugin/kubernetes/api-error.ts";
+import type { CallOptions, KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
 import type { FreeEviction } from "./oracle.ts";
 import type { ApiCall } from "./simulated-api.ts";
 import type { Preconditions } from "./simulated-api-server.ts";
@@ -14,26 +14,90 @@ export interface PluginClientOptions {
 	readonly cluster: SimulatedCluster;
 	readonly carry: <T>(call: ApiCall<T>) => Promise<T>;
 	/** Told of each eviction when it has been executed: what it hit, and the reservation that it named. */
-	readonly onEvicted: (pod: PodRecord, under: string | FreeEviction) => void;
+	readonly onEvicted: (pod: PodRecord, under: string | FreeEviction, sentAt: number) => void;
+	/** The clock of the process: it says when a request is sent. */
+	readonly now: () => number;
 	/** Told of each eviction that names no reservation when it is sent. */
 	readonly onSentFreely: () => FreeEviction;
+	/** A lost eviction, or its lost answer, is a 500 or 504 of the API server. */
+	readonly serverErrors: boolean;
+	/** The reservation that the delete of this pod uses. */
+	readonly deletedUnder: (uid: string) => string | undefined;
+	/** What each eviction waits for before it is written: credentials, a connection. */
+	readonly beforeSending: () => Promise<void>;
+}
+
+interface DeleteOptions {
+	readonly preconditions?: Preconditions;
+	readonly dryRun?: readonly string[];
 }
 
 interface EvictionBody {
 	readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
-	readonly deleteOptions: { readonly preconditions: Preconditions };
+	readonly deleteOptions: DeleteOptions;
 }
 
 const podOfPath = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)(\/eviction)?$/;
 
-export function pluginClient({ cluster, carry, onEvicted, onSentFreely }: PluginClientOptions): KubernetesClient {
+export function pluginClient({
+	cluster,
+	carry,
+	now,
+	onEvicted,
+	onSentFreely,
+	deletedUnder,
+	serverErrors,
+	beforeSending,
+}: PluginClientOptions): KubernetesClient {
 	const { server } = cluster;
+	let broken = 0;
 	const ask = async <T>(call: ApiCall<T>): Promise<T> => {
 		try {
 			return await carry(call);
 		} catch (error) {
+			if (serverErrors && call.verb === "evict") {
+				broken += 1;
+				const code = broken % 2 === 0 ? 500 : 504;
+				throw new ApiError("etcdserver: request timed out", {
+					code,
+					reason: code === 504 ? "Timeout" : "InternalError",
+				});
+			}
 			throw new ConnectionError(server.clusterId, error);
 		}
+	};
+	/** Evictions and deletes alike: this server has no budgets of its own. */
+	const end = async <T>(
+		path: string,
+		{ preconditions = {}, dryRun = [] }: DeleteOptions,
+		{ guard, under: named }: CallOptions & { readonly under: string | undefined },
+	): Promise<T> => {
+		await beforeSending();
+		if (guard?.() === false) throw new NotSentError();
+		const pod = podAt(path);
+		const isDryRun = dryRun.includes("All");
+		const under = named ?? onSentFreely();
+		const sentAt = now();
+		const answer = await ask<EvictionAnswer<string>>({
+			verb: "evict",
+			resource: "pods",
+			name: `${pod.namespace}/${pod.name}`,
+			detail: preconditions,
+			execute: () => {
+				const before = server.getPod(pod);
+				if (isDryRun) return before.kind === "present" ? { kind: "accepted" } : { kind: "gone" };
+				const given = server.evict(pod, preconditions);
+				if (before.kind === "present" && given.kind === "accepted") onEvicted(before.pod, under, sentAt);
+				return given;
+			},
+		});
+		const refuse = (code: number, reason: string): ApiError =>
+			new ApiError(`pod ${pod.name}: ${reason}`, { code, reason });
+		if (answer.kind === "gone") throw refuse(404, "NotFound");
+		if (answer.kind === "conflict") throw refuse(409, "Conflict");
+		if (answer.kind === "refused") throw refuse(429, "TooManyRequests");
+		// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the API server answers
+		return { kind: "Status", status: "Success" } as T;
 	};
 	const never = async (): Promise<never> => {
 		throw new Error("the engine of evictions does not ask this");
@@ -46,43 +110,29 @@ export function pluginClient({ cluster, carry, onEvicted, onSentFreely }: Plugin
 				verb: "get",
 				resource: "pods",
 				name: `${pod.namespace}/${pod.name}`,
-				execute: () => server.getPod(pod),
+				execute: () => (cluster.forbidsReads ? { kind: "forbidden" as const } : server.getPod(pod)),
 			});
+			if (found.kind === "forbidden")
+				throw new ApiError(`pods "${pod.name}" is forbidden`, { code: 403, reason: "Forbidden" });
 			if (found.kind === "gone") throw new ApiError(`pods "${pod.name}" not found`, { code: 404, reason: "NotFound" });
 			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is at a pod's path
 			return toV1Pod(found.pod) as T;
 		},
-		async post<T>(path: string, body: unknown): Promise<T> {
-			const pod = podAt(path);
+		post: (path, body, options) => {
 			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin's own request
 			const { metadata, deleteOptions } = body as EvictionBody;
-			const { preconditions } = deleteOptions;
-			const under = metadata.annotations?.[reservationAnnotation] ?? onSentFreely();
-			const answer = await ask<EvictionAnswer<string>>({
-				verb: "evict",
-				resource: "pods",
-				name: `${pod.namespace}/${pod.name}`,
-				detail: preconditions,
-				execute: () => {
-					const before = server.getPod(pod);
-					const given = server.evict(pod, preconditions);
-					if (before.kind === "present" && given.kind === "accepted") onEvicted(before.pod, under);
-					return given;
-				},
-			});
-			const refuse = (code: number, reason: string): ApiError =>
-				new ApiError(`pod ${pod.name}: ${reason}`, { code, reason });
-			if (answer.kind === "gone") throw refuse(404, "NotFound");
-			if (answer.kind === "conflict") throw refuse(409, "Conflict");
-			if (answer.kind === "refused") throw refuse(429, "TooManyRequests");
-			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the API server answers to an eviction
-			return { kind: "Status", status: "Success" } as T;
+			return end(path, deleteOptions, { ...options, under: metadata.annotations?.[reservationAnnotation] });
+		},
+		delete: (path, body, options) => {
+			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+			const deleteOptions = body as DeleteOptions;
+			const { uid = "" } = deleteOptions.preconditions ?? {};
+			return end(path, deleteOptions, { ...options, under: deletedUnder(uid) });
 		},
 		list: never,
 		patch: never,
 		mergePatch: never,
 		apply: never,
-		delete: never,
 		stream: never,
 		webSocket: never,
 		close: () => undefined,

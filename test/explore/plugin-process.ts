@@ -16,13 +16,13 @@ import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
 import { suggestDefault } from "../support/suggest-default.ts";
 import { Drain, type DrainWorld } from "./drain.ts";
-import type { RoundRecord } from "./oracle.ts";
+import type { Oracle, RoundRecord } from "./oracle.ts";
 import { pluginClient, toV1Pod } from "./plugin-client.ts";
 import type { DrainData } from "./scenario.ts";
 import { simulatedFleet } from "./simulated-fleet.ts";
+import { sleepOn } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
 
-const options = { gracePeriodSeconds: -1, deletes: false, dryRun: false };
 /** Pods of one name that a process which follows it asks for, one after the other. */
 const mostFollowed = 2;
 /** A look is made every 300 ms: so many are worth an attempt of a round. */
@@ -35,9 +35,13 @@ export class PluginProcess extends Drain {
 	readonly #leftBehind: LeftBehind;
 	readonly #contexts: ReadonlyMap<string, KubeContext>;
 	readonly #stop = new AbortController();
+	readonly #timeout = new AbortController();
 	/** By the reservations that they made. */
 	readonly #rounds = new Map<string, RoundRecord>();
+	/** A delete names no reservation: by pod, the one that it uses. */
+	readonly #deletedUnder = new Map<string, string>();
 	#turns = 0;
+	#isLoggedIn = false;
 
 	constructor(data: DrainData, world: DrainWorld) {
 		super(data, world);
@@ -51,6 +55,8 @@ export class PluginProcess extends Drain {
 		const memberIds = data.members ?? world.memberIds(contextIds[0] ?? "");
 		const fleet = simulatedFleet(contextIds, memberIds, (id) => this.#member(id, memberIds[0] === id));
 		const emit = (event: RunEvent): void => this.#heard(event);
+		const options = { gracePeriodSeconds: -1, deletes: data.deletes ?? false, dryRun: data.dryRun ?? false };
+		const evictorOf = createEvictor(options, emit);
 		this.#evictions = new Evictions({
 			fleet: {
 				...fleet,
@@ -69,7 +75,16 @@ export class PluginProcess extends Drain {
 			},
 			holder: data.name,
 			options,
-			evictor: createEvictor(options, emit),
+			evictor: (job, budgets) => {
+				const evictor = evictorOf(job, budgets);
+				return {
+					...evictor,
+					evict: (pod, preconditions, id, guard) => {
+						this.#deletedUnder.set(pod.uid, id);
+						return evictor.evict(pod, preconditions, id, guard);
+					},
+				};
+			},
 			runtime,
 			reachability: new Reachability(emit, () => this.clock.now()),
 			stop: this.#stop.signal,
@@ -85,6 +100,18 @@ export class PluginProcess extends Drain {
 		this.#stop.abort(new Error("it is told to stop"));
 	}
 
+	timeOut(): void {
+		this.#timeout.abort(new Error("its time is over"));
+	}
+
+	override pause(): void {
+		this.#evictions.pause();
+	}
+
+	override resume(): void {
+		this.#evictions.resume();
+	}
+
 	protected async run(): Promise<void> {
 		await Promise.all(this.data.pods.map((path) => this.#evict(path)));
 		this.#stop.abort(new Error("the run is over"));
@@ -96,11 +123,13 @@ export class PluginProcess extends Drain {
 		const [clusterId = "", name = ""] = path.split("/");
 		const context = this.#contexts.get(clusterId);
 		if (!context) throw new Error(`no cluster ${clusterId} in scenario ${this.world.scenario.name}`);
-		const timeout = { signal: new AbortController().signal, text: "0s" };
+		const timeout = { signal: this.#timeout.signal, text: "1m" };
 		for (let made = 0; made < (this.data.follows ? mostFollowed : 1); made += 1) {
 			const found = this.world.cluster(clusterId).server.getPod({ namespace, name });
 			if (found.kind === "gone") return;
-			const job = createJob(toV1Pod(found.pod), { context, timeout, gracePeriodSeconds: -1, readAt: this.clock.now() });
+			const { deletes = false } = this.data;
+			const readAt = this.clock.now();
+			const job = createJob(toV1Pod(found.pod), { context, timeout, deletes, gracePeriodSeconds: -1, readAt });
 			const outcome: PodOutcome = await this.#evictions.evict(job);
 			if (outcome.kind === "failed") this.last = outcome.message;
 			if (outcome.kind === "stopped") return;
@@ -111,7 +140,7 @@ export class PluginProcess extends Drain {
 		this.#turn(looksPerAttempt);
 		const { oracle } = this.world;
 		const record = oracle.roundStarts(this);
-		const clusters = request.clusters.map((member): Cluster => watched(member, record));
+		const clusters = request.clusters.map((member): Cluster => watched(member, record, oracle));
 		const newId = (): string => {
 			const id = runtime.newId();
 			record.ids.push(id);
@@ -141,15 +170,26 @@ export class PluginProcess extends Drain {
 		const client = pluginClient({
 			cluster,
 			carry: (call) => this.world.carry(this, cluster, call),
+			beforeSending: () => this.#logIn(),
+			serverErrors: this.data.serverErrors ?? false,
+			deletedUnder: (uid) => this.#deletedUnder.get(uid),
 			onSentFreely: () => oracle.sendsFreely(this),
-			onEvicted: (pod, under) => {
+			now: () => this.clock.now(),
+			onEvicted: (pod, under, sentAt) => {
 				const round = typeof under === "string" ? this.#rounds.get(under) : undefined;
-				if (round) oracle.evicted(cluster, pod, round);
+				if (round) oracle.evicted(cluster, pod, round, sentAt);
 				else oracle.evictedFreely(cluster, pod, typeof under === "string" ? oracle.sendsFreely(this) : under);
 			},
 		});
 		const agents = { namespace: "xpdb-system", account: undefined };
 		return { name: id, namespace, client, agents, suggest: suggestDefault };
+	}
+
+	async #logIn(): Promise<void> {
+		const { firstSendAfterMs: waitMs = 0 } = this.data;
+		if (this.#isLoggedIn) return;
+		this.#isLoggedIn = true;
+		await sleepOn(this.clock, waitMs, this.#stop.signal);
 	}
 
 	#member(id: string, countsLooks: boolean): AgentCluster {
@@ -169,11 +209,11 @@ export class PluginProcess extends Drain {
 }
 
 /** The cluster, and a note of what is committed there. */
-function watched(member: Cluster, record: RoundRecord): Cluster {
+function watched(member: Cluster, record: RoundRecord, oracle: Oracle): Cluster {
 	return {
 		...member,
 		commit: (acquisition, grants) => {
-			record.committed.push({ cluster: member.id, nonce: acquisition.nonce });
+			oracle.commits(record, member.id, acquisition.nonce);
 			return member.commit(acquisition, grants);
 		},
 	};

@@ -11,6 +11,6 @@ export async function runRecorded(
 	const scenario = findScenario(scenarioName);
 	const run = choices.includes(".")
 		? await runSearched(scenario, choices.split(".").map(Number), { isNew: () => true, mostSteps: 400, record: true })
-		: await runRandom(scenario, Number(choices), { record: true });
+		: await runRandom(scenario, Number(choices), { record: true, settles: true });
 	return { table: formatHistory(run.history), violation: run.violation, steps: run.steps };
 }

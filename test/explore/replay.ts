@@ -1,15 +1,34 @@
 // One schedule again, with its history as a table.
-import { loadMutant } from "./mutant.ts";
-import { findMutant } from "./mutants.ts";
+import { findAwaitPoints } from "./await-points.ts";
+import { loadDriven } from "./load-driven.ts";
 
 /** `choices` is a seed, or choices joined by dots. True where the schedule finds nothing. */
 export async function replay(scenarioName: string, choices: string, mutant: string | undefined): Promise<boolean> {
 	if (!/^\d+(\.\d+)*$/.test(choices)) throw new Error(`--replay takes a seed or choices, is "${choices}"`);
-	if (mutant !== undefined) loadMutant(findMutant(mutant));
-	// Only now: the mutant has to be in place before the code under test is loaded.
+	await loadDriven(mutant, findAwaitPoints());
+	// Only now: what is loaded in its place has to be known before the code under test is loaded.
 	const { runRecorded } = await import("./replay-run.ts");
 	const { table, violation, steps } = await runRecorded(scenarioName, choices);
 	console.log(table);
 	console.log(violation ? `\nFOUND ${violation.rule}: ${violation.message}` : `\nNothing found in ${steps} steps`);
 	return violation === undefined;
+}
+
+/** A failing schedule made short. True where it does not fail. */
+export async function printShrunk(scenarioName: string, seed: string, mutant: string | undefined): Promise<boolean> {
+	if (!/^\d+$/.test(seed)) throw new Error(`--shrink takes a seed, is "${seed}"`);
+	await loadDriven(mutant, findAwaitPoints());
+	// Errors are answers here, by the thousand, and nobody looks at where they were made.
+	Error.stackTraceLimit = 0;
+	const [{ shrink }, { findScenario }] = await Promise.all([import("./shrink.ts"), import("./scenarios.ts")]);
+	const { steps, kept, runs, table, message } = await shrink(findScenario(scenarioName), Number(seed));
+	console.log(table);
+	if (message === undefined) {
+		console.log(`\nThe names of its ${steps} steps alone do not lead there again: see --replay ${seed}`);
+		return false;
+	}
+	console.log(`\n${steps} steps became ${kept.length} out of the usual order, in ${runs} runs:`);
+	for (const label of kept) console.log(`  ${label}`);
+	console.log(`FOUND ${message}`);
+	return false;
 }

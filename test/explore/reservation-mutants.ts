@@ -2,6 +2,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const count = "agent/leases/count.ts";
+const countedHealthy = "disruption/counted-healthy.ts";
 const expected = "agent/leases/expected-pods.ts";
 const lease = "disruption/lease.ts";
 const reservation = "disruption/reservation.ts";
@@ -9,9 +10,35 @@ const view = "agent/views/pod-view.ts";
 
 export const reservationMutants: readonly Mutant[] = [
 	{
+		name: "healthy-not-capped",
+		without: "counting no more healthy pods of a cluster than it expects",
+		scenarios: ["one-too-many"],
+		edits: [
+			{
+				file: countedHealthy,
+				symbol: "countedHealthy",
+				find: '$expected.kind === "known" ? Math.min($left, $expected.pods) : $left',
+				replace: "$left",
+			},
+		],
+	},
+	{
+		name: "capped-before-what-goes",
+		without: "taking off what is about to go before a cluster's healthy pods are capped",
+		scenarios: ["one-to-spare"],
+		edits: [
+			{
+				file: countedHealthy,
+				symbol: "countedHealthy",
+				find: 'const $left = $healthy - $gone; $sum += $expected.kind === "known" ? Math.min($left, $expected.pods) : $left;',
+				replace: '$sum += ($expected.kind === "known" ? Math.min($healthy, $expected.pods) : $healthy) - ($gone);',
+			},
+		],
+	},
+	{
 		name: "other-leases-not-read",
 		without: "the reservations of the namespace's other Leases",
-		scenarios: ["covered-since"],
+		scenarios: ["reserved-elsewhere", "covered-since"],
 		edits: [
 			{
 				file: count,
@@ -24,7 +51,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "other-leases-read-late",
 		without: "reading the other Leases at least as new as the acquisition",
-		scenarios: ["covered-since-by-a-late-watch"],
+		scenarios: ["reserved-elsewhere", "covered-since-by-a-late-watch"],
 		edits: [
 			{ file: count, symbol: "countUnder", find: "{ notOlderThan: $version }", replace: '{ notOlderThan: "0" }' },
 		],
@@ -32,7 +59,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "other-leases-of-a-late-watch",
 		without: "waiting for the watch on Leases to have come as far as the acquisition",
-		scenarios: ["covered-since-by-a-late-watch"],
+		scenarios: ["reserved-elsewhere", "covered-since-by-a-late-watch"],
 		edits: [
 			{
 				file: "agent/views/watched-leases.ts",
@@ -45,7 +72,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "ended-with-its-reservations",
 		without: "keeping the reservations of a Lease whose holding somebody ends",
-		scenarios: ["ended-holding"],
+		scenarios: ["ended-while-reserved", "ended-holding"],
 		edits: [
 			{
 				file: "agent/leases/local-cluster.ts",
@@ -58,7 +85,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "marked-not-counted",
 		without: "counting marked reservations",
-		scenarios: ["fence", "half-cancelled"],
+		scenarios: ["marked-and-not-ended", "fence", "half-cancelled"],
 		edits: [
 			{
 				file: count,
@@ -79,7 +106,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "no-view-gate",
 		without: "waiting for the view to have come as far as the evidence",
-		scenarios: ["one-view-lags", "lag"],
+		scenarios: ["ended-on-evidence-unseen", "one-view-lags", "lag"],
 		edits: [
 			{
 				file: count,
@@ -92,7 +119,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "observed-not-written",
 		without: "writing down how far the evidence had come",
-		scenarios: ["one-view-lags", "lag"],
+		scenarios: ["ended-on-evidence-unseen", "one-view-lags", "lag"],
 		edits: [
 			{
 				file: lease,
@@ -105,7 +132,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "observed-unreachable-for-a-view-that-lags",
 		without: "a list that began after the question, before an `observed` counts as one from before a restore",
-		scenarios: ["one-view-lags", "lag"],
+		scenarios: ["ended-on-evidence-unseen", "one-view-lags", "lag"],
 		edits: [
 			{
 				file: view,
@@ -144,7 +171,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "observed-of-another-lease-ignored",
 		without: "the gate of the namespace's other Leases",
-		scenarios: ["covered-since"],
+		scenarios: ["ended-elsewhere", "covered-since"],
 		edits: [
 			{
 				file: count,
@@ -157,12 +184,31 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "evidence-behind-the-reservation",
 		without: "asking that evidence come from a view past the reservation",
-		scenarios: ["replaced-unseen", "replaced"],
+		scenarios: ["replaced-and-unseen", "replaced-unseen", "replaced"],
 		edits: [
 			{
 				file: reservation,
 				symbol: "evidenceOf",
 				find: "if (compareResourceVersions($view.resourceVersion, $reservation.resourceVersion) < 0) return undefined;",
+				replace: "",
+			},
+		],
+	},
+	{
+		name: "acquired-by-a-dead-watch",
+		without: "leaving reservations alone where an acquire finds the watch on pods dead",
+		scenarios: ["acquired-before-the-restore"],
+		edits: [{ file: "agent/leases/acquirer.ts", symbol: "Acquirer.#attempt", find: "$pods.live", replace: "true" }],
+	},
+	{
+		name: "ended-by-a-dead-watch",
+		without: "listing pods before reservations end on evidence, where their watch is dead",
+		scenarios: ["looked-for-before-the-restore"],
+		edits: [
+			{
+				file: "agent/leases/local-cluster.ts",
+				symbol: "LocalCluster.endOnEvidence",
+				find: "if (!this.#options.pods.live) await this.#options.pods.refresh();",
 				replace: "",
 			},
 		],
@@ -215,7 +261,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "lease-deleted-with-reservations",
 		without: "deleting Leases only when they are empty",
-		scenarios: ["lease-goes", "lease-deleted"],
+		scenarios: ["cleaned-up-while-reserved", "lease-goes", "lease-deleted"],
 		edits: [
 			{
 				file: "agent/leases/lease-cleanup.ts",
@@ -228,7 +274,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "controllers-forgotten",
 		without: "remembering controllers longer than reservations",
-		scenarios: ["three-clusters"],
+		scenarios: ["gone-and-relabelled"],
 		edits: [
 			{
 				file: lease,
@@ -241,7 +287,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "orphans-not-expected",
 		without: "expecting pods that nobody controls",
-		scenarios: ["orphans", "owners-change"],
+		scenarios: ["owned-and-not", "orphans", "owners-change"],
 		edits: [{ file: expected, symbol: "expectedPods", find: "$bare += 1;", replace: "$bare += 0;" }],
 	},
 	{
@@ -260,7 +306,7 @@ export const reservationMutants: readonly Mutant[] = [
 	{
 		name: "unknown-scale-is-zero",
 		without: "refusing where a scale cannot be read",
-		scenarios: ["percent", "no-answer"],
+		scenarios: ["scale-unread", "percent", "no-answer"],
 		edits: [
 			{
 				file: "agent/leases/controller-owners.ts",

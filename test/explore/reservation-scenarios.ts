@@ -1,8 +1,8 @@
 // What becomes of a reservation: evidence, views that lag, the fence, late evictors, replacements, pods that are not ready.
 import { reservationsIn } from "./lease-text.ts";
-import type { Scenario } from "./scenario.ts";
+import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, onlyOnce, trouble, web } from "./scenario-parts.ts";
-import { begins, isCancelled } from "./staging.ts";
+import { agent, becomesReady, begins, isCall, isCancelled, waitsFor } from "./staging.ts";
 import type { World } from "./world.ts";
 
 const front = { tier: "front" };
@@ -12,6 +12,9 @@ const twoBudgets = [
 	{ name: "web", selector: web, maxUnavailable: 1 },
 	{ name: "front", selector: front, maxUnavailable: 1 },
 ] as const;
+
+const coversAll = "budget front selects web";
+const oneUnready = { kind: "StatefulSet", name: "web", labels: web, replicas: 4, unready: [1] } as const;
 
 export const reservationScenarios: readonly Scenario<World>[] = [
 	{
@@ -228,7 +231,94 @@ export const reservationScenarios: readonly Scenario<World>[] = [
 	coveredSince({ name: "covered-since", leases: true, writtenHolds: true }),
 	coveredSince({ name: "covered-since-by-a-late-watch", leases: false, writtenHolds: true }),
 	coveredSince({ name: "covered-since-the-count", leases: false, writtenHolds: false }),
+	readySince("ready-since-the-count"),
+	{
+		...readySince("budget-made-again"),
+		about:
+			"The same, under a budget that is deleted and made again as it was while its pod is granted under the other one",
+		clusters: [
+			cluster("c1", 4, {
+				workloads: [oneUnready],
+				budgets: [
+					{ name: "web", selector: web, maxUnavailable: 2 },
+					{ name: "front", selector: web, maxUnavailable: 1 },
+				],
+			}),
+		],
+		events: [
+			{
+				name: "budget front is deleted",
+				run: (world) => {
+					const { server, agents } = world.cluster("c1");
+					server.deleteBudget({ namespace: "shop", name: "front" });
+					for (const agent of agents) agent.seesEverything({ pods: false, leases: false });
+				},
+			},
+			frontSelectsWeb(false, (world) => world.times("budget front is deleted") > 0),
+			becomesReady("web-1", (world) => world.times(coversAll) > 0),
+		],
+	},
+	{
+		...readySince("unready-hides-reserved"),
+		about: "One of two agents sees a reservation late, and a pod that became ready while its commit was on the way",
+		drains: [drain("drain-1", ["c1/web-0"], { agent: 0, attempts: 1 })],
+		events: [
+			frontSelectsWeb(false),
+			begins("drain-2", "c1/web-1", (world) => world.times(coversAll) > 0 && waitsFor(world, "drain-1", "evict"), {
+				agent: 1,
+				attempts: 1,
+			}),
+			{
+				name: "agent-1 sees the Leases",
+				when: (world) => waitsFor(world, "drain-2", "acquire web") && !waitsFor(world, "drain-2", "acquire front"),
+				run: (world) => void agent(world, 1).seesEverything(),
+			},
+			becomesReady("web-1", (world) => waitsFor(world, "drain-2", "commit front")),
+		],
+		limits: {},
+		holdsBack: (step, world) => {
+			const { actor, what, kind } = step;
+			if (actor === "c1/agent-1" && kind === "watch") return world.times("web-1 becomes ready") === 0;
+			if (isCall(step, "drain-1", "evict")) return world.drains.length < 2;
+			if (actor !== "drain-2") return false;
+			if (what.startsWith("acquire web")) return world.times("agent-1 sees the Leases") === 0;
+			return (
+				what.startsWith("commit front") &&
+				(world.pod("c1", "web-1").ready ? agent(world, 1).podRevision : -1) < revisionOf(world)
+			);
+		},
+	},
 ];
+
+/** When the pods of c1 last changed. */
+function revisionOf(world: World): number {
+	return Number(world.cluster("c1").server.podEvents.at(-1)?.resourceVersion ?? 0);
+}
+
+/** From now on budget front covers all pods; `leases`: the watches on Leases show everything then. */
+function frontSelectsWeb(leases: boolean, when: (world: World) => boolean = () => true): EventData<World> {
+	return {
+		name: coversAll,
+		when: (world) => when(world) && reservationsIn(world.cluster("c1").server).some(({ pod }) => pod === "web-0"),
+		run: (world) => {
+			const { server, agents } = world.cluster("c1");
+			const spec = { selector: { matchLabels: web }, maxUnavailable: 1 };
+			server.putBudget({ name: { namespace: "shop", name: "front" }, spec });
+			for (const agent of agents) agent.seesEverything({ pods: false, leases });
+		},
+	};
+}
+
+/** A candidate was not ready when it was counted, and is when its commit counts again, past a pod that is reserved by then. */
+function readySince(name: string): Scenario<World> {
+	const base = coveredSince({ name, leases: false, writtenHolds: false });
+	return {
+		...base,
+		about: "A budget begins to cover a pod that was granted under another one, and a candidate becomes ready",
+		clusters: base.clusters.map((each) => ({ ...each, workloads: [oneUnready] })),
+		events: [frontSelectsWeb(false), becomesReady("web-1", (world) => world.times(coversAll) > 0)],
+	};
+}
 
 /** `leases`: whether the watches on Leases show everything when the budget changes. */
 function coveredSince({
@@ -256,18 +346,7 @@ function coveredSince({
 			drain("drain-1", ["c1/web-0"], { agent: 0, attempts: 1 }),
 			drain("drain-2", ["c1/web-1"], { agent: 1, attempts: 3 }),
 		],
-		events: [
-			{
-				name: "budget front selects web",
-				when: (world) => reservationsIn(world.cluster("c1").server).some(({ pod }) => pod === "web-0"),
-				run: (world) => {
-					const { server, agents } = world.cluster("c1");
-					const spec = { selector: { matchLabels: web }, maxUnavailable: 1 };
-					server.putBudget({ name: { namespace: "shop", name: "front" }, spec });
-					for (const agent of agents) agent.seesEverything({ pods: false, leases });
-				},
-			},
-		],
+		events: [frontSelectsWeb(leases)],
 		limits: { drainJumps: 1, agentJumps: 1, gaveUp: 1, evidence: 2 },
 		afterEviction: "stays",
 		configChanges: true,

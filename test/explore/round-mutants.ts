@@ -266,7 +266,7 @@ export const roundMutants: readonly Mutant[] = [
 	{
 		name: "reserved-under-one-budget",
 		without: "the reservation in the Leases of all its budgets",
-		scenarios: ["two-budgets"],
+		scenarios: ["one-commit-first", "two-budgets"],
 		edits: [
 			{
 				file: round,
@@ -280,12 +280,12 @@ export const roundMutants: readonly Mutant[] = [
 		name: "grants-of-one-round-not-summed",
 		without: "what a decision's earlier grants have used up",
 		scenarios: ["many-at-once", "bounds-differ"],
-		edits: [{ file: decide, symbol: "judge", find: "$allowance.healthy -= 1;", replace: "" }],
+		edits: [{ file: decide, symbol: "judge", find: "$allowance.taken = withTaken($$all);", replace: "" }],
 	},
 	{
 		name: "unready-is-free",
 		without: "the reservation of pods that cost nothing now",
-		scenarios: ["unready"],
+		scenarios: ["ready-before-it-goes", "unready"],
 		edits: [
 			{
 				file: decide,

@@ -1,10 +1,16 @@
 // One run of a scenario, from its choices to its verdict.
+import { abstractState } from "./abstract-state.ts";
+import { AwaitStops, drawnStops, knownStops, type PlannedStop } from "./await-stops.ts";
+import { isExcused } from "./excused-holes.ts";
+import { Drain } from "./drain.ts";
 import type { HistoryEntry } from "./history.ts";
 import type { Violation } from "./oracle.ts";
+import { seededRandom } from "./random.ts";
 import { type Limits, noLimits, type Scenario } from "./scenario.ts";
 import { type Choices, randomChoices, replayedChoices, type Step } from "./scheduler.ts";
 import { fail, letRun, settle } from "./settling.ts";
-import { randomTemper } from "./temper.ts";
+import { drawStrategy } from "./strategies.ts";
+import type { StrategyName } from "./strategy-name.ts";
 import { World } from "./world.ts";
 import { nextTimer, worldSteps } from "./world-steps.ts";
 
@@ -18,17 +24,51 @@ export interface RunResult {
 	readonly taken: readonly number[];
 }
 
+export interface RandomRunResult extends RunResult {
+	readonly strategy: StrategyName;
+	/** Hashes of the abstract states that it met. */
+	readonly states: ReadonlySet<number>;
+	/** Awaits at which it stopped processes. */
+	readonly stops: readonly PlannedStop[];
+}
+
+export interface RandomRunOptions {
+	readonly record?: boolean;
+	/** Goes on to the end, where all is given back; else one schedule in four does. */
+	readonly settles?: boolean;
+	/** Told of each step that was chosen. */
+	readonly onStep?: (step: Step) => void;
+}
+
+/** A stream of its own for what a schedule is like, apart from its steps. */
+const mannerSeed = 0x5bd1e995;
+const stopsShare = 0.5;
+const settledShare = 0.25;
+/** A stream of its own, so that the other schedules go on as they would without. */
+const wireSeed = 0x2c1b3c6d;
+/** One that goes over the wire takes 1.7 times the processor time. */
+const wiredShare = 0.3;
+
 /** Longer than any run that gets on; those that do not are settled then. */
 const mostSteps = 1_500;
 
-export async function runRandom(
+/** The world of a schedule as its seed draws it, and how its steps are chosen. `stops`: those of an earlier run. */
+export function drawRun(
 	scenario: Scenario<World>,
 	seed: number,
-	{ record = false }: { readonly record?: boolean } = {},
-): Promise<RunResult> {
+	{ record = false, stops }: { readonly record?: boolean; readonly stops?: readonly PlannedStop[] } = {},
+) {
 	const choices = randomChoices(seed);
-	const temper = randomTemper(scenario, choices.random);
-	const { limits, thinDrains, writtenHolds, splitAnswers, oneAgent } = temper;
+	const manner = seededRandom(seed ^ mannerSeed);
+	const hasStops = manner() < stopsShare;
+	const isSettled = manner() < settledShare;
+	const strategy = drawStrategy(scenario, { draw: manner, random: choices.random });
+	const { limits, thinDrains, writtenHolds, splitAnswers, oneAgent } = strategy;
+	const sparesPlugins = isExcused("stopped", scenario.name);
+	const awaitStops = new AwaitStops(
+		stops ? knownStops(stops) : drawnStops(manner),
+		(process) => sparesPlugins && process instanceof Drain,
+	);
 	const world = new World(scenario, {
 		choices,
 		limits,
@@ -38,20 +78,38 @@ export async function runRandom(
 		oneAgent,
 		keepsHistory: false,
 		leaseCallsAtOnce: scenario.leaseCallsAtOnce ?? false,
+		// What stages a scenario waits for certain steps, and a call that is served has a few more.
+		isWired: scenario.isWired ?? (!scenario.holdsBack && seededRandom(seed ^ wireSeed)() < wiredShare),
+		stops: hasStops || stops ? awaitStops : undefined,
 		record,
 	});
+	return { world, choices, strategy, isSettled };
+}
+
+export async function runRandom(
+	scenario: Scenario<World>,
+	seed: number,
+	{ record = false, settles = false, onStep }: RandomRunOptions = {},
+): Promise<RandomRunResult> {
+	const { world, choices, strategy, isSettled } = drawRun(scenario, seed, { record });
+	const states = new Set<number>();
 	for (;;) {
 		await letRun(world);
 		if (world.violation || isOver(world)) break;
+		states.add(abstractState(world));
 		if (world.step >= mostSteps) {
 			if (scenario.holdsBack) fail(world, `nothing came of ${mostSteps} steps`);
 			break;
 		}
 		const steps = worldSteps(world);
 		if (steps.length === 0 || (everybodyIsDone(world) && steps.every(({ kind }) => kind === "timer"))) break;
-		temper.took(take(world, steps, choices, (step) => temper.weightOf(step)));
+		strategy.sees?.(steps);
+		const step = take(world, steps, choices, (each) => strategy.weightOf(each));
+		strategy.took(step);
+		onStep?.(step);
 	}
-	return ended(world, choices);
+	const result = isSettled || settles ? await ended(world, choices) : resultOf(world, choices);
+	return { ...result, strategy: strategy.name, states, stops: world.options.stops?.made ?? [] };
 }
 
 export interface SearchedRun extends RunResult {
@@ -89,6 +147,7 @@ export async function runSearched(
 		oneAgent: true,
 		keepsHistory: true,
 		leaseCallsAtOnce,
+		isWired: false,
 		record,
 	});
 	let pruned = false;

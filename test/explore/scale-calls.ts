@@ -22,6 +22,8 @@ export function createScaleCalls({ server, carry, clock, versions }: ScaleCallsO
 		cluster: server.clusterId,
 		versions,
 		silentMs: 0,
+		session: 1,
+		connected: true,
 		request: ({ path }) =>
 			carry({ verb: "get", resource: "scales", name: path, execute: () => answerTo(server, path) }),
 		stream: async () => {

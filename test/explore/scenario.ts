@@ -31,10 +31,20 @@ export interface DrainData {
 	readonly members?: readonly string[];
 	/** The agent that it asks in each cluster; any of them where it says nothing. */
 	readonly agent?: number;
+	/** It reaches all members through the agents of this cluster; only over the wire. */
+	readonly through?: string;
+	/** Of an eviction whose request or answer is lost, its API servers say 500 and 504 in turn: it may be executed all the same. */
+	readonly serverErrors?: boolean;
+	/** It deletes pods instead of evicting them (--disable-eviction). */
+	readonly deletes?: boolean;
+	/** It asks what would happen (--dry-run=server). */
+	readonly dryRun?: boolean;
 	/** It goes on with the pod that has the name when the one that it was asked for is gone. */
 	readonly follows?: boolean;
 	/** It is killed where it would wait in line: what comes after a wait is another round after the first. */
 	readonly neverWaits?: boolean;
+	/** Its first eviction waits for so long before it is written: for credentials, for a connection. */
+	readonly firstSendAfterMs?: number;
 	/** It does nothing while no budget covers its pods, where a plugin would evict them as kubectl does. */
 	readonly waitsForBudget?: boolean;
 }
@@ -164,6 +174,8 @@ export interface Scenario<W = never> {
 	readonly writtenHolds?: boolean;
 	/** Calls to Leases are executed at once in random runs, too. */
 	readonly leaseCallsAtOnce?: boolean;
+	/** Calls go over the wire in all of its runs; left out: in a share of the random ones, or none where it is staged. */
+	readonly isWired?: boolean;
 	/** How an exhaustive search bounds it. */
 	readonly search?: SearchBounds<W>;
 }

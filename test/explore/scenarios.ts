@@ -1,14 +1,21 @@
 // All scenarios: small worlds, each for a few safeguards.
+import { commandScenarios } from "./command-scenarios.ts";
 import { configScenarios } from "./config-scenarios.ts";
 import { engineScenarios } from "./engine-scenarios.ts";
 import { kindScenarios } from "./kind-scenarios.ts";
+import { lateBudgetScenarios } from "./late-budget-scenarios.ts";
 import { memberScenarios } from "./member-scenarios.ts";
 import { reservationScenarios } from "./reservation-scenarios.ts";
 import { roundScenarios } from "./round-scenarios.ts";
 import type { Scenario } from "./scenario.ts";
+import { stagedCancelScenarios } from "./staged-cancel-scenarios.ts";
 import { stagedEngineScenarios } from "./staged-engine-scenarios.ts";
 import { stagedReservationScenarios } from "./staged-reservation-scenarios.ts";
 import { stagedRoundScenarios } from "./staged-round-scenarios.ts";
+import { stagedViewScenarios } from "./staged-view-scenarios.ts";
+import { surgeScenarios } from "./surge-scenarios.ts";
+import { wireScenarios } from "./wire-scenarios.ts";
+import { workloadScenarios } from "./workload-scenarios.ts";
 import type { World } from "./world.ts";
 
 export const scenarios: readonly Scenario<World>[] = [
@@ -18,9 +25,16 @@ export const scenarios: readonly Scenario<World>[] = [
 	...stagedReservationScenarios,
 	...configScenarios,
 	...kindScenarios,
+	...stagedCancelScenarios,
+	...stagedViewScenarios,
+	...workloadScenarios,
+	...surgeScenarios,
 	...memberScenarios,
 	...engineScenarios,
 	...stagedEngineScenarios,
+	...lateBudgetScenarios,
+	...wireScenarios,
+	...commandScenarios,
 ];
 
 export function findScenario(name: string): Scenario<World> {

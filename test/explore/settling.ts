@@ -20,6 +20,7 @@ export async function letRun(world: World): Promise<void> {
 export async function settle(world: World): Promise<void> {
 	world.settling = true;
 	for (const agent of world.agents()) agent.watchesComeBack();
+	for (const drain of world.drains) drain.resume();
 	await finish(world, () => world.drains.every((drain) => drain.finished || !drain.alive));
 	if (!world.violation && !world.isTroubled) checkGivenBack(world);
 	for (let pass = 0; pass < 6 && !world.violation && left(world).length > 0; pass += 1) {
@@ -52,7 +53,7 @@ async function probe(world: World): Promise<void> {
 			if (!workload.isManaged) continue;
 			for (const slot of workload.slots) {
 				const pod = workload.podIn(slot);
-				if (!pod || slot.down || world.oracle.room(pod.labels) < 1) continue;
+				if (!pod || slot.down || !world.oracle.hasRoom(slot, pod)) continue;
 				const drain = world.startDrain({ name: "probe", pods: [`${id}/${pod.name}`], attempts: 3 });
 				await finish(world, () => drain.finished);
 				if (drain.evicted === 0)

@@ -20,6 +20,8 @@ import { maxAnnotationBytes, namespaceLabel } from "../../disruption/lease.ts";
 import type { LeaseObject } from "../../disruption/lease-object.ts";
 import type { ControllerReference, PodRecord } from "../../disruption/pod.ts";
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
+import { projectedPods } from "./projected-pod.ts";
+import { SimulatedWorkloads } from "./simulated-workloads.ts";
 
 export interface Preconditions {
 	readonly uid?: string;
@@ -40,6 +42,8 @@ export interface SimulatedController extends ControllerReference {
 	/** "withoutScale" for a Job, "unsettled" for a DaemonSet that was changed just now. */
 	readonly replicas: number | "withoutScale" | "unsettled";
 	readonly ownedBy?: ControllerReference;
+	/** Labels of its pod template; left out: those of the first pod that names it. */
+	readonly template?: Readonly<Record<string, string>>;
 }
 
 /** What a new pod is made of; everything else of a PodRecord has a default. */
@@ -59,6 +63,7 @@ export type Snapshot = Pick<SimulatedApiServer, "revision"> & {
 	readonly pods: ReadonlyMap<string, StoredPod>;
 	readonly budgets: ReadonlyMap<string, MemberBudget>;
 	readonly controllers: ReadonlyMap<string, SimulatedController>;
+	readonly workloads: ReturnType<SimulatedWorkloads["contents"]>;
 };
 
 export class SimulatedApiServer {
@@ -73,9 +78,12 @@ export class SimulatedApiServer {
 	readonly #controllers = new Map<string, SimulatedController>();
 	/** What is served beside the kinds of Kubernetes itself, by group. */
 	readonly kinds = new Map<string, ServedKind>();
+	/** A pod as agents read it. */
+	readonly seenPod = projectedPods();
 	readonly podEvents: WatchEvent<PodRecord>[] = [];
 	readonly leaseEvents: WatchEvent<LeaseObject>[] = [];
 	readonly budgetEvents: WatchEvent<MemberBudget>[] = [];
+	readonly workloads = new SimulatedWorkloads();
 	/** A watch cache may answer a list from any version that is not older than asked: picks one of `count`, 0 the newest. */
 	pickListVersion: (count: number) => number = () => 0;
 	podsMade = 0;
@@ -169,12 +177,14 @@ export class SimulatedApiServer {
 
 	/** Makes a controller, or changes it where one of that kind and name is there; a new uid is a new controller. */
 	putController(controller: SimulatedController): void {
-		this.#controllers.set(controllerKey(controller, controller.namespace), controller);
-		this.#next();
+		const key = controllerKey(controller, controller.namespace);
+		this.#controllers.set(key, controller);
+		this.workloads.put(key, controller, this.#next());
 	}
 
 	deleteController(controller: ControllerReference, namespace: string): void {
-		if (this.#controllers.delete(controllerKey(controller, namespace))) this.#next();
+		const key = controllerKey(controller, namespace);
+		if (this.#controllers.delete(key)) this.workloads.delete(key, this.#next());
 	}
 
 	controllers(): Iterable<SimulatedController> {
@@ -200,6 +210,7 @@ export class SimulatedApiServer {
 	createPod(pod: NewPod): PodRecord {
 		this.podsMade += 1;
 		if (this.#pods.has(keyOf(pod))) throw new ConflictError(`Pod "${keyOf(pod)}" already exists`);
+		this.#madePod(pod);
 		const record: PodRecord = {
 			labels: {},
 			node: "",
@@ -212,6 +223,12 @@ export class SimulatedApiServer {
 			resourceVersion: this.#next(),
 		};
 		return this.#putPod("ADDED", { record, touched: "", pendingDisruption: false });
+	}
+
+	#madePod({ labels = {}, namespace, controller }: NewPod): void {
+		const direct = controller && this.controller(controller, namespace);
+		const decides = direct?.ownedBy ? this.controller(direct.ownedBy, namespace) : direct;
+		if (decides) this.workloads.madePod(controllerKey(decides, namespace), decides, labels);
 	}
 
 	/** What kubelet, a person or a controller changes of a pod. */
@@ -289,22 +306,27 @@ export class SimulatedApiServer {
 			pods: new Map(this.#pods),
 			budgets: new Map(this.budgets),
 			controllers: new Map(this.#controllers),
+			workloads: this.workloads.contents(),
 		};
 	}
 
-	/** etcd comes back from a backup: versions too. Watches that were open see nothing of it and have to be started anew. */
-	restore(snapshot: Snapshot): void {
+	/**
+	 * etcd comes back from a backup: versions too, unless it goes on from a higher `revision`. Watches that were open see nothing
+	 * of it and have to be started anew.
+	 */
+	restore(snapshot: Snapshot, revision = snapshot.revision): void {
 		const refill = <T>(map: Map<string, T>, from: ReadonlyMap<string, T>): void => {
 			map.clear();
 			for (const [key, value] of from) map.set(key, value);
 		};
-		this.revision = snapshot.revision;
+		this.revision = revision;
 		this.podChanges += 1;
 		refill(this.leases, snapshot.leases);
 		refill(this.#pods, snapshot.pods);
 		refill(this.budgets, snapshot.budgets);
 		refill(this.#controllers, snapshot.controllers);
-		for (const log of [this.podEvents, this.leaseEvents, this.budgetEvents]) {
+		this.workloads.restore(snapshot.workloads);
+		for (const log of [this.podEvents, this.leaseEvents, this.budgetEvents, this.workloads.events]) {
 			const kept = log.findIndex((event) => Number(event.resourceVersion) > snapshot.revision);
 			if (kept >= 0) log.splice(kept);
 		}
@@ -314,7 +336,7 @@ export class SimulatedApiServer {
 	contents(): string {
 		const { revision, leases, budgets, fleet, kinds } = this;
 		const objects = [leases, this.#pods, budgets, this.#controllers, kinds].map((map) => [...map]);
-		return JSON.stringify([revision, objects, fleet]);
+		return JSON.stringify([revision, objects, fleet, this.workloads.contents()]);
 	}
 
 	#find(pod: PodReference): StoredPod | undefined {

@@ -11,7 +11,7 @@ export { SimulatedApiServer } from "./simulated-api-server.ts";
 /** One request; `execute` is its effect and its answer, or what it rejects with, at the moment it reaches the server. */
 export interface ApiCall<T> {
 	readonly verb: "get" | "list" | "create" | "update" | "delete" | "patch" | "evict";
-	readonly resource: "leases" | "pods" | "budgets" | "fleet" | "scales";
+	readonly resource: "leases" | "pods" | "budgets" | "fleet" | "scales" | "workloads";
 	/** The object's name, "" for a list. */
 	readonly name: string;
 	/** What else the request says, for people and for histories. */
@@ -30,6 +30,7 @@ export function clusterApi(server: SimulatedApiServer, carry: Carrier = directCa
 	const { clusterId } = server;
 	return {
 		clusterId,
+		connection: () => 1,
 		getLease: (name) => carry({ verb: "get", resource: "leases", name, execute: () => server.leases.get(name) }),
 		createLease: (lease) =>
 			carry({
@@ -62,8 +63,14 @@ export function clusterApi(server: SimulatedApiServer, carry: Carrier = directCa
 		listBudgets: (namespace) =>
 			carry({ verb: "list", resource: "budgets", name: "", execute: () => server.listBudgets(namespace) }),
 		getFleet: () => carry({ verb: "get", resource: "fleet", name: "", execute: () => server.fleet }),
-		getPod: (pod) => carry({ verb: "get", resource: "pods", name: keyOf(pod), execute: () => server.getPod(pod) }),
-		listPods: () => carry({ verb: "list", resource: "pods", name: "", execute: () => server.listPods() }),
+		getPod: async (pod) => {
+			const found = await carry({ verb: "get", resource: "pods", name: keyOf(pod), execute: () => server.getPod(pod) });
+			return found.kind === "present" ? { ...found, pod: server.seenPod(found.pod) } : found;
+		},
+		listPods: async () => {
+			const list = await carry({ verb: "list", resource: "pods", name: "", execute: () => server.listPods() });
+			return { ...list, pods: list.pods.map(server.seenPod) };
+		},
 		touchPod: (pod, value) =>
 			carry({
 				verb: "patch",
@@ -74,6 +81,8 @@ export function clusterApi(server: SimulatedApiServer, carry: Carrier = directCa
 			}),
 		markPendingDisruption: (pod) =>
 			carry({ verb: "patch", resource: "pods", name: keyOf(pod), execute: () => server.markPendingDisruption(pod) }),
+		listWorkloads: (namespace) =>
+			carry({ verb: "list", resource: "workloads", name: "", execute: () => server.workloads.list(namespace) }),
 		getScale: (controller, namespace) =>
 			carry({
 				verb: "get",
@@ -87,7 +96,8 @@ export function clusterApi(server: SimulatedApiServer, carry: Carrier = directCa
 /** The server as the plugin asks it to evict; a call that rejects is a request of which nobody knows what became. */
 export function simulatedEvictor(server: SimulatedApiServer, carry: Carrier = directCarrier): Evictor<string> {
 	return {
-		async evict(pod, preconditions) {
+		async evict(pod, preconditions, _id, guard) {
+			if (!guard()) return { kind: "notSent" };
 			const name = keyOf(pod);
 			try {
 				return await carry<EvictionAnswer<string>>({

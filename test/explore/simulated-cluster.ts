@@ -1,6 +1,7 @@
 // One simulated cluster: its API server, its pods and its agents.
 import type { PodRecord } from "../../disruption/pod.ts";
-import { AgentProcess, type AgentProcessOptions } from "./agent-process.ts";
+import { AgentProcess } from "./agent-process.ts";
+import type { AgentProcessOptions } from "./agent-process-options.ts";
 import type { ClusterData } from "./scenario.ts";
 import type { Step } from "./scheduler.ts";
 import { SimulatedApiServer } from "./simulated-api.ts";
@@ -10,17 +11,19 @@ export class SimulatedCluster {
 	readonly id: string;
 	readonly data: ClusterData;
 	readonly server: SimulatedApiServer;
-	readonly workloads: readonly Workload[];
+	readonly workloads: Workload[];
 	readonly agents: AgentProcess[] = [];
 	/** Ids that its list has had, or that have greeted it: its fleet has them, listed or not, until they are forgotten. */
 	readonly named = new Set<string>();
-	readonly #agentOptions: Omit<AgentProcessOptions, "name" | "server">;
+	/** Plugins may not read its pods: 403. */
+	forbidsReads = false;
+	readonly #agentOptions: Omit<AgentProcessOptions<AgentProcess>, "name" | "server">;
 	#started = 0;
 
 	constructor(
 		data: ClusterData,
 		memberIds: readonly string[],
-		agentOptions: Omit<AgentProcessOptions, "name" | "server">,
+		agentOptions: Omit<AgentProcessOptions<AgentProcess>, "name" | "server">,
 	) {
 		this.id = data.id;
 		this.data = data;

@@ -1,6 +1,8 @@
 // A process of the simulation: a clock of its own, ids of its own, and a life that can end.
 import { createHash } from "node:crypto";
 import type { Clock } from "../../agent/process/clock.ts";
+import { running } from "./await-points.ts";
+import type { AwaitStops } from "./await-stops.ts";
 import type { Step } from "./scheduler.ts";
 
 export interface SimulatedTimer {
@@ -14,6 +16,8 @@ export class SimulatedClock implements Clock {
 	readonly #timers = new Set<SimulatedTimer>();
 	/** Asked for before every step: looked up again only after it was taken away. */
 	#first: SimulatedTimer | undefined;
+	/** Told before the clock moves. */
+	beforeMove: (() => void) | undefined;
 
 	now(): number {
 		return this.#now;
@@ -32,6 +36,7 @@ export class SimulatedClock implements Clock {
 
 	/** Time passes and no timer fires: the process was busy, or stopped. */
 	jump(ms: number): void {
+		if (ms > 0) this.beforeMove?.();
 		this.#now += ms;
 	}
 
@@ -44,6 +49,7 @@ export class SimulatedClock implements Clock {
 
 	fire(timer: SimulatedTimer): void {
 		this.#remove(timer);
+		if (timer.at > this.#now) this.beforeMove?.();
 		this.#now = Math.max(this.#now, timer.at);
 		timer.callback();
 	}
@@ -54,33 +60,48 @@ export class SimulatedClock implements Clock {
 	}
 }
 
+export interface ProcessOptions {
+	/** What each process learns is hashed, for an exhaustive search. */
+	readonly keepsHistory: boolean;
+	/** At which awaits processes stop; at none where undefined. */
+	readonly stops?: AwaitStops | undefined;
+}
+
 export class SimulatedProcess {
 	readonly name: string;
 	readonly clock = new SimulatedClock();
 	alive = true;
+	/** It was stopped at an await: nothing of it happens until it goes on. */
+	isStopped = false;
+	/** At which awaits this run stops processes. */
+	readonly stops: AwaitStops | undefined;
 	/** What may happen to it again and again: told before every step, and made once. */
 	readonly offered = new Map<object, Step>();
 	#timer: { readonly timer: SimulatedTimer; readonly step: Step } | undefined;
+	/** Its ids begin with its name, in characters that agents take. */
+	readonly #idPrefix: string;
 	#ids = 0;
 	/** Whether `history` is kept: only an exhaustive search asks for it. */
 	readonly #keepsHistory: boolean;
 	#history = "";
 
-	constructor(name: string, options: { readonly keepsHistory: boolean }) {
+	constructor(name: string, options: ProcessOptions) {
 		this.name = name;
+		this.#idPrefix = name.replace("/", ":");
+		this.stops = options.stops;
 		this.#keepsHistory = options.keepsHistory;
 	}
 
 	/** Unique in the world, and the same in every run in which this process did the same so far. */
 	newId(): string {
 		this.#ids += 1;
-		return `${this.name}.${this.#ids}`;
+		return `${this.#idPrefix}.${this.#ids}`;
 	}
 
 	/** Its clock moves to its next timer. */
 	timerStep(): Step | undefined {
 		const timer = this.clock.next();
-		if (!timer) return undefined;
+		if (!timer || this.isStopped) return undefined;
 		if (this.#timer?.timer !== timer) this.#timer = { timer, step: this.#stepTo(timer) };
 		return this.#timer.step;
 	}
@@ -88,7 +109,7 @@ export class SimulatedProcess {
 	#stepTo(timer: SimulatedTimer): Step {
 		const run = (): void => {
 			this.learns(() => `timer ${timer.at}`);
-			this.clock.fire(timer);
+			running.run(this, () => this.clock.fire(timer));
 		};
 		return { kind: "timer", actor: this.name, what: `a timer of ${timer.at} ms`, run };
 	}

@@ -10,7 +10,9 @@ import {
 	cancels,
 	ended,
 	endsOnEvidence,
+	evictedAt,
 	fails,
+	fallsSilent,
 	isCall,
 	isCancelled,
 	isHeldBy,
@@ -21,15 +23,8 @@ import {
 } from "./staging.ts";
 import type { World } from "./world.ts";
 
+const front = { tier: "front" };
 const two = [{ name: "web", selector: web, maxUnavailable: 2 }];
-
-/** The version of a pod since its eviction began; before that no view has come so far. */
-function evictedAt(world: World, pod: string): number {
-	const found = server(world).getPod({ namespace: "shop", name: pod });
-	if (found.kind === "gone" || !found.pod.terminating) return Number.POSITIVE_INFINITY;
-	const first = server(world).podEvents.find(({ object }) => object.name === pod && object.terminating);
-	return Number(first?.resourceVersion);
-}
 
 export const stagedEngineScenarios: readonly Scenario<World>[] = [
 	{
@@ -75,6 +70,120 @@ export const stagedEngineScenarios: readonly Scenario<World>[] = [
 			// Each of them meets its fault first.
 			if (isCall(step, "drain-1", "evict")) return world.times("gaveUp") === 0;
 			return isCall(step, "drain-1", "confirm") && world.times("lost") === 0;
+		},
+	},
+	{
+		name: "timed-out-unsure",
+		about: "The time of a run is over that does not know whether its eviction was sent",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "the time of drain-1 is over",
+				when: (world) => world.times("gaveUp") > 0 && waitsFor(world, "drain-1", "confirm"),
+				run: (world) => world.drains.find(({ name }) => name === "drain-1")?.timeOut(),
+			},
+			begins("drain-2", "c1/web-1", isCancelled),
+		],
+		limits: { gaveUp: 1, lost: 1 },
+		afterEviction: "stays",
+		freshViews: true,
+		mayFail: (fault, what) => (fault === "gaveUp" ? what.startsWith("evict") : what.startsWith("confirm")),
+		holdsBack: (step, world) => {
+			if (step.kind === "late") return nobodyIsEvicted(world);
+			if (step.kind === "fault")
+				return isCall(step, "drain-1", "confirm") && world.times("the time of drain-1 is over") === 0;
+			// Each of them meets its fault first.
+			if (isCall(step, "drain-1", "evict")) return world.times("gaveUp") === 0;
+			return isCall(step, "drain-1", "confirm") && world.times("lost") === 0;
+		},
+	},
+	{
+		name: "forbidden-unsure",
+		about: "A run that does not know whether its eviction was sent may not read the pod any more",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "drain-1 may not read pods any more",
+				when: (world) => world.times("gaveUp") > 0,
+				run: (world) => {
+					world.cluster("c1").forbidsReads = true;
+				},
+			},
+			begins("drain-2", "c1/web-1", isCancelled),
+		],
+		limits: { gaveUp: 1 },
+		afterEviction: "stays",
+		freshViews: true,
+		probe: false,
+		mayFail: (_, what) => what.startsWith("evict"),
+		holdsBack: (step, world) => {
+			if (step.kind === "late") return nobodyIsEvicted(world);
+			if (isCall(step, "drain-1", "evict")) return world.times("gaveUp") === 0;
+			return isCall(step, "drain-1", "get pod") && world.times("drain-1 may not read pods any more") === 0;
+		},
+	},
+	{
+		name: "left-out-of-one-budget",
+		about: "A pod under two budgets gets labels that one of them does not select, after it was counted",
+		clusters: [
+			cluster("c1", 0, {
+				agents: 1,
+				workloads: [{ kind: "StatefulSet", name: "web", labels: { ...web, ...front }, replicas: 3 }],
+				budgets: [
+					{ name: "web", selector: web, maxUnavailable: 1 },
+					{ name: "front", selector: front, maxUnavailable: 1 },
+				],
+			}),
+		],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "web-0 loses the labels of front",
+				when: (world) => waitsFor(world, "drain-1", "commit"),
+				run: (world) => void server(world).changePod(world.pod("c1", "web-0"), { labels: web }),
+			},
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		configChanges: true,
+		holdsBack: (step, world) =>
+			isCall(step, "drain-1", "commit") && world.times("web-0 loses the labels of front") === 0,
+	},
+	{
+		name: "ended-while-reserved",
+		about: "Somebody ends what a round holds, and in that Lease a pod is reserved whose eviction is on its way",
+		writtenHolds: true,
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			begins("drain-2", "c1/web-1", (world) => waitsFor(world, "drain-1", "evict"), { attempts: 1 }),
+			{
+				name: "what drain-2 holds is ended",
+				when: (world) => isHeldBy(world, "drain-2"),
+				run: (world) => {
+					const [lease] = server(world).leases.values();
+					if (!lease) throw new Error("a budget without a Lease");
+					const { uid: leaseUid, spec } = lease;
+					const budget = { namespace: "shop", name: "web" };
+					const transitions = spec.leaseTransitions ?? 0;
+					const ender = agent(world, 0);
+					ender.task("ends a holding", () => ender.local.endHolding({ budget, leaseUid, transitions }));
+				},
+			},
+			begins("drain-3", "c1/web-1", (world) => world.times("what drain-2 holds is ended") > 0, { attempts: 1 }),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) => {
+			if (isCall(step, "drain-1", "evict")) {
+				return nobodyIsEvicted(world) && !world.drains.some(({ name, finished }) => name === "drain-3" && finished);
+			}
+			const isOver = isCall(step, "drain-2", "release") || isCall(step, "drain-2", "commit");
+			return isOver && world.times("what drain-2 holds is ended") === 0;
 		},
 	},
 	{
@@ -169,12 +278,7 @@ export const stagedEngineScenarios: readonly Scenario<World>[] = [
 		clusters: [cluster("c1", 3, { agents: 1 })],
 		drains: [],
 		events: [
-			{
-				name: "the watches of agent-0 fall silent",
-				run: (world) => {
-					agent(world, 0).isWatching = false;
-				},
-			},
+			fallsSilent(0),
 			fails("web-2", (world) => world.times("the watches of agent-0 fall silent") > 0),
 			begins("drain-1", "c1/web-0", (world) => world.times("web-2 fails") > 0),
 		],
@@ -183,10 +287,60 @@ export const stagedEngineScenarios: readonly Scenario<World>[] = [
 		holdsBack: ({ actor, kind }, world) => actor === "c1/agent-0" && kind === "watch" && nobodyIsEvicted(world),
 	},
 	{
+		name: "cleaned-up-while-reserved",
+		about:
+			"A budget is deleted and made again while a pod is reserved under it, and Leases without a budget are cleaned up",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "the budget is deleted",
+				when: (world) => waitsFor(world, "drain-1", "evict"),
+				run: (world) => server(world).deleteBudget({ namespace: "shop", name: "web" }),
+			},
+			{
+				name: "agent-0 looks for Leases without a budget",
+				when: (world) => world.times("the budget is deleted") > 0,
+				run: (world) => agent(world, 0).cleanUp(),
+			},
+			{
+				name: "the budget is made again",
+				when: (world) =>
+					world.times("agent-0 looks for Leases without a budget") > 0 &&
+					world.network.waiting("c1/agent-0").length === 0,
+				run: (world) => {
+					const spec = { selector: { matchLabels: web }, maxUnavailable: 1 };
+					server(world).putBudget({ name: { namespace: "shop", name: "web" }, spec });
+				},
+			},
+			begins("drain-2", "c1/web-1", (world) => world.times("the budget is made again") > 0, { attempts: 1 }),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		configChanges: true,
+		holdsBack: (step, world) => {
+			// Judged by a budget that it was not granted under: the other one has to be the second to go.
+			if (isCall(step, "drain-2", "evict")) return nobodyIsEvicted(world);
+			return (
+				isCall(step, "drain-1", "evict") &&
+				!waitsFor(world, "drain-2", "evict") &&
+				!world.drains.some(({ name, finished }) => name === "drain-2" && finished)
+			);
+		},
+	},
+	{
 		name: "cleaned-up-early",
 		about: "A Lease that remembers a controller is idle in a cluster that has not the budget, and another member has",
-		clusters: [cluster("c1", 1, { agents: 1, budgets: [] }), cluster("c2", 2, { agents: 1 })],
-		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		clusters: [
+			cluster("c1", 0, {
+				agents: 1,
+				workloads: [{ kind: "Database", name: "db", labels: web, replicas: 1 }],
+				budgets: [],
+			}),
+			cluster("c2", 2, { agents: 1 }),
+		],
+		drains: [drain("drain-1", ["c1/db-0"], { attempts: 1 })],
 		events: [
 			endsOnEvidence(0, (world) => !nobodyIsEvicted(world) && server(world).pods().length === 0),
 			{

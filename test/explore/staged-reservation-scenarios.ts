@@ -3,6 +3,7 @@ import type { Scenario } from "./scenario.ts";
 import { cluster, drain, web } from "./scenario-parts.ts";
 import {
 	agent,
+	becomesReady,
 	begins,
 	cancels,
 	drainSleeps,
@@ -151,6 +152,54 @@ export const stagedReservationScenarios: readonly Scenario<World>[] = [
 		holdsBack: (step, world) => isCall(step, "drain-1", "commit front") && !reserved(world, "web-0"),
 	},
 	{
+		name: "ready-before-it-goes",
+		about: "A pod that cost nothing, because it was not ready, is ready when its eviction arrives",
+		hasThinRuns: true,
+		clusters: [
+			cluster("c1", 3, {
+				agents: 1,
+				workloads: [{ kind: "StatefulSet", name: "web", labels: web, replicas: 3, unready: [0] }],
+			}),
+		],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			becomesReady("web-0", isEvicting),
+			begins("drain-2", "c1/web-1", (world) => world.times("web-0 becomes ready") > 0, { attempts: 1 }),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) =>
+			isCall(step, "drain-1", "evict") && !world.drains.some(({ name, finished }) => name === "drain-2" && finished),
+	},
+	{
+		name: "one-commit-first",
+		about: "Of a pod under two budgets one commit is late, and somebody asks for a pod of the other budget meanwhile",
+		clusters: [
+			cluster("c1", 0, {
+				agents: 1,
+				workloads: [
+					{ kind: "StatefulSet", name: "shared", labels: { ...web, ...front }, replicas: 2 },
+					{ kind: "StatefulSet", name: "front", labels: front, replicas: 2 },
+					{ kind: "StatefulSet", name: "web", labels: web, replicas: 2 },
+				],
+				budgets: twoBudgets,
+			}),
+		],
+		drains: [drain("drain-1", ["c1/shared-0"], { attempts: 1 })],
+		events: (["front", "web"] as const).map((name) =>
+			begins(`drain-${name}`, `c1/${name}-0`, (world) => isCommitted(world, name), { attempts: 1 }),
+		),
+		limits: {},
+		writtenHolds: true,
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) =>
+			isCall(step, "drain-1", "commit") &&
+			["front", "web"].some((name) => isCommitted(world, name)) &&
+			!world.drains.some(({ name, finished }) => name !== "drain-1" && finished),
+	},
+	{
 		name: "relabelled",
 		about: "A pod that was granted under one budget gets the labels of another before it is evicted",
 		clusters: [
@@ -232,4 +281,10 @@ export const stagedReservationScenarios: readonly Scenario<World>[] = [
 function evictedAt(world: World): number {
 	const { terminating, resourceVersion } = world.pod("c1", "web-0");
 	return terminating ? Number(resourceVersion) : Number.POSITIVE_INFINITY;
+}
+
+/** Of the two commits of drain-1 the one under this budget has been executed, and the other one has not. */
+function isCommitted(world: World, budget: string): boolean {
+	const asked = world.network.waiting("drain-1").filter((what) => what.startsWith("commit"));
+	return asked.length === 1 && asked.every((what) => !what.startsWith(`commit ${budget}`));
 }

@@ -4,6 +4,7 @@ import type { Scenario } from "./scenario.ts";
 import { cluster, drain, onlyOnce, web } from "./scenario-parts.ts";
 import {
 	acquisitionsBy,
+	agent,
 	agentSleeps,
 	begins,
 	endsOnEvidence,
@@ -16,6 +17,9 @@ import {
 } from "./staging.ts";
 import type { World } from "./world.ts";
 
+/** Past all that a round is excused for. */
+const stoppedMs = 70_000;
+
 const both = { ...web, tier: "db" };
 
 /** The double is what this is about, and nobody is told yet that its caller does not wait for it. */
@@ -27,6 +31,10 @@ function isAsideOfDouble(what: string, kind: string, world: World): boolean {
 /** The agents know of their pods. */
 function isListed(world: World): boolean {
 	return world.agents().every(({ isSynced }) => isSynced);
+}
+
+function isAwaited(world: World): boolean {
+	return agent(world, 0).local.lineLength({ namespace: "shop", name: "web" }) > 0;
 }
 
 function nobodyHasCommitted({ clusters }: World): boolean {
@@ -208,8 +216,31 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 			leaseCallsAtOnce: true,
 		},
 	},
-	unseen({ name: "reserved-unseen", isEnded: false }),
-	unseen({ name: "ended-unseen", isEnded: true }),
+	unseen({ name: "reserved-unseen", isEnded: false, writtenHolds: false }),
+	unseen({ name: "ended-unseen", isEnded: true, writtenHolds: false }),
+	unseen({ name: "reserved-elsewhere", isEnded: false, writtenHolds: true }),
+	unseen({ name: "ended-elsewhere", isEnded: true, writtenHolds: true }),
+	{
+		name: "past-the-line",
+		about: "A Lease has expired for which somebody waits in line, and somebody else asks for it who does not wait",
+		writtenHolds: true,
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			begins("drain-2", "c1/web-1", (world) => isHeldBy(world, "drain-1")),
+			agentSleeps(0, isAwaited),
+			begins("drain-3", "c1/web-2", (world) => world.times("agent-0 of c1 sleeps") > 0),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) => {
+			const hasAsked = world.drains.length > 2 && acquisitionsBy(world, "drain-3") > 0;
+			if (isCall(step, "drain-1", "commit")) return world.times("agent-0 of c1 sleeps") === 0;
+			// Its timer would give the Lease to whoever waits.
+			return step.kind === "timer" && step.actor === "c1/agent-0" && isAwaited(world) && !hasAsked;
+		},
+	},
 	{
 		name: "commit-unheard",
 		about: "A round's commit does not arrive, and its Lease was another round's meanwhile",
@@ -228,15 +259,111 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 			return nobodyIsEvicted(world) || (step.kind !== "fault" && world.times("lost") === 0);
 		},
 	},
+	{
+		name: "scaled-since-the-count",
+		about:
+			"A workload is scaled up while a plugin that has counted is stopped for more than a minute before its commit",
+		writtenHolds: false,
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "web is scaled to 6",
+				when: (world) => waitsFor(world, "drain-1", "commit"),
+				run: (world) => world.cluster("c1").workloads[0]?.scale(6),
+			},
+			{
+				name: "the plugin goes on",
+				when: (world) => world.times("web is scaled to 6") > 0,
+				run: (world) => {
+					for (const { clock } of world.drains) clock.jump(stoppedMs);
+					for (const each of world.agents()) {
+						each.clock.jump(stoppedMs);
+						each.signOfLife();
+					}
+				},
+			},
+		],
+		limits: {},
+		afterEviction: "stays",
+		configChanges: true,
+		freshViews: true,
+		probe: false,
+		holdsBack: (step, world) => isCall(step, "drain-1", "commit") && world.times("the plugin goes on") === 0,
+	},
+	{
+		name: "scaled-since-a-written-count",
+		about:
+			"A workload is scaled up while a plugin that has counted under a Lease that it holds is stopped for more than a minute before its commit",
+		writtenHolds: true,
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+		events: [
+			{
+				name: "web is scaled to 6",
+				when: (world) => waitsFor(world, "drain-1", "commit"),
+				run: (world) => world.cluster("c1").workloads[0]?.scale(6),
+			},
+			{
+				name: "the plugin goes on",
+				when: (world) => world.times("web is scaled to 6") > 0,
+				run: (world) => {
+					for (const { clock } of world.drains) clock.jump(stoppedMs);
+					for (const each of world.agents()) {
+						each.clock.jump(stoppedMs);
+						each.signOfLife();
+					}
+				},
+			},
+		],
+		limits: {},
+		afterEviction: "stays",
+		configChanges: true,
+		freshViews: true,
+		probe: false,
+		holdsBack: (step, world) => isCall(step, "drain-1", "commit") && world.times("the plugin goes on") === 0,
+	},
+	{
+		name: "scaled-since-the-grant",
+		about: "A workload is scaled up while a plugin that has a grant is stopped for seconds before its eviction",
+		writtenHolds: false,
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1, firstSendAfterMs: 400 })],
+		events: [
+			{
+				name: "web is scaled to 6",
+				when: (world) => reserved(world, "web-0") !== undefined && nobodyIsEvicted(world),
+				run: (world) => world.cluster("c1").workloads[0]?.scale(6),
+			},
+			{
+				name: "the plugin goes on",
+				when: (world) => world.times("web is scaled to 6") > 0,
+				run: (world) => {
+					for (const { clock } of world.drains) clock.jump(5_000);
+				},
+			},
+		],
+		limits: {},
+		afterEviction: "stays",
+		configChanges: true,
+		freshViews: true,
+		probe: false,
+		holdsBack: (step, world) =>
+			step.actor === "drain-1" && reserved(world, "web-0") !== undefined && world.times("the plugin goes on") === 0,
+	},
 ];
 
 /** `isEnded`: agent-0 has ended the reservation on evidence before the budget covers the pod. */
-function unseen({ name, isEnded }: { readonly name: string; readonly isEnded: boolean }): Scenario<World> {
+function unseen({
+	name,
+	isEnded,
+	writtenHolds,
+}: Required<Pick<Scenario, "name" | "writtenHolds">> & { readonly isEnded: boolean }): Scenario<World> {
 	return {
 		name,
 		about:
 			"A budget begins to cover a pod that was granted under another one, and the agent that counts has not seen that Lease since",
-		writtenHolds: false,
+		writtenHolds,
 		clusters: [
 			cluster("c1", 0, {
 				workloads: [

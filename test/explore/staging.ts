@@ -42,6 +42,14 @@ export function nobodyIsEvicted({ oracle }: World): boolean {
 	return oracle.evictions === 0;
 }
 
+/** The version of a pod of c1 since its eviction began; before that no view has come so far. */
+export function evictedAt(world: World, pod: string): number {
+	const found = server(world).getPod({ namespace: "shop", name: pod });
+	if (found.kind === "gone" || !found.pod.terminating) return Number.POSITIVE_INFINITY;
+	const first = server(world).podEvents.find(({ object }) => object.name === pod && object.terminating);
+	return Number(first?.resourceVersion);
+}
+
 /** A reservation has ended and its pod lives: before, another drain would only wait. */
 export function isCancelled(world: World): boolean {
 	return nobodyIsEvicted(world) && ended(world) > 0;
@@ -138,7 +146,56 @@ export function fails(pod: string, when: Moment): EventData<World> {
 	};
 }
 
+/** A pod of c1 that was not ready costs something from now on. */
+export function becomesReady(name: string, when: Moment): EventData<World> {
+	return {
+		name: `${name} becomes ready`,
+		when,
+		run: (world) => {
+			const c1 = world.cluster("c1");
+			const pod = world.pod("c1", name);
+			if (pod.terminating) return;
+			const slot = c1.slotOf(c1.server.changePod(pod, { ready: true }));
+			if (slot) slot.down = undefined;
+		},
+	};
+}
+
 /** An agent of c1 lists all pods. */
 export function lists(index: number, when: Moment): EventData<World> {
 	return { name: `agent-${index} lists`, when, run: (world) => agent(world, index).relist() };
+}
+
+/** No message and no event comes to an agent of c1 before its timer that is due within a second. */
+export function waitsASecond(index: number, when: Moment): EventData<World> {
+	const due = (world: World) => {
+		const { clock } = agent(world, index);
+		const timer = clock.next();
+		return timer !== undefined && timer.at - clock.now() <= 1_000;
+	};
+	return {
+		name: `agent-${index} waits for a second`,
+		when: (world) => due(world) && when(world),
+		run: (world) => agent(world, index).timerStep()?.run(),
+	};
+}
+
+/** For what the judge has to excuse, because a round could know it no earlier than its commit: here it was in time. */
+export function evictedAllTheSame(pod: string, after: string, why: string): EventData<World> {
+	return {
+		name: `${pod} is evicted all the same`,
+		when: (world) => world.times(after) > 0 && !nobodyIsEvicted(world),
+		run: (world) => world.bug("drain-1", new Error(`${pod} was evicted ${why}`)),
+	};
+}
+
+/** The watches of an agent of c1 show no life any more. */
+export function fallsSilent(index: number, when: Moment = () => true): EventData<World> {
+	return {
+		name: `the watches of agent-${index} fall silent`,
+		when,
+		run: (world) => {
+			agent(world, index).isWatching = false;
+		},
+	};
 }

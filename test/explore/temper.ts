@@ -11,6 +11,8 @@ export interface Temper {
 	readonly writtenHolds: boolean;
 	readonly splitAnswers: boolean;
 	readonly oneAgent: boolean;
+	/** All that may happen next, before each is weighed. */
+	sees?(steps: readonly Step[]): void;
 	weightOf(step: Step): number;
 	/** A step was taken: somebody may become slow or fast. */
 	took(step: Step): void;

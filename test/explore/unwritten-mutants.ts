@@ -33,10 +33,55 @@ export const unwrittenMutants: readonly Mutant[] = [
 			{
 				file: "agent/leases/local-cluster.ts",
 				symbol: "LocalCluster.commit",
-				find: "$unwritten && !(await isStillSo($$all))",
+				find: "$hold && !(await isStillSo($$all))",
 				replace: "false",
 			},
 		],
+	},
+	{
+		name: "unwritten-after-a-restore",
+		without: "letting an unwritten hold stand only on the API connection over which it was counted",
+		scenarios: ["counted-before-the-restore", "one-member-restored", "restored-with-higher-versions"],
+		edits: [
+			{
+				file: "agent/leases/optimistic-holds.ts",
+				symbol: "OptimisticHolds.isUnbroken",
+				find: "this.#api.connection() === $connection",
+				replace: "true",
+			},
+		],
+	},
+	{
+		name: "unwritten-without-end",
+		without: "ending an unwritten hold when a written one would end",
+		scenarios: ["scaled-since-the-count"],
+		edits: [
+			{
+				file: "agent/leases/optimistic-holds.ts",
+				symbol: "OptimisticHolds.isOver",
+				find: "this.#clock.now() - $askedAt > $longest",
+				replace: "false",
+			},
+		],
+	},
+	{
+		name: "written-without-end",
+		without: "refusing the commit of a hold that was not renewed for twice its time",
+		scenarios: ["scaled-since-a-written-count"],
+		edits: [
+			{
+				file: "agent/leases/local-cluster.ts",
+				symbol: "LocalCluster.#whySilent",
+				find: "this.leases.silentForMs($lease) <= longestSilentMs",
+				replace: "true",
+			},
+		],
+	},
+	{
+		name: "unwritten-counted-again-by-sums",
+		without: "leaving out what was counted as unready when the pods of an unwritten hold are counted again",
+		scenarios: ["unready-hides-reserved", "ready-since-the-count", "budget-made-again"],
+		edits: [{ file: count, symbol: "isStillSo", find: "!$unready.has($pod.uid)", replace: "true" }],
 	},
 	{
 		name: "unwritten-counted-again-from-a-late-watch",
@@ -57,5 +102,47 @@ export const unwrittenMutants: readonly Mutant[] = [
 			"waiting for the view to have come as far as evidence had, when the pods of an unwritten hold are counted again",
 		scenarios: ["ended-unseen"],
 		edits: [{ file: count, symbol: "isStillSo", find: "await $pods.reached($$all)", replace: '{ kind: "reached" }' }],
+	},
+	{
+		name: "unwritten-counted-again-behind-a-dead-watch",
+		without: "listing pods where their watch is dead, when the pods of an unwritten hold are counted again",
+		scenarios: ["failed-since-the-count"],
+		edits: [{ file: count, symbol: "isStillSo", find: "if (!$pods.live) await $pods.refresh();", replace: "" }],
+	},
+	{
+		name: "unwritten-counted-again-below",
+		without: "the no of a second count whose list is older than what others have seen",
+		harmless:
+			"A list is older than an `observed` only after a restore. After one before the count, the first count went by such a list as well; one after the count ends the connection, or loses this commit like every write since the backup",
+		scenarios: ["one-member-restored", "restored-while-draining"],
+		edits: [{ file: count, symbol: "isStillSo", find: '$reach.kind === "below"', replace: "false" }],
+	},
+	{
+		name: "unwritten-commit-by-a-dead-watch",
+		without: "leaving reservations alone where the commit of an unwritten hold finds the watch on pods dead",
+		scenarios: ["evident-before-the-restore"],
+		edits: [
+			{
+				file: "agent/leases/local-cluster.ts",
+				symbol: "LocalCluster.commit",
+				find: "$hold && $pods.live",
+				replace: "$hold",
+			},
+		],
+	},
+	{
+		name: "unwritten-on-the-same-version",
+		without: "all that a Lease says, beside uid and version, in what an unwritten hold was counted from",
+		harmless:
+			"Only etcd from a backup gives a version of one Lease to something else, and a hold stands only over the connection that was there before its count",
+		scenarios: ["counted-before-the-restore", "one-member-restored"],
+		edits: [
+			{
+				file: heldUnder,
+				symbol: "leaseFingerprint",
+				find: '[$uid, $version, String($transitions), $annotations[stateAnnotation] ?? ""]',
+				replace: "[$uid, $version]",
+			},
+		],
 	},
 ];

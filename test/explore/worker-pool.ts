@@ -1,27 +1,33 @@
 // Threads that explore: as many as there are processors, each with the shipped code or one mutant of it.
 import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
+import { type AwaitPoints, findAwaitPoints } from "./await-points.ts";
 import type { Job, JobResult, WorkerOptions } from "./job.ts";
 
 export const threads = availableParallelism();
 
 const program = new URL("./exploration-worker.ts", import.meta.url);
 
+/** Found once, for all threads of this process. */
+let found: AwaitPoints | undefined;
+
 /** Runs the jobs, a few at a time; ends early, with what there is, once `isEnough` says so of a result. */
 export async function runJobs(
-	jobs: readonly Job[],
-	options: WorkerOptions & {
+	jobs: readonly Job[] | (() => Job | undefined),
+	options: Omit<WorkerOptions, "points"> & {
 		readonly threads: number;
 		readonly onResult: (result: JobResult) => void;
 		readonly isEnough: (result: JobResult) => boolean;
 	},
 ): Promise<void> {
-	const queue = [...jobs];
+	const points = (found ??= findAwaitPoints());
+	const queue = typeof jobs === "function" ? undefined : [...jobs];
+	const next = typeof jobs === "function" ? jobs : () => queue?.shift();
 	let enough = false;
 	const work = async (): Promise<void> => {
-		const worker = new Worker(program, { workerData: { mutant: options.mutant } satisfies WorkerOptions });
+		const worker = new Worker(program, { workerData: { mutant: options.mutant, points } satisfies WorkerOptions });
 		try {
-			for (let job = queue.shift(); job && !enough; job = queue.shift()) {
+			for (let job = next(); job; job = enough ? undefined : next()) {
 				const result = await ask(worker, job);
 				options.onResult(result);
 				if (options.isEnough(result)) enough = true;
@@ -30,7 +36,7 @@ export async function runJobs(
 			await worker.terminate();
 		}
 	};
-	await Promise.all(Array.from({ length: Math.min(options.threads, jobs.length) }, work));
+	await Promise.all(Array.from({ length: Math.min(options.threads, queue?.length ?? options.threads) }, work));
 }
 
 function ask(worker: Worker, job: Job): Promise<JobResult> {

@@ -17,8 +17,14 @@ export interface WorkloadSpec {
 	readonly name: string;
 	readonly labels: Readonly<Record<string, string>>;
 	readonly replicas: number;
+	/** Ready pods beyond its replicas, as a rollout makes them for a while. */
+	readonly surge?: number;
 	/** Ordinals whose pods are not ready at first. */
 	readonly unready?: readonly number[];
+	/** Of its pod template, where its pods get other ones: a webhook adds some. */
+	readonly template?: Readonly<Record<string, string>>;
+	/** None of its pods is there at first. */
+	readonly isEmpty?: boolean;
 }
 
 export interface Slot {
@@ -75,9 +81,13 @@ export class Workload {
 			this.controller = reference(spec.kind === "Deployment" ? "ReplicaSet" : spec.kind, spec.name);
 		}
 		this.#writeScale();
-		for (let ordinal = 0; ordinal < spec.replicas; ordinal += 1) {
+		for (let ordinal = 0; ordinal < spec.replicas + (spec.surge ?? 0); ordinal += 1) {
 			const slot: Slot = { workload: this, ordinal, pod: undefined, down: undefined };
 			this.slots.push(slot);
+			if (spec.isEmpty) {
+				slot.down = { cause: "involuntary", revision: 0 };
+				continue;
+			}
 			const ready = !(spec.unready ?? []).includes(ordinal);
 			this.#makePod(slot, ready);
 			if (!ready) slot.down = { cause: "involuntary", revision: 0 };
@@ -124,11 +134,12 @@ export class Workload {
 		}
 	}
 
-	/** Etcd came back from a backup: whoever was up then is up. */
+	/** Etcd came back from a backup: pods are up that were up then, and no others. */
 	restored(): void {
 		for (const slot of this.slots) {
 			const pod = this.podIn(slot);
 			if (pod?.ready && !pod.terminating) slot.down = undefined;
+			else slot.down ??= { cause: "involuntary", revision: 0 };
 		}
 	}
 
@@ -142,8 +153,9 @@ export class Workload {
 		const { controller, replicas } = this;
 		const deployment = this.#deployment;
 		if (!controller || !deployment) throw new Error(`${this.spec.name} is no Deployment`);
-		this.#server.putController({ ...deployment, namespace, replicas: wanted });
-		this.#server.putController({ ...controller, namespace, replicas });
+		const { template = this.spec.labels } = this.spec;
+		this.#server.putController({ ...deployment, namespace, replicas: wanted, template });
+		this.#server.putController({ ...controller, namespace, replicas, template });
 	}
 
 	/** Its former Deployment is deleted. */
@@ -165,7 +177,7 @@ export class Workload {
 				step(`pod ${pod.name} ends`, () => {
 					this.#server.removePod(pod);
 					slot.pod = undefined;
-					if (!this.isManaged) this.slots.splice(this.slots.indexOf(slot), 1);
+					if (!this.isManaged || this.slots.length > this.replicas) this.slots.splice(this.slots.indexOf(slot), 1);
 				});
 			} else if (!pod.ready && !onlyEnds) {
 				step(`pod ${pod.name} becomes ready`, () => {
@@ -198,7 +210,14 @@ export class Workload {
 		const { controller, replicas } = this;
 		if (!controller) return;
 		const deployment = this.#deployment;
-		if (deployment) this.#server.putController({ ...deployment, namespace, replicas });
-		this.#server.putController({ ...controller, namespace, replicas, ...(deployment && { ownedBy: deployment }) });
+		const { template = this.spec.labels } = this.spec;
+		if (deployment) this.#server.putController({ ...deployment, namespace, replicas, template });
+		this.#server.putController({
+			...controller,
+			namespace,
+			replicas,
+			template,
+			...(deployment && { ownedBy: deployment }),
+		});
 	}
 }

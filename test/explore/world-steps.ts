@@ -26,9 +26,14 @@ export function worldSteps(world: World): readonly Step[] {
 	for (const { agents } of world.clusters) for (const agent of agents) if (agent.alive) agent.addWatchSteps(steps);
 	addKubeletSteps(world, steps);
 	addLimited(world, steps);
+	const goingOn: Step[] = [];
+	world.options.stops?.addSteps(goingOn);
+	steps.push(...goingOn);
 	const { holdsBack } = world.scenario;
 	if (!holdsBack) return steps;
-	const free = steps.filter((step) => !holdsBack(step, world));
+	const free = steps.filter((step) => goingOn.includes(step) || !holdsBack(step, world));
+	// What a stopped process would do is what the others wait for.
+	if (goingOn.length > 0 && free.every(({ kind }) => kind === "timer" || kind === "jump")) return goingOn;
 	return free.some(({ kind }) => kind !== "timer" && kind !== "jump") ? free : steps;
 }
 
@@ -36,6 +41,8 @@ export function worldSteps(world: World): readonly Step[] {
 export function settlingStep(world: World): Step | undefined {
 	if (world.violation) return undefined;
 	const steps: Step[] = [];
+	world.options.stops?.addSteps(steps);
+	if (steps[0]) return steps[0];
 	world.network.addSteps(steps);
 	const message = steps.find(({ kind }) => kind === "message") ?? steps.find(({ kind }) => kind === "late");
 	if (message) return message;
@@ -66,9 +73,9 @@ function addTimers(world: World, steps: Step[]): void {
 export function nextTimer(world: World): Step | undefined {
 	const processes = world.processes();
 	const inMs = new Map<string, number>();
-	for (const { name, clock } of processes) {
+	for (const { name, clock, isStopped } of processes) {
 		const timer = clock.next();
-		if (timer) inMs.set(name, Math.max(timer.at - clock.now(), 0));
+		if (timer && !isStopped) inMs.set(name, Math.max(timer.at - clock.now(), 0));
 	}
 	const ms = Math.min(...inMs.values());
 	const steps: Step[] = [];
@@ -178,14 +185,14 @@ function addLimited(world: World, steps: Step[]): void {
 		if (world.may("touches") || world.may("failures")) addPodSteps(world, cluster, steps);
 	}
 	for (const drain of world.drains) {
-		if (drain.finished || !drain.alive) continue;
+		if (drain.finished || !drain.alive || drain.isStopped) continue;
 		if (world.may("drainJumps")) offer(world, steps, drain, drainJump);
 		if (world.may("crashes")) offer(world, steps, drain, crash);
 		if (world.may("stops")) offer(world, steps, drain, stop);
 	}
 	if (world.may("pauses")) {
 		for (const process of world.processes()) {
-			if (world.network.isWaiting(process)) offer(world, steps, process, pause);
+			if (!process.isStopped && world.network.isWaiting(process)) offer(world, steps, process, pause);
 		}
 	}
 	for (const event of world.scenario.events ?? []) {
@@ -200,6 +207,7 @@ function addLimited(world: World, steps: Step[]): void {
 }
 
 function addAgentSteps(world: World, cluster: SimulatedCluster, agent: AgentProcess, steps: Step[]): void {
+	if (agent.isStopped) return;
 	if (world.may("agentJumps")) offer(world, steps, agent, agentJump);
 	if (world.may("silences") && agent.isWatching) offer(world, steps, agent, silence);
 	if (world.may("restarts")) offer(world, steps, agent, restart);

@@ -1,5 +1,4 @@
 // One run's world: the clusters of a scenario, its processes, the network between them, and everything that may happen next.
-import { leaseName } from "../../disruption/lease.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";
@@ -12,32 +11,16 @@ import { Network, routesTo } from "./network.ts";
 import { Oracle, type Violation } from "./oracle.ts";
 import { OrderJudge } from "./order-judge.ts";
 import { PluginProcess } from "./plugin-process.ts";
+import { makeLeases } from "./made-leases.ts";
 import type { Limits, Scenario } from "./scenario.ts";
-import type { Choices, Step } from "./scheduler.ts";
+import type { Step } from "./scheduler.ts";
 import type { ApiCall } from "./simulated-api.ts";
+import { Wire } from "./wire.ts";
+import type { WorldOptions } from "./world-options.ts";
 import type { Snapshot } from "./simulated-api-server.ts";
 import { SimulatedCluster } from "./simulated-cluster.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
-
-export interface WorldOptions {
-	readonly choices: Choices;
-	readonly limits: Limits;
-	/** Plugins are rounds without the engine around them. */
-	readonly thinDrains: boolean;
-	/** Nobody takes holds that are not written. */
-	readonly writtenHolds: boolean;
-	/** Answers travel on their own. */
-	readonly splitAnswers: boolean;
-	/** Every process asks the one agent that the scenario names, or the first. */
-	readonly oneAgent: boolean;
-	/** What each process learns is hashed, for an exhaustive search. */
-	readonly keepsHistory: boolean;
-	/** Calls to Leases need not wait for their moment. */
-	readonly leaseCallsAtOnce: boolean;
-	/** What happens is written down, for people. */
-	readonly record: boolean;
-}
 
 /** More than are made anew until everybody has noticed that a backup does not have them: no version comes twice. */
 const writesSinceBackup = 1_000;
@@ -61,6 +44,7 @@ export class World {
 	readonly clusters: readonly SimulatedCluster[];
 	readonly network: Network;
 	readonly oracle: Oracle;
+	readonly #wire: Wire | undefined;
 	readonly #order: OrderJudge;
 	readonly #onPassedLine = (at: SimulatedProcess, what: string): void => this.#order.passedLine(at, what);
 	readonly drains: Drain[] = [];
@@ -97,6 +81,7 @@ export class World {
 			(data) =>
 				new SimulatedCluster(data, ids, {
 					keepsHistory: options.keepsHistory,
+					stops: options.stops,
 					carry: (from, call) => this.carry(from, this.cluster(data.id), call),
 					onBug: (error) => this.bug(data.id, error),
 					knowsMembers: scenario.knowsMembers ?? false,
@@ -115,14 +100,16 @@ export class World {
 		};
 		this.#order = new OrderJudge({ processes: () => this.agents(), onViolation });
 		this.oracle = new Oracle({
+			scenario: scenario.name,
 			clusters: this.clusters,
 			step: () => this.step,
 			faults: () => this.#faults,
 			onViolation,
 		});
+		this.#wire = options.isWired ? this.#openWire() : undefined;
 		for (const { server } of this.clusters)
 			server.pickListVersion = (count) => (count > 1 && !this.settling ? this.pick(count) : 0);
-		if (scenario.leasesExist !== false) this.#makeLeases();
+		if (scenario.leasesExist !== false) makeLeases(this.clusters);
 		for (const cluster of this.clusters) {
 			if (scenario.isRestored) {
 				this.#backups.set(cluster, cluster.server.snapshot());
@@ -135,12 +122,16 @@ export class World {
 		for (const data of scenario.drains) this.startDrain(data);
 	}
 
-	/** etcd of every cluster comes back as it was before the run began. */
-	restore(): void {
-		if (this.#backups.size === 0) throw new Error(`scenario ${this.scenario.name} has no backup`);
-		for (const [cluster, backup] of this.#backups) {
+	/**
+	 * etcd of every cluster, or of this one, comes back as it was before the run began, and its API server is started anew.
+	 * `bumped`: objects are those of the backup, and the next versions are above all that there ever were (etcdutl --bump-revision).
+	 */
+	restore({ only, bumped = false }: { readonly only?: string; readonly bumped?: boolean } = {}): void {
+		const backups = [...this.#backups].filter(([{ id }]) => (only ?? id) === id);
+		if (backups.length === 0) throw new Error(`scenario ${this.scenario.name} has no backup`);
+		for (const [cluster, backup] of backups) {
 			const { agents, server, workloads } = cluster;
-			server.restore(backup);
+			server.restore(backup, bumped ? server.revision + writesSinceBackup : backup.revision);
 			this.oracle.restored(cluster);
 			for (const workload of workloads) workload.restored();
 			for (const agent of agents) agent.loseConnection();
@@ -161,6 +152,7 @@ export class World {
 	startDrain(data: Scenario["drains"][number]): Drain {
 		const drain = this.options.thinDrains ? new DrainProcess(data, this) : new PluginProcess(data, this);
 		this.drains.push(drain);
+		this.oracle.follows(drain);
 		drain.start();
 		return drain;
 	}
@@ -198,7 +190,7 @@ export class World {
 	/** The cluster as a drain asks it. */
 	member(from: Drain, id: string): AgentCluster {
 		const agent = from.data.agent ?? (this.options.oneAgent ? 0 : undefined);
-		return this.#memberFor(from, id, agent);
+		return this.#memberFor(from, id, { agent, through: from.data.through });
 	}
 
 	carry<T>(from: SimulatedProcess, cluster: SimulatedCluster, call: ApiCall<T>): Promise<T> {
@@ -283,14 +275,33 @@ export class World {
 	#neverChanges({ verb, resource }: Pick<ApiCall<unknown>, "verb" | "resource">): boolean {
 		if (resource === "leases" && verb !== "list" && this.options.leaseCallsAtOnce) return true;
 		if (this.scenario.configChanges) return false;
-		if (resource === "fleet" || resource === "scales" || resource === "budgets") return true;
+		if (resource === "fleet" || resource === "scales" || resource === "budgets" || resource === "workloads")
+			return true;
 		// The counted budget's own Lease is left out of the list, so where there is one budget nothing of it matters.
 		return (
 			resource === "leases" && verb === "list" && this.scenario.clusters.every(({ budgets }) => budgets.length <= 1)
 		);
 	}
 
-	#memberFor(from: SimulatedProcess, id: string, agent: number | undefined): AgentCluster {
+	#openWire(): Wire {
+		return new Wire({
+			network: this.network,
+			budgets: this.oracle.budgets,
+			cluster: (id) => this.cluster(id),
+			passesOn: (agent) => this.#lineHost(agent, agent.local.id) !== undefined,
+			onPassedLine: this.#onPassedLine,
+			onGreeted: (agent, id) => this.#greeted(this.cluster(agent.local.id), id),
+			onBug: (where, error) => this.bug(where, error),
+		});
+	}
+
+	#memberFor(
+		from: SimulatedProcess,
+		id: string,
+		{ agent, through }: { readonly agent?: number | undefined; readonly through?: string | undefined } = {},
+	): AgentCluster {
+		const { writtenHolds } = this.options;
+		if (this.#wire) return this.#wire.member(from, { id, agent, through, writtenHolds });
 		const passesOn = (at: SimulatedProcess): boolean => this.#lineHost(at, id) !== undefined;
 		const { network, oracle } = this;
 		return simulatedMember({
@@ -298,7 +309,7 @@ export class World {
 			cluster: this.cluster(id),
 			network,
 			agent,
-			writtenHolds: this.options.writtenHolds,
+			writtenHolds,
 			budgets: oracle.budgets,
 			passesOn,
 			onPassedLine: this.#onPassedLine,
@@ -307,18 +318,21 @@ export class World {
 
 	/** All members of the fleet as an agent of this cluster asks them. */
 	#membersOf(from: AgentProcess, clusterId: string): readonly AgentCluster[] {
-		return this.memberIds(clusterId).map((id) =>
-			id === clusterId ? from.local : this.#memberFor(from, id, undefined),
-		);
+		return this.memberIds(clusterId).map((id) => (id === clusterId ? from.local : this.#memberFor(from, id)));
+	}
+
+	#greeted(cluster: SimulatedCluster, by: string): void {
+		cluster.named.add(by);
+		this.oracle.configChanged();
 	}
 
 	#greet(from: AgentProcess, id: string, greeting: Greeting): Promise<GreetingReply> {
+		if (this.#wire) return this.#wire.greet(from, id, greeting);
 		const cluster = this.cluster(id);
 		const tell = async (agent: AgentProcess): Promise<GreetingReply> => {
 			if (!agent.greetings) throw new Error("an agent that knows no members");
 			const reply = await agent.greetings.receive(greeting);
-			cluster.named.add(greeting.id);
-			this.oracle.configChanged();
+			this.#greeted(cluster, greeting.id);
 			return reply;
 		};
 		return this.network.send<GreetingReply>({
@@ -340,7 +354,7 @@ export class World {
 		const after = server.leases.get(call.name);
 		if (!after || after === before) return answer;
 		this.#order.wrote(from, before, after);
-		this.oracle.budgets.wrote(cluster, after);
+		this.oracle.wrote(cluster, after);
 		return answer;
 	}
 
@@ -350,6 +364,8 @@ export class World {
 		if (!this.scenario.lineHost || !host?.alive || host === from) return undefined;
 		const { network, oracle } = this;
 		const { budgets } = oracle;
+		const { writtenHolds } = this.options;
+		if (this.#wire) return this.#wire.member(from, { id, agent: 0, passedOn: "line", writtenHolds });
 		return simulatedMember({
 			from,
 			cluster,
@@ -357,37 +373,9 @@ export class World {
 			budgets,
 			agent: 0,
 			here: true,
-			writtenHolds: this.options.writtenHolds,
+			writtenHolds,
 			onPassedLine: this.#onPassedLine,
 		});
-	}
-
-	/** As a first round leaves them: free, and with the version up to which it has listed. */
-	#makeLeases(): void {
-		for (const { server } of this.clusters) {
-			const names = new Set(this.scenario.clusters.flatMap(({ budgets }) => budgets.map(({ name }) => name)));
-			for (const budget of names) {
-				const observed = String(server.revision);
-				server.createLease({
-					name: leaseName({ namespace: "shop", name: budget }),
-					labels: { "xpdb.form3.tech/budget-namespace": "shop", "app.kubernetes.io/managed-by": "xpdb-agent" },
-					annotations: {
-						"xpdb.form3.tech/budget": `shop/${budget}`,
-						"xpdb.form3.tech/state": JSON.stringify({
-							schema: 1,
-							nonce: "earlier",
-							phase: "released",
-							renewals: 0,
-							observed,
-							controllers: [],
-							holders: [],
-							reservations: [],
-						}),
-					},
-					spec: { leaseDurationSeconds: 1, leaseTransitions: 4 },
-				});
-			}
-		}
 	}
 }
 

@@ -22,6 +22,8 @@ export function createAnsweringConnection({ answer, stream, asked }: AnsweringOp
 		cluster: "eu-1",
 		versions: new SeenVersions(),
 		silentMs: 0,
+		session: 1,
+		connected: true,
 		async request(options) {
 			demandPath(options.path);
 			asked?.(options.path);

@@ -65,6 +65,13 @@ const rows: readonly Row[] = [
 		replace: "",
 	},
 	{
+		target: "workload",
+		without: "a label of a template is a text",
+		file: "agent/cluster-api/workload-record.ts",
+		find: 'if (typeof value !== "string") throw unreadable(`label ${quote(key)} of its template is ${quote(value)}`);',
+		replace: "",
+	},
+	{
 		target: "api-refusal",
 		without: "only a 404 says that an object is gone",
 		file: "agent/kubernetes/api-refusal.ts",
@@ -215,8 +222,8 @@ const rows: readonly Row[] = [
 		target: "kubeconfig",
 		without: "messages have an end",
 		file: "disruption/bounded-error.ts",
-		find: "shortenTo(message, longestMessage)",
-		replace: "message",
+		find: "shortenTo(text, longestMessage)",
+		replace: "text",
 	},
 	{
 		target: "duration",

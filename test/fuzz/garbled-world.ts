@@ -13,7 +13,7 @@ import { createAnsweringConnection } from "./answering-connection.ts";
 import type { Json } from "./odd-values.ts";
 import { budget, leaseObject, podObject, statefulSet } from "./seed-objects.ts";
 
-export type ObjectKind = "pods" | "pod" | "fleet" | "lease" | "leases" | "budget" | "budgets" | "scale";
+export type ObjectKind = "pods" | "pod" | "fleet" | "lease" | "leases" | "budget" | "budgets" | "scale" | "workloads";
 
 /** Changes one cluster's answers of one kind. */
 export type Garble = (answer: ApiAnswer) => ApiAnswer;
@@ -116,11 +116,13 @@ export async function openGarbledCluster(
 		budgets,
 		clock,
 		name,
-		version: "0.1.0",
+		version: "0.2.0",
 		leaseNamespace: "xpdb-system",
 		newId: () => `local-${++ids}`,
 	});
 }
+
+const workloadsPath = /\/namespaces\/shop\/(deployments|statefulsets|daemonsets|replicasets|replicationcontrollers)$/;
 
 /** As much of an API server as a round asks. */
 export class WorldServer {
@@ -178,6 +180,8 @@ export class WorldServer {
 			const spec = { ...statefulSet.spec, replicas: this.#state.replicas ?? 3 };
 			return found("scale", { ...statefulSet, spec });
 		}
+		const [, plural] = workloadsPath.exec(place) ?? [];
+		if (plural !== undefined) return found("workloads", list(plural === "statefulsets" ? [statefulSet] : []));
 		if (place.endsWith("/xpoddisruptionbudgets")) return found("budgets", list([this.#budget()]));
 		if (place.includes("/xpoddisruptionbudgets/")) return found("budget", this.#budget());
 		if (place.endsWith("/leases") && method === "GET") return found("leases", list([...this.#leases.values()]));

@@ -69,7 +69,12 @@ export const statefulSet = {
 	apiVersion: "apps/v1",
 	kind: "StatefulSet",
 	metadata: { name: "db", namespace: "shop", uid: "uid-of-db", resourceVersion: "90", generation: 1 },
-	spec: { replicas: 3, serviceName: "db", selector: { matchLabels: { app: "db" } } },
+	spec: {
+		replicas: 3,
+		serviceName: "db",
+		selector: { matchLabels: { app: "db" } },
+		template: { metadata: { labels: { app: "db" } } },
+	},
 	status: { replicas: 3, readyReplicas: 3 },
 };
 

@@ -8,6 +8,7 @@ import { budgetWatchTarget } from "./targets/budget-watch-target.ts";
 import { configTargets } from "./targets/config-targets.ts";
 import { domainTargets } from "./targets/domain-targets.ts";
 import { frameTarget } from "./targets/frame-target.ts";
+import { httpRequestTarget } from "./targets/http-request-target.ts";
 import { identityTargets } from "./targets/identity-targets.ts";
 import { knownMembersTarget } from "./targets/known-members-target.ts";
 import { requestTarget } from "./targets/request-target.ts";
@@ -22,6 +23,7 @@ export const targets: readonly FuzzTarget[] = [
 	budgetWatchTarget,
 	requestTarget,
 	frameTarget,
+	httpRequestTarget,
 	...watchTargets,
 	...configTargets,
 	...argvTargets,

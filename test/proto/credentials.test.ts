@@ -13,6 +13,7 @@ import { agentServerName, createAgentClient, createTokenSource } from "../../pro
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
 import * as samples from "../support/samples.ts";
 import { startScriptedAgent } from "../support/scripted-agent.ts";
+import { askForUnverifiedTls } from "../support/unverified-tls.ts";
 
 const { clusterId, acquisition } = samples;
 const serverName = agentServerName("xpdb-system");
@@ -88,6 +89,15 @@ describe("createAgentClient()", () => {
 			identity: bearer(async () => "secret"),
 		});
 		await expect(asked).rejects.toBeInstanceOf(AgentUnavailableError);
+		expect(seen).toEqual([]);
+	});
+
+	test("trusts no agent of another CA where Node's environment asks for TLS without verification", async () => {
+		askForUnverifiedTls();
+		const { address, seen } = await startTlsAgent();
+		const options = { address, serverName, ca: stranger.certificate };
+		const asked = renewThrough({ ...options, identity: bearer(async () => "secret") });
+		await expect(asked).rejects.toThrow(/: self-signed certificate in certificate chain$/);
 		expect(seen).toEqual([]);
 	});
 

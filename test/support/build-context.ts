@@ -1,7 +1,7 @@
 // A context of the kubeconfig, and its API server as functions of the test.
-import { ApiError } from "../../plugin/kubernetes/api-error.ts";
+import { ApiError, NotSentError } from "../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
-import type { KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
+import type { CallOptions, KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
 import { suggestDefault } from "./suggest-default.ts";
 
 export function notFound(message: string): ApiError {
@@ -19,21 +19,29 @@ export function newClient(calls: {
 	readonly mergePatch?: Call;
 	readonly apply?: Call;
 	readonly delete?: Call;
+	/** What a guarded request waits for before it is written: credentials, a connection. */
+	readonly wait?: () => Promise<void> | void;
 }): KubernetesClient {
 	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the test knows what it asks for
 	const answer = async <T>(call: Call | undefined, path: string, body?: unknown): Promise<T> => {
 		if (!call) throw new Error(`unexpected call of ${path}`);
 		return (await call(path, body)) as T;
 	};
+	const guarded = async <T>({ guard }: CallOptions = {}, send: () => Promise<T>): Promise<T> => {
+		const waiting = calls.wait?.();
+		if (waiting) await waiting;
+		if (guard?.() === false) throw new NotSentError();
+		return send();
+	};
 	return {
 		server: "https://api.example.com",
 		get: (path) => answer(calls.get, path),
 		list: (path, query) => answer(calls.list, path, query),
-		post: (path, body) => answer(calls.post, path, body),
+		post: (path, body, options) => guarded(options, () => answer(calls.post, path, body)),
 		patch: (path, body) => answer(calls.patch, path, body),
 		mergePatch: (path, body) => answer(calls.mergePatch, path, body),
 		apply: (path, body) => answer(calls.apply, path, body),
-		delete: (path, body) => answer(calls.delete, path, body),
+		delete: (path, body, options) => guarded(options, () => answer(calls.delete, path, body)),
 		stream: (path) => answer(undefined, path),
 		webSocket: (path) => answer(undefined, path),
 		close: () => undefined,

@@ -31,7 +31,7 @@ export function createFakeCluster(
 		describe: async () => ({
 			clusterId: id,
 			clusterName: name,
-			version: "0.1.0",
+			version: "0.2.0",
 			features: [],
 			members: [],
 			fleetHash: "5f",

@@ -64,6 +64,8 @@ export class FakeFleet {
 	mostUnavailable = 0;
 	/** Called when an eviction arrives, before it is answered. */
 	onEviction: () => void = () => undefined;
+	/** What each eviction waits for before it is written: credentials, a connection. */
+	beforeSending: () => Promise<void> | void = () => undefined;
 
 	constructor(names: readonly string[]) {
 		this.members = names.map((name) => new FakeMember(name, this));
@@ -159,7 +161,8 @@ export class FakeMember implements AgentCluster {
 	/** Called when a pod is read, before it is answered. */
 	onRead: () => Promise<void> | void = () => undefined;
 	readonly #fleet: FakeFleet;
-	#held: Acquisition | undefined;
+	/** By the budget's name. */
+	readonly #held = new Map<string, Acquisition>();
 	#version = 10;
 
 	constructor(name: string, fleet: FakeFleet) {
@@ -172,6 +175,7 @@ export class FakeMember implements AgentCluster {
 				get: (path) => this.#get(path),
 				post: (path, body) => this.#evict(path, body),
 				delete: (path, body) => this.#evict(path, { deleteOptions: body }),
+				wait: () => this.#fleet.beforeSending(),
 			}),
 		);
 	}
@@ -192,15 +196,8 @@ export class FakeMember implements AgentCluster {
 
 	addPod(name: string, { healthy = true, finished = false, labels = { app: "db" } }: Partial<FakePod> = {}): FakePod {
 		this.#version += 1;
-		const pod = {
-			name,
-			uid: `uid-${this.name}-${name}-${this.#version}`,
-			labels,
-			annotations: {},
-			healthy,
-			finished,
-			version: this.#version,
-		};
+		const uid = `uid-${this.name}-${name}-${this.#version}`;
+		const pod = { name, uid, labels, annotations: {}, healthy, finished, version: this.#version };
 		this.pods.set(pod.uid, pod);
 		this.expected += 1;
 		return pod;
@@ -224,7 +221,7 @@ export class FakeMember implements AgentCluster {
 		await Promise.resolve();
 		this.requireUp("Acquire");
 		this.#requireReadable();
-		while (this.#held) {
+		while (this.#held.has(request.budget.name)) {
 			if (!options.wait) return { kind: "held", position: 1, holder: "someone", heldForMs: 0 };
 			await new Promise((resolve) => {
 				setImmediate(resolve);
@@ -233,8 +230,9 @@ export class FakeMember implements AgentCluster {
 		}
 		this.rounds += 1;
 		const { budget, nonce } = request;
-		this.#held = { budget, nonce, leaseUid: "lease", leaseTransitions: this.rounds };
-		return { kind: "acquired", acquisition: this.#held, count: this.#count(request), leaseDurationMs: 10_000 };
+		const acquisition = { budget, nonce, leaseUid: "lease", leaseTransitions: this.rounds };
+		this.#held.set(budget.name, acquisition);
+		return { kind: "acquired", acquisition, count: this.#count(request), leaseDurationMs: 10_000 };
 	}
 
 	async count(acquisition: Acquisition, request: AcquireRequest): Promise<Count> {
@@ -248,14 +246,14 @@ export class FakeMember implements AgentCluster {
 
 	async commit(acquisition: Acquisition, grants: readonly Grant[]): Promise<CommitOutcome> {
 		this.requireUp("Commit");
-		if (this.#held?.nonce !== acquisition.nonce) return { kind: "lost", reason: "not held" };
+		if (!this.#isHeld(acquisition)) return { kind: "lost", reason: "not held" };
 		for (const { id, pod } of grants) this.reservations.set(pod.uid, id);
-		this.#held = undefined;
+		this.#held.delete(acquisition.budget.name);
 		return { kind: "stood" };
 	}
 
 	async release(acquisition: Acquisition): Promise<void> {
-		if (this.#held?.nonce === acquisition.nonce) this.#held = undefined;
+		if (this.#isHeld(acquisition)) this.#held.delete(acquisition.budget.name);
 	}
 
 	async confirm(_budget: BudgetName, ids: readonly string[]): Promise<boolean> {
@@ -304,7 +302,11 @@ export class FakeMember implements AgentCluster {
 
 	#requireHeld(acquisition: Acquisition): void {
 		this.requireUp("Renew");
-		if (this.#held?.nonce !== acquisition.nonce) throw new LeaseLostError("not held");
+		if (!this.#isHeld(acquisition)) throw new LeaseLostError("not held");
+	}
+
+	#isHeld({ budget, nonce }: Acquisition): boolean {
+		return this.#held.get(budget.name)?.nonce === nonce;
 	}
 
 	#count({ budget, selector, candidates, thisBudgetAlone: alone }: LookRequest): Count {
@@ -364,7 +366,7 @@ export class FakeMember implements AgentCluster {
 		if (this.slow) await this.slow;
 		this.#fleet.onEviction();
 		const pod = this.#find(path.split("/")[6] ?? "");
-		const { uid, resourceVersion } = preconditionsOf(body);
+		const { dryRun = [], preconditions: { uid, resourceVersion } = {} } = deleteOptionsOf(body);
 		if (
 			(uid !== undefined && uid !== pod.uid) ||
 			(resourceVersion !== undefined && resourceVersion !== String(pod.version))
@@ -373,7 +375,7 @@ export class FakeMember implements AgentCluster {
 		}
 		const refusal = this.#fleet.refusals.shift();
 		if (refusal) throw refusal;
-		if (isDryRun(body)) {
+		if (dryRun.includes("All")) {
 			this.#fleet.dryRuns.push(`${this.name}/${pod.name}`);
 			return {};
 		}
@@ -385,16 +387,12 @@ export class FakeMember implements AgentCluster {
 	}
 }
 
-function isDryRun(body: unknown): boolean {
+function deleteOptionsOf(body: unknown): {
+	readonly dryRun?: readonly string[];
+	readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+} {
 	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin's own request
-	const { deleteOptions } = body as { readonly deleteOptions?: { readonly dryRun?: readonly string[] } };
-	return deleteOptions?.dryRun?.includes("All") === true;
-}
-
-function preconditionsOf(body: unknown): { readonly uid?: string; readonly resourceVersion?: string } {
-	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin's own request
-	const { deleteOptions } = body as { readonly deleteOptions?: { readonly preconditions?: { readonly uid?: string } } };
-	return deleteOptions?.preconditions ?? {};
+	return (body as { readonly deleteOptions?: ReturnType<typeof deleteOptionsOf> }).deleteOptions ?? {};
 }
 
 export const databaseSelector = parseLabelSelector({ matchLabels: { app: "db" } }, "spec.selector");

@@ -158,7 +158,7 @@ export const leases: readonly ListedLease[] = [
 export const description = {
 	clusterId,
 	clusterName: "eu-1",
-	version: "0.1.0",
+	version: "0.2.0",
 	features: ["Probe"],
 	members: [{ id: clusterId, name: "eu-1", address: "10.0.0.1:8444" }],
 	fleetHash: "5f",

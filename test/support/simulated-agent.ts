@@ -31,6 +31,8 @@ export interface SimulatedAgent {
 	readonly requests: string[];
 	/** What it reported beside its answers. */
 	readonly problems: unknown[];
+	/** Which connection to the API server it has; undefined: none that stands. */
+	connection: number | undefined;
 	before: Interception;
 	after: Interception;
 	/** The watches show everything until now, and that they are alive. */
@@ -106,13 +108,14 @@ function newAgent(
 ): SimulatedAgent {
 	const requests: string[] = [];
 	const problems: unknown[] = [];
-	const api = clusterApi(server, async (call) => {
+	const calls = clusterApi(server, async (call) => {
 		await agent.before(call);
 		requests.push(`${call.verb} ${call.resource} ${call.name}`.trim());
 		const answer = call.execute();
 		await agent.after(call);
 		return answer;
 	});
+	const api = { ...calls, connection: () => agent.connection };
 	const pods = new PodStore({ cluster: "eu-1", clock, listPods: () => api.listPods() });
 	const budgets = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
 	const leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
@@ -127,7 +130,7 @@ function newAgent(
 		histories,
 		clock,
 		name: "eu-1",
-		version: "0.1.0",
+		version: "0.2.0",
 		leaseNamespace: "xpdb-system",
 		report: (problem) => void problems.push(problem),
 		...options,
@@ -149,6 +152,7 @@ function newAgent(
 		sweep,
 		requests,
 		problems,
+		connection: 1,
 		before: () => undefined,
 		after: () => undefined,
 		see() {

@@ -11,6 +11,15 @@
 {{- $_ := set $agent "args" (concat $agent.args $flags) }}
 {{- end }}
 {{- end }}
+{{- if eq $object.kind "NetworkPolicy" }}
+{{- range $rule := $object.spec.ingress }}
+{{- range $from := $rule.from }}
+{{- if hasKey $from "namespaceSelector" }}
+{{- $_ := set $from.namespaceSelector "matchLabels" (dict "kubernetes.io/metadata.name" $.values.metricsNamespace) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- if and (hasSuffix "RoleBinding" $object.kind) (eq $object.metadata.name "xpdb-operators") .values.operators }}
 {{- $subjects := list }}
 {{- range .values.operators }}

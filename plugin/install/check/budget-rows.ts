@@ -2,7 +2,15 @@
 import type { Fleet } from "../../fleet/fleet.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { type CheckRow, checkRow, type FoundProblem, notChecked, type Reading } from "./check-report.ts";
-import { type JudgedBudget, judgeMet, judgeOwners, judgeReadable, judgeSame, uncounted } from "./judge-budgets.ts";
+import {
+	type JudgedBudget,
+	judgeLabels,
+	judgeMet,
+	judgeOwners,
+	judgeReadable,
+	judgeSame,
+	uncounted,
+} from "./judge-budgets.ts";
 import { type FleetBudgetFacts, readBudgets } from "./read-budgets.ts";
 
 const budgets = { category: "budgets", isNeeded: true } as const;
@@ -62,7 +70,7 @@ function rowsOf(
 	return [
 		checkRow(titles.readable, names, counted, found(judgeReadable)),
 		checkRow(titles.same, names, counted, found(judgeSame)),
-		checkRow(titles.met, names, counted, [...found(judgeMet), ...uncounted(facts.budgets)]),
+		checkRow(titles.met, names, counted, [...found(judgeMet), ...found(judgeLabels), ...uncounted(facts.budgets)]),
 		checkRow(
 			titles.owners,
 			names,

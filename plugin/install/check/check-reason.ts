@@ -32,6 +32,7 @@ const own = {
 	FeaturesDiffer: { code: "XPDB1316", result: "warning" },
 	ForeignAgentPods: { code: "XPDB1317", result: "warning" },
 	AgentsThere: { code: "XPDB1318", result: "warning" },
+	AgentUnsafe: { code: "XPDB1319", result: "failed" },
 	MemberUnresolved: { code: "XPDB1401", result: "failed" },
 	MemberWithoutContext: { code: "XPDB1402", result: "warning" },
 	MemberWithoutAddress: { code: "XPDB1403", result: "warning" },
@@ -44,10 +45,12 @@ const own = {
 	PolicyMissing: { code: "XPDB1601", result: "warning" },
 	PolicyWeak: { code: "XPDB1602", result: "warning" },
 	XpdbBeside: { code: "XPDB1603", result: "warning" },
+	CaKeyReadable: { code: "XPDB1604", result: "warning" },
 	BudgetsDiffer: { code: "XPDB2301", result: "warning" },
 	BudgetNeverMet: { code: "XPDB2302", result: "warning" },
 	BudgetSelectsNothing: { code: "XPDB2303", result: "warning" },
 	PodsWithoutOwner: { code: "XPDB2304", result: "warning" },
+	PodsMislabelled: { code: "XPDB2305", result: "warning" },
 } as const satisfies Readonly<Record<string, ReasonFacts>>;
 
 /** Those of a round that a check may find before there is one. */
@@ -59,6 +62,7 @@ const ofRounds = {
 	SelectorsDiffer: "failed",
 	FeatureMissing: "failed",
 	ExpectedPodsUnknown: "failed",
+	WorkloadsNotListed: "failed",
 	GarbledLease: "failed",
 } as const satisfies Partial<Readonly<Record<Reason, Problem>>>;
 

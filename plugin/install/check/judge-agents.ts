@@ -2,6 +2,7 @@
 import { agentLabel, agentName } from "../../../disruption/agent-names.ts";
 import type { AgentAccessResult } from "../../fleet/agent-access.ts";
 import { renewExpired, seeSilent } from "../../fleet/see-silent.ts";
+import { isUnsafeAgent } from "../../fleet/unsafe-agents.ts";
 import { clientVersion } from "../../kubernetes/client-version.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { type ClusterCheck, type FoundProblem, notChecked, ofReading, type Reading } from "./check-report.ts";
@@ -92,12 +93,20 @@ export function judgeVersions(
 	if (agents.length === 0) return notChecked("no agent was reached");
 	const findings: FoundProblem[] = [];
 	const versions = [...new Set(agents.map(({ version }) => version))].toSorted();
-	const others = versions.filter((version) => !isSame(version, clientVersion));
+	const unsafe = versions.filter(isUnsafeAgent);
+	if (unsafe.length > 0) {
+		const whose = unsafe.length === versions.length ? "its agents are" : "some of its agents are";
+		const message = `${whose} ${unsafe.join(" and ")}, which can allow more disruptions than a budget permits, in every cluster of the fleet: upgrade them`;
+		findings.push({ reason: "AgentUnsafe", message, fix });
+	}
+	// The same upgrade helps against the difference.
+	const isTold = (version: string): boolean => unsafe.includes(version) && minorsApart(version, clientVersion) <= 1;
+	const others = versions.filter((version) => !isSame(version, clientVersion) && !isTold(version));
 	if (others.length > 0) {
 		const apart = others.some((version) => minorsApart(version, clientVersion) > 1);
 		const message = `${others.length === versions.length ? "its agents are" : "some of its agents are"} ${others.join(" and ")}, the plugin is ${clientVersion}${apart ? ": more than one minor version apart, which nobody has tried" : ""}`;
 		findings.push({ reason: apart ? "VersionsApart" : "VersionsDiffer", message, fix });
-	} else if (versions.length > 1) {
+	} else if (unsafe.length === 0 && versions.length > 1) {
 		findings.push({ reason: "VersionsDiffer", message: `its agents differ: ${versions.join(" and ")}`, fix });
 	}
 	const features = new Set(all.flatMap((agent) => agent.features));

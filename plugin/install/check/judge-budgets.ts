@@ -1,6 +1,8 @@
 // The budgets of the fleet: which of them cannot be judged, differ between members, can never be met or cover nothing. Their numbers
 // are those of decide(), as `explain` has them.
 import { type BudgetName, formatBudgetName } from "../../../disruption/budget.ts";
+import { mislabelledText } from "../../../disruption/budget-text.ts";
+import type { MislabelledWorkload } from "../../../disruption/cluster.ts";
 import type { SuggestedCommands } from "../../flags/suggested-commands.ts";
 import { differences } from "../../fleet/budget-members.ts";
 import type { BudgetRow } from "../../fleet/budget-table.ts";
@@ -16,6 +18,8 @@ export interface JudgedBudget {
 	readonly isCounted: boolean;
 	/** Pods, as NAMESPACE/NAME, of which nobody says how many there should be: the budget never lets them go. */
 	readonly ownerless: readonly { readonly cluster: string; readonly pod: string }[];
+	/** Workloads that it expects, some of whose pods it does not select: these workloads use it up. */
+	readonly mislabelled: readonly (MislabelledWorkload & { readonly cluster: string })[];
 }
 
 interface Options {
@@ -65,6 +69,17 @@ export function judgeMet(budget: JudgedBudget, { suggest, context }: Options): r
 function selectsNothing({ problem, suspended, perCluster, usedBy }: BudgetRow): boolean {
 	if (problem !== undefined || suspended || usedBy.length > 0 || perCluster.size === 0) return false;
 	return [...perCluster.values()].every(({ healthy, expected }) => healthy === 0 && expected === 0);
+}
+
+export function judgeLabels(
+	{ name, mislabelled }: JudgedBudget,
+	{ suggest, context }: Options,
+): readonly FoundProblem[] {
+	return mislabelled.map((workload) => ({
+		reason: "PodsMislabelled",
+		message: `budget ${formatBudgetName(name)} expects pods that it does not select${mislabelledText([workload])}`,
+		fix: suggest.xpdb(["explain", `budget/${name.name}`, "-n", name.namespace], context),
+	}));
 }
 
 /** What was not counted is not said to be well. */

@@ -53,7 +53,10 @@ export async function readBudgets(
 				cluster: fleet.members.find(({ id }) => id === candidate.clusterId)?.name ?? candidate.clusterId,
 				pod: `${candidate.pod.namespace}/${candidate.pod.name}`,
 			}));
-		return { name, row, findings, ownerless, isCounted: counted !== undefined };
+		const mislabelled = (counted?.counted.counts ?? []).flatMap((count) =>
+			(count.mislabelled ?? []).map((workload) => ({ ...workload, cluster: count.clusterName })),
+		);
+		return { name, row, findings, ownerless, mislabelled, isCounted: counted !== undefined };
 	};
 	return {
 		perMember: new Map(

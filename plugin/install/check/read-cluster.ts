@@ -11,6 +11,7 @@ import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { type FoundPeers, readPeers } from "../expose/read-peers.ts";
 import type { Reading } from "./check-report.ts";
 import { type ClockReading, clockReading } from "./clock-reading.ts";
+import { readKeyReaders } from "./read-key-readers.ts";
 import type { Right } from "./needed-rights.ts";
 import { type PolicyObjects, readPolicies } from "./read-policies.ts";
 
@@ -37,6 +38,8 @@ export interface ClusterFacts {
 	/** NAMESPACE/NAME of pods with the agents' label elsewhere. */
 	readonly labelled: Promise<Reading<readonly LabelledPod[]>>;
 	readonly policies: Promise<PolicyObjects>;
+	/** Which ServiceAccounts can read the CA's key; undefined if the key is kept elsewhere. */
+	readonly keyReaders: Promise<Reading<readonly string[] | undefined>>;
 	/** The Service by which other members' agents come; undefined where no installation has made one. */
 	readonly peers: Promise<Reading<FoundPeers | undefined>>;
 }
@@ -96,6 +99,7 @@ export function readCluster(context: KubeContext): ClusterFacts {
 			return pods.map(({ metadata }) => ({ namespace: metadata?.namespace ?? "", name: metadata?.name ?? "" }));
 		}),
 		policies: readPolicies(context, ask),
+		keyReaders: ask(() => readKeyReaders(context)),
 		peers: ask(() => readPeers(context)),
 	};
 }

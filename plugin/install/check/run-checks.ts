@@ -12,6 +12,7 @@ import { judgeAgentCount, judgeAnswers, judgeLabelledPods, judgeVersions, type S
 import { judgeCertificates, judgeClocks } from "./judge-clocks.ts";
 import { type FleetColumn, judgeLists, judgePeers, judgeWay } from "./judge-fleet.ts";
 import { judgePeersService } from "./judge-peers-service.ts";
+import { judgeKeyReaders } from "./judge-key-readers.ts";
 import { judgePolicies, judgeXpdb } from "./judge-policies.ts";
 import { judgeRights } from "./judge-rights.ts";
 import { neededRights, type Right } from "./needed-rights.ts";
@@ -51,6 +52,8 @@ export async function* runChecks(contexts: readonly KubeContext[], options: Chec
 		// Who reads the rows is told of a failure in its turn.
 		for (const row of [...rows, budgets]) row.catch(() => undefined);
 		for (const row of rows) yield await row;
+		const key = await keyRow(asked);
+		if (key) yield key;
 		yield* await budgets;
 	} finally {
 		await closeAll(fleet, asked);
@@ -219,4 +222,12 @@ function policyRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
 			judgeXpdb(await facts.policies, context),
 		),
 	];
+}
+
+/** Only if the user may read the key too: an operator may not, and does not need to know. */
+async function keyRow(asked: readonly Asked[]): Promise<CheckRow | undefined> {
+	const readings = await Promise.all(asked.map(({ facts }) => facts.keyReaders));
+	if (!readings.some((reading) => reading.kind === "read" && reading.value !== undefined)) return undefined;
+	const title = { category: "policies", isNeeded: false, title: "no ServiceAccount can read the CA's key" } as const;
+	return clusterRow(asked, title, async ({ context, facts }) => judgeKeyReaders(await facts.keyReaders, context));
 }

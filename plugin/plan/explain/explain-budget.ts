@@ -1,6 +1,6 @@
 // explain budget/NAME: whether a pod of it may go now.
 import { type BudgetName, budgetApi, formatBudgetName } from "../../../disruption/budget.ts";
-import { exhaustedText, neverMetText } from "../../../disruption/budget-text.ts";
+import { exhaustedText, mislabelledText, neverMetText } from "../../../disruption/budget-text.ts";
 import type { BudgetsOfMember } from "../../../disruption/coverage-judgement.ts";
 import { judgeBudget, readSpecs } from "../../../disruption/decide.ts";
 import { isDomainError } from "../../../disruption/errors.ts";
@@ -177,7 +177,7 @@ function judgeCounted({ key, memberIds, bound, counted }: PlanBudget, row: Budge
 			expected === 0 ? exhaustedText(key, judged.state) : neverMetText(key, bound, { need, healthy, expected });
 		return { verdict: "Refused", reason: "BudgetNeverMet", message, budget: key, usedBy };
 	}
-	const message = exhaustedText(key, judged.state);
+	const message = exhaustedText(key, judged.state) + mislabelledText(judged.state.mislabelled ?? []);
 	return { verdict: "Waits", reason: "BudgetExhausted", message, budget: key, usedBy };
 }
 

@@ -31,6 +31,7 @@ export function clusterApiContract(name: string, makeWorld: () => Promise<Contra
 		podRows(() => world);
 		touchRows(() => world);
 		scaleRows(() => world);
+		workloadRows(() => world);
 		budgetRows(() => world);
 		fleetRows(() => world);
 	});
@@ -85,6 +86,39 @@ function scaleRows(world: () => ContractWorld): void {
 			expect(await scaleOf({ ...controller, kind: "Comet" })).toEqual({ kind: "gone" });
 			const older = { ...controller, apiVersion: apiVersion.replace("/v1", "/v0") };
 			expect(await scaleOf(older)).toEqual({ kind: "replicas", replicas: 2, uid });
+		});
+	});
+}
+
+function workloadRows(world: () => ContractWorld): void {
+	describe("listWorkloads()", () => {
+		const named = async (name: string) => {
+			const { api, namespace } = world();
+			return (await api.listWorkloads(namespace)).filter((each) => each.name === name);
+		};
+
+		for (const kind of ["ReplicaSet", "Deployment", "StatefulSet", "ReplicationController", "DaemonSet"] as const) {
+			test(`has a ${kind} with the labels of its template, until it is gone`, async () => {
+				const name = `listed-${kind.toLowerCase()}`;
+				const controller = await world().createController({ kind, name, replicas: 0 });
+				const { namespace } = world();
+				expect(await named(name)).toMatchObject([
+					{ ...controller, namespace, labels: { app: name }, isOfDeployment: false },
+				]);
+				await world().removeController(controller);
+				expect(await named(name)).toEqual([]);
+			});
+		}
+
+		test("knows the ReplicaSet of a Deployment", async () => {
+			const owner = await world().createController({ kind: "Deployment", name: "lists-one", replicas: 0 });
+			await world().createController({ kind: "ReplicaSet", name: "listed-owned", replicas: 0, ownedBy: owner });
+			expect(await named("listed-owned")).toMatchObject([{ kind: "ReplicaSet", isOfDeployment: true }]);
+		});
+
+		test("has none of another kind", async () => {
+			await world().createController({ kind: "Rocket", name: "listed-rocket", replicas: 0 });
+			expect(await named("listed-rocket")).toEqual([]);
 		});
 	});
 }

@@ -75,6 +75,7 @@ describe("ClusterApi errors", () => {
 		listPods: (api) => api.listPods(),
 		touchPod: (api) => api.touchPod(pod, "one"),
 		markPendingDisruption: (api) => api.markPendingDisruption(pod),
+		listWorkloads: (api) => api.listWorkloads("db"),
 		getScale: (api) => api.getScale({ apiVersion: "apps/v1", kind: "ReplicaSet", name: "web" }, "db"),
 		"getScale of another kind": (api) => api.getScale({ apiVersion: "a.b/v1", kind: "C", name: "web" }, "db"),
 	};

@@ -100,6 +100,22 @@ describe("ApiConnection.request()", () => {
 		expect(await connection.request({ method: "GET", path: "/version" })).toEqual({ status: 200, body: "again" });
 	});
 
+	test("numbers its sessions: each has its own, and stands from when the server took it until it breaks", async () => {
+		const { server, connection } = await setUp((request) => request.json(200, {}));
+		const ask = async () => connection.request({ method: "GET", path: "/version" });
+		const now = () => ({ session: connection.session, connected: connection.connected });
+		expect(now()).toEqual({ session: 1, connected: false });
+		const first = ask();
+		expect(now()).toEqual({ session: 1, connected: false });
+		await first;
+		await ask();
+		expect(now()).toEqual({ session: 1, connected: true });
+		server.breakConnections();
+		await expect.poll(now).toEqual({ session: 2, connected: false });
+		await ask();
+		expect(now()).toEqual({ session: 2, connected: true });
+	});
+
 	test("rejects where nobody listens", async () => {
 		const { server, connection } = await setUp(() => undefined);
 		await server.close();

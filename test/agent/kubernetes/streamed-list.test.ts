@@ -31,6 +31,24 @@ describe("watch with a streamed list", () => {
 		expect(asked).toEqual(["streamed list"]);
 	});
 
+	test("has no object that was deleted before the end of the list, and each in its last state", async () => {
+		const { store } = await setUp({
+			"streamed list": (request) => {
+				request
+					.open()
+					.send(
+						event("ADDED", "a", "3"),
+						event("ADDED", "b", "4"),
+						event("MODIFIED", "b", "5", "!"),
+						event("DELETED", "a", "6"),
+						endOfList("10"),
+					);
+			},
+		});
+		await expect.poll(() => store.synced, patiently).toBe(true);
+		expect({ content: content(store), notes: store.notes }).toEqual({ content: ["b!"], notes: ["list 10: b"] });
+	});
+
 	test("reads events that are split into single bytes", async () => {
 		const { store } = await setUp({
 			"streamed list": (request) => {

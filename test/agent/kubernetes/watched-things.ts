@@ -12,7 +12,7 @@ export interface Thing {
 }
 
 export const thing = (name: string, resourceVersion: string, value = "") => ({
-	metadata: { name, resourceVersion },
+	metadata: { name, uid: `uid of ${name}`, resourceVersion },
 	value,
 });
 export const event = (type: WatchEvent<Thing>["type"], name: string, resourceVersion: string, value = "") => ({
@@ -68,12 +68,11 @@ function closeAfterwards(one: { close(): unknown }): void {
 	});
 }
 
-export type Kind = "streamed list" | "list" | "check" | "watch";
+export type Kind = "streamed list" | "list" | "watch";
 
 function kindOf({ query }: ScriptedRequest): Kind {
 	if (query.get("sendInitialEvents") === "true") return "streamed list";
-	if (query.get("watch") === "true") return "watch";
-	return query.get("limit") === "1" ? "check" : "list";
+	return query.get("watch") === "true" ? "watch" : "list";
 }
 
 /** Starts a watch on things against a server whose answers the test writes, one kind of request each. */

@@ -63,6 +63,7 @@ export function simulateCount() {
 	return {
 		clock,
 		server,
+		controller,
 		db0,
 		db1,
 		db2,

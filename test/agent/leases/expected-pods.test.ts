@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ControllerName, ScaleAnswer } from "../../../agent/cluster-api/cluster-api.ts";
 import { expectedPods, whyUnexpected } from "../../../agent/leases/expected-pods.ts";
+import type { MatchingWorkloads } from "../../../agent/leases/matching-workloads.ts";
 import type { ExpectedPods } from "../../../disruption/cluster.ts";
 import type { ControllerReference, PodRecord } from "../../../disruption/pod.ts";
 import { controllerKey } from "../../../disruption/remembered-controllers.ts";
@@ -50,9 +51,16 @@ function api(scales: readonly (readonly [ControllerReference, ScaleAnswer | Erro
 /** All pods of the namespace are those that the budget selects, and none is reserved. */
 function question(pods: readonly PodRecord[], remembered: readonly ControllerReference[] = []) {
 	const selected = new Set(pods.map(({ uid }) => uid));
-	return { namespace: "shop", pods, remembered, everything: { all: pods, selected, reserved: new Set<string>() } };
+	return {
+		namespace: "shop",
+		pods,
+		remembered,
+		matching: noMatches,
+		everything: { all: pods, selected, reserved: new Set<string>() },
+	};
 }
 
+const noMatches: MatchingWorkloads = { kind: "listed", workloads: [] };
 const known = (count: number): ExpectedPods => ({ kind: "known", pods: count });
 const unknown = (reason: string): ExpectedPods => ({ kind: "unknown", reason });
 

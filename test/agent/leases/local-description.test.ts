@@ -15,3 +15,20 @@ describe("LocalCluster.describe()", () => {
 		expect(await agent.local.describe(["bank"])).toEqual(rest);
 	});
 });
+
+describe("LocalCluster.listBudgets()", () => {
+	test("compares workloads ahead only in namespaces that have budgets, whichever are named", async () => {
+		const { newAgent, server } = simulateCluster();
+		const wanted: string[] = [];
+		const workloads = {
+			isProven: () => false,
+			wanted: (namespace: string) => void wanted.push(namespace),
+			workloads: () => [],
+		};
+		const agent = newAgent({ workloads });
+		server.putBudget(memberBudget(newSpec({ minAvailable: 1 }), { namespace: "bank", name: "db" }));
+		await agent.local.listBudgets(["shop", "made-up", "also-made-up"]);
+		await agent.local.listBudgets([]);
+		expect(wanted).toEqual(["shop"]);
+	});
+});

@@ -151,11 +151,15 @@ describe("isRelabelled()", () => {
 });
 
 describe("expectedPods() of a remembered controller", () => {
+	const noMatches = { kind: "listed", workloads: [] } as const;
 	const relabelled = [pod(db, 0).record, pod(db, 1).record];
 	const everything = { all: relabelled, selected: new Set<string>(), reserved: new Set<string>() };
 
 	test("leaves it out where it was relabelled, and does not forget it", async () => {
-		const found = await expectedPods({ getScale }, { namespace: "shop", pods: [], remembered: [db], everything });
+		const found = await expectedPods(
+			{ getScale },
+			{ namespace: "shop", pods: [], remembered: [db], matching: noMatches, everything },
+		);
 		expect(found).toMatchObject({ expected: { kind: "known", pods: 0 }, forgotten: new Set() });
 	});
 
@@ -165,7 +169,7 @@ describe("expectedPods() of a remembered controller", () => {
 		const selected = { ...everything, selected: new Set([first.uid]) };
 		const found = await expectedPods(
 			{ getScale },
-			{ namespace: "shop", pods: [first], remembered: [db], everything: selected },
+			{ namespace: "shop", pods: [first], remembered: [db], matching: noMatches, everything: selected },
 		);
 		expect(found.expected).toEqual({ kind: "known", pods: 2 });
 	});

@@ -80,10 +80,17 @@ function simulateDeployment(pods: number) {
 	const world = simulateCount();
 	const { server } = world;
 	const declare = (wanted: number, { isOwned = true } = {}): void => {
-		server.putController({ ...deployment, namespace: "shop", replicas: wanted });
-		server.putController({ ...replicaSet, namespace: "shop", replicas: 3, ...(isOwned && { ownedBy: deployment }) });
+		server.putController({ ...deployment, namespace: "shop", replicas: wanted, template: labels });
+		server.putController({
+			...replicaSet,
+			namespace: "shop",
+			replicas: 3,
+			template: labels,
+			...(isOwned && { ownedBy: deployment }),
+		});
 	};
 	declare(3);
+	server.deleteController(world.controller, "shop");
 	for (const pod of [world.db0, world.db1, world.db2]) server.removePod(pod);
 	for (let index = 0; index < pods; index += 1) {
 		server.createPod({ name: `web-1-${index}`, namespace: "shop", labels, controller: replicaSet });
@@ -133,7 +140,7 @@ describe("a count of a Deployment's pods", () => {
 		const { declare, count } = simulateDeployment(3);
 		await count();
 		declare(1, { isOwned: false });
-		expect(await count()).toEqual({ asked: ["apps/Deployment/web", "apps/ReplicaSet/web-1"], expected: known(3) });
+		expect(await count()).toEqual({ asked: ["apps/Deployment/web", "apps/ReplicaSet/web-1"], expected: known(4) });
 	});
 
 	test("does not take pods for more than are wanted that go already", async () => {

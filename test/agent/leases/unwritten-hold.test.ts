@@ -85,14 +85,68 @@ describe("a hold that is not written", () => {
 		expect(await agent.local.commit(ended.acquisition, [grant])).toMatchObject({ kind: "lost" });
 	});
 
-	test("stands for a commit that is repeated by the other agent", async () => {
+	test("stands for a commit that is repeated, and not by the other agent, which has not counted", async () => {
 		const { acquire, agent, sibling, grant, lease } = await setUp();
 		const { acquisition } = await acquire("n");
+		expect(await sibling.local.commit(acquisition, [grant])).toMatchObject({ kind: "lost" });
+		expect(lease().state.reservations).toEqual([]);
 		agent.after = losing("update leases");
 		await expect(agent.local.commit(acquisition, [grant])).rejects.toBe(unavailable);
+		agent.after = () => undefined;
 		sibling.see();
-		expect(await sibling.local.commit(acquisition, [grant])).toEqual({ kind: "stood" });
+		expect(await sibling.local.commit(acquisition, [grant])).toMatchObject({ kind: "lost" });
+		expect(await agent.local.commit(acquisition, [grant])).toEqual({ kind: "stood" });
 		expect(lease().transitions).toBe(2);
+	});
+
+	test("does not stand after a restore that gave back the very Lease that was counted from", async () => {
+		const { acquire, agent, sibling, grant, second, server, lease } = await setUp();
+		const backup = server.snapshot();
+		server.revision += 100;
+		const { acquisition } = await acquire("n");
+		const grants = [{ id: "id-1", pod: second, resourceVersion: second.resourceVersion }];
+		const later = await acquire("m", sibling);
+		expect(await sibling.local.commit(later.acquisition, grants)).toEqual({ kind: "stood" });
+		server.restore(backup);
+		agent.connection = 2;
+		expect(await agent.local.commit(acquisition, [grant])).toEqual({
+			kind: "lost",
+			reason:
+				'cluster "eu-1" was counted for budget "shop/db" by another agent, or over a connection to its API server that has closed',
+		});
+		expect(lease().state.reservations).toEqual([]);
+	});
+
+	test("is counted anew by a request that is doubled, under a name of its own", async () => {
+		const { acquire, agent, grant } = await setUp();
+		const first = await acquire("n");
+		agent.connection = 2;
+		const second = await acquire("n");
+		expect(await agent.local.commit(first.acquisition, [grant])).toMatchObject({ kind: "lost" });
+		expect(await agent.local.commit(second.acquisition, [grant])).toEqual({ kind: "stood" });
+	});
+
+	test("is nothing while the connection to the API server has still to be made", async () => {
+		const { acquire, agent } = await setUp();
+		agent.connection = undefined;
+		expect((await acquire("n")).acquisition.unwritten).toBeUndefined();
+	});
+
+	test("does not stand where a candidate that was not ready is, and another pod is not any more", async () => {
+		const { acquire, agent, pod, second, server, newPod } = await setUp();
+		const unready = newPod("db-2", { ready: false });
+		agent.see();
+		const { acquisition, count } = await acquire("n", agent, { candidates: [unready] });
+		expect(count.healthy).toBe(2);
+		server.changePod(second, { ready: false });
+		const ready = server.changePod(unready, { ready: true });
+		agent.see();
+		const grant = { id: "id-2", pod: ready, resourceVersion: ready.resourceVersion };
+		expect(await agent.local.commit(acquisition, [grant])).toMatchObject({
+			kind: "lost",
+			reason: expect.stringContaining("fewer pods"),
+		});
+		expect(pod.ready).toBe(true);
 	});
 
 	test("does not stand where a pod that was counted was reserved under another budget meanwhile", async () => {
@@ -127,6 +181,42 @@ describe("a hold that is not written", () => {
 		server.changePod(second, { ready: false });
 		agent.see();
 		expect(await agent.local.commit(acquisition, [grant])).toMatchObject({ kind: "lost" });
+	});
+
+	test("does not stand once a hold that was written would have ended, however quiet it was", async () => {
+		const { acquire, agent, clock, grant, lease } = await setUp();
+		const { acquisition } = await acquire("n");
+		clock.advance(20_001);
+		agent.see();
+		expect(await agent.local.commit(acquisition, [grant])).toEqual({
+			kind: "lost",
+			reason: 'cluster "eu-1" was counted for budget "shop/db" more than 20 s ago: nobody knows what has changed since',
+		});
+		expect(lease().state.reservations).toEqual([]);
+		const later = await acquire("m");
+		clock.advance(20_000);
+		agent.see();
+		expect(await agent.local.commit(later.acquisition, [grant])).toEqual({ kind: "stood" });
+	});
+
+	test("does not stand written either once nobody renewed it for so long, and does where it was renewed", async () => {
+		const { acquire, agent, clock, grant, lease } = await setUp();
+		const written = { mayBeUnwritten: false };
+		const { acquisition } = await acquire("n", agent, written);
+		clock.advance(20_001);
+		agent.see();
+		expect(await agent.local.commit(acquisition, [grant])).toEqual({
+			kind: "lost",
+			reason:
+				'the Lease of budget "shop/db" in cluster "eu-1" was not renewed for more than 20 s: what has changed since its count is not known',
+		});
+		expect(lease().state.reservations).toEqual([]);
+		const later = await acquire("m", agent, written);
+		clock.advance(9_000);
+		await agent.local.renew(later.acquisition);
+		clock.advance(20_000);
+		agent.see();
+		expect(await agent.local.commit(later.acquisition, [grant])).toEqual({ kind: "stood" });
 	});
 
 	test("is not to be had by an acquisition that names what it did not count from", async () => {

@@ -19,8 +19,8 @@ describe("parseConfig()", () => {
 	test("has a default for all that a Pod does not have to say", async () => {
 		expect(await parse(files)).toEqual({
 			listen: { host: "0.0.0.0", port: 8443 },
-			peerListen: { host: "0.0.0.0", port: 8444 },
-			httpListen: { host: "0.0.0.0", port: 8080 },
+			peerListen: { host: "10.1.0.7", port: 8444 },
+			httpListen: { host: "10.1.0.7", port: 8080 },
 			certificateFile: "tls.crt",
 			privateKeyFile: "tls.key",
 			caFile: "ca.crt",
@@ -61,6 +61,17 @@ describe("parseConfig()", () => {
 
 	test("takes the last of a flag that is given twice", async () => {
 		expect((await parse([...files, "--pod-ip=10.0.0.1", "--pod-ip=10.0.0.2"])).pod.ip).toBe("10.0.0.2");
+	});
+
+	test("listens on loopback, where port-forwards come, with the port for callers alone", async () => {
+		const ipv6 = { ...cluster, POD_IP: "fd00::7" };
+		expect(await parse([...files, "--http-listen-address=:8090"], ipv6)).toMatchObject({
+			listen: { host: "::", port: 8443 },
+			peerListen: { host: "fd00::7", port: 8444 },
+			httpListen: { host: "fd00::7", port: 8090 },
+		});
+		const everywhere = await parse([...files, "--peer-listen-address=0.0.0.0:8444"]);
+		expect(everywhere.peerListen.host).toBe("0.0.0.0");
 	});
 
 	test("takes port 0 more than once", async () => {

@@ -25,7 +25,7 @@ function readLines(lines: readonly string[]): readonly Readonly<Record<string, u
 }
 
 describe("audit lines", () => {
-	test("tell each acquire, commit and cancel, and nothing of what only reads", async () => {
+	test("tell each acquire, commit, cancel and end of a holding, and nothing of what only reads", async () => {
 		const agent = await serve();
 		const caller = agent.asCaller();
 		await caller.describe();
@@ -37,6 +37,7 @@ describe("audit lines", () => {
 		await caller.confirm(budget, ["grant-1"]);
 		await caller.cancel(budget, ["grant-1", "grant-2"], { sent: true });
 		await caller.release(acquisition);
+		await caller.endHolding({ budget, leaseUid: acquisition.leaseUid, transitions: 7 });
 		const about = { port: "token", ...verified, cluster: clusterId, budget: "shop/db" };
 		const { leaseTransitions: transitions } = acquisition;
 		expect(readLines(agent.audit)).toEqual([
@@ -50,6 +51,7 @@ describe("audit lines", () => {
 			},
 			{ method: "Commit", ...about, grants: grants.length, transitions, outcome: "stood" },
 			{ method: "Cancel", ...about, ids: 2, sent: true, outcome: "cancelled" },
+			{ method: "EndHolding", ...about, transitions: 7, outcome: "ended" },
 		]);
 	});
 

@@ -171,6 +171,12 @@ test("a message of more than two megabytes is not taken", async () => {
 });
 
 describe("the headers of a call", () => {
+	test("of calls that are taken back at once end the connection, as those that are refused do", async () => {
+		const { call, closed } = await serve();
+		for (let index = 0; index < 150; index++) call("later").close(constants.NGHTTP2_CANCEL);
+		expect(await closed).toEqual([]);
+	});
+
 	test("get a refusal before its message is there", async () => {
 		const { call, local } = await serve();
 		const stream = call("bad");

@@ -219,7 +219,7 @@ describe("views of an API server", () => {
 
 	test("createBudgetView() opens a watch anew that does not show what a list has, and says so", async () => {
 		const accepted: unknown[] = [];
-		const items = [metadata, { ...metadata, name: "strict", resourceVersion: "12" }].map((each) => ({
+		const items = [metadata, { ...metadata, name: "strict", uid: "strict", resourceVersion: "12" }].map((each) => ({
 			metadata: each,
 		}));
 		const server = await startScriptedServer((request) => {
@@ -258,7 +258,7 @@ describe("views of an API server", () => {
 		expect(names(view.budgets())).toEqual(["db/a", "db/strict"]);
 		expect(new Set(accepted)).toEqual(new Set(["application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"]));
 		expect(warnings).toEqual([
-			'The watch on XPodDisruptionBudgets of cluster "eu-1" and a list differ in db/strict: opening it anew',
+			'The watch on XPodDisruptionBudgets of cluster "eu-1" and a list differ in db/strict: opening the watch again',
 		]);
 	});
 });

@@ -32,19 +32,19 @@ async function scale(cluster: string, replicas: number): Promise<void> {
 	);
 }
 
-/** Kills the first agent, which starts again with this environment. */
-async function restartFirst(cluster: string, environment: Readonly<Record<string, string>>): Promise<void> {
-	const [first = ""] = await agentNames(cluster);
+/** Kills one of the two agents, the first unless said otherwise, which starts again with this environment. */
+async function restart(cluster: string, environment: Readonly<Record<string, string>>, index = 0): Promise<void> {
+	const name = (await agentNames(cluster))[index] ?? "";
 	await fleetControl().setAgentEnvironment(cluster, environment);
-	await fleetControl().killAgent(cluster, first);
+	await fleetControl().killAgent(cluster, name);
 	await untilAgentsReady(fleetControl(), cluster);
 	await fleetControl().setAgentEnvironment(cluster, {});
 }
 
-async function replaceFirst(cluster: string, other: Omit<OtherAgent, "folder">): Promise<void> {
+async function replace(cluster: string, other: Omit<OtherAgent, "folder">, index = 0): Promise<void> {
 	const folder = mkdtempSync(join(tmpdir(), "xpdb-agent-"));
 	try {
-		await restartFirst(cluster, otherProgram(await buildAgent({ ...other, folder })));
+		await restart(cluster, otherProgram(await buildAgent({ ...other, folder })), index);
 	} finally {
 		rmSync(folder, { recursive: true });
 	}
@@ -101,10 +101,20 @@ const differ: Provocation = {
 	reason: "VersionsDiffer",
 	fault: "an agent of the next minor version",
 	cluster: "c2-operator",
-	provoke: () => replaceFirst("c2", { version: minorAhead(1) }),
+	provoke: () => replace("c2", { version: minorAhead(1) }),
 	says: `its agents are ${minorAhead(1)}, the plugin is ${clientVersion}`,
 	fix: version,
 	end: () => restoreAgents("c2"),
+};
+
+const unsafe: Provocation = {
+	reason: "AgentUnsafe",
+	fault: "an agent of version 0.1 beside one of today's",
+	cluster: "c1-operator",
+	provoke: () => replace("c1", { version: "0.1.0" }, 1),
+	says: "some of its agents are 0.1.0, which can allow more disruptions than a budget permits",
+	fix: version,
+	end: () => restoreAgents("c1"),
 };
 
 const single: Provocation = {
@@ -122,7 +132,7 @@ const apart: Provocation = {
 	reason: "VersionsApart",
 	fault: "an agent two minor versions ahead",
 	cluster: "c3-operator",
-	provoke: () => replaceFirst("c3", { version: minorAhead(2), features: ["Probe"] }),
+	provoke: () => replace("c3", { version: minorAhead(2), features: ["Probe"] }),
 	says: `its agents are ${minorAhead(2)}, the plugin is ${clientVersion}: more than one minor version apart, which nobody has tried`,
 	fix: version,
 	end: () => restoreAgents("c3"),
@@ -142,7 +152,7 @@ const skewed: Provocation = {
 	reason: "ClockSkew",
 	fault: "an agent whose clock is ahead",
 	cluster: "c1-operator",
-	provoke: () => restartFirst("c1", wrongClock({ offsetMs: 60_000 })),
+	provoke: () => restart("c1", wrongClock({ offsetMs: 60_000 })),
 	says: /^the clock of pod xpdb-system\/xpdb-agent-\S+ is \d+s ahead of its API server's: /,
 	fix: "kubectl get pods -n xpdb-system -o wide --context c1-operator",
 	end: () => restoreAgents("c1"),
@@ -225,7 +235,7 @@ export const agentsScenes: readonly Scene[] = [
 	{
 		name: "agents that are alone, not ready and of other versions, and what stands beside them",
 		args: [...everywhere, ...besideBudgets],
-		rows: [foreign, skewed, differ, notReady, features, single, apart, beside],
+		rows: [foreign, skewed, unsafe, differ, notReady, features, single, apart, beside],
 	},
 	{
 		name: "agents that are silent, or not there",

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { budgetAnnotation, leaseName, namespaceLabel, stateAnnotation } from "../../../disruption/lease.ts";
 import { getJson } from "../get-json.ts";
-import { apply, inTheAgentsName, kubectl } from "../kubectl.ts";
+import { apply, eventually, inTheAgentsName, kubectl } from "../kubectl.ts";
 import { removeNamespace } from "../remove-namespace.ts";
 import type { Provocation, Scene } from "./provocation.ts";
 import { everywhere } from "./run-check.ts";
@@ -46,6 +46,25 @@ async function podOfConfigMap(cluster: string): Promise<object> {
 	});
 }
 
+/** A StatefulSet of one pod, which gets another label than its template has. */
+async function moveStatefulSet(cluster: string): Promise<void> {
+	const labels = { set: "moved", app: "moved" };
+	const template = { metadata: { labels }, spec: { containers: [{ name: "c", image: "example.com/c:1" }] } };
+	const spec = { replicas: 1, serviceName: "moved", selector: { matchLabels: { set: "moved" } }, template };
+	await apply(
+		[cluster],
+		[{ apiVersion: "apps/v1", kind: "StatefulSet", metadata: { name: "moved", namespace }, spec }],
+	);
+	// Before the controller has made it there is nothing to label.
+	await eventually("a pod of the StatefulSet to be there", async () => {
+		const label = ["label", "pod", "moved-0", "-n", namespace, "app=elsewhere", "--overwrite"];
+		return kubectl(cluster, label).then(
+			() => true,
+			() => false,
+		);
+	});
+}
+
 const wrongBudgets: readonly WrongBudget[] = [
 	{
 		reason: "BudgetsDiffer",
@@ -82,6 +101,19 @@ const wrongBudgets: readonly WrongBudget[] = [
 		says: `budget ${namespace}/bare never lets ${namespace}/alone go: no controller says how many of them there should be`,
 		fix: explain("pod/alone"),
 		fixCode: 3,
+	},
+	{
+		reason: "PodsMislabelled",
+		fault: "a pod with another label than its template has",
+		name: "moved",
+		spec: () => ({ ...one, ...selecting("moved") }),
+		async objects(cluster) {
+			if (cluster === "c1") await moveStatefulSet(cluster);
+			return [];
+		},
+		says: `budget ${namespace}/moved expects pods that it does not select; StatefulSet ${namespace}/moved in cluster c1 wants 1, but 1 of its pods has labels that the budget does not select`,
+		fix: explain("budget/moved"),
+		fixCode: 5,
 	},
 	{
 		reason: "InvalidBudget",
@@ -184,9 +216,9 @@ const refusing = `check-refused-${own}`;
 const decides = { name: "xpdb-operator", path: "/apis/rbac.authorization.k8s.io/v1/clusterroles/xpdb-operator" };
 let rules: unknown;
 
-async function giveRules(wanted: unknown): Promise<void> {
+async function giveRules(wanted: unknown, role = decides.name): Promise<void> {
 	const patch = JSON.stringify({ rules: wanted });
-	await kubectl("c2", ["patch", "clusterrole", decides.name, "--type=merge", "-p", patch]);
+	await kubectl("c2", ["patch", "clusterrole", role, "--type=merge", "-p", patch]);
 }
 
 const refused: Provocation = {
@@ -238,11 +270,46 @@ const garbled: Provocation = {
 	},
 };
 
+const unlisting = `check-unlisted-${own}`;
+const agentRole = { name: "xpdb-agent", path: "/apis/rbac.authorization.k8s.io/v1/clusterroles/xpdb-agent" };
+
+interface AgentRule {
+	readonly resources: readonly string[];
+	readonly verbs: readonly string[];
+}
+
+let agentRules: readonly AgentRule[] | undefined;
+
+/** As an agent of 0.1 had them: the right to get workloads alone. */
+const unlisted: Provocation = {
+	reason: "WorkloadsNotListed",
+	fault: "an agent that may not list workloads",
+	async provoke() {
+		await openWithBudget(unlisting);
+		agentRules = (await getJson<{ readonly rules: readonly AgentRule[] }>("c2", agentRole.path)).rules;
+		const narrowed = agentRules.map((rule) =>
+			rule.resources.includes("deployments") ? { ...rule, verbs: ["get"] } : rule,
+		);
+		await giveRules(narrowed, agentRole.name);
+	},
+	says: new RegExp(
+		`^budget ${unlisting}/good with maxUnavailable 1 needs .* in cluster c2 its agent may not list the workloads `,
+	),
+	fix: `kubectl xpdb explain budget/good -n ${unlisting} --context c1-operator`,
+	fixCode: 3,
+	mend: () => giveRules(agentRules, agentRole.name),
+	async end() {
+		if (agentRules !== undefined) await giveRules(agentRules, agentRole.name);
+		await removeNamespace(clusters, unlisting);
+	},
+};
+
 /** What cannot be judged is not said to be met, nor its pods to have owners. */
 const besides = ["NotChecked"] as const;
 
 export const budgetsScenes: readonly Scene[] = [
 	{ name: "budgets that are wrong", args: [...everywhere, "-n", namespace], rows: wrongRows, besides },
 	{ name: "agents that judge nothing for us", args: [...everywhere, "-n", refusing], rows: [refused], besides },
+	{ name: "an agent without rights", args: [...everywhere, "-n", unlisting], rows: [unlisted], besides },
 	{ name: "a Lease that cannot be read", args: [...everywhere, "-n", garbling], rows: [garbled], besides },
 ];

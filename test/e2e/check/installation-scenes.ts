@@ -133,6 +133,22 @@ async function keepOldAuthority(): Promise<void> {
 	await patch("c2", path, { data: { "ca.crt": data["ca.crt"] + certificate } });
 }
 
+/** An operator is not told who can read it. */
+const readableKey: Provocation = {
+	reason: "CaKeyReadable",
+	fault: "an account that somebody has let read Secrets",
+	cluster: "c1",
+	async provoke() {
+		await kubectl("c1", ["create", "role", "read-secrets", ...anchor, "--verb=get,list", "--resource=secrets"]);
+		const subject = "--serviceaccount=default:ci";
+		await kubectl("c1", ["create", "rolebinding", "read-secrets", ...anchor, "--role=read-secrets", subject]);
+	},
+	says: "Secret xpdb-system/xpdb-fleet-ca can be read by default/ci: each of them can sign a certificate for every member of the fleet",
+	fix: "kubectl get rolebindings,clusterrolebindings -n xpdb-system -o wide --context c1",
+	mend: () => kubectl("c1", ["delete", "rolebinding", "read-secrets", ...anchor]),
+	end: () => kubectl("c1", ["delete", "role", "read-secrets", ...anchor]),
+};
+
 const expiring: readonly Provocation[] = [
 	{
 		reason: "CertificateExpires",
@@ -226,6 +242,7 @@ export const installationScenes: readonly Scene[] = [
 		rows: changedObjects,
 		besides: ["NotChecked"],
 	},
+	{ name: "a key that a program can read", args: ["--contexts", "c1,c2"], rows: [readableKey] },
 	{ name: "certificates that expire", args, rows: expiring },
 	{
 		name: "an address that is another one, and a Service without any",

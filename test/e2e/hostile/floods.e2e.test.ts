@@ -1,15 +1,16 @@
-// Floods of an agent's port for callers, without a token and with one, from loopback: the agent stays within the memory that its
-// manifest gives it, its probes and metrics answer, and somebody else's drain goes on.
+// Floods of an agent's ports, by strangers, and by callers without a token and with one, from loopback: the agent stays within the memory
+// that its manifest gives it, its probes and metrics answer, and somebody else's drain goes on.
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { afterEach, expect, test } from "vitest";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import { agentServerName, createAgentClient } from "../../../proto/credentials.ts";
-import { RemoteCluster } from "../../../proto/remote-cluster.ts";
+import { describeAgent, RemoteCluster } from "../../../proto/remote-cluster.ts";
 import { createAdminClient } from "../../controlplane/admin-client.ts";
 import type { AgentInfo } from "../../controlplane/fleet-control.ts";
 import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
+import { sendFlood, strangerFloods } from "../../support/flood.ts";
 import { agentNames, fleetControl } from "../agents.ts";
 import { createDatabase, type Database } from "../database.ts";
 import { getJson, leasesPath } from "../get-json.ts";
@@ -18,7 +19,7 @@ import { uncordonAll } from "../nodes.ts";
 import { startPlugin } from "../plugin-process.ts";
 import type { SeenOfAgent } from "./agent-watch.ts";
 import { createFlood, halfAMessage, madeUpToken } from "./flood.ts";
-import { acquireRequestFor, agentFile, type Cluster, clusterOf } from "./member-agent.ts";
+import { acquireRequestFor, agentFile, type Cluster, clusterOf, pairOf } from "./member-agent.ts";
 
 /** An agent above it would be killed. */
 const memoryLimitMb = Number(
@@ -85,8 +86,51 @@ async function drainArgs(database: Database, { name, namespace }: AgentInfo): Pr
 	return ["drain", found.node, "--context", "c1-operator", "--ignore-daemonsets", "--timeout", "4m"];
 }
 
+/** As another member asks who it is, over and over, until `work` is done; the slowest answer, in milliseconds. */
+async function slowestAnswerDuring(work: Promise<void>, { ip }: AgentInfo): Promise<number> {
+	const over = new AbortController();
+	const ended = work.finally(() => over.abort());
+	const [c1, c2] = [clusterOf("c1"), clusterOf("c2")];
+	const { certificate, key: privateKey } = pairOf(c2);
+	const client = createAgentClient({
+		address: `${ip}:8444`,
+		serverName: agentServerName("xpdb-system"),
+		ca: readFileSync(agentFile(c1, "fleet-ca.crt"), "utf8"),
+		identity: { kind: "certificate", certificate, privateKey },
+		member: c1.id,
+	});
+	let slowestMs = 0;
+	try {
+		await describeAgent(client, { name: "c1" });
+		while (!over.signal.aborted) {
+			const startedAt = performance.now();
+			await describeAgent(client, { name: "c1" });
+			slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+			await delay(20);
+		}
+		await ended;
+		return slowestMs;
+	} finally {
+		client.close();
+	}
+}
+
 describeOnFleet("a flood", () => {
 	afterEach(uncordonAll);
+
+	for (const { port, kind, count, protocol } of strangerFloods) {
+		test(`of a stranger with ${count} ${kind} on port ${port} changes nothing for others`, async () => {
+			const agent = await firstAgent(clusterOf("c1"));
+			const endWatch = watchAgent(agent);
+			const work = sendFlood({ kind, protocol, host: agent.ip, port, count, from: "127.66" });
+			expect(await slowestAnswerDuring(work, agent)).toBeLessThan(1_000);
+			const { highestMb, failedInARow } = await endWatch();
+			expect(highestMb).toBeLessThan(memoryLimitMb);
+			expect(failedInARow).toBe(0);
+			const [same] = (await fleetControl().listAgents("c1")).filter(({ name }) => name === agent.name);
+			expect(same).toMatchObject({ pid: agent.pid, ready: true });
+		});
+	}
 
 	test("without a token: made-up ones, half-sent messages, connections that say nothing", async () => {
 		await using database = await createDatabase({ replicas: 2, budget: { maxUnavailable: 1 } });

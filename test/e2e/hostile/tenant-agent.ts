@@ -129,7 +129,7 @@ function answersOfFleetOfOne(clusterId: string, asked: string[]): Pick<AgentServ
 			callback(null, {
 				clusterId,
 				clusterName: "alone",
-				version: "0.1.0",
+				version: "0.2.0",
 				features: [...supportedFeatures],
 				members: [{ id: clusterId, name: "alone", address: "127.0.0.1:1" }],
 				fleetHash: hash,

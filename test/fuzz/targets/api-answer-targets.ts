@@ -127,7 +127,11 @@ const answerTarget: FuzzTarget = {
 					}
 					case "evict":
 					case "delete":
-						demandEviction(code, body, await requestEviction(client, pod, options, { uid: pod.uid }, "id"));
+						demandEviction(
+							code,
+							body,
+							await requestEviction(client, pod, options, { preconditions: { uid: pod.uid }, reservationId: "id" }),
+						);
 				}
 			},
 			() => {

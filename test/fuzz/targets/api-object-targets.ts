@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { getScale } from "../../../agent/cluster-api/controller-scale.ts";
 import { createPodProjection } from "../../../agent/cluster-api/pod-projection.ts";
 import { readBudget } from "../../../agent/cluster-api/read-budget.ts";
+import { createWorkloadProjection, workloadKinds } from "../../../agent/cluster-api/workload-record.ts";
 import { createApiAsker } from "../../../agent/kubernetes/api-asker.ts";
 import type { ApiAnswer } from "../../../agent/kubernetes/api-connection.ts";
 import { isMissingObject, refusal, statusMessage } from "../../../agent/kubernetes/api-refusal.ts";
@@ -194,4 +195,34 @@ const refusalTarget: FuzzTarget = {
 		}),
 };
 
-export const apiObjectTargets: readonly FuzzTarget[] = [podTarget, objectTarget, scaleTarget, refusalTarget];
+const workloadTarget: FuzzTarget = {
+	name: "workload",
+	reads: "workloads, as lists and watches have them",
+	share: 1,
+	open: () => {
+		const [kind] = workloadKinds;
+		if (!kind) throw new Error("there are five kinds");
+		const project = createWorkloadProjection(kind);
+		return syncTarget(edited([statefulSet, replicaSet]), (object) => {
+			const found = attempt(() => project(object), [TypeError], /^Cannot read/);
+			if (!found) return;
+			demand([found.uid, found.name, found.namespace].every(isText), "It took a workload that cannot be named");
+			demand(isResourceVersion(found.resourceVersion), "It took a version that cannot be ordered");
+			for (const value of Object.values(found.labels))
+				demand(typeof value === "string", "It took a label that is no text");
+			if (found.isOfDeployment) return;
+			// Without its labels nobody would expect its pods.
+			const template = record(record(record(object)["spec"])["template"]);
+			for (const key of Object.keys(record(record(template["metadata"])["labels"])))
+				demand(key === "__proto__" || Object.hasOwn(found.labels, key), "It lost a label");
+		});
+	},
+};
+
+export const apiObjectTargets: readonly FuzzTarget[] = [
+	podTarget,
+	objectTarget,
+	scaleTarget,
+	workloadTarget,
+	refusalTarget,
+];

@@ -80,7 +80,17 @@ interface Garbling {
 }
 
 const garbling: fc.Arbitrary<Garbling> = fc.record({
-	kind: fc.constantFrom<ObjectKind[]>("pods", "pod", "fleet", "lease", "leases", "budget", "budgets", "scale"),
+	kind: fc.constantFrom<ObjectKind[]>(
+		"pods",
+		"pod",
+		"fleet",
+		"lease",
+		"leases",
+		"budget",
+		"budgets",
+		"scale",
+		"workloads",
+	),
 	cluster: fc.nat(1),
 	at: fc.nat(9_999),
 	which: fc.nat(9_999),

@@ -1,12 +1,8 @@
 // Every reason of a check, got from the code that gives it.
-import { credentials } from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
-import { fleetHash } from "../../../disruption/fleet.ts";
 import { parseCommandLine } from "../../../plugin/cli.ts";
-import type { AgentAccess } from "../../../plugin/fleet/agent-access.ts";
-import { budgetRow } from "../../../plugin/fleet/budget-table.ts";
 import { type CheckReason, ownCheckReasons } from "../../../plugin/install/check/check-reason.ts";
-import type { FoundProblem, Reading } from "../../../plugin/install/check/check-report.ts";
+import type { FoundProblem } from "../../../plugin/install/check/check-report.ts";
 import { judgeAnchor, judgeBudgetKind, judgeServer } from "../../../plugin/install/check/judge-access.ts";
 import {
 	judgeAgentCount,
@@ -16,7 +12,7 @@ import {
 	judgeVersions,
 } from "../../../plugin/install/check/judge-agents.ts";
 import {
-	type JudgedBudget,
+	judgeLabels,
 	judgeMet,
 	judgeOwners,
 	judgeReadable,
@@ -24,123 +20,45 @@ import {
 	uncounted,
 } from "../../../plugin/install/check/judge-budgets.ts";
 import { judgeCertificates, judgeClocks } from "../../../plugin/install/check/judge-clocks.ts";
-import { type FleetColumn, judgeLists, judgePeers, judgeWay } from "../../../plugin/install/check/judge-fleet.ts";
+import { judgeLists, judgePeers, judgeWay } from "../../../plugin/install/check/judge-fleet.ts";
+import { judgeKeyReaders } from "../../../plugin/install/check/judge-key-readers.ts";
 import { judgePolicies, judgeXpdb } from "../../../plugin/install/check/judge-policies.ts";
 import { judgeInstallRights, judgeRights } from "../../../plugin/install/check/judge-rights.ts";
-import { neededRights, type Right } from "../../../plugin/install/check/needed-rights.ts";
-import type { AgentOfCluster } from "../../../plugin/install/check/read-agents.ts";
+import { neededRights } from "../../../plugin/install/check/needed-rights.ts";
 import type { PolicyObjects } from "../../../plugin/install/check/read-policies.ts";
 import { clientVersion } from "../../../plugin/kubernetes/client-version.ts";
-import type { AgentDescription } from "../../../proto/agent-cluster.ts";
-import { AgentServiceClient } from "../../../proto/gen/xpdb/v1/agent.ts";
-import { newContext } from "../../support/build-context.ts";
 import { binding, policiesOf, policy, webhooksOf } from "../../support/build-policies.ts";
 import { judgeServedAt } from "../../support/judge-served-at.ts";
-import { fullDescription } from "../../support/samples.ts";
 import { suggestDefault } from "../../support/suggest-default.ts";
-
-const eu = newContext("eu");
-const read = <T>(value: T): Reading<T> => ({ kind: "read", value });
-const unread: Reading<never> = { kind: "unread", why: "nodes is forbidden" };
-const options = { suggest: suggestDefault, context: "eu", answering: ["eu", "us"] };
-
-const agent = (name: string, ready = true) => ({ namespace: "xpdb-system", name, uid: name, ready, port: 8443 });
-const agents = (...pods: readonly ReturnType<typeof agent>[]) => read({ namespaces: ["xpdb-system"], pods });
-const speaking = (version: string, features: readonly string[] = []) => [{ version, features }];
-
-const members = ["1", "2"].map((id) => ({ id, name: `m${id}`, address: `m${id}:8444` }));
-const description = (change: Partial<AgentDescription> = {}): Reading<AgentDescription> =>
-	read({
-		clusterId: "1",
-		clusterName: "m1",
-		version: "0.1.0",
-		features: [],
-		members,
-		fleetHash: fleetHash(["1", "2"]),
-		leaseNamespace: "xpdb-system",
-		...change,
-	});
-const column = (change: Partial<FleetColumn> = {}): FleetColumn => ({
-	name: "eu",
-	context: "eu",
-	description: description(),
-	listed: members[0],
-	...change,
-});
-/** An agent that says this of itself, with its clock so many ms ahead of ours. */
-const saying = (change: Partial<AgentDescription> = {}, aheadMs = 0): AgentOfCluster => {
-	const told = description(change);
-	const clock = { aheadMs, withinMs: 5 };
-	return { who: "pod a", said: told.kind === "read" ? read({ description: told.value, clock }) : told };
-};
-const reached: AgentAccess = {
-	kind: "reached",
-	context: eu,
-	description: fullDescription,
-	askedAt: 0,
-	tookMs: 5,
-	client: new AgentServiceClient("unix:/nowhere", credentials.createInsecure()),
-	namespaces: ["xpdb-system"],
-	leave: () => undefined,
-	close: () => undefined,
-};
-const serverClock = (aheadMs: number) => read({ aheadMs, withinMs: 550 });
-const nowMs = Date.parse("2026-06-01T00:00:00Z");
-/** Certificates of an agent and of its CA that are good for so many days. */
-const certificates = (days: number, ofCa: number) => {
-	const [certificate, authority] = [days, ofCa].map((each) => ({
-		sha256: "",
-		expiresAtSeconds: nowMs / 1_000 + each * 86_400,
-	}));
-	if (!certificate || !authority) throw new Error("there are two");
-	return { certificates: { certificate, authorities: [authority] } };
-};
-const judgedCertificates = (days: number, ofCa = 3_000) =>
-	judgeCertificates([saying(certificates(days, ofCa))], nowMs, eu);
-
-const listsOf = (...columns: readonly FleetColumn[]) =>
-	[...judgeLists(columns, suggestDefault).values()].flatMap(({ findings }) => findings);
-
-function rights(kind: keyof ReturnType<typeof neededRights>, reason: keyof typeof ownCheckReasons, user = "alice") {
-	const wanted: readonly Right[] = neededRights("xpdb-system", "xpdb-operator", undefined)[kind];
-	const [missing] = wanted.slice(-1);
-	const facts = {
-		rights: async (right: Right) => read(right !== missing),
-		user: Promise.resolve(read(user)),
-	};
-	return judgeRights(wanted, reason, facts, eu).then(({ findings }) => findings);
-}
-
-const lackingFacts = { rights: async () => read(false), user: Promise.resolve(read("alice")) };
-
-const name = { namespace: "shop", name: "db" };
-const selector = { requirements: [] };
-const row = (change: Partial<JudgedBudget["row"]> = {}): JudgedBudget["row"] => ({
-	...budgetRow({ name, selector }, [], []),
-	problem: undefined,
-	members: ["eu", "us"].map((cluster) => ({
-		cluster,
-		bound: "maxUnavailable 1",
-		suspended: false,
-		suspension: undefined,
-	})),
-	perCluster: new Map([["eu", { healthy: 3, expected: 3 }]]),
-	...change,
-});
-const judged = (change: Partial<JudgedBudget> = {}): JudgedBudget => ({
-	name,
-	row: row(),
-	findings: [],
-	ownerless: [],
-	isCounted: true,
-	...change,
-});
-const refused = (
-	reason: "BudgetNeverMet" | "SelectorsDiffer" | "InvalidBudget" | "ExpectedPodsUnknown",
-): JudgedBudget => judged({ findings: [{ verdict: "Refused", reason, message: "it does", usedBy: [] }] });
+import {
+	eu,
+	read,
+	unread,
+	options,
+	agent,
+	agents,
+	speaking,
+	minorAhead,
+	patchAhead,
+	members,
+	description,
+	column,
+	saying,
+	reached,
+	serverClock,
+	nowMs,
+	judgedCertificates,
+	listsOf,
+	rights,
+	lackingFacts,
+	row,
+	judged,
+	refused,
+} from "./check-facts.ts";
 
 type Found = readonly FoundProblem[];
 
+const moved = { kind: "StatefulSet", namespace: "shop", name: "db", wants: 3, others: 2, cluster: "eu" };
 const rows: readonly (readonly [name: string, reason: CheckReason, found: () => Found | Promise<Found>])[] = [
 	["a server that is silent", "ApiServerSilent", () => judgeServer(unread, undefined, eu).findings],
 	["an old server", "ApiServerTooOld", () => judgeServer(read("v1.29.14-gke.1"), undefined, eu).findings],
@@ -210,12 +128,22 @@ const rows: readonly (readonly [name: string, reason: CheckReason, found: () => 
 	[
 		"an agent one minor version apart",
 		"VersionsDiffer",
-		() => judgeVersions(speaking("0.2.0"), [], "kubectl version").findings,
+		() => judgeVersions(speaking(minorAhead(1)), [], "kubectl version").findings,
+	],
+	[
+		"an agent of a version that lets budgets break",
+		"AgentUnsafe",
+		() => judgeVersions(speaking("0.1.0"), [], "kubectl version").findings,
+	],
+	[
+		"one agent of two with such a version",
+		"AgentUnsafe",
+		() => judgeVersions([...speaking(clientVersion), ...speaking("0.1.9")], [], "kubectl version").findings,
 	],
 	[
 		"an agent two minor versions apart",
 		"VersionsApart",
-		() => judgeVersions(speaking("0.3.0"), [], "kubectl version").findings,
+		() => judgeVersions(speaking(minorAhead(2)), [], "kubectl version").findings,
 	],
 	[
 		"an agent of another major version",
@@ -225,12 +153,12 @@ const rows: readonly (readonly [name: string, reason: CheckReason, found: () => 
 	[
 		"agents of a cluster that differ",
 		"VersionsDiffer",
-		() => judgeVersions([...speaking(clientVersion), ...speaking("0.1.9")], [], "kubectl version").findings,
+		() => judgeVersions([...speaking(clientVersion), ...speaking(patchAhead)], [], "kubectl version").findings,
 	],
 	[
 		"a feature that others have",
 		"FeaturesDiffer",
-		() => judgeVersions(speaking(clientVersion), speaking("0.1.0", ["Probe"]), "kubectl version").findings,
+		() => judgeVersions(speaking(clientVersion), speaking(clientVersion, ["Probe"]), "kubectl version").findings,
 	],
 	[
 		"a pod elsewhere with the agents' label",
@@ -271,10 +199,16 @@ const rows: readonly (readonly [name: string, reason: CheckReason, found: () => 
 		"PolicyWeak",
 		() => judgePolicies(policiesOf({ policy: policy("xpdb-leases", "Ignore") }), eu).findings,
 	],
+	["an account that can read the CA's key", "CaKeyReadable", () => judgeKeyReaders(read(["shop/ci"]), eu).findings],
 	["x-pdb's webhooks", "XpdbBeside", () => judgeXpdb(webhooksOf("eviction.x-pdb.form3.tech"), eu).findings],
 	["a budget that nobody can read", "InvalidBudget", () => judgeReadable(refused("InvalidBudget"), options)],
 	["a budget of two selectors", "SelectorsDiffer", () => judgeReadable(refused("SelectorsDiffer"), options)],
 	["an owner without scale", "ExpectedPodsUnknown", () => judgeReadable(refused("ExpectedPodsUnknown"), options)],
+	[
+		"an agent that may not list workloads",
+		"WorkloadsNotListed",
+		() => judgeReadable(refused("WorkloadsNotListed"), options),
+	],
 	[
 		"a budget that a member lacks",
 		"BudgetsDiffer",
@@ -290,6 +224,11 @@ const rows: readonly (readonly [name: string, reason: CheckReason, found: () => 
 		"pods without an owner",
 		"PodsWithoutOwner",
 		() => judgeOwners(judged({ ownerless: [{ cluster: "eu", pod: "shop/a" }] }), "eu", options),
+	],
+	[
+		"pods with other labels than their template",
+		"PodsMislabelled",
+		() => judgeLabels(judged({ mislabelled: [moved] }), options),
 	],
 	["a budget that was not counted", "NotChecked", () => uncounted([judged({ isCounted: false })])],
 ];
@@ -328,7 +267,7 @@ describe("check finds", () => {
 			judgeBudgetKind(read({ fields: new Set(["selector", "minAvailable", "maxUnavailable", "suspend"]) }), eu)
 				.findings,
 			judgeAgentCount(agents(agent("a"), agent("b")), eu).findings,
-			judgeVersions(speaking(clientVersion.slice(1)), speaking("0.1.0"), "kubectl version").findings,
+			judgeVersions(speaking(clientVersion.slice(1)), speaking(clientVersion), "kubectl version").findings,
 			judgeLabelledPods(read([{ namespace: "xpdb-system", name: "a" }]), agents(agent("a")), eu).findings,
 			listsOf(column(), column({ name: "us", description: description({ clusterId: "2" }) })),
 			judgeWay(column()).findings,
@@ -341,6 +280,7 @@ describe("check finds", () => {
 			judgedCertificates(15, 15).findings,
 			judgePeers([{ member: "m2", answer: description() }], { name: "eu", suggest: suggestDefault }).findings,
 			judgePolicies(policiesOf({}), eu).findings,
+			[...judgeKeyReaders(read([]), eu).findings, ...judgeKeyReaders(read(undefined), eu).findings],
 			judgeXpdb(webhooksOf("eviction.example.com"), eu).findings,
 			judgeReadable(judged(), options),
 			judgeSame(judged(), options),
@@ -371,6 +311,7 @@ describe("what could not be read", () => {
 		["where agents are", () => judgeLabelledPods(read([]), unread, eu)],
 		["the clock", () => judgeClocks(unread, [], eu)],
 		["policies", () => judgePolicies(silent, eu)],
+		["who can read the CA's key", () => judgeKeyReaders(unread, eu)],
 		["webhooks", () => judgeXpdb(silent, eu)],
 		["who its members are", () => judgeWay(column({ description: unread }))],
 		["a description", () => judgeLists([column({ description: unread })], suggestDefault).get("eu")],

@@ -18,7 +18,7 @@ describe("requestEviction()", () => {
 		const name = deletes ? "DELETE" : "eviction";
 		test(`takes no Failure for an accepted ${name}, whatever its code`, async () => {
 			const client = answering({ kind: "Status", status: "Failure", message: 7 });
-			expect(await requestEviction(client, pod, options, { uid: pod.uid })).toMatchObject({
+			expect(await requestEviction(client, pod, options, { preconditions: { uid: pod.uid } })).toMatchObject({
 				kind: "refused",
 				refusal: { kind: "denied", message: "the eviction failed" },
 			});
@@ -26,7 +26,9 @@ describe("requestEviction()", () => {
 
 		test(`takes the answer to a ${name}`, async () => {
 			const client = answering({ kind: "Status", status: "Success" });
-			expect(await requestEviction(client, pod, options, { uid: pod.uid })).toEqual({ kind: "accepted" });
+			expect(await requestEviction(client, pod, options, { preconditions: { uid: pod.uid } })).toEqual({
+				kind: "accepted",
+			});
 		});
 	}
 });

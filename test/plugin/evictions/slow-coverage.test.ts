@@ -51,6 +51,22 @@ describe("pods that no budget of their namespace selects", () => {
 		expect(fleet.evictions).toEqual([]);
 	});
 
+	test("are over with their timeout, also while a member does not answer at all", async () => {
+		const { fleet, eu, pod } = newWeb();
+		const run = newRun(fleet);
+		const asked = Promise.withResolvers<void>();
+		fleet.onList = () => {
+			asked.resolve();
+			return new Promise(() => undefined);
+		};
+		const outcome = run.evictions.evict(run.job(eu, pod));
+		await asked.promise;
+		run.timeout.abort();
+		expect(await outcome).toMatchObject({ kind: "failed" });
+		await run.evictions.settled();
+		expect(fleet.evictions).toEqual([]);
+	});
+
 	test("go also where there are hundreds, and the more is asked at once the longer each answer takes", async () => {
 		const { fleet, eu } = newWeb();
 		const pods = Array.from({ length: 300 }, (_, index) => eu.addPod(`cart-${index}`, { labels: { app: "cart" } }));

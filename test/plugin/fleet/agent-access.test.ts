@@ -3,7 +3,7 @@ import { StepError } from "../../../plugin/fleet/access-step.ts";
 import { accessAgents, requireOwnCluster } from "../../../plugin/fleet/agent-access.ts";
 import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
 import { SuggestedCommands } from "../../../plugin/flags/suggested-commands.ts";
-import { ApiError } from "../../../plugin/kubernetes/api-error.ts";
+import { ApiError, ConnectionError } from "../../../plugin/kubernetes/api-error.ts";
 import { createVerboseLog } from "../../../plugin/terminal/verbose-log.ts";
 import { newClient, newContext, notFound } from "../../support/build-context.ts";
 import { newV1Pod } from "../../support/build-v1-pod.ts";
@@ -63,6 +63,35 @@ describe("accessAgents()", () => {
 		const get = { "/api/v1/namespaces/xpdb-system/configmaps/xpdb-fleet": forbidden };
 		expect(await problemOf(newCluster({ budgetKind: false, get }))).toBe("none");
 		expect(await problemOf(newCluster({ get }))).toContain("it is forbidden");
+	});
+
+	describe("in a cluster with neither agents nor budgets", () => {
+		const path = "/api/v1/namespaces/xpdb-system/configmaps/xpdb-fleet";
+		const members = "- id: 0001\n  name: eu\n";
+		test.each([
+			{ name: "lists members", map: { data: { members } } },
+			{ name: "has no list of members that could be read", map: { data: { members: "[" } } },
+			{ name: "has no list of members", map: {} },
+		])("refuses where the fleet's ConfigMap $name: it was ours, and others may count on it", async ({ map }) => {
+			expect(await problemOf(newCluster({ budgetKind: false, get: { [path]: map } }))).toBe(
+				"ConfigMap xpdb-system/xpdb-fleet makes this cluster a member of a fleet, but it has neither agents nor the kind XPodDisruptionBudget: " +
+					"install xpdb there again or, if the cluster has left the fleet for good, delete the ConfigMap: " +
+					"kubectl delete configmap xpdb-fleet -n xpdb-system --context eu",
+			);
+		});
+
+		test("refuses where nobody can say whether there is such a ConfigMap", async () => {
+			const broken = new ApiError("etcdserver: request timed out", { code: 500 });
+			expect(await problemOf(newCluster({ budgetKind: false, get: { [path]: broken } }))).toContain(
+				"request timed out",
+			);
+			const cut = new ConnectionError("https://eu", new Error("connection reset"));
+			expect(await problemOf(newCluster({ budgetKind: false, get: { [path]: cut } }))).toContain("connection reset");
+			const odd = { data: { members, namespaces: "[" } };
+			expect(await problemOf(newCluster({ budgetKind: false, get: { [path]: odd } }))).toContain(
+				"cannot use ConfigMap xpdb-system/xpdb-fleet",
+			);
+		});
 	});
 
 	test("has no way around an anchor whose agents are not ready", async () => {

@@ -121,6 +121,46 @@ describe("planFleetCertificates() that creates", () => {
 		expect(plan.notes.join("")).not.toMatch(/BEGIN/);
 	});
 
+	test("refuses clusters that trust different CAs, names them, and says what to run", async () => {
+		const [eu, us] = await installed();
+		const [revoked] = await installed(["ap"]);
+		if (!eu || !us || !revoked) throw new Error("no clusters");
+		for (const mode of ["create", "existing", "cert-manager"] as const) {
+			const refused = planFleetCertificates([revoked, { ...eu, authority: undefined }, us], { ...options, mode });
+			await expect(refused).rejects.toThrow(/different CAs.*\nap: [0-9A-F:]+….*\neu, us: [0-9A-F:]+…/);
+			await expect(refused).rejects.toMatchObject({
+				hint: expect.stringContaining(
+					"kubectl --context ap -n xpdb-system delete configmap/xpdb-ca secret/xpdb-agent-tls secret/xpdb-fleet-ca",
+				),
+			});
+		}
+	});
+
+	test("signs with no key that a cluster still keeps of a CA that the members do not trust", async () => {
+		const [eu, us] = await installed();
+		const [revoked] = await installed(["ap"]);
+		if (!eu || !us || !revoked) throw new Error("no clusters");
+		const back = { ...empty("ap"), authority: revoked.authority };
+		for (const mode of ["create", "cert-manager"] as const) {
+			const refused = planFleetCertificates([{ ...eu, authority: undefined }, us, back], { ...options, mode });
+			await expect(refused).rejects.toThrow(
+				mode === "create" ? "ap: Secret xpdb-fleet-ca keeps a CA that the members do not trust" : "eu: cert-manager",
+			);
+		}
+		// With the fleet's own it gets what it needs.
+		const plan = await planFleetCertificates([{ ...eu, authority: undefined }, us, back], {
+			...options,
+			authority: eu.authority?.current,
+		});
+		expect(kindsOf(plan)).toContainEqual(["ap", ["ConfigMap/xpdb-ca", "Secret/xpdb-agent-tls"]]);
+	});
+
+	test("adds no CA of a file to those that members trust", async () => {
+		const authority = await createAuthority(now);
+		const refused = planFleetCertificates(await installed(), { ...options, authority });
+		await expect(refused).rejects.toThrow("the members do not trust the CA of --ca-cert, they trust ");
+	});
+
 	test("changes nothing where all is there", async () => {
 		const plan = await planFleetCertificates(await installed(), { ...options, now: later(300) });
 		expect([kindsOf(plan), plan.notes]).toEqual([

@@ -73,6 +73,23 @@ describe("fleetObjects()", () => {
 		`);
 	});
 
+	test("lets Prometheus in from one namespace", () => {
+		const sources = (changes: Partial<FleetSettings>) => {
+			const policy = fleetObjects({ ...settings, ...changes }).find(({ kind }) => kind === "NetworkPolicy");
+			if (!policy) throw new Error("There is no NetworkPolicy");
+			const { ingress } = policy["spec"] as { ingress: { ports: { port: number }[]; from: object[] }[] };
+			return ingress.flatMap(({ ports: [port], from }) => (port?.port === 8080 ? from : []));
+		};
+		const from = (namespace: string) => [
+			{
+				namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": namespace } },
+				podSelector: { matchLabels: { "app.kubernetes.io/name": "prometheus" } },
+			},
+		];
+		expect(sources({})).toEqual(from("monitoring"));
+		expect(sources({ metricsNamespace: "observability" })).toEqual(from("observability"));
+	});
+
 	test("declares the fleet as agents read it, forgotten members only where there are some", () => {
 		const data = (changes: Partial<FleetSettings>) =>
 			fleetObjects({ ...settings, ...changes }).find(isFleetList)?.["data"];

@@ -3,6 +3,8 @@ import { parseCommandLine } from "../../../plugin/cli.ts";
 import { readInstallOptions } from "../../../plugin/install/install-options.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
 
+const digest = "0a".repeat(32);
+
 async function read(...flags: readonly string[]) {
 	const parsed = await parseCommandLine(["install", ...flags]);
 	if (parsed.kind !== "command") throw new Error("the line is no command");
@@ -12,7 +14,7 @@ async function read(...flags: readonly string[]) {
 describe("readInstallOptions()", () => {
 	test("reads what was typed", async () => {
 		const options = await read(
-			"--image=r.example.com:5000/a/agent@sha256:0ab",
+			`--image=r.example.com:5000/a/agent:0.1@sha256:${digest}`,
 			"--image-pull-secret=login",
 			"--operators=sre",
 			"--operators=night, shift",
@@ -29,7 +31,7 @@ describe("readInstallOptions()", () => {
 		);
 		expect(options).toMatchObject({
 			dryRun: "none",
-			image: "r.example.com:5000/a/agent@sha256:0ab",
+			image: `r.example.com:5000/a/agent:0.1@sha256:${digest}`,
 			imagePullSecret: "login",
 			operators: {
 				groups: ["sre", "night, shift", "cn=sre,ou=ops"],
@@ -52,8 +54,29 @@ describe("readInstallOptions()", () => {
 		]);
 	});
 
+	for (const image of [
+		"agent",
+		"xpdb-agent:0.1.0",
+		"localhost:5000/agent",
+		"registry.example.com/team_a/x--y.z/agent:V1_x-2",
+		"[fd00::1]:5000/agent",
+		`agent@sha256:${digest}`,
+	]) {
+		test(`takes the image ${image.slice(0, 40)}`, async () => {
+			expect((await read(`--image=${image}`)).image).toBe(image);
+		});
+	}
+
 	const refused = [
-		{ flags: ["--image=a b"], says: '--image is no name of an image: "a b"' },
+		{ flags: ["--image=a b"], says: '--image is not a valid image name: "a b"' },
+		{ flags: ["--image="], says: '--image is not a valid image name: ""' },
+		{ flags: ["--image=agent@sha256:abc"], says: "--image is not a valid image name" },
+		{ flags: ["--image=example.com/UPPER:1"], says: "--image is not a valid image name" },
+		{ flags: ["--image=Agent"], says: "--image is not a valid image name" },
+		{ flags: ["--image=a/-b"], says: "--image is not a valid image name" },
+		{ flags: ["--image=a:"], says: "--image is not a valid image name" },
+		{ flags: ["--image=https://example.com/a"], says: "--image is not a valid image name" },
+		{ flags: ["--image=a@sha256:abc@sha256:abc"], says: "--image is not a valid image name" },
 		{ flags: ["--image-pull-secret=../x"], says: "--image-pull-secret is not the name of an object" },
 		{ flags: ["--operators="], says: "--operators has a name that is no group" },
 		{ flags: ["--operators==team-shop:shop"], says: "--operators has a name that is no group" },

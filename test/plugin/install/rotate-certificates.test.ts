@@ -1,178 +1,18 @@
-import { beforeAll, describe, expect, test } from "vitest";
-import type { ClusterObject } from "../../../plugin/install/cluster-object.ts";
-import { certificateProblem, readAuthorities } from "../../../plugin/install/judge-certificate.ts";
-import type { KeyPair } from "../../../plugin/install/key-pair.ts";
-import type { ClusterCertificates } from "../../../plugin/install/read-certificates.ts";
-import {
-	changeAuthority,
-	type RotationOptions,
-	RotationStuckError,
-	type RotationWorld,
-	renewCertificates,
-} from "../../../plugin/install/rotate-certificates.ts";
+import { describe, expect, test } from "vitest";
+import { changeAuthority, RotationStuckError, renewCertificates } from "../../../plugin/install/rotate-certificates.ts";
 import { createAuthority, signAgentCertificate } from "../../../plugin/install/sign-certificates.ts";
-
-const date = new Date("2026-06-01T12:00:00Z");
-const serverName = "xpdb-agent.xpdb-system.svc";
-const names = ["eu", "us"];
-
-let old: KeyPair;
-const signed = new Map<string, KeyPair>();
-beforeAll(async () => {
-	old = await createAuthority(date);
-	for (const name of names) {
-		const request = { commonName: name, dnsName: serverName, uri: `xpdb://cluster/id-${name}`, now: date };
-		signed.set(name, await signAgentCertificate(old, request));
-	}
-});
-
-interface Agent {
-	readonly cluster: string;
-	readonly name: string;
-	ca: string;
-	pair: KeyPair;
-	tells: boolean;
-}
-
-/** Two clusters with two agents each, to which a kubelet brings one file at a time; the agents greet each other after each. */
-function fleet() {
-	const empty: KeyPair = { certificate: "", key: "" };
-	const clusters = new Map(
-		names.map((name): [string, ClusterCertificates] => [
-			name,
-			{
-				context: name,
-				clusterId: `id-${name}`,
-				ca: old.certificate,
-				agent: signed.get(name),
-				authority: name === "us" ? { current: old } : undefined,
-			},
-		]),
-	);
-	const agents = names.flatMap((cluster) =>
-		[1, 2].map(
-			(index): Agent => ({
-				cluster,
-				name: `${cluster}-${index}`,
-				ca: old.certificate,
-				pair: signed.get(cluster) ?? empty,
-				tells: true,
-			}),
-		),
-	);
-	const state = {
-		refusals: [] as string[],
-		writes: [] as string[],
-		beforeWrite: (): void => undefined,
-		now: 0,
-		brings: true,
-	};
-	const find = (name: string): ClusterCertificates => {
-		const cluster = clusters.get(name);
-		if (!cluster) throw new Error(name);
-		return cluster;
-	};
-	const judged = new Map<string, string | undefined>();
-	const greetEachOther = (): void => {
-		for (const caller of agents) {
-			for (const { ca, name } of agents) {
-				const clusterId = `id-${caller.cluster}`;
-				const question = ca + caller.pair.certificate;
-				if (!judged.has(question)) {
-					judged.set(question, certificateProblem(caller.pair, { ca, serverName, clusterId, now: date }));
-				}
-				const problem = judged.get(question);
-				if (problem !== undefined) state.refusals.push(`${name} refuses ${caller.name}: ${problem}`);
-			}
-		}
-	};
-	/** One file of one agent that is not as its cluster has it. */
-	const bring = (): boolean => {
-		for (const agent of agents) {
-			const { ca = "", agent: pair } = find(agent.cluster);
-			if (agent.ca !== ca) agent.ca = ca;
-			else if (pair && agent.pair.certificate !== pair.certificate) agent.pair = pair;
-			else continue;
-			greetEachOther();
-			return true;
-		}
-		return false;
-	};
-	const world: RotationWorld = {
-		read: async () => [...clusters.values()],
-		async write(context, object) {
-			state.beforeWrite();
-			state.writes.push(`${context} ${object.kind}/${object.metadata.name}`);
-			clusters.set(context, written(find(context), object));
-		},
-		agents: async (context) =>
-			agents
-				.filter(({ cluster }) => cluster === context)
-				.map(({ name, ca, pair, tells }) => ({
-					name,
-					certificates: tells ? { certificate: markOf(pair.certificate), authorities: marksOf(ca) } : undefined,
-				})),
-		problem: () => undefined,
-		async pause() {
-			state.now += 1_000;
-			if (state.brings) bring();
-		},
-		now: () => state.now,
-	};
-	const settle = (): void => {
-		while (bring());
-	};
-	return { world, clusters, agents, state, settle };
-}
-
-function written(cluster: ClusterCertificates, { metadata, ...object }: ClusterObject): ClusterCertificates {
-	const data = object["data"] as Readonly<Record<string, string>>;
-	const text = (key: string): string => Buffer.from(data[key] ?? "", "base64").toString();
-	if (metadata.name === "xpdb-ca") return { ...cluster, ca: data["ca.crt"] };
-	const current = { certificate: text("tls.crt"), key: text("tls.key") };
-	if (metadata.name === "xpdb-agent-tls") return { ...cluster, agent: current };
-	const next = { certificate: text("next.crt"), key: text("next.key") };
-	return { ...cluster, authority: { current, ...(next.key !== "" && { next }) } };
-}
-
-const marks = new Map<string, readonly { readonly sha256: string; readonly expiresAtSeconds: number }[]>();
-
-/** Each text is read once: agents are asked many times. */
-function marksOf(bundle: string) {
-	const known = marks.get(bundle);
-	if (known) return known;
-	const read = readAuthorities(bundle).map(({ fingerprint256 }) => ({ sha256: fingerprint256, expiresAtSeconds: 0 }));
-	marks.set(bundle, read);
-	return read;
-}
-const markOf = (certificate: string) => marksOf(certificate)[0] ?? { sha256: "", expiresAtSeconds: 0 };
-
-function options(more: Partial<RotationOptions> = {}): RotationOptions & { readonly told: string[] } {
-	const told: string[] = [];
-	return {
-		agentNamespace: "xpdb-system",
-		authority: undefined,
-		date,
-		timeoutMs: 120_000,
-		tell: (line) => void told.push(line),
-		mayGoOn: async () => true,
-		told,
-		...more,
-	};
-}
-
-/** What a change of the CA comes to. */
-function expectChanged({ clusters, agents, state }: ReturnType<typeof fleet>): void {
-	expect(state.refusals).toEqual([]);
-	const current = clusters.get("us")?.authority?.current;
-	expect(current?.certificate).not.toBe(old.certificate);
-	expect(clusters.get("us")?.authority?.next).toBeUndefined();
-	for (const { ca, pair, cluster } of agents) {
-		expect(marksOf(ca)).toEqual(marksOf(current?.certificate ?? ""));
-		const wanted = { ca, serverName, clusterId: `id-${cluster}`, now: date };
-		expect(certificateProblem(pair, wanted)).toBeUndefined();
-	}
-}
+import {
+	date,
+	expectChanged,
+	fleet,
+	markOf,
+	marksOf,
+	names,
+	old,
+	options,
+	serverName,
+	signed,
+} from "./rotation-fleet.ts";
 
 describe("changeAuthority()", () => {
 	test("goes over both CAs to the new one, and at no time does an agent refuse another", async () => {
@@ -190,6 +30,7 @@ describe("changeAuthority()", () => {
 			"us ConfigMap/xpdb-ca",
 			"us Secret/xpdb-fleet-ca",
 		]);
+		expect(world.state.uses).toEqual(["Create by us for us", "Sign by us for eu", "Sign by us for us"]);
 		expect(asked.told).toContain("eu: all 2 agents trust both CAs");
 		expect(asked.told.join()).not.toMatch(/BEGIN/);
 	});
@@ -223,6 +64,83 @@ describe("changeAuthority()", () => {
 			expect(await changeAuthority(world.world, options())).toBe("done");
 			expectChanged(world);
 		}
+	});
+
+	test("makes a new CA where nobody has the key of the old one, in the cluster that is named, however often it is interrupted", async () => {
+		for (const interruptedAt of [1, 3, 8]) {
+			const world = fleet();
+			await world.world.removeAuthority("us");
+			await expect(changeAuthority(world.world, options())).rejects.toMatchObject({
+				hint: expect.stringContaining("--keep-in=CONTEXT"),
+			});
+			let left = interruptedAt;
+			world.state.beforeWrite = () => {
+				left -= 1;
+				if (left === 0) throw new Error("interrupted");
+			};
+			const asked = options({ keepIn: "us" });
+			await expect(changeAuthority(world.world, asked)).rejects.toThrow("interrupted");
+			const begun = world.clusters.get("us")?.authority?.next;
+			expect(await changeAuthority(world.world, asked)).toBe("done");
+			expectChanged(world);
+			const current = world.clusters.get("us")?.authority?.current;
+			expect(current).toEqual(begun ?? current);
+		}
+	});
+
+	test("refuses to bring a revoked CA back to those that do not trust it, before anything is written", async () => {
+		const revoked = await createAuthority(date);
+		const world = fleet();
+		const eu = world.clusters.get("eu");
+		if (eu) world.clusters.set("eu", { ...eu, ca: revoked.certificate });
+		for (const authority of [undefined, await createAuthority(date)]) {
+			const change = changeAuthority(world.world, options({ authority }));
+			await expect(change).rejects.toThrow(/^the members trust different CAs .*: nothing was touched\neu: .*\nus: /);
+		}
+		expect(world.state.writes).toEqual([]);
+	});
+
+	test("takes away a CA that one member trusts besides, and never gives it to another", async () => {
+		const extra = await createAuthority(date);
+		const world = fleet();
+		const eu = world.clusters.get("eu");
+		if (eu) world.clusters.set("eu", { ...eu, ca: old.certificate + extra.certificate });
+		world.settle();
+		world.state.beforeWrite = () => {
+			const marks = marksOf(world.clusters.get("us")?.ca ?? "");
+			expect(marks).not.toContainEqual(markOf(extra.certificate));
+		};
+		expect(await changeAuthority(world.world, options())).toBe("done");
+		expectChanged(world);
+	});
+
+	test("refuses where a member's agents have a certificate that the others do not take", async () => {
+		const revoked = await createAuthority(date);
+		const world = fleet();
+		const eu = world.clusters.get("eu");
+		const request = { commonName: "eu", dnsName: serverName, uri: "xpdb://cluster/id-eu", now: date };
+		const agent = await signAgentCertificate(revoked, request);
+		if (eu) world.clusters.set("eu", { ...eu, ca: old.certificate + revoked.certificate, agent });
+		const change = changeAuthority(world.world, options());
+		await expect(change).rejects.toThrow(/^the members trust different CAs .*: nothing was touched\neu: .*\nus: /);
+		expect(world.state.writes).toEqual([]);
+	});
+
+	test("refuses to begin with a kept key whose CA the members do not trust", async () => {
+		const world = fleet();
+		const us = world.clusters.get("us");
+		if (us) world.clusters.set("us", { ...us, authority: { current: await createAuthority(date) } });
+		const change = changeAuthority(world.world, options());
+		await expect(change).rejects.toThrow("us: Secret xpdb-fleet-ca keeps a CA that the members do not trust");
+		expect(world.state.writes).toEqual([]);
+	});
+
+	test("leaves no key of the old CA behind where the new one is kept by nobody", async () => {
+		const world = fleet();
+		const given = options({ authority: await createAuthority(date) });
+		expect(await changeAuthority(world.world, given)).toBe("done");
+		expect(world.state.writes.at(-1)).toBe("us no Secret/xpdb-fleet-ca");
+		expect(world.state.uses).toEqual(["Sign by a file for eu", "Sign by a file for us"]);
 	});
 
 	test("gives no certificate of the new CA while one agent does not take it, and says which", async () => {
@@ -269,7 +187,7 @@ describe("changeAuthority()", () => {
 		for (const agent of world.agents) agent.tells = false;
 		await expect(changeAuthority(world.world, options())).rejects.toThrow("eu: agent eu-1 is too old to tell");
 		for (const [name, cluster] of world.clusters) world.clusters.set(name, { ...cluster, authority: undefined });
-		await expect(changeAuthority(world.world, options())).rejects.toThrow("is in no Secret xpdb-fleet-ca");
+		await expect(changeAuthority(world.world, options())).rejects.toThrow("no Secret xpdb-fleet-ca");
 	});
 });
 

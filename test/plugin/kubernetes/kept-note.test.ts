@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -31,6 +32,25 @@ describe("createKeptNote()", () => {
 		const abouts = [[server, "agent"], [server, "other"], ["https://b", "agent"], [`${server}agent`]];
 		for (const about of abouts) createKeptNote(folder(), about).write(about);
 		expect(abouts.map((about) => createKeptNote(folder(), about).read())).toEqual(abouts);
+	});
+
+	// Windows has no pipes among its files, and no modes.
+	test.skipIf(process.platform === "win32")("is as good as none where others may write it, and never waits", () => {
+		const note = createKeptNote(folder(), [server]);
+		note.write("x");
+		const [name = ""] = readdirSync(folder());
+		const file = join(folder(), name);
+		chmodSync(file, 0o666);
+		expect(note.read()).toBeUndefined();
+		renameSync(file, join(home, "elsewhere"));
+		chmodSync(join(home, "elsewhere"), 0o600);
+		symlinkSync(join(home, "elsewhere"), file);
+		expect(note.read()).toBeUndefined();
+		rmSync(file);
+		execFileSync("mkfifo", [file]);
+		expect(note.read()).toBeUndefined();
+		note.write("y");
+		expect(note.read()).toBe("y");
 	});
 
 	test("is as good as none where it is damaged, or where nothing can be kept", () => {

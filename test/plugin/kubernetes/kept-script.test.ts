@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -65,6 +65,15 @@ describe("loadKeptScript()", () => {
 			expect(readFileSync(keptFile(), "latin1")).toContain('"learned":{"evict":1}');
 		});
 	}
+
+	test.skipIf(process.platform === "win32")("code that others may have written is never given to V8", () => {
+		call(["evict"]);
+		chmodSync(keptFile(), 0o620);
+		expect(call(["evict"])).toEqual({ said: "hello you", kept: true });
+		// Learned anew, in a file of our own.
+		expect(readFileSync(keptFile(), "latin1")).toContain('"learned":{"evict":1}');
+		expect(statSync(keptFile()).mode & 0o777).toBe(0o600);
+	});
 
 	test("does without a folder, and with one that cannot be written to", () => {
 		expect(call(["evict"], { keptIn: undefined })).toEqual({ said: "hello you", kept: false });

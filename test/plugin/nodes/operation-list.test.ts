@@ -46,6 +46,8 @@ const older: Operation = {
 	...mark,
 	id: "0a0a0a",
 	since: "2025-12-31T00:00:00.000Z",
+	// As 0.1 kept it.
+	flags: { "grace-period": 0 },
 	typedAgain: ["force", "pod-selector"],
 };
 const eu = contextOf("eu", [{ name: "n1", mark }, { name: "n2", mark: drained }, { name: "n3" }]);
@@ -68,7 +70,8 @@ describe("listOperations()", () => {
 			{
 				id: "0a0a0a",
 				contexts: [{ context: "us", drained: [], left: ["m1"] }],
-				resume: "kubectl xpdb drain --resume 0a0a0a --force --pod-selector=... --contexts=eu,us --token=...",
+				resume:
+					"kubectl xpdb drain --resume 0a0a0a --force --pod-selector=... --grace-period=... --contexts=eu,us --token=...",
 			},
 			{
 				id: "7f3c2a",

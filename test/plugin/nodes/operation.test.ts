@@ -108,6 +108,24 @@ describe("resumeInput()", () => {
 		expect(resumeInput(whole, risky).flags).toMatchObject({ force: true, "delete-emptydir-data": false });
 	});
 
+	test("takes no grace period from a node, says so, and how to give it", async () => {
+		const written = readOperationFlags(await inputOf("drain", "n1", "--grace-period=0"));
+		expect(written).toEqual({ flags: {}, typedAgain: ["grace-period"] });
+		const earlier = { flags: { "grace-period": 0 }, typedAgain: [] };
+		for (const annotated of [written, earlier]) {
+			const typed = await inputOf("drain", "--resume=7f3c2a");
+			expect(() => resumeInput(typed, { ...operation, ...annotated })).toThrow(
+				expect.objectContaining({
+					message:
+						'operation "7f3c2a" was begun with --grace-period=..., which must be typed again; nothing was touched',
+					hint: "Continue: kubectl xpdb drain --resume 7f3c2a --grace-period=...",
+				}),
+			);
+			const whole = await inputOf("drain", "--resume=7f3c2a", "--grace-period=30");
+			expect(resumeInput(whole, { ...operation, ...annotated }).flags).toMatchObject({ "grace-period": 30 });
+		}
+	});
+
 	test("takes nothing harmful from a node, and no flag of another kind", async () => {
 		const typed = await inputOf("drain", "--resume=7f3c2a");
 		const forged = { ...operation, flags: { force: true, "disable-eviction": true, server: "https://evil" } };

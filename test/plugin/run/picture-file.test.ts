@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -36,6 +37,29 @@ test("a page from before stays as it was until the new one is whole", () => {
 	picture.discard();
 	expect(readFileSync(path, "utf8")).toBe("before");
 	expect(readdirSync(folder)).toEqual(["run.html"]);
+});
+
+// Windows has neither.
+test.skipIf(process.platform === "win32")("a device and a pipe are refused, and stay what they are", () => {
+	const pipe = join(folder, "pipe");
+	execFileSync("mkfifo", [pipe]);
+	const link = join(folder, "link");
+	symlinkSync("/dev/null", link);
+	for (const path of [pipe, "/dev/null", link]) {
+		expect(() => openPictureFile(path, options)).toThrow(`"${path}": it is a device, a pipe or a socket`);
+	}
+	expect([lstatSync(pipe).isFIFO(), lstatSync(link).isSymbolicLink()]).toEqual([true, true]);
+	for (const path of [pipe, link]) rmSync(path);
+});
+
+test("a link stays a link, and the page is where it leads", () => {
+	const [path, link] = [join(folder, "run.html"), join(folder, "link.html")];
+	symlinkSync(path, link);
+	const picture = openPictureFile(link, options);
+	for (const event of [...eventSamples["run.started"], ...eventSamples.summary]) picture.see(event);
+	picture.write();
+	expect([lstatSync(link).isSymbolicLink(), readFileSync(path, "utf8").includes("<pre>")]).toEqual([true, true]);
+	rmSync(link);
 });
 
 test("where no page can be written, nothing is begun", () => {

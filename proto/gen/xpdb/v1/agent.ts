@@ -196,6 +196,17 @@ export interface Count {
   healthy: number;
   candidates: CandidateState[];
   unavailable: UnavailablePod[];
+  mislabelled: MislabelledWorkload[];
+}
+
+/** A workload that is expected by its pod template, although the budget does not select some of its pods. */
+export interface MislabelledWorkload {
+  kind: string;
+  namespace: string;
+  name: string;
+  wants: number;
+  /** How many of its pods the budget does not select. */
+  others: number;
 }
 
 /** A budget as the cluster has it, unparsed: the same strict parser reads it wherever something is decided. */
@@ -218,6 +229,8 @@ export interface ExpectedPods {
     | undefined;
   /** An unknown number will be known in a moment, without anybody doing something about it. */
   settles: boolean;
+  /** The name of the reason why it is unknown, if that is not an owner. WorkloadsNotListed: the agent may not list workloads. */
+  cause?: string | undefined;
 }
 
 export interface CandidateState {
@@ -2704,6 +2717,7 @@ function createBaseCount(): Count {
     healthy: 0,
     candidates: [],
     unavailable: [],
+    mislabelled: [],
   };
 }
 
@@ -2735,6 +2749,9 @@ export const Count: MessageFns<Count> = {
     }
     for (const v of message.unavailable) {
       UnavailablePod.encode(v!, writer.uint32(74).fork()).join();
+    }
+    for (const v of message.mislabelled) {
+      MislabelledWorkload.encode(v!, writer.uint32(82).fork()).join();
     }
     return writer;
   },
@@ -2824,6 +2841,14 @@ export const Count: MessageFns<Count> = {
             message.unavailable.push(UnavailablePod.decode(reader, reader.uint32()));
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.mislabelled.push(MislabelledWorkload.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2863,6 +2888,9 @@ export const Count: MessageFns<Count> = {
       unavailable: globalThis.Array.isArray(object?.unavailable)
         ? object.unavailable.map((e: any) => UnavailablePod.fromJSON(e))
         : [],
+      mislabelled: globalThis.Array.isArray(object?.mislabelled)
+        ? object.mislabelled.map((e: any) => MislabelledWorkload.fromJSON(e))
+        : [],
     };
   },
 
@@ -2895,6 +2923,9 @@ export const Count: MessageFns<Count> = {
     if (message.unavailable?.length) {
       obj.unavailable = message.unavailable.map((e) => UnavailablePod.toJSON(e));
     }
+    if (message.mislabelled?.length) {
+      obj.mislabelled = message.mislabelled.map((e) => MislabelledWorkload.toJSON(e));
+    }
     return obj;
   },
 
@@ -2914,6 +2945,140 @@ export const Count: MessageFns<Count> = {
     message.healthy = object.healthy ?? 0;
     message.candidates = object.candidates?.map((e) => CandidateState.fromPartial(e)) || [];
     message.unavailable = object.unavailable?.map((e) => UnavailablePod.fromPartial(e)) || [];
+    message.mislabelled = object.mislabelled?.map((e) => MislabelledWorkload.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseMislabelledWorkload(): MislabelledWorkload {
+  return { kind: "", namespace: "", name: "", wants: 0, others: 0 };
+}
+
+export const MislabelledWorkload: MessageFns<MislabelledWorkload> = {
+  encode(message: MislabelledWorkload, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.namespace !== "") {
+      writer.uint32(18).string(message.namespace);
+    }
+    if (message.name !== "") {
+      writer.uint32(26).string(message.name);
+    }
+    if (message.wants !== 0) {
+      writer.uint32(32).int32(message.wants);
+    }
+    if (message.others !== 0) {
+      writer.uint32(40).int32(message.others);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MislabelledWorkload {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMislabelledWorkload();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.namespace = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.wants = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.others = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): MislabelledWorkload {
+    return {
+      kind: isSet(object.kind) ? globalThis.String(object.kind) : "",
+      namespace: isSet(object.namespace) ? globalThis.String(object.namespace) : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      wants: isSet(object.wants) ? globalThis.Number(object.wants) : 0,
+      others: isSet(object.others) ? globalThis.Number(object.others) : 0,
+    };
+  },
+
+  toJSON(message: MislabelledWorkload): unknown {
+    const obj: any = {};
+    if (message.kind !== "") {
+      obj.kind = message.kind;
+    }
+    if (message.namespace !== "") {
+      obj.namespace = message.namespace;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.wants !== 0) {
+      obj.wants = Math.round(message.wants);
+    }
+    if (message.others !== 0) {
+      obj.others = Math.round(message.others);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<MislabelledWorkload>, I>>(base?: I): MislabelledWorkload {
+    return MislabelledWorkload.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<MislabelledWorkload>, I>>(object: I): MislabelledWorkload {
+    const message = createBaseMislabelledWorkload();
+    message.kind = object.kind ?? "";
+    message.namespace = object.namespace ?? "";
+    message.name = object.name ?? "";
+    message.wants = object.wants ?? 0;
+    message.others = object.others ?? 0;
     return message;
   },
 };
@@ -3026,7 +3191,7 @@ export const Budget: MessageFns<Budget> = {
 };
 
 function createBaseExpectedPods(): ExpectedPods {
-  return { expected: undefined, settles: false };
+  return { expected: undefined, settles: false, cause: undefined };
 }
 
 export const ExpectedPods: MessageFns<ExpectedPods> = {
@@ -3041,6 +3206,9 @@ export const ExpectedPods: MessageFns<ExpectedPods> = {
     }
     if (message.settles !== false) {
       writer.uint32(24).bool(message.settles);
+    }
+    if (message.cause !== undefined) {
+      writer.uint32(34).string(message.cause);
     }
     return writer;
   },
@@ -3082,6 +3250,14 @@ export const ExpectedPods: MessageFns<ExpectedPods> = {
             message.settles = reader.bool();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.cause = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3102,6 +3278,7 @@ export const ExpectedPods: MessageFns<ExpectedPods> = {
         ? { $case: "unknown", value: globalThis.String(object.unknown) }
         : undefined,
       settles: isSet(object.settles) ? globalThis.Boolean(object.settles) : false,
+      cause: isSet(object.cause) ? globalThis.String(object.cause) : undefined,
     };
   },
 
@@ -3114,6 +3291,9 @@ export const ExpectedPods: MessageFns<ExpectedPods> = {
     }
     if (message.settles !== false) {
       obj.settles = message.settles;
+    }
+    if (message.cause !== undefined) {
+      obj.cause = message.cause;
     }
     return obj;
   },
@@ -3138,6 +3318,7 @@ export const ExpectedPods: MessageFns<ExpectedPods> = {
       }
     }
     message.settles = object.settles ?? false;
+    message.cause = object.cause ?? undefined;
     return message;
   },
 };

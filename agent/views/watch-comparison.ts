@@ -1,59 +1,68 @@
-// Whether the watch on budgets still tells of all of them: it is compared with consistent lists, every now and then while
-// anybody asks. A watch can be alive by its pings and silent all the same (an API server whose watch cache is stuck), and a
-// budget that it does not show is one under which nobody counts.
+// Whether a watch still reports all objects (budgets or workloads): while anyone asks, it is compared with consistent lists
+// every now and then. A watch can answer pings and yet report nothing (an API server whose watch cache is stuck). A budget
+// that it misses would not be counted under, and a workload that it misses would not be expected.
 //
-// Guarantee: where the last comparison that held began at B, the watch has shown every budget that stood at B, unless it has
-// shown since that it is gone. Assumption: a list without resourceVersion is as new as its request.
-import type { MemberBudget } from "../../disruption/cluster.ts";
+// Guarantee: if the last successful comparison began at B, the watch has shown every object that existed at B, unless it has
+// shown since that the object is gone; with `versionOf` also in its version at B, or a later one. Assumption: a list without
+// resourceVersion is as new as its request.
 import { compareResourceVersions } from "../../disruption/resource-version.ts";
-import type { ListedBudgets } from "../cluster-api/budget-calls.ts";
+import type { ListedVersions } from "../cluster-api/workload-calls.ts";
 import type { Clock } from "../process/clock.ts";
 
 /** What the watch has shown, as object-views.ts keeps it. */
-interface WatchedBudgets {
-	readonly keyOf: (budget: MemberBudget) => string;
+interface WatchedObjects<T> {
+	readonly keyOf: (object: T) => string;
 	readonly live: boolean;
 	/** How far it has come. */
 	readonly resourceVersion: string;
-	get(key: string): MemberBudget | undefined;
-	values(): Iterable<MemberBudget>;
-	onChange(listener: (budget: MemberBudget) => void): () => void;
+	get(key: string): T | undefined;
+	values(): Iterable<T>;
+	onChange(listener: (object: T) => void): () => void;
 	/** True once it is so; false where it is not within half a second, or where the watch is not alive. */
 	becomes(isSo: () => boolean): Promise<boolean>;
 }
 
-interface BudgetComparisonOptions {
-	readonly store: WatchedBudgets;
-	readonly list: () => Promise<ListedBudgets>;
+interface WatchComparisonOptions<T> {
+	readonly store: WatchedObjects<T>;
+	readonly list: () => Promise<ListedVersions>;
+	/** If left out, all objects that the watch shows are compared. */
+	readonly isListed?: (object: T) => boolean;
+	/** If left out, only names are compared: code that relies on more than names reads the objects. */
+	readonly versionOf?: (object: T) => string;
 	readonly clock: Pick<Clock, "now" | "after">;
-	/** The watch shows other budgets than a list does, and does not come to show these: it is to be opened anew. */
+	/** The watch shows other objects than a list does, and does not catch up: it must be opened again. */
 	readonly onDifferent: (names: readonly string[]) => void;
 	/** The list could not be had. */
 	readonly report: (problem: unknown) => void;
 }
 
-/** A budget holds from five seconds after it was made, at the latest. */
+/** Five seconds after it was made at the latest, a budget holds and a workload is expected. */
 export const comparedWithinMs = 5_000;
 /** Of the 5 s, 3 are left for a list that is slow. At 1 KB of metadata each, 1,000 budgets are half a megabyte a second. */
 const everyMs = 2_000;
 /** A drain asks more often than that while it goes on; an agent that nobody asks lists nothing. */
 const idleAfterMs = 30_000;
 
-export class BudgetComparison {
-	readonly #options: BudgetComparisonOptions;
+export class WatchComparison<T> {
+	readonly #options: WatchComparisonOptions<T>;
 	#heldAt = Number.NEGATIVE_INFINITY;
 	#wantedAt = Number.NEGATIVE_INFINITY;
 	#running = false;
 	#closed = false;
 	#cancelPause = (): void => undefined;
 
-	constructor(options: BudgetComparisonOptions) {
+	constructor(options: WatchComparisonOptions<T>) {
 		this.#options = options;
 	}
 
 	/** The last comparison that held began in the last 5 s. Judged when asked: a process that slept has not compared. */
 	get isRecent(): boolean {
 		return this.#options.clock.now() - this.#heldAt <= comparedWithinMs;
+	}
+
+	/** Nobody has asked for a while: it lists nothing. */
+	get isIdle(): boolean {
+		return !this.#running;
 	}
 
 	/** Somebody asks, and will probably ask again soon. */
@@ -69,10 +78,10 @@ export class BudgetComparison {
 		const { store, list, clock, onDifferent } = this.#options;
 		const beganAt = clock.now();
 		const shownAt = new Map<string, string>();
-		const stopListening = store.onChange((budget) => void shownAt.set(store.keyOf(budget), store.resourceVersion));
+		const stopListening = store.onChange((object) => void shownAt.set(store.keyOf(object), store.resourceVersion));
 		try {
 			const listed = await list();
-			const different = (): readonly string[] => differences(store, listed, shownAt);
+			const different = (): readonly string[] => differences(this.#options, listed, shownAt);
 			// A watch may be a moment behind a list, and ahead of it.
 			if (await store.becomes(() => different().length === 0)) this.#heldAt = Math.max(this.#heldAt, beganAt);
 			else if (store.live) onDifferent(different());
@@ -107,20 +116,28 @@ export class BudgetComparison {
 	}
 }
 
-/** Names in one of the two only; `shownAt` has what the watch told since before the list, and at which version. */
-function differences(
-	store: WatchedBudgets,
-	{ versions, resourceVersion }: ListedBudgets,
+/**
+ * Keys in only one of the two, or in another version; `shownAt` has what the watch has shown since before the list, and at
+ * which version.
+ */
+function differences<T>(
+	{ store, isListed = () => true, versionOf }: Pick<WatchComparisonOptions<T>, "store" | "isListed" | "versionOf">,
+	{ versions, resourceVersion }: ListedVersions,
 	shownAt: ReadonlyMap<string, string>,
 ): readonly string[] {
 	const different: string[] = [];
 	for (const [key, version] of versions) {
-		// Shown at that version or later, and not there any more: it went after the list.
+		const found = store.get(key);
+		// Shown at that version or later since before the list: an object that is missing was deleted after the list, and a newer
+		// one changed after it.
 		const isShown = compareResourceVersions(shownAt.get(key) ?? "", version) >= 0;
-		if (store.get(key) === undefined && !isShown) different.push(key);
+		// Not "newer": in a history that was lost when etcd was restored, an older object may have a higher version.
+		const isSame = found !== undefined && (versionOf?.(found) ?? version) === version;
+		if (!isSame && !isShown) different.push(key);
 	}
-	for (const budget of store.values()) {
-		const key = store.keyOf(budget);
+	for (const object of store.values()) {
+		if (!isListed(object)) continue;
+		const key = store.keyOf(object);
 		const isNewer = compareResourceVersions(shownAt.get(key) ?? "", resourceVersion) > 0;
 		if (!versions.has(key) && !isNewer) different.push(key);
 	}

@@ -1,6 +1,6 @@
 // The connections of one port, bounded: before a call was let in, a connection may be closed for a newer one, and lives for
 // seconds; one on which calls are only refused ends. What is closed here its owner opens again; nothing is decided by it.
-import { isLoopback } from "./review-rate.ts";
+import { isLoopback } from "./is-loopback.ts";
 
 /** What is needed of a socket. */
 export interface Connection {
@@ -35,6 +35,8 @@ const unprovenMs = 10_000;
 const maxRefusals = 20;
 /** For the refusal to reach its caller. */
 const lingerMs = 100;
+/** A packet has some 400 calls, each of which costs half a millisecond: a connection that sends more does not read refusals either. */
+const maxCallsWhileEnding = 100;
 
 export class Connections {
 	readonly #options: ConnectionsOptions;
@@ -85,12 +87,18 @@ export class Connections {
 		if (theirs.length > maxPerCaller) theirs[0]?.connection.destroy();
 	}
 
-	/** A call from that peer was refused before anything of it was read, or was never sent to its end. */
+	/** Whether the connection from that peer is about to be closed: ignore what still comes over it. */
+	isEnding(peer: string): boolean {
+		return (this.#byPeer.get(peer)?.refusals ?? 0) >= maxRefusals;
+	}
+
+	/** A call from that peer was refused before anything of it was read, was never sent to its end, or was taken back before it was judged. */
 	refused(peer: string): void {
 		const known = this.#byPeer.get(peer);
 		if (!known) return;
 		known.refusals++;
 		if (known.refusals === maxRefusals) this.#options.after(lingerMs, () => known.connection.destroy());
+		if (known.refusals === maxCallsWhileEnding) known.connection.destroy();
 	}
 
 	/** Closes those that stand now when the time is over. */

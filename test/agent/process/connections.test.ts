@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
-import { Connections } from "../../../agent/server/connections.ts";
+import { Connections } from "../../../agent/process/connections.ts";
 
 class FakeConnection extends EventEmitter {
 	readonly remoteAddress: string;
@@ -89,6 +89,15 @@ describe("Connections", () => {
 		pass(10_000);
 		expect([silent.destroyed, known.destroyed]).toEqual([true, false]);
 		expect(connections.size).toBe(1);
+	});
+
+	test("end at once where calls go on coming after twenty refusals", () => {
+		const { connections, open } = setting();
+		const { connection } = open();
+		for (let index = 0; index < 20; index++) connections.refused(connection.peer);
+		expect([connections.isEnding(connection.peer), connection.destroyed]).toEqual([true, false]);
+		for (let index = 0; index < 80; index++) connections.refused(connection.peer);
+		expect(connection.destroyed).toBe(true);
 	});
 
 	test("that stand end in time, and later ones go on", () => {

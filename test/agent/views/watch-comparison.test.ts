@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { ListedBudgets } from "../../../agent/cluster-api/budget-calls.ts";
-import { BudgetComparison } from "../../../agent/views/budget-comparison.ts";
+import type { ListedVersions } from "../../../agent/cluster-api/workload-calls.ts";
 import { budgetViewOf, ObjectStore } from "../../../agent/views/object-views.ts";
+import { WatchComparison } from "../../../agent/views/watch-comparison.ts";
 import type { MemberBudget } from "../../../disruption/cluster.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { settle } from "../../support/simulated-agent.ts";
@@ -14,14 +14,14 @@ function setUp() {
 	const store = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
 	store.replace([budget("db")], "10");
 	store.signOfLife(clock.now());
-	const lists: PromiseWithResolvers<ListedBudgets>[] = [];
+	const lists: PromiseWithResolvers<ListedVersions>[] = [];
 	const different: (readonly string[])[] = [];
 	const problems: unknown[] = [];
-	const comparison = new BudgetComparison({
+	const comparison = new WatchComparison({
 		store,
 		clock,
 		list: () => {
-			const list = Promise.withResolvers<ListedBudgets>();
+			const list = Promise.withResolvers<ListedVersions>();
 			lists.push(list);
 			return list.promise;
 		},
@@ -45,7 +45,7 @@ function setUp() {
 const show = (store: ObjectStore<MemberBudget>, type: "ADDED" | "DELETED", name: string, resourceVersion: string) =>
 	store.apply({ type, object: budget(name), resourceVersion });
 
-describe("BudgetComparison", () => {
+describe("WatchComparison", () => {
 	test("proves a watch that is equal to a list, for five seconds from when the list began", async () => {
 		const { view, comparison, answer, pass } = setUp();
 		expect(view.proven).toBe(false);

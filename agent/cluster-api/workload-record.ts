@@ -1,0 +1,116 @@
+// What the agent keeps of a workload of Kubernetes' own kinds: its name, whose it is, and which labels its pods are made with. How many
+// pods it wants is asked for by name at every count.
+import { type ControllerReference, controllerOf } from "../../disruption/pod.ts";
+import { quote } from "../../disruption/quote.ts";
+import { isRecord } from "../../disruption/record.ts";
+import { groupOf } from "../../disruption/remembered-controllers.ts";
+import { isResourceVersion } from "../../disruption/resource-version.ts";
+
+export interface WorkloadRecord extends ControllerReference {
+	readonly namespace: string;
+	readonly resourceVersion: string;
+	/** Of its pod template; none where a Deployment decides in its place. */
+	readonly labels: Readonly<Record<string, string>>;
+	/** A Deployment, which says in its place how many pods there should be. */
+	readonly isOfDeployment: boolean;
+}
+
+export interface WorkloadKind {
+	readonly apiVersion: string;
+	readonly kind: string;
+	readonly plural: string;
+	readonly prefix: string;
+}
+
+/** The kinds of Kubernetes that make pods and keep their number. */
+export const workloadKinds: readonly WorkloadKind[] = [
+	{ apiVersion: "apps/v1", kind: "Deployment", plural: "deployments", prefix: "/apis/apps/v1" },
+	{ apiVersion: "apps/v1", kind: "StatefulSet", plural: "statefulsets", prefix: "/apis/apps/v1" },
+	{ apiVersion: "apps/v1", kind: "DaemonSet", plural: "daemonsets", prefix: "/apis/apps/v1" },
+	{ apiVersion: "apps/v1", kind: "ReplicaSet", plural: "replicasets", prefix: "/apis/apps/v1" },
+	{ apiVersion: "v1", kind: "ReplicationController", plural: "replicationcontrollers", prefix: "/api/v1" },
+];
+
+/** In whichever version of its group. */
+export function findWorkloadKind({ apiVersion, kind }: Pick<ControllerReference, "apiVersion" | "kind">) {
+	return workloadKinds.find((each) => each.kind === kind && groupOf(each.apiVersion) === groupOf(apiVersion));
+}
+
+/** As in getPodReplicaSet of pkg/controller/disruption: any other owner leaves the decision to the object itself. */
+export function isDeployment(owner: Pick<ControllerReference, "apiVersion" | "kind"> | undefined): boolean {
+	return owner?.kind === "Deployment" && groupOf(owner.apiVersion) === "apps";
+}
+
+const noLabels: Readonly<Record<string, string>> = {};
+/** Above this many different texts, the memory of them is cleared. */
+const maxShared = 20_000;
+
+/** A projection that keeps texts which many objects share once; throws TypeError on an object that cannot be read. */
+export function createWorkloadProjection({ apiVersion, kind }: WorkloadKind): (object: unknown) => WorkloadRecord {
+	const texts = new Map<string, string>();
+	const share = (text: string): string => {
+		const known = texts.get(text);
+		if (known !== undefined) return known;
+		if (texts.size >= maxShared) texts.clear();
+		texts.set(text, text);
+		return text;
+	};
+	return (object) => {
+		const read = workloadRecord(object, { apiVersion, kind });
+		const labels = Object.entries(read.labels).map(([key, value]) => [share(key), share(value)] as const);
+		return {
+			...read,
+			namespace: share(read.namespace),
+			labels: labels.length === 0 ? noLabels : Object.fromEntries(labels),
+		};
+	};
+}
+
+function workloadRecord(
+	object: unknown,
+	{ apiVersion, kind }: Pick<WorkloadKind, "apiVersion" | "kind">,
+): WorkloadRecord {
+	const metadata = partOf(object, "metadata");
+	const name = metadata["name"];
+	const unreadable = (what: string): TypeError => new TypeError(`Cannot read ${kind} ${quote(name)}: ${what}`);
+	const text = (field: string): string => {
+		const value = metadata[field];
+		if (typeof value !== "string" || value === "") throw unreadable(`its metadata.${field} is ${quote(value)}`);
+		return value;
+	};
+	const resourceVersion = text("resourceVersion");
+	if (!isResourceVersion(resourceVersion))
+		throw unreadable(`its metadata.resourceVersion is ${quote(resourceVersion)}`);
+	const isOfDeployment = isDeployment(controllerOf(object, unreadable));
+	return {
+		apiVersion,
+		kind,
+		namespace: text("namespace"),
+		name: text("name"),
+		uid: text("uid"),
+		resourceVersion,
+		labels: isOfDeployment ? noLabels : templateLabels(object, unreadable),
+		isOfDeployment,
+	};
+}
+
+/** A template without labels is one; an object without a template is none. */
+function templateLabels(object: unknown, unreadable: (what: string) => TypeError): Readonly<Record<string, string>> {
+	const template = partOf(object, "spec")["template"];
+	if (!isRecord(template)) throw unreadable(`its spec.template is ${quote(template)}`);
+	const metadata = template["metadata"] ?? {};
+	const labels = isRecord(metadata) ? (metadata["labels"] ?? {}) : undefined;
+	if (!isRecord(labels)) throw unreadable("its spec.template.metadata.labels cannot be read");
+	const read: Record<string, string> = {};
+	for (const [key, value] of Object.entries(labels)) {
+		if (typeof value !== "string") throw unreadable(`label ${quote(key)} of its template is ${quote(value)}`);
+		read[key] = value;
+	}
+	return read;
+}
+
+function partOf(object: unknown, field: "metadata" | "spec"): Readonly<Record<string, unknown>> {
+	const value = isRecord(object) ? object[field] : undefined;
+	if (!isRecord(value)) throw new TypeError(`Cannot read workload: its ${field} is ${quote(value)}`);
+	return value;
+}

@@ -1,0 +1,74 @@
+// The workloads whose pod template a budget selects: they are expected, whether any of their pods exists or not.
+//
+// Guarantee: every such workload that existed when the count began is found, either in a consistent list of the namespace
+// that began after the count did, or by a watch that is alive and that a comparison with such a list in the last 5 s found
+// equal. A workload that cannot be listed is never treated as missing. Assumption: a template keeps its labels for as long
+// as its pods have them, or the pods that differ were seen by a count or granted (remembered-controllers.ts).
+// A budget that selects too many of them gets none, and no number of expected pods.
+import type { LabelSelector } from "../../disruption/budget.ts";
+import type { ExpectedPods } from "../../disruption/cluster.ts";
+import type { ControllerReference } from "../../disruption/pod.ts";
+import { matchesSelector } from "../../disruption/selector.ts";
+import type { ClusterApi } from "../cluster-api/cluster-api.ts";
+import type { WorkloadRecord } from "../cluster-api/workload-record.ts";
+import { MissingRightError } from "../kubernetes/api-refusal.ts";
+import type { WorkloadView } from "../views/workload-view.ts";
+
+export type MatchingWorkloads =
+	| { readonly kind: "listed"; readonly workloads: readonly ControllerReference[] }
+	| { readonly kind: "unlisted"; readonly expected: Extract<ExpectedPods, { kind: "unknown" }> };
+
+/**
+ * Each costs a request at every count, whether it has pods or not: a tenant can make 20,000 without a single pod, whose
+ * requests would take more than the agent's memory, and would hold up all others on the same connection.
+ */
+export const mostWorkloads = 3_000;
+
+export interface MatchingOptions {
+	readonly api: Pick<ClusterApi, "listWorkloads">;
+	/** If left out, each count lists them. */
+	readonly workloads?: WorkloadView;
+}
+
+/** Rejects if the API server does not answer. */
+export async function matchingWorkloads(
+	namespace: string,
+	selector: LabelSelector,
+	{ api, workloads }: MatchingOptions,
+): Promise<MatchingWorkloads> {
+	workloads?.wanted(namespace);
+	try {
+		const found = workloads?.isProven(namespace) ? workloads.workloads(namespace) : await api.listWorkloads(namespace);
+		const selected = selectedWorkloads(found, selector);
+		return selected.length > mostWorkloads ? tooMany(namespace) : { kind: "listed", workloads: selected };
+	} catch (error) {
+		if (!(error instanceof MissingRightError)) throw error;
+		const reason = `its agent may not list the workloads whose pods it should expect: ${error.message}`;
+		return { kind: "unlisted", expected: { kind: "unknown", reason, cause: "WorkloadsNotListed" } };
+	}
+}
+
+/** The workloads that the watches show now, proven or not: a count will most likely need their scales. */
+export function shownWorkloads(
+	namespace: string,
+	selector: LabelSelector,
+	{ workloads }: Pick<MatchingOptions, "workloads">,
+): readonly ControllerReference[] {
+	const selected = workloads ? selectedWorkloads(workloads.workloads(namespace), selector) : [];
+	return selected.length > mostWorkloads ? [] : selected;
+}
+
+function tooMany(namespace: string): MatchingWorkloads {
+	const reason =
+		`this budget selects the pods of more than ${mostWorkloads} workloads in namespace ${namespace}, too many to ask at every count ` +
+		"how many pods they want: split them between several budgets, each with its own selector";
+	return { kind: "unlisted", expected: { kind: "unknown", reason } };
+}
+
+function selectedWorkloads(found: Iterable<WorkloadRecord>, selector: LabelSelector): readonly ControllerReference[] {
+	const selected: ControllerReference[] = [];
+	for (const { apiVersion, kind, name, uid, labels, isOfDeployment } of found) {
+		if (!isOfDeployment && matchesSelector(selector, labels)) selected.push({ apiVersion, kind, name, uid });
+	}
+	return selected;
+}

@@ -1,0 +1,30 @@
+// The head of an HTTP/1 request, as far as the agent needs it: what is asked for. Nothing else of it is believed or kept.
+
+export interface HttpRequest {
+	readonly kind: "request";
+	readonly method: string;
+	/** Without a query. */
+	readonly path: string;
+}
+
+/** Kubelets and Prometheus send some 300 bytes. */
+export const longestHead = 8 * 1024;
+
+/** What comes of the bytes that are there so far; `tooLong`: of the longest head, and it has no end. */
+export type ReadHttpRequest =
+	| HttpRequest
+	| { readonly kind: "incomplete" }
+	| { readonly kind: "garbled" }
+	| { readonly kind: "tooLong" };
+
+/** `bytes`: all that has come so far. */
+export function readHttpRequest(bytes: Buffer): ReadHttpRequest {
+	const end = bytes.subarray(0, longestHead).indexOf("\r\n\r\n");
+	// A client that does not begin with a method is refused without waiting for the end.
+	const [line = ""] = bytes.toString("latin1", 0, end < 0 ? longestHead : end).split("\r\n", 1);
+	if (!/^[A-Z]{0,20}( |$)/.test(line)) return { kind: "garbled" };
+	if (end < 0) return { kind: bytes.length < longestHead ? "incomplete" : "tooLong" };
+	const [, method, path] = /^([A-Z]{1,20}) (\/[\x21-\x7e]*) HTTP\/1\.[01]$/.exec(line) ?? [];
+	if (method === undefined || path === undefined) return { kind: "garbled" };
+	return { kind: "request", method, path: path.split("?", 1)[0] ?? "" };
+}

@@ -1,0 +1,64 @@
+// Which ServiceAccounts can read the Secret that keeps the CA's key, by the roles and bindings of its cluster.
+import type { RbacV1Subject, V1ClusterRole, V1PolicyRule, V1RoleBinding } from "@kubernetes/client-node";
+import { isNotFound } from "../../kubernetes/api-error.ts";
+import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import { authorityReference, authoritySecret } from "../certificate-objects.ts";
+import { objectPath } from "../object-path.ts";
+
+const rbac = "/apis/rbac.authorization.k8s.io/v1";
+
+/** "NAMESPACE/NAME" of each, or the name of a group of them; undefined if the cluster does not keep the key. */
+export async function readKeyReaders({ client, agents }: KubeContext): Promise<readonly string[] | undefined> {
+	const { namespace } = agents;
+	try {
+		await client.get(objectPath(authorityReference(namespace)));
+	} catch (error) {
+		if (isNotFound(error)) return undefined;
+		throw error;
+	}
+	const [roles, clusterRoles, bindings, clusterBindings] = await Promise.all([
+		client.list<V1ClusterRole>(`${rbac}/namespaces/${namespace}/roles`),
+		client.list<V1ClusterRole>(`${rbac}/clusterroles`),
+		client.list<V1RoleBinding>(`${rbac}/namespaces/${namespace}/rolebindings`),
+		client.list<V1RoleBinding>(`${rbac}/clusterrolebindings`),
+	]);
+	const reading = new Set([
+		...namesOfReaders(roles).map((name) => `Role/${name}`),
+		...namesOfReaders(clusterRoles).map((name) => `ClusterRole/${name}`),
+	]);
+	const subjects = [...bindings, ...clusterBindings]
+		.filter(
+			({ metadata, roleRef }) => reading.has(`${roleRef.kind}/${roleRef.name}`) && !isOfKubernetes(metadata?.name),
+		)
+		.flatMap((binding) => binding.subjects ?? []);
+	return [...new Set(subjects.flatMap((subject) => accountsOf(subject, namespace)))].toSorted();
+}
+
+function namesOfReaders(roles: readonly V1ClusterRole[]): readonly string[] {
+	return roles.filter(({ rules = [] }) => rules?.some(canRead)).map(({ metadata }) => metadata?.name ?? "");
+}
+
+/** A list or a watch shows the content too. */
+function canRead({ apiGroups = [], resources = [], resourceNames = [], verbs }: V1PolicyRule): boolean {
+	return (
+		apiGroups.some((group) => group === "" || group === "*") &&
+		resources.some((resource) => resource === "secrets" || resource === "*") &&
+		(resourceNames.length === 0 || resourceNames.includes(authoritySecret)) &&
+		verbs.some((verb) => ["get", "list", "watch", "*"].includes(verb))
+	);
+}
+
+/** The API server trusts Kubernetes' own controllers: control of one gives all Secrets anyway. */
+function isOfKubernetes(binding = ""): boolean {
+	return binding.startsWith("system:controller:");
+}
+
+/** People and nodes are not listed. */
+function accountsOf({ kind, name, namespace }: RbacV1Subject, inNamespace: string): readonly string[] {
+	if (kind === "ServiceAccount") return [`${namespace ?? inNamespace}/${name}`];
+	const [, account] = /^system:serviceaccount:(.+)$/.exec(name) ?? [];
+	if (kind === "User") return account === undefined ? [] : [account.replace(":", "/")];
+	if (name === "system:serviceaccounts" || name === "system:authenticated") return ["every ServiceAccount"];
+	const [, group] = /^system:serviceaccounts:(.+)$/.exec(name) ?? [];
+	return group === undefined ? [] : [`every ServiceAccount of ${group}`];
+}

@@ -1,0 +1,87 @@
+// The CAs that the members of a fleet trust. All members trust the same CAs. Where they differ, one CA may have been removed
+// on purpose, because its key leaked: nothing that adds a CA may bring it back.
+import { UsageError } from "../terminal/errors.ts";
+import { authoritySecret, caConfigMap } from "./certificate-objects.ts";
+import { readAuthorities } from "./judge-certificate.ts";
+import type { KeyPair } from "./key-pair.ts";
+import type { ClusterCertificates } from "./read-certificates.ts";
+
+/** The bundle of all clusters that have one; undefined if none has. Throws UsageError if the bundles differ. */
+export function commonAuthorities(
+	clusters: readonly ClusterCertificates[],
+	agentNamespace: string,
+): string | undefined {
+	const having = clusters.filter(({ ca }) => ca !== undefined);
+	const [first, ...others] = Map.groupBy(having, ({ ca = "" }) => marksOf(ca).join()).values();
+	if (first === undefined || others.length === 0) return first?.[0]?.ca;
+	const groups = [first, ...others];
+	const [fewest = first] = groups.toSorted((a, b) => a.length - b.length);
+	const undo = fewest.map(({ context, authority }) => {
+		const secrets = `secret/xpdb-agent-tls${authority ? ` secret/${authoritySecret}` : ""}`;
+		return `  kubectl --context ${context} -n ${agentNamespace} delete configmap/${caConfigMap} ${secrets}`;
+	});
+	throw new UsageError(
+		[
+			`the members trust different CAs (ConfigMap ${caConfigMap}), and one of them may have been revoked: nothing was touched`,
+			...groups.map((group) => `${namesOf(group)}: ${describeAuthorities(group[0]?.ca ?? "")}`),
+		].join("\n"),
+		[
+			"If a change of the CA was interrupted, the same command finishes it: kubectl xpdb install certs --rotate --ca",
+			`If the CA of ${namesOf(fewest)} was revoked, delete what is left of it and run this again:`,
+			...undo,
+		].join("\n"),
+	);
+}
+
+/** Throws UsageError if members have a bundle without this CA. */
+export function refuseRevoked(
+	{ certificate }: Pick<KeyPair, "certificate">,
+	{
+		bundle,
+		context,
+		agentNamespace,
+	}: {
+		readonly bundle: string | undefined;
+		/** The context whose Secret keeps it; undefined if it was given as files. */
+		readonly context: string | undefined;
+		readonly agentNamespace: string;
+	},
+): void {
+	if (bundle === undefined || trusts(bundle, certificate)) return;
+	if (context === undefined) {
+		throw new UsageError(
+			`the members do not trust the CA of --ca-cert, they trust ${describeAuthorities(bundle)}: nothing was touched`,
+			"To change the CA: kubectl xpdb install certs --rotate --ca --ca-cert=FILE --ca-key=FILE",
+		);
+	}
+	throw new UsageError(
+		`${context}: Secret ${authoritySecret} keeps a CA that the members do not trust, so it may have been revoked: nothing was touched`,
+		[
+			`Delete it: kubectl --context ${context} -n ${agentNamespace} delete secret/${authoritySecret}`,
+			"Then give the fleet's CA with --ca-cert and --ca-key",
+		].join("\n"),
+	);
+}
+
+/** Whether the bundle has every certificate of the other text. */
+export function trusts(bundle: string | undefined, certificate: string): boolean {
+	const known = new Set(marksOf(bundle ?? ""));
+	return marksOf(certificate).every((mark) => known.has(mark));
+}
+
+/** Fingerprints, sorted, each once. */
+export function marksOf(bundle: string): readonly string[] {
+	return [...new Set(readAuthorities(bundle).map(({ fingerprint256 }) => fingerprint256))].toSorted();
+}
+
+function namesOf(clusters: readonly ClusterCertificates[]): string {
+	return clusters.map(({ context }) => context).join(", ");
+}
+
+function describeAuthorities(bundle: string): string {
+	const all = readAuthorities(bundle).map(
+		({ fingerprint256, validToDate }) =>
+			`${fingerprint256.slice(0, 23)}… (until ${validToDate.toISOString().slice(0, 10)})`,
+	);
+	return all.join(" and ") || "no other";
+}

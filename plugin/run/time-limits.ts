@@ -1,0 +1,57 @@
+// How a run keeps its --timeout, even if a member is slow or another run holds a Lease.
+import { setTimeout as delay } from "node:timers/promises";
+import { formatDuration } from "../flags/duration.ts";
+import type { FleetConnection } from "../fleet/fleet.ts";
+import { FleetUncoveredError } from "../terminal/errors.ts";
+
+/** Time to give back Leases and unused reservations. What a slow member keeps expires by itself: Leases in 10 s, reservations in 35 s. */
+const settleMs = 1_500;
+
+export class TimeLimits {
+	readonly #timeouts: AbortSignal[] = [];
+	#late: Promise<void> | undefined;
+
+	/**
+	 * The run may take until all of these have aborted, and a moment to settle. If one never aborts, the run has all the time
+	 * that it needs.
+	 */
+	add(timeout: AbortSignal): void {
+		this.#timeouts.push(timeout);
+	}
+
+	/** Waits for the work as long as there is time for it. */
+	async wait(work: Promise<unknown>): Promise<void> {
+		if (this.#timeouts.length === 0) await work;
+		else await Promise.race([work, (this.#late ??= this.#untilLate())]);
+	}
+
+	async #untilLate(): Promise<void> {
+		await Promise.all(this.#timeouts.map(untilAborted));
+		await delay(settleMs);
+	}
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+	return new Promise((resolve) => {
+		if (signal.aborted) resolve();
+		else signal.addEventListener("abort", () => resolve(), { once: true });
+	});
+}
+
+/** Rejects with FleetUncoveredError if it takes longer; 0: no limit. */
+export async function connectWithin(timeoutMs: number, connecting: Promise<FleetConnection>): Promise<FleetConnection> {
+	if (timeoutMs <= 0) return connecting;
+	const over = new AbortController();
+	const late = delay(timeoutMs, "late" as const, { signal: over.signal });
+	late.catch(() => undefined);
+	const first = await Promise.race([connecting, late]).finally(() => over.abort());
+	if (first !== "late") return first;
+	connecting.then(
+		({ fleet }) => fleet?.close(),
+		() => undefined,
+	);
+	throw new FleetUncoveredError(
+		`Cannot reach every cluster of the fleet within ${formatDuration(timeoutMs)}, nothing was touched`,
+		["To see which clusters answer: kubectl xpdb fleet, with the same contexts"],
+	);
+}

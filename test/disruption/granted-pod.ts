@@ -1,0 +1,106 @@
+// A pod that was granted, and all that its eviction asks: a cluster, its members' budgets and an API server with a script.
+import type { BudgetName } from "../../disruption/budget.ts";
+import { budgetTerms } from "../../disruption/budget-terms.ts";
+import type { MemberBudget } from "../../disruption/cluster.ts";
+import {
+	type CurrentBudgets,
+	carryOut,
+	type EvictionAnswer,
+	type Evictor,
+	type Ticket,
+} from "../../disruption/eviction.ts";
+import { fleetHash } from "../../disruption/fleet.ts";
+import { acquired, committed, leaseDurationMs } from "../../disruption/lease.ts";
+import { budget, podReference } from "../support/build-count.ts";
+import { newGrant } from "../support/build-lease.ts";
+import { createManualRuntime } from "./manual-runtime.ts";
+import { ScriptedCluster } from "./scripted-cluster.ts";
+
+export type Found = Awaited<ReturnType<Evictor<string>["read"]>>;
+
+export const zone: BudgetName = { namespace: "shop", name: "zone-a" };
+
+/** A pod that is granted under these budgets at version 100, and an API server that answers as told, "accepted" at last. */
+export function grantPod(
+	options: {
+		readonly answers?: readonly EvictionAnswer<string>[];
+		/** The nth read. */
+		readonly found?: Found | ((read: number) => Found);
+		readonly changesEveryMs?: number;
+		readonly ageMs?: number;
+		readonly budgets?: readonly BudgetName[];
+		/** What the members say of the namespace each time they are asked, and so long as that takes; else what was counted. */
+		readonly listed?: (list: number) => { readonly budgets?: readonly MemberBudget[]; readonly tookMs?: number };
+		/** What each eviction waits for before it is written. */
+		readonly beforeSending?: (attempt: number) => number;
+	} = {},
+) {
+	const calls: string[] = [];
+	const cluster = new ScriptedCluster("eu", calls);
+	const budgets = options.budgets ?? [budget];
+	for (const name of budgets) {
+		cluster.change(name, (lease) =>
+			committed(
+				acquired(lease, { holder: "drain-7f", nonce: "n", durationMs: leaseDurationMs }),
+				[newGrant("db-0")],
+				0,
+			),
+		);
+	}
+	const manual = createManualRuntime();
+	let passedMs = 0;
+	const runtime = { ...manual, now: () => manual.now() + passedMs };
+	const asCounted = budgets.map(
+		(name): MemberBudget => ({ name, spec: { selector: { matchLabels: { app: "db" } }, maxUnavailable: 1 } }),
+	);
+	const member = { clusterId: "eu", clusterName: "eu", fleetHash: fleetHash(["eu"]) };
+	let lists = 0;
+	const current: CurrentBudgets = {
+		async list(namespace) {
+			lists += 1;
+			const askedAt = runtime.now();
+			const { budgets: found = asCounted, tookMs = 0 } = options.listed?.(lists) ?? {};
+			passedMs += tookMs;
+			return { askedAt, namespaces: [namespace], members: [{ ...member, budgets: found }] };
+		},
+		memberIds: () => ["eu"],
+	};
+	const ticket: Ticket = {
+		clusterId: "eu",
+		pod: podReference("db-0"),
+		id: "id-db-0",
+		budgets,
+		terms: budgets.map((name) => budgetTerms(name, [{ ...member, budgets: asCounted }])),
+		resourceVersion: "100",
+		...(options.changesEveryMs !== undefined && { changesEveryMs: options.changesEveryMs }),
+		labels: { app: "db" },
+		countedAt: runtime.now() - (options.ageMs ?? 0),
+	};
+	const answers = [...(options.answers ?? [])];
+	let reads = 0;
+	let attempts = 0;
+	const evictor: Evictor<string> = {
+		async evict(pod, { uid, resourceVersion }, id, guard) {
+			attempts += 1;
+			passedMs += options.beforeSending?.(attempts) ?? 0;
+			if (!guard()) {
+				calls.push("not sent");
+				return { kind: "notSent" };
+			}
+			calls.push(`evict ${pod.name} ${uid} ${resourceVersion} ${id}`);
+			return answers.shift() ?? { kind: "accepted" };
+		},
+		async read() {
+			calls.push("read");
+			reads += 1;
+			const { found } = options;
+			if (typeof found === "function") return found(reads);
+			return (
+				found ?? { kind: "present", resourceVersion: String(100 + reads), labels: { app: "db" }, preActivities: [] }
+			);
+		},
+	};
+	const reservations = (name: BudgetName = budget) => cluster.lease(name).state.reservations.length;
+	const run = () => carryOut(ticket, cluster, evictor, current, runtime);
+	return { calls, cluster, runtime: manual, evictor, reservations, run };
+}

@@ -1,0 +1,52 @@
+// A moment of a run in a few words, without versions, ids and clocks: how many of them a scenario still brings says whether more
+// of its schedules are worth their time. With the lag of views in it there would be no end of them.
+import type { LeaseObject } from "../../disruption/lease-object.ts";
+import type { World } from "./world.ts";
+
+/** By Lease as it was written: each is read once. */
+const leaseWords = new WeakMap<LeaseObject, string>();
+
+/** 32 bits of FNV-1a over it. */
+export function abstractState(world: World): number {
+	const words: string[] = [];
+	for (const { server, workloads } of world.clusters) {
+		for (const lease of server.leases.values()) words.push(wordOf(lease));
+		for (const { slots } of workloads) {
+			words.push(slots.map(({ down, pod }) => (down ? down.cause.charAt(0) : pod ? "u" : "n")).join(""));
+		}
+	}
+	for (const { name, finished, alive, evicted } of world.drains) {
+		words.push(`${name} ${finished ? "done" : alive ? "" : "dead"} ${evicted}`);
+		const waiting = world.network.waiting(name);
+		if (waiting.some((what) => what.startsWith("commit"))) words.push("commit");
+		else if (waiting.some((what) => what.startsWith("evict"))) words.push("evict");
+	}
+	for (const { name } of world.scenario.events ?? []) words.push(String(world.times(name)));
+	return hashText(words.join("|"));
+}
+
+/** Who has it, or its phase, and which pods are reserved in it. */
+function wordOf(lease: LeaseObject): string {
+	const known = leaseWords.get(lease);
+	if (known !== undefined) return known;
+	const text = lease.annotations["xpdb.form3.tech/state"] ?? "{}";
+	const { phase, reservations = [] } = parsed(text);
+	const reserved = JSON.stringify(reservations.map((row) => [row[2], row[6]]));
+	const word = `${lease.spec.holderIdentity ?? phase} ${reserved}`;
+	leaseWords.set(lease, word);
+	return word;
+}
+
+function parsed(text: string): { readonly phase?: string; readonly reservations?: readonly (readonly unknown[])[] } {
+	try {
+		return JSON.parse(text) as ReturnType<typeof parsed>;
+	} catch {
+		return { phase: "garbled" };
+	}
+}
+
+function hashText(text: string): number {
+	let hash = 0x811c9dc5;
+	for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+	return hash >>> 0;
+}

@@ -1,0 +1,24 @@
+import type { BudgetName } from "../../disruption/budget.ts";
+import type { MemberBudget } from "../../disruption/cluster.ts";
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import type { Greeting, GreetingReply } from "../../proto/greet.ts";
+import type { ApiCall, SimulatedApiServer } from "./simulated-api.ts";
+import type { ProcessOptions, SimulatedProcess } from "./simulated-process.ts";
+
+/** `Agent`: the process itself, which imports this. */
+export interface AgentProcessOptions<Agent> extends ProcessOptions {
+	readonly name: string;
+	readonly server: SimulatedApiServer;
+	/** Carries an API call over the simulated network. */
+	readonly carry: <T>(from: SimulatedProcess, call: ApiCall<T>) => Promise<T>;
+	/** Told of what no code here should ever throw. */
+	readonly onBug: (error: unknown) => void;
+	readonly lineHost: (from: SimulatedProcess) => AgentCluster | undefined;
+	/** All members of the fleet. */
+	readonly members: (from: Agent) => readonly AgentCluster[];
+	/** The budget as other clusters have it now: that is asked for over no network here. */
+	readonly budgetElsewhere: (budget: BudgetName) => readonly MemberBudget[];
+	/** It keeps in mind who its members were, and greets them. */
+	readonly knowsMembers: boolean;
+	readonly greet: (from: Agent, id: string, greeting: Greeting) => Promise<GreetingReply>;
+}

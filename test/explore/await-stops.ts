@@ -1,0 +1,107 @@
+// The awaits at which a run stops a process, as SIGSTOP, a page fault or a write that blocks would: nothing of the process
+// happens until it goes on, and its clock has moved meanwhile.
+import type { Step } from "./scheduler.ts";
+
+/** What of a simulated process a stop needs. */
+export interface StoppableProcess {
+	readonly name: string;
+	readonly alive: boolean;
+	/** Nothing of it happens until it goes on. */
+	isStopped: boolean;
+	readonly clock: { jump(ms: number): void };
+	readonly stops: AwaitStops | undefined;
+}
+
+/** One stop: at which occurrence of which place in which process, and for how long. */
+export interface PlannedStop {
+	/** The process and the place. */
+	readonly where: string;
+	readonly nth: number;
+	readonly ms: number;
+}
+
+/** What is planned for a process at a place; asked once for each. */
+export type StopPlan = (where: string) => PlannedStop | undefined;
+
+interface StandingStop {
+	readonly process: StoppableProcess;
+	readonly planned: PlannedStop;
+	readonly goOn: () => void;
+}
+
+/** Past the age of every grant, list and count that is checked, and often less. */
+const longestStopMs = 18_000;
+/** A run meets 100 to 300 pairs of process and place: about two of them stop. */
+const chancePerPlace = 0.012;
+const mostStops = 4;
+
+/** Places are drawn first, each as likely, and then occurrences: what is awaited seldom is stopped as often. */
+export function drawnStops(random: () => number): StopPlan {
+	return (where) => {
+		if (random() >= chancePerPlace) return undefined;
+		const nth = random() < 0.6 ? 1 : 1 + Math.floor(random() * 5);
+		return { where, nth, ms: Math.floor(random() * longestStopMs) };
+	};
+}
+
+/** Those of an earlier run. */
+export function knownStops(stops: readonly PlannedStop[]): StopPlan {
+	return (where) => stops.find((stop) => stop.where === where);
+}
+
+export class AwaitStops {
+	/** Those that came about. */
+	readonly made: PlannedStop[] = [];
+	readonly #plan: StopPlan;
+	/** Processes that are never stopped. */
+	readonly #spares: (process: StoppableProcess) => boolean;
+	readonly #planned = new Map<string, PlannedStop | undefined>();
+	readonly #counts = new Map<string, number>();
+	readonly #standing = new Set<StandingStop>();
+
+	constructor(plan: StopPlan, spares: (process: StoppableProcess) => boolean = () => false) {
+		this.#plan = plan;
+		this.#spares = spares;
+	}
+
+	/** Whether the process stops at this await. */
+	findStop({ name }: StoppableProcess, place: string): PlannedStop | undefined {
+		if (this.made.length >= mostStops) return undefined;
+		const where = `${name} ${place}`;
+		if (!this.#planned.has(where)) this.#planned.set(where, this.#plan(where));
+		const planned = this.#planned.get(where);
+		if (!planned) return undefined;
+		const count = (this.#counts.get(where) ?? 0) + 1;
+		this.#counts.set(where, count);
+		return count === planned.nth ? planned : undefined;
+	}
+
+	/** Resolves when the process goes on. */
+	async stop(process: StoppableProcess, planned: PlannedStop): Promise<void> {
+		if (!process.alive || this.#spares(process)) return;
+		const { promise, resolve } = Promise.withResolvers<void>();
+		this.made.push(planned);
+		this.#standing.add({ process, planned, goOn: resolve });
+		process.isStopped = true;
+		await promise;
+	}
+
+	/** That each stopped process goes on. */
+	addSteps(steps: Step[]): void {
+		for (const stop of this.#standing) {
+			const { process, planned } = stop;
+			if (!process.alive) {
+				this.#standing.delete(stop);
+				continue;
+			}
+			const run = (): void => {
+				this.#standing.delete(stop);
+				process.isStopped = [...this.#standing].some((other) => other.process === process);
+				process.clock.jump(planned.ms);
+				stop.goOn();
+			};
+			const place = planned.where.slice(process.name.length + 1);
+			steps.push({ kind: "jump", actor: process.name, what: `goes on at ${place} after ${planned.ms} ms`, run });
+		}
+	}
+}

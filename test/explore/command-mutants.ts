@@ -1,0 +1,48 @@
+// What a command asks besides an eviction must reach the API server as it is meant.
+import type { Mutant } from "./mutant.ts";
+
+const request = { file: "plugin/evictions/eviction-request.ts", symbol: "requestEviction" } as const;
+
+export const commandMutants: readonly Mutant[] = [
+	{
+		name: "dry-run-sends",
+		without: "the dryRun of a request in a dry run",
+		scenarios: ["dry-run"],
+		edits: [{ ...request, find: '{ dryRun: ["All"] }', replace: "" }],
+	},
+	{
+		name: "deletes-without-a-grant",
+		without: "asking for a round before a pod is deleted",
+		scenarios: ["deletes"],
+		edits: [
+			{
+				file: "plugin/evictions/evictions.ts",
+				symbol: "Evictions.#tryUnder",
+				find: "this.#roundsFor($budgets, $state).tryEviction($job)",
+				replace:
+					"this.#deps.options.deletes ? tryEviction($job, {}, this.#deps) : this.#roundsFor($budgets, $state).tryEviction($job)",
+			},
+		],
+	},
+	{
+		name: "resumed-for-nobody",
+		without: "letting those go on that wait for the end of a pause",
+		scenarios: ["paused"],
+		edits: [
+			{ file: "plugin/evictions/evictions.ts", symbol: "Evictions.resume", find: "this.#limit.resume();", replace: "" },
+		],
+	},
+	{
+		name: "server-error-as-if-not-sent",
+		without: "the fence after an API server has answered 500 or 504",
+		scenarios: ["timed-out-at-the-server"],
+		edits: [
+			{
+				file: "disruption/eviction.ts",
+				symbol: "cancelTicket",
+				find: "$cluster.cancel($budget, $ids, $options)",
+				replace: "$cluster.cancel($budget, $ids, { sent: false })",
+			},
+		],
+	},
+];

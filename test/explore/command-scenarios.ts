@@ -1,0 +1,82 @@
+// What a command can ask of the engine of evictions besides to evict, and what API servers answer: deletes, a dry run, a pause,
+// and errors of a server that has carried the request out, or will.
+import type { EventData, Scenario } from "./scenario.ts";
+import { cluster, drain } from "./scenario-parts.ts";
+import { begins, isCall, isCancelled, nobodyIsEvicted } from "./staging.ts";
+import type { World } from "./world.ts";
+
+/** By the key on the screen of every drain, and again. */
+const pauses: readonly EventData<World>[] = [
+	{
+		name: "all drains are paused",
+		times: 2,
+		when: (world) => world.times("all drains are paused") === world.times("all drains are resumed"),
+		run: (world) => {
+			for (const each of world.drains) each.pause();
+		},
+	},
+	{
+		name: "all drains are resumed",
+		times: 2,
+		when: (world) => world.times("all drains are paused") > world.times("all drains are resumed"),
+		run: (world) => {
+			for (const each of world.drains) each.resume();
+		},
+	},
+];
+
+export const commandScenarios: readonly Scenario<World>[] = [
+	{
+		name: "deletes",
+		about: "Pods are deleted instead of evicted, while reservations are cancelled and requests arrive late",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { attempts: 1, deletes: true }),
+			drain("drain-2", ["c1/web-1"], { attempts: 2, deletes: true }),
+		],
+		limits: { cancels: 2, drainJumps: 2, gaveUp: 2, answerLost: 1, touches: 1, refused: 1, agentJumps: 1 },
+		afterEviction: "stays",
+		onlyFails: "evict",
+	},
+	{
+		name: "dry-run",
+		about: "A dry run on the server looks at a budget that is used up, beside a drain that uses it",
+		clusters: [cluster("c1", 2), cluster("c2", 2)],
+		drains: [
+			drain("dry", ["c1/web-0", "c1/web-1", "c2/web-0"], { dryRun: true, attempts: 6 }),
+			drain("drain-1", ["c2/web-1"]),
+		],
+		limits: { lost: 1, gaveUp: 1, answerLost: 1, failures: 1 },
+	},
+	{
+		name: "timed-out-at-the-server",
+		about: "The API server answers 504, and carries the eviction out when another drain has had its grant",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1, serverErrors: true })],
+		events: [begins("drain-2", "c1/web-1", isCancelled)],
+		limits: { gaveUp: 1 },
+		afterEviction: "stays",
+		freshViews: true,
+		onlyFails: "evict pod web-0",
+		holdsBack: (step, world) => isCall(step, "drain-1", "evict") && nobodyIsEvicted(world),
+	},
+	{
+		name: "server-errors",
+		about: "API servers answer 500 and 504 to evictions that they carry out, at once or late",
+		clusters: [cluster("c1", 2), cluster("c2", 2)],
+		drains: [
+			drain("drain-1", ["c1/web-0"], { serverErrors: true }),
+			drain("drain-2", ["c2/web-0"], { serverErrors: true, deletes: true }),
+		],
+		limits: { answerLost: 3, gaveUp: 2, lost: 1, touches: 1 },
+		onlyFails: "evict",
+	},
+	{
+		name: "paused",
+		about: "Drains are paused and resumed at any moment",
+		clusters: [cluster("c1", 3), cluster("c2", 2)],
+		drains: [drain("drain-1", ["c1/web-0", "c1/web-1"]), drain("drain-2", ["c2/web-0"])],
+		events: pauses,
+		limits: { gaveUp: 1, answerLost: 1, stops: 1 },
+	},
+];

@@ -1,0 +1,72 @@
+// What a schedule's course depends on, as a hash: the driven sources, the exploration itself and the scenario. Counts of a
+// long run hold as long as it is the same; a commit that changes none of these changes no schedule.
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Scenario } from "./scenario.ts";
+import type { World } from "./world.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+/** What runs a schedule. */
+const entry = "test/explore/run.ts";
+const scenarioFiles = /^test\/explore\/[\w-]*scenarios\.ts$/;
+/** Imports of values and types alike, as the repository writes them. */
+const imported = /^(?:import|export)\b[^;]*?from "(\.[^"]+)"/gm;
+
+export class DrivenHash {
+	readonly #sources: string;
+	readonly #scenarioLines: readonly string[];
+
+	constructor() {
+		const hash = createHash("sha256");
+		const files = [...reachableFrom([entry, "test/explore/scenarios.ts"])].toSorted();
+		for (const file of files) hash.update(`${file}\n${withoutScenarios(file)}\n`);
+		this.#sources = hash.digest("hex");
+		this.#scenarioLines = files.filter((file) => scenarioFiles.test(file)).flatMap((file) => read(file).split("\n"));
+	}
+
+	/** Of the schedules of one scenario. */
+	of(scenario: Scenario<World>): string {
+		return createHash("sha256")
+			.update(`${this.#sources} ${textOf(scenario)} ${this.#linesWith(scenario.name)}`)
+			.digest("hex")
+			.slice(0, 16);
+	}
+
+	/** What a scenario is made with, where one line makes it: its functions do not show it. */
+	#linesWith(name: string): string {
+		return this.#scenarioLines.filter((line) => line.includes(`"${name}"`)).join("\n");
+	}
+}
+
+/** These files of the repository, and all that they import. */
+function reachableFrom(entries: readonly string[]): ReadonlySet<string> {
+	const found = new Set<string>();
+	const waiting = [...entries];
+	for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+		if (found.has(file)) continue;
+		found.add(file);
+		const text = read(file);
+		for (const [, path = ""] of text.matchAll(imported)) {
+			const target = relative(root, join(root, dirname(file), path));
+			if (target.endsWith(".ts")) waiting.push(target);
+		}
+	}
+	return found;
+}
+
+/** A file of scenarios without its list of them: a new scenario leaves the others as they are. */
+function withoutScenarios(file: string): string {
+	const text = read(file);
+	return scenarioFiles.test(file) ? text.replace(/^export const \w+: [^=]*= \[\n[\s\S]*?^\];\n/gm, "") : text;
+}
+
+function read(file: string): string {
+	return readFileSync(join(root, file), "utf8");
+}
+
+/** All that a scenario says, its functions as they are written. */
+function textOf(scenario: Scenario<World>): string {
+	return JSON.stringify(scenario, (_, value: unknown) => (typeof value === "function" ? String(value) : value));
+}

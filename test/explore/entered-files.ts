@@ -1,0 +1,31 @@
+// Which files of the shipped code schedules enter, as JSON on stdout: V8 counts the calls of one process, which runs a few
+// schedules of every scenario. Counting begins once all is loaded, so that a file that is only imported is not entered.
+import { Session } from "node:inspector/promises";
+import { relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { findAwaitPoints } from "./await-points.ts";
+import { loadDriven } from "./load-driven.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+/** Enough to enter what is driven at all: later ones enter other branches of the same files. */
+const schedulesOfEach = 2;
+const seed = 1;
+
+await loadDriven(undefined, findAwaitPoints());
+Error.stackTraceLimit = 0;
+const [{ runJob }, { scenarios }] = await Promise.all([import("./job-runner.ts"), import("./scenarios.ts")]);
+const session = new Session();
+session.connect();
+await session.post("Profiler.enable");
+await session.post("Profiler.startPreciseCoverage", { callCount: false, detailed: false });
+for (const { name } of scenarios) {
+	const job = { kind: "random", scenario: name, seed, from: 0, count: schedulesOfEach, settles: true } as const;
+	const { failure } = await runJob(job);
+	if (failure) throw new Error(`${name} failed: ${failure.violation.message}`);
+}
+const { result } = await session.post("Profiler.takePreciseCoverage");
+const entered = result.flatMap(({ url, functions }) => {
+	const isEntered = functions.some(({ ranges: [range] }) => range && range.startOffset > 0 && range.count > 0);
+	return isEntered && url.startsWith("file:") ? [relative(root, fileURLToPath(url)).split(sep).join("/")] : [];
+});
+console.log(JSON.stringify(entered));

@@ -1,0 +1,21 @@
+// What may happen to a message on its way.
+
+/** "repeated": sent again because the first answer was lost, so that the second one is what the caller gets. */
+export type Fault = "lost" | "gaveUp" | "doubled" | "repeated" | "answerLost" | "refused";
+
+export function faultText(fault: Fault, what: string, route: string | undefined): string {
+	switch (fault) {
+		case "answerLost":
+			return `never gets the answer to ${what}`;
+		case "lost":
+			return `${what} is lost`;
+		case "gaveUp":
+			return `gives up ${what}, which is still on its way`;
+		case "doubled":
+			return `${what} at ${route}, and a double stays behind`;
+		case "repeated":
+			return `${what} at ${route}, twice`;
+		case "refused":
+			return `${what} is refused by the API server`;
+	}
+}

@@ -1,0 +1,116 @@
+// One interleaving each, of a budget that is made while a decision that could not know of it is on its way.
+import type { EventData, Scenario } from "./scenario.ts";
+import { cluster, drain, web } from "./scenario-parts.ts";
+import { nobodyIsEvicted, reserved, server } from "./staging.ts";
+import type { World } from "./world.ts";
+
+const two = [{ name: "web", selector: web, maxUnavailable: 2 }];
+
+/** A login that takes longer than what says that a pod may go. */
+const slowLoginMs = 1_500;
+
+/** Together more than a second, and each of them less. */
+const lateAnswerMs = 800;
+const quickLoginMs = 400;
+
+/** The agent has counted, and nobody knows it yet. */
+function waitsForCount(world: World): boolean {
+	return world.network.answered("drain-1").some((what) => what.startsWith("acquire")) && nobodyIsEvicted(world);
+}
+
+/** A drain has a timer of its own, and no call under way: it waits for its login. */
+function waitsToSend(world: World, name: string): boolean {
+	const found = world.drains.find((each) => each.name === name);
+	return found?.clock.next() !== undefined && world.network.waiting(name).length === 0;
+}
+
+function makesStrict(name: string, when: (world: World) => boolean): EventData<World> {
+	return {
+		name: `budget ${name} is made`,
+		when,
+		run: (world) => {
+			const spec = { selector: { matchLabels: web }, maxUnavailable: 0 };
+			server(world).putBudget({ name: { namespace: "shop", name }, spec });
+		},
+	};
+}
+
+export const lateBudgetScenarios: readonly Scenario<World>[] = [
+	{
+		name: "login-after-lists",
+		about: "The first budget of a namespace is made after its budgets were listed, while the plugin logs in to evict",
+		clusters: [cluster("c1", 3, { agents: 1, budgets: [] })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 2, firstSendAfterMs: slowLoginMs })],
+		events: [makesStrict("web", (world) => waitsToSend(world, "drain-1"))],
+		limits: {},
+		afterEviction: "stays",
+		configChanges: true,
+		freshViews: true,
+		probe: false,
+		holdsBack: (step, world) =>
+			step.kind === "timer" && step.actor === "drain-1" && world.times("budget web is made") === 0,
+	},
+	{
+		name: "login-after-grant",
+		about: "A budget without room is made after a pod was granted under another one, while the plugin logs in to evict",
+		clusters: [cluster("c1", 3, { agents: 1, budgets: two })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 2, firstSendAfterMs: slowLoginMs })],
+		events: [
+			makesStrict(
+				"strict",
+				(world) => reserved(world, "web-0") !== undefined && waitsToSend(world, "drain-1") && nobodyIsEvicted(world),
+			),
+			{
+				// The round could not know of that budget, so that the judge does not hold it against it.
+				name: "web-0 is evicted all the same",
+				when: (world) => world.times("budget strict is made") > 0 && !nobodyIsEvicted(world),
+				run: (world) => {
+					world.bug("drain-1", new Error(`web-0 was evicted ${slowLoginMs} ms after budget strict was made`));
+				},
+			},
+		],
+		limits: {},
+		afterEviction: "stays",
+		configChanges: true,
+		freshViews: true,
+		probe: false,
+		holdsBack: (step, world) =>
+			step.kind === "timer" &&
+			step.actor === "drain-1" &&
+			reserved(world, "web-0") !== undefined &&
+			world.times("budget strict is made") === 0,
+	},
+	{
+		name: "count-answered-late",
+		about:
+			"A budget without room is made while a count is on its way back, and the login takes what is left of a second",
+		clusters: [cluster("c1", 3, { agents: 1, budgets: two })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 2, firstSendAfterMs: quickLoginMs })],
+		events: [
+			makesStrict("strict", waitsForCount),
+			{
+				name: "the answer takes its time",
+				when: (world) => waitsForCount(world) && world.times("budget strict is made") > 0,
+				run: (world) => world.drains.find(({ name }) => name === "drain-1")?.clock.jump(lateAnswerMs),
+			},
+			{
+				name: "web-0 is evicted all the same",
+				when: (world) => world.times("budget strict is made") > 0 && !nobodyIsEvicted(world),
+				run: (world) => {
+					world.bug(
+						"drain-1",
+						new Error(`web-0 was evicted ${lateAnswerMs + quickLoginMs} ms after budget strict was made`),
+					);
+				},
+			},
+		],
+		limits: {},
+		afterEviction: "stays",
+		splitAnswers: true,
+		configChanges: true,
+		freshViews: true,
+		probe: false,
+		holdsBack: (step, world) =>
+			step.kind === "message" && waitsForCount(world) && world.times("the answer takes its time") === 0,
+	},
+];

@@ -1,0 +1,15 @@
+// How a thread loads the code that it drives: with points at its awaits, and with a mutant where one is asked for. Both have to
+// be in place before any of that code is loaded.
+import type { AwaitPoints } from "./await-points.ts";
+
+export async function loadDriven(mutantName: string | undefined, points: AwaitPoints): Promise<void> {
+	const { loadAwaitPoints } = await import("./await-points.ts");
+	if (mutantName === undefined) return loadAwaitPoints(points);
+	const [{ loadMutant, mutatedSources }, { findMutant }] = await Promise.all([
+		import("./mutant.ts"),
+		import("./mutants.ts"),
+	]);
+	const mutant = findMutant(mutantName);
+	loadMutant(mutant);
+	loadAwaitPoints(points, mutatedSources(mutant));
+}

@@ -1,0 +1,35 @@
+// A simulated pod as agents get it: an object of the API server, read by the shipped projection.
+import { createPodProjection } from "../../agent/cluster-api/pod-projection.ts";
+import { type PodRecord, preActivityPrefix } from "../../disruption/pod.ts";
+
+/** For the agents of one cluster; each version of a pod is read once, whoever asks. */
+export function projectedPods(): (pod: PodRecord) => PodRecord {
+	const project = createPodProjection();
+	const projected = new WeakMap<PodRecord, PodRecord>();
+	return (pod) => {
+		let record = projected.get(pod);
+		if (!record) projected.set(pod, (record = project(podObject(pod))));
+		return record;
+	};
+}
+
+function podObject(pod: PodRecord): object {
+	const { uid, name, namespace, resourceVersion, labels, node, controller, ready, terminating, finished } = pod;
+	return {
+		metadata: {
+			uid,
+			name,
+			namespace,
+			resourceVersion,
+			labels,
+			annotations: Object.fromEntries(pod.preActivities.map((activity) => [`${preActivityPrefix}${activity}`, ""])),
+			...(terminating && { deletionTimestamp: "2023-11-14T22:13:20Z" }),
+			...(controller && { ownerReferences: [{ ...controller, controller: true }] }),
+		},
+		spec: { ...(node !== "" && { nodeName: node }) },
+		status: {
+			phase: finished ? "Succeeded" : "Running",
+			conditions: [{ type: "Ready", status: ready ? "True" : "False" }],
+		},
+	};
+}

@@ -1,0 +1,14 @@
+// What the schedules of one scenario came to.
+import type { StrategyCounts } from "./job.ts";
+import { nothingSpent, type Spent } from "./spending.ts";
+
+export interface ScenarioSum extends Spent {
+	steps: number;
+	evictions: number;
+	pods: number;
+	strategies: StrategyCounts;
+}
+
+export function emptySum(): ScenarioSum {
+	return { ...nothingSpent(), steps: 0, evictions: 0, pods: 0, strategies: {} };
+}

@@ -1,0 +1,126 @@
+// Which scenario gets the next schedules: first each one its floor, then those that still show new states for their time.
+//
+// States that exactly one of n schedules met, divided by n, estimate how many new ones the next schedule brings (Good and
+// Turing). New states prove nothing; but where a scenario brings none, more of its schedules are the same again.
+
+export interface SpendingOptions {
+	/** All schedules together. */
+	readonly total: number;
+	/** The least that the scenario of this name gets, as far as the total goes. */
+	readonly floorOf: (scenario: string) => number;
+	readonly batch: number;
+	/** Ends before the total where no scenario is expected to bring this many new states with a schedule. */
+	readonly leastNew: number;
+}
+
+export interface Batch {
+	readonly scenario: string;
+	readonly from: number;
+	readonly count: number;
+}
+
+export interface BatchResult {
+	readonly schedules: number;
+	readonly cpuMs: number;
+	/** Hashes of the states that one schedule of the batch met, and of those that several did. */
+	readonly once: Uint32Array;
+	readonly several: Uint32Array;
+}
+
+/** The schedules of one scenario so far. */
+export interface Spent {
+	schedules: number;
+	cpuMs: number;
+	readonly seen: Set<number>;
+	/** Met by one schedule only. */
+	readonly seenOnce: Set<number>;
+}
+
+export function nothingSpent(): Spent {
+	return { schedules: 0, cpuMs: 0, seen: new Set(), seenOnce: new Set() };
+}
+
+export class Spending {
+	readonly #options: SpendingOptions;
+	readonly #spent: ReadonlyMap<string, Spent>;
+	/** Numbers from which each scenario goes on: those of batches that are under way are given out. */
+	readonly #next = new Map<string, number>();
+	#given = 0;
+
+	/** Goes on from what is spent, and adds to it. */
+	constructor(spent: ReadonlyMap<string, Spent>, options: SpendingOptions) {
+		this.#options = options;
+		this.#spent = spent;
+		for (const [scenario, { schedules }] of spent) this.#next.set(scenario, schedules);
+	}
+
+	/** Undefined where enough is spent. */
+	next(): Batch | undefined {
+		const { total, batch, floorOf } = this.#options;
+		const left = total - this.#given;
+		if (left <= 0) return undefined;
+		const below = this.#furthestBelow(floorOf);
+		const scenario = below ?? this.#mostPromising();
+		if (scenario === undefined) return undefined;
+		const from = this.#next.get(scenario) ?? 0;
+		const wanted = below === undefined ? batch : Math.min(batch, floorOf(scenario) - from);
+		const count = Math.min(wanted, left);
+		this.#next.set(scenario, from + count);
+		this.#given += count;
+		return { scenario, from, count };
+	}
+
+	took(scenario: string, { schedules, cpuMs, once, several }: BatchResult): void {
+		const spent = this.#spent.get(scenario);
+		if (!spent) throw new Error(`no schedules of ${scenario} were asked for`);
+		spent.schedules += schedules;
+		spent.cpuMs += cpuMs;
+		for (const state of several) {
+			spent.seen.add(state);
+			spent.seenOnce.delete(state);
+		}
+		for (const state of once) {
+			if (spent.seen.has(state)) spent.seenOnce.delete(state);
+			else {
+				spent.seen.add(state);
+				spent.seenOnce.add(state);
+			}
+		}
+	}
+
+	/** The one of which the smallest share of its floor is given out: all get on together. */
+	#furthestBelow(floorOf: (scenario: string) => number): string | undefined {
+		let found: string | undefined;
+		let least = 1;
+		for (const [scenario, next] of this.#next) {
+			const share = next / floorOf(scenario);
+			if (share >= least) continue;
+			least = share;
+			found = scenario;
+		}
+		return found;
+	}
+
+	/** The one that is expected to bring the most new states for a second of processor. */
+	#mostPromising(): string | undefined {
+		let found: string | undefined;
+		let most = -1;
+		for (const [scenario, spent] of this.#spent) {
+			const fresh = newStatesOf(spent);
+			if (fresh < this.#options.leastNew) continue;
+			const schedules = Math.max(spent.schedules, 1);
+			// What is under way counts as spent: else one scenario would get all until its first result.
+			const underWay = (this.#next.get(scenario) ?? 0) / schedules;
+			const worth = fresh / underWay / Math.max(spent.cpuMs / schedules, 0.01);
+			if (worth <= most) continue;
+			most = worth;
+			found = scenario;
+		}
+		return found;
+	}
+}
+
+/** How many new states the next schedule is expected to bring. */
+export function newStatesOf({ schedules, seenOnce }: Spent): number {
+	return schedules === 0 ? Number.MAX_SAFE_INTEGER : seenOnce.size / schedules;
+}

@@ -1,0 +1,185 @@
+// One interleaving each, of views: agents that see late, or whose watches are dead, and what keeps a count right all the same.
+import type { EventData, Scenario } from "./scenario.ts";
+import { cluster, drain, oneUnavailable as one, web } from "./scenario-parts.ts";
+import type { Step } from "./scheduler.ts";
+import {
+	agent,
+	begins,
+	cancels,
+	ended,
+	endsOnEvidence,
+	evictedAllTheSame,
+	evictedAt,
+	fails,
+	fallsSilent,
+	isCall,
+	nobodyIsEvicted,
+	reserved,
+	waitsASecond,
+	waitsFor,
+} from "./staging.ts";
+import type { World } from "./world.ts";
+
+const first = drain("drain-1", ["c1/web-0"], { attempts: 1, agent: 0 });
+const two = [{ name: "web", selector: web, maxUnavailable: 2 }];
+
+function isWatch({ kind, actor }: Step, agentName: string): boolean {
+	return kind === "watch" && actor === agentName;
+}
+
+function isDone(world: World, name: string): boolean {
+	return world.drains.some((each) => each.name === name && each.finished);
+}
+
+export const stagedViewScenarios: readonly Scenario<World>[] = [
+	{
+		name: "ended-on-evidence-unseen",
+		about: "A reservation ended on what one agent has seen, and the other one counts that has not seen it for a second",
+		clusters: [cluster("c1", 3)],
+		drains: [first],
+		events: [
+			endsOnEvidence(0, (world) => !nobodyIsEvicted(world) && agent(world, 0).podRevision >= evictedAt(world, "web-0")),
+			begins("drain-2", "c1/web-1", (world) => ended(world) > 0, { agent: 1, attempts: 1 }),
+			waitsASecond(1, (world) => world.drains.length > 1),
+		],
+		limits: {},
+		afterEviction: "stays",
+		probe: false,
+		holdsBack: (step) => isWatch(step, "c1/agent-1"),
+	},
+	{
+		name: "marked-and-not-ended",
+		about: "A cancel has marked a reservation and gets no further, and its eviction is still on the way",
+		clusters: [cluster("c1", 3)],
+		drains: [first],
+		events: [
+			cancels(1, "web-0", (world) => waitsFor(world, "drain-1", "evict")),
+			begins("drain-2", "c1/web-1", (world) => reserved(world, "web-0")?.cancelling ?? false, { attempts: 1 }),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: (step, world) =>
+			(isCall(step, "drain-1", "evict") || isCall(step, "c1/agent-1", "touch")) &&
+			nobodyIsEvicted(world) &&
+			!isDone(world, "drain-2"),
+	},
+	{
+		name: "replaced-and-unseen",
+		about: "A pod was replaced under its name, and who looks for evidence has not seen the new one, which is reserved",
+		clusters: [cluster("c1", 3)],
+		drains: [],
+		prepare: (world) => {
+			const c1 = world.cluster("c1");
+			c1.server.removePod(world.pod("c1", "web-0"));
+			// Made anew, and ready.
+			for (let pass = 0; pass < 2; pass += 1) for (const step of c1.kubeletSteps()) step.run();
+			agent(world, 0).seesEverything();
+			world.startDrain(first);
+		},
+		events: [
+			endsOnEvidence(1, (world) => waitsFor(world, "drain-1", "evict")),
+			begins(
+				"drain-2",
+				"c1/web-1",
+				(world) =>
+					world.times("agent-1 ends reservations on evidence") > 0 && world.network.waiting("c1/agent-1").length === 0,
+				{ attempts: 1 },
+			),
+		],
+		limits: {},
+		afterEviction: "stays",
+		holdsBack: (step, world) =>
+			isWatch(step, "c1/agent-1") ||
+			(isCall(step, "drain-1", "evict") && nobodyIsEvicted(world) && !isDone(world, "drain-2")),
+	},
+	{
+		name: "failed-since-the-count",
+		about: "A pod fails after a round has counted, behind a dead watch, and the round's commit counts again",
+		writtenHolds: false,
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [first],
+		events: [
+			fallsSilent(0, (world) => waitsFor(world, "drain-1", "commit")),
+			fails("web-2", (world) => world.times("the watches of agent-0 fall silent") > 0),
+			evictedAllTheSame("web-0", "web-2 fails", "though web-2 had failed before its commit"),
+		],
+		limits: {},
+		afterEviction: "stays",
+		probe: false,
+		holdsBack: (step, world) =>
+			(isCall(step, "drain-1", "commit") && world.times("web-2 fails") === 0) ||
+			(isWatch(step, "c1/agent-0") && !isDone(world, "drain-1")),
+	},
+	evidentBefore(
+		"evident-before-the-restore",
+		"A round commits through an agent whose watches are dead since a restore, and another one keeps the line",
+		{ lineHost: true, writtenHolds: false },
+		"drain-2",
+	),
+	evidentBefore(
+		"acquired-before-the-restore",
+		"A round acquires through an agent whose watches are dead since a restore",
+		{ writtenHolds: true },
+		"drain-2",
+	),
+	evidentBefore(
+		"looked-for-before-the-restore",
+		"An agent whose watches are dead since a restore looks for evidence",
+		{},
+		endsOnEvidence(1, (world) => waitsFor(world, "drain-1", "evict")),
+	),
+];
+
+/**
+ * An agent whose watches are dead since a restore shows that a pod ends which is there, and is reserved. `acts`: what makes that agent
+ * look for evidence, or a drain that asks it.
+ */
+function evidentBefore(
+	name: string,
+	about: string,
+	more: Partial<Scenario<World>>,
+	acts: "drain-2" | EventData<World>,
+): Scenario<World> {
+	const hasActed = (world: World): boolean =>
+		acts === "drain-2"
+			? isDone(world, acts)
+			: world.times(acts.name) > 0 && world.network.waiting("c1/agent-1").length === 0;
+	return {
+		name,
+		about: `${about}: it shows that a pod ends which is there`,
+		isRestored: true,
+		clusters: [cluster("c1", 4, { budgets: acts === "drain-2" ? two : one })],
+		drains: [],
+		events: [
+			{
+				name: "somebody deletes pod web-0",
+				run: (world) => {
+					const c1 = world.cluster("c1");
+					const pod = c1.server.changePod(world.pod("c1", "web-0"), { terminating: true });
+					const slot = c1.slotOf(pod);
+					if (slot) slot.down = { cause: "involuntary", revision: c1.server.revision };
+					for (const each of c1.agents) each.seesEverything();
+				},
+			},
+			{
+				name: "etcd is restored",
+				when: (world) => world.times("somebody deletes pod web-0") > 0,
+				run: (world) => world.restore({ bumped: true }),
+			},
+			begins("drain-1", "c1/web-0", (world) => world.times("etcd is restored") > 0 && agent(world, 0).isWatching, {
+				attempts: 1,
+			}),
+			acts === "drain-2"
+				? begins(acts, "c1/web-1", (world) => waitsFor(world, "drain-1", "evict"), { agent: 1, attempts: 1 })
+				: acts,
+			begins("drain-3", "c1/web-2", hasActed, { attempts: 1 }),
+		],
+		limits: {},
+		afterEviction: "stays",
+		probe: false,
+		holdsBack: (step, world) =>
+			isWatch(step, "c1/agent-1") || (isCall(step, "drain-1", "evict") && !isDone(world, "drain-3")),
+		...more,
+	};
+}

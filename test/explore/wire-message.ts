@@ -1,0 +1,95 @@
+// What travels between a caller and an agent in a schedule that uses the wire: the bytes of protobuf messages, by the generated
+// code, and what gRPC has beside them.
+import { Metadata, type ServiceError, type StatusObject, status } from "@grpc/grpc-js";
+import { AgentServiceService } from "../../proto/gen/xpdb/v1/agent.ts";
+import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
+
+export type WireMethod = keyof typeof AgentServiceService;
+
+/** As the generated code has each method. */
+interface MethodDefinition {
+	readonly path: string;
+	readonly requestSerialize: (value: unknown) => Buffer;
+	readonly requestDeserialize: (bytes: Buffer) => unknown;
+	readonly responseSerialize: (value: unknown) => Buffer;
+	readonly responseDeserialize: (bytes: Buffer) => unknown;
+}
+
+export interface WireRequest {
+	readonly method: WireMethod;
+	readonly bytes: Buffer;
+	readonly metadata: Metadata;
+	/** As it was before it was encoded, for the judge. */
+	readonly asked: unknown;
+	/** For the schedule's table. */
+	readonly what: string;
+	/** Aborted: the caller has cancelled the call. */
+	readonly signal: AbortSignal;
+	/** Told of each message of a stream but the last. */
+	readonly onMessage: (bytes: Buffer) => void;
+}
+
+/** The last message of an answer, or the status that it ended with. */
+export class WireAnswer {
+	readonly bytes: Buffer | undefined;
+	readonly refusal: Partial<StatusObject> | undefined;
+	/** What the agent meant by it, for the judge. */
+	readonly said: unknown;
+
+	constructor({ bytes, refusal, said }: Partial<Pick<WireAnswer, "bytes" | "refusal" | "said">>) {
+		this.bytes = bytes;
+		this.refusal = refusal;
+		this.said = said;
+	}
+
+	/** For the schedule's table. */
+	toJSON(): unknown {
+		return this.refusal?.details ?? this.said ?? "done";
+	}
+}
+
+export function definitionOf(method: WireMethod): MethodDefinition {
+	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each takes its own messages, which this code does not look into
+	return AgentServiceService[method] as unknown as MethodDefinition;
+}
+
+/** As a client of gRPC is told of it. */
+export function serviceError({ code = status.UNKNOWN, details = "", metadata }: Partial<StatusObject>): ServiceError {
+	return Object.assign(new Error(details), { code, details, metadata: metadata ?? new Metadata() });
+}
+
+/** A call in a few words, the same as without the wire: scenarios know calls by them. */
+export function callText(method: WireMethod, request: unknown): string {
+	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fields that any of the requests has
+	const asked = request as Partial<
+		wire.AcquireRequest & wire.CountRequest & wire.CommitRequest & wire.CancelRequest & wire.GreetRequest
+	>;
+	const { acquisition, budget, ids = [], grants = [] } = asked;
+	const named = `${acquisition?.budget?.name} (acquisition ${acquisition?.leaseTransitions}, ${acquisition?.nonce})`;
+	switch (method) {
+		case "acquire":
+			return `acquire ${budget?.name}${asked.wait ? " in line" : ""} (${asked.nonce})`;
+		case "count":
+			return acquisition ? `count ${named}` : `look at ${budget?.name}`;
+		case "commit": {
+			const granted = grants.map(({ pod, id }) => `${pod?.name} as ${id}`).join(", ");
+			return `commit ${named} granting ${granted || "nothing"}`;
+		}
+		case "renew":
+		case "release":
+			return `${method} ${named}`;
+		case "confirm":
+			return `confirm ${budget?.name} ${ids.join(", ")}`;
+		case "cancel":
+			return `${asked.sent ? "cancel" : "take back"} ${budget?.name} ${ids.join(", ")}`;
+		case "listBudgets":
+			return "list budgets";
+		case "greet":
+			return `greet ${asked.clusterId}`;
+		case "describe":
+		case "listLeases":
+		case "endHolding":
+		case "watchBudgets":
+			return method;
+	}
+}

@@ -1,0 +1,218 @@
+// The wire of one run: plugins and agents call agents by the shipped client and server, and each message is a step of the
+// simulated network. The judge looks on where an agent answers, and where a caller reads the answer.
+import type { PeerClients } from "../../agent/peers/peer-clients.ts";
+import { Peers } from "../../agent/peers/peers.ts";
+import type { AcquireOutcome, Count } from "../../disruption/cluster.ts";
+import type { AgentCluster } from "../../proto/agent-cluster.ts";
+import { clusterBehind, forwardingCluster } from "../../proto/forwarding-cluster.ts";
+import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
+import { greetAgent, type Greeting, type GreetingReply } from "../../proto/greet.ts";
+import { RemoteCluster } from "../../proto/remote-cluster.ts";
+import { AgentProcess } from "./agent-process.ts";
+import { running } from "./await-points.ts";
+import type { KnownBudgets } from "./known-budgets.ts";
+import { type Network, routesTo } from "./network.ts";
+import type { SimulatedCluster } from "./simulated-cluster.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+import { wireClient } from "./wire-client.ts";
+import type { WireAnswer, WireRequest } from "./wire-message.ts";
+import { type Answering, WireServer } from "./wire-server.ts";
+
+const greetDeadlineMs = 4_000;
+
+export interface WireOptions {
+	readonly network: Network;
+	readonly budgets: KnownBudgets;
+	readonly cluster: (id: string) => SimulatedCluster;
+	/** Whether this agent passes callers on to another, whose line counts then. */
+	readonly passesOn: (agent: AgentProcess) => boolean;
+	/** A caller that does not wait was given a Lease past those who do. */
+	readonly onPassedLine: (agent: AgentProcess, what: string) => void;
+	/** An agent was greeted by this cluster, and has answered. */
+	readonly onGreeted: (agent: AgentProcess, id: string) => void;
+	readonly onBug: (where: string, error: unknown) => void;
+}
+
+export interface WireMember {
+	readonly id: string;
+	/** The one agent that is asked while it lives, by its number; any of them where undefined. */
+	readonly agent: number | undefined;
+	/** The cluster whose agents are asked, which pass the call on to the member; the member's own where undefined. */
+	readonly through?: string | undefined;
+	/** Said of a call that was passed on already. */
+	readonly passedOn?: "line";
+	/** Every hold is to be written. */
+	readonly writtenHolds: boolean;
+}
+
+/** What an agent said in the answer to one call. */
+interface Heard {
+	said?: unknown;
+}
+
+export class Wire {
+	readonly #options: WireOptions;
+	readonly #servers = new WeakMap<AgentProcess, WireServer>();
+
+	constructor(options: WireOptions) {
+		this.#options = options;
+	}
+
+	member(from: SimulatedProcess, { id, agent, through = id, passedOn, writtenHolds }: WireMember): AgentCluster {
+		const remote = clusterBehind({ id, name: id }, (put) => {
+			const heard: Heard = {};
+			const client = this.#client(from, { to: through, agent, heard });
+			const cluster = new RemoteCluster({ id, name: id, client, ...(passedOn && { passedOn }) });
+			return put(this.#hearing(cluster, heard, { isCaller: true }));
+		});
+		return forwardingCluster(remote, {
+			acquire: (request, options) =>
+				remote.acquire(writtenHolds ? { ...request, mayBeUnwritten: false } : request, options),
+		});
+	}
+
+	greet(from: AgentProcess, id: string, greeting: Greeting): Promise<GreetingReply> {
+		const client = this.#client(from, { to: id, agent: undefined, heard: {} });
+		return greetAgent(client, { to: { id, name: id }, greeting, deadlineMs: greetDeadlineMs });
+	}
+
+	#client(
+		from: SimulatedProcess,
+		{ to, agent, heard }: { readonly to: string; readonly agent: number | undefined; readonly heard: Heard },
+	) {
+		return wireClient(async (request) => {
+			const answer = await this.#send(from, request, { to, agent });
+			heard.said = answer.said;
+			return answer;
+		});
+	}
+
+	async #send(
+		from: SimulatedProcess,
+		request: WireRequest,
+		{ to, agent }: { readonly to: string; readonly agent: number | undefined },
+	): Promise<WireAnswer> {
+		const { network, cluster } = this.#options;
+		const { what, signal, method } = request;
+		const agents = (): readonly AgentProcess[] => {
+			const alive = cluster(to).agents.filter((each) => each.alive);
+			const own = agent === undefined ? undefined : alive[agent];
+			return own ? [own] : alive;
+		};
+		const first = method === "commit" ? this.#takeAsked(request, to) : undefined;
+		const member = from instanceof AgentProcess ? from.local.id : undefined;
+		let isOver = false;
+		const sent = {
+			...request,
+			onMessage: (bytes: Buffer): void => {
+				if (!isOver && from.alive && !from.isStopped) running.run(from, () => request.onMessage(bytes));
+			},
+		};
+		try {
+			return await network.send<WireAnswer>({
+				from,
+				cluster: to,
+				what,
+				detail: () => request.bytes.toString("base64"),
+				routes: routesTo(
+					() => (first?.alive && agents().includes(first) ? [first] : agents()),
+					(at, gone) => this.#server(at).answer(sent, { name: from.name, member }, gone),
+				),
+				mayDouble: true,
+				signal,
+			});
+		} finally {
+			isOver = true;
+		}
+	}
+
+	/** The agent that a commit goes to first; a member that only passes it on has been asked for nothing. */
+	#takeAsked({ asked }: WireRequest, to: string): AgentProcess | undefined {
+		// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the request of a commit
+		const { clusterId, acquisition } = asked as wire.CommitRequest;
+		return acquisition && clusterId === to ? this.#options.budgets.takeAsked(acquisition) : undefined;
+	}
+
+	#server(agent: AgentProcess): WireServer {
+		let server = this.#servers.get(agent);
+		if (!server) this.#servers.set(agent, (server = this.#makeServer(agent)));
+		return server;
+	}
+
+	#makeServer(agent: AgentProcess): WireServer {
+		const { local, fleet, greetings } = agent;
+		return new WireServer({
+			agent,
+			greetings: greetings && {
+				id: local.id,
+				name: local.name,
+				receive: async (greeting) => {
+					const reply = await greetings.receive(greeting);
+					this.#options.onGreeted(agent, greeting.id);
+					return reply;
+				},
+			},
+			member: (...asked) => {
+				const heard: Heard = {};
+				// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that Peers asks of it
+				const clients = {
+					get: ({ id: to }: { readonly id: string }) => this.#client(agent, { to, agent: undefined, heard }),
+					keep: () => undefined,
+				} as unknown as PeerClients;
+				const { id, name } = local;
+				const peers = new Peers({ clients, fleet, clusterId: id, clusterName: name });
+				return peers.member(...asked).then((member) => this.#hearing(member, heard, { isCaller: false }));
+			},
+			judged: (cluster, answering) => this.#judged(cluster, agent, answering),
+			onBug: (error) => this.#options.onBug(agent.name, error),
+		});
+	}
+
+	/** The cluster as an agent of it answers, or passes the call on. */
+	#judged(cluster: AgentCluster, agent: AgentProcess, answering: Answering): AgentCluster {
+		const { budgets, passesOn, onPassedLine } = this.#options;
+		const isOwn = cluster.id === agent.local.id;
+		return forwardingCluster(cluster, {
+			acquire: async (request, options) => {
+				const waiting = !isOwn || passesOn(agent) ? 0 : agent.local.lineLength(request.budget);
+				const known = budgets.knownTo(agent);
+				const askedAt = budgets.now;
+				const outcome = await cluster.acquire(request, options);
+				answering.said = outcome;
+				if (outcome.kind !== "acquired" || !isOwn) return outcome;
+				budgets.counted(agent, outcome, known, askedAt);
+				if (!options.wait && waiting > 0) onPassedLine(agent, `${answering.caller.name} under ${request.budget.name}`);
+				return outcome;
+			},
+			count: async (acquisition, request) => {
+				const known = budgets.knownTo(agent);
+				const count = await cluster.count(acquisition, request);
+				answering.said = count;
+				if (isOwn) budgets.counted(agent, { acquisition, count }, known);
+				return count;
+			},
+		});
+	}
+
+	/** The cluster as a caller, or an agent that passes the answer on, hears of it: by what was said there. */
+	#hearing(cluster: AgentCluster, heard: Heard, { isCaller }: { readonly isCaller: boolean }): AgentCluster {
+		const { budgets } = this.#options;
+		return forwardingCluster(cluster, {
+			acquire: async (request, options) => {
+				const outcome = await cluster.acquire(request, options);
+				// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what #judged noted of this call
+				const said = heard.said as AcquireOutcome | undefined;
+				if (outcome.kind === "acquired" && said?.kind === "acquired") budgets.copied(said.count, outcome.count);
+				if (outcome.kind === "acquired" && isCaller) budgets.heard(outcome);
+				return outcome;
+			},
+			count: async (acquisition, request) => {
+				const count = await cluster.count(acquisition, request);
+				// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+				if (heard.said) budgets.copied(heard.said as Count, count);
+				if (isCaller) budgets.heard({ acquisition, count });
+				return count;
+			},
+		});
+	}
+}

@@ -1,0 +1,22 @@
+import type { Limits } from "./scenario.ts";
+import type { Choices } from "./scheduler.ts";
+import type { ProcessOptions } from "./simulated-process.ts";
+
+export interface WorldOptions extends ProcessOptions {
+	readonly choices: Choices;
+	readonly limits: Limits;
+	/** Plugins are rounds without the engine around them. */
+	readonly thinDrains: boolean;
+	/** Nobody takes holds that are not written. */
+	readonly writtenHolds: boolean;
+	/** Answers travel on their own. */
+	readonly splitAnswers: boolean;
+	/** Every process asks the one agent that the scenario names, or the first. */
+	readonly oneAgent: boolean;
+	/** Calls to Leases need not wait for their moment. */
+	readonly leaseCallsAtOnce: boolean;
+	/** Calls go over the wire, by the shipped client and server. */
+	readonly isWired: boolean;
+	/** What happens is written down, for people. */
+	readonly record: boolean;
+}

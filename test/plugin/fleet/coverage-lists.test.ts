@@ -1,0 +1,34 @@
+import { describe, expect, test } from "vitest";
+import { AgentProtocolError, AgentUnavailableError } from "../../../disruption/errors.ts";
+import { CoverageLists } from "../../../plugin/fleet/coverage-lists.ts";
+
+/** A fleet of one member without budgets, whose answer fails where namespace "huge" is asked for. */
+function setUp(error: Error) {
+	const asked: string[] = [];
+	const fleet = {
+		listedAhead: undefined,
+		async listBudgets(namespaces: readonly string[]) {
+			asked.push(namespaces.join(","));
+			if (namespaces.includes("huge")) throw error;
+			return [];
+		},
+	};
+	const runtime = { now: () => 0, sleep: async () => undefined };
+	return { asked, lists: new CoverageLists(fleet, runtime) };
+}
+
+describe("CoverageLists.list()", () => {
+	test("lets an answer that cannot be used fail only the namespace that it is for, each asked for once", async () => {
+		const { asked, lists } = setUp(new AgentProtocolError("it lists more than 5000 budgets"));
+		const listed = await Promise.allSettled(["shop", "huge", "shop", "bank"].map((namespace) => lists.list(namespace)));
+		expect(listed.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
+		expect(asked).toEqual(["bank,huge,shop", "shop", "huge", "bank"]);
+	});
+
+	test("asks nobody again for a member that gives no answer", async () => {
+		const { asked, lists } = setUp(new AgentUnavailableError("no answer", "eu-1"));
+		const listed = await Promise.allSettled(["shop", "huge"].map((namespace) => lists.list(namespace)));
+		expect(listed.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+		expect(asked).toEqual(["huge,shop"]);
+	});
+});

@@ -1,0 +1,62 @@
+import { describe, expect, test } from "vitest";
+import { parseCommandLine } from "../../../plugin/cli.ts";
+import type { RunEvent } from "../../../plugin/events/events.ts";
+import type { Fleet } from "../../../plugin/fleet/fleet.ts";
+import { openEvictions } from "../../../plugin/run/eviction-session.ts";
+import { InterruptSource } from "../../../plugin/terminal/interrupts.ts";
+import { newContext } from "../../support/build-context.ts";
+import { collectStreams } from "../../support/collected-streams.ts";
+import { FakeFleet } from "../../support/fake-fleet.ts";
+import { description } from "../../support/samples.ts";
+
+/** What a run says while it connects to a fleet whose agents have this version, beside a cluster without agents. */
+async function eventsWith(version: string): Promise<readonly RunEvent[]> {
+	const fake = new FakeFleet(["eu", "us"]);
+	const fleet: Fleet = {
+		members: fake.members,
+		descriptions: new Map(fake.members.map(({ id }) => [id, { ...description, version }])),
+		problems: [],
+		memberOf: (name) => fake.memberOf(name),
+		contextOf: () => undefined,
+		agentNamespaces: () => [],
+		listBudgets: (namespaces) => fake.listBudgets(namespaces),
+		reconnect: () => fake.reconnect(),
+		leave: () => undefined,
+		close: () => undefined,
+	};
+	const parsed = await parseCommandLine(["evict", "db-0"]);
+	if (parsed.kind !== "command") throw new Error("no command");
+	const events: RunEvent[] = [];
+	const session = await openEvictions(
+		{
+			options: { gracePeriodSeconds: -1, deletes: false, dryRun: false },
+			waitsUntilGone: false,
+			skipWaitAfterSeconds: 0,
+			timeoutMs: 0,
+			connecting: Promise.resolve({ fleet, uncovered: [newContext("ap")] }),
+		},
+		{
+			command: "evict",
+			input: parsed.input,
+			deps: { streams: collectStreams(), env: {}, interrupts: new InterruptSource(() => undefined) },
+		},
+		{ contexts: [], emit: (event) => void events.push(event) },
+	);
+	await session.close();
+	return events;
+}
+
+const textsOf = (events: readonly RunEvent[]) =>
+	events.map((event) => (event.type === "diagnostic" ? `${event.level} ${event.context ?? ""}` : event.type));
+
+describe("openEvictions()", () => {
+	test("warns of a cluster without agents", async () => {
+		expect(textsOf(await eventsWith("0.2.0"))).toEqual(["warning ap"]);
+	});
+
+	test("warns of agents that can let a budget break, once for all of them", async () => {
+		const events = await eventsWith("0.1.0");
+		expect(textsOf(events)).toEqual(["warning ap", "warning "]);
+		expect(events.at(-1)).toMatchObject({ message: expect.stringContaining("eu (0.1.0), us (0.1.0)") as unknown });
+	});
+});
