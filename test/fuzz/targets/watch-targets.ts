@@ -1,6 +1,7 @@
 // Watch streams: lines of events in chunks that end anywhere, some of them garbled.
 import fc from "fast-check";
 import { createPodProjection } from "../../../agent/cluster-api/pod-projection.ts";
+import { objectMeta } from "../../../agent/kubernetes/kubernetes-objects.ts";
 import { startWatch } from "../../../agent/kubernetes/watch.ts";
 import { parseWatchLine } from "../../../agent/kubernetes/watch-line.ts";
 import type { Clock } from "../../../agent/process/clock.ts";
@@ -93,7 +94,8 @@ class Model {
 	version = "";
 	isListed = false;
 	isOver = false;
-	readonly #first: PodRecord[] = [];
+	/** By uid: what is deleted while it is listed is no part of the list. */
+	readonly #first = new Map<string, PodRecord>();
 	readonly #project = createPodProjection();
 
 	take(line: string): void {
@@ -113,18 +115,20 @@ class Model {
 			const annotations = metadata["annotations"] as Record<string, unknown> | undefined;
 			const isEnd = annotations?.["k8s.io/initial-events-end"] === "true";
 			if (!this.isListed && isEnd) {
-				for (const pod of this.#first) this.#put(pod);
+				for (const pod of this.#first.values()) this.#put(pod);
 				this.isListed = true;
 				this.version = version;
 			} else if (this.isListed) this.#advance(version);
 			return;
 		}
 		if (type !== "ADDED" && type !== "MODIFIED" && type !== "DELETED") throw new Error("over");
-		const pod = this.#isBehind(version) ? undefined : this.#project(object);
 		if (!this.isListed) {
-			if (pod) this.#first.push(pod);
+			const { uid } = objectMeta(object);
+			if (type === "DELETED") this.#first.delete(uid);
+			else this.#first.set(uid, this.#project(object));
 			return;
 		}
+		const pod = this.#isBehind(version) ? undefined : this.#project(object);
 		const before = this.version;
 		this.#advance(version);
 		if (!pod || this.isOver || version === before) return;
