@@ -15,6 +15,7 @@ import {
 	server,
 	waitsFor,
 } from "./staging.ts";
+import type { Step } from "./scheduler.ts";
 import type { World } from "./world.ts";
 
 /** Past all that a round is excused for. */
@@ -42,6 +43,39 @@ function nobodyHasCommitted({ clusters }: World): boolean {
 		[...leases.values()].every(({ spec }) => spec.leaseTransitions === 4),
 	);
 }
+
+function isCommitBeforeGoingOn(step: Step, world: World): boolean {
+	return isCall(step, "drain-1", "commit") && world.times("the plugin goes on") === 0;
+}
+
+const stoppedBeforeCommit: Omit<Scenario<World>, "name" | "about"> = {
+	clusters: [cluster("c1", 3, { agents: 1 })],
+	drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
+	events: [
+		{
+			name: "web is scaled to 6",
+			when: (world) => waitsFor(world, "drain-1", "commit"),
+			run: (world) => world.cluster("c1").workloads[0]?.scale(6),
+		},
+		{
+			name: "the plugin goes on",
+			when: (world) => world.times("web is scaled to 6") > 0,
+			run: (world) => {
+				for (const { clock } of world.drains) clock.jump(stoppedMs);
+				for (const each of world.agents()) {
+					each.clock.jump(stoppedMs);
+					each.signOfLife();
+				}
+			},
+		},
+	],
+	limits: {},
+	afterEviction: "stays",
+	configChanges: true,
+	freshViews: true,
+	probe: false,
+	holdsBack: isCommitBeforeGoingOn,
+};
 
 export const stagedRoundScenarios: readonly Scenario<World>[] = [
 	{
@@ -264,66 +298,14 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 		about:
 			"A workload is scaled up while a plugin that has counted is stopped for more than a minute before its commit",
 		writtenHolds: false,
-		clusters: [cluster("c1", 3, { agents: 1 })],
-		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
-		events: [
-			{
-				name: "web is scaled to 6",
-				when: (world) => waitsFor(world, "drain-1", "commit"),
-				run: (world) => world.cluster("c1").workloads[0]?.scale(6),
-			},
-			{
-				name: "the plugin goes on",
-				when: (world) => world.times("web is scaled to 6") > 0,
-				run: (world) => {
-					for (const { clock } of world.drains) clock.jump(stoppedMs);
-					for (const each of world.agents()) {
-						each.clock.jump(stoppedMs);
-						each.signOfLife();
-					}
-				},
-			},
-		],
-		limits: {},
-		afterEviction: "stays",
-		configChanges: true,
-		freshViews: true,
-		probe: false,
-		holdsBack: (step, world) => isCall(step, "drain-1", "commit") && world.times("the plugin goes on") === 0,
+		...stoppedBeforeCommit,
 	},
 	{
 		name: "scaled-since-a-written-count",
-		about:
-			"A workload is scaled up while a plugin that has counted under a Lease that it holds is stopped for more than a minute before its commit, which no renewal overtakes",
+		about: "The same under a Lease that the plugin holds; no renewal overtakes the commit",
 		writtenHolds: true,
-		clusters: [cluster("c1", 3, { agents: 1 })],
-		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
-		events: [
-			{
-				name: "web is scaled to 6",
-				when: (world) => waitsFor(world, "drain-1", "commit"),
-				run: (world) => world.cluster("c1").workloads[0]?.scale(6),
-			},
-			{
-				name: "the plugin goes on",
-				when: (world) => world.times("web is scaled to 6") > 0,
-				run: (world) => {
-					for (const { clock } of world.drains) clock.jump(stoppedMs);
-					for (const each of world.agents()) {
-						each.clock.jump(stoppedMs);
-						each.signOfLife();
-					}
-				},
-			},
-		],
-		limits: {},
-		afterEviction: "stays",
-		configChanges: true,
-		freshViews: true,
-		probe: false,
-		holdsBack: (step, world) =>
-			isCall(step, "drain-1", "renew") ||
-			(isCall(step, "drain-1", "commit") && world.times("the plugin goes on") === 0),
+		...stoppedBeforeCommit,
+		holdsBack: (step, world) => isCall(step, "drain-1", "renew") || isCommitBeforeGoingOn(step, world),
 	},
 	{
 		name: "scaled-since-the-grant",
