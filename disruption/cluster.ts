@@ -20,6 +20,8 @@ export interface Acquisition {
 	readonly leaseUid: string;
 	readonly leaseTransitions: number;
 	readonly nonce: string;
+	/** The last count under it, new for each; left out where that is the one that came with it. */
+	readonly countId?: string;
 	/** Left out where the Lease was written. */
 	readonly unwritten?: UnwrittenHold;
 }

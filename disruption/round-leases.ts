@@ -19,6 +19,7 @@ export interface HeldLease extends Slot {
 }
 
 interface CountedLease extends HeldLease {
+	acquisition: Acquisition;
 	readonly request: AcquireRequest;
 	count: Count;
 	/** When the count was requested, because the age of an answer on arrival is unknown. */
@@ -79,7 +80,9 @@ export class RoundLeases {
 
 	async #recount(lease: CountedLease): Promise<void> {
 		const askedAt = this.#runtime.now();
-		lease.count = await lease.cluster.count(lease.acquisition, lease.request);
+		const acquisition = { ...lease.acquisition, countId: this.#runtime.newId() };
+		lease.count = await lease.cluster.count(acquisition, lease.request);
+		lease.acquisition = acquisition;
 		lease.askedAt = askedAt;
 	}
 

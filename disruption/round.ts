@@ -21,7 +21,7 @@ import {
 import { AgentUnavailableError, FleetsDifferError, GarbledLeaseError, LeaseLostError } from "./errors.ts";
 import type { Ticket } from "./eviction.ts";
 import { giveBackAll } from "./give-back.ts";
-import { leaseDurationMs, leaseName } from "./lease.ts";
+import { leaseName } from "./lease.ts";
 import { type LeftOutPods, leftOutKey, leftOutPods, waitingFor } from "./left-out.ts";
 import { type HeldLease, RoundLeases, releaseLeases, type Slot } from "./round-leases.ts";
 import type { RoundRuntime } from "./round-runtime.ts";
@@ -54,8 +54,6 @@ export type RoundOutcome =
 
 /** A commit is idempotent, so an answer that was lost is asked for again before it counts as failed. */
 const commitAttempts = 3;
-/** A plugin that was stopped meanwhile must not commit again what it counted long ago, though renewals have kept its Leases. */
-const commitAgainWithinMs = 2 * leaseDurationMs;
 
 /**
  * Runs one round. Rejects with AgentUnavailableError where a member gave no answer, with the reason of `signal` when it
@@ -181,7 +179,6 @@ async function commitAll(
 	runtime: RoundRuntime,
 ): Promise<RoundOutcome> {
 	const countedAt = held.oldestAskedAt;
-	const isYoung = (): boolean => runtime.now() - countedAt <= commitAgainWithinMs;
 	const tickets = new Map<Judgement, Ticket>();
 	const termsOf = countedTerms(counted);
 	for (const judgement of judgements) {
@@ -195,7 +192,7 @@ async function commitAll(
 	}
 	const commits = held.takeAll().map((slot) => ({ slot, grants: grantsFor(slot, judgements, tickets) }));
 	const results = await Promise.all(
-		commits.map(async ({ slot, grants }) => ({ slot, ...(await commitSlot(slot, grants, isYoung)) })),
+		commits.map(async ({ slot, grants }) => ({ slot, ...(await commitSlot(slot, grants)) })),
 	);
 	const failed = results.find((result) => result.kind !== "stood");
 	if (!failed) {
@@ -237,13 +234,9 @@ async function takeBackLeftOut(commits: readonly Commit[], leftOut: LeftOutPods,
 	await takeBack(written, runtime);
 }
 
-async function commitSlot(
-	{ cluster, acquisition }: HeldLease,
-	grants: readonly Grant[],
-	isYoung: () => boolean,
-): Promise<CommitResult> {
+async function commitSlot({ cluster, acquisition }: HeldLease, grants: readonly Grant[]): Promise<CommitResult> {
 	let error: unknown;
-	for (let attempt = 0; attempt < commitAttempts && (attempt === 0 || isYoung()); attempt += 1) {
+	for (let attempt = 0; attempt < commitAttempts; attempt += 1) {
 		try {
 			return await cluster.commit(acquisition, grants);
 		} catch (caught) {

@@ -82,23 +82,25 @@ export function readSelector(message: wire.LabelSelector | undefined, field: str
 }
 
 export function acquisitionMessage(acquisition: Acquisition): wire.Acquisition {
-	const { budget, leaseUid, leaseTransitions, nonce, unwritten } = acquisition;
+	const { budget, leaseUid, leaseTransitions, nonce, countId = "", unwritten } = acquisition;
 	return {
 		budget: budgetNameMessage(budget),
 		leaseUid,
 		leaseTransitions,
 		nonce,
+		countId,
 		unwritten: unwritten && { ...unwritten, selector: selectorMessage(unwritten.selector) },
 	};
 }
 
 export function readAcquisition(message: wire.Acquisition | undefined, field: string): Acquisition {
-	const { budget, leaseUid, leaseTransitions, nonce, unwritten } = required(message, field);
+	const { budget, leaseUid, leaseTransitions, nonce, countId, unwritten } = required(message, field);
 	return {
 		budget: readBudgetName(budget, `${field}.budget`),
 		leaseUid: requiredText(leaseUid, `${field}.lease_uid`),
 		leaseTransitions: wholeNumber(leaseTransitions, `${field}.lease_transitions`),
 		nonce: requiredText(nonce, `${field}.nonce`),
+		...(countId !== "" && { countId }),
 		...(unwritten && { unwritten: readUnwritten(unwritten, `${field}.unwritten`) }),
 	};
 }

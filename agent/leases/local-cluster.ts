@@ -21,16 +21,7 @@ import type {
 import { AgentProtocolError, AgentUnavailableError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import { heldUnder } from "../../disruption/held-under.ts";
-import {
-	type BudgetLease,
-	committed,
-	fits,
-	isLatest,
-	leaseName,
-	released,
-	renewed,
-	stands,
-} from "../../disruption/lease.ts";
+import { committed, fits, isLatest, leaseName, released, renewed, stands } from "../../disruption/lease.ts";
 import type {
 	AgentCluster,
 	AgentDescription,
@@ -48,6 +39,7 @@ import type { PodView } from "../views/pod-view.ts";
 import type { WorkloadView } from "../views/workload-view.ts";
 import { Acquirer } from "./acquirer.ts";
 import { AcquisitionCounts } from "./acquisition-counts.ts";
+import { AskedCounts, longestCountAgeMs } from "./asked-counts.ts";
 import { BudgetWatch, type BudgetWatchOptions } from "./budget-watch.ts";
 import { cancel, takeBack } from "./cancellation.ts";
 import { CommitCheck, type CommitCheckOptions, notReserved } from "./commit-check.ts";
@@ -58,7 +50,7 @@ import type { KnownMembers } from "./known-members.ts";
 import { LeaseStore, type LeaseStoreOptions } from "./lease-store.ts";
 import { listLeases } from "./list-leases.ts";
 import { lostLease } from "./lost-lease.ts";
-import { longestSilentMs, type OptimisticHold, OptimisticHolds } from "./optimistic-holds.ts";
+import { OptimisticHolds } from "./optimistic-holds.ts";
 import { ReplicaSetOwners } from "./replica-set-owners.ts";
 import { withLine } from "./with-line.ts";
 import { withoutEvident } from "./without-evident.ts";
@@ -101,6 +93,7 @@ export class LocalCluster implements AgentCluster {
 	readonly #watch: BudgetWatch | undefined;
 	readonly #accounts = new HolderAccounts();
 	readonly #optimistic: OptimisticHolds;
+	readonly #asked = new AskedCounts();
 	readonly #replicaSets: ReplicaSetOwners;
 
 	constructor(options: LocalClusterOptions) {
@@ -136,18 +129,23 @@ export class LocalCluster implements AgentCluster {
 
 	acquire(request: AcquireRequest, options: AcquireOptions, caller?: PassedOnCaller): Promise<AcquireOutcome> {
 		if (caller) this.#accounts.asked(request.nonce, caller.user);
-		return this.#optimistic.acquire(request, (asked) => this.#acquirer.acquire(asked, options, caller));
+		const acquiring = (): Promise<AcquireOutcome> =>
+			this.#optimistic.acquire(request, (asked) => this.#acquirer.acquire(asked, options, caller));
+		return this.#remembering(acquiring);
 	}
 
 	/** Acquires without passing the call on. For an agent that passed the call on and remembers the hold itself. */
 	acquireHere(request: AcquireRequest, options: AcquireOptions, caller?: PassedOnCaller): Promise<AcquireOutcome> {
 		if (caller) this.#accounts.asked(request.nonce, caller.user);
-		return this.#acquirer.acquireHere(request, options);
+		return this.#remembering(() => this.#acquirer.acquireHere(request, options));
 	}
 
 	async count(acquisition: Acquisition, question: CountQuestion): Promise<Count> {
 		this.#assertSynced();
-		return this.#counts.again(acquisition, question);
+		const askedAt = this.#options.clock.now();
+		const count = await this.#counts.again(acquisition, question);
+		this.#asked.rememberAgain(acquisition, askedAt);
+		return count;
 	}
 
 	/** A count that no decision may rest on. */
@@ -254,7 +252,8 @@ export class LocalCluster implements AgentCluster {
 			if (isLatest(found, acquisition) && found.state.phase === "committed") return { result: "stood" };
 			const held = heldUnder(found, asked);
 			if (!held) return { result: "lost" };
-			broken = hold ? this.#whyBroken(hold, acquisition) : this.#whySilent(found);
+			broken =
+				hold && !this.#optimistic.isUnbroken(hold) ? this.#countedElsewhere(acquisition) : this.#whyOld(acquisition);
 			if (broken !== undefined) return { result: "lost" };
 			// As whoever acquires does: this write is that as well.
 			const kept = hold && pods.live ? withoutEvident(held, pods) : held;
@@ -351,21 +350,21 @@ export class LocalCluster implements AgentCluster {
 		return this.#acquirer.close();
 	}
 
-	/** Undefined where the hold may stand, for a write that is sent before anything else happens. */
-	#whyBroken(hold: OptimisticHold, acquisition: Acquisition): string | undefined {
-		if (!this.#optimistic.isUnbroken(hold)) return this.#countedElsewhere(acquisition);
-		if (!this.#optimistic.isOver(hold)) return undefined;
-		const counted = `cluster "${this.name}" was counted for budget "${formatBudgetName(acquisition.budget)}"`;
-		return `${counted} more than ${longestSilentMs / 1_000} s ago: nobody knows what has changed since`;
+	/** Remembers when the count was asked for: while the call waited in line, if it did, its caller counts again. */
+	async #remembering(acquiring: () => Promise<AcquireOutcome>): Promise<AcquireOutcome> {
+		const askedAt = this.#options.clock.now();
+		const outcome = await acquiring();
+		if (outcome.kind === "acquired") this.#asked.remember(outcome.acquisition, askedAt);
+		return outcome;
 	}
 
-	/** Of a written hold: nobody may have come for it, and no sweep may have ended it yet. */
-	#whySilent(lease: BudgetLease): string | undefined {
-		if (this.leases.silentForMs(lease) <= longestSilentMs) return undefined;
-		return (
-			`the Lease of budget "${formatBudgetName(lease.budget)}" in cluster "${this.name}" was not renewed for more than ` +
-			`${longestSilentMs / 1_000} s: what has changed since its count is not known`
-		);
+	/** Undefined where its count is young enough, for a write that is sent before anything else happens. */
+	#whyOld(acquisition: Acquisition): string | undefined {
+		const askedAt = this.#asked.find(acquisition);
+		if (askedAt === undefined) return this.#countedElsewhere(acquisition);
+		if (this.#options.clock.now() - askedAt <= longestCountAgeMs) return undefined;
+		const counted = `cluster "${this.name}" was counted for budget "${formatBudgetName(acquisition.budget)}"`;
+		return `${counted} more than ${longestCountAgeMs / 1_000} s ago: what has changed since is not known`;
 	}
 
 	#countedElsewhere({ budget }: Acquisition): string {

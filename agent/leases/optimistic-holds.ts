@@ -4,14 +4,11 @@
 // Guarantee: a hold that is found here and is unbroken was counted after this process asked for it, and every request that
 // is sent at this instant goes over the API connection that was open before that count. So the API server has not been
 // restarted since, and etcd was not restored: whatever was written between count and commit is still there to be noticed.
-// A hold stands no longer than a written one whose holder is silent: the commit counts healthy pods again, but neither
-// expected pods nor budgets, and a plugin that was stopped between count and commit may go on an hour later.
+// How old the count may be is asked-counts.ts's.
 // Assumption: all API servers are restarted when etcd is restored, as Kubernetes demands.
 import { randomUUID } from "node:crypto";
 import type { AcquireOutcome, AcquireRequest, Acquisition, UnwrittenHold } from "../../disruption/cluster.ts";
-import { leaseDurationMs } from "../../disruption/lease.ts";
 import type { ClusterApi } from "../cluster-api/cluster-api.ts";
-import type { Clock } from "../process/clock.ts";
 
 export interface OptimisticHold {
 	/** As it was counted, with the fingerprint of its Lease. */
@@ -19,12 +16,7 @@ export interface OptimisticHold {
 	/** Uids of candidates that were counted as not healthy: they cost nothing then. */
 	readonly unready: ReadonlySet<string>;
 	readonly connection: number;
-	/** When it was asked for, on this process's clock. */
-	readonly askedAt: number;
 }
-
-/** How long a hold stands, written or not, whose holder is silent; after that the sweep gives a written one back (reservation-sweep.ts). */
-export const longestSilentMs = 2 * leaseDurationMs;
 
 /**
  * The limit on holds and uids of candidates together, 100 bytes each. The oldest holds are forgotten first, and their
@@ -34,7 +26,6 @@ const mostRemembered = 20_000;
 
 export class OptimisticHolds {
 	readonly #api: Pick<ClusterApi, "connection">;
-	readonly #clock: Pick<Clock, "now">;
 	readonly #newId: () => string;
 	/** By the id that their callers know, oldest first. */
 	readonly #holds = new Map<string, OptimisticHold>();
@@ -42,15 +33,12 @@ export class OptimisticHolds {
 
 	constructor({
 		api,
-		clock,
 		newId = randomUUID,
 	}: {
 		readonly api: Pick<ClusterApi, "connection">;
-		readonly clock: Pick<Clock, "now">;
 		readonly newId?: () => string;
 	}) {
 		this.#api = api;
-		this.#clock = clock;
 		this.#newId = newId;
 	}
 
@@ -61,7 +49,6 @@ export class OptimisticHolds {
 	): Promise<AcquireOutcome> {
 		const connection = this.#api.connection();
 		if (connection === undefined) return acquire({ ...request, mayBeUnwritten: false });
-		const askedAt = this.#clock.now();
 		const outcome = await acquire(request);
 		const counted = outcome.kind === "acquired" ? outcome.acquisition.unwritten : undefined;
 		if (outcome.kind !== "acquired" || !counted) return outcome;
@@ -70,7 +57,7 @@ export class OptimisticHolds {
 			if (state.kind === "present" && !state.healthy) unready.add(state.pod.uid);
 		// Each answer has its own id: a duplicated request is counted twice, and its caller uses one of the counts.
 		const id = this.#newId();
-		this.#remember(id, { counted, unready, connection, askedAt });
+		this.#remember(id, { counted, unready, connection });
 		return { ...outcome, acquisition: { ...outcome.acquisition, unwritten: { ...counted, lease: id } } };
 	}
 
@@ -82,11 +69,6 @@ export class OptimisticHolds {
 	/** Whether nothing can have been lost since the count, for a write that is sent before anything else happens. */
 	isUnbroken({ connection }: OptimisticHold): boolean {
 		return this.#api.connection() === connection;
-	}
-
-	/** Whether it was asked for so long ago that a hold which was written would have ended. */
-	isOver({ askedAt }: OptimisticHold): boolean {
-		return this.#clock.now() - askedAt > longestSilentMs;
 	}
 
 	#remember(id: string, hold: OptimisticHold): void {

@@ -29,7 +29,8 @@ export function assertAcquisition(acquisition: Acquisition): void {
 	assertBudget(acquisition.budget);
 	assertId(acquisition.leaseUid, "acquisition.lease_uid");
 	assertId(acquisition.nonce, "acquisition.nonce");
-	const { unwritten } = acquisition;
+	const { countId, unwritten } = acquisition;
+	if (countId !== undefined) assertId(countId, "acquisition.count_id");
 	if (!unwritten) return;
 	assertId(unwritten.lease, "acquisition.unwritten.lease");
 	assertHolder(unwritten.holder, "acquisition.unwritten.holder");

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { BudgetName } from "../../disruption/budget.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
 import { acquisitionOf, leaseName, released } from "../../disruption/lease.ts";
@@ -283,6 +283,20 @@ describe("runRound() with counts that have grown old", () => {
 		expect(await round).toMatchObject({ verdicts: [{ kind: "waiting", reason: "BudgetExhausted" }] });
 		// Also where it was got last: nobody knows when in that time it was counted.
 		expect(calls.filter((call) => call.endsWith("count"))).toEqual(["ap count", "eu count", "us count"]);
+	});
+
+	test("commits what was counted again under the id of that count", async () => {
+		const { run, ap, eu, us, runtime } = setUp();
+		const asked = [ap, eu, us].map((each) => ({ count: vi.spyOn(each, "count"), commit: vi.spyOn(each, "commit") }));
+		us.steal(budget);
+		const round = run();
+		await settle();
+		await runtime.advance(1_500);
+		free(us);
+		expect(await round).toMatchObject({ kind: "decided" });
+		const ids = asked.map(({ count, commit }) => [count.mock.lastCall?.[0].countId, commit.mock.lastCall?.[0].countId]);
+		expect(ids.every(([counted, committed]) => counted !== undefined && counted === committed)).toBe(true);
+		expect(new Set(ids.flat()).size).toBe(3);
 	});
 
 	test("does not count again what is younger", async () => {

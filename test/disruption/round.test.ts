@@ -254,17 +254,6 @@ describe("runRound() commits everywhere or not at all", () => {
 		expectNothingLeft(eu, us);
 	});
 
-	test("a commit is not asked for again where what was counted is more than 20 s old", async () => {
-		const { run, eu, us, calls, runtime } = setUpRound();
-		us.before.commit = async () => {
-			await runtime.advance(20_001);
-			throw unavailable("us-1");
-		};
-		await expect(run()).rejects.toMatchObject({ cluster: "us-1" });
-		expect(calls.filter((call) => call === "us commit")).toHaveLength(1);
-		expectNothingLeft(eu, us);
-	});
-
 	test("a commit that is written late, after the round gave up, does not stand", async () => {
 		const { run, eu, us } = setUpRound();
 		us.before.commit = throwing(unavailable("us-1"));

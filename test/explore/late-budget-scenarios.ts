@@ -1,7 +1,7 @@
 // One interleaving each, of a budget that is made while a decision that could not know of it is on its way.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, web } from "./scenario-parts.ts";
-import { nobodyIsEvicted, reserved, server } from "./staging.ts";
+import { evictedAllTheSame, nobodyIsEvicted, reserved, server } from "./staging.ts";
 import type { World } from "./world.ts";
 
 const two = [{ name: "web", selector: web, maxUnavailable: 2 }];
@@ -60,14 +60,7 @@ export const lateBudgetScenarios: readonly Scenario<World>[] = [
 				"strict",
 				(world) => reserved(world, "web-0") !== undefined && waitsToSend(world, "drain-1") && nobodyIsEvicted(world),
 			),
-			{
-				// The round could not know of that budget, so that the judge does not hold it against it.
-				name: "web-0 is evicted all the same",
-				when: (world) => world.times("budget strict is made") > 0 && !nobodyIsEvicted(world),
-				run: (world) => {
-					world.bug("drain-1", new Error(`web-0 was evicted ${slowLoginMs} ms after budget strict was made`));
-				},
-			},
+			evictedAllTheSame("web-0", "budget strict is made", `${slowLoginMs} ms after budget strict was made`),
 		],
 		limits: {},
 		afterEviction: "stays",
@@ -93,16 +86,11 @@ export const lateBudgetScenarios: readonly Scenario<World>[] = [
 				when: (world) => waitsForCount(world) && world.times("budget strict is made") > 0,
 				run: (world) => world.drains.find(({ name }) => name === "drain-1")?.clock.jump(lateAnswerMs),
 			},
-			{
-				name: "web-0 is evicted all the same",
-				when: (world) => world.times("budget strict is made") > 0 && !nobodyIsEvicted(world),
-				run: (world) => {
-					world.bug(
-						"drain-1",
-						new Error(`web-0 was evicted ${lateAnswerMs + quickLoginMs} ms after budget strict was made`),
-					);
-				},
-			},
+			evictedAllTheSame(
+				"web-0",
+				"budget strict is made",
+				`${lateAnswerMs + quickLoginMs} ms after budget strict was made`,
+			),
 		],
 		limits: {},
 		afterEviction: "stays",

@@ -5,19 +5,6 @@ import yargs from "yargs";
 
 // Every run would take the types out of the same files again.
 enableCompileCache();
-const [
-	{ exploreMutants },
-	{ exploreRandomly, exploreSearches },
-	{ exploreLong },
-	{ printShrunk, replay },
-	{ findScenario, scenarios },
-] = await Promise.all([
-	import("./explore-mutants.ts"),
-	import("./explore-scenarios.ts"),
-	import("./long-run.ts"),
-	import("./replay.ts"),
-	import("./scenarios.ts"),
-]);
 
 const flags = await yargs(process.argv.slice(2))
 	.scriptName("npm run explore --")
@@ -59,7 +46,8 @@ function seedsFrom(first: number, count: number): readonly number[] {
 const defaultSchedules = 10_000;
 
 async function main(): Promise<boolean> {
-	const chosen = flags.scenario === undefined ? scenarios : [findScenario(flags.scenario)];
+	// First: a mutant has to be in place before anything loads the code under test, as some scenarios do.
+	const { printShrunk, replay } = await import("./replay.ts");
 	if (flags.replay !== undefined) {
 		if (flags.scenario === undefined) throw new Error("--replay needs --scenario");
 		return replay(flags.scenario, flags.replay, flags.mutant);
@@ -68,6 +56,14 @@ async function main(): Promise<boolean> {
 		if (flags.scenario === undefined) throw new Error("--shrink needs --scenario");
 		return printShrunk(flags.scenario, flags.shrink, flags.mutant);
 	}
+	const [{ exploreMutants }, { exploreRandomly, exploreSearches }, { exploreLong }, { findScenario, scenarios }] =
+		await Promise.all([
+			import("./explore-mutants.ts"),
+			import("./explore-scenarios.ts"),
+			import("./long-run.ts"),
+			import("./scenarios.ts"),
+		]);
+	const chosen = flags.scenario === undefined ? scenarios : [findScenario(flags.scenario)];
 	const held: boolean[] = [];
 	const { seed, schedules = defaultSchedules } = flags;
 	if (flags.long) held.push(await exploreLong(chosen, { schedules: flags.schedules, seed }));

@@ -7,6 +7,7 @@ import {
 	agent,
 	agentSleeps,
 	begins,
+	endsHolding,
 	endsOnEvidence,
 	isCall,
 	isHeldBy,
@@ -102,31 +103,26 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 		clusters: [cluster("c1", 3, { agents: 1 })],
 		drains: [drain("drain-1", ["c1/web-0"], { attempts: 1 })],
 		events: [
-			agentSleeps(0, (world) => isHeldBy(world, "drain-1")),
-			begins("drain-2", "c1/web-1", (world) => world.times("agent-0 of c1 sleeps") > 0, { attempts: 1 }),
+			endsHolding("drain-1"),
+			begins("drain-2", "c1/web-1", (world) => world.times("somebody ends what drain-1 holds") > 0, { attempts: 1 }),
 			endsOnEvidence(0, (world) => world.oracle.evictions > 0),
 			{
-				name: "the budget is deleted",
+				name: "somebody deletes the Lease",
 				when: (world) => world.oracle.evictions > 0 && !reserved(world, "web-1"),
-				run: (world) => server(world).deleteBudget({ namespace: "shop", name: "web" }),
-			},
-			{
-				name: "the budget is created again",
-				when: (world) => world.times("the budget is deleted") > 0 && server(world).leases.size === 0,
 				run: (world) => {
-					const spec = { selector: { matchLabels: web }, maxUnavailable: 1 };
-					server(world).putBudget({ name: { namespace: "shop", name: "web" }, spec });
+					for (const { name, uid, resourceVersion } of server(world).leases.values())
+						server(world).deleteLease(name, { uid, resourceVersion });
 				},
 			},
 		],
-		limits: { doubled: 1, leaseDeletions: 1 },
+		limits: { doubled: 1 },
 		afterEviction: "stays",
 		freshViews: true,
 		leasesExist: false,
 		onlyFails: "acquire",
 		holdsBack: (step, world) =>
 			isAsideOfDouble(step.what, step.kind, world) ||
-			(step.kind === "late" && world.times("the budget is created again") === 0) ||
+			(step.kind === "late" && world.times("somebody deletes the Lease") === 0) ||
 			(isCall(step, "drain-1", "commit") && acquisitionsBy(world, "drain-1") < 2),
 	},
 	{
@@ -302,10 +298,22 @@ export const stagedRoundScenarios: readonly Scenario<World>[] = [
 	},
 	{
 		name: "scaled-since-a-written-count",
-		about: "The same under a Lease that the plugin holds; no renewal overtakes the commit",
+		about: "The same under a Lease that the plugin holds",
 		writtenHolds: true,
 		...stoppedBeforeCommit,
-		holdsBack: (step, world) => isCall(step, "drain-1", "renew") || isCommitBeforeGoingOn(step, world),
+	},
+	{
+		name: "counted-again-by-a-double",
+		about: "The same, and a double of the acquire counts again before the commit, for nobody",
+		writtenHolds: true,
+		...stoppedBeforeCommit,
+		limits: { doubled: 1 },
+		onlyFails: "acquire",
+		holdsBack: (step, world) =>
+			isAsideOfDouble(step.what, step.kind, world) ||
+			(step.kind === "late" && world.times("the plugin goes on") === 0) ||
+			(isCall(step, "drain-1", "commit") && waitsFor(world, "drain-1", "acquire")) ||
+			isCommitBeforeGoingOn(step, world),
 	},
 	{
 		name: "scaled-since-the-grant",

@@ -9,8 +9,8 @@ import type { World } from "./world.ts";
 
 type Moment = (world: World) => boolean;
 
-/** Past every lease time. */
-const leaseTimeMs = 31_000;
+/** Past the time of a Lease; commits of what was counted before still stand. */
+const leaseTimeMs = 11_000;
 /** Past the time for which a grant is used without asking. */
 const freshTimeMs = 1_500;
 
@@ -122,6 +122,21 @@ export function agentSleeps(index: number, when: Moment, clusterId = "c1"): Even
 	};
 }
 
+/** A person gives back what this drain holds in c1. */
+export function endsHolding(holder: string): EventData<World> {
+	const held = (world: World) => [...server(world).leases.values()].find(({ spec }) => spec.holderIdentity === holder);
+	return {
+		name: `somebody ends what ${holder} holds`,
+		when: (world) => held(world) !== undefined,
+		run: (world) => {
+			const { uid: leaseUid = "", spec: { leaseTransitions: transitions = 0 } = {} } = held(world) ?? {};
+			const asked = agent(world, 0);
+			const holding = { budget: { namespace: "shop", name: "web" }, leaseUid, transitions };
+			asked.task("ends a holding", () => asked.local.endHolding(holding));
+		},
+	};
+}
+
 /** A drain's grants are not fresh any more. */
 export function drainSleeps(name: string, when: Moment): EventData<World> {
 	return {
@@ -181,10 +196,15 @@ export function waitsASecond(index: number, when: Moment): EventData<World> {
 }
 
 /** For what the judge has to excuse, because a round could know it no earlier than its commit: here it was in time. */
-export function evictedAllTheSame(pod: string, after: string, why: string): EventData<World> {
+export function evictedAllTheSame(
+	pod: string,
+	after: string,
+	why: string,
+	isInTime: Moment = () => true,
+): EventData<World> {
 	return {
 		name: `${pod} is evicted all the same`,
-		when: (world) => world.times(after) > 0 && !nobodyIsEvicted(world),
+		when: (world) => world.times(after) > 0 && isInTime(world) && !nobodyIsEvicted(world),
 		run: (world) => world.bug("drain-1", new Error(`${pod} was evicted ${why}`)),
 	};
 }

@@ -29,7 +29,8 @@ function setUp(options: Partial<LocalClusterOptions> = {}) {
 	const db1 = world.newPod("db-1", { controller: db });
 	const web0 = world.newPod("web-0", { labels: { app: "web" } });
 	const agent = world.newAgent(options);
-	const other = world.newAgent(options);
+	// The line is the first one's.
+	const other = world.newAgent({ ...options, lineHost: () => agent.local });
 	const acquire = async (name: BudgetName = budget, by: SimulatedAgent = agent) => {
 		const outcome = await by.local.acquire(asks("n", { budget: name, selector }), atOnce());
 		if (outcome.kind !== "acquired") throw new Error("the Lease is free");
@@ -243,7 +244,7 @@ describe("a commit remembers", () => {
 
 	test("what it asks for itself, where another agent has counted", async () => {
 		const { acquire, other, db0, lease } = setUp();
-		const acquisition = await acquire();
+		const acquisition = await acquire(budget, other);
 		await other.local.commit(acquisition, [grantOf(db0)]);
 		expect(other.requests).toEqual(expect.arrayContaining(["get budgets shop/db", "get scales shop/db"]));
 		expect(lease().state).toMatchObject({ controllers: [db], reservations: [{ name: "db-0" }] });
@@ -252,7 +253,7 @@ describe("a commit remembers", () => {
 	for (const what of ["get budgets", "get scales"]) {
 		test(`nothing, and writes nothing, where it needs "${what}" and gets no answer`, async () => {
 			const { acquire, other, db0, lease } = setUp();
-			const acquisition = await acquire();
+			const acquisition = await acquire(budget, other);
 			other.before = losing(what);
 			await expect(other.local.commit(acquisition, [grantOf(db0)])).rejects.toBe(unavailable);
 			expect(lease()).toMatchObject({ holder: "drain of n", state: { reservations: [] } });

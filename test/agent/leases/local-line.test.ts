@@ -146,10 +146,10 @@ describe("LocalCluster and whoever it handed a Lease to", () => {
 		expect(holder()).toBe("drain of second");
 	});
 
-	test("does nothing more to one that was committed, through whichever agent", async () => {
-		const { answer, pass, acquisition, newAgent, lease } = await handedOver();
+	test("does nothing more to one that was committed", async () => {
+		const { answer, pass, acquisition, agent, lease } = await handedOver();
 		answer();
-		await newAgent().local.commit(acquisition, []);
+		await agent.local.commit(acquisition, []);
 		const { resourceVersion } = lease();
 		await pass(9_000);
 		expect(lease().resourceVersion).toBe(resourceVersion);

@@ -2,14 +2,12 @@ import { describe, expect, test } from "vitest";
 import { OptimisticHolds } from "../../../agent/leases/optimistic-holds.ts";
 import type { AcquireOutcome, AcquireRequest, CandidateState } from "../../../disruption/cluster.ts";
 import { budget, newCount, presentPod, selector } from "../../support/build-count.ts";
-import { createManualClock } from "../../support/manual-clock.ts";
 import { asks } from "../../support/simulated-agent.ts";
 
 function setUp() {
 	let ids = 0;
 	const api = { session: 1 as number | undefined, connection: () => api.session };
-	const clock = createManualClock();
-	const holds = new OptimisticHolds({ api, clock, newId: () => `hold-${++ids}` });
+	const holds = new OptimisticHolds({ api, newId: () => `hold-${++ids}` });
 	const counted = (candidates: readonly CandidateState[] = []): AcquireOutcome => ({
 		kind: "acquired",
 		acquisition: {
@@ -27,7 +25,7 @@ function setUp() {
 		if (outcome.kind !== "acquired") throw new Error("it is held");
 		return outcome.acquisition;
 	};
-	return { api, clock, holds, counted, acquire };
+	return { api, holds, counted, acquire };
 }
 
 describe("OptimisticHolds", () => {
@@ -55,20 +53,6 @@ describe("OptimisticHolds", () => {
 			api.session = session;
 			expect(holds.isUnbroken(hold)).toBe(false);
 		}
-	});
-
-	test("says when a hold is older than one that was written could be, from when it was asked for", async () => {
-		const { clock, holds, counted } = setUp();
-		const outcome = await holds.acquire(asks("n", { mayBeUnwritten: true }), async () => {
-			clock.advance(8_000);
-			return counted();
-		});
-		const hold = outcome.kind === "acquired" ? holds.find(outcome.acquisition) : undefined;
-		if (!hold) throw new Error("it is forgotten");
-		clock.advance(12_000);
-		expect(holds.isOver(hold)).toBe(false);
-		clock.advance(1);
-		expect(holds.isOver(hold)).toBe(true);
 	});
 
 	test("goes by the connection that stood before the count, and asks for a written hold where none did", async () => {

@@ -183,42 +183,6 @@ describe("a hold that is not written", () => {
 		expect(await agent.local.commit(acquisition, [grant])).toMatchObject({ kind: "lost" });
 	});
 
-	test("does not stand once a hold that was written would have ended, however quiet it was", async () => {
-		const { acquire, agent, clock, grant, lease } = await setUp();
-		const { acquisition } = await acquire("n");
-		clock.advance(20_001);
-		agent.see();
-		expect(await agent.local.commit(acquisition, [grant])).toEqual({
-			kind: "lost",
-			reason: 'cluster "eu-1" was counted for budget "shop/db" more than 20 s ago: nobody knows what has changed since',
-		});
-		expect(lease().state.reservations).toEqual([]);
-		const later = await acquire("m");
-		clock.advance(20_000);
-		agent.see();
-		expect(await agent.local.commit(later.acquisition, [grant])).toEqual({ kind: "stood" });
-	});
-
-	test("does not stand written either once nobody renewed it for so long, and does where it was renewed", async () => {
-		const { acquire, agent, clock, grant, lease } = await setUp();
-		const written = { mayBeUnwritten: false };
-		const { acquisition } = await acquire("n", agent, written);
-		clock.advance(20_001);
-		agent.see();
-		expect(await agent.local.commit(acquisition, [grant])).toEqual({
-			kind: "lost",
-			reason:
-				'the Lease of budget "shop/db" in cluster "eu-1" was not renewed for more than 20 s: what has changed since its count is not known',
-		});
-		expect(lease().state.reservations).toEqual([]);
-		const later = await acquire("m", agent, written);
-		clock.advance(9_000);
-		await agent.local.renew(later.acquisition);
-		clock.advance(20_000);
-		agent.see();
-		expect(await agent.local.commit(later.acquisition, [grant])).toEqual({ kind: "stood" });
-	});
-
 	test("is not to be had by an acquisition that names what it did not count from", async () => {
 		const { acquire, agent, grant, lease } = await setUp();
 		const { acquisition } = await acquire("n");

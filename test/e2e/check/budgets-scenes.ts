@@ -5,7 +5,7 @@ import { getJson } from "../get-json.ts";
 import { apply, eventually, inTheAgentsName, kubectl } from "../kubectl.ts";
 import { removeNamespace } from "../remove-namespace.ts";
 import type { Provocation, Scene } from "./provocation.ts";
-import { everywhere } from "./run-check.ts";
+import { everywhere, typeCommand } from "./run-check.ts";
 
 const own = randomBytes(3).toString("hex");
 const nothing = async (): Promise<void> => undefined;
@@ -210,6 +210,11 @@ const wrongRows = wrongBudgets.map(
 async function openWithBudget(name: string): Promise<void> {
 	await openNamespace(name);
 	await apply(clusters, [budget("good", name, { ...one, ...selecting("owned") })]);
+	// What a rollout waited for comes to the agents' views in its own time.
+	await eventually("all agents to count the pods", async () => {
+		const { code } = await typeCommand(`kubectl xpdb explain budget/good -n ${name} --context c1-operator`);
+		return code === 0;
+	});
 }
 
 const refusing = `check-refused-${own}`;

@@ -140,7 +140,11 @@ export interface Acquisition {
   leaseTransitions: number;
   nonce: string;
   /** Left out where the Lease was written. */
-  unwritten: UnwrittenHold | undefined;
+  unwritten:
+    | UnwrittenHold
+    | undefined;
+  /** The last count under it, new for each; empty where that is the one that came with it. */
+  countId: string;
 }
 
 /** Of an acquisition that keeps nobody away: its commit shows whether somebody came in between. */
@@ -1906,7 +1910,7 @@ export const LabelSelector: MessageFns<LabelSelector> = {
 };
 
 function createBaseAcquisition(): Acquisition {
-  return { budget: undefined, leaseUid: "", leaseTransitions: 0, nonce: "", unwritten: undefined };
+  return { budget: undefined, leaseUid: "", leaseTransitions: 0, nonce: "", unwritten: undefined, countId: "" };
 }
 
 export const Acquisition: MessageFns<Acquisition> = {
@@ -1925,6 +1929,9 @@ export const Acquisition: MessageFns<Acquisition> = {
     }
     if (message.unwritten !== undefined) {
       UnwrittenHold.encode(message.unwritten, writer.uint32(42).fork()).join();
+    }
+    if (message.countId !== "") {
+      writer.uint32(50).string(message.countId);
     }
     return writer;
   },
@@ -1982,6 +1989,14 @@ export const Acquisition: MessageFns<Acquisition> = {
             message.unwritten = UnwrittenHold.decode(reader, reader.uint32());
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.countId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2009,6 +2024,11 @@ export const Acquisition: MessageFns<Acquisition> = {
         : 0,
       nonce: isSet(object.nonce) ? globalThis.String(object.nonce) : "",
       unwritten: isSet(object.unwritten) ? UnwrittenHold.fromJSON(object.unwritten) : undefined,
+      countId: isSet(object.countId)
+        ? globalThis.String(object.countId)
+        : isSet(object.count_id)
+        ? globalThis.String(object.count_id)
+        : "",
     };
   },
 
@@ -2029,6 +2049,9 @@ export const Acquisition: MessageFns<Acquisition> = {
     if (message.unwritten !== undefined) {
       obj.unwritten = UnwrittenHold.toJSON(message.unwritten);
     }
+    if (message.countId !== "") {
+      obj.countId = message.countId;
+    }
     return obj;
   },
 
@@ -2046,6 +2069,7 @@ export const Acquisition: MessageFns<Acquisition> = {
     message.unwritten = (object.unwritten !== undefined && object.unwritten !== null)
       ? UnwrittenHold.fromPartial(object.unwritten)
       : undefined;
+    message.countId = object.countId ?? "";
     return message;
   },
 };
