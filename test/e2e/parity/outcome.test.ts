@@ -25,6 +25,11 @@ describe("readOutcome()", () => {
 		{ name: "aggregates", line: "error: [b, a], continuing", expected: "error: [a, b], continuing" },
 		{ name: "warnings", line: "Warning: b: x/1; a: x/2, x/3", expected: "Warning: a: x/2, x/3; b: x/1" },
 		{ name: "kubectl's log", line: "W1121 05:31:44.12     99 helpers.go:678] old", expected: "LOG W: old" },
+		{
+			name: "where the kubeconfig is",
+			line: "I1121 05:31:44.12     99 loader.go:405] Config loaded from file:  /tmp/x/kubeconfig",
+			expected: "LOG I: Config loaded from file:  KUBECONFIG",
+		},
 		{ name: "addresses", line: "dial tcp 127.12.1.1:6443", expected: "dial tcp SERVER" },
 	];
 	for (const { name, line, expected } of rows) {
@@ -32,6 +37,12 @@ describe("readOutcome()", () => {
 			expect(read({ stderr: `${line}\n` }).stderr).toEqual([expected]);
 		});
 	}
+
+	test("leaves out kubectl's feature gates, which it logs in any order", () => {
+		const gate =
+			'I1121 05:31:44.12     99 envvar.go:172] "Feature gate default state" feature="AtomicFIFO" enabled=true';
+		expect(read({ stderr: `a\n${gate}\nb\n` }).stderr).toEqual(["a", "b"]);
+	});
 
 	test("keeps what differs: streams, empty lines, another order of other lines", () => {
 		expect(read({ stdout: "a\n" })).not.toEqual(read({ stderr: "a\n" }));

@@ -41,7 +41,12 @@ function linesOf(text: string): readonly string[] {
 	return text
 		.replace(/\n$/, "")
 		.split("\n")
-		.filter((line, _, all) => all.length > 1 || line !== "");
+		.filter((line, _, all) => (all.length > 1 || line !== "") && !isOfFeatureGate(line));
+}
+
+/** Before the first request kubectl logs each of its feature gates, in any order. */
+function isOfFeatureGate(line: string): boolean {
+	return line.includes('] "Feature gate default state" ');
 }
 
 function plainLine(line: string, prefix: string): string {
@@ -59,6 +64,7 @@ function plainLine(line: string, prefix: string): string {
 			// The head of a line of kubectl's log: severity, date, time, thread, file.
 			.replace(/^([IWE])\d{4} [\d:.]+ +\d+ [\w.-]+:\d+\] /, "LOG $1: ")
 			.replace(/ milliseconds=\d+$/, " milliseconds=N")
+			.replace(/(Config loaded from file: +)\S+/, "$1KUBECONFIG")
 			.replace(/\[(.+)\]/, (_, list: string) => `[${list.split(", ").toSorted().join(", ")}]`)
 			.replace(/^Warning: (.+)$/, (_, list: string) => `Warning: ${list.split("; ").toSorted().join("; ")}`)
 	);
