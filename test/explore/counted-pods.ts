@@ -21,9 +21,9 @@ export function countedPods(slots: readonly ClusterSlot[]): number {
 	return sum;
 }
 
-/** Pods that no controller speaks for are expected one by one. */
+/** Pods that no controller speaks for, and those of a Job, are expected one by one. */
 function mostOf(workloads: Iterable<Workload>): number {
 	let most = 0;
-	for (const { isManaged, replicas } of workloads) most += isManaged ? replicas : Number.POSITIVE_INFINITY;
+	for (const { hasScale, replicas } of workloads) most += hasScale ? replicas : Number.POSITIVE_INFINITY;
 	return most;
 }

@@ -126,6 +126,7 @@ export class DrainProcess extends Drain {
 	async #evictFreely(candidate: RoundCandidate, round: RoundRecord): Promise<void> {
 		const { pod } = candidate;
 		const answer = await this.#evictor(candidate, round).evict(pod, uidOnly(pod.uid), "", () => true);
+		if (answer.kind === "accepted") this.evicted += 1;
 		if (answer.kind !== "refused" && answer.kind !== "unknown") this.#done(candidate);
 	}
 

@@ -2,6 +2,7 @@
 import { cancellationMutants } from "./cancellation-mutants.ts";
 import { commandMutants } from "./command-mutants.ts";
 import { engineMutants } from "./engine-mutants.ts";
+import { finishedMutants } from "./finished-mutants.ts";
 import { kindMutants } from "./kind-mutants.ts";
 import type { Mutant } from "./mutant.ts";
 import { reservationMutants } from "./reservation-mutants.ts";
@@ -22,6 +23,7 @@ export const mutants: readonly Mutant[] = [
 	...wireMutants,
 	...commandMutants,
 	...projectionMutants,
+	...finishedMutants,
 ];
 
 export function findMutant(name: string): Mutant {

@@ -35,8 +35,8 @@ export function configOf(clusters: readonly SimulatedCluster[]): Config {
 	});
 }
 /**
- * Replicas of a controller, for whoever selects any of its pods; or a pod each for those that nobody controls: those that
- * are there, and those that rounds have had evicted. (Of a workload whose controller is deleted while one of its pods is
+ * Replicas of a controller, for whoever selects any of its pods; or a pod each for those that nobody controls, and those of Jobs: those that
+ * are there and not finished, and those that rounds have had evicted. (Of a workload whose controller is deleted while one of its pods is
  * gone the fleet expects less from then on.)
  */
 function scaleOf(workload: Workload): {
@@ -44,12 +44,12 @@ function scaleOf(workload: Workload): {
 	readonly pods: number;
 	readonly each: boolean;
 } {
-	const { spec, slots, emptied, isManaged, replicas } = workload;
+	const { spec, slots, emptied, hasScale, replicas } = workload;
 	const labels = slots.flatMap((slot): readonly Labels[] => {
 		const pod = workload.podIn(slot);
 		return pod && !pod.finished && !emptied.has(slot) ? [pod.labels] : [];
 	});
-	if (isManaged) return { labels: labels.length > 0 ? labels : [spec.labels], pods: replicas, each: false };
+	if (hasScale) return { labels: labels.length > 0 ? labels : [spec.labels], pods: replicas, each: false };
 	return { labels: [...labels, ...[...emptied].map(() => spec.labels)], pods: 0, each: true };
 }
 

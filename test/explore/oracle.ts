@@ -3,8 +3,8 @@
 // Promise under test: no set of rounds makes more pods unavailable than the budget allows for the counts they saw. It is
 // judged at every eviction that a round has executed: over all clusters, the pods that are up after it must be at least
 // the desired healthy, from the true scales of the controllers. Everything that a round caused counts, however late it
-// was executed. A cluster counts for no more pods than it expects (counted-pods.ts). Three things a round could not know are
-// not held against it, and are added to what is up:
+// was executed. A cluster counts for no more pods than it expects (counted-pods.ts). A pod that has finished is not healthy,
+// even if it still reports Ready, and its eviction costs nothing. Three things a round could not know are not held against it, and are added to what is up:
 // - a pod that failed or was deleted past the budgets, unless every view of its cluster had seen it before the round
 //   began (involuntary disruptions are counted as soon as the views show them, and not prevented); likewise one that got
 //   other labels and is no longer the budget's;

@@ -7,6 +7,7 @@ import { ApiError, ConnectionError, NotSentError } from "../../plugin/kubernetes
 import type { CallOptions, KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
 import type { FreeEviction } from "./oracle.ts";
 import type { ApiCall } from "./simulated-api.ts";
+import { phaseOf } from "./projected-pod.ts";
 import type { Preconditions } from "./simulated-api-server.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 
@@ -140,7 +141,8 @@ export function pluginClient({
 }
 
 /** As a list shows it. */
-export function toV1Pod({ name, namespace, uid, resourceVersion, labels, terminating }: PodRecord): V1Pod {
+export function toV1Pod(pod: PodRecord): V1Pod {
+	const { name, namespace, uid, resourceVersion, labels, terminating } = pod;
 	return {
 		metadata: {
 			name,
@@ -152,6 +154,7 @@ export function toV1Pod({ name, namespace, uid, resourceVersion, labels, termina
 			...(terminating && { deletionTimestamp: "2023-11-14T22:13:20Z" as unknown as Date }),
 		},
 		spec: { containers: [] },
+		status: { phase: phaseOf(pod) },
 	};
 }
 

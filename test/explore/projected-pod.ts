@@ -13,6 +13,12 @@ export function projectedPods(): (pod: PodRecord) => PodRecord {
 	};
 }
 
+/** Only the pod garbage collector marks pods as failed that still report Ready. */
+export function phaseOf({ finished, ready }: Pick<PodRecord, "finished" | "ready">): string {
+	if (!finished) return "Running";
+	return ready ? "Failed" : "Succeeded";
+}
+
 function podObject(pod: PodRecord): object {
 	const { uid, name, namespace, resourceVersion, labels, node, controller, ready, terminating, finished } = pod;
 	return {
@@ -28,7 +34,7 @@ function podObject(pod: PodRecord): object {
 		},
 		spec: { ...(node !== "" && { nodeName: node }) },
 		status: {
-			phase: finished ? "Succeeded" : "Running",
+			phase: phaseOf({ finished, ready }),
 			conditions: [{ type: "Ready", status: ready ? "True" : "False" }],
 		},
 	};

@@ -86,6 +86,8 @@ export interface Limits {
 	readonly sweeps: number;
 	/** Pods that somebody deletes past the budgets, or that fail. */
 	readonly failures: number;
+	/** Pods that finish, as the pods of Jobs do, and others that fail for good. */
+	readonly finishes: number;
 	/** Writes to pods that mean nothing but a new version. */
 	readonly touches: number;
 	/** Times that an agent looks for Leases without a budget that have been idle for a minute. */
@@ -110,6 +112,7 @@ export const noLimits: Limits = {
 	evidence: 0,
 	sweeps: 0,
 	failures: 0,
+	finishes: 0,
 	touches: 0,
 	leaseDeletions: 0,
 };

@@ -2,6 +2,7 @@
 import { commandScenarios } from "./command-scenarios.ts";
 import { configScenarios } from "./config-scenarios.ts";
 import { engineScenarios } from "./engine-scenarios.ts";
+import { finishedScenarios } from "./finished-scenarios.ts";
 import { kindScenarios } from "./kind-scenarios.ts";
 import { lateBudgetScenarios } from "./late-budget-scenarios.ts";
 import { memberScenarios } from "./member-scenarios.ts";
@@ -35,6 +36,7 @@ export const scenarios: readonly Scenario<World>[] = [
 	...lateBudgetScenarios,
 	...wireScenarios,
 	...commandScenarios,
+	...finishedScenarios,
 ];
 
 export function findScenario(name: string): Scenario<World> {

@@ -31,7 +31,9 @@ export async function settle(world: World): Promise<void> {
 	}
 	const [still] = left(world);
 	if (still) fail(world, `reservation ${still.id} of pod ${still.pod} stands for ever`);
-	if (!world.violation && world.scenario.probe !== false) await probe(world);
+	if (world.violation || world.scenario.probe === false) return;
+	await probeFinished(world);
+	if (!world.violation) await probe(world);
 }
 
 /** Where no message and no process came to harm, whoever was granted a pod has it evicted or has given it back. */
@@ -50,7 +52,7 @@ async function probe(world: World): Promise<void> {
 	for (const { id, workloads } of world.clusters) {
 		for (const workload of workloads) {
 			// Of its pods nobody says how many there should be: they wait for a controller.
-			if (!workload.isManaged) continue;
+			if (!workload.hasScale) continue;
 			for (const slot of workload.slots) {
 				const pod = workload.podIn(slot);
 				if (!pod || slot.down || !world.oracle.hasRoom(slot, pod)) continue;
@@ -62,6 +64,19 @@ async function probe(world: World): Promise<void> {
 			}
 		}
 	}
+}
+
+/** A finished pod costs nothing: it can be evicted whether its budgets have room or not. */
+async function probeFinished(world: World): Promise<void> {
+	const [found] = world.clusters.flatMap(({ id, server }) =>
+		server.pods().flatMap((pod) => (pod.finished && !pod.terminating ? [{ id, pod }] : [])),
+	);
+	if (!found) return;
+	passTime(world, longTimeMs);
+	const { id, pod } = found;
+	const drain = world.startDrain({ name: "probe-finished", pods: [`${id}/${pod.name}`], attempts: 3 });
+	await finish(world, () => drain.finished);
+	if (drain.evicted === 0) fail(world, `finished pod ${pod.name} is not evicted at the end: ${drain.last}`);
 }
 
 /** The oldest first, and timers only where nothing else is left to happen. */

@@ -169,7 +169,7 @@ export function becomesReady(name: string, when: Moment): EventData<World> {
 		run: (world) => {
 			const c1 = world.cluster("c1");
 			const pod = world.pod("c1", name);
-			if (pod.terminating) return;
+			if (pod.terminating || pod.finished) return;
 			const slot = c1.slotOf(c1.server.changePod(pod, { ready: true }));
 			if (slot) slot.down = undefined;
 		},

@@ -1,4 +1,4 @@
-// The pods of one simulated cluster and who makes them: StatefulSets, ReplicaSets, Deployments, and pods of nobody.
+// The pods of one simulated cluster and who makes them: StatefulSets, ReplicaSets, Deployments, Jobs, and pods of nobody.
 //
 // Each pod fills a slot. A slot knows the truth about its pod: up, or down and by whose doing, until a pod that fills
 // it is ready again.
@@ -10,10 +10,15 @@ import type { SimulatedApiServer } from "./simulated-api-server.ts";
 export const namespace = "shop";
 export const databaseGroup = "example.com";
 const databaseVersion = "v1beta1";
+/** Of kinds that are not of the group apps. */
+const apiVersions: Readonly<Record<string, string>> = {
+	Database: `${databaseGroup}/${databaseVersion}`,
+	Job: "batch/v1",
+};
 
 export interface WorkloadSpec {
 	/** "Database": of a group of its own, in a version of which pods go on to speak. */
-	readonly kind: "StatefulSet" | "ReplicaSet" | "Deployment" | "Database" | "Bare";
+	readonly kind: "StatefulSet" | "ReplicaSet" | "Deployment" | "Database" | "Job" | "Bare";
 	readonly name: string;
 	readonly labels: Readonly<Record<string, string>>;
 	readonly replicas: number;
@@ -55,8 +60,10 @@ export class Workload {
 	readonly emptied = new Set<Slot>();
 	readonly #server: SimulatedApiServer;
 	readonly #deployment: ControllerReference | undefined;
-	/** Slots that a scale took away; their pods are deleted past the budgets, as if they had failed. */
+	/** Slots that a scale took away, whose pods are deleted past the budgets, as if they had failed; and those of failed pods that are not replaced. */
 	readonly retired: Slot[] = [];
+	/** Finished pods that a ReplicaSet has replaced: they stay until someone deletes them. */
+	readonly finished: PodReference[] = [];
 	#made = 0;
 	/** What the pods of slots are since the last change of any: asked for at every step. */
 	readonly #records = new Map<PodReference, PodRecord | "gone">();
@@ -68,7 +75,7 @@ export class Workload {
 		this.replicas = spec.replicas;
 		if (spec.kind !== "Bare") {
 			const reference = (kind: string, name: string): ControllerReference => ({
-				apiVersion: kind === "Database" ? `${databaseGroup}/${databaseVersion}` : "apps/v1",
+				apiVersion: apiVersions[kind] ?? "apps/v1",
 				kind,
 				name,
 				uid: `${server.clusterId}-${kind}-${name}`,
@@ -78,6 +85,8 @@ export class Workload {
 				const versions = ["v1", databaseVersion];
 				server.kinds.set(databaseGroup, { kind: spec.kind, plural: "databases", versions, hasScale: true });
 			}
+			if (spec.kind === "Job")
+				server.kinds.set("batch", { kind: spec.kind, plural: "jobs", versions: ["v1"], hasScale: false });
 			this.controller = reference(spec.kind === "Deployment" ? "ReplicaSet" : spec.kind, spec.name);
 		}
 		this.#writeScale();
@@ -99,8 +108,13 @@ export class Workload {
 		return this.controller !== undefined && !this.orphaned;
 	}
 
+	/** Whether a controller says how many pods it wants: a Job has no scale. */
+	get hasScale(): boolean {
+		return this.isManaged && this.spec.kind !== "Job";
+	}
+
 	/** The pod in a slot as it is now. */
-	podIn({ pod }: Slot): PodRecord | undefined {
+	podIn({ pod }: Pick<Slot, "pod">): PodRecord | undefined {
 		if (!pod) return undefined;
 		if (this.#recordsAt !== this.#server.podChanges) {
 			this.#records.clear();
@@ -138,9 +152,17 @@ export class Workload {
 	restored(): void {
 		for (const slot of this.slots) {
 			const pod = this.podIn(slot);
-			if (pod?.ready && !pod.terminating) slot.down = undefined;
+			if (pod?.ready && !pod.terminating && !pod.finished) slot.down = undefined;
 			else slot.down ??= { cause: "involuntary", revision: 0 };
 		}
+	}
+
+	/** Its containers have ended, or it is marked as failed while it still reports Ready, as the pod garbage collector does. */
+	finish(slot: Slot, { ready }: { readonly ready: boolean }): void {
+		const pod = this.podIn(slot);
+		if (!pod) return;
+		this.#server.changePod(pod, { finished: true, ready });
+		slot.down ??= { cause: "involuntary", revision: this.#server.revision };
 	}
 
 	orphan(): void {
@@ -177,8 +199,11 @@ export class Workload {
 				step(`pod ${pod.name} ends`, () => {
 					this.#server.removePod(pod);
 					slot.pod = undefined;
-					if (!this.isManaged || this.slots.length > this.replicas) this.slots.splice(this.slots.indexOf(slot), 1);
+					const isDone = pod.finished && this.spec.kind === "Job";
+					if (isDone || !this.isManaged || this.slots.length > this.replicas) this.#remove(slot);
 				});
+			} else if (pod.finished) {
+				if (!onlyEnds && this.hasScale) this.#addReplacement(slot, pod, step);
 			} else if (!pod.ready && !onlyEnds) {
 				step(`pod ${pod.name} becomes ready`, () => {
 					this.#server.changePod(pod, { ready: true });
@@ -190,13 +215,41 @@ export class Workload {
 			const pod = this.podIn(slot);
 			if (pod) step(`pod ${pod.name} ends`, () => this.#server.removePod(pod));
 		}
+		for (const reference of this.finished) {
+			const pod = this.podIn({ pod: reference });
+			if (pod?.terminating) step(`pod ${pod.name} ends`, () => this.#server.removePod(pod));
+		}
+	}
+
+	/** For good. Who has not seen that its pod failed cannot know that it is gone, either. */
+	#remove(slot: Slot): void {
+		this.slots.splice(this.slots.indexOf(slot), 1);
+		if (slot.down?.cause === "involuntary") this.retired.push(slot);
+	}
+
+	/** A pod that has finished: a ReplicaSet makes another one beside it, and other controllers delete it first. */
+	#addReplacement(slot: Slot, pod: PodRecord, step: (what: string, run: () => void) => void): void {
+		if (!this.#namesAnew) {
+			step(`finished pod ${pod.name} is deleted`, () => {
+				this.#server.removePod(pod);
+				slot.pod = undefined;
+			});
+			return;
+		}
+		step(`replaces finished pod ${pod.name}`, () => {
+			this.finished.push(pod);
+			this.#makePod(slot, false);
+		});
+	}
+
+	/** As in Kubernetes: a StatefulSet's pods keep their names, those of a Deployment or a Job get new ones. */
+	get #namesAnew(): boolean {
+		return ["Deployment", "ReplicaSet", "Job"].includes(this.spec.kind);
 	}
 
 	#makePod(slot: Slot, ready: boolean): void {
 		this.#made += 1;
-		// As in Kubernetes: a StatefulSet's pods keep their names, a Deployment's get new ones.
-		const isNamedAnew = this.spec.kind === "Deployment" || this.spec.kind === "ReplicaSet";
-		const generation = this.isManaged && isNamedAnew ? `-${this.#made}` : "";
+		const generation = this.isManaged && this.#namesAnew ? `-${this.#made}` : "";
 		slot.pod = this.#server.createPod({
 			name: `${this.spec.name}-${slot.ordinal}${generation}`,
 			namespace,

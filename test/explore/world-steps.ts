@@ -182,7 +182,7 @@ function offer<P extends SimulatedProcess>(world: World, steps: Step[], process:
 function addLimited(world: World, steps: Step[]): void {
 	for (const cluster of world.clusters) {
 		for (const agent of cluster.agents) addAgentSteps(world, cluster, agent, steps);
-		if (world.may("touches") || world.may("failures")) addPodSteps(world, cluster, steps);
+		if (world.may("touches") || world.may("failures") || world.may("finishes")) addPodSteps(world, cluster, steps);
 	}
 	for (const drain of world.drains) {
 		if (drain.finished || !drain.alive || drain.isStopped) continue;
@@ -246,7 +246,7 @@ function hasLeaseWithoutBudget({ server }: SimulatedCluster): boolean {
 }
 
 function addPodSteps(world: World, { id, server, workloads }: SimulatedCluster, steps: Step[]): void {
-	const add = (limit: "touches" | "failures", what: string, run: () => void): void => {
+	const add = (limit: "touches" | "failures" | "finishes", what: string, run: () => void): void => {
 		const happens = (): void => {
 			world.uses(limit);
 			run();
@@ -259,6 +259,15 @@ function addPodSteps(world: World, { id, server, workloads }: SimulatedCluster, 
 			if (!pod || pod.terminating) continue;
 			if (world.may("touches"))
 				add("touches", `somebody writes to pod ${pod.name}`, () => void server.changePod(pod, {}));
+			if (pod.finished) continue;
+			if (world.may("finishes")) {
+				const finishes = (ready: boolean) => (): void => {
+					workload.finish(slot, { ready });
+					world.oracle.configChanged();
+				};
+				add("finishes", `pod ${pod.name} finishes`, finishes(false));
+				if (pod.ready) add("finishes", `pod ${pod.name} is marked as failed`, finishes(true));
+			}
 			if (!pod.ready || !world.may("failures")) continue;
 			const fails = (change: { readonly terminating: true } | { readonly ready: false }) => (): void => {
 				server.changePod(pod, change);

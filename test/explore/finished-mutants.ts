@@ -1,0 +1,52 @@
+// Safeguards of pods that have finished, and of those that are terminating.
+import type { Mutant } from "./mutant.ts";
+
+const count = "agent/leases/count.ts";
+
+export const finishedMutants: readonly Mutant[] = [
+	{
+		name: "finished-is-healthy",
+		without: "leaving finished pods out of the healthy ones",
+		scenarios: ["failed-and-ready"],
+		edits: [{ file: "disruption/pod.ts", symbol: "isHealthy", find: "!$pod.finished", replace: "true" }],
+	},
+	{
+		name: "finished-needs-a-grant",
+		without: "letting a finished pod go whether its budgets have room or not",
+		scenarios: ["finished-without-room"],
+		edits: [
+			{
+				file: count,
+				symbol: "candidateState",
+				find: 'if ($pod.finished) return { kind: "free", pod: $reference, why: "Finished" };',
+				replace: "",
+			},
+		],
+	},
+	{
+		name: "terminating-needs-a-grant",
+		without: "letting a terminating pod go whether its budgets have room or not",
+		scenarios: ["terminating-without-room"],
+		edits: [
+			{
+				file: count,
+				symbol: "candidateState",
+				find: 'if ($pod.terminating) return { kind: "free", pod: $reference, why: "Terminating" };',
+				replace: "",
+			},
+		],
+	},
+	{
+		name: "finished-by-its-uid-alone",
+		without: "naming the version in which a finished pod was read",
+		scenarios: ["finished-before-a-restore"],
+		edits: [
+			{
+				file: "plugin/evictions/native-eviction.ts",
+				symbol: "tryFreeEviction",
+				find: "{ resourceVersion: $job.seen.resourceVersion }",
+				replace: "{}",
+			},
+		],
+	},
+];

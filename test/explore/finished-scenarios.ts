@@ -1,0 +1,166 @@
+// Pods that finish: they are not healthy, nothing makes them healthy again, and their controllers replace them or leave them.
+import type { EventData, Scenario } from "./scenario.ts";
+import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
+import { begins } from "./staging.ts";
+import type { World } from "./world.ts";
+
+const job = { kind: "Job", name: "job", labels: web } as const;
+
+const loginMs = 1_500;
+
+/** A pod of c1 finishes; `ready`: it still reports Ready. */
+function finishes(name: string, ready: boolean, when: (world: World) => boolean = () => true): EventData<World> {
+	return {
+		name: `${name} finishes`,
+		when,
+		run: (world) => {
+			const slot = world.cluster("c1").slotOf(world.pod("c1", name));
+			slot?.workload.finish(slot, { ready });
+		},
+	};
+}
+
+/** A pod of c1 is deleted past the budgets. */
+function isDeleted(name: string): EventData<World> {
+	return {
+		name: `${name} is deleted`,
+		run: (world) => {
+			const c1 = world.cluster("c1");
+			const pod = world.pod("c1", name);
+			const slot = c1.slotOf(pod);
+			c1.server.changePod(pod, { terminating: true });
+			if (slot) slot.down = { cause: "involuntary", revision: c1.server.revision };
+		},
+	};
+}
+
+/** A drain has ended, and the pod that costs nothing is still there: it was asked for a grant that its budget has no room for. */
+function isLeft(name: string): EventData<World> {
+	return {
+		name: `${name} is left`,
+		when: ({ drains }) => drains.length > 0 && drains.every(({ finished }) => finished),
+		run: (world) => {
+			if (
+				world
+					.cluster("c1")
+					.server.pods()
+					.some((pod) => pod.name === name && !pod.terminating)
+			)
+				world.bug("drain-1", new Error(`${name} was not evicted, though it costs nothing`));
+		},
+	};
+}
+
+function isFinished(name: string): (world: World) => boolean {
+	return (world) => world.times(`${name} finishes`) > 0;
+}
+
+/** web-0 costs nothing, and etcd comes back from a backup in which it does, while the plugin logs in to evict it. */
+function freeBeforeRestore(name: string, event: EventData<World>): Scenario<World> {
+	return {
+		name,
+		about: `${event.name}, and etcd comes back from a backup of before, while the plugin logs in to evict it`,
+		isRestored: true,
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [],
+		events: [
+			event,
+			begins("drain-1", "c1/web-0", (world) => world.times(event.name) > 0, {
+				attempts: 1,
+				firstSendAfterMs: loginMs,
+			}),
+			{ name: "etcd is restored", when: logsIn, run: (world) => world.restore() },
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		probe: false,
+		holdsBack: (step, world) =>
+			step.kind === "timer" && step.actor === "drain-1" && logsIn(world) && world.times("etcd is restored") === 0,
+	};
+}
+
+export const finishedScenarios: readonly Scenario<World>[] = [
+	{
+		name: "finished",
+		about: "Pods of all kinds of controllers finish or fail for good, before, while and after they are granted",
+		clusters: [
+			cluster("c1", 0, {
+				workloads: [
+					{ kind: "Deployment", name: "web", labels: web, replicas: 2 },
+					{ kind: "Bare", name: "own", labels: web, replicas: 1 },
+					{ ...job, replicas: 2 },
+				],
+				budgets: [{ name: "web", selector: web, minAvailable: 3 }],
+			}),
+		],
+		drains: [drain("drain-1", ["c1/web-0-1", "c1/own-0"]), drain("drain-2", ["c1/web-1-2", "c1/job-0-1"])],
+		limits: { finishes: 2, evidence: 2, cancels: 1, agentJumps: 1, gaveUp: 1, touches: 1 },
+		hasThinRuns: true,
+	},
+	{
+		name: "finished-job",
+		about: "A Job's pods keep the number of expected pods unknown until they finish",
+		clusters: [cluster("c1", 0, { workloads: [statefulSet(3), { ...job, replicas: 1 }] })],
+		drains: [drain("drain-1", ["c1/web-0", "c1/job-0-1"], { attempts: 5 }), drain("drain-2", ["c1/web-1"])],
+		limits: { finishes: 2, evidence: 2, agentJumps: 1, gaveUp: 1 },
+		configChanges: true,
+		probe: false,
+	},
+	{
+		name: "failed-and-ready",
+		about:
+			"A pod is marked as failed while it still reports Ready, and all views have seen it when another one is asked for",
+		clusters: [cluster("c1", 3, { agents: 1 })],
+		drains: [],
+		events: [finishes("web-2", true), begins("drain-1", "c1/web-0", isFinished("web-2"))],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		holdsBack: () => false,
+	},
+	{
+		name: "finished-without-room",
+		about: "A pod finishes under a budget that another one has used up, and is asked for",
+		clusters: [cluster("c1", 3, { agents: 1, workloads: [statefulSet(3, { unready: [1, 2] })] })],
+		drains: [],
+		events: [finishes("web-2", false), begins("drain-1", "c1/web-2", isFinished("web-2")), isLeft("web-2")],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		probe: false,
+		holdsBack: () => false,
+	},
+	{
+		name: "terminating-without-room",
+		about: "A pod that was deleted under a budget that another one has used up is asked for",
+		clusters: [cluster("c1", 3, { agents: 1, workloads: [statefulSet(3, { unready: [1] })] })],
+		drains: [],
+		events: [
+			isDeleted("web-2"),
+			begins("drain-1", "c1/web-2", (world) => world.times("web-2 is deleted") > 0),
+			{
+				name: "web-2 waits",
+				when: ({ drains }) => drains.length > 0 && drains.every(({ finished }) => finished),
+				run: (world) => {
+					const [asking] = world.drains;
+					if (asking?.evicted === 0)
+						world.bug("drain-1", new Error("web-2 waited for a grant, though it was terminating"));
+				},
+			},
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		probe: false,
+		holdsBack: () => false,
+	},
+	freeBeforeRestore("finished-before-a-restore", finishes("web-0", false)),
+];
+
+/** The drain was told that its pod costs nothing, and waits for its login. */
+function logsIn(world: World): boolean {
+	const timer = world.drains[0]?.clock.next();
+	const leftMs = timer ? timer.at - (world.drains[0]?.clock.now() ?? 0) : 0;
+	return leftMs > loginMs / 2 && world.network.waiting("drain-1").length === 0;
+}
