@@ -273,9 +273,8 @@ export class EvictionRounds {
 		if (verdict.kind === "granted") {
 			this.#use(verdict.ticket, pod, members);
 		} else if (pod && verdict.kind === "free") {
-			const { why } = verdict;
-			if (why === "Gone") pod.finish({ kind: "gone" });
-			else this.#send(pod, () => tryFreeEviction(pod.job, why, this.#deps));
+			if (verdict.why === "Gone") pod.finish({ kind: "gone" });
+			else this.#send(pod, () => tryFreeEviction(pod.job, this.#deps));
 		} else if (pod && verdict.kind === "waiting") {
 			if (verdict.reason === "CoverageChanged") pod.finish({ kind: "again", afterMs: 0 });
 			else this.#tellWaiting(pod, waitOf(pod.job, verdict, this.#deps.holder), this.#nextLookMs());

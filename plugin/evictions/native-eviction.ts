@@ -1,7 +1,6 @@
 // A pod without a budget of ours: kubectl's own eviction, one try at a time. Its uid is named, so that a try that comes
 // late never hits the pod that replaced it; and where its labels matter, the version that was judged.
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
-import type { Free } from "../../disruption/verdict.ts";
 import type { EventSink } from "../events/events.ts";
 import { refusalReason } from "../events/reason.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
@@ -32,20 +31,14 @@ export async function tryEviction(job: EvictionJob, free: FreeToGo, deps: Native
 }
 
 /**
- * A pod that nothing can make healthy again. It may have waited for its turn: one that has finished is read once more, and
- * goes in the version that was read; one that is terminating stays so under its uid.
+ * A pod that nothing can make healthy again, unless etcd is restored from a backup in which it is alive. It may have waited for
+ * its turn: it is read again, and the eviction names the version that was read.
  */
-export async function tryFreeEviction(
-	job: EvictionJob,
-	why: Exclude<Free["why"], "Gone">,
-	deps: NativeDependencies,
-): Promise<TryOutcome> {
+export async function tryFreeEviction(job: EvictionJob, deps: NativeDependencies): Promise<TryOutcome> {
 	return orFailed(job, async () => {
-		if (why === "Terminating") return tryOnce(job, {}, deps);
 		const found = await seeAnew(job, () => deps.runtime.now());
 		if (found.kind === "gone") return { kind: "gone" };
-		if (found.kind === "terminating") return tryOnce(job, {}, deps);
-		return isFinished(found.pod)
+		return found.kind === "terminating" || isFinished(found.pod)
 			? tryOnce(job, { resourceVersion: job.seen.resourceVersion }, deps)
 			: { kind: "again", afterMs: 0 };
 	});

@@ -37,9 +37,9 @@ export const finishedMutants: readonly Mutant[] = [
 		],
 	},
 	{
-		name: "finished-by-its-uid-alone",
-		without: "naming the version in which a finished pod was read",
-		scenarios: ["finished-before-a-restore"],
+		name: "free-by-its-uid-alone",
+		without: "naming the version in which a finished or terminating pod was read",
+		scenarios: ["finished-before-a-restore", "terminating-before-a-restore"],
 		edits: [
 			{
 				file: "plugin/evictions/native-eviction.ts",

@@ -156,6 +156,7 @@ export const finishedScenarios: readonly Scenario<World>[] = [
 		holdsBack: () => false,
 	},
 	freeBeforeRestore("finished-before-a-restore", finishes("web-0", false)),
+	freeBeforeRestore("terminating-before-a-restore", isDeleted("web-0")),
 ];
 
 /** The drain was told that its pod costs nothing, and waits for its login. */
