@@ -5,6 +5,7 @@ import { engineMutants } from "./engine-mutants.ts";
 import { finishedMutants } from "./finished-mutants.ts";
 import { kindMutants } from "./kind-mutants.ts";
 import type { Mutant } from "./mutant.ts";
+import { preActivityMutants } from "./pre-activity-mutants.ts";
 import { reservationMutants } from "./reservation-mutants.ts";
 import { roundMutants } from "./round-mutants.ts";
 import { unwrittenMutants } from "./unwritten-mutants.ts";
@@ -24,6 +25,7 @@ export const mutants: readonly Mutant[] = [
 	...commandMutants,
 	...projectionMutants,
 	...finishedMutants,
+	...preActivityMutants,
 ];
 
 export function findMutant(name: string): Mutant {

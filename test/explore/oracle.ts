@@ -4,7 +4,7 @@
 // judged at every eviction that a round has executed: over all clusters, the pods that are up after it must be at least
 // the desired healthy, from the true scales of the controllers. Everything that a round caused counts, however late it
 // was executed. A cluster counts for no more pods than it expects (counted-pods.ts). A pod that has finished is not healthy,
-// even if it still reports Ready, and its eviction costs nothing. Three things a round could not know are not held against it, and are added to what is up:
+// even if it still reports Ready, and its eviction costs nothing. A pod that has a pre-activity must not be evicted under a grant. Three things a round could not know are not held against it, and are added to what is up:
 // - a pod that failed or was deleted past the budgets, unless every view of its cluster had seen it before the round
 //   began (involuntary disruptions are counted as soon as the views show them, and not prevented); likewise one that got
 //   other labels and is no longer the budget's;
@@ -190,6 +190,11 @@ export class Oracle {
 	evicted(cluster: SimulatedCluster, pod: PodRecord, round: RoundRecord, sentAt: number): void {
 		if (pod.terminating) return;
 		this.#evictions += 1;
+		const [preActivity] = pod.preActivities;
+		if (preActivity !== undefined && !pod.finished) {
+			const message = `${round.process.name} has pod ${pod.name} evicted, which has the pre-activity ${preActivity}`;
+			this.#options.onViolation({ rule: "bypass", message });
+		}
 		const slot = cluster.slotOf(pod);
 		if (!slot || slot.down) return;
 		slot.down = { cause: "voluntary", revision: cluster.server.revision, by: { round, uid: pod.uid } };

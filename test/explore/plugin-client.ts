@@ -7,7 +7,7 @@ import { ApiError, ConnectionError, NotSentError } from "../../plugin/kubernetes
 import type { CallOptions, KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
 import type { FreeEviction } from "./oracle.ts";
 import type { ApiCall } from "./simulated-api.ts";
-import { phaseOf } from "./projected-pod.ts";
+import { phaseOf, preActivityAnnotations } from "./projected-pod.ts";
 import type { Preconditions } from "./simulated-api-server.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
 
@@ -142,7 +142,7 @@ export function pluginClient({
 
 /** As a list shows it. */
 export function toV1Pod(pod: PodRecord): V1Pod {
-	const { name, namespace, uid, resourceVersion, labels, terminating } = pod;
+	const { name, namespace, uid, resourceVersion, labels, terminating, preActivities } = pod;
 	return {
 		metadata: {
 			name,
@@ -150,6 +150,7 @@ export function toV1Pod(pod: PodRecord): V1Pod {
 			uid,
 			resourceVersion,
 			labels,
+			...(preActivities.length > 0 && { annotations: preActivityAnnotations(pod) }),
 			// As it is on the wire.
 			...(terminating && { deletionTimestamp: "2023-11-14T22:13:20Z" as unknown as Date }),
 		},

@@ -19,6 +19,10 @@ export function phaseOf({ finished, ready }: Pick<PodRecord, "finished" | "ready
 	return ready ? "Failed" : "Succeeded";
 }
 
+export function preActivityAnnotations({ preActivities }: Pick<PodRecord, "preActivities">): Record<string, string> {
+	return Object.fromEntries(preActivities.map((activity) => [`${preActivityPrefix}${activity}`, ""]));
+}
+
 function podObject(pod: PodRecord): object {
 	const { uid, name, namespace, resourceVersion, labels, node, controller, ready, terminating, finished } = pod;
 	return {
@@ -28,7 +32,7 @@ function podObject(pod: PodRecord): object {
 			namespace,
 			resourceVersion,
 			labels,
-			annotations: Object.fromEntries(pod.preActivities.map((activity) => [`${preActivityPrefix}${activity}`, ""])),
+			annotations: preActivityAnnotations(pod),
 			...(terminating && { deletionTimestamp: "2023-11-14T22:13:20Z" }),
 			...(controller && { ownerReferences: [{ ...controller, controller: true }] }),
 		},

@@ -55,7 +55,7 @@ async function probe(world: World): Promise<void> {
 			if (!workload.hasScale) continue;
 			for (const slot of workload.slots) {
 				const pod = workload.podIn(slot);
-				if (!pod || slot.down || !world.oracle.hasRoom(slot, pod)) continue;
+				if (!pod || pod.preActivities.length > 0 || slot.down || !world.oracle.hasRoom(slot, pod)) continue;
 				const drain = world.startDrain({ name: "probe", pods: [`${id}/${pod.name}`], attempts: 3 });
 				await finish(world, () => drain.finished);
 				if (drain.evicted === 0)

@@ -1,0 +1,44 @@
+// Safeguards of pre-activities.
+import type { Mutant } from "./mutant.ts";
+
+export const preActivityMutants: readonly Mutant[] = [
+	{
+		name: "pre-activity-is-granted",
+		without: "letting a pod wait for its pre-activities",
+		scenarios: ["pre-activity-there"],
+		edits: [
+			{
+				file: "disruption/decide.ts",
+				symbol: "judge",
+				find: "new Set($present.flatMap(($each) => $each.preActivities))",
+				replace: "new Set<string>()",
+			},
+		],
+	},
+	{
+		name: "evicted-in-a-pre-activity",
+		without: "looking for pre-activities in the version that the eviction names after a 409",
+		scenarios: ["pre-activity-since-the-grant"],
+		edits: [
+			{
+				file: "disruption/eviction.ts",
+				symbol: "confirmAnew",
+				find: "const [$preActivity] = $found.preActivities;",
+				replace: "const [$preActivity] = [] as readonly string[];",
+			},
+		],
+	},
+	{
+		name: "pre-activity-not-told",
+		without: "telling a pod whose pre-activity holds it back that someone wants to evict it",
+		scenarios: ["pre-activity-there"],
+		edits: [
+			{
+				file: "agent/leases/acquisition-counts.ts",
+				symbol: "AcquisitionCounts.#markPreActivities",
+				find: "$state.preActivities.length > 0",
+				replace: "false",
+			},
+		],
+	},
+];
