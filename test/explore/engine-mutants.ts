@@ -252,7 +252,7 @@ export const engineMutants: readonly Mutant[] = [
 	{
 		name: "refused-keeps-its-reservation",
 		without: "ending the reservation of an eviction that the API server refused",
-		scenarios: ["refused", "labels-change"],
+		scenarios: ["two-native-budgets", "refused", "labels-change"],
 		edits: [
 			{
 				file: eviction,

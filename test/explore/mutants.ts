@@ -5,6 +5,7 @@ import { engineMutants } from "./engine-mutants.ts";
 import { finishedMutants } from "./finished-mutants.ts";
 import { kindMutants } from "./kind-mutants.ts";
 import type { Mutant } from "./mutant.ts";
+import { nativeBudgetMutants } from "./native-budget-mutants.ts";
 import { preActivityMutants } from "./pre-activity-mutants.ts";
 import { reservationMutants } from "./reservation-mutants.ts";
 import { roundMutants } from "./round-mutants.ts";
@@ -26,6 +27,7 @@ export const mutants: readonly Mutant[] = [
 	...projectionMutants,
 	...finishedMutants,
 	...preActivityMutants,
+	...nativeBudgetMutants,
 ];
 
 export function findMutant(name: string): Mutant {

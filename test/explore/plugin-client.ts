@@ -5,6 +5,7 @@ import type { PodRecord } from "../../disruption/pod.ts";
 import { reservationAnnotation } from "../../plugin/evictions/eviction-request.ts";
 import { ApiError, ConnectionError, NotSentError } from "../../plugin/kubernetes/api-error.ts";
 import type { CallOptions, KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
+import { judgeNatively } from "./native-budgets.ts";
 import type { FreeEviction } from "./oracle.ts";
 import type { ApiCall } from "./simulated-api.ts";
 import { phaseOf, preActivityAnnotations } from "./projected-pod.ts";
@@ -67,7 +68,7 @@ export function pluginClient({
 			throw new ConnectionError(server.clusterId, error);
 		}
 	};
-	/** Evictions and deletes alike: this server has no budgets of its own. */
+	/** Evictions and deletes alike, but that a delete asks no PodDisruptionBudget. */
 	const end = async <T>(
 		path: string,
 		{ preconditions = {}, dryRun = [] }: DeleteOptions,
@@ -87,7 +88,14 @@ export function pluginClient({
 			execute: () => {
 				const before = server.getPod(pod);
 				if (isDryRun) return before.kind === "present" ? { kind: "accepted" } : { kind: "gone" };
-				const given = server.evict(pod, preconditions);
+				const asked = before.kind === "present" && path.endsWith("/eviction") ? before.pod : undefined;
+				const { nativeBudgets = [] } = cluster.data;
+				const verdict = asked && judgeNatively(nativeBudgets, asked, { pods: server.pods(), preconditions });
+				if (verdict?.kind === "refuse") {
+					cluster.nativeRefusals += 1;
+					return { kind: "refused", refusal: String(verdict.code) };
+				}
+				const given = server.evict(pod, verdict?.preconditions ?? preconditions);
 				if (before.kind === "present" && given.kind === "accepted") onEvicted(before.pod, under, sentAt);
 				return given;
 			},
@@ -96,7 +104,7 @@ export function pluginClient({
 			new ApiError(`pod ${pod.name}: ${reason}`, { code, reason });
 		if (answer.kind === "gone") throw refuse(404, "NotFound");
 		if (answer.kind === "conflict") throw refuse(409, "Conflict");
-		if (answer.kind === "refused") throw refuse(429, "TooManyRequests");
+		if (answer.kind === "refused") throw refusedBy(answer.refusal);
 		// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the API server answers
 		return { kind: "Status", status: "Success" } as T;
 	};
@@ -138,6 +146,16 @@ export function pluginClient({
 		webSocket: never,
 		close: () => undefined,
 	};
+}
+
+function refusedBy(refusal: string): ApiError {
+	if (refusal === "500") {
+		const message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+		return new ApiError(message, { code: 500, reason: "InternalError" });
+	}
+	const causes = [{ reason: "DisruptionBudget", message: "The disruption budget needs more healthy pods", field: "" }];
+	const message = "Cannot evict pod as it would violate the pod's disruption budget.";
+	return new ApiError(message, { code: 429, reason: "TooManyRequests", causes });
 }
 
 /** As a list shows it. */

@@ -1,4 +1,5 @@
 // What a scenario says: which clusters, pods and budgets there are, who drains what, and what else may happen.
+import type { NativeBudgetData } from "./native-budgets.ts";
 import type { Step } from "./scheduler.ts";
 import type { WorkloadSpec } from "./workload.ts";
 
@@ -16,6 +17,8 @@ export interface ClusterData {
 	readonly agents: number;
 	readonly workloads: readonly WorkloadSpec[];
 	readonly budgets: readonly BudgetData[];
+	/** PodDisruptionBudgets of the cluster itself; none where it says nothing. */
+	readonly nativeBudgets?: readonly NativeBudgetData[];
 	/** Ids of the members that it declares; all clusters of the scenario where it says nothing. */
 	readonly fleet?: readonly string[];
 }

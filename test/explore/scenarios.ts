@@ -6,6 +6,7 @@ import { finishedScenarios } from "./finished-scenarios.ts";
 import { kindScenarios } from "./kind-scenarios.ts";
 import { lateBudgetScenarios } from "./late-budget-scenarios.ts";
 import { memberScenarios } from "./member-scenarios.ts";
+import { nativeBudgetScenarios } from "./native-budget-scenarios.ts";
 import { preActivityScenarios } from "./pre-activity-scenarios.ts";
 import { reservationScenarios } from "./reservation-scenarios.ts";
 import { roundScenarios } from "./round-scenarios.ts";
@@ -39,6 +40,7 @@ export const scenarios: readonly Scenario<World>[] = [
 	...commandScenarios,
 	...finishedScenarios,
 	...preActivityScenarios,
+	...nativeBudgetScenarios,
 ];
 
 export function findScenario(name: string): Scenario<World> {

@@ -17,6 +17,8 @@ export class SimulatedCluster {
 	readonly named = new Set<string>();
 	/** Plugins may not read its pods: 403. */
 	forbidsReads = false;
+	/** Evictions that its own PodDisruptionBudgets have refused. */
+	nativeRefusals = 0;
 	readonly #agentOptions: Omit<AgentProcessOptions<AgentProcess>, "name" | "server">;
 	#started = 0;
 

@@ -1,0 +1,18 @@
+// What the plugin does where a PodDisruptionBudget of the cluster itself refuses.
+import type { Mutant } from "./mutant.ts";
+
+export const nativeBudgetMutants: readonly Mutant[] = [
+	{
+		name: "two-native-budgets-are-tried-again",
+		without: "failing a pod that two PodDisruptionBudgets select",
+		scenarios: ["two-native-budgets"],
+		edits: [
+			{
+				file: "plugin/evictions/eviction-request.ts",
+				symbol: "refusalKind",
+				find: '$message.includes("more than one PodDisruptionBudget")',
+				replace: "false",
+			},
+		],
+	},
+];
