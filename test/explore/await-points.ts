@@ -16,7 +16,7 @@ export type AwaitPoints = ReadonlyMap<string, string>;
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 /** What the exploration drives. */
-const drivenFolders = ["disruption", "agent/leases", "agent/views", "plugin/evictions", "plugin/fleet"];
+const drivenFolders = ["disruption", "agent/leases", "agent/views", "plugin/drain", "plugin/evictions", "plugin/fleet"];
 
 declare global {
 	var awaitPoint: (<T>(value: T, place: string) => T | Promise<Awaited<T>>) | undefined;

@@ -6,7 +6,7 @@ import { begins, isCall, isCancelled, nobodyIsEvicted } from "./staging.ts";
 import type { World } from "./world.ts";
 
 /** By the key on the screen of every drain, and again. */
-const pauses: readonly EventData<World>[] = [
+export const pauses: readonly EventData<World>[] = [
 	{
 		name: "all drains are paused",
 		times: 2,

@@ -39,6 +39,7 @@ export function requestText(
 		case "fleet":
 		case "scales":
 		case "workloads":
+		case "nodes":
 			return `${verb} ${resource} ${object} in ${cluster}`;
 	}
 }

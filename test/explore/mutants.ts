@@ -1,6 +1,7 @@
 // All mutants: one for each safeguard of the design, and for each trap that an earlier draft of it fell into.
 import { cancellationMutants } from "./cancellation-mutants.ts";
 import { commandMutants } from "./command-mutants.ts";
+import { drainMutants } from "./drain-mutants.ts";
 import { engineMutants } from "./engine-mutants.ts";
 import { finishedMutants } from "./finished-mutants.ts";
 import { kindMutants } from "./kind-mutants.ts";
@@ -24,6 +25,7 @@ export const mutants: readonly Mutant[] = [
 	...workloadMutants,
 	...wireMutants,
 	...commandMutants,
+	...drainMutants,
 	...projectionMutants,
 	...finishedMutants,
 	...preActivityMutants,

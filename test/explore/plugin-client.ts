@@ -4,7 +4,7 @@ import type { EvictionAnswer } from "../../disruption/eviction.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
 import { reservationAnnotation } from "../../plugin/evictions/eviction-request.ts";
 import { ApiError, ConnectionError, NotSentError } from "../../plugin/kubernetes/api-error.ts";
-import type { CallOptions, KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
+import type { CallOptions, KubernetesClient, ListQuery } from "../../plugin/kubernetes/kubernetes-client.ts";
 import { judgeNatively } from "./native-budgets.ts";
 import type { FreeEviction } from "./oracle.ts";
 import type { ApiCall } from "./simulated-api.ts";
@@ -17,6 +17,8 @@ export interface PluginClientOptions {
 	readonly carry: <T>(call: ApiCall<T>) => Promise<T>;
 	/** Told of each eviction when it has been executed: what it hit, and the reservation that it named. */
 	readonly onEvicted: (pod: PodRecord, under: string | FreeEviction, sentAt: number) => void;
+	/** Told of each request that has changed something. */
+	readonly onChanged: (what: string) => void;
 	/** The clock of the process: it says when a request is sent. */
 	readonly now: () => number;
 	/** Told of each eviction that names no reservation when it is sent. */
@@ -39,6 +41,8 @@ interface EvictionBody {
 	readonly deleteOptions: DeleteOptions;
 }
 
+const nodeField = "spec.nodeName=";
+const nodesPath = "/api/v1/nodes/";
 const podOfPath = /^\/api\/v1\/namespaces\/([^/]+)\/pods\/([^/]+)(\/eviction)?$/;
 
 export function pluginClient({
@@ -46,6 +50,7 @@ export function pluginClient({
 	carry,
 	now,
 	onEvicted,
+	onChanged,
 	onSentFreely,
 	deletedUnder,
 	serverErrors,
@@ -96,6 +101,7 @@ export function pluginClient({
 					return { kind: "refused", refusal: String(verdict.code) };
 				}
 				const given = server.evict(pod, verdict?.preconditions ?? preconditions);
+				if (given.kind === "accepted") onChanged(`pod ${pod.name} is evicted`);
 				if (before.kind === "present" && given.kind === "accepted") onEvicted(before.pod, under, sentAt);
 				return given;
 			},
@@ -138,8 +144,24 @@ export function pluginClient({
 			const { uid = "" } = deleteOptions.preconditions ?? {};
 			return end(path, deleteOptions, { ...options, under: deletedUnder(uid) });
 		},
-		list: never,
-		patch: never,
+		async list<T>(_path: string, { fieldSelector = "" }: ListQuery<T> = {}): Promise<readonly T[]> {
+			const node = fieldSelector.slice(nodeField.length);
+			const execute = () => server.pods().filter((pod) => pod.node === node);
+			const pods = await ask({ verb: "list", resource: "pods", name: "", detail: node, execute });
+			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- pods are all that is listed
+			return pods.map(toV1Pod) as T[];
+		},
+		async patch<T>(path: string): Promise<T> {
+			const { pathname, searchParams } = new URL(path, "https://server");
+			const node = pathname.slice(nodesPath.length);
+			const execute = (): undefined => {
+				if (searchParams.has("dryRun")) return;
+				cluster.cordoned.add(node);
+				onChanged(`node ${node} is cordoned`);
+			};
+			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an answer that is not read
+			return (await ask({ verb: "patch", resource: "nodes", name: node, execute })) as T;
+		},
 		mergePatch: never,
 		apply: never,
 		stream: never,
@@ -160,7 +182,7 @@ function refusedBy(refusal: string): ApiError {
 
 /** As a list shows it. */
 export function toV1Pod(pod: PodRecord): V1Pod {
-	const { name, namespace, uid, resourceVersion, labels, terminating, preActivities } = pod;
+	const { name, namespace, uid, resourceVersion, labels, terminating, preActivities, controller, node } = pod;
 	return {
 		metadata: {
 			name,
@@ -169,10 +191,11 @@ export function toV1Pod(pod: PodRecord): V1Pod {
 			resourceVersion,
 			labels,
 			...(preActivities.length > 0 && { annotations: preActivityAnnotations(pod) }),
+			...(controller && { ownerReferences: [{ ...controller, controller: true }] }),
 			// As it is on the wire.
 			...(terminating && { deletionTimestamp: "2023-11-14T22:13:20Z" as unknown as Date }),
 		},
-		spec: { containers: [] },
+		spec: { containers: [], ...(node !== "" && { nodeName: node }) },
 		status: { phase: phaseOf(pod) },
 	};
 }

@@ -5,7 +5,7 @@
 import type { Cluster } from "../../disruption/cluster.ts";
 import { type RoundOutcome, type RoundRequest, type RoundRuntime, runRound } from "../../disruption/round.ts";
 import type { RunEvent } from "../../plugin/events/events.ts";
-import { createJob } from "../../plugin/evictions/eviction-job.ts";
+import { createJob, type EvictionJob } from "../../plugin/evictions/eviction-job.ts";
 import { Evictions } from "../../plugin/evictions/evictions.ts";
 import { createEvictor } from "../../plugin/evictions/evictor.ts";
 import { LeftBehind } from "../../plugin/evictions/left-behind.ts";
@@ -15,7 +15,9 @@ import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
 import { suggestDefault } from "../support/suggest-default.ts";
+import { CommandJudge } from "./command-judge.ts";
 import { Drain, type DrainWorld } from "./drain.ts";
+import { drainNodes } from "./drained-nodes.ts";
 import type { Oracle, RoundRecord } from "./oracle.ts";
 import { pluginClient, toV1Pod } from "./plugin-client.ts";
 import type { DrainData } from "./scenario.ts";
@@ -40,6 +42,7 @@ export class PluginProcess extends Drain {
 	readonly #rounds = new Map<string, RoundRecord>();
 	/** A delete names no reservation: by pod, the one that it uses. */
 	readonly #deletedUnder = new Map<string, string>();
+	readonly #judge: CommandJudge;
 	#turns = 0;
 	#isLoggedIn = false;
 
@@ -49,9 +52,12 @@ export class PluginProcess extends Drain {
 			...this.runtime,
 			onLeftBehind: (problem, giveBack) => this.#leftBehind.add(problem, giveBack),
 		};
+		this.#judge = new CommandJudge(data, this.#stop.signal, (error) => world.bug(data.name, error));
 		this.#leftBehind = new LeftBehind(runtime, () => undefined);
 		this.#contexts = new Map(world.clusters.map(({ id }) => [id, this.#context(id)]));
-		const contextIds = [...new Set(data.pods.map((path) => path.slice(0, path.indexOf("/"))))];
+		const contextIds = [
+			...new Set([...data.pods, ...(data.nodes ?? [])].map((path) => path.slice(0, path.indexOf("/")))),
+		];
 		const memberIds = data.members ?? world.memberIds(contextIds[0] ?? "");
 		const fleet = simulatedFleet(contextIds, memberIds, (id) => this.#member(id, memberIds[0] === id));
 		const emit = (event: RunEvent): void => this.#heard(event);
@@ -81,6 +87,7 @@ export class PluginProcess extends Drain {
 					...evictor,
 					evict: (pod, preconditions, id, guard) => {
 						this.#deletedUnder.set(pod.uid, id);
+						this.#judge.uses(id);
 						return evictor.evict(pod, preconditions, id, guard);
 					},
 				};
@@ -89,7 +96,7 @@ export class PluginProcess extends Drain {
 			reachability: new Reachability(emit, () => this.clock.now()),
 			stop: this.#stop.signal,
 			emit,
-			waitsUntilGone: false,
+			waitsUntilGone: data.nodes !== undefined,
 			skipWaitAfterSeconds: 0,
 			wallClock: () => this.clock.wallSeconds() * 1_000,
 			runRound: (request, runtime) => this.#round(request, runtime),
@@ -105,18 +112,39 @@ export class PluginProcess extends Drain {
 	}
 
 	override pause(): void {
+		this.#judge.pauses();
 		this.#evictions.pause();
 	}
 
 	override resume(): void {
+		this.#judge.resumes();
 		this.#evictions.resume();
 	}
 
 	protected async run(): Promise<void> {
 		await Promise.all(this.data.pods.map((path) => this.#evict(path)));
+		if (this.data.nodes) await this.#drainNodes();
 		this.#stop.abort(new Error("the run is over"));
 		await this.#evictions.settled();
 		await this.#leftBehind.settled();
+	}
+
+	#drainNodes(): Promise<void> {
+		const { data, clock } = this;
+		return drainNodes({
+			data,
+			clock,
+			contexts: this.#contexts,
+			isCordoned: (id, node) => this.world.cluster(id).cordoned.has(node),
+			evictions: { evict: (job) => this.#evictJob(job) },
+			stop: this.#stop.signal,
+			emit: (event) => this.#heard(event),
+		});
+	}
+
+	#evictJob(job: EvictionJob): Promise<PodOutcome> {
+		this.#judge.evicts(job);
+		return this.#evictions.evict(job);
 	}
 
 	async #evict(path: string): Promise<void> {
@@ -130,13 +158,14 @@ export class PluginProcess extends Drain {
 			const { deletes = false } = this.data;
 			const readAt = this.clock.now();
 			const job = createJob(toV1Pod(found.pod), { context, timeout, deletes, gracePeriodSeconds: -1, readAt });
-			const outcome: PodOutcome = await this.#evictions.evict(job);
+			const outcome: PodOutcome = await this.#evictJob(job);
 			if (outcome.kind === "failed") this.last = outcome.message;
 			if (outcome.kind === "stopped") return;
 		}
 	}
 
 	async #round(request: RoundRequest, runtime: RoundRuntime): Promise<RoundOutcome> {
+		this.#judge.asksForRound(request);
 		this.#turn(looksPerAttempt);
 		const { oracle } = this.world;
 		const record = oracle.roundStarts(this);
@@ -154,6 +183,7 @@ export class PluginProcess extends Drain {
 		} finally {
 			for (const id of record.ids) this.#rounds.set(id, record);
 			oracle.roundEnds(record, outcome);
+			this.#judge.roundEnds(outcome);
 		}
 	}
 
@@ -175,7 +205,9 @@ export class PluginProcess extends Drain {
 			deletedUnder: (uid) => this.#deletedUnder.get(uid),
 			onSentFreely: () => oracle.sendsFreely(this),
 			now: () => this.clock.now(),
+			onChanged: (what) => this.#judge.changed(what),
 			onEvicted: (pod, under, sentAt) => {
+				this.#judge.evicted(cluster, pod);
 				const round = typeof under === "string" ? this.#rounds.get(under) : undefined;
 				if (round) oracle.evicted(cluster, pod, round, sentAt);
 				else oracle.evictedFreely(cluster, pod, typeof under === "string" ? oracle.sendsFreely(this) : under);
@@ -195,6 +227,10 @@ export class PluginProcess extends Drain {
 	#member(id: string, countsLooks: boolean): AgentCluster {
 		const member = this.world.member(this, id);
 		return forwardingCluster(member, {
+			acquire: (request, options) => {
+				this.#judge.takesLease();
+				return member.acquire(request, options);
+			},
 			look: (request) => {
 				if (countsLooks) this.#turn(1);
 				return member.look(request);
@@ -204,6 +240,9 @@ export class PluginProcess extends Drain {
 
 	#heard(event: RunEvent): void {
 		if (event.type === "pod.accepted") this.evicted += 1;
+		if (event.type === "node.drained" && event.dryRun === "none")
+			this.#judge.saysDrained(this.world.cluster(event.context), event.node);
+		if (event.type === "node.failed") this.last = event.why;
 		if (event.type === "pod.waiting" || event.type === "cluster.unreachable") this.last = event.message;
 	}
 }

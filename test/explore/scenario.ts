@@ -28,6 +28,12 @@ export interface DrainData {
 	readonly name: string;
 	/** "cluster/pod". */
 	readonly pods: readonly string[];
+	/** It drains these instead, "cluster/node". */
+	readonly nodes?: readonly string[];
+	/** For each of its nodes (--timeout). */
+	readonly timeoutMs?: number;
+	/** Pods go by the value of this label (--order-by). */
+	readonly orderBy?: string;
 	/** Rounds it asks for before it gives up. */
 	readonly attempts: number;
 	/** The members over which it runs its rounds, in the order in which it has them; by default all, as listed. */

@@ -1,6 +1,7 @@
 // All scenarios: small worlds, each for a few safeguards.
 import { commandScenarios } from "./command-scenarios.ts";
 import { configScenarios } from "./config-scenarios.ts";
+import { drainScenarios } from "./drain-scenarios.ts";
 import { engineScenarios } from "./engine-scenarios.ts";
 import { finishedScenarios } from "./finished-scenarios.ts";
 import { kindScenarios } from "./kind-scenarios.ts";
@@ -41,6 +42,7 @@ export const scenarios: readonly Scenario<World>[] = [
 	...finishedScenarios,
 	...preActivityScenarios,
 	...nativeBudgetScenarios,
+	...drainScenarios,
 ];
 
 export function findScenario(name: string): Scenario<World> {

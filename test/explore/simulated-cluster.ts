@@ -15,6 +15,8 @@ export class SimulatedCluster {
 	readonly agents: AgentProcess[] = [];
 	/** Ids that its list has had, or that have greeted it: its fleet has them, listed or not, until they are forgotten. */
 	readonly named = new Set<string>();
+	/** Nodes that take no new pods. */
+	readonly cordoned = new Set<string>();
 	/** Plugins may not read its pods: 403. */
 	forbidsReads = false;
 	/** Evictions that its own PodDisruptionBudgets have refused. */
@@ -33,7 +35,7 @@ export class SimulatedCluster {
 		const fleet = (data.fleet ?? memberIds).map((id) => ({ id, name: id, address: `${id}:9443` }));
 		this.server = new SimulatedApiServer({ clusterId: data.id, fleet, firstRevision: firstRevision(data) });
 		if (agentOptions.knowsMembers) this.server.fleet = { ...this.server.fleet, version: "1" };
-		this.workloads = data.workloads.map((spec) => new Workload(this.server, spec));
+		this.workloads = data.workloads.map((spec) => new Workload(this.server, spec, this.cordoned));
 		for (const { name, selector, ...spec } of data.budgets) {
 			this.server.putBudget({ name: { namespace, name }, spec: { selector: { matchLabels: selector }, ...spec } });
 		}

@@ -28,6 +28,8 @@ export interface WorkloadSpec {
 	readonly unready?: readonly number[];
 	/** Of its pod template, where its pods get other ones: a webhook adds some. */
 	readonly template?: Readonly<Record<string, string>>;
+	/** Nodes that its pods are on, in turn; one that is cordoned gets no new pod. On no node where it says nothing. */
+	readonly nodes?: readonly string[];
 	/** None of its pods is there at first. */
 	readonly isEmpty?: boolean;
 }
@@ -59,6 +61,7 @@ export class Workload {
 	/** Slots of pods that nobody controls, which rounds have emptied. */
 	readonly emptied = new Set<Slot>();
 	readonly #server: SimulatedApiServer;
+	readonly #cordoned: ReadonlySet<string>;
 	readonly #deployment: ControllerReference | undefined;
 	/** Slots that a scale took away, whose pods are deleted past the budgets, as if they had failed; and those of failed pods that are not replaced. */
 	readonly retired: Slot[] = [];
@@ -69,8 +72,10 @@ export class Workload {
 	readonly #records = new Map<PodReference, PodRecord | "gone">();
 	#recordsAt = -1;
 
-	constructor(server: SimulatedApiServer, spec: WorkloadSpec) {
+	/** `cordoned`: nodes that take no new pods. */
+	constructor(server: SimulatedApiServer, spec: WorkloadSpec, cordoned: ReadonlySet<string> = new Set()) {
 		this.#server = server;
+		this.#cordoned = cordoned;
 		this.spec = spec;
 		this.replicas = spec.replicas;
 		if (spec.kind !== "Bare") {
@@ -193,7 +198,7 @@ export class Workload {
 		for (const slot of this.slots) {
 			const pod = this.podIn(slot);
 			if (!pod) {
-				if (this.isManaged && !onlyEnds)
+				if (this.isManaged && !onlyEnds && this.#nodeFor(slot) !== undefined)
 					step(`makes pod ${this.spec.name}-${slot.ordinal} anew`, () => this.#makePod(slot, false));
 			} else if (pod.terminating) {
 				step(`pod ${pod.name} ends`, () => {
@@ -255,8 +260,16 @@ export class Workload {
 			namespace,
 			labels: this.spec.labels,
 			ready,
+			node: this.#nodeFor(slot) ?? "",
 			...(this.controller && { controller: this.controller }),
 		});
+	}
+
+	/** Undefined while all of its nodes are cordoned: its pod would be pending. */
+	#nodeFor({ ordinal }: Slot): string | undefined {
+		const { nodes = [""] } = this.spec;
+		const inTurn = nodes.map((_, index) => nodes[(ordinal + index) % nodes.length] ?? "");
+		return inTurn.find((node) => !this.#cordoned.has(node));
 	}
 
 	#writeScale(): void {

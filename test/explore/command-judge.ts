@@ -1,0 +1,98 @@
+// The judge of one plugin process: what a command says of itself holds, whatever becomes of the budgets.
+//
+// - A dry run changes nothing: no pod, no node, and it asks for no Lease.
+// - While it is paused no round is asked for, and no grant that was made in this pause is used.
+// - When its time is over, or it was stopped, no round is asked for, and no grant that was made after that is used.
+// - A node that is said to be drained has no pods, and its pods go in their order.
+import type { RoundOutcome, RoundRequest } from "../../disruption/round.ts";
+import type { PodRecord } from "../../disruption/pod.ts";
+import type { EvictionJob } from "../../plugin/evictions/eviction-job.ts";
+import type { DrainData } from "./scenario.ts";
+import type { SimulatedCluster } from "./simulated-cluster.ts";
+
+export class CommandJudge {
+	readonly #data: DrainData;
+	readonly #stop: AbortSignal;
+	readonly #bug: (error: Error) => void;
+	/** By the uids of their pods. */
+	readonly #timeouts = new Map<string, AbortSignal>();
+	/** Counts pauses; odd while it is paused. */
+	#pauses = 0;
+	/** Grants that were made in a pause, by their reservations. */
+	readonly #grantedInPause = new Map<string, number>();
+	/** Reservations of grants that were made too late. */
+	readonly #grantedLate = new Set<string>();
+
+	constructor(data: DrainData, stop: AbortSignal, bug: (error: Error) => void) {
+		this.#data = data;
+		this.#stop = stop;
+		this.#bug = bug;
+	}
+
+	pauses(): void {
+		if (!this.#isPaused) this.#pauses += 1;
+	}
+
+	resumes(): void {
+		if (this.#isPaused) this.#pauses += 1;
+	}
+
+	evicts({ pod, timeout }: EvictionJob): void {
+		this.#timeouts.set(pod.uid, timeout.signal);
+	}
+
+	asksForRound({ candidates }: Pick<RoundRequest, "candidates">): void {
+		this.takesLease();
+		if (this.#isPaused) this.#broken("a round is asked for in a pause");
+		if (candidates.every(({ pod }) => this.#isOver(pod.uid))) this.#broken("a round is asked for after its end");
+	}
+
+	takesLease(): void {
+		if (this.#data.dryRun) this.#broken("a dry run asks for a Lease");
+	}
+
+	roundEnds(outcome: RoundOutcome | undefined): void {
+		for (const verdict of outcome?.kind === "decided" ? outcome.verdicts : []) {
+			if (verdict.kind !== "granted") continue;
+			const { id, pod } = verdict.ticket;
+			if (this.#isPaused) this.#grantedInPause.set(id, this.#pauses);
+			if (this.#isOver(pod.uid)) this.#grantedLate.add(id);
+		}
+	}
+
+	/** An eviction is about to be sent under a reservation. */
+	uses(id: string): void {
+		if (this.#isPaused && this.#grantedInPause.get(id) === this.#pauses) this.#broken("a grant is used in a pause");
+		if (this.#grantedLate.has(id)) this.#broken("a grant is used that came after its end");
+	}
+
+	changed(what: string): void {
+		if (this.#data.dryRun) this.#broken(`${what} by a dry run`);
+	}
+
+	/** `pod` as it was. */
+	evicted({ server }: SimulatedCluster, pod: PodRecord): void {
+		const { orderBy, nodes } = this.#data;
+		if (!nodes || orderBy === undefined) return;
+		const value = (each: PodRecord): string => each.labels[orderBy] ?? "";
+		const earlier = server.pods().find((each) => each.node === pod.node && value(each) < value(pod));
+		if (earlier) this.#broken(`pod ${pod.name} is evicted before pod ${earlier.name} is gone`);
+	}
+
+	saysDrained({ server }: SimulatedCluster, node: string): void {
+		const left = server.pods().find((pod) => pod.node === node);
+		if (left) this.#broken(`node ${node} is said to be drained, and pod ${left.name} is on it`);
+	}
+
+	get #isPaused(): boolean {
+		return this.#pauses % 2 === 1;
+	}
+
+	#isOver(uid: string): boolean {
+		return this.#stop.aborted || (this.#timeouts.get(uid)?.aborted ?? false);
+	}
+
+	#broken(message: string): void {
+		this.#bug(new Error(message));
+	}
+}

@@ -1,0 +1,93 @@
+// What a drain of nodes says of itself must hold: see command-judge.ts.
+import type { Mutant } from "./mutant.ts";
+
+const drain = "plugin/drain/drain.ts";
+const evictions = "plugin/evictions/evictions.ts";
+const limit = { file: "plugin/evictions/concurrency-limit.ts", symbol: "ConcurrencyLimit.ask" } as const;
+const granted = { file: "plugin/evictions/granted-evictions.ts", symbol: "GrantedEvictions.#send" } as const;
+const waitingPod = { file: "plugin/evictions/waiting-pod.ts", symbol: "WaitingPod.constructor" } as const;
+
+export const drainMutants: readonly Mutant[] = [
+	{
+		name: "drains-without-cordon",
+		without: "leaving a node alone that could not be cordoned",
+		scenarios: ["drained-nodes"],
+		edits: [{ file: drain, symbol: "drain", find: "$cordoned.has($node)", replace: "true" }],
+	},
+	{
+		name: "drained-before-gone",
+		without: "waiting until the pods of a node are gone",
+		scenarios: ["drained-nodes"],
+		edits: [
+			{
+				file: evictions,
+				symbol: "Evictions.#finish",
+				find: "$options.dryRun || !this.#deps.waitsUntilGone",
+				replace: "true",
+			},
+		],
+	},
+	{
+		name: "drains-out-of-order",
+		without: "putting the pods of a node in order",
+		scenarios: ["drained-by-deletes"],
+		edits: [
+			{
+				file: drain,
+				symbol: "drainOrder",
+				find: "orderPods($pods, $order)",
+				replace: 'orderPods($pods, { kind: "none" })',
+			},
+		],
+	},
+	{
+		name: "dry-run-cordons",
+		without: "the dryRun of a cordon in a dry run",
+		scenarios: ["drained-in-dry-run"],
+		edits: [
+			{
+				file: "plugin/nodes/cordon.ts",
+				symbol: "setUnschedulable",
+				find: '$dryRun === "server" ? "&dryRun=All" : ""',
+				replace: '""',
+			},
+		],
+	},
+	{
+		name: "dry-run-takes-leases",
+		without: "looking at the counts in the place of a round in a dry run",
+		scenarios: ["drained-in-dry-run"],
+		edits: [
+			{
+				file: evictions,
+				symbol: "Evictions.#tryUnder",
+				find: "$state.dryRun?.tryEviction($job, $budgets) ?? this.#roundsFor($$all).tryEviction($job)",
+				replace: "this.#roundsFor($$all).tryEviction($job)",
+			},
+		],
+	},
+	{
+		name: "pause-lets-rounds-begin",
+		without: "asking for no round in a pause",
+		scenarios: ["drained-in-time"],
+		edits: [{ ...limit, find: "if (this.#isPaused) return 0;", replace: "" }],
+	},
+	{
+		name: "pause-lets-grants-go",
+		without: "giving a grant back that was made in a pause",
+		scenarios: ["drained-in-time"],
+		edits: [{ ...granted, find: "this.#limit.isPaused", replace: "false" }],
+	},
+	{
+		name: "waits-past-its-time",
+		without: "giving up a pod that waits for its grant when its time is over",
+		scenarios: ["drained-in-time"],
+		edits: [
+			{
+				...waitingPod,
+				find: '$job.timeout.signal.addEventListener("abort", $onTimeout, { once: true });',
+				replace: "",
+			},
+		],
+	},
+];
