@@ -6,11 +6,12 @@ import type { Oracle } from "./oracle.ts";
 import type { DrainData } from "./scenario.ts";
 import type { ApiCall } from "./simulated-api.ts";
 import type { SimulatedCluster } from "./simulated-cluster.ts";
+import type { Wire } from "./wire.ts";
 import { type ProcessOptions, SimulatedProcess, sleepOn } from "./simulated-process.ts";
 
 /** What a drain needs of the world around it. */
 export interface DrainWorld {
-	readonly options: ProcessOptions;
+	readonly options: ProcessOptions & { readonly writtenHolds: boolean };
 	readonly scenario: { readonly name: string };
 	readonly clusters: readonly SimulatedCluster[];
 	readonly oracle: Oracle;
@@ -19,6 +20,8 @@ export interface DrainWorld {
 	member(from: Drain, id: string): AgentCluster;
 	/** Ids of the members that this cluster declares now. */
 	memberIds(clusterId: string): readonly string[];
+	/** To the agents of a cluster, and members that were met so; undefined where calls do not go over the wire. */
+	readonly wire: Pick<Wire, "client" | "met"> | undefined;
 	carry<T>(from: SimulatedProcess, cluster: SimulatedCluster, call: ApiCall<T>): Promise<T>;
 	bug(where: string, error: unknown): void;
 }

@@ -40,6 +40,7 @@ export function requestText(
 		case "scales":
 		case "workloads":
 		case "nodes":
+		case "version":
 			return `${verb} ${resource} ${object} in ${cluster}`;
 	}
 }

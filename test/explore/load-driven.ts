@@ -4,8 +4,8 @@ import type { AwaitPoints } from "./await-points.ts";
 
 export async function loadDriven(mutantName: string | undefined, points: AwaitPoints): Promise<void> {
 	const { loadAwaitPoints } = await import("./await-points.ts");
-	const { simulateTimeouts } = await import("./simulated-timeouts.ts");
-	simulateTimeouts();
+	const { simulateTime } = await import("./simulated-time.ts");
+	simulateTime();
 	if (mutantName === undefined) return loadAwaitPoints(points);
 	const [{ loadMutant, mutatedSources }, { findMutant }] = await Promise.all([
 		import("./mutant.ts"),

@@ -12,6 +12,7 @@ import { reservationMutants } from "./reservation-mutants.ts";
 import { roundMutants } from "./round-mutants.ts";
 import { unwrittenMutants } from "./unwritten-mutants.ts";
 import { wireMutants } from "./wire-mutants.ts";
+import { meetingMutants } from "./meeting-mutants.ts";
 import { projectionMutants } from "./projection-mutants.ts";
 import { workloadMutants } from "./workload-mutants.ts";
 
@@ -26,6 +27,7 @@ export const mutants: readonly Mutant[] = [
 	...wireMutants,
 	...commandMutants,
 	...drainMutants,
+	...meetingMutants,
 	...projectionMutants,
 	...finishedMutants,
 	...preActivityMutants,

@@ -120,6 +120,10 @@ export function pluginClient({
 	return {
 		server: server.clusterId,
 		async get<T>(path: string): Promise<T> {
+			if (path === "/version") {
+				// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an answer that is not read
+				return (await ask({ verb: "get", resource: "version", name: "", execute: () => undefined })) as T;
+			}
 			const pod = podAt(path);
 			const found = await ask({
 				verb: "get",

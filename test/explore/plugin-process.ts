@@ -3,14 +3,16 @@
 //
 // It stops, as by Ctrl-C, when its attempts are used up: rounds, looks that found no room, questions who the fleet is.
 import type { Cluster } from "../../disruption/cluster.ts";
+import { isDomainError } from "../../disruption/errors.ts";
 import { type RoundOutcome, type RoundRequest, type RoundRuntime, runRound } from "../../disruption/round.ts";
 import type { RunEvent } from "../../plugin/events/events.ts";
 import { createJob, type EvictionJob } from "../../plugin/evictions/eviction-job.ts";
-import { Evictions } from "../../plugin/evictions/evictions.ts";
+import { type EvictionFleet, Evictions } from "../../plugin/evictions/evictions.ts";
 import { createEvictor } from "../../plugin/evictions/evictor.ts";
 import { LeftBehind } from "../../plugin/evictions/left-behind.ts";
 import type { PodOutcome } from "../../plugin/evictions/pod-outcome.ts";
 import { Reachability } from "../../plugin/fleet/reachability.ts";
+import { FleetUncoveredError } from "../../plugin/terminal/errors.ts";
 import type { KubeContext } from "../../plugin/kubernetes/kube-context.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { forwardingCluster } from "../../proto/forwarding-cluster.ts";
@@ -21,6 +23,7 @@ import { drainNodes } from "./drained-nodes.ts";
 import type { Oracle, RoundRecord } from "./oracle.ts";
 import { pluginClient, toV1Pod } from "./plugin-client.ts";
 import type { DrainData } from "./scenario.ts";
+import { meetFleet } from "./met-fleet.ts";
 import { simulatedFleet } from "./simulated-fleet.ts";
 import { sleepOn } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
@@ -33,7 +36,9 @@ const looksPerAttempt = 3;
 const firstQuestions = 2;
 
 export class PluginProcess extends Drain {
-	readonly #evictions: Evictions;
+	/** Undefined until it has a fleet. */
+	#evictions: Evictions | undefined;
+	readonly #contextIds: readonly string[];
 	readonly #leftBehind: LeftBehind;
 	readonly #contexts: ReadonlyMap<string, KubeContext>;
 	readonly #stop = new AbortController();
@@ -45,29 +50,32 @@ export class PluginProcess extends Drain {
 	readonly #judge: CommandJudge;
 	#turns = 0;
 	#isLoggedIn = false;
+	#isPaused = false;
 
 	constructor(data: DrainData, world: DrainWorld) {
 		super(data, world);
-		const runtime: RoundRuntime = {
-			...this.runtime,
-			onLeftBehind: (problem, giveBack) => this.#leftBehind.add(problem, giveBack),
-		};
 		this.#judge = new CommandJudge(data, this.#stop.signal, (error) => world.bug(data.name, error));
-		this.#leftBehind = new LeftBehind(runtime, () => undefined);
+		this.#leftBehind = new LeftBehind(this.runtime, () => undefined);
 		this.#contexts = new Map(world.clusters.map(({ id }) => [id, this.#context(id)]));
-		const contextIds = [
-			...new Set([...data.pods, ...(data.nodes ?? [])].map((path) => path.slice(0, path.indexOf("/")))),
-		];
-		const memberIds = data.members ?? world.memberIds(contextIds[0] ?? "");
-		const fleet = simulatedFleet(contextIds, memberIds, (id) => this.#member(id, memberIds[0] === id));
+		const names = [...data.pods, ...(data.nodes ?? [])].map((path) => path.slice(0, path.indexOf("/")));
+		this.#contextIds = [...new Set([...names, ...(data.meets ?? [])])];
+	}
+
+	/** With the fleet that it takes for its own. `judged`: a member of it, with the judge looking on. */
+	#begin(fleet: EvictionFleet, judged: (member: AgentCluster) => AgentCluster): Evictions {
+		const { data, world, runtime } = this;
 		const emit = (event: RunEvent): void => this.#heard(event);
 		const options = { gracePeriodSeconds: -1, deletes: data.deletes ?? false, dryRun: data.dryRun ?? false };
 		const evictorOf = createEvictor(options, emit);
-		this.#evictions = new Evictions({
+		return new Evictions({
 			fleet: {
-				...fleet,
+				listedAhead: fleet.listedAhead,
 				get members() {
-					return fleet.members;
+					return fleet.members.map(judged);
+				},
+				memberOf: (context) => {
+					const member = fleet.memberOf(context);
+					return member && judged(member);
 				},
 				listBudgets: (namespaces) => {
 					this.#turn(1);
@@ -92,7 +100,7 @@ export class PluginProcess extends Drain {
 					},
 				};
 			},
-			runtime,
+			runtime: { ...runtime, onLeftBehind: (problem, giveBack) => this.#leftBehind.add(problem, giveBack) },
 			reachability: new Reachability(emit, () => this.clock.now()),
 			stop: this.#stop.signal,
 			emit,
@@ -112,42 +120,83 @@ export class PluginProcess extends Drain {
 	}
 
 	override pause(): void {
+		this.#isPaused = true;
 		this.#judge.pauses();
-		this.#evictions.pause();
+		this.#evictions?.pause();
 	}
 
 	override resume(): void {
+		this.#isPaused = false;
 		this.#judge.resumes();
-		this.#evictions.resume();
+		this.#evictions?.resume();
 	}
 
 	protected async run(): Promise<void> {
-		await Promise.all(this.data.pods.map((path) => this.#evict(path)));
-		if (this.data.nodes) await this.#drainNodes();
+		const evictions = await this.#findFleet();
+		if (!evictions) return;
+		this.#evictions = evictions;
+		if (this.#isPaused) evictions.pause();
+		await Promise.all(this.data.pods.map((path) => this.#evict(path, evictions)));
+		if (this.data.nodes) await this.#drainNodes(evictions);
 		this.#stop.abort(new Error("the run is over"));
-		await this.#evictions.settled();
+		await evictions.settled();
 		await this.#leftBehind.settled();
 	}
 
-	#drainNodes(): Promise<void> {
+	/** Undefined where it cannot be had: then nothing is touched. */
+	#findFleet(): Evictions | Promise<Evictions | undefined> {
+		const { data, world } = this;
+		if (data.meets && world.wire) return this.#meetFleet(world.wire);
+		const memberIds = data.members ?? world.memberIds(this.#contextIds[0] ?? "");
+		const memberOf = (id: string): AgentCluster => this.#judged(world.member(this, id), memberIds[0] === id);
+		return this.#begin(simulatedFleet(this.#contextIds, memberIds, memberOf), (member) => member);
+	}
+
+	async #meetFleet(wire: NonNullable<DrainWorld["wire"]>): Promise<Evictions | undefined> {
+		const { world, data } = this;
+		const said = new Map<string, unknown>();
+		try {
+			const fleet = await meetFleet({
+				contexts: this.#contextIds.flatMap((id) => this.#contexts.get(id) ?? []),
+				clientOf: ({ name }) => wire.client(this, name, { said, onDescribe: () => world.oracle.lists(this) }),
+				memberIds: (id) => world.memberIds(id),
+				bug: (error) => world.bug(data.name, error),
+			});
+			const judged = new WeakMap<AgentCluster, AgentCluster>();
+			return this.#begin(fleet, (member) => {
+				let found = judged.get(member);
+				if (!found) {
+					const met = wire.met(member, said, world.options);
+					judged.set(member, (found = this.#judged(met, fleet.members[0] === member)));
+				}
+				return found;
+			});
+		} catch (error) {
+			if (!(error instanceof FleetUncoveredError) && !isDomainError(error)) throw error;
+			this.last = error.message;
+			return undefined;
+		}
+	}
+
+	#drainNodes(evictions: Evictions): Promise<void> {
 		const { data, clock } = this;
 		return drainNodes({
 			data,
 			clock,
 			contexts: this.#contexts,
 			isCordoned: (id, node) => this.world.cluster(id).cordoned.has(node),
-			evictions: { evict: (job) => this.#evictJob(job) },
+			evictions: { evict: (job) => this.#evictJob(job, evictions) },
 			stop: this.#stop.signal,
 			emit: (event) => this.#heard(event),
 		});
 	}
 
-	#evictJob(job: EvictionJob): Promise<PodOutcome> {
+	#evictJob(job: EvictionJob, evictions: Evictions): Promise<PodOutcome> {
 		this.#judge.evicts(job);
-		return this.#evictions.evict(job);
+		return evictions.evict(job);
 	}
 
-	async #evict(path: string): Promise<void> {
+	async #evict(path: string, evictions: Evictions): Promise<void> {
 		const [clusterId = "", name = ""] = path.split("/");
 		const context = this.#contexts.get(clusterId);
 		if (!context) throw new Error(`no cluster ${clusterId} in scenario ${this.world.scenario.name}`);
@@ -158,7 +207,7 @@ export class PluginProcess extends Drain {
 			const { deletes = false } = this.data;
 			const readAt = this.clock.now();
 			const job = createJob(toV1Pod(found.pod), { context, timeout, deletes, gracePeriodSeconds: -1, readAt });
-			const outcome: PodOutcome = await this.#evictJob(job);
+			const outcome: PodOutcome = await this.#evictJob(job, evictions);
 			if (outcome.kind === "failed") this.last = outcome.message;
 			if (outcome.kind === "stopped") return;
 		}
@@ -224,8 +273,7 @@ export class PluginProcess extends Drain {
 		await sleepOn(this.clock, waitMs, this.#stop.signal);
 	}
 
-	#member(id: string, countsLooks: boolean): AgentCluster {
-		const member = this.world.member(this, id);
+	#judged(member: AgentCluster, countsLooks: boolean): AgentCluster {
 		return forwardingCluster(member, {
 			acquire: (request, options) => {
 				this.#judge.takesLease();

@@ -34,6 +34,8 @@ export interface DrainData {
 	readonly timeoutMs?: number;
 	/** Pods go by the value of this label (--order-by). */
 	readonly orderBy?: string;
+	/** It meets its fleet by the shipped code, with the contexts of its pods and of these clusters; only over the wire. */
+	readonly meets?: readonly string[];
 	/** Rounds it asks for before it gives up. */
 	readonly attempts: number;
 	/** The members over which it runs its rounds, in the order in which it has them; by default all, as listed. */

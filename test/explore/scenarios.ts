@@ -6,6 +6,7 @@ import { engineScenarios } from "./engine-scenarios.ts";
 import { finishedScenarios } from "./finished-scenarios.ts";
 import { kindScenarios } from "./kind-scenarios.ts";
 import { lateBudgetScenarios } from "./late-budget-scenarios.ts";
+import { meetingScenarios } from "./meeting-scenarios.ts";
 import { memberScenarios } from "./member-scenarios.ts";
 import { nativeBudgetScenarios } from "./native-budget-scenarios.ts";
 import { preActivityScenarios } from "./pre-activity-scenarios.ts";
@@ -43,6 +44,7 @@ export const scenarios: readonly Scenario<World>[] = [
 	...preActivityScenarios,
 	...nativeBudgetScenarios,
 	...drainScenarios,
+	...meetingScenarios,
 ];
 
 export function findScenario(name: string): Scenario<World> {

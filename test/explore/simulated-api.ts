@@ -11,7 +11,7 @@ export { SimulatedApiServer } from "./simulated-api-server.ts";
 /** One request; `execute` is its effect and its answer, or what it rejects with, at the moment it reaches the server. */
 export interface ApiCall<T> {
 	readonly verb: "get" | "list" | "create" | "update" | "delete" | "patch" | "evict";
-	readonly resource: "leases" | "pods" | "budgets" | "fleet" | "scales" | "workloads" | "nodes";
+	readonly resource: "leases" | "pods" | "budgets" | "fleet" | "scales" | "workloads" | "nodes" | "version";
 	/** The object's name, "" for a list. */
 	readonly name: string;
 	/** What else the request says, for people and for histories. */

@@ -65,7 +65,12 @@ export function wireClient(send: SendWire): AgentServiceClient {
 	]);
 	const acquire = (request: unknown, metadata: Metadata): WireCall => begin("acquire", request, metadata);
 	// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the methods that are asked in a schedule
-	return { ...Object.fromEntries(methods), acquire } as unknown as AgentServiceClient;
+	return { ...Object.fromEntries(methods), acquire, waitForReady } as unknown as AgentServiceClient;
+}
+
+/** Connections are there at once. */
+function waitForReady(_until: unknown, callback: () => void): void {
+	queueMicrotask(callback);
 }
 
 /** What gRPC gives a caller of both kinds of calls, as far as the shipped code uses it. */

@@ -36,6 +36,8 @@ export interface WireServerOptions {
 	readonly greetings: GreetingReceiver | undefined;
 	/** Another member, for a call that is passed on. */
 	readonly member: Parameters<typeof createTokenGate>[0]["member"];
+	/** All others, for a plugin that meets its fleet. */
+	readonly others: Parameters<typeof createTokenGate>[0]["others"];
 	/** Who answers, with the judge looking on. */
 	readonly judged: (cluster: AgentCluster, answering: Answering) => AgentCluster;
 	/** Told of what no code here should ever throw. */
@@ -50,7 +52,7 @@ export class WireServer {
 	/** By the metadata of the call: all that a gate has of it. */
 	readonly #answering = new WeakMap<Metadata, Answering>();
 
-	constructor({ agent, greetings, member, judged, onBug }: WireServerOptions) {
+	constructor({ agent, greetings, member, others, judged, onBug }: WireServerOptions) {
 		const { local, clock, fleet } = agent;
 		const now = (): number => clock.now();
 		const tokenGate = createTokenGate({
@@ -63,7 +65,7 @@ export class WireServer {
 			rights: { refusal: async () => undefined },
 			local,
 			member,
-			others: async () => [],
+			others,
 		});
 		const wallClock = (): number => clock.wallSeconds() * 1_000;
 		const identity = new PeerIdentity({ serverName, local, fleet, wallClock });

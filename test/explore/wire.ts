@@ -5,6 +5,7 @@ import { Peers } from "../../agent/peers/peers.ts";
 import type { AcquireOutcome, Count } from "../../disruption/cluster.ts";
 import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import { clusterBehind, forwardingCluster } from "../../proto/forwarding-cluster.ts";
+import type { AgentServiceClient } from "../../proto/gen/xpdb/v1/agent.ts";
 import type * as wire from "../../proto/gen/xpdb/v1/agent.ts";
 import { greetAgent, type Greeting, type GreetingReply } from "../../proto/greet.ts";
 import { RemoteCluster } from "../../proto/remote-cluster.ts";
@@ -63,12 +64,31 @@ export class Wire {
 			const heard: Heard = {};
 			const client = this.#client(from, { to: through, agent, heard });
 			const cluster = new RemoteCluster({ id, name: id, client, ...(passedOn && { passedOn }) });
-			return put(this.#hearing(cluster, heard, { isCaller: true }));
+			return put(this.#hearing(cluster, () => heard.said, { isCaller: true }));
 		});
-		return forwardingCluster(remote, {
-			acquire: (request, options) =>
-				remote.acquire(writtenHolds ? { ...request, mayBeUnwritten: false } : request, options),
+		return writingHolds(remote, writtenHolds);
+	}
+
+	/** The agents of a cluster, for a plugin that meets its fleet by itself. `said` gets what they say, for met(). */
+	client(
+		from: SimulatedProcess,
+		to: string,
+		{ said, onDescribe }: { readonly said: Map<string, unknown>; readonly onDescribe: () => void },
+	): AgentServiceClient {
+		return wireClient(async (request) => {
+			if (request.method === "describe") onDescribe();
+			const answer = await this.#send(from, request, { to, agent: undefined });
+			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- fields of the two that are noted
+			const { clusterId, nonce, acquisition } = request.asked as Partial<wire.AcquireRequest & wire.CountRequest>;
+			said.set(`${clusterId} ${acquisition?.nonce ?? nonce}`, answer.said);
+			return answer;
 		});
+	}
+
+	/** A member that was met over such clients. */
+	met(member: AgentCluster, said: ReadonlyMap<string, unknown>, { writtenHolds }: Pick<WireMember, "writtenHolds">) {
+		const hearing = this.#hearing(member, (nonce) => said.get(`${member.id} ${nonce}`), { isCaller: true });
+		return writingHolds(hearing, writtenHolds);
 	}
 
 	greet(from: AgentProcess, id: string, greeting: Greeting): Promise<GreetingReply> {
@@ -141,6 +161,14 @@ export class Wire {
 
 	#makeServer(agent: AgentProcess): WireServer {
 		const { local, fleet, greetings } = agent;
+		const peersOf = (heard: Heard): Peers => {
+			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that Peers asks of it
+			const clients = {
+				get: ({ id: to }: { readonly id: string }) => this.#client(agent, { to, agent: undefined, heard }),
+				keep: () => undefined,
+			} as unknown as PeerClients;
+			return new Peers({ clients, fleet, clusterId: local.id, clusterName: local.name });
+		};
 		return new WireServer({
 			agent,
 			greetings: greetings && {
@@ -152,16 +180,12 @@ export class Wire {
 					return reply;
 				},
 			},
+			others: (caller) => peersOf({}).othersFor(caller),
 			member: (...asked) => {
 				const heard: Heard = {};
-				// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that Peers asks of it
-				const clients = {
-					get: ({ id: to }: { readonly id: string }) => this.#client(agent, { to, agent: undefined, heard }),
-					keep: () => undefined,
-				} as unknown as PeerClients;
-				const { id, name } = local;
-				const peers = new Peers({ clients, fleet, clusterId: id, clusterName: name });
-				return peers.member(...asked).then((member) => this.#hearing(member, heard, { isCaller: false }));
+				return peersOf(heard)
+					.member(...asked)
+					.then((member) => this.#hearing(member, () => heard.said, { isCaller: false }));
 			},
 			judged: (cluster, answering) => this.#judged(cluster, agent, answering),
 			onBug: (error) => this.#options.onBug(agent.name, error),
@@ -195,24 +219,37 @@ export class Wire {
 	}
 
 	/** The cluster as a caller, or an agent that passes the answer on, hears of it: by what was said there. */
-	#hearing(cluster: AgentCluster, heard: Heard, { isCaller }: { readonly isCaller: boolean }): AgentCluster {
+	#hearing(
+		cluster: AgentCluster,
+		saidOf: (nonce: string) => unknown,
+		{ isCaller }: { readonly isCaller: boolean },
+	): AgentCluster {
 		const { budgets } = this.#options;
 		return forwardingCluster(cluster, {
 			acquire: async (request, options) => {
 				const outcome = await cluster.acquire(request, options);
+				if (outcome.kind !== "acquired") return outcome;
 				// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what #judged noted of this call
-				const said = heard.said as AcquireOutcome | undefined;
-				if (outcome.kind === "acquired" && said?.kind === "acquired") budgets.copied(said.count, outcome.count);
-				if (outcome.kind === "acquired" && isCaller) budgets.heard(outcome);
+				const said = saidOf(outcome.acquisition.nonce) as AcquireOutcome | undefined;
+				if (said?.kind === "acquired") budgets.copied(said.count, outcome.count);
+				if (isCaller) budgets.heard(outcome);
 				return outcome;
 			},
 			count: async (acquisition, request) => {
 				const count = await cluster.count(acquisition, request);
 				// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
-				if (heard.said) budgets.copied(heard.said as Count, count);
+				const said = saidOf(acquisition.nonce) as Count | undefined;
+				if (said) budgets.copied(said, count);
 				if (isCaller) budgets.heard({ acquisition, count });
 				return count;
 			},
 		});
 	}
+}
+
+/** Every hold is to be written where `all` says so. */
+function writingHolds(cluster: AgentCluster, all: boolean): AgentCluster {
+	return forwardingCluster(cluster, {
+		acquire: (request, options) => cluster.acquire(all ? { ...request, mayBeUnwritten: false } : request, options),
+	});
 }

@@ -44,7 +44,7 @@ export class World {
 	readonly clusters: readonly SimulatedCluster[];
 	readonly network: Network;
 	readonly oracle: Oracle;
-	readonly #wire: Wire | undefined;
+	readonly wire: Wire | undefined;
 	readonly #order: OrderJudge;
 	readonly #onPassedLine = (at: SimulatedProcess, what: string): void => this.#order.passedLine(at, what);
 	readonly drains: Drain[] = [];
@@ -106,7 +106,7 @@ export class World {
 			faults: () => this.#faults,
 			onViolation,
 		});
-		this.#wire = options.isWired ? this.#openWire() : undefined;
+		this.wire = options.isWired ? this.#openWire() : undefined;
 		for (const { server } of this.clusters)
 			server.pickListVersion = (count) => (count > 1 && !this.settling ? this.pick(count) : 0);
 		if (scenario.leasesExist !== false) makeLeases(this.clusters);
@@ -301,7 +301,7 @@ export class World {
 		{ agent, through }: { readonly agent?: number | undefined; readonly through?: string | undefined } = {},
 	): AgentCluster {
 		const { writtenHolds } = this.options;
-		if (this.#wire) return this.#wire.member(from, { id, agent, through, writtenHolds });
+		if (this.wire) return this.wire.member(from, { id, agent, through, writtenHolds });
 		const passesOn = (at: SimulatedProcess): boolean => this.#lineHost(at, id) !== undefined;
 		const { network, oracle } = this;
 		return simulatedMember({
@@ -327,7 +327,7 @@ export class World {
 	}
 
 	#greet(from: AgentProcess, id: string, greeting: Greeting): Promise<GreetingReply> {
-		if (this.#wire) return this.#wire.greet(from, id, greeting);
+		if (this.wire) return this.wire.greet(from, id, greeting);
 		const cluster = this.cluster(id);
 		const tell = async (agent: AgentProcess): Promise<GreetingReply> => {
 			if (!agent.greetings) throw new Error("an agent that knows no members");
@@ -365,7 +365,7 @@ export class World {
 		const { network, oracle } = this;
 		const { budgets } = oracle;
 		const { writtenHolds } = this.options;
-		if (this.#wire) return this.#wire.member(from, { id, agent: 0, passedOn: "line", writtenHolds });
+		if (this.wire) return this.wire.member(from, { id, agent: 0, passedOn: "line", writtenHolds });
 		return simulatedMember({
 			from,
 			cluster,
