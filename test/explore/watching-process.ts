@@ -1,0 +1,282 @@
+// A simulated process that keeps the shipped views of a cluster, which the scheduler feeds.
+import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
+import { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
+import { WatchPlace } from "../../agent/kubernetes/watch-place.ts";
+import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
+import { ObjectStore } from "../../agent/views/object-views.ts";
+import { PodStore } from "../../agent/views/pod-view.ts";
+import { comparedWithinMs } from "../../agent/views/watch-comparison.ts";
+import type { MemberBudget } from "../../disruption/cluster.ts";
+import type { LeaseObject } from "../../disruption/lease-object.ts";
+import type { PodRecord } from "../../disruption/pod.ts";
+import { running } from "./await-points.ts";
+import { type Feed, openFeed } from "./feed.ts";
+import type { Step } from "./scheduler.ts";
+import type { SimulatedApiServer } from "./simulated-api-server.ts";
+import { type ProcessOptions, SimulatedProcess } from "./simulated-process.ts";
+import { SimulatedWorkloadView } from "./simulated-workload-view.ts";
+
+const watchedResources = ["pods", "leases", "budgets", "workloads"] as const;
+/** As long as names of budgets hold after a comparison, whatever the shipped constant is. */
+const namesHoldForMs = 5_000;
+
+interface WatchingOptions extends ProcessOptions {
+	readonly server: SimulatedApiServer;
+}
+
+export abstract class WatchingProcess extends SimulatedProcess {
+	protected readonly server: SimulatedApiServer;
+	protected readonly pods: PodStore;
+	protected readonly budgets: ObjectStore<MemberBudget>;
+	protected readonly leases: ObjectStore<LeaseObject>;
+	protected readonly workloads: SimulatedWorkloadView;
+	protected readonly versions = new SeenVersions();
+	#feeds: readonly Feed[] = [];
+	protected comparedAt = Number.NEGATIVE_INFINITY;
+	/** Whether the watches show life; otherwise counts come from lists. */
+	#watching = true;
+	/** Its watches broke with their connection, and are opened anew over another one. */
+	#connection: "whole" | "broken" | "opening" = "whole";
+	readonly #podPlace = new WatchPlace();
+	protected connections = 1;
+
+	constructor(name: string, options: WatchingOptions) {
+		super(name, options);
+		const { server } = options;
+		const { clock } = this;
+		this.server = server;
+		this.pods = new PodStore({ cluster: server.clusterId, clock, listPods: () => this.listPods() });
+		this.budgets = new ObjectStore<MemberBudget>({ clock, keyOf: ({ name }) => `${name.namespace}/${name.name}` });
+		this.leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
+		this.workloads = new SimulatedWorkloadView(clock, () => this.hasCompared);
+		this.versions.onWentBack(() => this.startOver());
+	}
+
+	protected abstract listPods(): ReturnType<ClusterApi["listPods"]>;
+	/** Told of what failed: what no code here should ever throw is a bug. */
+	protected abstract check(error: unknown): void;
+
+	/** Compared when the feeds are opened, and where a scenario says so: a run has few steps that are worth a list. */
+	protected get hasCompared(): boolean {
+		return this.clock.now() - this.comparedAt <= comparedWithinMs;
+	}
+
+	/** The first lists are done in this moment: how a run begins. */
+	startSynced(): void {
+		this.#openFeeds();
+		const { server } = this;
+		const { pods, resourceVersion } = server.listPods();
+		this.pods.replace(pods.map(server.seenPod), resourceVersion);
+		this.signOfLife();
+	}
+
+	/** Its watches are open: until then it knows of no Lease. */
+	get isStarted(): boolean {
+		return this.#feeds.length > 0;
+	}
+
+	/** The first list of pods goes over the network, again until it is there. */
+	startAnew(): void {
+		this.task("starts its watches", async () => {
+			for (;;) {
+				try {
+					await this.pods.refresh();
+					break;
+				} catch (error) {
+					this.check(error);
+					const { promise, resolve } = Promise.withResolvers<void>();
+					this.clock.after(1_000, resolve);
+					await promise;
+				}
+			}
+			this.#openFeeds();
+			this.signOfLife();
+		});
+	}
+
+	/** The API server was started anew: watches broke, and requests reach it again. */
+	loseConnection(): void {
+		this.connections += 1;
+		// Whoever has not listed yet does so until it has.
+		if (this.#feeds.length === 0) return;
+		this.isWatching = false;
+		this.#connection = "broken";
+	}
+
+	/** Etcd came back from a backup, and the agent has noticed. */
+	protected startOver(): void {
+		this.learns(() => "starts over");
+		for (const { sink } of this.#feeds) sink.reset();
+		this.#feeds = [];
+		this.#connection = "whole";
+		this.#watching = true;
+		this.startAnew();
+	}
+
+	die(): void {
+		this.alive = false;
+		this.#feeds = [];
+	}
+
+	get isSynced(): boolean {
+		return this.pods.synced;
+	}
+
+	/** The revision up to which its pods are known. */
+	get podRevision(): number {
+		return Number(this.pods.resourceVersion || "0");
+	}
+
+	/** The first revision of which it need not know yet whether it made a budget; infinite where a count lists them. */
+	get budgetsUnseenFrom(): number {
+		const feed = this.#feeds.find(({ sink }) => sink === this.budgets);
+		const listsThem = !this.#watching || this.clock.now() - this.comparedAt > namesHoldForMs;
+		return Number((!listsThem && feed?.log[feed.shown]?.resourceVersion) || Number.POSITIVE_INFINITY);
+	}
+
+	get isWatching(): boolean {
+		return this.#watching;
+	}
+
+	set isWatching(watching: boolean) {
+		this.#watching = watching;
+		for (const { sink } of this.#feeds) if (!watching) sink.watchLost();
+		this.signOfLife();
+	}
+
+	/** They go on from where they were, and what has happened since comes first. */
+	watchesComeBack(): void {
+		if (this.#watching || this.#connection === "opening") return;
+		this.learns(() => "its watches are back");
+		if (this.#connection === "broken") {
+			this.#connection = "opening";
+			this.task("opens its watches anew", () => this.#openAnew());
+			return;
+		}
+		this.seesEverything();
+		this.isWatching = true;
+	}
+
+	signOfLife(): void {
+		if (this.#watching) for (const { sink } of this.#feeds) sink.signOfLife(this.clock.now());
+	}
+
+	/** Each watch's next event, and the news that there is none. */
+	addWatchSteps(steps: Step[]): void {
+		if (this.isStopped) return;
+		if (!this.#watching) {
+			const run = (): void => this.watchesComeBack();
+			if (this.#connection !== "opening")
+				steps.push({ kind: "watch", actor: this.name, what: "its watches are back", run });
+			return;
+		}
+		const { server } = this;
+		for (const feed of this.#feeds) {
+			const event = feed.log[feed.shown];
+			if (event) {
+				if (feed.next?.event !== event) feed.next = { event, step: this.#stepTo(feed, event) };
+				steps.push(feed.next.step);
+			} else if (feed.sink === this.pods && this.isSynced && this.podRevision < server.revision && this.clock.next()) {
+				// Only somebody who waits for a version learns anything by it, and whoever waits has a timer. Before its first list
+				// a view learns nothing, and would be told the same for ever: the timer that lists again would never come.
+				const version = String(server.revision);
+				const what = `sees that no pod changed until ${version}`;
+				steps.push({ kind: "watch", actor: this.name, what, run: () => this.#bookmark(version) });
+			}
+		}
+	}
+
+	/** Everything that the watches have for it, or all but the pods or Leases; false where it had seen it. */
+	seesEverything({ pods = true, leases = true }: { readonly pods?: boolean; readonly leases?: boolean } = {}): boolean {
+		let any = false;
+		for (const feed of this.#feeds) {
+			if ((!pods && feed.sink === this.pods) || (!leases && feed.sink === this.leases)) continue;
+			for (; feed.shown < feed.log.length; any = true) this.#show(feed);
+		}
+		return any;
+	}
+
+	/** The watches on budgets and workloads are compared with lists and have shown the same, as every 2 s while anybody asks. */
+	comparesBudgets(): void {
+		this.learns(() => "compares its budgets");
+		this.seesEverything({ pods: false, leases: false });
+		this.comparedAt = this.clock.now();
+	}
+
+	/** Something that the agent does by itself; what may fail is left for another time. */
+	task(what: string, run: () => Promise<unknown>): void {
+		this.learns(() => what);
+		running.run(this, run).catch((error: unknown) => this.check(error));
+	}
+
+	override fingerprint(): string {
+		return `${super.fingerprint()} ${this.#watching} ${this.#connection} ${this.#feeds.map(({ shown, log }) => log.length - shown).join(",")}`;
+	}
+
+	/** As watch.ts does where the connection broke: its place says whether pods are listed, Leases and budgets are listed whole. */
+	async #openAnew(): Promise<void> {
+		const connection = this.connections;
+		const isOpening = (): boolean => this.#connection === "opening" && connection === this.connections;
+		const marks = watchedResources.map((resource) => this.versions.mark(resource));
+		try {
+			if (this.#podPlace.resumeFrom(connection) === "") {
+				const { pods, resourceVersion } = await this.listPods();
+				if (!isOpening()) return;
+				this.pods.replace(pods, resourceVersion);
+			}
+			const revision = String(this.server.revision);
+			if (!isOpening() || marks.some((mark) => this.versions.answered(mark, revision))) return;
+			this.#connection = "whole";
+			this.#openFeeds();
+			this.isWatching = true;
+		} finally {
+			if (isOpening()) this.#connection = "broken";
+		}
+	}
+
+	#openFeeds(): void {
+		const { server } = this;
+		const after = (version: string): number => {
+			const next = server.podEvents.findIndex((event) => Number(event.resourceVersion) > Number(version));
+			return next < 0 ? server.podEvents.length : next;
+		};
+		const version = this.pods.resourceVersion;
+		const revision = String(server.revision);
+		this.comparedAt = this.clock.now();
+		this.budgets.replace([...server.budgets.values()], revision);
+		this.leases.replace([...server.leases.values()], revision);
+		for (const resource of watchedResources) this.versions.saw(resource, resource === "pods" ? version : revision);
+		this.#podPlace.reached(version, this.connections);
+		const podsFrom = version === "" ? server.podEvents.length : after(version);
+		this.#feeds = [
+			openFeed<PodRecord>("pod", server.podEvents, this.pods, { shown: podsFrom, read: server.seenPod }),
+			openFeed<LeaseObject>("Lease", server.leaseEvents, this.leases),
+			openFeed<MemberBudget>("budget", server.budgetEvents, this.budgets),
+			this.workloads.open(server),
+		];
+	}
+
+	#stepTo(feed: Feed, { type, resourceVersion }: WatchEvent<unknown>): Step {
+		const what = `sees ${feed.what} ${type} ${resourceVersion}`;
+		return { kind: "watch", actor: this.name, what, run: () => running.run(this, () => this.#show(feed)) };
+	}
+
+	#show(feed: Feed): void {
+		const event = feed.log[feed.shown];
+		if (!event) return;
+		this.learns(() => `sees ${feed.what} ${event.type} ${JSON.stringify(event.object)}`);
+		feed.show();
+		this.versions.saw(feed.resource, event.resourceVersion);
+		if (feed.sink === this.pods) this.#podPlace.reached(event.resourceVersion, this.connections);
+		feed.shown += 1;
+		this.signOfLife();
+	}
+
+	#bookmark(version: string): void {
+		this.learns(() => `sees no pod event until ${version}`);
+		this.pods.bookmark(version);
+		this.#podPlace.reached(version, this.connections);
+		this.versions.saw("pods", version);
+		this.signOfLife();
+	}
+}
