@@ -4,6 +4,7 @@ import type { AgentCluster } from "../../proto/agent-cluster.ts";
 import type { Greeting, GreetingReply } from "../../proto/greet.ts";
 import type { ApiCall, SimulatedApiServer } from "./simulated-api.ts";
 import type { ProcessOptions, SimulatedProcess } from "./simulated-process.ts";
+import type { StreamFaults } from "./streamed-views.ts";
 
 /** `Agent`: the process itself, which imports this. */
 export interface AgentProcessOptions<Agent> extends ProcessOptions {
@@ -11,6 +12,8 @@ export interface AgentProcessOptions<Agent> extends ProcessOptions {
 	readonly server: SimulatedApiServer;
 	/** Carries an API call over the simulated network. */
 	readonly carry: <T>(from: SimulatedProcess, call: ApiCall<T>) => Promise<T>;
+	/** Its watches on pods and Leases run over simulated streams. */
+	readonly streams: StreamFaults | undefined;
 	/** Told of what no code here should ever throw. */
 	readonly onBug: (error: unknown) => void;
 	readonly lineHost: (from: SimulatedProcess) => AgentCluster | undefined;

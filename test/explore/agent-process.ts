@@ -39,7 +39,7 @@ export class AgentProcess extends WatchingProcess {
 	readonly greetings: Greetings | undefined;
 
 	constructor(options: AgentProcessOptions<AgentProcess>) {
-		super(options.name, options);
+		super(options.name, options, (call) => options.carry(this, call));
 		const { server, carry } = options;
 		const { clock } = this;
 		const cluster = server.clusterId;
@@ -58,6 +58,7 @@ export class AgentProcess extends WatchingProcess {
 			...withSeenVersions(clusterApi(server, carrier), versions),
 			...createScaleCalls({ server, carry: carrier, clock, versions }),
 			connection: () => this.connections,
+			...(this.streams && { listPods: this.streams.listPods }),
 		};
 		this.fleet = new RecentFleet({ getFleet: () => asked.getFleet(), now: () => clock.now() });
 		const membership = {

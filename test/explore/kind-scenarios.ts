@@ -85,6 +85,7 @@ function outgrown(name: string, about: string, bumped: boolean): Scenario<World>
 		limits: {},
 		afterEviction: "stays",
 		probe: false,
+		isStreamed: true,
 		holdsBack: () => false,
 	};
 }

@@ -11,6 +11,7 @@ import { preActivityMutants } from "./pre-activity-mutants.ts";
 import { reservationMutants } from "./reservation-mutants.ts";
 import { roundMutants } from "./round-mutants.ts";
 import { unwrittenMutants } from "./unwritten-mutants.ts";
+import { streamMutants } from "./stream-mutants.ts";
 import { wireMutants } from "./wire-mutants.ts";
 import { meetingMutants } from "./meeting-mutants.ts";
 import { projectionMutants } from "./projection-mutants.ts";
@@ -25,6 +26,7 @@ export const mutants: readonly Mutant[] = [
 	...kindMutants,
 	...workloadMutants,
 	...wireMutants,
+	...streamMutants,
 	...commandMutants,
 	...drainMutants,
 	...meetingMutants,

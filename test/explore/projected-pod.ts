@@ -23,7 +23,8 @@ export function preActivityAnnotations({ preActivities }: Pick<PodRecord, "preAc
 	return Object.fromEntries(preActivities.map((activity) => [`${preActivityPrefix}${activity}`, ""]));
 }
 
-function podObject(pod: PodRecord): object {
+/** As the API server has it. */
+export function podObject(pod: PodRecord): object {
 	const { uid, name, namespace, resourceVersion, labels, node, controller, ready, terminating, finished } = pod;
 	return {
 		metadata: {

@@ -48,6 +48,9 @@ const settledShare = 0.25;
 const wireSeed = 0x2c1b3c6d;
 /** One that goes over the wire takes 1.7 times the processor time. */
 const wiredShare = 0.3;
+const streamSeed = 0x7a3f19d5;
+/** One whose watches run over streams takes more steps and reads JSON. */
+const streamedShare = 0.25;
 
 /** Longer than any run that gets on; those that do not are settled then. */
 const mostSteps = 1_500;
@@ -69,6 +72,7 @@ export function drawRun(
 		stops ? knownStops(stops) : drawnStops(manner),
 		(process) => sparesPlugins && process instanceof Drain,
 	);
+	const streamed = seededRandom(seed ^ streamSeed);
 	const world = new World(scenario, {
 		choices,
 		limits,
@@ -80,6 +84,8 @@ export function drawRun(
 		leaseCallsAtOnce: scenario.leaseCallsAtOnce ?? false,
 		// What stages a scenario waits for certain steps, and a call that is served has a few more.
 		isWired: scenario.isWired ?? (!scenario.holdsBack && seededRandom(seed ^ wireSeed)() < wiredShare),
+		isStreamed: scenario.isStreamed ?? (!scenario.holdsBack && streamed() < streamedShare),
+		streamsLists: scenario.streamsLists ?? streamed() < 0.5,
 		stops: hasStops || stops ? awaitStops : undefined,
 		record,
 	});
@@ -148,6 +154,8 @@ export async function runSearched(
 		keepsHistory: true,
 		leaseCallsAtOnce,
 		isWired: false,
+		isStreamed: false,
+		streamsLists: true,
 		record,
 	});
 	let pruned = false;

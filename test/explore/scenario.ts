@@ -190,6 +190,10 @@ export interface Scenario<W = never> {
 	readonly leaseCallsAtOnce?: boolean;
 	/** Calls go over the wire in all of its runs; left out: in a share of the random ones, or none where it is staged. */
 	readonly isWired?: boolean;
+	/** Agents run the shipped watches over streams in all of its runs; left out: in a share of the random ones, or none where it is staged. */
+	readonly isStreamed?: boolean;
+	/** Whether API servers still have streamed lists once the run has begun; left out: in half of the streamed runs. */
+	readonly streamsLists?: boolean;
 	/** How an exhaustive search bounds it. */
 	readonly search?: SearchBounds<W>;
 }

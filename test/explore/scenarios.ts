@@ -18,6 +18,7 @@ import { stagedEngineScenarios } from "./staged-engine-scenarios.ts";
 import { stagedReservationScenarios } from "./staged-reservation-scenarios.ts";
 import { stagedRoundScenarios } from "./staged-round-scenarios.ts";
 import { stagedViewScenarios } from "./staged-view-scenarios.ts";
+import { streamScenarios } from "./stream-scenarios.ts";
 import { surgeScenarios } from "./surge-scenarios.ts";
 import { wireScenarios } from "./wire-scenarios.ts";
 import { workloadScenarios } from "./workload-scenarios.ts";
@@ -39,6 +40,7 @@ export const scenarios: readonly Scenario<World>[] = [
 	...stagedEngineScenarios,
 	...lateBudgetScenarios,
 	...wireScenarios,
+	...streamScenarios,
 	...commandScenarios,
 	...finishedScenarios,
 	...preActivityScenarios,

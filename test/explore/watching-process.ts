@@ -1,7 +1,6 @@
 // A simulated process that keeps the shipped views of a cluster, which the scheduler feeds.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
 import { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
-import { WatchPlace } from "../../agent/kubernetes/watch-place.ts";
 import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
 import { ObjectStore } from "../../agent/views/object-views.ts";
 import { PodStore } from "../../agent/views/pod-view.ts";
@@ -15,6 +14,8 @@ import type { Step } from "./scheduler.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 import { type ProcessOptions, SimulatedProcess } from "./simulated-process.ts";
 import { SimulatedWorkloadView } from "./simulated-workload-view.ts";
+import type { Carrier } from "./simulated-api.ts";
+import { type StreamFaults, StreamedViews } from "./streamed-views.ts";
 
 const watchedResources = ["pods", "leases", "budgets", "workloads"] as const;
 /** As long as names of budgets hold after a comparison, whatever the shipped constant is. */
@@ -22,6 +23,8 @@ const namesHoldForMs = 5_000;
 
 interface WatchingOptions extends ProcessOptions {
 	readonly server: SimulatedApiServer;
+	/** Pods and Leases come from the shipped watches over simulated streams; undefined: the schedule shows the views each event itself. */
+	readonly streams?: StreamFaults | undefined;
 }
 
 export abstract class WatchingProcess extends SimulatedProcess {
@@ -37,12 +40,12 @@ export abstract class WatchingProcess extends SimulatedProcess {
 	#watching = true;
 	/** Its watches broke with their connection, and are opened anew over another one. */
 	#connection: "whole" | "broken" | "opening" = "whole";
-	readonly #podPlace = new WatchPlace();
 	protected connections = 1;
+	readonly streams: StreamedViews | undefined;
 
-	constructor(name: string, options: WatchingOptions) {
+	constructor(name: string, options: WatchingOptions, carry: Carrier) {
 		super(name, options);
-		const { server } = options;
+		const { server, streams: faults } = options;
 		const { clock } = this;
 		this.server = server;
 		this.pods = new PodStore({ cluster: server.clusterId, clock, listPods: () => this.listPods() });
@@ -50,6 +53,10 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		this.leases = new ObjectStore<LeaseObject>({ clock, keyOf: ({ name }) => name });
 		this.workloads = new SimulatedWorkloadView(clock, () => this.hasCompared);
 		this.versions.onWentBack(() => this.startOver());
+		const { versions, pods, leases } = this;
+		const session = (): number => this.connections;
+		this.streams =
+			faults && new StreamedViews({ process: this, server, versions, carry, session, pods, leases, faults });
 	}
 
 	protected abstract listPods(): ReturnType<ClusterApi["listPods"]>;
@@ -63,7 +70,13 @@ export abstract class WatchingProcess extends SimulatedProcess {
 
 	/** The first lists are done in this moment: how a run begins. */
 	startSynced(): void {
+		this.streams?.start();
 		this.#openFeeds();
+		if (this.streams) {
+			this.seesEverything();
+			this.signOfLife();
+			return;
+		}
 		const { server } = this;
 		const { pods, resourceVersion } = server.listPods();
 		this.pods.replace(pods.map(server.seenPod), resourceVersion);
@@ -77,6 +90,11 @@ export abstract class WatchingProcess extends SimulatedProcess {
 
 	/** The first list of pods goes over the network, again until it is there. */
 	startAnew(): void {
+		if (this.streams) {
+			this.#watching = false;
+			this.streams.start();
+			return;
+		}
 		this.task("starts its watches", async () => {
 			for (;;) {
 				try {
@@ -97,6 +115,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 	/** The API server was started anew: watches broke, and requests reach it again. */
 	loseConnection(): void {
 		this.connections += 1;
+		this.streams?.breaks();
 		// Whoever has not listed yet does so until it has.
 		if (this.#feeds.length === 0) return;
 		this.isWatching = false;
@@ -109,13 +128,15 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		for (const { sink } of this.#feeds) sink.reset();
 		this.#feeds = [];
 		this.#connection = "whole";
-		this.#watching = true;
-		this.startAnew();
+		// Its watches on pods and Leases list anew by themselves.
+		this.#watching = this.streams === undefined;
+		if (!this.streams) this.startAnew();
 	}
 
 	die(): void {
 		this.alive = false;
 		this.#feeds = [];
+		this.streams?.close();
 	}
 
 	get isSynced(): boolean {
@@ -135,10 +156,15 @@ export abstract class WatchingProcess extends SimulatedProcess {
 	}
 
 	get isWatching(): boolean {
-		return this.#watching;
+		return this.#watching && (this.streams?.areOpen ?? true);
 	}
 
 	set isWatching(watching: boolean) {
+		if (!watching && this.streams) {
+			// A watch without a sign of life ends with its connection.
+			this.connections += 1;
+			this.streams.breaks();
+		}
 		this.#watching = watching;
 		for (const { sink } of this.#feeds) if (!watching) sink.watchLost();
 		this.signOfLife();
@@ -146,8 +172,17 @@ export abstract class WatchingProcess extends SimulatedProcess {
 
 	/** They go on from where they were, and what has happened since comes first. */
 	watchesComeBack(): void {
-		if (this.#watching || this.#connection === "opening") return;
+		if (this.#watching || this.#connection === "opening" || !(this.streams?.areOpen ?? true)) return;
 		this.learns(() => "its watches are back");
+		if (this.streams) {
+			const revision = String(this.server.revision);
+			const marks = watchedResources.slice(2).map((resource) => this.versions.mark(resource));
+			if (marks.some((mark) => this.versions.answered(mark, revision))) return;
+			this.#connection = "whole";
+			this.#openFeeds();
+			this.isWatching = true;
+			return;
+		}
 		if (this.#connection === "broken") {
 			this.#connection = "opening";
 			this.task("opens its watches anew", () => this.#openAnew());
@@ -159,14 +194,16 @@ export abstract class WatchingProcess extends SimulatedProcess {
 
 	signOfLife(): void {
 		if (this.#watching) for (const { sink } of this.#feeds) sink.signOfLife(this.clock.now());
+		this.streams?.signOfLife();
 	}
 
 	/** Each watch's next event, and the news that there is none. */
 	addWatchSteps(steps: Step[]): void {
 		if (this.isStopped) return;
+		this.streams?.addSteps(steps);
 		if (!this.#watching) {
 			const run = (): void => this.watchesComeBack();
-			if (this.#connection !== "opening")
+			if (this.#connection !== "opening" && (this.streams?.areOpen ?? true))
 				steps.push({ kind: "watch", actor: this.name, what: "its watches are back", run });
 			return;
 		}
@@ -188,7 +225,7 @@ export abstract class WatchingProcess extends SimulatedProcess {
 
 	/** Everything that the watches have for it, or all but the pods or Leases; false where it had seen it. */
 	seesEverything({ pods = true, leases = true }: { readonly pods?: boolean; readonly leases?: boolean } = {}): boolean {
-		let any = false;
+		let any = this.streams?.seesEverything({ pods, leases }) ?? false;
 		for (const feed of this.#feeds) {
 			if ((!pods && feed.sink === this.pods) || (!leases && feed.sink === this.leases)) continue;
 			for (; feed.shown < feed.log.length; any = true) this.#show(feed);
@@ -213,17 +250,15 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		return `${super.fingerprint()} ${this.#watching} ${this.#connection} ${this.#feeds.map(({ shown, log }) => log.length - shown).join(",")}`;
 	}
 
-	/** As watch.ts does where the connection broke: its place says whether pods are listed, Leases and budgets are listed whole. */
+	/** As watch.ts does where the connection broke: everything is listed. */
 	async #openAnew(): Promise<void> {
 		const connection = this.connections;
 		const isOpening = (): boolean => this.#connection === "opening" && connection === this.connections;
 		const marks = watchedResources.map((resource) => this.versions.mark(resource));
 		try {
-			if (this.#podPlace.resumeFrom(connection) === "") {
-				const { pods, resourceVersion } = await this.listPods();
-				if (!isOpening()) return;
-				this.pods.replace(pods, resourceVersion);
-			}
+			const { pods, resourceVersion } = await this.listPods();
+			if (!isOpening()) return;
+			this.pods.replace(pods, resourceVersion);
 			const revision = String(this.server.revision);
 			if (!isOpening() || marks.some((mark) => this.versions.answered(mark, revision))) return;
 			this.#connection = "whole";
@@ -236,23 +271,32 @@ export abstract class WatchingProcess extends SimulatedProcess {
 
 	#openFeeds(): void {
 		const { server } = this;
+		const revision = String(server.revision);
+		this.comparedAt = this.clock.now();
+		this.budgets.replace([...server.budgets.values()], revision);
+		for (const resource of ["budgets", "workloads"]) this.versions.saw(resource, revision);
+		this.#feeds = [
+			...(this.streams ? [] : this.#openOwnFeeds(revision)),
+			openFeed<MemberBudget>("budget", server.budgetEvents, this.budgets),
+			this.workloads.open(server),
+		];
+	}
+
+	/** Of what comes over streams in other runs. */
+	#openOwnFeeds(revision: string): readonly Feed[] {
+		const { server } = this;
 		const after = (version: string): number => {
 			const next = server.podEvents.findIndex((event) => Number(event.resourceVersion) > Number(version));
 			return next < 0 ? server.podEvents.length : next;
 		};
 		const version = this.pods.resourceVersion;
-		const revision = String(server.revision);
-		this.comparedAt = this.clock.now();
-		this.budgets.replace([...server.budgets.values()], revision);
 		this.leases.replace([...server.leases.values()], revision);
-		for (const resource of watchedResources) this.versions.saw(resource, resource === "pods" ? version : revision);
-		this.#podPlace.reached(version, this.connections);
+		this.versions.saw("pods", version);
+		this.versions.saw("leases", revision);
 		const podsFrom = version === "" ? server.podEvents.length : after(version);
-		this.#feeds = [
+		return [
 			openFeed<PodRecord>("pod", server.podEvents, this.pods, { shown: podsFrom, read: server.seenPod }),
 			openFeed<LeaseObject>("Lease", server.leaseEvents, this.leases),
-			openFeed<MemberBudget>("budget", server.budgetEvents, this.budgets),
-			this.workloads.open(server),
 		];
 	}
 
@@ -267,7 +311,6 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		this.learns(() => `sees ${feed.what} ${event.type} ${JSON.stringify(event.object)}`);
 		feed.show();
 		this.versions.saw(feed.resource, event.resourceVersion);
-		if (feed.sink === this.pods) this.#podPlace.reached(event.resourceVersion, this.connections);
 		feed.shown += 1;
 		this.signOfLife();
 	}
@@ -275,7 +318,6 @@ export abstract class WatchingProcess extends SimulatedProcess {
 	#bookmark(version: string): void {
 		this.learns(() => `sees no pod event until ${version}`);
 		this.pods.bookmark(version);
-		this.#podPlace.reached(version, this.connections);
 		this.versions.saw("pods", version);
 		this.signOfLife();
 	}

@@ -17,6 +17,10 @@ export interface WorldOptions extends ProcessOptions {
 	readonly leaseCallsAtOnce: boolean;
 	/** Calls go over the wire, by the shipped client and server. */
 	readonly isWired: boolean;
+	/** Agents run the shipped watches on pods and Leases over simulated streams. */
+	readonly isStreamed: boolean;
+	/** API servers have streamed lists, not only when the run begins. */
+	readonly streamsLists: boolean;
 	/** What happens is written down, for people. */
 	readonly record: boolean;
 }

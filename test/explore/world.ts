@@ -18,6 +18,7 @@ import type { ApiCall } from "./simulated-api.ts";
 import { Wire } from "./wire.ts";
 import type { WorldOptions } from "./world-options.ts";
 import type { Snapshot } from "./simulated-api-server.ts";
+import type { StreamFaults } from "./streamed-views.ts";
 import { SimulatedCluster } from "./simulated-cluster.ts";
 import type { SimulatedProcess } from "./simulated-process.ts";
 import { namespace } from "./workload.ts";
@@ -82,6 +83,7 @@ export class World {
 				new SimulatedCluster(data, ids, {
 					keepsHistory: options.keepsHistory,
 					stops: options.stops,
+					streams: options.isStreamed ? this.#streamFaults() : undefined,
 					carry: (from, call) => this.carry(from, this.cluster(data.id), call),
 					onBug: (error) => this.bug(data.id, error),
 					knowsMembers: scenario.knowsMembers ?? false,
@@ -281,6 +283,15 @@ export class World {
 		return (
 			resource === "leases" && verb === "list" && this.scenario.clusters.every(({ budgets }) => budgets.length <= 1)
 		);
+	}
+
+	/** A stream that fails is a silence of its view. */
+	#streamFaults(): StreamFaults {
+		return {
+			mayFail: () => this.may("silences"),
+			failing: () => this.uses("silences"),
+			streamsLists: () => this.step === 0 || this.options.streamsLists,
+		};
 	}
 
 	#openWire(): Wire {

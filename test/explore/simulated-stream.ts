@@ -1,0 +1,141 @@
+// One watch request at a simulated API server: which line it shows next, from a list of everything or from a version on.
+import type { ApiAnswer, ApiStreamOptions } from "../../agent/kubernetes/api-connection.ts";
+import type { SimulatedApiServer } from "./simulated-api-server.ts";
+import { bookmarkLine, type StreamedCollection } from "./streamed-collection.ts";
+
+/** A watch cache may be so many events behind when it begins to show a list. */
+const longestLag = 3;
+
+interface StreamOptions {
+	readonly server: SimulatedApiServer;
+	readonly collection: StreamedCollection;
+	readonly asked: ApiStreamOptions;
+	readonly now: () => number;
+	/** Whether the server has streamed lists (Kubernetes before 1.32 does not). */
+	readonly streamsLists: () => boolean;
+}
+
+export interface NextLine {
+	/** "MODIFIED 1003". */
+	readonly what: string;
+	readonly line: string;
+	/** The same event, so that nobody can read it; undefined where it is no event. */
+	readonly garbled: (() => string) | undefined;
+	shown(): void;
+}
+
+export class SimulatedStream {
+	readonly collection: StreamedCollection;
+	/** The answer, undefined at a good end; rejects as ApiConnection.stream does. */
+	readonly ended: Promise<ApiAnswer | undefined>;
+	isOver = false;
+	/** The server has answered. */
+	isOpen = false;
+	readonly #options: StreamOptions;
+	readonly #query: URLSearchParams;
+	readonly #resolve: (answer: ApiAnswer | undefined) => void;
+	readonly #reject: (error: unknown) => void;
+	/** How many events of the log it has shown, or had when it began. */
+	#shown = 0;
+	/** The revision at which its list is complete; undefined once that was said, or where it shows none. */
+	#listEndsAt: number | undefined;
+
+	constructor(options: StreamOptions) {
+		const { promise, resolve, reject } = Promise.withResolvers<ApiAnswer | undefined>();
+		const { collection, asked } = options;
+		this.collection = collection;
+		this.ended = promise;
+		this.#options = options;
+		this.#query = new URLSearchParams(asked.path.slice(asked.path.indexOf("?")));
+		this.#resolve = resolve;
+		this.#reject = reject;
+		asked.signal.addEventListener("abort", () => this.end(), { once: true });
+	}
+
+	/** It shows events as they come. */
+	get isFollowing(): boolean {
+		return this.isOpen && !this.isOver && this.#listEndsAt === undefined;
+	}
+
+	get isListing(): boolean {
+		return this.isOpen && this.#listEndsAt !== undefined;
+	}
+
+	/** The request reaches the server. */
+	open(): void {
+		const { server, collection, asked, streamsLists } = this.#options;
+		const { log } = collection;
+		const version = this.#query.get("resourceVersion");
+		if (version !== null) {
+			this.isOpen = true;
+			this.#shown = collection.eventsUntil(Number(version));
+			asked.signOfLife(this.#options.now());
+			return;
+		}
+		if (!streamsLists()) {
+			this.end({ status: 400, body: { message: "sendInitialEvents is forbidden" } });
+			return;
+		}
+		this.isOpen = true;
+		const lag = Math.min(longestLag, log.length);
+		this.#shown = log.length - (lag === 0 ? 0 : server.pickListVersion(lag + 1));
+		this.#listEndsAt = server.revision;
+		for (const line of collection.objectLines(this.#shown)) this.show(line);
+	}
+
+	next(): NextLine | undefined {
+		const { collection } = this;
+		// After a restore there may be fewer.
+		this.#shown = Math.min(this.#shown, collection.log.length);
+		const event = collection.log[this.#shown];
+		const endsAt = this.#listEndsAt;
+		if (endsAt !== undefined && !(event && Number(event.resourceVersion) <= endsAt)) {
+			const shown = (): void => (this.#listEndsAt = undefined);
+			const line = bookmarkLine(String(endsAt), { isEndOfList: true });
+			return { what: `all listed ${endsAt}`, line, garbled: undefined, shown };
+		}
+		return (
+			event && {
+				what: `${event.type} ${event.resourceVersion}`,
+				line: collection.eventLine(event),
+				garbled: () => collection.eventLine(event, true),
+				shown: () => (this.#shown += 1),
+			}
+		);
+	}
+
+	/** One line arrives. */
+	show(line: string): void {
+		if (this.isOver) return;
+		try {
+			this.#options.asked.line(line);
+			this.#options.asked.signOfLife(this.#options.now());
+		} catch (error) {
+			this.breaks(error);
+		}
+	}
+
+	/** Shows what comes next, if there is anything; false where not. */
+	showNext(): boolean {
+		const next = this.isOver ? undefined : this.next();
+		if (!next) return false;
+		next.shown();
+		this.show(next.line);
+		return true;
+	}
+
+	signOfLife(): void {
+		if (this.isOpen && !this.isOver) this.#options.asked.signOfLife(this.#options.now());
+	}
+
+	/** In good order, or by an answer that is no stream. */
+	end(answer?: ApiAnswer): void {
+		this.isOver = true;
+		this.#resolve(answer);
+	}
+
+	breaks(error: unknown): void {
+		this.isOver = true;
+		this.#reject(error);
+	}
+}

@@ -1,0 +1,224 @@
+// The shipped watches of a simulated agent on pods and Leases, over a connection to its simulated API server. Each line that
+// a watch is shown is a step of the schedule, and so is all that may become of a stream.
+import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
+import { createPodCalls } from "../../agent/cluster-api/pod-calls.ts";
+import { createPodProjection } from "../../agent/cluster-api/pod-projection.ts";
+import { readWatchedLease } from "../../agent/cluster-api/read-lease.ts";
+import { createApiAsker } from "../../agent/kubernetes/api-asker.ts";
+import type { ApiAnswer, ApiConnection, ApiStreamOptions } from "../../agent/kubernetes/api-connection.ts";
+import type { SeenVersions } from "../../agent/kubernetes/seen-versions.ts";
+import { startWatch, type Watch } from "../../agent/kubernetes/watch.ts";
+import type { WatchSink } from "../../agent/kubernetes/watch-sink.ts";
+import { AgentUnavailableError } from "../../disruption/errors.ts";
+import type { LeaseObject } from "../../disruption/lease-object.ts";
+import type { PodRecord } from "../../disruption/pod.ts";
+import { running } from "./await-points.ts";
+import type { Step } from "./scheduler.ts";
+import type { Carrier } from "./simulated-api.ts";
+import type { SimulatedApiServer } from "./simulated-api-server.ts";
+import type { SimulatedProcess } from "./simulated-process.ts";
+import { SimulatedStream } from "./simulated-stream.ts";
+import {
+	bookmarkLine,
+	expiredLine,
+	type StreamedCollection,
+	streamedLeases,
+	streamedPods,
+} from "./streamed-collection.ts";
+import { WatchClock } from "./watch-clock.ts";
+
+/** What may become of the streams of one run. */
+export interface StreamFaults {
+	/** Whether one more may fail. */
+	readonly mayFail: () => boolean;
+	/** Told of each that fails, before it does. */
+	readonly failing: () => void;
+	/** Whether API servers have streamed lists. */
+	readonly streamsLists: () => boolean;
+}
+
+interface StreamedViewsOptions {
+	readonly process: SimulatedProcess;
+	readonly server: SimulatedApiServer;
+	readonly versions: SeenVersions;
+	readonly carry: Carrier;
+	readonly session: () => number;
+	readonly pods: WatchSink<PodRecord>;
+	readonly leases: WatchSink<LeaseObject>;
+	readonly faults: StreamFaults;
+}
+
+export class StreamedViews {
+	readonly listPods: ClusterApi["listPods"];
+	readonly #options: StreamedViewsOptions;
+	readonly #connection: ApiConnection;
+	readonly #clock: WatchClock;
+	readonly #collections: readonly StreamedCollection[];
+	#streams: readonly SimulatedStream[] = [];
+	#watches: readonly Watch[] = [];
+
+	constructor(options: StreamedViewsOptions) {
+		const { server, process } = options;
+		this.#options = options;
+		this.#clock = new WatchClock(process.clock);
+		this.#collections = [streamedPods(server), streamedLeases(server)];
+		this.#connection = this.#connect();
+		this.listPods = createPodCalls(createApiAsker(this.#connection), createPodProjection()).listPods;
+	}
+
+	/** Both watches follow what happens. */
+	get areOpen(): boolean {
+		return this.#streams.length === this.#collections.length && this.#streams.every(({ isFollowing }) => isFollowing);
+	}
+
+	start(): void {
+		const { pods, leases, server } = this.#options;
+		const common = { connection: this.#connection, clock: this.#clock, random: () => 0.5, warn: () => undefined };
+		const [podsWatched, leasesWatched] = this.#collections;
+		if (!podsWatched || !leasesWatched) throw new Error("no collections");
+		const project = (object: unknown): LeaseObject => readWatchedLease(object, server.clusterId);
+		this.#watches = [
+			startWatch({ ...common, resource: podsWatched.resource, project: createPodProjection(), sink: pods }),
+			startWatch({ ...common, resource: leasesWatched.resource, project, sink: leases, listsAnew: true }),
+		];
+	}
+
+	close(): void {
+		for (const watch of this.#watches) watch.close();
+	}
+
+	/** The connection ends, and all streams with it. */
+	breaks(): void {
+		for (const stream of this.#streams) stream.breaks(this.#unavailable("the connection broke"));
+		this.#streams = [];
+	}
+
+	/** Whether the watch on pods has an event that it has not shown. */
+	get hasPodEvent(): boolean {
+		return this.#podStream?.next()?.garbled !== undefined;
+	}
+
+	/** The next event of a pod comes as a line that nobody can read. */
+	garblesPodEvent(): void {
+		const stream = this.#podStream;
+		const garbled = stream?.next()?.garbled;
+		if (garbled) stream?.show(garbled());
+		this.#dropEnded();
+	}
+
+	get #podStream(): SimulatedStream | undefined {
+		return this.#streams.find(({ isFollowing, collection }) => isFollowing && collection.what === "pod");
+	}
+
+	signOfLife(): void {
+		for (const stream of this.#streams) stream.signOfLife();
+	}
+
+	/** All lines that the streams have now. */
+	seesEverything({ pods, leases }: { readonly pods: boolean; readonly leases: boolean }): boolean {
+		let any = false;
+		for (const stream of this.#streams) {
+			if (!(stream.collection.what === "pod" ? pods : leases) || stream.isOver) continue;
+			if (!stream.isOpen) stream.open();
+			while (stream.isOpen && stream.showNext()) any = true;
+		}
+		this.#dropEnded();
+		return any;
+	}
+
+	addSteps(steps: Step[]): void {
+		const { process } = this.#options;
+		const add = (kind: "watch" | "fault", what: string, run: () => void): void => {
+			const happens = (): void => {
+				process.learns(() => what);
+				if (kind === "fault") this.#options.faults.failing();
+				running.run(process, run);
+				this.#dropEnded();
+			};
+			steps.push({ kind, actor: process.name, what, run: happens });
+		};
+		const pause = this.#clock.nextPause();
+		if (pause) add("watch", "opens a watch again", () => this.#clock.fire(pause));
+		this.#dropEnded();
+		for (const stream of this.#streams) this.#addStepsOf(stream, add);
+	}
+
+	#addStepsOf(stream: SimulatedStream, add: (kind: "watch" | "fault", what: string, run: () => void) => void): void {
+		const { server, faults } = this.#options;
+		const { what } = stream.collection;
+		if (!stream.isOpen) {
+			add("watch", `opens its watch of ${what}s`, () => stream.open());
+			return;
+		}
+		const next = stream.next();
+		if (next) add("watch", `sees ${what} ${next.what}`, () => void stream.showNext());
+		else if (what === "pod" && this.#isWaitedFor()) {
+			const version = String(server.revision);
+			add("watch", `sees that no pod changed until ${version}`, () => stream.show(bookmarkLine(version)));
+		}
+		if (!faults.mayFail()) return;
+		add("fault", `its watch of ${what}s ends in good order`, () => stream.end());
+		add("fault", `its watch of ${what}s has expired`, () => stream.show(expiredLine));
+		const garbled = next?.garbled;
+		if (garbled) add("fault", `sees ${what} ${next.what} and cannot read it`, () => stream.show(garbled()));
+		const silence = this.#clock.nextSilence();
+		if (stream.isListing && silence) add("fault", "a streamed list falls silent", () => this.#clock.fire(silence));
+	}
+
+	/** Only somebody who waits for a version learns anything by a bookmark, and whoever waits has a timer. */
+	#isWaitedFor(): boolean {
+		const { process, server, versions } = this.#options;
+		return process.clock.next() !== undefined && Number(versions.mark("pods").version || "0") !== server.revision;
+	}
+
+	#dropEnded(): void {
+		if (this.#streams.some(({ isOver }) => isOver)) this.#streams = this.#streams.filter(({ isOver }) => !isOver);
+	}
+
+	#connect(): ApiConnection {
+		const { server, versions, carry, session } = this.#options;
+		return {
+			cluster: server.clusterId,
+			versions,
+			silentMs: 0,
+			connected: true,
+			get session() {
+				return session();
+			},
+			request: ({ path }) => {
+				const collection = this.#collectionAt(path);
+				const token = new URLSearchParams(path.slice(path.indexOf("?"))).get("continue") ?? "";
+				const resource = collection.what === "pod" ? "pods" : "leases";
+				return carry({
+					verb: "list",
+					resource,
+					name: "",
+					detail: token,
+					execute: (): ApiAnswer => collection.page(token),
+				});
+			},
+			stream: (asked) => this.#openStream(asked),
+			close: () => this.breaks(),
+		};
+	}
+
+	#openStream(asked: ApiStreamOptions): Promise<ApiAnswer | undefined> {
+		const { server, process, faults } = this.#options;
+		const { streamsLists } = faults;
+		const collection = this.#collectionAt(asked.path);
+		const stream = new SimulatedStream({ server, collection, asked, streamsLists, now: () => process.clock.now() });
+		if (process.alive) this.#streams = [...this.#streams, stream];
+		return stream.ended;
+	}
+
+	#collectionAt(path: string): StreamedCollection {
+		const found = this.#collections.find(({ resource }) => path.startsWith(`${resource.path}?`));
+		if (!found) throw new Error(`nothing is simulated at ${path}`);
+		return found;
+	}
+
+	#unavailable(why: string): AgentUnavailableError {
+		const { clusterId } = this.#options.server;
+		return new AgentUnavailableError(`Cannot watch in cluster "${clusterId}": ${why}`, clusterId);
+	}
+}
