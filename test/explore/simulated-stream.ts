@@ -1,5 +1,6 @@
 // One watch request at a simulated API server: which line it shows next, from a list of everything or from a version on.
 import type { ApiAnswer, ApiStreamOptions } from "../../agent/kubernetes/api-connection.ts";
+import type { WatchEvent } from "../../agent/kubernetes/watch-sink.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 import { bookmarkLine, type StreamedCollection } from "./streamed-collection.ts";
 
@@ -35,8 +36,8 @@ export class SimulatedStream {
 	readonly #query: URLSearchParams;
 	readonly #resolve: (answer: ApiAnswer | undefined) => void;
 	readonly #reject: (error: unknown) => void;
-	/** How many events of the log it has shown, or had when it began. */
-	#shown = 0;
+	/** The events of the log that it has shown, or had when it began. */
+	#shown: WatchEvent<unknown>[] = [];
 	/** The revision at which its list is complete; undefined once that was said, or where it shows none. */
 	#listEndsAt: number | undefined;
 
@@ -68,7 +69,7 @@ export class SimulatedStream {
 		const version = this.#query.get("resourceVersion");
 		if (version !== null) {
 			this.isOpen = true;
-			this.#shown = collection.eventsUntil(Number(version));
+			this.#shown = log.slice(0, collection.eventsUntil(Number(version)));
 			asked.signOfLife(this.#options.now());
 			return;
 		}
@@ -78,28 +79,34 @@ export class SimulatedStream {
 		}
 		this.isOpen = true;
 		const lag = Math.min(longestLag, log.length);
-		this.#shown = log.length - (lag === 0 ? 0 : server.pickListVersion(lag + 1));
+		this.#shown = log.slice(0, log.length - (lag === 0 ? 0 : server.pickListVersion(lag + 1)));
 		this.#listEndsAt = server.revision;
-		for (const line of collection.objectLines(this.#shown)) this.show(line);
+		for (const line of collection.objectLines(this.#shown.length)) this.show(line);
 	}
 
 	next(): NextLine | undefined {
 		const { collection } = this;
-		// After a restore there may be fewer.
-		this.#shown = Math.min(this.#shown, collection.log.length);
-		const event = collection.log[this.#shown];
+		const { log } = collection;
+		const shown = this.#shown;
+		// etcd was restored under it: the events of the new history come next.
+		while (shown.length > 0 && shown.at(-1) !== log[shown.length - 1]) shown.pop();
+		const event = log[shown.length];
 		const endsAt = this.#listEndsAt;
 		if (endsAt !== undefined && !(event && Number(event.resourceVersion) <= endsAt)) {
-			const shown = (): void => (this.#listEndsAt = undefined);
 			const line = bookmarkLine(String(endsAt), { isEndOfList: true });
-			return { what: `all listed ${endsAt}`, line, garbled: undefined, shown };
+			return {
+				what: `all listed ${endsAt}`,
+				line,
+				garbled: undefined,
+				shown: () => (this.#listEndsAt = undefined),
+			};
 		}
 		return (
 			event && {
 				what: `${event.type} ${event.resourceVersion}`,
 				line: collection.eventLine(event),
 				garbled: () => collection.eventLine(event, true),
-				shown: () => (this.#shown += 1),
+				shown: () => void shown.push(event),
 			}
 		);
 	}

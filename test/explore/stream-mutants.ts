@@ -31,4 +31,45 @@ export const streamMutants: readonly Mutant[] = [
 			},
 		],
 	},
+	{
+		name: "older-list-unnoticed",
+		without: "noticing that a streamed list is older than what was seen before it",
+		scenarios: ["restored-to-older-versions"],
+		edits: [
+			{
+				file: watch,
+				symbol: "ObjectWatch.#finish",
+				find: "if ($connection.versions.answered($list.mark, $version)) return;",
+				replace: "",
+			},
+		],
+	},
+	{
+		name: "older-event-unnoticed",
+		without: "noticing that an event is older than the last one of its watch",
+		scenarios: ["restored-under-a-watch"],
+		edits: [
+			{
+				file: watch,
+				symbol: "ObjectWatch.#take",
+				find: "compareResourceVersions($version, this.#version) < 0",
+				replace: "false",
+			},
+		],
+	},
+	{
+		name: "list-in-pages-over-two-connections",
+		without: "listing anew where the connection changed between two pages",
+		scenarios: ["listed-over-two-connections"],
+		harmless:
+			"what its first page shows was so while the count ran, and a watch that broke with the connection lists everything again before its view is alive",
+		edits: [
+			{
+				file: "agent/kubernetes/paged-list.ts",
+				symbol: "listPaged",
+				find: "$connection.session !== $session",
+				replace: "false",
+			},
+		],
+	},
 ];

@@ -1,8 +1,21 @@
 // Agents whose views are kept by the shipped watches, in every run: what a line of a stream, its end, or another connection
 // does to a view.
 import type { EventData, Scenario } from "./scenario.ts";
-import { cluster, drain } from "./scenario-parts.ts";
-import { agent, begins, fails, fallsSilent, server } from "./staging.ts";
+import { cluster, drain, statefulSet } from "./scenario-parts.ts";
+import type { Step } from "./scheduler.ts";
+import {
+	agent,
+	becomesReady,
+	begins,
+	endsOnEvidence,
+	fails,
+	fallsSilent,
+	isCall,
+	lists,
+	server,
+	waitsASecond,
+	waitsFor,
+} from "./staging.ts";
 import type { World } from "./world.ts";
 
 const unreadable = "agent-0 cannot read an event of a pod";
@@ -29,6 +42,19 @@ function cannotReadPod(when: (world: World) => boolean): EventData<World> {
 		when: (world) => when(world) && (agent(world, 0).streams?.hasPodEvent ?? false),
 		run: (world) => agent(world, 0).streams?.garblesPodEvent(),
 	};
+}
+
+function isRestored(world: World): boolean {
+	return world.times("etcd is restored") > 0;
+}
+
+/** The answer to the list of an agent of c1 arrives, in this moment. */
+function listsFirstPage({ network }: World): void {
+	for (const asked of ["list pods", "gets the answer to list pods"]) {
+		const steps: Step[] = [];
+		network.addSteps(steps);
+		steps.find((step) => isCall(step, "c1/agent-0", asked))?.run();
+	}
 }
 
 export const streamScenarios: readonly Scenario<World>[] = [
@@ -89,4 +115,98 @@ export const streamScenarios: readonly Scenario<World>[] = [
 		streamsLists: true,
 		holdsBack: ({ what }, world) => what.startsWith("sees pod") && world.times(unreadable) === 0,
 	},
+	evidentInLostHistory(
+		"restored-to-older-versions",
+		"etcd comes back from a backup, and a watch that lists anew is shown older versions than it has seen",
+		{ isHot: false },
+	),
+	evidentInLostHistory(
+		"restored-under-a-watch",
+		"etcd comes back from a backup under an API server that runs on, and a watch is shown an event older than the last",
+		{ isHot: true },
+	),
+	{
+		name: "listed-over-two-connections",
+		about:
+			"etcd comes back from a backup between two pages of a list, and soon has versions past those of the first page",
+		isRestored: true,
+		clusters: [cluster("c1", 0, { agents: 1, workloads: [statefulSet(3, { unready: [1] })] })],
+		drains: [],
+		events: [
+			becomesReady("web-1", () => true),
+			fallsSilent(0, (world) => world.times("web-1 becomes ready") > 0),
+			lists(0, (world) => world.times(silent) > 0),
+			{
+				name: "etcd is restored",
+				when: (world) => waitsFor(world, "c1/agent-0", "list pods"),
+				run: (world) => {
+					listsFirstPage(world);
+					world.restore();
+					server(world).revision += 5_000;
+				},
+			},
+			begins("drain-1", "c1/web-0", isRestored, { attempts: 1 }),
+		],
+		limits: {},
+		afterEviction: "stays",
+		probe: false,
+		isStreamed: true,
+		holdsBack: ({ actor, kind, what }, world) =>
+			!isRestored(world) && actor === "c1/agent-0" && (kind === "watch" || what.startsWith("list pods")),
+	},
 ];
+
+/** One agent has seen that a pod ends, and etcd comes back with the pod as it was, which is reserved then: that agent looks for evidence. */
+function evidentInLostHistory(name: string, about: string, { isHot }: { readonly isHot: boolean }): Scenario<World> {
+	return {
+		name,
+		about,
+		isRestored: true,
+		clusters: [cluster("c1", 4)],
+		drains: [],
+		events: [
+			{
+				name: "somebody deletes pod web-0",
+				run: (world) => {
+					const c1 = world.cluster("c1");
+					const pod = c1.server.changePod(world.pod("c1", "web-0"), { terminating: true });
+					const slot = c1.slotOf(pod);
+					if (slot) slot.down = { cause: "involuntary", revision: c1.server.revision };
+					for (const each of c1.agents) each.seesEverything();
+				},
+			},
+			{
+				name: "etcd is restored",
+				when: (world) => world.times("somebody deletes pod web-0") > 0,
+				run: (world) => {
+					world.restore({ isHot });
+					server(world).changePod(world.pod("c1", "web-3"), {});
+					// The other agent finds out by its lists.
+					agent(world, 0).isWatching = false;
+				},
+			},
+			begins("drain-1", "c1/web-0", isRestored, { attempts: 1 }),
+			endsOnEvidence(1, (world) => {
+				const { isWatching, streams } = agent(world, 1);
+				return waitsFor(world, "drain-1", "evict") && isWatching && streams?.hasPodEvent === false;
+			}),
+			begins(
+				"drain-3",
+				"c1/web-2",
+				(world) =>
+					world.times("agent-1 ends reservations on evidence") > 0 && world.network.waiting("c1/agent-1").length === 0,
+				{ attempts: 1 },
+			),
+			waitsASecond(0, (world) => world.drains.length > 1),
+		],
+		limits: {},
+		afterEviction: "stays",
+		probe: false,
+		writtenHolds: true,
+		isStreamed: true,
+		streamsLists: true,
+		holdsBack: (step, world) =>
+			(isRestored(world) && step.kind === "watch" && step.actor === "c1/agent-0") ||
+			(isCall(step, "drain-1", "evict") && !world.drains.some((each) => each.name === "drain-3" && each.finished)),
+	};
+}

@@ -175,9 +175,6 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		if (this.#watching || this.#connection === "opening" || !(this.streams?.areOpen ?? true)) return;
 		this.learns(() => "its watches are back");
 		if (this.streams) {
-			const revision = String(this.server.revision);
-			const marks = watchedResources.slice(2).map((resource) => this.versions.mark(resource));
-			if (marks.some((mark) => this.versions.answered(mark, revision))) return;
 			this.#connection = "whole";
 			this.#openFeeds();
 			this.isWatching = true;

@@ -24,3 +24,12 @@ export interface WorldOptions extends ProcessOptions {
 	/** What happens is written down, for people. */
 	readonly record: boolean;
 }
+
+export interface RestoreOptions {
+	/** Of this cluster alone. */
+	readonly only?: string;
+	/** Objects are those of the backup, and the next versions are above all that there ever were (etcdutl --bump-revision). */
+	readonly bumped?: boolean;
+	/** The API server runs on, and so do its watches. */
+	readonly isHot?: boolean;
+}

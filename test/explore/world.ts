@@ -16,7 +16,7 @@ import type { Limits, Scenario } from "./scenario.ts";
 import type { Step } from "./scheduler.ts";
 import type { ApiCall } from "./simulated-api.ts";
 import { Wire } from "./wire.ts";
-import type { WorldOptions } from "./world-options.ts";
+import type { RestoreOptions, WorldOptions } from "./world-options.ts";
 import type { Snapshot } from "./simulated-api-server.ts";
 import type { StreamFaults } from "./streamed-views.ts";
 import { SimulatedCluster } from "./simulated-cluster.ts";
@@ -124,11 +124,8 @@ export class World {
 		for (const data of scenario.drains) this.startDrain(data);
 	}
 
-	/**
-	 * etcd of every cluster, or of this one, comes back as it was before the run began, and its API server is started anew.
-	 * `bumped`: objects are those of the backup, and the next versions are above all that there ever were (etcdutl --bump-revision).
-	 */
-	restore({ only, bumped = false }: { readonly only?: string; readonly bumped?: boolean } = {}): void {
+	/** etcd of every cluster, or of this one, comes back as it was before the run began, and its API server is started anew. */
+	restore({ only, bumped = false, isHot = false }: RestoreOptions = {}): void {
 		const backups = [...this.#backups].filter(([{ id }]) => (only ?? id) === id);
 		if (backups.length === 0) throw new Error(`scenario ${this.scenario.name} has no backup`);
 		for (const [cluster, backup] of backups) {
@@ -136,6 +133,7 @@ export class World {
 			server.restore(backup, bumped ? server.revision + writesSinceBackup : backup.revision);
 			this.oracle.restored(cluster);
 			for (const workload of workloads) workload.restored();
+			if (isHot) continue;
 			for (const agent of agents) agent.loseConnection();
 			this.network.broke(apiServerOf(cluster));
 		}
