@@ -3,6 +3,8 @@
 // Each call is carried to the server by a function that decides when, how often and whether at all it is executed and
 // answered; tests that need no network use the direct one.
 import type { ClusterApi } from "../../agent/cluster-api/cluster-api.ts";
+import type { WorkloadRecord } from "../../agent/cluster-api/workload-record.ts";
+import { MissingRightError } from "../../agent/kubernetes/api-refusal.ts";
 import type { EvictionAnswer, Evictor } from "../../disruption/eviction.ts";
 import type { SimulatedApiServer } from "./simulated-api-server.ts";
 
@@ -82,7 +84,7 @@ export function clusterApi(server: SimulatedApiServer, carry: Carrier = directCa
 		markPendingDisruption: (pod) =>
 			carry({ verb: "patch", resource: "pods", name: keyOf(pod), execute: () => server.markPendingDisruption(pod) }),
 		listWorkloads: (namespace) =>
-			carry({ verb: "list", resource: "workloads", name: "", execute: () => server.workloads.list(namespace) }),
+			carry({ verb: "list", resource: "workloads", name: "", execute: () => listedWorkloads(server, namespace) }),
 		getScale: (controller, namespace) =>
 			carry({
 				verb: "get",
@@ -91,6 +93,11 @@ export function clusterApi(server: SimulatedApiServer, carry: Carrier = directCa
 				execute: () => server.getScale(controller, namespace),
 			}),
 	};
+}
+
+function listedWorkloads({ workloads, clusterId }: SimulatedApiServer, namespace: string): readonly WorkloadRecord[] {
+	if (workloads.forbidsLists) throw new MissingRightError("workloads may not be listed", clusterId);
+	return workloads.list(namespace);
 }
 
 /** The server as the plugin asks it to evict; a call that rejects is a request of which nobody knows what became. */

@@ -15,6 +15,8 @@ const versions: readonly string[] = ["v1", "apps/v1"];
 const kinds: readonly string[] = ["Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController"];
 
 export class SimulatedWorkloads {
+	/** Agents have no right to list them. */
+	forbidsLists = false;
 	readonly events: WatchEvent<WorkloadRecord>[] = [];
 	readonly #objects = new Map<string, WorkloadRecord>();
 	/** Of those that were made without one: of the first pod that names them. */

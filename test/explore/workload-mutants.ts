@@ -31,6 +31,19 @@ export const workloadMutants: readonly Mutant[] = [
 		],
 	},
 	{
+		name: "forbidden-workloads-are-none",
+		without: "reporting no number of expected pods where the agent has no right to list workloads",
+		scenarios: ["made-where-lists-are-forbidden"],
+		edits: [
+			{
+				file: "agent/leases/matching-workloads.ts",
+				symbol: "matchingWorkloads",
+				find: 'return { kind: "unlisted", expected: { kind: "unknown", reason: $reason, cause: "WorkloadsNotListed" } };',
+				replace: 'return { kind: "listed", workloads: [] };',
+			},
+		],
+	},
+	{
 		name: "workloads-not-compared",
 		without: "listing workloads where their watches were not found equal to a list in the last 5 s",
 		scenarios: ["made-behind-a-stuck-watch"],

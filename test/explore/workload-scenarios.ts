@@ -239,6 +239,14 @@ export const workloadScenarios: readonly Scenario<World>[] = [
 		agent(world, 0).isWatching = false;
 	}),
 	madeUnseen(
+		"made-where-lists-are-forbidden",
+		"A workload is made while an agent's watches are dead, and it has no right to list workloads",
+		(world) => {
+			agent(world, 0).isWatching = false;
+			world.cluster("c1").server.workloads.forbidsLists = true;
+		},
+	),
+	madeUnseen(
 		"made-behind-a-stuck-watch",
 		"A workload is made that a watch does not show, alive though it is",
 		(world) => {
