@@ -1,12 +1,8 @@
 // PodDisruptionBudgets of a cluster itself, as the API server's handler of evictions applies them.
-import { matches } from "./oracle-config.ts";
 import type { PodRecord } from "../../disruption/pod.ts";
+import { matches } from "./oracle-config.ts";
+import type { NativeBudgetData } from "./scenario.ts";
 import type { Preconditions } from "./simulated-api-server.ts";
-
-export interface NativeBudgetData {
-	readonly selector: Readonly<Record<string, string>>;
-	readonly minAvailable: number;
-}
 
 export type NativeVerdict =
 	| { readonly kind: "evict"; readonly preconditions: Preconditions }

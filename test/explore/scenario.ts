@@ -1,5 +1,4 @@
 // What a scenario says: which clusters, pods and budgets there are, who drains what, and what else may happen.
-import type { NativeBudgetData } from "./native-budgets.ts";
 import type { Step } from "./scheduler.ts";
 import type { WorkloadSpec } from "./workload.ts";
 
@@ -10,6 +9,12 @@ export interface BudgetData {
 	readonly minAvailable?: number | string;
 	readonly maxUnavailable?: number | string;
 	readonly suspend?: boolean;
+}
+
+/** A PodDisruptionBudget of the cluster itself. */
+export interface NativeBudgetData {
+	readonly selector: Readonly<Record<string, string>>;
+	readonly minAvailable: number;
 }
 
 export interface ClusterData {

@@ -82,7 +82,7 @@ export class SimulatedCluster {
 	/** The revision that every agent's view has reached; one that starts anew, or has no watch, will list, and is past it. */
 	slowestView(): number {
 		return Math.min(
-			...this.agents.filter((agent) => agent.isSynced && agent.isWatching).map((agent) => agent.podRevision),
+			...this.agents.filter(({ hasView }) => hasView).map((agent) => agent.podRevision),
 			this.server.revision,
 		);
 	}

@@ -143,6 +143,11 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		return this.pods.synced;
 	}
 
+	/** It counts without a list. A watch that ended in good order goes on from where it was, and its view is alive until then. */
+	get hasView(): boolean {
+		return this.isSynced && (this.isWatching || this.pods.live);
+	}
+
 	/** The revision up to which its pods are known. */
 	get podRevision(): number {
 		return Number(this.pods.resourceVersion || "0");
