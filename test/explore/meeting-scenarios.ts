@@ -66,13 +66,13 @@ export const meetingScenarios: readonly Scenario<World>[] = [
 	},
 	{
 		name: "met-strangers",
-		about: "A member declares another fleet when a plugin meets it, and until later",
+		about: "A member declares another fleet until a plugin has given up",
 		clusters: [cluster("c1", 2, { agents: 1 }), cluster("c2", 1, { agents: 1, fleet: ["c2"] })],
 		drains: [
 			drain("drain-1", ["c1/web-0"], { meets: [], attempts: 2 }),
-			drain("drain-2", ["c2/web-0"], { meets: ["c1"], attempts: 2 }),
+			drain("drain-2", ["c1/web-1"], { meets: ["c2"], attempts: 2 }),
 		],
-		events: [declares("c2", both)],
+		events: [{ ...declares("c2", both), when: ({ drains }) => drains.some(({ finished }) => finished) }],
 		limits: { lost: 1, gaveUp: 1 },
 		configChanges: true,
 		isWired: true,
