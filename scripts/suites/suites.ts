@@ -45,8 +45,8 @@ export interface CommandSuite {
 	readonly programs?: readonly ProgramName[];
 }
 
-/** Of real clusters, each with a third of a core of its own when idle: a third one on two cores took more than it gave. */
-const fleets = Math.max(2, Math.min(4, availableParallelism()));
+/** Of real clusters, each with an eighth of a core of its own when idle. Most tests wait for clocks, so three fit two cores. */
+const fleets = Math.max(3, Math.min(4, availableParallelism()));
 
 export type Suite = ClusterSuite | CommandSuite;
 
