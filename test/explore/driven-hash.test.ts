@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DrivenHash } from "./driven-hash.ts";
+import { DrivenHash, reachableFrom } from "./driven-hash.ts";
 import { findScenario } from "./scenarios.ts";
 
 test("DrivenHash.of() is the same for the same scenario, and another one where the scenario says something else", () => {
@@ -9,4 +9,14 @@ test("DrivenHash.of() is the same for the same scenario, and another one where t
 	expect(hash.of({ ...race, limits: { ...race.limits, lost: 99 } })).not.toBe(hash.of(race));
 	expect(hash.of({ ...race, events: [{ name: "nothing", run: () => undefined }] })).not.toBe(hash.of(race));
 	expect(hash.of(findScenario("greeted"))).not.toBe(hash.of(race));
+});
+
+test("reachableFrom() follows what is imported for its values, and not what is imported for its types", () => {
+	const files = reachableFrom(["test/explore/run.ts"]);
+	expect([...files]).toEqual(
+		expect.arrayContaining(["disruption/round.ts", "agent/leases/count.ts", "plugin/evictions/evictions.ts"]),
+	);
+	// A type of theirs is all that driven code imports.
+	for (const file of ["plugin/kubernetes/kubernetes-client.ts", "agent/process/clock.ts"])
+		expect(files.has(file)).toBe(false);
 });

@@ -11,8 +11,9 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 /** What runs a schedule. */
 const entry = "test/explore/run.ts";
 const scenarioFiles = /^test\/explore\/[\w-]*scenarios\.ts$/;
-/** Imports of values and types alike, as the repository writes them. */
-const imported = /^(?:import|export)\b[^;]*?from "(\.[^"]+)"/gm;
+/** As the repository writes them. What is imported for its types alone changes no schedule. */
+const imported = /^(?:import|export)\b(?! type\b)([^;]*?)from "(\.[^"]+)"/gm;
+const typesAlone = /^ \{(?:\s*type [^,}]+,?)+\s*\} $/;
 
 export class DrivenHash {
 	readonly #sources: string;
@@ -40,15 +41,16 @@ export class DrivenHash {
 	}
 }
 
-/** These files of the repository, and all that they import. */
-function reachableFrom(entries: readonly string[]): ReadonlySet<string> {
+/** These files of the repository, and all that they import values from. */
+export function reachableFrom(entries: readonly string[]): ReadonlySet<string> {
 	const found = new Set<string>();
 	const waiting = [...entries];
 	for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
 		if (found.has(file)) continue;
 		found.add(file);
 		const text = read(file);
-		for (const [, path = ""] of text.matchAll(imported)) {
+		for (const [, names = "", path = ""] of text.matchAll(imported)) {
+			if (typesAlone.test(names)) continue;
 			const target = relative(root, join(root, dirname(file), path));
 			if (target.endsWith(".ts")) waiting.push(target);
 		}
