@@ -84,7 +84,7 @@ let waits = 0;
 export async function drained(): Promise<void> {
 	waits += 1;
 	// A tick that is asked for outside of a microtask, as by a thread's first schedule, comes before all microtasks.
-	await undefined;
+	await Promise.resolve();
 	// Both come only after all microtasks, those that microtasks queue included. A tick costs a fraction of a turn of the event loop,
 	// but only at the end of a turn Node tells of rejections that nobody handles.
 	await new Promise<void>((resolve) => (waits % 64 === 0 ? setImmediate(resolve) : process.nextTick(resolve)));
