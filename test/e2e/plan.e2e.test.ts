@@ -159,9 +159,13 @@ describeOnFleet("kubectl xpdb plan", () => {
 		const pod = (await database.pods()).find(({ context }) => context === "c1");
 		await kubectl("c2", ["annotate", "pod", "db-0", "-n", database.namespace, "bench/ready=false"]);
 		let plan: Plan | undefined;
-		await eventually("the agents to see that a pod is not ready", async () => {
+		await eventually("the agents to see all pods, and that one is not ready", async () => {
 			plan = await planOf([pod?.node ?? "", "--context", "c1-operator", ownPods(database)]);
-			return plan.budgets.some(({ namespace, allowed }) => namespace === database.namespace && allowed === 0);
+			const waits = plan.pods.flatMap((each) => each.waits ?? []);
+			return (
+				plan.budgets.some(({ namespace, allowed }) => namespace === database.namespace && allowed === 0) &&
+				waits.every(({ reason }) => reason !== "PodUnseen")
+			);
 		});
 		expect(plan).toMatchObject({ possible: true, seconds: { atMost: null } });
 		expect(plan?.pods.find(({ uid }) => uid === pod?.uid)?.waits).toEqual([

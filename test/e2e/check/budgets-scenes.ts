@@ -210,14 +210,10 @@ const wrongRows = wrongBudgets.map(
 async function openWithBudget(name: string): Promise<void> {
 	await openNamespace(name);
 	await apply(clusters, [budget("good", name, { ...one, ...selecting("owned") })]);
-	// What a rollout waited for comes to the agents' views in its own time.
-	await eventually("all agents to count the pods", async () => {
-		const { code } = await typeCommand(`kubectl xpdb explain budget/good -n ${name} --context c1-operator`);
-		return code === 0;
-	});
 }
 
 const refusing = `check-refused-${own}`;
+const explainRefusing = `kubectl xpdb explain budget/good -n ${refusing} --context c1-operator`;
 const decides = { name: "xpdb-operator", path: "/apis/rbac.authorization.k8s.io/v1/clusterroles/xpdb-operator" };
 let rules: unknown;
 
@@ -231,12 +227,14 @@ const refused: Provocation = {
 	fault: "an operators' account that may decide about no budget in one cluster",
 	async provoke() {
 		await openWithBudget(refusing);
+		// What a rollout waited for comes to the agents' views in its own time.
+		await eventually("the agents to count all pods", async () => (await typeCommand(explainRefusing)).code === 0);
 		rules = (await getJson<{ readonly rules: unknown }>("c2", decides.path)).rules;
 		await giveRules([]);
 	},
 	says: new RegExp(`^nobody knows what budget ${refusing}/good has in cluster c2: .* may not acquire `),
 	// By a token of c1, which its agents take along to those of c2.
-	fix: `kubectl xpdb explain budget/good -n ${refusing} --context c1-operator`,
+	fix: explainRefusing,
 	mend: () => giveRules(rules),
 	async end() {
 		if (rules !== undefined) await giveRules(rules);
