@@ -2,7 +2,8 @@
 // which takes 230 ms of CPU to load, as much as all else that an eviction needs; and exec plugins.
 import { type OutgoingHttpHeaders, Agent as PlainAgent } from "node:http";
 import { Agent } from "node:https";
-import { type ConnectionOptions, createSecureContext } from "node:tls";
+import { isIP } from "node:net";
+import { checkServerIdentity, type ConnectionOptions, createSecureContext } from "node:tls";
 import { ConnectionError } from "./api-error.ts";
 import { clientVersion } from "./client-version.ts";
 import type { Connection } from "./connection.ts";
@@ -13,7 +14,10 @@ import { trustNamedAuthorities, trustPublicAuthorities } from "./public-authorit
 type Pem = Buffer | string;
 
 interface TlsOptions
-	extends Pick<ConnectionOptions, "secureContext" | "rejectUnauthorized" | "servername" | "minVersion"> {
+	extends Pick<
+		ConnectionOptions,
+		"secureContext" | "rejectUnauthorized" | "servername" | "checkServerIdentity" | "minVersion"
+	> {
 	readonly ca?: Pem | undefined;
 	readonly cert?: Pem | undefined;
 	readonly key?: Pem | undefined;
@@ -101,7 +105,7 @@ export function createCredentialReader(connection: Connection): CredentialReader
 			proxied === undefined && server.startsWith("https:")
 				? { secureContext: createSecureContext(material) }
 				: material;
-		const tls = { ...shared, ...given({ rejectUnauthorized, servername }) };
+		const tls = { ...shared, ...given({ rejectUnauthorized, ...nameOf(servername) }) };
 		return { tls, agent: createAgent(connection, tls, proxied), fingerprint };
 	}
 
@@ -165,6 +169,12 @@ function createAgent({ server, httpProxy }: Connection, tls: TlsOptions, proxied
 	const proxyEnv = httpProxy === undefined ? {} : { HTTP_PROXY: httpProxy, HTTPS_PROXY: httpProxy };
 	const options = { keepAlive: true, maxSockets: 128, proxyEnv };
 	return server.startsWith("http:") ? new PlainAgent(options) : new Agent({ ...tls, ...options });
+}
+
+/** An address is checked against the certificate but not told to the server (RFC 6066): Node would warn. */
+function nameOf(servername: string | undefined): TlsOptions {
+	if (servername === undefined || isIP(servername) === 0) return given({ servername });
+	return { servername: "", checkServerIdentity: (_, certificate) => checkServerIdentity(servername, certificate) };
 }
 
 /** Without what is not said: Node would take that for an answer. */

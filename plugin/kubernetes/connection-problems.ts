@@ -6,6 +6,7 @@ import { isRecord } from "../../disruption/record.ts";
 import { execPluginProblems } from "./exec-plugin.ts";
 import { readFileText } from "./file-text.ts";
 import { type KubeconfigEntry, text } from "./kubeconfig-entry.ts";
+import { certificateProblem, privateKeyProblem } from "./pem-problem.ts";
 
 export interface ConnectionParts {
 	readonly clusterName: string;
@@ -53,13 +54,19 @@ function userProblems({ userName, user, headers }: ConnectionParts): readonly st
 		);
 	}
 	const tokenFile = text(user["tokenFile"]);
-	if (tokenFile !== "") {
+	// With a token, that is used where the file cannot be read.
+	if (tokenFile !== "" && text(user["token"]) === "") {
 		const { problem } = readFileText(tokenFile);
 		if (problem !== undefined) problems.push(problem);
 	}
 	problems.push(...execPluginProblems(user["exec"], userName));
 	const provider = user["auth-provider"];
-	if (isRecord(provider)) problems.push(...providerProblems(text(provider["name"])));
+	if (isRecord(provider)) {
+		problems.push(...providerProblems(provider));
+		if (isRecord(user["exec"])) {
+			problems.push(`authProvider cannot be provided in combination with an exec plugin for ${userName}`);
+		}
+	}
 	if (Object.keys(headers).length > 0 && text(user["as"]) === "") {
 		problems.push(`requesting uid, groups or user-extra for ${userName} without impersonating a user`);
 	}
@@ -71,8 +78,13 @@ const insteadOf: Readonly<Record<string, string>> = {
 	azure: "Please use the https://github.com/Azure/kubelogin kubectl/client-go credential plugin instead.",
 };
 
-function providerProblems(name: string): readonly string[] {
-	if (name === "oidc") return [];
+function providerProblems(provider: KubeconfigEntry): readonly string[] {
+	const name = text(provider["name"]);
+	if (name === "oidc") {
+		const config = isRecord(provider["config"]) ? provider["config"] : {};
+		const missing = ["idp-issuer-url", "client-id"].find((field) => text(config[field]) === "");
+		return missing === undefined ? [] : [`Must provide ${missing}`];
+	}
 	const instead = insteadOf[name];
 	return [
 		instead === undefined
@@ -93,16 +105,18 @@ const kubectlName: Readonly<Record<PemField, string>> = {
 	"client-key": "client-key",
 };
 
-/** Data goes before a file, as everywhere in a kubeconfig. */
 function pemProblems(field: PemField, name: string, entry: KubeconfigEntry): readonly string[] {
 	const path = text(entry[field]);
 	const shown = oneLine(path);
 	const data = text(entry[`${field}-data`]);
 	if (path === "" && data === "") return [];
-	if (/[^A-Za-z0-9+/=\s]/.test(data)) return [`${field}-data of ${name} is not base64`];
+	if (path !== "" && data !== "") {
+		return [`${kubectlName[field]}-data and ${kubectlName[field]} are both specified for ${name}: remove one of them`];
+	}
 	const file = data === "" ? readFileText(path) : { content: Buffer.from(data, "base64").toString() };
 	if (file.problem !== undefined)
 		return [`unable to read ${kubectlName[field]} ${shown} for ${name} due to ${file.problem}`];
-	if (file.content.includes("-----BEGIN ")) return [];
-	return [`unable to parse ${data === "" ? shown : `${field}-data of ${name}`} as PEM block`];
+	const problem = field === "client-key" ? privateKeyProblem(file.content) : certificateProblem(file.content);
+	if (problem === undefined) return [];
+	return [`unable to parse ${data === "" ? shown : `${field}-data of ${name}`} as PEM block: ${problem}`];
 }

@@ -1,5 +1,5 @@
 // Which cluster, with which credentials: a context of the kubeconfig, with kubectl's global flags on top.
-import { resolve } from "node:path";
+import { posix, resolve } from "node:path";
 import type { Cluster, User } from "@kubernetes/client-node";
 import { oneLine } from "../../disruption/printable.ts";
 import { quote, shorten } from "../../disruption/quote.ts";
@@ -10,6 +10,7 @@ import { KubeconfigError } from "../terminal/errors.ts";
 import { connectionProblems } from "./connection-problems.ts";
 import { environmentProxy } from "./environment-proxy.ts";
 import { type ExecPlugin, readExecPlugin } from "./exec-plugin.ts";
+import { readFileText } from "./file-text.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 import { type KubeconfigEntry, text, textList } from "./kubeconfig-entry.ts";
 
@@ -87,7 +88,7 @@ export function resolveConnection(
 		server,
 		cluster: clusterForClientNode(cluster, server, isOfAgent ? "" : proxy),
 		user: userForClientNode(user),
-		exec: readExecPlugin(user["exec"], cluster),
+		exec: hasOwnLogin(user) ? undefined : readExecPlugin(user["exec"], cluster),
 		headers,
 		httpProxy: isOfAgent ? proxy : undefined,
 		requestTimeoutMs: flags.requestTimeoutMs,
@@ -116,7 +117,10 @@ export function unknownEntry(
 	return new KubeconfigError(`error: ${what} ${quote(name)} does not exist${hint}`);
 }
 
-/** Without a scheme it is http only where nothing has to be kept secret (client-go, rest.DefaultServerURL, looks at certificates alone). */
+/**
+ * Doubled slashes, a query and a fragment are left out, as client-go does. Without a scheme it is http only where nothing has to be kept secret (client-go, rest.DefaultServerURL, looks at certificates
+ * alone).
+ */
 function serverUrl(cluster: KubeconfigEntry, user: KubeconfigEntry): string {
 	const given = text(cluster["server"]);
 	const isUrl = /^[a-z][a-z\d+.-]*:\/\/[^/]/i.test(given);
@@ -131,7 +135,12 @@ function serverUrl(cluster: KubeconfigEntry, user: KubeconfigEntry): string {
 	if (!isUrl && url.pathname !== "/") {
 		throw new KubeconfigError(`error: host must be a URL or a host:port pair: ${quote(given)}`);
 	}
-	return server;
+	const path = posix.normalize(url.pathname);
+	if (path === url.pathname && url.search === "" && url.hash === "") return server;
+	url.pathname = path;
+	url.search = "";
+	url.hash = "";
+	return url.href;
 }
 
 function withClusterFlags(cluster: KubeconfigEntry, flags: GlobalFlags): KubeconfigEntry {
@@ -186,12 +195,22 @@ function clusterForClientNode(cluster: KubeconfigEntry, server: string, proxyUrl
 	};
 }
 
+/** With any of these no program is run, so that there is a way in while single sign-on is down (client-go, exec.UpdateTransportConfig). */
+function hasOwnLogin(user: KubeconfigEntry): boolean {
+	const has = (field: string): boolean => text(user[field]) + text(user[`${field}-data`]) !== "";
+	const hasCertificate = has("client-certificate") && has("client-key");
+	return hasCertificate || ["token", "tokenFile", "username"].some((field) => text(user[field]) !== "");
+}
+
 /** It knows no `tokenFile` but that of its own auth provider; plugins are ours (exec-credentials.ts). */
 function userForClientNode(user: KubeconfigEntry): User {
-	const tokenFile = text(user["tokenFile"]);
+	const token = text(user["token"]);
+	const file = text(user["tokenFile"]);
+	const tokenFile = token === "" || readFileText(file).problem === undefined ? file : "";
 	const provider = tokenFile === "" ? user["auth-provider"] : { name: "tokenFile", config: { tokenFile } };
 	const cert = dataOrFile(user, "client-certificate");
-	const key = dataOrFile(user, "client-key");
+	const hasCertificate = cert.data + cert.file !== "";
+	const key = hasCertificate ? dataOrFile(user, "client-key") : { data: "", file: "" };
 	const impersonateUser = text(user["as"]);
 	return {
 		name: "user",
@@ -199,7 +218,7 @@ function userForClientNode(user: KubeconfigEntry): User {
 		certFile: cert.file,
 		keyData: key.data,
 		keyFile: key.file,
-		token: tokenFile === "" ? text(user["token"]) : "",
+		token: tokenFile === "" ? token : "",
 		username: text(user["username"]),
 		password: text(user["password"]),
 		...(isRecord(provider) && { authProvider: provider }),
@@ -208,7 +227,6 @@ function userForClientNode(user: KubeconfigEntry): User {
 	};
 }
 
-/** Of both, kubectl takes the data and client-node the file. */
 function dataOrFile(
 	entry: KubeconfigEntry,
 	field: "certificate-authority" | "client-certificate" | "client-key",

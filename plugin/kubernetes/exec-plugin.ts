@@ -16,17 +16,24 @@ export interface ExecPlugin {
 	readonly cluster: KubeconfigEntry | undefined;
 }
 
+const knownVersions = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"];
+
 /** In the words of client-go, tools/clientcmd/validation.go. */
 export function execPluginProblems(exec: unknown, userName: string): readonly string[] {
 	if (!isRecord(exec)) return [];
 	const what = `specified for ${userName} to use exec authentication plugin`;
-	const mode = interactiveMode(exec);
+	const mode = text(exec["interactiveMode"]);
+	const version = text(exec["apiVersion"]);
 	const missing = [
 		...(text(exec["command"]) === "" ? ["command"] : []),
-		...(text(exec["apiVersion"]) === "" ? ["apiVersion"] : []),
+		...(version === "" ? ["apiVersion"] : []),
 		...(mode === "" ? ["interactiveMode"] : []),
 	];
 	const problems = missing.map((field) => `${field} must be ${what}`);
+	if (variablesOf(exec).some(({ name }) => text(name) === "")) problems.push(`env variable name must be ${what}`);
+	if (version !== "" && !knownVersions.includes(version)) {
+		problems.push(`exec plugin: invalid apiVersion ${quote(version)}`);
+	}
 	if (!["", "Never", "IfAvailable", "Always"].includes(mode)) {
 		problems.push(`invalid interactiveMode for ${userName}: ${quote(mode)}`);
 	}
@@ -35,22 +42,20 @@ export function execPluginProblems(exec: unknown, userName: string): readonly st
 
 export function readExecPlugin(exec: unknown, cluster: KubeconfigEntry): ExecPlugin | undefined {
 	if (!isRecord(exec)) return undefined;
-	const env: readonly unknown[] = Array.isArray(exec["env"]) ? exec["env"] : [];
 	return {
 		command: text(exec["command"]),
 		args: textList(exec["args"]),
-		env: Object.fromEntries(env.filter(isRecord).map(({ name, value }) => [text(name), text(value)])),
+		env: Object.fromEntries(variablesOf(exec).map(({ name, value }) => [text(name), text(value)])),
 		apiVersion: text(exec["apiVersion"]),
-		interactiveMode: interactiveMode(exec),
+		interactiveMode: text(exec["interactiveMode"]),
 		installHint: text(exec["installHint"]),
 		cluster: exec["provideClusterInfo"] === true ? clusterInfo(cluster) : undefined,
 	};
 }
 
-/** Only the versions before v1 have a default. */
-function interactiveMode(exec: KubeconfigEntry): string {
-	const isOld = /\/v1(alpha1|beta1)$/.test(text(exec["apiVersion"]));
-	return text(exec["interactiveMode"]) || (isOld ? "IfAvailable" : "");
+function variablesOf(exec: KubeconfigEntry): readonly KubeconfigEntry[] {
+	const list: readonly unknown[] = Array.isArray(exec["env"]) ? exec["env"] : [];
+	return list.filter(isRecord);
 }
 
 const toldFields = ["server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url", "disable-compression"];

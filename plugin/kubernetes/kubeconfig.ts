@@ -1,17 +1,18 @@
 // The kubeconfig: KUBECONFIG's files merged as kubectl merges them. client-node's loadFromFile() and mergeConfig() throw at a name that two
-// files have and at one broken entry, know neither tokenFile nor as-groups, and take 230 ms of CPU to load before anything can be said.
-import { existsSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
-import { parse } from "yaml";
+// files have, read a field of the wrong type as unset, know neither tokenFile nor as-groups, and take 230 ms of CPU to load.
+import { delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { oneLine } from "../../disruption/printable.ts";
 import { parserProblem } from "../../disruption/parser-problem.ts";
 import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
 import { KubeconfigError } from "../terminal/errors.ts";
-import { readFileText } from "./file-text.ts";
+import { readFileBytes } from "./file-text.ts";
 import { homeKubeconfig } from "./home-kubeconfig.ts";
 import { findOwnCluster, type OwnCluster } from "./in-cluster.ts";
 import { type KubeconfigEntry, text } from "./kubeconfig-entry.ts";
+import { entryLists, FieldError, readConfigFields, refuseDoubledNames } from "./kubeconfig-fields.ts";
+import { readYamlDocument } from "./yaml-document.ts";
 
 /** The merged files. */
 export interface Kubeconfig {
@@ -21,9 +22,14 @@ export interface Kubeconfig {
 	readonly currentContext: string;
 	/** Where no context is chosen: the cluster of the pod that we run in. */
 	readonly ownCluster: OwnCluster | undefined;
+	/** The files of KUBECONFIG, where none of them exists. */
+	readonly missing?: readonly string[] | undefined;
 }
 
-/** Reads and merges the files. Throws KubeconfigError that names the file; of several files, those that do not exist are skipped. */
+/**
+ * Reads and merges the files. Throws KubeconfigError that names the file, the entry and the field; of several files, those that do not exist are
+ * skipped.
+ */
 export function loadKubeconfig(flags: GlobalFlags, env: NodeJS.ProcessEnv): Kubeconfig {
 	const merged = {
 		clusters: new Map<string, KubeconfigEntry>(),
@@ -31,84 +37,123 @@ export function loadKubeconfig(flags: GlobalFlags, env: NodeJS.ProcessEnv): Kube
 		contexts: new Map<string, KubeconfigEntry>(),
 	};
 	let currentContext = "";
-	for (const file of kubeconfigFiles(flags, env)) {
-		const content = readKubeconfig(file.path, file.required);
-		if (!content) continue;
+	const files = kubeconfigFiles(flags, env);
+	const missing: string[] = [];
+	for (const { path, when } of files) {
+		const content = readKubeconfig(path, when);
+		if (content === undefined) {
+			if (when === "listed") missing.push(path);
+			continue;
+		}
 		// The first file that has a name wins, as in clientcmd's loader.
-		for (const [kind, field] of [
-			["clusters", "cluster"],
-			["users", "user"],
-			["contexts", "context"],
-		] as const) {
-			for (const [name, entry] of namedEntries(content, kind, field, file.path)) {
+		for (const kind of kinds) {
+			for (const [name, entry] of namedEntries(content, kind, path)) {
 				if (!merged[kind].has(name)) merged[kind].set(name, entry);
 			}
 		}
 		currentContext ||= text(content["current-context"]);
 	}
-	return { ...merged, currentContext, ownCluster: findOwnCluster(env) };
+	return {
+		...merged,
+		currentContext,
+		ownCluster: findOwnCluster(env),
+		missing: missing.length === files.length ? missing : [],
+	};
 }
+
+const kinds = ["clusters", "users", "contexts"] as const;
+type Kind = (typeof kinds)[number];
 
 interface KubeconfigFile {
 	readonly path: string;
-	readonly required: boolean;
+	readonly when: "named by a flag" | "listed" | "default";
 }
 
 function kubeconfigFiles(flags: GlobalFlags, env: NodeJS.ProcessEnv): readonly KubeconfigFile[] {
-	if (flags.kubeconfig !== undefined) return [{ path: flags.kubeconfig, required: true }];
-	const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter((path) => path !== "");
-	if (listed.length > 0) return listed.map((path) => ({ path, required: false }));
-	return [{ path: homeKubeconfig(env), required: false }];
+	if (flags.kubeconfig !== undefined) return [{ path: flags.kubeconfig, when: "named by a flag" }];
+	const listed = env["KUBECONFIG"] ?? "";
+	if (listed === "") return [{ path: homeKubeconfig(env), when: "default" }];
+	const paths = listed.split(delimiter).filter((path) => path !== "");
+	return [...new Set(paths)].map((path) => ({ path, when: "listed" }));
 }
 
-function readKubeconfig(path: string, required: boolean): KubeconfigEntry | undefined {
-	if (!existsSync(path)) {
-		if (!required) return undefined;
-		throw new KubeconfigError(`error: stat ${path}: no such file or directory`);
+/** Undefined: it is not there, and need not be. */
+function readKubeconfig(path: string, when: KubeconfigFile["when"]): KubeconfigEntry | undefined {
+	const file = readFileBytes(path);
+	if (file.problem !== undefined) {
+		if (!file.isMissing) throw unreadable(path, file.problem);
+		if (when !== "named by a flag") return undefined;
+		throw new KubeconfigError(`error: stat ${oneLine(path)}: no such file or directory`);
 	}
-	const file = readFileText(path);
-	if (file.problem !== undefined) throw unreadable(path, file.problem);
 	let content: unknown;
 	try {
-		// Tags that mean nothing to us are no reason to write to the terminal.
-		content = parse(file.content, { logLevel: "error" });
+		content = readYamlDocument(file.content);
 	} catch (error) {
 		throw unreadable(path, parserProblem(error));
 	}
 	// An empty file is an empty kubeconfig.
-	if (content === null || content === undefined) return undefined;
+	if (content === null) return {};
 	if (!isRecord(content)) throw unreadable(path, "it is not a kubeconfig");
-	return content;
+	try {
+		refuseOtherKinds(content);
+		const config = readConfigFields(content);
+		for (const kind of kinds) refuseDoubledNames(entriesOf(config, kind), kind);
+		return config;
+	} catch (error) {
+		if (!(error instanceof FieldError)) throw error;
+		throw unreadable(path, `${whichField(content, error.field)} ${error.problem}`);
+	}
 }
 
 function unreadable(path: string, why: string): KubeconfigError {
-	return new KubeconfigError(`error: error loading config file "${path}": ${why}`);
+	return new KubeconfigError(`error: error loading config file "${oneLine(path)}": ${why}`);
+}
+
+/** Go's JSON takes these two in upper and lower case, the last one by its bytes. */
+function refuseOtherKinds(content: KubeconfigEntry): void {
+	const found = { kind: "", apiversion: "" };
+	for (const key of Object.keys(content).toSorted()) {
+		const field = key.toLowerCase();
+		const value = content[key];
+		if ((field !== "kind" && field !== "apiversion") || value === null) continue;
+		if (typeof value !== "string") throw new FieldError(key, "is not a string");
+		found[field] = value;
+	}
+	const { kind, apiversion } = found;
+	if ((kind || "Config") === "Config" && ["", "/", "v1", "/v1"].includes(apiversion)) return;
+	throw new FieldError(
+		"kind",
+		`is ${quote(kind || "Config")} of apiVersion ${quote(apiversion || "v1")}, not "Config" of "v1"`,
+	);
+}
+
+function entriesOf(content: KubeconfigEntry, kind: Kind): readonly KubeconfigEntry[] {
+	const list: unknown = content[kind];
+	return Array.isArray(list) ? list.filter(isRecord) : [];
+}
+
+/** 'exec.args[1] of user "u"' where the entry has a name. */
+function whichField(content: KubeconfigEntry, field: string): string {
+	const [, kind = "", index = "", inner = "", rest = ""] =
+		/^(clusters|users|contexts)\[(\d+)\]\.(cluster|user|context)\b\.?(.*)$/s.exec(field) ?? [];
+	const list: unknown = content[kind];
+	const entry: unknown = Array.isArray(list) ? list[Number(index)] : undefined;
+	if (!isRecord(entry) || typeof entry["name"] !== "string") return field;
+	return rest === "" ? `${inner} ${quote(entry["name"])}` : `${oneLine(rest)} of ${inner} ${quote(entry["name"])}`;
 }
 
 function namedEntries(
 	content: KubeconfigEntry,
-	kind: "clusters" | "users" | "contexts",
-	field: "cluster" | "user" | "context",
+	kind: Kind,
 	path: string,
 ): readonly (readonly [string, KubeconfigEntry])[] {
-	const list: unknown = content[kind] ?? [];
-	if (!Array.isArray(list)) throw unreadable(path, `${kind} is not a list`);
-	return list.filter(isRecord).map((item: KubeconfigEntry) => {
-		const name = text(item["name"]);
-		const entry = isRecord(item[field]) ? item[field] : {};
-		// A token that is taken for a number would be left out, and nobody would know why the login fails.
-		const odd = textFields.find((each) => !["string", "undefined"].includes(typeof (entry[each] ?? undefined)));
-		if (odd !== undefined) throw unreadable(path, `${odd} of ${field} ${quote(name)} is not a string`);
-		return [name, withAbsolutePaths(entry, dirname(resolve(path)))] as const;
+	return entriesOf(content, kind).map((item) => {
+		const entry = item[entryLists[kind]];
+		return [text(item["name"]), withAbsolutePaths(isRecord(entry) ? entry : {}, dirname(resolve(path)))];
 	});
 }
 
 const pathFields = ["certificate-authority", "client-certificate", "client-key", "tokenFile"];
-const textFields = pathFields.concat(
-	["server", "tls-server-name", "certificate-authority-data", "proxy-url"],
-	["token", "username", "password", "as", "as-uid", "client-certificate-data", "client-key-data"],
-	["cluster", "user", "namespace"],
-);
 
 /** Paths in a kubeconfig are relative to its own folder; so is a plugin that is not looked for in PATH. */
 function withAbsolutePaths(entry: KubeconfigEntry, folder: string): KubeconfigEntry {
@@ -119,7 +164,7 @@ function withAbsolutePaths(entry: KubeconfigEntry, folder: string): KubeconfigEn
 		if (path !== "") changed[field] = absolute(path);
 	}
 	const exec = entry["exec"];
-	if (isRecord(exec) && text(exec["command"]).includes("/")) {
+	if (isRecord(exec) && text(exec["command"]).includes(sep)) {
 		changed["exec"] = { ...exec, command: absolute(text(exec["command"])) };
 	}
 	return changed;

@@ -1,4 +1,5 @@
 // The contexts a command works in, from its flags.
+import { oneLine } from "../../disruption/printable.ts";
 import { quote } from "../../disruption/quote.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
@@ -35,6 +36,8 @@ export function openContexts(
 	}
 	refuseOtherNames(flags);
 	const kubeconfig = loadKubeconfig(flags, env);
+	const { missing = [] } = kubeconfig;
+	if (missing.length > 0) stderr.write(`Warning: Config not found: ${oneLine(missing.join(", "))}\n`);
 	for (const name of flags.contexts) {
 		if (!kubeconfig.contexts.has(name)) throw unknownEntry("context", name, kubeconfig.contexts.keys());
 	}

@@ -1,6 +1,8 @@
 // What people and other programs write for us: kubeconfigs, the fleet's ConfigMap, flags.
+import { certificate, privateKey } from "../support/sample-certificate.ts";
 
-const pem = Buffer.from("-----BEGIN CERTIFICATE-----").toString("base64");
+const pem = Buffer.from(certificate).toString("base64");
+const keyPem = Buffer.from(privateKey).toString("base64");
 
 export const kubeconfigs: readonly string[] = [
 	`apiVersion: v1
@@ -40,7 +42,7 @@ contexts:
 	JSON.stringify({
 		"current-context": "c",
 		clusters: [{ name: "c", cluster: { server: "https://api.example.com", "certificate-authority-data": pem } }],
-		users: [{ name: "c", user: { "client-certificate-data": pem, "client-key-data": pem, token: "x" } }],
+		users: [{ name: "c", user: { "client-certificate-data": pem, "client-key-data": keyPem, token: "x" } }],
 		contexts: [{ name: "c", context: { cluster: "c", user: "c" } }],
 	}),
 	"",

@@ -272,7 +272,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	{
 		subject: "a kubeconfig that cannot be parsed",
 		kubectl: "says why in the words of Go's parsers",
-		ours: "says so in a few words",
+		ours: "names the file, the entry and the field, and says what is wrong with it",
 		reason: "the file has to be mended, not kubectl",
 		situations: ["drain: a kubeconfig that is none"],
 		apply: (outcome) => ({
@@ -358,7 +358,7 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	{
 		subject: "lines of kubectl's own log (`W0102 15:04:05 …`)",
 		kubectl:
-			"prints its warnings of deprecated flags, and each failed try to reach a server, with time and source file",
+			"prints its warnings of deprecated flags and of missing files in `KUBECONFIG`, and each failed try to reach a server, with time and source file",
 		ours: "prints the warnings as `Warning: …`, and only the error that ends it",
 		reason: "they are for the developers of kubectl",
 		situations: [

@@ -30,6 +30,10 @@ const wrong = write("wrong", "clusters: 3");
 const dangling = write("dangling", "clusters: *nobody");
 const deep = write("deep", "[".repeat(20_000));
 const oddToken = write("odd-token", "users: [{name: u, user: {token: 5}}]");
+const oddName = write("odd-name", "contexts: [{name: a}, {name: 193}]");
+const oddArgument = write("odd-argument", "users: [{name: u, user: {exec: {args: [--account, 123]}}}]");
+const twice = write("twice", "contexts: [{name: a}, {name: a}]");
+const pod = write("pod", "apiVersion: v1\nkind: Pod");
 
 const none = readGlobalFlags({});
 const both = { KUBECONFIG: [first, join(folder, "missing"), empty, second].join(delimiter) };
@@ -46,14 +50,37 @@ describe("loadKubeconfig()", () => {
 		expect(kubeconfig.users.get("u")).toEqual({ token: "from-first" });
 	});
 
+	test("files of KUBECONFIG are named where none of them exists, and an empty list is not the one at home", () => {
+		const missing = [join(folder, "missing"), join(folder, "gone")];
+		expect(loadKubeconfig(none, { KUBECONFIG: missing.join(delimiter) }).missing).toEqual(missing);
+		expect(loadKubeconfig(none, both).missing).toEqual([]);
+		expect(loadKubeconfig(none, { HOME: folder }).missing).toEqual([]);
+		write(join(".kube", "config"), "current-context: home");
+		expect(loadKubeconfig(none, { KUBECONFIG: delimiter, HOME: folder }).currentContext).toBe("");
+	});
+
 	const failures: readonly { readonly path: string; readonly message: RegExp }[] = [
 		{ path: join(folder, "missing"), message: /^error: stat .*missing: no such file or directory$/ },
 		{ path: folder, message: /^error: error loading config file "(.*)": read \1: is a directory$/ },
 		{ path: garbled, message: /^error: error loading config file ".*garbled": [^\n]+$/ },
-		{ path: dangling, message: /^error: error loading config file ".*dangling": Unresolved alias [^\n]+$/ },
+		{ path: dangling, message: /^error: error loading config file ".*dangling": unknown anchor "nobody"$/ },
 		{ path: deep, message: /^error: error loading config file ".*deep": it is nested too deeply$/ },
-		{ path: oddToken, message: /^error: error loading config file ".*odd-token": token of user "u" is not a string$/ },
-		{ path: wrong, message: /^error: error loading config file ".*wrong": clusters is not a list$/ },
+		{
+			path: oddToken,
+			message: /odd-token": token of user "u" is a number, not a string: put it in quotes$/,
+		},
+		{ path: wrong, message: /^error: error loading config file ".*wrong": clusters is a number, not a list$/ },
+		{ path: oddName, message: /odd-name": contexts\[1\]\.name is a number, not a string: put it in quotes$/ },
+		{
+			path: oddArgument,
+			message: /odd-argument": exec\.args\[1\] of user "u" is a number, not a string: put it in quotes$/,
+		},
+		{ path: twice, message: /twice": contexts has the name "a" twice$/ },
+		{ path: pod, message: /pod": kind is "Pod" of apiVersion "v1", not "Config" of "v1"$/ },
+		{
+			path: join(first, "under-a-file"),
+			message: /^error: error loading config file "(.*)": open \1: not a directory$/,
+		},
 	];
 	for (const { path, message } of failures) {
 		test(`--kubeconfig: ${message.source}`, () => {

@@ -5,13 +5,16 @@ import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
 import { type Connection, resolveConnection } from "../../../plugin/kubernetes/connection.ts";
 import { loadKubeconfig } from "../../../plugin/kubernetes/kubeconfig.ts";
 import { findPlainLogin, type LoginOptions, withCredential } from "../../../plugin/kubernetes/plain-login.ts";
+import { certificate, privateKey } from "../../support/sample-certificate.ts";
 import { createScratchFolder } from "./scratch-folder.ts";
 
 const { write } = createScratchFolder("plain-login");
 
-const pem = "-----BEGIN CERTIFICATE-----\n";
+const pem = certificate;
 const data = Buffer.from(pem).toString("base64");
+const keyData = Buffer.from(privateKey).toString("base64");
 const file = write("some.pem", pem);
+const keyFile = write("key.pem", privateKey);
 const tokenFile = write("token", "from-file");
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -40,12 +43,12 @@ describe("findPlainLogin()", () => {
 		{
 			name: "certificates as data",
 			cluster: { "certificate-authority-data": data },
-			user: { "client-certificate-data": data, "client-key-data": data },
+			user: { "client-certificate-data": data, "client-key-data": keyData },
 		},
 		{
 			name: "certificates in files",
 			cluster: { "certificate-authority": file },
-			user: { "client-certificate": file, "client-key": file },
+			user: { "client-certificate": file, "client-key": keyFile },
 		},
 		{ name: "a token, for somebody else", user: { token: "secret", as: "bob" } },
 		{ name: "a token in a file", user: { tokenFile, token: "old" } },
@@ -56,7 +59,7 @@ describe("findPlainLogin()", () => {
 		{ name: "no TLS", cluster: { server: "http://one", "certificate-authority-data": data } },
 	];
 	for (const { name, cluster = {}, user = {} } of kubeconfigs) {
-		for (const credential of [undefined, { token: "of a program", cert: pem, key: pem, expiresAt: undefined }]) {
+		for (const credential of [undefined, { token: "of a program", cert: pem, key: privateKey, expiresAt: undefined }]) {
 			test(`${name}${credential ? ", and a program" : ""}: what client-node makes of it`, async () => {
 				const connection = connectionOf(cluster, user);
 				const config = new KubeConfig();
@@ -72,7 +75,12 @@ describe("findPlainLogin()", () => {
 
 	const forClientNode: readonly { readonly name: string; readonly cluster?: Entry; readonly user?: Entry }[] = [
 		{ name: "a proxy", cluster: { "proxy-url": "http://proxy:3128" } },
-		{ name: "an auth provider", user: { "auth-provider": { name: "oidc", config: { "id-token": "x" } } } },
+		{
+			name: "an auth provider",
+			user: {
+				"auth-provider": { name: "oidc", config: { "id-token": "x", "idp-issuer-url": "https://a", "client-id": "b" } },
+			},
+		},
 	];
 	for (const { name, cluster = {}, user = {} } of forClientNode) {
 		test(`${name} is left to client-node`, () => {

@@ -1,0 +1,35 @@
+// What is wrong with a text that should hold certificates or a private key in PEM, found as Go finds it (encoding/pem, crypto/x509). Node takes a file
+// without a readable authority for an empty list, which ends in "self-signed certificate".
+import { X509Certificate } from "node:crypto";
+
+/** Undefined: it holds at least one certificate that can be read. */
+export function certificateProblem(text: string): string | undefined {
+	const blocks = [...text.matchAll(certificateBlocks)].map(([, content = ""]) => content);
+	if (blocks.length > 0) {
+		return blocks.some(isCertificate) ? undefined : "its certificate cannot be read";
+	}
+	return missingBlock(text, "CERTIFICATE");
+}
+
+/** Undefined: it looks like one. */
+export function privateKeyProblem(text: string): string | undefined {
+	return /^-----BEGIN [A-Z ]*PRIVATE KEY-----[ \t]*$/m.test(text) ? undefined : missingBlock(text, "PRIVATE KEY");
+}
+
+const certificateBlocks = /^-----BEGIN CERTIFICATE-----[ \t]*\r?\n([^-]*?)^-----END CERTIFICATE-----[ \t\r]*$/gm;
+
+function isCertificate(content: string): boolean {
+	try {
+		return new X509Certificate(Buffer.from(content, "base64")).raw.length > 0;
+	} catch {
+		return false;
+	}
+}
+
+function missingBlock(text: string, kind: string): string {
+	const lines = text.split("\n");
+	const index = lines.findIndex((line) => line.includes("-----BEGIN ") && !line.startsWith("-----BEGIN "));
+	if (index !== -1) return `in line ${index + 1}, "-----BEGIN" is not at the start of the line`;
+	const begin = `"-----BEGIN ${kind}-----"`;
+	return text.includes("-----BEGIN ") ? `no ${begin} has its end` : `it has no ${begin}`;
+}
