@@ -212,7 +212,7 @@ export const commandSuites: readonly CommandSuite[] = [
 		name: "kubectl anew",
 		size: "nightly",
 		when: "alone",
-		command: () => vitestCommand("e2e", e2e("parity/parity", "parity/node-management")),
+		command: () => vitestCommand("e2e", e2e("parity/parity", "parity/node-management", "parity/kubeconfig")),
 		environment: { XPDB_KUBECTL: "play" },
 		reports: true,
 	},
