@@ -9,6 +9,7 @@ import type { VerboseLog } from "../terminal/verbose-log.ts";
 import { createCredentialReader } from "./api-credentials.ts";
 import { NotSentError } from "./api-error.ts";
 import type { Connection } from "./connection.ts";
+import { explainProxyError } from "./proxy-error.ts";
 import { type FollowedRequest, followRequest } from "./request-log.ts";
 
 export interface ApiRequest {
@@ -81,7 +82,8 @@ export function createApiDialer(connection: Connection, log?: VerboseLog): ApiDi
 			const explain = (error: unknown): unknown => {
 				if (isLate) return new Error(`no answer within ${formatDuration(withinMs)}`);
 				const isReset = error instanceof Error && "code" in error && error.code === "ECONNRESET";
-				return isReset && outgoing.reusedSocket ? new ResetError(error) : error;
+				if (isReset && outgoing.reusedSocket) return new ResetError(error);
+				return explainProxyError(error, connection.httpProxy ?? connection.cluster.proxyUrl ?? "");
 			};
 			const outgoing = make(url, { ...tls, agent, method, headers: { ...login, ...headers } }, (response) => {
 				// Whoever reads it hears of its errors, but may not listen yet.

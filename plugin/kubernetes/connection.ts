@@ -191,7 +191,8 @@ function clusterForClientNode(cluster: KubeconfigEntry, server: string, proxyUrl
 		caData: isPlain ? "" : ca.data,
 		caFile: isPlain ? "" : ca.file,
 		tlsServerName: text(cluster["tls-server-name"]),
-		proxyUrl,
+		// The proxy looks up the server's name, as with Go: behind a bastion nobody else can.
+		proxyUrl: proxyUrl.replace(/^socks5:/i, "socks5h:"),
 	};
 }
 

@@ -1,9 +1,15 @@
 // The credentials that an exec plugin gives, asked for as kubectl does (client-go, plugin/pkg/client/auth/exec). Instead of client-node's
 // ExecAuth: that keeps what a plugin says to itself, so that a login that waits for a person waits in silence; it sets no
 // KUBERNETES_EXEC_INFO, knows no interactiveMode, and fails with a TypeError at an answer without a status.
+import { accessSync, constants, statSync } from "node:fs";
+import { delimiter, isAbsolute, join, sep } from "node:path";
+import { parserProblem } from "../../disruption/parser-problem.ts";
+import { quote } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import type { ExecPlugin } from "./exec-plugin.ts";
-import { text } from "./kubeconfig-entry.ts";
+import { type KubeconfigEntry, text } from "./kubeconfig-entry.ts";
+import { FieldError, readCredentialFields } from "./kubeconfig-fields.ts";
+import { readYamlDocument } from "./yaml-document.ts";
 
 export interface ExecCredential {
 	readonly token: string;
@@ -35,7 +41,7 @@ export function createExecCredentials(plugin: ExecPlugin): ExecCredentials {
 	};
 }
 
-async function run(plugin: ExecPlugin): Promise<string> {
+async function run(plugin: ExecPlugin): Promise<Buffer> {
 	const { command, args, env, apiVersion, interactiveMode, cluster, installHint } = plugin;
 	const isTerminal = process.stdin.isTTY;
 	if (interactiveMode === "Always" && !isTerminal) {
@@ -43,38 +49,63 @@ async function run(plugin: ExecPlugin): Promise<string> {
 	}
 	const interactive = interactiveMode !== "Never" && isTerminal;
 	const info = { kind: "ExecCredential", apiVersion, spec: { ...(cluster && { cluster }), interactive } };
+	const program = findProgram(plugin);
+	const missing = `exec: executable ${command} not found${installHint === "" ? "" : `\n\n${installHint}`}`;
+	if (program === undefined) throw new Error(missing);
 	// Takes its time to load, and most kubeconfigs name no program.
 	const { spawn } = await import("node:child_process");
 	return new Promise((resolve, reject) => {
-		const child = spawn(command, args, {
+		const child = spawn(program, args, {
 			env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
 			// Its questions and complaints are for whoever sits there.
 			stdio: [interactive ? "inherit" : "ignore", "pipe", "inherit"],
 		});
-		let output = "";
-		child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-			output += chunk;
-		});
+		const output: Buffer[] = [];
+		child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
 		child.once("error", (error) => {
 			const isMissing = "code" in error && error.code === "ENOENT";
-			const hint = installHint === "" ? "" : `\n\n${installHint}`;
-			reject(new Error(isMissing ? `exec: executable ${command} not found${hint}` : `exec: ${error.message}`));
+			reject(new Error(isMissing ? missing : `exec: ${error.message}`));
 		});
 		child.once("close", (code, signal) => {
-			if (code === 0) resolve(output);
+			if (code === 0) resolve(Buffer.concat(output));
 			else reject(new Error(`exec: executable ${command} failed with ${signal ?? `exit code ${code}`}`));
 		});
 	});
 }
 
-function readCredential(output: string, { command, apiVersion }: ExecPlugin): ExecCredential {
+/** Node would look in the PATH that the program is given; kubectl looks in its own. Undefined: it is not there. */
+function findProgram({ command, env }: ExecPlugin): string | undefined {
+	const isWindows = process.platform === "win32";
+	const hasPath = Object.keys(env).some((name) => (isWindows ? name.toUpperCase() : name) === "PATH");
+	if (!hasPath || command.includes("/") || command.includes(sep)) return command;
+	const folders = (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute);
+	const endings = isWindows ? ["", ".exe", ".com"] : [""];
+	return folders.flatMap((folder) => endings.map((ending) => join(folder, command + ending))).find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+	try {
+		accessSync(path, constants.X_OK);
+		return statSync(path).isFile();
+	} catch {
+		return false;
+	}
+}
+
+function readCredential(output: Buffer, { command, apiVersion }: ExecPlugin): ExecCredential {
+	const unreadable = (why: string): Error => new Error(`decoding stdout of ${command}: ${why}`);
 	let answer: unknown;
 	try {
-		answer = JSON.parse(output);
-	} catch {
-		throw new Error(`decoding stdout of ${command}: it is not JSON`);
+		// As kubectl tells them apart: what begins like JSON has to be JSON.
+		answer = /^\s*\{/.test(output.toString("latin1")) ? JSON.parse(output.toString()) : readYamlDocument(output);
+	} catch (error) {
+		throw unreadable(`it is neither JSON nor YAML: ${parserProblem(error)}`);
 	}
-	const given = isRecord(answer) ? answer : {};
+	if (!isRecord(answer)) throw unreadable("it is not an ExecCredential");
+	const given = readFields(answer, unreadable);
+	if ((given["kind"] || "ExecCredential") !== "ExecCredential") {
+		throw unreadable(`its kind is ${quote(given["kind"])}, not "ExecCredential"`);
+	}
 	if (given["apiVersion"] !== apiVersion) {
 		throw new Error(
 			`exec plugin is configured to use API version ${apiVersion}, plugin returned version ${text(given["apiVersion"])}`,
@@ -87,6 +118,18 @@ function readCredential(output: string, { command, apiVersion }: ExecPlugin): Ex
 	const key = text(status["clientKeyData"]);
 	if (token === "" && cert === "" && key === "") throw new Error("exec plugin didn't return a token or cert/key pair");
 	if ((cert === "") !== (key === "")) throw new Error("exec plugin returned only certificate or key, not both");
-	const expiresAt = Date.parse(text(status["expirationTimestamp"]));
-	return { token, cert, key, expiresAt: Number.isNaN(expiresAt) ? undefined : expiresAt };
+	const expiration = status["expirationTimestamp"];
+	if (expiration === undefined) return { token, cert, key, expiresAt: undefined };
+	const expiresAt = /^\d{4}-\d\d-\d\dT/.test(text(expiration)) ? Date.parse(text(expiration)) : Number.NaN;
+	if (Number.isNaN(expiresAt)) throw unreadable(`status.expirationTimestamp ${quote(expiration)} is not a time`);
+	return { token, cert, key, expiresAt };
+}
+
+function readFields(answer: Record<string, unknown>, unreadable: (why: string) => Error): KubeconfigEntry {
+	try {
+		return readCredentialFields(answer);
+	} catch (error) {
+		if (error instanceof FieldError) throw unreadable(error.message);
+		throw error;
+	}
 }

@@ -176,3 +176,14 @@ const config = fieldsOf({
 export function readConfigFields(content: KubeconfigEntry): KubeconfigEntry {
 	return config(content, "");
 }
+
+/** What a login program answers (client.authentication.k8s.io, ExecCredential). Throws FieldError. */
+export function readCredentialFields(answer: KubeconfigEntry): KubeconfigEntry {
+	return credential(answer, "");
+}
+
+const credential = fieldsOf({
+	kind: text,
+	apiVersion: text,
+	status: fieldsOf({ expirationTimestamp: text, token: text, clientCertificateData: text, clientKeyData: text }),
+});

@@ -127,6 +127,20 @@ describe("connections of one context, which share what is read of certificates",
 		expect([callers, tunnels.length]).toEqual([["alice"], 2]);
 	});
 
+	test("an address as the server's name is checked, and not told to the server", async () => {
+		const { url, names } = await startServer();
+		const warnings: string[] = [];
+		const onWarning = ({ message }: Error): void => void warnings.push(message);
+		process.on("warning", onWarning);
+		onTestFinished(() => void process.off("warning", onWarning));
+		const caData = base64(ours.certificate);
+		expect(await dial(url, { caData, tlsServerName: "127.0.0.1" }).exchange(get)).toMatchObject({ code: 200 });
+		expect(names).toEqual(["false"]);
+		await expect(dial(url, { caData, tlsServerName: "10.0.0.1" }).exchange(get)).rejects.toThrow("10.0.0.1");
+		await new Promise(setImmediate);
+		expect(warnings).toEqual([]);
+	});
+
 	test("a certificate that cannot be read is told with the server's name", async () => {
 		const dialer = dial("https://127.0.0.1:1", { caData: base64("-----BEGIN CERTIFICATE-----\nno\n") });
 		await expect(dialer.exchange(get)).rejects.toThrow(/127\.0\.0\.1:1/);

@@ -159,7 +159,8 @@ describe("resolveConnection()", () => {
 		readonly proxyUrl: string;
 	}[] = [
 		{ inEnvironment: "http://a:3128", httpProxy: "http://a:3128/", proxyUrl: "" },
-		{ inEnvironment: "socks5://a:1080", httpProxy: undefined, proxyUrl: "socks5://a:1080" },
+		{ inEnvironment: "socks5://a:1080", httpProxy: undefined, proxyUrl: "socks5h://a:1080" },
+		{ named: "socks5://b:1080", inEnvironment: "http://a", httpProxy: undefined, proxyUrl: "socks5h://b:1080" },
 		{ named: "http://b", inEnvironment: "http://a", httpProxy: undefined, proxyUrl: "http://b" },
 	];
 	for (const { named = "", inEnvironment, httpProxy, proxyUrl } of proxies) {

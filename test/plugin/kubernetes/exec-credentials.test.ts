@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createExecCredentials } from "../../../plugin/kubernetes/exec-credentials.ts";
 import type { ExecPlugin } from "../../../plugin/kubernetes/exec-plugin.ts";
@@ -22,6 +22,10 @@ function script(text: string, rest: Partial<ExecPlugin> = {}): ExecPlugin {
 		...rest,
 	};
 }
+
+/** With a program that nobody else has. */
+const programs = dirname(write(join("bin", "sh-of-its-own"), "#!/bin/sh\n"));
+chmodSync(join(programs, "sh-of-its-own"), 0o755);
 
 const credential = (status: object | undefined, version = apiVersion): string =>
 	JSON.stringify({ kind: "ExecCredential", apiVersion: version, status });
@@ -58,6 +62,19 @@ describe("createExecCredentials()", () => {
 		}
 	});
 
+	test("reads YAML, and JSON with a byte order mark", async () => {
+		const yaml = `apiVersion: ${apiVersion}\nkind: ExecCredential\nstatus:\n  token: from-yaml`;
+		expect(await createExecCredentials(script(echo(yaml))).current()).toMatchObject({ token: "from-yaml" });
+		const marked = write("marked.json", `\uFEFF${credential({ token: "marked" })}`);
+		expect(await createExecCredentials(script(`cat ${marked}`)).current()).toMatchObject({ token: "marked" });
+		await expect(createExecCredentials(script("echo '{token: x}'")).current()).rejects.toThrow("neither JSON nor YAML");
+	});
+
+	test("looks the program up in our own PATH, whatever PATH it is given", async () => {
+		const plugin = script(`PATH=/usr/bin:/bin; ${echo(credential({ token: "found" }))}`, { env: { PATH: "/nowhere" } });
+		expect(await createExecCredentials(plugin).current()).toMatchObject({ token: "found" });
+	});
+
 	const failures: readonly { readonly plugin: ExecPlugin; readonly message: string }[] = [
 		{ plugin: script("exit 3"), message: "exec: executable sh failed with exit code 3" },
 		{ plugin: script("kill -9 $$"), message: "exec: executable sh failed with SIGKILL" },
@@ -65,7 +82,24 @@ describe("createExecCredentials()", () => {
 			plugin: script("", { command: "no-such-login", installHint: "Install it" }),
 			message: "exec: executable no-such-login not found\n\nInstall it",
 		},
-		{ plugin: script("echo hello"), message: "decoding stdout of sh: it is not JSON" },
+		{ plugin: script("echo hello"), message: "decoding stdout of sh: it is not an ExecCredential" },
+		{ plugin: script("true"), message: "decoding stdout of sh: it is not an ExecCredential" },
+		{
+			plugin: script(echo(credential({ token: 5 }))),
+			message: "decoding stdout of sh: status.token is a number, not a string: put it in quotes",
+		},
+		{
+			plugin: script(echo(credential({ token: "t", expirationTimestamp: "tomorrow" }))),
+			message: 'decoding stdout of sh: status.expirationTimestamp "tomorrow" is not a time',
+		},
+		{
+			plugin: script(echo(JSON.stringify({ kind: "Pod", apiVersion, status: { token: "t" } }))),
+			message: 'decoding stdout of sh: its kind is "Pod", not "ExecCredential"',
+		},
+		{
+			plugin: script("", { command: "sh-of-its-own", env: { PATH: programs } }),
+			message: "exec: executable sh-of-its-own not found",
+		},
 		{
 			plugin: script(echo(credential({ token: "t" }, "client.authentication.k8s.io/v1beta1"))),
 			message: `exec plugin is configured to use API version ${apiVersion}, plugin returned version client.authentication.k8s.io/v1beta1`,
