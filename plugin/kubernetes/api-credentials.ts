@@ -7,7 +7,8 @@ import { checkServerIdentity, type ConnectionOptions, createSecureContext } from
 import { ConnectionError } from "./api-error.ts";
 import { clientVersion } from "./client-version.ts";
 import type { Connection } from "./connection.ts";
-import { createExecCredentials, type ExecCredential } from "./exec-credentials.ts";
+import type { ExecCredential } from "./exec-credentials.ts";
+import { type ExecCredentials, LoginDesk } from "./login-desk.ts";
 import { base64, findPlainLogin, type Login, type LoginOptions, withCredential } from "./plain-login.ts";
 import { trustNamedAuthorities, trustPublicAuthorities } from "./public-authorities.ts";
 
@@ -52,7 +53,8 @@ type ApplyCredentials = (options: LoginOptions) => Promise<boolean>;
 const freshForMs = 30_000;
 
 /** Reads files and runs exec plugins again from time to time; a changed certificate gets connections of its own. */
-export function createCredentialReader(connection: Connection): CredentialReader {
+export function createCredentialReader(connection: Connection, logins = new LoginDesk()): CredentialReader {
+	const program = connection.exec && logins.open(connection.exec, connection.context);
 	const changing = canChange(connection);
 	const agents = new Set<PlainAgent>();
 	let config: Promise<ApplyCredentials> | undefined;
@@ -60,7 +62,7 @@ export function createCredentialReader(connection: Connection): CredentialReader
 	let known: Known | undefined;
 
 	async function read(): Promise<Known> {
-		config ??= loadConfig(connection);
+		config ??= loadConfig(connection, program);
 		const options: LoginOptions & TlsOptions = { headers: {} };
 		let secured: Secured;
 		try {
@@ -122,6 +124,7 @@ export function createCredentialReader(connection: Connection): CredentialReader
 			if (!changing) return false;
 			config = undefined;
 			known = undefined;
+			program?.forget();
 			return true;
 		},
 		close() {
@@ -134,12 +137,11 @@ function canChange({ exec, cluster, user }: Connection): boolean {
 	return Boolean(exec ?? user.authProvider) || [cluster.caFile, user.certFile, user.keyFile].some(Boolean);
 }
 
-async function loadConfig(connection: Connection): Promise<ApplyCredentials> {
-	const { cluster, exec } = connection;
-	const plugin = exec && createExecCredentials(exec);
+async function loadConfig(connection: Connection, program: ExecCredentials | undefined): Promise<ApplyCredentials> {
+	const { cluster } = connection;
 	const login = findPlainLogin(connection) ?? (await loadClientNode(connection));
 	return async (options) => {
-		await login(options, await plugin?.current());
+		await login(options, await program?.current());
 		return Boolean(cluster.proxyUrl);
 	};
 }

@@ -9,6 +9,7 @@ import type { VerboseLog } from "../terminal/verbose-log.ts";
 import { createCredentialReader } from "./api-credentials.ts";
 import { NotSentError } from "./api-error.ts";
 import type { Connection } from "./connection.ts";
+import type { LoginDesk } from "./login-desk.ts";
 import { explainProxyError } from "./proxy-error.ts";
 import { type FollowedRequest, followRequest } from "./request-log.ts";
 
@@ -54,9 +55,9 @@ export class ResetError extends Error {
 const defaultTimeoutMs = 65_000;
 const handshakeTimeoutMs = 10_000;
 
-/** Must be closed. `log`: what is told of every request, where somebody wants to know. */
-export function createApiDialer(connection: Connection, log?: VerboseLog): ApiDialer {
-	const reader = createCredentialReader(connection);
+/** Must be closed. `log`: what is told of every request, where somebody wants to know. `logins`: those of the other contexts too. */
+export function createApiDialer(connection: Connection, log?: VerboseLog, logins?: LoginDesk): ApiDialer {
+	const reader = createCredentialReader(connection, logins);
 	const base = connection.server.replace(/\/$/, "");
 
 	interface Begun {

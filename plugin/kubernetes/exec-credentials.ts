@@ -19,36 +19,35 @@ export interface ExecCredential {
 	readonly expiresAt: number | undefined;
 }
 
-export interface ExecCredentials {
-	/** Runs the plugin where there is no credential that still holds. Rejects with what went wrong, in kubectl's words. */
-	current(): Promise<ExecCredential>;
+/** How a login program is run: tests have one of their own. */
+export interface LoginRunner {
+	/** Whether it can read from the terminal. */
+	mayAsk(plugin: ExecPlugin): boolean;
+	run(plugin: ExecPlugin): Promise<ExecCredential>;
 }
 
-export function createExecCredentials(plugin: ExecPlugin): ExecCredentials {
-	let known: ExecCredential | undefined;
-	return {
-		async current() {
-			if (known && (known.expiresAt === undefined || Date.now() < known.expiresAt)) return known;
-			try {
-				known = readCredential(await run(plugin), plugin);
-			} catch (error) {
-				throw new Error(`getting credentials: ${error instanceof Error ? error.message : String(error)}`, {
-					cause: error,
-				});
-			}
-			return known;
-		},
-	};
+export const loginRunner: LoginRunner = {
+	mayAsk,
+	run: async (plugin) => readCredential(await run(plugin), plugin),
+};
+
+function mayAsk({ interactiveMode }: ExecPlugin): boolean {
+	if (!process.stdin.isTTY) return false;
+	return interactiveMode !== "Never";
+}
+
+/** What the program is told in KUBERNETES_EXEC_INFO. */
+export function execInfo(plugin: ExecPlugin): string {
+	const { apiVersion, cluster } = plugin;
+	const spec = { ...(cluster && { cluster }), interactive: mayAsk(plugin) };
+	return JSON.stringify({ kind: "ExecCredential", apiVersion, spec });
 }
 
 async function run(plugin: ExecPlugin): Promise<Buffer> {
-	const { command, args, env, apiVersion, interactiveMode, cluster, installHint } = plugin;
-	const isTerminal = process.stdin.isTTY;
-	if (interactiveMode === "Always" && !isTerminal) {
+	const { command, args, env, interactiveMode, installHint } = plugin;
+	if (interactiveMode === "Always" && !process.stdin.isTTY) {
 		throw new Error("exec plugin cannot support interactive mode: standard input is not a terminal");
 	}
-	const interactive = interactiveMode !== "Never" && isTerminal;
-	const info = { kind: "ExecCredential", apiVersion, spec: { ...(cluster && { cluster }), interactive } };
 	const program = findProgram(plugin);
 	const missing = `exec: executable ${command} not found${installHint === "" ? "" : `\n\n${installHint}`}`;
 	if (program === undefined) throw new Error(missing);
@@ -56,9 +55,9 @@ async function run(plugin: ExecPlugin): Promise<Buffer> {
 	const { spawn } = await import("node:child_process");
 	return new Promise((resolve, reject) => {
 		const child = spawn(program, args, {
-			env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
+			env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: execInfo(plugin) },
 			// Its questions and complaints are for whoever sits there.
-			stdio: [interactive ? "inherit" : "ignore", "pipe", "inherit"],
+			stdio: [mayAsk(plugin) ? "inherit" : "ignore", "pipe", "inherit"],
 		});
 		const output: Buffer[] = [];
 		child.stdout.on("data", (chunk: Buffer) => output.push(chunk));

@@ -9,6 +9,7 @@ import type { VerboseLog } from "../terminal/verbose-log.ts";
 import { type ApiAnswer, createApiDialer, ResetError } from "./api-dialer.ts";
 import { ConnectionError, listError, NotSentError, readApiError } from "./api-error.ts";
 import type { Connection } from "./connection.ts";
+import type { LoginDesk } from "./login-desk.ts";
 import { parseWarnings } from "./server-warning.ts";
 
 export interface CallOptions {
@@ -73,8 +74,9 @@ export function createKubernetesClient(
 	connection: Connection,
 	onWarning: (message: string) => void = () => undefined,
 	log?: VerboseLog,
+	logins?: LoginDesk,
 ): KubernetesClient {
-	const dialer = createApiDialer(connection, log);
+	const dialer = createApiDialer(connection, log, logins);
 
 	async function call<T>(
 		method: string,

@@ -12,6 +12,7 @@ import { createKeptNote } from "./kept-note.ts";
 import type { KubeContext } from "./kube-context.ts";
 import { loadKubeconfig } from "./kubeconfig.ts";
 import { createKubernetesClient } from "./kubernetes-client.ts";
+import { LoginDesk } from "./login-desk.ts";
 import { type ServerWarningSink, tellOnce } from "./server-warning.ts";
 
 /** Throws UsageError or KubeconfigError for contexts that are unknown, doubled or both singular and plural. Clients must be closed. */
@@ -49,14 +50,22 @@ export function openContexts(
 	const log = createVerboseLog(flags.verbosity, stderr);
 	const suggest = new SuggestedCommands(flags);
 	const cache = findCacheFolder(env);
+	const logins = new LoginDesk((contexts, { command }) => {
+		// Of one context there is no doubt, and kubectl says nothing.
+		if (names.length > 1) stderr.write(`logging in to ${contextList(contexts)} with ${oneLine(command)}\n`);
+	});
 	return names.map((name) => {
 		const connection = resolveConnection(kubeconfig, name, flags, env);
 		const { context, namespace } = connection;
-		const client = createKubernetesClient(connection, (message) => onWarning(context, message), log);
+		const client = createKubernetesClient(connection, (message) => onWarning(context, message), log, logins);
 		const agents = { namespace: flags.agentNamespace, account: flags.agentAccount };
 		const lastAgent = createKeptNote(cache, [connection.server, "agent", agents.namespace]);
 		return { name: context, namespace, client, agents, lastAgent, suggest, log };
 	});
+}
+
+function contextList(contexts: readonly string[]): string {
+	return `context${contexts.length === 1 ? "" : "s"} ${contexts.map(quote).join(", ")}`;
 }
 
 /** They become part of a path, and whoever may write there is believed. */

@@ -1,8 +1,8 @@
 import { chmodSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createExecCredentials } from "../../../plugin/kubernetes/exec-credentials.ts";
 import type { ExecPlugin } from "../../../plugin/kubernetes/exec-plugin.ts";
+import { type ExecCredentials, LoginDesk } from "../../../plugin/kubernetes/login-desk.ts";
 import { createScratchFolder } from "./scratch-folder.ts";
 
 const { folder, write } = createScratchFolder("exec");
@@ -31,7 +31,11 @@ const credential = (status: object | undefined, version = apiVersion): string =>
 	JSON.stringify({ kind: "ExecCredential", apiVersion: version, status });
 const echo = (text: string): string => `cat <<'END'\n${text}\nEND`;
 
-describe("createExecCredentials()", () => {
+function createExecCredentials(plugin: ExecPlugin): ExecCredentials {
+	return new LoginDesk().open(plugin, "eu");
+}
+
+describe("a login program", () => {
 	test("tells the plugin what kubectl tells it, and takes what it gives", async () => {
 		const seen = join(folder, "seen");
 		const plugin = script(

@@ -1,0 +1,96 @@
+// The login programs of one run. The same login runs once for all contexts, and those that may ask a person run one after the other: two at a
+// time would read each other's answers, and the first to end would turn the terminal's echo on under the second.
+import { type ExecCredential, execInfo, type LoginRunner, loginRunner } from "./exec-credentials.ts";
+import type { ExecPlugin } from "./exec-plugin.ts";
+
+export interface ExecCredentials {
+	/** Runs the program where there is no credential that still holds. Rejects with what went wrong, in kubectl's words. */
+	current(): Promise<ExecCredential>;
+	/** An API server has refused the credential: it is not given again. */
+	forget(): void;
+}
+
+interface Login {
+	/** That have this login, whether they need it yet or not. */
+	readonly contexts: Set<string>;
+	pending?: Promise<ExecCredential> | undefined;
+	given?: ExecCredential | undefined;
+}
+
+/** Called before a login that may ask a person, with the contexts that it is for. */
+export type LoginAnnouncement = (contexts: readonly string[], plugin: ExecPlugin) => void;
+
+export class LoginDesk {
+	readonly #announce: LoginAnnouncement;
+	readonly #runner: LoginRunner;
+	readonly #logins = new Map<string, Login>();
+	#lastQuestion: Promise<unknown> = Promise.resolve();
+
+	constructor(announce: LoginAnnouncement = () => undefined, runner: LoginRunner = loginRunner) {
+		this.#announce = announce;
+		this.#runner = runner;
+	}
+
+	/** All contexts are known before the first login runs, so that it can say what it is for. */
+	open(plugin: ExecPlugin, context: string): ExecCredentials {
+		const login = this.#loginOf(plugin);
+		login.contexts.add(context);
+		let known: ExecCredential | undefined;
+		let refused: ExecCredential | undefined;
+		return {
+			current: async () => {
+				if (known && holds(known)) return known;
+				try {
+					known = await this.#credential(plugin, login, refused);
+				} catch (error) {
+					throw new Error(`getting credentials: ${error instanceof Error ? error.message : String(error)}`, {
+						cause: error,
+					});
+				}
+				return known;
+			},
+			forget() {
+				refused = known ?? refused;
+				known = undefined;
+			},
+		};
+	}
+
+	async #credential(plugin: ExecPlugin, login: Login, refused: ExecCredential | undefined): Promise<ExecCredential> {
+		const { given } = login;
+		// Another context may have logged in anew meanwhile.
+		if (given && given !== refused && holds(given)) return given;
+		login.pending ??= this.#start(plugin, login).finally(() => {
+			login.pending = undefined;
+		});
+		return login.pending;
+	}
+
+	async #start(plugin: ExecPlugin, login: Login): Promise<ExecCredential> {
+		if (!this.#runner.mayAsk(plugin)) {
+			login.given = await this.#runner.run(plugin);
+			return login.given;
+		}
+		const question = this.#lastQuestion.then(() => {
+			this.#announce([...login.contexts], plugin);
+			return this.#runner.run(plugin);
+		});
+		this.#lastQuestion = question.catch(() => undefined);
+		login.given = await question;
+		return login.given;
+	}
+
+	/** Two logins are the same when program, arguments, environment, folder and KUBERNETES_EXEC_INFO are. */
+	#loginOf(plugin: ExecPlugin): Login {
+		const { command, args, env } = plugin;
+		const variables = Object.entries(env).toSorted(([a], [b]) => (a < b ? -1 : 1));
+		const key = JSON.stringify([command, args, variables, process.cwd(), execInfo(plugin)]);
+		const login = this.#logins.get(key) ?? { contexts: new Set<string>() };
+		this.#logins.set(key, login);
+		return login;
+	}
+}
+
+function holds({ expiresAt }: ExecCredential): boolean {
+	return expiresAt === undefined || Date.now() < expiresAt;
+}
