@@ -237,6 +237,19 @@ export const engineMutants: readonly Mutant[] = [
 		],
 	},
 	{
+		name: "view-alive-for-ever",
+		without: "taking a view without a sign of life for dead",
+		scenarios: ["failed-unseen"],
+		edits: [
+			{
+				file: "agent/views/pod-view.ts",
+				symbol: "PodStore.live",
+				find: "this.#options.clock.now() - this.#lastSignAt < signOfLifeMs",
+				replace: "true",
+			},
+		],
+	},
+	{
 		name: "any-lease-is-free",
 		without: "leaving a Lease to a holder that shows life",
 		scenarios: ["race", "steal"],

@@ -27,6 +27,9 @@ import {
 } from "./streamed-collection.ts";
 import { WatchClock } from "./watch-clock.ts";
 
+/** As long as a view is alive without a sign of life, whatever the shipped constant is. */
+const viewHoldsForMs = 10_000;
+
 /** What may become of the streams of one run. */
 export interface StreamFaults {
 	/** Whether one more may fail. */
@@ -56,6 +59,8 @@ export class StreamedViews {
 	readonly #collections: readonly StreamedCollection[];
 	#streams: readonly SimulatedStream[] = [];
 	#watches: readonly Watch[] = [];
+	/** When the watch on pods ended in good order, where nothing has failed since. */
+	#podsEndedAt = Number.NEGATIVE_INFINITY;
 
 	constructor(options: StreamedViewsOptions) {
 		const { server, process } = options;
@@ -69,6 +74,12 @@ export class StreamedViews {
 	/** Both watches follow what happens. */
 	get areOpen(): boolean {
 		return this.#streams.length === this.#collections.length && this.#streams.every(({ isFollowing }) => isFollowing);
+	}
+
+	/** The watch on pods follows what happens, or ended in good order a moment ago, and goes on from where it was. */
+	get hasPodView(): boolean {
+		const { clock } = this.#options.process;
+		return this.#podStream !== undefined || clock.now() - this.#podsEndedAt < viewHoldsForMs;
 	}
 
 	start(): void {
@@ -91,6 +102,7 @@ export class StreamedViews {
 	breaks(): void {
 		for (const stream of this.#streams) stream.breaks(this.#unavailable("the connection broke"));
 		this.#streams = [];
+		this.#podsEndedAt = Number.NEGATIVE_INFINITY;
 	}
 
 	/** Whether the watch on pods has an event that it has not shown. */
@@ -157,7 +169,11 @@ export class StreamedViews {
 			add("watch", `sees that no pod changed until ${version}`, () => stream.show(bookmarkLine(version)));
 		}
 		if (!faults.mayFail()) return;
-		add("fault", `its watch of ${what}s ends in good order`, () => stream.end());
+		const ends = (): void => {
+			if (what === "pod") this.#podsEndedAt = this.#options.process.clock.now();
+			stream.end();
+		};
+		add("fault", `its watch of ${what}s ends in good order`, ends);
 		add("fault", `its watch of ${what}s has expired`, () => stream.show(expiredLine));
 		const garbled = next?.garbled;
 		if (garbled) add("fault", `sees ${what} ${next.what} and cannot read it`, () => stream.show(garbled()));

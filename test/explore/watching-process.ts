@@ -143,9 +143,9 @@ export abstract class WatchingProcess extends SimulatedProcess {
 		return this.pods.synced;
 	}
 
-	/** It counts without a list. A watch that ended in good order goes on from where it was, and its view is alive until then. */
+	/** It may count without a list. As the run has it: what the shipped view takes for alive is under test. */
 	get hasView(): boolean {
-		return this.isSynced && (this.isWatching || this.pods.live);
+		return this.isSynced && (this.streams?.hasPodView ?? this.isWatching);
 	}
 
 	/** The revision up to which its pods are known. */
