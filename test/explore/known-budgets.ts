@@ -15,8 +15,8 @@ interface CountedUnder {
 	readonly count: Count;
 }
 
-/** What tells the answers that gave holds which were not written. */
-interface AskedAcquisition extends Pick<Acquisition, "leaseUid" | "nonce"> {
+/** What tells the counts from each other that a commit can rest on. */
+interface AskedAcquisition extends Pick<Acquisition, "leaseUid" | "nonce" | "countId"> {
 	readonly unwritten?: Pick<UnwrittenHold, "lease"> | undefined;
 }
 
@@ -33,7 +33,7 @@ export class KnownBudgets {
 	readonly #askedAt = new WeakMap<Count, number>();
 	/** By cluster and nonce: of those that their callers have heard. */
 	readonly #unwritten = new Map<string, number>();
-	/** The agent through which a hold that was not written was got. */
+	/** The agent that was asked for a count. */
 	readonly #asked = new Map<string, AgentProcess>();
 
 	constructor(clusters: readonly SimulatedCluster[], configs: readonly Config[]) {
@@ -71,18 +71,16 @@ export class KnownBudgets {
 	/** An agent has counted; `asked`: what it knew when it was asked. */
 	counted(agent: AgentProcess, { acquisition, count }: CountedUnder, asked: number, askedAt?: number): void {
 		const { leaseUid, leaseTransitions, nonce, unwritten } = acquisition;
-		if (unwritten) this.#asked.set(askedKey(acquisition, unwritten), agent);
+		this.#asked.set(askedKey(acquisition), agent);
 		if (unwritten && askedAt !== undefined && !this.#askedAt.has(count)) this.#askedAt.set(count, askedAt);
 		const acquired = this.#acquired.get(keyOf(count.clusterId, leaseUid, leaseTransitions, nonce))?.get(agent) ?? 0;
 		// Where the call was passed on, the agent that counted comes first.
 		if (!this.#counted.has(count)) this.#counted.set(count, Math.max(asked, acquired));
 	}
 
-	/** Callers keep to the agent that they have asked until a call fails: told for the first commit of a hold that was not written. */
+	/** Callers keep to the agent that they have asked until a call fails: told for the first commit that rests on a count. */
 	takeAsked(acquisition: AskedAcquisition): AgentProcess | undefined {
-		const { unwritten } = acquisition;
-		if (!unwritten) return undefined;
-		const key = askedKey(acquisition, unwritten);
+		const key = askedKey(acquisition);
 		const agent = this.#asked.get(key);
 		this.#asked.delete(key);
 		return agent;
@@ -115,8 +113,9 @@ export class KnownBudgets {
 	}
 }
 
-function askedKey({ leaseUid, nonce }: AskedAcquisition, { lease }: Pick<UnwrittenHold, "lease">): string {
-	return keyOf(leaseUid, nonce, lease);
+/** In a message no id is an empty one. */
+function askedKey({ leaseUid, nonce, countId = "", unwritten }: AskedAcquisition): string {
+	return keyOf(leaseUid, nonce, unwritten?.lease ?? countId);
 }
 
 function keyOf(...parts: readonly (string | number | undefined)[]): string {
