@@ -350,7 +350,7 @@ export class LocalCluster implements AgentCluster {
 		return this.#acquirer.close();
 	}
 
-	/** Remembers when the count was asked for: while the call waited in line, if it did, its caller counts again. */
+	/** Remembers when the count was asked for. After a wait in line of over a second its caller counts again; those of 0.1 may not. */
 	async #remembering(acquiring: () => Promise<AcquireOutcome>): Promise<AcquireOutcome> {
 		const askedAt = this.#options.clock.now();
 		const outcome = await acquiring();
