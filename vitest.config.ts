@@ -16,7 +16,7 @@ function onRealClusters(name: string, setup: string) {
 			name,
 			include: ["test/**/*.e2e.test.ts"],
 			globalSetup: [setup],
-			// The files of a worker share a fleet. Most tests wait for clocks, so three fleets fit two cores: npm test asks for them.
+			// The files of a worker share a fleet. Most tests wait for clocks, so two fleets fit two cores: npm test asks for them.
 			maxWorkers: 1,
 			testTimeout: realClusterTimeoutMs,
 			hookTimeout: realClusterTimeoutMs,

@@ -73,7 +73,8 @@ describe("dist/kubectl-xpdb", () => {
 
 	test("takes its logins from the library that is a part of its own", () => {
 		const kubeconfig = join(folder, "login.yaml");
-		const users = "users: [{name: u, user: {auth-provider: {name: oidc, config: {id-token: x}}}}]";
+		const config = "{id-token: x, client-id: xpdb, idp-issuer-url: 'https://127.0.0.1:1'}";
+		const users = `users: [{name: u, user: {auth-provider: {name: oidc, config: ${config}}}}]`;
 		const clusters = "clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]";
 		const contexts = "contexts: [{name: c, context: {cluster: c, user: u}}]\ncurrent-context: c";
 		writeFileSync(kubeconfig, `apiVersion: v1\nkind: Config\n${clusters}\n${users}\n${contexts}\n`);
