@@ -1,10 +1,11 @@
 // When this agent was asked for the counts that commits rest on.
 //
 // Guarantee: the time found for an acquisition is when this process was asked for the count that its holder commits, or
-// earlier: of a call that was doubled, the first one counts. Assumption: a double of Acquire or Count comes to the process
-// that the call came to, or to none that is asked to commit; nobody in the plugin or the agents sends either twice. A commit looks at healthy pods at most again, never at expected
+// earlier: of a call that was doubled, the first one counts. A commit looks at healthy pods at most again, never at expected
 // pods or budgets, and renewals keep a Lease for as long as they come. Without an end, a plugin that was stopped between
 // count and commit could go on an hour later.
+// Assumption: a double of Acquire or Count comes to the process that the call came to, or to a process that is not asked to
+// commit. Neither the plugin nor an agent sends these calls twice.
 import type { Acquisition } from "../../disruption/cluster.ts";
 import { leaseDurationMs } from "../../disruption/lease.ts";
 

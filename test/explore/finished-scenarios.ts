@@ -1,7 +1,7 @@
 // Pods that finish: they are not healthy, nothing makes them healthy again, and their controllers replace them or leave them.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
-import { begins } from "./staging.ts";
+import { begins, isDeleted } from "./staging.ts";
 import type { World } from "./world.ts";
 
 const job = { kind: "Job", name: "job", labels: web } as const;
@@ -16,20 +16,6 @@ function finishes(name: string, ready: boolean, when: (world: World) => boolean 
 		run: (world) => {
 			const slot = world.cluster("c1").slotOf(world.pod("c1", name));
 			slot?.workload.finish(slot, { ready });
-		},
-	};
-}
-
-/** A pod of c1 is deleted past the budgets. */
-function isDeleted(name: string): EventData<World> {
-	return {
-		name: `${name} is deleted`,
-		run: (world) => {
-			const c1 = world.cluster("c1");
-			const pod = world.pod("c1", name);
-			const slot = c1.slotOf(pod);
-			c1.server.changePod(pod, { terminating: true });
-			if (slot) slot.down = { cause: "involuntary", revision: c1.server.revision };
 		},
 	};
 }

@@ -14,6 +14,8 @@ import {
 	fails,
 	fallsSilent,
 	isCall,
+	isDeleted,
+	isDone,
 	nobodyIsEvicted,
 	reserved,
 	waitsASecond,
@@ -26,10 +28,6 @@ const two = [{ name: "web", selector: web, maxUnavailable: 2 }];
 
 function isWatch({ kind, actor }: Step, agentName: string): boolean {
 	return kind === "watch" && actor === agentName;
-}
-
-function isDone(world: World, name: string): boolean {
-	return world.drains.some((each) => each.name === name && each.finished);
 }
 
 export const stagedViewScenarios: readonly Scenario<World>[] = [
@@ -159,19 +157,10 @@ function evidentBefore(
 		clusters: [cluster("c1", 4, { budgets: acts === "drain-2" ? two : one })],
 		drains: [],
 		events: [
-			{
-				name: "somebody deletes pod web-0",
-				run: (world) => {
-					const c1 = world.cluster("c1");
-					const pod = c1.server.changePod(world.pod("c1", "web-0"), { terminating: true });
-					const slot = c1.slotOf(pod);
-					if (slot) slot.down = { cause: "involuntary", revision: c1.server.revision };
-					for (const each of c1.agents) each.seesEverything();
-				},
-			},
+			isDeleted("web-0", { isSeen: true }),
 			{
 				name: "etcd is restored",
-				when: (world) => world.times("somebody deletes pod web-0") > 0,
+				when: (world) => world.times("web-0 is deleted") > 0,
 				run: (world) => world.restore({ bumped: true }),
 			},
 			begins("drain-1", "c1/web-0", (world) => world.times("etcd is restored") > 0 && agent(world, 0).isWatching, {

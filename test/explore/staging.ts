@@ -38,6 +38,10 @@ export function isHeldBy(world: World, holder: string, clusterId = "c1"): boolea
 	return [...server(world, clusterId).leases.values()].some(({ spec }) => spec.holderIdentity === holder);
 }
 
+export function isDone(world: World, name: string): boolean {
+	return world.drains.some((each) => each.name === name && each.finished);
+}
+
 export function nobodyIsEvicted({ oracle }: World): boolean {
 	return oracle.evictions === 0;
 }
@@ -157,6 +161,19 @@ export function fails(pod: string, when: Moment): EventData<World> {
 			c1.server.changePod(failing, { ready: false });
 			const slot = c1.slotOf(failing);
 			if (slot) slot.down ??= { cause: "involuntary", revision: c1.server.revision };
+		},
+	};
+}
+
+/** A pod of c1 terminates, by nobody's eviction. `isSeen`: all agents of c1 have seen that. */
+export function isDeleted(pod: string, { isSeen = false }: { readonly isSeen?: boolean } = {}): EventData<World> {
+	return {
+		name: `${pod} is deleted`,
+		run: (world) => {
+			const c1 = world.cluster("c1");
+			const slot = c1.slotOf(c1.server.changePod(world.pod("c1", pod), { terminating: true }));
+			if (slot) slot.down = { cause: "involuntary", revision: c1.server.revision };
+			if (isSeen) for (const each of c1.agents) each.seesEverything();
 		},
 	};
 }

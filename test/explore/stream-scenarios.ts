@@ -11,6 +11,8 @@ import {
 	fails,
 	fallsSilent,
 	isCall,
+	isDeleted,
+	isDone,
 	lists,
 	server,
 	waitsASecond,
@@ -165,19 +167,10 @@ function evidentInLostHistory(name: string, about: string, { isHot }: { readonly
 		clusters: [cluster("c1", 4)],
 		drains: [],
 		events: [
-			{
-				name: "somebody deletes pod web-0",
-				run: (world) => {
-					const c1 = world.cluster("c1");
-					const pod = c1.server.changePod(world.pod("c1", "web-0"), { terminating: true });
-					const slot = c1.slotOf(pod);
-					if (slot) slot.down = { cause: "involuntary", revision: c1.server.revision };
-					for (const each of c1.agents) each.seesEverything();
-				},
-			},
+			isDeleted("web-0", { isSeen: true }),
 			{
 				name: "etcd is restored",
-				when: (world) => world.times("somebody deletes pod web-0") > 0,
+				when: (world) => world.times("web-0 is deleted") > 0,
 				run: (world) => {
 					world.restore({ isHot });
 					server(world).changePod(world.pod("c1", "web-3"), {});
@@ -207,6 +200,6 @@ function evidentInLostHistory(name: string, about: string, { isHot }: { readonly
 		streamsLists: true,
 		holdsBack: (step, world) =>
 			(isRestored(world) && step.kind === "watch" && step.actor === "c1/agent-0") ||
-			(isCall(step, "drain-1", "evict") && !world.drains.some((each) => each.name === "drain-3" && each.finished)),
+			(isCall(step, "drain-1", "evict") && !isDone(world, "drain-3")),
 	};
 }
