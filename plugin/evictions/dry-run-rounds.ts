@@ -18,7 +18,10 @@ import { PretendedGrants, type PretendedVerdict, pretendedHolder } from "./prete
 import type { TryOutcome } from "./try-outcome.ts";
 import { pretendedWaitEvent, type Wait, waitOf } from "./waiting-event.ts";
 
-type DryRunDependencies = Pick<RoundsDependencies, "fleet" | "options" | "runtime" | "reachability" | "stop" | "emit">;
+type DryRunDependencies = Pick<
+	RoundsDependencies,
+	"fleet" | "options" | "runtime" | "reachability" | "limit" | "stop" | "emit"
+>;
 
 /** While an agent has not seen a pod yet, or gives no answer. */
 const lookAgainAfterMs = 1_000;

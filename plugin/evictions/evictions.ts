@@ -22,7 +22,7 @@ import { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { DryRunRounds, wouldWait } from "./dry-run-rounds.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import { EvictionRounds, type RoundsDependencies } from "./eviction-rounds.ts";
-import { tryEviction } from "./native-eviction.ts";
+import { type NativeDependencies, tryEviction } from "./native-eviction.ts";
 import { coverPod, type PodCoverage } from "./pod-coverage.ts";
 import { failedPod, type PodOutcome } from "./pod-outcome.ts";
 import { waitUntilGone } from "./pod-termination.ts";
@@ -81,6 +81,7 @@ export interface EvictionCounts {
 
 export class Evictions {
 	readonly #deps: EvictionsDependencies;
+	readonly #native: NativeDependencies;
 	readonly #state: FleetState | undefined;
 	/** By their budgets. */
 	readonly #rounds = new Map<string, EvictionRounds>();
@@ -94,11 +95,12 @@ export class Evictions {
 
 	constructor(deps: EvictionsDependencies) {
 		this.#deps = deps;
+		this.#native = { ...deps, limit: this.#limit };
 		const { fleet } = deps;
 		if (!fleet) return;
 		const lists = new CoverageLists(fleet, deps.runtime);
 		const changes = new FleetChanges(fleet, deps.emit, () => lists.forget());
-		const dryRun = deps.options.dryRun ? new DryRunRounds({ ...deps, fleet }) : undefined;
+		const dryRun = deps.options.dryRun ? new DryRunRounds({ ...deps, fleet, limit: this.#limit }) : undefined;
 		const memberIds = (): readonly string[] => fleet.members.map(({ id }) => id);
 		const currentBudgets: CurrentBudgets = { list: (namespace) => lists.list(namespace), memberIds };
 		this.#state = { fleet, lists, currentBudgets, changes, dryRun, contexts: new Set() };
@@ -210,11 +212,11 @@ export class Evictions {
 		const state = this.#state;
 		const context = job.context.name;
 		// A cluster without agents is none of the fleet's business.
-		if (!state) return tryEviction(job, {}, this.#deps);
+		if (!state) return tryEviction(job, {}, this.#native);
 		const { fleet, contexts, changes } = state;
 		const asked = fleet.members;
 		if (fleet.memberOf(context)) contexts.add(context);
-		else if (!contexts.has(context)) return tryEviction(job, {}, this.#deps);
+		else if (!contexts.has(context)) return tryEviction(job, {}, this.#native);
 		else {
 			const answer = await unlessOver(changes.ask(asked), AbortSignal.any([this.#deps.stop, job.timeout.signal]));
 			if (!answer) return { kind: "again", afterMs: 0 };
@@ -277,7 +279,7 @@ export class Evictions {
 			case "gone":
 				return { kind: "gone" };
 			case "uncovered":
-				return tryEviction(job, coverage, this.#deps);
+				return tryEviction(job, coverage, this.#native);
 			case "unreadable":
 				return failedPod(job, { reason: "InvalidBudget", message: coverage.message });
 			case "covered":

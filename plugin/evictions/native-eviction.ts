@@ -1,10 +1,12 @@
 // A pod without a budget of ours: kubectl's own eviction, one try at a time. Its uid is named, so that a try that comes
-// late never hits the pod that replaced it; and where its labels matter, the version that was judged.
+// late never hits the pod that replaced it; and where its labels matter, the version that was judged. Nothing is sent after
+// a pause, a stop or the pod's timeout, however long what came before took.
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { EventSink } from "../events/events.ts";
 import { refusalReason } from "../events/reason.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
 import { isFinished } from "../kubernetes/pod-status.ts";
+import type { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import { type EvictionOptions, requestEviction } from "./eviction-request.ts";
 import { failedPod } from "./pod-outcome.ts";
@@ -15,6 +17,8 @@ export interface NativeDependencies {
 	readonly options: EvictionOptions;
 	readonly emit: EventSink;
 	readonly runtime: Pick<RoundRuntime, "now">;
+	readonly limit: Pick<ConcurrencyLimit, "isPaused">;
+	readonly stop: AbortSignal;
 }
 
 /** On what condition a pod may be evicted without a grant; empty if there is none. */
@@ -58,7 +62,7 @@ async function orFailed(job: EvictionJob, attempt: () => Promise<TryOutcome>): P
 async function tryOnce(
 	job: EvictionJob,
 	free: FreeToGo,
-	{ options, emit, runtime }: NativeDependencies,
+	{ options, emit, runtime, limit, stop }: NativeDependencies,
 ): Promise<TryOutcome> {
 	const { client } = job.context;
 	const { uid } = job.pod;
@@ -71,7 +75,8 @@ async function tryOnce(
 		budgets: [],
 		attempt: job.attempts,
 	});
-	const { guard } = free;
+	const mayBeSent = (): boolean => !limit.isPaused && !stop.aborted && !job.timeout.signal.aborted;
+	const guard = (): boolean => mayBeSent() && (free.guard?.() ?? true);
 	const preconditions = {
 		uid,
 		...(free.resourceVersion !== undefined && { resourceVersion: free.resourceVersion }),

@@ -1,7 +1,7 @@
 // The judge of one plugin process: what a command says of itself holds, whatever becomes of the budgets.
 //
 // - A dry run changes nothing: no pod, no node, and it asks for no Lease.
-// - While it is paused no round is asked for, and no grant that was made in this pause is used.
+// - While it is paused no round is asked for, no grant that was made in this pause is used, and no pod is evicted without a grant.
 // - When its time is over, or it was stopped, no round is asked for, and no grant that was made after that is used.
 // - A node that is said to be drained has no pods, and its pods go in their order.
 import type { RoundOutcome, RoundRequest } from "../../disruption/round.ts";
@@ -64,6 +64,12 @@ export class CommandJudge {
 	uses(id: string): void {
 		if (this.#isPaused && this.#grantedInPause.get(id) === this.#pauses) this.#broken("a grant is used in a pause");
 		if (this.#grantedLate.has(id)) this.#broken("a grant is used that came after its end");
+	}
+
+	/** An eviction is about to be sent without a reservation. */
+	sendsFreely(): void {
+		if (this.#isPaused) this.#broken("a pod is evicted without a grant in a pause");
+		if (this.#stop.aborted) this.#broken("a pod is evicted without a grant after the run was stopped");
 	}
 
 	changed(what: string): void {

@@ -33,6 +33,14 @@ export const commandMutants: readonly Mutant[] = [
 		],
 	},
 	{
+		name: "sent-in-a-pause-after-a-login",
+		without: "looking once more, right before a pod without a grant is sent, whether the run is paused",
+		scenarios: ["paused-while-it-logs-in"],
+		edits: [
+			{ file: "plugin/evictions/native-eviction.ts", symbol: "tryOnce", find: "!$limit.isPaused", replace: "true" },
+		],
+	},
+	{
 		name: "server-error-as-if-not-sent",
 		without: "the fence after an API server has answered 500 or 504",
 		scenarios: ["timed-out-at-the-server"],

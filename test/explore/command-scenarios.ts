@@ -2,27 +2,27 @@
 // and errors of a server that has carried the request out, or will.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain } from "./scenario-parts.ts";
-import { begins, isCall, isCancelled, nobodyIsEvicted } from "./staging.ts";
+import { begins, isCall, isCancelled, nobodyIsEvicted, waitsToSend } from "./staging.ts";
 import type { World } from "./world.ts";
 
-/** By the key on the screen of every drain, and again. */
+/** By the key on the screen of every drain. */
+const pauseAll: EventData<World> = {
+	name: "all drains are paused",
+	run: (world) => {
+		for (const each of world.drains) each.pause();
+	},
+};
+const resumeAll: EventData<World> = {
+	name: "all drains are resumed",
+	run: (world) => {
+		for (const each of world.drains) each.resume();
+	},
+};
+
+/** And again. */
 export const pauses: readonly EventData<World>[] = [
-	{
-		name: "all drains are paused",
-		times: 2,
-		when: (world) => world.times("all drains are paused") === world.times("all drains are resumed"),
-		run: (world) => {
-			for (const each of world.drains) each.pause();
-		},
-	},
-	{
-		name: "all drains are resumed",
-		times: 2,
-		when: (world) => world.times("all drains are paused") > world.times("all drains are resumed"),
-		run: (world) => {
-			for (const each of world.drains) each.resume();
-		},
-	},
+	{ ...pauseAll, times: 2, when: (world) => world.times(pauseAll.name) === world.times(resumeAll.name) },
+	{ ...resumeAll, times: 2, when: (world) => world.times(pauseAll.name) > world.times(resumeAll.name) },
 ];
 
 export const commandScenarios: readonly Scenario<World>[] = [
@@ -78,5 +78,19 @@ export const commandScenarios: readonly Scenario<World>[] = [
 		drains: [drain("drain-1", ["c1/web-0", "c1/web-1"]), drain("drain-2", ["c2/web-0"])],
 		events: pauses,
 		limits: { gaveUp: 1, answerLost: 1, stops: 1 },
+	},
+	{
+		name: "paused-while-it-logs-in",
+		about: "A run is paused while a pod that no budget covers waits for the login",
+		clusters: [cluster("c1", 3, { agents: 1, budgets: [] })],
+		drains: [drain("drain-1", ["c1/web-0"], { firstSendAfterMs: 500 })],
+		events: [
+			{ ...pauseAll, when: (world) => waitsToSend(world, "drain-1") },
+			{ ...resumeAll, when: (world) => world.times(pauseAll.name) > 0 && !waitsToSend(world, "drain-1") },
+		],
+		limits: {},
+		freshViews: true,
+		probe: false,
+		holdsBack: ({ kind, actor }, world) => kind === "timer" && actor === "drain-1" && world.times(pauseAll.name) === 0,
 	},
 ];

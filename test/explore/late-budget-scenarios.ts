@@ -1,7 +1,7 @@
 // One interleaving each, of a budget that is made while a decision that could not know of it is on its way.
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, web } from "./scenario-parts.ts";
-import { evictedAllTheSame, nobodyIsEvicted, reserved, server } from "./staging.ts";
+import { evictedAllTheSame, nobodyIsEvicted, reserved, server, waitsToSend } from "./staging.ts";
 import type { World } from "./world.ts";
 
 const two = [{ name: "web", selector: web, maxUnavailable: 2 }];
@@ -16,12 +16,6 @@ const quickLoginMs = 400;
 /** The agent has counted, and nobody knows it yet. */
 function waitsForCount(world: World): boolean {
 	return world.network.answered("drain-1").some((what) => what.startsWith("acquire")) && nobodyIsEvicted(world);
-}
-
-/** A drain has a timer of its own, and no call under way: it waits for its login. */
-function waitsToSend(world: World, name: string): boolean {
-	const found = world.drains.find((each) => each.name === name);
-	return found?.clock.next() !== undefined && world.network.waiting(name).length === 0;
 }
 
 function makesStrict(name: string, when: (world: World) => boolean): EventData<World> {

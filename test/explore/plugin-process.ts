@@ -252,7 +252,10 @@ export class PluginProcess extends Drain {
 			beforeSending: () => this.#logIn(),
 			serverErrors: this.data.serverErrors ?? false,
 			deletedUnder: (uid) => this.#deletedUnder.get(uid),
-			onSentFreely: () => oracle.sendsFreely(this),
+			onSentFreely: () => {
+				this.#judge.sendsFreely();
+				return oracle.sendsFreely(this);
+			},
 			now: () => this.clock.now(),
 			onChanged: (what) => this.#judge.changed(what),
 			onEvicted: (pod, under, sentAt) => {

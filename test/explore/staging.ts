@@ -71,6 +71,12 @@ export function waitsFor(world: World, from: string, what: string): boolean {
 	return world.network.waiting(from).some((asked) => asked.startsWith(what));
 }
 
+/** A drain has a timer of its own, and no call under way: it waits for its login. */
+export function waitsToSend(world: World, name: string): boolean {
+	const found = world.drains.find((each) => each.name === name);
+	return found?.clock.next() !== undefined && world.network.waiting(name).length === 0;
+}
+
 /** Whether it is this process's call that begins so. */
 export function isCall({ actor, what }: Step, from: string, begins: string): boolean {
 	return actor === from && what.startsWith(begins);

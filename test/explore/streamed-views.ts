@@ -98,11 +98,11 @@ export class StreamedViews {
 		for (const watch of this.#watches) watch.close();
 	}
 
-	/** The connection ends, and all streams with it. */
+	/** The connection ends, and all streams with it. A view whose watch had ended before, in good order, does not learn of it. */
 	breaks(): void {
+		if (this.#streams.some(({ collection }) => collection.what === "pod")) this.#podsEndedAt = Number.NEGATIVE_INFINITY;
 		for (const stream of this.#streams) stream.breaks(this.#unavailable("the connection broke"));
 		this.#streams = [];
-		this.#podsEndedAt = Number.NEGATIVE_INFINITY;
 	}
 
 	/** Whether the watch on pods has an event that it has not shown. */

@@ -106,6 +106,31 @@ test("a pod that none covers is not sent by lists of members that are none any m
 	expect(fleet.evictions).toMatchObject([{ reserved: true }]);
 });
 
+describe("a pod that none covers and that waits for the login", () => {
+	test("is not sent in a pause, and goes when the run is resumed", async () => {
+		const { fleet, eu, pod, events, run } = newWorld();
+		fleet.beforeSending = async () => {
+			fleet.beforeSending = async () => undefined;
+			run.evictions.pause();
+			await run.runtime.sleep(100, forever);
+		};
+		const outcome = run.evictions.evict(run.job(eu, pod));
+		await expect.poll(() => events.some(({ type }) => type === "paused")).toBe(true);
+		for (let turns = 0; turns < 10; turns += 1) await run.runtime.sleep(100, forever);
+		expect(fleet.evictions).toEqual([]);
+		run.evictions.resume();
+		expect(await outcome).toEqual({ kind: "evicted" });
+		expect(fleet.evictions).toHaveLength(1);
+	});
+
+	test("is not sent after a stop", async () => {
+		const { fleet, eu, pod, run } = newWorld();
+		fleet.beforeSending = async () => run.stop.abort();
+		expect(await run.evictions.evict(run.job(eu, pod))).toEqual({ kind: "stopped" });
+		expect(fleet.evictions).toEqual([]);
+	});
+});
+
 describe("a grant that has grown old before it is sent", () => {
 	/** Granted under `db`; while it waits for 18 s to be sent, this happens. What is held then is stopped. */
 	async function evictGranted(meanwhile: (fleet: FakeFleet) => void) {
