@@ -9,8 +9,7 @@ import {
 	textFlag,
 } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
-import { connectFleet } from "../fleet/connect-fleet.ts";
-import type { FleetConnection } from "../fleet/fleet.ts";
+import { beginConnecting, type Connecting } from "../fleet/connect-fleet.ts";
 import { runClock } from "../kubernetes/run-clock.ts";
 import { newOperationId } from "../nodes/operation.ts";
 import { carryOut } from "../run/carry-out.ts";
@@ -28,9 +27,9 @@ export const runEvict: CommandRunner = (input, deps) => {
 			const connecting =
 				options.dryRun === "client"
 					? undefined
-					: connectFleet(run.contexts, options.allNamespaces ? {} : { namespaces: namespacesOf(run) });
+					: beginConnecting(run.contexts, options.allNamespaces ? {} : { namespaces: namespacesOf(run) });
 			// Of the pods that are not there somebody wants to hear first.
-			connecting?.catch(() => undefined);
+			connecting?.connection.catch(() => undefined);
 			try {
 				const pods = await resolvePods(run.contexts, options);
 				if (pods.length > 0) return evictWork({ pods, options, readAt, connecting }, call, run);
@@ -50,8 +49,8 @@ function namespacesOf({ contexts }: OpenRun): readonly string[] {
 	return [...new Set(contexts.map(({ namespace }) => namespace))].toSorted();
 }
 
-function closeLater(connecting: Promise<FleetConnection> | undefined): void {
-	connecting?.then(
+function closeLater(connecting: Connecting | undefined): void {
+	connecting?.connection.then(
 		({ fleet }) => fleet?.close(),
 		() => undefined,
 	);

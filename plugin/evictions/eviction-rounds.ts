@@ -226,9 +226,13 @@ export class EvictionRounds {
 					onCounted: (states) => this.#told.tell(states),
 					onQueued: ({ budget, cluster, holder: heldBy, position, heldForMs }) => {
 						this.#contended = true;
+						const name = formatBudgetName(budget);
+						const message = `${heldBy} holds the lease of budget ${name} in cluster ${cluster}`;
+						const held: Wait = { reason: "LeaseHeld", budget: name, message };
+						if (heldBy !== "") for (const pod of asked) pod.waitedFor = held;
 						emit({
 							type: "lease.waiting",
-							budget: formatBudgetName(budget),
+							budget: name,
 							cluster,
 							holder: heldBy,
 							position,

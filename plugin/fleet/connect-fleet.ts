@@ -24,3 +24,15 @@ export async function connectFleet(
 	const { connectByAnchors } = await import("./fleet.ts");
 	return connectByAnchors(anchors, options);
 }
+
+/** A fleet that is being reached. */
+export interface Connecting {
+	readonly connection: Promise<FleetConnection>;
+	/** The names of contexts and members whose answers are waited for at this moment. */
+	readonly silent: ReadonlySet<string>;
+}
+
+export function beginConnecting(contexts: readonly KubeContext[], options: ConnectOptions = {}): Connecting {
+	const silent = new Set<string>();
+	return { connection: connectFleet(contexts, { ...options, silent }), silent };
+}

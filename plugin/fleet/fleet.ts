@@ -76,7 +76,11 @@ export async function connectByAnchors(
 ): Promise<FleetConnection> {
 	// With one context the others are asked through its agent; with more of them nobody knows yet which lead where.
 	const question = { budgetsOf: options.namespaces, others: anchors.length === 1 };
-	const results = await Promise.all(anchors.map(({ context, anchor }) => accessAgents(context, { anchor, question })));
+	const results = await Promise.all(
+		anchors.map(({ context, anchor }) =>
+			waitFor(context.name, () => accessAgents(context, { anchor, question }), options.silent),
+		),
+	);
 	const reached = results.filter((result) => result.kind === "reached");
 	const closeAll = (): void => {
 		for (const access of reached) access.close();
@@ -105,6 +109,8 @@ export interface ConnectOptions {
 	readonly mayMiss?: boolean;
 	/** Whose budgets are asked for beside the question who the members are, none for those of all; left out, nothing is. */
 	readonly namespaces?: readonly string[] | undefined;
+	/** The names of contexts and members whose answers are waited for at this moment. */
+	readonly silent?: Set<string>;
 }
 
 /** As assembleFleet(), of members who agree by now. Nothing is taken from the answers in which they did not. */
@@ -141,7 +147,7 @@ async function describeAnew(accesses: readonly AgentAccess[]): Promise<readonly 
  */
 export async function assembleFleet(
 	accesses: readonly AgentAccess[],
-	{ mayMiss = false, namespaces }: ConnectOptions,
+	{ mayMiss = false, namespaces, silent }: ConnectOptions,
 ): Promise<Fleet> {
 	const described = accesses.map(({ context, description }) => ({ name: context.name, description }));
 	refuseDifferentFleets(described);
@@ -152,9 +158,10 @@ export async function assembleFleet(
 	const clusters: RemoteCluster[] = [];
 	const idOfContext = new Map(accesses.map(({ context, description }) => [context.name, description.clusterId]));
 	let listedAhead: ListedBudgets | undefined;
-	let current = await reachMembers(accesses, [], clusters, async (members) => {
+	const besides = async (members: readonly AgentCluster[]): Promise<void> => {
 		if (namespaces !== undefined) listedAhead = await listAhead(members, namespaces, accesses);
-	});
+	};
+	let current = await reachMembers(accesses, [], clusters, { besides, silent });
 	if (current.problems.length > 0 && !mayMiss) {
 		const problems = current.problems.map(({ text }) => text);
 		throw new FleetUncoveredError("Cannot cover the fleet: some members give no answer, nothing was touched", problems);
@@ -210,7 +217,13 @@ async function reachMembers(
 	accesses: readonly Pick<AgentAccess, "context" | "client" | keyof Meeting>[],
 	known: readonly AgentCluster[],
 	opened: RemoteCluster[],
-	besides: (members: readonly AgentCluster[]) => Promise<void> = async () => undefined,
+	{
+		besides = async () => undefined,
+		silent,
+	}: {
+		readonly besides?: (members: readonly AgentCluster[]) => Promise<void>;
+		readonly silent?: Set<string> | undefined;
+	} = {},
 ): Promise<ReachedMembers> {
 	const [first] = accesses;
 	if (!first) throw new Error("a fleet without an agent");
@@ -234,10 +247,11 @@ async function reachMembers(
 	// Those behind a context have just said it, and with one context the others to its agent.
 	const said = new Map([...saidWhenMet(accesses)].map(([id, { description }]) => [id, description]));
 	const asked = besides(members).catch(() => undefined);
-	const { descriptions, problems } = await describeAll(members, said, (id) => {
+	const placeOf = (id: string) => {
 		const own = accesses.find(({ description }) => description.clusterId === id)?.context;
 		return { context: own?.name ?? "", suggest: (own ?? first.context).suggest };
-	});
+	};
+	const { descriptions, problems } = await describeAll(members, said, { placeOf, silent });
 	await asked;
 	refuseDifferentFleets(
 		members.flatMap(({ id, name }) => {
@@ -252,7 +266,13 @@ async function reachMembers(
 async function describeAll(
 	members: readonly AgentCluster[],
 	said: ReadonlyMap<string, AgentDescription>,
-	placeOf: (id: string) => { readonly context: string; readonly suggest: SuggestedCommands },
+	{
+		placeOf,
+		silent,
+	}: {
+		readonly placeOf: (id: string) => { readonly context: string; readonly suggest: SuggestedCommands };
+		readonly silent: Set<string> | undefined;
+	},
 ): Promise<Omit<ReachedMembers, "members">> {
 	const descriptions = new Map<string, AgentDescription>();
 	const problems: Problem[] = [];
@@ -260,7 +280,10 @@ async function describeAll(
 		members.map(async (member) => {
 			for (let attempt = 1; ; attempt += 1) {
 				try {
-					descriptions.set(member.id, said.get(member.id) ?? (await member.describe()));
+					descriptions.set(
+						member.id,
+						said.get(member.id) ?? (await waitFor(member.name, () => member.describe(), silent)),
+					);
 					return;
 				} catch (error) {
 					if (error instanceof AgentUnavailableError && attempt < 3) continue;
@@ -284,6 +307,16 @@ async function describeAll(
 		}),
 	);
 	return { descriptions, problems: problems.toSorted((a, b) => (a.text < b.text ? -1 : 1)) };
+}
+
+/** Whoever does not wait to the end wants to know for whom it was. */
+async function waitFor<T>(name: string, ask: () => Promise<T>, silent: Set<string> | undefined): Promise<T> {
+	silent?.add(name);
+	try {
+		return await ask();
+	} finally {
+		silent?.delete(name);
+	}
 }
 
 /** Without agents the cluster's id is the uid of its kube-system namespace; who may not read it is known by its address. */

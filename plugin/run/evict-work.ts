@@ -4,7 +4,7 @@ import type { PodTarget } from "../evictions/pod-targets.ts";
 import { waitUntilMeasured, waitUntilRecovered } from "../evictions/recovery.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import { formatDuration } from "../flags/duration.ts";
-import type { FleetConnection } from "../fleet/fleet.ts";
+import type { Connecting } from "../fleet/connect-fleet.ts";
 import { resumeEvictCommand } from "../nodes/resume-command.ts";
 import type { RunResult, RunWork } from "./carry-out.ts";
 import type { EvictionSession } from "./eviction-session.ts";
@@ -28,7 +28,7 @@ export interface EvictTask {
 	/** When the pods were asked for, by the clock of the session's runtime. */
 	readonly readAt: number;
 	/** The fleet, asked for beside the pods. */
-	readonly connecting?: Promise<FleetConnection> | undefined;
+	readonly connecting?: Connecting | undefined;
 }
 
 export function evictWork(task: EvictTask, call: RunCall, run: OpenRun): RunWork | RunResult {

@@ -8,8 +8,8 @@ import { type EvictionFleet, Evictions } from "../evictions/evictions.ts";
 import { createEvictor } from "../evictions/evictor.ts";
 import { evictorWithFailPoints, membersWithFailPoints } from "../evictions/fail-points.ts";
 import { LeftBehind } from "../evictions/left-behind.ts";
-import { connectFleet, uncoveredWarning } from "../fleet/connect-fleet.ts";
-import type { Fleet, FleetConnection } from "../fleet/fleet.ts";
+import { beginConnecting, type Connecting, uncoveredWarning } from "../fleet/connect-fleet.ts";
+import type { Fleet } from "../fleet/fleet.ts";
 import { holderIdentity } from "../fleet/holder-identity.ts";
 import { withLeaseEvents } from "../fleet/lease-events.ts";
 import { Reachability } from "../fleet/reachability.ts";
@@ -25,7 +25,7 @@ export interface EvictionSettings {
 	/** Limit for reaching the fleet; 0: none. */
 	readonly timeoutMs: number;
 	/** Where it was begun before the work was known. */
-	readonly connecting?: Promise<FleetConnection> | undefined;
+	readonly connecting?: Connecting | undefined;
 }
 
 /** Must be closed. */
@@ -63,7 +63,7 @@ export async function openEvictions(
 	{ command, op = "", deps, input }: RunCall,
 	{ contexts, emit }: Pick<OpenRun, "contexts" | "emit">,
 ): Promise<EvictionSession> {
-	const { fleet, uncovered } = await connectWithin(timeoutMs, connecting ?? connectFleet(contexts));
+	const { fleet, uncovered } = await connectWithin(timeoutMs, connecting ?? beginConnecting(contexts));
 	const limits = new TimeLimits();
 	for (const { name } of uncovered) {
 		emit({ type: "diagnostic", level: "warning", context: name, message: uncoveredWarning });

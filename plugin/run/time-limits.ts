@@ -1,6 +1,7 @@
 // How a run keeps its --timeout, even if a member is slow or another run holds a Lease.
 import { setTimeout as delay } from "node:timers/promises";
 import { formatDuration } from "../flags/duration.ts";
+import type { Connecting } from "../fleet/connect-fleet.ts";
 import type { FleetConnection } from "../fleet/fleet.ts";
 import { FleetUncoveredError } from "../terminal/errors.ts";
 
@@ -39,19 +40,22 @@ function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Rejects with FleetUncoveredError if it takes longer; 0: no limit. */
-export async function connectWithin(timeoutMs: number, connecting: Promise<FleetConnection>): Promise<FleetConnection> {
-	if (timeoutMs <= 0) return connecting;
+export async function connectWithin(timeoutMs: number, { connection, silent }: Connecting): Promise<FleetConnection> {
+	if (timeoutMs <= 0) return connection;
 	const over = new AbortController();
 	const late = delay(timeoutMs, "late" as const, { signal: over.signal });
 	late.catch(() => undefined);
-	const first = await Promise.race([connecting, late]).finally(() => over.abort());
+	const first = await Promise.race([connection, late]).finally(() => over.abort());
 	if (first !== "late") return first;
-	connecting.then(
+	connection.then(
 		({ fleet }) => fleet?.close(),
 		() => undefined,
 	);
 	throw new FleetUncoveredError(
 		`Cannot reach every cluster of the fleet within ${formatDuration(timeoutMs)}, nothing was touched`,
-		["To see which clusters answer: kubectl xpdb fleet, with the same contexts"],
+		[...silent]
+			.toSorted()
+			.map((name) => `${name}: no answer so far`)
+			.concat("To see which clusters answer: kubectl xpdb fleet, with the same contexts"),
 	);
 }

@@ -2,7 +2,6 @@
 // that its manifest gives it, its probes and metrics answer, and somebody else's drain goes on.
 import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
 import { afterEach, expect, test } from "vitest";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import { agentServerName, createAgentClient } from "../../../proto/credentials.ts";
@@ -11,48 +10,15 @@ import { createAdminClient } from "../../controlplane/admin-client.ts";
 import type { AgentInfo } from "../../controlplane/fleet-control.ts";
 import { describeOnFleet } from "../../controlplane/shared-fleet.ts";
 import { sendFlood, strangerFloods } from "../../support/flood.ts";
-import { agentNames, fleetControl } from "../agents.ts";
+import { fleetControl } from "../agents.ts";
 import { createDatabase, type Database } from "../database.ts";
 import { getJson, leasesPath } from "../get-json.ts";
 import { eventually, kubectl } from "../kubectl.ts";
 import { uncordonAll } from "../nodes.ts";
 import { startPlugin } from "../plugin-process.ts";
-import type { SeenOfAgent } from "./agent-watch.ts";
 import { createFlood, halfAMessage, madeUpToken } from "./flood.ts";
 import { acquireRequestFor, agentFile, type Cluster, clusterOf, pairOf } from "./member-agent.ts";
-
-/** An agent above it would be killed. */
-const memoryLimitMb = Number(
-	/limits:\s+memory: (\d+)Mi/.exec(
-		readFileSync(new URL("../../../agent/deploy/deployment.yaml", import.meta.url), "utf8"),
-	)?.[1],
-);
-/** The agent that keeps the line in that cluster: the plugin's port-forwards go to it, too. */
-async function firstAgent(cluster: Cluster): Promise<AgentInfo> {
-	const [first] = await agentNames(cluster.name);
-	const agent = (await fleetControl().listAgents(cluster.name)).find(({ name }) => name === first);
-	if (agent?.pid === undefined) throw new Error(`There is no agent in ${cluster.name}`);
-	return agent;
-}
-
-/** Looks at the agent all the time; the returned function ends that, and gives what was seen. */
-function watchAgent({ ip, pid }: AgentInfo): () => Promise<SeenOfAgent> {
-	const worker = new Worker(new URL("agent-watch.ts", import.meta.url), { workerData: { ip, pid } });
-	const seen = new Promise<SeenOfAgent>((resolve, reject) => {
-		worker.once("message", resolve);
-		worker.once("error", reject);
-	});
-	return () => {
-		worker.postMessage("end");
-		return seen;
-	};
-}
-
-function expectToBeWell({ highestMb, answers, failedInARow }: SeenOfAgent): void {
-	expect(answers).toBeGreaterThan(10);
-	expect(highestMb).toBeLessThan(memoryLimitMb);
-	expect(failedInARow).toBeLessThan(3);
-}
+import { expectToBeWell, firstAgent, memoryLimitMb, watchAgent } from "./watched-agent.ts";
 
 /** How many TokenReviews the API server has answered. */
 async function tokenReviews(context: string): Promise<number> {

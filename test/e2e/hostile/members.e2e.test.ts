@@ -4,7 +4,6 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { ServerCredentials } from "@grpc/grpc-js";
 import { afterEach, expect, test } from "vitest";
-import { parse } from "yaml";
 import { createAuthority, issueAgentCertificate } from "../../../demo/machine/certificates.ts";
 import type { KeyPair } from "../../../demo/machine/key-pairs.ts";
 import { AgentForbiddenError } from "../../../disruption/errors.ts";
@@ -14,38 +13,18 @@ import { agentNames, fleetControl, recoverAgents } from "../agents.ts";
 import { createDatabase, type Database, type Pod } from "../database.ts";
 import { evictArgs } from "../evict-args.ts";
 import { here } from "../faults/recovery-limits.ts";
-import { getJson } from "../get-json.ts";
 import { eventually, kubectl } from "../kubectl.ts";
 import { uncordonAll } from "../nodes.ts";
 import { plugin, startPlugin } from "../plugin-process.ts";
 import { leaseMs, marginMs } from "../progress.ts";
+import { declareFleet } from "./declare-fleet.ts";
 import { meetAgent } from "./meet-agent.ts";
 import { acquireRequestFor, agentFile, type Cluster, clusterOf, dialPeer, pairOf } from "./member-agent.ts";
-
-interface Member {
-	readonly id: string;
-	readonly name: string;
-	readonly address: string;
-}
 
 const never = new AbortController().signal;
 const cleanups: (() => Promise<void>)[] = [];
 async function cleanUp(): Promise<void> {
 	for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-}
-
-/** Changes what a cluster's ConfigMap says of the fleet, until the test is over. */
-async function declareFleet(
-	context: string,
-	change: (members: readonly Member[]) => { readonly members: readonly Member[]; readonly forgotten?: object[] },
-): Promise<void> {
-	const path = "/api/v1/namespaces/xpdb-system/configmaps/xpdb-fleet";
-	const { data } = await getJson<{ readonly data: { readonly members: string } }>(context, path);
-	const write = (keys: Readonly<Record<string, string | null>>) =>
-		kubectl(context, ["-n", "xpdb-system", "patch", "configmap", "xpdb-fleet", "-p", JSON.stringify({ data: keys })]);
-	const { members, forgotten = [] } = change(parse(data.members) as Member[]);
-	await write({ members: JSON.stringify(members), forgotten: JSON.stringify(forgotten) });
-	cleanups.push(async () => void (await write({ forgotten: null, ...data })));
 }
 
 /** As a kubelet brings it: whole, and never half. */
@@ -76,7 +55,7 @@ describeOnFleet("a member that was taken out", () => {
 		const before = await peer.acquire(request, { wait: true, signal: never });
 		if (before.kind !== "acquired") throw new Error("A member must get the Lease");
 		for (const context of ["c1", "c2"]) {
-			await declareFleet(context, (members) => ({
+			await declareFleet(cleanups, context, (members) => ({
 				members: members.filter(({ id }) => id !== c3.id),
 				forgotten: [{ id: c3.id, name: "c3" }],
 			}));
@@ -132,7 +111,7 @@ describeOnFleet("a certificate of another member", () => {
 			),
 		);
 		cleanups.push(async () => impostor[Symbol.asyncDispose]());
-		await declareFleet("c1", (members) => ({
+		await declareFleet(cleanups, "c1", (members) => ({
 			members: members.map((member) => (member.name === "c2" ? { ...member, address: impostor.address } : member)),
 		}));
 		const pod = (await database.pods()).find(({ context }) => context === "c1");

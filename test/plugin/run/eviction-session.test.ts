@@ -33,7 +33,7 @@ async function eventsWith(version: string): Promise<readonly RunEvent[]> {
 			waitsUntilGone: false,
 			skipWaitAfterSeconds: 0,
 			timeoutMs: 0,
-			connecting: Promise.resolve({ fleet, uncovered: [newContext("ap")] }),
+			connecting: { connection: Promise.resolve({ fleet, uncovered: [newContext("ap")] }), silent: new Set() },
 		},
 		{
 			command: "evict",

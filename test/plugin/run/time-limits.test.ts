@@ -33,18 +33,24 @@ describe("TimeLimits", () => {
 
 describe("connectWithin()", () => {
 	test("gives what was reached in time, and what takes as long as it likes without a timeout", async () => {
-		const connection = { fleet: undefined, uncovered: [] };
-		expect(await connectWithin(60_000, Promise.resolve(connection))).toBe(connection);
-		expect(await connectWithin(0, Promise.resolve(connection))).toBe(connection);
+		const reached = { fleet: undefined, uncovered: [] };
+		const connecting = { connection: Promise.resolve(reached), silent: new Set<string>() };
+		expect(await connectWithin(60_000, connecting)).toBe(reached);
+		expect(await connectWithin(0, connecting)).toBe(reached);
 	});
 
-	test("refuses a fleet that is not reached in time, and closes it when it is", async () => {
+	test("refuses a fleet that is not reached in time, names who is silent, and closes it when it is reached", async () => {
 		const closed = Promise.withResolvers<void>();
 		const late = Promise.withResolvers<{ readonly fleet: Fleet; readonly uncovered: [] }>();
-		const connecting = connectWithin(20, late.promise);
-		await expect(connecting).rejects.toThrow(FleetUncoveredError);
+		const silent = new Set(["us", "eu", "ap"]);
+		const connecting = connectWithin(20, { connection: late.promise, silent });
+		silent.delete("ap");
 		await expect(connecting).rejects.toThrow(
-			"Cannot reach every cluster of the fleet within 20ms, nothing was touched",
+			new FleetUncoveredError("Cannot reach every cluster of the fleet within 20ms, nothing was touched", [
+				"eu: no answer so far",
+				"us: no answer so far",
+				"To see which clusters answer: kubectl xpdb fleet, with the same contexts",
+			]),
 		);
 		late.resolve({ fleet: { close: () => closed.resolve() } as unknown as Fleet, uncovered: [] });
 		await closed.promise;

@@ -1,0 +1,25 @@
+// Another fleet than the one that a cluster belongs to, as somebody writes it into its ConfigMap.
+import { parse } from "yaml";
+import { getJson } from "../get-json.ts";
+import { kubectl } from "../kubectl.ts";
+
+interface Member {
+	readonly id: string;
+	readonly name: string;
+	readonly address: string;
+}
+
+/** Changes what a cluster's ConfigMap says of the fleet; what is added to `cleanups` puts it right again. */
+export async function declareFleet(
+	cleanups: (() => Promise<void>)[],
+	context: string,
+	change: (members: readonly Member[]) => { readonly members: readonly Member[]; readonly forgotten?: object[] },
+): Promise<void> {
+	const path = "/api/v1/namespaces/xpdb-system/configmaps/xpdb-fleet";
+	const { data } = await getJson<{ readonly data: { readonly members: string } }>(context, path);
+	const write = (keys: Readonly<Record<string, string | null>>) =>
+		kubectl(context, ["-n", "xpdb-system", "patch", "configmap", "xpdb-fleet", "-p", JSON.stringify({ data: keys })]);
+	const { members, forgotten = [] } = change(parse(data.members) as Member[]);
+	await write({ members: JSON.stringify(members), forgotten: JSON.stringify(forgotten) });
+	cleanups.push(async () => void (await write({ forgotten: null, ...data })));
+}
