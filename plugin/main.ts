@@ -9,6 +9,7 @@ import { type ExitCode, exitCode } from "./terminal/exit.ts";
 import { guardSink } from "./terminal/guarded-streams.ts";
 import { InterruptSource } from "./terminal/interrupts.ts";
 import type { Streams } from "./terminal/streams.ts";
+import { TerminalTurns } from "./terminal/terminal-turns.ts";
 
 answerWithoutPattern();
 requireVerifiedTls(process.env);
@@ -47,19 +48,26 @@ process.on("uncaughtException", (error) => {
 	});
 });
 
+const turns = new TerminalTurns();
+/** What goes to the terminal waits while somebody else has it. */
+function inTurn(stream: NodeJS.WriteStream, write: (text: string) => void): (text: string) => void {
+	return stream.isTTY ? (text) => turns.write(() => write(text)) : write;
+}
+
 const streams: Streams = {
 	stdout: {
-		write: (text) => void (outputClosed || process.stdout.write(text, closeOutput)),
+		write: inTurn(process.stdout, (text) => void (outputClosed || process.stdout.write(text, closeOutput))),
 		get columns() {
 			return process.stdout.columns;
 		},
 	},
-	stderr: { write: (text) => void process.stderr.write(text) },
+	stderr: { write: inTurn(process.stderr, (text) => void process.stderr.write(text)) },
 	stdin: {
 		isTerminal: isatty(0),
 		async readLine(signal) {
 			// Keys and terminals take it 10 ms of CPU to load, and most calls ask nobody.
 			const { createInterface } = await import("node:readline");
+			const giveBack = isatty(0) ? await turns.take() : undefined;
 			const reader = createInterface({ input: process.stdin, terminal: false });
 			try {
 				return await new Promise((resolve) => {
@@ -69,6 +77,7 @@ const streams: Streams = {
 				});
 			} finally {
 				reader.close();
+				giveBack?.();
 			}
 		},
 	},
@@ -83,11 +92,13 @@ const terminal = {
 	stderr: process.stderr,
 	isOutputFile: isFile(1),
 	isErrorTerminal: isatty(2),
+	turns,
 };
 // Without a top-level await, so that it can be a script, whose compiled code is kept.
 void run(process.argv.slice(2), { streams, env: process.env, interrupts, terminal }).then((code) => {
 	// What is still open (idle connections, timers of waits that are over) must not keep the process; what was written must.
 	process.exitCode = code;
+	turns.flush();
 	process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
 });
 
@@ -102,6 +113,7 @@ function isFile(stream: number): boolean {
 
 /** Leaves at once, but for a last line that a slow reader has not taken yet. */
 function exit(code: ExitCode): void {
+	turns.flush();
 	if (process.stdout.writableLength === 0) process.exit(code);
 	process.stdout.write("", () => process.exit(code));
 	setTimeout(() => process.exit(code), slowReaderMs);

@@ -113,7 +113,8 @@ export function createCredentialReader(connection: Connection, logins = new Logi
 
 	return {
 		async current() {
-			if (known && (!changing || performance.now() - known.readAt < freshForMs)) return known;
+			const isFresh = (readAt: number): boolean => performance.now() - readAt < freshForMs && program?.isOver !== true;
+			if (known && (!changing || isFresh(known.readAt))) return known;
 			pending ??= read().finally(() => {
 				pending = undefined;
 			});

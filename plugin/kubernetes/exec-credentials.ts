@@ -19,16 +19,23 @@ export interface ExecCredential {
 	readonly expiresAt: number | undefined;
 }
 
+export interface LoginSurroundings {
+	/** For what a program writes to stderr that asks nobody. */
+	readonly complain: (text: string) => void;
+	/** Ends the program. */
+	readonly stop: AbortSignal;
+}
+
 /** How a login program is run: tests have one of their own. */
 export interface LoginRunner {
 	/** Whether it can read from the terminal. */
 	mayAsk(plugin: ExecPlugin): boolean;
-	run(plugin: ExecPlugin): Promise<ExecCredential>;
+	run(plugin: ExecPlugin, surroundings: LoginSurroundings): Promise<ExecCredential>;
 }
 
 export const loginRunner: LoginRunner = {
 	mayAsk,
-	run: async (plugin) => readCredential(await run(plugin), plugin),
+	run: async (plugin, surroundings) => readCredential(await run(plugin, surroundings), plugin),
 };
 
 function mayAsk({ interactiveMode }: ExecPlugin): boolean {
@@ -43,7 +50,7 @@ export function execInfo(plugin: ExecPlugin): string {
 	return JSON.stringify({ kind: "ExecCredential", apiVersion, spec });
 }
 
-async function run(plugin: ExecPlugin): Promise<Buffer> {
+async function run(plugin: ExecPlugin, { complain, stop }: LoginSurroundings): Promise<Buffer> {
 	const { command, args, env, interactiveMode, installHint } = plugin;
 	if (interactiveMode === "Always" && !process.stdin.isTTY) {
 		throw new Error("exec plugin cannot support interactive mode: standard input is not a terminal");
@@ -56,11 +63,13 @@ async function run(plugin: ExecPlugin): Promise<Buffer> {
 	return new Promise((resolve, reject) => {
 		const child = spawn(program, args, {
 			env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: execInfo(plugin) },
-			// Its questions and complaints are for whoever sits there.
-			stdio: [mayAsk(plugin) ? "inherit" : "ignore", "pipe", "inherit"],
+			// Its questions are for whoever sits there.
+			signal: stop,
+			stdio: mayAsk(plugin) ? ["inherit", "pipe", "inherit"] : ["ignore", "pipe", "pipe"],
 		});
+		child.stderr?.setEncoding("utf8").on("data", complain);
 		const output: Buffer[] = [];
-		child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
+		child.stdout?.on("data", (chunk: Buffer) => output.push(chunk));
 		child.once("error", (error) => {
 			const isMissing = "code" in error && error.code === "ENOENT";
 			reject(new Error(isMissing ? missing : `exec: ${error.message}`));

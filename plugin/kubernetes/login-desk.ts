@@ -1,11 +1,21 @@
 // The login programs of one run. The same login runs once for all contexts, and those that may ask a person run one after the other: two at a
 // time would read each other's answers, and the first to end would turn the terminal's echo on under the second.
-import { type ExecCredential, execInfo, type LoginRunner, loginRunner } from "./exec-credentials.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import {
+	type ExecCredential,
+	execInfo,
+	type LoginRunner,
+	type LoginSurroundings,
+	loginRunner,
+} from "./exec-credentials.ts";
+import { TerminalTurns } from "../terminal/terminal-turns.ts";
 import type { ExecPlugin } from "./exec-plugin.ts";
 
 export interface ExecCredentials {
 	/** Runs the program where there is no credential that still holds. Rejects with what went wrong, in kubectl's words. */
 	current(): Promise<ExecCredential>;
+	/** What was given last has expired. */
+	readonly isOver: boolean;
 	/** An API server has refused the credential: it is not given again. */
 	forget(): void;
 }
@@ -17,18 +27,36 @@ interface Login {
 	given?: ExecCredential | undefined;
 }
 
-/** Called before a login that may ask a person, with the contexts that it is for. */
-export type LoginAnnouncement = (contexts: readonly string[], plugin: ExecPlugin) => void;
+/** Called before a login that may ask a person, with the contexts that it is for: what it says comes after what stands there. */
+type LoginAnnouncement = (contexts: readonly string[], plugin: ExecPlugin) => void;
+
+interface LoginDeskOptions {
+	readonly announce?: LoginAnnouncement;
+	readonly runner?: LoginRunner;
+	readonly surroundings?: LoginSurroundings;
+	/** Logins that may ask have the terminal one after the other, and alone. */
+	readonly turns?: TerminalTurns | undefined;
+}
 
 export class LoginDesk {
 	readonly #announce: LoginAnnouncement;
 	readonly #runner: LoginRunner;
+	readonly #surroundings: LoginSurroundings;
+	readonly #turns: TerminalTurns;
 	readonly #logins = new Map<string, Login>();
-	#lastQuestion: Promise<unknown> = Promise.resolve();
+	/** Whoever stops the run while a login asks is not asked again. */
+	#isStopped = false;
 
-	constructor(announce: LoginAnnouncement = () => undefined, runner: LoginRunner = loginRunner) {
+	constructor({
+		announce = () => undefined,
+		runner = loginRunner,
+		surroundings = { complain: () => undefined, stop: new AbortController().signal },
+		turns = new TerminalTurns(),
+	}: LoginDeskOptions = {}) {
 		this.#announce = announce;
 		this.#runner = runner;
+		this.#surroundings = surroundings;
+		this.#turns = turns;
 	}
 
 	/** All contexts are known before the first login runs, so that it can say what it is for. */
@@ -49,6 +77,9 @@ export class LoginDesk {
 				}
 				return known;
 			},
+			get isOver() {
+				return known !== undefined && !holds(known);
+			},
 			forget() {
 				refused = known ?? refused;
 				known = undefined;
@@ -68,15 +99,23 @@ export class LoginDesk {
 
 	async #start(plugin: ExecPlugin, login: Login): Promise<ExecCredential> {
 		if (!this.#runner.mayAsk(plugin)) {
-			login.given = await this.#runner.run(plugin);
+			login.given = await this.#runner.run(plugin, this.#surroundings);
 			return login.given;
 		}
-		const question = this.#lastQuestion.then(() => {
-			this.#announce([...login.contexts], plugin);
-			return this.#runner.run(plugin);
+		const giveBack = await this.#turns.take(() => {
+			if (!this.#isStopped) this.#announce([...login.contexts], plugin);
 		});
-		this.#lastQuestion = question.catch(() => undefined);
-		login.given = await question;
+		try {
+			if (this.#isStopped) throw new Error("the run was stopped while a login asked");
+			login.given = await this.#runner.run(plugin, this.#surroundings);
+		} catch (error) {
+			// Ctrl-C reaches the program and us at once.
+			await nextTurn();
+			this.#isStopped ||= this.#surroundings.stop.aborted;
+			throw error;
+		} finally {
+			giveBack();
+		}
 		return login.given;
 	}
 

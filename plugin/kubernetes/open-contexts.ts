@@ -5,6 +5,7 @@ import type { GlobalFlags } from "../flags/global-flags.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { UsageError } from "../terminal/errors.ts";
 import type { TextSink } from "../terminal/streams.ts";
+import type { TerminalTurns } from "../terminal/terminal-turns.ts";
 import { createVerboseLog } from "../terminal/verbose-log.ts";
 import { findCacheFolder } from "./cache-folder.ts";
 import { resolveConnection, unknownEntry } from "./connection.ts";
@@ -15,12 +16,25 @@ import { createKubernetesClient } from "./kubernetes-client.ts";
 import { LoginDesk } from "./login-desk.ts";
 import { type ServerWarningSink, tellOnce } from "./server-warning.ts";
 
+interface OpenOptions {
+	/** Left out, they are written to stderr. */
+	readonly onWarning?: ServerWarningSink;
+	/** Logins that ask have it alone. */
+	readonly turns?: TerminalTurns | undefined;
+	/** Ends a login that is under way. */
+	readonly stop?: AbortSignal;
+}
+
 /** Throws UsageError or KubeconfigError for contexts that are unknown, doubled or both singular and plural. Clients must be closed. */
 export function openContexts(
 	flags: GlobalFlags,
 	env: NodeJS.ProcessEnv,
 	stderr: TextSink,
-	onWarning: ServerWarningSink = tellOnce((_, message) => stderr.write(`Warning: ${message}\n`)),
+	{
+		onWarning = tellOnce((_, message) => stderr.write(`Warning: ${message}\n`)),
+		turns,
+		stop = new AbortController().signal,
+	}: OpenOptions = {},
 ): readonly KubeContext[] {
 	if (flags.contexts.length > 0 && flags.context !== undefined) {
 		throw new UsageError("cannot use --context and --contexts together", "Use one of them");
@@ -50,9 +64,13 @@ export function openContexts(
 	const log = createVerboseLog(flags.verbosity, stderr);
 	const suggest = new SuggestedCommands(flags);
 	const cache = findCacheFolder(env);
-	const logins = new LoginDesk((contexts, { command }) => {
-		// Of one context there is no doubt, and kubectl says nothing.
-		if (names.length > 1) stderr.write(`logging in to ${contextList(contexts)} with ${oneLine(command)}\n`);
+	const logins = new LoginDesk({
+		turns,
+		surroundings: { complain: (text) => stderr.write(text), stop },
+		announce(contexts, { command }) {
+			// Of one context there is no doubt, and kubectl says nothing.
+			if (names.length > 1) stderr.write(`logging in to ${contextList(contexts)} with ${oneLine(command)}\n`);
+		},
 	});
 	return names.map((name) => {
 		const connection = resolveConnection(kubeconfig, name, flags, env);

@@ -130,7 +130,13 @@ export async function reportRun(
 	try {
 		const code = await live({
 			open() {
-				contexts.push(...openContexts(input.globals, deps.env, streams.stderr, onWarning));
+				contexts.push(
+					...openContexts(input.globals, deps.env, streams.stderr, {
+						onWarning,
+						turns: deps.terminal?.turns,
+						stop: deps.interrupts.stop,
+					}),
+				);
 				const offer = (commands: () => NextCommands): void => {
 					next = commands;
 				};

@@ -8,11 +8,11 @@ import { refuseEmptyNames } from "../nodes/resource-argument.ts";
 
 export async function withContexts<T>(
 	input: CommandInput,
-	{ env, streams }: CommandDependencies,
+	{ env, streams, terminal, interrupts }: CommandDependencies,
 	read: (contexts: readonly KubeContext[]) => Promise<T>,
 ): Promise<T> {
 	refuseEmptyNames(input.words);
-	const contexts = openContexts(input.globals, env, streams.stderr);
+	const contexts = openContexts(input.globals, env, streams.stderr, { turns: terminal?.turns, stop: interrupts.stop });
 	try {
 		return await read(contexts);
 	} finally {

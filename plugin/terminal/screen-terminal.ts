@@ -1,4 +1,5 @@
 // The terminal itself, for screens: everything else writes through Streams.
+import type { TerminalTurns } from "./terminal-turns.ts";
 
 /** On less of it a screen says nothing any more. */
 export const smallestScreen = { columns: 60, rows: 15 } as const;
@@ -10,6 +11,7 @@ export interface ScreenTerminal {
 	readonly stderr: NodeJS.WriteStream;
 	/** Not a pipe: whoever reads that may write to the terminal too. */
 	readonly isOutputFile: boolean;
+	readonly turns: TerminalTurns;
 	/** Lines beside the screen would go elsewhere: somebody keeps them. */
 	readonly isErrorTerminal: boolean;
 }

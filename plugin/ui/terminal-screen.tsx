@@ -1,4 +1,5 @@
 // A full screen on a real terminal: frames as lines, keys, and the terminal as it was when it is closed. What is drawn is its owner's matter.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type Instance, render } from "ink";
 import type { ScreenTerminal } from "../terminal/screen-terminal.ts";
 import { FrameWriter } from "./frame-writer.ts";
@@ -40,7 +41,8 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 	const { stdin, stdout } = options.terminal;
 	const writer = new FrameWriter(options);
 	let isClosed = false;
-	let isSuspended = false;
+	/** Suspended, or lent to a program that asks. */
+	let isAway = options.terminal.turns.isTaken;
 	let flush: NodeJS.Timeout | undefined;
 	/** When somebody pressed a key or something moved. */
 	let changedAt = 0;
@@ -49,12 +51,12 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 	const draw = (): void => {
 		clearTimeout(flush);
 		flush = undefined;
-		if (isClosed || isSuspended) return;
+		if (isClosed || isAway) return;
 		const change = writer.next(options.frame({ columns: stdout.columns, rows: stdout.rows }));
 		if (change !== "") stdout.write(change);
 	};
 	const redraw = (): void => {
-		if (isClosed || isSuspended) return;
+		if (isClosed || isAway) return;
 		stdout.write("\u001b[2J\u001b[H");
 		writer.forget();
 		draw();
@@ -104,14 +106,32 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		isClosed = true;
 		clearInterval(tick);
 		clearTimeout(flush);
-		if (!isSuspended) leaveTerminal();
-		// Ink leaves the terminal being read: what is typed while the run goes on in plain lines, or ends, is for the shell.
-		// Not before Ink's listener is forgotten: until then a stream says that it is paused already, and reads on.
-		setImmediate(() => stdin.pause());
+		takeBack();
+		if (!isAway) leaveTerminal();
+		// What is typed while the run goes on in plain lines, or ends, is for the shell.
+		void stopReading();
 	};
+	/** Ink leaves the terminal being read. Not before its listener is forgotten: until then a stream says that it is paused already, and reads on. */
+	const stopReading = async (): Promise<void> => {
+		await nextTurn();
+		stdin.pause();
+	};
+	const takeBack = options.terminal.turns.show({
+		async leave() {
+			if (isClosed || isAway) return;
+			isAway = true;
+			leaveTerminal();
+			await stopReading();
+		},
+		comeBack() {
+			if (isClosed || !isAway) return;
+			isAway = false;
+			enterTerminal();
+		},
+	});
 	// A terminal that goes away ends the input with an error, or does when it is given back after the screen; SIGHUP says it too.
 	stdin.on("error", () => undefined);
-	enterTerminal();
+	if (!isAway) enterTerminal();
 	const tick = setInterval(() => {
 		isOdd = !isOdd;
 		// With what changes in a moment, where something does: no fifth frame in a second.
@@ -125,16 +145,16 @@ export function openTerminalScreen(options: TerminalScreenOptions): TerminalScre
 		},
 		drawSoon(hasMoved) {
 			if (hasMoved) changedAt = performance.now();
-			if (!isClosed && !isSuspended) flush ??= setTimeout(draw, frameEveryMs);
+			if (!isClosed && !isAway) flush ??= setTimeout(draw, frameEveryMs);
 		},
 		redraw,
 		suspend() {
 			// It has no jobs that stop: the signal is unknown there.
 			if (process.platform === "win32") return;
-			isSuspended = true;
+			isAway = true;
 			leaveTerminal();
 			process.once("SIGCONT", () => {
-				isSuspended = false;
+				isAway = false;
 				if (!isClosed) enterTerminal();
 			});
 			// The whole group, as the terminal does it: the shell then knows that its job has stopped.

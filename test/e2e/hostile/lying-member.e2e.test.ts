@@ -16,7 +16,7 @@ import { declareFleet } from "./declare-fleet.ts";
 import { agentFile, clusterOf, pairOf, peerAddressOf } from "./member-agent.ts";
 import { expectToBeWell, firstAgent, watchAgent } from "./watched-agent.ts";
 
-const timeoutMs = 7_000;
+const timeoutMs = 4_000;
 /** The start of the program, and the end of its run. */
 const endsWithinMs = timeoutMs + 2_000;
 

@@ -47,7 +47,7 @@ function play(mayAsk: boolean, expiresAt?: number): Played {
 		},
 	};
 	return {
-		desk: new LoginDesk((contexts) => void announced.push(contexts), runner),
+		desk: new LoginDesk({ announce: (contexts) => void announced.push(contexts), runner }),
 		runs,
 		announced,
 		most: () => most,
@@ -108,6 +108,26 @@ describe("LoginDesk", () => {
 		us.forget();
 		expect(await us.current()).toBe(second);
 		expect(runs).toHaveLength(2);
+	});
+
+	test("whoever stops the run while one asks is not asked by the next one", async () => {
+		const stop = new AbortController();
+		const runs: string[] = [];
+		const runner: LoginRunner = {
+			mayAsk: () => true,
+			async run({ args }, surroundings): Promise<ExecCredential> {
+				runs.push(args.join(" "));
+				stop.abort();
+				surroundings.stop.throwIfAborted();
+				throw new Error("it was not stopped");
+			},
+		};
+		const desk = new LoginDesk({ runner, surroundings: { complain: () => undefined, stop: stop.signal } });
+		const both = ["a", "b"].map((arg) => desk.open(login({ args: [arg] }), arg).current());
+		const results = await Promise.allSettled(both);
+		expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+		expect(String(results[1]?.status === "rejected" && results[1].reason)).toContain("the run was stopped");
+		expect(runs).toEqual(["a"]);
 	});
 
 	test("one that is over is asked for again", async () => {

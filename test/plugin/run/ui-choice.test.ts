@@ -3,6 +3,7 @@ import { parseCommandLine } from "../../../plugin/cli.ts";
 import { hasUnicode, readUiChoice, screenProblem, wantsColour } from "../../../plugin/run/ui-choice.ts";
 import { UsageError } from "../../../plugin/terminal/errors.ts";
 import type { ScreenTerminal } from "../../../plugin/terminal/screen-terminal.ts";
+import { TerminalTurns } from "../../../plugin/terminal/terminal-turns.ts";
 
 async function choice(flag: string | undefined, env: NodeJS.ProcessEnv = {}) {
 	const parsed = await parseCommandLine(["drain", "n1", ...(flag === undefined ? [] : [`--ui=${flag}`])]);
@@ -34,6 +35,7 @@ describe("screenProblem()", () => {
 			stderr: stream,
 			isOutputFile: false,
 			isErrorTerminal: true,
+			turns: new TerminalTurns(),
 		} as unknown as ScreenTerminal;
 	};
 
