@@ -81,14 +81,16 @@ export function resolveConnection(
 	const server = serverUrl(cluster, user);
 	// What the kubeconfig names goes before, whatever NO_PROXY says.
 	const proxy = text(cluster["proxy-url"]) || environmentProxy(server, env) || "";
+	// Over plain HTTP nobody is told who asks, but for whom (client-go, DirectClientConfig.ClientConfig).
+	const login = server.startsWith("http:") ? { as: user["as"] } : user;
 	const isOfAgent = text(cluster["proxy-url"]) === "" && /^https?:/.test(proxy);
 	return {
 		context: name,
 		namespace: flags.namespace ?? (text(context?.["namespace"]) || "default"),
 		server,
 		cluster: clusterForClientNode(cluster, server, isOfAgent ? "" : proxy),
-		user: userForClientNode(user),
-		exec: hasOwnLogin(user) ? undefined : readExecPlugin(user["exec"], cluster),
+		user: userForClientNode(login),
+		exec: hasOwnLogin(login) ? undefined : readExecPlugin(login["exec"], cluster),
 		headers,
 		httpProxy: isOfAgent ? proxy : undefined,
 		requestTimeoutMs: flags.requestTimeoutMs,

@@ -1,21 +1,24 @@
 // The plugin's client of a server that a test has started.
 import { readGlobalFlags } from "../../plugin/flags/global-flags.ts";
-import { resolveConnection } from "../../plugin/kubernetes/connection.ts";
+import { type Connection, resolveConnection } from "../../plugin/kubernetes/connection.ts";
 import { createKubernetesClient, type KubernetesClient } from "../../plugin/kubernetes/kubernetes-client.ts";
+import type { VerboseLog } from "../../plugin/terminal/verbose-log.ts";
+
+const none = { clusters: new Map(), users: new Map(), contexts: new Map(), currentContext: "", ownCluster: undefined };
+
+/** As to an https server, but for TLS: with the login, which no other plain server is told. */
+function plainConnection(port: number, flags: Readonly<Record<string, unknown>>): Connection {
+	const server = `http://127.0.0.1:${port}`;
+	const globals = readGlobalFlags({ server: server.replace("http:", "https:"), ...flags });
+	const connection = resolveConnection(none, undefined, globals, {});
+	return { ...connection, server, cluster: { ...connection.cluster, server, skipTLSVerify: true } };
+}
 
 /** Must be closed. */
 export function clientOfServer(
 	port: number,
 	flags: Readonly<Record<string, unknown>> = {},
-	onWarning?: (message: string) => void,
+	{ onWarning, log }: { readonly onWarning?: (message: string) => void; readonly log?: VerboseLog | undefined } = {},
 ): KubernetesClient {
-	const kubeconfig = {
-		clusters: new Map(),
-		users: new Map(),
-		contexts: new Map(),
-		currentContext: "",
-		ownCluster: undefined,
-	};
-	const globals = readGlobalFlags({ server: `http://127.0.0.1:${port}`, ...flags });
-	return createKubernetesClient(resolveConnection(kubeconfig, undefined, globals, {}), onWarning);
+	return createKubernetesClient(plainConnection(port, flags), onWarning, log);
 }

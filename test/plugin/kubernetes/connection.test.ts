@@ -152,6 +152,18 @@ describe("resolveConnection()", () => {
 		});
 	}
 
+	test("a plain server is told for whom it is asked, and no login", () => {
+		const exec = {
+			apiVersion: "client.authentication.k8s.io/v1",
+			command: "login",
+			interactiveMode: "Never",
+		};
+		const parts = { user: { token: "t", as: "bob", exec } };
+		const plain = connect(parts, { server: "http://127.0.0.1:8001" });
+		expect(plain.user).toMatchObject({ token: "", certData: "", username: "", impersonateUser: "bob" });
+		expect(plain.exec).toBeUndefined();
+	});
+
 	const proxies: readonly {
 		readonly named?: string;
 		readonly inEnvironment: string;

@@ -34,7 +34,11 @@ async function start(handle: Handler, flags: Readonly<Record<string, unknown>> =
 	});
 	const address = server.address();
 	if (address === null || typeof address === "string") throw new Error("no port");
-	client = clientOfServer(address.port, { token: "secret", ...flags }, (message) => void warnings.push(message));
+	client = clientOfServer(
+		address.port,
+		{ token: "secret", ...flags },
+		{ onWarning: (message) => void warnings.push(message) },
+	);
 	return { client, requests, warnings };
 }
 

@@ -2,13 +2,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
-import { resolveConnection } from "../../../plugin/kubernetes/connection.ts";
-import { createKubernetesClient } from "../../../plugin/kubernetes/kubernetes-client.ts";
 import { createVerboseLog } from "../../../plugin/terminal/verbose-log.ts";
+import { clientOfServer } from "../../support/client-of-server.ts";
 import { collectStreams } from "../../support/collected-streams.ts";
-
-const none = { clusters: new Map(), users: new Map(), contexts: new Map(), currentContext: "", ownCluster: undefined };
 
 /** A client of a server that answers everything with `status`; with what is told at this level, without what differs each time. */
 async function clientAt(level: number, status: object = { token: "fresh-token" }) {
@@ -20,9 +16,8 @@ async function clientAt(level: number, status: object = { token: "fresh-token" }
 	await once(server, "listening");
 	const { port } = server.address() as AddressInfo;
 	const { stderr, err } = collectStreams();
-	const globals = readGlobalFlags({ server: `http://127.0.0.1:${port}`, token: "login-token" });
 	const log = createVerboseLog(level, stderr);
-	const client = createKubernetesClient(resolveConnection(none, undefined, globals, {}), () => undefined, log);
+	const client = clientOfServer(port, { token: "login-token" }, { onWarning: () => undefined, log });
 	onTestFinished(() => {
 		client.close();
 		server.closeAllConnections();
