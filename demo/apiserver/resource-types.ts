@@ -1,4 +1,5 @@
-// Which kinds are served, and how each behaves: Kubernetes' own in a table, others by their CustomResourceDefinition.
+// Which kinds are served, and how each behaves: Kubernetes' own in a table, others by their CustomResourceDefinition, whose rules (CEL) are
+// not evaluated here.
 import { isRecord } from "../../disruption/record.ts";
 import { type ApiObject, listAt, textAt, valueAt } from "./api-object.ts";
 

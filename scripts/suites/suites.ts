@@ -135,6 +135,7 @@ export const clusterSuites: readonly ClusterSuite[] = [
 
 /** What rests on the answers of API servers, and what people do most: in fleets in which c1 and c3 are of the oldest Kubernetes. */
 const onTheOldest = [
+	"test/kubernetes/budget-rules.e2e.test.ts",
 	"test/kubernetes/real-server.e2e.test.ts",
 	...e2e("hostile/policies", "evict", "drain", "suspend", "budgets", "check/installation"),
 ];

@@ -11,6 +11,7 @@ import { apply, inTheAgentsName, kubectl } from "./kubectl.ts";
 import { kubeconfigWithLogin } from "./login-program.ts";
 import { isCordoned } from "./nodes.ts";
 import { type PluginResult, plugin, startPlugin } from "./plugin-process.ts";
+import { storeBudgetIn } from "./store-budget.ts";
 
 function expectError(result: PluginResult, code: number, ...texts: readonly (string | RegExp)[]): void {
 	expect(result.code, result.stdout + result.stderr).toBe(code);
@@ -128,6 +129,12 @@ describeOnFleet("a login by a program", () => {
 });
 
 describeOnFleet("budgets that cannot be enforced", () => {
+	const store = ({ namespace }: Database, spec: object): Promise<void> =>
+		storeBudgetIn(sharedFleet().contexts, {
+			namespace,
+			name: "db",
+			spec: { selector: { matchLabels: { app: "db" } }, ...spec },
+		});
 	const specs = [
 		{ name: "neither bound", spec: {}, text: /neither spec\.minAvailable nor spec\.maxUnavailable/ },
 		{ name: "both bounds", spec: { minAvailable: 1, maxUnavailable: 1 }, text: /both set/ },
@@ -138,7 +145,7 @@ describeOnFleet("budgets that cannot be enforced", () => {
 	for (const { name, spec, text } of specs) {
 		test.concurrent(`${name}: named, and nothing is evicted`, async () => {
 			await using database = await createDatabase({ replicas: 1 });
-			await applyBudget(sharedFleet().contexts, database.namespace, spec);
+			await store(database, spec);
 			await expectRefused(database, text, `${database.namespace}/db`);
 		});
 	}
@@ -146,7 +153,7 @@ describeOnFleet("budgets that cannot be enforced", () => {
 	test.concurrent("an invalid operator in the selector is named", async () => {
 		await using database = await createDatabase({ replicas: 1 });
 		const selector = { matchExpressions: [{ key: "app", operator: "Like", values: ["db"] }] };
-		await applyBudget(sharedFleet().contexts, database.namespace, { maxUnavailable: 1, selector });
+		await store(database, { maxUnavailable: 1, selector });
 		await expectRefused(database, /operator/);
 	});
 

@@ -9,6 +9,7 @@ import { getJson, podsPath } from "./get-json.ts";
 import { apply, eventually, kubectl } from "./kubectl.ts";
 import { uncordonAll } from "./nodes.ts";
 import { plugin } from "./plugin-process.ts";
+import { storeBudgetIn } from "./store-budget.ts";
 import { leasesOf, writesSince } from "./writes-since.ts";
 
 const flags = ["--ignore-daemonsets", "--delete-emptydir-data"];
@@ -113,6 +114,7 @@ describeOnFleet("kubectl xpdb plan", () => {
 			["c2", "c3"],
 			rows.flatMap(({ objects }) => objects.filter(({ kind }) => kind === "XPodDisruptionBudget")),
 		);
+		await storeBudgetIn(sharedFleet().contexts, { namespace, name: "broken", spec: { selector: selector("broken") } });
 		const names = rows.map(({ app }) => app);
 		await eventually("a running pod of each workload on c1-n0", async () => {
 			const { items } = await getJson<PodList>(
@@ -232,9 +234,10 @@ interface Workload {
 	readonly expected: RegExp;
 }
 
+const selector = (app: string) => ({ matchLabels: { app } });
+
 /** One pod for each reason never to go, or to go for good. */
 function impossibleWorkloads(namespace: string): readonly Workload[] {
-	const selector = (app: string) => ({ matchLabels: { app } });
 	const container = { name: "main", image: "example.com/main:1" };
 	const deployment = (app: string, spec: object = {}) => ({
 		apiVersion: "apps/v1",
@@ -293,7 +296,8 @@ function impossibleWorkloads(namespace: string): readonly Workload[] {
 		},
 		{
 			app: "broken",
-			objects: [deployment("broken"), budget("broken", {})],
+			// With a budget from before the definition's rules.
+			objects: [deployment("broken")],
 			expected: /^InvalidBudget: .*neither spec\.minAvailable nor spec\.maxUnavailable/,
 		},
 		{

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe } from "vitest";
 import type { KeyPair } from "../../demo/machine/certificates.ts";
+import { askEtcd } from "../controlplane/etcd-gateway.ts";
 import { connectFleet } from "../controlplane/fleet-control.ts";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { eventually } from "../e2e/kubectl.ts";
@@ -29,7 +30,7 @@ describe.each(["c2", "c3"])("in %s", (name) =>
 				operator: pair("operator"),
 				pauseControllers: () => control.freeze(name, "controller-manager"),
 				resumeControllers: () => control.thaw(name, "controller-manager"),
-				compact: () => compact(new URL(cluster.server).hostname),
+				compact: () => compact(cluster.server),
 				async httpPod() {
 					const ready = async () => (await control.listAgents(name)).filter((agent) => agent.ready);
 					await eventually(`a ready agent in ${name}`, async () => (await ready()).length > 0);
@@ -42,18 +43,9 @@ describe.each(["c2", "c3"])("in %s", (name) =>
 	}),
 );
 
-/** Through etcd's own gateway: the API server itself does so every five minutes. */
-async function compact(address: string): Promise<void> {
-	const ask = async (path: string, body: object): Promise<unknown> => {
-		const response = await fetch(`http://${address}:2379/v3/kv/${path}`, {
-			method: "POST",
-			body: JSON.stringify(body),
-		});
-		if (!response.ok) throw new Error(`etcd: ${await response.text()}`);
-		return response.json();
-	};
-	const { header } = (await ask("range", { key: Buffer.from("/").toString("base64") })) as {
-		header: { revision: string };
-	};
-	await ask("compaction", { revision: header.revision });
+/** The API server itself does so every five minutes. */
+async function compact(server: string): Promise<void> {
+	const key = Buffer.from("/").toString("base64");
+	const { header } = (await askEtcd(server, "range", { key })) as { header: { revision: string } };
+	await askEtcd(server, "compaction", { revision: header.revision });
 }

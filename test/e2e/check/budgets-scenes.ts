@@ -4,6 +4,7 @@ import { budgetAnnotation, leaseName, namespaceLabel, stateAnnotation } from "..
 import { getJson } from "../get-json.ts";
 import { apply, eventually, inTheAgentsName, kubectl } from "../kubectl.ts";
 import { removeNamespace } from "../remove-namespace.ts";
+import { storeBudgetIn } from "../store-budget.ts";
 import type { Provocation, Scene } from "./provocation.ts";
 import { everywhere, typeCommand } from "./run-check.ts";
 
@@ -14,6 +15,8 @@ interface WrongBudget extends Pick<Provocation, "reason" | "fault" | "says" | "c
 	readonly name: string;
 	/** What it says in a cluster; left out where it is not about a budget's own spec. */
 	readonly spec: (cluster: string) => object;
+	/** The definition refuses it: it is stored as one from before its rules. */
+	readonly isInvalid?: boolean;
 	/** Beside it. */
 	readonly objects?: (cluster: string) => Promise<readonly object[]>;
 	readonly fix: string;
@@ -119,6 +122,7 @@ const wrongBudgets: readonly WrongBudget[] = [
 		reason: "InvalidBudget",
 		fault: "a budget with both bounds",
 		name: "both",
+		isInvalid: true,
 		spec: () => ({ ...one, minAvailable: 1, ...selecting("owned") }),
 		says: `budget ${namespace}/both in cluster c`,
 		fix: explain("budget/both"),
@@ -161,11 +165,13 @@ function budget(name: string, place: string, spec: object): object {
 	return { apiVersion: "x-pdb.form3.tech/v1alpha1", kind: "XPodDisruptionBudget", metadata, spec };
 }
 
-async function applyWrong({ name, spec, objects }: WrongBudget): Promise<void> {
+async function applyWrong({ name, spec, isInvalid = false, objects }: WrongBudget): Promise<void> {
 	await Promise.all(
-		clusters.map(async (cluster) =>
-			apply([cluster], [budget(name, namespace, spec(cluster)), ...((await objects?.(cluster)) ?? [])]),
-		),
+		clusters.map(async (cluster) => {
+			if (isInvalid) await storeBudgetIn([cluster], { namespace, name, spec: spec(cluster) });
+			const applied = isInvalid ? [] : [budget(name, namespace, spec(cluster))];
+			await apply([cluster], [...applied, ...((await objects?.(cluster)) ?? [])]);
+		}),
 	);
 }
 
@@ -193,7 +199,7 @@ async function deleteBudgets(): Promise<void> {
 
 /** All at once: the first row opens the namespace and closes it. */
 const wrongRows = wrongBudgets.map(
-	({ name: _name, spec: _spec, objects: _objects, ...row }, index): Provocation =>
+	({ name: _name, spec: _spec, isInvalid: _isInvalid, objects: _objects, ...row }, index): Provocation =>
 		index > 0
 			? { ...row, provoke: nothing, end: nothing }
 			: {
