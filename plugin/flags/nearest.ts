@@ -1,8 +1,9 @@
 // What was meant by a name that is not known: a flag, a context, a kind, an object. Commands are yargs' recommendCommands()'s matter, which
 // knows nothing else, and takes three typing errors for near.
 
-/** The nearest of `known` within so many typing errors, for "did you mean". */
-export function nearest(word: string, known: readonly string[], errors = 2): string | undefined {
+/** The nearest of `known` within two typing errors, for "did you mean". Of a short word, two errors leave nothing: "all" is not "as". */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+	const errors = word.length < 5 ? 1 : 2;
 	const ranked = known
 		.map((name) => ({ name, distance: name.startsWith(word) && word.length > 2 ? 0 : editDistance(word, name) }))
 		.filter(({ distance }) => distance <= errors)

@@ -113,8 +113,7 @@ export function unknownEntry(
 	name: string,
 	known: Iterable<string>,
 ): KubeconfigError {
-	// Of a short name, two errors leave nothing: another cluster is not what was meant.
-	const near = nearest(name, [...known], name.length < 5 ? 1 : 2);
+	const near = nearest(name, [...known]);
 	const hint = near === undefined ? "" : ` (did you mean ${near}?)`;
 	return new KubeconfigError(`error: ${what} ${quote(name)} does not exist${hint}`);
 }

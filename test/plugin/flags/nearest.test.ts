@@ -6,3 +6,8 @@ test("nearest() finds what was meant within two errors, or by its beginning", ()
 	expect(nearest("delete-empty", ["delete-emptydir-data", "force"])).toBe("delete-emptydir-data");
 	expect(nearest("something", ["evict", "drain"])).toBeUndefined();
 });
+
+test("nearest() takes no more than one error in a short word", () => {
+	expect(nearest("all", ["as", "user"])).toBeUndefined();
+	expect(nearest("usr", ["as", "user"])).toBe("user");
+});
