@@ -48,7 +48,8 @@ export function joinValues(flags: readonly GivenFlag[], table: FlagTable): Reado
 	const values: Record<string, string | string[]> = {};
 	for (const { name, value } of flags) {
 		const { kind, commas } = table[name] ?? {};
-		if (kind === "list") values[name] = [values[name] ?? [], commas ? value.split(",") : value].flat();
+		if (kind === "list")
+			values[name] = [values[name] ?? [], commas ? value.split(",").map((item) => item.trim()) : value].flat();
 		else values[name] = value;
 	}
 	return values;

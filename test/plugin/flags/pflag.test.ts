@@ -154,6 +154,11 @@ describe("joinValues()", () => {
 		"as-group": { kind: "list", describe: "" },
 	};
 
+	test("leaves out spaces around the commas of a list", () => {
+		const { flags } = readArguments(["--contexts", "a, b ,c", "--as-group=x, y"], lists);
+		expect(joinValues(flags, lists)).toEqual({ contexts: ["a", "b", "c"], "as-group": ["x, y"] });
+	});
+
 	test("keeps all values of a list, and takes one apart at its commas where pflag does", () => {
 		const { flags } = readArguments(["--contexts=a,b", "--as-group=x,y", "--contexts", "c", "--as-group=z"], lists);
 		expect(joinValues(flags, lists)).toEqual({ contexts: ["a", "b", "c"], "as-group": ["x,y", "z"] });
