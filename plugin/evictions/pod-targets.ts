@@ -2,11 +2,12 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
 import { type ControllerReference, controllerOf } from "../../disruption/pod.ts";
+import { quote } from "../../disruption/quote.ts";
 import { formatSelector, parseLabelSelector } from "../../disruption/selector.ts";
 import { nearest } from "../flags/nearest.ts";
 import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { findInOne, inContext, splitContext } from "../nodes/find-in-contexts.ts";
+import { absentContextHint, findInOne, inContext, splitContext } from "../nodes/find-in-contexts.ts";
 import { readResourceArgument, requirePathSegment } from "../nodes/resource-argument.ts";
 import { UsageError } from "../terminal/errors.ts";
 
@@ -69,7 +70,8 @@ export async function resolvePods(contexts: readonly KubeContext[], query: PodQu
 
 async function resolveWord(text: string, contexts: readonly KubeContext[]): Promise<readonly PodTarget[]> {
 	const word = splitContext(text, contexts);
-	const { type: named, name: rest } = readResourceArgument(word.rest, contextHint(contexts));
+	const absent = absentContextHint(word.rest, contexts);
+	const { type: named, name: rest } = readResourceArgument(word.rest, absent ?? contextHint(contexts));
 	if (named === undefined || podTypes.includes(named)) {
 		const { context, found } = await findInOne({ ...word, rest }, contexts, "pod", (place, podName) =>
 			place.client.get<V1Pod>(`/api/v1/namespaces/${place.namespace}/pods/${encodeURIComponent(podName)}`),
@@ -77,7 +79,10 @@ async function resolveWord(text: string, contexts: readonly KubeContext[]): Prom
 		return [{ context, pod: found }];
 	}
 	const type = workloadTypes.find(({ names }) => names.includes(named.toLowerCase()));
-	if (!type) throw unknownType(text, named, contexts);
+	if (!type) {
+		if (absent !== undefined) throw new UsageError(`${quote(named)} is not a type that has pods`, absent);
+		throw unknownType(text, named, contexts);
+	}
 	const { context, found: workload } = await findInOne({ ...word, type: named, rest }, contexts, named, (place, name) =>
 		place.client.get<Workload>(`${type.path}/namespaces/${place.namespace}/${type.plural}/${encodeURIComponent(name)}`),
 	);

@@ -11,6 +11,8 @@ export interface KubeContext {
 	/** Of the context or of --namespace. */
 	readonly namespace: string;
 	readonly client: KubernetesClient;
+	/** All names of the kubeconfig, for a word that names a context which this command does not work in. */
+	readonly known?: readonly string[];
 	readonly agents: AgentPlace;
 	/** What earlier calls left about its agents. */
 	readonly lastAgent?: KeptNote;

@@ -63,6 +63,7 @@ export function openContexts(
 	}
 	const log = createVerboseLog(flags.verbosity, stderr);
 	const suggest = new SuggestedCommands(flags);
+	const known = [...kubeconfig.contexts.keys()];
 	const cache = findCacheFolder(env);
 	const logins = new LoginDesk({
 		turns,
@@ -78,7 +79,7 @@ export function openContexts(
 		const client = createKubernetesClient(connection, (message) => onWarning(context, message), log, logins);
 		const agents = { namespace: flags.agentNamespace, account: flags.agentAccount };
 		const lastAgent = createKeptNote(cache, [connection.server, "agent", agents.namespace]);
-		return { name: context, namespace, client, agents, lastAgent, suggest, log };
+		return { name: context, namespace, client, known, agents, lastAgent, suggest, log };
 	});
 }
 

@@ -1,6 +1,8 @@
 // What a word of a command means: looked up in every context, and found in exactly one of them.
+import { quote } from "../../disruption/quote.ts";
 import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { commandLine } from "../terminal/command-line.ts";
 import { sameClusterError, UsageError } from "../terminal/errors.ts";
 
 export interface Word {
@@ -22,6 +24,19 @@ export function splitContext(word: string, contexts: readonly KubeContext[]): Wo
 	const [context] = fitting;
 	if (word === `${context?.name}/`) throw new UsageError("resource name may not be empty");
 	return { context, rest: context ? word.slice(context.name.length + 1) : word };
+}
+
+/** How to come to the context of CONTEXT/..., where the kubeconfig has it and this command does not work in it. */
+export function absentContextHint(word: string, contexts: readonly KubeContext[]): string | undefined {
+	const [first, ...more] = contexts;
+	const [absent] = (first?.known ?? [])
+		.filter((name) => name !== "" && word.startsWith(`${name}/`))
+		.toSorted((a, b) => b.length - a.length);
+	if (absent === undefined || contexts.some(({ name }) => name === absent)) return undefined;
+	const isContext = `${quote(absent)} is a context of the kubeconfig`;
+	if (more.length > 0) return `${isContext}: add it to --contexts`;
+	const flag = (...names: readonly string[]): string => commandLine([`--contexts=${names.join(",")}`]);
+	return `${isContext}: add ${flag(absent)}${first?.name ? `, or ${flag(first.name, absent)} for both` : ""}`;
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { V1Node } from "@kubernetes/client-node";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
-import { findInOne, inContext, splitContext } from "./find-in-contexts.ts";
+import { absentContextHint, findInOne, inContext, splitContext } from "./find-in-contexts.ts";
 import { type NodeTarget, nodeTarget } from "./node-target.ts";
 import { readResourceArgument } from "./resource-argument.ts";
 
@@ -32,10 +32,9 @@ export async function resolveNodes(
 	}
 	for (const text of words) {
 		const word = splitContext(text, contexts);
-		const { type, name } = readResourceArgument(word.rest, contextHint(contexts));
-		if (type !== undefined && !nodeTypes.includes(type)) {
-			throw new UsageError(`"${text}" is not a node`, contextHint(contexts));
-		}
+		const hint = absentContextHint(word.rest, contexts) ?? contextHint(contexts);
+		const { type, name } = readResourceArgument(word.rest, hint);
+		if (type !== undefined && !nodeTypes.includes(type)) throw new UsageError(`"${text}" is not a node`, hint);
 		const bare = { context: word.context, rest: name };
 		const { context, found: node } = await findInOne(bare, contexts, "node", (place, nodeName) =>
 			place.client.get<V1Node>(`/api/v1/nodes/${encodeURIComponent(nodeName)}`),

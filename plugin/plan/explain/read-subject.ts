@@ -2,7 +2,7 @@
 import { budgetApi } from "../../../disruption/budget.ts";
 import { nearest } from "../../flags/nearest.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
-import { splitContext, type Word } from "../../nodes/find-in-contexts.ts";
+import { absentContextHint, splitContext, type Word } from "../../nodes/find-in-contexts.ts";
 import { readResourceArgument } from "../../nodes/resource-argument.ts";
 import { UsageError } from "../../terminal/errors.ts";
 import type { Subject } from "./explanation.ts";
@@ -33,16 +33,18 @@ export function readSubject(words: readonly string[], contexts: readonly KubeCon
 	}
 	if (second !== undefined && kindOfFirst !== undefined) {
 		const word = splitContext(second, contexts);
-		const { type, name } = readResourceArgument(word.rest, usage);
-		if (type !== undefined && kindOf(type) !== kindOfFirst) throw unknownType(type, contexts);
+		const absent = absentContextHint(word.rest, contexts);
+		const { type, name } = readResourceArgument(word.rest, absent ?? usage);
+		if (type !== undefined && kindOf(type) !== kindOfFirst) throw unknownType(type, contexts, absent);
 		return { ...word, kind: kindOfFirst, rest: name, type: first };
 	}
 	if (kindOfFirst !== undefined) throw new UsageError(`which ${first}?`, usage);
 	const word = splitContext(first, contexts);
-	const { type, name } = readResourceArgument(word.rest, usage);
+	const absent = absentContextHint(word.rest, contexts);
+	const { type, name } = readResourceArgument(word.rest, absent ?? usage);
 	if (type === undefined) throw new UsageError(`is "${name}" a pod, a budget or a node?`, usage);
 	const kind = kindOf(type);
-	if (!kind) throw unknownType(type, contexts);
+	if (!kind) throw unknownType(type, contexts, absent);
 	return { ...word, kind, rest: name, type };
 }
 
@@ -54,10 +56,10 @@ function count(words: readonly string[]): number {
 	return kindOf(words[0] ?? "") === undefined ? words.length : words.length - 1;
 }
 
-function unknownType(type: string, contexts: readonly KubeContext[]): UsageError {
+function unknownType(type: string, contexts: readonly KubeContext[], hint?: string): UsageError {
 	const near = nearest(type, [...types.flatMap(({ names }) => names), ...contexts.map(({ name }) => name)]);
 	return new UsageError(
 		`"${type}" is neither pod, budget nor node${contexts.length > 1 ? ", nor a context of --contexts" : ""}`,
-		near === undefined ? usage : `Did you mean ${near}/...?`,
+		hint ?? (near === undefined ? usage : `Did you mean ${near}/...?`),
 	);
 }

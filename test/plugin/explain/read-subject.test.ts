@@ -20,6 +20,18 @@ describe("readSubject()", () => {
 	});
 
 	test.each([
+		{ words: ["east/pod/db-0"], message: "arguments in resource/name form may not have more than one slash" },
+		{ words: ["pod", "east/db-0"], message: '"east" is neither pod, budget nor node, nor a context of --contexts' },
+		{ words: ["east/db-0"], message: '"east" is neither pod, budget nor node, nor a context of --contexts' },
+	])("names the flag that $words lacks", ({ words, message }) => {
+		const [eu = newContext("eu"), ...others] = contexts;
+		const hint = '"east" is a context of the kubeconfig: add it to --contexts';
+		expect(() => readSubject(words, [{ ...eu, known: ["eu", "us", "east"] }, ...others])).toThrow(
+			expect.objectContaining({ message, hint }),
+		);
+	});
+
+	test.each([
 		{ words: [], says: "what should be explained?" },
 		{ words: ["node"], says: "which node?" },
 		{ words: ["n1"], says: 'is "n1" a pod, a budget or a node?' },

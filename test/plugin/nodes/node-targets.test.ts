@@ -89,6 +89,33 @@ const rows: readonly Row[] = [
 			hint: "Write NAME, node/NAME or CONTEXT/NAME with one of the contexts a, b",
 		},
 	},
+	{
+		name: "named with a context that the command does not work in",
+		contexts: [{ ...a, known: ["a", "b", "east"] }],
+		words: ["east/n2"],
+		expected: {
+			message: '"east/n2" is not a node',
+			hint: '"east" is a context of the kubeconfig: add --contexts=east, or --contexts=a,east for both',
+		},
+	},
+	{
+		name: "named with a context with slashes that the command does not work in",
+		contexts: [{ ...a, name: "", known: ["arn:aws:cluster/b"] }],
+		words: ["arn:aws:cluster/b/n2"],
+		expected: {
+			message: "arguments in resource/name form may not have more than one slash",
+			hint: '"arn:aws:cluster/b" is a context of the kubeconfig: add --contexts=arn:aws:cluster/b',
+		},
+	},
+	{
+		name: "named with a context that --contexts lacks",
+		contexts: [{ ...a, known: ["a", "b", "east"] }, b],
+		words: ["east/n2"],
+		expected: {
+			message: '"east/n2" is not a node',
+			hint: '"east" is a context of the kubeconfig: add it to --contexts',
+		},
+	},
 ];
 
 describe("resolveNodes()", () => {
