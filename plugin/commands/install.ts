@@ -1,7 +1,7 @@
 // kubectl xpdb install and upgrade
 import { userAtHost } from "../fleet/holder-identity.ts";
 import type { CommandDependencies, CommandInput, CommandRunner } from "../flags/command.ts";
-import { applyFleet, type StoppedInstall } from "../install/apply-fleet.ts";
+import { applyFleet } from "../install/apply-fleet.ts";
 import { changeLines } from "../install/change-lines.ts";
 import { runChecks } from "../install/check/run-checks.ts";
 import { untilStopped } from "../install/check/until-stopped.ts";
@@ -14,6 +14,7 @@ import { waitForAddress } from "../install/expose/wait-address.ts";
 import { type ClusterChanges, findChanges, isWritten } from "../install/find-changes.ts";
 import { findBudgets } from "../install/found-budgets.ts";
 import { findCluster } from "../install/found-cluster.ts";
+import { howToGoOn } from "../install/how-to-go-on.ts";
 import { inAllClusters } from "../install/in-all-clusters.ts";
 import { type InstallOptions, readInstallOptions } from "../install/install-options.ts";
 import { InstallStanding } from "../install/install-standing.ts";
@@ -142,7 +143,7 @@ async function setUpIn(
 	}
 	if (result.kind === "stopped") {
 		for (const problem of result.problems) streams.stderr.write(`error: ${problem}\n`);
-		tellHowToGoOn(command, contexts, result, streams);
+		for (const line of howToGoOn(command, found, result)) streams.stderr.write(`${line}\n`);
 		return deps.interrupts.stoppedBy ?? exitCode.stoppedEarly;
 	}
 	if (!isChanged) streams.stdout.write("Everything is as it should be: nothing was changed\n");
@@ -218,23 +219,4 @@ function refuseConflicts(fleet: readonly ClusterChanges[]): void {
 		`somebody else keeps fields that would change (! above): ${kept.map(({ what }) => what).join(", ")}: nothing was touched`,
 		keptHint(kept.map(({ change }) => change)),
 	);
-}
-
-function tellHowToGoOn(
-	command: string,
-	contexts: readonly KubeContext[],
-	{ applied, unsure }: Pick<StoppedInstall, "applied" | "unsure">,
-	{ stderr }: Streams,
-): void {
-	for (const { context, object } of unsure) {
-		stderr.write(`${context}  ${objectText(object)} may be applied or not: no answer came\n`);
-	}
-	if (applied.length + unsure.length === 0) stderr.write("Nothing was touched.\n");
-	else {
-		const [one, ...others] = contexts;
-		const undo = others.length > 0 ? one?.suggest.xpdbInAll(["uninstall"]) : one?.suggest.xpdb(["uninstall"], one.name);
-		const what = applied.length > 0 ? "What is listed above was applied, and stands. " : "";
-		stderr.write(`${what}The same command goes on from here; to undo it: ${undo}\n`);
-	}
-	if (command === "upgrade") stderr.write("The agents that were not replaced go on as they are.\n");
 }
