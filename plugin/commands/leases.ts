@@ -12,7 +12,6 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { AppendedRows } from "../output/appended-rows.ts";
 import {
 	type LeaseColumns,
-	type LeaseRow,
 	type ListedContext,
 	leaseCells,
 	leaseHeaders,
@@ -25,7 +24,7 @@ import { leasesChange, leasesDocument } from "../output/leases-document.ts";
 import { isDocument, parseReadFormat, type ReadFormat, writeDocument } from "../output/read-format.ts";
 import { tableLines } from "../output/table.ts";
 import { sleep } from "../run/run-runtime.ts";
-import { watchLeases } from "../run/watch-leases.ts";
+import { type LeaseChanges, watchLeases } from "../run/watch-leases.ts";
 import { withContexts } from "../run/with-contexts.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
@@ -65,7 +64,7 @@ export const runLeases: CommandRunner = async (input, deps) => {
 					await watchLeases(sourceAt(sources, index), first, {
 						scopes: scopesOf(context),
 						open: () => openLeaseSource(context),
-						onChanges: ({ changed, gone, problem }) => print.next(changed, gone, problem),
+						onChanges: (changes) => print.next(changes),
 						now,
 						pause: sleep,
 						stop: deps.interrupts.stop,
@@ -94,7 +93,7 @@ function exitCodeOf(found: readonly LeasesOfContext[]): ExitCode {
 
 interface Printer {
 	first(found: readonly LeasesOfContext[]): void;
-	next(changed: readonly LeaseRow[], gone: readonly LeaseRow[], problem?: string): void;
+	next(changes: LeaseChanges): void;
 }
 
 function printer(
@@ -130,12 +129,13 @@ function printer(
 			tell(found.flatMap((each) => (each.kind === "none" ? [`${each.context}: no xpdb agent in this cluster`] : [])));
 			tell(problems.map((problem) => `error: ${problem}`));
 		},
-		next(changed, gone, problem) {
+		next({ changed, gone, problem, recovered }) {
 			const problems = problem === undefined ? [] : [problem];
-			const change = leasesChange(changed, { gone, problems });
+			const change = leasesChange(changed, { gone, problems, recovered });
 			if (isDocument(format)) writeDocument(stdout, format, change, { isLine: true });
 			else print(rows.lines([...changed, ...gone].map((row) => leaseCells(row, shown))));
 			tell([...changed.flatMap(leaseNotes), ...problems.map((each) => `error: ${each}`)]);
+			if (recovered !== undefined) tell([`${recovered}: the agents answer again`]);
 		},
 	};
 }

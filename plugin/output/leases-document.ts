@@ -13,10 +13,18 @@ export function leasesDocument(rows: readonly LeaseRow[], problems: readonly str
 /** What came about since the last document: Leases that are new or have changed, and those that are gone. */
 export function leasesChange(
 	rows: readonly LeaseRow[],
-	{ gone, problems }: { readonly gone: readonly LeaseRow[]; readonly problems: readonly string[] },
+	{
+		gone,
+		problems,
+		recovered,
+	}: {
+		readonly gone: readonly LeaseRow[];
+		readonly problems: readonly string[];
+		readonly recovered?: string | undefined;
+	},
 ): object {
 	const items = [...rows.map(leaseItem), ...gone.map((row) => ({ ...leaseItem(row), deleted: true }))];
-	return { schema: leasesSchema, items, problems };
+	return { schema: leasesSchema, items, problems, ...(recovered !== undefined && { recovered }) };
 }
 
 function leaseItem({ context, cluster, at, lease }: LeaseRow): object {

@@ -16,6 +16,8 @@ export interface LeaseChanges {
 	readonly gone: readonly LeaseRow[];
 	/** Why a context gives no answer, where that is new. */
 	readonly problem?: string;
+	/** The context, where its agents answer again. */
+	readonly recovered?: string;
 }
 
 interface WatchLeasesOptions {
@@ -47,12 +49,15 @@ export async function watchLeases(
 			told = found.problem;
 			continue;
 		}
+		const isBack = told !== undefined && found.kind === "listed";
 		told = undefined;
 		// What went while nobody looked is gone all the same.
 		const next = knownOf(found);
 		const changed = [...next].filter(([key, row]) => !isSame(known.get(key)?.lease, row.lease)).map(([, row]) => row);
 		const gone = [...known].filter(([key]) => !next.has(key)).map(([, row]) => row);
-		if (changed.length > 0 || gone.length > 0) onChanges({ changed, gone });
+		if (isBack || changed.length > 0 || gone.length > 0) {
+			onChanges({ changed, gone, ...(isBack && { recovered: found.context }) });
+		}
 		known = next;
 	}
 	if (current.kind === "reached") current.close();

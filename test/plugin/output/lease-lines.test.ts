@@ -113,9 +113,12 @@ describe("the documents of Leases", () => {
 			],
 			problems: ["us: silent"],
 		});
-		const change = leasesChange(rows.slice(0, 1), { gone: rows.slice(1, 2), problems: [] });
+		const change = leasesChange(rows.slice(0, 1), { gone: rows.slice(1, 2), problems: [], recovered: "eu" });
 		expect(validate(change)).toEqual([]);
-		expect(change).toMatchObject({ items: [{ budget: "shop/db" }, { budget: "shop/web", deleted: true }] });
+		expect(change).toMatchObject({
+			items: [{ budget: "shop/db" }, { budget: "shop/web", deleted: true }],
+			recovered: "eu",
+		});
 	});
 });
 

@@ -48,10 +48,11 @@ async function watched(answers: readonly (readonly ListedLease[] | Error)[]) {
 		},
 		stop: stop.signal,
 	});
-	const shown = changes.map(({ changed, gone, problem }) => ({
+	const shown = changes.map(({ changed, gone, problem, recovered }) => ({
 		changed: changed.map(({ lease }) => lease.name),
 		gone: gone.map(({ lease }) => lease.name),
 		...(problem !== undefined && { problem }),
+		...(recovered !== undefined && { recovered }),
 	}));
 	return { shown, first, closed, opened, pauses };
 }
@@ -74,11 +75,12 @@ describe("watchLeases()", () => {
 		expect(closed).toBe(1);
 	});
 
-	test("names a problem once, and goes on from what it knew", async () => {
+	test("names a problem once, says when the agents answer again, and goes on from what it knew", async () => {
 		const silent = new AgentUnavailableError("no answer", "eu");
 		const { shown } = await watched([[held], silent, silent, [held], [held, free], silent]);
 		expect(shown).toEqual([
 			{ changed: [], gone: [], problem: "eu: no answer" },
+			{ changed: [], gone: [], recovered: "eu" },
 			{ changed: [free.name], gone: [] },
 			{ changed: [], gone: [], problem: "eu: no answer" },
 		]);
@@ -88,7 +90,7 @@ describe("watchLeases()", () => {
 		const forbidden = new AgentForbiddenError("may not acquire");
 		const { shown, first } = await watched([forbidden, forbidden, [held]]);
 		expect(first).toMatchObject({ kind: "failed", problem: "may not acquire", unreachable: false });
-		expect(shown).toEqual([{ changed: [held.name], gone: [] }]);
+		expect(shown).toEqual([{ changed: [held.name], gone: [], recovered: "eu" }]);
 	});
 });
 
