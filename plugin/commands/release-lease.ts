@@ -10,6 +10,7 @@ import { formatElapsed } from "../flags/duration.ts";
 import { budgetEvent, writeBudgetEvent } from "../fleet/budget-event.ts";
 import { agentProblem, type LeaseSource, openLeaseSource, readLeases } from "../fleet/context-leases.ts";
 import { userAtHost } from "../fleet/holder-identity.ts";
+import { refuseUnknownBudget } from "../fleet/refuse-unknown-budget.ts";
 import { findBudget } from "../fleet/suspension-target.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { accountText } from "../output/budget-lines.ts";
@@ -59,6 +60,7 @@ export const runReleaseLease: CommandRunner = async (input, deps) => {
 					if (line !== undefined) streams.stdout.write(`${line}\n`);
 				}
 			} else if (problems.length === 0) {
+				await refuseUnknownBudget(contexts, budget);
 				streams.stderr.write(`Nobody holds a Lease of budget ${budget}: there is nothing to release\n`);
 			}
 			for (const { text } of problems) streams.stderr.write(`error: ${text}\n`);

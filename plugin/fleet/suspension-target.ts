@@ -70,13 +70,14 @@ export async function readSuspensionTargets(
 		);
 	}
 	const found = targets.filter((target) => target !== undefined);
-	if (found.length === 0) {
-		throw new ApiError(`${budgetApi.resource}.${budgetApi.group} "${name.name}" not found`, {
-			code: 404,
-			reason: "NotFound",
-		});
-	}
+	if (found.length === 0) throw budgetNotFound(name.name);
 	return found;
+}
+
+/** In kubectl's words. */
+export function budgetNotFound(name: string): ApiError {
+	const kind = `${budgetApi.resource}.${budgetApi.group}`;
+	return new ApiError(`${kind} "${name}" not found`, { code: 404, reason: "NotFound" });
 }
 
 /** Undefined where the member has no such budget, or no budgets at all. */

@@ -1,0 +1,19 @@
+// A budget that a person names and no cluster has: probably a typing error.
+import { ApiError, ConnectionError } from "../kubernetes/api-error.ts";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { budgetNotFound, findBudget } from "./suspension-target.ts";
+
+/** Throws ApiError in kubectl's words where no context has the budget. Not where one cannot be asked: the budget may be there. */
+export async function refuseUnknownBudget(contexts: readonly KubeContext[], budget: string): Promise<void> {
+	const found = await Promise.all(
+		contexts.map(async (context) => {
+			try {
+				return (await findBudget(context, { namespace: context.namespace, name: budget })) !== undefined;
+			} catch (error) {
+				if (error instanceof ApiError || error instanceof ConnectionError) return true;
+				throw error;
+			}
+		}),
+	);
+	if (!found.includes(true)) throw budgetNotFound(budget);
+}
