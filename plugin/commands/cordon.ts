@@ -1,7 +1,7 @@
 // kubectl xpdb cordon and uncordon
 import { type CommandDependencies, type CommandInput, type CommandRunner, textFlag } from "../flags/command.ts";
 import { parseDryRun } from "../flags/dry-run.ts";
-import { findOperation } from "../nodes/find-operation.ts";
+import { findOperation, missingNodes } from "../nodes/find-operation.ts";
 import { refuseEmptyId, refuseNodes, requireNodes } from "../nodes/node-arguments.ts";
 import { resolveNodes } from "../nodes/node-targets.ts";
 import { isOperationId } from "../nodes/operation.ts";
@@ -25,7 +25,15 @@ function setNodes(command: "cordon" | "uncordon", input: CommandInput, deps: Com
 		},
 		async findWork({ dryRun }, run) {
 			const { contexts } = run;
-			if (op !== "") return cordonWork({ nodes: await findOperation(contexts, op), dryRun, op }, call, run);
+			if (op !== "") {
+				const nodes = await findOperation(contexts, op);
+				const missing = missingNodes(nodes);
+				if (missing !== undefined) {
+					const message = `operation ${op}: left as they are: ${missing}`;
+					run.emit({ type: "diagnostic", level: "warning", message });
+				}
+				return cordonWork({ nodes, dryRun, op }, call, run);
+			}
 			const nodes = await resolveNodes(contexts, input.words, textFlag(input, "selector"));
 			return cordonWork({ nodes, dryRun }, call, run);
 		},

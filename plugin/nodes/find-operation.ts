@@ -32,6 +32,16 @@ export async function listAnnotatedNodes(context: KubeContext): Promise<Annotate
 	};
 }
 
+/** Of the nodes that the run began with, how many these contexts do not show as its own; undefined where all are here. */
+export function missingNodes(found: readonly AnnotatedNode[]): string | undefined {
+	const total = Math.max(...found.map(({ annotation }) => annotation.nodes));
+	if (found.length >= total) return undefined;
+	return (
+		`${total - found.length} of its ${total} nodes (deleted, uncordoned, taken over by another operation, ` +
+		"or in contexts that were not named)"
+	);
+}
+
 /** The nodes of one operation; throws UsageError where there are none in these contexts. */
 export async function findOperation(contexts: readonly KubeContext[], id: string): Promise<readonly AnnotatedNode[]> {
 	if (!isOperationId(id)) {

@@ -4,7 +4,7 @@ import type { CommandInput } from "../flags/command.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
-import { type AnnotatedNode, findOperation, isLeft } from "./find-operation.ts";
+import { type AnnotatedNode, findOperation, isLeft, missingNodes } from "./find-operation.ts";
 import { resumeInput } from "./operation-flags.ts";
 
 export interface ResumedOperation {
@@ -45,13 +45,8 @@ export async function resumeOperation(
 		const message = `node "${name}" was uncordoned since and is left alone; drain it by its name`;
 		emit({ type: "diagnostic", level: "warning", context: context.name, message });
 	}
-	if (all.length < total) {
-		tell(
-			"warning",
-			`not found: ${total - all.length} of its ${total} nodes (deleted, uncordoned, taken over by another operation, ` +
-				"or in contexts that were not named)",
-		);
-	}
+	const missing = missingNodes(all);
+	if (missing !== undefined) tell("warning", `not found: ${missing}`);
 	return {
 		nodes,
 		input: nodes.length > 0 ? resumeInput(input, first.annotation) : input,

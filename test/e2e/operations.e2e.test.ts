@@ -134,8 +134,13 @@ describeOnFleet("uncordon --op", () => {
 		// Uncordoned and cordoned again by hand: it is not the run's cordon any more.
 		const [context3 = "", name3 = ""] = third.replace("-operator", "").split("/");
 		for (const verb of ["uncordon", "cordon"]) await kubectl(context3, [verb, name3]);
+		const part = await plugin(["uncordon", "--op", id, "--context=c1-operator", "--dry-run=client"]);
+		expect(part.stderr).toContain(
+			`Warning: operation ${id}: left as they are: 1 of its 3 nodes (deleted, uncordoned, taken over by another operation, or in contexts that were not named)\n`,
+		);
 		const undone = await plugin(["uncordon", "--op", id, ...contexts, "-y"]);
 		expect(undone.code, undone.stderr).toBe(0);
+		expect(undone.stderr).not.toContain("left as they are");
 		expect(undone.stderr).toContain(`node "${name}" was cordoned before operation ${id} and stays so`);
 		expect(undone.stderr).toContain(`node "${name3}" was cordoned by others since operation ${id} and stays so`);
 		expect([await isCordoned(first), await isCordoned(second), await isCordoned(third)]).toEqual([false, true, true]);

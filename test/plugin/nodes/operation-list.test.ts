@@ -3,7 +3,12 @@ import type { RunEvent } from "../../../plugin/events/events.ts";
 import type { CommandInput } from "../../../plugin/flags/command.ts";
 import { readGlobalFlags } from "../../../plugin/flags/global-flags.ts";
 import { SuggestedCommands } from "../../../plugin/flags/suggested-commands.ts";
-import { type AnnotatedNode, findOperation, listAnnotatedNodes } from "../../../plugin/nodes/find-operation.ts";
+import {
+	type AnnotatedNode,
+	findOperation,
+	listAnnotatedNodes,
+	missingNodes,
+} from "../../../plugin/nodes/find-operation.ts";
 import { formatOperation, type Operation, operationAnnotation } from "../../../plugin/nodes/operation.ts";
 import { listOperations } from "../../../plugin/nodes/operation-list.ts";
 import { resumeOperation } from "../../../plugin/nodes/resume-operation.ts";
@@ -124,5 +129,17 @@ describe("resumeOperation()", () => {
 		const emit = (event: RunEvent): void => void messages.push("message" in event ? event.message : "");
 		await resumeOperation("7f3c2a", { input, contexts: [eu], emit });
 		expect(messages.at(-1)).toMatch(/^not found: 1 of its 3 nodes /);
+	});
+});
+
+describe("missingNodes()", () => {
+	test("counts the nodes of the run that these contexts do not show", async () => {
+		expect(missingNodes(await findOperation([eu], "7f3c2a"))).toBe(
+			"1 of its 3 nodes (deleted, uncordoned, taken over by another operation, or in contexts that were not named)",
+		);
+	});
+
+	test("is silent where all are here", async () => {
+		expect(missingNodes(await findOperation([eu, us], "7f3c2a"))).toBeUndefined();
 	});
 });
