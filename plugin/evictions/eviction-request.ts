@@ -4,6 +4,7 @@ import type { V1Pod } from "@kubernetes/client-node";
 import type { PodReference } from "../../disruption/cluster.ts";
 import type { EvictionAnswer, FoundPod } from "../../disruption/eviction.ts";
 import { preActivitiesOf } from "../../disruption/pod.ts";
+import { oneLine } from "../../disruption/printable.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { isText } from "../../disruption/text.ts";
 import { type Reason, refusalReason } from "../events/reason.ts";
@@ -92,7 +93,16 @@ export function classifyRefusal(
 	const { code, message } = error;
 	if (code === 404) return { kind: "gone" };
 	if (code === 409) return { kind: "conflict", message };
-	return { kind: "refused", refusal: { kind: refusalKind(error), message, reason: refusalReason(error) } };
+	return {
+		kind: "refused",
+		refusal: { kind: refusalKind(error), message: withItsBudget(error), reason: refusalReason(error) },
+	};
+}
+
+/** Which budget of Kubernetes' own it was stands among the causes alone, with what the budget needs and has. */
+function withItsBudget({ message, causes }: ApiError): string {
+	const [budget] = causes.filter(({ reason, message: which }) => reason === "DisruptionBudget" && which !== "");
+	return budget === undefined ? message : `${message} ${oneLine(budget.message)}`;
 }
 
 function refusalKind({ code, message, causes }: ApiError): Refusal["kind"] {

@@ -248,6 +248,26 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 		}),
 	},
 	{
+		subject: "an eviction that a PodDisruptionBudget refuses",
+		kubectl: "does not say which budget it is",
+		ours: "adds the budget's name, and how many healthy pods it needs and has, in the API server's words",
+		reason: "the message answers the next question: which budget",
+		situations: [
+			"a budget that blocks, and is gone after a while",
+			"a budget that blocks until --timeout",
+			"--timeout holds for each node",
+			"a pod that somebody deletes while it waits",
+			"a pod that is replaced under its name while it waits",
+			"Ctrl-C while a budget blocks",
+			"a server's dry run that a budget blocks",
+			"without agents: a budget of Kubernetes' own blocks until --timeout",
+		],
+		apply: (outcome) => ({
+			...outcome,
+			stderr: replaced(outcome.stderr, /(the pod's disruption budget\.)/, "$1 The disruption budget NAME ..."),
+		}),
+	},
+	{
 		subject: "`TYPE/NAME` of another type, where a node is named",
 		kubectl: "looks for that object first",
 		ours: "refuses at once",

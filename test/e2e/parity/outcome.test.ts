@@ -30,6 +30,11 @@ describe("readOutcome()", () => {
 			line: "I1121 05:31:44.12     99 loader.go:405] Config loaded from file:  /tmp/x/kubeconfig",
 			expected: "LOG I: Config loaded from file:  KUBECONFIG",
 		},
+		{
+			name: "what a PodDisruptionBudget needs and has",
+			line: "budget. The disruption budget parity needs 1 healthy pods and has 1 currently, continuing command...",
+			expected: "budget. The disruption budget NAME ..., continuing command...",
+		},
 		{ name: "addresses", line: "dial tcp 127.12.1.1:6443", expected: "dial tcp SERVER" },
 	];
 	for (const { name, line, expected } of rows) {

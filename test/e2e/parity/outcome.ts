@@ -60,6 +60,11 @@ function plainLine(line: string, prefix: string): string {
 			.replaceAll(/--(resume|op) \S+/g, "--$1 ID")
 			.replaceAll(/--context=c\d+-operator/g, "--context=CONTEXT")
 			.replaceAll(/ for c\d+(-operator)?\b/g, " for NAME")
+			// As of the moment: it may also still be processed.
+			.replace(
+				/ The disruption budget \S+ (needs \d+ healthy pods and has \d+ currently|is still being processed by the server\.)/,
+				" The disruption budget NAME ...",
+			)
 			.replaceAll(/\b127(\.\d+){3}:\d+/g, "SERVER")
 			// The head of a line of kubectl's log: severity, date, time, thread, file.
 			.replace(/^([IWE])\d{4} [\d:.]+ +\d+ [\w.-]+:\d+\] /, "LOG $1: ")

@@ -96,6 +96,16 @@ describe("classifyRefusal()", () => {
 	}
 });
 
+test("classifyRefusal() names the PodDisruptionBudget that refuses", () => {
+	const message = "Cannot evict pod as it would violate the pod's disruption budget.";
+	const which = "The disruption budget db needs 2 healthy pods and has 2 currently";
+	const causes = [{ reason: "DisruptionBudget", message: which, field: "" }];
+	expect(classifyRefusal(new ApiError(message, { code: 429, causes }))).toEqual({
+		kind: "refused",
+		refusal: { kind: "blocked", message: `${message} ${which}`, reason: "DisruptionBudget" },
+	});
+});
+
 test("readApiError() keeps causes and Retry-After", () => {
 	const body = status({
 		message: "m",
