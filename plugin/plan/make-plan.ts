@@ -15,7 +15,7 @@ import type { PlanBudget, PlanPod, PlanQueue, PlanWait, SimulatedDrain } from ".
 import { judgePod } from "./judge-pod.ts";
 import { type NativeBudget, nativeBudgetText } from "./native-budgets.ts";
 import type { Placement } from "./placement.ts";
-import type { ImpossiblePod, Plan, PlanEntry, PlannedWait, PodName } from "./plan.ts";
+import type { ImpossiblePod, Plan, PlanEntry, PlannedBudget, PlannedWait, PodName } from "./plan.ts";
 import { planSchema } from "./plan.ts";
 import { fleetBudgetRow, nativeBudgetRow } from "./planned-budgets.ts";
 import { createPaceReader, roundRange } from "./pod-pace.ts";
@@ -72,7 +72,7 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 	const budgetRows = [
 		...[...(facts.fleet?.budgets ?? [])].map(([key, budget]) => fleetBudgetRow(key, budget, pods)),
 		...[...native.values()].map((budget) => nativeBudgetRow(budget, pods)),
-	];
+	].toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
 	for (const { namespace, name, suspended } of budgetRows) {
 		if (suspended) warnings.add(`budget ${namespace}/${name} is suspended in all clusters: it holds nothing back`);
 	}
@@ -208,6 +208,11 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 
 /** Enough to see who is meant; a plan is no list of pairs. */
 const maxNamedPods = 20;
+
+/** Of two plans of the same pods the rows can be compared: those of the fleet first, each kind by its name. */
+function orderOf({ kind, namespace, name, context = "" }: PlannedBudget): string {
+	return [kind === "XPodDisruptionBudget" ? 0 : 1, namespace, name, context].join("/");
+}
 
 function budgetsOf({ fleet }: PlanFacts, native: ReadonlyMap<string, NativeBudget>): readonly PlanBudget[] {
 	const counted = [...(fleet?.budgets.values() ?? [])].flatMap((budget) => ("never" in budget ? [] : [budget]));

@@ -68,6 +68,25 @@ describe("makePlan()", () => {
 		]);
 	});
 
+	test("lists budgets by their names, in whatever order they were counted", () => {
+		const facts = newFacts(three);
+		const counted = facts.fleet?.budgets.get("shop/db");
+		if (!counted || !facts.fleet) throw new Error("facts without a budget");
+		const budgetsIn = (keys: readonly string[]): readonly string[] => {
+			const budgets = new Map(keys.map((key) => [key, counted]));
+			const fleet = {
+				...facts.fleet,
+				budgets,
+				coverageOf: () => ({ kind: "none" }) as const,
+				stateOf: () => undefined,
+			};
+			return makePlan({ ...facts, fleet }, planOptions).budgets.map(({ namespace, name }) => `${namespace}/${name}`);
+		};
+		const sorted = ["a/z", "shop/cart", "shop/db"];
+		expect(budgetsIn(["shop/db", "a/z", "shop/cart"])).toEqual(sorted);
+		expect(budgetsIn(sorted)).toEqual(sorted);
+	});
+
 	test("orders the pods of a node as drain does, agents last", () => {
 		const agent = newV1Pod("agent", { namespace: "xpdb-system", labels: { "app.kubernetes.io/name": "xpdb-agent" } });
 		const first = newV1Pod("first", { labels: { step: "1" } });
