@@ -181,8 +181,15 @@ export type RunEvent =
 			readonly accepted: boolean;
 			readonly waitedMs: number;
 	  } & PodEvent)
-	/** What a round counted, where it is another count than before. */
-	| ({ readonly type: "budget.changed"; readonly budget: string } & Omit<BudgetState, "budget">)
+	/** What a round counted, where it is another count than before; or what the watch of a run says that somebody looks at. */
+	| ({
+			readonly type: "budget.changed";
+			readonly budget: string;
+			/** Of the watch: its pods that are not healthy. It tells every change, and says so where it cannot any more. */
+			readonly usedBy?: readonly UsedBy[];
+	  } & Omit<BudgetState, "budget">)
+	/** The watch cannot tell what it comes to, which counts as nothing left. */
+	| { readonly type: "budget.unknown"; readonly budget: string; readonly message: string }
 	/** Of a drain, before it touches anything. */
 	| {
 			readonly type: "plan";

@@ -125,6 +125,7 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 			case "pod.accepted":
 			case "plan":
 			case "budget.changed":
+			case "budget.unknown":
 			case "lease.acquired":
 			case "lease.released":
 			case "lease.lost":

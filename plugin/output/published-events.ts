@@ -104,10 +104,11 @@ export class PublishedEvents {
 				return { ...this.#inContext(fields), type: "context.recovered", ms: Math.round(elapsedMs) };
 			}
 			case "budget.changed": {
-				const { clusters, ...fields } = event;
+				const { clusters, usedBy, ...fields } = event;
 				const { need, expected } = event;
 				return {
 					...fields,
+					...(usedBy && { usedBy: usedBy.map((used) => this.#usedBy(used)) }),
 					...(need !== undefined && expected !== undefined && { limit: Math.max(0, expected - need) }),
 					perContext: Object.fromEntries(
 						clusters.map(({ name, healthy, expected: here }) => [this.#contextOf(name), [healthy, here ?? null]]),
@@ -130,6 +131,7 @@ export class PublishedEvents {
 				return { ...event, pausedMs: Math.round(event.pausedMs) };
 			case "node.draining":
 			case "node.cordonFailed":
+			case "budget.unknown":
 			case "budget.suspendFailed":
 			case "paused":
 			case "interrupted":

@@ -5,14 +5,17 @@ import type { MemberAgent, RunEvent } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import { booleanFlag } from "../flags/command.ts";
 import type { DryRun } from "../flags/dry-run.ts";
+import { holderIdentity } from "../fleet/holder-identity.ts";
 import { type NodeTarget, nodeName } from "../nodes/node-target.ts";
 import { refuseEmptyNames } from "../nodes/resource-argument.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import { type EvictionSession, type EvictionSettings, memberAgents, openEvictions } from "./eviction-session.ts";
 import { question, targetPod } from "./question.ts";
+import { RunBudgetWatch } from "./run-budget-watch.ts";
 import { tellInterruption, tellProgress } from "./run-progress.ts";
 import { type OpenRun, type RunCall, reportRun } from "./run-report.ts";
+import { watchClock } from "./watch-clock.ts";
 
 export interface RunSteps<Options> {
 	/** Throws UsageError: nothing is opened then. */
@@ -82,7 +85,8 @@ export function carryOut<Options>(call: RunCall, { readOptions, findWork }: RunS
 
 async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind: "evictions" }>): Promise<ExitCode> {
 	const { interrupts } = call.deps;
-	const session = await openEvictions(work.settings, call, run);
+	const budgets = new RunBudgetWatch(run.emit);
+	const session = await openEvictions(work.settings, call, { ...run, emit: budgets.see });
 	try {
 		work.checkFleet?.(session.fleetHash);
 		await work.foresee?.(session);
@@ -92,14 +96,31 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 		interrupts.graceful();
 		begin(run, work, memberAgents(session.fleet));
 		tellInterruption(interrupts.stop, session);
+		watchBudgetsOf(call, run, { session, budgets, dryRun: work.dryRun });
 		const endProgress = tellProgress(session, work.nodes.length);
 		const result = await work.work(session).finally(endProgress);
 		// What was only reserved is given back before anything is said about what is left.
 		await session.settled();
 		return end(call, run, result);
 	} finally {
+		budgets.end();
 		await session.close();
 	}
+}
+
+/** Only where somebody looks on, or what was counted is kept: kubectl's lines have no counts. */
+function watchBudgetsOf(
+	{ command, op = "" }: RunCall,
+	{ writesJson, drawsReport, screen }: OpenRun,
+	{
+		session,
+		budgets,
+		dryRun,
+	}: { readonly session: EvictionSession; readonly budgets: RunBudgetWatch; readonly dryRun: DryRun },
+): void {
+	const { fleet } = session;
+	if (!fleet || dryRun !== "none" || !(writesJson || drawsReport || screen?.isPrepared)) return;
+	budgets.begin({ fleet, holder: holderIdentity(command, op), clock: watchClock });
 }
 
 function isWanted({ command, input, deps }: RunCall, work: RunWork): Promise<boolean> {

@@ -117,6 +117,7 @@ export class RunRecord {
 			case "pod.evicted":
 			case "plan":
 			case "budget.changed":
+			case "budget.unknown":
 			case "lease.acquired":
 			case "lease.released":
 			case "lease.lost":

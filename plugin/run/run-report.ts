@@ -39,6 +39,8 @@ export interface OpenRun {
 	readonly suggest: SuggestedCommands;
 	/** -o json */
 	readonly writesJson: boolean;
+	/** --report */
+	readonly drawsReport: boolean;
 	/** Undefined where the results go to the terminal or into a pipe as JSON. */
 	readonly screen: RunScreen | undefined;
 	/** How to go on from where the run is; asked for at its end. */
@@ -140,7 +142,7 @@ export async function reportRun(
 				const offer = (commands: () => NextCommands): void => {
 					next = commands;
 				};
-				return { contexts, emit, record, suggest, writesJson, screen, offer };
+				return { contexts, emit, record, suggest, writesJson, drawsReport: picture !== undefined, screen, offer };
 			},
 		});
 		if (code === exitCode.done && warnings > 0 && input.globals.warningsAsErrors) {

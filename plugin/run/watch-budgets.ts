@@ -2,7 +2,6 @@
 import { type BudgetName, budgetApi } from "../../disruption/budget.ts";
 import { booleanFlag, type CommandDependencies, type CommandInput } from "../flags/command.ts";
 import type { RowChanges } from "../fleet/budget-watch.ts";
-import type { WatchClock } from "../fleet/watched-member.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { noFleetLine } from "../output/no-fleet-line.ts";
 import { BudgetChangeLines } from "../output/budget-changes.ts";
@@ -10,6 +9,7 @@ import { budgetsDocument } from "../output/budgets-document.ts";
 import { isDocument, type ReadFormat, writeDocument } from "../output/read-format.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import { readUiChoice } from "./ui-choice.ts";
+import { watchClock } from "./watch-clock.ts";
 import { keepHeapSmall } from "./watch-heap.ts";
 import { openWatchScreen, type WatchScreen } from "./watch-screen.ts";
 
@@ -49,7 +49,7 @@ export async function runBudgetWatch(watch: WatchOfBudgets): Promise<ExitCode> {
 				fleet,
 				namespaces: everywhere ? [] : [...new Set(contexts.map(({ namespace }) => namespace))],
 				...(words.length > 0 && { wants: ({ name }: BudgetName) => words.includes(name) }),
-				clock: realClock,
+				clock: watchClock,
 				signal: screen ? AbortSignal.any([deps.interrupts.stop, screen.left]) : deps.interrupts.stop,
 				onChanges: screen ? screen.see : createSink(watch),
 				// Rows and documents tell what changes: whoever reads them sees it go by.
@@ -105,20 +105,3 @@ function createSink({ format, input, deps: { streams, env } }: WatchOfBudgets): 
 		if (notes.length > 0 && !isQuiet) stderr.write(`${notes.join("\n")}\n`);
 	};
 }
-
-const realClock: WatchClock = {
-	now: () => performance.now(),
-	pause: (ms, signal) =>
-		new Promise((resolve, reject) => {
-			const leave = (): void => {
-				clearTimeout(timer);
-				reject(signal.reason);
-			};
-			const timer = setTimeout(() => {
-				signal.removeEventListener("abort", leave);
-				resolve();
-			}, ms);
-			if (signal.aborted) leave();
-			else signal.addEventListener("abort", leave, { once: true });
-		}),
-};

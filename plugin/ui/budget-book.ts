@@ -12,8 +12,12 @@ export interface BudgetFacts {
 	clusters: readonly { readonly context: string; readonly healthy: number; readonly expected?: number }[];
 	/** Where this run evicted since it was counted last: the replacements may be there by now, or not. */
 	readonly uncountedIn: Set<string>;
-	/** Of the last pod that had to wait for it. */
+	/** Its pods that are not healthy: those of now where it is watched, else those that the last pod that had to wait was told of. */
 	usedBy: readonly UsedBy[];
+	/** What it comes to is told as it changes. */
+	isWatched: boolean;
+	/** Why nobody can say what it comes to. */
+	unknown?: string;
 	/** Since when nothing is left. */
 	fullSince?: number;
 	/** Who holds its Lease, while this run waits in its line. */
@@ -61,6 +65,9 @@ export class BudgetBook {
 				return;
 			case "budget.changed":
 				this.#counted(event, at);
+				return;
+			case "budget.unknown":
+				this.#unknown(event);
 				return;
 			case "lease.waiting": {
 				const { holder, cluster, position, heldForMs } = event;
@@ -116,6 +123,7 @@ export class BudgetBook {
 
 	#exhausted(name: string, event: Extract<RunEvent, { type: "pod.waiting" }>, at: number): void {
 		const budget = this.#budget(name);
+		if (isTold(budget)) return;
 		const { healthy, need, expected, usedBy, reason } = event;
 		if (healthy !== undefined) {
 			budget.healthy = healthy;
@@ -133,12 +141,24 @@ export class BudgetBook {
 
 	#counted(event: Extract<RunEvent, { type: "budget.changed" }>, at: number): void {
 		const budget = this.#budget(event.budget);
-		const { healthy, need, expected, left, clusters } = event;
+		const { healthy, need, expected, left, clusters, usedBy } = event;
+		if (usedBy) budget.isWatched = true;
+		else if (isTold(budget)) return;
+		delete budget.unknown;
 		Object.assign(budget, { healthy, need, expected });
 		this.#setLeft(budget, left, at);
 		budget.uncountedIn.clear();
-		if (left !== 0) budget.usedBy = [];
+		if (usedBy) budget.usedBy = usedBy;
+		else if (left !== 0) budget.usedBy = [];
 		budget.clusters = clusters.map(({ name, ...counts }) => ({ context: this.contextOf(name), ...counts }));
+	}
+
+	#unknown({ budget: name, message }: Extract<RunEvent, { type: "budget.unknown" }>): void {
+		const budget = this.#budget(name);
+		Object.assign(budget, { isWatched: false, unknown: message, usedBy: [], clusters: [] });
+		delete budget.left;
+		delete budget.healthy;
+		delete budget.fullSince;
 	}
 
 	#setLeft(budget: BudgetFacts, left: number | undefined, at: number): void {
@@ -154,9 +174,15 @@ export class BudgetBook {
 			name,
 			clusters: [],
 			usedBy: [],
+			isWatched: false,
 			uncountedIn: new Set(),
 		};
 		this.#budgets.set(name, known);
 		return known;
 	}
+}
+
+/** What a round counted is not newer than what the watch says, but for a moment after an eviction. */
+function isTold({ isWatched, uncountedIn }: BudgetFacts): boolean {
+	return isWatched && uncountedIn.size === 0;
 }

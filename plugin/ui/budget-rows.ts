@@ -67,9 +67,12 @@ function row(facts: RunFacts, counted: BudgetFacts, options: RowOptions): Select
 	const budget: BudgetFacts = unknown.length === 0 ? counted : uncounted;
 	const isSelected = budget.key === selected;
 	const isFull = budget.left === 0;
-	const users = silent.length > 0 ? silenceText(silent) : usersText(facts, budget, options) || needsAllText(budget);
+	const users =
+		silent.length > 0
+			? silenceText(silent)
+			: (budget.unknown ?? (usersText(facts, budget, options) || needsAllText(budget)));
 	const line = budget.line ? `${users === "" ? "" : `${users}; `}line: ${budget.line.holder} before us` : users;
-	const tone = silent.length > 0 ? "bad" : isFull ? "warn" : undefined;
+	const tone = silent.length > 0 || budget.unknown !== undefined ? "bad" : isFull ? "warn" : undefined;
 	const perCluster = (context: string): string => {
 		if (silent.length > 0 || unknown.includes(context)) return padded("?", cluster);
 		const here = budget.clusters.find((each) => each.context === context);

@@ -102,7 +102,9 @@ function explainPod(facts: RunFacts, pod: PodFacts, options: ExplainOptions): re
 		title,
 		say(`It waits since ${timeOfDay(wait.since)} (${formatElapsed(now - wait.since)}): ${wait.message}`, "warn"),
 		...(facts.isPaused ? [say("The run is paused: nothing new is evicted until p is pressed again.", "warn")] : []),
-		...(budget ? [say(""), ...budgetLines(facts, budget, options, wait.usedBy)] : []),
+		...(budget
+			? [say(""), ...budgetLines(facts, budget, options, budget.isWatched ? budget.usedBy : wait.usedBy)]
+			: []),
 		...placeLines(facts, pod),
 		say(""),
 		say(`Reason ${wait.reason}.${again}`, "dim"),
@@ -139,12 +141,13 @@ function budgetLines(
 	{ now }: ExplainOptions,
 	usedBy: readonly UsedBy[],
 ): readonly StyledLine[] {
-	const { name, need, left, fullSince, line, uncountedIn } = budget;
+	const { name, need, left, fullSince, line, uncountedIn, unknown } = budget;
 	const silent = facts.silentContexts;
 	if (silent.length > 0) {
 		const before = need === undefined ? "" : `; before: ${numbersText(budget)} were`;
 		return [say(`Budget ${name}: what is left nobody knows, ${silenceText(silent)}${before}`, "bad")];
 	}
+	if (unknown !== undefined) return [say(`Budget ${name}: unknown (treated as 0 left): ${unknown}`, "bad")];
 	const counted = need === undefined ? "it was not counted yet" : `${numbersText(budget)} are`;
 	const full =
 		left === 0 && fullSince !== undefined ? `, since ${timeOfDay(fullSince)} (${formatElapsed(now - fullSince)})` : "";

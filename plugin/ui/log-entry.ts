@@ -64,6 +64,7 @@ export function logEntry(event: RunEvent, at: number, acceptedAt?: number): LogE
 		case "interrupted":
 			return tell("", `stopping: no new evictions, ${event.accepted} already accepted will finish`, "warning");
 		case "budget.changed":
+		case "budget.unknown":
 		case "lease.acquired":
 		case "lease.released":
 		case "lease.waiting":

@@ -178,6 +178,7 @@ export class RunFacts {
 			case "run.failed":
 			case "nodes.pending":
 			case "budget.changed":
+			case "budget.unknown":
 			case "lease.acquired":
 			case "lease.released":
 			case "lease.lost":

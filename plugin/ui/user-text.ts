@@ -56,6 +56,7 @@ export function usersText(facts: RunFacts, budget: BudgetFacts, { columns, now }
 
 /** Pods that nobody can name, of a budget with nothing left. Those that this run has evicted are not among them. */
 export function missingOf(facts: RunFacts, budget: BudgetFacts): number {
+	if (budget.isWatched) return missingBeside(budget, budget.usedBy);
 	if (budget.left !== 0) return 0;
 	const isTold = ({ context, name }: PodFacts): boolean =>
 		budget.usedBy.some(({ cluster, pod }) => pod === name && facts.budgets.contextOf(cluster) === context);
@@ -79,9 +80,13 @@ export function podUserText(row: Pick<BudgetRow, "usedBy" | "perCluster">, { col
 	return `${first.cluster}/${cutMiddle(first.name, columns < 100 ? 15 : 40)} ${stateText(first)}${since === "" ? "" : ` ${since}`}${more}`;
 }
 
-/** Pods of this run that are on their way, or gone since the budget was used up: nobody has counted their replacement yet. */
+/**
+ * Pods of this run that are on their way, or gone since the budget was used up: nobody has counted their replacement yet. Where it is
+ * watched they are among those who use it up, as they are now.
+ */
 export function ownUsers(facts: RunFacts, budget: BudgetFacts): readonly PodFacts[] {
-	const { name, left, fullSince = 0, uncountedIn } = budget;
+	const { name, left, fullSince = 0, uncountedIn, isWatched } = budget;
+	if (isWatched && uncountedIn.size === 0) return [];
 	return [...facts.pods.values()].filter(({ state, since, budgets, context }) => {
 		if (!budgets.includes(name)) return false;
 		if (state === "terminating" || state === "evicting") return true;
@@ -91,8 +96,9 @@ export function ownUsers(facts: RunFacts, budget: BudgetFacts): readonly PodFact
 
 /** What has become of it so far. */
 export function ownStateText({ state, since }: PodFacts, now: number): string {
-	const words = { evicting: "being evicted", gone: "gone" } as const;
-	return `${state === "evicting" || state === "gone" ? words[state] : "terminating"} ${formatElapsed(now - since)}`;
+	const elapsed = formatElapsed(now - since);
+	if (state === "gone") return `ended ${elapsed} ago`;
+	return `${state === "evicting" ? "being evicted" : "terminating"} ${elapsed}`;
 }
 
 /** Who is behind it: the verified account beside what somebody calls himself; "" where nobody is known. */

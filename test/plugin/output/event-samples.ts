@@ -100,7 +100,31 @@ export const eventSamples = {
 			],
 		},
 		{ type: "budget.changed", budget: "shop/db", healthy: 0, clusters: [] },
+		{
+			type: "budget.changed",
+			budget: "shop/db",
+			healthy: 5,
+			need: 5,
+			expected: 6,
+			left: 0,
+			clusters: [
+				{ name: "europe", healthy: 3, expected: 3 },
+				{ name: "us", healthy: 2, expected: 3 },
+			],
+			usedBy: [
+				{
+					cluster: "us",
+					namespace: "shop",
+					pod: "db-1",
+					why: "NotReady",
+					state: "Pending",
+					message: "0/3 nodes are available",
+					sinceSeconds: 1_767_225_600,
+				},
+			],
+		},
 	],
+	"budget.unknown": [{ type: "budget.unknown", budget: "shop/db", message: "us: no answer" }],
 	plan: [
 		{
 			type: "plan",

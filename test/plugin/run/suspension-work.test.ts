@@ -80,6 +80,7 @@ async function run(
 			record: new RunRecord(command, () => 0),
 			suggest: new SuggestedCommands(parsed.input.globals),
 			writesJson: false,
+			drawsReport: false,
 			screen: undefined,
 			offer: (commands) => {
 				next = commands;

@@ -97,6 +97,29 @@ describe("drainFrame()", () => {
 		);
 	});
 
+	test("shows what a budget comes to minutes after the last round, and why nobody knows it", () => {
+		const facts = sampleFacts();
+		const at = startedAt + 161_000;
+		const pod = { context: "prod-eu", node: "node-eu-07", namespace: "payments", pod: "api-7c9d4-x2xqz" };
+		const gone = { ...pod, uid: "prod-eu-api-7c9d4-x2xqz", deletes: false, elapsedMs: 9_000 };
+		facts.see({ type: "pod.evicted", ...gone }, at);
+		const counted = { type: "budget.changed", budget: "payments/api", need: 16, expected: 18, clusters: [] } as const;
+		const pending = { cluster: "prod-eu", namespace: "payments", pod: "api-7c9d4-new", why: "NotReady" };
+		const usedBy = [{ ...pending, state: "Pending", message: "0/3 nodes", sinceSeconds: at / 1_000 }];
+		const look = (view: Partial<ViewState> = {}) => frame({ columns: 100, rows: 30, facts, view, second: 250 });
+		const row = () => look().find((line) => line.includes("payments/api  "));
+		facts.see({ ...counted, healthy: 17, left: 1, usedBy }, at + 1_000);
+		expect(row()).toMatch(/payments\/api +1 of 2 +17\/18 .*prod-eu\/api-7c9d4-new Pending 1m29s$/);
+		const page = { pane: "explain", selected: "budget payments/api" } as const;
+		expect(look(page).join("\n")).toContain("Pending for 1m29s; frees when it is ready");
+		expect(look(page).join("\n")).not.toMatch(/gone|nobody has counted/);
+		facts.see({ ...counted, healthy: 18, left: 2, usedBy: [] }, at + 20_000);
+		expect(row()).toMatch(/payments\/api +2 of 2 +18\/18 .* -$/);
+		facts.see({ type: "budget.unknown", budget: "payments/api", message: "prod-ap: no answer" }, at + 21_000);
+		expect(row()).toMatch(/payments\/api +\? of 2 +\?\/18 .*prod-ap: no answer$/);
+		expect(look(page).join("\n")).toContain("unknown (treated as 0 left): prod-ap: no answer");
+	});
+
 	test("says of pods that were named, by their cluster, what becomes of them", () => {
 		const facts = new RunFacts();
 		const pod = (context: string) => ({ context, namespace: "shop", pod: "db-0", uid: context });
@@ -220,7 +243,7 @@ describe("drainFrame()", () => {
 			at,
 		);
 		facts.see({ type: "pod.gone", ...pod, waitedMs: 900 }, at + 900);
-		expect(row()).toMatch(/ \? of 1 +\?\/9 .*prod-us\/indexer-4 gone 0s$/);
+		expect(row()).toMatch(/ \? of 1 +\?\/9 .*prod-us\/indexer-4 ended 0s ago$/);
 		const clusters = [{ name: "prod-us", healthy: 9, expected: 9 }];
 		const counted = { healthy: 9, need: 8, expected: 9, left: 1, clusters } as const;
 		facts.see({ type: "budget.changed", budget: "search/indexer", ...counted }, at + 1_000);

@@ -134,8 +134,46 @@ describe("usersText()", () => {
 		const gone = [8, { type: "pod.evicted", ...pod, deletes: false, elapsedMs: 6_000 }] as const;
 		expect(says(2, ...sent)).toBe("eu/db-0 being evicted 0s");
 		expect(says(5, ...sent, accepted)).toBe("eu/db-0 terminating 2s");
-		expect(says(9, ...sent, accepted, gone)).toBe("eu/db-0 gone 1s");
+		expect(says(9, ...sent, accepted, gone)).toBe("eu/db-0 ended 1s ago");
 		expect(says(10, ...sent, accepted, gone, [10, { ...counted, healthy: 3, left: 1 }])).toBe("");
+	});
+
+	test("says of a budget that is watched which pods use it up now, whatever this run evicted and was told before", () => {
+		const pending = {
+			cluster: "eu",
+			namespace: "shop",
+			pod: "db-0",
+			why: "NotReady",
+			state: "Pending",
+			sinceSeconds: 10,
+		};
+		const begun = [
+			[1, { ...counted, healthy: 3, left: 1, usedBy: [] }],
+			[2, evicting],
+			[3, { type: "pod.accepted", ...pod, waitedMs: 1, graceSeconds: 30 }],
+			[9, { type: "pod.evicted", ...pod, deletes: false, elapsedMs: 6_000 }],
+		] as const;
+		const replaced = [10, { ...counted, healthy: 2, left: 0, usedBy: [pending] }] as const;
+		expect(says(9, ...begun)).toBe("eu/db-0 ended 0s ago");
+		expect(says(90, ...begun, [10, { ...counted, healthy: 2, left: 0, usedBy: [] }])).toBe("1 pod missing");
+		expect(says(90, ...begun, replaced)).toBe("eu/db-0 Pending 1m20s");
+		expect(says(90, ...begun, replaced, [20, { ...counted, healthy: 3, left: 1, usedBy: [] }])).toBe("");
+		// What a round counted, or a pod that waits was told, is not newer.
+		const late = [
+			[20, { ...counted, healthy: 3, left: 1, usedBy: [] }],
+			[20, { ...counted, healthy: 2, left: 0 }],
+			[20, { ...full, usedBy: [{ ...pending, pod: "db-9" }] } as RunEvent],
+		] as const;
+		expect(says(90, ...begun, ...late)).toBe("");
+		const facts = see(...begun, ...late);
+		expect(facts.budgets.find("shop/db")).toMatchObject({ left: 1, healthy: 3 });
+		// From here on rounds are all there is.
+		facts.see({ type: "budget.unknown", budget: "shop/db", message: "us: no answer" }, 21_000);
+		expect(facts.budgets.find("shop/db")).toMatchObject({ unknown: "us: no answer" });
+		expect(facts.budgets.find("shop/db")?.left).toBeUndefined();
+		facts.see({ ...counted, healthy: 2, left: 0 }, 22_000);
+		expect(facts.budgets.find("shop/db")).toMatchObject({ left: 0, healthy: 2 });
+		expect(facts.budgets.find("shop/db")?.unknown).toBeUndefined();
 	});
 
 	test("says how many pods are missing where nobody can name them, and not those that this run has evicted", () => {

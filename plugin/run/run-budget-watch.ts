@@ -1,0 +1,155 @@
+// The budgets of a run, watched as `budgets -w` watches them: rounds count only when a pod asks for a grant, and between two rounds somebody
+// who looks on would see counts of minutes ago. For people: no decision rests on it.
+import type { EventSink, RunEvent, UsedBy } from "../events/events.ts";
+import { type RowChanges, watchBudgets } from "../fleet/budget-watch.ts";
+import type { BudgetRow } from "../fleet/budget-table.ts";
+import type { Fleet } from "../fleet/fleet.ts";
+import type { WatchClock } from "../fleet/watched-member.ts";
+import { errorText } from "../kubernetes/api-error.ts";
+
+interface WatchedRun {
+	readonly fleet: Pick<Fleet, "members">;
+	/** Who this run is. */
+	readonly holder: string;
+	readonly clock: WatchClock;
+}
+
+/** A count may have been on its way when this run evicted: nothing is told as if it came after the eviction. */
+const settleMs = 500;
+/** Namespaces that are met together are watched together. */
+const gatherMs = 250;
+
+export class RunBudgetWatch {
+	readonly #emit: EventSink;
+	/** Those that the run's events have named. */
+	readonly #met = new Set<string>();
+	readonly #namespaces = new Set<string>();
+	/** All that are watched: the newest row, undefined once no member has the budget any more. */
+	readonly #rows = new Map<string, BudgetRow | undefined>();
+	/** What was told last. */
+	readonly #told = new Map<string, string>();
+	readonly #heldUntil = new Map<string, number>();
+	readonly #end = new AbortController();
+	#run: WatchedRun | undefined;
+	#watch = new AbortController();
+	#isGathering = false;
+
+	constructor(emit: EventSink) {
+		this.#emit = emit;
+	}
+
+	/** What the run tells: its budgets are taken from it. */
+	readonly see: EventSink = (event) => {
+		this.#emit(event);
+		if (event.type === "pod.waiting" && event.budget !== undefined) this.#meet(event.budget);
+		if (event.type !== "pod.evicting" || event.dryRun !== "none") return;
+		for (const name of event.budgets) {
+			this.#hold(name);
+			this.#meet(name);
+		}
+	};
+
+	/** From here on it tells them. */
+	begin(run: WatchedRun): void {
+		this.#run = run;
+		if (this.#namespaces.size > 0) this.#restart();
+	}
+
+	end(): void {
+		this.#end.abort(new Error("the run is over"));
+	}
+
+	#meet(name: string): void {
+		if (this.#met.has(name)) return;
+		this.#met.add(name);
+		const [namespace = ""] = name.split("/");
+		if (this.#namespaces.has(namespace)) return this.#tell(name);
+		this.#namespaces.add(namespace);
+		if (!this.#run || this.#isGathering) return;
+		this.#isGathering = true;
+		void this.#pause(gatherMs).then(() => {
+			this.#isGathering = false;
+			this.#restart();
+		});
+	}
+
+	#restart(): void {
+		if (!this.#run || this.#end.signal.aborted) return;
+		const { fleet, clock } = this.#run;
+		this.#watch.abort(new Error("more namespaces are watched"));
+		this.#watch = new AbortController();
+		watchBudgets({
+			// The run itself follows a fleet that changes.
+			fleet: {
+				get members() {
+					return fleet.members;
+				},
+				reconnect: async () => undefined,
+			},
+			namespaces: [...this.#namespaces].toSorted(),
+			clock,
+			signal: AbortSignal.any([this.#end.signal, this.#watch.signal]),
+			onChanges: (changes) => this.#see(changes),
+		}).catch((error: unknown) => {
+			// Only a bug ends it so, and none of the run's evictions rests on it.
+			this.#rows.clear();
+			const message = `its counts are not kept up to date any more: ${errorText(error)}`;
+			for (const budget of this.#met) this.#emit({ type: "budget.unknown", budget, message });
+		});
+	}
+
+	#see({ changed, gone }: RowChanges): void {
+		for (const row of changed) this.#rows.set(`${row.namespace}/${row.name}`, row);
+		for (const { namespace, name } of gone) this.#rows.set(`${namespace}/${name}`, undefined);
+		for (const { namespace, name } of [...changed, ...gone]) this.#tell(`${namespace}/${name}`);
+	}
+
+	#hold(name: string): void {
+		if (!this.#run) return;
+		const until = this.#run.clock.now() + settleMs;
+		this.#heldUntil.set(name, until);
+		// Rounds may tell another count meanwhile.
+		this.#told.delete(name);
+		void this.#pause(settleMs).then(() => {
+			if (this.#heldUntil.get(name) !== until) return;
+			this.#heldUntil.delete(name);
+			this.#tell(name);
+		});
+	}
+
+	#tell(name: string): void {
+		if (!this.#run || this.#end.signal.aborted) return;
+		if (!this.#met.has(name) || !this.#rows.has(name) || this.#heldUntil.has(name)) return;
+		const event = budgetEvent(name, this.#rows.get(name), this.#run.holder);
+		const text = JSON.stringify(event);
+		if (this.#told.get(name) === text) return;
+		this.#told.set(name, text);
+		this.#emit(event);
+	}
+
+	async #pause(ms: number): Promise<void> {
+		await this.#run?.clock.pause(ms, this.#end.signal).catch(() => undefined);
+	}
+}
+
+function budgetEvent(budget: string, row: BudgetRow | undefined, holder: string): RunEvent {
+	if (!row) return { type: "budget.unknown", budget, message: "no cluster has it any more" };
+	const { healthy, need, expected, allowed: left, perCluster, problem } = row;
+	if (healthy === undefined) return { type: "budget.unknown", budget, message: problem ?? "it was not counted" };
+	return {
+		type: "budget.changed",
+		budget,
+		healthy,
+		...(need !== undefined && { need }),
+		...(expected !== undefined && { expected }),
+		...(left !== undefined && { left }),
+		clusters: [...perCluster].map(([name, counts]) => ({
+			name,
+			healthy: counts.healthy ?? 0,
+			...(counts.expected !== undefined && { expected: counts.expected }),
+		})),
+		usedBy: row.usedBy.map(
+			({ name, ...used }): UsedBy => ({ ...used, pod: name, ...(used.holder === holder && { own: true }) }),
+		),
+	};
+}
