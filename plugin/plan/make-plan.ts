@@ -1,5 +1,5 @@
 // From what was read to the plan: each pod is judged for itself, then all of them are drained in thought, once in waves
-// and twice in seconds, as fast and as slow as their pods may be.
+// and three times in seconds, as fast and as slow as their pods may be, and as is likely.
 import type { V1Pod } from "@kubernetes/client-node";
 import { controllerOf } from "../../disruption/pod.ts";
 import type { RoundCandidate, Waiting } from "../../disruption/verdict.ts";
@@ -18,7 +18,7 @@ import type { Placement } from "./placement.ts";
 import type { ImpossiblePod, Plan, PlanEntry, PlannedBudget, PlannedWait, PodName } from "./plan.ts";
 import { planSchema } from "./plan.ts";
 import { fleetBudgetRow, nativeBudgetRow } from "./planned-budgets.ts";
-import { createPaceReader, roundRange } from "./pod-pace.ts";
+import { createPaceReader, estimateRange } from "./pod-pace.ts";
 import type { NodeFacts, PlanFacts } from "./read-facts.ts";
 import { simulateDrain } from "./simulate-drain.ts";
 import { type StrandedPod, strandedWarnings } from "./stranded-pods.ts";
@@ -54,20 +54,29 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 		}),
 	);
 	const budgets = budgetsOf(facts, native);
-	const all = facts.nodes.flatMap(({ pods }) => [...pods.take, ...pods.left]);
+	const all = [
+		...facts.nodes.flatMap(({ pods }) => [...pods.take, ...pods.left]),
+		...[...facts.clusters.values()].flatMap(({ siblings }) => siblings),
+	];
 	const paceOf = createPaceReader(all, options);
 	const paces = new Map([...placed].map(([planned, { pod }]) => [planned, paceOf(pod)]));
-	const unknownPace = { goneAfter: 0, backAfter: 0 };
+	const drainAt = (pace: "atLeast" | "likely" | "atMost"): SimulatedDrain =>
+		simulateDrain(queues, budgets, (pod) => paces.get(pod)?.[pace] ?? { goneAfter: 0, backAfter: 0 });
 	const inWaves = simulateDrain(queues, budgets, () => ({ goneAfter: 1, backAfter: 0 }));
-	const atLeast = simulateDrain(queues, budgets, (pod) => paces.get(pod)?.atLeast ?? unknownPace);
-	const atMost = simulateDrain(queues, budgets, (pod) => paces.get(pod)?.atMost ?? unknownPace);
+	const atMost = drainAt("atMost");
 	const pods = inWaves.pods.flatMap((each) => (each.kind === "goes" ? [entryOf(each)] : []));
 	for (const each of inWaves.pods) {
 		const place = placed.get(each.pod);
 		if (each.kind === "never" && place) impossible.push(impossiblePod(place.pod, place.node, each.never));
 	}
 	const waitsForOthers = pods.some(({ waits }) => waits.some(({ own: isOwn }) => !isOwn));
-	const range = roundRange(atLeast.endsAt, atMost.endsAt);
+	const atLeast = drainAt("atLeast").endsAt;
+	// Where others have to do something first, nothing more is promised than that it is not faster.
+	const range = estimateRange(
+		waitsForOthers
+			? { atLeast, likely: atLeast, atMost: atLeast }
+			: { atLeast, likely: drainAt("likely").endsAt, atMost: atMost.endsAt },
+	);
 	const measured = [...paces.values()].filter((pace) => pace.measured).length;
 	const budgetRows = [
 		...[...(facts.fleet?.budgets ?? [])].map(([key, budget]) => fleetBudgetRow(key, budget, pods)),

@@ -117,7 +117,7 @@ export interface Plan {
 		readonly atLeast: number;
 		/** null: somebody else has to do something first. */
 		readonly atMost: number | null;
-		/** Pods whose start was measured on others of their controller, and those where it is assumed. */
+		/** Pods whose start was measured on others of their template, and those where it is assumed. */
 		readonly measuredPods: number;
 		readonly assumedPods: number;
 	};

@@ -1,53 +1,73 @@
 // How long pods take, in seconds, from below and from above: until they are gone, and until their replacements are ready.
 import type { V1Pod } from "@kubernetes/client-node";
 import { controllerOf } from "../../disruption/pod.ts";
-import { readyCondition } from "../kubernetes/pod-status.ts";
 import type { PodPace } from "./drain-plan.ts";
+import { readStarts, templateOf } from "./pod-starts.ts";
 
 export interface PaceRange {
 	readonly atLeast: PodPace;
+	/** What is to be expected. */
+	readonly likely: PodPace;
 	readonly atMost: PodPace;
-	/** Whether pods of the same controller were seen to start; else it is assumed. */
+	/** Whether pods of the same template were seen to start; else it is assumed. */
 	readonly measured: boolean;
 }
 
 /** After the grace period: the kubelet's report, our own poll (1 s) and the round for the next pod (1 s). */
 const overheadSeconds = 3;
-/** A start that took longer is taken for a pod that waited for a node or lost its readiness later. */
-const longestStartSeconds = 600;
+/** Processes that end when they are told to take about that long, the kubelet's report and the next round included. */
+const likelyEndSeconds = 4;
 /** Where nothing was seen: from a process with its image there, to one that has to be pulled and loads data. */
-const assumedStart = { atLeast: 1, atMost: 120 };
+const assumedStart = { atLeast: 1, likely: 15, atMost: 120 };
 /** On another node the image may have to be pulled first, and times are whole seconds. */
 const startMargin = { factor: 2, seconds: 10 };
 
-/** `now`: milliseconds since the epoch. `gracePeriodSeconds` below 0: the pod's own. */
+/**
+ * `pods`: of these and of others with their templates the starts are taken. `now`: milliseconds since the epoch. `gracePeriodSeconds` below
+ * 0: the pod's own.
+ */
 export function createPaceReader(
 	pods: readonly V1Pod[],
 	{ now, gracePeriodSeconds }: { readonly now: number; readonly gracePeriodSeconds: number },
 ): (pod: V1Pod) => PaceRange {
-	const starts = new Map<string, number[]>();
-	for (const pod of pods) {
-		const seconds = measuredStart(pod);
-		const key = controllerOf(pod)?.uid;
-		if (seconds !== undefined && key !== undefined) starts.set(key, [...(starts.get(key) ?? []), seconds]);
-	}
+	const starts = readStarts(pods);
 	return (pod) => {
 		const grace = graceSeconds(pod, { now, gracePeriodSeconds });
-		const seen = starts.get(controllerOf(pod)?.uid ?? "") ?? [];
-		const replaced = controllerOf(pod)?.uid !== undefined;
+		const hook = Math.min(grace, preStopSeconds(pod));
+		const seen = starts.get(templateOf(pod) ?? "") ?? [];
+		const replaced = controllerOf(pod) !== undefined;
 		const start =
 			seen.length === 0
 				? assumedStart
 				: {
 						atLeast: Math.max(0, Math.min(...seen) - 1),
+						likely: median(seen),
 						atMost: Math.max(...seen) * startMargin.factor + startMargin.seconds,
 					};
 		return {
-			atLeast: { goneAfter: 0, backAfter: replaced ? start.atLeast : 0 },
+			atLeast: { goneAfter: hook, backAfter: replaced ? start.atLeast : 0 },
+			likely: {
+				goneAfter: Math.min(grace + overheadSeconds, hook + likelyEndSeconds),
+				backAfter: replaced ? start.likely : 0,
+			},
 			atMost: { goneAfter: grace + overheadSeconds, backAfter: replaced ? start.atMost : 0 },
 			measured: seen.length > 0 || !replaced,
 		};
 	};
+}
+
+function median(values: readonly number[]): number {
+	const sorted = values.toSorted((a, b) => a - b);
+	return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+/** What a preStop hook sleeps before the process is told to end, as far as it says so. */
+function preStopSeconds({ spec }: V1Pod): number {
+	const seconds = (spec?.containers ?? []).map(({ lifecycle }) => {
+		const { sleep, exec } = lifecycle?.preStop ?? {};
+		return sleep?.seconds ?? Number(/\bsleep (\d+)\b/.exec(exec?.command?.join(" ") ?? "")?.[1] ?? 0);
+	});
+	return Math.max(0, ...seconds);
 }
 
 function graceSeconds(
@@ -61,29 +81,33 @@ function graceSeconds(
 	return gracePeriodSeconds >= 0 ? gracePeriodSeconds : (spec?.terminationGracePeriodSeconds ?? 30);
 }
 
-/** From the pod's creation to its being ready; unknown for one that is not, or whose containers have started again. */
-function measuredStart(pod: V1Pod): number | undefined {
-	const { metadata, status } = pod;
-	const ready = readyCondition(pod);
-	const restarted = status?.containerStatuses?.some(({ restartCount }) => restartCount > 0) ?? false;
-	if (!ready || restarted) return undefined;
-	const seconds =
-		(Date.parse(String(ready.lastTransitionTime)) - Date.parse(String(metadata?.creationTimestamp))) / 1_000;
-	return seconds >= 0 && seconds <= longestStartSeconds ? seconds : undefined;
-}
-
 const niceSeconds = [
-	0, 1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300, 420, 600, 900, 1_200, 1_800, 2_700, 3_600,
+	0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 75, 90, 120, 150, 180, 240, 300, 360, 420, 480, 600, 720,
+	900, 1_200, 1_500, 1_800, 2_400, 2_700, 3_600,
 ];
 const halfHour = 1_800;
+/** The longest estimate over the shortest: a wider range helps nobody to decide anything. */
+const widest = 4;
 
-/** Rounded outwards to what a person would say, so that no estimate looks more precise than it is. */
-export function roundRange(atLeast: number, atMost: number): { readonly atLeast: number; readonly atMost: number } {
-	return {
-		atLeast:
-			atLeast > 3_600
-				? Math.floor(atLeast / halfHour) * halfHour
-				: (niceSeconds.findLast((nice) => nice <= atLeast) ?? 0),
-		atMost: niceSeconds.find((nice) => nice >= atMost) ?? Math.ceil(atMost / halfHour) * halfHour,
-	};
+/**
+ * What a person would say: around what is likely, never beyond what is possible. Rounded outwards, so that no estimate looks more precise
+ * than it is, as far as the range does not become too wide by that.
+ */
+export function estimateRange({ atLeast, likely, atMost }: Readonly<Record<"atLeast" | "likely" | "atMost", number>>): {
+	readonly atLeast: number;
+	readonly atMost: number;
+} {
+	const half = Math.sqrt(widest);
+	const from = niceBelow(Math.max(atLeast, likely / half, Math.min(1, likely)));
+	const to = niceAbove(Math.min(atMost, likely * half));
+	return { atLeast: from, atMost: Math.max(from, from === 0 ? to : Math.min(to, niceBelow(from * widest))) };
+}
+
+function niceBelow(seconds: number): number {
+	if (seconds > 3_600) return Math.floor(seconds / halfHour) * halfHour;
+	return niceSeconds.findLast((nice) => nice <= seconds) ?? 0;
+}
+
+function niceAbove(seconds: number): number {
+	return niceSeconds.find((nice) => nice >= seconds) ?? Math.ceil(seconds / halfHour) * halfHour;
 }

@@ -8,6 +8,7 @@ import type { NodeTarget } from "../nodes/node-target.ts";
 import { type FleetBudgets, readFleetBudgets } from "./fleet-budgets.ts";
 import { type LocalVolumes, readLocalVolumes } from "./local-volumes.ts";
 import { type NativeBudgets, readNativeBudgets } from "./native-budgets.ts";
+import { readSiblings } from "./read-siblings.ts";
 
 export interface NodeFacts {
 	readonly target: NodeTarget;
@@ -24,6 +25,8 @@ export interface ClusterFacts {
 	readonly nodes: readonly V1Node[];
 	readonly volumes: LocalVolumes;
 	readonly native: NativeBudgets;
+	/** Pods elsewhere with the templates of those to take, where these do not show how long a start takes. */
+	readonly siblings: readonly V1Pod[];
 }
 
 export interface PlanFacts {
@@ -64,13 +67,15 @@ export async function readFacts(
 		Promise.all(
 			contexts.map(async (context, index): Promise<ClusterFacts> => {
 				const clusterId = clusterIdOf(context);
-				const [volumes, native] = await Promise.all([
+				const [volumes, native, siblings] = await Promise.all([
 					readLocalVolumes(context, podsIn(context)),
 					query.deletes ? { budgets: [], problems: [] } : readNativeBudgets(context, clusterId),
+					readSiblings(context, podsIn(context)),
 				]);
 				const isMember = fleet?.memberOf(context.name) !== undefined;
 				const agentNamespaces = fleet?.agentNamespaces(context.name) ?? [];
-				return { context, clusterId, isMember, agentNamespaces, nodes: lists[index] ?? [], volumes, native };
+				const inCluster = { nodes: lists[index] ?? [], volumes, native, siblings };
+				return { context, clusterId, isMember, agentNamespaces, ...inCluster };
 			}),
 		),
 		fleet && readFleetBudgets(fleet, covered),

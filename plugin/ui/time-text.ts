@@ -17,9 +17,9 @@ function two(value: number): string {
 	return String(value).padStart(2, "0");
 }
 
-/** "4-7 min left": seconds up to two minutes, minutes after that. */
+/** "4-7 min left": minutes where both ends are worth one. */
 export function remainingText([atLeast, atMost]: readonly [number, number | null], dash: string): string {
-	const inMinutes = (atMost ?? atLeast) > 120;
+	const inMinutes = (atMost ?? atLeast) > 120 && atLeast >= 60;
 	const unit = inMinutes ? "min" : "s";
 	const round = (seconds: number): number => (inMinutes ? Math.round(seconds / 60) : Math.round(seconds));
 	// Somebody has to act first, and nobody knows when.

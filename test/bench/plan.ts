@@ -5,6 +5,7 @@ import { contention } from "./contention.ts";
 import { crowd, idleMemory } from "./crowd.ts";
 import { decisions } from "./decisions.ts";
 import { drains } from "./drains.ts";
+import { estimates } from "./estimates.ts";
 import { links } from "./links.ts";
 import type { Measurement } from "./measurement.ts";
 import { rates } from "./rates.ts";
@@ -22,6 +23,7 @@ export const measurements: readonly Measurement[] = [
 	decisions,
 	start,
 	drains,
+	estimates,
 	rates,
 	contention,
 	writes,

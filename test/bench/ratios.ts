@@ -18,6 +18,12 @@ export const ratios: readonly Ratio[] = [
 	},
 	{ name: "drain_vs_bare", what: "the same, over bare eviction calls until the last pod is gone", goal: lower(1.3) },
 	{
+		name: "estimate_within",
+		what: "drains in thought that ended within the range that their plan gave, part of 200",
+		goal: higher(0.8),
+	},
+	{ name: "estimate_widest", what: "the longest of those estimates over the shortest, at most", goal: lower(4) },
+	{
 		name: "rate_vs_xpdb_design",
 		what: "evictions a minute under one budget with room, over 12",
 		goal: higher(100),

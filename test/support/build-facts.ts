@@ -69,6 +69,7 @@ export function newFacts(fields: FactFields = {}): PlanFacts {
 			nodes: [newNode(`${name}-n0`), newNode(`${name}-n1`)],
 			volumes: { of: () => fields.volumes ?? [], problems: [] },
 			native: { budgets: [], problems: [] },
+			siblings: [],
 			...cluster,
 		};
 	});

@@ -1,6 +1,6 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
-import { createPaceReader, roundRange } from "../../../plugin/plan/pod-pace.ts";
+import { createPaceReader, estimateRange } from "../../../plugin/plan/pod-pace.ts";
 import { newV1Pod } from "../../support/build-v1-pod.ts";
 
 const created = new Date("2026-01-01T00:00:00Z");
@@ -25,15 +25,19 @@ function started(
 	};
 }
 
+function named(pod: V1Pod): V1Pod {
+	return { ...pod, metadata: { ...pod.metadata, name: "db-1", uid: "uid-db-1" } };
+}
+
 describe("createPaceReader()", () => {
 	const options = { now, gracePeriodSeconds: -1 };
 	const assumed = { atLeast: 1, atMost: 120 };
 	const rows = [
 		{ name: "takes the start that was seen, with a margin", pods: [started(5)], start: { atLeast: 4, atMost: 20 } },
 		{
-			name: "takes the fastest and the slowest of a controller",
-			pods: [started(5), started(40)],
-			start: { atLeast: 4, atMost: 90 },
+			name: "takes the fastest and the slowest of a template",
+			pods: [started(5), named(started(12))],
+			start: { atLeast: 4, atMost: 34 },
 		},
 		{ name: "assumes the start of pods that are not ready", pods: [started(undefined)], start: assumed },
 		{ name: "does not measure by pods that have started again", pods: [started(5, { restarts: 1 })], start: assumed },
@@ -46,6 +50,22 @@ describe("createPaceReader()", () => {
 			expect(measured).toBe(start !== assumed);
 		});
 	}
+
+	test("expects a pod to end soon after its preStop hook, and never after its grace period", () => {
+		const sleeping = (preStop: object, grace: number): V1Pod => {
+			const pod = started(1, { grace });
+			return { ...pod, spec: { ...pod.spec, containers: [{ name: "db", lifecycle: { preStop } }] } };
+		};
+		const gone = (pod: V1Pod) => {
+			const { atLeast, likely, atMost } = createPaceReader([], options)(pod);
+			return [atLeast.goneAfter, likely.goneAfter, atMost.goneAfter];
+		};
+		expect(gone(started(1))).toEqual([0, 4, 33]);
+		expect(gone(sleeping({ sleep: { seconds: 10 } }, 30))).toEqual([10, 14, 33]);
+		expect(gone(sleeping({ exec: { command: ["sh", "-c", "sleep 15 && true"] } }, 60))).toEqual([15, 19, 63]);
+		expect(gone(sleeping({ sleep: { seconds: 60 } }, 30))).toEqual([30, 33, 33]);
+		expect(gone(sleeping({ exec: { command: ["/stop"] } }, 0))).toEqual([0, 3, 3]);
+	});
 
 	test("ends a pod at once or after all of its grace period", () => {
 		const { atLeast, atMost } = createPaceReader([], options)(started(1, { grace: 60 }));
@@ -68,19 +88,32 @@ describe("createPaceReader()", () => {
 	});
 });
 
-describe("roundRange()", () => {
+describe("estimateRange()", () => {
 	const rows = [
-		{ range: [0, 0.4], expected: [0, 1] },
-		{ range: [3.2, 11], expected: [2, 15] },
-		{ range: [61, 61], expected: [60, 90] },
-		{ range: [3_000, 3_601], expected: [2_700, 5_400] },
-		{ range: [9_000, 9_001], expected: [9_000, 10_800] },
+		{ of: [0, 0, 0.4], expected: [0, 0] },
+		{ of: [3.2, 6, 11], expected: [3, 12] },
+		{ of: [61, 61, 61], expected: [60, 75] },
+		{ of: [3_000, 3_300, 3_601], expected: [2_700, 5_400] },
+		{ of: [9_000, 9_000, 9_001], expected: [9_000, 10_800] },
+		{ of: [0, 20, 600], expected: [10, 40] },
+		{ of: [0, 7, 600], expected: [3, 12] },
+		{ of: [0, 0.8, 33], expected: [0, 2] },
 	] as const;
-	for (const { range, expected } of rows) {
-		test(`${range.join(" to ")} is ${expected.join(" to ")}`, () => {
-			const [least, most] = range;
-			const { atLeast, atMost } = roundRange(least, most);
+	for (const { of, expected } of rows) {
+		test(`of at least ${of[0]}, probably ${of[1]}, at most ${of[2]} is ${expected.join(" to ")}`, () => {
+			const [least, likely, most] = of;
+			const { atLeast, atMost } = estimateRange({ atLeast: least, likely, atMost: most });
 			expect([atLeast, atMost]).toEqual(expected);
 		});
 	}
+
+	test("is never wider than four times its lower end, from a second on", () => {
+		for (let likely = 1; likely < 20_000; likely *= 1.07) {
+			const { atLeast, atMost } = estimateRange({ atLeast: 0, likely, atMost: 1e6 });
+			expect(atLeast).toBeGreaterThan(0);
+			expect(atMost).toBeLessThanOrEqual(4 * atLeast);
+			expect(atLeast).toBeLessThanOrEqual(likely);
+			expect(atMost).toBeGreaterThanOrEqual(likely);
+		}
+	});
 });

@@ -179,11 +179,11 @@ describe("drainFrame()", () => {
 	test("knows no end while it is paused", () => {
 		const facts = sampleFacts();
 		const title = () => frame({ columns: 100, rows: 30, facts })[0];
-		expect(title()).toMatch(/ 4–47 min left/);
+		expect(title()).toMatch(/ 4–11 min left/);
 		facts.see({ type: "paused", accepted: 0 }, startedAt + 160_000);
 		expect(title()).toMatch(/ PAUSED .* 4 min or more left/);
 		facts.see({ type: "resumed", pausedMs: 500 }, startedAt + 160_500);
-		expect(title()).toMatch(/ 4–47 min left/);
+		expect(title()).toMatch(/ 4–11 min left/);
 	});
 
 	test("says of a budget that needs all its pods that it lets none go, and what shows it", () => {

@@ -78,8 +78,9 @@ describe("RunFacts", () => {
 	test("tell how long the rest may take by the plan and the pace so far", () => {
 		const facts = sampleFacts();
 		const [atLeast, atMost] = facts.remaining(startedAt + 161_000) ?? [];
-		expect(atLeast).toBe(227);
-		expect(atMost).toBeGreaterThanOrEqual(397);
+		// By the plan 79 to 259 s of 240 to 420 are left, and 50 minutes at the pace of the two pods that are gone.
+		expect(atLeast).toBe(218);
+		expect(atMost).toBe(665);
 	});
 
 	test("keep only the last 200 events", () => {

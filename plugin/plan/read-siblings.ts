@@ -1,0 +1,34 @@
+// A few pods of the same template on other nodes: they show how long a start takes where those of the drained nodes do not, because these
+// have started again, or lost their readiness together when their node was away.
+import type { V1Pod } from "@kubernetes/client-node";
+import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { isStartKnown, templateOf } from "./pod-starts.ts";
+
+/** Templates that are asked for: an estimate is not worth more requests. */
+const mostTemplates = 20;
+const podsOfEach = 10;
+
+/** Of what cannot be read there are none: the estimate then goes by what is assumed. */
+export async function readSiblings({ client }: KubeContext, pods: readonly V1Pod[]): Promise<readonly V1Pod[]> {
+	const byTemplate = Map.groupBy(pods, (pod) => templateOf(pod) ?? "");
+	const unknown = [...byTemplate].flatMap(([template, [pod]]) => {
+		const selector = pod && selectorOf(pod);
+		return template === "" || !pod || selector === undefined || isStartKnown(pod, pods)
+			? []
+			: [{ template, pod, selector }];
+	});
+	const lists = unknown.slice(0, mostTemplates).map(async ({ template, pod, selector }) => {
+		const namespace = pod.metadata?.namespace ?? "";
+		const query = { labelSelector: selector, chunkSize: podsOfEach, isEnough: () => true };
+		const found = await client.list<V1Pod>(`/api/v1/namespaces/${namespace}/pods`, query).catch(() => []);
+		return found.filter((each) => templateOf(each) === template);
+	});
+	return (await Promise.all(lists)).flat();
+}
+
+function selectorOf({ metadata }: V1Pod): string | undefined {
+	const label = ["pod-template-hash", "controller-revision-hash"].find(
+		(name) => metadata?.labels?.[name] !== undefined,
+	);
+	return label && `${label}=${metadata?.labels?.[label]}`;
+}
