@@ -169,7 +169,7 @@ export const commands: readonly Command[] = [
 	{
 		name: "plan",
 		words: "NODE...",
-		describe: "Show what a drain would do, in which order, and what can never go",
+		describe: "Show what a drain would do, and what can never go",
 		examples: [
 			["Before a drain, with its nodes and flags", "kubectl xpdb plan node-1 --ignore-daemonsets"],
 			["Nodes of two clusters", "kubectl xpdb plan eu/node-1 us/node-4 --contexts=eu,us"],
@@ -192,7 +192,7 @@ export const commands: readonly Command[] = [
 	{
 		name: "explain",
 		words: "pod/NAME | budget/NAME | node/NAME",
-		describe: "Say whether it may go now; if not, what keeps it and what helps",
+		describe: "Explain why something can or cannot be evicted",
 		examples: [
 			["Why a pod does not go", "kubectl xpdb explain pod/db-0 -n shop"],
 			["What a budget waits for, over all clusters", "kubectl xpdb explain budget/db --contexts=eu,us,ap"],
@@ -257,7 +257,7 @@ export const commands: readonly Command[] = [
 	{
 		name: "leases",
 		words: "[BUDGET...]",
-		describe: "Show who holds the Leases, who waits, and which pods were granted",
+		describe: "Show who holds the Leases, who waits, and granted pods",
 		examples: [
 			["Of the namespace, in three clusters", "kubectl xpdb leases --contexts=eu,us,ap"],
 			["Of one budget, with each pod that was granted", "kubectl xpdb leases db -o wide"],

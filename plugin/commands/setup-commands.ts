@@ -24,7 +24,7 @@ export const setupCommands: readonly Command[] = [
 	{
 		name: "upgrade",
 		words: "",
-		describe: "Bring the agents to this version, one cluster after the other",
+		describe: "Bring the agents to this version, cluster by cluster",
 		examples: [["To a new image", "kubectl xpdb upgrade --contexts=eu,us --image=example.com/agent:0.2.0"]],
 		flags: installFlags,
 		load: async () => (await import("./install.ts")).runUpgrade,

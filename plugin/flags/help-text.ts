@@ -7,24 +7,32 @@ import { globalFlags } from "./global-flags.ts";
 
 export const programName = "kubectl xpdb";
 
-/** Examples first: they are what people read. */
+/** By what a person is about to do. */
+const groups: readonly (readonly [title: string, commands: readonly string[]])[] = [
+	["Nodes", ["evict", "drain", "plan", "explain", "cordon", "uncordon", "ops", "report"]],
+	["Budgets", ["budgets", "leases", "suspend", "unsuspend"]],
+	["Fleet", ["check", "fleet", "install", "upgrade", "uninstall"]],
+	["Plugin", ["completion", "version"]],
+];
+
+/** It fits a screen of 80 columns and 24 rows, with the prompt below it; examples are in each command's own help. */
 export function overviewText(all: readonly Command[]): string {
 	// What belongs to another command stands in its help.
 	const commands = all.filter(({ name }) => !name.includes(" "));
 	const width = Math.max(...commands.map(({ name }) => name.length));
+	const grouped = new Set(groups.flatMap(([, names]) => names));
+	const others = commands.filter(({ name }) => !grouped.has(name)).map(({ name }) => name);
+	const rows = [...groups, ["Others", others] as const].flatMap(([title, names]) =>
+		names
+			.flatMap((name) => commands.find((command) => command.name === name) ?? [])
+			.map(({ name, describe }, index) => `${(index === 0 ? title : "").padEnd(9)}${name.padEnd(width)}  ${describe}`),
+	);
 	return [
 		"Evict pods and drain nodes under one disruption budget over many clusters.",
 		"",
-		"Examples:",
-		...commands.flatMap(({ examples }) => exampleLines(examples.slice(0, 1))),
-		"Commands:",
-		...commands.map(({ name, describe }) => `  ${name.padEnd(width)}   ${describe}`),
+		...rows,
 		"",
-		"Usage:",
-		`  ${programName} COMMAND [flags]`,
-		"",
-		`Use "${programName} COMMAND --help" for the flags of a command,`,
-		`"${programName} options" for those of all commands.`,
+		`"${programName} COMMAND --help" has examples, "${programName} options" common flags.`,
 	].join("\n");
 }
 

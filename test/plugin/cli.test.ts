@@ -135,9 +135,17 @@ describe("parseCommandLine()", () => {
 	}
 
 	for (const argv of [[], ["--help"], ["-h"], ["help"]]) {
-		test(`"${argv.join(" ")}" shows all commands, examples first`, async () => {
+		test(`"${argv.join(" ")}" shows all commands in groups, on one screen`, async () => {
 			const parsed = await parseCommandLine(argv);
-			expect(parsed.kind === "help" ? parsed.text : "").toMatch(/Examples:[\s\S]*Commands:\n {2}evict/);
+			const lines = (parsed.kind === "help" ? parsed.text : "").split("\n");
+			expect(lines.length).toBeLessThanOrEqual(23);
+			expect(lines.filter((line) => line.length > 80)).toEqual([]);
+			const titles = ["Nodes", "Budgets", "Fleet", "Plugin"];
+			expect(lines.map((line) => line.slice(0, 9).trim()).filter((title) => titles.includes(title))).toEqual(titles);
+			const named = lines.slice(2, -2).map((line) => line.slice(9).split(" ")[0]);
+			const own = commands.map(({ name }) => name).filter((name) => !name.includes(" "));
+			expect(named.toSorted()).toEqual(own.toSorted());
+			expect(lines.join("\n")).not.toContain("Others");
 		});
 	}
 
