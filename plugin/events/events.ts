@@ -249,6 +249,10 @@ export type RunEvent =
 			readonly level: "error" | "warning" | "info";
 			readonly context?: string;
 			readonly reason?: Reason;
+			/** BudgetSuspended: NAMESPACE/NAME. */
+			readonly budget?: string;
+			/** BudgetSuspended: by whom, where that was written down. */
+			readonly suspension?: Suspension;
 			readonly message: string;
 	  }
 	| {

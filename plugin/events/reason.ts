@@ -9,6 +9,8 @@ export const reasons = [
 	"LeaseHeld",
 	// A budget of ours that somebody has to put right.
 	...refusalReasons,
+	// It blocks nothing, because a user suspended it.
+	"BudgetSuspended",
 	// Agents.
 	"PeerUnreachable",
 	"AgentRefused",
@@ -31,7 +33,7 @@ export const reasons = [
 
 export type Reason = (typeof reasons)[number];
 
-/** A number to look up and to search for: 13xx agents, 21xx and 22xx budgets, 31xx API servers, 41xx the run. Never used twice. */
+/** A number to look up and to search for: 13xx agents, 21xx to 23xx budgets, 31xx API servers, 41xx the run. Never used twice. */
 export const reasonCodes: Readonly<Record<Reason, string>> = {
 	PeerUnreachable: "XPDB1301",
 	AgentRefused: "XPDB1303",
@@ -49,6 +51,7 @@ export const reasonCodes: Readonly<Record<Reason, string>> = {
 	ExpectedPodsUnknown: "XPDB2205",
 	WorkloadsNotListed: "XPDB2207",
 	GarbledLease: "XPDB2206",
+	BudgetSuspended: "XPDB2306",
 	DisruptionBudget: "XPDB3101",
 	MultipleBudgets: "XPDB3102",
 	NamespaceTerminating: "XPDB3103",

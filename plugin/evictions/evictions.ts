@@ -26,6 +26,7 @@ import { type NativeDependencies, tryEviction } from "./native-eviction.ts";
 import { coverPod, type PodCoverage } from "./pod-coverage.ts";
 import { failedPod, type PodOutcome } from "./pod-outcome.ts";
 import { waitUntilGone } from "./pod-termination.ts";
+import { ToldSuspensions } from "./told-suspensions.ts";
 import { retryAfterMs, type TryAgain, type TryOutcome } from "./try-outcome.ts";
 import { unlessOver } from "./unless-over.ts";
 import { pretendedWaitEvent, sumWaits, waitingEvent } from "./waiting-event.ts";
@@ -62,6 +63,7 @@ interface FleetState {
 	readonly lists: CoverageLists;
 	readonly currentBudgets: CurrentBudgets;
 	readonly changes: FleetChanges;
+	readonly suspensions: ToldSuspensions;
 	/** In the place of rounds, for a dry run. */
 	readonly dryRun: DryRunRounds | undefined;
 	/** Contexts whose clusters were members once. */
@@ -103,7 +105,8 @@ export class Evictions {
 		const dryRun = deps.options.dryRun ? new DryRunRounds({ ...deps, fleet, limit: this.#limit }) : undefined;
 		const memberIds = (): readonly string[] => fleet.members.map(({ id }) => id);
 		const currentBudgets: CurrentBudgets = { list: (namespace) => lists.list(namespace), memberIds };
-		this.#state = { fleet, lists, currentBudgets, changes, dryRun, contexts: new Set() };
+		const suspensions = new ToldSuspensions(deps);
+		this.#state = { fleet, lists, currentBudgets, changes, suspensions, dryRun, contexts: new Set() };
 	}
 
 	get counts(): EvictionCounts {
@@ -229,8 +232,7 @@ export class Evictions {
 		if (!differs && outcome.kind !== "agentRefused") return outcome;
 		// Who refused may be one that is no member any more.
 		const answer = await unlessOver(changes.ask(asked), AbortSignal.any([this.#deps.stop, job.timeout.signal]));
-		if (!answer) return { kind: "again", afterMs: 0 };
-		if (answer.kind === "changed") return { kind: "again", afterMs: 0 };
+		if (!answer || answer.kind === "changed") return { kind: "again", afterMs: 0 };
 		if (answer.kind !== "same") return this.#withoutFleet(job, answer);
 		if (outcome.kind === "agentRefused") return outcome;
 		// They say that they agree, and answer otherwise.
@@ -334,6 +336,7 @@ export class Evictions {
 				`see kubectl xpdb budgets -n ${job.pod.namespace}`;
 			return failedPod(job, { reason: "InvalidBudget", message });
 		}
+		state.suspensions.tell(budgets, state.lists.lastListed(job.pod.namespace));
 		return state.dryRun?.tryEviction(job, budgets) ?? this.#roundsFor(budgets, state).tryEviction(job);
 	}
 

@@ -41,6 +41,16 @@ export function suspensionOf(members: readonly BudgetOfMember[]): Suspension | u
 	return members.find(({ suspension }) => suspension)?.suspension;
 }
 
+/** Undefined unless every member that has the budget suspends it; the same rule as in a decision (allowanceOf in decide.ts). */
+export function suspensionOfAll(
+	name: BudgetName,
+	lists: readonly Pick<BudgetsOfMember, "clusterName" | "budgets">[],
+): { readonly suspension: Suspension | undefined } | undefined {
+	const members = budgetOfMembers(name, lists);
+	if (members.length === 0 || !members.every(({ suspended }) => suspended)) return undefined;
+	return { suspension: suspensionOf(members) };
+}
+
 /** "c3: maxUnavailable 2, elsewhere maxUnavailable 1", or the one that all have. */
 export function boundText(members: readonly BudgetOfMember[]): string {
 	return differing(members, ({ bound = "?" }) => bound);

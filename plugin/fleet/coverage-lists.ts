@@ -4,7 +4,12 @@
 // (coverage-judgement.ts).
 import { formatBudgetName, parseBudgetSpec } from "../../disruption/budget.ts";
 import type { MemberBudget } from "../../disruption/cluster.ts";
-import { coverageFreshForMs, findCovering, type ListedBudgets } from "../../disruption/coverage-judgement.ts";
+import {
+	type BudgetsOfMember,
+	coverageFreshForMs,
+	findCovering,
+	type ListedBudgets,
+} from "../../disruption/coverage-judgement.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
 import { AgentProtocolError, InvalidBudgetError } from "../../disruption/errors.ts";
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
@@ -80,8 +85,13 @@ export class CoverageLists {
 		return this.#known(namespace).some(({ name }) => name.namespace === namespace);
 	}
 
+	/** The last list of the namespace; none before the first one. */
+	lastListed(namespace: string): readonly BudgetsOfMember[] {
+		return this.#listed.get(namespace)?.members ?? [];
+	}
+
 	#known(namespace: string): readonly MemberBudget[] {
-		return (this.#listed.get(namespace)?.members ?? []).flatMap(({ budgets }) => budgets);
+		return this.lastListed(namespace).flatMap(({ budgets }) => budgets);
 	}
 
 	#isYoung({ askedAt }: { readonly askedAt: number }): boolean {

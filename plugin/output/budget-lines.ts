@@ -2,12 +2,12 @@
 // pods, and what is worth a line of its own.
 import { formatBudgetName } from "../../disruption/budget.ts";
 import { shortenTo } from "../../disruption/quote.ts";
+import { suspensionNow } from "../events/suspension-text.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import { boundText, differences, suspensionOf } from "../fleet/budget-members.ts";
 import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
 import { type MissingPods, missingCount, missingPods, missingText } from "../fleet/missing-pods.ts";
-import { suspensionNow } from "./suspension-line.ts";
 import { tableLines } from "./table.ts";
 
 export interface BudgetLinesOptions {

@@ -1,9 +1,11 @@
 // The command that shows what is wrong, or helps, by the reason why something is not done: a reader of -o json hands it on.
 import { agentName, defaultFleetConfigMap, managedByLabel } from "../../disruption/agent-names.ts";
+import type { BudgetName } from "../../disruption/budget.ts";
 import type { Silent } from "../../disruption/errors.ts";
 import type { Reason } from "../events/reason.ts";
 import type { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { seeSilent } from "../fleet/see-silent.ts";
+import { unsuspendCommand } from "../nodes/resume-command.ts";
 
 /** Where it is; what is left out is not known. */
 export interface FixSubject {
@@ -13,13 +15,15 @@ export interface FixSubject {
 	readonly namespace?: string | undefined;
 	readonly pod?: string | undefined;
 	readonly node?: string | undefined;
+	/** NAMESPACE/NAME */
+	readonly budget?: string | undefined;
 	/** PeerUnreachable: who gives no answer, as far as it is known. */
 	readonly silent?: Silent | undefined;
 }
 
 /** Undefined where nothing but time, or the caller's own flags, can help. */
 export function fixCommand(reason: Reason, subject: FixSubject): string | undefined {
-	const { context, suggest, namespace, pod, node } = subject;
+	const { context, suggest, namespace, pod, node, budget } = subject;
 	const kubectl = (...words: readonly string[]): string => suggest.kubectl(words, context);
 	const inNamespace = namespace === undefined ? ["-A"] : ["-n", namespace];
 	switch (reason) {
@@ -33,6 +37,8 @@ export function fixCommand(reason: Reason, subject: FixSubject): string | undefi
 		case "FeatureMissing":
 		case "ExpectedPodsUnknown":
 			return kubectl("get", "xpdb", ...inNamespace, "-o", "yaml");
+		case "BudgetSuspended":
+			return budget === undefined ? undefined : unsuspendCommand(budgetNameOf(budget), suggest);
 		case "WorkloadsNotListed":
 			return kubectl("get", "clusterrole", agentName, "-o", "yaml");
 		case "FleetsDiffer":
@@ -69,4 +75,10 @@ export function fixCommand(reason: Reason, subject: FixSubject): string | undefi
 		case "Interrupted":
 			return undefined;
 	}
+}
+
+/** Of "NAMESPACE/NAME". */
+function budgetNameOf(text: string): BudgetName {
+	const [namespace = "", name = ""] = text.split("/");
+	return { namespace, name };
 }

@@ -116,8 +116,8 @@ export class PublishedEvents {
 				};
 			}
 			case "diagnostic": {
-				const { reason } = event;
-				return { ...event, ...(reason && this.#codeAndFix(reason, { context: event.context ?? "" })) };
+				const { reason, budget, context = "" } = event;
+				return { ...event, ...(reason && this.#codeAndFix(reason, { context, budget })) };
 			}
 			case "progress": {
 				const waits = event.waits.map((wait) => ({ ...wait, usedBy: wait.usedBy.map((used) => this.#usedBy(used)) }));

@@ -2,7 +2,6 @@
 import { budgetApi } from "../../disruption/budget.ts";
 import type { Suspension } from "../../disruption/suspension.ts";
 import type { RunEvent } from "../events/events.ts";
-import { formatElapsed } from "../flags/duration.ts";
 import { dryRunSuffix } from "./dry-run-suffix.ts";
 
 type SuspensionEvent = Extract<
@@ -39,11 +38,6 @@ export function suspensionLine(
 			return { err: `${isBack ? "" : "error: "}budget "${name}": ${state[`${event.suspended}`]}: ${event.message}` };
 		}
 	}
-}
-
-/** "by alice@laptop for 12m00s: database upgrade", of what is shown as it is at this moment. */
-export function suspensionNow({ by, since, reason }: Suspension, now: number): string {
-	return `by ${by} for ${formatElapsed(now - Date.parse(since))}${reason === undefined ? "" : `: ${reason}`}`;
 }
 
 /** "by alice@laptop since 2026-01-01T00:00:00.000Z: database upgrade", of what a run leaves in a log. */

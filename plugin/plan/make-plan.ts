@@ -1,12 +1,15 @@
 // From what was read to the plan: each pod is judged for itself, then all of them are drained in thought, once in waves
 // and three times in seconds, as fast and as slow as their pods may be, and as is likely.
 import type { V1Pod } from "@kubernetes/client-node";
+import { formatBudgetName } from "../../disruption/budget.ts";
 import { controllerOf } from "../../disruption/pod.ts";
 import type { RoundCandidate, Waiting } from "../../disruption/verdict.ts";
 import { drainOrder } from "../drain/drain.ts";
 import type { PodOrder } from "../drain/pod-order.ts";
+import { suspendedText } from "../events/suspension-text.ts";
 import { waitText } from "../events/used-by-text.ts";
 import { formatDuration } from "../flags/duration.ts";
+import { suspensionOfAll } from "../fleet/budget-members.ts";
 import { uncoveredWarning } from "../fleet/connect-fleet.ts";
 import { clientVersion } from "../kubernetes/client-version.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
@@ -82,8 +85,11 @@ export function makePlan(facts: PlanFacts, options: PlanOptions): Plan {
 		...[...(facts.fleet?.budgets ?? [])].map(([key, budget]) => fleetBudgetRow(key, budget, pods)),
 		...[...native.values()].map((budget) => nativeBudgetRow(budget, pods)),
 	].toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
-	for (const { namespace, name, suspended } of budgetRows) {
-		if (suspended) warnings.add(`budget ${namespace}/${name} is suspended in all clusters: it holds nothing back`);
+	for (const budget of facts.fleet?.budgets.values() ?? []) {
+		if ("never" in budget) continue;
+		const { name } = budget.counted.budget;
+		const suspended = suspensionOfAll(name, budget.counted.counts);
+		if (suspended) warnings.add(suspendedText(formatBudgetName(name), suspended.suspension, options.now));
 	}
 	for (const { context, isMember, volumes, native: budgetsOfCluster } of facts.clusters.values()) {
 		if (!isMember) warnings.add(`${context.name}: ${uncoveredWarning}`);

@@ -1,4 +1,5 @@
 // All about one budget: the bound, each member's part, every pod that is not healthy and what it costs.
+import { suspensionNow } from "../events/suspension-text.ts";
 import { whenItFrees } from "../events/used-by-text.ts";
 import { boundText, differences, suspensionOf } from "../fleet/budget-members.ts";
 import type { BudgetRow, PodOfBudget } from "../fleet/budget-table.ts";
@@ -6,7 +7,6 @@ import type { HealthyHistory } from "../fleet/healthy-history.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
 import { type MissingPods, missingPods, missingText, whenMissingFrees } from "../fleet/missing-pods.ts";
 import type { MemberState } from "../fleet/watched-member.ts";
-import { suspensionNow } from "../output/suspension-line.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import { historyLines } from "./history-lines.ts";
 import { padded, paddedName, piece, type StyledLine } from "./styled-line.ts";

@@ -66,6 +66,7 @@ describe("docs/messages.md", () => {
 			namespace: "NAMESPACE",
 			pod: "POD",
 			node: "NODE",
+			budget: "NAMESPACE/BUDGET",
 		});
 		const { title, text } = entryOf(reason);
 		expect(title).toBe(`${reason} (${reasonCodes[reason]})`);

@@ -117,8 +117,12 @@ describeOnFleet("kubectl xpdb suspend", () => {
 		expect(shown.stderr).toMatch(
 			new RegExp(`db is suspended, it holds no eviction back: by ${me} for \\w+: storage migration\n$`),
 		);
-		expect(await plugin(evictFirst(database))).toMatchObject({ code: 0 });
+		const evicted = await plugin(evictFirst(database));
+		expect(evicted.code).toBe(0);
+		const warning = new RegExp(`db is suspended and blocks no eviction, by ${me} for \\w+: storage migration$`, "m");
+		expect(evicted.stderr).toMatch(warning);
 		await database.ready();
+		expect((await plugin([...evictFirst(database), "--dry-run=server"])).stderr).toMatch(warning);
 
 		const again = await plugin(["suspend", ...at, "--reason", "another"]);
 		expect(again.code).toBe(0);

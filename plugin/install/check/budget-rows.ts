@@ -4,6 +4,7 @@ import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { type CheckRow, checkRow, type FoundProblem, notChecked, type Reading } from "./check-report.ts";
 import {
 	type JudgedBudget,
+	judgeInForce,
 	judgeLabels,
 	judgeMet,
 	judgeOwners,
@@ -17,6 +18,7 @@ const budgets = { category: "budgets", isNeeded: true } as const;
 const titles = {
 	readable: { ...budgets, title: "budgets can be judged" },
 	same: { ...budgets, title: "budgets are the same everywhere" },
+	inForce: { ...budgets, title: "no budget is suspended", isNeeded: false },
 	met: { ...budgets, title: "budgets cover pods, and can be met" },
 	owners: { ...budgets, title: "pods have owners where it counts", isNeeded: false },
 } as const;
@@ -70,6 +72,12 @@ function rowsOf(
 	return [
 		checkRow(titles.readable, names, counted, found(judgeReadable)),
 		checkRow(titles.same, names, counted, found(judgeSame)),
+		checkRow(
+			titles.inForce,
+			names,
+			counted,
+			found((budget) => judgeInForce(budget, { ...options, now: Date.now() })),
+		),
 		checkRow(titles.met, names, counted, [...found(judgeMet), ...found(judgeLabels), ...uncounted(facts.budgets)]),
 		checkRow(
 			titles.owners,

@@ -64,6 +64,7 @@ const ofRounds = {
 	ExpectedPodsUnknown: "failed",
 	WorkloadsNotListed: "failed",
 	GarbledLease: "failed",
+	BudgetSuspended: "warning",
 } as const satisfies Partial<Readonly<Record<Reason, Problem>>>;
 
 interface ReasonFacts {

@@ -3,9 +3,11 @@
 import { type BudgetName, formatBudgetName } from "../../../disruption/budget.ts";
 import { mislabelledText } from "../../../disruption/budget-text.ts";
 import type { MislabelledWorkload } from "../../../disruption/cluster.ts";
+import { suspendedText } from "../../events/suspension-text.ts";
 import type { SuggestedCommands } from "../../flags/suggested-commands.ts";
-import { differences } from "../../fleet/budget-members.ts";
+import { differences, suspensionOf } from "../../fleet/budget-members.ts";
 import type { BudgetRow } from "../../fleet/budget-table.ts";
+import { unsuspendCommand } from "../../nodes/resume-command.ts";
 import type { Finding } from "../../plan/explain/explanation.ts";
 import { isRoundReason } from "./check-reason.ts";
 import type { FoundProblem } from "./check-report.ts";
@@ -50,6 +52,16 @@ export function judgeSame(
 	if (text === undefined) return [];
 	const fix = suggest.xpdb(["budgets", name.name, "-n", name.namespace, "-o", "wide"], context);
 	return [{ reason: "BudgetsDiffer", message: `budget ${formatBudgetName(name)}: ${text}`, fix }];
+}
+
+/** Evictions of its pods are not limited: a user may have forgotten that. */
+export function judgeInForce(
+	{ name, row }: JudgedBudget,
+	{ suggest, now }: Pick<Options, "suggest"> & { readonly now: number },
+): readonly FoundProblem[] {
+	if (row.members.length === 0 || !row.members.every(({ suspended }) => suspended)) return [];
+	const message = suspendedText(formatBudgetName(name), suspensionOf(row.members), now);
+	return [{ reason: "BudgetSuspended", message, fix: unsuspendCommand(name, suggest) }];
 }
 
 export function judgeMet(budget: JudgedBudget, { suggest, context }: Options): readonly FoundProblem[] {

@@ -87,6 +87,16 @@ const wrongBudgets: readonly WrongBudget[] = [
 		fixCode: 3,
 	},
 	{
+		reason: "BudgetSuspended",
+		fault: "a budget that is suspended everywhere",
+		name: "off",
+		spec: () => ({ ...one, ...selecting("owned"), suspend: true }),
+		says: `budget ${namespace}/off is suspended and blocks no eviction, it does not say by whom`,
+		// It asks first, and an operator may not do it.
+		fix: `kubectl xpdb unsuspend off -n ${namespace} --contexts=c1-operator,c2-operator,c3-operator`,
+		fixCode: 1,
+	},
+	{
 		reason: "BudgetSelectsNothing",
 		fault: "a budget whose pods are not there",
 		name: "idle",

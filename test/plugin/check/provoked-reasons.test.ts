@@ -12,6 +12,7 @@ import {
 	judgeVersions,
 } from "../../../plugin/install/check/judge-agents.ts";
 import {
+	judgeInForce,
 	judgeLabels,
 	judgeMet,
 	judgeOwners,
@@ -59,6 +60,11 @@ import {
 type Found = readonly FoundProblem[];
 
 const moved = { kind: "StatefulSet", namespace: "shop", name: "db", wants: 3, others: 2, cluster: "eu" };
+const suspension = { by: "alice@laptop", since: new Date(nowMs - 26 * 3_600_000).toISOString(), reason: "migration" };
+const suspendedIn = (clusters: readonly string[]) =>
+	row().members.map((member) =>
+		clusters.includes(member.cluster) ? { ...member, suspended: true, suspension } : member,
+	);
 const rows: readonly (readonly [name: string, reason: CheckReason, found: () => Found | Promise<Found>])[] = [
 	["a server that is silent", "ApiServerSilent", () => judgeServer(unread, undefined, eu).findings],
 	["an old server", "ApiServerTooOld", () => judgeServer(read("v1.29.14-gke.1"), undefined, eu).findings],
@@ -214,6 +220,11 @@ const rows: readonly (readonly [name: string, reason: CheckReason, found: () => 
 		"BudgetsDiffer",
 		() => judgeSame(judged({ row: row({ members: row().members.slice(1) }) }), options),
 	],
+	[
+		"a budget that is suspended",
+		"BudgetSuspended",
+		() => judgeInForce(judged({ row: row({ members: suspendedIn(["eu", "us"]) }) }), { ...options, now: nowMs }),
+	],
 	["a budget that can never be met", "BudgetNeverMet", () => judgeMet(refused("BudgetNeverMet"), options)],
 	[
 		"a budget without pods",
@@ -247,6 +258,17 @@ describe("check finds", () => {
 	test("each of its reasons in one of these", () => {
 		const provoked = new Set<string>(rows.map(([, reason]) => reason));
 		expect(Object.keys(ownCheckReasons).filter((reason) => !provoked.has(reason))).toEqual([]);
+	});
+
+	test("how long a budget has been suspended, by whom and why, and the command that ends it", () => {
+		const members = suspendedIn(["eu", "us"]);
+		expect(judgeInForce(judged({ row: row({ members }) }), { ...options, now: nowMs })).toEqual([
+			{
+				reason: "BudgetSuspended",
+				message: "budget shop/db is suspended and blocks no eviction, by alice@laptop for 26h00m: migration",
+				fix: "kubectl xpdb unsuspend db -n shop",
+			},
+		]);
 	});
 
 	test("no command that xpdb does not have", async () => {
@@ -285,6 +307,9 @@ describe("check finds", () => {
 			judgeReadable(judged(), options),
 			judgeSame(judged(), options),
 			judgeMet(judged(), options),
+			judgeInForce(judged(), { ...options, now: nowMs }),
+			// It holds then: that its members differ is said elsewhere.
+			judgeInForce(judged({ row: row({ members: suspendedIn(["eu"]) }) }), { ...options, now: nowMs }),
 			judgeOwners(judged({ ownerless: [{ cluster: "us", pod: "shop/a" }] }), "eu", options),
 		];
 		expect(well.flat()).toEqual([]);

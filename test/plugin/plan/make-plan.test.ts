@@ -136,7 +136,7 @@ describe("makePlan()", () => {
 		);
 		expect(planned.warnings).toEqual([
 			"eu/eu-n0: deleting Pods with local storage: shop/db-0",
-			"budget shop/db is suspended in all clusters: it holds nothing back",
+			"budget shop/db is suspended and blocks no eviction, it does not say by whom",
 			"eu: claims are forbidden",
 			"eu/eu-n0 may take longer than its timeout of 10s",
 			"us/us-n0 may take longer than its timeout of 10s",
