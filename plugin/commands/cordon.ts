@@ -5,7 +5,7 @@ import { findOperation, missingNodes } from "../nodes/find-operation.ts";
 import { refuseEmptyId, refuseNodes, requireNodes } from "../nodes/node-arguments.ts";
 import { resolveNodes } from "../nodes/node-targets.ts";
 import { isOperationId } from "../nodes/operation.ts";
-import { carryOut } from "../run/carry-out.ts";
+import { carryOut, withoutLost } from "../run/carry-out.ts";
 import { cordonWork } from "../run/cordon-work.ts";
 import type { ExitCode } from "../terminal/exit.ts";
 
@@ -26,16 +26,16 @@ function setNodes(command: "cordon" | "uncordon", input: CommandInput, deps: Com
 		async findWork({ dryRun }, run) {
 			const { contexts } = run;
 			if (op !== "") {
-				const nodes = await findOperation(contexts, op);
-				const missing = missingNodes(nodes);
+				const { nodes, lost } = await findOperation(contexts, op);
+				const missing = missingNodes(nodes, lost);
 				if (missing !== undefined) {
 					const message = `operation ${op}: left as they are: ${missing}`;
 					run.emit({ type: "diagnostic", level: "warning", message });
 				}
-				return cordonWork({ nodes, dryRun, op }, call, run);
+				return withoutLost(cordonWork({ nodes, dryRun, op }, call, run), lost);
 			}
-			const nodes = await resolveNodes(contexts, input.words, textFlag(input, "selector"));
-			return cordonWork({ nodes, dryRun }, call, run);
+			const { nodes, lost } = await resolveNodes(contexts, input.words, textFlag(input, "selector"));
+			return withoutLost(cordonWork({ nodes, dryRun }, call, run), lost);
 		},
 	});
 }

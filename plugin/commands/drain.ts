@@ -5,7 +5,7 @@ import { refuseEmptyId, refuseNodes, requireNodes } from "../nodes/node-argument
 import { resolveNodes } from "../nodes/node-targets.ts";
 import { isOperationId, newOperationId } from "../nodes/operation.ts";
 import { resumeOperation } from "../nodes/resume-operation.ts";
-import { carryOut } from "../run/carry-out.ts";
+import { carryOut, withoutLost } from "../run/carry-out.ts";
 import { drainWork } from "../run/drain-work.ts";
 
 export const runDrain: CommandRunner = (input, deps) => {
@@ -23,13 +23,14 @@ export const runDrain: CommandRunner = (input, deps) => {
 		async findWork(options, run) {
 			const { contexts, emit } = run;
 			if (options) {
-				const nodes = await resolveNodes(contexts, input.words, textFlag(input, "selector"), options);
-				return drainWork({ nodes, options, op }, call, run);
+				const { nodes, lost } = await resolveNodes(contexts, input.words, textFlag(input, "selector"), options);
+				return withoutLost(await drainWork({ nodes, lost, options, op }, call, run), lost);
 			}
 			const resumed = await resumeOperation(op, { input, contexts, emit });
-			const { nodes, input: as } = resumed;
-			if (nodes.length === 0) return { kind: "ended", failures: [] };
-			return drainWork({ nodes, options: readDrainOptions(as, deps), op, resumed }, { ...call, input: as }, run);
+			const { nodes, lost, input: as } = resumed;
+			if (nodes.length === 0) return withoutLost({ kind: "ended", failures: [] }, lost);
+			const task = { nodes, lost, options: readDrainOptions(as, deps), op, resumed };
+			return withoutLost(await drainWork(task, { ...call, input: as }, run), lost);
 		},
 	});
 };

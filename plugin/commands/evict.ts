@@ -12,7 +12,7 @@ import { parseDryRun } from "../flags/dry-run.ts";
 import { beginConnecting, type Connecting } from "../fleet/connect-fleet.ts";
 import { runClock } from "../kubernetes/run-clock.ts";
 import { newOperationId } from "../nodes/operation.ts";
-import { carryOut } from "../run/carry-out.ts";
+import { carryOut, withoutLost } from "../run/carry-out.ts";
 import { evictWork } from "../run/evict-work.ts";
 import type { OpenRun } from "../run/run-report.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -31,7 +31,12 @@ export const runEvict: CommandRunner = (input, deps) => {
 			// Of the pods that are not there somebody wants to hear first.
 			connecting?.connection.catch(() => undefined);
 			try {
-				const pods = await resolvePods(run.contexts, options);
+				const { pods, lost } = await resolvePods(run.contexts, options);
+				if (lost.length > 0) {
+					closeLater(connecting);
+					// It is asked anew by openEvictions(), through the contexts that answer.
+					return withoutLost(evictWork({ pods, options, readAt }, call, run), lost);
+				}
 				if (pods.length > 0) return evictWork({ pods, options, readAt, connecting }, call, run);
 			} catch (error) {
 				closeLater(connecting);

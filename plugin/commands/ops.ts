@@ -18,6 +18,7 @@ export const runOps: CommandRunner = async (input, deps) => {
 	const format = parseReadFormat(textFlag(input, "output"), ["json", "yaml", "name", "wide"]);
 	return withContexts(input, deps, async (contexts) => {
 		const problems: string[] = [];
+		let isUnanswered = false;
 		const lists = await Promise.all(
 			contexts.map(async (context): Promise<AnnotatedNodes> => {
 				try {
@@ -25,8 +26,8 @@ export const runOps: CommandRunner = async (input, deps) => {
 				} catch (error) {
 					// What the others have is still worth a row.
 					if (!(error instanceof ApiError || error instanceof ConnectionError)) throw error;
-					const line = kubectlErrorLine(error);
-					problems.push(error instanceof ConnectionError && contexts.length > 1 ? `${context.name}: ${line}` : line);
+					problems.push(kubectlErrorLine(error));
+					isUnanswered ||= error instanceof ConnectionError && (error.isSilent || contexts.length > 1);
 					return { nodes: [], later: [] };
 				}
 			}),
@@ -54,6 +55,7 @@ export const runOps: CommandRunner = async (input, deps) => {
 			streams.stderr.write("No unfinished operations found\n");
 		}
 		for (const problem of problems) streams.stderr.write(`${problem}\n`);
+		if (isUnanswered) return exitCode.failedClosed;
 		return problems.length > 0 ? exitCode.error : exitCode.done;
 	});
 };

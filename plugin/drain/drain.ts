@@ -12,7 +12,7 @@ import { isAgentPod } from "../fleet/agent-pods.ts";
 import { ApiError, ConnectionError, errorText } from "../kubernetes/api-error.ts";
 import type { KubernetesClient } from "../kubernetes/kubernetes-client.ts";
 import type { PodDeletions } from "../kubernetes/pod-deletions.ts";
-import { setUnschedulable } from "../nodes/cordon.ts";
+import { type CordonResult, hasSucceeded, setUnschedulable } from "../nodes/cordon.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
 import type { OperationAnnotations } from "../nodes/operation-annotation.ts";
 import { orderPods, type PodOrder } from "./pod-order.ts";
@@ -72,14 +72,14 @@ export async function drain(
 	options: DrainOptions,
 	deps: DrainDependencies,
 ): Promise<DrainResult> {
-	const cordoned = new Set<NodeTarget>();
+	const cordons = new Map<NodeTarget, CordonResult>();
 	for (const node of nodes) {
 		if (deps.stop.aborted) break;
 		const { dryRun } = options;
 		const result = deps.annotations
 			? await deps.annotations.cordon(node)
 			: await setUnschedulable(node, { desired: true, dryRun, emit: deps.emit });
-		if (result !== "failed") cordoned.add(node);
+		cordons.set(node, result);
 	}
 	const outcomes = new Map<NodeTarget, NodeOutcome>();
 	const lanes = [...Map.groupBy(nodes, ({ context }) => context).values()].flatMap((queue) => {
@@ -101,10 +101,11 @@ export async function drain(
 
 	async function drainInTurn(node: NodeTarget): Promise<NodeOutcome> {
 		if (deps.stop.aborted) return { kind: "stopped" };
-		if (cordoned.has(node)) return drainNode(node, options, deps);
+		const cordon = cordons.get(node) ?? "failed";
+		if (hasSucceeded(cordon)) return drainNode(node, options, deps);
 		// Its pods could come right back. kubectl evicts them all the same.
 		const why = "it could not be cordoned";
-		return fail(node, [why], [], { deps, unreachable: false, reason: "CordonFailed", why });
+		return fail(node, [why], [], { deps, unreachable: cordon === "unanswered", reason: "CordonFailed", why });
 	}
 }
 
@@ -140,8 +141,9 @@ async function drainNode(node: NodeTarget, options: DrainOptions, deps: DrainDep
 	} catch (error) {
 		// The node's pods could not be listed: the other nodes go on.
 		if (!(error instanceof ApiError || error instanceof ConnectionError)) throw error;
-		const reason = error instanceof ApiError ? refusalReason(error) : "ServerUnreachable";
-		return fail(node, [errorText(error)], [], { deps, reason });
+		const unreachable = error instanceof ConnectionError;
+		const reason = unreachable ? "ServerUnreachable" : refusalReason(error);
+		return fail(node, [errorText(error)], [], { deps, unreachable, reason });
 	}
 }
 

@@ -7,7 +7,13 @@ import { formatSelector, parseLabelSelector } from "../../disruption/selector.ts
 import { nearest } from "../flags/nearest.ts";
 import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
-import { absentContextHint, findInOne, inContext, splitContext } from "../nodes/find-in-contexts.ts";
+import {
+	absentContextHint,
+	type LostContext,
+	SearchedContexts,
+	searchForOne,
+	splitContext,
+} from "../nodes/find-in-contexts.ts";
 import { readResourceArgument, requirePathSegment } from "../nodes/resource-argument.ts";
 import { UsageError } from "../terminal/errors.ts";
 
@@ -48,46 +54,63 @@ export interface PodQuery {
 	readonly allNamespaces: boolean;
 }
 
-/** Each pod once, in the order given; every word names something that exists. */
-export async function resolvePods(contexts: readonly KubeContext[], query: PodQuery): Promise<readonly PodTarget[]> {
+export interface ResolvedPods {
+	readonly pods: readonly PodTarget[];
+	/** Contexts whose pods are not among them, because their API servers give no answer. */
+	readonly lost: readonly LostContext[];
+}
+
+/**
+ * Each pod once, in the order given; every word names something that exists. Throws ConnectionError where nothing is found in the
+ * contexts that answer, and one does not.
+ */
+export async function resolvePods(contexts: readonly KubeContext[], query: PodQuery): Promise<ResolvedPods> {
 	const found: PodTarget[] = [];
+	const searched = new SearchedContexts(contexts);
 	if (!query.allNamespaces) for (const { namespace } of contexts) requirePathSegment("namespace", namespace);
 	if (query.selector !== "") {
 		const lists = await Promise.all(
 			contexts.map((context) =>
-				inContext(context, contexts, async () => {
+				searched.search(context, async () => {
 					const path = query.allNamespaces ? "/api/v1/pods" : `/api/v1/namespaces/${context.namespace}/pods`;
 					const pods = await context.client.list<V1Pod>(path, { labelSelector: query.selector });
 					return pods.map((pod) => ({ context, pod }));
 				}),
 			),
 		);
-		found.push(...lists.flat());
+		found.push(...lists.flatMap((list) => list ?? []));
 	}
-	for (const text of query.words) found.push(...(await resolveWord(text, contexts)));
-	return [...new Map(found.map((target) => [`${target.context.name} ${target.pod.metadata?.uid}`, target])).values()];
+	for (const text of query.words) found.push(...(await resolveWord(text, searched)));
+	const left = searched.settle(found);
+	const pods = [
+		...new Map(left.map((target) => [`${target.context.name} ${target.pod.metadata?.uid}`, target])).values(),
+	];
+	return { pods, lost: searched.lost };
 }
 
-async function resolveWord(text: string, contexts: readonly KubeContext[]): Promise<readonly PodTarget[]> {
+async function resolveWord(text: string, searched: SearchedContexts): Promise<readonly PodTarget[]> {
+	const contexts = searched.all;
 	const word = splitContext(text, contexts);
 	const absent = absentContextHint(word.rest, contexts);
 	const { type: named, name: rest } = readResourceArgument(word.rest, absent ?? contextHint(contexts));
 	if (named === undefined || podTypes.includes(named)) {
-		const { context, found } = await findInOne({ ...word, rest }, contexts, "pod", (place, podName) =>
+		const hit = await searchForOne({ ...word, rest }, searched, "pod", (place, podName) =>
 			place.client.get<V1Pod>(`/api/v1/namespaces/${place.namespace}/pods/${encodeURIComponent(podName)}`),
 		);
-		return [{ context, pod: found }];
+		return hit ? [{ context: hit.context, pod: hit.found }] : [];
 	}
 	const type = workloadTypes.find(({ names }) => names.includes(named.toLowerCase()));
 	if (!type) {
 		if (absent !== undefined) throw new UsageError(`${quote(named)} is not a type that has pods`, absent);
 		throw unknownType(text, named, contexts);
 	}
-	const { context, found: workload } = await findInOne({ ...word, type: named, rest }, contexts, named, (place, name) =>
+	const hit = await searchForOne({ ...word, type: named, rest }, searched, named, (place, name) =>
 		place.client.get<Workload>(`${type.path}/namespaces/${place.namespace}/${type.plural}/${encodeURIComponent(name)}`),
 	);
-	const pods = await podsOf(context, workload, type);
-	return pods.map((pod) => ({ context, pod }));
+	if (!hit) return [];
+	const { context, found: workload } = hit;
+	const pods = await searched.search(context, () => podsOf(context, workload, type));
+	return (pods ?? []).map((pod) => ({ context, pod }));
 }
 
 /** The pods that the workload controls, itself or through ReplicaSets; what its selector matches by chance is left out. */

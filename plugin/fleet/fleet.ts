@@ -86,17 +86,20 @@ export async function connectByAnchors(
 		for (const access of reached) access.close();
 	};
 	try {
-		const failed = results.filter((result) => result.kind === "failed");
-		if (failed.length > 0) {
+		const failed = results
+			.filter((result) => result.kind === "failed")
+			.map(({ context, problem }) => `${context.name}: ${problem}`);
+		// A table shows what the others say.
+		if (failed.length > 0 && (options.mayMiss !== true || reached.length === 0)) {
 			throw new FleetUncoveredError(
 				"Cannot cover the fleet: the agents of some clusters cannot be reached, nothing was touched",
-				failed.map(({ context, problem }) => `${context.name}: ${problem}`),
+				failed,
 			);
 		}
 		const uncovered = results.filter((result) => result.kind === "none").map(({ context }) => context);
 		refuseSameCluster(reached.map(({ context, description }) => [context.name, description.clusterId]));
 		await refuseSameNamespace(uncovered);
-		const fleet = reached.length > 0 ? await assembleAgreed(reached, options) : undefined;
+		const fleet = reached.length > 0 ? await assembleAgreed(reached, { ...options, missed: failed }) : undefined;
 		return { fleet, uncovered };
 	} catch (error) {
 		closeAll();
@@ -113,8 +116,13 @@ export interface ConnectOptions {
 	readonly silent?: Set<string>;
 }
 
+interface AssembleOptions extends ConnectOptions {
+	/** Why some contexts lead nowhere: told beside the members that give no answer. */
+	readonly missed?: readonly string[];
+}
+
 /** As assembleFleet(), of members who agree by now. Nothing is taken from the answers in which they did not. */
-async function assembleAgreed(accesses: readonly AgentAccess[], options: ConnectOptions): Promise<Fleet> {
+async function assembleAgreed(accesses: readonly AgentAccess[], options: AssembleOptions): Promise<Fleet> {
 	const until = performance.now() + agreeWithinMs;
 	for (let asked = accesses; ; asked = await describeAnew(asked)) {
 		try {
@@ -147,7 +155,7 @@ async function describeAnew(accesses: readonly AgentAccess[]): Promise<readonly 
  */
 export async function assembleFleet(
 	accesses: readonly AgentAccess[],
-	{ mayMiss = false, namespaces, silent }: ConnectOptions,
+	{ mayMiss = false, namespaces, silent, missed = [] }: AssembleOptions,
 ): Promise<Fleet> {
 	const described = accesses.map(({ context, description }) => ({ name: context.name, description }));
 	refuseDifferentFleets(described);
@@ -174,7 +182,7 @@ export async function assembleFleet(
 			return current.descriptions;
 		},
 		get problems() {
-			return current.problems.map(({ text }) => text);
+			return [...missed, ...current.problems.map(({ text }) => text)];
 		},
 		contextOf: (memberId) => accesses.find(({ description }) => description.clusterId === memberId)?.context.name,
 		memberOf: (contextName) => current.members.find(({ id }) => id === idOfContext.get(contextName)),

@@ -1,13 +1,19 @@
 // The one place where the plugin dials an API server: for calls, for answers that come line by line and for WebSockets, with the same
 // credentials (api-credentials.ts), TLS, proxy, kept connections and limits of time. client-node has no such place: its calls and
 // watches go through undici with a new agent, so a new connection, each time, and its port-forward through ws with another.
-import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as requestPlain } from "node:http";
+import {
+	type ClientRequest,
+	type IncomingMessage,
+	type OutgoingHttpHeaders,
+	type Agent as PlainAgent,
+	request as requestPlain,
+} from "node:http";
 import { request } from "node:https";
 import type { WebSocket } from "ws";
 import { formatDuration, timerMs } from "../flags/duration.ts";
 import type { VerboseLog } from "../terminal/verbose-log.ts";
 import { createCredentialReader } from "./api-credentials.ts";
-import { NotSentError } from "./api-error.ts";
+import { NotSentError, SilentServerError } from "./api-error.ts";
 import type { Connection } from "./connection.ts";
 import type { LoginDesk } from "./login-desk.ts";
 import { explainProxyError } from "./proxy-error.ts";
@@ -53,12 +59,29 @@ export class ResetError extends Error {
 
 /** The API server ends a request after 60 s; who hears nothing for longer talks to nobody. */
 const defaultTimeoutMs = 65_000;
-const handshakeTimeoutMs = 10_000;
+/** As kubectl: a hung API server still accepts TCP connections, and never answers the TLS handshake. */
+const connectTimeoutMs = 10_000;
+/** A healthy API server answers in milliseconds: after this long a person wants to know what the command waits for. */
+const silentAfterMs = 3_000;
 
-/** Must be closed. `log`: what is told of every request, where somebody wants to know. `logins`: those of the other contexts too. */
-export function createApiDialer(connection: Connection, log?: VerboseLog, logins?: LoginDesk): ApiDialer {
+export interface DialerOptions {
+	/** Told of every request. */
+	readonly log?: VerboseLog | undefined;
+	/** Shared with the other contexts. */
+	readonly logins?: LoginDesk | undefined;
+	/** Told once when a request has had no answer for so long, and again only after the server has answered. */
+	readonly onSilence?: ((silentForMs: number) => void) | undefined;
+	readonly connectTimeoutMs?: number;
+	readonly silentAfterMs?: number;
+}
+
+/** Must be closed. */
+export function createApiDialer(connection: Connection, options: DialerOptions = {}): ApiDialer {
+	const { log, logins, onSilence } = options;
+	const limits = { connectTimeoutMs, silentAfterMs, ...options };
 	const reader = createCredentialReader(connection, logins);
 	const base = connection.server.replace(/\/$/, "");
+	let isSilent = false;
 
 	interface Begun {
 		readonly response: IncomingMessage;
@@ -79,31 +102,53 @@ export function createApiDialer(connection: Connection, log?: VerboseLog, logins
 		const url = new URL(base + path);
 		const make = url.protocol === "http:" ? requestPlain : request;
 		return new Promise((resolve, reject) => {
-			let isLate = false;
+			let late: SilentServerError | undefined;
 			const explain = (error: unknown): unknown => {
-				if (isLate) return new Error(`no answer within ${formatDuration(withinMs)}`);
+				if (late) return late;
 				const isReset = error instanceof Error && "code" in error && error.code === "ECONNRESET";
 				if (isReset && outgoing.reusedSocket) return new ResetError(error);
 				return explainProxyError(error, connection.httpProxy ?? connection.cluster.proxyUrl ?? "");
 			};
 			const outgoing = make(url, { ...tls, agent, method, headers: { ...login, ...headers } }, (response) => {
+				isSilent = false;
+				clearTimeout(silence);
 				// Whoever reads it hears of its errors, but may not listen yet.
 				response.on("error", () => undefined);
 				resolve({ response, followed, leaveTime: () => clearTimeout(timer), explain });
 			});
 			const followed = log && followRequest(log, outgoing, url, body ?? "");
 			// Not by the request's own signal: its AbortError comes up where nobody listens when the request is over already.
-			const stop = (): void => void outgoing.destroy();
-			const timer = setTimeout(() => {
-				isLate = true;
+			const stop = (): void => {
+				// While a proxy is asked for a connection, the request has no socket yet and ends without an event.
+				finish();
+				outgoing.destroy();
+				reject(explain(new Error("the request was given up")));
+			};
+			const giveUp = (problem: string): void => {
+				late = new SilentServerError(problem);
 				stop();
-			}, timerMs(withinMs));
+			};
+			const timer = setTimeout(() => giveUp(`no answer within ${formatDuration(withinMs)}`), timerMs(withinMs));
+			const silence = setTimeout(() => {
+				if (!isSilent) onSilence?.(limits.silentAfterMs);
+				isSilent = true;
+			}, limits.silentAfterMs);
+			const connecting = repeatUntil(limits.connectTimeoutMs, () => {
+				// Behind as many requests as may run at a time it waits for their answers, and not for a connection.
+				if (outgoing.socket === null && isBusy(agent)) return false;
+				giveUp(`no connection within ${formatDuration(limits.connectTimeoutMs)}`);
+				return true;
+			});
+			const finish = (): void => {
+				clearTimeout(timer);
+				clearTimeout(silence);
+				connecting.stop();
+				signal?.removeEventListener("abort", stop);
+			};
 			signal?.addEventListener("abort", stop, { once: true });
 			outgoing.on("error", (error) => reject(explain(error)));
-			outgoing.once("close", () => {
-				clearTimeout(timer);
-				signal?.removeEventListener("abort", stop);
-			});
+			outgoing.once("close", finish);
+			onceConnected(outgoing, () => connecting.stop());
 			if (!guard) {
 				outgoing.end(body);
 				return;
@@ -117,7 +162,7 @@ export function createApiDialer(connection: Connection, log?: VerboseLog, logins
 
 	/** Opens a connection, so that a request that waited too long for a new one finds it on the next try. */
 	async function connectAhead(signal: AbortSignal | undefined): Promise<void> {
-		const { response } = await begin({ method: "GET", path: "/version", headers: {}, signal }, handshakeTimeoutMs);
+		const { response } = await begin({ method: "GET", path: "/version", headers: {}, signal }, connectTimeoutMs);
 		await readText(response);
 	}
 
@@ -156,7 +201,7 @@ export function createApiDialer(connection: Connection, log?: VerboseLog, logins
 						Array.isArray(value) ? value.join(",") : String(value),
 					]),
 				),
-				handshakeTimeout: handshakeTimeoutMs,
+				handshakeTimeout: connectTimeoutMs,
 				perMessageDeflate: false,
 				followRedirects: false,
 				finishRequest(request) {
@@ -168,6 +213,19 @@ export function createApiDialer(connection: Connection, log?: VerboseLog, logins
 		forget: () => reader.forget(),
 		close: () => reader.close(),
 	};
+}
+
+/** Calls `act` after each period, until it returns true or is stopped. */
+function repeatUntil(periodMs: number, act: () => boolean): { readonly stop: () => void } {
+	const timer = setInterval(() => {
+		if (act()) clearInterval(timer);
+	}, periodMs);
+	return { stop: () => clearInterval(timer) };
+}
+
+/** Whether a new request has to wait until one of those that run has its answer. */
+function isBusy({ sockets, maxSockets }: PlainAgent): boolean {
+	return Object.values(sockets).reduce((sum, each) => sum + (each?.length ?? 0), 0) >= maxSockets;
 }
 
 /** Calls `go` synchronously when the request can be written. */

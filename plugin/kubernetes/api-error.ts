@@ -1,7 +1,7 @@
 // What an API server answers when it says no, and how kubectl words it.
 import { BoundedError, longestMessage } from "../../disruption/bounded-error.ts";
 import { indentMore, oneLine } from "../../disruption/printable.ts";
-import { shorten, shortenTo } from "../../disruption/quote.ts";
+import { quote, shorten, shortenTo } from "../../disruption/quote.ts";
 import { isRecord } from "../../disruption/record.ts";
 import { withoutNodeAdvice } from "../../proto/verified-tls.ts";
 
@@ -55,13 +55,20 @@ export class NotSentError extends BoundedError {
 	}
 }
 
+/** The API server did not answer in time: what a ConnectionError has as its cause. */
+export class SilentServerError extends BoundedError {
+	override readonly name = "SilentServerError";
+}
+
 /** No answer at all: refused, reset, timed out, a certificate that is not trusted. */
 export class ConnectionError extends BoundedError {
 	override readonly name = "ConnectionError";
 	readonly server: string;
 	/** The system's code, for example ECONNREFUSED. */
 	readonly code: string;
-	constructor(server: string, cause: unknown) {
+	/** Of the server, where the command works in several. */
+	readonly context: string | undefined;
+	constructor(server: string, cause: unknown, context?: string) {
 		const code = systemCode(cause);
 		const message = withoutNodeAdvice(
 			cause instanceof Error ? cause.message : String(cause),
@@ -71,6 +78,17 @@ export class ConnectionError extends BoundedError {
 		super(message || code || "the connection failed", { cause });
 		this.server = server;
 		this.code = code;
+		this.context = context;
+	}
+
+	/** It did not answer in time. */
+	get isSilent(): boolean {
+		return this.cause instanceof SilentServerError;
+	}
+
+	/** The same failure, which names the context too. */
+	inContext(name: string): ConnectionError {
+		return new ConnectionError(this.server, this.cause, name);
 	}
 }
 
@@ -115,9 +133,10 @@ export function kubectlErrorLine(error: unknown): string {
 			: `Error from server (${error.reason}): ${error.message}`;
 	}
 	if (error instanceof ConnectionError) {
+		const where = error.context === undefined ? "" : ` of context ${quote(error.context)}`;
 		return error.code === "ECONNREFUSED"
-			? `The connection to the server ${hostOf(error.server)} was refused - did you specify the right host or port?`
-			: `Unable to connect to the server: ${error.message}`;
+			? `The connection to the server ${hostOf(error.server)}${where} was refused - did you specify the right host or port?`
+			: `Unable to connect to the server${where}: ${error.message}`;
 	}
 	return `error: ${error instanceof Error ? error.message : String(error)}`;
 }

@@ -5,11 +5,9 @@ import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { WebSocket } from "ws";
 import { isRecord } from "../../disruption/record.ts";
-import type { VerboseLog } from "../terminal/verbose-log.ts";
-import { type ApiAnswer, createApiDialer, ResetError } from "./api-dialer.ts";
+import { type ApiAnswer, createApiDialer, type DialerOptions, ResetError } from "./api-dialer.ts";
 import { ConnectionError, listError, NotSentError, readApiError } from "./api-error.ts";
 import type { Connection } from "./connection.ts";
-import type { LoginDesk } from "./login-desk.ts";
 import { parseWarnings } from "./server-warning.ts";
 
 export interface CallOptions {
@@ -73,10 +71,9 @@ export const metadataTypes = {
 export function createKubernetesClient(
 	connection: Connection,
 	onWarning: (message: string) => void = () => undefined,
-	log?: VerboseLog,
-	logins?: LoginDesk,
+	options: DialerOptions = {},
 ): KubernetesClient {
-	const dialer = createApiDialer(connection, log, logins);
+	const dialer = createApiDialer(connection, options);
 
 	async function call<T>(
 		method: string,

@@ -1,6 +1,7 @@
 // The contexts a command works in, from its flags.
 import { oneLine } from "../../disruption/printable.ts";
 import { quote } from "../../disruption/quote.ts";
+import { formatDuration } from "../flags/duration.ts";
 import type { GlobalFlags } from "../flags/global-flags.ts";
 import { SuggestedCommands } from "../flags/suggested-commands.ts";
 import { UsageError } from "../terminal/errors.ts";
@@ -16,9 +17,12 @@ import { createKubernetesClient } from "./kubernetes-client.ts";
 import { LoginDesk } from "./login-desk.ts";
 import { type ServerWarningSink, tellOnce } from "./server-warning.ts";
 
-interface OpenOptions {
-	/** Left out, they are written to stderr. */
+/** Of a run that works in the contexts. */
+export interface OpenOptions {
+	/** What its API servers warn of; left out, it is written to stderr. */
 	readonly onWarning?: ServerWarningSink;
+	/** An API server keeps a request waiting; left out, it is written to stderr. */
+	readonly onSilence?: (context: string, message: string) => void;
 	/** Logins that ask have it alone. */
 	readonly turns?: TerminalTurns | undefined;
 	/** Ends a login that is under way. */
@@ -32,6 +36,7 @@ export function openContexts(
 	stderr: TextSink,
 	{
 		onWarning = tellOnce((_, message) => stderr.write(`Warning: ${message}\n`)),
+		onSilence = (context, message) => stderr.write(`${flags.contexts.length > 1 ? `${context}: ` : ""}${message}\n`),
 		turns,
 		stop = new AbortController().signal,
 	}: OpenOptions = {},
@@ -76,7 +81,12 @@ export function openContexts(
 	return names.map((name) => {
 		const connection = resolveConnection(kubeconfig, name, flags, env);
 		const { context, namespace } = connection;
-		const client = createKubernetesClient(connection, (message) => onWarning(context, message), log, logins);
+		const client = createKubernetesClient(connection, (message) => onWarning(context, message), {
+			log,
+			logins,
+			onSilence: (silentForMs) =>
+				onSilence(context, `waiting for the API server: no answer for ${formatDuration(silentForMs)}`),
+		});
 		const agents = { namespace: flags.agentNamespace, account: flags.agentAccount };
 		const lastAgent = createKeptNote(cache, [connection.server, "agent", agents.namespace]);
 		return { name: context, namespace, client, known, agents, lastAgent, suggest, log };

@@ -1,7 +1,7 @@
 // Cordoning and uncordoning one node, with kubectl's patch and kubectl's answers.
 import type { EventSink } from "../events/events.ts";
 import type { DryRun } from "../flags/dry-run.ts";
-import { errorText } from "../kubernetes/api-error.ts";
+import { ConnectionError, errorText } from "../kubernetes/api-error.ts";
 import { fieldManager } from "../kubernetes/field-manager.ts";
 import type { NodeTarget } from "./node-target.ts";
 
@@ -17,8 +17,16 @@ export interface CordonOptions {
 	readonly write?: (patch: Readonly<Record<string, object>>) => Promise<unknown>;
 }
 
-/** `unannotated`: the node is as desired, but the annotations could not be written. */
-export type CordonResult = "done" | "unannotated" | "failed";
+/**
+ * `unannotated`: the node is as desired, but the annotations could not be written. `unanswered`: the API server gave no answer, so that
+ * nobody knows how the node is.
+ */
+export type CordonResult = "done" | "unannotated" | "failed" | "unanswered";
+
+/** Whether the node is as desired. */
+export function hasSucceeded(result: CordonResult): boolean {
+	return result === "done" || result === "unannotated";
+}
 
 /** kubectl tells what failed and goes on. */
 export async function setUnschedulable(
@@ -45,7 +53,7 @@ export async function setUnschedulable(
 			const message = errorText(error);
 			if (!already) {
 				emit({ type: "node.cordonFailed", context: context.name, node: name, uncordon: !desired, message });
-				return "failed";
+				return error instanceof ConnectionError ? "unanswered" : "failed";
 			}
 			// kubectl asks for nothing here, so that it is no failure; only undo and resume will not find the node.
 			const text = `cannot write annotations of node "${name}": ${message}`;

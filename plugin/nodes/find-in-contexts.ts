@@ -1,9 +1,10 @@
-// What a word of a command means: looked up in every context, and found in exactly one of them.
+// What a word of a command means: looked up in every context, and found in exactly one of them. A context whose API server gives no
+// answer is asked once and then left out: what is named in the others can still be worked on.
 import { quote } from "../../disruption/quote.ts";
-import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
+import { ApiError, ConnectionError, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { commandLine } from "../terminal/command-line.ts";
-import { sameClusterError, UsageError } from "../terminal/errors.ts";
+import { FleetUncoveredError, sameClusterError, UsageError } from "../terminal/errors.ts";
 
 export interface Word {
 	/** Named in the word itself: CONTEXT/NAME. */
@@ -11,6 +12,61 @@ export interface Word {
 	readonly rest: string;
 	/** TYPE/ in front of the name, where it has to be written. */
 	readonly type?: string;
+}
+
+/** A context whose API server gave no answer. */
+export interface LostContext {
+	readonly context: KubeContext;
+	readonly error: ConnectionError;
+	/** Names of what was looked for there. */
+	readonly named: string[];
+}
+
+/** The contexts that a search goes through: several go on without those whose API servers give no answer. */
+export class SearchedContexts {
+	readonly all: readonly KubeContext[];
+	readonly #lost = new Map<KubeContext, LostContext>();
+
+	constructor(all: readonly KubeContext[]) {
+		this.all = all;
+	}
+
+	get lost(): readonly LostContext[] {
+		return [...this.#lost.values()];
+	}
+
+	/** Undefined where the API server gave no answer, now or before. In a single context that is an error. */
+	async search<T>(context: KubeContext, work: () => Promise<T>): Promise<T | undefined> {
+		if (this.#lost.has(context)) return undefined;
+		try {
+			return await inContext(context, this.all, work);
+		} catch (error) {
+			if (!(error instanceof ConnectionError) || this.all.length === 1) throw error;
+			this.#lost.set(context, this.#lost.get(context) ?? { context, error, named: [] });
+			return undefined;
+		}
+	}
+
+	/** Remembers what is missing in a context that is lost. */
+	miss(context: KubeContext, name: string): void {
+		const named = this.#lost.get(context)?.named;
+		if (named && name !== "" && !named.includes(name)) named.push(name);
+	}
+
+	/**
+	 * What was found in contexts that still answer: one that fell silent later is asked for no fleet, and nothing may happen there.
+	 * Throws the error of a lost context where nothing is left.
+	 */
+	settle<T extends { readonly context: KubeContext }>(
+		found: readonly T[],
+		nameOf: (each: T) => string = () => "",
+	): readonly T[] {
+		for (const each of found) this.miss(each.context, nameOf(each));
+		const left = found.filter(({ context }) => !this.#lost.has(context));
+		const [first] = this.lost;
+		if (first && left.length === 0) throw first.error;
+		return left;
+	}
 }
 
 /** In none of several contexts. */
@@ -39,24 +95,46 @@ export function absentContextHint(word: string, contexts: readonly KubeContext[]
 	return `${isContext}: add ${flag(absent)}${first?.name ? `, or ${flag(first.name, absent)} for both` : ""}`;
 }
 
-/**
- * Finds something by name in one context or in all. Throws the API server's own NotFound where there is one context,
- * UsageError where it is in none of several or in more than one.
- */
+/** As searchForOne(); throws ConnectionError where the context that it is named in gives no answer. */
 export async function findInOne<T extends { readonly metadata?: { readonly uid?: string } }>(
 	word: Word,
 	contexts: readonly KubeContext[],
 	what: string,
 	find: (context: KubeContext, name: string) => Promise<T>,
-): Promise<{ readonly context: KubeContext; readonly found: T }> {
-	const places = word.context ? [word.context] : contexts;
+): Promise<Hit<T>> {
+	const searched = new SearchedContexts(contexts);
+	const hit = await searchForOne(word, searched, what, find);
+	const [found] = searched.settle(hit ? [hit] : []);
+	if (!found) throw new Error("not found without a reason");
+	return found;
+}
+
+export interface Hit<T> {
+	readonly context: KubeContext;
+	readonly found: T;
+}
+
+/**
+ * Finds something by name in one context or in all; undefined where the context that it is named in gives no answer. Throws the API
+ * server's own NotFound where there is one context, UsageError where it is in none of several or in more than one, FleetUncoveredError
+ * where a context without an answer may have it too.
+ */
+export async function searchForOne<T extends { readonly metadata?: { readonly uid?: string } }>(
+	word: Word,
+	searched: SearchedContexts,
+	what: string,
+	find: (context: KubeContext, name: string) => Promise<T>,
+): Promise<Hit<T> | undefined> {
+	const places = word.context ? [word.context] : searched.all;
 	const [only] = places;
 	if (only && places.length === 1) {
-		return { context: only, found: await inContext(only, contexts, () => find(only, word.rest)) };
+		const found = await searched.search(only, () => find(only, word.rest));
+		if (found === undefined) searched.miss(only, word.rest);
+		return found && { context: only, found };
 	}
 	const results = await Promise.all(
 		places.map((context) =>
-			inContext(context, contexts, async () => {
+			searched.search(context, async () => {
 				try {
 					return { context, found: await find(context, word.rest) };
 				} catch (error) {
@@ -69,13 +147,13 @@ export async function findInOne<T extends { readonly metadata?: { readonly uid?:
 	const hits = results.filter((result) => result !== undefined);
 	const [hit] = hits;
 	const names = places.map(({ name }) => name).join(", ");
+	if (searched.lost.length > 0) throw mayBeElsewhere(word, searched, what, hits);
 	if (!hit) throw new NowhereFoundError(`${what} "${word.rest}" not found in any of the contexts ${names}`);
 	if (hits.length > 1) {
 		const uid = hit.found.metadata?.uid ?? "";
 		const twin = hits.find((other) => other !== hit && uid !== "" && other.found.metadata?.uid === uid);
 		if (twin) throw sameClusterError(hit.context.name, twin.context.name);
-		const type = word.type === undefined ? "" : `${word.type}/`;
-		const written = hits.map(({ context }) => `${context.name}/${type}${word.rest}`);
+		const written = hits.map(({ context }) => writtenIn(context, word));
 		throw new UsageError(
 			`${what} "${word.rest}" is in more than one context: ${hits.map(({ context }) => context.name).join(", ")}`,
 			`Write ${written.join(" or ")}`,
@@ -84,7 +162,30 @@ export async function findInOne<T extends { readonly metadata?: { readonly uid?:
 	return hit;
 }
 
-/** Work in one context; where there are several, the API server's errors get its name in front. */
+function writtenIn({ name }: KubeContext, { type, rest }: Word): string {
+	return `${name}/${type === undefined ? "" : `${type}/`}${rest}`;
+}
+
+/** A name that is given without its context must be in one context only, and nobody can say that while one gives no answer. */
+function mayBeElsewhere(
+	word: Word,
+	{ lost }: SearchedContexts,
+	what: string,
+	hits: readonly { readonly context: KubeContext }[],
+): FleetUncoveredError {
+	const missing = lost.map(({ context }) => quote(context.name)).join(", ");
+	const where = hits.length > 0 ? `found in ${hits.map(({ context }) => context.name).join(", ")}` : "not found";
+	const places = (hits.length > 0 ? hits : lost).map(({ context }) => context);
+	return new FleetUncoveredError(
+		`${what} ${quote(word.rest)} was ${where}, but may be in context ${missing} too, which gives no answer; nothing was touched`,
+		[
+			...lost.map(({ context, error }) => `${context.name}: ${error.message}`),
+			`Name it with its context: ${places.map((context) => writtenIn(context, word)).join(" or ")}`,
+		],
+	);
+}
+
+/** Work in one context; where there are several, errors name it. */
 export async function inContext<T>(
 	context: KubeContext,
 	contexts: readonly KubeContext[],
@@ -93,7 +194,9 @@ export async function inContext<T>(
 	try {
 		return await work();
 	} catch (error) {
-		if (!(error instanceof ApiError) || contexts.length === 1) throw error;
+		if (contexts.length === 1) throw error;
+		if (error instanceof ConnectionError) throw error.inContext(context.name);
+		if (!(error instanceof ApiError)) throw error;
 		const { code, reason, causes, retryAfterSeconds } = error;
 		throw new ApiError(`context ${context.name}: ${error.message}`, { code, reason, causes, retryAfterSeconds });
 	}

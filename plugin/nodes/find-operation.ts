@@ -2,7 +2,7 @@
 import type { V1Node } from "@kubernetes/client-node";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
-import { inContext } from "./find-in-contexts.ts";
+import { type LostContext, SearchedContexts } from "./find-in-contexts.ts";
 import { type NodeTarget, nodeTarget } from "./node-target.ts";
 import { isOperationId, type Operation } from "./operation.ts";
 
@@ -33,25 +33,36 @@ export async function listAnnotatedNodes(context: KubeContext): Promise<Annotate
 }
 
 /** Of the nodes that the run began with, how many these contexts do not show as its own; undefined where all are here. */
-export function missingNodes(found: readonly AnnotatedNode[]): string | undefined {
+export function missingNodes(found: readonly AnnotatedNode[], lost: readonly LostContext[]): string | undefined {
 	const total = Math.max(...found.map(({ annotation }) => annotation.nodes));
 	if (found.length >= total) return undefined;
 	return (
 		`${total - found.length} of its ${total} nodes (deleted, uncordoned, taken over by another operation, ` +
-		"or in contexts that were not named)"
+		`or in contexts that ${lost.length > 0 ? "give no answer" : "were not named"})`
 	);
 }
 
-/** The nodes of one operation; throws UsageError where there are none in these contexts. */
-export async function findOperation(contexts: readonly KubeContext[], id: string): Promise<readonly AnnotatedNode[]> {
+export interface FoundOperation {
+	readonly nodes: readonly AnnotatedNode[];
+	/** Contexts whose nodes are not among them, because their API servers give no answer. */
+	readonly lost: readonly LostContext[];
+}
+
+/**
+ * The nodes of one operation. Throws UsageError where there are none in these contexts, ConnectionError where there are none in those
+ * that answer, and one does not.
+ */
+export async function findOperation(contexts: readonly KubeContext[], id: string): Promise<FoundOperation> {
 	if (!isOperationId(id)) {
 		throw new UsageError(`"${id}" is not the id of an operation: it has six of the characters 0-9 and a-f`);
 	}
-	const lists = await Promise.all(
-		contexts.map((context) => inContext(context, contexts, () => listAnnotatedNodes(context))),
-	);
+	const searched = new SearchedContexts(contexts);
+	const lists = (
+		await Promise.all(contexts.map((context) => searched.search(context, () => listAnnotatedNodes(context))))
+	).filter((list) => list !== undefined);
 	const found = lists.flatMap(({ nodes }) => nodes).filter(({ annotation }) => annotation.id === id);
-	if (found.length > 0) return found;
+	const left = searched.settle(found, ({ name }) => name);
+	if (left.length > 0) return { nodes: left, lost: searched.lost };
 	const names = contexts.map(({ name }) => name).join(", ");
 	const where = contexts.length > 1 ? `contexts ${names}` : `context ${names}`;
 	const later = lists.flatMap((list) => list.later).map(({ name }) => name);

@@ -2,24 +2,40 @@
 import type { V1Node } from "@kubernetes/client-node";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
-import { absentContextHint, findInOne, inContext, splitContext } from "./find-in-contexts.ts";
+import {
+	absentContextHint,
+	type LostContext,
+	SearchedContexts,
+	searchForOne,
+	splitContext,
+} from "./find-in-contexts.ts";
 import { type NodeTarget, nodeTarget } from "./node-target.ts";
 import { readResourceArgument } from "./resource-argument.ts";
 
 const nodeTypes = ["node", "nodes", "no"];
 
-/** All nodes that are named or selected, each once, in the order given; every one exists when this returns. */
+export interface ResolvedNodes {
+	readonly nodes: readonly NodeTarget[];
+	/** Contexts whose nodes are not among them, because their API servers give no answer. */
+	readonly lost: readonly LostContext[];
+}
+
+/**
+ * All nodes that are named or selected, each once, in the order given; every one exists when this returns. Throws ConnectionError where
+ * nothing is found in the contexts that answer.
+ */
 export async function resolveNodes(
 	contexts: readonly KubeContext[],
 	words: readonly string[],
 	selector: string,
 	{ chunkSize }: { readonly chunkSize?: number } = {},
-): Promise<readonly NodeTarget[]> {
+): Promise<ResolvedNodes> {
 	const found: NodeTarget[] = [];
+	const searched = new SearchedContexts(contexts);
 	if (selector !== "") {
 		const lists = await Promise.all(
 			contexts.map((context) =>
-				inContext(context, contexts, async () => {
+				searched.search(context, async () => {
 					const nodes = await context.client.list<V1Node>("/api/v1/nodes", {
 						labelSelector: selector,
 						...(chunkSize !== undefined && { chunkSize }),
@@ -28,7 +44,7 @@ export async function resolveNodes(
 				}),
 			),
 		);
-		found.push(...lists.flat());
+		found.push(...lists.flatMap((list) => list ?? []));
 	}
 	for (const text of words) {
 		const word = splitContext(text, contexts);
@@ -36,12 +52,14 @@ export async function resolveNodes(
 		const { type, name } = readResourceArgument(word.rest, hint);
 		if (type !== undefined && !nodeTypes.includes(type)) throw new UsageError(`"${text}" is not a node`, hint);
 		const bare = { context: word.context, rest: name };
-		const { context, found: node } = await findInOne(bare, contexts, "node", (place, nodeName) =>
+		const hit = await searchForOne(bare, searched, "node", (place, nodeName) =>
 			place.client.get<V1Node>(`/api/v1/nodes/${encodeURIComponent(nodeName)}`),
 		);
-		found.push(nodeTarget(context, node));
+		if (hit) found.push(nodeTarget(hit.context, hit.found));
 	}
-	return [...new Map(found.map((node) => [`${node.context.name} ${node.uid}`, node])).values()];
+	const left = searched.settle(found, ({ name }) => name);
+	const nodes = [...new Map(left.map((node) => [`${node.context.name} ${node.uid}`, node])).values()];
+	return { nodes, lost: searched.lost };
 }
 
 function contextHint(contexts: readonly KubeContext[]): string | undefined {

@@ -4,12 +4,15 @@ import type { CommandInput } from "../flags/command.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
+import type { LostContext } from "./find-in-contexts.ts";
 import { type AnnotatedNode, findOperation, isLeft, missingNodes } from "./find-operation.ts";
 import { resumeInput } from "./operation-flags.ts";
 
 export interface ResumedOperation {
 	/** Those that are left; none where it is done. */
 	readonly nodes: readonly AnnotatedNode[];
+	/** Contexts that may have more of them, and give no answer. */
+	readonly lost: readonly LostContext[];
 	readonly input: CommandInput;
 	readonly since: string;
 	/** Nodes that it began with. */
@@ -27,7 +30,7 @@ export async function resumeOperation(
 		emit,
 	}: { readonly input: CommandInput; readonly contexts: readonly KubeContext[]; readonly emit: EventSink },
 ): Promise<ResumedOperation> {
-	const all = await findOperation(contexts, id);
+	const { nodes: all, lost } = await findOperation(contexts, id);
 	const nodes = all.filter(isLeft);
 	const [first] = nodes.length > 0 ? nodes : all;
 	if (!first) throw new Error("an operation without nodes");
@@ -45,10 +48,11 @@ export async function resumeOperation(
 		const message = `node "${name}" was uncordoned since and is left alone; drain it by its name`;
 		emit({ type: "diagnostic", level: "warning", context: context.name, message });
 	}
-	const missing = missingNodes(all);
+	const missing = missingNodes(all, lost);
 	if (missing !== undefined) tell("warning", `not found: ${missing}`);
 	return {
 		nodes,
+		lost,
 		input: nodes.length > 0 ? resumeInput(input, first.annotation) : input,
 		since,
 		total,

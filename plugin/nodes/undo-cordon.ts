@@ -30,7 +30,8 @@ export async function undoCordon(
 		if (!(error instanceof Error)) throw error;
 		const message = `cannot write annotations of node "${name}": ${errorText(error)}`;
 		emit({ type: "diagnostic", level: "warning", context: context.name, message });
-		return error instanceof ApiError || error instanceof ConnectionError ? "failed" : "unannotated";
+		if (error instanceof ConnectionError) return "unanswered";
+		return error instanceof ApiError ? "failed" : "unannotated";
 	}
 	const message = `node "${name}" was cordoned ${wasBefore ? "before" : "by others since"} operation ${id} and stays so`;
 	emit({ type: "diagnostic", level: "info", context: context.name, message });

@@ -6,11 +6,13 @@ import type { PodTarget } from "../evictions/pod-targets.ts";
 import { booleanFlag } from "../flags/command.ts";
 import type { DryRun } from "../flags/dry-run.ts";
 import { holderIdentity } from "../fleet/holder-identity.ts";
+import type { LostContext } from "../nodes/find-in-contexts.ts";
 import { type NodeTarget, nodeName } from "../nodes/node-target.ts";
 import { refuseEmptyNames } from "../nodes/resource-argument.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { type ExitCode, exitCode } from "../terminal/exit.ts";
 import { type EvictionSession, type EvictionSettings, memberAgents, openEvictions } from "./eviction-session.ts";
+import { answeringContexts, endWithoutLost, warnOfLost } from "./lost-contexts.ts";
 import { question, targetPod } from "./question.ts";
 import { RunBudgetWatch } from "./run-budget-watch.ts";
 import { tellInterruption, tellProgress } from "./run-progress.ts";
@@ -29,6 +31,8 @@ export type RunWork = {
 	readonly nodes: readonly NodeTarget[];
 	readonly pods: readonly PodTarget[];
 	readonly dryRun: DryRun;
+	/** Contexts that it goes on without; nothing is named there. */
+	readonly lost?: readonly LostContext[];
 } & (
 	| { readonly kind: "nodes"; readonly work: () => Promise<RunResult> }
 	| {
@@ -66,11 +70,13 @@ export function carryOut<Options>(call: RunCall, { readOptions, findWork }: RunS
 		refuseEmptyNames(call.input.words);
 		const run = report.open();
 		const work = await findWork(options, run);
+		if (work.kind !== "ended") warnOfLost(work.lost ?? [], run.emit);
 		switch (work.kind) {
 			case "ended":
 				return end(call, run, work);
 			case "nodes":
-				return (await isWanted(call, work)) ? end(call, run, await begin(run, work, []).work()) : touchNothing(call);
+				if (!(await isWanted(call, work))) return touchNothing(call);
+				return end(call, run, endWithoutLost(await begin(run, work, []).work(), work.lost));
 			case "budgets": {
 				if (!(await isWanted(call, work))) return touchNothing(call);
 				const { interrupts } = call.deps;
@@ -83,10 +89,19 @@ export function carryOut<Options>(call: RunCall, { readOptions, findWork }: RunS
 	});
 }
 
+/** The work of a run that goes on without these contexts. */
+export function withoutLost(work: RunWork | RunResult, lost: readonly LostContext[]): RunWork | RunResult {
+	if (lost.length === 0) return work;
+	return work.kind === "ended" ? endWithoutLost(work, lost) : { ...work, lost };
+}
+
 async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind: "evictions" }>): Promise<ExitCode> {
 	const { interrupts } = call.deps;
 	const budgets = new RunBudgetWatch(run.emit);
-	const session = await openEvictions(work.settings, call, { ...run, emit: budgets.see });
+	const session = await openEvictions(work.settings, call, {
+		emit: budgets.see,
+		contexts: answeringContexts(run.contexts, work.lost),
+	});
 	try {
 		work.checkFleet?.(session.fleetHash);
 		await work.foresee?.(session);
@@ -101,7 +116,7 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 		const result = await work.work(session).finally(endProgress);
 		// What was only reserved is given back before anything is said about what is left.
 		await session.settled();
-		return end(call, run, result);
+		return end(call, run, endWithoutLost(result, work.lost));
 	} finally {
 		budgets.end();
 		await session.close();
@@ -124,11 +139,11 @@ function watchBudgetsOf(
 }
 
 function isWanted({ command, input, deps }: RunCall, work: RunWork): Promise<boolean> {
-	const { nodes, pods, dryRun } = work;
+	const { nodes, pods, dryRun, lost = [] } = work;
 	const isOfBudgets = work.kind === "budgets";
 	const asked = {
 		summary: isOfBudgets ? work.question : question(command, { nodes, pods }),
-		contexts: isOfBudgets ? work.touches : new Set([...nodes, ...pods].map(({ context }) => context)).size,
+		contexts: isOfBudgets ? work.touches : new Set([...nodes, ...pods, ...lost].map(({ context }) => context)).size,
 		assumeYes: booleanFlag(input, "yes") || dryRun !== "none",
 		signal: deps.interrupts.stop,
 	};

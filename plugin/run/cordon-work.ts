@@ -1,6 +1,6 @@
 // Nodes that are cordoned or uncordoned, as the work of a run: there are no evictions in it, so no fleet.
 import type { DryRun } from "../flags/dry-run.ts";
-import { type CordonOptions, type CordonResult, setUnschedulable } from "../nodes/cordon.ts";
+import { type CordonOptions, type CordonResult, hasSucceeded, setUnschedulable } from "../nodes/cordon.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
 import { operationAnnotation } from "../nodes/operation.ts";
 import { undoCommand } from "../nodes/resume-command.ts";
@@ -34,7 +34,9 @@ export function cordonWork(
 			offer(() => (record.ours.length === 0 ? {} : { undo: undoCommand(record.ours, suggest) }));
 			const results: CordonResult[] = [];
 			for (const node of nodes) results.push(await set(node));
-			const failures = results.filter((result) => result === "failed").map(() => ({ unreachable: false }));
+			const failures = results
+				.filter((result) => !hasSucceeded(result))
+				.map((result) => ({ unreachable: result === "unanswered" }));
 			return { kind: "ended", failures };
 		},
 	};

@@ -3,6 +3,7 @@ import { type DrainOptions, type DrainResult, drain } from "../drain/drain.ts";
 import { userAtHost } from "../fleet/holder-identity.ts";
 import { watchDeletions } from "../kubernetes/pod-deletions.ts";
 import { runClock } from "../kubernetes/run-clock.ts";
+import type { LostContext } from "../nodes/find-in-contexts.ts";
 import { type NodeTarget, nodeName } from "../nodes/node-target.ts";
 import { OperationAnnotations } from "../nodes/operation-annotation.ts";
 import { flagWords, readOperationFlags } from "../nodes/operation-flags.ts";
@@ -11,12 +12,15 @@ import type { ResumedOperation } from "../nodes/resume-operation.ts";
 import { aggregate } from "../output/plain.ts";
 import type { RunResult, RunWork } from "./carry-out.ts";
 import type { EvictionSession } from "./eviction-session.ts";
+import { failLostNodes } from "./lost-contexts.ts";
 import { planEvent } from "./plan-event.ts";
 import type { OpenRun, RunCall } from "./run-report.ts";
 import { warnOfStranded } from "./warn-of-stranded.ts";
 
 export interface DrainTask {
 	readonly nodes: readonly NodeTarget[];
+	/** Contexts that give no answer, and may have more of them. */
+	readonly lost: readonly LostContext[];
 	readonly options: DrainOptions;
 	/** The run's id. */
 	readonly op: string;
@@ -48,7 +52,12 @@ export async function drainWork(task: DrainTask, call: RunCall, run: OpenRun): P
 	};
 }
 
-async function pretend({ nodes, options }: DrainTask, { input, deps }: RunCall, run: OpenRun): Promise<RunResult> {
+async function pretend(
+	{ nodes, lost, options }: DrainTask,
+	{ input, deps }: RunCall,
+	run: OpenRun,
+): Promise<RunResult> {
+	failLostNodes(lost, run.emit);
 	const result = await drain(nodes, options, {
 		evictions: undefined,
 		emit: run.emit,
@@ -62,7 +71,7 @@ async function pretend({ nodes, options }: DrainTask, { input, deps }: RunCall, 
 }
 
 async function drainUnderBudgets(
-	{ nodes, options, op, resumed, stranded }: DrainTask & { readonly stranded: ReadonlySet<string> },
+	{ nodes, lost, options, op, resumed, stranded }: DrainTask & { readonly stranded: ReadonlySet<string> },
 	session: EvictionSession,
 	{ input, deps }: RunCall,
 	run: OpenRun,
@@ -91,12 +100,16 @@ async function drainUnderBudgets(
 	run.offer(() => {
 		const again = flagWords(flags.typedAgain, input);
 		// By its id only the nodes are found that could be marked before it ended.
-		const goOn = annotations.hasAll(nodes) ? resumeOperationCommand(op, again, suggest) : typedCommand(input.argv);
+		const goOn =
+			lost.length === 0 && annotations.hasAll(nodes)
+				? resumeOperationCommand(op, again, suggest)
+				: typedCommand(input.argv);
 		return {
-			...(record.nodesLeft.length > 0 && annotates && { resume: goOn }),
+			...(record.nodesLeft.length + lost.length > 0 && annotates && { resume: goOn }),
 			...(record.ours.length > 0 && { undo: undoOperationCommand(op, suggest) }),
 		};
 	});
+	failLostNodes(lost, emit);
 	const result = await drain(nodes, options, {
 		evictions,
 		emit,

@@ -18,7 +18,7 @@ function aboutNodes(command: RunCommand, nodes: readonly NodeTarget[]): readonly
 	const byContext = Map.groupBy(nodes, ({ context }) => context.name);
 	const width = Math.max(...[...byContext.keys()].map((name) => name.length), 0);
 	return [
-		`${command.charAt(0).toUpperCase()}${command.slice(1)} ${nodes.length} nodes in ${byContext.size} contexts:`,
+		`${command.charAt(0).toUpperCase()}${command.slice(1)} ${counted(nodes.length, "node")} in ${counted(byContext.size, "context")}:`,
 		...[...byContext].map(
 			([name, targets]) => `  ${name.padEnd(width)}  ${targets.map((node) => node.name).join(", ")}`,
 		),

@@ -33,7 +33,12 @@ export function describeError(error: unknown, argv: readonly string[]): ErrorDes
 		const details = error.details.map((detail) => `  ${detail}`);
 		return { lines: [`error: ${error.message}`, ...details], code: error.exitCode };
 	}
-	if (error instanceof ApiError || error instanceof ConnectionError) return failed(kubectlErrorLine(error));
+	if (error instanceof ConnectionError) {
+		// At a single server that refuses or is unknown it is kubectl's.
+		const isMissing = error.isSilent || error.context !== undefined;
+		return { lines: [kubectlErrorLine(error)], code: isMissing ? exitCode.failedClosed : exitCode.error };
+	}
+	if (error instanceof ApiError) return failed(kubectlErrorLine(error));
 	if (error instanceof AgentUnavailableError) {
 		return { lines: [`error: ${error.message}`], code: exitCode.failedClosed };
 	}

@@ -128,6 +128,8 @@ export async function reportRun(
 		warnings += 1;
 		emit({ type: "diagnostic", level: "warning", context, message });
 	});
+	const onSilence = (context: string, message: string): void =>
+		emit({ type: "diagnostic", level: "info", context, reason: "ServerUnreachable", message });
 	const forget = interrupts.onLeave((code) => end(code, true));
 	try {
 		const code = await live({
@@ -135,6 +137,7 @@ export async function reportRun(
 				contexts.push(
 					...openContexts(input.globals, deps.env, streams.stderr, {
 						onWarning,
+						onSilence,
 						turns: deps.terminal?.turns,
 						stop: deps.interrupts.stop,
 					}),

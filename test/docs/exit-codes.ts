@@ -11,6 +11,8 @@ interface Meaning {
 const asking = [
 	"evict",
 	"drain",
+	"cordon",
+	"uncordon",
 	"plan",
 	"budgets",
 	"explain",
@@ -18,6 +20,7 @@ const asking = [
 	"leases release",
 	"suspend",
 	"unsuspend",
+	"ops",
 	"version",
 	"check",
 	"install",

@@ -20,5 +20,5 @@ export function clientOfServer(
 	flags: Readonly<Record<string, unknown>> = {},
 	{ onWarning, log }: { readonly onWarning?: (message: string) => void; readonly log?: VerboseLog | undefined } = {},
 ): KubernetesClient {
-	return createKubernetesClient(plainConnection(port, flags), onWarning, log);
+	return createKubernetesClient(plainConnection(port, flags), onWarning, { log });
 }

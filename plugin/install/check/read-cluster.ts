@@ -6,7 +6,7 @@ import { isDomainError } from "../../../disruption/errors.ts";
 import { isRecord } from "../../../disruption/record.ts";
 import { StepError } from "../../fleet/access-step.ts";
 import { AgentNamespacesError, type AgentPod, findAgentNamespaces, findAgentPods } from "../../fleet/agent-pods.ts";
-import { ApiError, ConnectionError, errorText, isNotFound } from "../../kubernetes/api-error.ts";
+import { ApiError, ConnectionError, errorText, isNotFound, SilentServerError } from "../../kubernetes/api-error.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { type FoundPeers, readPeers } from "../expose/read-peers.ts";
 import type { Reading } from "./check-report.ts";
@@ -122,7 +122,7 @@ async function readVersion({ client }: KubeContext): Promise<string> {
 		return typeof gitVersion === "string" ? gitVersion : "";
 	} catch (error) {
 		if (!signal.aborted) throw error;
-		throw new ConnectionError(client.server, new Error(`no answer within ${signOfLifeMs / 1_000} s`));
+		throw new ConnectionError(client.server, new SilentServerError(`no answer within ${signOfLifeMs / 1_000} s`));
 	}
 }
 

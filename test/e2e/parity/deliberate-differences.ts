@@ -354,11 +354,12 @@ export const deliberateDifferences: readonly DeliberateDifference[] = [
 	{
 		subject: "a request that takes longer than `--request-timeout`",
 		kubectl: "says that a deadline or a context is exceeded, in one of three ways",
-		ours: "says how long it has waited for an answer",
-		reason: "it is the flag that has to be longer",
+		ours: "says how long it has waited for an answer, exit code 4",
+		reason: "it is the flag that has to be longer, and 4 is the exit code wherever a cluster does not answer in time",
 		situations: ["drain: a request that takes longer than --request-timeout"],
 		apply: (outcome) => ({
 			...outcome,
+			code: 4,
 			stderr: outcome.stderr.map((line) =>
 				/deadline exceeded|Client\.Timeout/.test(line) ? "Unable to connect to the server: no answer within 1µs" : line,
 			),

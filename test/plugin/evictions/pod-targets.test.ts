@@ -40,7 +40,7 @@ function contextWith(name: string, own: Readonly<Record<string, object>>) {
 
 const query = (fields: Partial<PodQuery>): PodQuery => ({ words: [], selector: "", allNamespaces: false, ...fields });
 const names = async (contexts: readonly KubeContext[], fields: Partial<PodQuery>): Promise<readonly string[]> =>
-	(await resolvePods(contexts, query(fields))).map(({ context, pod }) => `${context.name} ${pod.metadata?.name}`);
+	(await resolvePods(contexts, query(fields))).pods.map(({ context, pod }) => `${context.name} ${pod.metadata?.name}`);
 
 describe("resolvePods()", () => {
 	const a = contextWith("a", objects);

@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createTcpServer, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { type ApiDialer, createApiDialer } from "../../../plugin/kubernetes/api-dialer.ts";
+import { type ApiDialer, createApiDialer, type DialerOptions } from "../../../plugin/kubernetes/api-dialer.ts";
+import { SilentServerError } from "../../../plugin/kubernetes/api-error.ts";
 import type { Connection } from "../../../plugin/kubernetes/connection.ts";
 
 async function listen(server: Server): Promise<string> {
@@ -16,9 +18,16 @@ async function listen(server: Server): Promise<string> {
 	return `http://127.0.0.1:${address.port}`;
 }
 
-async function dial(handle: RequestListener, some: Partial<Connection> = {}): Promise<ApiDialer> {
-	const url = await listen(createServer(handle));
-	const dialer = createApiDialer({
+async function dial(
+	handle: RequestListener,
+	some: Partial<Connection> = {},
+	options?: DialerOptions,
+): Promise<ApiDialer> {
+	return dialTo(await listen(createServer(handle)), some, options);
+}
+
+function dialTo(url: string, some: Partial<Connection> = {}, options: DialerOptions = {}): ApiDialer {
+	const connection = {
 		context: "eu",
 		namespace: "shop",
 		server: url,
@@ -29,9 +38,25 @@ async function dial(handle: RequestListener, some: Partial<Connection> = {}): Pr
 		httpProxy: undefined,
 		requestTimeoutMs: 0,
 		...some,
-	});
+	};
+	const dialer = createApiDialer(connection, options);
 	onTestFinished(() => dialer.close());
 	return dialer;
+}
+
+/** Accepts connections and says nothing, as a process that is frozen. */
+async function hungServer(): Promise<string> {
+	const sockets: Socket[] = [];
+	const server = createTcpServer((socket) => void sockets.push(socket.on("error", () => undefined)));
+	server.listen(0, "127.0.0.1");
+	await once(server, "listening");
+	onTestFinished(() => {
+		for (const socket of sockets) socket.destroy();
+		server.close();
+	});
+	const address = server.address();
+	if (typeof address !== "object" || !address) throw new Error("no address");
+	return `https://127.0.0.1:${address.port}`;
 }
 
 const get = { method: "GET", path: "/x", headers: {} };
@@ -57,6 +82,43 @@ test("a login may take longer than the request that it is for", async () => {
 test("exchange() gives up where the answer begins and does not end", async () => {
 	const dialer = await dial((_, response) => void response.write("half"), { requestTimeoutMs: 50 });
 	await expect(dialer.exchange(get)).rejects.toThrow("no answer within 50ms");
+});
+
+test("a server that never answers TLS's handshake is given up long before an answer would be", async () => {
+	const told: number[] = [];
+	const options = { connectTimeoutMs: 80, silentAfterMs: 20, onSilence: (ms: number) => void told.push(ms) };
+	const dialer = dialTo(await hungServer(), {}, options);
+	const asked = [dialer.exchange(get), dialer.exchange(get)];
+	await expect(Promise.all(asked)).rejects.toBeInstanceOf(SilentServerError);
+	await expect(asked[0]).rejects.toThrow("no connection within 80ms");
+	// Once for all that wait.
+	expect(told).toEqual([20]);
+});
+
+test("a proxy that never connects is given up too", async () => {
+	const proxy = (await hungServer()).replace("https:", "http:");
+	const dialer = dialTo("https://127.0.0.1:1", { httpProxy: proxy }, { connectTimeoutMs: 50 });
+	await expect(dialer.exchange(get)).rejects.toThrow("no connection within 50ms");
+});
+
+test("an answer may take longer than the connection, and silence is told anew after it", async () => {
+	const told: number[] = [];
+	const options = { connectTimeoutMs: 30, silentAfterMs: 10, onSilence: (ms: number) => void told.push(ms) };
+	const dialer = await dial((_, response) => void setTimeout(() => response.end("late"), 90), {}, options);
+	expect(await dialer.exchange(get)).toMatchObject({ body: "late" });
+	await dialer.exchange(get);
+	expect(told).toEqual([10, 10]);
+});
+
+test("a request that waits for a free connection is not taken for one without a server", async () => {
+	const dialer = await dial(
+		(_, response) => void setTimeout(() => response.end("late"), 900),
+		{},
+		{ connectTimeoutMs: 600 },
+	);
+	// 128 at a time, and the last ones wait for those.
+	const answers = await Promise.all(Array.from({ length: 130 }, () => dialer.exchange(get)));
+	expect(answers.every(({ body }) => body === "late")).toBe(true);
 });
 
 test("open() gives up where no answer begins", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { ConnectionError, kubectlErrorLine, SilentServerError } from "../../../plugin/kubernetes/api-error.ts";
 import { splitContext } from "../../../plugin/nodes/find-in-contexts.ts";
 import { resolveNodes } from "../../../plugin/nodes/node-targets.ts";
 import { newClient, newContext, notFound } from "../../support/build-context.ts";
@@ -122,7 +123,7 @@ describe("resolveNodes()", () => {
 	for (const { name, contexts, words, selector = "", expected } of rows) {
 		test(name, async () => {
 			const resolved = await resolveNodes(contexts, words, selector).then(
-				(nodes) => nodes.map((node) => `${node.context.name} ${node.name}`),
+				({ nodes }) => nodes.map((node) => `${node.context.name} ${node.name}`),
 				(error: unknown) => error,
 			);
 			expect(resolved).toMatchObject(expected);
@@ -137,6 +138,80 @@ describe("resolveNodes()", () => {
 		};
 		await resolveNodes([newContext("c", newClient({ list }))], [], "pool=blue", { chunkSize: 7 });
 		expect(asked).toEqual([{ labelSelector: "pool=blue", chunkSize: 7 }]);
+	});
+
+	const hung = (): ReturnType<typeof newContext> => {
+		const error = new ConnectionError("https://ap", new SilentServerError("no connection within 10s"));
+		return newContext("ap", newClient({ get: () => Promise.reject(error), list: () => Promise.reject(error) }));
+	};
+	const named = async (contexts: readonly ReturnType<typeof newContext>[], words: readonly string[], selector = "") => {
+		const { nodes, lost } = await resolveNodes(contexts, words, selector);
+		return {
+			nodes: nodes.map(({ context, name }) => `${context.name}/${name}`),
+			lost: lost.map((each) => `${each.context.name}: ${each.named.join(", ")}: ${kubectlErrorLine(each.error)}`),
+		};
+	};
+	const noAnswer = 'Unable to connect to the server of context "ap": no connection within 10s';
+
+	test("goes on without a context whose API server gives no answer, and remembers what was named there", async () => {
+		expect(await named([a, hung()], ["a/n1", "ap/n7", "ap/n8"])).toEqual({
+			nodes: ["a/n1"],
+			lost: [`ap: n7, n8: ${noAnswer}`],
+		});
+	});
+
+	test("asks such a context once", async () => {
+		let asked = 0;
+		const error = new ConnectionError("https://ap", new SilentServerError("no connection within 10s"));
+		const silent = newContext(
+			"ap",
+			newClient({
+				get() {
+					asked += 1;
+					throw error;
+				},
+			}),
+		);
+		await named([a, silent], ["a/n1", "ap/n7", "ap/n8"]);
+		expect(asked).toBe(1);
+	});
+
+	test("selects in the others", async () => {
+		expect(await named([a, hung(), b], [], "x=y")).toEqual({
+			nodes: ["a/n1", "a/shared", "b/n2", "b/shared"],
+			lost: [`ap: : ${noAnswer}`],
+		});
+	});
+
+	test("touches nothing in a context that fell silent after a node of it was found", async () => {
+		let asked = 0;
+		const falling = newContext(
+			"ap",
+			newClient({
+				get() {
+					asked += 1;
+					if (asked > 1) throw new ConnectionError("https://ap", new SilentServerError("no connection within 10s"));
+					return { metadata: { name: "n7", uid: "ap-n7" } };
+				},
+			}),
+		);
+		expect(await named([a, falling], ["ap/n7", "a/n1", "ap/n8"])).toEqual({
+			nodes: ["a/n1"],
+			lost: [`ap: n8, n7: ${noAnswer}`],
+		});
+	});
+
+	test("takes no name without its context while one of them may have it too", async () => {
+		await expect(resolveNodes([a, hung()], ["n1"], "")).rejects.toMatchObject({
+			message: 'node "n1" was found in a, but may be in context "ap" too, which gives no answer; nothing was touched',
+			details: ["ap: no connection within 10s", "Name it with its context: a/n1"],
+			exitCode: 4,
+		});
+	});
+
+	test("fails as the context does where nothing is found in the others, and where there is one alone", async () => {
+		await expect(resolveNodes([a, hung()], ["ap/n7"], "")).rejects.toMatchObject({ context: "ap" });
+		await expect(resolveNodes([hung()], ["n7"], "")).rejects.toMatchObject({ context: undefined, isSilent: true });
 	});
 
 	test("an error other than NotFound names its context", async () => {

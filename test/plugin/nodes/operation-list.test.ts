@@ -94,7 +94,7 @@ describe("listOperations()", () => {
 
 describe("findOperation()", () => {
 	test("finds the nodes of one run in all contexts", async () => {
-		const found = await findOperation([eu, us], "7f3c2a");
+		const { nodes: found } = await findOperation([eu, us], "7f3c2a");
 		expect(found.map(({ context, name }) => `${context.name}/${name}`)).toEqual(["eu/n1", "eu/n2", "us/m3"]);
 	});
 
@@ -134,12 +134,14 @@ describe("resumeOperation()", () => {
 
 describe("missingNodes()", () => {
 	test("counts the nodes of the run that these contexts do not show", async () => {
-		expect(missingNodes(await findOperation([eu], "7f3c2a"))).toBe(
+		const { nodes, lost } = await findOperation([eu], "7f3c2a");
+		expect(missingNodes(nodes, lost)).toBe(
 			"1 of its 3 nodes (deleted, uncordoned, taken over by another operation, or in contexts that were not named)",
 		);
 	});
 
 	test("is silent where all are here", async () => {
-		expect(missingNodes(await findOperation([eu, us], "7f3c2a"))).toBeUndefined();
+		const { nodes, lost } = await findOperation([eu, us], "7f3c2a");
+		expect(missingNodes(nodes, lost)).toBeUndefined();
 	});
 });

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseCommandLine } from "../../../plugin/cli.ts";
+import { ConnectionError, SilentServerError } from "../../../plugin/kubernetes/api-error.ts";
+import type { LostContext } from "../../../plugin/nodes/find-in-contexts.ts";
 import type { NodeTarget } from "../../../plugin/nodes/node-target.ts";
 import { carryOut, type RunResult } from "../../../plugin/run/carry-out.ts";
 import type { OpenRun } from "../../../plugin/run/run-report.ts";
@@ -26,13 +28,14 @@ interface Life {
 	readonly work?: (run: OpenRun) => Promise<RunResult>;
 	/** Nothing is left to ask. */
 	readonly ended?: RunResult;
+	readonly lost?: (run: OpenRun) => readonly LostContext[];
 }
 
 const done: RunResult = { kind: "ended", failures: [] };
 const both = ["cordon", "n1", "--contexts=eu,us"];
 
 /** A run that is about node n1 of each of its contexts; what it did, in `steps`. */
-async function live({ argv = ["cordon", "n1"], answers, readOptions, work = async () => done, ended }: Life) {
+async function live({ argv = ["cordon", "n1"], answers, readOptions, work = async () => done, ended, lost }: Life) {
 	const parsed = await parseCommandLine(argv);
 	if (parsed.kind !== "command") throw new Error("no command");
 	const streams = collectStreams(answers);
@@ -45,7 +48,9 @@ async function live({ argv = ["cordon", "n1"], answers, readOptions, work = asyn
 			async findWork(_, run) {
 				steps.push(`opened ${run.contexts.map(({ name }) => name).join("+")}`);
 				if (ended) return ended;
-				const nodes = run.contexts.map((context): NodeTarget => {
+				const without = lost?.(run) ?? [];
+				const answering = run.contexts.filter((context) => without.every((each) => each.context !== context));
+				const nodes = answering.map((context): NodeTarget => {
 					return { context, name: "n1", uid: `uid-${context.name}`, unschedulable: false };
 				});
 				return {
@@ -53,6 +58,7 @@ async function live({ argv = ["cordon", "n1"], answers, readOptions, work = asyn
 					nodes,
 					pods: [],
 					dryRun: "none",
+					lost: without,
 					async work() {
 						steps.push("worked");
 						return work(run);
@@ -123,6 +129,39 @@ describe("carryOut()", () => {
 			expect(await live({ work: async () => ({ kind: "ended", failures }) })).toMatchObject({ outcome });
 		});
 	}
+
+	const lost = ({ contexts }: OpenRun) => {
+		const error = new ConnectionError("https://us", new SilentServerError("no connection within 10s"), "us");
+		return contexts.slice(1).map((context) => ({ context, error, named: ["n7"] }));
+	};
+
+	test("says before it asks what it goes on without, and ends with 4", async () => {
+		const { outcome, err } = await live({ argv: both, answers: ["y"], lost });
+		expect(outcome).toBe(4);
+		expect(err).toBe(
+			"us  Warning: no answer from the API server, nothing is done in this context (n7): no connection within 10s\n" +
+				"Cordon 1 node in 1 context:\n  eu  n1\nContinue? [y/N] " +
+				'us  error: nothing was done in this context: Unable to connect to the server of context "us": no connection within 10s\n',
+		);
+	});
+
+	test("tells as JSON what it goes on without, with the command that shows more", async () => {
+		const { out } = await live({ argv: [...both, "-y", "-o", "json"], lost });
+		const told = out
+			.trim()
+			.split("\n")
+			.map((line): unknown => JSON.parse(line))
+			.filter((line) => (line as { readonly type: string }).type === "diagnostic");
+		expect(told).toHaveLength(2);
+		for (const each of told) {
+			expect(each).toMatchObject({
+				context: "us",
+				reason: "ServerUnreachable",
+				code: "XPDB3107",
+				fix: "kubectl get --raw '/readyz?verbose' --context us",
+			});
+		}
+	});
 
 	test("tells as JSON how it began, what is said at its end, and last its summary", async () => {
 		const lastEvents = [{ type: "diagnostic", level: "info", message: "over" }] as const;

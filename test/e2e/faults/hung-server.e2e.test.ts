@@ -1,0 +1,118 @@
+// An API server that accepts connections and never answers, while a person works in several clusters: what is done in the others, what is
+// said of this one, and how long that takes.
+import { once } from "node:events";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { freezeComponent } from "../../controlplane/faults.ts";
+import { describeOnFleet, sharedFleet } from "../../controlplane/shared-fleet.ts";
+import { fleetControl, recoverAgents } from "../agents.ts";
+import { everywhere } from "../check/run-check.ts";
+import { createDatabase, type Database } from "../database.ts";
+import { isCordoned, uncordonAll } from "../nodes.ts";
+import { plugin } from "../plugin-process.ts";
+
+const announced = /^c3-operator(: | {2})waiting for the API server: no answer for 3s$/m;
+const unanswered = 'Unable to connect to the server of context "c3-operator": no connection within 10s';
+/** Ten seconds to connect, once for the names and once for the fleet, and as much again for a machine that is busy. */
+const withinMs = 45_000;
+
+async function timed(args: readonly string[], environment?: Readonly<Record<string, string>>) {
+	const begunAt = performance.now();
+	const result = await plugin([...args, ...everywhere], environment);
+	expect(performance.now() - begunAt, result.stderr).toBeLessThan(withinMs);
+	expect(result.code, result.stderr).toBe(4);
+	return result;
+}
+
+async function nodeOf(database: Database, cluster: string): Promise<string> {
+	const pod = (await database.pods()).find(({ context }) => context === cluster);
+	if (!pod) throw new Error(`no pod in ${cluster}`);
+	return `${cluster}-operator/${pod.node}`;
+}
+
+describeOnFleet("a hung API server", () => {
+	let database: Database;
+	let taken: string;
+	let silent: string;
+	beforeAll(async () => {
+		database = await createDatabase({ replicas: 1, budget: { maxUnavailable: 1 } });
+		[taken, silent] = [await nodeOf(database, "c1"), await nodeOf(database, "c3")];
+	});
+	afterEach(uncordonAll);
+	afterAll(async () => {
+		await database?.[Symbol.asyncDispose]();
+		await recoverAgents();
+	});
+
+	test("that hangs for everyone holds up no cordon elsewhere, and no table", async () => {
+		const thaw = await freezeComponent(fleetControl(), { cluster: "c3", component: "apiserver" });
+		try {
+			const cordoned = await timed(["cordon", taken, silent, "-y"]);
+			expect(cordoned.stdout).toMatch(/^c1-operator +node\/\S+ cordoned$/m);
+			expect(cordoned.stderr).toMatch(announced);
+			expect(cordoned.stderr).toContain(unanswered);
+			expect(await isCordoned(taken)).toBe(true);
+
+			const budgets = await timed(["budgets", "-n", database.namespace]);
+			expect(budgets.stdout).toMatch(/^\S+ +db /m);
+			expect(budgets.stderr).toMatch(announced);
+			expect(budgets.stderr).toContain("c3-operator: ");
+
+			const { stdout } = await timed(["check", "-n", database.namespace]);
+			expect(
+				stdout
+					.match(/^access .*$/m)?.[0]
+					.trim()
+					.split(/ +/),
+			).toEqual(["access", ...everywhere.join().split(",").slice(1)]);
+			expect(stdout).not.toMatch(/no context leads|in c3\b|^ +c3: /m);
+
+			// Nothing is evicted without the count of every member, and a person hears at once which one is missing.
+			const drained = await timed(["drain", taken, silent, "-y", "--ignore-daemonsets", "--timeout=20s"]);
+			expect(drained.stderr).toContain("c3");
+			expect(drained.stdout).not.toContain("evicted");
+		} finally {
+			await thaw();
+		}
+	});
+
+	test("that hangs for this machine alone: the other clusters are drained, through the agents of the others", async () => {
+		const sockets: Socket[] = [];
+		const server = createServer((socket) => void sockets.push(socket.on("error", () => undefined)));
+		server.listen(0, "127.0.0.1");
+		await once(server, "listening");
+		try {
+			const address = server.address();
+			if (typeof address !== "object" || !address) throw new Error("no address");
+			const path = join(mkdtempSync(join(tmpdir(), "hung-")), "config");
+			const cluster = { server: `https://127.0.0.1:${address.port}`, "insecure-skip-tls-verify": true };
+			const names = ["c3", "c3-linked"];
+			writeFileSync(
+				path,
+				JSON.stringify({ apiVersion: "v1", kind: "Config", clusters: names.map((name) => ({ name, cluster })) }),
+			);
+			const environment = { KUBECONFIG: `${path}:${sharedFleet().kubeconfigPath}` };
+			const drained = await timed(
+				["drain", taken, silent, "-y", "--ignore-daemonsets", "--pod-selector", `database=${database.namespace}`],
+				environment,
+			);
+			expect(drained.stdout).toMatch(/^c1-operator +node\/\S+ drained$/m);
+			expect(drained.stdout).toContain("pod/db-0 evicted");
+			expect(drained.stderr).toMatch(announced);
+			const [, node = ""] = silent.split("/");
+			expect(drained.stderr).toContain(
+				`c3-operator  Warning: no answer from the API server, nothing is done in this context (${node})`,
+			);
+			expect(drained.stderr).toContain(
+				`Not drained: ${silent}: no answer from the API server: no connection within 10s`,
+			);
+			expect(await isCordoned(silent)).toBe(false);
+		} finally {
+			for (const socket of sockets) socket.destroy();
+			server.close();
+		}
+	});
+});
