@@ -22,19 +22,14 @@ export const runFleet: CommandRunner = async (input, deps) => {
 			contexts.map(async (context) => [context.name, await accessAgents(context)] as const),
 		);
 		try {
-			const members = fleetMembers(await readFleet(accesses, new Set()), Date.now() / 1_000);
+			const members = fleetMembers(await readFleet(accesses, new Map()), Date.now() / 1_000);
 			const { rows, differences, warnings } = members;
 			const silent = accesses.flatMap(([name, access]) =>
 				access.kind === "reached"
 					? []
 					: [`${name}: ${access.kind === "failed" ? access.problem : "no xpdb agent in this cluster"}`],
 			);
-			const named = new Set(accesses.map(([name]) => `${name}: `));
-			// Of those behind a context it is known more exactly.
-			const problems = [
-				...silent,
-				...members.problems.filter((problem) => ![...named].some((name) => problem.startsWith(name))),
-			];
+			const problems = [...silent, ...members.problems];
 			if (isDocument(format)) writeDocument(stdout, format, fleetDocument({ ...members, problems }));
 			else if (format === "name") for (const { name } of rows) stdout.write(`${name}\n`);
 			else if (rows.length > 0) {

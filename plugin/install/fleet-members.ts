@@ -35,7 +35,7 @@ export interface FleetMembers {
 	readonly rows: readonly MemberRow[];
 	/** What keeps the fleet from being one: one line each. */
 	readonly differences: readonly string[];
-	/** Who gives no answer, and why. */
+	/** Which members without a context give no answer, and why. */
 	readonly problems: readonly string[];
 	/** What will need somebody soon. */
 	readonly warnings: readonly string[];
@@ -65,8 +65,9 @@ export function fleetMembers(columns: readonly FleetColumn[], nowSeconds: number
 	return {
 		rows,
 		differences: findFleetDifferences(speakers).map(({ name, message }) => `${name}: ${message}`),
-		problems: columns.flatMap(({ name, listed: member, description }) =>
-			description.kind === "read" ? [] : [`${member?.name ?? name}: ${description.why}`],
+		problems: columns.flatMap(({ name, context, listed: member, description }) =>
+			// Whoever reached for the agents behind a context knows it more exactly.
+			description.kind === "read" || context !== "" ? [] : [`${member?.name ?? name}: ${description.why}`],
 		),
 		warnings: [
 			...forgottenWarnings(rows, speakers),

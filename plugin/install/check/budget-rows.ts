@@ -23,8 +23,10 @@ const titles = {
 	owners: { ...budgets, title: "pods have owners where it counts", isNeeded: false },
 } as const;
 
+export type CheckedFleet = Pick<Fleet, "members" | "descriptions" | "memberOf" | "contextOf">;
+
 export async function budgetRows(
-	opening: Promise<Reading<Pick<Fleet, "members" | "descriptions" | "memberOf" | "contextOf">>>,
+	opening: Promise<Reading<CheckedFleet>>,
 	contexts: readonly KubeContext[],
 	{ namespace, now }: { readonly namespace: string | undefined; readonly now: () => number },
 ): Promise<readonly CheckRow[]> {

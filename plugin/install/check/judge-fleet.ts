@@ -1,6 +1,7 @@
 // Whether the clusters are one fleet: by what their agents declare, and by who can reach whom.
 import { defaultFleetConfigMap } from "../../../disruption/agent-names.ts";
 import type { FleetMember } from "../../../disruption/fleet.ts";
+import { quote } from "../../../disruption/quote.ts";
 import type { AgentDescription } from "../../../proto/agent-cluster.ts";
 import type { SuggestedCommands } from "../../flags/suggested-commands.ts";
 import { findFleetDifferences } from "../../fleet/fleet-differences.ts";
@@ -12,6 +13,8 @@ export interface FleetColumn {
 	readonly name: string;
 	/** "" where none leads there. */
 	readonly context: string;
+	/** Contexts that give no answer: any of them may lead there. */
+	readonly mayBeBehind?: readonly string[];
 	/** As its own agent says it, whoever passed the question on. */
 	readonly description: Reading<AgentDescription>;
 	/** As others list it; undefined where nobody does. */
@@ -54,7 +57,11 @@ export function judgeLists(
 	);
 }
 
-export function judgeWay({ name, context, listed, description }: FleetColumn): ClusterCheck {
+export function judgeWay({ name, context, mayBeBehind, listed, description }: FleetColumn): ClusterCheck {
+	if (mayBeBehind) {
+		const contexts = mayBeBehind.map(quote).join(" or ");
+		return notChecked(`context ${contexts} may lead to member ${name}, and gives no answer`);
+	}
 	if (context === "") {
 		const message =
 			description.kind === "read"

@@ -7,16 +7,16 @@ import { RemoteCluster } from "../../../proto/remote-cluster.ts";
 import type { AgentAccess, AgentAccessResult } from "../../fleet/agent-access.ts";
 import type { Reading } from "./check-report.ts";
 import type { FleetColumn, PassedOn } from "./judge-fleet.ts";
+import { type IdentifiedContext, matchMembers } from "./member-contexts.ts";
 import { read } from "./read-cluster.ts";
 
 /** As many as a context's own agents have. */
 const attempts = 3;
 
-/** A column for each context, then one for each member that no context leads to. */
+/** A column for each context, then one for each member that no context leads to. `idOf`: of the cluster behind a context, as its API server says it. */
 export async function readFleet(
 	accesses: readonly (readonly [context: string, access: AgentAccessResult])[],
-	/** Of the clusters that contexts lead to, where their API servers say them. */
-	ids: ReadonlySet<string>,
+	idOf: ReadonlyMap<string, string>,
 ): Promise<readonly FleetColumn[]> {
 	const reached = accesses.flatMap(([, access]) => (access.kind === "reached" ? [access] : []));
 	const listed = new Map<string, FleetMember>();
@@ -27,27 +27,40 @@ export async function readFleet(
 			if (!known || member.address === undefined) listed.set(member.id, member);
 		}
 	}
-	const own = accesses.map(
-		([context, access]): FleetColumn => ({
-			name: context,
-			context,
-			description: describedBy(access),
-			listed: access.kind === "reached" ? listed.get(access.description.clusterId) : undefined,
-		}),
-	);
-	const behind = new Set([...ids, ...reached.map(({ description }) => description.clusterId)]);
-	const others = [...listed.values()].filter(({ id }) => !behind.has(id));
-	const passedOn = await Promise.all(
-		others.map(
+	const { contextOf, unknown } = matchMembers(identified(accesses, idOf), [...listed.values()]);
+	const memberOf = new Map([...contextOf].map(([id, context]) => [context, listed.get(id)]));
+	const own = accesses.map(async ([context, access]): Promise<FleetColumn> => {
+		const member = memberOf.get(context);
+		const description = describedBy(access);
+		// Where only our way to its agents is broken, those of another member still reach them.
+		const passedOn = description.kind === "unread" && member ? await describeThrough(reached, member) : description;
+		const said = passedOn.kind === "read" ? passedOn : description;
+		return { name: context, context, description: said, listed: member };
+	});
+	const others = [...listed.values()]
+		.filter(({ id }) => !contextOf.has(id))
+		.map(
 			async (member): Promise<FleetColumn> => ({
 				name: member.name,
 				context: "",
+				...(unknown.length > 0 && { mayBeBehind: unknown }),
 				description: await describeThrough(reached, member),
 				listed: member,
 			}),
-		),
-	);
-	return [...own, ...passedOn.toSorted((a, b) => (a.name < b.name ? -1 : 1))];
+		);
+	const passedOn = (await Promise.all(others)).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+	return [...(await Promise.all(own)), ...passedOn];
+}
+
+/** The contexts, and whose they are by what is known. */
+export function identified(
+	accesses: readonly (readonly [context: string, access: AgentAccessResult])[],
+	idOf: ReadonlyMap<string, string>,
+): readonly IdentifiedContext[] {
+	return accesses.map(([context, access]) => ({
+		context,
+		id: access.kind === "reached" ? access.description.clusterId : idOf.get(context),
+	}));
 }
 
 function describedBy(access: AgentAccessResult): Reading<AgentDescription> {

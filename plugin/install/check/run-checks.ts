@@ -4,7 +4,7 @@ import { operatorAccount } from "../../fleet/agent-token.ts";
 import { assembleFleet, type Fleet } from "../../fleet/fleet.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { FleetUncoveredError } from "../../terminal/errors.ts";
-import { budgetRows } from "./budget-rows.ts";
+import { budgetRows, type CheckedFleet } from "./budget-rows.ts";
 import { type CheckRow, type CheckTitle, type ClusterCheck, checkRow, type Reading } from "./check-report.ts";
 import { type AskedCluster, accessRow, clusterRow } from "./cluster-rows.ts";
 import { judgeBudgetKind } from "./judge-access.ts";
@@ -15,10 +15,11 @@ import { judgePeersService } from "./judge-peers-service.ts";
 import { judgeKeyReaders } from "./judge-key-readers.ts";
 import { judgePolicies, judgeXpdb } from "./judge-policies.ts";
 import { judgeRights } from "./judge-rights.ts";
+import { matchMembers } from "./member-contexts.ts";
 import { neededRights, type Right } from "./needed-rights.ts";
 import { type AgentOfCluster, askEachAgent } from "./read-agents.ts";
 import { type ClusterFacts, readCluster } from "./read-cluster.ts";
-import { readFleet, readPeers } from "./read-fleet.ts";
+import { identified, readFleet, readPeers } from "./read-fleet.ts";
 
 export interface CheckOptions {
 	/** Whose budgets and pods are looked at; undefined for all. */
@@ -48,7 +49,7 @@ export async function* runChecks(contexts: readonly KubeContext[], options: Chec
 			...fleetRows(asked),
 			...policyRows(asked),
 		];
-		const budgets = budgetRows(fleet, contexts, options);
+		const budgets = budgetRows(withContexts(fleet, asked), contexts, options);
 		// Who reads the rows is told of a failure in its turn.
 		for (const row of [...rows, budgets]) row.catch(() => undefined);
 		for (const row of rows) yield await row;
@@ -86,6 +87,16 @@ async function openFleet(asked: readonly Asked[]): Promise<Reading<Fleet>> {
 		if (!(error instanceof FleetUncoveredError)) throw error;
 		return { kind: "unread", why: "the clusters are not one fleet" };
 	}
+}
+
+/** The fleet, with the contexts of those members too whose agents we do not reach. */
+async function withContexts(opening: Promise<Reading<Fleet>>, asked: readonly Asked[]): Promise<Reading<CheckedFleet>> {
+	const fleet = await opening;
+	if (fleet.kind === "unread") return fleet;
+	const { members, descriptions } = fleet.value;
+	const { contextOf } = matchMembers(identified(await readAccesses(asked), await readIds(asked)), members);
+	const memberOf: Fleet["memberOf"] = (context) => members.find(({ id }) => contextOf.get(id) === context);
+	return { kind: "read", value: { members, descriptions, memberOf, contextOf: (id) => contextOf.get(id) } };
 }
 
 async function closeAll(opening: Promise<Reading<Fleet>>, asked: readonly Asked[]): Promise<void> {
@@ -203,9 +214,13 @@ function fleetRows(asked: readonly Asked[]): readonly Promise<CheckRow>[] {
 }
 
 async function readColumns(asked: readonly Asked[]): Promise<readonly FleetColumn[]> {
-	const accesses = await readAccesses(asked);
-	const ids = await Promise.all(asked.map(({ facts }) => facts.id));
-	return readFleet(accesses, new Set(ids.flatMap((id) => (id.kind === "read" ? [id.value] : []))));
+	return readFleet(await readAccesses(asked), await readIds(asked));
+}
+
+/** By context: of the cluster behind it, as its API server says it. */
+async function readIds(asked: readonly Asked[]): Promise<ReadonlyMap<string, string>> {
+	const ids = await Promise.all(asked.map(async ({ context, facts }) => [context.name, await facts.id] as const));
+	return new Map(ids.flatMap(([context, id]) => (id.kind === "read" ? [[context, id.value] as const] : [])));
 }
 
 async function readAccesses(asked: readonly Asked[]) {

@@ -1,7 +1,8 @@
 import { credentials, status } from "@grpc/grpc-js";
 import { afterEach, describe, expect, test } from "vitest";
 import type { AgentAccess } from "../../../plugin/fleet/agent-access.ts";
-import { readPeers } from "../../../plugin/install/check/read-fleet.ts";
+import { judgeWay } from "../../../plugin/install/check/judge-fleet.ts";
+import { readFleet, readPeers } from "../../../plugin/install/check/read-fleet.ts";
 import { AgentServiceClient } from "../../../proto/gen/xpdb/v1/agent.ts";
 import { descriptionMessage } from "../../../proto/wire-description.ts";
 import { newContext } from "../../support/build-context.ts";
@@ -17,7 +18,7 @@ const peer = { ...fullDescription, clusterId: "2", clusterName: "m2" };
 const members = ["1", "2"].map((id) => ({ id, name: `m${id}`, address: `m${id}:8444` }));
 
 /** What the agents of the first member say of the second: the answers one after the other, the last from then on. */
-async function askThrough(...answers: readonly (status | "well")[]) {
+async function agentsOf(...answers: readonly (status | "well")[]) {
 	const seen: string[] = [];
 	const agent = await startScriptedAgent({
 		describe: ({ request }, answer) => {
@@ -41,6 +42,11 @@ async function askThrough(...answers: readonly (status | "well")[]) {
 		leave: () => undefined,
 		close: () => undefined,
 	};
+	return { seen, access };
+}
+
+async function askThrough(...answers: readonly (status | "well")[]) {
+	const { seen, access } = await agentsOf(...answers);
 	return { seen, peers: await readPeers(access) };
 }
 
@@ -71,5 +77,38 @@ describe("readPeers()", () => {
 
 	test("knows nothing through agents that were not reached", async () => {
 		expect(await readPeers({ kind: "none", context: newContext("eu") })).toBeUndefined();
+	});
+});
+
+describe("readFleet()", () => {
+	test("shows one column for a cluster whose agents do not answer behind its own context, by what another member's agents say", async () => {
+		const { access } = await agentsOf("well");
+		const failed = { kind: "failed", context: newContext("ap"), problem: "no agent answers" } as const;
+		const accesses = [["eu", access] as const, ["ap", failed] as const];
+		for (const ids of [new Map<string, string>(), new Map([["ap", "2"]])]) {
+			expect(await readFleet(accesses, ids)).toMatchObject([
+				{ name: "eu", context: "eu", listed: { name: "m1" } },
+				{ name: "ap", context: "ap", listed: { name: "m2" }, description: { kind: "read" } },
+			]);
+		}
+	});
+
+	test("says of a member without a context that no context leads there only where all of them have answered", async () => {
+		const { access } = await agentsOf("well");
+		const none = (name: string) =>
+			[name, { kind: "failed", context: newContext(name), problem: "no agent answers" }] as const;
+		const columns = await readFleet([["eu", access], none("ap"), none("us")], new Map());
+		const [, , , member] = columns;
+		expect(columns.map(({ name }) => name)).toEqual(["eu", "ap", "us", "m2"]);
+		expect(member && judgeWay(member)).toEqual({
+			text: "?",
+			findings: [
+				{
+					reason: "NotChecked",
+					message: 'context "ap" or "us" may lead to member m2, and gives no answer',
+					fix: undefined,
+				},
+			],
+		});
 	});
 });
