@@ -142,7 +142,7 @@ describe("parseCommandLine()", () => {
 			expect(lines.filter((line) => line.length > 80)).toEqual([]);
 			const titles = ["Nodes", "Budgets", "Fleet", "Plugin"];
 			expect(lines.map((line) => line.slice(0, 9).trim()).filter((title) => titles.includes(title))).toEqual(titles);
-			const named = lines.slice(2, -2).map((line) => line.slice(9).split(" ")[0]);
+			const named = lines.slice(2, -2).map((line) => line.slice(9).split(" ")[0] ?? "");
 			const own = commands.map(({ name }) => name).filter((name) => !name.includes(" "));
 			expect(named.toSorted()).toEqual(own.toSorted());
 			expect(lines.join("\n")).not.toContain("Others");
