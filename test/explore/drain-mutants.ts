@@ -12,7 +12,7 @@ export const drainMutants: readonly Mutant[] = [
 		name: "drains-without-cordon",
 		without: "leaving a node alone that could not be cordoned",
 		scenarios: ["drained-nodes"],
-		edits: [{ file: drain, symbol: "drain", find: "$cordoned.has($node)", replace: "true" }],
+		edits: [{ file: drain, symbol: "drain", find: "hasSucceeded($cordon)", replace: "true" }],
 	},
 	{
 		name: "drained-before-gone",
