@@ -6,7 +6,6 @@
 // disagree who the fleet is. Tries that come to nothing are further and further apart.
 // Assumptions: those of coverage-judgement.ts, round.ts and eviction.ts; pods of contexts without agents are not ours.
 import { formatBudgetName } from "../../disruption/budget.ts";
-import { coverageFreshForMs } from "../../disruption/coverage-judgement.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
 import { AgentUnavailableError, FleetsDifferError, isAgentRefusal } from "../../disruption/errors.ts";
 import type { CurrentBudgets } from "../../disruption/eviction.ts";
@@ -22,8 +21,8 @@ import { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { DryRunRounds, wouldWait } from "./dry-run-rounds.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import { EvictionRounds, type RoundsDependencies } from "./eviction-rounds.ts";
-import { type NativeDependencies, tryEviction } from "./native-eviction.ts";
-import { coverPod, type PodCoverage } from "./pod-coverage.ts";
+import { type NativeDependencies, tryEviction, tryFreeEviction } from "./native-eviction.ts";
+import { coverPod, type PodCoverage, unansweredInTime } from "./pod-coverage.ts";
 import { failedPod, type PodOutcome } from "./pod-outcome.ts";
 import { waitUntilGone } from "./pod-termination.ts";
 import { ToldSuspensions } from "./told-suspensions.ts";
@@ -242,6 +241,7 @@ export class Evictions {
 	async #tryAsMember(job: EvictionJob, isFirst: boolean, state: FleetState): Promise<TryOutcome> {
 		const { lists, currentBudgets } = state;
 		const { reachability, runtime, stop } = this.#deps;
+		if (job.seen.hasNotStarted) return tryFreeEviction(job, this.#native);
 		const { namespace } = job.pod;
 		// What was listed for others is good for one try: if it does not hold any more, the round says so.
 		const findKnown = () => (isFirst ? lists.findKnown({ namespace, labels: job.seen.labels }) : undefined);
@@ -390,11 +390,4 @@ export class Evictions {
 			...(waitedFor !== undefined && { waitedFor }),
 		};
 	}
-}
-
-/** Time ran out before it was known which budgets cover the pod; `askedMs`: how long the members had been asked. */
-function unansweredInTime(askedMs: number): TryAgain {
-	if (askedMs <= coverageFreshForMs) return { kind: "again", afterMs: 0 };
-	const message = `some clusters of the fleet had not listed their budgets after ${(askedMs / 1000).toFixed(1)} s`;
-	return { kind: "again", afterMs: 0, reason: "PeerUnreachable", message };
 }

@@ -5,7 +5,7 @@ import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { EventSink } from "../events/events.ts";
 import { refusalReason } from "../events/reason.ts";
 import { ApiError, errorText, isPassing } from "../kubernetes/api-error.ts";
-import { isFinished } from "../kubernetes/pod-status.ts";
+import { hasNotStarted, isFinished } from "../kubernetes/pod-status.ts";
 import type { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { type EvictionJob, podEvent } from "./eviction-job.ts";
 import { type EvictionOptions, requestEviction } from "./eviction-request.ts";
@@ -35,14 +35,15 @@ export async function tryEviction(job: EvictionJob, free: FreeToGo, deps: Native
 }
 
 /**
- * A pod that nothing can make healthy again, unless etcd is restored from a backup in which it is alive. It may have waited for
- * its turn: it is read again, and the eviction names the version that was read.
+ * A pod that nothing can make healthy again, unless etcd is restored from a backup in which it is alive, or one that has not
+ * started, which is not healthy yet. It may have waited for its turn: it is read again, and the eviction names the version that
+ * was read.
  */
 export async function tryFreeEviction(job: EvictionJob, deps: NativeDependencies): Promise<TryOutcome> {
 	return orFailed(job, async () => {
 		const found = await seeAnew(job, () => deps.runtime.now());
 		if (found.kind === "gone") return { kind: "gone" };
-		return found.kind === "terminating" || isFinished(found.pod)
+		return found.kind === "terminating" || isFinished(found.pod) || hasNotStarted(found.pod)
 			? tryOnce(job, { resourceVersion: job.seen.resourceVersion }, deps)
 			: { kind: "again", afterMs: 0 };
 	});

@@ -12,6 +12,7 @@ import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import { type CoverageLists, unreadableMessage } from "../fleet/coverage-lists.ts";
 import type { EvictionJob } from "./eviction-job.ts";
 import { isQuietNow, seeAnew } from "./seen-pod.ts";
+import type { TryAgain } from "./try-outcome.ts";
 
 export type PodCoverage =
 	/** `guard`: whether the pod is still uncovered, by the same lists; call it right before the eviction is written. */
@@ -119,4 +120,11 @@ function messageOf({ members }: ListedBudgets, budget: string): string {
 		members.flatMap(({ budgets }) => budgets),
 		budget,
 	);
+}
+
+/** Time ran out before it was known which budgets cover the pod; `askedMs`: how long the members had been asked. */
+export function unansweredInTime(askedMs: number): TryAgain {
+	if (askedMs <= coverageFreshForMs) return { kind: "again", afterMs: 0 };
+	const message = `some clusters of the fleet had not listed their budgets after ${(askedMs / 1000).toFixed(1)} s`;
+	return { kind: "again", afterMs: 0, reason: "PeerUnreachable", message };
 }

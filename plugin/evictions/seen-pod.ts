@@ -4,6 +4,7 @@ import type { V1Pod } from "@kubernetes/client-node";
 import type { PodReference } from "../../disruption/cluster.ts";
 import type { PodVersion } from "../../disruption/coverage-judgement.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
+import { hasNotStarted } from "../kubernetes/pod-status.ts";
 import { type PodReading, readPod } from "./eviction-request.ts";
 
 export interface SeenPod extends PodVersion {
@@ -11,6 +12,8 @@ export interface SeenPod extends PodVersion {
 	readonly since: number;
 	/** Of a pod that somebody keeps changing: how often, as far as looks have shown. */
 	readonly changes?: { readonly everyMs: number; readonly isMeasured: boolean };
+	/** Its phase was Pending: as such it costs no budget anything. */
+	readonly hasNotStarted: boolean;
 	/** When it was changed last, where a look was just before. */
 	readonly changedAt?: number;
 }
@@ -30,9 +33,9 @@ const oftenAtMostMs = 250;
 const closeMs = 150;
 
 /** `readAt`: on the clock of the run, before it was asked for; left out: nobody knows, so it is too old for everything. */
-export function seenPod({ metadata }: V1Pod, readAt = Number.NEGATIVE_INFINITY): SeenPod {
-	const { resourceVersion = "", labels = {} } = metadata ?? {};
-	return { resourceVersion, labels, readAt, since: readAt };
+export function seenPod(pod: V1Pod, readAt = Number.NEGATIVE_INFINITY): SeenPod {
+	const { resourceVersion = "", labels = {} } = pod.metadata ?? {};
+	return { resourceVersion, labels, readAt, since: readAt, hasNotStarted: hasNotStarted(pod) };
 }
 
 /** Reads the pod and keeps what is there. */

@@ -1,6 +1,6 @@
 // What a pod's own cluster says of it, as the rules of kubectl and of the eviction API read it.
 import type { V1Pod, V1PodCondition } from "@kubernetes/client-node";
-import { controllerOf } from "../../disruption/pod.ts";
+import { controllerOf, preActivitiesOf } from "../../disruption/pod.ts";
 
 /** Undefined for a pod that is not ready. */
 export function readyCondition({ status }: V1Pod): V1PodCondition | undefined {
@@ -10,6 +10,14 @@ export function readyCondition({ status }: V1Pod): V1PodCondition | undefined {
 /** Whether the phase is an end. */
 export function isFinished({ status }: V1Pod): boolean {
 	return status?.phase === "Succeeded" || status?.phase === "Failed";
+}
+
+/**
+ * None of its containers has run, so that nothing counts it as healthy. A pod with a pre-activity waits for that all the same. As in the
+ * eviction API of Kubernetes (pkg/registry/core/pod/storage/eviction.go, canIgnorePDB).
+ */
+export function hasNotStarted({ metadata, status }: V1Pod): boolean {
+	return status?.phase === "Pending" && preActivitiesOf(metadata?.annotations ?? {}).length === 0;
 }
 
 /** A controller makes another pod; not again for one that has ended or is being replaced already. */

@@ -37,9 +37,35 @@ export const finishedMutants: readonly Mutant[] = [
 		],
 	},
 	{
+		name: "not-started-needs-a-grant",
+		without: "letting a pod go that has not started, whether its budgets have room or not",
+		scenarios: ["not-started-without-room"],
+		edits: [
+			{
+				file: "plugin/evictions/evictions.ts",
+				symbol: "Evictions.#tryAsMember",
+				find: "if ($job.seen.hasNotStarted) return tryFreeEviction($job, this.#native);",
+				replace: "",
+			},
+		],
+	},
+	{
+		name: "started-meanwhile",
+		without: "looking whether a pod that had not started has started meanwhile",
+		scenarios: ["started-since-it-was-listed"],
+		edits: [
+			{
+				file: "plugin/evictions/native-eviction.ts",
+				symbol: "tryFreeEviction",
+				find: "hasNotStarted($found.pod)",
+				replace: "true",
+			},
+		],
+	},
+	{
 		name: "free-by-its-uid-alone",
-		without: "naming the version in which a finished or terminating pod was read",
-		scenarios: ["finished-before-a-restore", "terminating-before-a-restore"],
+		without: "naming the version in which a finished or terminating pod, or one that has not started, was read",
+		scenarios: ["finished-before-a-restore", "terminating-before-a-restore", "started-since-it-was-listed"],
 		edits: [
 			{
 				file: "plugin/evictions/native-eviction.ts",

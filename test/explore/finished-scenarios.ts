@@ -2,7 +2,7 @@
 import type { EventData, Scenario } from "./scenario.ts";
 import { cluster, drain, statefulSet, web } from "./scenario-parts.ts";
 import type { Step } from "./scheduler.ts";
-import { begins, isDeleted } from "./staging.ts";
+import { becomesReady, begins, isCall, isDeleted } from "./staging.ts";
 import type { World } from "./world.ts";
 
 const job = { kind: "Job", name: "job", labels: web } as const;
@@ -133,6 +133,49 @@ export const finishedScenarios: readonly Scenario<World>[] = [
 		freshViews: true,
 		probe: false,
 		holdsBack: isTimerOfAgent,
+	},
+	{
+		name: "not-started",
+		about: "Pods start while they are evicted because they had not started, beside a drain of one that had",
+		clusters: [
+			cluster("c1", 4, { workloads: [statefulSet(4, { unready: [2, 3], pending: [2, 3] })] }),
+			cluster("c2", 1),
+		],
+		drains: [
+			drain("drain-1", ["c1/web-2", "c1/web-3"], { serverErrors: true }),
+			drain("drain-2", ["c1/web-0"]),
+			drain("drain-3", ["c2/web-0"]),
+		],
+		limits: { gaveUp: 1, answerLost: 1, touches: 2, drainJumps: 1, cancels: 1, evidence: 1 },
+	},
+	{
+		name: "not-started-without-room",
+		about: "A pod that has not started is asked for under a budget that it and another one have used up",
+		clusters: [cluster("c1", 3, { agents: 1, workloads: [statefulSet(3, { unready: [1, 2], pending: [1, 2] })] })],
+		drains: [],
+		events: [begins("drain-1", "c1/web-2", () => true), isLeft("web-2")],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		probe: false,
+		holdsBack: ({ kind, what }) => kind === "timer" || what.endsWith("becomes ready"),
+	},
+	{
+		name: "started-since-it-was-listed",
+		about:
+			"A pod that had not started when it was listed starts before it is read again, or before its eviction arrives",
+		clusters: [cluster("c1", 3, { agents: 1, workloads: [statefulSet(3, { unready: [1, 2], pending: [2] })] })],
+		drains: [],
+		events: [
+			begins("drain-1", "c1/web-2", () => true, { attempts: 2 }),
+			becomesReady("web-2", (world) => world.drains.length > 0),
+		],
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		probe: false,
+		holdsBack: (step, world) =>
+			(isCall(step, "drain-1", "evict") || step.kind === "timer") && world.times("web-2 becomes ready") === 0,
 	},
 	freeBeforeRestore("finished-before-a-restore", finishes("web-0", false)),
 	freeBeforeRestore("terminating-before-a-restore", isDeleted("web-0")),

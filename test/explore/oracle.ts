@@ -18,9 +18,9 @@
 //   since it was granted cannot have been evicted before: it is judged from then on.
 // Where etcd came back from a backup, what is written from then on is newer than all that a view had seen of it.
 // Where members change, a round is judged over a fleet that all its members declared at some time since it began.
-// A pod that is evicted without a round must not be covered: there must be a member-by-member reading of the budgets by which
-// nobody covers the labels that it has, between the first list that its sender asked for in the second before it sent the
-// request (on its clock) and then; without such a list there is only what was true when it was sent.
+// A pod that is evicted without a round has not started, or is not covered: there must be a member-by-member reading of the budgets
+// by which nobody covers the labels that it has, between the first list that its sender asked for in the second before it sent
+// the request (on its clock) and then; without such a list there is only what was true when it was sent.
 // Every excuse ends at a time of the sender's own clock (sender-time.ts):
 // - What a round could not know ends a minute before its first commit was sent.
 // - What budgets said to a grant that is older than a second ends a second before its eviction was sent. A budget that every
@@ -223,7 +223,8 @@ export class Oracle {
 
 	/** A pod was evicted for which nobody asked for a round: right only where no budget covers it. */
 	evictedFreely(cluster: SimulatedCluster, pod: PodRecord, { round, from, to }: FreeEviction): void {
-		if (pod.terminating || pod.finished) return;
+		const isDown = pod.terminating || pod.finished;
+		if (isDown || (pod.preActivities.length === 0 && cluster.hasNotStarted(pod))) return;
 		this.#evictions += 1;
 		const slot = cluster.slotOf(pod);
 		if (slot) slot.down ??= { cause: "voluntary", revision: cluster.server.revision, by: { round, uid: pod.uid } };

@@ -135,7 +135,7 @@ export function pluginClient({
 				throw new ApiError(`pods "${pod.name}" is forbidden`, { code: 403, reason: "Forbidden" });
 			if (found.kind === "gone") throw new ApiError(`pods "${pod.name}" not found`, { code: 404, reason: "NotFound" });
 			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what is at a pod's path
-			return toV1Pod(found.pod) as T;
+			return toV1Pod(found.pod, cluster) as T;
 		},
 		post: (path, body, options) => {
 			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin's own request
@@ -153,7 +153,7 @@ export function pluginClient({
 			const execute = () => server.pods().filter((pod) => pod.node === node);
 			const pods = await ask({ verb: "list", resource: "pods", name: "", detail: node, execute });
 			// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- pods are all that is listed
-			return pods.map(toV1Pod) as T[];
+			return pods.map((pod) => toV1Pod(pod, cluster)) as T[];
 		},
 		async patch<T>(path: string): Promise<T> {
 			const { pathname, searchParams } = new URL(path, "https://server");
@@ -185,7 +185,7 @@ function refusedBy(refusal: string): ApiError {
 }
 
 /** As a list shows it. */
-export function toV1Pod(pod: PodRecord): V1Pod {
+export function toV1Pod(pod: PodRecord, cluster: SimulatedCluster): V1Pod {
 	const { name, namespace, uid, resourceVersion, labels, terminating, preActivities, controller, node } = pod;
 	return {
 		metadata: {
@@ -200,7 +200,7 @@ export function toV1Pod(pod: PodRecord): V1Pod {
 			...(terminating && { deletionTimestamp: "2023-11-14T22:13:20Z" as unknown as Date }),
 		},
 		spec: { containers: [], ...(node !== "" && { nodeName: node }) },
-		status: { phase: phaseOf(pod) },
+		status: { phase: cluster.hasNotStarted(pod) ? "Pending" : phaseOf(pod) },
 	};
 }
 

@@ -206,7 +206,13 @@ export class PluginProcess extends Drain {
 			if (found.kind === "gone") return;
 			const { deletes = false } = this.data;
 			const readAt = this.clock.now();
-			const job = createJob(toV1Pod(found.pod), { context, timeout, deletes, gracePeriodSeconds: -1, readAt });
+			const job = createJob(toV1Pod(found.pod, this.world.cluster(context.name)), {
+				context,
+				timeout,
+				deletes,
+				gracePeriodSeconds: -1,
+				readAt,
+			});
 			const outcome: PodOutcome = await this.#evictJob(job, evictions);
 			if (outcome.kind === "failed") this.last = outcome.message;
 			if (outcome.kind === "stopped") return;

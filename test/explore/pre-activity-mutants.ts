@@ -16,6 +16,19 @@ export const preActivityMutants: readonly Mutant[] = [
 		],
 	},
 	{
+		name: "not-started-in-a-pre-activity",
+		without: "letting a pod that has not started wait for its pre-activities",
+		scenarios: ["pre-activity-not-started"],
+		edits: [
+			{
+				file: "plugin/kubernetes/pod-status.ts",
+				symbol: "hasNotStarted",
+				find: "preActivitiesOf($annotations).length === 0",
+				replace: "true",
+			},
+		],
+	},
+	{
 		name: "evicted-in-a-pre-activity",
 		without: "looking for pre-activities in the version that the eviction names after a 409",
 		scenarios: ["pre-activity-since-the-grant"],

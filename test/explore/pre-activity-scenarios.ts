@@ -1,6 +1,6 @@
 // Pre-activities: annotations that hold a pod back until they are removed, and that may appear at any moment.
 import type { EventData, Scenario } from "./scenario.ts";
-import { cluster, drain } from "./scenario-parts.ts";
+import { cluster, drain, statefulSet } from "./scenario-parts.ts";
 import { isCall, nobodyIsEvicted, reserved } from "./staging.ts";
 import type { World } from "./world.ts";
 
@@ -34,6 +34,18 @@ export const preActivityScenarios: readonly Scenario<World>[] = [
 		events: [changes(ends, false, () => true, 2), changes(appears, true, () => true, 2)],
 		limits: { drainJumps: 2, cancels: 1, evidence: 1, gaveUp: 1, agentJumps: 1, touches: 1 },
 		hasThinRuns: true,
+	},
+	{
+		name: "pre-activity-not-started",
+		about: "A pod that has not started is asked for, and has a pre-activity that never ends",
+		clusters: [cluster("c1", 3, { agents: 1, workloads: [statefulSet(3, { unready: [0], pending: [0] })] })],
+		drains: [drain("drain-1", ["c1/web-0"], { attempts: 2 })],
+		prepare: hasPreActivity,
+		limits: {},
+		afterEviction: "stays",
+		freshViews: true,
+		probe: false,
+		holdsBack: ({ what }) => what.endsWith("becomes ready"),
 	},
 	{
 		name: "pre-activity-there",

@@ -72,6 +72,12 @@ export class SimulatedCluster {
 		return next;
 	}
 
+	/** Its phase is Pending. */
+	hasNotStarted({ uid }: Pick<PodRecord, "uid">): boolean {
+		const mayBe = this.workloads.some(({ startsLater }) => startsLater.has(uid));
+		return mayBe && !this.server.podEvents.some(({ object }) => object.uid === uid && object.ready);
+	}
+
 	slotOf(pod: PodRecord): Slot | undefined {
 		for (const workload of this.workloads) {
 			for (const slot of workload.slots) if (slot.pod?.uid === pod.uid) return slot;

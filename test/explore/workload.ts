@@ -26,6 +26,8 @@ export interface WorkloadSpec {
 	readonly surge?: number;
 	/** Ordinals whose pods are not ready at first. */
 	readonly unready?: readonly number[];
+	/** Ordinals among these whose pods have not started: their phase is Pending. */
+	readonly pending?: readonly number[];
 	/** Of its pod template, where its pods get other ones: a webhook adds some. */
 	readonly template?: Readonly<Record<string, string>>;
 	/** Nodes that its pods are on, in turn; one that is cordoned gets no new pod. On no node where it says nothing. */
@@ -67,6 +69,8 @@ export class Workload {
 	readonly retired: Slot[] = [];
 	/** Finished pods that a ReplicaSet has replaced: they stay until someone deletes them. */
 	readonly finished: PodReference[] = [];
+	/** The uids of pods that are Pending until they are ready. */
+	readonly startsLater = new Set<string>();
 	#made = 0;
 	/** What the pods of slots are since the last change of any: asked for at every step. */
 	readonly #records = new Map<PodReference, PodRecord | "gone">();
@@ -104,6 +108,7 @@ export class Workload {
 			}
 			const ready = !(spec.unready ?? []).includes(ordinal);
 			this.#makePod(slot, ready);
+			if (slot.pod && spec.pending?.includes(ordinal)) this.startsLater.add(slot.pod.uid);
 			if (!ready) slot.down = { cause: "involuntary", revision: 0 };
 		}
 	}

@@ -52,7 +52,7 @@ export function newRun(fleet: FakeFleet, more: Partial<EvictionsDependencies> = 
 		job: (member, { name, uid, labels, version }, readAt = runtime.now()) => ({
 			context: member.context,
 			pod: { namespace, name, uid },
-			seen: { resourceVersion: String(version), labels, readAt, since: readAt },
+			seen: { resourceVersion: String(version), labels, readAt, since: readAt, hasNotStarted: false },
 			timeout: { signal: timeout.signal, text: "9s" },
 			deletes: false,
 			graceSeconds: 30,

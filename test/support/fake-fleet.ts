@@ -36,6 +36,8 @@ export interface FakePod {
 	annotations: Readonly<Record<string, string>>;
 	healthy: boolean;
 	finished: boolean;
+	/** Its phase is Pending. */
+	pending?: boolean;
 	version: number;
 }
 
@@ -352,7 +354,7 @@ export class FakeMember implements AgentCluster {
 		const { name, uid, labels, annotations } = pod;
 		return {
 			metadata: { name, namespace, uid, resourceVersion: String(pod.version), labels, annotations },
-			status: { phase: pod.finished ? "Succeeded" : "Running" },
+			status: { phase: pod.pending ? "Pending" : pod.finished ? "Succeeded" : "Running" },
 		};
 	}
 

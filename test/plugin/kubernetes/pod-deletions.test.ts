@@ -194,7 +194,7 @@ test("waitUntilGone() asks nobody while a watch tells it", async () => {
 	const job: EvictionJob = {
 		context,
 		pod: { namespace: "shop", name: "db-0", uid: "1" },
-		seen: { resourceVersion: "1", labels: {}, readAt: 0, since: 0 },
+		seen: { resourceVersion: "1", labels: {}, readAt: 0, hasNotStarted: false, since: 0 },
 		timeout: { signal: new AbortController().signal, text: "0s" },
 		deletes: false,
 		graceSeconds: 30,
