@@ -94,8 +94,17 @@ const terminal = {
 	isErrorTerminal: isatty(2),
 	turns,
 };
+
+async function runBeside(argv: readonly string[]): Promise<void> {
+	const [{ spawn }, { isSea }] = await Promise.all([import("node:child_process"), import("node:sea")]);
+	const program = isSea() ? [] : [...process.execArgv, process.argv[1] ?? ""];
+	const child = spawn(process.execPath, [...program, ...argv], { stdio: "ignore", windowsHide: true });
+	child.once("error", () => undefined);
+	child.unref();
+}
+
 // Without a top-level await, so that it can be a script, whose compiled code is kept.
-void run(process.argv.slice(2), { streams, env: process.env, interrupts, terminal }).then((code) => {
+void run(process.argv.slice(2), { streams, env: process.env, interrupts, terminal, runBeside }).then((code) => {
 	// What is still open (idle connections, timers of waits that are over) must not keep the process; what was written must.
 	process.exitCode = code;
 	turns.flush();

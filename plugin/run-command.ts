@@ -8,14 +8,23 @@ import { guardStreams } from "./terminal/guarded-streams.ts";
 
 /** What shells call at the Tab key, by the name that kubectl's plugins have for it. */
 const completeCommand = "__complete";
+/** Its background request, with the same words. */
+const backgroundCommand = "__complete-in-background";
 
 export async function run(argv: readonly string[], dependencies: CommandDependencies): Promise<ExitCode> {
 	const deps = { ...dependencies, streams: guardStreams(dependencies.streams) };
 	try {
 		if (argv[0] === completeCommand) {
 			const { complete } = await import("./commands/complete.ts");
+			const askInBackground = async (words: readonly string[]): Promise<void> =>
+				deps.runBeside?.([backgroundCommand, ...words]);
 			// Node loads `performance` when it is first asked for, and most words need no more of it.
-			return await complete(argv.slice(1), deps, { commands, now: () => process.uptime() * 1_000 });
+			return await complete(argv.slice(1), deps, { commands, now: () => process.uptime() * 1_000, askInBackground });
+		}
+		if (argv[0] === backgroundCommand) {
+			const { completeInBackground } = await import("./commands/complete.ts");
+			const { whileTerminal } = await import("./terminal/while-terminal.ts");
+			return await completeInBackground(argv.slice(1), deps.env, { commands, signal: whileTerminal() });
 		}
 		const parsed = await parseCommandLine(argv);
 		if (parsed.kind === "help") {

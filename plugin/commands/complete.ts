@@ -1,31 +1,32 @@
 // What a shell asks for at the Tab key, for `kubectl xpdb` by kubectl itself (kubectl_complete-xpdb) and for `kubectl-xpdb` by the
 // scripts of `completion`: a value a line with what it is, and at the end a directive as cobra has it.
 //
-// Somebody waits with the finger on the key: an answer comes within 100 ms of the start of the process, or none. Commands and flags are
-// known here and come at once; what a cluster has is asked for with the time that is left, in the context that the line names. Not yargs'
-// completion: it knows neither descriptions in kubectl's form nor directives.
+// A person waits: an answer comes within 300 ms of the start of the process, or none. Commands and flags are known here and come at once. Names
+// of a cluster come from what an earlier key left, else from the cluster in the time that is left; what comes too late is there at the next key.
+// Not yargs' completion: it knows neither descriptions in kubectl's form nor directives.
 import { budgetApi } from "../../disruption/budget.ts";
-import { isRecord } from "../../disruption/record.ts";
 import type { Command, CommandDependencies } from "../flags/command.ts";
 import type { Flag, FlagTable } from "../flags/flag.ts";
 import { globalFlags, readGlobalFlags } from "../flags/global-flags.ts";
 import { joinValues, readArguments } from "../flags/pflag.ts";
-import type { KubeContext } from "../kubernetes/kube-context.ts";
 import type { openContexts } from "../kubernetes/open-contexts.ts";
+import {
+	type Completion,
+	type ContextNames,
+	type NameList,
+	namesAtTheKey,
+	namesInBackground,
+	type NameSource,
+} from "./cluster-names.ts";
 
 /** Of cobra, as bits: no files where there is nothing else, files where there may be, and no space behind what goes on. */
 const directives = { files: 0, noFiles: 4, goesOn: 6 } as const;
-/** As much as a person takes for at once: 100 ms, of which the program's own start and its end, which its clock does not see, take 20. */
-const answerWithinMs = 80;
-/** To ask a cluster takes nearly twice as long as the start has taken: after a longer one it would come too late, and be waited for all the same. */
-const latestBeginMs = 35;
-/** Of the kinds that a cluster may have thousands of. */
-const mostObjects = 500;
-
-export interface Completion {
-	readonly value: string;
-	readonly about?: string;
-}
+/** 300 ms, of which the program's own start and its end, which its clock does not see, take 50. */
+const answerWithinMs = 250;
+/** To ask a cluster takes as long as the start has taken, and longer on a busy machine: begun later, it would be waited for and come too late. */
+const latestBeginMs = 150;
+/** Of a request in the background. */
+const backgroundWithinMs = 5_000;
 
 interface Completed {
 	readonly values: readonly Completion[];
@@ -36,27 +37,55 @@ interface CompleteOptions {
 	readonly commands: readonly Command[];
 	/** Milliseconds since the process began. */
 	readonly now: () => number;
+	/** Starts a process that requests the names of this line; the shell does not wait for it. */
+	readonly askInBackground?: (words: readonly string[]) => Promise<void>;
 	/** How the contexts of the line are opened; for tests. */
 	readonly open?: typeof openContexts;
+	/** By which kept names grow old; for tests. */
+	readonly wallClock?: () => number;
 }
 
 /** `words`: all that was typed after the program's name; the last one is what is being typed, and may be empty. */
 export async function complete(
 	words: readonly string[],
 	{ streams, env }: Pick<CommandDependencies, "streams" | "env">,
-	options: CompleteOptions,
+	{ commands, now, askInBackground, open, wallClock }: CompleteOptions,
 ): Promise<0> {
 	const stop = new AbortController();
-	const beganMs = options.now();
+	const beganMs = now();
 	if (beganMs > latestBeginMs) stop.abort();
 	const timer = setTimeout(() => stop.abort(), Math.max(answerWithinMs - beganMs, 0));
+	const source = namesAtTheKey({ env, signal: stop.signal, open, wallClock });
 	// Whatever goes wrong, a person who types is told of it when the command runs.
-	const found = await answer(words, env, stop.signal, options).catch(() => nothing);
+	const found = await answer(words, env, commands, source).catch(() => nothing);
 	clearTimeout(timer);
 	for (const { value, about } of found.values) {
 		streams.stdout.write(about === undefined ? `${value}\n` : `${value}\t${about}\n`);
 	}
 	streams.stdout.write(`:${found.directive}\n`);
+	if (source.end()) await askInBackground?.(words);
+	return 0;
+}
+
+/** For the next key: requests the names that this line needs, and prints nothing. */
+export async function completeInBackground(
+	words: readonly string[],
+	env: NodeJS.ProcessEnv,
+	{
+		commands,
+		open,
+		wallClock,
+		signal,
+	}: Omit<CompleteOptions, "now" | "askInBackground"> & { readonly signal: AbortSignal },
+): Promise<0> {
+	const source = namesInBackground({
+		env,
+		signal: AbortSignal.any([signal, AbortSignal.timeout(backgroundWithinMs)]),
+		open,
+		wallClock,
+	});
+	// The next key, or the command itself, shows what is wrong.
+	await answer(words, env, commands, source).catch(() => nothing);
 	return 0;
 }
 
@@ -65,14 +94,14 @@ const nothing: Completed = { values: [], directive: directives.noFiles };
 async function answer(
 	words: readonly string[],
 	env: NodeJS.ProcessEnv,
-	signal: AbortSignal,
-	{ commands, open }: CompleteOptions,
+	commands: readonly Command[],
+	source: NameSource,
 ): Promise<Completed> {
 	const typed = words.at(-1) ?? "";
 	const before = words.slice(0, -1);
 	const { command, rest } = findCommand(before, commands);
 	const table: FlagTable = { ...globalFlags, ...command?.flags, help: { kind: "boolean", describe: "Show help" } };
-	const line: TypedLine = { table, before: rest, env, signal, open };
+	const line: TypedLine = { table, before: rest, env, source };
 	const [, prefix = "", name = "", value = ""] = /^(--([^=]+)=)(.*)$/s.exec(typed) ?? [];
 	if (name !== "") return flagValues({ name, prefix, typed: value }, line);
 	const waiting = flagThatWaits(before, table);
@@ -96,8 +125,7 @@ interface TypedLine {
 	/** All before what is being typed, without the command. */
 	readonly before: readonly string[];
 	readonly env: NodeJS.ProcessEnv;
-	readonly signal: AbortSignal;
-	readonly open: typeof openContexts | undefined;
+	readonly source: NameSource;
 }
 
 function starting(values: readonly Completion[], typed: string): Completed {
@@ -168,7 +196,7 @@ async function valuesOf(name: string, flag: Flag, line: TypedLine): Promise<read
 			return contextsOf(line);
 		case "namespace":
 		case "agent-namespace":
-			return namesOf(line, "/api/v1/namespaces");
+			return namesOf(line, { path: () => "/api/v1/namespaces" });
 		case "resume":
 		case "op":
 			return operationsOf(line);
@@ -190,106 +218,80 @@ async function wordsOf(
 	const below = commands
 		.filter((each) => each.name.startsWith(`${name} `))
 		.map((each) => ({ value: each.name.slice(name.length + 1), about: each.describe }));
-	const fixed = words.split("|").map((word) => word.trim());
-	if (fixed.every((word) => /^[a-z]+$/.test(word))) return { values: fixed.map((value) => ({ value })) };
+	// "bash|zsh", "[list]".
+	const fixed = words
+		.replace(/^\[(.*)\]$/, "$1")
+		.split("|")
+		.map((word) => word.trim());
+	if (fixed.every((word) => /^[a-z]+$/.test(word))) return { values: [...fixed.map((value) => ({ value })), ...below] };
 	if (words.startsWith("NODE")) return { values: await nodesOf(line) };
-	if (words.startsWith("POD")) return { values: await namesOf(line, podsPath) };
+	if (words.startsWith("POD")) return { values: await namesOf(line, pods) };
 	if (words.includes("BUDGET") || words.startsWith("[NAME"))
-		return { values: [...below, ...(await namesOf(line, budgetsPath))] };
+		return { values: [...below, ...(await namesOf(line, budgets))] };
 	if (words.includes("pod/")) return { values: await kindsOf(line, typed) };
 	return { values: below };
 }
 
-const podsPath = ({ namespace }: KubeContext): string => `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`;
-const budgetsPath = ({ namespace }: KubeContext): string =>
-	`/apis/${budgetApi.group}/${budgetApi.version}/namespaces/${encodeURIComponent(namespace)}/${budgetApi.resource}`;
+const nodes: NameList = { path: () => "/api/v1/nodes" };
+const pods: NameList = { path: (namespace) => `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods` };
+const budgets: NameList = {
+	path: (namespace) =>
+		`/apis/${budgetApi.group}/${budgetApi.version}/namespaces/${encodeURIComponent(namespace)}/${budgetApi.resource}`,
+};
 
 /** "pod/NAME", "node/NAME" and "budget/NAME": those kinds, then the names of one. */
 async function kindsOf(line: TypedLine, typed: string): Promise<readonly Completion[]> {
 	const [, kind = ""] = /^(pod|node|budget)\//.exec(typed) ?? [];
-	const paths = { pod: podsPath, node: "/api/v1/nodes", budget: budgetsPath } as const;
+	const lists = { pod: pods, node: nodes, budget: budgets } as const;
 	if (kind !== "pod" && kind !== "node" && kind !== "budget") {
-		return Object.keys(paths).map((each) => ({ value: `${each}/` }));
+		return Object.keys(lists).map((each) => ({ value: `${each}/` }));
 	}
-	return (await namesOf(line, paths[kind])).map(({ value, ...more }) => ({ ...more, value: `${kind}/${value}` }));
+	return (await namesOf(line, lists[kind])).map(({ value, ...more }) => ({ ...more, value: `${kind}/${value}` }));
 }
 
-async function contextsOf({ before, table, env }: TypedLine): Promise<readonly Completion[]> {
+async function contextsOf(line: TypedLine): Promise<readonly Completion[]> {
 	const { loadKubeconfig } = await import("../kubernetes/kubeconfig.ts");
-	const kubeconfig = loadKubeconfig(readGlobalFlags(typedFlags(before, table)), env);
+	const kubeconfig = loadKubeconfig(globalFlagsOf(line), line.env);
 	return [...kubeconfig.contexts.keys()].map((value) => ({ value }));
 }
 
 /** As "node" in one context, as "context/node" in several. */
 async function nodesOf(line: TypedLine): Promise<readonly Completion[]> {
-	const found = await listed(line, "/api/v1/nodes");
-	const isOne = found.length === 1;
-	return found.flatMap(({ context, items }) =>
-		items.map(({ name }) => (isOne ? { value: name } : { value: `${context}/${name}`, about: `node in ${context}` })),
+	const isOne = globalFlagsOf(line).contexts.length <= 1;
+	return (await listed(line, nodes)).flatMap(({ context, names }) =>
+		names.map(({ value }) => (isOne ? { value } : { value: `${context}/${value}`, about: `node in ${context}` })),
 	);
 }
 
 async function operationsOf(line: TypedLine): Promise<readonly Completion[]> {
-	const lists = await listed(line, "/api/v1/nodes");
-	if (lists.length === 0) return [];
 	const { operationAnnotation, parseOperation } = await import("../nodes/operation.ts");
-	const byId = new Map<string, Completion>();
-	for (const { items } of lists) {
-		for (const { annotations } of items) {
-			const text = annotations[operationAnnotation];
-			const found = text === undefined ? undefined : parseOperation(text);
-			if (found?.kind !== "operation") continue;
-			const { id, by, since } = found.operation;
-			byId.set(id, { value: id, about: `${by} ${since}` });
-		}
-	}
-	return [...byId.values()];
+	return namesOf(line, {
+		...nodes,
+		others: {
+			word: "operations",
+			of({ annotations }) {
+				const text = annotations[operationAnnotation];
+				const found = text === undefined ? undefined : parseOperation(text);
+				if (found?.kind !== "operation") return undefined;
+				const { id, by, since } = found.operation;
+				return { value: id, about: `${by} ${since}` };
+			},
+		},
+	});
 }
 
 /** Names of all contexts, each once. */
-async function namesOf(line: TypedLine, path: Path): Promise<readonly Completion[]> {
-	const found = await listed(line, path);
-	return [...new Set(found.flatMap(({ items }) => items.map(({ name }) => name)))].map((value) => ({ value }));
+async function namesOf(line: TypedLine, list: NameList): Promise<readonly Completion[]> {
+	const all = (await listed(line, list)).flatMap(({ names }) => names);
+	return [...new Map(all.map((each) => [each.value, each])).values()];
 }
 
-type Path = string | ((context: KubeContext) => string);
-
-interface ListedNames {
-	readonly context: string;
-	readonly items: readonly { readonly name: string; readonly annotations: Readonly<Record<string, string>> }[];
+function listed(line: TypedLine, list: NameList): Promise<readonly ContextNames[]> {
+	return line.source.list(globalFlagsOf(line), list);
 }
 
-/** Of the contexts that the line names, those that answer in time. */
-async function listed(line: TypedLine, path: Path): Promise<readonly ListedNames[]> {
-	const { promise: timeIsUp, resolve } = Promise.withResolvers<readonly ListedNames[]>();
-	if (line.signal.aborted) return [];
-	line.signal.addEventListener("abort", () => resolve([]), { once: true });
-	return Promise.race([ask(line, path).catch(() => []), timeIsUp]);
-}
-
-async function ask({ before, table, env, signal, open }: TypedLine, path: Path): Promise<readonly ListedNames[]> {
-	const quiet = { write: () => undefined, columns: undefined };
-	// TLS and all that comes with it take as long to load as all else, and words that are known here need none of it.
-	const opened = open ?? (await import("../kubernetes/open-contexts.ts")).openContexts;
-	const contexts = opened(readGlobalFlags(typedFlags(before, table)), env, quiet);
-	return Promise.all(
-		contexts.map(async (context): Promise<ListedNames> => {
-			const where = typeof path === "string" ? path : path(context);
-			const list = await context.client
-				.get<unknown>(`${where}?limit=${mostObjects}`, { signal, retry: false, metadataOnly: "list" })
-				.catch(() => undefined);
-			const items: readonly unknown[] = isRecord(list) && Array.isArray(list["items"]) ? list["items"] : [];
-			return { context: context.name, items: items.flatMap(readItem) };
-		}),
-	);
-}
-
-function readItem(item: unknown): ListedNames["items"] {
-	const metadata = isRecord(item) ? item["metadata"] : undefined;
-	if (!isRecord(metadata) || typeof metadata["name"] !== "string") return [];
-	const annotations = isRecord(metadata["annotations"]) ? metadata["annotations"] : {};
-	const texts = Object.entries(annotations).filter((entry): entry is [string, string] => typeof entry[1] === "string");
-	return [{ name: metadata["name"], annotations: Object.fromEntries(texts) }];
+function globalFlagsOf({ before, table }: TypedLine): ReturnType<typeof readGlobalFlags> {
+	return readGlobalFlags(typedFlags(before, table));
 }
 
 /** As far as they can be read: a line is not finished while it is typed. */

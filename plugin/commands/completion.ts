@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { CommandRunner } from "../flags/command.ts";
+import { removeKeptNames } from "../kubernetes/kept-names.ts";
 import { errorText } from "../kubernetes/api-error.ts";
 import { UsageError } from "../terminal/errors.ts";
 import { exitCode } from "../terminal/exit.ts";
@@ -57,6 +58,8 @@ function uninstall(env: NodeJS.ProcessEnv, stdout: TextSink): void {
 		stdout.write(`${path} removed\n`);
 	}
 	if (ours.length === 0) stdout.write(`There is no ${shim} of ours on PATH\n`);
+	const names = removeKeptNames(env);
+	if (names !== undefined) stdout.write(`${names} removed\n`);
 }
 
 function isOurs(path: string): boolean {

@@ -6,6 +6,7 @@ import { findInstalled, type InstalledCluster } from "../install/find-installed.
 import { inAllClusters } from "../install/in-all-clusters.ts";
 import { leasesInUse } from "../install/leases-in-use.ts";
 import { removeInstallation } from "../install/remove-fleet.ts";
+import { removeKeptNames } from "../kubernetes/kept-names.ts";
 import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
 import { withContexts } from "../run/with-contexts.ts";
 import { confirmName } from "../terminal/confirm-name.ts";
@@ -38,6 +39,7 @@ export const runUninstall: CommandRunner = (input, deps) => {
 			return exitCode.error;
 		}
 		interrupts.graceful();
+		removeKeptNames(deps.env);
 		const results = await Promise.allSettled(
 			clusters.map(async (cluster) =>
 				removeInstallation(cluster, {

@@ -23,6 +23,8 @@ export interface CommandDependencies {
 	readonly interrupts: Interrupts;
 	/** Left out where nothing can be drawn. */
 	readonly terminal?: ScreenTerminal;
+	/** Starts this program again with these arguments, without output. Neither this process nor the shell waits for it. */
+	readonly runBeside?: (argv: readonly string[]) => Promise<void>;
 }
 
 export type CommandRunner = (input: CommandInput, deps: CommandDependencies) => Promise<ExitCode>;

@@ -61,7 +61,7 @@ export const globalFlags: FlagTable = {
 	"tls-server-name": { kind: "text", describe: "Server name to use for checking the server's certificate" },
 	"request-timeout": { kind: "timeout", describe: "How long to wait for one request; 0 is kubectl's default" },
 	"disable-compression": { kind: "boolean", describe: "Taken for kubectl's sake; responses are never compressed" },
-	"cache-dir": { kind: "text", describe: "Taken for kubectl's sake; nothing of a cluster is cached" },
+	"cache-dir": { kind: "text", describe: "Accepted and ignored: KUBECACHEDIR says where the plugin keeps its cache" },
 	kuberc: { kind: "text", describe: "Taken for kubectl's sake; its preferences are for kubectl's own commands" },
 	"log-flush-frequency": { kind: "duration", describe: "Taken for kubectl's sake" },
 	vmodule: { kind: "text", describe: "Taken for kubectl's sake" },

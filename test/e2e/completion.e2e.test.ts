@@ -1,13 +1,16 @@
-// What comes at the Tab key, from real clusters. In this process, so that the 100 ms are the clusters' alone on a busy machine; and
-// of the built program that it ends, whatever the cluster does.
+// What comes at the Tab key, from real clusters. In this process, so that the 300 ms are the clusters' alone on a busy machine; and
+// of the built program that it ends, whatever the cluster does, and what it leaves to the next key.
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { commands } from "../../plugin/command-table.ts";
 import { complete } from "../../plugin/commands/complete.ts";
 import { describeOnFleet, sharedFleet } from "../controlplane/shared-fleet.ts";
 import { collectStreams } from "../support/collected-streams.ts";
+import { startInTerminal } from "../support/pseudo-terminal.ts";
+import { fleetControl } from "./agents.ts";
 import { createDatabase } from "./database.ts";
 import { eventually, kubectl } from "./kubectl.ts";
 import { uncordonAll } from "./nodes.ts";
@@ -18,8 +21,8 @@ const three = "c1-operator,c2-operator,c3-operator";
 /** The values alone, and the directive. */
 async function completed(line: string, kubeconfig = sharedFleet().kubeconfigPath) {
 	const streams = collectStreams();
-	// There is no program here that starts and ends, for which 20 of them are left.
-	await complete(line.split(" "), { streams, env: { KUBECONFIG: kubeconfig } }, { commands, now: () => -20 });
+	// There is no program here that starts and ends, for which 50 of them are left. Without a home nothing is kept.
+	await complete(line.split(" "), { streams, env: { KUBECONFIG: kubeconfig } }, { commands, now: () => -50 });
 	expect(streams.err()).toBe("");
 	const lines = streams.out().trimEnd().split("\n");
 	return { values: lines.slice(0, -1).map((each) => each.split("\t")[0] ?? ""), directive: lines.at(-1) };
@@ -62,6 +65,20 @@ async function silentServer(folder: string) {
 			await new Promise((resolve) => server.close(resolve));
 		},
 	};
+}
+
+/** How many processes have all of these words. */
+function countRunning(...words: readonly string[]): number {
+	return readdirSync("/proc").filter((pid) => {
+		if (!/^\d+$/.test(pid)) return false;
+		try {
+			const line = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+			return words.every((word) => line.includes(word));
+		} catch {
+			// It has just ended.
+			return false;
+		}
+	}).length;
 }
 
 describeOnFleet("the Tab key", () => {
@@ -124,5 +141,49 @@ describeOnFleet("the Tab key", () => {
 		expect(await completed("drain --context ", server.path)).toEqual({ values: ["silent"], directive: ":4" });
 		const found = await plugin(["__complete", "drain", ""], { KUBECONFIG: server.path });
 		expect(found).toMatchObject({ code: 0, stdout: ":4\n", stderr: "" });
+	});
+
+	test("has at the next key what came too late at the one before, and asks nobody again for it", async () => {
+		const env = { KUBECACHEDIR: mkdtempSync(join(sharedFleet().dir, "cache-")) };
+		const line = ["__complete", "drain", "--context", "c1-operator", ""];
+		const node = /^c1-n0$/m;
+		await fleetControl().setLink("plugin->c1", { delayMs: 200 });
+		try {
+			// A connection, TLS and a question are six times the way.
+			expect(await plugin(line, env)).toMatchObject({ code: 0, stdout: ":4\n", stderr: "" });
+			await eventually("the names", async () => node.test((await plugin(line, env)).stdout), 8_000);
+		} finally {
+			await fleetControl().setLink("plugin->c1", {});
+		}
+		await fleetControl().setLink("plugin->c1", { blackHole: "both" });
+		try {
+			expect((await plugin(line, env)).stdout).toMatch(node);
+			const other = [...line.slice(0, -1), "--as", "nobody", ""];
+			expect((await plugin(other, env)).stdout).toBe(":4\n");
+		} finally {
+			await fleetControl().setLink("plugin->c1", {});
+		}
+	});
+
+	test("ends its question in the background with the shell", async () => {
+		const { dir } = sharedFleet();
+		await using server = await silentServer(dir);
+		const namespace = `tab-${process.pid}`;
+		const running = () => countRunning("__complete-in-background", namespace);
+		const env = {
+			PATH: [join(dir, "bin"), process.env["PATH"]].join(delimiter),
+			KUBECONFIG: server.path,
+			KUBECACHEDIR: mkdtempSync(join(dir, "cache-")),
+			PS1: "$ ",
+			TERM: "dumb",
+		};
+		using terminal = startInTerminal("bash", ["--norc", "--noprofile", "-i"], { env });
+		terminal.press('source <(kubectl-xpdb completion bash); echo set"" up\r');
+		await terminal.shows("set up");
+		terminal.press(`kubectl-xpdb evict -n ${namespace} \tX`);
+		await terminal.shows(/ X$/m);
+		await eventually("the question in the background", async () => running() > 0, 5_000);
+		terminal.hangUp();
+		await eventually("its end", async () => running() === 0, 2_000);
 	});
 });

@@ -1,7 +1,7 @@
 // An installation with something in its way, on clusters that have nothing of ours: rights that are missing, what others have put there, an
 // x-pdb, policies that no plan can foresee, a cluster that dies in the middle. Either nothing is touched, or what was is listed, and can be
 // gone on with or undone by the command that is told.
-import { writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { agentServerName } from "../../proto/credentials.ts";
@@ -276,8 +276,13 @@ describeOnFleet("an installation with something in its way", () => {
 		// A copy by hand, in a namespace that the installation made.
 		const { data } = JSON.parse(kubectl("c1", ["get", "secret", "xpdb-fleet-ca", "-n", "xpdb-system", "-o", "json"]));
 		apply("c2", [{ ...keyPair("xpdb-fleet-ca"), data, stringData: undefined }]);
-		expectRefused(await bare.xpdb(["uninstall", ...both]), /this needs a confirmation/);
-		const removed = await bare.xpdb(["uninstall", ...both, "-y"]);
+		const env = { KUBECACHEDIR: mkdtempSync(join(bare.fleet.dir, "cache-")) };
+		const keptNames = join(env.KUBECACHEDIR, "kubectl-xpdb", "names");
+		mkdirSync(keptNames, { recursive: true });
+		expectRefused(await bare.xpdb(["uninstall", ...both], { env }), /this needs a confirmation/);
+		expect(existsSync(keptNames)).toBe(true);
+		const removed = await bare.xpdb(["uninstall", ...both, "-y"], { env });
+		expect(existsSync(keptNames)).toBe(false);
 		expect(removed.code, removed.out + removed.err).toBe(0);
 		expect(removed.out).toContain("  = namespace/xpdb-system stays: what somebody put there is in it\n");
 		for (const cluster of clusters) {

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { run } from "../../../plugin/run-command.ts";
 import { InterruptSource } from "../../../plugin/terminal/interrupts.ts";
@@ -107,6 +107,17 @@ describe("completion", () => {
 		expect(await completion(["install"], path)).toMatchObject({ code: 1, err: expect.stringContaining("not ours") });
 		expect(await completion(["uninstall"], path)).toMatchObject({ code: 0, out: expect.stringContaining("no ") });
 		expect(existsSync(shim)).toBe(true);
+	});
+
+	test("uninstall takes the names away that were kept for the next key, and leaves what is beside them", async () => {
+		const env = { PATH: "", KUBECACHEDIR: join(scratch.folder, "cache") };
+		const names = scratch.write("cache/kubectl-xpdb/names/a.json", "{}");
+		const beside = scratch.write("cache/kubectl-xpdb/code/a", "");
+		const streams = collectStreams();
+		const interrupts = new InterruptSource(() => undefined);
+		expect(await run(["completion", "uninstall"], { streams, env, interrupts })).toBe(0);
+		expect(streams.out()).toContain(`${dirname(names)} removed\n`);
+		expect([existsSync(dirname(names)), existsSync(beside)]).toEqual([false, true]);
 	});
 
 	test("refuses another word, and to be installed where there is no program", async () => {

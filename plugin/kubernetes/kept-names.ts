@@ -1,0 +1,79 @@
+// Names that a cluster gave at the Tab key, kept for the next one: the start of the program and an answer of the cluster together often take
+// longer than a person waits.
+//
+// Guarantee: only names of objects are kept, for one minute, in a folder that no other user can enter. Each server, user and impersonation has
+// its own files, so no login sees what another one was given. The names are offered to a person and used for nothing else.
+import { readdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { isRecord } from "../../disruption/record.ts";
+import { findCacheFolder } from "./cache-folder.ts";
+import type { Connection } from "./connection.ts";
+import { createKeptNote } from "./kept-note.ts";
+import { findPrivateFolder } from "./private-folder.ts";
+
+const keptMs = 60_000;
+/** Between two background requests to one server. Names that are younger are not requested again. */
+const betweenRequestsMs = 10_000;
+const folderName = "names";
+
+export interface KeptNames {
+	/** Undefined where none are kept, or only older ones. */
+	read(list: string): readonly string[] | undefined;
+	write(list: string, names: readonly string[]): void;
+	/** Whether this list may be requested in the background. */
+	isDue(list: string): boolean;
+	/** Starts the pause until the next background request. */
+	noteRequest(): void;
+}
+
+export function createKeptNames(
+	env: NodeJS.ProcessEnv,
+	{ server, cluster, user, exec, headers }: Connection,
+	now: () => number = Date.now,
+): KeptNames {
+	const folder = findPrivateFolder(env, folderName);
+	const login = JSON.stringify([cluster, user, exec, headers]);
+	const names = (list: string) => createKeptNote(folder, [server, login, list]);
+	const lastRequest = createKeptNote(folder, [server, "request"]);
+	const isWithin = (at: unknown, ms: number): boolean => typeof at === "number" && at <= now() && now() - at < ms;
+	const read = (list: string, ms: number): readonly string[] | undefined => {
+		const kept = names(list).read();
+		if (!isRecord(kept) || !isWithin(kept["at"], ms) || !Array.isArray(kept["names"])) return undefined;
+		return kept["names"].filter(isName);
+	};
+	return {
+		read: (list) => read(list, keptMs),
+		write(list, values) {
+			if (folder === undefined) return;
+			removeOld(folder, now());
+			names(list).write({ at: now(), names: values.filter(isName) });
+		},
+		isDue(list) {
+			const isRecent = isWithin(lastRequest.read(), betweenRequestsMs);
+			return folder !== undefined && !isRecent && read(list, betweenRequestsMs) === undefined;
+		},
+		noteRequest: () => lastRequest.write(now()),
+	};
+}
+
+/** For `uninstall`. Returns the folder if there was one. */
+export function removeKeptNames(env: NodeJS.ProcessEnv): string | undefined {
+	const cache = findCacheFolder(env);
+	const folder = cache === undefined ? undefined : join(cache, folderName);
+	if (folder === undefined || statSync(folder, { throwIfNoEntry: false }) === undefined) return undefined;
+	rmSync(folder, { recursive: true, force: true });
+	return folder;
+}
+
+/** A name that Kubernetes allows: it is printed to a shell. */
+function isName(value: unknown): value is string {
+	return typeof value === "string" && /^[a-z0-9][-a-z0-9.]{0,252}$/.test(value);
+}
+
+function removeOld(folder: string, now: number): void {
+	for (const name of readdirSync(folder)) {
+		const file = join(folder, name);
+		const age = now - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? now);
+		if (age > keptMs) rmSync(file, { force: true });
+	}
+}

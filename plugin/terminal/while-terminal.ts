@@ -1,0 +1,26 @@
+import { closeSync, openSync } from "node:fs";
+
+const lookEveryMs = 200;
+
+/** Aborts when the process's terminal is closed or its shell has ended. Never aborts without a terminal. */
+export function whileTerminal(hasTerminal: () => boolean = canOpenTerminal): AbortSignal {
+	const controller = new AbortController();
+	if (!hasTerminal()) return controller.signal;
+	const timer = setInterval(() => {
+		if (hasTerminal()) return;
+		clearInterval(timer);
+		controller.abort();
+	}, lookEveryMs);
+	timer.unref();
+	return controller.signal;
+}
+
+/** Fails once the shell that the terminal belonged to has ended. */
+function canOpenTerminal(): boolean {
+	try {
+		closeSync(openSync("/dev/tty", "r"));
+		return true;
+	} catch {
+		return false;
+	}
+}

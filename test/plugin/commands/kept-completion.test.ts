@@ -1,0 +1,219 @@
+// What one key leaves for the next, with clusters that answer at once, too late or never.
+import { mkdtempSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { commands } from "../../../plugin/command-table.ts";
+import { complete, completeInBackground } from "../../../plugin/commands/complete.ts";
+import type { openContexts } from "../../../plugin/kubernetes/open-contexts.ts";
+import { operationAnnotation } from "../../../plugin/nodes/operation.ts";
+import { newClient, newContext } from "../../support/build-context.ts";
+import { collectStreams } from "../../support/collected-streams.ts";
+import { createScratchFolder } from "../kubernetes/scratch-folder.ts";
+
+const scratch = createScratchFolder("kept-completion");
+const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "login", interactiveMode: "Never" };
+const users = {
+	alice: { token: "a" },
+	bob: { token: "b" },
+	"alice-as-carol": { token: "a", as: "carol" },
+	"alice-as-ops": { token: "a", as: "carol", "as-groups": ["ops"] },
+	sso: { exec },
+};
+const kubeconfig = scratch.write(
+	"config",
+	JSON.stringify({
+		apiVersion: "v1",
+		kind: "Config",
+		"current-context": "alice",
+		clusters: ["eu", "us"].map((name) => ({ name, cluster: { server: `https://${name}.example.com` } })),
+		users: Object.entries(users).map(([name, user]) => ({ name, user })),
+		contexts: [
+			...Object.keys(users).map((user) => ({ name: user, context: { cluster: "eu", user, namespace: "shop" } })),
+			{ name: "us", context: { cluster: "us", user: "alice", namespace: "shop" } },
+		],
+	}),
+);
+
+type Answer = (context: string, path: string) => unknown;
+
+const late: Answer = () => new Promise(() => undefined);
+const nodes: Answer = (context) => ({ items: [{ metadata: { name: `${context}-n0` } }] });
+
+/** A person at a shell, with a cache of their own and a clock that only they move. */
+function createShell() {
+	const folder = mkdtempSync(join(scratch.folder, "cache-"));
+	const env = { KUBECONFIG: kubeconfig, KUBECACHEDIR: folder };
+	const names = join(folder, "kubectl-xpdb", "names");
+	let clock = 1_000_000;
+	const openWith =
+		(answer: Answer, asked: string[]): typeof openContexts =>
+		({ context, contexts }) =>
+			(contexts.length > 0 ? contexts : [context ?? "alice"]).map((name) => {
+				const get = (path: string) => {
+					asked.push(name);
+					return answer(name, path);
+				};
+				return { ...newContext(name, newClient({ get })), namespace: "shop" };
+			});
+	const common = { commands, wallClock: () => clock };
+	return {
+		names,
+		wait: (ms: number) => void (clock += ms),
+		async press(line: string, answer: Answer = nodes) {
+			const streams = collectStreams();
+			const asked: string[] = [];
+			const background: string[] = [];
+			// The time for the cluster is over before it begins where it does not answer.
+			const now = () => (answer === late ? 151 : 0);
+			await complete(
+				line.split(" "),
+				{ streams, env },
+				{
+					...common,
+					now,
+					open: openWith(answer, asked),
+					askInBackground: async (words) => void background.push(words.join(" ")),
+				},
+			);
+			const lines = streams.out().trimEnd().split("\n");
+			return { values: lines.slice(0, -1).map((each) => each.split("\t")[0]), asked, background };
+		},
+		async background(line: string, answer: Answer = nodes) {
+			const asked: string[] = [];
+			const options = { ...common, open: openWith(answer, asked), signal: AbortSignal.timeout(50) };
+			await completeInBackground(line.split(" "), env, options);
+			return asked;
+		},
+	};
+}
+
+describe("complete() at the second key", () => {
+	test("has the names of the first one for a minute, without asking", async () => {
+		const shell = createShell();
+		expect(await shell.press("drain ")).toMatchObject({ values: ["alice-n0"], asked: ["alice"] });
+		shell.wait(59_999);
+		expect(await shell.press("drain ", late)).toMatchObject({ values: ["alice-n0"], asked: [] });
+		shell.wait(1);
+		expect(await shell.press("drain ", late)).toMatchObject({ values: [], asked: [] });
+		// A clock that was set back is no reason to keep them longer.
+		expect(await shell.press("drain ")).toMatchObject({ asked: ["alice"] });
+		shell.wait(-1);
+		expect(await shell.press("drain ", late)).toMatchObject({ values: [] });
+	});
+
+	test("keeps each list by itself", async () => {
+		const shell = createShell();
+		await shell.press("drain ");
+		for (const line of ["evict ", "budgets ", "drain -n ", "drain --resume ", "evict -n web "]) {
+			expect(await shell.press(line, late), line).toMatchObject({ values: [] });
+		}
+		expect(await shell.press("explain node/", late)).toMatchObject({ values: ["node/alice-n0"] });
+	});
+
+	test("asks again where there was nothing: something may be there now", async () => {
+		const shell = createShell();
+		await shell.press("drain ", () => ({ items: [] }));
+		expect(await shell.press("drain ")).toMatchObject({ values: ["alice-n0"], asked: ["alice"] });
+	});
+
+	test("asks only those contexts whose names it does not have, and does without one that is silent", async () => {
+		const shell = createShell();
+		await shell.press("drain ");
+		const both = "drain --contexts alice,us ";
+		const rows = await shell.press(both);
+		expect(rows).toMatchObject({ values: ["alice/alice-n0", "us/us-n0"], asked: ["us"] });
+		shell.wait(60_000);
+		const silentInUs: Answer = (context, path) => (context === "us" ? late(context, path) : nodes(context, path));
+		expect(await shell.press(both, silentInUs)).toMatchObject({ values: ["alice/alice-n0"], asked: ["alice", "us"] });
+	});
+
+	test("shows no login what another one was given", async () => {
+		const shell = createShell();
+		const seen = new Set<string>();
+		for (const context of ["alice", "bob", "alice-as-carol", "alice-as-ops", "us", "sso"]) {
+			const { values, asked } = await shell.press(`drain --context ${context} `);
+			expect([values, asked]).toEqual([[`${context}-n0`], [context]]);
+			seen.add(context);
+		}
+		for (const context of seen) {
+			const { values } = await shell.press(`drain --context ${context} `, late);
+			expect(values).toEqual([`${context}-n0`]);
+		}
+	});
+
+	const personal = ["--token t", "--as dora", "--as-uid 7", "--as-group ops", "--as-user-extra a=b", "--username u"];
+	for (const flags of personal) {
+		test(`keeps nothing, shows nothing and asks nobody in the background with ${flags}`, async () => {
+			const shell = createShell();
+			await shell.press("drain ");
+			const line = `drain ${flags} `;
+			expect(await shell.press(line, late)).toMatchObject({ values: [], background: [] });
+			expect(await shell.press(line, () => ({ items: [{ metadata: { name: "secret" } }] }))).toMatchObject({
+				values: ["secret"],
+				background: [],
+			});
+			expect(await shell.press("drain ", late)).toMatchObject({ values: ["alice-n0"] });
+		});
+	}
+
+	test("keeps names alone, in files that are closed to others", async () => {
+		const shell = createShell();
+		const annotations = { [operationAnnotation]: "{}", other: "secret" };
+		const named = [{ metadata: { name: "n0", annotations } }, { metadata: { name: "no name\tof Kubernetes" } }];
+		await shell.press("drain ", () => ({ items: named }));
+		expect(statSync(shell.names).mode & 0o777).toBe(0o700);
+		const files = readdirSync(shell.names).map((name) => join(shell.names, name));
+		expect(files).toHaveLength(1);
+		for (const file of files) {
+			expect(statSync(file).mode & 0o777).toBe(0o600);
+			expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ at: 1_000_000, names: ["n0"] });
+		}
+	});
+});
+
+describe("the question in the background", () => {
+	test("is asked where no answer came in time, and the next key has it", async () => {
+		const shell = createShell();
+		expect(await shell.press("drain ", late)).toMatchObject({ values: [], background: ["drain "] });
+		expect(await shell.background("drain ")).toEqual(["alice"]);
+		expect(await shell.press("drain ", late)).toMatchObject({ values: ["alice-n0"], background: [] });
+	});
+
+	test("is asked of a server once in ten seconds, by whichever of its contexts", async () => {
+		const shell = createShell();
+		expect(await shell.background("drain ", late)).toEqual(["alice"]);
+		expect(await shell.press("drain ", late)).toMatchObject({ background: [] });
+		expect(await shell.background("evict --context bob ")).toEqual([]);
+		expect(await shell.background("drain --contexts alice,us ")).toEqual(["us"]);
+		shell.wait(9_999);
+		expect(await shell.background("drain ")).toEqual([]);
+		shell.wait(1);
+		expect(await shell.press("drain ", late)).toMatchObject({ background: ["drain "] });
+		expect(await shell.background("drain ")).toEqual(["alice"]);
+	});
+
+	test("makes kept names new where they are older than that", async () => {
+		const shell = createShell();
+		await shell.press("drain ");
+		shell.wait(9_999);
+		expect(await shell.press("drain ", late)).toMatchObject({ background: [] });
+		shell.wait(1);
+		expect(await shell.press("drain ", late)).toMatchObject({ values: ["alice-n0"], background: ["drain "] });
+		await shell.background("drain ", () => ({ items: [{ metadata: { name: "fresh" } }] }));
+		expect(await shell.press("drain ", late)).toMatchObject({ values: ["fresh"] });
+	});
+
+	test("is never asked where a program logs in, which may ask a person", async () => {
+		const shell = createShell();
+		expect(await shell.press("drain --context sso ", late)).toMatchObject({ background: [] });
+		expect(await shell.background("drain --context sso ")).toEqual([]);
+		expect(await shell.background("drain --contexts sso,us ")).toEqual(["us"]);
+	});
+
+	test("is not asked for words that are known here", async () => {
+		const shell = createShell();
+		for (const line of ["dr", "fleet ", "completion ", "drain --context "]) {
+			expect(await shell.press(line, late)).toMatchObject({ background: [] });
+		}
+	});
+});
