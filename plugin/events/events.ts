@@ -257,7 +257,10 @@ export type RunEvent =
 	  }
 	| {
 			readonly type: "progress";
+			/** Gone, skipped or failed. */
 			readonly podsDone: number;
+			/** Of those. */
+			readonly failed: number;
 			readonly podsTotal: number;
 			readonly nodesDone: number;
 			readonly nodesTotal: number;

@@ -91,16 +91,6 @@ export class EvictionRounds {
 		this.#told = new ToldStates(deps.emit);
 	}
 
-	/** How many pods wait for a grant. */
-	get waiting(): number {
-		return this.#queue.size;
-	}
-
-	/** Why they do, as far as they have been told. */
-	get waits(): readonly Wait[] {
-		return this.#queue.all().flatMap(({ waitedFor }) => waitedFor ?? []);
-	}
-
 	/** One try for a pod: resolves when its eviction was accepted, or when nothing more can be done here. */
 	async tryEviction(job: EvictionJob): Promise<TryOutcome> {
 		const member = this.#deps.fleet.memberOf(job.context.name);

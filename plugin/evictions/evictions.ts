@@ -9,7 +9,6 @@ import { formatBudgetName } from "../../disruption/budget.ts";
 import type { RoundBudget } from "../../disruption/decide.ts";
 import { AgentUnavailableError, FleetsDifferError, isAgentRefusal } from "../../disruption/errors.ts";
 import type { CurrentBudgets } from "../../disruption/eviction.ts";
-import type { WaitSum } from "../events/events.ts";
 import { type Reason, refusalReason } from "../events/reason.ts";
 import { usedByNames, usedBySuffix, waitText } from "../events/used-by-text.ts";
 import { CoverageLists } from "../fleet/coverage-lists.ts";
@@ -28,7 +27,7 @@ import { waitUntilGone } from "./pod-termination.ts";
 import { ToldSuspensions } from "./told-suspensions.ts";
 import { retryAfterMs, type TryAgain, type TryOutcome } from "./try-outcome.ts";
 import { unlessOver } from "./unless-over.ts";
-import { pretendedWaitEvent, sumWaits, waitingEvent } from "./waiting-event.ts";
+import { pretendedWaitEvent, waitingEvent } from "./waiting-event.ts";
 
 export type EvictionFleet = Pick<Fleet, "members" | "memberOf" | "listBudgets" | "listedAhead" | "reconnect">;
 
@@ -70,11 +69,6 @@ interface FleetState {
 }
 
 export interface EvictionCounts {
-	readonly total: number;
-	readonly done: number;
-	readonly waiting: number;
-	/** What they wait for, as far as that is known. */
-	readonly waits: readonly WaitSum[];
 	readonly terminating: number;
 	/** The longest that one of those may take. */
 	readonly graceSeconds: number;
@@ -89,8 +83,6 @@ export class Evictions {
 	readonly #limit = new ConcurrencyLimit();
 	readonly #judging = new Semaphore(judgedAtOnce);
 	readonly #coveredBy = new Map<string, RoundBudget>();
-	#total = 0;
-	#done = 0;
 	#pausedAt = 0;
 	readonly #terminating = new Set<EvictionJob>();
 
@@ -110,10 +102,6 @@ export class Evictions {
 
 	get counts(): EvictionCounts {
 		return {
-			total: this.#total,
-			done: this.#done,
-			waiting: [...this.#rounds.values()].reduce((sum, { waiting }) => sum + waiting, 0),
-			waits: sumWaits([...this.#rounds.values()].flatMap(({ waits }) => waits)),
 			terminating: this.#terminating.size,
 			graceSeconds: Math.max(0, ...[...this.#terminating].map((job) => job.graceSeconds)),
 		};
@@ -126,12 +114,10 @@ export class Evictions {
 
 	/** Resolves when the pod is gone (or its eviction accepted, see waitsUntilGone), stopped or failed. */
 	async evict(job: EvictionJob): Promise<PodOutcome> {
-		this.#total += 1;
 		const startedAt = this.#deps.runtime.now();
 		const tried = await this.#untilAccepted(job);
 		const waitedMs = this.#deps.runtime.now() - startedAt;
 		const outcome = tried.kind === "accepted" ? await this.#finish(job, startedAt, waitedMs) : tried;
-		if (outcome.kind !== "stopped") this.#done += 1;
 		if (outcome.kind === "failed") {
 			this.#deps.emit({
 				type: "pod.failed",

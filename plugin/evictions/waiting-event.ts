@@ -66,8 +66,11 @@ export function waitingEvent(
 	};
 }
 
+/** What a waiting pod was told. */
+type Told = Pick<Wait, "reason" | "budget" | "usedBy">;
+
 /** Most pods first. Those of one budget wait for the same, whatever each was told of it last. */
-export function sumWaits(waits: readonly Wait[]): readonly WaitSum[] {
+export function sumWaits(waits: readonly Told[]): readonly WaitSum[] {
 	const sums = [...Map.groupBy(waits, ({ reason, budget }) => budget ?? reason).values()].flatMap((alike) => {
 		const [first] = alike;
 		if (!first) return [];

@@ -156,9 +156,11 @@ export function createPlainWriter(options: PlainOptions): EventSink {
 				return;
 			case "progress": {
 				const nodes = event.nodesTotal > 0 ? `, ${event.nodesDone}/${event.nodesTotal} nodes` : "";
+				const failed = event.failed > 0 ? `, ${event.failed} failed` : "";
 				const terminating = event.terminating > 0 ? `, ${event.terminating} terminating` : "";
 				const waiting = waitingText(event, wallClock());
-				stderr.write(`progress ${event.podsDone}/${event.podsTotal} pods${nodes}${terminating}, ${waiting}\n`);
+				const done = event.podsDone - event.failed;
+				stderr.write(`progress ${done}/${event.podsTotal} pods${nodes}${failed}${terminating}, ${waiting}\n`);
 				return;
 			}
 			case "interrupted": {

@@ -18,6 +18,8 @@ type StrandedFleet = Pick<Fleet, "memberOf" | "listBudgets" | "agentNamespaces">
 
 export interface StrandedPods {
 	readonly pods: readonly StrandedPod[];
+	/** How many pods the drain takes from these nodes. */
+	readonly going: number;
 	/** What could not be read. */
 	readonly problems: readonly string[];
 }
@@ -26,6 +28,7 @@ interface DrainedCluster {
 	readonly context: KubeContext;
 	/** Names of the nodes that are cordoned. */
 	readonly drained: ReadonlySet<string>;
+	readonly going: number;
 	/** Those that go and that somebody replaces. */
 	readonly pods: readonly V1Pod[];
 }
@@ -46,8 +49,9 @@ export async function findStrandedPods(
 	const clusters = await Promise.all(
 		[...Map.groupBy(members, ({ context }) => context)].map(([context, nodes]) => readCluster(context, nodes, query)),
 	);
+	const going = clusters.reduce((sum, cluster) => sum + cluster.going, 0);
 	const namespaces = [...new Set(clusters.flatMap(({ pods }) => pods.map(namespaceOf)))].toSorted();
-	if (namespaces.length === 0) return { pods: [], problems: [] };
+	if (namespaces.length === 0) return { pods: [], going, problems: [] };
 	const budgets = (await fleet.listBudgets(namespaces)).flatMap((member) => member.budgets);
 	const found = await Promise.all(
 		clusters.map((cluster) => {
@@ -55,7 +59,7 @@ export async function findStrandedPods(
 			return findInCluster(cluster, fleetPods(cluster.pods, budgets, agentNamespaces));
 		}),
 	);
-	return { pods: found.flatMap(({ pods }) => pods), problems: found.flatMap(({ problems }) => problems) };
+	return { pods: found.flatMap(({ pods }) => pods), going, problems: found.flatMap(({ problems }) => problems) };
 }
 
 async function readCluster(
@@ -66,7 +70,12 @@ async function readCluster(
 	const lists = await Promise.all(nodes.map((node) => podsToTake(node, query, query.now)));
 	// A node with a pod that is not allowed to go keeps all of them.
 	const taken = lists.flatMap(({ take, errors }) => (errors.length > 0 ? [] : take));
-	return { context, drained: new Set(nodes.map(({ name }) => name)), pods: taken.filter(isReplaced) };
+	return {
+		context,
+		drained: new Set(nodes.map(({ name }) => name)),
+		going: taken.length,
+		pods: taken.filter(isReplaced),
+	};
 }
 
 function fleetPods(
@@ -82,7 +91,10 @@ function fleetPods(
 	});
 }
 
-async function findInCluster({ context, drained }: DrainedCluster, pods: readonly FleetPod[]): Promise<StrandedPods> {
+async function findInCluster(
+	{ context, drained }: DrainedCluster,
+	pods: readonly FleetPod[],
+): Promise<Omit<StrandedPods, "going">> {
 	if (pods.length === 0) return { pods: [], problems: [] };
 	const volumes = await readLocalVolumes(
 		context,

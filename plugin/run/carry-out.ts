@@ -112,7 +112,7 @@ async function evict(call: RunCall, run: OpenRun, work: Extract<RunWork, { kind:
 		begin(run, work, memberAgents(session.fleet));
 		tellInterruption(interrupts.stop, session);
 		watchBudgetsOf(call, run, { session, budgets, dryRun: work.dryRun });
-		const endProgress = tellProgress(session, work.nodes.length);
+		const endProgress = tellProgress(session, run.record, work.nodes.length);
 		const result = await work.work(session).finally(endProgress);
 		// What was only reserved is given back before anything is said about what is left.
 		await session.settled();

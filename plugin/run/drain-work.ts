@@ -46,7 +46,10 @@ export async function drainWork(task: DrainTask, call: RunCall, run: OpenRun): P
 		},
 		checkFleet: (hash) => resumed?.requireFleet(hash),
 		async foresee({ fleet }) {
-			if (fleet) stranded = await warnOfStranded(nodes, fleet, options, run.emit);
+			if (!fleet) return;
+			const foreseen = await warnOfStranded(nodes, fleet, options, run.emit);
+			({ stranded } = foreseen);
+			run.record.tally.expect(foreseen.going);
 		},
 		work: (session) => drainUnderBudgets({ ...task, stranded }, session, call, run),
 	};

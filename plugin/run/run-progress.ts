@@ -1,16 +1,30 @@
 // That a run is alive, and what a first Ctrl-C leaves under way.
+import { sumWaits } from "../evictions/waiting-event.ts";
 import type { EvictionSession } from "./eviction-session.ts";
+import type { RunRecord } from "./run-record.ts";
 
 /** A line now and then shows a waiting person or a log that the run is alive. */
 const progressEveryMs = 15_000;
 
 /** Tells how far the run is until the function that it returns is called. */
-export function tellProgress(session: EvictionSession, nodesTotal: number): () => void {
-	const { evictions, emit } = session;
+export function tellProgress(
+	session: Pick<EvictionSession, "emit" | "nodesDone">,
+	{ tally }: Pick<RunRecord, "tally">,
+	nodesTotal: number,
+): () => void {
 	const tell = (): void => {
-		const { total, done, waiting, waits, terminating } = evictions.counts;
-		const { nodesDone } = session;
-		emit({ type: "progress", podsDone: done, podsTotal: total, nodesDone, nodesTotal, waiting, terminating, waits });
+		const { total, done, waiting, terminating, failed } = tally.counts;
+		session.emit({
+			type: "progress",
+			podsDone: done + failed,
+			podsTotal: total,
+			failed,
+			nodesDone: session.nodesDone,
+			nodesTotal,
+			waiting,
+			terminating,
+			waits: sumWaits(tally.waits),
+		});
 	};
 	const timer = setInterval(tell, progressEveryMs);
 	return () => clearInterval(timer);

@@ -1,5 +1,6 @@
 // What a run has done so far, folded from its events: the same at its end, at a second Ctrl-C and after an error.
 import type { NodeName, PodEvent, RunCommand, RunEvent, RunSummary, UsedBy } from "../events/events.ts";
+import { PodTally } from "../events/pod-tally.ts";
 import type { Reason } from "../events/reason.ts";
 import { waitText } from "../events/used-by-text.ts";
 
@@ -17,6 +18,8 @@ type Kept = Pick<NodeState, "reason" | "message"> & Partial<Pick<NodeState, "use
 const stopped = { reason: "Interrupted", message: "stopped", usedBy: [] } as const;
 
 export class RunRecord {
+	/** Where the pods are. */
+	readonly tally = new PodTally();
 	readonly #command: RunCommand;
 	readonly #wallClock: () => number;
 	readonly #nodes = new Map<string, NodeState>();
@@ -60,6 +63,7 @@ export class RunRecord {
 	}
 
 	see(event: RunEvent): void {
+		this.tally.see(event);
 		if ("waitedMs" in event) this.#longestWaitMs = Math.max(this.#longestWaitMs, event.waitedMs);
 		switch (event.type) {
 			case "run.started":

@@ -7,22 +7,30 @@ import { findStrandedPods } from "../plan/find-stranded.ts";
 import { strandedWarnings } from "../plan/stranded-pods.ts";
 import { describeBriefly } from "./report-error.ts";
 
-/** Uids of pods whose replacements find no node, as things are. Not to know it is no reason not to drain: a warning says so. */
+export interface ForeseenPods {
+	/** Uids of pods whose replacements find no node, as things are. */
+	readonly stranded: ReadonlySet<string>;
+	/** How many pods the drain takes from nodes of the fleet, as far as that was read. */
+	readonly going: number;
+}
+
+/** Not to know it is no reason not to drain: a warning says so. */
 export async function warnOfStranded(
 	nodes: readonly NodeTarget[],
 	fleet: Pick<Fleet, "memberOf" | "listBudgets" | "agentNamespaces">,
 	options: DrainOptions,
 	emit: EventSink,
-): Promise<ReadonlySet<string>> {
+): Promise<ForeseenPods> {
 	const warn = { type: "diagnostic", level: "warning" } as const;
 	try {
-		const { pods, problems } = await findStrandedPods(nodes, fleet, { ...options, now: Date.now() });
+		const { pods, going, problems } = await findStrandedPods(nodes, fleet, { ...options, now: Date.now() });
 		for (const message of problems) emit({ ...warn, message });
 		for (const warning of strandedWarnings(pods)) emit({ ...warn, reason: "NoOtherNode", ...warning });
-		return new Set(pods.flatMap(({ uid, placement }) => (placement.kind === "nowhere" ? [uid] : [])));
+		const stranded = new Set(pods.flatMap(({ uid, placement }) => (placement.kind === "nowhere" ? [uid] : [])));
+		return { stranded, going };
 	} catch (error) {
 		const message = `whether a node is left for the pods that go is not known: ${describeBriefly(error)}`;
 		emit({ ...warn, message });
-		return new Set();
+		return { stranded: new Set(), going: 0 };
 	}
 }

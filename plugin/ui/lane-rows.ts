@@ -1,8 +1,9 @@
 // The lanes: a row for each cluster, and below it one for each of its nodes, in the order in which they were named. Rows keep their
 // place; only where the terminal is too low do nodes that are done or have not begun fold into their cluster's row.
+import type { PodCounts } from "../events/pod-tally.ts";
 import { formatElapsed } from "../flags/duration.ts";
 import type { FrameOptions } from "./frame-options.ts";
-import type { Counts, NodeFacts, PodFacts, RunFacts } from "./run-facts.ts";
+import type { NodeFacts, PodFacts, RunFacts } from "./run-facts.ts";
 import { padded, paddedName, piece, type StyledLine, type Tone } from "./styled-line.ts";
 import { needsAll, shortReason, usersText } from "./user-text.ts";
 
@@ -19,7 +20,7 @@ interface Lane {
 	readonly glyph: string;
 	readonly state: string;
 	readonly tone: Tone;
-	readonly counts: Counts;
+	readonly counts: PodCounts;
 	readonly now: string;
 }
 

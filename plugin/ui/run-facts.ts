@@ -2,12 +2,11 @@
 import type { Silent } from "../../disruption/errors.ts";
 import { oneLine } from "../../disruption/printable.ts";
 import type { NodeName, PodEvent, RunEvent, UsedBy } from "../events/events.ts";
+import { type PodCounts, type PodState, PodTally, podKey } from "../events/pod-tally.ts";
 import type { Reason } from "../events/reason.ts";
 import { RemainingTime } from "../output/remaining-time.ts";
 import { BudgetBook } from "./budget-book.ts";
 import { type LogEntry, logEntry } from "./log-entry.ts";
-
-export type PodState = "evicting" | "waiting" | "terminating" | "gone" | "skipped" | "failed" | "stopped";
 
 export interface Wait {
 	readonly reason: Reason;
@@ -51,14 +50,6 @@ export interface NodeFacts {
 	message?: string;
 }
 
-export interface Counts {
-	readonly done: number;
-	readonly total: number;
-	readonly terminating: number;
-	readonly waiting: number;
-	readonly failed: number;
-}
-
 interface Silence {
 	readonly since: number;
 	readonly message: string;
@@ -78,6 +69,7 @@ export class RunFacts {
 	/** Clusters without an answer, since when. */
 	readonly unreachable = new Map<string, Silence>();
 	readonly #remaining = new RemainingTime();
+	readonly #tally = new PodTally();
 	/** Undefined until the first event has come. */
 	startedAt: number | undefined;
 	plannedPods: number | undefined;
@@ -100,6 +92,7 @@ export class RunFacts {
 			if (this.log.length > longestLog) this.log.pop();
 		}
 		this.budgets.see(event, at);
+		this.#tally.see(event);
 		switch (event.type) {
 			case "run.started":
 				this.startedAt = at;
@@ -189,10 +182,11 @@ export class RunFacts {
 	}
 
 	/** Of the run, of a context, or of a node. */
-	counts(at?: { readonly context: string; readonly node?: string }): Counts {
+	counts(at?: { readonly context: string; readonly node?: string }): PodCounts {
+		if (!at) return this.#tally.counts;
 		let [done, terminating, waiting, failed, known] = [0, 0, 0, 0, 0];
 		for (const pod of this.pods.values()) {
-			if (at && (pod.context !== at.context || (at.node !== undefined && pod.node !== at.node))) continue;
+			if (pod.context !== at.context || (at.node !== undefined && pod.node !== at.node)) continue;
 			known += 1;
 			if (pod.state === "gone" || pod.state === "skipped") done += 1;
 			else if (pod.state === "terminating") terminating += 1;
@@ -200,11 +194,10 @@ export class RunFacts {
 			else if (pod.state === "failed") failed += 1;
 		}
 		const nodes = [...this.nodes.values()].filter(
-			({ context, node }) => !at || (context === at.context && (at.node === undefined || node === at.node)),
+			({ context, node }) => context === at.context && (at.node === undefined || node === at.node),
 		);
 		const counted = nodes.reduce((sum, { pods = 0 }) => sum + pods, 0);
-		const total = Math.max(known, counted, at ? 0 : (this.plannedPods ?? 0));
-		return { done, total, terminating, waiting, failed };
+		return { done, total: Math.max(known, counted), terminating, waiting, failed };
 	}
 
 	/** Seconds that are left, at least and at most; null: somebody has to act first. Undefined without a plan. */
@@ -293,8 +286,4 @@ export class RunFacts {
 
 export function nodeKey(context: string, node: string): string {
 	return `node ${context} ${node}`;
-}
-
-function podKey({ context, namespace, pod, uid = "" }: PodEvent): string {
-	return `pod ${context} ${namespace}/${pod} ${uid}`;
 }

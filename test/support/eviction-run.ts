@@ -1,6 +1,7 @@
 // The engine of evictions over a fake fleet, for tests.
 import type { RoundRuntime } from "../../disruption/round-runtime.ts";
 import type { RunEvent } from "../../plugin/events/events.ts";
+import { PodTally } from "../../plugin/events/pod-tally.ts";
 import type { EvictionJob } from "../../plugin/evictions/eviction-job.ts";
 import { Evictions, type EvictionsDependencies } from "../../plugin/evictions/evictions.ts";
 import { createEvictor } from "../../plugin/evictions/evictor.ts";
@@ -12,6 +13,8 @@ export interface Run {
 	readonly fleet: FakeFleet;
 	readonly evictions: Evictions;
 	readonly events: readonly RunEvent[];
+	/** Of its events so far. */
+	readonly tally: () => PodTally;
 	readonly stop: AbortController;
 	readonly timeout: AbortController;
 	readonly leftBehind: readonly unknown[];
@@ -45,6 +48,11 @@ export function newRun(fleet: FakeFleet, more: Partial<EvictionsDependencies> = 
 		fleet,
 		evictions,
 		events,
+		tally() {
+			const tally = new PodTally();
+			for (const event of events) tally.see(event);
+			return tally;
+		},
 		stop,
 		timeout,
 		runtime,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
 import type { RunEvent } from "../../../plugin/events/events.ts";
-import { waitingEvent } from "../../../plugin/evictions/waiting-event.ts";
+import { sumWaits, waitingEvent } from "../../../plugin/evictions/waiting-event.ts";
 import { newRun } from "../../support/eviction-run.ts";
 import { newDatabase } from "./new-database.ts";
 
@@ -110,13 +110,13 @@ describe("pods that wait", () => {
 		const run = newRun(fleet);
 		first.member.onLook = () => {
 			if (first.member.looks < 3) return;
-			expect(run.evictions.counts.waits).toMatchObject([
+			expect(sumWaits(run.tally().waits)).toMatchObject([
 				{ pods: 5, reason: "BudgetExhausted", budget: "shop/db", usedBy: [{ cluster: first.member.name }] },
 			]);
 			run.stop.abort();
 		};
 		await Promise.all(pods.slice(1).map(({ member, pod }) => run.evictions.evict(run.job(member, pod))));
 		expect(first.member.looks).toBe(3);
-		expect(run.evictions.counts.waits).toEqual([]);
+		expect(run.tally().waits).toEqual([]);
 	});
 });

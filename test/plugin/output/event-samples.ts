@@ -159,6 +159,7 @@ export const eventSamples = {
 		{
 			type: "progress",
 			podsDone: 1,
+			failed: 0,
 			podsTotal: 4,
 			nodesDone: 0,
 			nodesTotal: 2,

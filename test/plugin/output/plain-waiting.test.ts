@@ -145,6 +145,7 @@ describe("progress", () => {
 	const progress = {
 		type: "progress",
 		podsDone: 3,
+		failed: 0,
 		podsTotal: 9,
 		nodesDone: 0,
 		nodesTotal: 0,

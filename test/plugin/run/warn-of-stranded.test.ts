@@ -29,7 +29,7 @@ interface Scene {
 }
 
 /** What is said before nodes of context "eu" are drained, and what is asked for. */
-async function warn({ pods = database, nodes = [], drained = ["n0"], member = "eu", budgets }: Scene) {
+async function foresee({ pods = database, nodes = [], drained = ["n0"], member = "eu", budgets }: Scene) {
 	const fleet = new FakeFleet([member]);
 	if (budgets) fleet.budgets.push(...budgets);
 	else fleet.addBudget("db", { maxUnavailable: 1 });
@@ -48,7 +48,7 @@ async function warn({ pods = database, nodes = [], drained = ["n0"], member = "e
 	const context = newContext("eu", client);
 	const targets = drained.map((name) => ({ context, name, uid: name, unschedulable: false }));
 	const events: RunEvent[] = [];
-	const stranded = await warnOfStranded(
+	const { stranded, going } = await warnOfStranded(
 		targets,
 		{
 			memberOf: (name) => fleet.memberOf(name),
@@ -58,13 +58,21 @@ async function warn({ pods = database, nodes = [], drained = ["n0"], member = "e
 		drainOptions,
 		(event) => events.push(event),
 	);
-	return { stranded: [...stranded], events, askedForNodes: asked.includes("/api/v1/nodes") };
+	const told = { stranded: [...stranded], events, askedForNodes: asked.includes("/api/v1/nodes") };
+	return { told, going };
 }
 
 const warning = { type: "diagnostic", level: "warning" };
 const untilThen = (counts: string) => `no node of the cluster is left; until then ${counts} as down for budget shop/db`;
 
+const warn = async (scene: Scene) => (await foresee(scene)).told;
+
 describe("warnOfStranded()", () => {
+	test("counts the pods that go, for the progress of the run", async () => {
+		expect((await foresee({ pods: [...database, free] })).going).toBe(3);
+		expect((await foresee({ pods: [free], member: "us" })).going).toBe(0);
+	});
+
 	test("says for which pods no node is left where all nodes of a cluster are drained", async () => {
 		const drained = ["n0", "n1"];
 		expect(await warn({ drained, nodes: drained.map((name) => node(name)) })).toEqual({
