@@ -3,6 +3,7 @@ import { booleanFlag, type CommandRunner, timeoutFlag } from "../flags/command.t
 import { authoritySecret } from "../install/certificate-objects.ts";
 import { type ClusterObject, objectText } from "../install/cluster-object.ts";
 import { findInstalled, type InstalledCluster } from "../install/find-installed.ts";
+import { type ForeignObjects, findForeignObjects } from "../install/foreign-objects.ts";
 import { inAllClusters } from "../install/in-all-clusters.ts";
 import { leasesInUse } from "../install/leases-in-use.ts";
 import { removeInstallation } from "../install/remove-fleet.ts";
@@ -26,8 +27,10 @@ export const runUninstall: CommandRunner = (input, deps) => {
 			streams.stdout.write("There is nothing to remove\n");
 			return exitCode.done;
 		}
-		for (const line of planLines(clusters, deleteBudgets)) streams.stdout.write(`${line}\n`);
-		for (const line of memberWarnings(clusters)) streams.stderr.write(`Warning: ${line}\n`);
+		const foreign = await inAllClusters(clusters, findForeignObjects);
+		for (const line of planLines(clusters, foreign, deleteBudgets)) streams.stdout.write(`${line}\n`);
+		for (const line of [...foreignWarnings(clusters, foreign), ...memberWarnings(clusters)])
+			streams.stderr.write(`Warning: ${line}\n`);
 		if (!booleanFlag(input, "force")) {
 			refuseLostAuthority(clusters);
 			await refuseInUse(clusters);
@@ -64,13 +67,20 @@ export const runUninstall: CommandRunner = (input, deps) => {
 	});
 };
 
-function planLines(clusters: readonly InstalledCluster[], deleteBudgets: boolean): readonly string[] {
-	return clusters.flatMap(({ context, id, objects, keptNamespace, keptCertificates, definition, budgets }) => [
+function planLines(
+	clusters: readonly InstalledCluster[],
+	foreign: readonly ForeignObjects[],
+	deleteBudgets: boolean,
+): readonly string[] {
+	return clusters.flatMap(({ context, id, objects, keptNamespace, keptCertificates, definition, budgets }, index) => [
 		`${context.name} (cluster ${id}): ${objects.length} to delete`,
 		...objects.map(({ kind, metadata, ...rest }) => {
 			const what = objectText({ kind, metadata, ...rest });
 			if (kind === "Namespace") return `  - ${what} with all that is in it`;
 			return `  - ${what}${metadata.namespace === undefined ? "" : ` in ${metadata.namespace}`}`;
+		}),
+		...(foreign[index]?.objects ?? []).map((object) => {
+			return `  - ${objectText(object)} in ${context.agents.namespace}: not created by xpdb, goes with the namespace`;
 		}),
 		...keptCertificates.map((object) => `  = ${objectText(object)} stays: it is of whoever put it there`),
 		...(keptNamespace ? [`  = ${objectText(keptNamespace)} stays: ${whyKept(keptCertificates)}`] : []),
@@ -81,6 +91,22 @@ function planLines(clusters: readonly InstalledCluster[], deleteBudgets: boolean
 			? [`  = ${objectText(definition)} stays with ${counted(budgets, "budget")} (--delete-budgets)`]
 			: []),
 	]);
+}
+
+/** A namespace takes along whatever is in it. */
+function foreignWarnings(clusters: readonly InstalledCluster[], foreign: readonly ForeignObjects[]): readonly string[] {
+	return clusters.flatMap(({ context: { name, agents } }, index) => {
+		const { objects = [], unread = [] } = foreign[index] ?? {};
+		const where = `namespace ${agents.namespace}`;
+		return [
+			...(objects.length > 0
+				? [`${name}: deletes ${counted(objects.length, "object")} in ${where} that xpdb did not create (listed above)`]
+				: []),
+			...(unread.length > 0
+				? [`${name}: cannot list ${unread.join(", ")} in ${where}: such objects would be deleted without being named`]
+				: []),
+		];
+	});
 }
 
 /** The names of members whose clusters stay. */

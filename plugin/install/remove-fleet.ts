@@ -1,11 +1,11 @@
 // The end of an installation in one cluster: agents first, so that nobody writes Leases any more, the namespace last.
 import { setTimeout as delay } from "node:timers/promises";
 import type { V1Lease, V1Pod } from "@kubernetes/client-node";
-import { agentLabel, agentName, managedByLabel } from "../../disruption/agent-names.ts";
-import { namespaceLabel } from "../../disruption/lease.ts";
+import { agentLabel, agentName } from "../../disruption/agent-names.ts";
 import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { UsageError } from "../terminal/errors.ts";
+import { isAgentLease } from "./agent-lease.ts";
 import { type ClusterObject, objectText } from "./cluster-object.ts";
 import { applyObject } from "./find-changes.ts";
 import type { InstalledCluster } from "./find-installed.ts";
@@ -82,10 +82,7 @@ export async function removeInstallation(cluster: InstalledCluster, removal: Rem
 		const path = `/apis/coordination.k8s.io/v1/namespaces/${leaseNamespace}/leases`;
 		await until("a Lease of the agents", async () => {
 			const leases = await installStep(context, "list the agents' Leases", context.client.list<V1Lease>(path));
-			// That of a budget has both labels, that of the members whom the cluster knows has the second one alone.
-			const ours = leases.filter(({ metadata: { name = "", labels = {} } = {} }) => {
-				return name.startsWith("xpdb-") && (labels[managedByLabel] === agentName || namespaceLabel in labels);
-			});
+			const ours = leases.filter(({ metadata = {} }) => isAgentLease(metadata));
 			for (const { metadata } of ours) {
 				const name = metadata?.name ?? "";
 				const deleted = deleteOne(context, `${path}/${name}`).catch((error: unknown) => {
