@@ -33,7 +33,10 @@ export const setupCommands: readonly Command[] = [
 		name: "uninstall",
 		words: "",
 		describe: "Remove all that install made, and keep the budgets",
-		examples: [["A whole fleet", "kubectl xpdb uninstall --contexts=eu,us,ap"]],
+		examples: [
+			["Show what it would delete", "kubectl xpdb uninstall --contexts=eu,us,ap --dry-run=client"],
+			["A whole fleet", "kubectl xpdb uninstall --contexts=eu,us,ap"],
+		],
 		flags: {
 			"delete-budgets": { kind: "boolean", describe: "Delete all budgets too, with the definition of their kind" },
 			force: { kind: "boolean", describe: "Also while somebody evicts: what was granted is forgotten" },
@@ -41,6 +44,13 @@ export const setupCommands: readonly Command[] = [
 				kind: "duration",
 				default: 300_000,
 				describe: "How long the objects of a cluster may take to go; 0: for ever",
+			},
+			"dry-run": {
+				kind: "text",
+				value: "none|server|client",
+				default: "none",
+				bare: "unchanged",
+				describe: "client: show what would go; server: also ask each API server whether it may",
 			},
 			yes: { kind: "boolean", short: "y", describe: "Do not ask" },
 		},

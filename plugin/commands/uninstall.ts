@@ -1,13 +1,17 @@
 // kubectl xpdb uninstall
-import { booleanFlag, type CommandRunner, timeoutFlag } from "../flags/command.ts";
+import { booleanFlag, type CommandRunner, textFlag, timeoutFlag } from "../flags/command.ts";
+import { type DryRun, parseDryRun } from "../flags/dry-run.ts";
+import { allInOrder } from "../install/all-in-order.ts";
 import { authoritySecret } from "../install/certificate-objects.ts";
 import { type ClusterObject, objectText } from "../install/cluster-object.ts";
+import { removeObject } from "../install/find-changes.ts";
 import { findInstalled, type InstalledCluster } from "../install/find-installed.ts";
 import { type ForeignObjects, findForeignObjects } from "../install/foreign-objects.ts";
 import { inAllClusters } from "../install/in-all-clusters.ts";
 import { leasesInUse } from "../install/leases-in-use.ts";
 import { removeInstallation } from "../install/remove-fleet.ts";
 import { removeKeptNames } from "../kubernetes/kept-names.ts";
+import { dryRunSuffix } from "../output/dry-run-suffix.ts";
 import { refuseSameCluster } from "../kubernetes/same-cluster.ts";
 import { withContexts } from "../run/with-contexts.ts";
 import { confirmName } from "../terminal/confirm-name.ts";
@@ -19,6 +23,7 @@ export const runUninstall: CommandRunner = (input, deps) => {
 	const { streams, interrupts } = deps;
 	const deleteBudgets = booleanFlag(input, "delete-budgets");
 	const timeoutMs = timeoutFlag(input);
+	const dryRun = parseDryRun(textFlag(input, "dry-run"), streams.stderr);
 	return withContexts(input, deps, async (contexts) => {
 		const clusters = await inAllClusters(contexts, findInstalled);
 		refuseSameCluster(clusters.map(({ context, id }) => [context.name, id]));
@@ -34,6 +39,13 @@ export const runUninstall: CommandRunner = (input, deps) => {
 		if (!booleanFlag(input, "force")) {
 			refuseLostAuthority(clusters);
 			await refuseInUse(clusters);
+		}
+		if (dryRun !== "none") {
+			const lines = await inAllClusters(clusters, async (cluster) =>
+				pretendRemoval(cluster, { deleteBudgets, dryRun }),
+			);
+			for (const line of lines.flat()) streams.stdout.write(`${line}\n`);
+			return exitCode.done;
 		}
 		const name = contexts.map((context) => context.name).join(",");
 		const given = booleanFlag(input, "yes") ? name : "";
@@ -66,6 +78,18 @@ export const runUninstall: CommandRunner = (input, deps) => {
 		return after.some(({ objects }) => objects.length > 0) ? exitCode.stoppedEarly : exitCode.done;
 	});
 };
+
+/** Rights and policies in the way are known only to a server's dry run. */
+async function pretendRemoval(
+	{ context, objects, definition }: InstalledCluster,
+	{ deleteBudgets, dryRun }: { readonly deleteBudgets: boolean; readonly dryRun: DryRun },
+): Promise<readonly string[]> {
+	const goes = [...objects, ...(definition && deleteBudgets ? [definition] : [])];
+	if (dryRun === "server") {
+		await allInOrder(goes.map(async (object) => removeObject(context, object, { dryRun: true })));
+	}
+	return goes.map((object) => `${context.name}  ${objectText(object)} deleted${dryRunSuffix(dryRun)}`);
+}
 
 function planLines(
 	clusters: readonly InstalledCluster[],

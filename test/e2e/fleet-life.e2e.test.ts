@@ -184,7 +184,21 @@ describeOnFleet("the life of a fleet", () => {
 		expect((await operate(three, "budgets")).out).toMatch(/^shop +db +1 +6 +5 +6/m);
 	});
 
-	test("is taken away to its last object", async () => {
+	test("is taken away to its last object, which a dry run names first, with what others put there", async () => {
+		const [cluster = ""] = three;
+		bare.kubectl(cluster, ["create", "configmap", "notes", "-n", "xpdb-system"]);
+		for (const kind of ["client", "server"]) {
+			await eventually(`a dry run for the ${kind}`, async () => {
+				const said = await bare.xpdb(["uninstall", `--dry-run=${kind}`, "--contexts", three.join(",")]);
+				if (said.err.includes("somebody evicts right now")) return false;
+				const { out, err } = done(said, ["uninstall", kind]);
+				expect(out).toContain("  - configmap/notes in xpdb-system: not created by xpdb, goes with the namespace\n");
+				expect(out).toContain(`deployment.apps/xpdb-agent deleted (${kind === "client" ? "" : "server "}dry run)\n`);
+				expect(err).toContain("deletes 1 object in namespace xpdb-system that xpdb did not create (listed above)");
+				return true;
+			});
+		}
+		bare.kubectl(cluster, ["get", "deployment", "xpdb-agent", "-n", "xpdb-system"]);
 		await uninstall(three);
 		expect(await Promise.all(three.map(leftOf))).toEqual([[], [], []]);
 		for (const name of four)
