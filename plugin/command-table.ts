@@ -109,12 +109,12 @@ const drainFlags: FlagTable = {
 export const commands: readonly Command[] = [
 	{
 		name: "evict",
-		words: "POD... | TYPE/NAME | -l SELECTOR",
+		words: "POD... | TYPE NAME... | TYPE/NAME... | -l SELECTOR",
 		describe: "Evict pods under the budgets of all clusters",
 		examples: [
 			["Evict a pod and wait until it is gone", "kubectl xpdb evict db-0"],
 			["All pods of a StatefulSet, as fast as its budget allows", "kubectl xpdb evict sts/db --for=replaced"],
-			["In three clusters", "kubectl xpdb evict -l app=db --contexts=eu,us,ap"],
+			["In three clusters", "kubectl xpdb evict sts/db --contexts=eu,us,ap"],
 		],
 		flags: {
 			...selector,

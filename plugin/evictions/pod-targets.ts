@@ -2,15 +2,15 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
 import { type ControllerReference, controllerOf } from "../../disruption/pod.ts";
-import { quote } from "../../disruption/quote.ts";
 import { formatSelector, parseLabelSelector } from "../../disruption/selector.ts";
 import { nearest } from "../flags/nearest.ts";
-import { ApiError, isNotFound } from "../kubernetes/api-error.ts";
+import { isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import {
 	absentContextHint,
 	type LostContext,
 	SearchedContexts,
+	searchForAll,
 	searchForOne,
 	splitContext,
 } from "../nodes/find-in-contexts.ts";
@@ -27,26 +27,38 @@ interface Workload {
 	readonly spec?: { readonly selector?: unknown };
 }
 
-/** Path of the API group, plural, and whether pods are owned through a ReplicaSet in between. */
 interface WorkloadType {
-	readonly names: readonly string[];
-	readonly path: string;
-	readonly plural: string;
+	readonly kind: string;
+	readonly short?: string;
+	/** "" is the core group. */
+	readonly group: string;
 }
 
 const workloadTypes: readonly WorkloadType[] = [
-	{ names: ["deployment", "deployments", "deploy", "deployments.apps"], path: "/apis/apps/v1", plural: "deployments" },
-	{ names: ["statefulset", "statefulsets", "sts", "statefulsets.apps"], path: "/apis/apps/v1", plural: "statefulsets" },
-	{ names: ["replicaset", "replicasets", "rs", "replicasets.apps"], path: "/apis/apps/v1", plural: "replicasets" },
-	{ names: ["daemonset", "daemonsets", "ds", "daemonsets.apps"], path: "/apis/apps/v1", plural: "daemonsets" },
-	{
-		names: ["replicationcontroller", "replicationcontrollers", "rc"],
-		path: "/api/v1",
-		plural: "replicationcontrollers",
-	},
-	{ names: ["job", "jobs", "jobs.batch"], path: "/apis/batch/v1", plural: "jobs" },
+	{ kind: "Deployment", short: "deploy", group: "apps" },
+	{ kind: "StatefulSet", short: "sts", group: "apps" },
+	{ kind: "ReplicaSet", short: "rs", group: "apps" },
+	{ kind: "DaemonSet", short: "ds", group: "apps" },
+	{ kind: "ReplicationController", short: "rc", group: "" },
+	{ kind: "Job", group: "batch" },
 ];
 const podTypes = ["pod", "pods", "po"];
+
+/** As kubectl takes them, and as it prints them: deploy, deployment, deployments.apps, deployments.v1.apps. */
+function namesOf({ kind, short, group }: WorkloadType): readonly string[] {
+	const singular = kind.toLowerCase();
+	const words = [singular, `${singular}s`, ...(short === undefined ? [] : [short])];
+	return group === "" ? words : words.flatMap((word) => [word, `${word}.${group}`, `${word}.v1.${group}`]);
+}
+
+function findType(word: string): WorkloadType | undefined {
+	return workloadTypes.find((type) => namesOf(type).includes(word.toLowerCase()));
+}
+
+function pathOf({ kind, group }: WorkloadType, namespace: string, name: string): string {
+	const api = group === "" ? "/api/v1" : `/apis/${group}/v1`;
+	return `${api}/namespaces/${namespace}/${kind.toLowerCase()}s/${encodeURIComponent(name)}`;
+}
 
 export interface PodQuery {
 	readonly words: readonly string[];
@@ -80,7 +92,7 @@ export async function resolvePods(contexts: readonly KubeContext[], query: PodQu
 		);
 		found.push(...lists.flatMap((list) => list ?? []));
 	}
-	for (const text of query.words) found.push(...(await resolveWord(text, searched)));
+	for (const text of typedWords(query.words, contexts)) found.push(...(await resolveWord(text, searched)));
 	const left = searched.settle(found);
 	const pods = [
 		...new Map(left.map((target) => [`${target.context.name} ${target.pod.metadata?.uid}`, target])).values(),
@@ -88,29 +100,37 @@ export async function resolvePods(contexts: readonly KubeContext[], query: PodQu
 	return { pods, lost: searched.lost };
 }
 
+/** "deploy web api" is "deploy/web deploy/api". */
+function typedWords(words: readonly string[], contexts: readonly KubeContext[]): readonly string[] {
+	const [type = "", ...names] = words;
+	if (names.length === 0 || !(podTypes.includes(type.toLowerCase()) || findType(type))) return words;
+	return names.map((word) => {
+		const { context, rest } = splitContext(word, contexts);
+		return context ? `${context.name}/${type}/${rest}` : `${type}/${rest}`;
+	});
+}
+
 async function resolveWord(text: string, searched: SearchedContexts): Promise<readonly PodTarget[]> {
 	const contexts = searched.all;
 	const word = splitContext(text, contexts);
 	const absent = absentContextHint(word.rest, contexts);
 	const { type: named, name: rest } = readResourceArgument(word.rest, absent ?? contextHint(contexts));
-	if (named === undefined || podTypes.includes(named)) {
+	if (named === undefined || podTypes.includes(named.toLowerCase())) {
 		const hit = await searchForOne({ ...word, rest }, searched, "pod", (place, podName) =>
 			place.client.get<V1Pod>(`/api/v1/namespaces/${place.namespace}/pods/${encodeURIComponent(podName)}`),
 		);
 		return hit ? [{ context: hit.context, pod: hit.found }] : [];
 	}
-	const type = workloadTypes.find(({ names }) => names.includes(named.toLowerCase()));
-	if (!type) {
-		if (absent !== undefined) throw new UsageError(`${quote(named)} is not a type that has pods`, absent);
-		throw unknownType(text, named, contexts);
-	}
-	const hit = await searchForOne({ ...word, type: named, rest }, searched, named, (place, name) =>
-		place.client.get<Workload>(`${type.path}/namespaces/${place.namespace}/${type.plural}/${encodeURIComponent(name)}`),
+	const type = findType(named);
+	if (!type) throw unknownType(text, named, { contexts, absent });
+	// A workload of the fleet has the same name in every cluster: all its pods are meant.
+	const workloads = await searchForAll({ ...word, type: named, rest }, searched, named, (place, name) =>
+		place.client.get<Workload>(pathOf(type, place.namespace, name)),
 	);
-	if (!hit) return [];
-	const { context, found: workload } = hit;
-	const pods = await searched.search(context, () => podsOf(context, workload, type));
-	return (pods ?? []).map((pod) => ({ context, pod }));
+	const pods = await Promise.all(
+		workloads.map(({ context, found }) => searched.search(context, () => podsOf(context, found, type))),
+	);
+	return workloads.flatMap(({ context }, index) => (pods[index] ?? []).map((pod) => ({ context, pod })));
 }
 
 /** The pods that the workload controls, itself or through ReplicaSets; what its selector matches by chance is left out. */
@@ -120,7 +140,7 @@ async function podsOf(context: KubeContext, workload: Workload, type: WorkloadTy
 		labelSelector: selectorText(workload, type),
 	});
 	const uid = workload.metadata?.uid;
-	if (type.plural !== "deployments") return pods.filter((pod) => controllerOf(pod)?.uid === uid);
+	if (type.kind !== "Deployment") return pods.filter((pod) => controllerOf(pod)?.uid === uid);
 	const owners = new Map<string, boolean>();
 	for (const pod of pods) {
 		const owner = controllerOf(pod);
@@ -146,7 +166,7 @@ async function deploymentOf(
 function selectorText(workload: Workload, type: WorkloadType): string {
 	// A ReplicationController has a plain map of labels.
 	const selector =
-		type.plural === "replicationcontrollers" ? { matchLabels: workload.spec?.selector } : workload.spec?.selector;
+		type.kind === "ReplicationController" ? { matchLabels: workload.spec?.selector } : workload.spec?.selector;
 	try {
 		return formatSelector(parseLabelSelector(selector, "spec.selector"));
 	} catch (error) {
@@ -160,17 +180,21 @@ function contextHint(contexts: readonly KubeContext[]): string | undefined {
 	return `Write NAME, TYPE/NAME or CONTEXT/TYPE/NAME with one of the contexts ${contexts.map(({ name }) => name).join(", ")}`;
 }
 
-function unknownType(text: string, type: string, contexts: readonly KubeContext[]): Error {
-	const near = nearest(type, [
-		...podTypes,
-		...workloadTypes.flatMap(({ names }) => names),
-		...contexts.map(({ name }) => name),
-	]);
-	if (contexts.length > 1) {
-		return new UsageError(
-			`"${text}" begins with neither a context of --contexts nor a type that has pods`,
-			near === undefined ? undefined : `Did you mean ${near}/...?`,
-		);
-	}
-	return new ApiError(`the server doesn't have a resource type "${type}"`, { code: 404 });
+function unknownType(
+	text: string,
+	type: string,
+	{ contexts, absent }: { readonly contexts: readonly KubeContext[]; readonly absent: string | undefined },
+): UsageError {
+	const several = contexts.length > 1;
+	const names = [...podTypes, ...workloadTypes.flatMap(namesOf), ...(several ? contexts : []).map(({ name }) => name)];
+	const near = nearest(type, names);
+	const meant = near === undefined ? undefined : `Did you mean ${near}/...?`;
+	return new UsageError(
+		several
+			? `"${text}" begins with neither a context of --contexts nor a type that has pods`
+			: `"${text}" is of no type that has pods`,
+		absent ??
+			meant ??
+			`Name a pod, or a workload as ${workloadTypes.map(({ kind }) => kind.toLowerCase()).join("/NAME, ")}/NAME`,
+	);
 }

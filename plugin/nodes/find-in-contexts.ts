@@ -95,8 +95,17 @@ export function absentContextHint(word: string, contexts: readonly KubeContext[]
 	return `${isContext}: add ${flag(absent)}${first?.name ? `, or ${flag(first.name, absent)} for both` : ""}`;
 }
 
+export interface Hit<T> {
+	readonly context: KubeContext;
+	readonly found: T;
+}
+
+interface Identified {
+	readonly metadata?: { readonly uid?: string };
+}
+
 /** As searchForOne(); throws ConnectionError where the context that it is named in gives no answer. */
-export async function findInOne<T extends { readonly metadata?: { readonly uid?: string } }>(
+export async function findInOne<T extends Identified>(
 	word: Word,
 	contexts: readonly KubeContext[],
 	what: string,
@@ -109,28 +118,45 @@ export async function findInOne<T extends { readonly metadata?: { readonly uid?:
 	return found;
 }
 
-export interface Hit<T> {
-	readonly context: KubeContext;
-	readonly found: T;
-}
-
 /**
- * Finds something by name in one context or in all; undefined where the context that it is named in gives no answer. Throws the API
- * server's own NotFound where there is one context, UsageError where it is in none of several or in more than one, FleetUncoveredError
- * where a context without an answer may have it too.
+ * Finds something by name in one context or in all; undefined where the context that it is named in gives no answer. Throws as
+ * searchForAll() does, UsageError where it is in more than one context, FleetUncoveredError where a context without an answer may have
+ * it too.
  */
-export async function searchForOne<T extends { readonly metadata?: { readonly uid?: string } }>(
+export async function searchForOne<T extends Identified>(
 	word: Word,
 	searched: SearchedContexts,
 	what: string,
 	find: (context: KubeContext, name: string) => Promise<T>,
 ): Promise<Hit<T> | undefined> {
+	const hits = await searchForAll(word, searched, what, find);
+	const [hit, ...others] = hits;
+	if (!hit) return undefined;
+	if (!word.context && searched.lost.length > 0) throw mayBeElsewhere(word, searched, what, hits);
+	if (others.length === 0) return hit;
+	throw new UsageError(
+		`${what} "${word.rest}" is in more than one context: ${hits.map(({ context }) => context.name).join(", ")}`,
+		`Write ${hits.map(({ context }) => writtenIn(context, word)).join(" or ")}`,
+	);
+}
+
+/**
+ * As searchForOne(), but in every context that has it; none where the context that it is named in gives no answer. Throws the API
+ * server's own NotFound where there is one context, UsageError where it is in none of several, FleetUncoveredError where it is in none
+ * of those that answer.
+ */
+export async function searchForAll<T extends Identified>(
+	word: Word,
+	searched: SearchedContexts,
+	what: string,
+	find: (context: KubeContext, name: string) => Promise<T>,
+): Promise<readonly Hit<T>[]> {
 	const places = word.context ? [word.context] : searched.all;
 	const [only] = places;
 	if (only && places.length === 1) {
 		const found = await searched.search(only, () => find(only, word.rest));
 		if (found === undefined) searched.miss(only, word.rest);
-		return found && { context: only, found };
+		return found === undefined ? [] : [{ context: only, found }];
 	}
 	const results = await Promise.all(
 		places.map((context) =>
@@ -145,21 +171,18 @@ export async function searchForOne<T extends { readonly metadata?: { readonly ui
 		),
 	);
 	const hits = results.filter((result) => result !== undefined);
-	const [hit] = hits;
-	const names = places.map(({ name }) => name).join(", ");
-	if (searched.lost.length > 0) throw mayBeElsewhere(word, searched, what, hits);
-	if (!hit) throw new NowhereFoundError(`${what} "${word.rest}" not found in any of the contexts ${names}`);
-	if (hits.length > 1) {
-		const uid = hit.found.metadata?.uid ?? "";
-		const twin = hits.find((other) => other !== hit && uid !== "" && other.found.metadata?.uid === uid);
-		if (twin) throw sameClusterError(hit.context.name, twin.context.name);
-		const written = hits.map(({ context }) => writtenIn(context, word));
-		throw new UsageError(
-			`${what} "${word.rest}" is in more than one context: ${hits.map(({ context }) => context.name).join(", ")}`,
-			`Write ${written.join(" or ")}`,
-		);
+	if (hits.length === 0) {
+		if (searched.lost.length > 0) throw mayBeElsewhere(word, searched, what, hits);
+		const names = places.map(({ name }) => name).join(", ");
+		throw new NowhereFoundError(`${what} "${word.rest}" not found in any of the contexts ${names}`);
 	}
-	return hit;
+	for (const { context } of searched.lost) searched.miss(context, word.rest);
+	for (const [index, { context, found }] of hits.entries()) {
+		const uid = found.metadata?.uid ?? "";
+		const twin = hits.slice(index + 1).find((other) => uid !== "" && other.found.metadata?.uid === uid);
+		if (twin) throw sameClusterError(context.name, twin.context.name);
+	}
+	return hits;
 }
 
 function writtenIn({ name }: KubeContext, { type, rest }: Word): string {

@@ -54,6 +54,12 @@ describe("resolvePods()", () => {
 		{ words: ["sts/db"], expected: ["a sts-pod"] },
 		{ words: ["a/statefulsets/db"], expected: ["a sts-pod"] },
 		{ words: ["deploy/web"], expected: ["a web-pod"] },
+		// As kubectl get -o name prints them.
+		{ words: ["deployment.apps/web", "statefulset.apps/db"], expected: ["a web-pod", "a sts-pod"] },
+		{ words: ["deployments.v1.apps/web"], expected: ["a web-pod"] },
+		{ words: ["deploy", "web"], expected: ["a web-pod"] },
+		{ words: ["statefulset", "a/db"], expected: ["a sts-pod"] },
+		{ words: ["pods", "db-0"], expected: ["a db-0"] },
 	];
 	for (const { words, expected } of rows) {
 		test(`${words.join(" ")}: what the workload controls, and no more`, async () => {
@@ -91,7 +97,7 @@ describe("resolvePods()", () => {
 			name: "an unknown type",
 			contexts: [a.context],
 			word: "foo/x",
-			message: 'the server doesn\'t have a resource type "foo"',
+			message: '"foo/x" is of no type that has pods',
 		},
 		{
 			name: "neither context nor type",
@@ -106,12 +112,35 @@ describe("resolvePods()", () => {
 		});
 	}
 
-	test("a workload in two contexts is asked for with the words that name one", async () => {
+	test("a workload in several contexts is meant in all of them", async () => {
 		const path = "/apis/apps/v1/namespaces/default/statefulsets/db";
-		const c = contextWith("c", { [path]: { metadata: { uid: "uid-other" }, spec: { selector } } });
-		await expect(resolvePods([a.context, c.context], query({ words: ["sts/db"] }))).rejects.toMatchObject({
-			message: 'sts "db" is in more than one context: a, c',
-			hint: "Write a/sts/db or c/sts/db",
+		const c = contextWith("c", { [path]: { metadata: { uid: "uid-third" }, spec: { selector } } });
+		const sts = newV1Pod("third-pod", { owner: { kind: "StatefulSet", name: "third" } });
+		listed.push(sts);
+		try {
+			expect(await names([a.context, b.context, c.context], { words: ["sts/db"] })).toEqual([
+				"a sts-pod",
+				"c third-pod",
+			]);
+		} finally {
+			listed.pop();
+		}
+	});
+
+	test("a workload of one cluster in two contexts is refused", async () => {
+		const twin = contextWith("twin", objects);
+		await expect(resolvePods([a.context, twin.context], query({ words: ["sts/db"] }))).rejects.toThrow(
+			'contexts "a" and "twin" are the same cluster',
+		);
+	});
+
+	test.each([
+		{ word: "svc/web", hint: "Name a pod, or a workload as deployment/NAME, statefulset/NAME, " },
+		{ word: "deplyo/web", hint: "Did you mean deploy/...?" },
+	])("says what it takes instead of $word", async ({ word, hint }) => {
+		await expect(resolvePods([a.context], query({ words: [word] }))).rejects.toMatchObject({
+			message: `"${word}" is of no type that has pods`,
+			hint: expect.stringContaining(hint),
 		});
 	});
 });
