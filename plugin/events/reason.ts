@@ -27,6 +27,7 @@ export const reasons = [
 	"CordonFailed",
 	"PodsNotAllowed",
 	"NoOtherNode",
+	"ReturnsToNode",
 	"TimedOut",
 	"Interrupted",
 ] as const;
@@ -65,6 +66,7 @@ export const reasonCodes: Readonly<Record<Reason, string>> = {
 	TimedOut: "XPDB4103",
 	Interrupted: "XPDB4104",
 	NoOtherNode: "XPDB4105",
+	ReturnsToNode: "XPDB4110",
 };
 
 /** What an answer other than 2xx says about an eviction. */

@@ -65,6 +65,7 @@ export function fixCommand(reason: Reason, subject: FixSubject): string | undefi
 		case "PodsNotAllowed":
 			return node === undefined ? undefined : suggest.xpdb(["plan", node], context);
 		case "NoOtherNode":
+		case "ReturnsToNode":
 			return kubectl("get", "nodes");
 		case "PreActivityPending":
 		case "Refused":

@@ -11,7 +11,7 @@ import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { isReplaced } from "../kubernetes/pod-status.ts";
 import type { NodeTarget } from "../nodes/node-target.ts";
 import { readLocalVolumes } from "./local-volumes.ts";
-import { findPlacement } from "./placement.ts";
+import { findPlacement, toleratesCordon } from "./placement.ts";
 import type { StrandedPod } from "./stranded-pods.ts";
 
 type StrandedFleet = Pick<Fleet, "memberOf" | "listBudgets" | "agentNamespaces">;
@@ -105,8 +105,8 @@ async function findInCluster(
 	let unplaced = pods;
 	const nodes = await context.client.list<V1Node>("/api/v1/nodes", {
 		isEnough(seen) {
-			// More nodes take nothing away from a pod that fits one of these.
-			unplaced = unplaced.filter((each) => place(each, seen).kind !== "somewhere");
+			// More nodes take nothing away from a pod that fits one of these, unless it may also return to a drained one.
+			unplaced = unplaced.filter((each) => toleratesCordon(each.pod) || place(each, seen).kind !== "somewhere");
 			return unplaced.length === 0;
 		},
 	});

@@ -19,16 +19,39 @@ export interface LocalVolume {
 
 export type Placement =
 	| { readonly kind: "somewhere" }
+	/** To a drained node: the cordon does not keep it away. `isSure`: no other node takes it. */
+	| { readonly kind: "returns"; readonly nodes: readonly string[]; readonly isSure: boolean; readonly message: string }
 	/** Only on nodes that take no pods at present. */
 	| { readonly kind: "later"; readonly message: string }
 	| { readonly kind: "nowhere"; readonly message: string };
 
+interface PlacementLimits {
+	readonly drained: ReadonlySet<string>;
+	readonly volumes: readonly LocalVolume[];
+}
+
 /** `nodes`: all of the cluster; `drained`: the names of those that this drain cordons. */
-export function findPlacement(
+export function findPlacement(pod: V1Pod, nodes: readonly V1Node[], limits: PlacementLimits): Placement {
+	const elsewhere = placeElsewhere(pod, nodes, limits);
+	if (!toleratesCordon(pod)) return elsewhere;
+	const homes = nodes
+		.filter(({ metadata }) => limits.drained.has(metadata?.name ?? ""))
+		.filter((node) => limits.volumes.every(({ required }) => matchesNodeSelector(required, node)))
+		.filter((node) => isWanted(pod, node) && taintsOf(node).every((taint) => tolerates(pod, taint)))
+		.flatMap(({ metadata }) => metadata?.name ?? []);
+	if (homes.length === 0) return elsewhere;
+	const why = "it tolerates the cordon";
+	return elsewhere.kind === "somewhere"
+		? { kind: "returns", nodes: homes, isSure: false, message: why }
+		: { kind: "returns", nodes: homes, isSure: true, message: `${why}, and ${elsewhere.message}` };
+}
+
+/** On the nodes that are not drained. */
+function placeElsewhere(
 	pod: V1Pod,
 	nodes: readonly V1Node[],
-	{ drained, volumes }: { readonly drained: ReadonlySet<string>; readonly volumes: readonly LocalVolume[] },
-): Placement {
+	{ drained, volumes }: PlacementLimits,
+): Exclude<Placement, { readonly kind: "returns" }> {
 	const others = nodes.filter(({ metadata }) => !drained.has(metadata?.name ?? ""));
 	if (others.length === 0) return nowhere("no node of the cluster is left");
 	const reachable = others.filter((node) => volumes.every(({ required }) => matchesNodeSelector(required, node)));
@@ -56,7 +79,7 @@ export function findPlacement(
 	return { kind: "later", message: `the other nodes that fit take no pods at present: ${names}` };
 }
 
-function nowhere(message: string): Placement {
+function nowhere(message: string): Extract<Placement, { readonly kind: "nowhere" }> {
 	return { kind: "nowhere", message };
 }
 
@@ -114,7 +137,8 @@ function isCordoned({ spec }: V1Node): boolean {
 	return spec?.unschedulable === true;
 }
 
-function toleratesCordon(pod: V1Pod): boolean {
+/** A pod that tolerates everything does too. */
+export function toleratesCordon(pod: V1Pod): boolean {
 	return tolerates(pod, { key: cordonKey, effect: "NoSchedule" });
 }
 

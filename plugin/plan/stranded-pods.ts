@@ -14,6 +14,7 @@ export interface StrandedPod {
 
 export interface StrandedWarning {
 	readonly context: string;
+	readonly reason: "NoOtherNode" | "ReturnsToNode";
 	readonly message: string;
 }
 
@@ -24,16 +25,26 @@ export function strandedWarnings(pods: readonly StrandedPod[]): readonly Strande
 	const groups = Map.groupBy(pods, ({ context, placement }) => JSON.stringify([context, placement]));
 	return [...groups.values()].flatMap((group) => {
 		const [first] = group;
-		return first ? [{ context: first.context, message: messageOf(group, first.placement) }] : [];
+		if (!first) return [];
+		const { context, placement } = first;
+		const reason = placement.kind === "returns" ? "ReturnsToNode" : "NoOtherNode";
+		return [{ context, reason, message: messageOf(group, placement) }];
 	});
 }
 
-function messageOf(pods: readonly StrandedPod[], { kind, message }: StrandedPod["placement"]): string {
+function messageOf(pods: readonly StrandedPod[], placement: StrandedPod["placement"]): string {
+	const { kind, message } = placement;
 	const names = pods.slice(0, maxNamedPods).map(({ namespace, pod }) => `${namespace}/${pod}`);
 	const more = pods.length > names.length ? ` and ${pods.length - names.length} more` : "";
 	const budgets = [...new Set(pods.flatMap((each) => each.budgets))];
 	const [replacement, counts] = pods.length === 1 ? ["replacement", "it counts"] : ["replacements", "they count"];
-	const until = budgets.length > 0 ? `; until then ${counts} as down for budget ${budgets.join(", ")}` : "";
-	const will = kind === "nowhere" ? "will find no node" : "will wait";
+	const until =
+		kind !== "returns" && budgets.length > 0 ? `; until then ${counts} as down for budget ${budgets.join(", ")}` : "";
+	const will = kind === "returns" ? returnText(placement) : kind === "nowhere" ? "will find no node" : "will wait";
 	return `the ${replacement} of ${names.join(", ")}${more} ${will}: ${message}${until}`;
+}
+
+function returnText({ nodes, isSure }: Extract<StrandedPod["placement"], { readonly kind: "returns" }>): string {
+	const which = nodes.length === 1 ? "which is" : "which are";
+	return `${isSure ? "will" : "may"} return to ${nodes.join(", ")}, ${which} drained`;
 }

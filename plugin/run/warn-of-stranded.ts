@@ -25,7 +25,7 @@ export async function warnOfStranded(
 	try {
 		const { pods, going, problems } = await findStrandedPods(nodes, fleet, { ...options, now: Date.now() });
 		for (const message of problems) emit({ ...warn, message });
-		for (const warning of strandedWarnings(pods)) emit({ ...warn, reason: "NoOtherNode", ...warning });
+		for (const warning of strandedWarnings(pods)) emit({ ...warn, ...warning });
 		const stranded = new Set(pods.flatMap(({ uid, placement }) => (placement.kind === "nowhere" ? [uid] : [])));
 		return { stranded, going };
 	} catch (error) {

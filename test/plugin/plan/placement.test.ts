@@ -132,7 +132,28 @@ const rows: readonly Row[] = [
 	{
 		name: "goes everywhere with a toleration of everything, to cordoned nodes too",
 		pod: { tolerations: [{ operator: "Exists" }] },
-		nodes: [newNode("n0"), newNode("n1", { taints: [dedicated], unschedulable: true })],
+		nodes: [newNode("n1", { taints: [dedicated], unschedulable: true })],
+		expected: /^somewhere/,
+	},
+	{
+		name: "may return to its drained node with a toleration of everything",
+		pod: { tolerations: [{ operator: "Exists" }] },
+		nodes: [newNode("n0"), newNode("n1")],
+		expected: /^returns it tolerates the cordon$/,
+	},
+	{
+		name: "returns to its drained node where it is pinned and tolerates the cordon",
+		pod: {
+			nodeSelector: { pool: "db" },
+			tolerations: [{ key: "node.kubernetes.io/unschedulable", operator: "Exists" }],
+		},
+		nodes: [newNode("n0", { labels: { pool: "db" }, unschedulable: true }), newNode("n1")],
+		expected: /^returns it tolerates the cordon, and no other node fits its node selector or node affinity$/,
+	},
+	{
+		name: "does not return where another taint of the drained node keeps it away",
+		pod: { tolerations: [{ key: "node.kubernetes.io/unschedulable", operator: "Exists" }] },
+		nodes: [newNode("n0", { taints: [dedicated] }), newNode("n1")],
 		expected: /^somewhere/,
 	},
 	{

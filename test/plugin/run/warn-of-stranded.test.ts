@@ -101,6 +101,26 @@ describe("warnOfStranded()", () => {
 		]);
 	});
 
+	test("says where they return to the drained node, because they tolerate its cordon", async () => {
+		const tolerant = database.map((pod) => ({
+			...pod,
+			spec: { containers: [], ...pod.spec, tolerations: [{ operator: "Exists" }] },
+		}));
+		const only = await warn({ pods: tolerant, nodes: [node("n0")] });
+		expect(only.stranded).toEqual([]);
+		expect(only.events).toMatchObject([
+			{
+				reason: "ReturnsToNode",
+				message:
+					"the replacements of shop/db-0, shop/db-1 will return to n0, which is drained: it tolerates the cordon, and no node of the cluster is left",
+			},
+		]);
+		const { events } = await warn({ pods: tolerant, nodes: [node("n1"), node("n0")] });
+		expect(events).toMatchObject([
+			{ message: expect.stringMatching(/ may return to n0, which is drained: it tolerates the cordon$/) },
+		]);
+	});
+
 	test("says where they only have to wait, and does not call them lost", async () => {
 		const { stranded, events } = await warn({ nodes: [node("n0"), node("n1", { unschedulable: true })] });
 		expect(stranded).toEqual([]);
