@@ -47,7 +47,15 @@ export function usedByKey(usedBy: readonly UsedBy[]): string {
 }
 
 /** When a budget has this pod back. */
-export function whenItFrees({ why, state, message }: Pick<UsedBy, "why" | "state" | "message">): string {
+export function whenItFrees({
+	why,
+	state,
+	message,
+	replacement,
+}: Pick<UsedBy, "why" | "state" | "message"> & { readonly replacement?: "none" | "unneeded" }): string {
+	const ends = why === "Reserved" ? "evicted" : "gone";
+	if (replacement === "none") return `no controller replaces it when it is ${ends}`;
+	if (replacement === "unneeded") return `when it is ${ends}, no other pod has to become ready`;
 	if (why === "Reserved") return "frees when it is evicted and its replacement is ready, or its reservation ends";
 	if (why === "Terminating") return "frees when it is gone and its replacement is ready";
 	if (message !== undefined && message !== "") return `frees when it is ready; no node takes it: ${message}`;

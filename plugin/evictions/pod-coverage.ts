@@ -18,7 +18,8 @@ export type PodCoverage =
 	/** `guard`: whether the pod is still uncovered, by the same lists; call it right before the eviction is written. */
 	| (Extract<CoverageJudgement, { kind: "uncovered" }> & { readonly guard: () => boolean })
 	| Extract<CoverageJudgement, { kind: "covered" | "fleetsDiffer" }>
-	| { readonly kind: "unreadable"; readonly message: string }
+	/** `budget`: as NAMESPACE/NAME. */
+	| { readonly kind: "unreadable"; readonly budget: string; readonly message: string }
 	| { readonly kind: "gone" }
 	/** Members that take longer to list their budgets than what they say is worth. */
 	| { readonly kind: "tooSlow"; readonly message: string };
@@ -68,7 +69,7 @@ export async function coverPod(job: EvictionJob, deps: PodCoverageDependencies):
 				continue;
 			}
 			case "unreadable":
-				return { kind: "unreadable", message: messageOf(listed, judged.budget) };
+				return { kind: "unreadable", budget: judged.budget, message: messageOf(listed, judged.budget) };
 			case "covered":
 			case "fleetsDiffer":
 				return judged;

@@ -41,6 +41,17 @@ export function suspensionOf(members: readonly BudgetOfMember[]): Suspension | u
 	return members.find(({ suspension }) => suspension)?.suspension;
 }
 
+/** Names of the members in which nobody can read the budget, NAMESPACE/NAME. */
+export function unreadableIn(
+	budget: string,
+	lists: readonly Pick<BudgetsOfMember, "clusterName" | "budgets">[],
+): readonly string[] {
+	const [namespace = "", name = ""] = budget.split("/");
+	return budgetOfMembers({ namespace, name }, lists)
+		.filter(({ bound }) => bound === undefined)
+		.map(({ cluster }) => cluster);
+}
+
 /** Undefined unless every member that has the budget suspends it; the same rule as in a decision (allowanceOf in decide.ts). */
 export function suspensionOfAll(
 	name: BudgetName,

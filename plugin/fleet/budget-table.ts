@@ -1,7 +1,7 @@
 // What each budget allows over all members: the rows of `kubectl xpdb budgets`. The numbers and the refusals are those of
 // decide(), which every round asks.
 import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
-import type { Count, UnavailablePod } from "../../disruption/cluster.ts";
+import { type Count, mostUnavailableTold, type UnavailablePod } from "../../disruption/cluster.ts";
 import type { BudgetsOfMember } from "../../disruption/coverage-judgement.ts";
 import { type BudgetCounts, judgeBudget, type RoundBudget, readSpecs } from "../../disruption/decide.ts";
 import { AgentUnavailableError } from "../../disruption/errors.ts";
@@ -28,11 +28,17 @@ export interface BudgetRow {
 	readonly problem: string | undefined;
 }
 
-export type PodOfBudget = UnavailablePod & { readonly cluster: string };
+export type PodOfBudget = UnavailablePod & {
+	readonly cluster: string;
+	/** Why no pod comes in its place. none: no controller makes one. unneeded: there are as many as its workload wants. */
+	readonly replacement?: "none" | "unneeded";
+};
 
 export interface CountsOfMember {
 	readonly healthy: number | undefined;
 	readonly expected: number | undefined;
+	/** Of those that are expected: pods that the budget does not select; left out where there are none. */
+	readonly mislabelled?: number;
 }
 
 /** Counts of one budget; an error in place of a count that could not be had. */
@@ -163,17 +169,35 @@ export function unknownRow(name: BudgetName, counts: readonly CountOfMember[], p
 		expected: undefined,
 		suspended: false,
 		members: budgetOfMembers(name, answered(counts)),
-		usedBy: answered(counts).flatMap(({ clusterName, unavailable }) =>
-			unavailable.map((pod) => ({ ...pod, cluster: clusterName })),
-		),
+		usedBy: answered(counts).flatMap(unavailableOf),
 		perCluster: new Map(
 			counts.map(({ cluster, count }) => [
 				cluster,
-				count instanceof Error
-					? { healthy: undefined, expected: undefined }
-					: { healthy: count.healthy, expected: count.expected.kind === "known" ? count.expected.pods : undefined },
+				count instanceof Error ? { healthy: undefined, expected: undefined } : countsOf(count),
 			]),
 		),
 		problem,
 	};
+}
+
+function countsOf({ healthy, expected, mislabelled = [] }: Count): CountsOfMember {
+	const others = mislabelled.reduce((sum, workload) => sum + workload.others, 0);
+	return {
+		healthy,
+		expected: expected.kind === "known" ? expected.pods : undefined,
+		...(others > 0 && { mislabelled: others }),
+	};
+}
+
+/** A pod that ends is not replaced where all that are wanted are there: after a scale-down, or when its replacement came first. */
+function unavailableOf(count: Count): readonly PodOfBudget[] {
+	const { clusterName: cluster, unavailable } = count;
+	const { healthy = 0, expected, mislabelled = 0 } = countsOf(count);
+	const there = healthy + mislabelled + unavailable.filter(({ why }) => why === "NotReady").length;
+	const isUnneeded = expected !== undefined && unavailable.length < mostUnavailableTold && there >= expected;
+	return unavailable.map((pod) => ({
+		...pod,
+		cluster,
+		...(isUnneeded && pod.why !== "NotReady" && { replacement: "unneeded" as const }),
+	}));
 }

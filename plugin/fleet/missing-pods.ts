@@ -1,29 +1,30 @@
-// Pods that their controllers want and that are not there: gone and not made again, or never made. They use a budget up as those do that are
-// not healthy, and nobody can name them.
+// Pods that workloads want and that do not count: gone and not made again, never made, or there with labels that the budget does not
+// select. They use a budget up as those do that are not healthy, and nobody can name them.
 import { mostUnavailableTold } from "../../disruption/cluster.ts";
 import { counted } from "../terminal/counted.ts";
-import type { BudgetRow } from "./budget-table.ts";
+import type { BudgetRow, CountsOfMember } from "./budget-table.ts";
 
 /** Of one member. */
 export interface MissingPods {
 	readonly cluster: string;
 	readonly pods: number;
+	/** They are there, and the budget does not select their labels: no controller makes others. */
+	readonly mislabelled?: boolean;
 }
 
 export function missingPods({ perCluster, usedBy }: Pick<BudgetRow, "perCluster" | "usedBy">): readonly MissingPods[] {
-	return [...perCluster].flatMap(([cluster, { healthy, expected }]) => {
-		const pods = missingBeside(
-			{ healthy, expected },
-			usedBy.filter((pod) => pod.cluster === cluster),
-		);
-		return pods > 0 ? [{ cluster, pods }] : [];
+	return [...perCluster].flatMap(([cluster, counts]): readonly MissingPods[] => {
+		const told = usedBy.filter((pod) => pod.cluster === cluster);
+		const all = missingBeside(counts, told);
+		const mislabelled = Math.min(all, counts.mislabelled ?? 0);
+		return [
+			...(all > mislabelled ? [{ cluster, pods: all - mislabelled }] : []),
+			...(mislabelled > 0 ? [{ cluster, pods: mislabelled, mislabelled: true } as const] : []),
+		];
 	});
 }
 
-interface Counted {
-	readonly healthy?: number | undefined;
-	readonly expected?: number | undefined;
-}
+type Counted = Partial<Pick<CountsOfMember, "healthy" | "expected">>;
 
 /** How many, where these are those that are there and use the budget up; 0 also where nobody knows it. */
 export function missingBeside({ healthy, expected }: Counted, told: readonly { readonly cluster: string }[]): number {
@@ -38,12 +39,16 @@ export function missingCount(missing: readonly MissingPods[]): number {
 }
 
 /** "1 pod missing" */
-export function missingText({ pods }: Pick<MissingPods, "pods">): string {
-	return `${counted(pods, "pod")} missing`;
+export function missingText({ pods, mislabelled = false }: Omit<MissingPods, "cluster">): string {
+	return `${counted(pods, "pod")} ${mislabelled ? "with other labels" : "missing"}`;
 }
 
 /** When a budget has them back. */
-export function whenMissingFrees({ pods }: Pick<MissingPods, "pods">): string {
+export function whenMissingFrees({ pods, mislabelled = false }: Omit<MissingPods, "cluster">): string {
+	if (mislabelled) {
+		const [it, has] = pods === 1 ? ["it", "it has"] : ["them", "they have"];
+		return `the budget expects ${it} and does not select ${it}: frees when ${has} the labels of the pod template`;
+	}
 	return pods === 1
 		? "its controller wants it, and it is not there: frees when it is made and ready"
 		: "their controllers want them, and they are not there: frees when they are made and ready";

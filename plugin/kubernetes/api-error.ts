@@ -92,6 +92,11 @@ export class ConnectionError extends BoundedError {
 	}
 }
 
+/** The user has no right to it. */
+export function isForbidden(error: unknown): error is ApiError {
+	return error instanceof ApiError && error.code === 403;
+}
+
 export function isNotFound(error: unknown): boolean {
 	return error instanceof ApiError && error.code === 404;
 }

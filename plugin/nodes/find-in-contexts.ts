@@ -1,7 +1,7 @@
 // What a word of a command means: looked up in every context, and found in exactly one of them. A context whose API server gives no
 // answer is asked once and then left out: what is named in the others can still be worked on.
 import { quote } from "../../disruption/quote.ts";
-import { ApiError, ConnectionError, isNotFound } from "../kubernetes/api-error.ts";
+import { ApiError, ConnectionError, isForbidden, isNotFound } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { commandLine } from "../terminal/command-line.ts";
 import { FleetUncoveredError, sameClusterError, UsageError } from "../terminal/errors.ts";
@@ -14,10 +14,10 @@ export interface Word {
 	readonly type?: string;
 }
 
-/** A context whose API server gave no answer. */
+/** A context whose API server gave no answer, or none that can be used. */
 export interface LostContext {
 	readonly context: KubeContext;
-	readonly error: ConnectionError;
+	readonly error: ApiError | ConnectionError;
 	/** Names of what was looked for there. */
 	readonly named: string[];
 }
@@ -25,10 +25,13 @@ export interface LostContext {
 /** The contexts that a search goes through: several go on without those whose API servers give no answer. */
 export class SearchedContexts {
 	readonly all: readonly KubeContext[];
+	readonly isLenient: boolean;
 	readonly #lost = new Map<KubeContext, LostContext>();
 
-	constructor(all: readonly KubeContext[]) {
+	/** `isLenient`: for whoever only looks; also without contexts in which this user may not look, and content with what is elsewhere. */
+	constructor(all: readonly KubeContext[], { isLenient = false } = {}) {
 		this.all = all;
+		this.isLenient = isLenient;
 	}
 
 	get lost(): readonly LostContext[] {
@@ -41,7 +44,8 @@ export class SearchedContexts {
 		try {
 			return await inContext(context, this.all, work);
 		} catch (error) {
-			if (!(error instanceof ConnectionError) || this.all.length === 1) throw error;
+			const isLost = error instanceof ConnectionError || (this.isLenient && isForbidden(error));
+			if (!isLost || this.all.length === 1) throw error;
 			this.#lost.set(context, this.#lost.get(context) ?? { context, error, named: [] });
 			return undefined;
 		}
@@ -104,17 +108,22 @@ interface Identified {
 	readonly metadata?: { readonly uid?: string };
 }
 
-/** As searchForOne(); throws ConnectionError where the context that it is named in gives no answer. */
+/**
+ * As searchForOne(); throws ConnectionError where the context that it is named in gives no answer. `skipped`: called for each of several
+ * contexts that cannot be searched, if it is found in another one; without it, such a context is an error.
+ */
 export async function findInOne<T extends Identified>(
 	word: Word,
 	contexts: readonly KubeContext[],
 	what: string,
 	find: (context: KubeContext, name: string) => Promise<T>,
+	skipped?: (lost: LostContext) => void,
 ): Promise<Hit<T>> {
-	const searched = new SearchedContexts(contexts);
+	const searched = new SearchedContexts(contexts, { isLenient: skipped !== undefined });
 	const hit = await searchForOne(word, searched, what, find);
 	const [found] = searched.settle(hit ? [hit] : []);
 	if (!found) throw new Error("not found without a reason");
+	for (const lost of searched.lost) skipped?.(lost);
 	return found;
 }
 
@@ -132,7 +141,8 @@ export async function searchForOne<T extends Identified>(
 	const hits = await searchForAll(word, searched, what, find);
 	const [hit, ...others] = hits;
 	if (!hit) return undefined;
-	if (!word.context && searched.lost.length > 0) throw mayBeElsewhere(word, searched, what, hits);
+	if (!word.context && searched.lost.length > 0 && !searched.isLenient)
+		throw mayBeElsewhere(word, searched, what, hits);
 	if (others.length === 0) return hit;
 	throw new UsageError(
 		`${what} "${word.rest}" is in more than one context: ${hits.map(({ context }) => context.name).join(", ")}`,
@@ -172,7 +182,8 @@ export async function searchForAll<T extends Identified>(
 	);
 	const hits = results.filter((result) => result !== undefined);
 	if (hits.length === 0) {
-		if (searched.lost.length > 0) throw mayBeElsewhere(word, searched, what, hits);
+		const [lost] = searched.lost;
+		if (lost) throw searched.isLenient ? lost.error : mayBeElsewhere(word, searched, what, hits);
 		const names = places.map(({ name }) => name).join(", ");
 		throw new NowhereFoundError(`${what} "${word.rest}" not found in any of the contexts ${names}`);
 	}

@@ -136,8 +136,9 @@ function userCells(row: BudgetRow, pod: PodOfBudget, now: number): readonly stri
 }
 
 /** They have no names. */
-function missingCells(row: BudgetRow, { cluster, pods }: MissingPods): readonly string[] {
-	return [formatBudgetName(row), cluster, "-", `${pods} missing`, "-", "-", "-", "-", ""];
+function missingCells(row: BudgetRow, { cluster, pods, mislabelled = false }: MissingPods): readonly string[] {
+	const state = mislabelled ? `${pods} mislabelled` : `${pods} missing`;
+	return [formatBudgetName(row), cluster, "-", state, "-", "-", "-", "-", ""];
 }
 
 /** A ServiceAccount as `kubectl get serviceaccounts -A` has it, anybody else as they are. */

@@ -45,6 +45,7 @@ export function budgetItem(row: BudgetRow, names: readonly string[]): object {
 				name: cluster,
 				healthy: counts?.healthy ?? null,
 				expected: counts?.expected ?? null,
+				...(counts?.mislabelled !== undefined && { mislabelled: counts.mislabelled }),
 				bound: member?.bound ?? null,
 				suspended: member ? member.suspended : null,
 				...(member?.suspension && { suspension: member.suspension }),
@@ -65,6 +66,7 @@ export function userItem({
 	holder,
 	account,
 	sinceSeconds,
+	replacement,
 }: PodOfBudget): object {
 	const since = new Date((sinceSeconds ?? Number.NaN) * 1_000);
 	// Somebody else's clock wrote it: it may be no date at all.
@@ -78,5 +80,6 @@ export function userItem({
 		...(message !== undefined && { message }),
 		...(holder !== undefined && { holder, ...readHolder(holder) }),
 		...(account !== undefined && { account }),
+		...(replacement !== undefined && { replacement }),
 	};
 }

@@ -69,6 +69,9 @@ function answer({ subject, verdict, pods }: Explanation): string {
 				const later = going.filter((pod) => pod.verdict === "Follows").length;
 				return `Yes: node ${name} can be drained now, ${counted(going.length, "pod")} go${later > 0 ? `, ${later} of them one after the other` : ""}.`;
 			}
+			if (verdict === "Unknown" && kept.length === 0) {
+				return `Unknown, which is a no: not all pods of node ${name} could be seen.`;
+			}
 			return {
 				Follows: "",
 				Waits: `Not now: ${of}, which would wait for ${kept.length === 1 ? "it" : "them"}.`,
@@ -101,7 +104,10 @@ function placeLines({ context, node, owner, state, budgets, drain, findings }: E
 		...{
 			takes: [],
 			leaves: [`A drain leaves it where it is: ${drain.message}.`],
-			refuses: [`A drain of its node refuses it, evict does not: ${drain.message}.`],
+			refuses: [
+				`A drain of its node refuses it, evict does not: ${drain.message}.`,
+				...(owner === "" ? ["With --force a drain takes it, and nothing recreates it."] : []),
+			],
 		}[drain.kind],
 	].filter((line) => line !== "");
 }

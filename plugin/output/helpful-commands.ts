@@ -38,7 +38,8 @@ export function flagsNeeded(pods: readonly ExplainedPod[]): readonly string[] {
 }
 
 /** Of what has to be put right, or cannot be asked. */
-function fixes({ subject, findings, contexts }: Explanation, options: HelpOptions): readonly HelpfulCommand[] {
+function fixes(explanation: Explanation, options: HelpOptions): readonly HelpfulCommand[] {
+	const { subject, findings } = explanation;
 	const { suggest } = options;
 	return findings.flatMap((finding): readonly HelpfulCommand[] => {
 		const { verdict, reason, budget } = finding;
@@ -48,7 +49,12 @@ function fixes({ subject, findings, contexts }: Explanation, options: HelpOption
 			return [{ does: "Who answers and who does not", command }];
 		}
 		const [namespace = subject.namespace, name] = budget?.split("/") ?? [];
-		const context = subject.context ?? [...contexts.values()][0] ?? options.context;
+		const context = contextFor(finding, explanation, options);
+		// No context of this run leads to a cluster that has the object.
+		if (context === undefined) return [];
+		if (reason === "BudgetStaysUsedUp") {
+			return [{ does: "The nodes that replacements could go to", command: suggest.kubectl(["get", "nodes"], context) }];
+		}
 		if (reason === "BudgetNeverMet" && name !== undefined && namespace !== undefined) {
 			return [
 				{
@@ -63,6 +69,32 @@ function fixes({ subject, findings, contexts }: Explanation, options: HelpOption
 		const command = fixCommand(known, { context, suggest, namespace, node });
 		return command === undefined ? [] : [{ does: "What to look at", command }];
 	});
+}
+
+/** Reasons whose command shows the budget itself, which a cluster may lack. */
+const aboutBudget = new Set<Finding["reason"]>([
+	"BudgetNeverMet",
+	"InvalidBudget",
+	"FeatureMissing",
+	"ExpectedPodsUnknown",
+]);
+
+/** Of a cluster that has what the command is about. */
+function contextFor(
+	{ reason, budget, clusters: about = [] }: Finding,
+	{ subject, budgets, contexts }: Explanation,
+	options: HelpOptions,
+): string | undefined {
+	const rows = budgets.filter(({ namespace, name }) => budget === undefined || `${namespace}/${name}` === budget);
+	const members = rows.flatMap((row) => row.members);
+	const unreadable = members.filter(({ bound }) => bound === undefined);
+	const having = [...unreadable, ...members].map(({ cluster }) => cluster);
+	const isBudget = aboutBudget.has(reason);
+	// Best first.
+	const places = isBudget && having.length > 0 ? [...about.filter((name) => having.includes(name)), ...having] : about;
+	const found = places.map((name) => contexts.get(name)).find((context) => context !== undefined);
+	if (found !== undefined || places.length > 0) return found;
+	return subject.context ?? [...contexts.values()][0] ?? options.context;
 }
 
 /** Of the pods that use the budgets up. */
@@ -123,8 +155,17 @@ function actions(
 		const words = [name, ...[...flags].toSorted()];
 		return [
 			{ does: "All of it in order, and how long", command: suggest.xpdb(["plan", ...words], context) },
-			{ does: "Drain it", command: suggest.xpdb(["drain", ...words], context) },
+			{ does: `Drain it${lossText(pods, flags)}`, command: suggest.xpdb(["drain", ...words], context) },
 		];
 	}
 	return [];
+}
+
+/** What --force costs, for the command that has it; "" if it costs nothing. */
+function lossText(pods: readonly ExplainedPod[], flags: ReadonlySet<string>): string {
+	if (!flags.has("--force")) return "";
+	const bare = pods.filter(({ owner, drain }) => owner === "" && drain.kind !== "leaves");
+	const names = bare.slice(0, mostUsers).map(({ namespace, pod }) => `${namespace}/${pod}`);
+	const more = bare.length > names.length ? ` and ${bare.length - names.length} more` : "";
+	return names.length === 0 ? "" : `; --force takes pods that nothing recreates (${names.join(", ")}${more})`;
 }

@@ -51,12 +51,16 @@ export function judgePod(
 			candidate,
 			states,
 			replaced,
-			...(placement.kind === "nowhere" && { strands: "for ever" as const }),
-			...(placement.kind === "later" && { strands: "for now" as const }),
+			...strandsOf(placement),
 		},
 		native: native.kind === "covered" ? native.budget : undefined,
 		placement,
 	};
+}
+
+export function strandsOf({ kind }: Placement): Pick<PlanPod, "strands"> {
+	if (kind === "nowhere") return { strands: "for ever" };
+	return kind === "later" ? { strands: "for now" } : {};
 }
 
 /** What its cluster itself says of it. */

@@ -5,7 +5,7 @@ import { type BudgetName, formatBudgetName } from "../../disruption/budget.ts";
 import { InvalidBudgetError } from "../../disruption/errors.ts";
 import { fleetHash } from "../../disruption/fleet.ts";
 import { type LabelSelector, matchesSelector, parseLabelSelector } from "../../disruption/selector.ts";
-import { ApiError, errorText } from "../kubernetes/api-error.ts";
+import { ApiError, errorText, isForbidden } from "../kubernetes/api-error.ts";
 import type { KubeContext } from "../kubernetes/kube-context.ts";
 import { readyCondition } from "../kubernetes/pod-status.ts";
 import type { PlanBudget } from "./drain-plan.ts";
@@ -33,15 +33,39 @@ export interface NativeBudgets {
 	readonly problems: readonly string[];
 }
 
-/** Who may not read them gets a problem, not a failure. */
-export async function readNativeBudgets(context: KubeContext, clusterId: string): Promise<NativeBudgets> {
+const apiPath = "/apis/policy/v1";
+
+/**
+ * `namespaces`: of the pods; a user who may list only these gets those of these. If they cannot be read, that is a problem, not a
+ * failure.
+ */
+export async function readNativeBudgets(
+	context: KubeContext,
+	clusterId: string,
+	namespaces: readonly string[] = [],
+): Promise<NativeBudgets> {
 	try {
-		const found = await context.client.list<V1PodDisruptionBudget>("/apis/policy/v1/poddisruptionbudgets");
+		const found = await listBudgets(context, namespaces);
 		return { budgets: found.flatMap((each) => nativeBudget(each, context.name, clusterId) ?? []), problems: [] };
 	} catch (error) {
 		if (!(error instanceof ApiError)) throw error;
 		const problem = `${context.name}: its PodDisruptionBudgets cannot be read: ${errorText(error)}`;
 		return { budgets: [], problems: [problem] };
+	}
+}
+
+async function listBudgets(
+	{ client }: KubeContext,
+	namespaces: readonly string[],
+): Promise<readonly V1PodDisruptionBudget[]> {
+	try {
+		return await client.list<V1PodDisruptionBudget>(`${apiPath}/poddisruptionbudgets`);
+	} catch (error) {
+		if (!isForbidden(error) || namespaces.length === 0 || namespaces.includes("")) throw error;
+		const lists = namespaces.map((namespace) =>
+			client.list<V1PodDisruptionBudget>(`${apiPath}/namespaces/${encodeURIComponent(namespace)}/poddisruptionbudgets`),
+		);
+		return (await Promise.all(lists)).flat();
 	}
 }
 

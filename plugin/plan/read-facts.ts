@@ -69,7 +69,9 @@ export async function readFacts(
 				const clusterId = clusterIdOf(context);
 				const [volumes, native, siblings] = await Promise.all([
 					readLocalVolumes(context, podsIn(context)),
-					query.deletes ? { budgets: [], problems: [] } : readNativeBudgets(context, clusterId),
+					query.deletes
+						? { budgets: [], problems: [] }
+						: readNativeBudgets(context, clusterId, namespacesOf(podsIn(context))),
 					readSiblings(context, podsIn(context)),
 				]);
 				const isMember = fleet?.memberOf(context.name) !== undefined;
@@ -81,4 +83,8 @@ export async function readFacts(
 		fleet && readFleetBudgets(fleet, covered),
 	]);
 	return { nodes, clusters: new Map(clusters.map((each) => [each.context.name, each])), fleet: fleetBudgets };
+}
+
+function namespacesOf(pods: readonly V1Pod[]): readonly string[] {
+	return [...new Set(pods.map(({ metadata }) => metadata?.namespace ?? ""))];
 }

@@ -37,6 +37,8 @@ export class SimulatedCounts {
 	readonly #states = new Map<PlanPod, ReadonlyMap<string, CandidateState>>();
 
 	readonly #classes = new Map<PlanPod, string>();
+	/** Pods for which what others hold them back by is taken to be over. */
+	readonly #recovered = new Set<PlanPod>();
 
 	constructor(budgets: readonly PlanBudget[]) {
 		this.#budgets = new Map(
@@ -73,6 +75,8 @@ export class SimulatedCounts {
 					return { kind: "never", never: { reason: judgement.reason, message: judgement.message } };
 				case "waiting": {
 					const { budget } = judgement;
+					// What the counts say of it stays: only a new list or count would tell something else.
+					if (judgement.reason !== "BudgetExhausted" && this.#recovered.has(pod)) break;
 					const exhausted = budgets.find(
 						({ budget: { counted } }) => budget && formatBudgetName(counted.budget.name) === formatBudgetName(budget),
 					);
@@ -115,6 +119,7 @@ export class SimulatedCounts {
 	recover(pod: PlanPod, { waiting, key }: WaitingJudgement): boolean {
 		if (waiting.reason !== "BudgetExhausted") {
 			this.#classes.delete(pod);
+			this.#recovered.add(pod);
 			this.#states.set(pod, new Map([...this.#statesOf(pod)].map(([budget, state]) => [budget, settled(state)])));
 			return true;
 		}

@@ -20,7 +20,7 @@ export async function explainForScreen(
 	try {
 		const view = await viewFleet(contexts);
 		try {
-			const explanation = await explainNamedBudget(view, budget, runClock);
+			const explanation = await explainNamedBudget(view, budget, contexts, runClock);
 			const suggest = new SuggestedCommands(globals);
 			const commands = helpfulCommands(explanation, { context: contexts[0]?.name ?? "", suggest });
 			return explanationLines(explanation, { columns: undefined, now: Date.now(), wide: false, commands });

@@ -8,6 +8,11 @@ export function notFound(message: string): ApiError {
 	return new ApiError(message, { code: 404, reason: "NotFound" });
 }
 
+/** As kubectl words it. */
+export function forbidden(path: string): ApiError {
+	return new ApiError(`${path} is forbidden`, { code: 403, reason: "Forbidden" });
+}
+
 type Call = (path: string, body?: unknown) => unknown;
 
 /** A client that answers by these functions; what is not given fails the test. */

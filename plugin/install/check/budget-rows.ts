@@ -62,7 +62,10 @@ function rowsOf(
 	if (!first) throw new Error("a check without a context");
 	const columns = columnsOf(fleet, contexts);
 	const answering = [...facts.perMember].flatMap(([name, { kind }]) => (kind === "read" ? [name] : []));
-	const options = { suggest: first.suggest, context: first.name, answering };
+	const ways = new Map(
+		columns.flatMap(({ name, context }) => (context === undefined ? [] : [[name, context] as const])),
+	);
+	const options = { suggest: first.suggest, context: first.name, contexts: ways, answering };
 	const names = columns.map(({ column }) => column);
 	const found = (judge: (budget: JudgedBudget, how: typeof options) => readonly FoundProblem[]) =>
 		facts.budgets.flatMap((budget) => judge(budget, options));

@@ -28,6 +28,8 @@ interface Options {
 	readonly suggest: SuggestedCommands;
 	/** A context of the fleet. */
 	readonly context: string;
+	/** By the member's name: the context that leads to it. */
+	readonly contexts: ReadonlyMap<string, string>;
 	/** Names of the members that answered. */
 	readonly answering: readonly string[];
 }
@@ -64,12 +66,16 @@ export function judgeInForce(
 	return [{ reason: "BudgetSuspended", message, fix: unsuspendCommand(name, suggest) }];
 }
 
-export function judgeMet(budget: JudgedBudget, { suggest, context }: Options): readonly FoundProblem[] {
+export function judgeMet(budget: JudgedBudget, { suggest, context, contexts }: Options): readonly FoundProblem[] {
 	const { name, row, findings } = budget;
 	const explain = suggest.xpdb(["explain", `budget/${name.name}`, "-n", name.namespace], context);
 	if (selectsNothing(row)) {
 		const message = `budget ${formatBudgetName(name)} selects no pod in any cluster: it keeps nothing`;
-		const fix = suggest.kubectl(["get", "xpdb", name.name, "-n", name.namespace, "-o", "yaml"], context);
+		const having = row.members.flatMap(({ cluster }) => contexts.get(cluster) ?? []);
+		const fix = suggest.kubectl(
+			["get", "xpdb", name.name, "-n", name.namespace, "-o", "yaml"],
+			having.includes(context) ? context : (having[0] ?? context),
+		);
 		return [{ reason: "BudgetSelectsNothing", message, fix }];
 	}
 	return findings

@@ -90,13 +90,15 @@ function isKnownFailure(error: unknown): error is Error {
 function failedCount({ name }: RoundBudget, cluster: string, error: Error): Finding {
 	const budget = formatBudgetName(name);
 	if (error instanceof GarbledLeaseError || error instanceof FleetsDifferError) {
-		return { verdict: "Refused", reason: error.reason, message: error.message, budget, usedBy: [] };
+		const { reason, message } = error;
+		return { verdict: "Refused", reason, message, budget, clusters: [cluster], usedBy: [] };
 	}
 	return {
 		verdict: "Unknown",
 		reason: isAgentRefusal(error) ? "AgentRefused" : "PeerUnreachable",
 		message: `nobody knows what budget ${budget} has in cluster ${cluster}: ${error.message}`,
 		budget,
+		clusters: [cluster],
 		usedBy: [],
 	};
 }

@@ -6,6 +6,7 @@ import { AgentUnavailableError, isDomainError } from "../../../disruption/errors
 import type { RoundRuntime } from "../../../disruption/round-runtime.ts";
 import { createJob, createTimeout, type EvictionJob } from "../../evictions/eviction-job.ts";
 import { coverPod } from "../../evictions/pod-coverage.ts";
+import { unreadableIn } from "../../fleet/budget-members.ts";
 import { CoverageLists } from "../../fleet/coverage-lists.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import type { Finding } from "./explanation.ts";
@@ -75,11 +76,12 @@ async function covered(each: CoveredPod, deps: Parameters<typeof coverPod>[1]): 
 				...each,
 				keeps: { verdict: "Refused", reason: "FleetsDiffer", message: found.message, usedBy: [] },
 			};
-		case "unreadable":
-			return {
-				...each,
-				keeps: { verdict: "Refused", reason: "InvalidBudget", message: found.message, usedBy: [] },
-			};
+		case "unreadable": {
+			const { budget, message } = found;
+			const clusters = unreadableIn(budget, deps.lists.lastListed(each.pod.metadata?.namespace ?? ""));
+			const reason = "InvalidBudget";
+			return { ...each, keeps: { verdict: "Refused", reason, message, budget, clusters, usedBy: [] } };
+		}
 		case "tooSlow":
 			return {
 				...each,

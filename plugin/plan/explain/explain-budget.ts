@@ -5,7 +5,7 @@ import type { BudgetsOfMember } from "../../../disruption/coverage-judgement.ts"
 import { judgeBudget, readSpecs } from "../../../disruption/decide.ts";
 import { isDomainError } from "../../../disruption/errors.ts";
 import { nearest } from "../../flags/nearest.ts";
-import { budgetOfMembers } from "../../fleet/budget-members.ts";
+import { type BudgetOfMember, budgetOfMembers } from "../../fleet/budget-members.ts";
 import { type BudgetRow, unknownRow } from "../../fleet/budget-table.ts";
 import { ApiError } from "../../kubernetes/api-error.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
@@ -16,6 +16,7 @@ import type { ExplainOptions } from "./explain-pods.ts";
 import { type Explanation, type Finding, worstFirst, worstOf } from "./explanation.ts";
 import { type FleetOfView, type FleetView, membersOf } from "./fleet-view.ts";
 import { readHeldLeases } from "./read-held-leases.ts";
+import { withReplacements } from "./read-replacements.ts";
 import type { SubjectWord } from "./read-subject.ts";
 
 export async function explainBudget(
@@ -27,21 +28,29 @@ export async function explainBudget(
 	const view = await viewing;
 	const places = word.context ? [word.context] : contexts;
 	const namespaces = [...new Set(places.map(({ namespace }) => namespace))];
-	return explainIn(namespaces, word.rest, view, runtime.now);
+	return explainIn({ namespaces, wanted: word.rest, contexts }, view, runtime.now);
 }
 
 /** The one of this namespace, whichever those of the contexts are. */
 export async function explainNamedBudget(
 	view: FleetView,
 	{ namespace, name }: BudgetName,
+	contexts: readonly KubeContext[],
 	now: () => number,
 ): Promise<Explanation> {
-	return explainIn([namespace], name, view, now);
+	return explainIn({ namespaces: [namespace], wanted: name, contexts }, view, now);
 }
 
 async function explainIn(
-	namespaces: readonly string[],
-	wanted: string,
+	{
+		namespaces,
+		wanted,
+		contexts,
+	}: {
+		readonly namespaces: readonly string[];
+		readonly wanted: string;
+		readonly contexts: readonly KubeContext[];
+	},
 	{ fleet, problems }: FleetView,
 	now: () => number,
 ): Promise<Explanation> {
@@ -69,7 +78,7 @@ async function explainIn(
 		verdict: worstOf(all),
 		findings: all,
 		pods: [],
-		budgets: row ? [row] : [],
+		budgets: row ? [await withReplacements(row, fleet, contexts)] : [],
 		leases,
 		notes: [],
 		...members,
@@ -150,7 +159,9 @@ export async function judgeBudgetNow(
 		// Without a selector nothing can be counted.
 		return {
 			row: { ...unknownRow(name, [], message), members },
-			findings: [{ verdict: "Refused", reason, message, budget: key, usedBy: [] }],
+			findings: [
+				{ verdict: "Refused", reason, message, budget: key, clusters: clustersOf(members, reason), usedBy: [] },
+			],
 		};
 	}
 	const { row, counted } = await countBudget(fleet, { name, selector: first.spec.selector }, candidates, now);
@@ -159,11 +170,21 @@ export async function judgeBudgetNow(
 	return { row: whole, findings: [judgeCounted(counted, whole)].filter((each) => each !== undefined), counted };
 }
 
+/** Those in which it has to be put right, or read. */
+function clustersOf(members: readonly BudgetOfMember[], reason: Finding["reason"]): readonly string[] {
+	const unreadable = members.filter(({ bound }) => bound === undefined);
+	return (reason === "InvalidBudget" && unreadable.length > 0 ? unreadable : members).map(({ cluster }) => cluster);
+}
+
 /** Undefined where one more may go. */
 function judgeCounted({ key, memberIds, bound, counted }: PlanBudget, row: BudgetRow): Finding | undefined {
 	const usedBy = row.usedBy.map(({ name, ...pod }) => ({ ...pod, pod: name }));
 	const judged = judgeBudget(memberIds, counted);
-	if (judged.kind === "refused") return { verdict: "Refused", ...judged, budget: key, usedBy: [] };
+	if (judged.kind === "refused") {
+		const uncounted = counted.counts.filter(({ expected }) => expected.kind === "unknown");
+		const clusters = uncounted.map(({ clusterName }) => clusterName);
+		return { verdict: "Refused", ...judged, budget: key, ...(clusters.length > 0 && { clusters }), usedBy: [] };
+	}
 	if (judged.kind === "waiting") return { verdict: "Waits", ...judged, budget: key, usedBy: [] };
 	const { need, left, expected, healthy } = judged.state;
 	if (left === undefined || left > 0) return undefined;

@@ -1,12 +1,19 @@
 // explain node/NAME: every pod of it, as a drain with these flags would meet it.
 import type { V1Node, V1Pod } from "@kubernetes/client-node";
 import { formatAge } from "../../flags/duration.ts";
+import { errorText, isForbidden } from "../../kubernetes/api-error.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { findInOne } from "../../nodes/find-in-contexts.ts";
 import { type NodeTarget, nodeTarget } from "../../nodes/node-target.ts";
+import { requirePathSegment } from "../../nodes/resource-argument.ts";
+import { strandsOf } from "../judge-pod.ts";
+import { type LocalVolumes, readLocalVolumes } from "../local-volumes.ts";
+import { findPlacement, type Placement } from "../placement.ts";
+import { type StrandedPod, strandedWarnings } from "../stranded-pods.ts";
 import { type ExplainOptions, explainPods } from "./explain-pods.ts";
 import { type ExplainedPod, type Explanation, type Finding, worstFirst, worstOf } from "./explanation.ts";
 import { type FleetView, membersOf, uncoveredNotes } from "./fleet-view.ts";
+import { type JudgedForDrain, judgeDrain } from "./judge-drain.ts";
 import type { SubjectWord } from "./read-subject.ts";
 
 export async function explainNode(
@@ -15,37 +22,124 @@ export async function explainNode(
 	viewing: Promise<FleetView>,
 	options: ExplainOptions,
 ): Promise<Explanation> {
-	const { context, found } = await findInOne(word, contexts, "node", (place, name) =>
-		place.client.get<V1Node>(`/api/v1/nodes/${encodeURIComponent(name)}`),
-	);
-	const node = nodeTarget(context, found);
+	const { node, unseen } = await readNode(word, contexts);
+	const { context } = node;
 	const readAt = options.runtime.now();
-	const [view, listed] = await Promise.all([
-		viewing,
-		context.client.list<V1Pod>("/api/v1/pods", { fieldSelector: `spec.nodeName=${node.name}` }),
-	]);
+	const [view, listed, nodes] = await Promise.all([viewing, readPods(node), readNodes(context)]);
 	const explained = await explainPods(
-		context,
-		listed.map((pod) => ({ context, pod, readAt })),
+		{ context, contexts },
+		listed.pods.map((pod) => ({ context, pod, readAt })),
 		view,
 		options,
 	);
-	const pods = worstFirst(explained.pods.map(inDrain));
+	const volumes = await readLocalVolumes(context, listed.pods);
+	const placed = explained.pods.map((each) => place(each, node, { nodes: nodes.nodes, volumes }));
+	const agentNamespaces = view.fleet?.agentNamespaces(context.name) ?? [];
+	const pods = worstFirst(judgeDrain(placed, { name: node.name, agentNamespaces }).map(inDrain));
 	// What a drain leaves is not in its way.
 	const going = pods.filter(({ drain }) => drain.kind !== "leaves");
-	const worst = worstOf(going);
 	const keys = going.flatMap(({ findings }) => findings.map((finding) => [JSON.stringify(finding), finding] as const));
+	const findings = worstFirst([...new Map(keys).values(), ...listed.findings]);
+	const worst = worstOf([...going, ...listed.findings]);
 	return {
 		subject: { kind: "Node", context: context.name, name: node.name },
 		// Those that follow others of the node go by themselves.
 		verdict: worst === "Follows" ? "MayGo" : worst,
-		findings: worstFirst([...new Map(keys).values()]),
+		findings,
 		pods,
 		budgets: explained.budgets,
 		leases: explained.leases,
-		notes: notesOf(node, view, options.now),
+		notes: [
+			...unseen,
+			...listed.findings.map(({ message }) => message),
+			...nodes.problems,
+			...volumes.problems,
+			...strandedNotes(placed),
+			...notesOf(node, view, options.now),
+		],
 		...membersOf(view),
 	};
+}
+
+/** A user who may not read nodes gets an answer about the pods that can be listed. */
+async function readNode(
+	word: SubjectWord,
+	contexts: readonly KubeContext[],
+): Promise<{ readonly node: NodeTarget; readonly unseen: readonly string[] }> {
+	const unseen: string[] = [];
+	const places = word.context ? [word.context] : contexts;
+	const { context, found } = await findInOne(
+		word,
+		contexts,
+		"node",
+		async (place, name): Promise<V1Node> => {
+			try {
+				return await place.client.get<V1Node>(`/api/v1/nodes/${encodeURIComponent(name)}`);
+			} catch (error) {
+				if (!isForbidden(error) || places.length > 1) throw error;
+				unseen.push(`Whether node ${name} is cordoned or being drained is not known: ${errorText(error)}`);
+				return { metadata: { name } };
+			}
+		},
+		({ error }) => unseen.push(`Not searched for the node: ${errorText(error)}`),
+	);
+	return { node: nodeTarget(context, found), unseen };
+}
+
+/** All of the node, or those of the user's namespace if the user may not list the others. */
+async function readPods({
+	name,
+	context,
+}: NodeTarget): Promise<{ readonly pods: readonly V1Pod[]; readonly findings: readonly Finding[] }> {
+	const { client, namespace } = context;
+	const fieldSelector = `spec.nodeName=${name}`;
+	try {
+		return { pods: await client.list<V1Pod>("/api/v1/pods", { fieldSelector }), findings: [] };
+	} catch (error) {
+		if (!isForbidden(error)) throw error;
+		requirePathSegment("namespace", namespace);
+		const pods = await client.list<V1Pod>(`/api/v1/namespaces/${namespace}/pods`, { fieldSelector });
+		const message = `Only pods of namespace ${namespace} could be listed, the node may have others: ${errorText(error)}`;
+		return { pods, findings: [{ verdict: "Unknown", reason: "Forbidden", message, usedBy: [] }] };
+	}
+}
+
+/** For what replaces the pods. Without them, every replacement is taken to find a node. */
+async function readNodes({
+	client,
+}: KubeContext): Promise<{ readonly nodes: readonly V1Node[] | undefined; readonly problems: readonly string[] }> {
+	try {
+		return { nodes: await client.list<V1Node>("/api/v1/nodes"), problems: [] };
+	} catch (error) {
+		if (!isForbidden(error)) throw error;
+		const problem = `Whether other nodes take the replacements is not known: ${errorText(error)}`;
+		return { nodes: undefined, problems: [problem] };
+	}
+}
+
+interface Placed extends JudgedForDrain {
+	readonly placement: Placement;
+}
+
+/** As a plan of the node has it. */
+function place(
+	judged: JudgedForDrain,
+	node: NodeTarget,
+	{ nodes, volumes }: { readonly nodes: readonly V1Node[] | undefined; readonly volumes: LocalVolumes },
+): Placed {
+	const { pod, planned } = judged;
+	if (!nodes || !planned.replaced) return { ...judged, placement: { kind: "somewhere" } };
+	const placement = findPlacement(pod, nodes, { drained: new Set([node.name]), volumes: volumes.of(pod) });
+	return { ...judged, placement, planned: { ...planned, ...strandsOf(placement) } };
+}
+
+function strandedNotes(pods: readonly Placed[]): readonly string[] {
+	const stranded = pods.flatMap(({ explained, placement }): readonly StrandedPod[] => {
+		const { context, namespace, pod, uid, budgets, drain } = explained;
+		if (placement.kind === "somewhere" || drain.kind === "leaves") return [];
+		return [{ context, namespace, pod, uid, budgets, placement }];
+	});
+	return strandedWarnings(stranded).map(({ message }) => `${message.charAt(0).toUpperCase()}${message.slice(1)}`);
 }
 
 /** One pod that a drain may not take keeps all of its node, and one that does not end keeps it from being done. */

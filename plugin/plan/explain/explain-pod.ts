@@ -1,6 +1,6 @@
 // explain pod/NAME
 import type { V1Pod } from "@kubernetes/client-node";
-import { ApiError } from "../../kubernetes/api-error.ts";
+import { ApiError, errorText } from "../../kubernetes/api-error.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { findInOne } from "../../nodes/find-in-contexts.ts";
 import { requirePathSegment } from "../../nodes/resource-argument.ts";
@@ -17,22 +17,28 @@ export async function explainPod(
 ): Promise<Explanation> {
 	for (const { namespace } of contexts) requirePathSegment("namespace", namespace);
 	const readAt = options.runtime.now();
-	const { context, found } = await findInOne(word, contexts, "pod", (place, name) =>
-		place.client.get<V1Pod>(`/api/v1/namespaces/${place.namespace}/pods/${encodeURIComponent(name)}`),
+	const unseen: string[] = [];
+	const { context, found } = await findInOne(
+		word,
+		contexts,
+		"pod",
+		(place, name) => place.client.get<V1Pod>(`/api/v1/namespaces/${place.namespace}/pods/${encodeURIComponent(name)}`),
+		({ error }) => unseen.push(`Not searched for the pod: ${errorText(error)}`),
 	);
 	const view = await viewing;
-	const { pods, budgets, leases } = await explainPods(context, [{ context, pod: found, readAt }], view, options);
-	const [pod] = pods;
+	const of = { context, contexts };
+	const { pods, budgets, leases } = await explainPods(of, [{ context, pod: found, readAt }], view, options);
+	const pod = pods[0]?.explained;
 	if (!pod) throw new ApiError(`pods "${word.rest}" not found`, { code: 404, reason: "NotFound" });
 	const { namespace, pod: name, verdict, findings } = pod;
 	return {
 		subject: { kind: "Pod", context: context.name, namespace, name },
 		verdict,
 		findings,
-		pods,
+		pods: [pod],
 		budgets,
 		leases,
-		notes: uncoveredNotes(view, context),
+		notes: [...unseen, ...uncoveredNotes(view, context)],
 		...membersOf(view),
 	};
 }

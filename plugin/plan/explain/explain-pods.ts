@@ -1,4 +1,4 @@
-// Pods judged together: each for itself as it is now, and then in line, as a drain of their node would take them.
+// Pods judged together, each for itself as it is now.
 import { formatBudgetName } from "../../../disruption/budget.ts";
 import { controllerOf } from "../../../disruption/pod.ts";
 import { podStatus } from "../../../disruption/pod-status.ts";
@@ -8,17 +8,17 @@ import { filterIn } from "../../drain/pods-to-take.ts";
 import type { BudgetRow } from "../../fleet/budget-table.ts";
 import type { KubeContext } from "../../kubernetes/kube-context.ts";
 import { isFinished, readyCondition } from "../../kubernetes/pod-status.ts";
-import type { PlanBudget, PlanPod } from "../drain-plan.ts";
 import { podReference } from "../fleet-budgets.ts";
 import { nativeState } from "../judge-pod.ts";
 import { type NativeBudgets, nativeCoverage, readNativeBudgets } from "../native-budgets.ts";
-import { SimulatedCounts } from "../simulated-counts.ts";
 import { type CountedBudget, countBudget } from "./count-budget.ts";
 import { type CoveredPod, coverPods, type PodToExplain } from "./cover-pods.ts";
-import { type DrainFilter, type ExplainedPod, type Finding, worstFirst } from "./explanation.ts";
+import { type DrainFilter, type Finding, worstFirst } from "./explanation.ts";
 import type { FleetView } from "./fleet-view.ts";
+import type { JudgedForDrain } from "./judge-drain.ts";
 import { judgeUnderBudgets, judgeUnderNative, planPodOf } from "./judge-pod.ts";
 import { type HeldLease, readHeldLeases } from "./read-held-leases.ts";
+import { withReplacements } from "./read-replacements.ts";
 import { readTermination } from "./read-termination.ts";
 
 export interface ExplainOptions extends FilterOptions {
@@ -29,14 +29,14 @@ export interface ExplainOptions extends FilterOptions {
 
 export interface ExplainedPods {
 	/** In the order of the question; one that is gone by now is left out. */
-	readonly pods: readonly ExplainedPod[];
+	readonly pods: readonly JudgedForDrain[];
 	readonly budgets: readonly BudgetRow[];
 	readonly leases: readonly HeldLease[];
 }
 
-/** Pods of one cluster. */
+/** Pods of one cluster. `contexts`: all of the question, for pods of other clusters. */
 export async function explainPods(
-	context: KubeContext,
+	{ context, contexts }: { readonly context: KubeContext; readonly contexts: readonly KubeContext[] },
 	pods: readonly PodToExplain[],
 	view: FleetView,
 	options: ExplainOptions,
@@ -45,7 +45,7 @@ export async function explainPods(
 	const v1Pods = pods.map(({ pod }) => pod);
 	const [filtered, native] = await Promise.all([
 		filterIn(context, v1Pods, options, options.now),
-		readNativeBudgets(context, clusterId),
+		readNativeBudgets(context, clusterId, [...new Set(v1Pods.map(({ metadata }) => metadata?.namespace ?? ""))]),
 	]);
 	// Last, so that no other answer makes these old.
 	const covered = await coverPods(pods, view, options.runtime);
@@ -59,11 +59,8 @@ export async function explainPods(
 		.map((each) =>
 			explainPod(each, { clusterId, counted, native, filter: filterOf(each, filtered), now: options.now }),
 		);
-	return {
-		pods: inLine(explained),
-		budgets: [...counted.values()].map(({ row }) => row),
-		leases,
-	};
+	const rows = [...counted.values()].map(({ row }) => withReplacements(row, view.fleet, contexts));
+	return { pods: explained, budgets: await Promise.all(rows), leases };
 }
 
 async function countAll(
@@ -86,13 +83,6 @@ async function countAll(
 	return new Map((await Promise.all(entries)).flat());
 }
 
-interface Judged {
-	readonly explained: ExplainedPod;
-	/** For those that may go: as they go one after the other. */
-	readonly planned: PlanPod;
-	readonly budgets: readonly PlanBudget[];
-}
-
 function explainPod(
 	covered: CoveredPod,
 	{
@@ -108,7 +98,7 @@ function explainPod(
 		readonly filter: DrainFilter;
 		readonly now: number;
 	},
-): Judged {
+): JudgedForDrain {
 	const { context, pod, job, keeps } = covered;
 	const names = covered.budgets.map(({ name }) => formatBudgetName(name));
 	const ours = names.map((name) => counted.get(name)?.counted);
@@ -133,8 +123,10 @@ function explainPod(
 	const planned = planPodOf(judged);
 	const states = new Map([...planned.states, ...nativeBudget.map(({ key }) => [key, nativeState(pod)] as const)]);
 	return {
+		pod,
 		planned: { ...planned, states },
-		budgets: isWhole && !isEnding && !isFinished(pod) ? [...budgets, ...nativeBudget] : [],
+		budgets: isWhole && !keeps ? [...budgets, ...nativeBudget] : undefined,
+		costs: !isEnding && !isFinished(pod),
 		explained: {
 			context: context.name,
 			namespace: metadata?.namespace ?? "",
@@ -173,22 +165,4 @@ const uncounted: Finding = {
 
 function staticPod({ message }: DrainFilter): Finding {
 	return { verdict: "Refused", reason: "PodsNotAllowed", message: `it is a static pod: ${message}`, usedBy: [] };
-}
-
-/** Those that may go one by one take from the same budgets: some go when the ones before them are back. */
-function inLine(pods: readonly Judged[]): readonly ExplainedPod[] {
-	const budgets = new Map(pods.flatMap((each) => each.budgets.map((budget) => [budget.key, budget] as const)));
-	const counts = new SimulatedCounts([...budgets.values()]);
-	return pods.map(({ explained, planned, budgets: own }) => {
-		if (explained.verdict !== "MayGo" || own.length === 0 || explained.drain.kind === "leaves") return explained;
-		const judgement = counts.judge(planned);
-		if (judgement.kind === "may go") {
-			counts.take(planned);
-			return explained;
-		}
-		const key = judgement.kind === "waiting" ? judgement.key : undefined;
-		const [budget] = own.filter((each) => key === undefined || each.key === key);
-		const message = budget ? `as budget ${formatBudgetName(budget.counted.budget.name)} has room again` : "";
-		return { ...explained, verdict: "Follows", message };
-	});
 }

@@ -19,6 +19,8 @@ export interface Finding {
 	readonly message: string;
 	/** Of ours, as NAMESPACE/NAME. */
 	readonly budget?: string;
+	/** Names of the members that it is about: a command that shows it goes to one of these. Left out: any member. */
+	readonly clusters?: readonly string[];
 	readonly usedBy: readonly UsedBy[];
 }
 

@@ -12,7 +12,10 @@ export interface FleetView {
 	readonly problems: readonly string[];
 }
 
-export type FleetOfView = Pick<Fleet, "members" | "descriptions" | "memberOf" | "contextOf" | "listBudgets">;
+export type FleetOfView = Pick<
+	Fleet,
+	"members" | "descriptions" | "memberOf" | "contextOf" | "listBudgets" | "agentNamespaces"
+>;
 
 /** `close` must be called. */
 export async function viewFleet(contexts: readonly KubeContext[]): Promise<FleetView & { readonly close: () => void }> {

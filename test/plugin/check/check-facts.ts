@@ -21,7 +21,15 @@ import { suggestDefault } from "../../support/suggest-default.ts";
 export const eu = newContext("eu");
 export const read = <T>(value: T): Reading<T> => ({ kind: "read", value });
 export const unread: Reading<never> = { kind: "unread", why: "nodes is forbidden" };
-export const options = { suggest: suggestDefault, context: "eu", answering: ["eu", "us"] };
+export const options = {
+	suggest: suggestDefault,
+	context: "eu",
+	contexts: new Map([
+		["eu", "eu"],
+		["us", "us"],
+	]),
+	answering: ["eu", "us"],
+};
 
 export const agent = (name: string, ready = true) => ({ namespace: "xpdb-system", name, uid: name, ready, port: 8443 });
 export const agents = (...pods: readonly ReturnType<typeof agent>[]) => read({ namespaces: ["xpdb-system"], pods });

@@ -2,6 +2,7 @@
 import type { V1Pod, V1PodDisruptionBudget } from "@kubernetes/client-node";
 import type { Count } from "../../../disruption/cluster.ts";
 import { AgentUnavailableError } from "../../../disruption/errors.ts";
+import { ConnectionError } from "../../../plugin/kubernetes/api-error.ts";
 import type { KubeContext } from "../../../plugin/kubernetes/kube-context.ts";
 import { explainBudget } from "../../../plugin/plan/explain/explain-budget.ts";
 import { explainNode } from "../../../plugin/plan/explain/explain-node.ts";
@@ -11,7 +12,7 @@ import type { FleetView } from "../../../plugin/plan/explain/fleet-view.ts";
 import { readSubject } from "../../../plugin/plan/explain/read-subject.ts";
 import type { AgentCluster, LookRequest } from "../../../proto/agent-cluster.ts";
 import type { ListedLease } from "../../../proto/listed-lease.ts";
-import { newClient, newContext, notFound } from "../../support/build-context.ts";
+import { forbidden, newClient, newContext, notFound } from "../../support/build-context.ts";
 import { newV1Pod, type PodFields } from "../../support/build-v1-pod.ts";
 import { FakeFleet, type FakeMember, type FakePod, namespace } from "../../support/fake-fleet.ts";
 
@@ -29,6 +30,12 @@ export class ExplainedFleet {
 	/** Of cluster eu, or why they cannot be listed. */
 	native: readonly V1PodDisruptionBudget[] | Error = [];
 	problems: readonly string[] = [];
+	/** Of each cluster, by the end of their names. */
+	nodes: readonly string[] = ["n0", "n1"];
+	/** Paths that the user may not read. */
+	readonly forbidden = new Set<string>();
+	/** API servers without an answer. */
+	readonly unreachable = new Set<string>();
 	/** By the member's name. */
 	readonly distortions = new Map<string, Distortion>();
 	readonly clock = { ms: 0 };
@@ -65,6 +72,7 @@ export class ExplainedFleet {
 				memberOf: (context) => members.find(({ name }) => name === context),
 				contextOf: (id) => members.find((member) => member.id === id)?.name,
 				listBudgets: (namespaces) => this.fleet.listBudgets(namespaces),
+				agentNamespaces: () => ["xpdb-system"],
 			},
 		};
 	}
@@ -112,8 +120,14 @@ export class ExplainedFleet {
 
 	#context(member: FakeMember): KubeContext {
 		const pods = (): readonly V1Pod[] => [...member.pods.values()].map((pod) => this.#v1Pod(pod, member));
+		const refuse = (path: string): void => {
+			if (this.unreachable.has(member.name))
+				throw new ConnectionError(`https://${member.name}`, new Error("connect ETIMEDOUT"));
+			if (this.forbidden.has(path) || this.forbidden.has(`${member.name} ${path}`)) throw forbidden(path);
+		};
 		const client = newClient({
 			get: (path) => {
+				refuse(path);
 				if (path === `/api/v1/nodes/${member.name}-n0`) {
 					return { metadata: { name: `${member.name}-n0`, uid: "n0", annotations: this.nodeAnnotations } };
 				}
@@ -123,7 +137,10 @@ export class ExplainedFleet {
 				return found;
 			},
 			list: (path) => {
-				if (path === "/api/v1/pods") return pods();
+				refuse(path);
+				if (path === "/api/v1/pods" || path === `/api/v1/namespaces/${namespace}/pods`) return pods();
+				if (path === "/api/v1/nodes")
+					return this.nodes.map((name) => ({ metadata: { name: `${member.name}-${name}` } }));
 				if (!path.endsWith("/poddisruptionbudgets")) throw notFound(path);
 				if (this.native instanceof Error) throw this.native;
 				return member.name === "eu" ? this.native : [];

@@ -72,6 +72,80 @@ Evict it:
 `);
 	});
 
+	test("says that no controller replaces a pod that ends, and that a scaled-down one needs no replacement", async () => {
+		const world = usedUp();
+		const ending = (name: string) => ({ namespace: "shop", name, why: "Terminating", state: "Terminating" }) as const;
+		world.fleet.member("us").addPod("alone");
+		world.fields.set("alone", { unmanaged: true });
+		world.distortions.set("us", (count) => ({
+			...count,
+			healthy: 1,
+			expected: { kind: "known", pods: 2 },
+			unavailable: [ending("alone")],
+		}));
+		const bare = await world.explain("budget/db");
+		expect(screen(bare)).toContain("us: Terminating; no controller replaces it when it is gone");
+		expect(explanationDocument(bare, [])).toMatchObject({
+			budgets: [{ usedBy: [{ pod: "shop/alone", replacement: "none" }] }],
+		});
+		world.distortions.set("us", (count) => ({
+			...count,
+			healthy: 2,
+			expected: { kind: "known", pods: 2 },
+			unavailable: [ending("db-9")],
+		}));
+		expect(screen(await world.explain("budget/db")).replaceAll(/\s+/g, " ")).toContain(
+			"shop/db-9 in us: Terminating; when it is gone, no other pod has to become ready",
+		);
+	});
+
+	test("says of mislabelled pods that labels free the budget, and not that others will be made", async () => {
+		const world = new ExplainedFleet({ maxUnavailable: 1 });
+		const workload = { kind: "StatefulSet", namespace: "shop", name: "db", wants: 2, others: 1 };
+		world.distortions.set("us", (count) => ({
+			...count,
+			healthy: 1,
+			expected: { kind: "known", pods: 2 },
+			mislabelled: [workload],
+		}));
+		const found = await world.explain("budget/db");
+		const text = screen(found).replaceAll(/\s+/g, " ");
+		expect(text).toContain(
+			"us: 1 pod with other labels; the budget expects it and does not select it: " +
+				"frees when it has the labels of the pod template",
+		);
+		expect(text).not.toContain("missing");
+		expect(explanationDocument(found, [])).toMatchObject({
+			budgets: [{ clusters: [{ name: "eu" }, { name: "us", mislabelled: 1 }] }],
+		});
+	});
+
+	test("shows a budget in a cluster that has it", async () => {
+		const world = new ExplainedFleet();
+		const db = { namespace: "shop", name: "db" };
+		const spec = { selector: { matchLabels: { app: "db" } }, maxUnavailable: 0 };
+		world.fleet.member("us").ownBudgets.push({ name: db, spec });
+		for (const words of ["budget/db", "eu/pod/db-0"]) {
+			expect(screen(await world.explain(words))).toContain("\n  kubectl get xpdb db -n shop -o yaml --context us");
+		}
+		world.fleet.member("us").ownBudgets.splice(0, 1, { name: db, spec: { ...spec, maxUnavailable: "many" } });
+		for (const words of ["budget/db", "eu/pod/db-0"]) {
+			expect(screen(await world.explain(words))).toContain("\n  kubectl get xpdb -n shop -o yaml --context us");
+		}
+	});
+
+	test("says with the command that has --force which pods nothing recreates", async () => {
+		const world = new ExplainedFleet();
+		world.fields.set("db-1", { unmanaged: true });
+		expect(screen(await world.explain("eu/node/eu-n0"))).toContain(
+			"\nDrain it; --force takes pods that nothing recreates (shop/db-1):\n" +
+				"  kubectl xpdb drain eu-n0 --force --context eu",
+		);
+		expect(screen(await world.explain("eu/pod/db-1"))).toContain(
+			"With --force a drain takes it, and nothing recreates it.",
+		);
+	});
+
 	test("says who uses a budget up, since when, when that ends, and how to look at it", async () => {
 		expect(`\n${screen(await usedUp().explain("eu/pod/db-0"))}\n`).toBe(`
 Not now: pod shop/db-0 has to wait.

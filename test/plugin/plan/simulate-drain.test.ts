@@ -12,6 +12,8 @@ const [a, b, c, d] = ["a", "b", "c", "d"].map((name) => planPod(name));
 const pods = [a, b, c, d].filter((pod) => pod !== undefined);
 const free = (name: string) => planPod(name, { budgets: [] });
 
+const changed = memberBudget({ maxUnavailable: 2, selector: { matchLabels: { app: "other" } } });
+
 describe("simulateDrain() in waves", () => {
 	const rows: readonly PlanRow[] = [
 		{ name: "has nothing to do without nodes", queues: [], expected: [] },
@@ -92,6 +94,12 @@ describe("simulateDrain() in waves", () => {
 			],
 			budgets: [planBudget({ maxUnavailable: 0 })],
 			expected: ["a@0", "b@0"],
+		},
+		{
+			name: "comes to an end where a budget was changed between its list and its counts",
+			queues: [queue([planPod("a"), planPod("b")])],
+			budgets: [planBudget(two, { eu: { budgets: [changed] }, us: { budgets: [changed] } })],
+			expected: ["a@0 for others (CoverageChanged)", "b@0 for others (CoverageChanged)"],
 		},
 		{
 			name: "is not held back by a budget that is suspended in all members",

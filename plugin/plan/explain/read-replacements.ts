@@ -1,0 +1,34 @@
+// Which pods that end have no controller, so that no other pod comes in their place: a count does not tell it, the pods do.
+import type { V1Pod } from "@kubernetes/client-node";
+import { controllerOf } from "../../../disruption/pod.ts";
+import type { BudgetRow, PodOfBudget } from "../../fleet/budget-table.ts";
+import { ApiError, ConnectionError } from "../../kubernetes/api-error.ts";
+import type { KubeContext } from "../../kubernetes/kube-context.ts";
+import type { FleetOfView } from "./fleet-view.ts";
+
+/** A pod that the user may not read, or that is gone by now, stays as it was told. */
+export async function withReplacements(
+	row: BudgetRow,
+	fleet: Pick<FleetOfView, "members" | "contextOf"> | undefined,
+	contexts: readonly KubeContext[],
+): Promise<BudgetRow> {
+	const contextOf = (cluster: string): KubeContext | undefined => {
+		const id = fleet?.members.find(({ name }) => name === cluster)?.id;
+		const name = id === undefined ? undefined : fleet?.contextOf(id);
+		return contexts.find((context) => context.name === name);
+	};
+	const usedBy = await Promise.all(row.usedBy.map(async (pod) => withReplacement(pod, contextOf(pod.cluster))));
+	return { ...row, usedBy };
+}
+
+async function withReplacement(pod: PodOfBudget, context: KubeContext | undefined): Promise<PodOfBudget> {
+	if (pod.why === "NotReady" || pod.replacement !== undefined || !context) return pod;
+	const path = `/api/v1/namespaces/${encodeURIComponent(pod.namespace)}/pods/${encodeURIComponent(pod.name)}`;
+	try {
+		const found = await context.client.get<V1Pod>(path);
+		return controllerOf(found) ? pod : { ...pod, replacement: "none" };
+	} catch (error) {
+		if (error instanceof ApiError || error instanceof ConnectionError) return pod;
+		throw error;
+	}
+}
