@@ -1,5 +1,5 @@
-// The screen of a run, and the plain lines before and after it. What a screen shows is gone with it, so warnings, failures and the summary are
-// told once more in plain lines when it closes.
+// The screen of a run, and the plain lines before and after it. What a screen shows is gone with it, so what was done, warnings, failures and
+// the summary are told once more in plain lines when it closes: the scrollback has what kubectl would have left there.
 import type { EventSink, RunEvent } from "../events/events.ts";
 import type { PodTarget } from "../evictions/pod-targets.ts";
 import type { CommandDependencies } from "../flags/command.ts";
@@ -142,10 +142,13 @@ const kept: ReadonlySet<RunEvent["type"]> = new Set([
 	// It says who the members are; nothing is printed of it.
 	"run.started",
 	"diagnostic",
+	"node.cordoned",
 	"node.warning",
 	"node.cordonFailed",
+	"node.drained",
 	"node.failed",
 	"nodes.pending",
+	"pod.evicted",
 	"pod.failed",
 	"run.failed",
 	"summary",

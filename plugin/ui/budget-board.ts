@@ -23,6 +23,8 @@ export class BudgetBoard {
 	#orderedAt = Number.NEGATIVE_INFINITY;
 	#orderedBy = "";
 	members: readonly MemberState[] = [];
+	/** Of all that were ever there, so that columns stay where they are. */
+	longestName = 0;
 	/** Of the budget that somebody asked about last; without lines, it is being asked. */
 	explanation: BudgetExplanation | undefined;
 	/** Undefined until the first rows have come. */
@@ -42,7 +44,11 @@ export class BudgetBoard {
 		// What is shown first is in its order already.
 		if (this.knownSince === undefined) this.#orderedAt = Number.NEGATIVE_INFINITY;
 		this.knownSince ??= now;
-		for (const row of changed) this.#rows.set(formatBudgetName(row), row);
+		for (const row of changed) {
+			const key = formatBudgetName(row);
+			this.#rows.set(key, row);
+			this.longestName = Math.max(this.longestName, key.length);
+		}
 		for (const name of gone) this.#rows.delete(formatBudgetName(name));
 	}
 

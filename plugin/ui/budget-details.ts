@@ -7,9 +7,10 @@ import type { HealthyHistory } from "../fleet/healthy-history.ts";
 import { readHolder } from "../fleet/holder-identity.ts";
 import { type MissingPods, missingPods, missingText, whenMissingFrees } from "../fleet/missing-pods.ts";
 import type { MemberState } from "../fleet/watched-member.ts";
+import { distinctNames, nameColumn } from "./distinct-names.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import { historyLines } from "./history-lines.ts";
-import { padded, paddedName, piece, type StyledLine } from "./styled-line.ts";
+import { padded, piece, type StyledLine } from "./styled-line.ts";
 import { sinceText, stateText } from "./user-text.ts";
 
 type DetailsOptions = Pick<FrameOptions, "columns" | "glyphs" | "now"> & {
@@ -23,6 +24,10 @@ export function budgetDetails(
 	options: DetailsOptions,
 ): readonly StyledLine[] {
 	const { problem, suspended } = row;
+	const { cluster, clusters } = clusterColumn(
+		members.map(({ name }) => name),
+		options,
+	);
 	const suspension = suspensionOf(row.members);
 	const answering = members.filter((member) => member.problem === undefined).map(({ name }) => name);
 	const differ = problem === undefined ? differences(row.members, answering) : undefined;
@@ -42,11 +47,11 @@ export function budgetDetails(
 		...(differ === undefined ? [] : [[piece(differ, "warn" as const)]]),
 		[
 			piece(
-				`${padded("CLUSTER", 14)}${padded("HEALTHY", 9)}${padded("EXPECTED", 10)}${padded("BOUND", 20)}AGENT`,
-				"dim",
+				`${padded("CLUSTER", cluster)}${padded("HEALTHY", 9)}${padded("EXPECTED", 10)}${padded("BOUND", 20)}AGENT`,
+				"heading",
 			),
 		],
-		...members.map((member) => memberLine(row, member)),
+		...members.map((member) => memberLine(row, member, { cluster, name: clusters.get(member.name) ?? member.name })),
 		...(options.history ? historyLines(options.history, row, options) : []),
 		...usersLines(row, options),
 	];
@@ -57,12 +62,22 @@ function sumText({ healthy, need, expected, suspended }: BudgetRow): string {
 	return `: ${healthy ?? "?"} healthy of ${expected ?? "?"}, ${need} must stay so`;
 }
 
-function memberLine(row: BudgetRow, { name, problem, isPolled }: MemberState): StyledLine {
+/** As wide as it needs to be, beside four numbers and the bound. */
+function clusterColumn(names: readonly string[], { columns }: Pick<DetailsOptions, "columns">) {
+	const cluster = nameColumn(names, { least: 14, most: columns - 47 });
+	return { cluster, clusters: distinctNames(names, cluster - 1) };
+}
+
+function memberLine(
+	row: BudgetRow,
+	{ name, problem, isPolled }: MemberState,
+	shown: { readonly cluster: number; readonly name: string },
+): StyledLine {
 	const counts = row.perCluster.get(name);
 	const member = row.members.find(({ cluster }) => cluster === name);
 	const bound = member ? `${member.bound ?? "?"}${member.suspended ? ", off" : ""}` : "-";
 	return [
-		piece(`${paddedName(name, 13)} `),
+		piece(padded(shown.name, shown.cluster)),
 		piece(padded(String(counts?.healthy ?? "?"), 9)),
 		piece(padded(String(counts?.expected ?? "?"), 10)),
 		piece(padded(bound, 20)),
@@ -79,32 +94,49 @@ function usersLines(row: BudgetRow, options: DetailsOptions): readonly StyledLin
 	if (usedBy.length === 0 && missing.length === 0) return [];
 	const most =
 		need === undefined || expected === undefined ? "" : ` of the ${Math.max(0, expected - need)} that may be down`;
+	const clusterNames = [...usedBy, ...missing].map((each) => each.cluster);
+	const cluster = nameColumn(clusterNames, { least: 14, most: Math.floor(options.columns / 3) });
+	const podNames = usedBy.map(({ name }) => name);
+	const pod = nameColumn(podNames, { least: 26, most: options.columns - cluster - 12 });
+	const widths = {
+		cluster,
+		clusters: distinctNames(clusterNames, cluster - 1),
+		pod,
+		pods: distinctNames(podNames, pod - 1),
+	};
 	return [
 		[],
 		[piece(`NOT HEALTHY: each costs 1${most}`, "bold")],
-		...usedBy.flatMap((pod) => userLines(pod, options)),
-		...missing.flatMap(missingLines),
+		...usedBy.flatMap((pod) => userLines(pod, widths, options)),
+		...missing.flatMap((each) => missingLines(each, widths)),
 	];
 }
 
-function missingLines(missing: MissingPods): readonly StyledLine[] {
+interface UserWidths {
+	readonly cluster: number;
+	readonly clusters: ReadonlyMap<string, string>;
+	readonly pod: number;
+	readonly pods: ReadonlyMap<string, string>;
+}
+
+function missingLines(missing: MissingPods, { cluster, clusters }: UserWidths): readonly StyledLine[] {
 	return [
-		[piece(`${paddedName(missing.cluster, 13)} `), piece(missingText(missing), "warn")],
-		[piece(`${" ".repeat(14)}${whenMissingFrees(missing)}`, "dim")],
+		[piece(padded(clusters.get(missing.cluster) ?? missing.cluster, cluster)), piece(missingText(missing), "warn")],
+		[piece(`${" ".repeat(cluster)}${whenMissingFrees(missing)}`, "dim")],
 	];
 }
 
-function userLines(pod: PodOfBudget, { now, columns }: DetailsOptions): readonly StyledLine[] {
+function userLines(pod: PodOfBudget, widths: UserWidths, { now }: DetailsOptions): readonly StyledLine[] {
 	const { person, operation } =
 		pod.holder === undefined ? { person: undefined, operation: undefined } : readHolder(pod.holder);
 	const who = [operation, person && `by ${person}`, pod.account && `as ${pod.account}`].filter(Boolean).join(" ");
 	return [
 		[
-			piece(`${paddedName(pod.cluster, 13)} `),
-			piece(`${paddedName(pod.name, columns < 100 ? 25 : 39)} `),
+			piece(padded(widths.clusters.get(pod.cluster) ?? pod.cluster, widths.cluster)),
+			piece(padded(widths.pods.get(pod.name) ?? pod.name, widths.pod)),
 			piece(`${stateText(pod)} ${sinceText(pod, now)}`.trimEnd(), "warn"),
 		],
 		// Below it there is room for whom to ask, which is wrapped and not cut.
-		[piece(`${" ".repeat(14)}${who === "" ? "" : `${who}; `}${whenItFrees(pod)}`, "dim")],
+		[piece(`${" ".repeat(widths.cluster)}${who === "" ? "" : `${who}; `}${whenItFrees(pod)}`, "dim")],
 	];
 }

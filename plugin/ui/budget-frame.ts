@@ -7,8 +7,10 @@ import { smallestScreen } from "../terminal/screen-terminal.ts";
 import { type BudgetBoard, hasNoPods } from "./budget-board.ts";
 import { budgetDetails } from "./budget-details.ts";
 import type { BudgetView } from "./budget-view.ts";
+import { distinctNames } from "./distinct-names.ts";
+import { type FooterKey, footerLine } from "./footer-line.ts";
 import type { FrameOptions } from "./frame-options.ts";
-import { fitLine, lineText, padded, paddedName, piece, type StyledLine, spread, widthOf } from "./styled-line.ts";
+import { fitLine, lineText, padded, piece, type StyledLine, spread, widthOf } from "./styled-line.ts";
 import { timeOfDay } from "./time-text.ts";
 import { needsAllText, podUserText, silenceText } from "./user-text.ts";
 import { wrapLine } from "./wrap-line.ts";
@@ -57,7 +59,7 @@ function bodyLines(
 	const above = [
 		headerLine(board, options),
 		...tableRows(board, view, keys, table, options),
-		noteLine(board, keys, view, options),
+		noteLine(board, { keys, height: table }, view, options),
 	];
 	if (!open) return above;
 	const details = paneLines(open, board, view, options).flatMap((line) =>
@@ -89,6 +91,20 @@ function paneLines(
 	];
 }
 
+/** The selected row is in the middle where rows are left on both sides. */
+function firstShown(keys: readonly string[], { selected }: BudgetView, height: number): number {
+	const at = Math.max(0, selected === undefined ? 0 : keys.indexOf(selected));
+	return Math.max(0, Math.min(at - Math.floor(height / 2), keys.length - height));
+}
+
+/** Of rows that are out of sight. */
+function moreText(all: number, { from, height }: { readonly from: number; readonly height: number }): string {
+	const below = Math.max(0, all - from - height);
+	if (from + below === 0) return "";
+	const above = from > 0 ? `${from} above` : "";
+	return `  + ${[above, below > 0 ? `${counted(below, "more row")} below` : ""].filter((each) => each !== "").join(", ")}`;
+}
+
 function tableRows(
 	board: BudgetBoard,
 	view: BudgetView,
@@ -96,11 +112,13 @@ function tableRows(
 	height: number,
 	options: BudgetFrameOptions,
 ): readonly StyledLine[] {
-	const at = Math.max(0, view.selected === undefined ? 0 : keys.indexOf(view.selected));
-	const from = Math.max(0, Math.min(at - Math.floor(height / 2), keys.length - height));
-	const rows = keys.slice(from, from + height).flatMap((key) => {
+	const from = firstShown(keys, view, height);
+	const shown = keys.slice(from, from + height);
+	const names = distinctNames(shown, widthsFor(board, options.columns).name - 1);
+	const rows = shown.flatMap((key) => {
 		const row = board.find(key);
-		return row ? [rowLine(row, key === view.selected, board, options)] : [];
+		const isSelected = key === view.selected;
+		return row ? [rowLine(row, { name: names.get(key) ?? key, isSelected }, board, options)] : [];
 	});
 	if (board.knownSince === undefined) rows.push([piece("  asking the agents of all members ...", "dim")]);
 	else if (keys.length === 0) rows.push([piece("  none", "dim")]);
@@ -142,8 +160,12 @@ function titleLine(board: BudgetBoard, view: BudgetView, options: BudgetFrameOpt
 
 function headerLine(board: BudgetBoard, options: BudgetFrameOptions): StyledLine {
 	const { name, allowed, healthy, need, cluster } = widthsFor(board, options.columns);
+	const titles = distinctNames(
+		board.members.map((member) => member.name),
+		cluster - 1,
+	);
 	const clusters =
-		cluster > 0 ? board.members.map((member) => paddedName(member.name, cluster - 1).padEnd(cluster)) : [];
+		cluster > 0 ? board.members.map((member) => padded(titles.get(member.name) ?? member.name, cluster)) : [];
 	const text = [
 		`  ${padded("BUDGET", name)}`,
 		padded("ALLOWED", allowed),
@@ -152,11 +174,17 @@ function headerLine(board: BudgetBoard, options: BudgetFrameOptions): StyledLine
 		...clusters,
 		"USED BY",
 	];
-	return [piece(text.join(""), "dim")];
+	return [piece(text.join(""), "heading")];
 }
 
-function rowLine(row: BudgetRow, isSelected: boolean, board: BudgetBoard, options: BudgetFrameOptions): StyledLine {
+function rowLine(
+	row: BudgetRow,
+	{ name: text, isSelected }: { readonly name: string; readonly isSelected: boolean },
+	board: BudgetBoard,
+	options: BudgetFrameOptions,
+): StyledLine {
 	const { name, allowed, healthy, need, cluster } = widthsFor(board, options.columns);
+	const room = options.columns - 2 - name - allowed - healthy - need - cluster * board.members.length;
 	const { suspended } = row;
 	const isIdle = suspended || (row.problem === undefined && hasNoPods(row));
 	const tone = isIdle ? "dim" : row.allowed === undefined ? "bad" : row.allowed === 0 ? "warn" : "good";
@@ -168,10 +196,10 @@ function rowLine(row: BudgetRow, isSelected: boolean, board: BudgetBoard, option
 	const problem = row.problem !== undefined && silent.length > 0 ? silenceText(silent) : row.problem;
 	const users = suspended
 		? "suspended"
-		: (problem ?? (podUserText(row, options) || (hasNoPods(row) ? "no pods" : needsAllText(row))));
+		: (problem ?? (podUserText(row, { now: options.now, room }) || (hasNoPods(row) ? "no pods" : needsAllText(row))));
 	return [
 		piece(isSelected ? "> " : "  ", isSelected ? "bold" : "plain"),
-		piece(`${paddedName(formatBudgetName(row), name - 1)} `, isSelected ? "bold" : "plain"),
+		piece(padded(text, name), isSelected ? "bold" : "plain"),
 		piece(padded(allowedText(row), allowed), tone),
 		piece(padded(`${row.healthy ?? "?"}/${suspended ? "-" : (row.expected ?? "?")}`, healthy)),
 		piece(padded(suspended ? "-" : String(row.need ?? "?"), need)),
@@ -193,12 +221,13 @@ function silentMembers({ members }: BudgetBoard): readonly string[] {
 
 function noteLine(
 	board: BudgetBoard,
-	keys: readonly string[],
+	{ keys, height }: { readonly keys: readonly string[]; readonly height: number },
 	view: BudgetView,
 	{ namespaces }: BudgetFrameOptions,
 ): StyledLine {
 	const isPart = view.filter !== "" || view.namespace !== undefined;
-	const part = isPart ? `  ${keys.length} of ${board.size} shown, esc shows all.` : "";
+	const filtered = isPart ? `  ${keys.length} of ${board.size} match, esc shows all.` : "";
+	const part = `${moreText(keys.length, { from: firstShown(keys, view, height), height })}${filtered}`;
 	const silent = silentMembers(board);
 	if (silent.length > 0)
 		return [piece(part, "dim"), piece(`  ? = not known by ${silent.join(", ")}: counts as 0`, "bad")];
@@ -216,22 +245,26 @@ function placeText(board: BudgetBoard, namespaces: WatchedNamespaces): string {
 }
 
 function keysLine({ isTyping, pane }: BudgetView, { columns }: BudgetFrameOptions): StyledLine {
-	const all = isTyping
-		? ["type a part of a name, !part for all others", "enter keep", "esc all"]
-		: [
-				"up/down select",
-				pane ? "esc back" : "enter details",
-				"e explain",
-				"s/r sort",
-				"/ filter",
-				"n namespace",
-				"q quit",
-				"? help",
-			];
-	const text = (words: readonly string[]): string => ` ${words.join("  ")}`;
-	let words = all;
-	while (widthOf(text(words)) > columns && words.length > 3) words = words.slice(1);
-	return [piece(text(words), "dim")];
+	if (isTyping) {
+		const [long, short] = ["type a part of a name, !part for all others", "type a name's part, !part: others"];
+		const typing = [
+			{ key: long, does: "", short, least: short },
+			{ key: "enter", does: "keep", short: "enter keep" },
+			{ key: "esc", does: "all", short: "esc all" },
+		];
+		return footerLine(typing, columns);
+	}
+	const keys: readonly FooterKey[] = [
+		{ key: "up/down", does: "select", short: "up/dn", least: "up/dn" },
+		pane ? { key: "esc", does: "back", short: "esc back" } : { key: "enter", does: "details", short: "enter" },
+		{ key: "e", does: "explain", short: "e why" },
+		{ key: "s/r", does: "sort", short: "s/r sort" },
+		{ key: "/", does: "filter", short: "/ find" },
+		{ key: "n", does: "namespace", short: "n ns" },
+		{ key: "q", does: "quit", short: "q quit" },
+		{ key: "?", does: "help", short: "? help", least: "? help" },
+	];
+	return footerLine(keys, columns);
 }
 
 function ruleLine(title: string, { columns, glyphs }: BudgetFrameOptions): StyledLine {
@@ -240,12 +273,16 @@ function ruleLine(title: string, { columns, glyphs }: BudgetFrameOptions): Style
 	return [piece(front, "dim"), piece(` ${title} `, "bold"), piece(glyphs.rule.repeat(rest), "dim")];
 }
 
-function widthsFor({ members }: BudgetBoard, columns: number) {
-	const widths = { name: columns < 80 ? 22 : columns < 140 ? 28 : 40, allowed: 9, healthy: 9, need: 6 };
-	const rest = columns - widths.name - 26;
+/** Who uses it up gives way first, names last. */
+function widthsFor(board: BudgetBoard, columns: number) {
+	const { members } = board;
+	const numbers = { allowed: 9, healthy: 9, need: 6 };
+	const least = columns < 80 ? 16 : 24;
+	const name = Math.max(least, Math.min(board.longestName + 1, columns - 2 - 24 - 14));
+	const rest = columns - name - 26;
 	const cluster = columns < 140 ? 9 : 12;
 	// Who uses it up is worth more than the single clusters, which are in the details too.
-	return { ...widths, cluster: members.length > 1 && members.length * cluster + 20 <= rest ? cluster : 0 };
+	return { ...numbers, name, cluster: members.length > 1 && members.length * cluster + 40 <= rest ? cluster : 0 };
 }
 
 const help: readonly (readonly [keys: string, what: string])[] = [

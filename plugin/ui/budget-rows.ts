@@ -1,17 +1,19 @@
 // The budgets of the run: what is left, and who uses them up. Those with something left fold into one line where there is no room.
 import type { BudgetFacts } from "./budget-book.ts";
+import { distinctNames, nameColumn } from "./distinct-names.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import type { SelectableRow } from "./lane-rows.ts";
 import type { RunFacts } from "./run-facts.ts";
-import { padded, paddedName, piece, type StyledLine } from "./styled-line.ts";
+import { padded, piece, type StyledLine } from "./styled-line.ts";
 import { needsAllText, silenceText, usersText } from "./user-text.ts";
 
 type RowOptions = Pick<FrameOptions, "columns" | "now"> & { readonly selected: string | undefined };
 
 export function budgetsHeader(facts: RunFacts, { columns }: RowOptions): StyledLine {
 	const { name, left, healthy, need, cluster } = widthsFor(facts, columns);
-	const clusters =
-		cluster > 0 ? membersOf(facts).map((context) => paddedName(context, cluster - 1).padEnd(cluster)) : [];
+	const members = membersOf(facts);
+	const titles = distinctNames(members, cluster - 1);
+	const clusters = cluster > 0 ? members.map((context) => padded(titles.get(context) ?? context, cluster)) : [];
 	const text = [
 		`  ${padded("BUDGET", name)}`,
 		padded("LEFT", left),
@@ -20,7 +22,7 @@ export function budgetsHeader(facts: RunFacts, { columns }: RowOptions): StyledL
 		...clusters,
 		"USED UP BY",
 	].join("");
-	return [piece(text, "dim")];
+	return [piece(text, "heading")];
 }
 
 /** At most `height` rows, the selected one among them. */
@@ -67,10 +69,11 @@ function row(facts: RunFacts, counted: BudgetFacts, options: RowOptions): Select
 	const budget: BudgetFacts = unknown.length === 0 ? counted : uncounted;
 	const isSelected = budget.key === selected;
 	const isFull = budget.left === 0;
+	const room = columns - 2 - name - left - healthy - need - cluster * membersOf(facts).length;
 	const users =
 		silent.length > 0
 			? silenceText(silent)
-			: (budget.unknown ?? (usersText(facts, budget, options) || needsAllText(budget)));
+			: (budget.unknown ?? (usersText(facts, budget, { now: options.now, room }) || needsAllText(budget)));
 	const line = budget.line ? `${users === "" ? "" : `${users}; `}line: ${budget.line.holder} before us` : users;
 	const tone = silent.length > 0 || budget.unknown !== undefined ? "bad" : isFull ? "warn" : undefined;
 	const perCluster = (context: string): string => {
@@ -83,7 +86,7 @@ function row(facts: RunFacts, counted: BudgetFacts, options: RowOptions): Select
 		key: budget.key,
 		line: [
 			piece(isSelected ? "> " : "  ", isSelected ? "bold" : "plain"),
-			piece(`${paddedName(budget.name, name - 1)} `, isSelected ? "bold" : "plain"),
+			piece(padded(namesOf(facts, columns).get(budget.name) ?? budget.name, name), isSelected ? "bold" : "plain"),
 			piece(padded(leftText(budget), left), tone ?? "good"),
 			piece(padded(`${budget.healthy ?? "?"}/${budget.expected ?? "?"}`, healthy)),
 			...(need > 0 ? [piece(padded(budget.need === undefined ? "-" : `>= ${budget.need}`, need))] : []),
@@ -98,14 +101,25 @@ function membersOf({ budgets, contexts }: RunFacts): readonly string[] {
 	return budgets.members.length > 0 ? budgets.members : contexts;
 }
 
+function namesOf(facts: RunFacts, columns: number): ReadonlyMap<string, string> {
+	return distinctNames(
+		facts.budgets.all.map(({ name }) => name),
+		widthsFor(facts, columns).name - 1,
+	);
+}
+
+/** Who uses it up gives way first, names last. */
 function widthsFor(facts: RunFacts, columns: number) {
 	const { length } = membersOf(facts);
-	if (columns < 80) return { name: 20, left: 9, healthy: 9, need: 0, cluster: 0 };
-	if (columns < 100) return { name: 26, left: 9, healthy: 9, need: 0, cluster: 0 };
-	const base = columns < 140 ? 24 : 34;
-	const widths = { name: base, left: 10, healthy: 9, need: 8 };
-	const rest = columns - base - 29;
-	const cluster = columns < 140 ? 9 : 12;
+	const least = columns < 80 ? 16 : 24;
+	const numbers = columns < 100 ? { left: 9, healthy: 9, need: 0 } : { left: 10, healthy: 9, need: 8 };
+	const most = columns - 2 - numbers.left - numbers.healthy - numbers.need - 14;
+	const name = nameColumn(
+		facts.budgets.all.map((budget) => budget.name),
+		{ least, most },
+	);
+	const rest = columns - name - 29;
+	const cluster = columns < 100 ? 0 : columns < 140 ? 9 : 12;
 	// Who uses it up is worth more than the single clusters, which are in the pane too.
-	return { ...widths, cluster: length > 1 && length * cluster + 24 <= rest ? cluster : 0 };
+	return { ...numbers, name, cluster: cluster > 0 && length > 1 && length * cluster + 40 <= rest ? cluster : 0 };
 }

@@ -1,10 +1,11 @@
 // All that is known of the selected row.
 import { formatElapsed } from "../flags/duration.ts";
 import { allBudgetRows } from "./budget-rows.ts";
+import { distinctNames, nameColumn } from "./distinct-names.ts";
 import { explainLines, say } from "./explain-lines.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
-import { padded, paddedName, piece, type StyledLine, type Tone } from "./styled-line.ts";
+import { padded, piece, type StyledLine, type Tone } from "./styled-line.ts";
 import { timeOfDay } from "./time-text.ts";
 import { shortReason } from "./user-text.ts";
 import type { Pane } from "./view-state.ts";
@@ -22,6 +23,8 @@ export function paneLines(
 			return explainLines(facts, key, options);
 		case "budgets":
 			return allBudgetRows(facts, { ...options, selected: undefined });
+		case "warnings":
+			return warningLines(facts);
 		case "help":
 			return helpLines;
 	}
@@ -34,6 +37,10 @@ function detailsLines(facts: RunFacts, key: string | undefined, options: FrameOp
 	const pods = [...facts.pods.values()].filter((pod) =>
 		node ? pod.context === node.context && pod.node === node.node : pod.context === context,
 	);
+	const names = pods.map(nameOf);
+	// Why is what gives way first.
+	const width = nameColumn(names, { least: 20, most: options.columns - 13 - 8 - 14 });
+	const shown = distinctNames(names, width - 1);
 	const total = node?.pods ?? facts.counts({ context: node?.context ?? context ?? "" }).total;
 	const title = node
 		? `Node ${node.context}/${node.node}: ${node.state} since ${timeOfDay(node.since)}, ${total} pods`
@@ -42,13 +49,36 @@ function detailsLines(facts: RunFacts, key: string | undefined, options: FrameOp
 		say(title, "bold"),
 		...(node?.message === undefined ? [] : [say(node.message, "bad")]),
 		say(""),
-		say(`${padded("STATE", 13)}${padded("FOR", 8)}${padded("POD", 40)}WHY`, "dim"),
-		...pods.map((pod) => podLine(pod, options)),
+		say(`${padded("STATE", 13)}${padded("FOR", 8)}${padded("POD", width)}WHY`, "heading"),
+		...pods.map((pod) => podLine(pod, { ...options, width, name: shown.get(nameOf(pod)) ?? nameOf(pod) })),
 		...(total > pods.length ? [say(`${total - pods.length} more pods have not been asked for yet`, "dim")] : []),
 	];
 }
 
-function podLine(pod: PodFacts, { now }: FrameOptions): StyledLine {
+/** In full: each line is wrapped. */
+function warningLines({ warnings }: RunFacts): readonly StyledLine[] {
+	if (warnings.length === 0) return [say("none", "dim")];
+	return warnings.map(({ at, context, text, level }) => {
+		const place = context === "" ? "" : `${context}: `;
+		const isNamed = level === "error" || text.startsWith("Warning: ");
+		return say(
+			`${timeOfDay(at)} ${place}${level === "error" ? "error: " : isNamed ? "" : "Warning: "}${text}`,
+			level === "error" ? "bad" : "warn",
+		);
+	});
+}
+
+function nameOf({ namespace, name }: PodFacts): string {
+	return `${namespace}/${name}`;
+}
+
+interface PodLineOptions extends FrameOptions {
+	readonly width: number;
+	/** What is shown of it. */
+	readonly name: string;
+}
+
+function podLine(pod: PodFacts, { now, width, name }: PodLineOptions): StyledLine {
 	const tones: Partial<Record<PodFacts["state"], Tone>> = {
 		gone: "good",
 		waiting: "warn",
@@ -60,7 +90,7 @@ function podLine(pod: PodFacts, { now }: FrameOptions): StyledLine {
 	return [
 		piece(padded(pod.state, 13), tones[pod.state] ?? "plain"),
 		piece(padded(isOver ? "" : formatElapsed(now - pod.since), 8), "dim"),
-		piece(`${paddedName(`${pod.namespace}/${pod.name}`, 39)} `),
+		piece(padded(name, width)),
 		piece(why, "dim"),
 	];
 }
@@ -71,6 +101,7 @@ const helpLines: readonly StyledLine[] = [
 	say("  enter            all about the selected row"),
 	say("  e                why it is stuck, who uses the budget up, when that frees"),
 	say("  b                all budgets, with the healthy pods of each cluster"),
+	say("  w                all warnings and errors of the run, in full"),
 	say("  p                pause: no new evictions until p is pressed again"),
 	say("  q                leave this view; the run goes on in plain lines"),
 	say("  Ctrl-C           stop: accepted ones finish, no new ones; twice: at once"),

@@ -5,11 +5,13 @@ import { smallestScreen } from "../terminal/screen-terminal.ts";
 import { budgetRows, budgetsHeader } from "./budget-rows.ts";
 import { contextText } from "./context-text.ts";
 import { paneLines } from "./details-lines.ts";
+import { distinctNames, nameColumn } from "./distinct-names.ts";
+import { type FooterKey, footerLine } from "./footer-line.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import { barText, laneKeys, laneRows, lanesHeader, type SelectableRow } from "./lane-rows.ts";
 import type { LogEntry } from "./log-entry.ts";
 import type { RunFacts } from "./run-facts.ts";
-import { fitLine, paddedName, piece, type StyledLine, spread, type Tone, widthOf } from "./styled-line.ts";
+import { fitLine, padded, piece, type StyledLine, spread, type Tone, widthOf } from "./styled-line.ts";
 import { clockText, remainingText, timeOfDay } from "./time-text.ts";
 import type { Pane, ViewState } from "./view-state.ts";
 import { waitingRows } from "./waiting-rows.ts";
@@ -48,7 +50,7 @@ function mainBody(facts: RunFacts, view: ViewState, options: FrameOptions, body:
 	const waits = facts.waiting.length;
 	return [
 		...rule,
-		lanesHeader(withSelected),
+		lanesHeader(facts, withSelected),
 		...filled(laneRows(facts, heights.lanes, withSelected), heights.lanes),
 		...rule,
 		budgetsHeader(facts, withSelected),
@@ -102,6 +104,7 @@ function paneBody(
 		details: "DETAILS",
 		explain: "WHY",
 		budgets: "BUDGETS",
+		warnings: "WARNINGS",
 		help: "HELP",
 	};
 	const indented = paneLines(pane, facts, view.selected, options).flatMap((line) =>
@@ -127,11 +130,11 @@ function titleLine(facts: RunFacts, options: FrameOptions): StyledLine {
 		: facts.isPaused
 			? [piece(" PAUSED ", "warn")]
 			: [];
-	const warnings = facts.warnings > 0 ? [piece(`  ${counted(facts.warnings, "warning")}`, "warn")] : [];
+	const warnings = facts.warnings.length > 0 ? [piece(`  ${counted(facts.warnings.length, "warning")}`, "warn")] : [];
 	const right = [...state, ...warnings, piece(`  ${clockText(now - (facts.startedAt ?? now))}${left} `)];
 	const room = columns - widthOf(right.map(({ text }) => text).join("")) - 20;
 	return spread(
-		[piece(` xpdb ${command} ${op}`, "bold"), piece(`  ${contextText(facts.contexts, room)}`)],
+		[piece(`${columns < 80 ? "" : " xpdb"} ${command} ${op}`, "bold"), piece(`  ${contextText(facts.contexts, room)}`)],
 		right,
 		columns,
 	);
@@ -191,23 +194,35 @@ function eventLine(
 		warning: "warn",
 		error: "bad",
 	};
-	const width =
-		contexts.length > 1 ? Math.min(columns < 100 ? 10 : 16, Math.max(...contexts.map((each) => each.length))) : 0;
-	// What tells contexts from each other is often their end.
-	const place = width > 0 ? `${paddedName(context, width)}  ` : "";
+	const width = contexts.length > 1 ? nameColumn(contexts, { least: 4, most: Math.floor(columns / 3) }) : 0;
+	const place = width > 0 ? `${padded(distinctNames(contexts, width - 1).get(context) ?? context, width)} ` : "";
 	const mark = level === "error" ? "error: " : level === "warning" ? "! " : "";
 	return [piece(`  ${timeOfDay(at)}  `, "dim"), piece(place), piece(`${mark}${text}`, tones[level])];
 }
 
 function keysLine(facts: RunFacts, { pane }: ViewState, { columns }: FrameOptions): StyledLine {
-	const pause = facts.isPaused ? "p go on" : "p pause";
-	const stop = facts.isStopping ? "ctrl-c leave now" : "ctrl-c stop";
-	const all = pane
-		? ["esc back", "up/down scroll", pause, "q leave view", stop, "? help"]
-		: ["up/down select", "enter details", "e explain", "b budgets", pause, "q leave view", stop, "? help"];
-	const text = (words: readonly string[]): string => ` ${words.join("  ")}`;
-	let words = all;
-	// What a person tries first anyway goes first.
-	while (widthOf(text(words)) > columns && words.length > 3) words = words.slice(1);
-	return [piece(text(words), facts.isPaused ? "warn" : "dim")];
+	const keys: readonly FooterKey[] = [
+		...(pane
+			? [
+					{ key: "esc", does: "back", short: "esc back" },
+					{ key: "up/down", does: "scroll", short: "up/dn", least: "up/dn" },
+				]
+			: [
+					{ key: "up/down", does: "select", short: "up/dn", least: "up/dn" },
+					{ key: "enter", does: "details", short: "enter" },
+				]),
+		{ key: "e", does: "explain", short: "e why" },
+		{ key: "b", does: "budgets", short: "b all" },
+		...(facts.warnings.length > 0 ? [{ key: "w", does: "warnings", short: "w warn" }] : []),
+		facts.isPaused ? { key: "p", does: "go on", short: "p go" } : { key: "p", does: "pause", short: "p pause" },
+		{ key: "q", does: "leave view", short: "q leave" },
+		{
+			key: "ctrl-c",
+			does: facts.isStopping ? "leave now" : "stop",
+			short: facts.isStopping ? "^C now" : "^C stop",
+			least: "^C",
+		},
+		{ key: "?", does: "help", short: "? help", least: "? help" },
+	];
+	return footerLine(keys, columns, facts.isPaused ? "warn" : "dim");
 }

@@ -11,6 +11,7 @@ type Look = Extract<Parameters<typeof styleText>[0], readonly unknown[]>;
 const looks: Readonly<Record<Tone, Look>> = {
 	plain: [],
 	dim: ["dim"],
+	heading: ["dim"],
 	bold: ["bold"],
 	good: ["green"],
 	warn: ["yellow"],

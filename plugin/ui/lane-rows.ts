@@ -2,9 +2,10 @@
 // place; only where the terminal is too low do nodes that are done or have not begun fold into their cluster's row.
 import type { PodCounts } from "../events/pod-tally.ts";
 import { formatElapsed } from "../flags/duration.ts";
+import { distinctNames, nameColumn } from "./distinct-names.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import type { NodeFacts, PodFacts, RunFacts } from "./run-facts.ts";
-import { padded, paddedName, piece, type StyledLine, type Tone } from "./styled-line.ts";
+import { padded, piece, type StyledLine, type Tone } from "./styled-line.ts";
 import { needsAll, shortReason, usersText } from "./user-text.ts";
 
 export interface SelectableRow {
@@ -36,24 +37,24 @@ export function laneKeys(facts: RunFacts): readonly string[] {
 	]);
 }
 
-export function lanesHeader({ columns }: LaneOptions): StyledLine {
-	const { name, state, pods, bar } = widthsFor(columns);
+export function lanesHeader(facts: RunFacts, { columns }: LaneOptions): StyledLine {
+	const { name, state, pods, bar } = widthsFor(facts, columns);
 	const title = columns < 80 ? "NODE" : "CLUSTER / NODE";
 	const progress = bar > 0 ? padded("PROGRESS", bar + 2) : "";
 	const text = `  ${padded(title, name)}${padded("STATE", state + 2)}${padded("PODS", pods)}${progress}NOW`;
-	return [piece(text, "dim")];
+	return [piece(text, "heading")];
 }
 
 /** At most `height` rows, the selected one among them. */
 export function laneRows(facts: RunFacts, height: number, options: LaneOptions): readonly SelectableRow[] {
 	const all = facts.contexts.flatMap((context) => lanesOf(facts, context, options));
-	if (all.length <= height) return all.map((lane) => row(lane, options));
+	const widths = widthsFor(facts, options.columns);
+	const names = distinctNames(laneNames(facts), widths.name - 1);
+	const shown = (lane: Lane): SelectableRow =>
+		row(lane, { ...options, widths, name: names.get(lane.name) ?? lane.name });
+	if (all.length <= height) return all.map(shown);
 	const kept = all.filter(({ key }) => key === options.selected || !isFolded(facts.nodes.get(key)));
-	return windowed(
-		kept.map((lane) => row(lane, options)),
-		height,
-		options.selected,
-	);
+	return windowed(kept.map(shown), height, options.selected);
 }
 
 /** Around the selected row; the last line says how many more there are. */
@@ -178,7 +179,7 @@ function nowText(facts: RunFacts, pods: readonly PodFacts[], options: LaneOption
 	const [first] = waiting;
 	if (first?.wait) {
 		const budget = first.wait.budget === undefined ? undefined : facts.budgets.find(first.wait.budget);
-		const by = budget ? usersText(facts, budget, options) : "";
+		const by = budget ? usersText(facts, budget, { now, room: Math.floor(columns / 3) }) : "";
 		const number = `${waiting.length} ${waiting.length === 1 ? "waits" : "wait"}`;
 		const budgets = [...new Set(waiting.flatMap(({ wait }) => wait?.budget ?? []))];
 		// Where it does not fit, the budgets' own rows have who uses them up.
@@ -195,15 +196,36 @@ function nowText(facts: RunFacts, pods: readonly PodFacts[], options: LaneOption
 	return parts.join(", ");
 }
 
-function widthsFor(columns: number) {
-	if (columns < 80) return { name: 20, state: 9, pods: 8, bar: 0 };
-	if (columns < 100) return { name: 24, state: 10, pods: 9, bar: 0 };
-	if (columns < 140) return { name: 24, state: 10, pods: 9, bar: 16 };
-	return { name: 34, state: 10, pods: 11, bar: 24 };
+/** As they stand in their rows. */
+function laneNames(facts: RunFacts): readonly string[] {
+	const prefix = hasContextRow(facts) ? "  " : "";
+	return [...facts.contexts, ...[...facts.nodes.values()].map(({ node }) => `${prefix}${node}`)];
 }
 
-function row(lane: Lane, { columns, glyphs, selected }: LaneOptions): SelectableRow {
-	const { name, state, pods, bar } = widthsFor(columns);
+/** What a row says now gives way first, names last. */
+const leastNow = 14;
+
+function widthsFor(facts: RunFacts, columns: number) {
+	const base =
+		columns < 80
+			? { name: 20, state: 9, pods: 8, bar: 0 }
+			: columns < 100
+				? { name: 24, state: 10, pods: 9, bar: 0 }
+				: columns < 140
+					? { name: 24, state: 10, pods: 9, bar: 16 }
+					: { name: 34, state: 10, pods: 11, bar: 24 };
+	const others = 4 + base.state + base.pods + (base.bar > 0 ? base.bar + 2 : 0);
+	return { ...base, name: nameColumn(laneNames(facts), { least: base.name, most: columns - others - leastNow }) };
+}
+
+interface RowOptions extends LaneOptions {
+	readonly widths: ReturnType<typeof widthsFor>;
+	/** What is shown of it. */
+	readonly name: string;
+}
+
+function row(lane: Lane, { glyphs, selected, widths, name: text }: RowOptions): SelectableRow {
+	const { name, state, pods, bar } = widths;
 	const { done, total } = lane.counts;
 	const isSelected = lane.key === selected;
 	const isContext = lane.key.startsWith("context ");
@@ -211,7 +233,7 @@ function row(lane: Lane, { columns, glyphs, selected }: LaneOptions): Selectable
 		key: lane.key,
 		line: [
 			piece(isSelected ? "> " : "  ", isSelected ? "bold" : "plain"),
-			piece(`${paddedName(lane.name, name - 1)} `, isContext || isSelected ? "bold" : "plain"),
+			piece(padded(text, name), isContext || isSelected ? "bold" : "plain"),
 			piece(`${lane.glyph} ${padded(lane.state, state)}`, lane.tone),
 			piece(padded(total === 0 ? "-" : `${done}/${total}`, pods)),
 			...(bar > 0 ? [piece(`${barText(done, total, bar, glyphs)}  `, lane.tone)] : []),

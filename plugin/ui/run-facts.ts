@@ -75,7 +75,8 @@ export class RunFacts {
 	plannedPods: number | undefined;
 	isPaused = false;
 	isStopping = false;
-	warnings = 0;
+	/** Those and errors, the oldest first: nothing else of the run is as long-lived. */
+	readonly warnings: LogEntry[] = [];
 
 	/** Those clusters, as this run calls them. */
 	get silentContexts(): readonly string[] {
@@ -157,10 +158,10 @@ export class RunFacts {
 				return;
 			case "node.warning":
 			case "node.cordonFailed":
-				this.warnings += 1;
+				if (entry) this.warnings.push(entry);
 				return;
 			case "diagnostic":
-				if (event.level !== "info") this.warnings += 1;
+				if (entry && event.level !== "info") this.warnings.push(entry);
 				return;
 			case "node.cordoned":
 			case "node.uncordoned":

@@ -2,7 +2,8 @@
 import stringWidth from "string-width";
 import { oneLine } from "../../disruption/printable.ts";
 
-export type Tone = "plain" | "dim" | "bold" | "good" | "warn" | "bad" | "accent";
+/** "heading": of the columns of a table, which is cut where it does not fit, as its rows are. */
+export type Tone = "plain" | "dim" | "heading" | "bold" | "good" | "warn" | "bad" | "accent";
 
 export interface Piece {
 	readonly text: string;

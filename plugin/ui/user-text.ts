@@ -6,7 +6,7 @@ import { missingBeside, missingCount, missingPods, missingText } from "../fleet/
 import type { BudgetFacts } from "./budget-book.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
-import { cutMiddle } from "./styled-line.ts";
+import { cut, cutMiddle, widthOf } from "./styled-line.ts";
 
 /** What it is doing, as the cluster says it. */
 export function stateText({ why, state }: Pick<UsedBy, "why" | "state">): string {
@@ -32,26 +32,56 @@ export function needsAllText(budget: BudgetNumbers): string {
 	return needsAll(budget) ? "nobody, it needs them all" : "";
 }
 
-type UserTextOptions = Pick<FrameOptions, "columns" | "now">;
+interface UserTextOptions extends Pick<FrameOptions, "now"> {
+	/** How many columns there are for it. */
+	readonly room: number;
+}
+
+interface UserParts {
+	readonly place: string;
+	readonly pod: string;
+	readonly state: string;
+	readonly since: string;
+	/** How many others there are. */
+	readonly others: number;
+}
+
+/** Since when and its state give way before its name does; of that the middle. */
+function fittingText({ place, pod, state, since, others }: UserParts, room: number): string {
+	const more = others > 0 ? ` +${others}` : "";
+	const name = `${place}/${pod}`;
+	const fits = (text: string): boolean => widthOf(text) + more.length <= room;
+	const [whole, withState] = [
+		[name, state, since],
+		[name, state],
+	].map((parts) => parts.filter(Boolean).join(" "));
+	const left = room - more.length - widthOf(name) - 1;
+	const texts = [whole, withState, ...(left >= leastState ? [`${name} ${cut(state, left)}`] : []), name];
+	const fitting = texts.find((text) => text !== undefined && fits(text));
+	if (fitting !== undefined) return `${fitting}${more}`;
+	const columns = Math.max(leastName, room - more.length);
+	// What is random in the name of a pod is its end.
+	return `${columns < 20 ? `..${name.slice(2 - columns)}` : cutMiddle(name, columns)}${more}`;
+}
+
+/** Of fewer letters nobody makes a word. */
+const leastState = 6;
+const leastName = 8;
 
 /** "us/db-0 terminating 12s +1", "2 pods missing", or "" where nobody does. */
-export function usersText(facts: RunFacts, budget: BudgetFacts, { columns, now }: UserTextOptions): string {
-	const name = (pod: string): string => cutMiddle(pod, columns < 100 ? 15 : 40);
+export function usersText(facts: RunFacts, budget: BudgetFacts, { room, now }: UserTextOptions): string {
 	const [first] = budget.usedBy;
 	const missing = missingOf(facts, budget);
 	if (first) {
-		const others = budget.usedBy.length - 1 + missing;
-		const more = others > 0 ? ` +${others}` : "";
-		const since = sinceText(first, now);
 		const place = facts.budgets.contextOf(first.cluster);
-		return `${place}/${name(first.pod)} ${stateText(first)}${since === "" ? "" : ` ${since}`}${more}`;
+		const others = budget.usedBy.length - 1 + missing;
+		return fittingText({ place, pod: first.pod, state: stateText(first), since: sinceText(first, now), others }, room);
 	}
 	const own = ownUsers(facts, budget);
 	const [pod] = own;
 	if (!pod) return missing > 0 ? missingText({ pods: missing }) : "";
 	const others = own.length - 1 + missing;
-	const more = others > 0 ? ` +${others}` : "";
-	return `${pod.context}/${name(pod.name)} ${ownStateText(pod, now)}${more}`;
+	return fittingText({ place: pod.context, pod: pod.name, state: ownStateText(pod, now), since: "", others }, room);
 }
 
 /** Pods that nobody can name, of a budget with nothing left. Those that this run has evicted are not among them. */
@@ -65,7 +95,7 @@ export function missingOf(facts: RunFacts, budget: BudgetFacts): number {
 }
 
 /** The same of a budget as the agents tell it. */
-export function podUserText(row: Pick<BudgetRow, "usedBy" | "perCluster">, { columns, now }: UserTextOptions): string {
+export function podUserText(row: Pick<BudgetRow, "usedBy" | "perCluster">, { room, now }: UserTextOptions): string {
 	const { usedBy } = row;
 	const [first] = usedBy;
 	const missing = missingPods(row);
@@ -75,9 +105,14 @@ export function podUserText(row: Pick<BudgetRow, "usedBy" | "perCluster">, { col
 		return absent ? `${absent.cluster}: ${missingText(absent)}${elsewhere > 0 ? ` +${elsewhere}` : ""}` : "";
 	}
 	const others = usedBy.length - 1 + missingCount(missing);
-	const more = others > 0 ? ` +${others}` : "";
-	const since = sinceText(first, now);
-	return `${first.cluster}/${cutMiddle(first.name, columns < 100 ? 15 : 40)} ${stateText(first)}${since === "" ? "" : ` ${since}`}${more}`;
+	const parts = {
+		place: first.cluster,
+		pod: first.name,
+		state: stateText(first),
+		since: sinceText(first, now),
+		others,
+	};
+	return fittingText(parts, room);
 }
 
 /**

@@ -1,7 +1,7 @@
 // What a person has done to the screen: which row is selected, what is open. Pure: a key goes in, the next state and what it asks of the run come out.
 import { controlAction, type KeyPress, stepOf } from "./steering-keys.ts";
 
-export type Pane = "details" | "explain" | "budgets" | "help";
+export type Pane = "details" | "explain" | "budgets" | "warnings" | "help";
 
 export interface ViewState {
 	/** Key of the selected row: it stays selected wherever it is drawn. */
@@ -37,6 +37,8 @@ export function pressKey(view: ViewState, key: KeyPress, rows: readonly string[]
 			return { view: toggled(withSelection(view, rows), "explain") };
 		case "b":
 			return { view: toggled(view, "budgets") };
+		case "w":
+			return { view: toggled(view, "warnings") };
 		case "?":
 		case "h":
 			return { view: toggled(view, "help") };

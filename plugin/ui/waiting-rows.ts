@@ -1,9 +1,10 @@
 // Who waits for what, and in which place.
 import { formatElapsed } from "../flags/duration.ts";
+import { distinctNames, nameColumn } from "./distinct-names.ts";
 import type { FrameOptions } from "./frame-options.ts";
 import { type SelectableRow, windowed } from "./lane-rows.ts";
 import type { PodFacts, RunFacts } from "./run-facts.ts";
-import { padded, paddedName, piece } from "./styled-line.ts";
+import { padded, piece } from "./styled-line.ts";
 import { needsAll, shortReason, silenceText } from "./user-text.ts";
 
 type RowOptions = Pick<FrameOptions, "columns" | "glyphs" | "now"> & { readonly selected: string | undefined };
@@ -12,7 +13,22 @@ type RowOptions = Pick<FrameOptions, "columns" | "glyphs" | "now"> & { readonly 
 const needs = /needs (\d+) healthy, has (\d+)/;
 
 export function waitingRows(facts: RunFacts, height: number, options: RowOptions): readonly SelectableRow[] {
-	const rows = facts.waiting.map((pod) => row(facts, pod, options));
+	const widths = widthsFor(facts, options.columns);
+	const { waiting, contexts } = facts;
+	const names = distinctNames(
+		waiting.map((pod) => nameOf(pod, options.columns)),
+		widths.name - 1,
+	);
+	const places = distinctNames(contexts, widths.context - 1);
+	const rows = waiting.map((pod) => {
+		const name = nameOf(pod, options.columns);
+		return row(facts, pod, {
+			...options,
+			widths,
+			name: names.get(name) ?? name,
+			place: places.get(pod.context) ?? pod.context,
+		});
+	});
 	const silent = facts.silentContexts;
 	if (rows.length === 0 && silent.length > 0) {
 		return [{ key: "", line: [piece(`  all that is left waits: ${silenceText(silent)}`, "bad")] }];
@@ -21,9 +37,20 @@ export function waitingRows(facts: RunFacts, height: number, options: RowOptions
 	return windowed(rows, height, options.selected);
 }
 
-function row(facts: RunFacts, pod: PodFacts, { columns, glyphs, now, selected }: RowOptions): SelectableRow {
+interface PodRowOptions extends RowOptions {
+	readonly widths: ReturnType<typeof widthsFor>;
+	/** What is shown of both. */
+	readonly name: string;
+	readonly place: string;
+}
+
+function nameOf({ namespace, name }: PodFacts, columns: number): string {
+	return columns < 80 ? name : `${namespace}/${name}`;
+}
+
+function row(facts: RunFacts, pod: PodFacts, options: PodRowOptions): SelectableRow {
+	const { columns, glyphs, now, selected, widths } = options;
 	const isSelected = pod.key === selected;
-	const { context, name } = widthsFor(facts, columns);
 	const place = facts.placeOf(pod);
 	const place2 = place === 0 ? "" : `${ordinal(place)} for ${pod.wait?.budget}: `;
 	const since = pod.wait ? formatElapsed(now - pod.wait.since) : "";
@@ -35,11 +62,8 @@ function row(facts: RunFacts, pod: PodFacts, { columns, glyphs, now, selected }:
 		line: [
 			piece(isSelected ? "> " : "  ", isSelected ? "bold" : "plain"),
 			piece(`${glyphs.waiting} `, "warn"),
-			...(context > 0 ? [piece(`${paddedName(pod.context, context - 1)} `)] : []),
-			piece(
-				`${paddedName(columns < 80 ? pod.name : `${pod.namespace}/${pod.name}`, name - 1)} `,
-				isSelected ? "bold" : "plain",
-			),
+			...(widths.context > 0 ? [piece(padded(options.place, widths.context))] : []),
+			piece(padded(options.name, widths.name), isSelected ? "bold" : "plain"),
 			piece(padded(since, 7), "dim"),
 			piece(`${place2}${columns < 100 ? reason.replace(needs, "has $2 of $1") : reason}`, "warn"),
 		],
@@ -58,8 +82,16 @@ export function ordinal(place: number): string {
 	return `${place}${suffix}`;
 }
 
-function widthsFor({ contexts }: RunFacts, columns: number) {
-	const context =
-		contexts.length > 1 ? Math.min(columns < 100 ? 10 : 16, Math.max(...contexts.map((each) => each.length)) + 1) : 0;
-	return { context, name: columns < 80 ? 16 : columns < 140 ? 26 : 40 };
+/** Why it waits gives way first, names last. By all pods of the run, so that the columns stay where they are while pods come and go. */
+function widthsFor({ contexts, pods }: RunFacts, columns: number) {
+	const context = contexts.length > 1 ? nameColumn(contexts, { least: 4, most: Math.floor(columns / 4) }) : 0;
+	const least = columns < 80 ? 16 : columns < 140 ? 26 : 40;
+	const most = columns - context - 4 - 7 - 14;
+	return {
+		context,
+		name: nameColumn(
+			[...pods.values()].map((pod) => nameOf(pod, columns)),
+			{ least, most },
+		),
+	};
 }

@@ -3,11 +3,11 @@ import { cut, lineText, piece, type StyledLine, widthOf } from "./styled-line.ts
 
 const indent = "    ";
 
-/** Lines of one tone are wrapped; others, which are rows of a table, are cut by whoever draws them. */
+/** Lines of one tone are wrapped; others, which are rows of a table, and headings are cut by whoever draws them. */
 export function wrapLine(line: StyledLine, columns: number): readonly StyledLine[] {
 	const text = lineText(line);
 	const tones = new Set(line.filter((each) => each.text.trim() !== "").map(({ tone }) => tone));
-	if (widthOf(text) <= columns || tones.size > 1) return [line];
+	if (widthOf(text) <= columns || tones.size > 1 || tones.has("heading")) return [line];
 	const [tone = "plain"] = tones;
 	const [front = ""] = /^ */.exec(text) ?? [];
 	const lines: string[] = [];

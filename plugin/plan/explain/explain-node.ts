@@ -81,7 +81,7 @@ async function readNode(
 				return { metadata: { name } };
 			}
 		},
-		({ error }) => unseen.push(`Not searched for the node: ${errorText(error)}`),
+		({ error, context: { name } }) => unseen.push(`Context ${name} was not searched for the node: ${errorText(error)}`),
 	);
 	return { node: nodeTarget(context, found), unseen };
 }

@@ -23,7 +23,7 @@ export async function explainPod(
 		contexts,
 		"pod",
 		(place, name) => place.client.get<V1Pod>(`/api/v1/namespaces/${place.namespace}/pods/${encodeURIComponent(name)}`),
-		({ error }) => unseen.push(`Not searched for the pod: ${errorText(error)}`),
+		({ error, context: { name } }) => unseen.push(`Context ${name} was not searched for the pod: ${errorText(error)}`),
 	);
 	const view = await viewing;
 	const of = { context, contexts };

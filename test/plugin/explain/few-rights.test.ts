@@ -55,11 +55,11 @@ describe("explain with few rights", () => {
 		world.forbidden.add("us /api/v1/namespaces/shop/pods/db-7");
 		expect(await world.explain("pod/db-7")).toMatchObject({
 			subject: { context: "eu", name: "db-7" },
-			notes: ["Not searched for the pod: context us: /api/v1/namespaces/shop/pods/db-7 is forbidden"],
+			notes: ["Context us was not searched for the pod: /api/v1/namespaces/shop/pods/db-7 is forbidden"],
 		});
 		world.forbidden.clear();
 		world.unreachable.add("us");
-		expect((await world.explain("pod/db-7")).notes[0]).toMatch(/^Not searched for the pod: context us: .*ETIMEDOUT/);
+		expect((await world.explain("pod/db-7")).notes[0]).toMatch(/^Context us was not searched for the pod: .*ETIMEDOUT/);
 	});
 
 	test("fails with the name of the context where no other one has it", async () => {

@@ -256,6 +256,27 @@ describe("budgetFrame()", () => {
 });
 
 describe("BudgetBoard", () => {
+	test("says how many rows are out of sight, and names every key, at three sizes", () => {
+		const board = boardOf(
+			Array.from({ length: 60 }, (_, at) => row(`budget-${String(at).padStart(2, "0")}`, [6, 6, 6])),
+		);
+		for (const [columns, lines] of [
+			[60, 15],
+			[80, 24],
+			[140, 40],
+		] as const) {
+			const drawn = frame({ columns, lines, board, view: { selected: "payments/budget-30" } });
+			const shown = drawn.filter((line) => /payments\/budget-/.test(line)).length;
+			const [, above, below] = /\+ (\d+) above, (\d+) more rows below/.exec(drawn.join("\n")) ?? [];
+			expect(Number(above) + Number(below) + shown).toBe(60);
+			const keys = drawn.at(-1) ?? "";
+			for (const key of [/up/, /enter/, /\be\b/, /s\/r/, / \//, /\bn\b/, /\bq\b/, /\? ?-?help$/])
+				expect(keys).toMatch(key);
+		}
+		const few = boardOf([row("budget-0", [6, 6, 6])]);
+		expect(frame({ columns: 80, lines: 24, board: few }).join("\n")).not.toContain("more row");
+	});
+
 	test("sorts by what is allowed: unknown first, suspended last", () => {
 		expect(boardOf(rows).shown(firstBudgetView, now)).toEqual([
 			"payments/batch",

@@ -1,50 +1,12 @@
 import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
-import { drainFrame, selectableRows } from "../../../plugin/ui/drain-frame.ts";
+import { selectableRows } from "../../../plugin/ui/drain-frame.ts";
 import { asciiGlyphs, unicodeGlyphs } from "../../../plugin/ui/glyphs.ts";
 import { RunFacts } from "../../../plugin/ui/run-facts.ts";
-import { lineText, widthOf } from "../../../plugin/ui/styled-line.ts";
-import { firstView, type Pane, type ViewState } from "../../../plugin/ui/view-state.ts";
-import { suggestDefault } from "../../support/suggest-default.ts";
+import { widthOf } from "../../../plugin/ui/styled-line.ts";
+import type { Pane, ViewState } from "../../../plugin/ui/view-state.ts";
+import { drawFrame as frame, type Look } from "./draw-frame.ts";
 import { sampleFacts, startedAt } from "./sample-run.ts";
-
-interface Look {
-	readonly columns: number;
-	readonly rows: number;
-	readonly ascii?: boolean;
-	readonly view?: Partial<ViewState>;
-	readonly facts?: RunFacts;
-	readonly second?: number;
-}
-
-function frame({
-	columns,
-	rows,
-	ascii = false,
-	view = {},
-	facts = sampleFacts(),
-	second = 161,
-}: Look): readonly string[] {
-	const lines = drainFrame(
-		facts,
-		{ ...firstView, ...view },
-		{
-			columns,
-			rows,
-			glyphs: ascii ? asciiGlyphs : unicodeGlyphs,
-			now: startedAt + second * 1_000,
-			command: "drain",
-			op: "7f3c2a",
-			suggest: suggestDefault,
-		},
-	);
-	// The time of the day is that of whoever looks.
-	return lines.map((line) =>
-		lineText(line)
-			.replaceAll(/\d\d:\d\d:\d\d/g, "hh:mm:ss")
-			.trimEnd(),
-	);
-}
 
 const text = (look: Look): string => `\n${frame(look).join("\n")}\n`;
 const waiting = "pod prod-us payments/api-7c9d4-kk2lm prod-us-api-7c9d4-kk2lm";
@@ -57,6 +19,8 @@ test("the signs of a frame take one column each", () => {
 });
 
 describe("drainFrame()", () => {
+	const panes: readonly Pane[] = ["details", "explain", "budgets", "warnings", "help"];
+
 	test("counts no pods before it has read which there are", () => {
 		const facts = new RunFacts();
 		const nodes = [{ context: "prod-eu", node: "node-eu-01" }];
@@ -150,7 +114,7 @@ describe("drainFrame()", () => {
 		for (const node of nodes)
 			facts.see({ type: "node.cordoned", ...node, already: false, ours: true, dryRun: "none" }, startedAt);
 		const lines = frame({ columns: 80, rows: 24, facts, second: 1 }).filter((line) => line.includes("cordoned"));
-		expect(lines.map((line) => line.trim().split(/ +/)[1])).toEqual(["prod..eu-2", "prod..eu-1"]);
+		expect(lines.map((line) => line.trim().split(/ +/)[1])).toEqual(["production-eu-2", "production-eu-1"]);
 	});
 
 	test("says when a pod is looked at again, and of less than a second no number", () => {
@@ -298,7 +262,6 @@ describe("drainFrame()", () => {
 		expect(ascii).toMatchSnapshot();
 	});
 
-	const panes: readonly Pane[] = ["details", "explain", "budgets", "help"];
 	test.each(panes)("has a page for %s", (pane) => {
 		expect(text({ columns: 80, rows: 24, view: { pane, selected: waiting } })).toMatchSnapshot("page");
 	});

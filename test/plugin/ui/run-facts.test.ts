@@ -104,7 +104,7 @@ describe("RunFacts", () => {
 		const facts = new RunFacts();
 		for (const event of Object.values(eventSamples).flat() as RunEvent[]) facts.see(event, 1_000);
 		expect(facts.contexts).toEqual(["eu"]);
-		expect(facts.warnings).toBe(4);
+		expect(facts.warnings).toHaveLength(4);
 	});
 });
 
@@ -122,7 +122,7 @@ describe("usersText()", () => {
 	const says = (now: number, ...events: readonly (readonly [second: number, event: RunEvent])[]): string => {
 		const facts = see(...events);
 		const budget = facts.budgets.find("shop/db");
-		return budget ? usersText(facts, budget, { columns: 100, now: now * 1_000 }) : "";
+		return budget ? usersText(facts, budget, { room: 60, now: now * 1_000 }) : "";
 	};
 
 	test("says from the grant until the next count what has become of the pod that uses it up", () => {

@@ -298,6 +298,12 @@ describe("the screen of a drain, on a real terminal", () => {
 		expect((await terminal.ended).exitCode).toBe(0);
 		expect(terminal.screen.isAlternate).toBe(false);
 		expect(terminal.screen.lines.join("\n")).toContain("Done: 2 nodes drained, 0 not, 2 pods evicted");
+		// What was done stays in the scrollback, as kubectl's lines would.
+		for (const [index, node] of stuckNodes.entries()) {
+			expect(terminal.screen.lines).toEqual(
+				expect.arrayContaining([`node/${node} already cordoned`, `pod/web-${index} evicted`, `node/${node} drained`]),
+			);
+		}
 		expect(await podNames(cluster)).toEqual([]);
 	});
 

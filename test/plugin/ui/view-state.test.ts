@@ -38,6 +38,8 @@ describe("pressKey()", () => {
 		expect(press(["enter", "escape"]).pane).toBeUndefined();
 		expect(press(["b", "down", "down", "up"])).toMatchObject({ pane: "budgets", scroll: 1, selected: undefined });
 		expect(press(["?", "down", "b"])).toMatchObject({ pane: "budgets", scroll: 0 });
+		expect(press(["w"])).toMatchObject({ pane: "warnings" });
+		expect(press(["w", "w"]).pane).toBeUndefined();
 	});
 
 	test.each([
