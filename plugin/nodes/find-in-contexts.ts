@@ -41,16 +41,14 @@ export class SearchedContexts {
 	/** Undefined where the API server gave no answer, now or before. In a single context that is an error. */
 	async search<T>(context: KubeContext, work: () => Promise<T>): Promise<T | undefined> {
 		if (this.#lost.has(context)) return undefined;
-		return inContext(context, this.all, async () => {
-			try {
-				return await work();
-			} catch (error) {
-				const isLost = error instanceof ConnectionError || (this.isLenient && isForbidden(error));
-				if (!isLost || this.all.length === 1) throw error;
-				this.#lost.set(context, this.#lost.get(context) ?? { context, error, named: [] });
-				return undefined;
-			}
-		});
+		try {
+			return await inContext(context, this.all, work);
+		} catch (error) {
+			const isLost = error instanceof ConnectionError || (this.isLenient && isForbidden(error));
+			if (!isLost || this.all.length === 1) throw error;
+			this.#lost.set(context, this.#lost.get(context) ?? { context, error, named: [] });
+			return undefined;
+		}
 	}
 
 	/** Remembers what is missing in a context that is lost. */
@@ -185,8 +183,7 @@ export async function searchForAll<T extends Identified>(
 	const hits = results.filter((result) => result !== undefined);
 	if (hits.length === 0) {
 		const [lost] = searched.lost;
-		if (lost && searched.isLenient) await inContext(lost.context, searched.all, () => Promise.reject(lost.error));
-		if (lost) throw mayBeElsewhere(word, searched, what, hits);
+		if (lost) throw searched.isLenient ? lost.error : mayBeElsewhere(word, searched, what, hits);
 		const names = places.map(({ name }) => name).join(", ");
 		throw new NowhereFoundError(`${what} "${word.rest}" not found in any of the contexts ${names}`);
 	}

@@ -77,11 +77,16 @@ async function readNode(
 				return await place.client.get<V1Node>(`/api/v1/nodes/${encodeURIComponent(name)}`);
 			} catch (error) {
 				if (!isForbidden(error) || places.length > 1) throw error;
-				unseen.push(`Whether node ${name} is cordoned or being drained is not known: ${errorText(error)}`);
+				unseen.push(
+					`Whether node ${name} is cordoned or being drained is not known: ${errorText(error).replace(`context ${name}: `, "")}`,
+				);
 				return { metadata: { name } };
 			}
 		},
-		({ error, context: { name } }) => unseen.push(`Context ${name} was not searched for the node: ${errorText(error)}`),
+		({ error, context: { name } }) =>
+			unseen.push(
+				`Context ${name} was not searched for the node: ${errorText(error).replace(`context ${name}: `, "")}`,
+			),
 	);
 	return { node: nodeTarget(context, found), unseen };
 }
@@ -99,7 +104,7 @@ async function readPods({
 		if (!isForbidden(error)) throw error;
 		requirePathSegment("namespace", namespace);
 		const pods = await client.list<V1Pod>(`/api/v1/namespaces/${namespace}/pods`, { fieldSelector });
-		const message = `Only pods of namespace ${namespace} could be listed, the node may have others: ${errorText(error)}`;
+		const message = `Only pods of namespace ${namespace} could be listed, the node may have others: ${errorText(error).replace(`context ${name}: `, "")}`;
 		return { pods, findings: [{ verdict: "Unknown", reason: "Forbidden", message, usedBy: [] }] };
 	}
 }

@@ -23,7 +23,8 @@ export async function explainPod(
 		contexts,
 		"pod",
 		(place, name) => place.client.get<V1Pod>(`/api/v1/namespaces/${place.namespace}/pods/${encodeURIComponent(name)}`),
-		({ error, context: { name } }) => unseen.push(`Context ${name} was not searched for the pod: ${errorText(error)}`),
+		({ error, context: { name } }) =>
+			unseen.push(`Context ${name} was not searched for the pod: ${errorText(error).replace(`context ${name}: `, "")}`),
 	);
 	const view = await viewing;
 	const of = { context, contexts };
