@@ -160,12 +160,15 @@ async function ask(
 	const opened = open ?? (await import("../kubernetes/open-contexts.ts")).openContexts;
 	const { promise: timeIsUp, resolve } = Promise.withResolvers<undefined>();
 	signal.addEventListener("abort", () => resolve(undefined), { once: true });
-	const answers = opened(flags, env, quiet).map(async ({ name, namespace, client }) => {
-		const found = await Promise.race([listObjects(client, path(namespace), signal), timeIsUp]);
-		if (!found) return [];
-		const names = found.flatMap((object) => (others ? (others.of(object) ?? []) : { value: object.name }));
-		return [{ context: name, names }];
-	});
+	// A login program would read what is typed at the prompt, and must not outlive the answer.
+	const answers = opened(flags, env, quiet, { stop: signal, unattended: true }).map(
+		async ({ name, namespace, client }) => {
+			const found = await Promise.race([listObjects(client, path(namespace), signal), timeIsUp]);
+			if (!found) return [];
+			const names = found.flatMap((object) => (others ? (others.of(object) ?? []) : { value: object.name }));
+			return [{ context: name, names }];
+		},
+	);
 	return (await Promise.all(answers)).flat();
 }
 

@@ -27,6 +27,8 @@ export interface OpenOptions {
 	readonly turns?: TerminalTurns | undefined;
 	/** Ends a login that is under way. */
 	readonly stop?: AbortSignal;
+	/** Login programs do not get the terminal, because a shell is using it. */
+	readonly unattended?: boolean;
 }
 
 /** Throws UsageError or KubeconfigError for contexts that are unknown, doubled or both singular and plural. Clients must be closed. */
@@ -39,6 +41,7 @@ export function openContexts(
 		onSilence = (context, message) => stderr.write(`${flags.contexts.length > 1 ? `${context}: ` : ""}${message}\n`),
 		turns,
 		stop = new AbortController().signal,
+		unattended = false,
 	}: OpenOptions = {},
 ): readonly KubeContext[] {
 	if (flags.contexts.length > 0 && flags.context !== undefined) {
@@ -80,8 +83,9 @@ export function openContexts(
 	});
 	return names.map((name) => {
 		const connection = resolveConnection(kubeconfig, name, flags, env);
-		const { context, namespace } = connection;
-		const client = createKubernetesClient(connection, (message) => onWarning(context, message), {
+		const { context, namespace, exec } = connection;
+		const login = unattended && exec ? { ...connection, exec: { ...exec, interactiveMode: "Never" } } : connection;
+		const client = createKubernetesClient(login, (message) => onWarning(context, message), {
 			log,
 			logins,
 			onSilence: (silentForMs) =>
